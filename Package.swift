@@ -1,0 +1,43 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Rooms, from the ones that know nothing to the one that knows everything. No third-party package, by decision.
+// UploadRetry and UploadGating are leaves on purpose: an app embeds them as they are.
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+  .testTarget(name: name, dependencies: dependencies, resources: resources)
+}
+
+let package = Package(
+  name: "fleetsim",
+  products: [
+    .library(name: "UploadRetry", targets: ["UploadRetry"]),
+    .library(name: "UploadGating", targets: ["UploadGating"]),
+    .library(name: "FleetSimulation", targets: ["FleetSimulation"]),
+    .executable(name: "fleetsim", targets: ["fleetsim"]),
+  ],
+  targets: [
+    .target(name: "UploadRetry"),
+    .target(name: "UploadGating"),
+    .target(name: "SimulationKernel"),
+    .target(name: "FleetMetrics"),
+    .target(name: "TAPIModel", dependencies: ["SimulationKernel"]),
+    .target(
+      name: "FleetSimulation",
+      dependencies: ["UploadRetry", "UploadGating", "SimulationKernel", "TAPIModel", "FleetMetrics"]),
+    .target(name: "FleetExperiments", dependencies: ["FleetSimulation"]),
+    .target(name: "FleetReports", dependencies: ["FleetMetrics", "FleetExperiments"]),
+    .executableTarget(name: "fleetsim", dependencies: ["FleetExperiments", "FleetReports"]),
+
+    tests("UploadRetryTests", ["UploadRetry"]),
+    tests("UploadGatingTests", ["UploadGating"]),
+    tests("SimulationKernelTests", ["SimulationKernel"]),
+    tests("TAPIModelTests", ["TAPIModel"]),
+    tests("FleetMetricsTests", ["FleetMetrics"]),
+    tests("FleetSimulationTests", ["FleetSimulation"]),
+    tests("FleetExperimentsTests", ["FleetExperiments"]),
+    tests("FleetReportsTests", ["FleetReports"]),
+    tests("fleetsimTests", ["fleetsim"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,135 @@
+import SimulationKernel
+import TAPIModel
+import UploadRetry
+
+/// Everything a run depends on, besides the version of the program: normalised and valid.
+///
+/// A scenario file (`ScenarioFile`) is decoded into this; tests build it directly.
+public struct Scenario: Sendable {
+  public var question: String?
+  public var seed: UInt64
+  /// Positive, at most 366 days.
+  public var duration: Span
+  /// The width of a row of the time series; at least 1 ms, at most `duration`; at most 100,000 rows.
+  public var interval: Span
+  public var tapi: TAPIConfiguration
+  public var fleet: [Cohort]
+
+  public init(
+    question: String? = nil, seed: UInt64 = 1, duration: Span, interval: Span = .seconds(1),
+    tapi: TAPIConfiguration, fleet: [Cohort]
+  ) {
+    self.question = question
+    self.seed = seed
+    self.duration = duration
+    self.interval = interval
+    self.tapi = tapi
+    self.fleet = fleet
+  }
+
+  /// The twin run of design.md: the same scenario and seed without its incidents.
+  public var withoutIncidents: Scenario {
+    var twin = self
+    twin.tapi.incidents = []
+    return twin
+  }
+}
+
+/// Devices that share everything but their randomness.
+public struct Cohort: Sendable {
+  public var name: String
+  /// 1 … 4 * 10^9.
+  public var devices: Int
+  /// The client preset's name; `tapi-document` is the one there is.
+  public var client: String
+  public var events: EventProcess
+  public var flush: FlushPolicy
+  public var queue: QueuePolicy
+  public var retries: RetryWakeUp
+  /// 1 … ; `Int.max` for unlimited.
+  public var uploadConcurrency: Int
+  /// The client gives an upload up after this long; at least 1 ms, default 30 s.
+  public var timeout: Span
+  /// One-way latency, each way drawn apart. Its smallest value is at least 1 ms.
+  public var latency: Distribution
+  public var settings: HTTPConfig
+  public var policy: RetryPolicy
+  /// Bytes of one event and of one request without its events (cost to the device only).
+  public var eventBytes: Int
+  public var requestBytes: Int
+
+  public init(
+    name: String, devices: Int, client: String = "tapi-document", events: EventProcess,
+    flush: FlushPolicy = .init(), queue: QueuePolicy = .init(), retries: RetryWakeUp = .gate,
+    uploadConcurrency: Int = 1, timeout: Span = .seconds(30),
+    latency: Distribution = .logNormal(
+      median: .milliseconds(80), p99: .milliseconds(600), minimum: .milliseconds(5)),
+    settings: HTTPConfig = .init(), policy: RetryPolicy = .tapiDocument, eventBytes: Int = 1_000,
+    requestBytes: Int = 500
+  ) {
+    self.name = name
+    self.devices = devices
+    self.client = client
+    self.events = events
+    self.flush = flush
+    self.queue = queue
+    self.retries = retries
+    self.uploadConcurrency = uploadConcurrency
+    self.timeout = timeout
+    self.latency = latency
+    self.settings = settings
+    self.policy = policy
+    self.eventBytes = eventBytes
+    self.requestBytes = requestBytes
+  }
+}
+
+public enum EventProcess: Sendable, Hashable {
+  /// Independent exponential gaps with this mean.
+  case poisson(meanGap: Span)
+  /// One event every `every`. `.flush`: created at the instant of the device's flush phase; `.random`: a phase of its own.
+  case periodic(every: Span, phase: EventPhase)
+}
+
+public enum EventPhase: Sendable, Hashable { case random, flush }
+
+/// When a device flushes (S17). At least one of the two is set.
+public struct FlushPolicy: Sendable, Hashable {
+  /// Events since the last flush that make one; nil: no count trigger. 1 … 10^6.
+  public var count: Int?
+  /// nil: no interval trigger. At least 1 ms.
+  public var interval: Span?
+  /// Whether devices start at random phases of the interval, or all together.
+  public var isSynchronised: Bool
+  public init(count: Int? = 20, interval: Span? = .seconds(30), isSynchronised: Bool = false) {
+    self.count = count
+    self.interval = interval
+    self.isSynchronised = isSynchronised
+  }
+}
+
+public struct QueuePolicy: Sendable, Hashable {
+  public enum Mode: Sendable, Hashable {
+    /// Each flush seals a batch with a retry record of its own.
+    case files
+    /// Events are re-chunked at each flush; one retry record for the device.
+    case rebatch
+  }
+  public var mode: Mode
+  /// Sealed events held at most; the oldest beyond that are dropped when a flush seals. 1 … 10^6.
+  public var limit: Int
+  /// Events in one batch at most. 1 … 65,535.
+  public var maximumBatchEvents: Int
+  public init(mode: Mode = .files, limit: Int = 1_000, maximumBatchEvents: Int = 500) {
+    self.mode = mode
+    self.limit = limit
+    self.maximumBatchEvents = maximumBatchEvents
+  }
+}
+
+public enum RetryWakeUp: Sendable, Hashable {
+  /// Retries happen only at a trigger (S17).
+  case gate
+  /// A wake-up at the due time.
+  case timer
+}

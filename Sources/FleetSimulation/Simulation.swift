@@ -1,0 +1,49 @@
+import FleetMetrics
+import SimulationKernel
+import Synchronization
+
+/// Lets another thread watch a run and stop it.
+public final class RunControl: Sendable {
+  private let cancelled = Atomic<Bool>(false)
+  private let virtualMicroseconds = Atomic<Int64>(0)
+  private let attemptsSoFar = Atomic<Int64>(0)
+  public init() {}
+  /// Asks the run to stop; it throws `CancellationError` within milliseconds.
+  public func cancel() { cancelled.store(true, ordering: .relaxed) }
+  public var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+  /// How far the run has come.
+  public var virtualTime: Instant { Instant(microseconds: virtualMicroseconds.load(ordering: .relaxed)) }
+  public var attempts: Int64 { attemptsSoFar.load(ordering: .relaxed) }
+  package func report(virtualTime: Instant, attempts: Int64) {
+    virtualMicroseconds.store(virtualTime.microseconds, ordering: .relaxed)
+    attemptsSoFar.store(attempts, ordering: .relaxed)
+  }
+}
+
+/// How to run, as against what to run: nothing here changes a byte of the result.
+public struct RunOptions: Sendable {
+  /// Checkers on (design.md, Checkers): a violation throws `CheckFailure`.
+  public var checks = false
+  /// Device shards.
+  public var shards = 1
+  /// Window width; nil: the look-ahead (the smallest one-way latency).
+  public var window: Span?
+  public init() {}
+}
+
+/// A checker found the model inconsistent with itself: a bug in fleetsim, never a user's fault.
+public struct CheckFailure: Error, CustomStringConvertible {
+  public var description: String
+  public init(description: String) { self.description = description }
+}
+
+/// Runs scenarios.
+public enum Simulation {
+  /// Runs `scenario` to its end.
+  /// - Throws: `CancellationError` after `control.cancel()`; `CheckFailure` with `options.checks`.
+  public static func run(
+    _ scenario: Scenario, options: RunOptions = .init(), control: RunControl = .init()
+  ) throws -> RunRecord {
+    fatalError("CONTRACT: the engine's author fills this in")
+  }
+}

@@ -140,7 +140,9 @@ import Testing
   static let flips: [Flip] = [
     Flip(testDescription: "of a seed") { RandomKey(seed: $0).bits },
     Flip(testDescription: "of a child's number") { root.child($0).bits },
-    Flip(testDescription: "of a device number, two levels up") { root.child($0).child(.jitter).child(2).bits },
+    Flip(testDescription: "of a device number, two levels up") {
+      root.child($0).child(.jitter).child(2).bits
+    },
   ]
 
   /// 4,096 frequencies of standard deviation 0.5 / √n: six of them is far out for the largest.

@@ -51,7 +51,8 @@ import Testing
   func tableValues() {
     let logarithms: [(Double, Double)] = [
       (2, 0.69314718055994530942), (10, 2.302585092994045684), (0.1, -2.3025850929940456285),
-      (0x1p-1030, -713.9415959767436687), (1e308, 709.19620864216607069), (0.9999999, -1.0000000494736474329e-7),
+      (0x1p-1030, -713.9415959767436687), (1e308, 709.19620864216607069),
+      (0.9999999, -1.0000000494736474329e-7),
     ]
     for (x, truth) in logarithms { #expect(relativeError(DeterministicMath.log(x), truth) <= Self.bound) }
     let powers: [(Double, Double)] = [

@@ -121,7 +121,8 @@ struct WindowedEngine: ~Copyable {
 
   private mutating func serverPass(slot: Int, start: Int64, end: Int64) {
     arrivals.removeAll()
-    for i in 0..<rooms.count { rooms[i].calendars.uploads.take(slot: slot, into: &arrivals) }
+    let base = rooms.base
+    for i in 0..<rooms.count { base[i].calendars.uploads.take(slot: slot, into: &arrivals) }
     if arrivals.count == 0 && front.nextOwnTime.microseconds >= end { return }
     orderArrivals(start: start)
     for i in 0..<words.count {

@@ -48,15 +48,15 @@ public enum SendDecision: Sendable, Hashable {
 /// Whether and when to try again: maps (state, response) to state, with no clock and no I/O.
 ///
 /// It reads the document (S2–S16) as follows.
-/// - **Counts (S2).** A 429 counts on the pipeline only, a transient failure on its batch only. `X-Retry-Count` is 0 on a
-///   batch's first try, even while other batches meet 429s; on a retry it is the batch's own count if that is not 0, else
-///   the global one. A success of any batch clears the global count. Legacy sections count too (the header stays
-///   true), but set no limits.
-/// - **Limits (S11, S12)** are checked when a batch is due and about to be sent. Those of the section that the batch's
-///   latest failure belongs to apply: the age always, the batch's own count after a transient failure. The global count
-///   applies to whichever batch is next. N retries are allowed, which makes N + 1 sends.
-/// - **Waits.** A 429 makes the pipeline wait and clears the batch's own wait; a transient failure makes the batch wait.
-///   Retry-After is read on 429 only (S7).
+/// - **Counts (S2).** A 429 counts on the pipeline only, a transient failure on its batch only. `X-Retry-Count`
+///   is 0 on a batch's first try, even while other batches meet 429s; on a retry it is the batch's own count if
+///   that is not 0, else the global one. A success of any batch clears the global count. Legacy sections count too
+///   (the header stays true), but set no limits.
+/// - **Limits (S11, S12)** are checked when a batch is due and about to be sent. Those of the section that the
+///   batch's latest failure belongs to apply: the age always, the batch's own count after a transient failure. The
+///   global count applies to whichever batch is next. N retries are allowed, which makes N + 1 sends.
+/// - **Waits.** A 429 makes the pipeline wait and clears the batch's own wait; a transient failure makes the batch
+///   wait. Retry-After is read on 429 only (S7).
 ///
 /// The machine does not know the gate: asked before each send whose gate is open (S16), it decides about the batch.
 public struct RetryStateMachine: Sendable {
@@ -222,16 +222,21 @@ extension RetryStateMachine {
   /// S10 on the batch's own count.
   @usableFromInline
   @inline(never)
-  func wait(afterRetries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64) -> RetryOutcome {
+  func wait(afterRetries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64)
+    -> RetryOutcome
+  {
     let delay = drawDelay(count, cap: config.backoff.maxBackoffInterval, batch: &batch, word: word)
     batch.retryAt = saturatingSum(now, delay)
     return .retry(at: batch.retryAt)
   }
 
-  /// S4, selectable: S10 on the global count. A decorrelated wait follows the previous one of the batch that met the 429.
+  /// S4, selectable: S10 on the global count. A decorrelated wait follows the previous one of the batch that met
+  /// the 429.
   @usableFromInline
   @inline(never)
-  func pause(afterRetries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64) -> RetryOutcome {
+  func pause(afterRetries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64)
+    -> RetryOutcome
+  {
     let cap = min(config.backoff.maxBackoffInterval, config.rateLimit.maxRetryInterval)
     return .pause(until: saturatingSum(now, drawDelay(count, cap: cap, batch: &batch, word: word)))
   }

@@ -35,7 +35,7 @@ extension DeviceShard {
       var eventTime = record.pointee.unsealedTime
       while eventTime < time {
         ordinal &+= 1
-        eventTime &+= plan.gap(before: ordinal, events)
+        eventTime &+= plan.pointee.gap(before: ordinal, events)
         open += 1
       }
       created += Int64(ordinal)

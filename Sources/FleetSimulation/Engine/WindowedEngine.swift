@@ -165,7 +165,7 @@ struct WindowedEngine: ~Copyable {
   private func check(at time: Int64) throws {
     for i in 0..<rooms.count {
       if let violation = rooms[i].shard.violation { throw CheckFailure(description: violation) }
-      if rooms[i].shard.plan.checks, let violation = rooms[i].shard.conservationViolation(at: time) {
+      if rooms[i].shard.plan.pointee.checks, let violation = rooms[i].shard.conservationViolation(at: time) {
         throw CheckFailure(description: violation)
       }
     }

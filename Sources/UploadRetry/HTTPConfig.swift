@@ -1,7 +1,7 @@
 /// The Settings that steer retries (S13), repaired (S14).
 ///
-/// Plain values without references: it may be copied in a hot loop. `decode` makes one of Settings, `encoded` the
-/// reverse.
+/// Plain values without references: it may be copied in a hot loop. `decode` makes one of Settings, `encoded`
+/// the reverse.
 public struct HTTPConfig: Sendable, Hashable {
   /// 429s, which make the pipeline wait.
   public var rateLimit: RateLimitConfig

@@ -4,7 +4,7 @@
 /// `waitUntil` is reached or `reset` is called; another `pause` meanwhile replaces the wait. Counters are
 /// none of its business. Times are microseconds on the caller's clock, not negative.
 @frozen
-public struct UploadGate: Sendable, Hashable {
+public struct UploadGate: Sendable, Hashable, BitwiseCopyable {
   /// The pipeline waits until this time, microseconds; 0 when it is ready.
   public var waitUntil: Int64
 

@@ -1,7 +1,7 @@
 /// How a backoff is spread (requirements J, S10, O2).
 ///
 /// Everything is whole microseconds and integer arithmetic, so a wait is the same on every platform.
-public enum Jitter: Sendable, Hashable {
+public enum Jitter: Sendable, Hashable, BitwiseCopyable {
   /// The backoff itself.
   case none
   /// The backoff plus uniform 0 … `percent` of it (S10). `percent` is 0 … 100; what is outside counts as the

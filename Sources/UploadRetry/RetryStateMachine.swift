@@ -8,6 +8,7 @@ public enum UploadResponse: Sendable, Hashable {
   case noStatus
 }
 
+/// Why a batch was given up.
 @frozen
 public enum DropReason: UInt8, Sendable, Hashable, CaseIterable {
   /// A status that is not retried (S5, S6, S8).
@@ -63,12 +64,13 @@ public enum SendDecision: Sendable, Hashable {
 ///
 /// The machine does not know the gate: asked before each send whose gate is open (S16), it decides about the
 /// batch.
-public struct RetryStateMachine: Sendable {
+public struct RetryStateMachine: Sendable, BitwiseCopyable {
   /// The Settings it follows.
   public let config: HTTPConfig
   /// The switches it follows.
   public let policy: RetryPolicy
 
+  /// A machine has no state of its own: one serves every batch of every client that has these Settings.
   public init(config: HTTPConfig, policy: RetryPolicy = .tapiDocument) {
     self.config = config
     self.policy = policy

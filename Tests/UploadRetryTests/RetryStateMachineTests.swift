@@ -136,6 +136,23 @@ struct RetryStateMachineTests {
       ])
   }
 
+  @Test("Backing off on 429s, a decorrelated wait follows the previous one of its batch")
+  func missingRetryAfterDecorrelated() {
+    var config = HTTPConfig()
+    config.backoff.jitter = .decorrelated
+    var policy = RetryPolicy.tapiDocument
+    policy.missingRetryAfter = .exponentialBackoff
+    var story = Story(config, policy: policy)
+    story.random = .high
+    for _ in 0..<3 { story.send(.status(429, retryAfter: nil)) }
+    #expect(
+      story.lines == [
+        "0 s #0 429 > pause 1.5",
+        "1.5 s #1 429 > pause 4.5",
+        "6 s #2 429 > pause 13.5",
+      ])
+  }
+
   // MARK: S10, the schedule
 
   @Test("The waits of a batch: base, doubling, the cap; with jitter up to 10 % more, beyond the cap too")
@@ -189,6 +206,13 @@ struct RetryStateMachineTests {
     #expect(
       machine.beforeSend(batch: batch, pipeline: &pipeline, now: 500_099) == .notDue(until: 500_100))
     #expect(machine.beforeSend(batch: batch, pipeline: &pipeline, now: 500_100) == .send(retryCount: 1))
+  }
+
+  @Test("The records are as small as their doc comments say")
+  func layout() {
+    #expect(MemoryLayout<BatchRetryState>.stride == 24)
+    #expect(MemoryLayout<PipelineRetryState>.size == 2)
+    #expect(MemoryLayout<StatusTable>.size == 64)
   }
 
   @Test("A random word is taken for a backoff only")

@@ -123,7 +123,8 @@ struct SettingsRepairTests {
     #expect(
       repairs == [
         ".jitterStrategy: \"decorelated\" is not a jitter strategy; allowed are none, "
-          + "additive:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; did you mean decorrelated? additive:30 is used"
+          + "additive:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; "
+          + "did you mean decorrelated? additive:30 is used"
       ])
   }
 
@@ -166,8 +167,8 @@ struct SettingsRepairTests {
         ".statusCodeOverrides[\"1e2\"]: \"1e2\" is not a status; allowed is 100 to 599; it is ignored",
         ".statusCodeOverrides[\"204\"]: 204 is a success and always delivered; it is ignored",
         ".statusCodeOverrides[\"429\"]: a 429 follows rateLimitConfig alone; it is ignored",
-        ".statusCodeOverrides[\"5xx\"]: \"5xx\" is not a status; allowed is 100 to 599; it is ignored",
         ".statusCodeOverrides[\"503\"]: \"maybe\" is not \"retry\" or \"drop\"; it is ignored",
+        ".statusCodeOverrides[\"5xx\"]: \"5xx\" is not a status; allowed is 100 to 599; it is ignored",
         ".statusCodeOverrides[\"600\"]: \"600\" is not a status; allowed is 100 to 599; it is ignored",
       ])
   }
@@ -264,7 +265,7 @@ struct SettingsRepairTests {
       ["httpConfig", "retryConfig", "integrations", "Segment.io", "408", "429", "999", "zzz"]
       + HTTPConfig.knownKeyPaths.map { String($0.split(separator: ".").last!) }
     let numbers = [
-      0, -0.0, -1, 0.5, 10, 503, 1e19, -1e19, 1e308, -1e308, 5e-324, .nan, .infinity, -.infinity,
+      0, -0.0, -1, 0.5, 10, 503, 1e19, -1e19, 1e308, -1e308, 1e-300, .nan, .infinity, -.infinity,
     ]
     func tree(_ depth: Int) -> SettingsValue {
       switch pick(depth > 0 ? 14 : 7) {

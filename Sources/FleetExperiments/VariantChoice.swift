@@ -1,36 +1,31 @@
 import FleetSimulation
-import UploadRetry
 
 /// How one variant differs from the scenario it is made from.
 public struct VariantChoice: Sendable, Hashable {
   /// Names it in tables, files and folders: the value chosen, or the values joined with ` & `.
   public var name: String
   public var overrides: [Override]
-  /// The clamp after jitter that shipped SDKs have (S10), switched on by the suffix `+clamp` of a jitter name.
-  public var clampsAfterJitter: Bool
 
-  public init(name: String, overrides: [Override], clampsAfterJitter: Bool = false) {
+  public init(name: String, overrides: [Override]) {
     self.name = name
     self.overrides = overrides
-    self.clampsAfterJitter = clampsAfterJitter
-  }
-
-  /// Applies what a scenario file has no path for.
-  public func adjust(_ scenario: inout Scenario) {
-    guard clampsAfterJitter else { return }
-    for i in scenario.fleet.indices { scenario.fleet[i].policy.clampAfterJitter = true }
   }
 
   /// The path that `--jitter` sets.
   public static let jitterPath = "settings.backoffConfig.jitterStrategy"
-  static let clampSuffix = "+clamp"
+  /// The path that the suffix `+clamp` sets: shipped SDKs clamp backoff plus jitter to the cap again (S10).
+  public static let clampPath = "policy.clampAfterJitter"
+  public static let clampSuffix = "+clamp"
 
   /// One choice of a jitter strategy: `full`, `additive:10`, `additive:10+clamp`.
   public static func jitter(_ name: String) -> VariantChoice {
-    let clamps = name.hasSuffix(clampSuffix)
-    let strategy = clamps ? String(name.dropLast(clampSuffix.count)) : name
+    guard name.hasSuffix(clampSuffix) else {
+      return VariantChoice(name: name, overrides: [Override(path: jitterPath, value: name)])
+    }
+    let strategy = String(name.dropLast(clampSuffix.count))
     return VariantChoice(
-      name: name, overrides: [Override(path: jitterPath, value: strategy)], clampsAfterJitter: clamps)
+      name: name,
+      overrides: [Override(path: jitterPath, value: strategy), Override(path: clampPath, value: "true")])
   }
 
   /// The choices along one axis; on the jitter axis with the names of `jitter(_:)`.
@@ -48,8 +43,7 @@ public struct VariantChoice: Sendable, Hashable {
       combined.flatMap { left in
         axis.map { right in
           VariantChoice(
-            name: left.name + " & " + right.name, overrides: left.overrides + right.overrides,
-            clampsAfterJitter: left.clampsAfterJitter || right.clampsAfterJitter)
+            name: left.name + " & " + right.name, overrides: left.overrides + right.overrides)
         }
       }
     }

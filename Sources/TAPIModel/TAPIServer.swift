@@ -82,7 +82,8 @@ public struct TAPIServer: ~Copyable {
 
   private mutating func apply(_ condition: IncidentTimeline.Condition) {
     outage = condition.outage
-    bucket?.setRate(scaled(bucketRate, by: condition.factor), at: condition.start)
+    let rate = scaled(bucketRate, by: condition.factor)
+    bucket?.setRate(rate, at: condition.start)
     pool?.speed = condition.factor
     losses.removeAll(keepingCapacity: true)
     nextLoss = 0

@@ -53,6 +53,12 @@ public struct ServerAnswer: Sendable, Hashable {
   public var retryAfter: Int64?
   /// When the answer leaves the server.
   public var at: Instant
+
+  public init(status: UInt16, retryAfter: Int64?, at: Instant) {
+    self.status = status
+    self.retryAfter = retryAfter
+    self.at = at
+  }
 }
 
 /// The fate of an arriving request.

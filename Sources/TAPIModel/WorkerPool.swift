@@ -1,7 +1,7 @@
 import SimulationKernel
 
 /// W workers in front of a FIFO queue.
-struct WorkerPool: ~Copyable {
+struct WorkerPool {
   private let workers: Int
   private let queueLimit: Int
   private let serviceTime: Sampler

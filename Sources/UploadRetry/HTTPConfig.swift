@@ -1,57 +1,52 @@
-/// The Settings that steer retries (S13), repaired (S14). CONTRACT: extend, do not rename.
+/// The Settings that steer retries (S13), repaired (S14).
+///
+/// Plain values without references: it may be copied in a hot loop. `decode` makes one of Settings, `encoded` the
+/// reverse.
 public struct HTTPConfig: Sendable, Hashable {
+  /// 429s, which make the pipeline wait.
   public var rateLimit: RateLimitConfig
+  /// Transient errors, which make their batch wait.
   public var backoff: BackoffConfig
+
+  /// The document's defaults, unless told otherwise.
   public init(rateLimit: RateLimitConfig = .init(), backoff: BackoffConfig = .init()) {
     self.rateLimit = rateLimit
     self.backoff = backoff
   }
 }
-public struct RateLimitConfig: Sendable, Hashable {
-  public var isEnabled = true
-  public var maxRetryCount = 100
-  /// Microseconds.
-  public var maxRetryInterval: Int64 = 300_000_000
-  public var maxTotalBackoffDuration: Int64 = 43_200_000_000
-  public init() {}
-}
-public struct BackoffConfig: Sendable, Hashable {
-  public var isEnabled = true
-  public var maxRetryCount = 100
-  public var baseBackoffInterval: Int64 = 500_000
-  public var maxBackoffInterval: Int64 = 300_000_000
-  public var maxTotalBackoffDuration: Int64 = 43_200_000_000
-  public var jitter: Jitter = .additive(percent: 10)
-  public init() {}
-}
-/// The switches of the last table of the requirements that this issue needs.
-public struct RetryPolicy: Sendable, Hashable {
-  /// S10: shipped SDKs clamp backoff + jitter to the cap again; the document adds the jitter after the cap.
-  public var clampAfterJitter = false
-  public static let tapiDocument = RetryPolicy()
-  public init() {}
-}
-/// A JSON value tree, so that this module needs no JSON library.
-public indirect enum SettingsValue: Sendable, Hashable {
-  case null
-  case bool(Bool)
-  case number(Double)
-  case string(String)
-  case array([SettingsValue])
-  /// Members in document order; duplicates keep the last.
-  case object([(key: String, value: SettingsValue)])
 
-  public static func == (a: Self, b: Self) -> Bool { String(describing: a) == String(describing: b) }
-  public func hash(into hasher: inout Hasher) { hasher.combine(String(describing: self)) }
+/// `rateLimitConfig`: what 429s do (S4, S11–S13). Times are microseconds.
+public struct RateLimitConfig: Sendable, Hashable {
+  /// False: legacy, a 429 has no consequences (S15).
+  public var isEnabled = true
+  /// Consecutive 429s that are retried, over all batches (S12). 0 … 1000.
+  public var maxRetryCount = 100
+  /// The longest wait that a Retry-After can ask for, and the wait without one (S4). Microseconds, 1 s … 1 h.
+  public var maxRetryInterval: Int64 = 300_000_000
+  /// A batch older than this since its first failure is dropped (S11). Microseconds, 0 … 7 days.
+  public var maxTotalBackoffDuration: Int64 = 43_200_000_000
+
+  /// The document's defaults.
+  public init() {}
 }
-/// One repair of a bad Settings value (S14).
-public struct SettingsRepair: Sendable, Hashable {
-  /// Dotted JSON path inside the document given, for example `integrations["Segment.io"].httpConfig.backoffConfig.jitterPercent`.
-  public var path: String
-  /// What was wrong, what is allowed, and what is used instead.
-  public var message: String
-  public init(path: String, message: String) {
-    self.path = path
-    self.message = message
-  }
+
+/// `backoffConfig`: what transient errors do (S5–S13). Times are microseconds.
+public struct BackoffConfig: Sendable, Hashable {
+  /// False: legacy, every batch is tried at each flush and never dropped for a limit (S15).
+  public var isEnabled = true
+  /// Transient failures of a batch that are retried (S12). 0 … 1000.
+  public var maxRetryCount = 100
+  /// The first backoff (S10). Microseconds, 0.1 s … 60 s.
+  public var baseBackoffInterval: Int64 = 500_000
+  /// The largest backoff, before additive jitter (S10). Microseconds, 1 s … 1 h.
+  public var maxBackoffInterval: Int64 = 300_000_000
+  /// A batch older than this since its first failure is dropped (S11). Microseconds, 0 … 7 days.
+  public var maxTotalBackoffDuration: Int64 = 43_200_000_000
+  /// How a backoff is spread (J).
+  public var jitter: Jitter = .additive(percent: 10)
+  /// Which statuses are retried (S5, S6, S8, S13).
+  public var statuses = StatusTable.document
+
+  /// The document's defaults.
+  public init() {}
 }

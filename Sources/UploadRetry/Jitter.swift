@@ -1,8 +1,175 @@
-/// How a backoff is spread (requirements J, O2). CONTRACT: signatures are fixed, bodies are the UploadRetry author's.
+/// How a backoff is spread (requirements J, S10, O2).
+///
+/// Everything is whole microseconds and integer arithmetic, so a wait is the same on every platform.
 public enum Jitter: Sendable, Hashable {
+  /// The backoff itself.
   case none
+  /// The backoff plus uniform 0 … `percent` of it (S10). `percent` is 0 … 100; what is outside counts as the nearer end.
   case additive(percent: Double)
+  /// Uniform 0 … backoff.
   case full
+  /// Half the backoff plus uniform 0 … the other half.
   case equal
+  /// min(cap, uniform base … 3 · previous wait), the previous wait being `base` at first (O2).
   case decorrelated
+}
+
+// MARK: - The wait
+
+extension Jitter {
+  /// min(base · 2^retryCount, cap), without overflow (S10).
+  ///
+  /// - Parameters:
+  ///   - retryCount: 0 at the first failure, so that the first wait is `base`; a negative count is taken as 0.
+  ///   - base: microseconds; negative is taken as 0.
+  ///   - cap: microseconds; negative is taken as 0.
+  public static func backoff(retryCount: Int, base: Int64, cap: Int64) -> Int64 {
+    let base = max(0, base)
+    let cap = max(0, cap)
+    let shift = max(0, retryCount)
+    if shift >= 63 { return base == 0 ? 0 : cap }
+    return base <= cap >> Int64(shift) ? base << Int64(shift) : cap
+  }
+
+  /// The wait before the next try, in microseconds, never negative (S10, J).
+  ///
+  /// Takes exactly one word from `random` whatever the strategy, `none` included, so that strategies compared over one
+  /// stream stay in step.
+  ///
+  /// - Parameters:
+  ///   - retryCount: failures before this one (S10): 0 at the first.
+  ///   - base: the first backoff, microseconds.
+  ///   - cap: the largest backoff, microseconds.
+  ///   - previousDelay: the wait drawn last, microseconds, 0 if there was none; only `decorrelated` reads it.
+  ///   - clampAfterJitter: whether `additive` is clamped to `cap` again (S10, shipped); the others never exceed `cap`.
+  @inlinable
+  public func delay(
+    retryCount: Int, base: Int64, cap: Int64, previousDelay: Int64, clampAfterJitter: Bool,
+    random: inout some RandomNumberGenerator
+  ) -> Int64 {
+    delay(
+      retryCount: retryCount, base: base, cap: cap, previousDelay: previousDelay,
+      clampAfterJitter: clampAfterJitter, word: random.next())
+  }
+
+  /// The same with the random word given: 64 uniform bits.
+  public func delay(
+    retryCount: Int, base: Int64, cap: Int64, previousDelay: Int64, clampAfterJitter: Bool, word: UInt64
+  ) -> Int64 {
+    let base = max(0, base)
+    let cap = max(0, cap)
+    let backoff = Self.backoff(retryCount: retryCount, base: base, cap: cap)
+    switch self {
+    case .none:
+      return backoff
+    case .additive(let percent):
+      let wait = saturatingSum(backoff, uniform(0, Self.share(of: backoff, percent: percent), word))
+      return clampAfterJitter ? min(wait, cap) : wait
+    case .full:
+      return uniform(0, backoff, word)
+    case .equal:
+      let half = backoff / 2
+      return half + uniform(0, backoff - half, word)
+    case .decorrelated:
+      let previous = previousDelay > 0 ? previousDelay : base
+      let (triple, overflow) = previous.multipliedReportingOverflow(by: 3)
+      return min(cap, uniform(base, max(base, overflow ? .max : triple), word))
+    }
+  }
+
+  /// `percent` of a length, rounded down.
+  private static func share(of length: Int64, percent: Double) -> Int64 {
+    let product = length.magnitude.multipliedFullWidth(by: UInt64(millionths(ofPercent: percent)))
+    let hundredPercent: UInt64 = 100_000_000
+    if product.high == 0 { return Int64(product.low / hundredPercent) }
+    return Int64(hundredPercent.dividingFullWidth(product).quotient)
+  }
+
+  /// A percentage as whole millionths of a percent, 0 … 100,000,000.
+  fileprivate static func millionths(ofPercent percent: Double) -> Int64 {
+    guard percent > 0 else { return 0 }  // NaN too
+    return Int64((min(percent, 100) * 1_000_000).rounded())
+  }
+}
+
+/// Uniform over low … high, both included; `low` <= `high`. The high half of width × word: no rejection, so always one
+/// word; the bias is below width / 2^64.
+private func uniform(_ low: Int64, _ high: Int64, _ word: UInt64) -> Int64 {
+  let width = UInt64(high - low) + 1
+  return low + Int64(width.multipliedFullWidth(by: word).high)
+}
+
+/// a + b for b >= 0, or the largest value.
+func saturatingSum(_ a: Int64, _ b: Int64) -> Int64 {
+  let (sum, overflow) = a.addingReportingOverflow(b)
+  return overflow ? .max : sum
+}
+
+// MARK: - Names
+
+extension Jitter: CustomStringConvertible {
+  /// The names that `init(name:)` takes, as patterns: `P` stands for a percentage.
+  public static let names = ["none", "additive:P", "full", "equal", "decorrelated"]
+
+  /// The allowed names in words, for messages.
+  public static let allowedNames =
+    "none, additive:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated"
+
+  /// Reads a name: `none`, `additive:P` with P from 0 to 100 (at most 6 decimals), `full`, `equal`, `decorrelated`.
+  ///
+  /// Returns nil for anything else.
+  public init?(name: String) {
+    switch name {
+    case "none": self = .none
+    case "full": self = .full
+    case "equal": self = .equal
+    case "decorrelated": self = .decorrelated
+    default:
+      let prefix = "additive:"
+      guard name.hasPrefix(prefix), let percent = Self.percent(name.utf8.dropFirst(prefix.utf8.count)) else {
+        return nil
+      }
+      self = .additive(percent: percent)
+    }
+  }
+
+  /// The name that `init(name:)` reads. A percentage is given to 6 decimals.
+  public var description: String {
+    switch self {
+    case .none: return "none"
+    case .full: return "full"
+    case .equal: return "equal"
+    case .decorrelated: return "decorrelated"
+    case .additive(let percent):
+      let millionths = Self.millionths(ofPercent: percent)
+      let whole = "additive:\(millionths / 1_000_000)"
+      var decimals = String(String(millionths % 1_000_000 + 1_000_000).dropFirst())
+      while decimals.last == "0" { decimals.removeLast() }
+      return decimals.isEmpty ? whole : whole + "." + decimals
+    }
+  }
+
+  /// Digits, or digits "." digits, from 0 to 100.
+  private static func percent(_ text: Substring.UTF8View) -> Double? {
+    let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count), let whole = digits(parts[0], atMost: 3) else { return nil }
+    var millionths = whole * 1_000_000
+    if parts.count == 2 {
+      guard var fraction = digits(parts[1], atMost: 6) else { return nil }
+      for _ in parts[1].count..<6 { fraction *= 10 }
+      millionths += fraction
+    }
+    guard millionths <= 100_000_000 else { return nil }
+    return Double(millionths) / 1_000_000
+  }
+
+  private static func digits(_ text: Substring.UTF8View, atMost count: Int) -> Int64? {
+    guard !text.isEmpty, text.count <= count else { return nil }
+    var value: Int64 = 0
+    for byte in text {
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+      value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+    }
+    return value
+  }
 }

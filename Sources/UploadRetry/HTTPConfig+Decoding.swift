@@ -1,0 +1,236 @@
+extension HTTPConfig {
+  /// Reads Settings (S13) and repairs what is bad in them (S14): never fails, always gives a usable value.
+  ///
+  /// The section is `httpConfig` or `retryConfig` at the top, either of them under `integrations["Segment.io"]` (the CDN's
+  /// shape), or the document itself if it has `rateLimitConfig` or `backoffConfig`; the first that is an object counts.
+  /// What is missing has the document's default. A status is decided by the first of these that speaks about it:
+  /// 1. `statusCodeOverrides`;
+  /// 2. `retryableStatusCodes`: what it lists is retried; what it leaves out is dropped if S5 and S6 name it as
+  ///    retryable (408 410 460 500 502 503 504 508), and else goes on to
+  /// 3. `default4xxBehavior` (400…499), `default5xxBehavior` (500…599, 511 included), `unknownCodeBehavior` (1xx, 3xx and
+  ///    outside 100…599);
+  /// 4. the tables.
+  ///
+  /// A 2xx is always a success, and a 429 follows `rateLimitConfig` alone.
+  ///
+  /// Jitter is `jitterStrategy` (see `Jitter.init(name:)`) or, without it, additive by `jitterPercent`.
+  ///
+  /// - Returns: the configuration, and one repair for each bad value, unknown key or ignored section, in a fixed order.
+  public static func decode(_ settings: SettingsValue) -> (config: HTTPConfig, repairs: [SettingsRepair]) {
+    var reader = SettingsReader()
+    var config = HTTPConfig()
+    if let section = reader.findHTTPConfig(in: settings) {
+      reader.reportUnknownKeys(
+        in: section, known: [rateLimitKey, backoffKey],
+        elsewhere: [rateLimitKey: RateLimitConfig.keys, backoffKey: BackoffConfig.keys])
+      let otherwise = "the defaults are used"
+      if let value = section[rateLimitKey],
+        let part = reader.object(value, at: section.path(of: rateLimitKey), otherwise: otherwise)
+      {
+        config.rateLimit = RateLimitConfig(part, &reader)
+      }
+      if let value = section[backoffKey],
+        let part = reader.object(value, at: section.path(of: backoffKey), otherwise: otherwise)
+      {
+        config.backoff = BackoffConfig(part, &reader)
+      }
+    }
+    return (config, reader.repairs)
+  }
+
+  /// Every key that `decode` knows, as paths from the section: `backoffConfig.jitterStrategy`, … The members of
+  /// `statusCodeOverrides` are not listed.
+  public static let knownKeyPaths: [String] =
+    [rateLimitKey] + RateLimitConfig.keys.map { "\(rateLimitKey).\($0)" }
+    + [backoffKey] + BackoffConfig.keys.map { "\(backoffKey).\($0)" }
+
+  fileprivate static let rateLimitKey = "rateLimitConfig"
+  fileprivate static let backoffKey = "backoffConfig"
+}
+
+// MARK: - Where the section is
+
+extension SettingsReader {
+  /// Finds the section, and reports the ones that are passed over.
+  fileprivate mutating func findHTTPConfig(in settings: SettingsValue) -> SettingsSection? {
+    let defaults = "the defaults are used"
+    guard let root = object(settings, at: "", otherwise: defaults) else { return nil }
+    let names = ["httpConfig", "retryConfig"]
+    var places = [root]
+    if let integrations = member("integrations", of: root, otherwise: "it is ignored"),
+      let segment = member("Segment.io", of: integrations, otherwise: "it is ignored")
+    {
+      places.append(segment)
+    }
+    var found: SettingsSection?
+    for place in places {
+      for name in names where place[name] != nil {
+        let path = place.path(of: name)
+        if let found {
+          repair(path, "ignored, because \(found.path) is there too")
+        } else {
+          found = member(name, of: place, otherwise: "it is ignored")
+        }
+      }
+    }
+    let parts = [HTTPConfig.rateLimitKey, HTTPConfig.backoffKey]
+    for part in parts where found != nil && root[part] != nil {
+      repair(root.path(of: part), "ignored, because \(found!.path) is there too")
+    }
+    if let found { return found }
+    if parts.contains(where: { root[$0] != nil }) { return root }
+    for place in places {
+      let candidates = place.path.isEmpty ? names + parts : names
+      for (key, _) in place.members where !candidates.contains(key) {
+        guard let name = nearest(to: key, among: candidates) else { continue }
+        repair(place.path(of: key), "unknown key, ignored; did you mean \(name)?")
+      }
+    }
+    return nil
+  }
+
+  private mutating func member(
+    _ key: String, of section: SettingsSection, otherwise: String
+  ) -> SettingsSection? {
+    section[key].flatMap { object($0, at: section.path(of: key), otherwise: otherwise) }
+  }
+}
+
+// MARK: - rateLimitConfig
+
+extension RateLimitConfig {
+  fileprivate static let keys = [
+    "enabled", "maxRetryCount", "maxRetryInterval", "maxTotalBackoffDuration", "maxRateLimitDuration",
+  ]
+
+  fileprivate init(_ section: SettingsSection, _ reader: inout SettingsReader) {
+    self.init()
+    reader.reportUnknownKeys(
+      in: section, known: Self.keys, elsewhere: ["backoffConfig": BackoffConfig.keys])
+    isEnabled = reader.bool("enabled", in: section, default: isEnabled)
+    maxRetryCount = reader.count("maxRetryCount", in: section, range: 0...1000, default: maxRetryCount)
+    maxRetryInterval = reader.seconds(
+      "maxRetryInterval", in: section, range: 1...3600, default: maxRetryInterval)
+    let documented = "maxTotalBackoffDuration"
+    let shipped = "maxRateLimitDuration"
+    let usesShipped = section[documented] == nil
+    if !usesShipped && section[shipped] != nil {
+      reader.repair(section.path(of: shipped), "ignored, because \(documented) is there too")
+    }
+    maxTotalBackoffDuration = reader.seconds(
+      usesShipped ? shipped : documented, in: section, range: 0...604_800, default: maxTotalBackoffDuration)
+  }
+}
+
+// MARK: - backoffConfig
+
+extension BackoffConfig {
+  fileprivate static let keys = [
+    "enabled", "maxRetryCount", "baseBackoffInterval", "maxBackoffInterval", "maxTotalBackoffDuration",
+    "jitterPercent", "jitterStrategy", "retryableStatusCodes", "default4xxBehavior", "default5xxBehavior",
+    "unknownCodeBehavior", "statusCodeOverrides",
+  ]
+
+  fileprivate init(_ section: SettingsSection, _ reader: inout SettingsReader) {
+    self.init()
+    reader.reportUnknownKeys(
+      in: section, known: Self.keys, elsewhere: ["rateLimitConfig": RateLimitConfig.keys])
+    isEnabled = reader.bool("enabled", in: section, default: isEnabled)
+    maxRetryCount = reader.count("maxRetryCount", in: section, range: 0...1000, default: maxRetryCount)
+    baseBackoffInterval = reader.seconds(
+      "baseBackoffInterval", in: section, range: 0.1...60, default: baseBackoffInterval)
+    maxBackoffInterval = reader.seconds(
+      "maxBackoffInterval", in: section, range: 1...3600, default: maxBackoffInterval)
+    maxTotalBackoffDuration = reader.seconds(
+      "maxTotalBackoffDuration", in: section, range: 0...604_800, default: maxTotalBackoffDuration)
+    jitter = reader.jitter(in: section)
+    statuses = reader.statuses(in: section)
+  }
+}
+
+extension SettingsReader {
+  fileprivate mutating func jitter(in section: SettingsSection) -> Jitter {
+    let percent = number("jitterPercent", in: section, range: 0...100, default: 10, unit: " %")
+    guard let value = section["jitterStrategy"] else { return .additive(percent: percent) }
+    if case .string(let name) = value, let jitter = Jitter(name: name) { return jitter }
+    var message = "\(described(value)) is not a jitter strategy; allowed are \(Jitter.allowedNames); "
+    if case .string(let name) = value, let nearest = nearest(to: name, among: Jitter.names) {
+      message += "did you mean \(nearest)? "
+    }
+    let fallback = Jitter.additive(percent: percent)
+    repair(section.path(of: "jitterStrategy"), message + "\(fallback) is used")
+    return fallback
+  }
+
+  /// From the weakest rule to the strongest.
+  fileprivate mutating func statuses(in section: SettingsSection) -> StatusTable {
+    var table = StatusTable.document
+    for (key, ranges) in [
+      ("default4xxBehavior", [400...499]), ("default5xxBehavior", [500...599]),
+      ("unknownCodeBehavior", [100...199, 300...399]),
+    ] {
+      guard let action = action(section[key], at: section.path(of: key), otherwise: "it is ignored") else {
+        continue
+      }
+      for status in ranges.joined() { table.set(action, for: status) }
+      if key == "unknownCodeBehavior" { table.outsideAction = action }
+    }
+    applyList(in: section, to: &table)
+    applyOverrides(in: section, to: &table)
+    return table
+  }
+
+  private mutating func applyList(in section: SettingsSection, to table: inout StatusTable) {
+    let key = "retryableStatusCodes"
+    guard let value = section[key] else { return }
+    let path = section.path(of: key)
+    guard case .array(let elements) = value else {
+      repair(path, "\(described(value)) is not an array of statuses; it is ignored")
+      return
+    }
+    var listed: Set<Int> = []
+    for (index, element) in elements.enumerated() {
+      let place = "\(path)[\(index)]"
+      guard case .number(let number) = element, let status = Int(exactly: number),
+        (100...599).contains(status)
+      else {
+        repair(place, "\(described(element)) is not a status; allowed is 100 to 599; it is ignored")
+        continue
+      }
+      if (200...299).contains(status) {
+        repair(place, "\(status) is a success and never retried; it is ignored")
+        continue
+      }
+      listed.insert(status)
+    }
+    if listed.isEmpty && !elements.isEmpty {
+      repair(path, "no usable status in it; the list is ignored")
+      return
+    }
+    for status in StatusTable.namedRetries where !listed.contains(status) { table.set(.drop, for: status) }
+    for status in listed { table.set(.retry, for: status) }
+  }
+
+  private mutating func applyOverrides(in section: SettingsSection, to table: inout StatusTable) {
+    let key = "statusCodeOverrides"
+    guard let value = section[key],
+      let overrides = object(value, at: section.path(of: key), otherwise: "it is ignored")
+    else { return }
+    for (name, value) in overrides.members {
+      let path = overrides.path(of: name)
+      guard name.utf8.count == 3, name.utf8.allSatisfy({ digitValue($0) != nil }), let status = Int(name),
+        (100...599).contains(status)
+      else {
+        repair(path, "\(quoted(name)) is not a status; allowed is 100 to 599; it is ignored")
+        continue
+      }
+      guard let action = action(value, at: path, otherwise: "it is ignored") else { continue }
+      if (200...299).contains(status) {
+        repair(path, "\(status) is a success and always delivered; it is ignored")
+      } else if status == 429 && action == .drop {
+        repair(path, "a 429 follows rateLimitConfig alone; it is ignored")
+      }
+      table.set(action, for: status)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/// Reads the `Retry-After` header (S4; RFC 9110 §10.2.3).
+public enum RetryAfter {
+  /// How long the header asks to wait, in microseconds, never negative.
+  ///
+  /// Accepts delta-seconds (a whole number; a negative one is 0, a huge one saturates) and an HTTP-date in the three
+  /// forms of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
+  /// `Sun Nov  6 08:49:37 1994`. A date in the past is 0. Spaces and tabs around the value are ignored. The name of the
+  /// day has to be one, but not the right one.
+  ///
+  /// - Parameter now: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
+  /// - Returns: nil if the header is none of these, which counts as absent (S4).
+  public static func parse(_ header: String, nowUnixSeconds now: Int64) -> Int64? {
+    let blank: Set<UInt8> = [UInt8(ascii: " "), UInt8(ascii: "\t")]
+    var text = Array(header.utf8)[...]
+    while let first = text.first, blank.contains(first) { text.removeFirst() }
+    while let last = text.last, blank.contains(last) { text.removeLast() }
+    guard let seconds = deltaSeconds(text) ?? secondsUntilDate(text, now: now) else { return nil }
+    let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    return overflow ? .max : microseconds
+  }
+
+  /// Digits with at most a minus before them.
+  private static func deltaSeconds(_ text: ArraySlice<UInt8>) -> Int64? {
+    var digits = text
+    let isNegative = digits.first == UInt8(ascii: "-")
+    if isNegative { digits.removeFirst() }
+    guard !digits.isEmpty else { return nil }
+    var value: Int64 = 0
+    for byte in digits {
+      guard let digit = digitValue(byte) else { return nil }
+      let (tenfold, overflow) = value.multipliedReportingOverflow(by: 10)
+      value = overflow ? .max : saturatingSum(tenfold, digit)
+    }
+    return isNegative ? 0 : value
+  }
+
+  private static func secondsUntilDate(_ text: ArraySlice<UInt8>, now: Int64) -> Int64? {
+    guard let date = HTTPDate(text, nowUnixSeconds: now) else { return nil }
+    let (seconds, overflow) = date.unixSeconds.subtractingReportingOverflow(now)
+    if overflow { return now < 0 ? .max : 0 }
+    return max(0, seconds)
+  }
+}
+
+func digitValue(_ byte: UInt8) -> Int64? {
+  (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) ? Int64(byte - UInt8(ascii: "0")) : nil
+}

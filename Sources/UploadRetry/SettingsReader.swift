@@ -1,0 +1,184 @@
+/// An object inside Settings, and where it stands.
+struct SettingsSection {
+  var path: String
+  var members: [(key: String, value: SettingsValue)]
+
+  /// The last member of that name.
+  subscript(key: String) -> SettingsValue? { members.last { $0.key == key }?.value }
+
+  /// The path of a member: `path.key`, or `path["key"]` where the key is not an identifier.
+  func path(of key: String) -> String {
+    let isIdentifier =
+      key.utf8.first.map { digitValue($0) == nil } ?? false
+      && key.utf8.allSatisfy { byte in
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || digitValue(byte) != nil
+          || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$")
+      }
+    if !isIdentifier { return "\(path)[\(quoted(key))]" }
+    return path.isEmpty ? key : "\(path).\(key)"
+  }
+}
+
+/// Reads values of an expected kind and notes a repair for each that is not (S14).
+struct SettingsReader {
+  private(set) var repairs: [SettingsRepair] = []
+
+  mutating func repair(_ path: String, _ message: String) {
+    repairs.append(SettingsRepair(path: path, message: message))
+  }
+
+  /// nil, and a repair, if the value is not an object.
+  mutating func object(_ value: SettingsValue, at path: String, otherwise: String) -> SettingsSection? {
+    if case .object(let members) = value { return SettingsSection(path: path, members: members) }
+    repair(path, "\(described(value)) is not an object; \(otherwise)")
+    return nil
+  }
+
+  mutating func bool(_ key: String, in section: SettingsSection, default fallback: Bool) -> Bool {
+    guard let value = section[key] else { return fallback }
+    if case .bool(let bool) = value { return bool }
+    repair(
+      section.path(of: key), "\(described(value)) is not true or false; the default, \(fallback), is used")
+    return fallback
+  }
+
+  /// A number in a range; one outside is clamped. `unit` is for the messages.
+  mutating func number(
+    _ key: String, in section: SettingsSection, range: ClosedRange<Double>, default fallback: Double,
+    unit: String = ""
+  ) -> Double {
+    guard let value = section[key] else { return fallback }
+    let path = section.path(of: key)
+    let allowed = "\(shown(range.lowerBound)) to \(shown(range.upperBound))\(unit)"
+    guard case .number(let number) = value, number.isFinite else {
+      repair(
+        path,
+        "\(described(value)) is not a number; allowed is \(allowed); the default, \(shown(fallback)), is used"
+      )
+      return fallback
+    }
+    let clamped = min(max(number, range.lowerBound), range.upperBound)
+    if clamped != number {
+      repair(path, "\(shown(number)) is out of range; allowed is \(allowed); \(shown(clamped)) is used")
+    }
+    return clamped
+  }
+
+  /// A length of time in seconds, as microseconds.
+  mutating func seconds(
+    _ key: String, in section: SettingsSection, range: ClosedRange<Double>, default fallback: Int64
+  ) -> Int64 {
+    let seconds = number(key, in: section, range: range, default: Double(fallback) / 1_000_000, unit: " s")
+    return Int64((seconds * 1_000_000).rounded())
+  }
+
+  /// A whole number; a fraction is cut off.
+  mutating func count(
+    _ key: String, in section: SettingsSection, range: ClosedRange<Double>, default fallback: Int
+  ) -> Int {
+    let number = number(key, in: section, range: range, default: Double(fallback))
+    let whole = number.rounded(.towardZero)
+    if whole != number {
+      repair(
+        section.path(of: key),
+        "\(shown(number)) is not a whole number; allowed is \(shown(range.lowerBound)) to "
+          + "\(shown(range.upperBound)); \(shown(whole)) is used")
+    }
+    return Int(whole)
+  }
+
+  /// `"retry"` or `"drop"`; nil if absent, and nil with a repair if it is anything else.
+  mutating func action(_ value: SettingsValue?, at path: String, otherwise: String) -> StatusAction? {
+    guard let value else { return nil }
+    if case .string(let name) = value, let action = StatusAction(rawValue: name) { return action }
+    repair(path, "\(described(value)) is not \"retry\" or \"drop\"; \(otherwise)")
+    return nil
+  }
+
+  /// Reports each member that is not in `known`, once a name.
+  mutating func reportUnknownKeys(in section: SettingsSection, known: [String], elsewhere: [String: [String]])
+  {
+    var reported: Set<String> = []
+    for (key, _) in section.members where !known.contains(key) && reported.insert(key).inserted {
+      var message = "unknown key, ignored"
+      if let owner = elsewhere.keys.sorted().first(where: { elsewhere[$0]!.contains(key) }) {
+        message += "; it belongs inside \(owner)"
+      } else if let nearest = nearest(to: key, among: known) {
+        message += "; did you mean \(nearest)?"
+      } else {
+        message += "; known are \(known.joined(separator: ", "))"
+      }
+      repair(section.path(of: key), message)
+    }
+  }
+}
+
+// MARK: - Words for messages
+
+/// A value in a few words, on one line.
+func described(_ value: SettingsValue) -> String {
+  switch value {
+  case .null: "null"
+  case .bool(let bool): bool ? "true" : "false"
+  case .number(let number): shown(number)
+  case .string(let string): quoted(string)
+  case .array: "an array"
+  case .object: "an object"
+  }
+}
+
+/// A number as a person writes it: no `.0`.
+func shown(_ number: Double) -> String {
+  if number.magnitude < 1e15, let whole = Int64(exactly: number) { return String(whole) }
+  return String(describing: number)
+}
+
+private let unprintable: Set<Unicode.GeneralCategory> = [
+  .control, .format, .lineSeparator, .paragraphSeparator,
+]
+
+/// In quotes, on one line, and not too long.
+func quoted(_ text: String) -> String {
+  var result = "\""
+  for (index, scalar) in text.unicodeScalars.enumerated() {
+    if index == 60 {
+      result += "…"
+      break
+    }
+    switch scalar {
+    case "\"", "\\": result += "\\" + String(scalar)
+    case _ where unprintable.contains(scalar.properties.generalCategory):
+      result += "\\u{" + String(scalar.value, radix: 16) + "}"
+    default: result.unicodeScalars.append(scalar)
+    }
+  }
+  return result + "\""
+}
+
+/// The candidate that `word` is most likely a slip of: the same but for case, or at most a third of its letters
+/// away.
+func nearest(to word: String, among candidates: [String]) -> String? {
+  let letters = Array(word.lowercased().utf8.prefix(64))
+  let scored = candidates.map {
+    (candidate: $0, distance: editDistance(letters, Array($0.lowercased().utf8)))
+  }
+  guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
+  return best.distance <= max(1, best.candidate.utf8.count / 3) ? best.candidate : nil
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn one into the other.
+private func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+  var beforeLast: [Int] = []
+  var last = Array(0...b.count)
+  for i in 0..<a.count {
+    var row = [i + 1]
+    for j in 0..<b.count {
+      var best = min(row[j] + 1, last[j + 1] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+      if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, beforeLast[j - 1] + 1) }
+      row.append(best)
+    }
+    beforeLast = last
+    last = row
+  }
+  return last[b.count]
+}

@@ -1,0 +1,244 @@
+import SimulationKernel
+import UploadRetry
+
+/// `fleet`: the cohorts.
+extension ScenarioDecoder {
+  static let maximumDevices = 4_000_000_000
+  static let maximumEventsPerDevice: Int64 = 1_000_000_000
+  static let clients = ["tapi-document"]
+
+  /// What a cohort takes from the scenario when it does not say so itself.
+  struct CohortDefaults {
+    var latency: Distribution
+    var policy: RetryPolicy
+    /// A stand-in after a problem.
+    static let builtIn = CohortDefaults(
+      latency: .logNormal(median: .milliseconds(80), p99: .milliseconds(600), minimum: .milliseconds(5)),
+      policy: .tapiDocument)
+  }
+
+  /// `settings` gives the Settings of the cohort at an index.
+  mutating func fleet(
+    _ node: PositionedValue, duration: Span?, defaults: CohortDefaults, settings: [HTTPConfig]
+  ) -> [Cohort] {
+    let path = "fleet"
+    guard case .array(let elements) = node.content else {
+      report("expected a list of cohorts, found \(describe(node))", at: node.position, path)
+      return []
+    }
+    guard !elements.isEmpty else {
+      report("a fleet needs at least one cohort", at: node.position, path)
+      return []
+    }
+    guard elements.count <= 10_000 else {
+      report("\(elements.count) cohorts; at most 10000 are allowed", at: node.position, path)
+      return []
+    }
+    var cohorts: [Cohort] = []
+    var lines: [String: Int32] = [:]
+    var total = 0
+    for (index, element) in elements.enumerated() {
+      let place = ScenarioPaths.cohort(index, of: elements)
+      if let name = ScenarioPaths.name(of: element) {
+        if let line = lines[name] {
+          let position = element["name"]?.position ?? element.position
+          report("a second cohort named \(quoted(name)); the first is on line \(line)", at: position, place + ".name")
+        }
+        lines[name] = lines[name] ?? element.position.line
+      }
+      let config = index < settings.count ? settings[index] : HTTPConfig()
+      if let cohort = cohort(element, place, duration: duration, defaults: defaults, settings: config) {
+        cohorts.append(cohort)
+        total += cohort.devices
+      }
+    }
+    if total > Self.maximumDevices {
+      report("\(total) devices in all cohorts together; at most \(Self.maximumDevices)", at: node.position, path)
+    }
+    return cohorts
+  }
+
+  private mutating func cohort(
+    _ node: PositionedValue, _ path: String, duration: Span?, defaults: CohortDefaults, settings: HTTPConfig
+  ) -> Cohort? {
+    guard object(node, path, ScenarioSchema.cohort.keys) != nil else { return nil }
+    let name = node["name"].flatMap { cohortName($0, join(path, "name")) }
+    let devices = node["devices"].flatMap { count($0, join(path, "devices"), in: 1...Self.maximumDevices) }
+    let events = node["events"].flatMap { self.events($0, join(path, "events"), duration: duration) }
+    var cohort = Cohort(
+      name: name ?? "", devices: devices ?? 1, events: events ?? .poisson(meanGap: .seconds(1)),
+      latency: defaults.latency, settings: settings, policy: defaults.policy)
+    if let node = node["client"] {
+      cohort.client = word(node, join(path, "client"), Self.clients.map { ($0, $0) }) ?? cohort.client
+    }
+    if let node = node["flush"] { cohort.flush = flush(node, join(path, "flush")) }
+    if let node = node["queue"] { cohort.queue = queue(node, join(path, "queue")) }
+    if let node = node["retries"] {
+      cohort.retries =
+        word(node, join(path, "retries"), [("gate", .gate), ("timer", .timer)]) ?? cohort.retries
+    }
+    if let node = node["uploadConcurrency"], let limit = unlimited(node, join(path, "uploadConcurrency"), in: 1...1_000_000) {
+      cohort.uploadConcurrency = limit ?? .max
+    }
+    if let node = node["timeout"] {
+      let place = join(path, "timeout")
+      cohort.timeout = span(node, place, in: .milliseconds(1)...Units.longestSpan) ?? cohort.timeout
+    }
+    if let node = node["network"] {
+      cohort.latency = network(node, join(path, "network")) ?? cohort.latency
+    }
+    if let node = node["policy"] {
+      cohort.policy = policy(node, join(path, "policy"), default: defaults.policy)
+    }
+    if let node = node["eventSize"] {
+      cohort.eventBytes = bytes(node, join(path, "eventSize"), in: 1...100_000_000) ?? cohort.eventBytes
+    }
+    if let node = node["requestSize"] {
+      cohort.requestBytes = bytes(node, join(path, "requestSize"), in: 0...100_000_000) ?? cohort.requestBytes
+    }
+    warnIfNothingArrivesInTime(cohort, node, path)
+    guard name != nil, devices != nil, events != nil else { return nil }
+    return cohort
+  }
+
+  private mutating func cohortName(_ node: PositionedValue, _ path: String) -> String? {
+    guard let name = string(node, path) else { return nil }
+    guard PathText.isName(name) else {
+      report(
+        "\(quoted(name)) cannot be a name; allowed: a letter, then letters, digits, \"-\" and \"_\", at most 64",
+        at: node.position, path)
+      return nil
+    }
+    return name
+  }
+
+  private mutating func warnIfNothingArrivesInTime(_ cohort: Cohort, _ node: PositionedValue, _ path: String) {
+    let there = cohort.latency.leastSpan
+    guard cohort.timeout <= there + there, let node = node["timeout"] ?? node["network"] else { return }
+    report(
+      .warning,
+      "every upload times out: the time-out is \(Units.text(cohort.timeout)), the way to the server and back takes "
+        + "at least \(Units.text(there + there))",
+      at: node.position, join(path, "timeout"))
+  }
+
+  // MARK: Parts of a cohort
+
+  /// `"6/min"`, `{ meanGap: "10s" }` or `{ every: "30s", phase: "random" }`.
+  private mutating func events(_ node: PositionedValue, _ path: String, duration: Span?) -> EventProcess? {
+    let range = Span.milliseconds(1)...Units.longestSpan
+    let process: EventProcess
+    let gap: Span
+    if node.members != nil {
+      guard object(node, path, ScenarioSchema.eventKeys) != nil else { return nil }
+      guard let member = onlyMember(node, path, of: ["every", "meanGap"]) else {
+        if node["every"] == nil, node["meanGap"] == nil {
+          report("missing; write for example every: \"30s\"", at: node.position, join(path, "every"))
+        }
+        return nil
+      }
+      let read = span(member.value, join(path, member.key), in: range)
+      var phase: EventPhase? = .random
+      if let node = node["phase"] {
+        phase = word(node, join(path, "phase"), [("random", .random), ("flush", .flush)])
+        if member.key == "meanGap" {
+          report("a Poisson process (meanGap) has no phase; leave it out", at: node.position, join(path, "phase"))
+        }
+      }
+      guard let read, let phase else { return nil }
+      gap = read
+      process = member.key == "every" ? .periodic(every: gap, phase: phase) : .poisson(meanGap: gap)
+    } else {
+      guard let text = unitText(node, path, "a rate", example: "6/min", unit: "/min") else { return nil }
+      guard let read = unit(node, path, { () throws(Units.Problem) in try Units.gap(text).map { ($0, ()) } }) else {
+        return nil
+      }
+      guard let (found, _) = read, range.contains(found) else {
+        report(
+          "\(quoted(text)) is out of range; allowed: one event in 366 days to 1000/s", at: node.position, path)
+        return nil
+      }
+      gap = found
+      process = .poisson(meanGap: gap)
+    }
+    if let duration, duration.microseconds / gap.microseconds > Self.maximumEventsPerDevice {
+      report(
+        "\(duration.microseconds / gap.microseconds) events for each device in a run of \(Units.text(duration)); "
+          + "at most \(Self.maximumEventsPerDevice)", at: node.position, path)
+      return nil
+    }
+    return process
+  }
+
+  private mutating func flush(_ node: PositionedValue, _ path: String) -> FlushPolicy {
+    var flush = FlushPolicy()
+    guard object(node, path, ScenarioSchema.cohort.key("flush").shape.keys) != nil else { return flush }
+    if let node = node["count"] {
+      flush.count = node.isNull ? nil : count(node, join(path, "count"), in: 1...1_000_000) ?? flush.count
+    }
+    if let node = node["interval"] {
+      let range = Span.milliseconds(1)...Units.longestSpan
+      flush.interval = node.isNull ? nil : span(node, join(path, "interval"), in: range) ?? flush.interval
+    }
+    if let node = node["phase"] {
+      let phases = [("random", false), ("synchronised", true)]
+      flush.isSynchronised = word(node, join(path, "phase"), phases) ?? flush.isSynchronised
+    }
+    if flush.count == nil, flush.interval == nil {
+      report("neither a count nor an interval: such a device never flushes; keep one", at: node.position, path)
+    }
+    return flush
+  }
+
+  private mutating func queue(_ node: PositionedValue, _ path: String) -> QueuePolicy {
+    var queue = QueuePolicy()
+    guard object(node, path, ScenarioSchema.cohort.key("queue").shape.keys) != nil else { return queue }
+    if let node = node["mode"] {
+      queue.mode = word(node, join(path, "mode"), [("files", .files), ("rebatch", .rebatch)]) ?? queue.mode
+    }
+    if let node = node["limit"] {
+      queue.limit = count(node, join(path, "limit"), in: 1...1_000_000) ?? queue.limit
+    }
+    if let node = node["maximumBatchEvents"] {
+      queue.maximumBatchEvents =
+        count(node, join(path, "maximumBatchEvents"), in: 1...65_535) ?? queue.maximumBatchEvents
+    }
+    return queue
+  }
+
+  mutating func network(_ node: PositionedValue, _ path: String) -> Distribution? {
+    guard object(node, path, ScenarioSchema.network.keys) != nil else { return nil }
+    guard let latency = node["latency"] else { return nil }
+    return self.latency(latency, join(path, "latency"))
+  }
+
+  mutating func policy(_ node: PositionedValue, _ path: String, default: RetryPolicy) -> RetryPolicy {
+    var policy = `default`
+    guard object(node, path, ScenarioSchema.policy.keys) != nil else { return policy }
+    if let node = node["clampAfterJitter"] {
+      policy.clampAfterJitter = bool(node, join(path, "clampAfterJitter")) ?? policy.clampAfterJitter
+    }
+    return policy
+  }
+}
+
+extension ScenarioSchema.Shape {
+  /// A key that the table is known to have.
+  func key(_ name: String) -> ScenarioSchema.Key {
+    keys.first { $0.name == name } ?? .init(name)
+  }
+}
+
+extension PositionedValue {
+  var isNull: Bool { if case .null = content { true } else { false } }
+}
+
+extension Distribution {
+  /// Nothing shorter comes out.
+  package var leastSpan: Span {
+    switch self {
+    case .constant(let span), .uniform(let span, _), .logNormal(_, _, minimum: let span): span
+    case .exponential: .zero
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/// One thing wrong, or repaired, in a file or on the command line.
+public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
+  public enum Severity: Sendable, Hashable { case error, warning }
+  public var severity: Severity
+  /// The file as the user named it, or `--set`.
+  public var file: String
+  public var line: Int?
+  /// In Unicode scalars, from 1.
+  public var column: Int?
+  /// Dotted path, `tapi.bucket.capacity`; empty for the whole file.
+  public var path: String
+  /// What is wrong, what is allowed, did you mean.
+  public var message: String
+  public init(
+    severity: Severity = .error, file: String, line: Int? = nil, column: Int? = nil, path: String = "",
+    message: String
+  ) {
+    self.severity = severity
+    self.file = file
+    self.line = line
+    self.column = column
+    self.path = path
+    self.message = message
+  }
+  /// `file:line: path: message`; without a path (a syntax error) `file:line:column: message`.
+  public var description: String {
+    var s = file
+    if let line {
+      s += ":\(line)"
+      if path.isEmpty, let column { s += ":\(column)" }
+    }
+    s += ": "
+    if severity == .warning { s += "warning: " }
+    if !path.isEmpty { s += path + ": " }
+    return s + message
+  }
+}
+
+/// All problems of a file at once.
+public struct ScenarioProblems: Error, Sendable, CustomStringConvertible {
+  public var diagnostics: [Diagnostic]
+  public init(diagnostics: [Diagnostic]) { self.diagnostics = diagnostics }
+  public var description: String { diagnostics.map(\.description).joined(separator: "\n") }
+}

@@ -1,0 +1,181 @@
+/// A decimal number read exactly: no floating point on the way from a file to the model.
+///
+/// value = ± `mantissa` · 10^`exponent`. Up to 19 significant digits; more are `nil` at the reader unless they are zeros.
+package struct ExactDecimal: Sendable, Hashable {
+  package var isNegative: Bool
+  package var mantissa: UInt64
+  package var exponent: Int
+
+  package enum Scaled: Sendable, Hashable {
+    case exact(Int64)
+    /// Finer than the target's unit.
+    case fraction
+    case tooLarge
+  }
+
+  /// Reads `12`, `-0.5`, `.5`, `5.`, `1e3`, and with `hex` also `0x1F`.
+  /// - Returns: nil for anything else, `Infinity` and `NaN` included, and for more than 19 significant digits.
+  package init?(_ text: some StringProtocol) {
+    var bytes = Array(text.utf8)[...]
+    isNegative = bytes.first == Ascii.minus
+    if let first = bytes.first, first == Ascii.minus || first == Ascii.plus { bytes.removeFirst() }
+    mantissa = 0
+    exponent = 0
+    if bytes.count > 2, bytes.first == Ascii.zero, bytes[bytes.startIndex + 1] | 0x20 == UInt8(ascii: "x") {
+      for byte in bytes.dropFirst(2) {
+        guard let digit = Ascii.hexValue(byte), mantissa >> 60 == 0 else { return nil }
+        mantissa = mantissa << 4 | UInt64(digit)
+      }
+      trimZeros()
+      return
+    }
+    guard readDigits(&bytes), readExponent(bytes) else { return nil }
+    trimZeros()
+  }
+
+  /// Digits with at most one dot; false if there is no digit or too many.
+  private mutating func readDigits(_ bytes: inout ArraySlice<UInt8>) -> Bool {
+    var digits = 0
+    var pastDot = false
+    var pendingZeros = 0
+    while let byte = bytes.first {
+      if byte == Ascii.dot, !pastDot {
+        pastDot = true
+      } else if Ascii.isDigit(byte) {
+        digits += 1
+        if pastDot { exponent -= 1 }
+        if byte == Ascii.zero {
+          // Zeros count only when a digit follows them.
+          if mantissa > 0 { pendingZeros += 1 }
+        } else {
+          for _ in 0..<min(pendingZeros, 20) {
+            guard append(0) else { return false }
+          }
+          if pendingZeros > 20 { return false }
+          pendingZeros = 0
+          guard append(UInt64(byte - Ascii.zero)) else { return false }
+        }
+      } else {
+        break
+      }
+      bytes.removeFirst()
+    }
+    exponent += pendingZeros
+    return digits > 0
+  }
+
+  private mutating func append(_ digit: UInt64) -> Bool {
+    let (tens, overflow) = mantissa.multipliedReportingOverflow(by: 10)
+    let (sum, carry) = tens.addingReportingOverflow(digit)
+    mantissa = sum
+    return !overflow && !carry
+  }
+
+  private mutating func readExponent(_ bytes: ArraySlice<UInt8>) -> Bool {
+    var bytes = bytes
+    guard let e = bytes.popFirst() else { return true }
+    guard e | 0x20 == UInt8(ascii: "e") else { return false }
+    let negative = bytes.first == Ascii.minus
+    if let sign = bytes.first, sign == Ascii.minus || sign == Ascii.plus { bytes.removeFirst() }
+    guard !bytes.isEmpty else { return false }
+    var value = 0
+    for byte in bytes {
+      guard Ascii.isDigit(byte) else { return false }
+      value = min(value * 10 + Int(byte - Ascii.zero), 1_000_000_000)
+    }
+    exponent += negative ? -value : value
+    return true
+  }
+
+  private mutating func trimZeros() {
+    if mantissa == 0 {
+      exponent = 0
+      isNegative = false
+      return
+    }
+    while mantissa.isMultiple(of: 10) {
+      mantissa /= 10
+      exponent += 1
+    }
+  }
+
+  /// This number times `factor`, if that is a whole number that fits.
+  package func times(_ factor: UInt64) -> Scaled {
+    var (high, low) = mantissa.multipliedFullWidth(by: factor)
+    if high == 0, low == 0 { return .exact(0) }
+    var exponent = exponent
+    while exponent < 0 {
+      let (quotientHigh, remainderHigh) = high.quotientAndRemainder(dividingBy: 10)
+      let (quotientLow, remainder) = UInt64(10).dividingFullWidth((remainderHigh, low))
+      guard remainder == 0 else { return .fraction }
+      (high, low) = (quotientHigh, quotientLow)
+      exponent += 1
+    }
+    while exponent > 0 {
+      guard high == 0 else { return .tooLarge }
+      (high, low) = low.multipliedFullWidth(by: 10)
+      exponent -= 1
+    }
+    guard high == 0, let magnitude = Int64(exactly: low) else { return .tooLarge }
+    return .exact(isNegative ? -magnitude : magnitude)
+  }
+
+  /// The whole number, if it is one and fits into 64 bits without a sign.
+  package var unsigned: UInt64? {
+    guard !isNegative, exponent >= 0 else { return nil }
+    var value = mantissa
+    for _ in 0..<min(exponent, 20) {
+      let (tens, overflow) = value.multipliedReportingOverflow(by: 10)
+      guard !overflow else { return nil }
+      value = tens
+    }
+    return exponent > 20 && mantissa > 0 ? nil : value
+  }
+
+  /// `numerator` / (this number · `denominator`), rounded to the nearest, halves up.
+  /// - Returns: nil if this number is not positive, or the quotient does not fit.
+  package func dividing(_ numerator: UInt64, denominator: UInt64 = 1) -> Int64? {
+    guard !isNegative, mantissa > 0 else { return nil }
+    var dividend: (high: UInt64, low: UInt64) = (0, numerator)
+    var divisor = mantissa
+    if exponent < 0 {
+      guard let power = Self.powerOfTen(-exponent) else { return nil }
+      dividend = numerator.multipliedFullWidth(by: power)
+    } else {
+      guard let power = Self.powerOfTen(exponent) else { return 0 }
+      let (scaled, overflow) = divisor.multipliedReportingOverflow(by: power)
+      if overflow { return 0 }
+      divisor = scaled
+    }
+    let (scaled, overflow) = divisor.multipliedReportingOverflow(by: denominator)
+    if overflow { return dividend.high == 0 ? 0 : nil }
+    return Self.roundedQuotient(dividend, scaled)
+  }
+
+  /// This number times `factor` divided by `divisor`, rounded to the nearest, halves up; nil if it does not fit.
+  package func times(_ factor: UInt64, dividedBy divisor: UInt64) -> Int64? {
+    guard !isNegative else { return nil }
+    let product = mantissa.multipliedFullWidth(by: factor)
+    if exponent < 0 {
+      guard let power = Self.powerOfTen(-exponent) else { return nil }
+      let (scaled, overflow) = divisor.multipliedReportingOverflow(by: power)
+      return overflow ? nil : Self.roundedQuotient(product, scaled)
+    }
+    guard let power = Self.powerOfTen(exponent), product.high == 0 else { return nil }
+    return Self.roundedQuotient(product.low.multipliedFullWidth(by: power), divisor)
+  }
+
+  private static func roundedQuotient(_ dividend: (high: UInt64, low: UInt64), _ divisor: UInt64) -> Int64? {
+    guard dividend.high < divisor else { return nil }
+    let (quotient, remainder) = divisor.dividingFullWidth((dividend.high, dividend.low))
+    let rounded = remainder >= divisor - remainder ? quotient.addingReportingOverflow(1) : (quotient, false)
+    return rounded.1 ? nil : Int64(exactly: rounded.0)
+  }
+
+  private static func powerOfTen(_ n: Int) -> UInt64? {
+    guard n <= 19 else { return nil }
+    var power: UInt64 = 1
+    for _ in 0..<n { power *= 10 }
+    return power
+  }
+}

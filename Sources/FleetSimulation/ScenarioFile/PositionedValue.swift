@@ -1,0 +1,92 @@
+/// Where a value stands: which file, and where in it.
+package struct Position: Sendable, Hashable {
+  /// Index into the names of the files read; `Position.commandLine` for `--set`.
+  package var source: Int32
+  /// From 1.
+  package var line: Int32
+  /// In Unicode scalars, from 1.
+  package var column: Int32
+
+  package init(source: Int32, line: Int32, column: Int32) {
+    self.source = source
+    self.line = line
+    self.column = column
+  }
+
+  /// A value that came from `--set`: no file, no line.
+  package static let commandLine = Position(source: -1, line: 0, column: 0)
+}
+
+/// A JSON5 value that knows where it stands.
+package struct PositionedValue: Sendable {
+  package var content: Content
+  package var position: Position
+
+  package indirect enum Content: Sendable {
+    case null
+    case bool(Bool)
+    /// The number as written, `+0x1F`, `1e3`, `-Infinity`: it is read exactly, and only where it is needed.
+    case number(String)
+    case string(String)
+    case array([PositionedValue])
+    case object([Member])
+  }
+
+  package struct Member: Sendable {
+    package var key: String
+    package var keyPosition: Position
+    package var value: PositionedValue
+  }
+
+  package init(_ content: Content, at position: Position) {
+    self.content = content
+    self.position = position
+  }
+
+  /// The members of an object; nil for anything else.
+  package var members: [Member]? {
+    if case .object(let members) = content { members } else { nil }
+  }
+
+  /// The member `key` of an object.
+  package subscript(key: String) -> PositionedValue? {
+    members?.first { $0.key == key }?.value
+  }
+
+  /// What the value is, with its article, for messages.
+  package var kind: String {
+    switch content {
+    case .null: "null"
+    case .bool: "true or false"
+    case .number: "a number"
+    case .string: "a string"
+    case .array: "a list"
+    case .object: "an object"
+    }
+  }
+
+  /// The same value with every position in it replaced: what `--set` and `compare` put into the tree reports *their*
+  /// place.
+  package func moved(to position: Position) -> PositionedValue {
+    var content = content
+    switch content {
+    case .array(let elements): content = .array(elements.map { $0.moved(to: position) })
+    case .object(let members):
+      content = .object(
+        members.map { .init(key: $0.key, keyPosition: position, value: $0.value.moved(to: position)) })
+    default: break
+    }
+    return PositionedValue(content, at: position)
+  }
+
+  /// Replaces or appends the member `key`; anything but an object becomes one.
+  mutating func setMember(_ key: String, to value: PositionedValue) {
+    var members = members ?? []
+    if let index = members.firstIndex(where: { $0.key == key }) {
+      members[index].value = value
+    } else {
+      members.append(.init(key: key, keyPosition: value.position, value: value))
+    }
+    content = .object(members)
+  }
+}

@@ -1,0 +1,153 @@
+/// Every key that a scenario may have, in one place: unknown-key reports, "did you mean", the paths of `--set` and
+/// `compare`, and the test of `experiments/scenario.schema.json` read this table.
+package enum ScenarioSchema {
+  /// What may stand at a place. Many objects have a short form too (`latency: "50ms"`): the decoder knows those.
+  package indirect enum Shape: Sendable {
+    /// Nothing with members.
+    case scalar
+    case object([Key])
+    /// A list, its elements addressed by number from 0.
+    case list(Shape)
+    /// The fleet: cohorts addressed by name, or by number from 0.
+    case cohorts(Shape)
+    /// The Settings: a file name or any JSON; its paths are those of the normalised Settings.
+    case settings
+    /// `compare`: its keys are paths.
+    case axes
+
+    /// The keys of an object.
+    package var keys: [Key] { if case .object(let keys) = self { keys } else { [] } }
+  }
+
+  package struct Key: Sendable {
+    package var name: String
+    package var shape: Shape
+    /// Written as it would stand in a file; for messages about a missing key.
+    package var example: String
+    package var isRequired: Bool
+    /// Whether `--set` and `compare` may change it.
+    package var isSettable: Bool
+
+    init(
+      _ name: String, _ shape: Shape = .scalar, example: String = "", required: Bool = false, settable: Bool = true
+    ) {
+      self.name = name
+      self.shape = shape
+      self.example = example
+      isRequired = required
+      isSettable = settable
+    }
+
+    /// The same key where it may be missing.
+    var optional: Key {
+      var key = self
+      key.isRequired = false
+      return key
+    }
+  }
+
+  package static let root = Shape.object([
+    Key("format", example: "1", required: true, settable: false),
+    Key("question"),
+    Key("seed"),
+    Key("duration", example: "\"2h\"", required: true),
+    Key("interval"),
+    Key("tapi", tapi, example: "{ bucket: { capacity: \"4000/s\" } }", required: true),
+    Key("network", network),
+    Key(
+      "fleet", .cohorts(cohort), example: "[{ name: \"phones\", devices: 1000, events: \"6/min\" }]", required: true),
+    Key("settings", .settings),
+    Key("policy", policy),
+    Key("compare", .axes, settable: false),
+  ])
+
+  // MARK: The server
+
+  static let tapi = Shape.object([
+    Key("bucket", bucket),
+    Key("workers", workers),
+    Key("overload", overload),
+    Key("incidents", .list(.object(incidentKeys))),
+  ])
+
+  static let bucket = Shape.object([
+    Key("capacity", example: "\"4000/s\"", required: true),
+    Key("burst"),
+    Key("serviceTime", distribution),
+  ])
+
+  static let workers = Shape.object([
+    Key("count", example: "200", required: true),
+    Key("serviceTime", distribution, example: "{ exponential: \"50ms\" }", required: true),
+    Key("serviceTimePerEvent"),
+    Key("queueLimit"),
+  ])
+
+  static let overload = Shape.object([Key("status"), Key("retryAfter", retryAfter)])
+
+  static let retryAfter = Shape.object([
+    Key("from", example: "\"5s\"", required: true),
+    Key("to", example: "\"15s\"", required: true),
+  ])
+
+  static let incidentKeys = commonIncidentKeys + outageKeys + brownoutKeys
+  static let commonIncidentKeys = [
+    Key("kind", example: "\"outage\"", required: true),
+    Key("at", example: "\"20m\"", required: true),
+    Key("for", example: "\"10m\"", required: true),
+  ]
+  static let outageKeys = [Key("status"), Key("retryAfter", retryAfter), Key("keepsWork")]
+  static let brownoutKeys = [Key("factor", example: "\"50%\"", required: true)]
+
+  // MARK: Distributions and the network
+
+  static let distribution = Shape.object(distributionKeys)
+  static let distributionKeys = [
+    Key("constant"), Key("uniform"), Key("exponential"), Key("logNormal", .object(logNormalKeys)),
+  ]
+  static let logNormalKeys = [
+    Key("median", example: "\"80ms\"", required: true),
+    Key("p99", example: "\"600ms\"", required: true),
+    Key("minimum"),
+  ]
+
+  static let network = Shape.object([Key("latency", .object(logNormalKeys + distributionKeys))])
+
+  // MARK: The fleet
+
+  static let cohort = Shape.object([
+    Key("name", example: "\"phones\"", required: true, settable: false),
+    Key("devices", example: "1000", required: true),
+    Key("client"),
+    Key("events", .object(eventKeys), example: "\"6/min\"", required: true),
+    Key("flush", .object([Key("count"), Key("interval"), Key("phase")])),
+    Key("queue", .object([Key("mode"), Key("limit"), Key("maximumBatchEvents")])),
+    Key("retries"),
+    Key("uploadConcurrency"),
+    Key("timeout"),
+    Key("network", network),
+    Key("settings", .settings),
+    Key("policy", policy),
+    Key("eventSize"),
+    Key("requestSize"),
+  ])
+
+  static let eventKeys = [Key("every"), Key("phase"), Key("meanGap")]
+
+  static let policy = Shape.object([Key("clampAfterJitter")])
+
+  /// The normalised Settings (S13), as `settings.…` paths name them.
+  static let normalisedSettings = Shape.object([
+    Key(
+      "rateLimitConfig",
+      .object([
+        Key("enabled"), Key("maxRetryCount"), Key("maxRetryInterval"), Key("maxTotalBackoffDuration"),
+      ])),
+    Key(
+      "backoffConfig",
+      .object([
+        Key("enabled"), Key("maxRetryCount"), Key("baseBackoffInterval"), Key("maxBackoffInterval"),
+        Key("maxTotalBackoffDuration"), Key("jitterPercent"), Key("jitterStrategy"),
+      ])),
+  ])
+}

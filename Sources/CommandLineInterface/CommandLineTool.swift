@@ -31,7 +31,9 @@ public enum CommandLineTool {
       return try Console.print(parsed.has("version") ? version + "\n" : HelpScreen().text(root))
     }
     guard let command = root.subcommands.first(where: { $0.name == first }) else {
-      let hint = Spelling.nearest(to: first, among: root.subcommands.map(\.name)).map { " Did you mean '\($0)'?" }
+      let hint = Spelling.nearest(to: first, among: root.subcommands.map(\.name)).map {
+        " Did you mean '\($0)'?"
+      }
       throw CommandFailure(usage: "Unknown command '\(first)'.\(hint ?? "")", of: root, parent: nil)
     }
     try checkingUsage(of: command, parent: root.name) {
@@ -54,7 +56,8 @@ public enum CommandLineTool {
     case "run", "compare":
       let request = try RunRequest(parsed, compares: command.name == "compare")
       try RunCommand(request: request, arguments: arguments, environment: environment).execute()
-    case "validate": try ValidateCommand(request: InputRequest(parsed), isQuiet: parsed.has("quiet")).execute()
+    case "validate":
+      try ValidateCommand(request: InputRequest(parsed), isQuiet: parsed.has("quiet")).execute()
     default: try Console.print(helpText(parsed.positional.first))
     }
   }

@@ -9,7 +9,8 @@ enum InputFile {
     let bytes = try bytes(path)
     if let offset = firstInvalidUTF8(bytes) {
       throw CommandFailure(
-        .data, "\(path): not UTF-8 text: byte \(hex(bytes[offset])) at offset \(offset) begins no valid character")
+        .data,
+        "\(path): not UTF-8 text: byte \(hex(bytes[offset])) at offset \(offset) begins no valid character")
     }
     return String(decoding: bytes, as: UTF8.self)
   }
@@ -35,7 +36,8 @@ enum InputFile {
       }
       bytes += chunk[..<count]
       if bytes.count > limit {
-        throw CommandFailure(.data, "\(path): larger than \(limit >> 20) MB; a scenario or Settings file is expected")
+        throw CommandFailure(
+          .data, "\(path): larger than \(limit >> 20) MB; a scenario or Settings file is expected")
       }
     }
   }

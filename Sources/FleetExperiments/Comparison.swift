@@ -78,7 +78,7 @@ public enum Comparison {
     guard let record, let twin else { throw CancellationError() }
     return VariantResult(
       name: variants[index].name, record: record, twin: twin,
-      summary: summarise(
-        record, twin: twin, name: variants[index].name, seed: variants[index].scenario.seed))
+      summary: RunAnalysis.summary(
+        of: record, twin: twin, name: variants[index].name, seed: variants[index].scenario.seed))
   }
 }

@@ -9,13 +9,13 @@ enum VerdictWording {
     if !run.hasIncidents {
       sentence = sentence.isEmpty ? "no incident to recover from" : health([run])
     } else if let recovery = run.recoveryTime {
-      sentence += "the fleet recovers \(span(recovery)) after the last incident"
+      sentence += "the fleet recovers \(FigureText.span(recovery)) after the last incident"
     } else {
       sentence += "the fleet never recovers from the last incident within the run"
     }
-    sentence += "; \(losses(run)); p99 time to delivery \(span(run.timeToDeliveryP99))"
+    sentence += "; \(losses(run)); p99 time to delivery \(FigureText.span(run.timeToDeliveryP99))"
     if run.pendingEvents > 0 {
-      sentence += ", \(grouped(run.pendingEvents)) events still undelivered at the end"
+      sentence += ", \(FigureText.grouped(run.pendingEvents)) events still undelivered at the end"
     }
     return capitalised(sentence) + caveat([run])
   }
@@ -39,22 +39,23 @@ enum VerdictWording {
     let lead = "\(best.run) \(best.hasIncidents ? "brings the fleet back best" : "does best"): "
     switch criterion {
     case .health: return lead + "it alone keeps the fleet healthy without incidents"
-    case .recovery: return lead + "it alone recovers, \(span(best.recoveryTime)) after the last incident"
+    case .recovery:
+      return lead + "it alone recovers, \(FigureText.span(best.recoveryTime)) after the last incident"
     case .losses:
       return lead
-        + "it loses \(events(best)), \(next.run) (next) \(grouped(max(0, next.lostEvents)))\(recovered(best))"
+        + "it loses \(events(best)), \(next.run) (next) \(FigureText.grouped(max(0, next.lostEvents)))\(recovered(best))"
     case .recoveryTime:
       return lead
-        + "it recovers \(span(best.recoveryTime)) after the last incident, \(next.run) (next) after "
-        + "\(span(next.recoveryTime)); \(losses(best)), p99 time to delivery \(span(best.timeToDeliveryP99))"
+        + "it recovers \(FigureText.span(best.recoveryTime)) after the last incident, \(next.run) (next) after "
+        + "\(FigureText.span(next.recoveryTime)); \(losses(best)), p99 time to delivery \(FigureText.span(best.timeToDeliveryP99))"
     case .timeToDelivery:
       return lead
-        + "its p99 time to delivery is \(span(best.timeToDeliveryP99)), \(next.run) (next) \(span(next.timeToDeliveryP99)), "
+        + "its p99 time to delivery is \(FigureText.span(best.timeToDeliveryP99)), \(next.run) (next) \(FigureText.span(next.timeToDeliveryP99)), "
         + "with nothing between them in losses\(best.hasIncidents ? " and recovery" : "")"
     case .attempts:
       return lead
-        + "it needs \(decimal(best.attemptsPerDeviceDay)) attempts per device and day, \(next.run) (next) "
-        + "\(decimal(next.attemptsPerDeviceDay)), with nothing else between them"
+        + "it needs \(FigureText.decimal(best.attemptsPerDeviceDay)) attempts per device and day, \(next.run) (next) "
+        + "\(FigureText.decimal(next.attemptsPerDeviceDay)), with nothing else between them"
     }
   }
 
@@ -66,7 +67,9 @@ enum VerdictWording {
       best.allSatisfy(\.hasIncidents)
     {
       sentence +=
-        low == high ? ": each recovers \(span(low))" : ": they recover \(span(low)) to \(span(high))"
+        low == high
+        ? ": each recovers \(FigureText.span(low))"
+        : ": they recover \(FigureText.span(low)) to \(FigureText.span(high))"
       sentence += " after the last incident"
     }
     if let other = ranking.eliminations.last(where: { $0.criterion != .recovery && $0.criterion != .losses })
@@ -79,14 +82,14 @@ enum VerdictWording {
   private static func recovered(_ run: RunSummary) -> String {
     guard run.hasIncidents else { return "" }
     guard let time = run.recoveryTime else { return "" }
-    return ", and recovers \(span(time)) after the last incident"
+    return ", and recovers \(FigureText.span(time)) after the last incident"
   }
 
   private static func losses(_ run: RunSummary) -> String { "\(events(run)) lost" }
 
   private static func events(_ run: RunSummary) -> String {
     let lost = max(0, run.lostEvents)
-    return lost == 0 ? "no events" : lost == 1 ? "1 event" : "\(grouped(lost)) events"
+    return lost == 0 ? "no events" : lost == 1 ? "1 event" : "\(FigureText.grouped(lost)) events"
   }
 
   static func caveat(_ runs: [RunSummary]) -> String {
@@ -106,37 +109,5 @@ enum VerdictWording {
       return sentence.prefix(1).uppercased() + sentence.dropFirst()
     }
     return sentence
-  }
-
-  /// Microseconds for people: three figures below a minute, whole seconds below an hour, whole minutes above.
-  static func span(_ microseconds: Int64?) -> String {
-    guard let microseconds else { return "unknown" }
-    if microseconds < 1_000_000 { return "\((microseconds + 500) / 1_000) ms" }
-    if microseconds < 60_000_000 { return decimal(Double(microseconds) / 1e6) + " s" }
-    let seconds = (microseconds + 500_000) / 1_000_000
-    if seconds < 3_600 {
-      return seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds / 60) min \(seconds % 60) s"
-    }
-    let minutes = (seconds + 30) / 60
-    return minutes % 60 == 0 ? "\(minutes / 60) h" : "\(minutes / 60) h \(minutes % 60) min"
-  }
-
-  /// One decimal, rounded half up.
-  static func decimal(_ value: Double) -> String {
-    guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
-    let tenths = Int64((value * 10).rounded())
-    let sign = tenths < 0 ? "-" : ""
-    return "\(sign)\(grouped(abs(tenths) / 10)).\(abs(tenths) % 10)"
-  }
-
-  /// With a comma between thousands.
-  static func grouped(_ value: Int64) -> String {
-    var digits = String(value.magnitude)
-    var index = digits.count - 3
-    while index > 0 {
-      digits.insert(",", at: digits.index(digits.startIndex, offsetBy: index))
-      index -= 3
-    }
-    return value < 0 ? "-" + digits : digits
   }
 }

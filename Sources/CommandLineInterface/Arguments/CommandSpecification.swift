@@ -52,7 +52,8 @@ package struct OptionSpecification: Sendable {
   package var isRepeatable: Bool
 
   package init(
-    _ name: String, short: Character? = nil, value valueName: String? = nil, isRepeatable: Bool = false, help: String
+    _ name: String, short: Character? = nil, value valueName: String? = nil, isRepeatable: Bool = false,
+    help: String
   ) {
     self.name = name
     self.short = short

@@ -52,7 +52,8 @@ extension CommandSpecification {
   private func parseOption(
     _ argument: String, rest: inout ArraySlice<String>, into parsed: inout ParsedArguments
   ) throws {
-    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+      String.init)
     let option = allOptions.first { "--\($0.name)" == parts[0] || $0.short.map { "-\($0)" } == parts[0] }
     guard let option else { throw unknownOption(parts[0]) }
     var value = parts.count == 2 ? parts[1] : nil
@@ -61,7 +62,9 @@ extension CommandSpecification {
         value = next
         rest.removeFirst()
       }
-      guard let value, !value.isEmpty else { throw UsageError("Missing value for '--\(option.name) <\(valueName)>'") }
+      guard let value, !value.isEmpty else {
+        throw UsageError("Missing value for '--\(option.name) <\(valueName)>'")
+      }
       guard option.isRepeatable || !parsed.has(option.name) else {
         throw UsageError("The option '--\(option.name)' can be given only once.")
       }

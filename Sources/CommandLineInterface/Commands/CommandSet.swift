@@ -12,7 +12,8 @@ extension CommandSpecification {
     ]
     command.subcommands = [run, compare, validate, help]
     command.examples = [
-      Example("fleetsim validate scenario.json5", "Check a scenario and see its normal load against the capacity:"),
+      Example(
+        "fleetsim validate scenario.json5", "Check a scenario and see its normal load against the capacity:"),
       Example(
         "fleetsim compare scenario.json5 --jitter additive:10,full,equal --out out/jitter",
         "Which jitter brings the fleet back best?"),
@@ -51,7 +52,8 @@ extension CommandSpecification {
     command.options = [
       OptionSpecification(
         "jitter", value: "a,b,c",
-        help: "Jitter strategies to compare: \(Jitter.names.joined(separator: ", ")). With +clamp behind a name, "
+        help:
+          "Jitter strategies to compare: \(Jitter.names.joined(separator: ", ")). With +clamp behind a name, "
           + "backoff plus jitter is clamped to the cap again, as shipped clients do."),
       OptionSpecification(
         "vary", value: "path=a,b,c", isRepeatable: true,
@@ -78,7 +80,9 @@ extension CommandSpecification {
     ]
     command.arguments = [scenario]
     command.options = [settings, set, quiet]
-    command.examples = [Example("fleetsim validate scenario.json5 --settings cdn.json", "With another Settings file:")]
+    command.examples = [
+      Example("fleetsim validate scenario.json5 --settings cdn.json", "With another Settings file:")
+    ]
     return command
   }()
 

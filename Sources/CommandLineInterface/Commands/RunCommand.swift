@@ -24,7 +24,8 @@ struct RunCommand {
     let variants = zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
     let started = environment.monotonicSeconds()
     let runner = BackgroundComparison(
-      variants: variants, options: options, workers: request.jobs ?? onlineProcessors(), environment: environment)
+      variants: variants, options: options, workers: request.jobs ?? onlineProcessors(),
+      environment: environment)
     let (results, progress) = try runner.run(showsProgress: !request.isQuiet)
     let seconds = environment.monotonicSeconds() - started
 
@@ -36,14 +37,16 @@ struct RunCommand {
         seconds: seconds, workers: runner.workers, runs: progress.runs,
         virtualSeconds: Double(progress.duration) / 1e6, attempts: progress.attempts)
       let files = ResultFiles(
-        results: results, choices: choices, isComparison: request.compares, title: base.scenario.question ?? loaded.name,
+        results: results, choices: choices, isComparison: request.compares,
+        title: base.scenario.question ?? loaded.name,
         verdict: verdict)
-      try output.write(files.all { runs, written in
-        RunManifest(
-          arguments: arguments, seed: base.scenario.seed, checks: request.checks, runs: runs,
-          scenario: base.normalisedJSON, files: written, wall: wall
-        ).text
-      })
+      try output.write(
+        files.all { runs, written in
+          RunManifest(
+            arguments: arguments, seed: base.scenario.seed, checks: request.checks, runs: runs,
+            scenario: base.normalisedJSON, files: written, wall: wall
+          ).text
+        })
     }
     try printed.get()
     if !request.isQuiet { try Console.print(closing(output)) }

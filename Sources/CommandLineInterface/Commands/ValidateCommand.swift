@@ -1,5 +1,6 @@
 import FleetExperiments
 import FleetSimulation
+import TAPIModel
 
 /// `fleetsim validate`: every problem at once, or what the scenario amounts to.
 struct ValidateCommand {
@@ -41,7 +42,11 @@ struct ValidateCommand {
     ]
     for incident in scenario.tapi.incidents {
       let from = FigureText.span(incident.start.microseconds)
-      rows.append(("incident", "\(name(incident.kind)) from \(from) for \(FigureText.span(incident.duration.microseconds))"))
+      rows.append(
+        (
+          "incident",
+          "\(name(incident.kind)) from \(from) for \(FigureText.span(incident.duration.microseconds))"
+        ))
     }
     if !choices.isEmpty {
       rows.append(("compare", "\(choices.count) variants: \(choices.map(\.name).joined(separator: ", "))"))

@@ -20,7 +20,8 @@ extension OutputDirectory {
       }
       let (parent, name) = split(existing)
       if name == ".." || name == "." {
-        throw CommandFailure(.cannotCreate, "\(path): '\(parent)' does not exist; name another place with --out")
+        throw CommandFailure(
+          .cannotCreate, "\(path): '\(parent)' does not exist; name another place with --out")
       }
       missing.append(name)
       existing = parent
@@ -49,7 +50,9 @@ extension OutputDirectory {
     var names: [String] = []
     while let entry = readdir(stream) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: $0.pointee)) { String(cString: $0) }
+        $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: $0.pointee)) {
+          String(cString: $0)
+        }
       }
       if name != ".", name != ".." { names.append(name) }
     }

@@ -60,13 +60,15 @@ package struct OutputDirectory {
     if let foreign = try foreignEntry(entries) {
       throw CommandFailure(
         .cannotCreate,
-        "\(path): holds '\(foreign)', which fleetsim did not write; name another directory with --out, or move it away")
+        "\(path): holds '\(foreign)', which fleetsim did not write; name another directory with --out, or move it away"
+      )
     }
     var parentStatus = stat()
     if stat(Self.split(resolved).parent, &parentStatus) == 0, parentStatus.st_dev != status.st_dev {
       throw CommandFailure(
         .cannotCreate,
-        "\(path): is a mount point, which cannot be replaced at once; name a directory below it, as \(path)/results")
+        "\(path): is a mount point, which cannot be replaced at once; name a directory below it, as \(path)/results"
+      )
     }
     if let current = Self.currentDirectory(), current == resolved || current.hasPrefix(resolved + "/") {
       throw CommandFailure(
@@ -77,10 +79,14 @@ package struct OutputDirectory {
   /// The first entry that is not fleetsim's own; none if the directory is empty.
   private func foreignEntry(_ entries: [String]) throws(CommandFailure) -> String? {
     guard let first = entries.first else { return nil }
-    guard entries.contains(OutputFile.manifest), isOurs("\(resolved)/\(OutputFile.manifest)") else { return first }
+    guard entries.contains(OutputFile.manifest), isOurs("\(resolved)/\(OutputFile.manifest)") else {
+      return first
+    }
     for name in entries where !OutputFile.topLevelNames.contains(name) {
       var status = stat()
-      guard lstat("\(resolved)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return name }
+      guard lstat("\(resolved)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        return name
+      }
       for inner in try Self.entries("\(resolved)/\(name)", named: "\(path)/\(name)")
       where !OutputFile.variantNames.contains(inner) {
         return "\(name)/\(inner)"

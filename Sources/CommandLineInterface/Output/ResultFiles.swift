@@ -17,12 +17,14 @@ struct ResultFiles {
     for (result, folder) in zip(results, folders) {
       let prefix = folder.isEmpty ? "" : folder + "/"
       tables.append(OutputFile(prefix + OutputFile.timeSeries, TimeSeriesCSV.bytes(of: result.record.series)))
-      tables.append(OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: result.record.deliveries)))
+      tables.append(
+        OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: result.record.deliveries)))
     }
     let runs = zip(zip(results, folders), choices).map { pair, choice in
       RunManifest.Run(name: pair.0.name, folder: pair.1, overrides: choice.overrides)
     }
-    let report = OutputFile(OutputFile.report, Array(reportHTML(results, title: title, verdict: verdict).utf8))
+    let report = OutputFile(
+      OutputFile.report, Array(reportHTML(results, title: title, verdict: verdict).utf8))
     return tables + [report, OutputFile(OutputFile.manifest, Array(manifest(runs, tables).utf8))]
   }
 

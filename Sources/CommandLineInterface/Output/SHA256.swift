@@ -16,7 +16,9 @@ package struct SHA256 {
     var tail = Array(bytes[whole...]) + [0x80]
     while tail.count % 64 != 56 { tail.append(0) }
     let bits = UInt64(bytes.count) &* 8
-    for shift in stride(from: UInt64(56), through: 0, by: -8) { tail.append(UInt8(truncatingIfNeeded: bits >> shift)) }
+    for shift in stride(from: UInt64(56), through: 0, by: -8) {
+      tail.append(UInt8(truncatingIfNeeded: bits >> shift))
+    }
     tail.withUnsafeBufferPointer { buffer in
       for start in stride(from: 0, to: tail.count, by: 64) { hash.compress(buffer, start) }
     }
@@ -30,7 +32,8 @@ package struct SHA256 {
     for i in 0..<16 {
       let at = start + i * 4
       schedule[i] =
-        UInt32(bytes[at]) << 24 | UInt32(bytes[at + 1]) << 16 | UInt32(bytes[at + 2]) << 8 | UInt32(bytes[at + 3])
+        UInt32(bytes[at]) << 24 | UInt32(bytes[at + 1]) << 16 | UInt32(bytes[at + 2]) << 8
+        | UInt32(bytes[at + 3])
     }
     for i in 16..<64 {
       let a = schedule[i - 15]

@@ -5,7 +5,7 @@ import UploadRetry
 /// Everything a run depends on, besides the version of the program: normalised and valid.
 ///
 /// A scenario file (`ScenarioFile`) is decoded into this; tests build it directly.
-public struct Scenario: Sendable {
+public struct Scenario: Sendable, Hashable {
   public var question: String?
   public var seed: UInt64
   /// Positive, at most 366 days.
@@ -36,7 +36,7 @@ public struct Scenario: Sendable {
 }
 
 /// Devices that share everything but their randomness.
-public struct Cohort: Sendable {
+public struct Cohort: Sendable, Hashable {
   public var name: String
   /// 1 … 4 * 10^9.
   public var devices: Int

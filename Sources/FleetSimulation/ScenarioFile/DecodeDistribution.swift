@@ -11,14 +11,16 @@ extension ScenarioDecoder {
 
   mutating func serviceTime(_ node: PositionedValue, _ path: String) -> Distribution? {
     distribution(
-      node, path, in: .zero...Self.longestServiceTime, keys: ScenarioSchema.distributionKeys, defaultMinimum: .zero)
+      node, path, in: .zero...Self.longestServiceTime, keys: ScenarioSchema.distributionKeys,
+      defaultMinimum: .zero)
   }
 
   mutating func latency(_ node: PositionedValue, _ path: String) -> Distribution? {
     let range = Self.shortestLatency...Self.longestLatency
     guard let members = node.members else {
       return distribution(
-        node, path, in: range, keys: ScenarioSchema.distributionKeys, defaultMinimum: Self.defaultMinimumLatency)
+        node, path, in: range, keys: ScenarioSchema.distributionKeys,
+        defaultMinimum: Self.defaultMinimumLatency)
     }
     let forms = ScenarioSchema.distributionKeys.map(\.name)
     if !members.isEmpty, !members.contains(where: { forms.contains($0.key) }) {
@@ -31,7 +33,8 @@ extension ScenarioDecoder {
       return nil
     }
     return distribution(
-      node, path, in: range, keys: ScenarioSchema.distributionKeys, defaultMinimum: Self.defaultMinimumLatency)
+      node, path, in: range, keys: ScenarioSchema.distributionKeys, defaultMinimum: Self.defaultMinimumLatency
+    )
   }
 
   private mutating func distribution(
@@ -63,7 +66,8 @@ extension ScenarioDecoder {
     _ node: PositionedValue, _ path: String, in range: ClosedRange<Span>
   ) -> Distribution? {
     guard case .array(let bounds) = node.content, bounds.count == 2 else {
-      report("expected the two ends, like [\"1ms\", \"5ms\"], found \(describe(node))", at: node.position, path)
+      report(
+        "expected the two ends, like [\"1ms\", \"5ms\"], found \(describe(node))", at: node.position, path)
       return nil
     }
     let low = span(bounds[0], join(path, "0"), in: range)
@@ -71,7 +75,8 @@ extension ScenarioDecoder {
     guard let low, let high else { return nil }
     guard low <= high else {
       report(
-        "the first end \(Units.text(low)) is above the second, \(Units.text(high))", at: bounds[0].position, path)
+        "the first end \(Units.text(low)) is above the second, \(Units.text(high))", at: bounds[0].position,
+        path)
       return nil
     }
     return .uniform(low, high)
@@ -93,7 +98,8 @@ extension ScenarioDecoder {
     }
     if let median, let p99, p99 < median {
       report(
-        "p99 \(Units.text(p99)) is below the median \(Units.text(median))", at: (node["p99"] ?? node).position,
+        "p99 \(Units.text(p99)) is below the median \(Units.text(median))",
+        at: (node["p99"] ?? node).position,
         join(path, "p99"))
     }
     guard let minimum, let median, let p99 else { return nil }

@@ -42,7 +42,9 @@ extension ScenarioDecoder {
       if let name = ScenarioPaths.name(of: element) {
         if let line = lines[name] {
           let position = element["name"]?.position ?? element.position
-          report("a second cohort named \(quoted(name)); the first is on line \(line)", at: position, place + ".name")
+          report(
+            "a second cohort named \(quoted(name)); the first is on line \(line)", at: position,
+            place + ".name")
         }
         lines[name] = lines[name] ?? element.position.line
       }
@@ -53,7 +55,8 @@ extension ScenarioDecoder {
       }
     }
     if total > Self.maximumDevices {
-      report("\(total) devices in all cohorts together; at most \(Self.maximumDevices)", at: node.position, path)
+      report(
+        "\(total) devices in all cohorts together; at most \(Self.maximumDevices)", at: node.position, path)
     }
     return cohorts
   }
@@ -77,7 +80,9 @@ extension ScenarioDecoder {
       cohort.retries =
         word(node, join(path, "retries"), [("gate", .gate), ("timer", .timer)]) ?? cohort.retries
     }
-    if let node = node["uploadConcurrency"], let limit = unlimited(node, join(path, "uploadConcurrency"), in: 1...1_000_000) {
+    if let node = node["uploadConcurrency"],
+      let limit = unlimited(node, join(path, "uploadConcurrency"), in: 1...1_000_000)
+    {
       cohort.uploadConcurrency = limit ?? .max
     }
     if let node = node["timeout"] {
@@ -112,11 +117,11 @@ extension ScenarioDecoder {
     return name
   }
 
-  private mutating func warnIfNothingArrivesInTime(_ cohort: Cohort, _ node: PositionedValue, _ path: String) {
+  private mutating func warnIfNothingArrivesInTime(_ cohort: Cohort, _ node: PositionedValue, _ path: String)
+  {
     let there = cohort.latency.leastSpan
     guard cohort.timeout <= there + there, let node = node["timeout"] ?? node["network"] else { return }
-    report(
-      .warning,
+    warn(
       "every upload times out: the time-out is \(Units.text(cohort.timeout)), the way to the server and back takes "
         + "at least \(Units.text(there + there))",
       at: node.position, join(path, "timeout"))
@@ -142,7 +147,8 @@ extension ScenarioDecoder {
       if let node = node["phase"] {
         phase = word(node, join(path, "phase"), [("random", .random), ("flush", .flush)])
         if member.key == "meanGap" {
-          report("a Poisson process (meanGap) has no phase; leave it out", at: node.position, join(path, "phase"))
+          report(
+            "a Poisson process (meanGap) has no phase; leave it out", at: node.position, join(path, "phase"))
         }
       }
       guard let read, let phase else { return nil }
@@ -150,12 +156,13 @@ extension ScenarioDecoder {
       process = member.key == "every" ? .periodic(every: gap, phase: phase) : .poisson(meanGap: gap)
     } else {
       guard let text = unitText(node, path, "a rate", example: "6/min", unit: "/min") else { return nil }
-      guard let read = unit(node, path, { () throws(Units.Problem) in try Units.gap(text).map { ($0, ()) } }) else {
+      guard let read = unit(node, path, { () throws(Units.Problem) in try Units.gap(text) }) else {
         return nil
       }
-      guard let (found, _) = read, range.contains(found) else {
+      guard let found = read, range.contains(found) else {
         report(
-          "\(quoted(text)) is out of range; allowed: one event in 366 days to 1000/s", at: node.position, path)
+          "\(quoted(text)) is out of range; allowed: one event in 366 days to 1000/s", at: node.position, path
+        )
         return nil
       }
       gap = found
@@ -185,7 +192,8 @@ extension ScenarioDecoder {
       flush.isSynchronised = word(node, join(path, "phase"), phases) ?? flush.isSynchronised
     }
     if flush.count == nil, flush.interval == nil {
-      report("neither a count nor an interval: such a device never flushes; keep one", at: node.position, path)
+      report(
+        "neither a count nor an interval: such a device never flushes; keep one", at: node.position, path)
     }
     return flush
   }
@@ -218,6 +226,14 @@ extension ScenarioDecoder {
     if let node = node["clampAfterJitter"] {
       policy.clampAfterJitter = bool(node, join(path, "clampAfterJitter")) ?? policy.clampAfterJitter
     }
+    if let node = node["missingRetryAfter"] {
+      let choices = RetryPolicy.MissingRetryAfter.words
+      policy.missingRetryAfter =
+        word(node, join(path, "missingRetryAfter"), choices) ?? policy.missingRetryAfter
+    }
+    if let node = node["supportsOAuth"] {
+      policy.supportsOAuth = bool(node, join(path, "supportsOAuth")) ?? policy.supportsOAuth
+    }
     return policy
   }
 }
@@ -231,6 +247,13 @@ extension ScenarioSchema.Shape {
 
 extension PositionedValue {
   var isNull: Bool { if case .null = content { true } else { false } }
+}
+
+extension RetryPolicy.MissingRetryAfter {
+  /// As a scenario writes them.
+  static let words: [(word: String, value: Self)] = [
+    ("maxRetryInterval", .maxRetryInterval), ("exponentialBackoff", .exponentialBackoff),
+  ]
 }
 
 extension Distribution {

@@ -15,8 +15,8 @@ extension ScenarioDecoder {
     let duration = root["duration"].flatMap {
       span($0, "duration", in: Span(microseconds: 1_000)...Units.longestSpan)
     }
-    let interval = interval(root, duration: duration)
-    let tapi = root["tapi"].flatMap { tapi($0, duration: duration) }
+    let interval = self.interval(root, duration: duration)
+    let tapi = root["tapi"].flatMap { self.tapi($0, duration: duration) }
     var defaults = CohortDefaults.builtIn
     if let node = root["network"] { defaults.latency = network(node, "network") ?? defaults.latency }
     if let node = root["policy"] { defaults.policy = policy(node, "policy", default: defaults.policy) }

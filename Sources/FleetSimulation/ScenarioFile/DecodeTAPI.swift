@@ -21,15 +21,15 @@ extension ScenarioDecoder {
         "no server; write bucket: { capacity: \"4000/s\" } or workers: { count: 200, serviceTime: \"50ms\" }",
         at: node.position, path)
     }
-    let overload = node["overload"].map { overload($0, join(path, "overload"), server: server) } ?? Overload()
-    let incidents = node["incidents"].map { incidents($0, join(path, "incidents"), duration: duration) } ?? []
+    let overload = node["overload"].map { self.overload($0, join(path, "overload"), server: server) } ?? Overload()
+    let incidents = node["incidents"].map { self.incidents($0, join(path, "incidents"), duration: duration) } ?? []
     guard let server, let overload else { return nil }
     return TAPIConfiguration(server: server, overload: overload, incidents: incidents)
   }
 
   private mutating func bucket(_ node: PositionedValue, _ path: String) -> TokenBucketConfiguration? {
     guard object(node, path, ScenarioSchema.bucket.keys) != nil else { return nil }
-    let capacity = node["capacity"].flatMap { capacity($0, join(path, "capacity")) }
+    let capacity = node["capacity"].flatMap { self.capacity($0, join(path, "capacity")) }
     // A tenth of a second's worth.
     var burst: Int? = max(Int((capacity ?? 0) / 10_000), 1)
     if let node = node["burst"] { burst = count(node, join(path, "burst"), in: 1...1_000_000_000) }
@@ -89,7 +89,8 @@ extension ScenarioDecoder {
     if case .string(let text) = node.content {
       guard text == "queue" else {
         report(
-          "\(quoted(text)) is not known; write \"queue\" or { status: 429, retryAfter: \"5s\" }", at: node.position,
+          "\(quoted(text)) is not known; write \"queue\" or { status: 429, retryAfter: \"5s\" }",
+          at: node.position,
           path)
         return nil
       }
@@ -110,8 +111,8 @@ extension ScenarioDecoder {
     }
     guard object(node, path, ScenarioSchema.overload.keys, shortForm: "\"queue\"") != nil else { return nil }
     if case .workers(let workers) = server, workers.queueLimit == nil {
-      report(
-        .warning, "never answered: the queue is unlimited. Give workers.queueLimit, or write overload: \"queue\"",
+      warn(
+        "never answered: the queue is unlimited. Give workers.queueLimit, or write overload: \"queue\"",
         at: node.position, path)
     }
     var status: Int? = Overload().status
@@ -168,7 +169,9 @@ extension ScenarioDecoder {
 
   private mutating func incident(_ node: PositionedValue, _ path: String, duration: Span?) -> Incident? {
     let common = ScenarioSchema.commonIncidentKeys
-    let isOutage = node["kind"].flatMap { word($0, join(path, "kind"), [("outage", true), ("brownout", false)]) }
+    let isOutage = node["kind"].flatMap {
+      word($0, join(path, "kind"), [("outage", true), ("brownout", false)])
+    }
     let own =
       switch isOutage {
       case true?: ScenarioSchema.outageKeys
@@ -185,12 +188,12 @@ extension ScenarioDecoder {
     let incident = Incident(kind: kind, start: .start + start, duration: length)
     if let duration {
       if start >= duration {
-        report(
-          .warning, "starts at \(Units.text(start)), when the run of \(Units.text(duration)) is over: it never happens",
+        warn(
+          "starts at \(Units.text(start)), when the run of \(Units.text(duration)) is over: it never happens",
           at: node.position, path)
       } else if start + length > duration {
-        report(
-          .warning, "ends at \(Units.text(start + length)), after the run of \(Units.text(duration))",
+        warn(
+          "ends at \(Units.text(start + length)), after the run of \(Units.text(duration))",
           at: node.position, path)
       }
     }
@@ -206,7 +209,9 @@ extension ScenarioDecoder {
       } else {
         status = count(node, place, in: 100...999, orWord: "none").map { .some($0) }
         if let code = status ?? nil, (200...299).contains(code) {
-          report("\(code) accepts the upload, which is no outage; allowed: any other status", at: node.position, place)
+          report(
+            "\(code) accepts the upload, which is no outage; allowed: any other status", at: node.position,
+            place)
         }
       }
     }
@@ -216,7 +221,9 @@ extension ScenarioDecoder {
     if let node = node["keepsWork"] { keepsWork = bool(node, join(path, "keepsWork")) }
     guard let status, let policy, let keepsWork else { return nil }
     if status == nil, policy != RetryAfterPolicy.none, let node = node["retryAfter"] {
-      report("no answer (status: \"none\") cannot carry a Retry-After", at: node.position, join(path, "retryAfter"))
+      report(
+        "no answer (status: \"none\") cannot carry a Retry-After", at: node.position, join(path, "retryAfter")
+      )
       return nil
     }
     return .outage(status: status, retryAfter: policy, keepsWork: keepsWork)
@@ -234,7 +241,9 @@ extension ScenarioDecoder {
       guard let amount = ExactDecimal(text) else { fallthrough }
       parts = unit(node, path, { () throws(Units.Problem) in try Units.share(amount, 1_000_000, text) })
     default:
-      report("expected a share such as \"50%\" or 0.5, found \(describe(node)); \(allowed)", at: node.position, path)
+      report(
+        "expected a share such as \"50%\" or 0.5, found \(describe(node)); \(allowed)", at: node.position,
+        path)
       return nil
     }
     guard let parts else { return nil }

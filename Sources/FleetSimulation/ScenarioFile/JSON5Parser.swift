@@ -168,7 +168,9 @@ package struct JSON5Parser {
     }
     while markOffset < target {
       let byte = bytes[markOffset]
-      if byte == Ascii.lineFeed || (byte == Ascii.carriageReturn && self.byte(at: markOffset + 1) != Ascii.lineFeed) {
+      if byte == Ascii.lineFeed
+        || (byte == Ascii.carriageReturn && self.byte(at: markOffset + 1) != Ascii.lineFeed)
+      {
         markLine += 1
         markColumn = 1
       } else if byte & 0xC0 != 0x80 {

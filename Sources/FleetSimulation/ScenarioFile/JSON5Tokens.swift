@@ -186,7 +186,9 @@ extension JSON5Parser {
         try escape(into: &text)
         runStart = offset
       case Ascii.lineFeed, Ascii.carriageReturn:
-        throw failure("a string cannot go on over the end of a line; expected \(quoted(String(Character(Unicode.Scalar(quote)))))")
+        throw failure(
+          "a string cannot go on over the end of a line; expected \(quoted(String(Character(Unicode.Scalar(quote)))))"
+        )
       default: offset += 1
       }
     }

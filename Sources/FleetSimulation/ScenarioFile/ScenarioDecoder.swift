@@ -19,9 +19,16 @@ struct ScenarioDecoder {
 
   // MARK: Reporting
 
-  mutating func report(
-    _ severity: Diagnostic.Severity = .error, _ message: String, at position: Position, _ path: String
-  ) {
+  mutating func report(_ message: String, at position: Position, _ path: String) {
+    add(.error, message, at: position, path)
+  }
+
+  mutating func warn(_ message: String, at position: Position, _ path: String) {
+    add(.warning, message, at: position, path)
+  }
+
+  mutating func add(_ severity: Diagnostic.Severity, _ message: String, at position: Position, _ path: String)
+  {
     add(
       Diagnostic(
         severity: severity, file: Self.name(of: position, in: sources),
@@ -68,7 +75,8 @@ struct ScenarioDecoder {
       unknownKey(member, path, names)
     }
     for key in keys where key.isRequired && node[key.name] == nil {
-      report("missing; write for example \(key.name): \(key.example)", at: node.position, join(path, key.name))
+      report(
+        "missing; write for example \(key.name): \(key.example)", at: node.position, join(path, key.name))
     }
     return node
   }
@@ -87,7 +95,8 @@ struct ScenarioDecoder {
     let present = (node.members ?? []).filter { names.contains($0.key) }
     if present.count > 1 {
       report(
-        "\(present.map(\.key).joined(separator: " and ")) exclude each other; keep one", at: present[1].keyPosition,
+        "\(present.map(\.key).joined(separator: " and ")) exclude each other; keep one",
+        at: present[1].keyPosition,
         path)
       return nil
     }
@@ -149,7 +158,9 @@ struct ScenarioDecoder {
       + (orWord.map { " or \"\($0)\"" } ?? "")
     guard case .number(let text) = node.content else {
       var message = "expected a number, found \(describe(node))"
-      if case .string(let text) = node.content, ExactDecimal(text) != nil { message += "; leave the quotes out" }
+      if case .string(let text) = node.content, ExactDecimal(text) != nil {
+        message += "; leave the quotes out"
+      }
       report("\(message); \(allowed)", at: node.position, path)
       return nil
     }
@@ -167,7 +178,8 @@ struct ScenarioDecoder {
   mutating func seed(_ node: PositionedValue, _ path: String) -> UInt64? {
     if case .number(let text) = node.content, let value = ExactDecimal(text)?.unsigned { return value }
     report(
-      "\(describe(node)) is not a seed; allowed: whole numbers from 0 to \(UInt64.max)", at: node.position, path)
+      "\(describe(node)) is not a seed; allowed: whole numbers from 0 to \(UInt64.max)", at: node.position,
+      path)
     return nil
   }
 
@@ -184,7 +196,9 @@ struct ScenarioDecoder {
       report("expected a span such as \"30s\", found \(describe(node))", at: node.position, path)
       return nil
     }
-    guard let span = unit(node, path, { () throws(Units.Problem) in try Units.span(text) }) else { return nil }
+    guard let span = unit(node, path, { () throws(Units.Problem) in try Units.span(text) }) else {
+      return nil
+    }
     guard range.contains(span) else {
       report(
         "\(quoted(text)) is out of range; allowed: \(Units.text(range.lowerBound)) to \(Units.text(range.upperBound))",

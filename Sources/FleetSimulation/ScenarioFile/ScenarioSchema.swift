@@ -10,7 +10,7 @@ package enum ScenarioSchema {
     case list(Shape)
     /// The fleet: cohorts addressed by name, or by number from 0.
     case cohorts(Shape)
-    /// The Settings: a file name or any JSON; its paths are those of the normalised Settings.
+    /// The Settings: a file name or any JSON; its paths are those of `HTTPConfig.knownKeyPaths`.
     case settings
     /// `compare`: its keys are paths.
     case axes
@@ -29,7 +29,8 @@ package enum ScenarioSchema {
     package var isSettable: Bool
 
     init(
-      _ name: String, _ shape: Shape = .scalar, example: String = "", required: Bool = false, settable: Bool = true
+      _ name: String, _ shape: Shape = .scalar, example: String = "", required: Bool = false,
+      settable: Bool = true
     ) {
       self.name = name
       self.shape = shape
@@ -55,7 +56,8 @@ package enum ScenarioSchema {
     Key("tapi", tapi, example: "{ bucket: { capacity: \"4000/s\" } }", required: true),
     Key("network", network),
     Key(
-      "fleet", .cohorts(cohort), example: "[{ name: \"phones\", devices: 1000, events: \"6/min\" }]", required: true),
+      "fleet", .cohorts(cohort), example: "[{ name: \"phones\", devices: 1000, events: \"6/min\" }]",
+      required: true),
     Key("settings", .settings),
     Key("policy", policy),
     Key("compare", .axes, settable: false),
@@ -134,20 +136,7 @@ package enum ScenarioSchema {
 
   static let eventKeys = [Key("every"), Key("phase"), Key("meanGap")]
 
-  static let policy = Shape.object([Key("clampAfterJitter")])
-
-  /// The normalised Settings (S13), as `settings.…` paths name them.
-  static let normalisedSettings = Shape.object([
-    Key(
-      "rateLimitConfig",
-      .object([
-        Key("enabled"), Key("maxRetryCount"), Key("maxRetryInterval"), Key("maxTotalBackoffDuration"),
-      ])),
-    Key(
-      "backoffConfig",
-      .object([
-        Key("enabled"), Key("maxRetryCount"), Key("baseBackoffInterval"), Key("maxBackoffInterval"),
-        Key("maxTotalBackoffDuration"), Key("jitterPercent"), Key("jitterStrategy"),
-      ])),
+  static let policy = Shape.object([
+    Key("clampAfterJitter"), Key("missingRetryAfter"), Key("supportsOAuth"),
   ])
 }

@@ -11,7 +11,8 @@ package enum Units {
   package static let longestSpan = Span(microseconds: 366 * 86_400_000_000)
 
   static let spanUnits: [(name: String, microseconds: UInt64)] = [
-    ("d", 86_400_000_000), ("h", 3_600_000_000), ("m", 60_000_000), ("s", 1_000_000), ("ms", 1_000), ("us", 1),
+    ("d", 86_400_000_000), ("h", 3_600_000_000), ("m", 60_000_000), ("s", 1_000_000), ("ms", 1_000),
+    ("us", 1),
   ]
   static let rateUnits: [(name: String, microseconds: UInt64)] = [
     ("s", 1_000_000), ("min", 60_000_000), ("h", 3_600_000_000), ("day", 86_400_000_000),
@@ -30,16 +31,20 @@ package enum Units {
     repeat {
       let (number, unit, after) = split(rest)
       guard let amount = ExactDecimal(number), !amount.isNegative || rest.startIndex == text.startIndex else {
-        throw Problem(message: "\(quoted(text)) is not a span; write a number and a unit, like \"30s\" or \"1h30m\"")
+        throw Problem(
+          message: "\(quoted(text)) is not a span; write a number and a unit, like \"30s\" or \"1h30m\"")
       }
       guard !unit.isEmpty else {
         throw Problem(message: "missing unit: write \(quoted(text + "s"))")
       }
-      guard let index = spanUnits.firstIndex(where: { $0.name == unit || ($0.name == "us" && unit == "µs") }) else {
-        throw Problem(message: unknownUnit(unit, of: text, "a span", spanUnits.reversed().map(\.name), spanAliases))
+      guard let index = spanUnits.firstIndex(where: { $0.name == unit || ($0.name == "us" && unit == "µs") })
+      else {
+        throw Problem(
+          message: unknownUnit(unit, of: text, "a span", spanUnits.reversed().map(\.name), spanAliases))
       }
       guard index > lastUnit else {
-        throw Problem(message: "\(quoted(text)): units go from the largest to the smallest, each once, like \"1h30m\"")
+        throw Problem(
+          message: "\(quoted(text)): units go from the largest to the smallest, each once, like \"1h30m\"")
       }
       lastUnit = index
       guard !amount.isNegative else { throw Problem(message: "\(quoted(text)) is negative") }
@@ -48,7 +53,8 @@ package enum Units {
         let (sum, overflow) = total.addingReportingOverflow(UInt64(microseconds))
         total = overflow ? .max : sum
       case .tooLarge: total = .max
-      case .fraction: throw Problem(message: "\(quoted(text)) is finer than a microsecond, the smallest step of time")
+      case .fraction:
+        throw Problem(message: "\(quoted(text)) is finer than a microsecond, the smallest step of time")
       }
       rest = after
     } while !rest.isEmpty
@@ -86,14 +92,17 @@ package enum Units {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let amount = ExactDecimal(parts[0]) else {
       throw Problem(
-        message: "\(quoted(text)) is not a rate; write a number, \"/\" and s, min, h or day, like \"\(rateExample)\"")
+        message:
+          "\(quoted(text)) is not a rate; write a number, \"/\" and s, min, h or day, like \"\(rateExample)\""
+      )
     }
     guard parts.count == 2, !parts[1].isEmpty else {
       throw Problem(message: "missing unit: write \(quoted(parts[0] + "/s"))")
     }
     guard let unit = rateUnits.first(where: { $0.name == parts[1] }) else {
       throw Problem(
-        message: unknownUnit("/" + parts[1], of: text, "a rate", rateUnits.map { "/" + $0.name }, rateAliases))
+        message: unknownUnit("/" + parts[1], of: text, "a rate", rateUnits.map { "/" + $0.name }, rateAliases)
+      )
     }
     guard !amount.isNegative else { throw Problem(message: "\(quoted(text)) is negative") }
     return (amount, unit.microseconds)
@@ -119,7 +128,8 @@ package enum Units {
   package static func bytes(_ text: String) throws(Problem) -> Int64 {
     let (number, unit, rest) = split(Substring(text))
     guard let amount = ExactDecimal(number), rest.isEmpty else {
-      throw Problem(message: "\(quoted(text)) is not a size; write a number and B, KB, MB or GB, like \"500KB\"")
+      throw Problem(
+        message: "\(quoted(text)) is not a size; write a number and B, KB, MB or GB, like \"500KB\"")
     }
     guard !unit.isEmpty else { throw Problem(message: "missing unit: write \(quoted(text + "B"))") }
     guard let factor = sizeUnits.first(where: { $0.name == unit })?.bytes else {
@@ -203,7 +213,8 @@ package enum Units {
   }
 
   private static let spanAliases = [
-    "sec": "s", "secs": "s", "second": "s", "seconds": "s", "min": "m", "mins": "m", "minute": "m", "minutes": "m",
+    "sec": "s", "secs": "s", "second": "s", "seconds": "s", "min": "m", "mins": "m", "minute": "m",
+    "minutes": "m",
     "hour": "h", "hours": "h", "hr": "h", "day": "d", "days": "d", "msec": "ms", "millis": "ms", "usec": "us",
     "μs": "us", "S": "s", "M": "m", "H": "h", "D": "d", "MS": "ms",
   ]
@@ -216,7 +227,8 @@ package enum Units {
   ]
 
   private static func unknownUnit(
-    _ unit: some StringProtocol, of text: String, _ what: String, _ allowed: [String], _ aliases: [String: String]
+    _ unit: some StringProtocol, of text: String, _ what: String, _ allowed: [String],
+    _ aliases: [String: String]
   ) -> String {
     let hint = aliases[String(unit)].map { "; did you mean \(quoted($0))?" } ?? "."
     return "\(quoted(text)): unknown unit \(quoted(String(unit)))\(hint) The units of \(what) are "

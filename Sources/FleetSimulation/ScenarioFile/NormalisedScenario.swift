@@ -1,0 +1,181 @@
+import SimulationKernel
+import TAPIModel
+import UploadRetry
+
+extension Scenario {
+  /// The whole scenario as JSON, every default written out, Settings inline; `ScenarioFile` reads it back into an equal
+  /// scenario. Pretty-printed with two spaces, a line feed at the end.
+  public var normalisedJSON: String {
+    var members: [(String, PositionedValue)] = [("format", .number("1"))]
+    if let question { members.append(("question", .text(question))) }
+    members += [
+      ("seed", .number("\(seed)")), ("duration", .span(duration)), ("interval", .span(interval)),
+      ("tapi", tapi.normalised), ("fleet", .list(fleet.map(\.normalised))),
+    ]
+    return JSONText.pretty(.members(members)) + "\n"
+  }
+}
+
+extension PositionedValue {
+  fileprivate static func number(_ text: String) -> Self { Self(.number(text), at: .commandLine) }
+  fileprivate static func text(_ text: String) -> Self { Self(.string(text), at: .commandLine) }
+  fileprivate static func bool(_ value: Bool) -> Self { Self(.bool(value), at: .commandLine) }
+  fileprivate static func span(_ span: Span) -> Self { .text(Units.text(span)) }
+  fileprivate static func list(_ elements: [Self]) -> Self { Self(.array(elements), at: .commandLine) }
+  fileprivate static var null: Self { Self(.null, at: .commandLine) }
+  fileprivate static func members(_ members: [(String, Self)]) -> Self {
+    Self(.object(members.map { .init(key: $0, keyPosition: .commandLine, value: $1) }), at: .commandLine)
+  }
+
+  fileprivate init(_ value: SettingsValue) {
+    switch value {
+    case .null: self = .null
+    case .bool(let value): self = .bool(value)
+    case .number(let value):
+      self = .number(Int(exactly: value).map { "\($0)" } ?? "\(value)")
+    case .string(let text): self = .text(text)
+    case .array(let elements): self = .list(elements.map(Self.init))
+    case .object(let members): self = .members(members.map { ($0.key, Self($0.value)) })
+    }
+  }
+}
+
+extension TAPIConfiguration {
+  fileprivate var normalised: PositionedValue {
+    var members: [(String, PositionedValue)] = []
+    var hasUnlimitedQueue = false
+    switch server {
+    case .bucket(let bucket):
+      members.append(("bucket", bucket.normalised))
+    case .workers(let workers):
+      members.append(("workers", workers.normalised))
+      hasUnlimitedQueue = workers.queueLimit == nil
+    }
+    members.append(
+      ("overload", hasUnlimitedQueue && overload == Overload() ? .text("queue") : overload.normalised))
+    members.append(("incidents", .list(incidents.map(\.normalised))))
+    return .members(members)
+  }
+}
+
+extension TokenBucketConfiguration {
+  fileprivate var normalised: PositionedValue {
+    .members([
+      ("capacity", .text(Units.text(milliPerSecond: capacityMilliRequestsPerSecond))),
+      ("burst", .number("\(burst)")), ("serviceTime", serviceTime.normalised),
+    ])
+  }
+}
+
+extension WorkersConfiguration {
+  fileprivate var normalised: PositionedValue {
+    .members([
+      ("count", .number("\(count)")), ("serviceTime", serviceTime.normalised),
+      ("serviceTimePerEvent", .span(serviceTimePerEvent)),
+      ("queueLimit", queueLimit.map { .number("\($0)") } ?? .text("unlimited")),
+    ])
+  }
+}
+
+extension Overload {
+  fileprivate var normalised: PositionedValue {
+    .members([("status", .number("\(status)")), ("retryAfter", retryAfter.normalised)])
+  }
+}
+
+extension RetryAfterPolicy {
+  fileprivate var normalised: PositionedValue {
+    switch self {
+    case .none: .text("none")
+    case .fixed(let span): .span(span)
+    case .spread(let from, let to): .members([("from", .span(from)), ("to", .span(to))])
+    }
+  }
+}
+
+extension Incident {
+  fileprivate var normalised: PositionedValue {
+    let (name, rest): (String, [(String, PositionedValue)]) =
+      switch kind {
+      case .outage(let status, let retryAfter, let keepsWork):
+        (
+          "outage",
+          [
+            ("status", status.map { .number("\($0)") } ?? .text("none")),
+            ("retryAfter", retryAfter.normalised),
+            ("keepsWork", .bool(keepsWork)),
+          ]
+        )
+      case .brownout(let parts): ("brownout", [("factor", .text(Units.text(partsPerMillion: parts)))])
+      }
+    return .members([("kind", .text(name)), ("at", .span(start - .start)), ("for", .span(duration))] + rest)
+  }
+}
+
+extension Distribution {
+  fileprivate var normalised: PositionedValue {
+    switch self {
+    case .constant(let span): .span(span)
+    case .uniform(let low, let high): .members([("uniform", .list([.span(low), .span(high)]))])
+    case .exponential(let mean): .members([("exponential", .span(mean))])
+    case .logNormal(let median, let p99, let minimum):
+      .members([
+        (
+          "logNormal",
+          .members([("median", .span(median)), ("p99", .span(p99)), ("minimum", .span(minimum))])
+        )
+      ])
+    }
+  }
+}
+
+extension Cohort {
+  fileprivate var normalised: PositionedValue {
+    .members([
+      ("name", .text(name)), ("devices", .number("\(devices)")), ("client", .text(client)),
+      ("events", events.normalised),
+      (
+        "flush",
+        .members([
+          ("count", flush.count.map { .number("\($0)") } ?? .null),
+          ("interval", flush.interval.map { .span($0) } ?? .null),
+          ("phase", .text(flush.isSynchronised ? "synchronised" : "random")),
+        ])
+      ),
+      (
+        "queue",
+        .members([
+          ("mode", .text(queue.mode == .files ? "files" : "rebatch")), ("limit", .number("\(queue.limit)")),
+          ("maximumBatchEvents", .number("\(queue.maximumBatchEvents)")),
+        ])
+      ),
+      ("retries", .text(retries == .gate ? "gate" : "timer")),
+      ("uploadConcurrency", uploadConcurrency == .max ? .text("unlimited") : .number("\(uploadConcurrency)")),
+      ("timeout", .span(timeout)), ("network", .members([("latency", latency.normalised)])),
+      ("settings", PositionedValue(settings.encoded())), ("policy", policy.normalised),
+      ("eventSize", .text(Units.text(bytes: eventBytes))),
+      ("requestSize", .text(Units.text(bytes: requestBytes))),
+    ])
+  }
+}
+
+extension EventProcess {
+  fileprivate var normalised: PositionedValue {
+    switch self {
+    case .poisson(let gap):
+      Units.rateText(gap: gap).map { .text($0) } ?? .members([("meanGap", .span(gap))])
+    case .periodic(let every, let phase):
+      .members([("every", .span(every)), ("phase", .text(phase == .random ? "random" : "flush"))])
+    }
+  }
+}
+
+extension RetryPolicy {
+  fileprivate var normalised: PositionedValue {
+    let word = MissingRetryAfter.words.first { $0.value == missingRetryAfter }?.word
+    return .members([
+      ("clampAfterJitter", .bool(clampAfterJitter)), ("missingRetryAfter", word.map { .text($0) } ?? .null),
+      ("supportsOAuth", .bool(supportsOAuth)),
+    ])
+  }
+}

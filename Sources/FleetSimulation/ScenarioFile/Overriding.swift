@@ -1,0 +1,158 @@
+import UploadRetry
+
+/// `path=value` from the command line or from `compare:`.
+public struct Override: Sendable, Hashable {
+  public var path: String
+  /// JSON5 if it parses as such, else a plain string.
+  public var value: String
+  public init(path: String, value: String) {
+    self.path = path
+    self.value = value
+  }
+
+  /// The value as a tree that has no place in a file.
+  var tree: PositionedValue {
+    let parsed = try? JSON5Parser.parse(value)
+    return (parsed ?? PositionedValue(.string(value), at: .commandLine)).moved(to: .commandLine)
+  }
+}
+
+/// A change of Settings, for all cohorts or for one.
+struct SettingsChange {
+  /// nil: every cohort.
+  var cohort: Int?
+  /// The path inside the normalised Settings; empty: the whole Settings.
+  var parts: [String]
+  var value: PositionedValue
+  /// The path as the user wrote it.
+  var path: String
+}
+
+/// Applies overrides to the tree of a scenario, before it is decoded: so all checks and messages hold for them too.
+/// Changes of Settings are only collected: they go into Settings of whatever shape, in files of their own.
+struct Overriding {
+  private(set) var root: PositionedValue
+  private(set) var settingsChanges: [SettingsChange] = []
+  private var cohort: Int?
+
+  private struct PathProblem: Error {
+    var message: String
+  }
+
+  init(root: PositionedValue) { self.root = root }
+
+  /// Applies one override, or reports why its path leads nowhere.
+  mutating func apply(_ override: Override, reporting decoder: inout ScenarioDecoder) {
+    guard let parts = PathText.parse(override.path) else {
+      decoder.report(
+        "\(quoted(override.path)) is not a path; write keys with dots between them, like tapi.bucket.capacity",
+        at: .commandLine, "")
+      return
+    }
+    do throws(PathProblem) {
+      cohort = nil
+      root = try setting(root, parts[...], ScenarioSchema.root, "", override)
+      if parts[0] == "policy" { try setPolicies(parts[1...], override) }
+    } catch {
+      decoder.report(error.message, at: .commandLine, override.path)
+    }
+  }
+
+  /// `policy.…` reaches the cohorts that have a policy of their own too.
+  private mutating func setPolicies(_ parts: ArraySlice<String>, _ override: Override) throws(PathProblem) {
+    guard let fleet = root["fleet"], case .array(var cohorts) = fleet.content else { return }
+    for index in cohorts.indices {
+      guard let policy = cohorts[index]["policy"] else { continue }
+      cohorts[index].setMember(
+        "policy", to: try setting(policy, parts, ScenarioSchema.policy, "policy", override))
+    }
+    root.setMember("fleet", to: PositionedValue(.array(cohorts), at: fleet.position))
+  }
+
+  /// `node` with the value put where `parts` lead.
+  private mutating func setting(
+    _ node: PositionedValue?, _ parts: ArraySlice<String>, _ shape: ScenarioSchema.Shape, _ path: String,
+    _ override: Override
+  ) throws(PathProblem) -> PositionedValue {
+    if case .settings = shape {
+      try checkSettings(parts, path)
+      settingsChanges.append(
+        SettingsChange(cohort: cohort, parts: Array(parts), value: override.tree, path: override.path))
+      // The Settings in the tree stay as they are; a missing one stays missing.
+      return node ?? PositionedValue(.null, at: .commandLine)
+    }
+    guard let part = parts.first else { return override.tree }
+    switch shape {
+    case .scalar, .axes, .settings:
+      throw PathProblem(message: "\(path) has no members")
+    case .object(let keys):
+      guard let key = keys.first(where: { $0.name == part }) else {
+        throw PathProblem(message: Self.unknown(part, in: path, keys.filter(\.isSettable).map(\.name)))
+      }
+      guard key.isSettable else {
+        throw PathProblem(message: "\(quoted(part)) cannot be changed from outside the file")
+      }
+      let child = try setting(
+        node?[part], parts.dropFirst(), key.shape, path.isEmpty ? part : "\(path).\(part)", override)
+      var object = node?.members == nil ? PositionedValue(.object([]), at: .commandLine) : node!
+      if case .settings = key.shape, node?[part] == nil { return object }
+      object.setMember(part, to: child)
+      return object
+    case .list(let element), .cohorts(let element):
+      guard let node, case .array(var elements) = node.content else {
+        throw PathProblem(message: "there is no list \(path) in the file")
+      }
+      let index: Int
+      if case .cohorts = shape {
+        index = try Self.cohort(part, of: elements)
+        cohort = index
+      } else {
+        index = try Self.element(part, of: elements, path)
+      }
+      elements[index] = try setting(
+        elements[index], parts.dropFirst(), element, "\(path).\(part)", override)
+      return PositionedValue(.array(elements), at: node.position)
+    }
+  }
+
+  private static func element(
+    _ part: String, of elements: [PositionedValue], _ path: String
+  ) throws(PathProblem) -> Int {
+    if let index = Int(part), elements.indices.contains(index) { return index }
+    throw PathProblem(
+      message: elements.isEmpty
+        ? "\(path) is empty"
+        : "\(path) has no element \(quoted(part)); its elements are 0 to \(elements.count - 1)")
+  }
+
+  private static func cohort(_ part: String, of cohorts: [PositionedValue]) throws(PathProblem) -> Int {
+    if let index = cohorts.firstIndex(where: { ScenarioPaths.name(of: $0) == part }) { return index }
+    if let index = Int(part), cohorts.indices.contains(index) { return index }
+    let names = cohorts.compactMap(ScenarioPaths.name(of:))
+    let hint = Spelling.hint(for: part, among: names)
+    throw PathProblem(
+      message: "no cohort is called \(quoted(part))\(hint) The cohorts: "
+        + names.prefix(20).joined(separator: ", ") + (names.count > 20 ? ", …" : ""))
+  }
+
+  private func checkSettings(_ parts: ArraySlice<String>, _ path: String) throws(PathProblem) {
+    guard let part = parts.first else { return }
+    let known = HTTPConfig.knownKeyPaths
+    let sections = known.filter { !$0.contains(".") }
+    guard sections.contains(part) else { throw PathProblem(message: Self.unknown(part, in: path, sections)) }
+    guard let key = parts.dropFirst().first else { return }
+    let keys = known.filter { $0.hasPrefix(part + ".") }.map { String($0.dropFirst(part.count + 1)) }
+    guard keys.contains(key) else {
+      throw PathProblem(message: Self.unknown(key, in: "\(path).\(part)", keys))
+    }
+    guard parts.count == 2 || (key == "statusCodeOverrides" && parts.count == 3) else {
+      throw PathProblem(message: "\(path).\(part).\(key) has no members")
+    }
+  }
+
+  private static func unknown(_ part: String, in path: String, _ allowed: [String]) -> String {
+    let place = path.isEmpty ? "a scenario" : path
+    return "there is no \(quoted(part)) in \(place)\(Spelling.hint(for: part, among: allowed)) "
+      + "Allowed there: \(allowed.joined(separator: ", "))"
+  }
+}

@@ -1,0 +1,211 @@
+import UploadRetry
+
+/// A scenario file with everything it refers to, before overrides.
+///
+/// Text → positioned tree (`JSON5Parser`) → overrides (`Overriding`) → Settings of each cohort (`SettingsResolution`) →
+/// `Scenario` (`ScenarioDecoder`). What keys there are says `ScenarioSchema`.
+public struct ScenarioFile: Sendable {
+  /// What `decode` made.
+  public struct Decoded: Sendable {
+    public var scenario: Scenario
+    /// Repairs of Settings and the like.
+    public var warnings: [Diagnostic]
+    /// The whole scenario as normalised JSON (for `run.json`), pretty-printed, two spaces. Without `compare`: it is one
+    /// run's scenario.
+    public var normalisedJSON: String
+    /// The `compare:` section: one axis per path, values as written.
+    public var axes: [Axis]
+  }
+  public struct Axis: Sendable, Hashable {
+    public var path: String
+    public var values: [String]
+    public init(path: String, values: [String]) {
+      self.path = path
+      self.values = values
+    }
+  }
+
+  private let root: PositionedValue
+  private var sources: [String]
+  private var replacement: PositionedValue?
+  private var settingsFiles: [String: PositionedValue] = [:]
+  /// What was wrong with the files that the scenario refers to: reported with everything else by `decode`.
+  private var fileProblems: [Diagnostic] = []
+
+  /// Parses scenario text. `readFile` resolves paths in it (`settings: "settings.json"`, relative to the scenario) to
+  /// text, or throws an error whose description is shown; it is called at most once a path. Problems of those files are
+  /// reported by `decode`, with all the others.
+  /// - Throws: `ScenarioProblems` if the scenario itself is no JSON5 object.
+  public init(
+    text: String, name: String, settingsText: (text: String, name: String)? = nil,
+    readFile: (String) throws -> String
+  ) throws {
+    sources = [name]
+    do {
+      root = try JSON5Parser.parse(text)
+    } catch {
+      throw ScenarioProblems(diagnostics: [Self.diagnostic(error, name)])
+    }
+    guard root.members != nil else {
+      let message = "a scenario is an object, { format: 1, … }; found \(root.kind)"
+      let error = JSON5Error(position: root.position, message: message)
+      throw ScenarioProblems(diagnostics: [Self.diagnostic(error, name)])
+    }
+    if let settingsText {
+      replacement = parseSettings(settingsText.text, name: settingsText.name)
+    }
+    for reference in Self.settingsReferences(in: root, onlyCompared: settingsText != nil) {
+      read(reference, with: readFile)
+    }
+  }
+
+  /// Applies overrides in order, then decodes.
+  /// - Throws: `ScenarioProblems` with every problem there is, warnings last.
+  public func decode(overrides: [Override] = []) throws -> Decoded {
+    var decoder = ScenarioDecoder(sources: sources)
+    for problem in fileProblems { decoder.add(problem) }
+    let scenario = scenario(overrides, &decoder)
+    let axes = axes(overrides, &decoder)
+    let diagnostics = decoder.all
+    guard !decoder.hasErrors, let scenario else {
+      throw ScenarioProblems(
+        diagnostics: diagnostics.filter { $0.severity == .error }
+          + diagnostics.filter { $0.severity == .warning })
+    }
+    return Decoded(
+      scenario: scenario, warnings: diagnostics, normalisedJSON: scenario.normalisedJSON, axes: axes)
+  }
+
+  private func scenario(_ overrides: [Override], _ decoder: inout ScenarioDecoder) -> Scenario? {
+    var overriding = Overriding(root: root)
+    for override in overrides { overriding.apply(override, reporting: &decoder) }
+    var resolution = SettingsResolution(
+      replacement: replacement, files: settingsFiles, changes: overriding.settingsChanges)
+    let settings = resolution.configs(of: overriding.root, reporting: &decoder)
+    return decoder.scenario(overriding.root, settings: settings)
+  }
+
+  // MARK: Files
+
+  private static func diagnostic(_ error: JSON5Error, _ name: String) -> Diagnostic {
+    Diagnostic(
+      file: name, line: Int(error.position.line), column: Int(error.position.column), message: error.message)
+  }
+
+  /// The names of Settings files in the scenario, each once, with where it first stands.
+  private static func settingsReferences(in root: PositionedValue, onlyCompared: Bool) -> [PositionedValue] {
+    var values: [PositionedValue?] = []
+    if !onlyCompared {
+      values.append(root["settings"])
+      if case .array(let cohorts)? = root["fleet"]?.content { values += cohorts.map { $0["settings"] } }
+    }
+    for axis in root["compare"]?.members ?? [] {
+      let parts = PathText.parse(axis.key) ?? []
+      guard parts == ["settings"] || (parts.count == 3 && parts[0] == "fleet" && parts[2] == "settings")
+      else {
+        continue
+      }
+      if case .array(let elements) = axis.value.content { values += elements }
+    }
+    var seen: Set<String> = []
+    return values.compactMap(\.self).filter {
+      if case .string(let name) = $0.content { seen.insert(name).inserted } else { false }
+    }
+  }
+
+  private mutating func read(_ reference: PositionedValue, with readFile: (String) throws -> String) {
+    guard case .string(let name) = reference.content else { return }
+    do {
+      settingsFiles[name] = parseSettings(try readFile(name), name: name)
+    } catch {
+      let reasons =
+        (error as? ScenarioProblems)?.diagnostics.map(\.message).joined(separator: "; ") ?? "\(error)"
+      fileProblems.append(
+        Diagnostic(
+          file: sources[0], line: Int(reference.position.line), column: Int(reference.position.column),
+          path: "settings", message: "cannot read \(quoted(name)): \(reasons)"))
+    }
+  }
+
+  /// Bad values in Settings are repaired, but a file that is no JSON object is no Settings at all.
+  private mutating func parseSettings(_ text: String, name: String) -> PositionedValue? {
+    sources.append(name)
+    do throws(JSON5Error) {
+      let tree = try JSON5Parser.parse(text, source: Int32(sources.count - 1))
+      if tree.members != nil { return tree }
+      throw JSON5Error(position: tree.position, message: "Settings are an object, { … }; found \(tree.kind)")
+    } catch {
+      fileProblems.append(Self.diagnostic(error, name))
+      return nil
+    }
+  }
+
+  // MARK: Axes
+
+  private static let maximumAxisValues = 200
+
+  /// Reads `compare`, and decodes the scenario once for every value in it.
+  private func axes(_ overrides: [Override], _ decoder: inout ScenarioDecoder) -> [Axis] {
+    guard let compare = root["compare"] else { return [] }
+    guard let members = compare.members else {
+      decoder.report(
+        "expected an object of paths and lists of values, found \(decoder.describe(compare))",
+        at: compare.position,
+        "compare")
+      return []
+    }
+    var base = ScenarioDecoder(sources: sources)
+    _ = scenario(overrides, &base)
+    let known = Set(base.diagnostics)
+    var axes: [Axis] = []
+    var total = 0
+    for member in members {
+      let path = "compare[\(quoted(member.key))]"
+      guard case .array(let elements) = member.value.content, !elements.isEmpty else {
+        decoder.report(
+          "expected a list of at least one value, found \(decoder.describe(member.value))",
+          at: member.value.position, path)
+        continue
+      }
+      total += elements.count
+      guard total <= Self.maximumAxisValues else {
+        decoder.report(
+          "more than \(Self.maximumAxisValues) values to compare", at: member.value.position, "compare")
+        break
+      }
+      var values: [String] = []
+      for (index, element) in elements.enumerated() {
+        let value = Self.axisText(element)
+        if let first = values.firstIndex(of: value) {
+          decoder.report("the same as value \(first)", at: element.position, "\(path)[\(index)]")
+        }
+        values.append(value)
+        check(
+          Override(path: member.key, value: value), overrides, element.position, "\(path)[\(index)]", known,
+          &decoder)
+      }
+      axes.append(Axis(path: member.key, values: values))
+    }
+    return axes
+  }
+
+  /// What `--set path=…` would say: text without quotes, unless it would then be taken for something else.
+  private static func axisText(_ element: PositionedValue) -> String {
+    guard case .string(let text) = element.content else { return JSONText.compact(element) }
+    return (try? JSON5Parser.parse(text)) == nil ? text : JSONText.string(text)
+  }
+
+  /// Reports what is wrong with the scenario with this override, and is not without it.
+  private func check(
+    _ override: Override, _ overrides: [Override], _ position: Position, _ path: String,
+    _ known: Set<Diagnostic>,
+    _ decoder: inout ScenarioDecoder
+  ) {
+    var trial = ScenarioDecoder(sources: sources)
+    _ = scenario(overrides + [override], &trial)
+    for problem in trial.diagnostics where problem.severity == .error && !known.contains(problem) {
+      let place = problem.path == override.path || problem.path.isEmpty ? "" : problem.path + ": "
+      decoder.report(place + problem.message, at: position, path)
+    }
+  }
+}

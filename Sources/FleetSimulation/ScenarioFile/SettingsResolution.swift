@@ -1,0 +1,198 @@
+import UploadRetry
+
+/// Which Settings each cohort has (S13), with the changes of `--set`, and what had to be repaired in them (S14).
+///
+/// A value in a file that needs a repair is a warning, as an SDK would do; one that was given as an override is an
+/// error, because whoever runs `compare` on a strategy that does not exist wants to know.
+struct SettingsResolution {
+  /// `--settings FILE`: replaces what the scenario says.
+  var replacement: PositionedValue?
+  /// The files that the scenario names, by name.
+  var files: [String: PositionedValue]
+  var changes: [SettingsChange]
+
+  private var decoded: [String: HTTPConfig] = [:]
+  private var reported: Set<Diagnostic> = []
+
+  init(replacement: PositionedValue?, files: [String: PositionedValue], changes: [SettingsChange]) {
+    self.replacement = replacement
+    self.files = files
+    self.changes = changes
+  }
+
+  /// The Settings of every cohort, in order.
+  mutating func configs(of root: PositionedValue, reporting decoder: inout ScenarioDecoder) -> [HTTPConfig] {
+    guard case .array(let cohorts)? = root["fleet"]?.content else {
+      // Still say what is wrong with the Settings.
+      if let node = root["settings"] { _ = tree(node, "settings", reporting: &decoder) }
+      return []
+    }
+    var configs: [HTTPConfig] = []
+    for (index, cohort) in cohorts.enumerated() {
+      let isOwn = cohort["settings"] != nil
+      let place = isOwn ? ScenarioPaths.cohort(index, of: cohorts) + ".settings" : "settings"
+      let node = cohort["settings"] ?? root["settings"]
+      let targeted = changes.contains { $0.cohort == index }
+      var key: String? = targeted ? nil : isOwn ? nil : "shared"
+      if !targeted, isOwn, case .string(let name)? = node?.content { key = "file " + name }
+      if let key, let config = decoded[key] {
+        configs.append(config)
+        continue
+      }
+      let config = config(node, place, cohort: index, reporting: &decoder)
+      if let key { decoded[key] = config }
+      configs.append(config)
+    }
+    return configs
+  }
+
+  private mutating func config(
+    _ node: PositionedValue?, _ place: String, cohort: Int, reporting decoder: inout ScenarioDecoder
+  ) -> HTTPConfig {
+    var settings =
+      node.flatMap { tree($0, place, reporting: &decoder) }
+      ?? (tree: PositionedValue(.object([]), at: .commandLine), prefix: place)
+    if let replacement { settings = (replacement, "") }
+    let changes = changes.filter { $0.cohort == nil || $0.cohort == cohort }
+    for change in changes {
+      if change.parts.isEmpty {
+        settings = tree(change.value, change.path, reporting: &decoder) ?? settings
+      } else {
+        SettingsTree.apply(change, to: &settings.tree)
+      }
+    }
+    let (config, repairs) = HTTPConfig.decode(SettingsTree.settingsValue(settings.tree))
+    for repair in repairs {
+      report(repair, in: settings, changes, reporting: &decoder)
+    }
+    return config
+  }
+
+  /// The tree behind a `settings` value, and the prefix that its paths have in messages.
+  private mutating func tree(
+    _ node: PositionedValue, _ place: String, reporting decoder: inout ScenarioDecoder
+  ) -> (tree: PositionedValue, prefix: String)? {
+    switch node.content {
+    case .object: return (node, place)
+    case .string(let name):
+      if let tree = files[name] { return (tree, "") }
+      // A file that could not be read has been reported; one that no one knew of comes from the command line.
+      if node.position == .commandLine {
+        add("\(quoted(name)) was not read; give the file with --settings", at: node.position, place, &decoder)
+      }
+    default:
+      let message =
+        "expected the name of a Settings file or the Settings themselves, found \(decoder.describe(node))"
+      add(message, at: node.position, place, &decoder)
+    }
+    return nil
+  }
+
+  private mutating func add(
+    _ message: String, at position: Position, _ path: String, _ decoder: inout ScenarioDecoder
+  ) {
+    let diagnostic = Diagnostic(
+      file: ScenarioDecoder.name(of: position, in: decoder.sources), line: Int(position.line), path: path,
+      message: message)
+    if reported.insert(diagnostic).inserted { decoder.report(message, at: position, path) }
+  }
+
+  private mutating func report(
+    _ repair: SettingsRepair, in settings: (tree: PositionedValue, prefix: String),
+    _ changes: [SettingsChange],
+    reporting decoder: inout ScenarioDecoder
+  ) {
+    let parts = PathText.parse(repair.path) ?? []
+    let position = SettingsTree.deepestPosition(parts, in: settings.tree)
+    let isOverride = position == .commandLine
+    var path = repair.path
+    if isOverride {
+      path =
+        changes.last {
+          !$0.parts.isEmpty && parts.starts(with: SettingsTree.section(of: settings.tree) + $0.parts)
+        }?
+        .path ?? changes.last?.path ?? repair.path
+    } else if !settings.prefix.isEmpty {
+      path = settings.prefix + (path.isEmpty || path.hasPrefix("[") ? "" : ".") + path
+    }
+    let severity: Diagnostic.Severity = isOverride ? .error : .warning
+    let key = Diagnostic(
+      severity: severity, file: ScenarioDecoder.name(of: position, in: decoder.sources),
+      line: Int(position.line),
+      path: path, message: repair.message)
+    if reported.insert(key).inserted { decoder.add(severity, repair.message, at: position, path) }
+  }
+}
+
+/// Settings as a positioned tree.
+enum SettingsTree {
+  /// Where the section with `rateLimitConfig` and `backoffConfig` is: `HTTPConfig.decode` takes the first of these.
+  static func section(of tree: PositionedValue) -> [String] {
+    let names = ["httpConfig", "retryConfig"]
+    for name in names where tree[name]?.members != nil { return [name] }
+    if let segment = tree["integrations"]?["Segment.io"] {
+      for name in names where segment[name]?.members != nil { return ["integrations", "Segment.io", name] }
+    }
+    return tree["rateLimitConfig"] != nil || tree["backoffConfig"] != nil || tree.members?.isEmpty ?? true
+      ? [] : ["httpConfig"]
+  }
+
+  /// Puts a change into the section, wherever it is.
+  static func apply(_ change: SettingsChange, to tree: inout PositionedValue) {
+    tree = setting(tree, (section(of: tree) + change.parts)[...], change.value)
+  }
+
+  private static func setting(
+    _ node: PositionedValue?, _ parts: ArraySlice<String>, _ value: PositionedValue
+  ) -> PositionedValue {
+    guard let part = parts.first else { return value }
+    var object = node?.members == nil ? PositionedValue(.object([]), at: .commandLine) : node!
+    if parts.count == 1 { object.removeSecondNames(of: part) }
+    object.setMember(part, to: setting(object[part], parts.dropFirst(), value))
+    return object
+  }
+
+  /// The position of the deepest value on the way along `parts`.
+  static func deepestPosition(_ parts: [String], in tree: PositionedValue) -> Position {
+    var node = tree
+    for part in parts {
+      if case .array(let elements) = node.content, let index = Int(part), elements.indices.contains(index) {
+        node = elements[index]
+      } else if let member = node[part] {
+        node = member
+      } else {
+        break
+      }
+    }
+    return node.position
+  }
+
+  static func settingsValue(_ node: PositionedValue) -> SettingsValue {
+    switch node.content {
+    case .null: .null
+    case .bool(let value): .bool(value)
+    case .number(let text): .number(Double(text) ?? .nan)
+    case .string(let text): .string(text)
+    case .array(let elements): .array(elements.map(settingsValue))
+    case .object(let members): .object(members.map { ($0.key, settingsValue($0.value)) })
+    }
+  }
+}
+
+extension PositionedValue {
+  /// Some keys of Settings say the same under two names; a change of the one takes the other's place.
+  fileprivate mutating func removeSecondNames(of key: String) {
+    guard var members else { return }
+    switch key {
+    case "maxTotalBackoffDuration": members.removeAll { $0.key == "maxRateLimitDuration" }
+    case "maxRateLimitDuration": members.removeAll { $0.key == "maxTotalBackoffDuration" }
+    case "jitterPercent":
+      members.removeAll {
+        guard $0.key == "jitterStrategy", case .string(let name) = $0.value.content else { return false }
+        return name.hasPrefix("additive")
+      }
+    default: return
+    }
+    content = .object(members)
+  }
+}

@@ -36,7 +36,7 @@ enum VerdictWording {
       return tie(ranking)
     }
     let best = ranking.best[0]
-    let lead = "\(best.run) \(best.hasIncidents ? "brings the fleet back best" : "does best"): "
+    let lead = "\(best.run) \(best.recoveryTime != nil ? "brings the fleet back best" : "does best"): "
     switch criterion {
     case .health: return lead + "it alone keeps the fleet healthy without incidents"
     case .recovery:

@@ -110,14 +110,17 @@ extension DeviceShard {
     var created = batches[batch].firstTime
     var ordinal = batches[batch].firstOrdinal
     var old: Int64 = 0
+    var sum: Int64 = 0
     for _ in 0..<events {
       let wait = time.microseconds &- created
+      sum &+= wait
       deliveries.record(wait)
       intervalDeliveries.record(wait, row: row)
       if created < plan.pointee.oldBefore { old &+= 1 }
       ordinal &+= 1
       created &+= plan.pointee.gap(before: ordinal, key)
     }
+    counters.add(sum, to: .timeToDeliverySum, row: row)
     if old > 0, !batches[batch].flags.contains(.dropped) { counters.add(old, to: .settledOldEvents, row: row) }
   }
 

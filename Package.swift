@@ -27,7 +27,8 @@ let package = Package(
       dependencies: ["UploadRetry", "UploadGating", "SimulationKernel", "TAPIModel", "FleetMetrics"]),
     .target(name: "FleetExperiments", dependencies: ["FleetSimulation"]),
     .target(name: "FleetReports", dependencies: ["FleetMetrics", "FleetExperiments"]),
-    .executableTarget(name: "fleetsim", dependencies: ["FleetExperiments", "FleetReports"]),
+    .target(name: "CommandLineInterface", dependencies: ["FleetExperiments", "FleetReports"]),
+    .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
 
     tests("UploadRetryTests", ["UploadRetry"]),
     tests("UploadGatingTests", ["UploadGating"]),
@@ -37,7 +38,8 @@ let package = Package(
     tests("FleetSimulationTests", ["FleetSimulation"]),
     tests("FleetExperimentsTests", ["FleetExperiments"]),
     tests("FleetReportsTests", ["FleetReports"]),
-    tests("fleetsimTests", ["fleetsim"]),
+    .testTarget(
+      name: "fleetsimTests", dependencies: ["CommandLineInterface", "fleetsim"], exclude: ["Snapshots"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,7 +1,9 @@
+import Dispatch
 import FleetMetrics
 import FleetSimulation
+import Synchronization
 
-/// CONTRACT: runs variants of a scenario side by side.
+/// One of the scenarios that a comparison sets side by side.
 public struct Variant: Sendable {
   public var name: String
   public var scenario: Scenario
@@ -11,6 +13,7 @@ public struct Variant: Sendable {
   }
 }
 
+/// What came of one variant.
 public struct VariantResult: Sendable {
   public var name: String
   public var record: RunRecord
@@ -22,5 +25,60 @@ public struct VariantResult: Sendable {
     self.record = record
     self.twin = twin
     self.summary = summary
+  }
+}
+
+/// Runs variants of a scenario side by side, each with its twin (design.md, Definitions: *Baseline*).
+public enum Comparison {
+  /// What runs one scenario: the engine, or a stand-in in tests.
+  package typealias Engine = @Sendable (Scenario, RunOptions, RunControl) throws -> RunRecord
+
+  /// Runs every variant and its twin, as many at a time as `workers`.
+  ///
+  /// Results come in the order of `variants`, and nothing in them depends on the number of workers or on which run ended first.
+  /// Runs that are provably the same are made once: see `RunIdentity`.
+  /// - Parameter workers: runs at a time, at least 1; more than the machine has cores brings nothing.
+  /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
+  public static func run(
+    _ variants: [Variant], options: RunOptions = .init(), workers: Int, control: ComparisonControl = .init()
+  ) throws -> [VariantResult] {
+    try run(variants, options: options, workers: workers, control: control) {
+      try Simulation.run($0, options: $1, control: $2)
+    }
+  }
+
+  package static func run(
+    _ variants: [Variant], options: RunOptions, workers: Int, control: ComparisonControl,
+    engine: @escaping Engine
+  ) throws -> [VariantResult] {
+    let plan = RunPlan(variants)
+    for job in plan.firstJobs { control.add(job.scenario) }
+    let state = Mutex(RunPlan.State(jobs: plan.firstJobs))
+    DispatchQueue.concurrentPerform(iterations: max(1, min(workers, 2 * variants.count))) { _ in
+      while let (index, job) = state.withLock({ $0.take() }) {
+        let outcome = Result { try engine(job.scenario, options, control.runControl(index)) }
+        control.finish(index)
+        state.withLock { state in
+          for job in state.finish(job, outcome, plan: plan) { control.add(job.scenario) }
+        }
+        if case .failure = outcome { control.cancel() }
+      }
+    }
+    return try state.withLock { state in
+      if let error = state.failure { throw error }
+      return try variants.indices.map { try result(of: $0, variants: variants, plan: plan, state: state) }
+    }
+  }
+
+  private static func result(
+    of index: Int, variants: [Variant], plan: RunPlan, state: RunPlan.State
+  ) throws -> VariantResult {
+    let record = state.record(of: plan.runs[index])
+    let twin = state.record(ofTwin: plan.twins[index])
+    guard let record, let twin else { throw CancellationError() }
+    return VariantResult(
+      name: variants[index].name, record: record, twin: twin,
+      summary: RunAnalysis.summary(
+        of: record, twin: twin, name: variants[index].name, seed: variants[index].scenario.seed))
   }
 }

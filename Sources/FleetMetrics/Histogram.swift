@@ -1,19 +1,29 @@
-/// A mergeable log-linear histogram of non-negative microseconds: 128 buckets an octave, so a value is known within 0.8 %.
+/// A mergeable log-linear histogram of non-negative microseconds: 128 buckets an octave, so a value is known
+/// within 0.8 %.
 ///
 /// Values below 128 µs are exact. Memory: 5,248 counters (42 KB). Recording is O(1), quantiles O(buckets).
 public struct Histogram: Sendable, Hashable {
   public static let subBucketBits = 7
   public private(set) var counts: [Int64]
-  /// Exact sum of the recorded values, microseconds.
-  public private(set) var sum: Int64 = 0
+  /// The sum in base 2^62: ten million devices with an hour's delays are more than 64 bits of microseconds.
+  private var sumHigh: Int64 = 0
+  private var sumLow: Int64 = 0
   public private(set) var maximum: Int64 = 0
   public private(set) var total: Int64 = 0
 
   public init() { counts = [Int64](repeating: 0, count: Self.bucketCount) }
 
+  /// Exact sum of the recorded values, microseconds; `Int64.max` where it is more than that (`mean` stays
+  /// right).
+  public var sum: Int64 {
+    sumHigh < 2 ? sumHigh << 62 | sumLow : .max
+  }
+
   public static let bucketCount = 41 << subBucketBits
 
   /// The bucket of `value`: values below 2^8 have a bucket each, above that each octave has 128.
+  ///
+  /// Negative values count as 0; values from 2^47 µs (4.4 years) on share the last bucket.
   @inlinable
   public static func bucket(of value: Int64) -> Int {
     let v = UInt64(truncatingIfNeeded: max(value, 0))
@@ -29,11 +39,20 @@ public struct Histogram: Sendable, Hashable {
     return (128 + Int64(index & 127)) << Int64(exponent)
   }
 
+  /// Records `value` (microseconds, not negative) `count` times. O(1).
   public mutating func record(_ value: Int64, count: Int64 = 1) {
+    precondition(value >= 0 && count >= 0, "a histogram holds non-negative values")
     counts[Self.bucket(of: value)] += count
-    sum += value * count
+    addToSum(value * count)
     total += count
     maximum = max(maximum, value)
+  }
+
+  private mutating func addToSum(_ value: Int64) {
+    let base: Int64 = 1 << 62
+    sumLow += value & (base - 1)
+    sumHigh += value >> 62 + sumLow >> 62
+    sumLow &= base - 1
   }
 
   /// Adds counts recorded elsewhere with the same buckets.
@@ -42,21 +61,28 @@ public struct Histogram: Sendable, Hashable {
       counts[i] += other[i]
       total += other[i]
     }
-    self.sum += sum
+    addToSum(sum)
     self.maximum = max(self.maximum, maximum)
   }
 
   public mutating func merge(_ other: Histogram) {
-    other.counts.withUnsafeBufferPointer { add(counts: $0.baseAddress!, sum: other.sum, maximum: other.maximum) }
+    other.counts.withUnsafeBufferPointer {
+      add(counts: $0.baseAddress!, sum: other.sumLow, maximum: other.maximum)
+    }
+    sumHigh += other.sumHigh
   }
 
-  /// The middle of the bucket that holds the `numerator`/`denominator` quantile, at most `maximum`; nil if empty.
+  /// The middle of the bucket that holds the `numerator`/`denominator` quantile, at most `maximum`; nil if
+  /// empty.
+  ///
+  /// The quantile is the smallest recorded value that at least this share of all values does not exceed.
+  /// - Parameter numerator: 0 … `denominator`; 0 gives the smallest value, `denominator` the largest.
   public func quantile(_ numerator: Int64, of denominator: Int64) -> Int64? {
     guard total > 0 else { return nil }
-    // The rank is the smallest k with k >= q * total, at least 1.
-    let (high, low) = total.multipliedFullWidth(by: numerator)
-    var rank = denominator.dividingFullWidth((high, low)).quotient
-    if rank * denominator < total &* numerator || rank == 0 { rank += 1 }
+    precondition((0...denominator).contains(numerator) && denominator > 0, "a quantile is a share")
+    // The rank is the smallest k with k >= q * total, at least 1; the product may need more than 64 bits.
+    let (quotient, remainder) = denominator.dividingFullWidth(total.multipliedFullWidth(by: numerator))
+    let rank = remainder > 0 || quotient == 0 ? quotient + 1 : quotient
     var seen: Int64 = 0
     for (i, c) in counts.enumerated() where c > 0 {
       seen += c
@@ -68,6 +94,8 @@ public struct Histogram: Sendable, Hashable {
     return maximum
   }
 
-  /// Arithmetic mean, microseconds; nil if empty. Exact sum, one division.
-  public var mean: Double? { total > 0 ? Double(sum) / Double(total) : nil }
+  /// Arithmetic mean of the exact sum, microseconds; nil if empty.
+  public var mean: Double? {
+    total > 0 ? (Double(sumHigh) * 0x1p62 + Double(sumLow)) / Double(total) : nil
+  }
 }

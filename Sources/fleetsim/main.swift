@@ -1,1 +1,4 @@
-print("fleetsim")
+import CommandLineInterface
+
+let environment = CommandEnvironment(monotonicSeconds: monotonicSeconds)
+exit(CommandLineTool.main(arguments: Array(CommandLine.arguments.dropFirst()), environment: environment))

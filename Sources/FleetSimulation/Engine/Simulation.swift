@@ -44,6 +44,10 @@ public enum Simulation {
   public static func run(
     _ scenario: Scenario, options: RunOptions = .init(), control: RunControl = .init()
   ) throws -> RunRecord {
-    fatalError("CONTRACT: the engine's author fills this in")
+    var engine = WindowedEngine(scenario, options: options)
+    try engine.run(control: control)
+    var assembly = RunAssembly(scenario)
+    for i in 0..<engine.rooms.count { engine.rooms.contribute(i, to: &assembly, engine.layout, scenario) }
+    return assembly.record(engine.front)
   }
 }

@@ -1,0 +1,73 @@
+/// One command of a tool: what it accepts and what its help says.
+package struct CommandSpecification: Sendable {
+  package var name: String
+  /// One line, for lists of commands.
+  package var abstract: String
+  /// Paragraphs below the abstract.
+  package var discussion: [String] = []
+  package var arguments: [ArgumentSpecification] = []
+  package var options: [OptionSpecification] = []
+  package var examples: [Example] = []
+  package var subcommands: [CommandSpecification] = []
+
+  package struct Example: Sendable {
+    package var command: String
+    package var meaning: String
+    package init(_ command: String, _ meaning: String) {
+      self.command = command
+      self.meaning = meaning
+    }
+  }
+
+  package init(name: String, abstract: String) {
+    self.name = name
+    self.abstract = abstract
+  }
+
+  /// The options, with those that every command has.
+  var allOptions: [OptionSpecification] { options + [.version, .help] }
+}
+
+/// A positional argument.
+package struct ArgumentSpecification: Sendable {
+  package var valueName: String
+  package var help: String
+  package var isOptional: Bool
+  package init(_ valueName: String, help: String, isOptional: Bool = false) {
+    self.valueName = valueName
+    self.help = help
+    self.isOptional = isOptional
+  }
+  var synopsis: String { isOptional ? "[<\(valueName)>]" : "<\(valueName)>" }
+}
+
+/// An option with a value, or a flag.
+package struct OptionSpecification: Sendable {
+  /// Without its dashes.
+  package var name: String
+  package var short: Character?
+  /// nil for a flag.
+  package var valueName: String?
+  package var help: String
+  package var isRepeatable: Bool
+
+  package init(
+    _ name: String, short: Character? = nil, value valueName: String? = nil, isRepeatable: Bool = false,
+    help: String
+  ) {
+    self.name = name
+    self.short = short
+    self.valueName = valueName
+    self.isRepeatable = isRepeatable
+    self.help = help
+  }
+
+  static let help = OptionSpecification("help", short: "h", help: "Show help information.")
+  static let version = OptionSpecification("version", help: "Show the version.")
+
+  /// `--seed <n>`, as errors and usage lines name it.
+  var synopsis: String { "--\(name)" + (valueName.map { " <\($0)>" } ?? "") }
+  var usage: String { "[\(synopsis)]" + (isRepeatable ? " ..." : "") }
+  /// `-h, --help`, as the list of options names it.
+  var label: String { (short.map { "-\($0), " } ?? "") + synopsis }
+}

@@ -1,0 +1,81 @@
+/// Draws help screens the way Swift's command-line tools do.
+package struct HelpScreen: Sendable {
+  /// Columns; lines are wrapped at spaces.
+  package var width = 90
+  /// Where the second column begins.
+  private let indent = 26
+
+  package init() {}
+
+  /// The whole screen of a command; `parent` is what stands before its name, `fleetsim` for `run`.
+  package func text(_ command: CommandSpecification, parent: String? = nil) -> String {
+    var sections: [String] = []
+    sections.append(wrap("OVERVIEW: " + command.abstract, indent: 0))
+    sections += command.discussion.map { wrap($0, indent: 0) }
+    sections.append("USAGE: " + usage(command, parent: parent, hanging: "USAGE: ".count))
+    if !command.arguments.isEmpty {
+      sections.append(table("ARGUMENTS:", command.arguments.map { ("<\($0.valueName)>", $0.help) }))
+    }
+    sections.append(table("OPTIONS:", command.allOptions.map { ($0.label, $0.help) }))
+    if !command.subcommands.isEmpty {
+      sections.append(table("SUBCOMMANDS:", command.subcommands.map { ($0.name, $0.abstract) }))
+      sections.append("  See '\(command.name) help <subcommand>' for detailed help.")
+    }
+    if !command.examples.isEmpty {
+      let lines = command.examples.map { wrap("  " + $0.meaning, indent: 2) + "\n    " + $0.command }
+      sections.append("EXAMPLES:\n" + lines.joined(separator: "\n"))
+    }
+    return sections.joined(separator: "\n\n") + "\n"
+  }
+
+  /// `fleetsim run <scenario> [--seed <n>] …`, wrapped under itself by `hanging` columns.
+  package func usage(_ command: CommandSpecification, parent: String?, hanging: Int) -> String {
+    let name = (parent.map { $0 + " " } ?? "") + command.name
+    var words = [name]
+    if command.subcommands.isEmpty {
+      words += command.arguments.map(\.synopsis) + command.options.map(\.usage)
+    } else {
+      words.append("<subcommand>")
+    }
+    return fill(words, first: hanging, indent: hanging + name.count + 1)
+  }
+
+  private func table(_ title: String, _ rows: [(label: String, help: String)]) -> String {
+    let lines = rows.map { row in
+      let label = "  " + row.label
+      let fits = label.count + 2 <= indent
+      let head =
+        fits ? label + String(repeating: " ", count: indent - label.count) : label + "\n" + spaces(indent)
+      return head + fill(row.help.split(separator: " ").map(String.init), first: indent, indent: indent)
+    }
+    return ([title] + lines).joined(separator: "\n")
+  }
+
+  private func wrap(_ text: String, indent: Int) -> String {
+    let leading = text.prefix { $0 == " " }
+    let words = text.split(separator: " ").map(String.init)
+    return leading + fill(words, first: leading.count, indent: indent)
+  }
+
+  /// Words on lines of at most `width` columns; the first line begins in column `first`, the others in column `indent`.
+  private func fill(_ words: [String], first: Int, indent: Int) -> String {
+    var text = ""
+    var column = first
+    for (i, word) in words.enumerated() {
+      if i > 0 {
+        if column + 1 + word.count > width {
+          text += "\n" + spaces(indent)
+          column = indent
+        } else {
+          text += " "
+          column += 1
+        }
+      }
+      text += word
+      column += word.count
+    }
+    return text
+  }
+
+  private func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
+}

@@ -1,0 +1,86 @@
+import FleetSimulation
+
+/// What the tool takes from the machine that it runs on. Only the executable reads clocks.
+public struct CommandEnvironment: Sendable {
+  /// Seconds of a clock that never goes back; wall time is measured with it and no result depends on it.
+  public var monotonicSeconds: @Sendable () -> Double
+  public init(monotonicSeconds: @escaping @Sendable () -> Double) { self.monotonicSeconds = monotonicSeconds }
+}
+
+/// fleetsim, but for the process around it.
+public enum CommandLineTool {
+  public static let version = "0.1.0"
+
+  /// Runs the command that `arguments` (without the program's name) ask for and returns the exit code (sysexits).
+  public static func main(arguments: [String], environment: CommandEnvironment) -> Int32 {
+    Interruption.install()
+    do {
+      try dispatch(arguments, environment)
+      return ExitCode.success.rawValue
+    } catch {
+      let failure = CommandFailure(describing: error)
+      Console.printError(failure.description + "\n")
+      return failure.code.rawValue
+    }
+  }
+
+  private static func dispatch(_ arguments: [String], _ environment: CommandEnvironment) throws {
+    let root = CommandSpecification.fleetsim
+    guard let first = arguments.first, !first.hasPrefix("-") else {
+      let parsed = try checkingUsage(of: root) { try root.parse(arguments) }
+      return try Console.print(parsed.has("version") ? version + "\n" : HelpScreen().text(root))
+    }
+    guard let command = root.subcommands.first(where: { $0.name == first }) else {
+      let hint = Spelling.nearest(to: first, among: root.subcommands.map(\.name)).map {
+        " Did you mean '\($0)'?"
+      }
+      throw CommandFailure(usage: "Unknown command '\(first)'.\(hint ?? "")", of: root, parent: nil)
+    }
+    try checkingUsage(of: command, parent: root.name) {
+      let parsed = try command.parse(Array(arguments.dropFirst()))
+      if parsed.has("help") {
+        try Console.print(HelpScreen().text(command, parent: root.name))
+      } else if parsed.has("version") {
+        try Console.print(version + "\n")
+      } else {
+        try execute(command, parsed, arguments, environment)
+      }
+    }
+  }
+
+  private static func execute(
+    _ command: CommandSpecification, _ parsed: ParsedArguments, _ arguments: [String],
+    _ environment: CommandEnvironment
+  ) throws {
+    switch command.name {
+    case "run", "compare":
+      let request = try RunRequest(parsed, compares: command.name == "compare")
+      try RunCommand(request: request, arguments: arguments, environment: environment).execute()
+    case "validate":
+      try ValidateCommand(request: InputRequest(parsed), isQuiet: parsed.has("quiet")).execute()
+    default: try Console.print(helpText(parsed.positional.first))
+    }
+  }
+
+  private static func helpText(_ topic: String?) throws -> String {
+    let root = CommandSpecification.fleetsim
+    guard let topic else { return HelpScreen().text(root) }
+    if let command = root.subcommands.first(where: { $0.name == topic }) {
+      return HelpScreen().text(command, parent: root.name)
+    }
+    if topic == ExitCode.topic { return ExitCode.table }
+    let hint = Spelling.nearest(to: topic, among: root.subcommands.map(\.name) + [ExitCode.topic])
+    throw UsageError("There is no help on '\(topic)'.\(hint.map { " Did you mean '\($0)'?" } ?? "")")
+  }
+
+  /// Gives a `UsageError` the usage line of its command.
+  private static func checkingUsage<Result>(
+    of command: CommandSpecification, parent: String? = nil, _ body: () throws -> Result
+  ) throws -> Result {
+    do {
+      return try body()
+    } catch let error as UsageError {
+      throw CommandFailure(usage: error.description, of: command, parent: parent)
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import UploadRetry
+
+/// The commands of fleetsim and their help.
+extension CommandSpecification {
+  package static let fleetsim: CommandSpecification = {
+    var command = CommandSpecification(
+      name: "fleetsim",
+      abstract: "Simulates a fleet of analytics clients that retry against an overloaded tracking endpoint.")
+    command.discussion = [
+      "A scenario file says who the clients are, what the server can take and what goes wrong; fleetsim runs it on a "
+        + "virtual clock. The same scenario and seed give the same bytes in every CSV file."
+    ]
+    command.subcommands = [run, compare, validate, help]
+    command.examples = [
+      Example(
+        "fleetsim validate scenario.json5", "Check a scenario and see its normal load against the capacity:"),
+      Example(
+        "fleetsim compare scenario.json5 --jitter additive:10,full,equal --out out/jitter",
+        "Which jitter brings the fleet back best?"),
+    ]
+    return command
+  }()
+
+  package static let run: CommandSpecification = {
+    var command = CommandSpecification(name: "run", abstract: "Run one scenario and say how its fleet fared.")
+    command.discussion = [
+      "Runs the scenario and, beside it, its twin without incidents: recovery is measured against the twin. Prints a "
+        + "table and a verdict. Files are written only with --out: timeseries.csv, summary.csv, "
+        + "delivery_histogram.csv, report.html and run.json."
+    ]
+    command.arguments = [scenario]
+    command.options = [seed, settings, set, out, jobs, check, quiet]
+    command.examples = [
+      Example("fleetsim run scenario.json5", "Print how the fleet fares:"),
+      Example(
+        "fleetsim run scenario.json5 --set tapi.bucket.capacity=2000/s --seed 7 --out out/half",
+        "Half the capacity, another seed, and files to look into:"),
+    ]
+    return command
+  }()
+
+  package static let compare: CommandSpecification = {
+    var command = CommandSpecification(
+      name: "compare", abstract: "Run variants of a scenario side by side and say which is best.")
+    command.discussion = [
+      "What varies comes from --jitter and --vary (every combination of their values), or without them from the "
+        + "scenario's compare section. All variants see the same events at the same times. With --out there is a "
+        + "folder for each variant (timeseries.csv, delivery_histogram.csv) beside summary.csv, report.html and "
+        + "run.json."
+    ]
+    command.arguments = [scenario]
+    command.options = [
+      OptionSpecification(
+        "jitter", value: "a,b,c",
+        help:
+          "Jitter strategies to compare: \(Jitter.names.joined(separator: ", ")). With +clamp behind a name, "
+          + "backoff plus jitter is clamped to the cap again, as shipped clients do."),
+      OptionSpecification(
+        "vary", value: "path=a,b,c", isRepeatable: true,
+        help: "Values to compare for a key of the scenario, as tapi.bucket.capacity=2000/s,4000/s."),
+      seed, settings, set, out, jobs, check, quiet,
+    ]
+    command.examples = [
+      Example("fleetsim compare scenario.json5", "What the scenario's compare section says:"),
+      Example(
+        "fleetsim compare scenario.json5 --jitter additive:10,additive:10+clamp,full --settings cdn.json",
+        "Three strategies on the Settings file that the CDN serves:"),
+      Example(
+        "fleetsim compare scenario.json5 --jitter none,full --vary fleet.phones.retries=gate,timer --out out/both",
+        "Four variants, with files:"),
+    ]
+    return command
+  }()
+
+  package static let validate: CommandSpecification = {
+    var command = CommandSpecification(name: "validate", abstract: "Check a scenario without running it.")
+    command.discussion = [
+      "Reports every problem at once, one a line, as file:line: path: what is wrong and what is allowed. Of a valid "
+        + "scenario it shows the fleet, and its normal load against the server's capacity."
+    ]
+    command.arguments = [scenario]
+    command.options = [settings, set, quiet]
+    command.examples = [
+      Example("fleetsim validate scenario.json5 --settings cdn.json", "With another Settings file:")
+    ]
+    return command
+  }()
+
+  package static let help: CommandSpecification = {
+    var command = CommandSpecification(name: "help", abstract: "Show help for a command, or for exit-codes.")
+    command.arguments = [
+      ArgumentSpecification("topic", help: "run, compare, validate or exit-codes.", isOptional: true)
+    ]
+    return command
+  }()
+
+  private static let scenario = ArgumentSpecification("scenario", help: "The scenario file (JSON5).")
+
+  private static let seed = OptionSpecification(
+    "seed", value: "n", help: "Seed of all randomness, 0 to 2^64-1, in place of the scenario's.")
+  private static let settings = OptionSpecification(
+    "settings", value: "file", help: "Settings JSON for every cohort, in place of the scenario's.")
+  private static let set = OptionSpecification(
+    "set", value: "path=value", isRepeatable: true,
+    help: "Set a key of the scenario, as duration=1h or fleet.phones.devices=1000. Later ones win.")
+  private static let out = OptionSpecification(
+    "out", value: "dir",
+    help: "Write the files into this directory, all or none; one that fleetsim wrote before is replaced. "
+      + "(default: no files)")
+  private static let jobs = OptionSpecification(
+    "jobs", value: "n", help: "Runs at a time. (default: one per core)")
+  private static let check = OptionSpecification(
+    "check", help: "Check the model against itself while it runs; slower.")
+  private static let quiet = OptionSpecification(
+    "quiet", short: "q", help: "Print the verdict alone: no heading, progress or table.")
+}

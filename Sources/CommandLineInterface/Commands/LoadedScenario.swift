@@ -1,0 +1,75 @@
+import FleetExperiments
+import FleetSimulation
+
+/// A scenario file read with what it refers to, and the variants asked of it.
+struct LoadedScenario {
+  /// As the user named it.
+  let path: String
+  let overrides: [Override]
+  private let file: ScenarioFile
+
+  /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`.
+  init(_ request: InputRequest) throws {
+    path = request.scenarioPath
+    overrides = request.overrides
+    let text = try InputFile.text(path)
+    let settings = try request.settingsPath.map { (text: try InputFile.text($0), name: $0) }
+    let folder = OutputDirectory.split(path).parent
+    file = try ScenarioFile(text: text, name: path, settingsText: settings) { name in
+      try InputFile.text(name.hasPrefix("/") || folder == "." ? name : folder + "/" + name)
+    }
+  }
+
+  /// The file's name without folders and extension; it names a plain run.
+  var name: String {
+    let name = OutputDirectory.split(path).name
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
+    return String(name[..<dot])
+  }
+
+  func decode(_ choice: VariantChoice? = nil) throws -> ScenarioFile.Decoded {
+    try file.decode(overrides: overrides + (choice?.overrides ?? []))
+  }
+
+  /// Decodes every choice; all problems of all of them at once, each once.
+  /// - Throws: `ScenarioProblems`.
+  func decodeAll(_ choices: [VariantChoice]) throws -> [ScenarioFile.Decoded] {
+    var problems: [Diagnostic] = []
+    var decoded: [ScenarioFile.Decoded] = []
+    for choice in choices {
+      do {
+        decoded.append(try decode(choice))
+      } catch let error as ScenarioProblems {
+        problems += error.diagnostics.filter { !problems.contains($0) }
+      }
+    }
+    if !problems.isEmpty { throw ScenarioProblems(diagnostics: problems) }
+    return decoded
+  }
+
+  /// More variants than this are a mistake rather than a question.
+  static let mostVariants = 256
+
+  /// The combinations of `axes`, or of the scenario's own `compare` section.
+  /// - Throws: `UsageError` if there are too many or two have one name.
+  static func choices(_ axes: [[VariantChoice]]) throws -> [VariantChoice] {
+    guard VariantChoice.count(of: axes, limit: mostVariants) != nil else {
+      let product = axes.map { String($0.count) }.joined(separator: " times ")
+      throw UsageError("\(product) values make too many variants: at most \(mostVariants) can be compared.")
+    }
+    let choices = VariantChoice.combinations(axes)
+    var names: Set<String> = []
+    for choice in choices where !names.insert(choice.name).inserted {
+      throw UsageError("Two variants would both be named '\(choice.name)'.")
+    }
+    return choices
+  }
+}
+
+/// Prints repairs and the like, each once.
+func printWarnings(_ decoded: [ScenarioFile.Decoded]) {
+  var printed: Set<Diagnostic> = []
+  for warning in decoded.flatMap(\.warnings) where printed.insert(warning).inserted {
+    Console.printError(warning.description + "\n")
+  }
+}

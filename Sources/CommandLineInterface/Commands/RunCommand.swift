@@ -1,0 +1,90 @@
+import FleetExperiments
+import FleetMetrics
+import FleetReports
+import FleetSimulation
+
+/// `fleetsim run` and `fleetsim compare`: a plain run is a comparison of one.
+struct RunCommand {
+  var request: RunRequest
+  var arguments: [String]
+  var environment: CommandEnvironment
+
+  func execute() throws {
+    let loaded = try LoadedScenario(request.input)
+    let base = try loaded.decode()
+    let choices = try choices(base, loaded)
+    let decoded = try loaded.decodeAll(choices)
+    printWarnings(decoded)
+    let output = try request.outputPath.map { try OutputDirectory($0) }
+    try Interruption.check()
+    if !request.isQuiet { try Console.print(heading(loaded, decoded)) }
+
+    var options = RunOptions()
+    options.checks = request.checks
+    let variants = zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
+    let started = environment.monotonicSeconds()
+    let runner = BackgroundComparison(
+      variants: variants, options: options, workers: request.jobs ?? onlineProcessors(),
+      environment: environment)
+    let (results, progress) = try runner.run(showsProgress: !request.isQuiet)
+    let seconds = environment.monotonicSeconds() - started
+
+    let verdict = Verdict.sentence(results)
+    // A terminal that is gone must not cost the files.
+    let printed = Result { try Console.print(resultText(results, verdict)) }
+    if let output {
+      let wall = RunManifest.Wall(
+        seconds: seconds, workers: runner.workers, runs: progress.runs,
+        virtualSeconds: Double(progress.duration) / 1e6, attempts: progress.attempts)
+      let files = ResultFiles(
+        results: results, choices: choices, isComparison: request.compares,
+        title: base.scenario.question ?? loaded.name,
+        verdict: verdict)
+      try output.write(
+        files.all { runs, written in
+          RunManifest(
+            arguments: arguments, seed: base.scenario.seed, checks: request.checks, runs: runs,
+            scenario: base.normalisedJSON, files: written, wall: wall
+          ).text
+        })
+    }
+    try printed.get()
+    if !request.isQuiet { try Console.print(closing(output)) }
+  }
+
+  private func choices(_ base: ScenarioFile.Decoded, _ loaded: LoadedScenario) throws -> [VariantChoice] {
+    guard request.compares else { return [VariantChoice(name: loaded.name, overrides: [])] }
+    let axes = request.axes.isEmpty ? base.axes.map(VariantChoice.axis) : request.axes
+    guard !axes.isEmpty else {
+      throw UsageError(
+        "There is nothing to compare: give --jitter or --vary, or the scenario a compare section, as "
+          + "compare: { \"\(VariantChoice.jitterPath)\": [\"additive:10\", \"full\"] }.")
+    }
+    return try LoadedScenario.choices(axes)
+  }
+
+  private func heading(_ loaded: LoadedScenario, _ decoded: [ScenarioFile.Decoded]) -> String {
+    let scenario = decoded[0].scenario
+    let devices = scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
+    var text =
+      "\(loaded.path): seed \(scenario.seed), \(FigureText.grouped(devices)) devices, "
+      + "\(FigureText.span(scenario.duration.microseconds))"
+    if decoded.count > 1 { text += ", \(decoded.count) variants" }
+    return text + "\n" + (scenario.question.map { $0 + "\n" } ?? "") + "\n"
+  }
+
+  private func resultText(_ results: [VariantResult], _ verdict: String) -> String {
+    request.isQuiet ? verdict + "\n" : resultTable(results) + "\n" + verdict + "\n"
+  }
+
+  private func closing(_ output: OutputDirectory?) -> String {
+    guard let output else { return "\nNo files written; --out DIR writes the CSV files and a report.\n" }
+    return "\nWritten to \(output.path): \(OutputFile.report), \(OutputFile.summary), \(OutputFile.manifest)"
+      + (request.compares
+        ? "; a folder per variant with " : ", ")
+      + "\(OutputFile.timeSeries) and \(OutputFile.deliveries)\n"
+  }
+}
+
+/// Cores that are there to be used.
+func onlineProcessors() -> Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }

@@ -1,0 +1,101 @@
+import FleetExperiments
+import FleetSimulation
+import UploadRetry
+
+/// Which scenario to read, and how to change it before it is decoded.
+struct InputRequest: Sendable {
+  var scenarioPath: String
+  var settingsPath: String?
+  /// In order; later ones win.
+  var overrides: [Override]
+
+  /// - Throws: `UsageError`.
+  init(_ parsed: ParsedArguments) throws {
+    scenarioPath = parsed.positional[0]
+    settingsPath = parsed.value("settings")
+    overrides = try parsed.values("set").map { text in
+      let (path, value) = try Self.assignment(text, option: "--set <path=value>", example: "duration=1h")
+      return Override(path: path, value: value)
+    }
+    if let text = parsed.value("seed") {
+      guard text.utf8.allSatisfy({ (48...57).contains($0) }), let seed = UInt64(text) else {
+        throw UsageError("The value '\(text)' is invalid for '--seed <n>': a whole number from 0 to 2^64-1.")
+      }
+      overrides.append(Override(path: "seed", value: String(seed)))
+    }
+  }
+
+  static func assignment(
+    _ text: String, option: String, example: String
+  ) throws -> (path: String, value: String) {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+      throw UsageError("The value '\(text)' is invalid for '\(option)': it is written as \(example).")
+    }
+    return (parts[0], parts[1])
+  }
+}
+
+/// What `run` and `compare` were asked to do.
+struct RunRequest: Sendable {
+  var input: InputRequest
+  var compares: Bool
+  /// What `--jitter` and `--vary` say.
+  var axes: [[VariantChoice]]
+  var outputPath: String?
+  /// nil: one per core.
+  var jobs: Int?
+  var checks: Bool
+  var isQuiet: Bool
+
+  /// - Throws: `UsageError`.
+  init(_ parsed: ParsedArguments, compares: Bool) throws {
+    input = try InputRequest(parsed)
+    self.compares = compares
+    axes = []
+    if let list = parsed.value("jitter") { axes.append(try Self.jitters(list)) }
+    for text in parsed.values("vary") {
+      let option = "--vary <path=a,b,c>"
+      let (path, list) = try InputRequest.assignment(
+        text, option: option, example: "tapi.bucket.capacity=2000/s,4000/s")
+      let values = try Self.items(list, of: option)
+      axes.append(VariantChoice.axis(ScenarioFile.Axis(path: path, values: values)))
+    }
+    outputPath = parsed.value("out")
+    checks = parsed.has("check")
+    isQuiet = parsed.has("quiet")
+    if let text = parsed.value("jobs") {
+      guard let jobs = Int(text), (1...1_024).contains(jobs) else {
+        throw UsageError("The value '\(text)' is invalid for '--jobs <n>': a whole number from 1 to 1024.")
+      }
+      self.jobs = jobs
+    }
+  }
+
+  private static func jitters(_ list: String) throws -> [VariantChoice] {
+    let names = try items(list, of: "--jitter <a,b,c>")
+    for name in names {
+      let clamps = name.hasSuffix(VariantChoice.clampSuffix)
+      let strategy = clamps ? String(name.dropLast(VariantChoice.clampSuffix.count)) : name
+      guard Jitter(name: strategy) == nil else { continue }
+      let known = ["none", "additive:10", "full", "equal", "decorrelated"]
+      let hint = Spelling.nearest(to: strategy, among: known).map { " Did you mean '\($0)'?" } ?? ""
+      throw UsageError(
+        "The jitter strategy '\(strategy)' does not exist.\(hint) Allowed: \(Jitter.allowedNames); each may end in "
+          + "\(VariantChoice.clampSuffix).")
+    }
+    return names.map(VariantChoice.jitter)
+  }
+
+  private static func items(_ list: String, of option: String) throws -> [String] {
+    let items = VariantChoice.splitList(list)
+    if items.contains("") {
+      throw UsageError("The value '\(list)' is invalid for '\(option)': there is nothing between two commas.")
+    }
+    var seen: Set<String> = []
+    for item in items where !seen.insert(item).inserted {
+      throw UsageError("The value '\(list)' is invalid for '\(option)': '\(item)' is there twice.")
+    }
+    return items
+  }
+}

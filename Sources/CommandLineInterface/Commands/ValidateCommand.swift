@@ -1,0 +1,71 @@
+import FleetExperiments
+import FleetSimulation
+import TAPIModel
+
+/// `fleetsim validate`: every problem at once, or what the scenario amounts to.
+struct ValidateCommand {
+  var request: InputRequest
+  var isQuiet: Bool
+
+  func execute() throws {
+    let loaded = try LoadedScenario(request)
+    let base = try loaded.decode()
+    let choices = try LoadedScenario.choices(base.axes.map(VariantChoice.axis))
+    let variants = try loaded.decodeAll(choices)
+    printWarnings([base] + variants)
+    let load = NormalLoad(base.scenario)
+    if load.utilisation > 1 {
+      Console.printError(
+        "\(loaded.path): warning: the normal load is \(percent(load.utilisation)) of the capacity; this fleet does "
+          + "not hold even without an incident\n")
+    }
+    if !isQuiet { try Console.print(summary(loaded.path, base.scenario, load, choices)) }
+  }
+
+  private func summary(
+    _ path: String, _ scenario: Scenario, _ load: NormalLoad, _ choices: [VariantChoice]
+  ) -> String {
+    let devices = scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
+    let cohorts = scenario.fleet.map { "\($0.name) \(FigureText.grouped(Int64($0.devices)))" }
+    var rows = [
+      ("run", "\(FigureText.span(scenario.duration.microseconds)), seed \(scenario.seed)"),
+      ("fleet", "\(FigureText.grouped(devices)) devices: \(cohorts.joined(separator: ", "))"),
+      (
+        "load",
+        "\(FigureText.decimal(load.batchesPerSecond)) batches/s with \(FigureText.decimal(load.eventsPerSecond)) "
+          + "events/s when nothing fails"
+      ),
+      (
+        "capacity",
+        "\(FigureText.decimal(load.capacityPerSecond)) requests/s, of which the load takes \(percent(load.utilisation))"
+      ),
+    ]
+    for incident in scenario.tapi.incidents {
+      let from = FigureText.span(incident.start.microseconds)
+      rows.append(
+        (
+          "incident",
+          "\(name(incident.kind)) from \(from) for \(FigureText.span(incident.duration.microseconds))"
+        ))
+    }
+    if !choices.isEmpty {
+      rows.append(("compare", "\(choices.count) variants: \(choices.map(\.name).joined(separator: ", "))"))
+    }
+    let lines = rows.map { label, text in
+      "  " + label + String(repeating: " ", count: 10 - label.count) + text + "\n"
+    }
+    return "\(path): valid\n" + lines.joined()
+  }
+
+  private func name(_ kind: Incident.Kind) -> String {
+    switch kind {
+    case .outage(let status?, _, _): "outage answered with \(status)"
+    case .outage(nil, _, _): "outage without any answer"
+    case .brownout(let factor): "brownout to \(percent(Double(factor) / 1e6)) of the capacity"
+    }
+  }
+
+  private func percent(_ ratio: Double) -> String {
+    ratio < 1e9 ? "\(Int64((ratio * 100).rounded())) %" : "infinitely many %"
+  }
+}

@@ -1,0 +1,37 @@
+/// How fleetsim ends, by sysexits(3) and the shell's habit for signals.
+package enum ExitCode: Int32, Sendable, CaseIterable {
+  case success = 0
+  case usage = 64
+  case data = 65
+  case noInput = 66
+  case internalError = 70
+  case cannotCreate = 73
+  case inputOutput = 74
+  case interrupted = 130
+  case terminated = 143
+
+  /// The name of their help topic.
+  static let topic = "exit-codes"
+
+  var meaning: String {
+    switch self {
+    case .success: "Done."
+    case .usage: "The command line is wrong: an unknown option or strategy, a missing argument."
+    case .data:
+      "The scenario or the Settings file is wrong; every problem is listed with file, line and path."
+    case .noInput: "An input file does not exist, is a directory or cannot be read."
+    case .internalError: "A checker found the simulator inconsistent with itself: a bug in fleetsim."
+    case .cannotCreate: "The output directory cannot be created, or holds something fleetsim did not write."
+    case .inputOutput: "Writing failed half-way, for example on a full disk; nothing half-written is left."
+    case .interrupted: "Interrupted (Ctrl-C); the output directory is as it was."
+    case .terminated: "Terminated (SIGTERM); the output directory is as it was."
+    }
+  }
+
+  static let table =
+    "EXIT CODES:\n"
+    + allCases.map { code in
+      let number = "  \(code.rawValue)"
+      return number + String(repeating: " ", count: 8 - number.count) + code.meaning + "\n"
+    }.joined()
+}

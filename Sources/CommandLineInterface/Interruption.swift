@@ -1,0 +1,42 @@
+import Synchronization
+
+/// SIGINT and SIGTERM, noted when they come and acted on where it is safe.
+package enum Interruption {
+  private static let received = Atomic<Int32>(0)
+
+  /// The signal that has come, if any.
+  package static var pending: Int32? {
+    let number = received.load(ordering: .relaxed)
+    return number == 0 ? nil : number
+  }
+
+  /// From now on signals are only noted; a read that waits is interrupted by them. A closed pipe becomes an error of the write.
+  package static func install() {
+    received.store(0, ordering: .relaxed)
+    // No SA_RESTART: a blocking read must return.
+    var action = sigaction()
+    #if canImport(Darwin)
+      action.__sigaction_u.__sa_handler = { Interruption.note($0) }
+    #else
+      action.__sigaction_handler.sa_handler = { Interruption.note($0) }
+    #endif
+    sigaction(SIGINT, &action, nil)
+    sigaction(SIGTERM, &action, nil)
+    _ = signal(SIGPIPE, SIG_IGN)
+  }
+
+  private static func note(_ number: Int32) { received.store(number, ordering: .relaxed) }
+
+  static func code(_ signal: Int32) -> ExitCode { signal == SIGTERM ? .terminated : .interrupted }
+
+  static func failure(_ signal: Int32) -> CommandFailure {
+    CommandFailure(
+      code(signal),
+      signal == SIGTERM ? "Terminated: nothing was written." : "Interrupted: nothing was written.")
+  }
+
+  /// - Throws: `CommandFailure` if a signal has come.
+  static func check() throws(CommandFailure) {
+    if let pending { throw failure(pending) }
+  }
+}

@@ -1,0 +1,20 @@
+/// A file of the output directory before it is written.
+package struct OutputFile: Sendable, Hashable {
+  /// Below the output directory: `summary.csv`, `full/timeseries.csv`.
+  package var path: String
+  package var bytes: [UInt8]
+
+  package init(_ path: String, _ bytes: [UInt8]) {
+    self.path = path
+    self.bytes = bytes
+  }
+
+  static let timeSeries = "timeseries.csv"
+  static let deliveries = "delivery_histogram.csv"
+  static let summary = "summary.csv"
+  static let manifest = "run.json"
+  static let report = "report.html"
+  /// Everything that fleetsim writes beside folders of variants.
+  static let topLevelNames: Set<String> = [timeSeries, deliveries, summary, manifest, report]
+  static let variantNames: Set<String> = [timeSeries, deliveries]
+}

@@ -1,0 +1,48 @@
+import FleetExperiments
+import FleetMetrics
+import FleetReports
+
+/// The files of a result, in a fixed order.
+struct ResultFiles {
+  var results: [VariantResult]
+  var choices: [VariantChoice]
+  var isComparison: Bool
+  var title: String
+  var verdict: String
+
+  /// Everything, `run.json` last; `manifest` makes its text from the runs and the digestible files.
+  func all(manifest: ([RunManifest.Run], [OutputFile]) -> String) -> [OutputFile] {
+    let folders = isComparison ? Self.folders(results.map(\.name)) : [""]
+    var tables = [OutputFile(OutputFile.summary, SummaryCSV.bytes(of: results.map(\.summary)))]
+    for (result, folder) in zip(results, folders) {
+      let prefix = folder.isEmpty ? "" : folder + "/"
+      tables.append(OutputFile(prefix + OutputFile.timeSeries, TimeSeriesCSV.bytes(of: result.record.series)))
+      tables.append(
+        OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: result.record.deliveries)))
+    }
+    let runs = zip(zip(results, folders), choices).map { pair, choice in
+      RunManifest.Run(name: pair.0.name, folder: pair.1, overrides: choice.overrides)
+    }
+    let report = OutputFile(
+      OutputFile.report, Array(reportHTML(results, title: title, verdict: verdict).utf8))
+    return tables + [report, OutputFile(OutputFile.manifest, Array(manifest(runs, tables).utf8))]
+  }
+
+  /// A folder for each name: letters, digits and `.+-_` stay, all else becomes `-`; numbered where two would be one, also for
+  /// file systems that take capitals for small letters.
+  static func folders(_ names: [String]) -> [String] {
+    var taken = Set(OutputFile.topLevelNames)
+    return names.map { name in
+      var folder = String(
+        name.map { $0.isASCII && ($0.isLetter || $0.isNumber || "+-_.".contains($0)) ? $0 : "-" }.prefix(100))
+      if folder.isEmpty || folder.hasPrefix(".") { folder = "-" + folder }
+      var unique = folder
+      var number = 2
+      while !taken.insert(unique.lowercased()).inserted {
+        unique = "\(folder)-\(number)"
+        number += 1
+      }
+      return unique
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import FleetExperiments
+import FleetSimulation
+
+/// `run.json`: everything a result depends on, and the digests of what came out. Equal runs give equal text but for `wall`.
+struct RunManifest {
+  /// One run of the comparison, or the only one.
+  struct Run {
+    var name: String
+    /// The folder of its files, empty for the directory itself.
+    var folder: String
+    var overrides: [Override]
+  }
+  /// What depends on the machine and the moment.
+  struct Wall {
+    var seconds: Double
+    var workers: Int
+    var runs: Int
+    var virtualSeconds: Double
+    var attempts: Int64
+  }
+
+  /// How every `run.json` of fleetsim begins.
+  static let opening = "{\n  \"program\": \"fleetsim\","
+
+  var arguments: [String]
+  var seed: UInt64
+  var checks: Bool
+  var runs: [Run]
+  /// The scenario as normalised, JSON.
+  var scenario: String
+  var files: [OutputFile]
+  var wall: Wall
+
+  var text: String {
+    let runs = runs.map { run in
+      JSONText.Value.object([
+        ("name", .string(run.name)), ("folder", .string(run.folder)),
+        (
+          "overrides",
+          .array(run.overrides.map { .object([("path", .string($0.path)), ("value", .string($0.value))]) })
+        ),
+      ])
+    }
+    let files = files.map { file in
+      JSONText.Value.object([
+        ("path", .string(file.path)), ("bytes", .integer(Int64(file.bytes.count))),
+        ("sha256", .string(SHA256.hexadecimal(file.bytes))),
+      ])
+    }
+    let perSecond = wall.seconds > 0 ? 1 / wall.seconds : 0
+    let members: [(String, JSONText.Value)] = [
+      ("program", .string("fleetsim")),
+      ("version", .string(CommandLineTool.version)),
+      ("arguments", .array(arguments.map { .string($0) })),
+      ("seed", .unsigned(seed)),
+      ("checks", .bool(checks)),
+      ("runs", .array(runs)),
+      ("files", .array(files)),
+      ("scenario", .raw(scenario)),
+      (
+        "wall",
+        .object([
+          ("seconds", .decimal(wall.seconds)), ("jobs", .integer(Int64(wall.workers))),
+          ("runsWithTwins", .integer(Int64(wall.runs))),
+          ("virtualSecondsPerSecond", .decimal(wall.virtualSeconds * perSecond)),
+          ("attemptsPerSecond", .decimal(Double(wall.attempts) * perSecond)),
+        ])
+      ),
+    ]
+    return JSONText.text(.object(members)) + "\n"
+  }
+}

@@ -1,0 +1,43 @@
+/// Figures as people read them in sentences.
+package enum FigureText {
+  /// Microseconds as `450 ms`, `3.2 s`, `45 s`, `12 min 05 s`, `2 h 05 min`; nil is `unknown`.
+  package static func span(_ microseconds: Int64?) -> String {
+    guard let microseconds else { return "unknown" }
+    let value = max(0, microseconds)
+    let milliseconds = rounded(value, 1_000)
+    if milliseconds < 1_000 { return "\(milliseconds) ms" }
+    let tenths = rounded(value, 100_000)
+    if tenths < 100 { return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s" }
+    let seconds = rounded(value, 1_000_000)
+    if seconds < 60 { return "\(seconds) s" }
+    if seconds < 3_600 { return pair(seconds / 60, "min", seconds % 60, "s") }
+    let minutes = rounded(value, 60_000_000)
+    return pair(minutes / 60, "h", minutes % 60, "min")
+  }
+
+  private static func pair(_ large: Int64, _ unit: String, _ small: Int64, _ smallUnit: String) -> String {
+    small == 0 ? "\(large) \(unit)" : "\(large) \(unit) \(small < 10 ? "0" : "")\(small) \(smallUnit)"
+  }
+
+  private static func rounded(_ value: Int64, _ unit: Int64) -> Int64 {
+    value / unit + (value % unit >= unit / 2 ? 1 : 0)
+  }
+
+  /// One decimal, rounded half away from zero.
+  package static func decimal(_ value: Double) -> String {
+    guard abs(value) < 1e15 else { return value.isNaN ? "unknown" : value < 0 ? "-infinite" : "infinite" }
+    let tenths = Int64((value * 10).rounded(.toNearestOrAwayFromZero))
+    return "\(tenths < 0 ? "-" : "")\(grouped(abs(tenths) / 10)).\(abs(tenths) % 10)"
+  }
+
+  /// With a comma between thousands.
+  package static func grouped(_ value: Int64) -> String {
+    var digits = String(value.magnitude)
+    var index = digits.count - 3
+    while index > 0 {
+      digits.insert(",", at: digits.index(digits.startIndex, offsetBy: index))
+      index -= 3
+    }
+    return value < 0 ? "-" + digits : digits
+  }
+}

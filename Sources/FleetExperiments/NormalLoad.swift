@@ -1,0 +1,89 @@
+import FleetSimulation
+import TAPIModel
+
+/// What a scenario's fleet asks of the server when nothing fails, by formula.
+public struct NormalLoad: Sendable, Hashable {
+  /// Batches that the whole fleet uploads per second.
+  public var batchesPerSecond: Double
+  public var eventsPerSecond: Double
+  /// Requests per second that the server can serve, without incidents.
+  public var capacityPerSecond: Double
+
+  /// Load divided by capacity; above 1 the fleet does not hold.
+  public var utilisation: Double { capacityPerSecond > 0 ? batchesPerSecond / capacityPerSecond : .infinity }
+
+  public init(_ scenario: Scenario) {
+    var batches = 0.0
+    var events = 0.0
+    for cohort in scenario.fleet {
+      batches += Self.batchesPerSecond(of: cohort) * Double(cohort.devices)
+      events += Self.eventsPerSecond(of: cohort) * Double(cohort.devices)
+    }
+    batchesPerSecond = batches
+    eventsPerSecond = events
+    let meanEvents = batches > 0 ? events / batches : 0
+    capacityPerSecond = Double(scenario.tapi.nominalCapacityMilli(meanEvents: meanEvents)) / 1_000
+  }
+
+  static func eventsPerSecond(of cohort: Cohort) -> Double {
+    switch cohort.events {
+    case .poisson(let gap), .periodic(let gap, _):
+      gap.microseconds > 0 ? 1e6 / Double(gap.microseconds) : 0
+    }
+  }
+
+  /// One device's batches per second.
+  ///
+  /// The count restarts at every flush (S17), so an interval with n events makes ⌈n / size⌉ batches, `size` being the events that make a
+  /// flush or fill a batch, whichever is fewer; without an interval each `count` events make a flush.
+  static func batchesPerSecond(of cohort: Cohort) -> Double {
+    let events = eventsPerSecond(of: cohort)
+    let size = max(1, min(cohort.flush.count ?? .max, cohort.queue.maximumBatchEvents))
+    guard let interval = cohort.flush.interval, interval > .zero else {
+      guard let count = cohort.flush.count, count > 0 else { return 0 }
+      return events / Double(count) * Double((count - 1) / size + 1)
+    }
+    let mean = events * interval.seconds
+    let expected =
+      switch cohort.events {
+      case .poisson: poissonExpectation(mean: mean) { batches($0, size) }
+      case .periodic: periodicExpectation(mean: mean) { batches($0, size) }
+      }
+    return expected / interval.seconds
+  }
+
+  private static func batches(_ events: Double, _ size: Int) -> Double {
+    (events / Double(size)).rounded(.up)
+  }
+
+  /// E f(N) for a whole number N that is the mean's floor or ceiling.
+  private static func periodicExpectation(mean: Double, _ value: (Double) -> Double) -> Double {
+    let low = mean.rounded(.down)
+    return value(low) * (1 - (mean - low)) + value(low + 1) * (mean - low)
+  }
+
+  /// E f(N) for Poisson N, by the ratios of neighbouring probabilities from the mode outwards: no exponential needed.
+  private static func poissonExpectation(mean: Double, _ value: (Double) -> Double) -> Double {
+    guard mean > 0 else { return value(0) }
+    // Far above a batch's size, rounding up makes no difference worth the sum.
+    guard mean < 1e6 else { return value(mean) }
+    let mode = mean.rounded(.down)
+    var weights = 1.0
+    var sum = value(mode)
+    var (n, weight) = (mode, 1.0)
+    while weight > 1e-18 {
+      n += 1
+      weight *= mean / n
+      weights += weight
+      sum += weight * value(n)
+    }
+    (n, weight) = (mode, 1.0)
+    while n > 0, weight > 1e-18 {
+      weight *= n / mean
+      n -= 1
+      weights += weight
+      sum += weight * value(n)
+    }
+    return sum / weights
+  }
+}

@@ -1,0 +1,45 @@
+import FleetMetrics
+import FleetSimulation
+
+/// What a run depends on, as text: two scenarios with equal identities give equal records, because a run depends on nothing else.
+///
+/// The text is Swift's own dump of every stored property, so a property added to `Scenario` later counts here without anybody
+/// remembering it. It is compared only within one process and reaches no output.
+package struct RunIdentity: Hashable, Sendable {
+  package let text: String
+
+  package init(_ scenario: Scenario) {
+    var scenario = scenario
+    scenario.question = nil
+    var text = ""
+    dump(scenario, to: &text)
+    self.text = text
+  }
+
+  /// The identity of `scenario` but for how long its clients wait before a retry.
+  ///
+  /// A wait is drawn only after a failed upload. If a run saw no failure, then the same run with any other waits is the same
+  /// run, byte for byte: nobody ever asked for one. That is what lets strategies share a healthy twin. Limits and switches
+  /// count as different all the same, since they may be asked before a first attempt.
+  package init(ignoringWaitsOf scenario: Scenario) {
+    var scenario = scenario
+    for i in scenario.fleet.indices {
+      scenario.fleet[i].settings.backoff.jitter = .none
+      scenario.fleet[i].settings.backoff.baseBackoffInterval = 0
+      scenario.fleet[i].settings.backoff.maxBackoffInterval = 0
+      scenario.fleet[i].settings.rateLimit.maxRetryInterval = 0
+      scenario.fleet[i].policy.clampAfterJitter = false
+    }
+    self.init(scenario)
+  }
+}
+
+extension RunRecord {
+  /// Whether no upload of the run failed in any way that a client could notice, so that no retry was ever decided.
+  package var sawNoFailure: Bool {
+    series.rows.allSatisfy { row in
+      row.answers429 == 0 && row.answers503 == 0 && row.answers4xxOther == 0 && row.answers5xxOther == 0
+        && row.unanswered == 0 && row.timeouts == 0 && row.droppedEvents == 0 && row.retries == 0
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import FleetSimulation
+
+/// How one variant differs from the scenario it is made from.
+public struct VariantChoice: Sendable, Hashable {
+  /// Names it in tables, files and folders: the value chosen, or the values joined with ` & `.
+  public var name: String
+  public var overrides: [Override]
+
+  public init(name: String, overrides: [Override]) {
+    self.name = name
+    self.overrides = overrides
+  }
+
+  /// The path that `--jitter` sets.
+  public static let jitterPath = "settings.backoffConfig.jitterStrategy"
+  /// The path that the suffix `+clamp` sets: shipped SDKs clamp backoff plus jitter to the cap again (S10).
+  public static let clampPath = "policy.clampAfterJitter"
+  public static let clampSuffix = "+clamp"
+
+  /// One choice of a jitter strategy: `full`, `additive:10`, `additive:10+clamp`.
+  public static func jitter(_ name: String) -> VariantChoice {
+    guard name.hasSuffix(clampSuffix) else {
+      return VariantChoice(name: name, overrides: [Override(path: jitterPath, value: name)])
+    }
+    let strategy = String(name.dropLast(clampSuffix.count))
+    return VariantChoice(
+      name: name,
+      overrides: [Override(path: jitterPath, value: strategy), Override(path: clampPath, value: "true")])
+  }
+
+  /// The choices along one axis; on the jitter axis with the names of `jitter(_:)`.
+  public static func axis(_ axis: ScenarioFile.Axis) -> [VariantChoice] {
+    axis.values.map { value in
+      axis.path == jitterPath
+        ? .jitter(value) : VariantChoice(name: value, overrides: [Override(path: axis.path, value: value)])
+    }
+  }
+
+  /// Every combination of one choice from each axis, the last axis turning fastest; none for no axes.
+  public static func combinations(_ axes: [[VariantChoice]]) -> [VariantChoice] {
+    guard let first = axes.first else { return [] }
+    return axes.dropFirst().reduce(first) { combined, axis in
+      combined.flatMap { left in
+        axis.map { right in
+          VariantChoice(
+            name: left.name + " & " + right.name, overrides: left.overrides + right.overrides)
+        }
+      }
+    }
+  }
+
+  /// How many combinations there would be, nil if more than `limit`.
+  public static func count(of axes: [[VariantChoice]], limit: Int) -> Int? {
+    var count = axes.isEmpty ? 0 : 1
+    for axis in axes {
+      let (product, overflow) = count.multipliedReportingOverflow(by: axis.count)
+      guard !overflow, product <= limit else { return nil }
+      count = product
+    }
+    return count
+  }
+}
+
+extension VariantChoice {
+  /// Splits `a,b,c` at the commas that stand outside quotes and brackets, so that JSON5 values keep theirs; trims spaces.
+  public static func splitList(_ text: String) -> [String] {
+    var items: [String] = []
+    var current = ""
+    var depth = 0
+    var quote: Character?
+    var isEscaped = false
+    for character in text {
+      if let open = quote {
+        if isEscaped {
+          isEscaped = false
+        } else if character == "\\" {
+          isEscaped = true
+        } else if character == open {
+          quote = nil
+        }
+      } else if character == "\"" || character == "'" {
+        quote = character
+      } else if "[{(".contains(character) {
+        depth += 1
+      } else if "]})".contains(character) {
+        depth -= 1
+      } else if character == ",", depth <= 0 {
+        items.append(trimmed(current))
+        current = ""
+        continue
+      }
+      current.append(character)
+    }
+    items.append(trimmed(current))
+    return items
+  }
+
+  private static func trimmed(_ text: String) -> String {
+    var slice = Substring(text)
+    while slice.first?.isWhitespace == true { slice.removeFirst() }
+    while slice.last?.isWhitespace == true { slice.removeLast() }
+    return String(slice)
+  }
+}

@@ -1,0 +1,101 @@
+/// One column of an output file: its name, what it means, and how to get it.
+///
+/// The tables of columns (`TimeSeriesCSV.columns`, `SummaryCSV.columns`, `HistogramCSV.columns`) are the only
+/// place where a column is defined; the writers and the README's reference (`ColumnReference`) are both made
+/// from them.
+public struct CSVColumn<Source>: Sendable {
+  /// snake_case, the unit last.
+  public let name: String
+  /// `s`, `events`, `requests/s`, …
+  public let unit: String
+  /// One line, for the README.
+  public let definition: String
+  public let value: @Sendable (Source) -> CSVValue
+
+  init(
+    _ name: String, _ unit: String, _ definition: String, _ value: @escaping @Sendable (Source) -> CSVValue
+  ) {
+    self.name = name
+    self.unit = unit
+    self.definition = definition
+    self.value = value
+  }
+}
+
+/// A field before it becomes text. Text is made from integers alone, so it has the same bytes on every
+/// platform.
+public enum CSVValue: Sendable, Hashable {
+  /// Nothing to say: prints as an empty field.
+  case empty
+  case integer(Int64)
+  case unsigned(UInt64)
+  /// `scaled` / 10^`decimals`, printed with exactly that many decimals.
+  case fixed(Int64, decimals: Int)
+  case flag(Bool)
+  /// Quoted as RFC 4180 asks where it has to be.
+  case text(String)
+
+  /// Seconds with six decimals.
+  static func seconds(_ microseconds: Int64?) -> CSVValue {
+    microseconds.map { .fixed($0, decimals: 6) } ?? .empty
+  }
+
+  /// A count over a length in microseconds as a rate per second with three decimals; `unitsPerCount` is 1,000
+  /// for counts in thousandths.
+  static func rate(_ count: Int64, per microseconds: Int64, unitsPerCount: Int64 = 1) -> CSVValue {
+    DecimalText.rounded(count, times: 1_000_000_000 / unitsPerCount, over: microseconds)
+      .map { .fixed($0, decimals: 3) } ?? .empty
+  }
+
+  /// A number with `decimals` decimals, halves rounded away from zero; empty when it is not finite or beyond
+  /// 64 bits.
+  static func decimal(_ value: Double?, decimals: Int = 3) -> CSVValue {
+    value.flatMap { DecimalText.scaled($0, decimals: decimals) }.map { .fixed($0, decimals: decimals) }
+      ?? .empty
+  }
+
+  func append(to text: inout [UInt8]) {
+    switch self {
+    case .empty: break
+    case .integer(let n): DecimalText.append(n, to: &text)
+    case .unsigned(let n): DecimalText.append(magnitude: n, to: &text)
+    case .fixed(let n, let decimals): DecimalText.append(n, decimals: decimals, to: &text)
+    case .flag(let isSet): text.append(contentsOf: (isSet ? "true" : "false").utf8)
+    case .text(let string): Self.append(quoting: string, to: &text)
+    }
+  }
+
+  private static func append(quoting string: String, to text: inout [UInt8]) {
+    let mustQuote = string.utf8.contains { byte in
+      byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n")
+        || byte == UInt8(ascii: "\r")
+    }
+    guard mustQuote else { return text.append(contentsOf: string.utf8) }
+    text.append(UInt8(ascii: "\""))
+    for byte in string.utf8 {
+      if byte == UInt8(ascii: "\"") { text.append(byte) }
+      text.append(byte)
+    }
+    text.append(UInt8(ascii: "\""))
+  }
+}
+
+/// Header and rows of one file; lines end in `\n`.
+enum CSVFile {
+  static func bytes<Source>(_ columns: [CSVColumn<Source>], _ rows: some Sequence<Source>) -> [UInt8] {
+    var text: [UInt8] = []
+    for (i, column) in columns.enumerated() {
+      if i > 0 { text.append(UInt8(ascii: ",")) }
+      text.append(contentsOf: column.name.utf8)
+    }
+    text.append(UInt8(ascii: "\n"))
+    for row in rows {
+      for (i, column) in columns.enumerated() {
+        if i > 0 { text.append(UInt8(ascii: ",")) }
+        column.value(row).append(to: &text)
+      }
+      text.append(UInt8(ascii: "\n"))
+    }
+    return text
+  }
+}

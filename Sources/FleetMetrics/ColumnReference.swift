@@ -1,0 +1,19 @@
+/// The reference of every column of every file, as the README prints it.
+public enum ColumnReference {
+  /// Markdown: a heading of level 3 and a table for each file.
+  public static var markdown: String {
+    [
+      section("timeseries.csv", "One row per interval.", TimeSeriesCSV.columns),
+      section("summary.csv", "One row per run.", SummaryCSV.columns),
+      section("delivery_histogram.csv", "One row per bucket that is not empty.", HistogramCSV.columns),
+    ].joined(separator: "\n")
+  }
+
+  private static func section<Source>(_ file: String, _ rows: String, _ columns: [CSVColumn<Source>])
+    -> String
+  {
+    var text = "### `\(file)`\n\n\(rows)\n\n| column | unit | meaning |\n|---|---|---|\n"
+    for column in columns { text += "| `\(column.name)` | \(column.unit) | \(column.definition) |\n" }
+    return text
+  }
+}

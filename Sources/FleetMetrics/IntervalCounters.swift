@@ -1,0 +1,130 @@
+/// A table of whole-number counters, a row an interval and a column a `Counter`, in one flat block of zeroed memory.
+///
+/// Counting is one addition. Tables of shards are added up in any order, because integers are.
+public struct IntervalCounters<Counter: RawRepresentable & CaseIterable>: ~Copyable
+where Counter.RawValue == Int {
+  public let rows: Int
+  @usableFromInline let columns: Int
+  @usableFromInline let cells: UnsafeMutablePointer<Int64>
+
+  public init(rows: Int) {
+    self.rows = max(rows, 1)
+    columns = Counter.allCases.count
+    cells = .allocate(capacity: self.rows * columns)
+    cells.initialize(repeating: 0, count: self.rows * columns)
+  }
+
+  deinit { cells.deallocate() }
+
+  @inlinable
+  public func add(_ n: Int64, to counter: Counter, row: Int) {
+    cells[row &* columns &+ counter.rawValue] &+= n
+  }
+
+  @inlinable
+  public subscript(row: Int, counter: Counter) -> Int64 { cells[row &* columns &+ counter.rawValue] }
+
+  public func merge(into total: borrowing IntervalCounters) {
+    for i in 0..<rows * columns { total.cells[i] &+= cells[i] }
+  }
+}
+
+/// What the devices' side counts. Changes of gauges are counted as differences and summed up at the end.
+public enum DeviceCounter: Int, CaseIterable, Sendable {
+  case createdEvents, deliveredEvents, duplicateEvents, acceptedAfterDropEvents
+  case droppedByStatus, droppedByRetryLimit, droppedByRateLimitRetryLimit, droppedByAge, droppedByOverflow
+  case timeouts, settledOldEvents, acceptedBatches, duplicateBatches
+  case sealedBatches, settledBatches, devicesWaitingChange, inFlightChange
+}
+
+/// What the server's side counts.
+public enum ServerCounter: Int, CaseIterable, Sendable {
+  case firstAttempts, retries, answers2xx, answers429, answers503, answers4xxOther, answers5xxOther, unanswered
+  case busyMicroseconds, queueChange
+}
+
+/// Times to delivery by interval, in coarse buckets: 32 an octave, so that a percentile is known within 1.6 %.
+///
+/// Memory is reserved for all rows but only touched pages count: some 4 KB a row in practice.
+public struct IntervalDeliveries: ~Copyable {
+  @inlinable static var subBucketBits: Int { 5 }
+  @inlinable static var bucketCount: Int { 40 << 5 }
+
+  public let rows: Int
+  @usableFromInline let cells: UnsafeMutablePointer<UInt32>
+
+  public init(rows: Int) {
+    self.rows = max(rows, 1)
+    // Fresh memory from the system is zero without being touched.
+    let raw = zeroedMemory(byteCount: self.rows * Self.bucketCount * MemoryLayout<UInt32>.stride)
+    cells = raw.bindMemory(to: UInt32.self, capacity: self.rows * Self.bucketCount)
+  }
+
+  deinit { releaseZeroedMemory(cells) }
+
+  @inlinable static func bucket(of value: Int64) -> Int {
+    let v = UInt64(truncatingIfNeeded: max(value, 0))
+    if v < 32 { return Int(truncatingIfNeeded: v) }
+    let exponent = 63 &- v.leadingZeroBitCount &- 5
+    return min((exponent &+ 1) << 5 &+ Int(truncatingIfNeeded: (v >> UInt64(exponent)) & 31), bucketCount &- 1)
+  }
+
+  static func middle(of bucket: Int) -> Int64 {
+    func lower(_ index: Int) -> Int64 {
+      index < 32 ? Int64(index) : (32 + Int64(index & 31)) << Int64((index >> 5) - 1)
+    }
+    return (lower(bucket) + lower(bucket + 1) - 1) / 2
+  }
+
+  @inlinable
+  public func record(_ value: Int64, row: Int) { cells[row &* Self.bucketCount &+ Self.bucket(of: value)] &+= 1 }
+
+  public func merge(into total: borrowing IntervalDeliveries) {
+    for i in 0..<rows * Self.bucketCount where cells[i] != 0 { total.cells[i] &+= cells[i] }
+  }
+
+  /// The `percent`-th percentiles of one row, in the order asked (ascending); nils if nothing was delivered in it.
+  public func percentiles(_ percents: [Int64], row: Int) -> [Int64?] {
+    let base = cells + row * Self.bucketCount
+    var total: Int64 = 0
+    for i in 0..<Self.bucketCount { total += Int64(base[i]) }
+    if total == 0 { return percents.map { _ in nil } }
+    var results: [Int64?] = []
+    var seen: Int64 = 0
+    var bucket = 0
+    for percent in percents {
+      let rank = max((total * percent + 99) / 100, 1)
+      while bucket < Self.bucketCount, seen + Int64(base[bucket]) < rank {
+        seen += Int64(base[bucket])
+        bucket += 1
+      }
+      results.append(Self.middle(of: bucket))
+    }
+    return results
+  }
+}
+
+/// The buckets of `Histogram` as a flat block that a hot loop can count into.
+public struct DeliveryRecorder: ~Copyable {
+  @usableFromInline let counts: UnsafeMutablePointer<Int64>
+  @usableFromInline var sum: Int64 = 0
+  @usableFromInline var maximum: Int64 = 0
+
+  public init() {
+    counts = .allocate(capacity: Histogram.bucketCount)
+    counts.initialize(repeating: 0, count: Histogram.bucketCount)
+  }
+
+  deinit { counts.deallocate() }
+
+  @inlinable
+  public mutating func record(_ value: Int64) {
+    counts[Histogram.bucket(of: value)] &+= 1
+    sum &+= value
+    if value > maximum { maximum = value }
+  }
+
+  public func merge(into histogram: inout Histogram) {
+    histogram.add(counts: counts, sum: sum, maximum: maximum)
+  }
+}

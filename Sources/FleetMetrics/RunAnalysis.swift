@@ -1,0 +1,91 @@
+/// Turns what was recorded into what it means: every figure of `RunSummary`, as design.md defines it.
+///
+/// Whole numbers and the four operations only, so that the figures are the same on every platform. O(rows).
+public enum RunAnalysis {
+  /// The summary of one run.
+  /// - Parameters:
+  ///   - record: the run.
+  ///   - twin: the same scenario and seed without its incidents.
+  ///   - name: the variant's name, as it is to be printed.
+  public static func summary(of record: RunRecord, twin: RunRecord, name: String, seed: UInt64) -> RunSummary
+  {
+    var summary = RunSummary(run: name, seed: seed)
+    summary.devices = record.devices
+    summary.duration = record.series.duration
+    addTotals(of: record, to: &summary)
+    addDelivery(of: record.deliveries, to: &summary)
+    addCost(of: record, to: &summary)
+
+    summary.peakOfferedRatio = peakOfferedRatio(record, from: 0)
+    summary.secondsAboveCapacity = secondsAboveCapacity(record)
+    summary.idleWhileBackloggedSeconds = idleWhileBacklogged(record, twin: twin)
+
+    let incidents = incidents(of: record)
+    summary.hasIncidents = !incidents.isEmpty
+    summary.baselineIsHealthy = isHealthy(twin)
+    if let firstEnd = incidents.map(\.end).min(), let lastEnd = incidents.map(\.end).max() {
+      summary.herdFactor = peakOfferedRatio(record, from: firstEnd)
+      summary.recoveryTime = recoveryTime(of: record, twin: twin, after: lastEnd)
+      summary.drainedTime = drainedTime(of: record, after: lastEnd)
+    }
+    return summary
+  }
+
+  /// The incidents that happen within the run.
+  static func incidents(of record: RunRecord) -> [IncidentSpan] {
+    record.incidents.filter { $0.start < record.series.duration }
+  }
+
+  private static func addTotals(of record: RunRecord, to summary: inout RunSummary) {
+    for row in record.series.rows {
+      summary.firstAttempts += row.firstAttempts
+      summary.retries += row.retries
+      summary.answers2xx += row.answers2xx
+      summary.answers429 += row.answers429
+      summary.answers503 += row.answers503
+      summary.answersOther += row.answers4xxOther + row.answers5xxOther
+      summary.unanswered += row.unanswered
+      summary.timeouts += row.timeouts
+      summary.createdEvents += row.createdEvents
+      summary.deliveredEvents += row.deliveredEvents
+      summary.duplicateEvents += row.duplicateEvents
+      summary.acceptedAfterDropEvents += row.acceptedAfterDropEvents
+      summary.droppedByStatus += row.droppedByStatus
+      summary.droppedByRetryLimit += row.droppedByRetryLimit
+      summary.droppedByRateLimitRetryLimit += row.droppedByRateLimitRetryLimit
+      summary.droppedByAge += row.droppedByAge
+      summary.droppedByOverflow += row.droppedByOverflow
+    }
+    summary.attempts = summary.firstAttempts + summary.retries
+    summary.batchesSettled = record.end.settledBatches
+    if summary.batchesSettled > 0 {
+      summary.amplification = Double(summary.attempts) / Double(summary.batchesSettled)
+    }
+    summary.pendingEvents = record.end.pendingEvents
+    summary.acceptedUnconfirmedEvents = record.end.acceptedUnconfirmedEvents
+  }
+
+  private static func addDelivery(of deliveries: Histogram, to summary: inout RunSummary) {
+    guard deliveries.total > 0 else { return }
+    summary.timeToDeliveryMean = deliveries.mean
+    summary.timeToDeliveryP50 = deliveries.quantile(50, of: 100)
+    summary.timeToDeliveryP90 = deliveries.quantile(90, of: 100)
+    summary.timeToDeliveryP99 = deliveries.quantile(99, of: 100)
+    summary.timeToDeliveryP999 = deliveries.quantile(999, of: 1_000)
+    summary.timeToDeliveryMax = deliveries.maximum
+  }
+
+  private static func addCost(of record: RunRecord, to summary: inout RunSummary) {
+    guard record.devices > 0, record.series.duration > 0 else { return }
+    let devices = Double(record.devices)
+    let perDay = 86_400_000_000 / Double(record.series.duration)
+    let cost = record.cost
+    summary.attemptsPerDeviceDay = Double(cost.attempts) / devices * perDay
+    summary.attemptsPerDeviceDayP99 = Double(cost.attemptsP99) * perDay
+    summary.bytesPerDeviceDay = Double(cost.bytes) / devices * perDay
+    summary.bytesPerDeviceDayP99 = Double(cost.bytesP99) * perDay
+    summary.radioWakeUpsPerDeviceDay = Double(cost.radioWakeUps) / devices * perDay
+    summary.radioWakeUpsPerDeviceDayP99 = Double(cost.radioWakeUpsP99) * perDay
+    summary.devicesThatLostEventsShare = Double(cost.devicesThatLostEvents) / devices
+  }
+}

@@ -1,0 +1,70 @@
+import SimulationKernel
+import UploadRetry
+
+/// A cohort, prepared for the hot loop: plain values only.
+package struct CohortPlan {
+  let machine: RetryStateMachine
+  let key: RandomKey
+  /// Global number of the cohort's first device.
+  let firstDevice: Int
+  /// Events and triggers at or after it do not happen.
+  let end: Int64
+  let isPeriodic: Bool
+  let meanGap: Double
+  let period: Int64
+  let phaseIsFlush: Bool
+  let flushCount: UInt32
+  /// `.max`: none.
+  let flushInterval: Int64
+  let isSynchronised: Bool
+  let isRebatch: Bool
+  let limit: UInt32
+  let maximumBatchEvents: UInt32
+  let wakesByTimer: Bool
+  let concurrency: UInt16
+  let timeout: Int64
+  let latency: Sampler
+  /// Events created before it are *old*: they tell when the backlog of the last incident has drained.
+  let oldBefore: Int64
+  let checks: Bool
+
+  package init(_ cohort: Cohort, firstDevice: Int, scenario: Scenario, checks: Bool) {
+    machine = RetryStateMachine(config: cohort.settings, policy: cohort.policy)
+    key = RandomKey(seed: scenario.seed)
+    self.firstDevice = firstDevice
+    end = scenario.duration.microseconds
+    switch cohort.events {
+    case .poisson(let gap):
+      isPeriodic = false
+      meanGap = Double(gap.microseconds)
+      period = 0
+      phaseIsFlush = false
+    case .periodic(let every, let phase):
+      isPeriodic = true
+      meanGap = 0
+      period = every.microseconds
+      phaseIsFlush = phase == .flush
+    }
+    flushCount = UInt32(clamping: cohort.flush.count ?? .max)
+    flushInterval = cohort.flush.interval?.microseconds ?? .max
+    isSynchronised = cohort.flush.isSynchronised
+    isRebatch = cohort.queue.mode == .rebatch
+    limit = UInt32(clamping: cohort.queue.limit)
+    maximumBatchEvents = UInt32(clamping: min(cohort.queue.maximumBatchEvents, Int(UInt16.max)))
+    wakesByTimer = cohort.retries == .timer
+    concurrency = UInt16(clamping: cohort.uploadConcurrency)
+    timeout = cohort.timeout.microseconds
+    latency = Sampler(cohort.latency)
+    oldBefore = scenario.tapi.incidents.map(\.end.microseconds).max() ?? .min
+    self.checks = checks
+  }
+
+  @inline(__always)
+  func deviceKey(_ device: Int) -> RandomKey { key.child(UInt64(truncatingIfNeeded: firstDevice &+ device)) }
+
+  /// The time between events `ordinal` − 1 and `ordinal` of a device: a draw of its own, so that event times depend on nothing else.
+  @inline(__always)
+  func gap(before ordinal: UInt32, _ deviceEvents: RandomKey) -> Int64 {
+    isPeriodic ? period : Distribution.exponentialGap(mean: meanGap, key: deviceEvents.child(UInt64(ordinal)))
+  }
+}

@@ -1,0 +1,76 @@
+import UploadGating
+import UploadRetry
+
+/// One device: flat, no reference, nothing that a strategy could not be asked about.
+///
+/// Times are virtual microseconds. Events are numbered per device in the order of their creation; `nextOrdinal` is the
+/// first that no flush has sealed yet.
+struct DeviceRecord {
+  /// Creation time of event `nextOrdinal`.
+  var unsealedTime: Int64
+  /// Creation time of the event behind those that the pending trigger will seal.
+  var aheadTime: Int64
+  var nextInterval: Int64
+  /// The pending wake-up; `.max`: none. A wake-up that comes up at another time is stale.
+  var wakeAt: Int64
+  var lastTransmission: Int64
+  var gate: UploadGate
+  var nextOrdinal: UInt32
+  /// Events that the pending trigger will seal: created by then, drawn in advance.
+  var upcoming: UInt32
+  /// Sealed events that the device holds.
+  var heldEvents: UInt32
+  /// The device's batches in the order of their events.
+  var oldest: UInt32
+  var newest: UInt32
+  /// The batches that are due, in the order of their events.
+  var ready: UInt32
+  var lastReady: UInt32
+  /// Root of the heap of batches that wait for their backoff.
+  var waiting: UInt32
+  /// The running loop goes on with batches from this ordinal on.
+  var cursor: UInt32
+  var attempts: UInt32
+  var sentEvents: UInt32
+  var radioWakeUps: UInt32
+  var inFlight: UInt16
+  var pipeline: PipelineRetryState
+  var flags: Flags
+
+  struct Flags: OptionSet {
+    var rawValue: UInt8
+    /// An upload loop runs, or waits for its last answers.
+    static let looping = Flags(rawValue: 1)
+    /// The loop has ended early (429) and sends nothing more.
+    static let draining = Flags(rawValue: 2)
+    /// The loop was started by a trigger, not by a wake-up.
+    static let byTrigger = Flags(rawValue: 4)
+    /// Counted among the devices that wait.
+    static let idleWithBatches = Flags(rawValue: 8)
+    static let lostEvents = Flags(rawValue: 16)
+  }
+
+  init() {
+    unsealedTime = 0
+    aheadTime = 0
+    nextInterval = .max
+    wakeAt = .max
+    lastTransmission = .min / 2
+    gate = UploadGate()
+    nextOrdinal = 0
+    upcoming = 0
+    heldEvents = 0
+    oldest = 0
+    newest = 0
+    ready = 0
+    lastReady = 0
+    waiting = 0
+    cursor = 0
+    attempts = 0
+    sentEvents = 0
+    radioWakeUps = 0
+    inFlight = 0
+    pipeline = PipelineRetryState()
+    flags = []
+  }
+}

@@ -1,0 +1,158 @@
+import FleetMetrics
+import SimulationKernel
+import UploadRetry
+
+/// Answers, time-outs, and what becomes of a batch.
+extension DeviceShard {
+  package mutating func handle(_ delivery: Delivery, _ sink: inout some DeviceSink & ~Copyable) {
+    let batch = delivery.batch
+    // A stale item: the record serves another batch by now.
+    if batches[batch].generation != delivery.generation { return }
+    switch delivery.kind {
+    case .acceptance:
+      batches[batch].outstanding &-= 1
+      accept(batch, delivery.device, at: delivery.due)
+      releaseIfDone(batch)
+    case .loss:
+      batches[batch].outstanding &-= 1
+      releaseIfDone(batch)
+    case .timeOut:
+      if delivery.resolves { batches[batch].outstanding &-= 1 }
+      guard batches[batch].flags.contains(.inFlight), batches[batch].attempts == delivery.attempt else {
+        releaseIfDone(batch)
+        return
+      }
+      count(1, .timeouts, at: delivery.due)
+      batches[batch].flags.insert(.unknownOutcome)
+      endUpload(.noStatus, delivery, &sink)
+    case .answer:
+      batches[batch].outstanding &-= 1
+      self[delivery.device].pointee.lastTransmission = delivery.due.microseconds
+      if delivery.status == 200 {
+        accept(batch, delivery.device, at: delivery.due - Span(microseconds: Int64(delivery.downlink)))
+      }
+      let retryAfter = delivery.retryAfter == .max ? nil : Int64(delivery.retryAfter)
+      endUpload(.status(Int(delivery.status), retryAfter: retryAfter), delivery, &sink)
+    }
+  }
+
+  /// The client learns how its upload ended: the machine decides, the device does it.
+  private mutating func endUpload(
+    _ response: UploadResponse, _ delivery: Delivery, _ sink: inout some DeviceSink & ~Copyable
+  ) {
+    let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
+    let record = self[device]
+    batches[batch].flags.remove(.inFlight)
+    record.pointee.inFlight &-= 1
+    count(-1, .inFlightChange, at: now)
+    let outcome = decide(response, batch, device, at: now)
+    switch outcome {
+    case .delivered:
+      record.pointee.gate.reset()
+      settle(batch, device, at: now)
+    case .retry(let time):
+      if plan.pointee.isRebatch {
+        // One retry record for the client: its wait is the whole client's.
+        record.pointee.gate.pause(until: time)
+        record.pointee.flags.insert(.draining)
+        insertReady(batch, device)
+      } else {
+        pushWaiting(batch, device)
+      }
+    case .pause(let time):
+      record.pointee.gate.pause(until: time)
+      record.pointee.flags.insert(.draining)
+      insertReady(batch, device)
+    case .retryAtNextTrigger:
+      batches[batch].flags.insert(.atTriggersOnly)
+      insertReady(batch, device)
+    case .drop(let reason):
+      drop(batch, DeviceCounter(reason), device, at: now)
+    }
+    continueLoop(device, at: now, &sink)
+  }
+
+  private mutating func decide(
+    _ response: UploadResponse, _ batch: UInt32, _ device: UInt32, at now: Instant
+  ) -> RetryOutcome {
+    let record = self[device]
+    let ordinal = UInt64(batches[batch].firstOrdinal)
+    let client = clientRetry.map { $0 + Int(truncatingIfNeeded: device) }
+    let failures = client?.pointee.failureCount ?? batches[batch].retry.failureCount
+    // Jitter is named by (device, batch, retry ordinal), so that it moves no other draw.
+    var random = RandomStream(
+      key(of: device).child(RandomPurpose.jitter).child(ordinal &<< 16 | UInt64(failures)))
+    if let client {
+      return plan.pointee.machine.afterResponse(
+        response, batch: &client.pointee, pipeline: &record.pointee.pipeline, now: now.microseconds, random: &random)
+    }
+    return plan.pointee.machine.afterResponse(
+      response, batch: &batches[batch].retry, pipeline: &record.pointee.pipeline, now: now.microseconds,
+      random: &random)
+  }
+
+  // MARK: Ends of a batch
+
+  /// The server accepts a batch: its events are delivered, unless they were before.
+  mutating func accept(_ batch: UInt32, _ device: UInt32, at time: Instant) {
+    let events = Int64(batches[batch].events)
+    if batches[batch].flags.contains(.accepted) {
+      count(1, .duplicateBatches, at: time)
+      count(events, .duplicateEvents, at: time)
+      return
+    }
+    batches[batch].flags.insert(.accepted)
+    let row = Int(truncatingIfNeeded: rows.quotient(time.microseconds))
+    counters.add(1, to: .acceptedBatches, row: row)
+    counters.add(events, to: .deliveredEvents, row: row)
+    if batches[batch].flags.contains(.dropped) { counters.add(events, to: .acceptedAfterDropEvents, row: row) }
+    let key = key(of: device).child(RandomPurpose.events)
+    var created = batches[batch].firstTime
+    var ordinal = batches[batch].firstOrdinal
+    var old: Int64 = 0
+    for _ in 0..<events {
+      let wait = time.microseconds &- created
+      deliveries.record(wait)
+      intervalDeliveries.record(wait, row: row)
+      if created < plan.pointee.oldBefore { old &+= 1 }
+      ordinal &+= 1
+      created &+= plan.pointee.gap(before: ordinal, key)
+    }
+    if old > 0, !batches[batch].flags.contains(.dropped) { counters.add(old, to: .settledOldEvents, row: row) }
+  }
+
+  /// The client gives a batch up.
+  mutating func drop(_ batch: UInt32, _ reason: DeviceCounter, _ device: UInt32, at now: Instant) {
+    countDropped(batch, events: UInt32(batches[batch].events), reason, device, at: now)
+    if !batches[batch].flags.contains(.accepted) { batches[batch].flags.insert(.dropped) }
+    settle(batch, device, at: now)
+  }
+
+  /// Counts the `events` oldest events of a batch as dropped; what the server has accepted is not lost.
+  mutating func countDropped(
+    _ batch: UInt32, events: UInt32, _ reason: DeviceCounter, _ device: UInt32, at now: Instant
+  ) {
+    if batches[batch].flags.contains(.accepted) { return }
+    count(Int64(events), reason, at: now)
+    self[device].pointee.flags.insert(.lostEvents)
+    var created = batches[batch].firstTime
+    var ordinal = batches[batch].firstOrdinal
+    if created >= plan.pointee.oldBefore { return }
+    let key = key(of: device).child(RandomPurpose.events)
+    var old: Int64 = 0
+    for _ in 0..<events where created < plan.pointee.oldBefore {
+      old &+= 1
+      ordinal &+= 1
+      created &+= plan.pointee.gap(before: ordinal, key)
+    }
+    count(old, .settledOldEvents, at: now)
+  }
+
+  /// Delivered or dropped: the batch leaves the queue. Its record stays while an upload of it is open at the server.
+  private mutating func settle(_ batch: UInt32, _ device: UInt32, at now: Instant) {
+    self[device].pointee.heldEvents &-= UInt32(batches[batch].events)
+    removeHeld(batch, device)
+    count(1, .settledBatches, at: now)
+    releaseIfDone(batch)
+  }
+}

@@ -1,0 +1,229 @@
+import FleetMetrics
+import SimulationKernel
+import TAPIModel
+
+/// Puts the shards' and the server's counts together into the record of a run.
+package struct RunAssembly: ~Copyable {
+  private let scenario: Scenario
+  private let counters: IntervalCounters<DeviceCounter>
+  private let intervalDeliveries: IntervalDeliveries
+  private var deliveries = Histogram()
+  private var unconfirmed: Int64 = 0
+  private var cost = CostSamples()
+
+  package static func rowCount(_ scenario: Scenario) -> Int {
+    let interval = scenario.interval.microseconds
+    return Int((scenario.duration.microseconds + interval - 1) / interval)
+  }
+
+  package init(_ scenario: Scenario) {
+    self.scenario = scenario
+    counters = IntervalCounters(rows: Self.rowCount(scenario))
+    intervalDeliveries = IntervalDeliveries(rows: Self.rowCount(scenario))
+  }
+
+  package mutating func add(_ shard: borrowing DeviceShard, cohort: Cohort) {
+    shard.counters.merge(into: counters)
+    shard.intervalDeliveries.merge(into: intervalDeliveries)
+    shard.deliveries.merge(into: &deliveries)
+    unconfirmed += shard.acceptedUnconfirmedEvents
+    for device in 0..<shard.count { cost.add(shard.devices[device], cohort) }
+  }
+
+  package consuming func record(_ front: borrowing ServerFront) -> RunRecord {
+    let timeline = IncidentTimeline(scenario.tapi.incidents)
+    let nominal = scenario.nominalCapacityMilli
+    var series = TimeSeries(
+      interval: scenario.interval.microseconds, duration: scenario.duration.microseconds, rows: [])
+    series.rows.reserveCapacity(counters.rows)
+    var gauges = Gauges()
+    for index in 0..<counters.rows {
+      let start = Instant(microseconds: series.start(of: index))
+      let stop = start + Span(microseconds: series.length(of: index))
+      var row = TimeSeries.Row()
+      deviceColumns(&row, index)
+      serverColumns(&row, index, front)
+      gauges.advance(&row, index, counters, front.counters)
+      let nominalMicroseconds = timeline.capacityMicroseconds(from: start, to: stop)
+      row.capacityMilliRequests = Self.product(nominal, nominalMicroseconds) / 1_000_000
+      switch scenario.tapi.server {
+      case .bucket:
+        row.availableMicroseconds = nominalMicroseconds
+        // Only admitted requests are answered 2xx at a bucket.
+        row.busyMicroseconds = row.answers2xx * 1_000_000_000 / max(nominal, 1)
+      case .workers(let workers):
+        row.busyMicroseconds = front.counters[index, .busyMicroseconds]
+        row.availableMicroseconds =
+          nominalMicroseconds == 0 ? 0 : Int64(workers.count) * (stop - start).microseconds
+      }
+      let percentiles = intervalDeliveries.percentiles([50, 99], row: index)
+      row.timeToDeliveryP50 = percentiles[0]
+      row.timeToDeliveryP99 = percentiles[1]
+      series.rows.append(row)
+    }
+    var end = EndState()
+    end.acceptedUnconfirmedEvents = unconfirmed
+    end.pendingEvents = series.rows.last?.backlogEvents ?? 0
+    end.sealedBatches = gauges.sealed
+    end.settledBatches = gauges.settled
+    return RunRecord(
+      series: series, deliveries: deliveries, offeredPer100ms: front.offeredPer100ms,
+      nominalCapacityMilli: nominal, incidents: scenario.tapi.incidents.map(\.span),
+      devices: Int64(scenario.fleet.reduce(0) { $0 + $1.devices }),
+      longestFlushInterval: scenario.fleet.compactMap { $0.flush.interval?.microseconds }.max() ?? 0,
+      cost: cost.summary, end: end)
+  }
+
+  /// a · b / 10^0 without overflow: saturates.
+  private static func product(_ a: Int64, _ b: Int64) -> Int64 {
+    let (value, overflow) = a.multipliedReportingOverflow(by: b)
+    return overflow ? .max : value
+  }
+
+  private func deviceColumns(_ row: inout TimeSeries.Row, _ index: Int) {
+    row.createdEvents = counters[index, .createdEvents]
+    row.deliveredEvents = counters[index, .deliveredEvents]
+    row.duplicateEvents = counters[index, .duplicateEvents]
+    row.acceptedAfterDropEvents = counters[index, .acceptedAfterDropEvents]
+    row.droppedByStatus = counters[index, .droppedByStatus]
+    row.droppedByRetryLimit = counters[index, .droppedByRetryLimit]
+    row.droppedByRateLimitRetryLimit = counters[index, .droppedByRateLimitRetryLimit]
+    row.droppedByAge = counters[index, .droppedByAge]
+    row.droppedByOverflow = counters[index, .droppedByOverflow]
+    row.timeouts = counters[index, .timeouts]
+    row.settledOldEvents = counters[index, .settledOldEvents]
+    row.acceptedBatches = counters[index, .acceptedBatches]
+    row.duplicateBatches = counters[index, .duplicateBatches]
+  }
+
+  private func serverColumns(_ row: inout TimeSeries.Row, _ index: Int, _ front: borrowing ServerFront) {
+    row.firstAttempts = front.counters[index, .firstAttempts]
+    row.retries = front.counters[index, .retries]
+    row.answers2xx = front.counters[index, .answers2xx]
+    row.answers429 = front.counters[index, .answers429]
+    row.answers503 = front.counters[index, .answers503]
+    row.answers4xxOther = front.counters[index, .answers4xxOther]
+    row.answers5xxOther = front.counters[index, .answers5xxOther]
+    row.unanswered = front.counters[index, .unanswered]
+  }
+
+  /// Gauges are sums of changes.
+  private struct Gauges {
+    var events: Int64 = 0
+    var sealed: Int64 = 0
+    var settled: Int64 = 0
+    var waiting: Int64 = 0
+    var inFlight: Int64 = 0
+    var queue: Int64 = 0
+
+    mutating func advance(
+      _ row: inout TimeSeries.Row, _ index: Int, _ devices: borrowing IntervalCounters<DeviceCounter>,
+      _ server: borrowing IntervalCounters<ServerCounter>
+    ) {
+      events += row.createdEvents - row.deliveredEvents - row.droppedEvents + row.acceptedAfterDropEvents
+      sealed += devices[index, .sealedBatches]
+      settled += devices[index, .settledBatches]
+      waiting += devices[index, .devicesWaitingChange]
+      inFlight += devices[index, .inFlightChange]
+      queue += server[index, .queueChange]
+      row.backlogEvents = events
+      row.backlogBatches = sealed - settled
+      row.devicesWaiting = waiting
+      row.inFlight = inFlight
+      row.serverQueue = queue
+    }
+  }
+}
+
+/// Cost to the device, device by device.
+struct CostSamples {
+  private var attempts: [Int64: Int64] = [:]
+  private var bytes: [Int64: Int64] = [:]
+  private var radio: [Int64: Int64] = [:]
+  private var devices: Int64 = 0
+  private var total = DeviceCost()
+
+  mutating func add(_ record: DeviceRecord, _ cohort: Cohort) {
+    let sent = Int64(record.sentEvents) * Int64(cohort.eventBytes) + Int64(record.attempts) * Int64(cohort.requestBytes)
+    attempts[Int64(record.attempts), default: 0] += 1
+    bytes[sent, default: 0] += 1
+    radio[Int64(record.radioWakeUps), default: 0] += 1
+    devices += 1
+    total.attempts += Int64(record.attempts)
+    total.bytes += sent
+    total.radioWakeUps += Int64(record.radioWakeUps)
+    if record.flags.contains(.lostEvents) { total.devicesThatLostEvents += 1 }
+  }
+
+  var summary: DeviceCost {
+    var summary = total
+    summary.attemptsP99 = percentile99(attempts)
+    summary.bytesP99 = percentile99(bytes)
+    summary.radioWakeUpsP99 = percentile99(radio)
+    return summary
+  }
+
+  private func percentile99(_ counts: [Int64: Int64]) -> Int64 {
+    var seen: Int64 = 0
+    for (value, count) in counts.sorted(by: { $0.key < $1.key }) {
+      seen += count
+      if seen * 100 >= devices * 99 { return value }
+    }
+    return 0
+  }
+}
+
+extension Scenario {
+  /// Nominal capacity in thousandths of a request per second; for workers at the fleet's mean batch.
+  package var nominalCapacityMilli: Int64 {
+    var batches = 0.0
+    var events = 0.0
+    for cohort in fleet {
+      let load = cohort.normalLoad
+      batches += load.batchesPerSecond
+      events += load.eventsPerSecond
+    }
+    return tapi.nominalCapacityMilli(meanEvents: batches > 0 ? events / batches : 1)
+  }
+}
+
+extension Cohort {
+  /// What the cohort offers when nothing fails: an estimate that takes each interval flush with at least one event as a batch.
+  public var normalLoad: (batchesPerSecond: Double, eventsPerSecond: Double) {
+    let gap: Double =
+      switch events {
+      case .poisson(let mean): Double(mean.microseconds) / 1e6
+      case .periodic(let every, _): Double(every.microseconds) / 1e6
+      }
+    let eventsPerSecond = 1 / gap
+    var batchesPerSecond = 0.0
+    if let count = flush.count { batchesPerSecond = eventsPerSecond / Double(count) }
+    if let interval = flush.interval {
+      let mean = Double(interval.microseconds) / 1e6 * eventsPerSecond
+      let share: Double =
+        switch events {
+        case .poisson: 1 - DeterministicMath.exp(-mean)
+        case .periodic: min(mean, 1)
+        }
+      batchesPerSecond = max(batchesPerSecond, share * 1e6 / Double(interval.microseconds))
+    }
+    return (batchesPerSecond * Double(devices), eventsPerSecond * Double(devices))
+  }
+}
+
+extension Incident {
+  /// How the incident is labelled and shaded.
+  var span: IncidentSpan {
+    switch kind {
+    case .outage(let status, _, _):
+      return IncidentSpan(
+        label: status.map { "outage \($0)" } ?? "outage without answer", isOutage: true,
+        start: start.microseconds, end: end.microseconds)
+    case .brownout(let factor):
+      let tenths = (factor + 500) / 1_000
+      return IncidentSpan(
+        label: "brownout to \(tenths / 10).\(tenths % 10) %", isOutage: false, start: start.microseconds,
+        end: end.microseconds)
+    }
+  }
+}

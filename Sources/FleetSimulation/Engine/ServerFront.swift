@@ -1,0 +1,173 @@
+import FleetMetrics
+import SimulationKernel
+import TAPIModel
+
+/// Where answers go: the shards' calendars, or a test's heap.
+package protocol DeliverySink: ~Copyable {
+  mutating func deliver(_ delivery: Delivery, toShard shard: Int)
+}
+
+/// The server with what observes it: counts its answers and turns them into deliveries to devices.
+///
+/// It also knows each client's patience, so that a time-out is only queued for an upload that is not answered in time.
+package struct ServerFront: ~Copyable {
+  private var server: TAPIServer
+  private let timeouts: [Int64]
+  private let firstDevices: [UInt32]
+  private let rows: FastDivider
+  private let end: Instant
+  private let tenths: FastDivider
+  let counters: IntervalCounters<ServerCounter>
+  private(set) var offeredPer100ms: [UInt32]
+  private let workers: Int
+  private let checks: Bool
+  private(set) var violation: String?
+  private var lastTime = Instant.start
+
+  package init(_ scenario: Scenario, shards: [ShardLayout], rows: FastDivider, rowCount: Int, checks: Bool) {
+    server = TAPIServer(scenario.tapi, key: RandomKey(seed: scenario.seed))
+    timeouts = shards.map { scenario.fleet[$0.cohort].timeout.microseconds }
+    firstDevices = shards.map { UInt32(truncatingIfNeeded: $0.firstGlobal) }
+    self.rows = rows
+    end = .start + scenario.duration
+    tenths = FastDivider(100_000)
+    counters = IntervalCounters(rows: rowCount)
+    offeredPer100ms = [UInt32](
+      repeating: 0, count: Int((scenario.duration.microseconds + 99_999) / 100_000))
+    if case .workers(let pool) = scenario.tapi.server { workers = pool.count } else { workers = 0 }
+    self.checks = checks
+  }
+
+  package var nextOwnTime: Instant { server.nextOwnTime }
+  package var queued: Int { server.queued }
+
+  private func count(_ n: Int64, _ counter: ServerCounter, at now: Instant) {
+    counters.add(n, to: counter, row: Int(truncatingIfNeeded: rows.quotient(now.microseconds)))
+  }
+
+  /// The server's own work up to and including `limit`: incidents begin and end, requests complete or are lost.
+  package mutating func advance(through limit: Instant, _ sink: inout some DeliverySink & ~Copyable) {
+    while server.nextOwnTime <= limit {
+      let queued = server.queued
+      guard let completion = server.nextCompletion(through: limit) else {
+        count(Int64(server.queued - queued), .queueChange, at: min(limit, end - Span(microseconds: 1)))
+        break
+      }
+      check(completion.at)
+      count(Int64(server.queued - queued), .queueChange, at: completion.at)
+      book()
+      let request = completion.request
+      if completion.isServed {
+        countAnswer(200, at: completion.at)
+        answer(
+          ServerAnswer(status: 200, retryAfter: nil, at: completion.at), request, wasPending: true, &sink)
+      } else {
+        count(1, .unanswered, at: completion.at)
+        sink.deliver(delivery(.loss, request, due: completion.at), toShard: Int(request.shard))
+      }
+    }
+    book()
+  }
+
+  /// A request arrives. The caller has advanced the server through its time of arrival.
+  package mutating func arrive(_ request: UploadRequest, _ sink: inout some DeliverySink & ~Copyable) {
+    let now = request.arrival
+    check(now)
+    let queued = server.queued
+    count(1, request.attempt == 1 ? .firstAttempts : .retries, at: now)
+    offeredPer100ms[Int(truncatingIfNeeded: tenths.quotient(now.microseconds))] &+= 1
+    switch server.arrive(request) {
+    case .answered(let decision):
+      countAnswer(decision.status, at: now)
+      answer(decision, request, wasPending: false, &sink)
+    case .lost:
+      count(1, .unanswered, at: now)
+      if isGivenUp(request, at: now) {
+        sink.deliver(delivery(.loss, request, due: now), toShard: Int(request.shard))
+      } else {
+        sink.deliver(timeOut(request, resolves: true), toShard: Int(request.shard))
+      }
+    case .pending:
+      count(Int64(server.queued - queued), .queueChange, at: now)
+      if !isGivenUp(request, at: now) {
+        sink.deliver(timeOut(request, resolves: false), toShard: Int(request.shard))
+      }
+      book()
+    }
+  }
+
+  /// Whether the client has given the upload up before `time`; then it arranged that itself.
+  private func isGivenUp(_ request: UploadRequest, at time: Instant) -> Bool { deadline(request) < time }
+
+  private func deadline(_ request: UploadRequest) -> Instant {
+    Instant(
+      microseconds: request.arrival.microseconds &- Int64(request.uplink) &+ timeouts[Int(request.shard)])
+  }
+
+  /// Sends an answer on its way, if its client will still be there: otherwise only the observers hear of it.
+  private func answer(
+    _ answer: ServerAnswer, _ request: UploadRequest, wasPending: Bool, _ sink: inout some DeliverySink & ~Copyable
+  ) {
+    let deadline = deadline(request)
+    let due = answer.at + Span(microseconds: Int64(request.downlink))
+    let shard = Int(request.shard)
+    if due <= deadline {
+      var delivery = delivery(.answer, request, due: due)
+      delivery.status = answer.status
+      if let retryAfter = answer.retryAfter { delivery.retryAfter = UInt32(clamping: min(retryAfter, 4_294_000_000)) }
+      sink.deliver(delivery, toShard: shard)
+      return
+    }
+    if !wasPending, request.arrival <= deadline { sink.deliver(timeOut(request, resolves: false), toShard: shard) }
+    sink.deliver(
+      delivery(answer.status == 200 ? .acceptance : .loss, request, due: answer.at), toShard: shard)
+  }
+
+  private func timeOut(_ request: UploadRequest, resolves: Bool) -> Delivery {
+    var item = delivery(.timeOut, request, due: deadline(request))
+    item.resolves = resolves
+    return item
+  }
+
+  private func delivery(_ kind: Delivery.Kind, _ request: UploadRequest, due: Instant) -> Delivery {
+    Delivery(
+      due: due, device: request.device &- firstDevices[Int(request.shard)], batch: request.batch,
+      firstOrdinal: request.firstOrdinal, downlink: request.downlink, retryAfter: .max, attempt: request.attempt,
+      generation: request.generation, status: 0, kind: kind, resolves: false)
+  }
+
+  private func countAnswer(_ status: UInt16, at now: Instant) {
+    let counter: ServerCounter =
+      switch status {
+      case 200..<300: .answers2xx
+      case 429: .answers429
+      case 503: .answers503
+      case 400..<500: .answers4xxOther
+      default: .answers5xxOther
+      }
+    count(1, counter, at: now)
+  }
+
+  /// Spreads booked worker time over the intervals it lies in.
+  private mutating func book() {
+    if server.usage.isEmpty { return }
+    for usage in server.usage {
+      var start = usage.start.microseconds
+      let stop = min(usage.end.microseconds, end.microseconds)
+      while start < stop {
+        let row = rows.quotient(start)
+        let next = min((row + 1) * rows.divisor, stop)
+        counters.add(usage.sign * (next - start), to: .busyMicroseconds, row: Int(row))
+        start = next
+      }
+    }
+    server.usage.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func check(_ now: Instant) {
+    if !checks || violation != nil { return }
+    if now < lastTime { violation = "the server's time went back at \(now.microseconds) µs" }
+    if server.busyWorkers > workers { violation = "more workers busy than there are at \(now.microseconds) µs" }
+    lastTime = now
+  }
+}

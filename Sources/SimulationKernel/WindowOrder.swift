@@ -1,0 +1,111 @@
+/// Sorting of what is due in one window.
+public enum WindowOrder {
+  /// Sorts `words` ascending by the bits from `lowBit` up (`keyBits` of them); equal keys keep their order.
+  ///
+  /// A few words are sorted by insertion, many by a radix sort with 11-bit digits. `scratch` is overwritten.
+  public static func sort(
+    _ words: inout GrowableBuffer<UInt64>, scratch: inout GrowableBuffer<UInt64>,
+    counts: inout GrowableBuffer<UInt32>, lowBit: Int, keyBits: Int
+  ) {
+    let n = words.count
+    if n < 2 { return }
+    if n <= 48 {
+      insertionSort(words.base, n, lowBit: UInt64(lowBit))
+      return
+    }
+    scratch.resizeUninitialized(to: n)
+    counts.resizeUninitialized(to: 1 << 11)
+    var shift = UInt64(lowBit)
+    var left = keyBits
+    var source = words.base
+    var target = scratch.base
+    var swapped = false
+    while left > 0 {
+      let digits = UInt64(min(left, 11))
+      radixPass(source, target, n, counts.base, shift: shift, digits: digits)
+      swap(&source, &target)
+      swapped.toggle()
+      shift += digits
+      left -= Int(digits)
+    }
+    if swapped { words.base.update(from: scratch.base, count: n) }
+  }
+
+  @inline(__always)
+  static func insertionSort(_ a: UnsafeMutablePointer<UInt64>, _ n: Int, lowBit: UInt64) {
+    var i = 1
+    while i < n {
+      let word = a[i]
+      let key = word &>> lowBit
+      var j = i
+      while j > 0, a[j &- 1] &>> lowBit > key {
+        a[j] = a[j &- 1]
+        j &-= 1
+      }
+      a[j] = word
+      i &+= 1
+    }
+  }
+
+  static func radixPass(
+    _ source: UnsafeMutablePointer<UInt64>, _ target: UnsafeMutablePointer<UInt64>, _ n: Int,
+    _ counts: UnsafeMutablePointer<UInt32>, shift: UInt64, digits: UInt64
+  ) {
+    let buckets = 1 << Int(digits)
+    let mask = UInt64(buckets &- 1)
+    counts.update(repeating: 0, count: buckets)
+    for i in 0..<n { counts[Int(truncatingIfNeeded: (source[i] &>> shift) & mask)] &+= 1 }
+    var sum: UInt32 = 0
+    for i in 0..<buckets {
+      let c = counts[i]
+      counts[i] = sum
+      sum &+= c
+    }
+    for i in 0..<n {
+      let word = source[i]
+      let bucket = Int(truncatingIfNeeded: (word &>> shift) & mask)
+      target[Int(truncatingIfNeeded: counts[bucket])] = word
+      counts[bucket] &+= 1
+    }
+  }
+}
+
+/// A small binary heap of words: what a window's work adds to the same window.
+public struct WordHeap: ~Copyable {
+  @usableFromInline var words = GrowableBuffer<UInt64>()
+  public init() {}
+
+  /// The smallest word; all ones when there is none.
+  @inlinable public var first: UInt64 { words.count == 0 ? .max : words[0] }
+
+  public mutating func push(_ word: UInt64) {
+    words.append(word)
+    var i = words.count - 1
+    while i > 0 {
+      let parent = (i - 1) / 2
+      if words[parent] <= word { break }
+      words[i] = words[parent]
+      i = parent
+    }
+    words[i] = word
+  }
+
+  /// Removes the smallest word; there must be one.
+  public mutating func popFirst() -> UInt64 {
+    let top = words[0]
+    let last = words.removeLast()
+    let n = words.count
+    if n == 0 { return top }
+    var i = 0
+    while true {
+      var child = 2 * i + 1
+      if child >= n { break }
+      if child + 1 < n, words[child + 1] < words[child] { child += 1 }
+      if words[child] >= last { break }
+      words[i] = words[child]
+      i = child
+    }
+    words[i] = last
+    return top
+  }
+}

@@ -1,0 +1,40 @@
+import SimulationKernel
+
+/// An exact token bucket in integers: the level is kept in thousand-millionths of a token.
+struct TokenBucket {
+  /// One token in the units of `level`.
+  static let token: Int64 = 1_000_000_000
+
+  private let full: Int64
+  private var level: Int64
+  private var updated = Instant.start
+  /// Thousandths of a request per second are exactly units per microsecond.
+  private var rate: Int64
+
+  init(_ configuration: TokenBucketConfiguration) {
+    let (product, overflow) = configuration.burst.multipliedReportingOverflow(by: Self.token)
+    full = overflow ? .max / 2 : min(product, .max / 2)
+    level = full
+    rate = configuration.capacityMilliRequestsPerSecond
+  }
+
+  mutating func setRate(_ newRate: Int64, at now: Instant) {
+    refill(at: now)
+    rate = newRate
+  }
+
+  private mutating func refill(at now: Instant) {
+    let (gain, overflow) = (now - updated).microseconds.multipliedReportingOverflow(by: rate)
+    updated = now
+    // `level` and `full` are at most half of the range, so only the product can overflow.
+    level = overflow || gain >= full - level ? full : level + gain
+  }
+
+  /// Takes a token if there is a whole one.
+  mutating func take(at now: Instant) -> Bool {
+    refill(at: now)
+    if level < Self.token { return false }
+    level -= Self.token
+    return true
+  }
+}

@@ -1,0 +1,79 @@
+import SimulationKernel
+
+/// One upload on its way to the server, or waiting there. 40 bytes, plain.
+@frozen
+public struct UploadRequest: BitwiseCopyable, Sendable, Hashable {
+  /// When it reaches the server.
+  public var arrival: Instant
+  /// The device's number in the whole fleet.
+  public var device: UInt32
+  /// The caller's handle of the batch, opaque to the server.
+  public var batch: UInt32
+  /// The number of the batch's first event on its device: with `device` the batch's identity.
+  public var firstOrdinal: UInt32
+  /// Microseconds it has travelled.
+  public var uplink: UInt32
+  /// Microseconds the answer will travel.
+  public var downlink: UInt32
+  public var events: UInt16
+  /// 1 for the first attempt of this batch.
+  public var attempt: UInt16
+  /// The caller's handles, opaque to the server.
+  public var generation: UInt16
+  public var shard: UInt16
+
+  @inlinable
+  public init(
+    arrival: Instant, device: UInt32, batch: UInt32, firstOrdinal: UInt32, uplink: UInt32, downlink: UInt32,
+    events: UInt16, attempt: UInt16, generation: UInt16, shard: UInt16
+  ) {
+    self.arrival = arrival
+    self.device = device
+    self.batch = batch
+    self.firstOrdinal = firstOrdinal
+    self.uplink = uplink
+    self.downlink = downlink
+    self.events = events
+    self.attempt = attempt
+    self.generation = generation
+    self.shard = shard
+  }
+
+  /// The key of this attempt's draws: (device, batch, attempt), so that no strategy can move another draw.
+  @inlinable
+  public func key(_ fleet: RandomKey) -> RandomKey {
+    fleet.child(UInt64(device)).child(UInt64(firstOrdinal) &<< 16 | UInt64(attempt))
+  }
+}
+
+/// What the server makes of a request.
+public struct ServerAnswer: Sendable, Hashable {
+  public var status: UInt16
+  /// Microseconds; nil: no header.
+  public var retryAfter: Int64?
+  /// When the answer leaves the server.
+  public var at: Instant
+
+  public init(status: UInt16, retryAfter: Int64?, at: Instant) {
+    self.status = status
+    self.retryAfter = retryAfter
+    self.at = at
+  }
+}
+
+/// The fate of an arriving request.
+public enum Admission: Sendable, Hashable {
+  case answered(ServerAnswer)
+  /// No answer, ever.
+  case lost
+  /// It waits or is being served; `TAPIServer.nextCompletion` will tell.
+  case pending
+}
+
+/// A request that was pending and is so no longer.
+public struct Completion: Sendable {
+  public var request: UploadRequest
+  public var at: Instant
+  /// Served (200), or lost in an outage.
+  public var isServed: Bool
+}

@@ -1,0 +1,114 @@
+import SimulationKernel
+
+/// W workers in front of a FIFO queue.
+struct WorkerPool {
+  private let workers: Int
+  private let queueLimit: Int
+  private let serviceTime: Sampler
+  private let perEvent: Int64
+  private let key: RandomKey
+  /// Parts per million of the nominal speed, for work that starts from now on.
+  var speed: Int64 = 1_000_000
+
+  private struct Running {
+    var end: Instant
+    var start: Instant
+    /// Starts are numbered in FIFO order: the tie between two completions of one instant.
+    var number: UInt64
+    var request: UploadRequest
+  }
+  private var running: [Running] = []  // a binary heap by (end, number)
+  private var started: UInt64 = 0
+  private var queue: [UploadRequest] = []
+  private var queueHead = 0
+
+  init(_ configuration: WorkersConfiguration, key: RandomKey) {
+    workers = configuration.count
+    queueLimit = configuration.queueLimit ?? .max
+    serviceTime = Sampler(configuration.serviceTime)
+    perEvent = configuration.serviceTimePerEvent.microseconds
+    self.key = key
+    running.reserveCapacity(min(workers, 1 << 16))
+  }
+
+  var queued: Int { queue.count - queueHead }
+  var busy: Int { running.count }
+  var nextCompletion: Instant { running.first?.end ?? .never }
+
+  /// Starts or queues a request; false if the queue is full. `busy` receives the time a started request will take.
+  mutating func admit(_ request: UploadRequest, now: Instant, onStart: (Instant, Instant) -> Void) -> Bool {
+    if running.count < workers {
+      start(request, now: now, onStart: onStart)
+      return true
+    }
+    if queued >= queueLimit { return false }
+    queue.append(request)
+    return true
+  }
+
+  /// Ends the work that is due next and starts the oldest waiting one.
+  mutating func complete(onStart: (Instant, Instant) -> Void) -> UploadRequest {
+    let done = popFirst()
+    if queueHead < queue.count {
+      let next = queue[queueHead]
+      queueHead += 1
+      if queueHead > 1_024 && queueHead * 2 > queue.count {
+        queue.removeFirst(queueHead)
+        queueHead = 0
+      }
+      start(next, now: done.end, onStart: onStart)
+    }
+    return done.request
+  }
+
+  /// Loses everything, running work first, then the queue in order. `onLoss` gets each request and, if it ran, when it would have ended.
+  mutating func loseAll(onLoss: (UploadRequest, Instant?) -> Void) {
+    for work in running.sorted(by: { $0.number < $1.number }) { onLoss(work.request, work.end) }
+    for i in queueHead..<queue.count { onLoss(queue[i], nil) }
+    running.removeAll(keepingCapacity: true)
+    queue.removeAll(keepingCapacity: true)
+    queueHead = 0
+  }
+
+  private mutating func start(_ request: UploadRequest, now: Instant, onStart: (Instant, Instant) -> Void) {
+    let draw = serviceTime.sample(request.key(key).child(RandomPurpose.service.rawValue)).microseconds
+    var time = draw + perEvent * Int64(request.events)
+    if speed != 1_000_000 {
+      // Slower work takes longer; beyond a thousand days it is as good as never.
+      let scaled = Double(time) * 1_000_000 / Double(max(speed, 1))
+      time = scaled < 8.64e13 ? Int64(scaled) : 86_400_000_000_000
+    }
+    let end = now + Span(microseconds: time)
+    started += 1
+    running.append(Running(end: end, start: now, number: started, request: request))
+    var i = running.count - 1
+    while i > 0 {
+      let parent = (i - 1) / 2
+      if !isBefore(running[i], running[parent]) { break }
+      running.swapAt(i, parent)
+      i = parent
+    }
+    onStart(now, end)
+  }
+
+  private func isBefore(_ a: Running, _ b: Running) -> Bool {
+    a.end != b.end ? a.end < b.end : a.number < b.number
+  }
+
+  private mutating func popFirst() -> Running {
+    let top = running[0]
+    let last = running.removeLast()
+    if running.isEmpty { return top }
+    running[0] = last
+    var i = 0
+    while true {
+      var child = 2 * i + 1
+      if child >= running.count { break }
+      if child + 1 < running.count, isBefore(running[child + 1], running[child]) { child += 1 }
+      if !isBefore(running[child], running[i]) { break }
+      running.swapAt(child, i)
+      i = child
+    }
+    return top
+  }
+}

@@ -1,0 +1,76 @@
+import FleetExperiments
+import FleetSimulation
+import SimulationKernel
+import TAPIModel
+import Testing
+
+@Suite("Normal load")
+struct NormalLoadTests {
+  func load(
+    events: EventProcess, flush: FlushPolicy, devices: Int = 1, queue: QueuePolicy = .init(),
+    server: TAPIConfiguration.Server = .bucket(.init(capacityMilliRequestsPerSecond: 1_000, burst: 1))
+  ) -> NormalLoad {
+    NormalLoad(
+      Scenario(
+        duration: .hours(1), tapi: TAPIConfiguration(server: server),
+        fleet: [Cohort(name: "phones", devices: devices, events: events, flush: flush, queue: queue)]))
+  }
+
+  func isClose(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= 1e-9 * max(abs(a), abs(b)) }
+
+  @Test("6 events a minute flushed every 30 s: N/30 (1 - 1/e^3) batches per second")
+  func experimentOne() {
+    // e^-3 = 0.04978706836786394; a flush at 20 events hardly ever makes a second batch: P(N > 20) < 1e-10.
+    let load = load(events: .poisson(meanGap: .seconds(10)), flush: FlushPolicy(), devices: 20_000)
+    #expect(isClose(load.batchesPerSecond, 20_000.0 / 30 * (1 - 0.04978706836786394)))
+    #expect(isClose(load.eventsPerSecond, 2_000))
+  }
+
+  @Test("without an interval each count makes a batch; without a count each interval does")
+  func triggers() {
+    let poisson = EventProcess.poisson(meanGap: .seconds(1))
+    #expect(
+      isClose(load(events: poisson, flush: FlushPolicy(count: 20, interval: nil)).batchesPerSecond, 1.0 / 20))
+    let periodic = EventProcess.periodic(every: .seconds(30), phase: .flush)
+    #expect(
+      isClose(
+        load(events: periodic, flush: FlushPolicy(count: nil, interval: .seconds(30))).batchesPerSecond,
+        1.0 / 30))
+  }
+
+  @Test("a flush of more events than a batch takes is several batches")
+  func chunks() {
+    let periodic = EventProcess.periodic(every: .seconds(1), phase: .random)
+    let interval = FlushPolicy(count: nil, interval: .seconds(30))
+    #expect(
+      isClose(
+        load(events: periodic, flush: interval, queue: QueuePolicy(maximumBatchEvents: 10)).batchesPerSecond,
+        3.0 / 30))
+    let count = FlushPolicy(count: 25, interval: nil)
+    #expect(
+      isClose(
+        load(events: periodic, flush: count, queue: QueuePolicy(maximumBatchEvents: 10)).batchesPerSecond,
+        3.0 / 25))
+  }
+
+  @Test("workers serve W over the mean service time of the mean batch")
+  func workers() {
+    let workers = WorkersConfiguration(
+      count: 4, serviceTime: .constant(.milliseconds(10)), serviceTimePerEvent: .milliseconds(1))
+    let load = load(
+      events: .periodic(every: .seconds(1), phase: .flush), flush: FlushPolicy(count: 10, interval: nil),
+      server: .workers(workers))
+    #expect(isClose(load.capacityPerSecond, 4 / 0.020))
+    #expect(isClose(load.utilisation, 0.1 / 200))
+  }
+
+  @Test("absurd rates give numbers, not traps")
+  func absurd() {
+    let load = load(
+      events: .poisson(meanGap: Span(microseconds: 1)),
+      flush: FlushPolicy(count: nil, interval: .hours(8_784)),
+      devices: 4_000_000_000)
+    #expect(load.batchesPerSecond > 0)
+    #expect(load.utilisation > 1)
+  }
+}

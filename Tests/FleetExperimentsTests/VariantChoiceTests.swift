@@ -1,0 +1,60 @@
+import FleetExperiments
+import FleetSimulation
+import Testing
+
+@Suite("Variants")
+struct VariantChoiceTests {
+  @Test("a jitter name sets the strategy; +clamp behind it sets the clamp too")
+  func jitter() {
+    #expect(
+      VariantChoice.jitter("additive:10").overrides == [
+        Override(path: "settings.backoffConfig.jitterStrategy", value: "additive:10")
+      ])
+    let clamped = VariantChoice.jitter("additive:10+clamp")
+    #expect(clamped.name == "additive:10+clamp")
+    #expect(
+      clamped.overrides == [
+        Override(path: "settings.backoffConfig.jitterStrategy", value: "additive:10"),
+        Override(path: "policy.clampAfterJitter", value: "true"),
+      ])
+  }
+
+  @Test("the jitter axis of a scenario knows +clamp too")
+  func axis() {
+    let axis = ScenarioFile.Axis(path: VariantChoice.jitterPath, values: ["full", "full+clamp"])
+    #expect(VariantChoice.axis(axis) == [.jitter("full"), .jitter("full+clamp")])
+  }
+
+  @Test("axes combine, the last turning fastest, and names are joined")
+  func combinations() {
+    let axes = [
+      VariantChoice.axis(ScenarioFile.Axis(path: "a", values: ["1", "2"])),
+      VariantChoice.axis(ScenarioFile.Axis(path: "b", values: ["x", "y"])),
+    ]
+    let choices = VariantChoice.combinations(axes)
+    #expect(choices.map(\.name) == ["1 & x", "1 & y", "2 & x", "2 & y"])
+    #expect(choices[2].overrides == [Override(path: "a", value: "2"), Override(path: "b", value: "x")])
+    #expect(VariantChoice.combinations([]).isEmpty)
+  }
+
+  @Test("too many combinations are counted without making or overflowing anything")
+  func count() {
+    let axis = VariantChoice.axis(ScenarioFile.Axis(path: "a", values: (0..<100).map(String.init)))
+    #expect(VariantChoice.count(of: [axis], limit: 100) == 100)
+    #expect(VariantChoice.count(of: [axis, axis], limit: 9_999) == nil)
+    #expect(VariantChoice.count(of: Array(repeating: axis, count: 40), limit: .max) == nil)
+    #expect(VariantChoice.count(of: [], limit: 1) == 0)
+  }
+
+  @Test(
+    "a list is split at the commas outside quotes and brackets",
+    arguments: [
+      ("a,b,c", ["a", "b", "c"]), (" a , b ", ["a", "b"]), ("a", ["a"]), ("", [""]),
+      ("a,,b", ["a", "", "b"]),
+      ("{x: 1, y: [2,3]},5s", ["{x: 1, y: [2,3]}", "5s"]), ("\"a,b\",'c,\\'d'", ["\"a,b\"", "'c,\\'d'"]),
+      ("a),b", ["a)", "b"]),
+    ])
+  func splitting(text: String, items: [String]) {
+    #expect(VariantChoice.splitList(text) == items)
+  }
+}

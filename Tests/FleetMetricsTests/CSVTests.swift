@@ -1,0 +1,127 @@
+import Testing
+
+@testable import FleetMetrics
+
+@Suite("CSV files")
+struct CSVTests {
+  @Test("timeseries.csv of a small record, byte for byte")
+  func timeSeries() {
+    var series = TimeSeries(interval: 1_500_000, duration: 2_500_000, rows: [.init(), .init()])
+    series.rows[0].capacityMilliRequests = 150_000
+    series.rows[0].firstAttempts = 10
+    series.rows[0].retries = 1
+    series.rows[0].answers2xx = 9
+    series.rows[0].answers503 = 2
+    series.rows[0].acceptedBatches = 8
+    series.rows[0].duplicateBatches = 1
+    series.rows[0].busyMicroseconds = 2_000_000
+    series.rows[0].availableMicroseconds = 3_000_000
+    series.rows[0].createdEvents = 12
+    series.rows[0].deliveredEvents = 7
+    series.rows[0].backlogEvents = 5
+    series.rows[0].timeToDeliveryP50 = 1_234_567
+    series.rows[0].timeToDeliveryP99 = 61_000_000
+    series.rows[1].retries = 3
+    series.rows[1].droppedByAge = 4
+    var text = ""
+    TimeSeriesCSV.write(series, to: &text)
+    // Row 1 is a second long, so three retries are 3 a second; 10 in 1.5 s are 6.667.
+    #expect(
+      text == """
+        time_s,capacity_rps,offered_rps,first_attempts_rps,retries_rps,goodput_rps,duplicate_batches,answers_2xx,\
+        answers_429,answers_503,answers_4xx_other,answers_5xx_other,unanswered_requests,timed_out_requests,\
+        utilisation_ratio,server_queue_requests,created_events,delivered_events,duplicate_events,\
+        accepted_after_drop_events,dropped_by_status_events,dropped_by_retry_limit_events,\
+        dropped_by_rate_limit_retry_limit_events,dropped_by_age_events,dropped_by_overflow_events,settled_old_events,\
+        backlog_events,backlog_batches,waiting_devices,in_flight_requests,time_to_delivery_p50_s,\
+        time_to_delivery_p99_s
+        0.000000,100.000,7.333,6.667,0.667,5.333,1,9,0,2,0,0,0,0,0.667,0,12,7,0,0,0,0,0,0,0,0,5,0,0,0,1.234567,61.000000
+        1.500000,0.000,3.000,0.000,3.000,0.000,0,0,0,0,0,0,0,0,,0,0,0,0,0,0,0,0,4,0,0,0,0,0,0,,
+
+        """)
+  }
+
+  @Test("delivery_histogram.csv has the buckets that hold something")
+  func histogram() {
+    var histogram = Histogram()
+    histogram.record(5, count: 2)
+    histogram.record(1_000_000)
+    var text = ""
+    HistogramCSV.write(histogram, to: &text)
+    // 10^6 is in [2^19, 2^20), cut into buckets of 2^12 = 4,096: 244 · 4,096 = 999,424.
+    #expect(
+      text == """
+        lower_s,upper_s,events,cumulative_share_ratio
+        0.000005,0.000006,2,0.666666
+        0.999424,1.003520,1,1.000000
+
+        """)
+    #expect(
+      String(decoding: HistogramCSV.bytes(of: Histogram()), as: UTF8.self)
+        == "lower_s,upper_s,events,cumulative_share_ratio\n")
+  }
+
+  @Test("summary.csv: a name with commas and quotes is quoted, what is not there is empty")
+  func summary() throws {
+    var summary = RunSummary(run: "additive:10, \"clamped\"", seed: .max)
+    summary.amplification = 1.0005
+    summary.attemptsPerDeviceDay = 1e15
+    summary.timeToDeliveryMean = 1_500_000.5
+    summary.recoveryTime = 750_000_000
+    summary.bytesPerDeviceDay = 1e300
+    summary.radioWakeUpsPerDeviceDay = .nan
+    let lines = String(decoding: SummaryCSV.bytes(of: [summary]), as: UTF8.self).split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines[1].hasPrefix("\"additive:10, \"\"clamped\"\"\",18446744073709551615,0,0.000000,"))
+    let names = lines[0].split(separator: ",").map(String.init)
+    #expect(names == SummaryCSV.columns.map(\.name))
+    // The name holds one comma.
+    let fields = Array(
+      lines[1].split(separator: ",", omittingEmptySubsequences: false).map(String.init).dropFirst())
+    func field(_ name: String) throws -> String { fields[try #require(names.firstIndex(of: name))] }
+    #expect(fields.count == names.count)
+    #expect(try field("amplification_ratio") == "1.001")
+    #expect(try field("attempts_mean_per_device_day") == "1000000000000000.000")
+    #expect(try field("time_to_delivery_mean_s") == "1.500001")
+    #expect(try field("recovery_s") == "750.000000")
+    #expect(try field("drained_s") == "")
+    #expect(try field("herd_factor_ratio") == "")
+    #expect(try field("has_incidents") == "false")
+    #expect(try field("sent_mean_bytes_per_device_day") == "")
+    #expect(try field("radio_wakeups_mean_per_device_day") == "")
+  }
+
+  @Test("Decimals are exact at the ends of the number range")
+  func decimals() {
+    func text(_ value: Int64, _ decimals: Int) -> String {
+      var bytes: [UInt8] = []
+      DecimalText.append(value, decimals: decimals, to: &bytes)
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    #expect(text(0, 0) == "0" && text(0, 3) == "0.000")
+    #expect(text(-5, 3) == "-0.005" && text(1_000, 3) == "1.000")
+    #expect(text(.min, 6) == "-9223372036854.775808" && text(.max, 0) == "9223372036854775807")
+    #expect(DecimalText.rounded(.max, times: .max, over: .max) == .max)
+    #expect(DecimalText.rounded(.max, times: 2, over: 1) == nil)
+    #expect(DecimalText.rounded(1, times: 1, over: 2) == 1 && DecimalText.rounded(1, times: 1, over: 3) == 0)
+    #expect(DecimalText.rounded(1, times: 1, over: 0) == nil)
+  }
+
+  @Test("Column names are unique snake_case, and each has a place in the reference")
+  func columns() {
+    let reference = ColumnReference.markdown
+    for names in [
+      TimeSeriesCSV.columns.map(\.name), SummaryCSV.columns.map(\.name), HistogramCSV.columns.map(\.name),
+    ] {
+      #expect(Set(names).count == names.count)
+      for name in names {
+        #expect(name.allSatisfy { $0.isASCII && ($0.isLowercase || $0.isNumber || $0 == "_") })
+        #expect(reference.contains("| `\(name)` |"))
+      }
+    }
+    #expect(
+      reference.split(separator: "\n").filter { $0.hasPrefix("| ") }.allSatisfy {
+        $0.split(separator: "|").count >= 3
+      })
+  }
+}

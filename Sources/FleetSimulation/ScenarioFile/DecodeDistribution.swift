@@ -45,7 +45,7 @@ extension ScenarioDecoder {
     guard object(node, path, keys) != nil else { return nil }
     let names = keys.map(\.name)
     guard let member = onlyMember(node, path, of: names) else {
-      if !(node.members ?? []).contains(where: { names.contains($0.key) }) {
+      if node.members?.isEmpty ?? false {
         report(
           "an empty distribution; write a span like \"50ms\" or one of \(names.joined(separator: ", "))",
           at: node.position, path)

@@ -65,6 +65,13 @@ struct SettingsResolution {
     for repair in repairs {
       report(repair, in: settings, changes, reporting: &decoder)
     }
+    if case .additive = config.backoff.jitter { return config }
+    if let change = changes.last(where: { $0.parts == ["backoffConfig", "jitterPercent"] }) {
+      let message = "has no effect: jitterStrategy is \(config.backoff.jitter)"
+      let position = Position.commandLine
+      let warning = Diagnostic(severity: .warning, file: "--set", path: change.path, message: message)
+      if reported.insert(warning).inserted { decoder.warn(message, at: position, change.path) }
+    }
     return config
   }
 
@@ -116,11 +123,23 @@ struct SettingsResolution {
       path = settings.prefix + (path.isEmpty || path.hasPrefix("[") ? "" : ".") + path
     }
     let severity: Diagnostic.Severity = isOverride ? .error : .warning
+    let message = isOverride ? Self.withoutRemedy(repair.message) : repair.message
     let key = Diagnostic(
       severity: severity, file: ScenarioDecoder.name(of: position, in: decoder.sources),
       line: Int(position.line),
-      path: path, message: repair.message)
-    if reported.insert(key).inserted { decoder.add(severity, repair.message, at: position, path) }
+      path: path, message: message)
+    if reported.insert(key).inserted { decoder.add(severity, message, at: position, path) }
+  }
+
+  /// A repair says last what is used instead; for an error nothing is.
+  private static func withoutRemedy(_ message: String) -> String {
+    guard message.hasSuffix(" is used") || message.hasSuffix(" is ignored") || message.hasSuffix(" are used")
+    else {
+      return message
+    }
+    if let question = message.lastIndex(of: "?") { return String(message[...question]) }
+    guard let semicolon = message.lastIndex(of: ";") else { return message }
+    return String(message[..<semicolon])
   }
 }
 

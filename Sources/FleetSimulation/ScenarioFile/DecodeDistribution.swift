@@ -28,7 +28,8 @@ extension ScenarioDecoder {
     }
     if node["exponential"] != nil {
       report(
-        "an exponential latency comes arbitrarily close to 0; the shortest is 1ms. Use { median, p99, minimum } instead",
+        "an exponential latency comes arbitrarily close to 0; the shortest is 1ms. "
+          + "Use { median, p99, minimum } instead",
         at: node.position, join(path, "exponential"))
       return nil
     }

@@ -2,8 +2,8 @@ import SimulationKernel
 
 /// Turns a tree into a `Scenario` and collects every problem on the way.
 ///
-/// A reading function returns nil when it has reported a problem; the caller goes on with some stand-in, so that the
-/// problems behind it are found too. Whether there was a problem is asked once, at the end.
+/// A reading function returns nil when it has reported a problem; the caller goes on with some stand-in, so
+/// that the problems behind it are found too. Whether there was a problem is asked once, at the end.
 struct ScenarioDecoder {
   typealias Shape = ScenarioSchema.Shape
 
@@ -212,7 +212,8 @@ struct ScenarioDecoder {
     }
     guard range.contains(span) else {
       report(
-        "\(quoted(text)) is out of range; allowed: \(Units.text(range.lowerBound)) to \(Units.text(range.upperBound))",
+        "\(quoted(text)) is out of range; "
+          + "allowed: \(Units.text(range.lowerBound)) to \(Units.text(range.upperBound))",
         at: node.position, path)
       return nil
     }

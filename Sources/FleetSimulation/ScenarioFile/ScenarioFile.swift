@@ -2,16 +2,16 @@ import UploadRetry
 
 /// A scenario file with everything it refers to, before overrides.
 ///
-/// Text → positioned tree (`JSON5Parser`) → overrides (`Overriding`) → Settings of each cohort (`SettingsResolution`) →
-/// `Scenario` (`ScenarioDecoder`). What keys there are says `ScenarioSchema`.
+/// Text → positioned tree (`JSON5Parser`) → overrides (`Overriding`) → Settings of each cohort
+/// (`SettingsResolution`) → `Scenario` (`ScenarioDecoder`). What keys there are says `ScenarioSchema`.
 public struct ScenarioFile: Sendable {
   /// What `decode` made.
   public struct Decoded: Sendable {
     public var scenario: Scenario
     /// Repairs of Settings and the like.
     public var warnings: [Diagnostic]
-    /// The whole scenario as normalised JSON (for `run.json`), pretty-printed, two spaces. Without `compare`: it is one
-    /// run's scenario.
+    /// The whole scenario as normalised JSON (for `run.json`), pretty-printed, two spaces. Without `compare`:
+    /// it is one run's scenario.
     public var normalisedJSON: String
     /// The `compare:` section: one axis per path, values as written.
     public var axes: [Axis]
@@ -32,9 +32,9 @@ public struct ScenarioFile: Sendable {
   /// What was wrong with the files that the scenario refers to: reported with everything else by `decode`.
   private var fileProblems: [Diagnostic] = []
 
-  /// Parses scenario text. `readFile` resolves paths in it (`settings: "settings.json"`, relative to the scenario) to
-  /// text, or throws an error whose description is shown; it is called at most once a path. Problems of those files are
-  /// reported by `decode`, with all the others.
+  /// Parses scenario text. `readFile` resolves paths in it (`settings: "settings.json"`, relative to the
+  /// scenario) to text, or throws an error whose description is shown; it is called at most once a path.
+  /// Problems of those files are reported by `decode`, with all the others.
   /// - Throws: `ScenarioProblems` if the scenario itself is no JSON5 object.
   public init(
     text: String, name: String, settingsText: (text: String, name: String)? = nil,

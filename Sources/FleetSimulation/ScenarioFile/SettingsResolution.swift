@@ -1,9 +1,10 @@
 import UploadRetry
 
-/// Which Settings each cohort has (S13), with the changes of `--set`, and what had to be repaired in them (S14).
+/// Which Settings each cohort has (S13), with the changes of `--set`, and what had to be repaired in them
+/// (S14).
 ///
-/// A value in a file that needs a repair is a warning, as an SDK would do; one that was given as an override is an
-/// error, because whoever runs `compare` on a strategy that does not exist wants to know.
+/// A value in a file that needs a repair is a warning, as an SDK would do; one that was given as an override
+/// is an error, because whoever runs `compare` on a strategy that does not exist wants to know.
 struct SettingsResolution {
   /// `--settings FILE`: replaces what the scenario says.
   var replacement: PositionedValue?
@@ -145,7 +146,8 @@ struct SettingsResolution {
 
 /// Settings as a positioned tree.
 enum SettingsTree {
-  /// Where the section with `rateLimitConfig` and `backoffConfig` is: `HTTPConfig.decode` takes the first of these.
+  /// Where the section with `rateLimitConfig` and `backoffConfig` is: `HTTPConfig.decode` takes the first of
+  /// these.
   static func section(of tree: PositionedValue) -> [String] {
     let names = ["httpConfig", "retryConfig"]
     for name in names where tree[name]?.members != nil { return [name] }

@@ -1,6 +1,7 @@
-/// What is said about a bad input, word for word: an input, and under it, indented, `line: path: message` of each problem.
-/// `server`, `tapi`, `cohort`, `duration` and `top` say which part of `ScenarioText` the input stands in (`+` before a
-/// cohort: added to a valid one); nothing under an input: it is accepted without a warning.
+/// What is said about a bad input, word for word: an input, and under it, indented, `line: path: message` of
+/// each problem. `server`, `tapi`, `cohort`, `duration` and `top` say which part of `ScenarioText` the input
+/// stands in (`+` before a cohort: added to a valid one); nothing under an input: it is accepted without a
+/// warning.
 enum MessageGoldens {
   /// The server, its overload answer and its incidents.
   static let server = #"""

@@ -5,7 +5,8 @@ import UploadRetry
 
 @testable import FleetSimulation
 
-/// Broken files: whatever comes in, the answer is a valid scenario or a list of problems with their lines, never a trap.
+/// Broken files: whatever comes in, the answer is a valid scenario or a list of problems with their lines,
+/// never a trap.
 @Suite("Mutated files")
 struct MutationTests {
   static let scenario = """

@@ -24,7 +24,7 @@ struct TestRandom: RandomNumberGenerator {
 }
 
 /// Random valid scenarios, with every form of every field.
-struct RandomScenario {
+struct ScenarioGenerator {
   var random: TestRandom
   init(seed: UInt64) { random = TestRandom(seed: seed) }
 
@@ -160,7 +160,7 @@ struct NormalisedScenarioTests {
   @Test("a normalised scenario decodes to an equal one: 400 random scenarios")
   func roundTrip() throws {
     for seed in 0..<400 as Range<UInt64> {
-      var generator = RandomScenario(seed: seed)
+      var generator = ScenarioGenerator(seed: seed)
       let scenario = generator.scenario()
       let text = scenario.normalisedJSON
       do {

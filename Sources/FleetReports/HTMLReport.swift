@@ -152,11 +152,6 @@ public enum HTMLReport {
   }
 
   private static func clippingNote(_ chart: StripChart) -> String {
-    guard case .linear(let limit) = chart.scale,
-      chart.strips.contains(where: { strip in
-        strip.lines.contains { chart.scale.isClipped($0.envelope.maximum) }
-      })
-    else { return "" }
-    return " Cut off at \(Humanised.compact(limit)); ▲ marks where a value is higher."
+    chart.clippedLimit.map { " Cut off at \($0); ▲ marks where a value is higher." } ?? ""
   }
 }

@@ -181,7 +181,7 @@ struct MetricCharts {
         envelope: Envelope(values, columns: OverlayChart.columns),
         times: from...from + Double(rows.count) * Double(series.interval), ink: .series(i), style: .mean,
         dash: Theme.dash(i))
-      return OverlayChart.Line(name: results[i].name, index: i, line: line, note: note(results[i]))
+      return OverlayChart.Line(name: results[i].name, line: line, note: note(results[i]))
     }
     let highest = lines.flatMap { $0.line.envelope.columns.compactMap { $0?.mean } }.max() ?? 0
     return OverlayChart(

@@ -2,7 +2,6 @@
 struct OverlayChart {
   struct Line {
     var name: String
-    var index: Int
     /// In the plot's own time: microseconds since the incident's end.
     var line: PlotLine
     var note: String

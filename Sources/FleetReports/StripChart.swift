@@ -37,6 +37,13 @@ struct StripChart {
 
   var height: Double { Self.header + Double(strips.count) * (stripHeight + Self.gap) + 12 }
 
+  /// Where the axis ends, if a series goes beyond it.
+  var clippedLimit: String? {
+    guard case .linear(let limit) = scale else { return nil }
+    let isCut = strips.contains { $0.lines.contains { scale.isClipped($0.envelope.maximum) } }
+    return isCut ? Humanised.compact(limit) : nil
+  }
+
   func svg() -> String {
     var canvas = SVGCanvas(theme: theme)
     draw(on: &canvas, top: 0)

@@ -123,6 +123,7 @@ struct HTMLReportTests {
     #expect(Self.problem(in: svg) == nil)
     #expect(!svg.contains("var(") && !svg.contains("<style") && !svg.contains("<script"))
     #expect(svg.contains("fill=\"#ffffff\""))
+    #expect(svg.contains("▲: cut off at 4.8k"))
     for name in ["none", "additive:10", "full", "decorrelated"] { #expect(svg.contains(">\(name)<")) }
   }
 

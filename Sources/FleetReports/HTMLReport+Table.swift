@@ -5,31 +5,37 @@ extension HTMLReport {
   private struct Column {
     var title: String
     var text: (RunSummary) -> String
-    /// Smaller is better; nil where a column is not ranked on. `.infinity` for never.
+    /// Smaller is better; nil where a column is not ranked on, or the run has no value.
     var rank: ((RunSummary) -> Double?)?
+    /// Whether the value is one to worry about.
+    var isBad: (RunSummary) -> Bool = { _ in false }
   }
 
-  private static let columns: [Column] = [
-    Column(title: "recovered in", text: \.recoveryText) {
-      $0.hasIncidents ? $0.recoveryTime.map(Double.init) ?? .infinity : nil
-    },
-    Column(
-      title: "drained in", text: { $0.hasIncidents ? duration($0.drainedTime, otherwise: "never") : "–" }),
-    Column(title: "events lost", text: { Humanised.count($0.lostEvents) }, rank: { Double($0.lostEvents) }),
-    Column(title: "pending at the end", text: { Humanised.count($0.pendingEvents) }),
-    Column(title: "p50 delivery", text: { duration($0.timeToDeliveryP50) }),
-    Column(title: "p99 delivery", text: { duration($0.timeToDeliveryP99) }) {
-      $0.timeToDeliveryP99.map(Double.init)
-    },
-    Column(title: "attempts / device", text: \.attemptsPerDeviceText, rank: \.attemptsPerDevice),
-    Column(title: "ampli­fication", text: { ratio($0.amplification) }),
-    Column(title: "peak load", text: { ratio($0.peakOfferedRatio) }),
-    Column(title: "herd factor", text: { ratio($0.herdFactor) }),
-    Column(title: "idle while backlogged") {
-      $0.idleWhileBackloggedSeconds.map { Humanised.duration(Int64(exactly: ($0 * 1e6).rounded()) ?? .max) }
-        ?? "–"
-    },
-  ]
+  private static var columns: [Column] {
+    [
+      Column(
+        title: "recovered in", text: \.recoveryText,
+        rank: { $0.recoveryTime.map(Double.init) },
+        isBad: \.neverRecovers),
+      Column(
+        title: "drained in", text: { $0.hasIncidents ? duration($0.drainedTime, otherwise: "never") : "–" }),
+      Column(title: "events lost", text: { Humanised.count($0.lostEvents) }, isBad: { $0.lostEvents > 0 }),
+      Column(title: "pending at the end", text: { Humanised.count($0.pendingEvents) }),
+      Column(title: "p50 delivery", text: { duration($0.timeToDeliveryP50) }),
+      Column(
+        title: "p99 delivery", text: { duration($0.timeToDeliveryP99) },
+        rank: { $0.timeToDeliveryP99.map(Double.init) }),
+      Column(title: "attempts / device", text: \.attemptsPerDeviceText, rank: \.attemptsPerDevice),
+      Column(title: "amplification", text: { ratio($0.amplification) }),
+      Column(title: "peak load", text: { ratio($0.peakOfferedRatio) }),
+      Column(title: "herd factor", text: { ratio($0.herdFactor) }),
+      Column(title: "idle while backlogged", text: { seconds($0.idleWhileBackloggedSeconds) }),
+    ]
+  }
+
+  private static func seconds(_ seconds: Double?) -> String {
+    seconds.map { Humanised.duration(Int64(exactly: ($0 * 1e6).rounded()) ?? .max) } ?? "–"
+  }
 
   private static func duration(_ microseconds: Int64?, otherwise: String = "–") -> String {
     microseconds.map(Humanised.duration) ?? otherwise
@@ -38,12 +44,19 @@ extension HTMLReport {
   private static func ratio(_ value: Double?) -> String { value.map(Humanised.ratio) ?? "–" }
 
   /// The aligned table; the best value of a ranked column is marked where the strategies differ.
+  ///
+  /// Only strategies that recover, and of those only the ones that lose fewest events, can be best at
+  /// anything: in the order of the verdict, losing events must never look like recovering fast.
   static func summaryTable(_ results: [VariantResult]) -> String {
     let summaries = results.map(\.namedSummary)
+    let recovering = summaries.filter { !$0.neverRecovers }
+    let fewestLost = recovering.map(\.lostEvents).min()
+    func isEligible(_ summary: RunSummary) -> Bool {
+      !summary.neverRecovers && summary.lostEvents == fewestLost
+    }
     let best = columns.map { column -> Double? in
-      guard let rank = column.rank else { return nil }
-      let values = summaries.compactMap(rank)
-      return Set(values).count > 1 ? values.min() : nil
+      guard let rank = column.rank, Set(summaries.map(rank)).count > 1 else { return nil }
+      return summaries.filter(isEligible).compactMap(rank).min()
     }
     var html =
       "<section>\n<h2>Results</h2>\n<div class=\"chart\">\n<table>\n<thead><tr><th scope=\"col\">strategy</th>"
@@ -55,15 +68,19 @@ extension HTMLReport {
       html += "</span>\(Markup.escape(summary.run))</th>"
       for (column, best) in zip(columns, best) {
         let text = Markup.escape(column.text(summary))
-        let isBest = best != nil && column.rank?(summary) == best
-        html += isBest ? "<td class=\"best\">\(text)</td>" : "<td>\(text)</td>"
+        let isBest = best != nil && isEligible(summary) && column.rank?(summary) == best
+        let mark = isBest ? " class=\"best\"" : column.isBad(summary) ? " class=\"bad\"" : ""
+        html += "<td\(mark)>\(text)</td>"
       }
       html += "</tr>\n"
     }
     html += "</tbody>\n</table>\n</div>\n"
     if best.contains(where: { $0 != nil }) {
-      html +=
-        "<p class=\"facts\">✓ best of its column. Peak and herd factor are shown, never ranked on.</p>\n"
+      html += """
+        <p class="facts">✓ best of its column, among the strategies that recover and lose the fewest events. \
+        Peak load and herd factor are shown, never ranked on.</p>
+
+        """
     }
     return html + "</section>\n"
   }

@@ -91,10 +91,11 @@ extension HTMLReport {
       td{white-space:nowrap}
       thead th{color:var(--muted);font-weight:500;font-size:12.5px;line-height:1.25}
       th:first-child{text-align:left}
-      tbody th{font-weight:600;overflow-wrap:anywhere}
+      tbody th{font-weight:600;overflow-wrap:break-word;min-width:165px}
       .swatch{display:inline-block;width:12px;height:12px;border-radius:2px;margin-right:8px;
         print-color-adjust:exact;-webkit-print-color-adjust:exact}
       .best{font-weight:700;color:var(--best)}
+      .bad{font-weight:700;color:var(--incident)}
       .best::before{content:"\\2713\\00a0"}
       dl{display:grid;grid-template-columns:minmax(140px,max-content) 1fr;gap:6px 20px;font-size:14px}
       dt{font-weight:600}

@@ -112,7 +112,10 @@ public enum HTMLReport {
       "Events created and neither accepted nor dropped. Grey line: the twin, the same run without incidents.",
       charts.backlog().svg())
     if let drops = charts.drops() {
-      html += figure("Dropped events", "Running total over the run, for all reasons.", drops.svg())
+      let others = results.indices.filter { i in !drops.strips.contains { $0.index == i } }
+      let note =
+        others.isEmpty ? "" : " Without drops: \(others.map { results[$0].name }.joined(separator: ", "))."
+      html += figure("Dropped events", "Running total over the run, for all reasons.\(note)", drops.svg())
     } else {
       html += "<section>\n<h2>Dropped events</h2>\n<p>No events were dropped.</p>\n</section>\n"
     }
@@ -149,11 +152,6 @@ public enum HTMLReport {
   }
 
   private static func clippingNote(_ chart: StripChart) -> String {
-    guard case .linear(let limit) = chart.scale,
-      chart.strips.contains(where: { strip in
-        strip.lines.contains { chart.scale.isClipped($0.envelope.maximum) }
-      })
-    else { return "" }
-    return " Cut off at \(Humanised.compact(limit)); ▲ marks where a value is higher."
+    chart.clippedLimit.map { " Cut off at \($0); ▲ marks where a value is higher." } ?? ""
   }
 }

@@ -17,7 +17,8 @@ enum Humanised {
   }
 
   private static func pair(_ large: Int64, _ unit: String, _ small: Int64, _ smallUnit: String) -> String {
-    small == 0 ? "\(large) \(unit)" : "\(large) \(unit) \(small < 10 ? "0" : "")\(small) \(smallUnit)"
+    small == 0
+      ? "\(large) \(unit)" : "\(large) \(unit) \(small < 10 && unit != "d" ? "0" : "")\(small) \(smallUnit)"
   }
 
   private static func rounded(_ value: Int64, _ unit: Int64) -> Int64 {
@@ -37,7 +38,7 @@ enum Humanised {
   /// Three significant digits with a unit prefix: `0.25`, `12.5`, `950`, `1.2k`, `3.4M`; trailing zeros are
   /// left out.
   static func compact(_ value: Double) -> String {
-    guard value.isFinite else { return "–" }
+    guard value.magnitude < 1e15 else { return "–" }
     if value < 0 { return "−" + compact(-value) }
     var scaled = value
     var prefix = 0

@@ -37,8 +37,9 @@ struct MetricCharts {
       strip.notes = [
         Humanised.share(result.summary.deliveredEvents, of: result.summary.createdEvents) + " delivered",
         result.summary.idleWhileBackloggedSeconds.map {
-          "idle while backlogged \(Humanised.duration(seconds($0)))"
+          "\(Humanised.duration(seconds($0))) idle"
         } ?? "",
+        result.summary.idleWhileBackloggedSeconds == nil ? "" : "while backlogged",
       ].filter { !$0.isEmpty }
       return strip
     }
@@ -68,7 +69,7 @@ struct MetricCharts {
     }
   }
 
-  /// Dropped events so far; nil if no strategy dropped any.
+  /// Dropped events so far, of the strategies that dropped any; nil if none did.
   func drops() -> StripChart? {
     let envelopes = results.map { result in
       var sum = 0.0
@@ -79,7 +80,7 @@ struct MetricCharts {
     }
     let limit = envelopes.map(\.maximum).max() ?? 0
     guard limit > 0 else { return nil }
-    return chart("Dropped events of each strategy, running total", limit: limit, unit: "events") {
+    var figure = chart("Dropped events of each strategy, running total", limit: limit, unit: "events") {
       i, result in
       var strip = strip(i, result, [line(envelopes[i], result, ink: .series(i), style: .area)])
       let lost = result.summary.lostEvents
@@ -89,6 +90,8 @@ struct MetricCharts {
       ]
       return strip
     }
+    figure.strips.removeAll { envelopes[$0.index].maximum == 0 }
+    return figure
   }
 
   /// Median and 99th percentile of each interval on a logarithmic axis; nil if nothing was delivered.
@@ -133,9 +136,9 @@ struct MetricCharts {
     let isSame = Set(results.map(\.record.nominalCapacityMilli)).count == 1
     guard
       var chart = overlay(
-        "Offered load, requests/s",
+        "Offered load, requests/s", noteTitle: "herd factor",
         value: { row, length in length > 0 ? Double(row.offered) * 1_000_000 / Double(length) : nil },
-        note: { $0.summary.herdFactor.map { "herd factor \(Humanised.ratio($0))" } ?? "" })
+        note: { $0.summary.herdFactor.map(Humanised.ratio) ?? "" })
     else { return nil }
     let highest = chart.lines.flatMap { $0.line.envelope.columns.compactMap { $0?.mean } }.max() ?? 0
     chart.limit = Self.clipped(highest, typical: highest, capacity: isSame ? capacity : highest)
@@ -149,12 +152,13 @@ struct MetricCharts {
   /// Backlogs of all strategies after the incident; nil for a single run or without an incident.
   func backlogOverlay() -> OverlayChart? {
     overlay(
-      "Backlog, events", value: { row, _ in Double(row.backlogEvents) },
-      note: { $0.summary.recoveryTime.map { "in \(Humanised.duration($0))" } ?? "never" })
+      "Backlog, events", noteTitle: "recovered in", value: { row, _ in Double(row.backlogEvents) },
+      note: \.summary.recoveryText)
   }
 
   private func overlay(
-    _ title: String, value: (TimeSeries.Row, Int64) -> Double?, note: (VariantResult) -> String
+    _ title: String, noteTitle: String, value: (TimeSeries.Row, Int64) -> Double?,
+    note: (VariantResult) -> String
   ) -> OverlayChart? {
     let ends = results.map(\.lastIncidentEnd)
     guard results.count > 1, !ends.contains(nil) else { return nil }
@@ -177,11 +181,12 @@ struct MetricCharts {
         envelope: Envelope(values, columns: OverlayChart.columns),
         times: from...from + Double(rows.count) * Double(series.interval), ink: .series(i), style: .mean,
         dash: Theme.dash(i))
-      return OverlayChart.Line(name: results[i].name, index: i, line: line, note: note(results[i]))
+      return OverlayChart.Line(name: results[i].name, line: line, note: note(results[i]))
     }
     let highest = lines.flatMap { $0.line.envelope.columns.compactMap { $0?.mean } }.max() ?? 0
     return OverlayChart(
-      title: title, lines: lines, times: -Double(lead)...Double(max(shown, 1)), limit: max(highest * 1.05, 1),
+      title: title, noteTitle: noteTitle, lines: lines, times: -Double(lead)...Double(max(shown, 1)),
+      limit: max(highest * 1.05, 1),
       theme: theme)
   }
 
@@ -236,13 +241,13 @@ struct MetricCharts {
 
   private func rateLimit(_ envelopes: [Envelope]) -> Double {
     let highest = envelopes.map(\.maximum).max() ?? 0
-    let typical = envelopes.map { $0.highQuantile(0.99) }.max() ?? 0
+    let typical = envelopes.map { $0.highQuantile(0.9) }.max() ?? 0
     let capacity = results.map { Double($0.record.nominalCapacityMilli) / 1_000 }.max() ?? 0
     return Self.clipped(highest, typical: typical, capacity: capacity)
   }
 
   /// The top of an axis of rates: up to the highest value, but no higher than 4 times capacity or 1.25 times
-  /// what 99 % of the columns stay below, so that one spike does not flatten the rest; with room for the
+  /// what 90 % of the columns stay below, so that one spike does not flatten the rest; with room for the
   /// capacity line unless it is far above.
   static func clipped(_ highest: Double, typical: Double, capacity: Double) -> Double {
     let top = min(highest * 1.03, max(4 * capacity, 1.25 * typical))

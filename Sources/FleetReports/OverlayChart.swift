@@ -2,12 +2,13 @@
 struct OverlayChart {
   struct Line {
     var name: String
-    var index: Int
     /// In the plot's own time: microseconds since the incident's end.
     var line: PlotLine
     var note: String
   }
   var title: String
+  /// What the lines' notes are.
+  var noteTitle: String
   var lines: [Line]
   var reference: Double?
   var referenceLabel = ""
@@ -50,14 +51,15 @@ struct OverlayChart {
     if let reference, reference <= limit {
       let y = plot.py(reference)
       canvas.line(plot.x, y, plot.x + plot.width, y, ink: .capacity, width: 1.3, dash: "6 4")
-      canvas.text(referenceLabel, x: plot.x + plot.width - 4, y: y - 4, anchor: .end, ink: .text)
+      canvas.text(referenceLabel, x: plot.x + plot.width + 4, y: y + 4, ink: .text)
     }
     canvas.drawTimeLabels(ticks, in: plot)
     canvas.text(
       "time since the end of the last incident", x: plot.x + plot.width / 2, y: plot.bottom + 31,
       size: 10.5, anchor: .middle)
+    canvas.text(noteTitle, x: StripChart.width, y: plot.y - 4, size: 10.5, anchor: .end)
     for (i, line) in lines.enumerated() {
-      let y = plot.y + 8 + Double(i) * 18
+      let y = plot.y + 12 + Double(i) * 18
       let x = plot.x + plot.width + 16
       canvas.line(x, y, x + 30, y, ink: line.line.ink, width: 2.2, dash: line.line.dash)
       canvas.text(TextTable.shortened(line.name, to: 22), x: x + 38, y: y + 4, size: 12, ink: .text)

@@ -14,14 +14,17 @@ public enum SVGChart {
       return canvas.svg(width: StripChart.width, height: 40, label: "No runs")
     }
     var y = 8.0
-    canvas.text(
-      "Offered load, requests/s (dashed: capacity)", x: 0, y: y + 12, size: 14, ink: .text, isBold: true)
-    y += 24
-    var offered = MetricCharts(results: results, theme: .fixed).offered()
+    let charts = MetricCharts(results: results, theme: .fixed)
+    var offered = charts.offered()
     offered.hovers = 0
+    let note = offered.clippedLimit.map { "; ▲: cut off at \($0)" } ?? ""
+    canvas.text(
+      "Offered load, requests/s (dashed: capacity\(note))", x: 0, y: y + 12, size: 14, ink: .text,
+      isBold: true)
+    y += 24
     offered.draw(on: &canvas, top: y)
     y += offered.height + 16
-    if let backlog = MetricCharts(results: results, theme: .fixed).backlogOverlay() {
+    if let backlog = charts.backlogOverlay() {
       backlog.draw(on: &canvas, top: y)
       y += backlog.height
     }

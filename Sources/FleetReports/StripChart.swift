@@ -30,12 +30,19 @@ struct StripChart {
 
   static let width = 1_160.0
   static let left = 190.0
-  static let right = 170.0
+  static let right = 196.0
   static let columns = 600
   private static let gap = 16.0
   private static let header = 22.0
 
   var height: Double { Self.header + Double(strips.count) * (stripHeight + Self.gap) + 12 }
+
+  /// Where the axis ends, if a series goes beyond it.
+  var clippedLimit: String? {
+    guard case .linear(let limit) = scale else { return nil }
+    let isCut = strips.contains { $0.lines.contains { scale.isClipped($0.envelope.maximum) } }
+    return isCut ? Humanised.compact(limit) : nil
+  }
 
   func svg() -> String {
     var canvas = SVGCanvas(theme: theme)
@@ -61,7 +68,7 @@ struct StripChart {
       drawName(strip, on: &canvas, in: plot)
       for (i, note) in strip.notes.enumerated() {
         canvas.text(
-          note, x: plot.x + plot.width + 12, y: plot.y + 13 + Double(i) * 16, size: i == 0 ? 12.5 : 11,
+          note, x: plot.x + plot.width + 12, y: plot.y + 13 + Double(i) * 16, size: i == 0 ? 12 : 11,
           ink: i == 0 ? .text : .muted, isBold: i == 0)
       }
       addHovers(strip, on: &canvas, in: plot)
@@ -73,18 +80,18 @@ struct StripChart {
 
   private func drawName(_ strip: Strip, on canvas: inout SVGCanvas, in plot: Plot) {
     canvas.line(0, plot.y + 9, 16, plot.y + 9, ink: .series(strip.index), width: 4)
-    let name = TextTable.shortened(strip.name, to: 38)
-    // Two lines of at most 19 characters, broken after a separator where there is one.
-    var first = name
+    // Two lines, broken after a separator where there is one.
+    let limit = 16
+    var first = strip.name
     var second = ""
-    if name.count > 19 {
-      let head = name.prefix(19)
+    if first.count > limit {
+      let head = strip.name.prefix(limit)
       let end = head.lastIndex { ",;:/= ".contains($0) }.map(head.index(after:)) ?? head.endIndex
-      first = String(name[..<end])
-      second = TextTable.shortened(String(name[end...]), to: 21)
+      first = String(strip.name[..<end])
+      second = TextTable.shortened(String(strip.name[end...]), to: limit)
     }
-    canvas.text(first, x: 22, y: plot.y + 13, size: 12.5, ink: .text, isBold: true)
-    if !second.isEmpty { canvas.text(second, x: 22, y: plot.y + 28, size: 12.5, ink: .text, isBold: true) }
+    canvas.text(first, x: 22, y: plot.y + 13, size: 12, ink: .text, isBold: true)
+    if !second.isEmpty { canvas.text(second, x: 22, y: plot.y + 28, size: 12, ink: .text, isBold: true) }
   }
 
   private func drawIncidentLabels(on canvas: inout SVGCanvas, in plot: Plot) {

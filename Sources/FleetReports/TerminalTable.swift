@@ -54,6 +54,8 @@ extension RunSummary {
     hasIncidents ? recoveryTime.map(Humanised.duration) ?? "never" : "no incident"
   }
 
+  var neverRecovers: Bool { hasIncidents && recoveryTime == nil }
+
   var attemptsPerDevice: Double? { devices > 0 ? Double(attempts) / Double(devices) : nil }
 
   var attemptsPerDeviceText: String {

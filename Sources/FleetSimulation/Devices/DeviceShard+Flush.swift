@@ -141,7 +141,11 @@ extension DeviceShard {
           record.pointee.heldEvents &-= excess
           return
         }
-        if !batches[batch].flags.contains(.inHeap) { removeReady(batch, device) }
+        if batches[batch].flags.contains(.waiting) {
+          record.pointee.flags.insert(.hasStaleEntries)
+        } else {
+          removeReady(batch, device)
+        }
         drop(batch, .droppedByOverflow, device, at: now)
       }
       batch = next

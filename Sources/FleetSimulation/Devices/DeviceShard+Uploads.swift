@@ -26,6 +26,7 @@ extension DeviceShard {
     record.pointee.flags.remove([.draining, .byTrigger])
     record.pointee.flags.insert(byTrigger ? [.looping, .byTrigger] : .looping)
     record.pointee.cursor = 0
+    record.pointee.passed = 0
     if plan.pointee.isRebatch { mergeReady(device, at: now) }
     continueLoop(device, at: now, &sink)
   }
@@ -36,7 +37,9 @@ extension DeviceShard {
     while record.pointee.inFlight < plan.pointee.concurrency, !record.pointee.flags.contains(.draining),
       record.pointee.gate.isReady(at: now.microseconds)
     {
+      let expected = plan.pointee.checks ? nextDueByScan(device, at: now) : 0
       let batch = takeNextDue(device, at: now)
+      if plan.pointee.checks, batch != expected { note("the loop took the wrong batch", device, at: now) }
       if batch == 0 { break }
       record.pointee.cursor = batches[batch].firstOrdinal &+ 1
       let state = clientRetry.map { $0[Int(truncatingIfNeeded: device)] } ?? batches[batch].retry
@@ -45,7 +48,7 @@ extension DeviceShard {
         send(batch, device, at: now, &sink)
       case .notDue:
         // The gate or the heap let something through too early: a bug, shown by the checkers.
-        violation = violation ?? "device \(device): a batch was offered before it was due at \(now.microseconds) µs"
+        note("a batch was offered before it was due", device, at: now)
         insertReady(batch, device)
       case .drop(let reason):
         clientRetry?[Int(truncatingIfNeeded: device)] = BatchRetryState()
@@ -61,14 +64,9 @@ extension DeviceShard {
   /// The first due batch at or behind the loop's cursor, taken out of the due list; 0: none.
   private mutating func takeNextDue(_ device: UInt32, at now: Instant) -> UInt32 {
     let record = self[device]
-    while true {
-      let top = record.pointee.waiting == 0 ? 0 : firstWaiting(device)
-      if top == 0 || batches[top].retry.retryAt > now.microseconds { break }
-      popWaiting(device)
-      insertReady(top, device)
-    }
-    var previous: UInt32 = 0
-    var batch = record.pointee.ready
+    collectDue(device, at: now)
+    var previous = record.pointee.passed
+    var batch = previous == 0 ? record.pointee.ready : batches[previous].link
     while batch != 0 {
       let isLegacy = batches[batch].flags.contains(.atTriggersOnly)
       if batches[batch].firstOrdinal >= record.pointee.cursor,
@@ -99,9 +97,8 @@ extension DeviceShard {
     if batch != 0 {
       due = now.microseconds
     } else {
-      let top = record.pointee.waiting == 0 ? 0 : firstWaiting(device)
-      if top == 0 { return }
-      due = max(batches[top].retry.retryAt, now.microseconds)
+      guard let first = firstWaiting(device) else { return }
+      due = max(first.due, now.microseconds)
     }
     due = max(due, record.pointee.gate.waitUntil)
     if record.pointee.wakeAt == due { return }
@@ -143,17 +140,6 @@ extension DeviceShard {
     record.pointee.sentEvents &+= UInt32(batches[batch].events)
     if now.microseconds &- record.pointee.lastTransmission >= 10_000_000 { record.pointee.radioWakeUps &+= 1 }
     record.pointee.lastTransmission = now.microseconds
-  }
-
-  private mutating func checkSend(_ batch: UInt32, _ device: UInt32, at now: Instant) {
-    var problem: String?
-    if batches[batch].flags.contains(.inFlight) { problem = "two uploads of one batch at once" }
-    if batches[batch].retry.retryAt > now.microseconds { problem = "an attempt before its due time" }
-    if self[device].pointee.gate.waitUntil > now.microseconds { problem = "an attempt inside the gate's wait" }
-    if self[device].pointee.inFlight >= plan.pointee.concurrency { problem = "more uploads at once than allowed" }
-    if let problem, violation == nil {
-      violation = "\(problem): device \(firstGlobal + Int(device)) at \(now.microseconds) µs"
-    }
   }
 }
 

@@ -1,3 +1,4 @@
+import CPrefetch
 import FleetMetrics
 import SimulationKernel
 import TAPIModel
@@ -19,6 +20,9 @@ package struct DeviceShard: ~Copyable {
   /// The client's one retry record (*rebatch* only).
   let clientRetry: UnsafeMutablePointer<BatchRetryState>?
   var batches = BatchPool()
+  var waiting = WaitingHeaps()
+  /// Scratch of `collectDue`.
+  var due = GrowableBuffer<WaitingHeaps.Entry>()
   let rows: FastDivider
   let counters: IntervalCounters<DeviceCounter>
   let intervalDeliveries: IntervalDeliveries
@@ -55,6 +59,32 @@ package struct DeviceShard: ~Copyable {
 
   /// The global number of a local device, and back.
   package var firstGlobal: Int { plan.pointee.firstDevice + first }
+
+  /// Asks for a device's record ahead of the time when it is handled.
+  @inline(__always)
+  func touchAhead(_ device: UInt32) {
+    let record = UnsafeRawPointer(self[device])
+    fleetsim_prefetch(record)
+    fleetsim_prefetch(record + 64)
+  }
+
+  /// Asks for what the record, touched earlier, leads to: the batch a timer will most likely send.
+  @inline(__always)
+  func touchBatchAhead(of device: UInt32) {
+    let record = self[device]
+    if record.pointee.waiting.count > 0 { fleetsim_prefetch(waiting.address(record.pointee.waiting)) }
+    fleetsim_prefetch(batches.records + Int(truncatingIfNeeded: record.pointee.ready))
+  }
+
+  /// Asks for the batch that is due first, in the heap touched earlier.
+  @inline(__always)
+  func touchFirstWaitingAhead(of device: UInt32) {
+    let place = self[device].pointee.waiting
+    if place.count > 0 { touchAhead(batch: waiting.first(place).batch) }
+  }
+
+  @inline(__always)
+  func touchAhead(batch: UInt32) { fleetsim_prefetch(batches.records + Int(truncatingIfNeeded: batch)) }
 
   @inline(__always)
   func key(of device: UInt32) -> RandomKey { plan.pointee.deviceKey(first &+ Int(truncatingIfNeeded: device)) }

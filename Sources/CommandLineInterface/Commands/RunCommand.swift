@@ -38,8 +38,9 @@ struct RunCommand {
         virtualSeconds: Double(progress.duration) / 1e6, attempts: progress.attempts)
       let files = ResultFiles(
         results: results, choices: choices, isComparison: request.compares,
-        title: base.scenario.question ?? loaded.name,
-        verdict: verdict)
+        title: loaded.name, question: base.scenario.question, verdict: verdict,
+        command: (["fleetsim"] + arguments).map(shellQuoted).joined(separator: " "),
+        scenario: base.normalisedJSON, seed: base.scenario.seed)
       try output.write(
         files.all { runs, written in
           RunManifest(
@@ -74,16 +75,23 @@ struct RunCommand {
   }
 
   private func resultText(_ results: [VariantResult], _ verdict: String) -> String {
-    request.isQuiet ? verdict + "\n" : resultTable(results) + "\n" + verdict + "\n"
+    request.isQuiet ? verdict + "\n" : TerminalTable.render(results) + "\n" + verdict + "\n"
   }
 
   private func closing(_ output: OutputDirectory?) -> String {
     guard let output else { return "\nNo files written; --out DIR writes the CSV files and a report.\n" }
-    return "\nWritten to \(output.path): \(OutputFile.report), \(OutputFile.summary), \(OutputFile.manifest)"
+    return "\nWritten to \(output.path): \(OutputFile.report), \(OutputFile.picture), \(OutputFile.summary), "
+      + "\(OutputFile.manifest)"
       + (request.compares
         ? "; a folder per variant with " : ", ")
       + "\(OutputFile.timeSeries) and \(OutputFile.deliveries)\n"
   }
+}
+
+/// A word as a shell takes it.
+private func shellQuoted(_ word: String) -> String {
+  let isPlain = !word.isEmpty && word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./:=,+%@".contains($0)) }
+  return isPlain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
 }
 
 /// Cores that are there to be used.

@@ -8,7 +8,13 @@ struct ResultFiles {
   var choices: [VariantChoice]
   var isComparison: Bool
   var title: String
+  var question: String?
   var verdict: String
+  /// The command line, for the report.
+  var command: String
+  /// The scenario as normalised, JSON.
+  var scenario: String
+  var seed: UInt64
 
   /// Everything, `run.json` last; `manifest` makes its text from the runs and the digestible files.
   func all(manifest: ([RunManifest.Run], [OutputFile]) -> String) -> [OutputFile] {
@@ -23,9 +29,14 @@ struct ResultFiles {
     let runs = zip(zip(results, folders), choices).map { pair, choice in
       RunManifest.Run(name: pair.0.name, folder: pair.1, overrides: choice.overrides)
     }
-    let report = OutputFile(
-      OutputFile.report, Array(reportHTML(results, title: title, verdict: verdict).utf8))
-    return tables + [report, OutputFile(OutputFile.manifest, Array(manifest(runs, tables).utf8))]
+    let report = HTMLReport.render(
+      title: title, question: question, results: results, verdict: verdict, scenarioJSON: scenario,
+      command: command, version: CommandLineTool.version, seed: seed)
+    let pictures = [
+      OutputFile(OutputFile.report, Array(report.utf8)),
+      OutputFile(OutputFile.picture, Array(SVGChart.comparisonPicture(results).utf8)),
+    ]
+    return tables + pictures + [OutputFile(OutputFile.manifest, Array(manifest(runs, tables).utf8))]
   }
 
   /// A folder for each name: letters, digits and `.+-_` stay, all else becomes `-`; numbered where two would be one, also for

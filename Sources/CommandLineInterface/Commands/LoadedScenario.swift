@@ -31,7 +31,8 @@ struct LoadedScenario {
     try file.decode(overrides: overrides + (choice?.overrides ?? []))
   }
 
-  /// Decodes every choice; all problems of all of them at once, each once.
+  /// Decodes every choice; all problems of all of them at once, each once. The scenario itself has been decoded before, so a
+  /// problem with an override is one with a choice, and `--vary` is where that came from.
   /// - Throws: `ScenarioProblems`.
   func decodeAll(_ choices: [VariantChoice]) throws -> [ScenarioFile.Decoded] {
     var problems: [Diagnostic] = []
@@ -40,7 +41,10 @@ struct LoadedScenario {
       do {
         decoded.append(try decode(choice))
       } catch let error as ScenarioProblems {
-        problems += error.diagnostics.filter { !problems.contains($0) }
+        for var problem in error.diagnostics where problem.severity == .error {
+          if problem.file == "--set" { problem.file = "--vary" }
+          if !problems.contains(problem) { problems.append(problem) }
+        }
       }
     }
     if !problems.isEmpty { throw ScenarioProblems(diagnostics: problems) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Healthy twin")
 struct BaselineTests {
-  /// Two hours in rows of 10 s, ten events created and delivered in each.
+  /// Two hours in rows of 10 s, a thousand events created and delivered in each.
   func twin(rows: Int = 720, flush: Int64 = 30 * second, _ backlog: (Int) -> Int64) -> RunRecord {
     var twin = record(backlogs: (0..<rows).map(backlog), flush: flush)
     for i in twin.series.rows.indices {

@@ -1,0 +1,112 @@
+extension HTMLReport {
+  /// Every word that the report uses in a sense of its own, as design.md defines it.
+  static var terms: String {
+    var html = "<section>\n<h2>What the words mean</h2>\n<dl>\n"
+    for (term, definition) in definitions {
+      html += "<dt>\(Markup.escape(term))</dt>\n<dd>\(Markup.escape(definition))</dd>\n"
+    }
+    return html + "</dl>\n</section>\n"
+  }
+
+  private static let definitions: [(String, String)] = [
+    ("Strategy", "One variant of the scenario. All variants meet the same events and the same network."),
+    (
+      "Offered load",
+      "Upload attempts reaching the server per second, first attempts and retries, whether served or not."
+    ),
+    (
+      "Capacity",
+      "Requests per second that the server can serve. The dashed line includes what incidents take away; ratios use "
+        + "the nominal capacity."
+    ),
+    ("Goodput", "Batches accepted for the first time, per second."),
+    ("Backlog", "Events created and neither accepted by the server nor dropped by the device."),
+    ("Twin", "The same run, with the same seed, without its incidents. It shows what normal looks like."),
+    (
+      "Recovered",
+      "The backlog, as a mean over the last minute (or the longest flush interval, if that is longer), is at most "
+        + "10 % or one event above the twin's and stays so for as long again. The time counts from the end of the last "
+        + "incident."
+    ),
+    (
+      "Drained",
+      "99 % of the events held at the end of the last incident have been delivered or dropped. The time counts from "
+        + "there."
+    ),
+    ("Events lost", "Events dropped by a device, for whatever reason, and not accepted after all."),
+    (
+      "Pending",
+      "Events neither accepted nor dropped when the run ended. They are not in any time to delivery."
+    ),
+    (
+      "Time to delivery",
+      "From the creation of an event to its first acceptance. p50, p99: half, and 99 %, of the delivered events took "
+        + "no longer."
+    ),
+    ("Attempts / device", "Upload attempts over the whole run, divided by the number of devices."),
+    (
+      "Amplification",
+      "Upload attempts divided by batches settled (delivered or dropped). 1 is the least possible."
+    ),
+    ("Peak load", "The largest offered load in any one-second window of the run, divided by capacity."),
+    (
+      "Herd factor",
+      "The same for windows that begin after an incident has ended. It is not ranked on: the strategy that leaves "
+        + "the server idle longest can have the lowest peak."
+    ),
+    (
+      "Idle while backlogged",
+      "Seconds' worth of capacity unused, outside outages, while the backlog was more than 10 % above the twin's."
+    ),
+    (
+      "Incident", "A planned disturbance of the server: an outage, or a brownout with a part of its capacity."
+    ),
+  ]
+
+  static var styleSheet: String {
+    func variables(_ palette: [String: String]) -> String {
+      palette.sorted { $0.key < $1.key }.map { "--\($0.key):\($0.value);" }.joined()
+    }
+    return """
+      :root{color-scheme:light dark;\(variables(Theme.light))--panel:#f4f6f8;--best:#0b6e4f;}
+      @media (prefers-color-scheme:dark){:root{\(variables(Theme.dark))--panel:#1d232a;--best:#4fd1a5;}}
+      @media print{:root{color-scheme:light;\(variables(Theme.light))--panel:#f4f6f8;--best:#0b6e4f;}}
+      *{box-sizing:border-box}
+      body{margin:0;background:var(--surface);color:var(--text);
+        font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,Helvetica,Arial,sans-serif}
+      main{max-width:1200px;margin:0 auto;padding:24px 20px 48px}
+      h1{font-size:26px;line-height:1.25;margin:0}
+      h2{font-size:18px;margin:36px 0 4px}
+      .question{font-size:17px;color:var(--muted);margin:6px 0 0}
+      .verdict{margin:20px 0 10px;padding:14px 20px;background:var(--panel);border-left:6px solid var(--s0);
+        border-radius:4px}
+      .verdict p{margin:4px 0;font-size:20px;line-height:1.4}
+      .verdict p+p{font-size:16px}
+      .facts,figcaption{color:var(--muted);font-size:13.5px;margin:4px 0 8px}
+      figure{margin:0}
+      .chart{overflow-x:auto}
+      .chart svg{display:block;width:100%;min-width:760px;height:auto;margin-top:6px}
+      table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:14px;margin:6px 0}
+      th,td{padding:6px 8px;border-bottom:1px solid var(--grid);text-align:right;vertical-align:bottom}
+      td{white-space:nowrap}
+      thead th{color:var(--muted);font-weight:500;font-size:12.5px;line-height:1.25}
+      th:first-child{text-align:left}
+      tbody th{font-weight:600;overflow-wrap:break-word;min-width:165px}
+      .swatch{display:inline-block;width:12px;height:12px;border-radius:2px;margin-right:8px;
+        print-color-adjust:exact;-webkit-print-color-adjust:exact}
+      .best{font-weight:700;color:var(--best)}
+      .bad{font-weight:700;color:var(--incident)}
+      .best::before{content:"\\2713\\00a0"}
+      dl{display:grid;grid-template-columns:minmax(140px,max-content) 1fr;gap:6px 20px;font-size:14px}
+      dt{font-weight:600}
+      dd{margin:0}
+      pre{background:var(--panel);padding:12px 14px;border-radius:4px;overflow-x:auto;font-size:13px;
+        white-space:pre-wrap;overflow-wrap:anywhere}
+      summary{cursor:pointer}
+      @media (max-width:640px){dl{grid-template-columns:1fr;gap:2px}dd{margin-bottom:8px}}
+      @media print{main{max-width:none;padding:0}section{break-inside:avoid}.chart{overflow:visible}
+        .chart svg{min-width:0}table{font-size:11px}th,td{padding:4px 5px}}
+
+      """
+  }
+}

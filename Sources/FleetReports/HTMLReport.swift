@@ -1,0 +1,157 @@
+import FleetExperiments
+import FleetMetrics
+
+/// `report.html`: one self-contained file with inline SVG and CSS and no script, legible in light and dark
+/// mode and in print.
+///
+/// It leads with the verdict, then the summary table, then one figure per quantity with a strip for each
+/// strategy on shared axes, then all strategies in one plot, then what the words mean. The document is
+/// well-formed XML as well as HTML.
+public enum HTMLReport {
+  /// Renders the whole document.
+  /// - Parameters:
+  ///   - title: what was run, for the heading.
+  ///   - question: the scenario's question, if it asks one.
+  ///   - results: the strategies in the order to show them; may be a single one.
+  ///   - verdict: a sentence or a few; lines are shown as paragraphs.
+  ///   - scenarioJSON: the scenario as normalised.
+  ///   - command: the command line that makes this report again.
+  ///   - version: of the program.
+  public static func render(
+    title: String, question: String? = nil, results: [VariantResult], verdict: String, scenarioJSON: String,
+    command: String, version: String, seed: UInt64
+  ) -> String {
+    var html = """
+      <!DOCTYPE html>
+      <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
+      <head>
+      <meta charset="utf-8"/>
+      <meta name="viewport" content="width=device-width, initial-scale=1"/>
+      <meta name="color-scheme" content="light dark"/>
+      <title>\(Markup.escape(title))</title>
+      <style>
+      \(styleSheet)</style>
+      </head>
+      <body>
+      <main>
+      <header>
+      <h1>\(Markup.escape(title))</h1>
+
+      """
+    if let question { html += "<p class=\"question\">\(Markup.escape(question))</p>\n" }
+    html += "</header>\n<section class=\"verdict\" aria-label=\"Verdict\">\n"
+    for line in verdict.split(whereSeparator: \.isNewline) {
+      html += "<p>\(Markup.escape(String(line)))</p>\n"
+    }
+    html += "</section>\n"
+    html += "<p class=\"facts\">\(Markup.escape(facts(results, seed: seed)))</p>\n"
+    if !results.isEmpty {
+      html += summaryTable(results)
+      html += figures(results)
+    }
+    html += terms
+    html += """
+      <section>
+      <h2>How to run it again</h2>
+      <pre><code>\(Markup.escape(command))</code></pre>
+      <details>
+      <summary>The scenario as it was run</summary>
+      <pre><code>\(Markup.escape(scenarioJSON))</code></pre>
+      </details>
+      <p class="facts">fleetsim \(Markup.escape(version)), seed \(seed)</p>
+      </section>
+      </main>
+      </body>
+      </html>
+
+      """
+    return html
+  }
+
+  /// `20,000 devices, 2 h of virtual time, capacity 1,267 requests/s, outage without answer from 20 min for
+  /// 10 min, seed 1`
+  private static func facts(_ results: [VariantResult], seed: UInt64) -> String {
+    func unique<Value: Equatable>(_ value: (VariantResult) -> Value) -> Value? {
+      guard let first = results.first.map(value), results.allSatisfy({ value($0) == first }) else {
+        return nil
+      }
+      return first
+    }
+    var facts: [String] = []
+    if let devices = unique(\.record.devices) { facts.append("\(Humanised.count(devices)) devices") }
+    if let duration = unique(\.record.series.duration) {
+      facts.append("\(Humanised.duration(duration)) of virtual time")
+    }
+    if let capacity = unique(\.record.nominalCapacityMilli) {
+      facts.append("capacity \(Humanised.compact(Double(capacity) / 1_000)) requests/s")
+    }
+    if let incidents = unique(\.incidents) {
+      facts += incidents.map {
+        "\($0.label) from \(Humanised.duration($0.start)) for \(Humanised.duration($0.end - $0.start))"
+      }
+    }
+    return (facts + ["seed \(seed)"]).joined(separator: " · ")
+  }
+
+  private static func figures(_ results: [VariantResult]) -> String {
+    let charts = MetricCharts(results: results, theme: .variables)
+    let incidents = results.contains { !$0.incidents.isEmpty } ? " Shaded: incidents." : ""
+    var html = ""
+    let offered = charts.offered()
+    html += figure(
+      "Offered load",
+      "Upload attempts reaching the server, requests per second. Dashed line: capacity.\(incidents)"
+        + clippingNote(offered), offered.svg())
+    let goodput = charts.goodput()
+    html += figure(
+      "Goodput",
+      "Batches accepted for the first time, per second. Dashed line: capacity." + clippingNote(goodput),
+      goodput.svg())
+    html += figure(
+      "Backlog",
+      "Events created and neither accepted nor dropped. Grey line: the twin, the same run without incidents.",
+      charts.backlog().svg())
+    if let drops = charts.drops() {
+      let others = results.indices.filter { i in !drops.strips.contains { $0.index == i } }
+      let note =
+        others.isEmpty ? "" : " Without drops: \(others.map { results[$0].name }.joined(separator: ", "))."
+      html += figure("Dropped events", "Running total over the run, for all reasons.\(note)", drops.svg())
+    } else {
+      html += "<section>\n<h2>Dropped events</h2>\n<p>No events were dropped.</p>\n</section>\n"
+    }
+    if let delivery = charts.timeToDelivery() {
+      html += figure(
+        "Time to delivery",
+        "Of the events accepted in each interval, from creation to acceptance, on a logarithmic axis. "
+          + "Coloured: 99th percentile. Dark or white: median. A gap: nothing was accepted.", delivery.svg())
+    }
+    let overlays = [charts.offeredOverlay(), charts.backlogOverlay()].compactMap { $0 }
+    if let first = overlays.first {
+      let width = (first.times.upperBound - first.times.lowerBound) / Double(OverlayChart.columns)
+      let mean = Humanised.duration(Int64(width))
+      html += figure(
+        "All strategies after the incident",
+        "Means over about \(mean); short spikes are in the strips above.",
+        overlays.map { $0.svg(label: "\($0.title), all strategies after the incident") }.joined())
+    }
+    return html
+  }
+
+  private static func figure(_ title: String, _ caption: String, _ svg: String) -> String {
+    """
+    <section>
+    <h2>\(title)</h2>
+    <figure>
+    <figcaption>\(Markup.escape(caption))</figcaption>
+    <div class="chart">
+    \(svg)</div>
+    </figure>
+    </section>
+
+    """
+  }
+
+  private static func clippingNote(_ chart: StripChart) -> String {
+    chart.clippedLimit.map { " Cut off at \($0); ▲ marks where a value is higher." } ?? ""
+  }
+}

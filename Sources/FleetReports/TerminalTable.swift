@@ -1,0 +1,64 @@
+import FleetExperiments
+import FleetMetrics
+
+/// The short result table of `run` and `compare`: one row per strategy.
+public enum TerminalTable {
+  /// Aligned text, at most 100 columns wide; lines end in `\n`. Long names are shortened in the middle.
+  public static func render(_ summaries: [RunSummary]) -> String { table(summaries).terminal(width: 100) }
+
+  /// The same as a Markdown table.
+  public static func markdown(_ summaries: [RunSummary]) -> String { table(summaries).markdown() }
+
+  public static func render(_ results: [VariantResult]) -> String { render(results.map(\.namedSummary)) }
+
+  public static func markdown(_ results: [VariantResult]) -> String { markdown(results.map(\.namedSummary)) }
+
+  private static func table(_ summaries: [RunSummary]) -> TextTable {
+    TextTable(
+      columns: [
+        .init(title: "strategy", isNumber: false), .init(title: "recovered in"), .init(title: "events lost"),
+        .init(title: "p99 delivery"), .init(title: "attempts/device"), .init(title: "herd factor"),
+        .init(title: "peak"),
+      ],
+      rows: summaries.map { summary in
+        [
+          summary.run, summary.recoveryText, Humanised.count(summary.lostEvents),
+          summary.timeToDeliveryP99.map(Humanised.duration) ?? "–", summary.attemptsPerDeviceText,
+          summary.herdFactor.map(Humanised.ratio) ?? "–",
+          summary.peakOfferedRatio.map(Humanised.ratio) ?? "–",
+        ]
+      })
+  }
+}
+
+extension VariantResult {
+  /// The summary under the variant's own name.
+  var namedSummary: RunSummary {
+    var summary = summary
+    summary.run = name
+    return summary
+  }
+
+  /// The incidents that happen within the run.
+  var incidents: [IncidentSpan] { record.incidents.filter { $0.start < record.series.duration } }
+
+  /// End of the last incident, if the run goes on after it.
+  var lastIncidentEnd: Int64? {
+    incidents.map(\.end).max().flatMap { $0 < record.series.duration ? $0 : nil }
+  }
+}
+
+extension RunSummary {
+  /// `12 min 30 s`, `never`, or `no incident`.
+  var recoveryText: String {
+    hasIncidents ? recoveryTime.map(Humanised.duration) ?? "never" : "no incident"
+  }
+
+  var neverRecovers: Bool { hasIncidents && recoveryTime == nil }
+
+  var attemptsPerDevice: Double? { devices > 0 ? Double(attempts) / Double(devices) : nil }
+
+  var attemptsPerDeviceText: String {
+    attemptsPerDevice.map { Humanised.decimal($0, decimals: $0 < 99.95 ? 1 : 0) } ?? "–"
+  }
+}

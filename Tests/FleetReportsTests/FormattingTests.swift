@@ -1,0 +1,125 @@
+import FleetMetrics
+import Foundation
+import Testing
+
+@testable import FleetReports
+
+@Suite("Formatting for people")
+struct FormattingTests {
+  @Test(
+    "Durations read as people say them",
+    arguments: [
+      (0, "0 ms"), (450_000, "450 ms"), (999_499, "999 ms"), (999_500, "1 s"), (3_249_000, "3.2 s"),
+      (9_960_000, "10 s"), (45_000_000, "45 s"), (59_500_000, "1 min"), (750_000_000, "12 min 30 s"),
+      (605_000_000, "10 min 05 s"), (3_599_600_000, "1 h"), (7_500_000_000, "2 h 05 min"),
+      (86_400_000_000, "1 d"), (273_600_000_000, "3 d 4 h"), (-1_500_000, "−1.5 s"),
+    ] as [(Int64, String)])
+  func durations(microseconds: Int64, text: String) {
+    #expect(Humanised.duration(microseconds) == text)
+  }
+
+  @Test("Counts are grouped, rates are short, shares are honest at both ends")
+  func numbers() {
+    #expect(Humanised.count(0) == "0" && Humanised.count(1_234_567) == "1,234,567")
+    #expect(Humanised.count(-1_000) == "−1,000" && Humanised.count(.min) == "−9,223,372,036,854,775,808")
+    #expect(
+      Humanised.compact(0) == "0" && Humanised.compact(0.25) == "0.25" && Humanised.compact(12.5) == "12.5")
+    #expect(
+      Humanised.compact(999.4) == "999" && Humanised.compact(999.6) == "1k"
+        && Humanised.compact(3.4e6) == "3.4M")
+    #expect(Humanised.compact(.infinity) == "–" && Humanised.compact(1e300) == "–")
+    #expect(
+      Humanised.decimal(-0.5, decimals: 1) == "−0.5" && Humanised.decimal(1234.56, decimals: 1) == "1,234.6")
+    #expect(Humanised.ratio(2.204) == "2.20×" && Humanised.ratio(11.66) == "11.7×")
+    #expect(Humanised.share(0, of: 10) == "0 %" && Humanised.share(10, of: 10) == "100 %")
+    #expect(
+      Humanised.share(1, of: 1_000_000) == "< 0.01 %"
+        && Humanised.share(999_999, of: 1_000_000) == "> 99.99 %")
+    #expect(Humanised.share(1, of: 3) == "33.3 %" && Humanised.share(1, of: 0) == "–")
+  }
+
+  @Test("The binary logarithm agrees with the platform's")
+  func logarithm() {
+    for x in [1e-6, 0.3, 1, 1.5, 2, 3, 10, 1e6, 123_456_789, 1e300] {
+      #expect(abs(Scale.log2(x) - Foundation.log2(x)) < 1e-6)
+    }
+    #expect(Scale.log2(0) == 0 && Scale.log2(.nan) == 0)
+  }
+
+  @Test("Ticks are round numbers that fill the axis", arguments: [0.001, 0.7, 1, 3, 14_000, 1.25e6, 9.99e15])
+  func ticks(limit: Double) {
+    let ticks = Scale.ticks(upTo: limit, count: 4)
+    #expect(ticks[0].value == 0 && ticks.count >= 2 && ticks.count <= 5)
+    #expect(ticks.last!.value <= limit * 1.001 && ticks.last!.value > limit * 0.35)
+  }
+
+  @Test("Time ticks share a unit that fits the run")
+  func timeTicks() {
+    func labels(_ seconds: Int64) -> [String] { Scale.timeTicks(duration: seconds * 1_000_000).map(\.label) }
+    #expect(labels(60).prefix(3) == ["0 s", "5 s", "10 s"])
+    #expect(labels(7_200).prefix(3) == ["0 min", "10 min", "20 min"])
+    #expect(labels(86_400).suffix(2) == ["22 h", "24 h"] || labels(86_400).suffix(2) == ["21 h", "24 h"])
+    #expect(labels(30 * 86_400).prefix(2) == ["0 d", "5 d"])
+    for seconds in [0, 1, 59, 3_601, 10_801, 432_001, 366 * 86_400] as [Int64] {
+      #expect(labels(seconds).count <= 13)
+    }
+  }
+
+  @Test("Text is made safe for markup")
+  func escaping() {
+    #expect(
+      Markup.escape("<a href=\"x\">'&'</a>\u{1}")
+        == "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;\u{FFFD}")
+  }
+}
+
+@Suite("Result table")
+struct TerminalTableTests {
+  var summaries: [RunSummary] {
+    var full = RunSummary(run: "full", seed: 1)
+    full.hasIncidents = true
+    full.recoveryTime = 750_000_000
+    full.devices = 20_000
+    full.attempts = 2_570_000
+    full.timeToDeliveryP99 = 3_200_000
+    full.herdFactor = 1.8
+    full.peakOfferedRatio = 12.34
+    var lossy = RunSummary(run: "a|b", seed: 1)
+    lossy.hasIncidents = true
+    lossy.droppedByOverflow = 1_234_567
+    return [full, lossy]
+  }
+
+  @Test("Columns are aligned, numbers to the right")
+  func aligned() {
+    #expect(
+      TerminalTable.render(summaries) == """
+        strategy  recovered in  events lost  p99 delivery  attempts/device  herd factor   peak
+        ────────  ────────────  ───────────  ────────────  ───────────────  ───────────  ─────
+        full       12 min 30 s            0         3.2 s              129        1.80×  12.3×
+        a|b              never    1,234,567             –                –            –      –
+
+        """)
+  }
+
+  @Test("The same as Markdown, with its special character escaped")
+  func markdown() {
+    #expect(
+      TerminalTable.markdown(summaries) == """
+        | strategy | recovered in | events lost | p99 delivery | attempts/device | herd factor | peak |
+        | --- | ---: | ---: | ---: | ---: | ---: | ---: |
+        | full | 12 min 30 s | 0 | 3.2 s | 129 | 1.80× | 12.3× |
+        | a\\|b | never | 1,234,567 | – | – | – | – |
+
+        """)
+  }
+
+  @Test("A long name loses its middle, so that the table stays within 100 columns")
+  func narrow() {
+    var long = summaries[0]
+    long.run = "settings.backoffConfig.jitterStrategy=additive:10, policy.clampAfterJitter=true"
+    let lines = TerminalTable.render([long, summaries[1]]).split(separator: "\n")
+    #expect(lines.allSatisfy { $0.count <= 100 })
+    #expect(lines[2].hasPrefix("settings.ba…itter=true  "))
+  }
+}

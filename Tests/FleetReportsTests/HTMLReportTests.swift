@@ -1,0 +1,134 @@
+import FleetExperiments
+import FleetMetrics
+import Foundation
+import Testing
+
+@testable import FleetReports
+
+#if canImport(FoundationXML)
+  import FoundationXML
+#endif
+
+@Suite("report.html")
+struct HTMLReportTests {
+  static func render(_ results: [VariantResult], verdict: String = "full is best.") -> String {
+    HTMLReport.render(
+      title: "outage herd", question: "Which jitter?", results: results, verdict: verdict,
+      scenarioJSON: "{ \"format\": 1 }", command: "fleetsim compare herd.json5", version: "1.0", seed: 1)
+  }
+
+  /// What is wrong with the document as XML; nil if it is well-formed.
+  static func problem(in document: String) -> String? {
+    let parser = XMLParser(data: Data(document.utf8))
+    return parser.parse() ? nil : "line \(parser.lineNumber): \(parser.parserError.map { "\($0)" } ?? "?")"
+  }
+
+  @Test(
+    "Six strategies of 7,200 rows make a well-formed document below 700 KB, without script or outside resources"
+  )
+  func six() {
+    let results =
+      SyntheticFleet.four + [
+        SyntheticFleet.result("equal", wave: 0.5), SyntheticFleet.result("additive:10, clamped", wave: 0.8),
+      ]
+    let html = Self.render(results)
+    #expect(Self.problem(in: html) == nil)
+    #expect(html.utf8.count < 700_000)
+    for forbidden in ["<script", "javascript:", "src=", "@import", "url(", "<link", "onload"] {
+      #expect(!html.contains(forbidden), "\(forbidden)")
+    }
+    let outside =
+      html.components(separatedBy: "http").count - html.components(separatedBy: "http://www.w3.org/").count
+    #expect(outside == 0)
+    #expect(
+      html.components(separatedBy: "<svg").count
+        == html.components(separatedBy: "role=\"img\" aria-label=\"").count)
+    #expect(html.contains("prefers-color-scheme:dark") && html.contains("@media print"))
+    #expect(!html.contains("nan") && !html.contains("inf\""))
+  }
+
+  @Test("It leads with the verdict, then the table, then the figures in order, then the terms")
+  func order() throws {
+    let html = Self.render(SyntheticFleet.four, verdict: "full is best.\nSecond sentence.")
+    let parts = [
+      "<p>full is best.</p>", "<p>Second sentence.</p>", "<table>", ">Offered load</h2>", ">Goodput</h2>",
+      ">Backlog</h2>", ">Dropped events</h2>", ">Time to delivery</h2>",
+      ">All strategies after the incident</h2>",
+      ">What the words mean</h2>", "fleetsim compare herd.json5", "<details>", "{ &quot;format&quot;: 1 }",
+    ]
+    var rest = html[...]
+    for part in parts {
+      let range = try #require(rest.range(of: part), "\(part) in its place")
+      rest = rest[range.upperBound...]
+    }
+    // The spike is above four times capacity, and the report says so.
+    #expect(html.contains("Cut off at 4.8k; ▲ marks where a value is higher."))
+    #expect(html.contains("outage without answer"))
+  }
+
+  @Test("A strategy that loses events or never recovers is best at nothing")
+  func best() {
+    let html = Self.render(SyntheticFleet.four)
+    let rows = html.components(separatedBy: "</tr>").filter { $0.contains("scope=\"row\"") }
+    #expect(rows.count == 4)
+    for row in rows {
+      #expect(row.contains("class=\"best\"") == row.contains(">full<"))
+      #expect(row.contains("class=\"bad\"") != row.contains(">full<"))
+    }
+  }
+
+  @Test("Hostile names and texts stay text")
+  func hostile() {
+    let name = "<script>alert('x')</script>&\"\u{0}\u{B}]]>"
+    var result = SyntheticFleet.result(name, wave: 0.5, rows: 2_400)
+    result.record.incidents[0].label = name
+    let html = HTMLReport.render(
+      title: name, question: name, results: [result, result], verdict: name, scenarioJSON: name,
+      command: name,
+      version: name, seed: .max)
+    #expect(Self.problem(in: html) == nil)
+    #expect(!html.contains("<script"))
+    #expect(Self.problem(in: SVGChart.comparisonPicture([result, result])) == nil)
+  }
+
+  @Test("Unusual records make a well-formed document too")
+  func unusual() {
+    let calm = SyntheticFleet.result("calm", wave: 0, rows: 300, outage: nil)
+    var empty = calm
+    empty.record.series.rows = []
+    empty.twin.series.rows = []
+    empty.record.deliveries = Histogram()
+    var powerless = SyntheticFleet.result("powerless", wave: 1, rows: 300, outage: 0..<10)
+    powerless.record.nominalCapacityMilli = 0
+    var endless = SyntheticFleet.result("endless", wave: 1, rows: 300, outage: 20..<50)
+    endless.record.incidents[0].end = .max
+    var huge = SyntheticFleet.result("huge", wave: 1, rows: 300, outage: 20..<50)
+    huge.record.nominalCapacityMilli = .max
+    for i in huge.record.series.rows.indices { huge.record.series.rows[i].backlogEvents = 1 << 60 }
+    var single = SyntheticFleet.result("single", wave: 0, rows: 1, outage: 0..<1)
+    single.record.series.interval = 3_600_000_000
+    for results in [
+      [], [calm], [empty], [powerless], [endless], [huge], [single],
+      [calm, empty, powerless, endless, huge, single],
+    ] {
+      #expect(Self.problem(in: Self.render(results)) == nil)
+      #expect(Self.problem(in: SVGChart.comparisonPicture(results)) == nil)
+      _ = TerminalTable.render(results)
+    }
+  }
+
+  @Test("The stand-alone picture has fixed colours on white and no style")
+  func picture() {
+    let svg = SVGChart.comparisonPicture(SyntheticFleet.four)
+    #expect(Self.problem(in: svg) == nil)
+    #expect(!svg.contains("var(") && !svg.contains("<style") && !svg.contains("<script"))
+    #expect(svg.contains("fill=\"#ffffff\""))
+    #expect(svg.contains("▲: cut off at 4.8k"))
+    for name in ["none", "additive:10", "full", "decorrelated"] { #expect(svg.contains(">\(name)<")) }
+  }
+
+  @Test("The same records give the same bytes")
+  func deterministic() {
+    #expect(Self.render(SyntheticFleet.four) == Self.render(SyntheticFleet.four))
+  }
+}

@@ -1,0 +1,99 @@
+import FleetExperiments
+import FleetMetrics
+
+/// Records that look like runs, made without the engine: an outage from 20 to 30 min, waves of retries after
+/// it.
+enum SyntheticFleet {
+  static let second: Int64 = 1_000_000
+
+  /// - Parameter wave: how well the strategy keeps the devices together, 0 … 1.
+  static func result(
+    _ name: String, wave: Double, rows: Int = 7_200, loses: Bool = false, outage: Range<Int>? = 1_200..<1_800
+  ) -> VariantResult {
+    let twin = record(rows: rows, wave: 0, loses: false, outage: nil)
+    let run = record(rows: rows, wave: wave, loses: loses, outage: outage)
+    let summary = RunAnalysis.summary(of: run, twin: twin, name: name, seed: 1)
+    return VariantResult(name: name, record: run, twin: twin, summary: summary)
+  }
+
+  static func record(rows: Int, wave: Double, loses: Bool, outage: Range<Int>?) -> RunRecord {
+    var state: UInt64 = 42
+    func noise(_ spread: Int64) -> Int64 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int64(state >> 33) % (2 * spread + 1) - spread
+    }
+    let capacity: Int64 = 1_200
+    var series: [TimeSeries.Row] = []
+    var steps: [UInt32] = []
+    var deliveries = Histogram()
+    var backlog: Int64 = 60_000
+    var totals = (attempts: Int64(0), settled: Int64(0))
+    for i in 0..<rows {
+      var row = TimeSeries.Row()
+      let isOut = outage?.contains(i) ?? false
+      let after = outage.map { i - $0.upperBound } ?? -1
+      row.createdEvents = 2_000 + noise(120)
+      row.firstAttempts = 600 + noise(60)
+      let excess = max(backlog - 60_000, 0)
+      if isOut {
+        row.retries = 400 + noise(80)
+      } else if after >= 0 && excess > 0 {
+        // A wave every 300 s, as wide as the jitter is.
+        let period = 300
+        let width = max(Int(Double(period) * (1 - wave)), 4)
+        let isWave = after % period < width
+        row.retries = isWave ? min(excess / Int64(width), 40_000) / 3 + noise(30) + 40 : max(noise(30), 0)
+      }
+      row.capacityMilliRequests = isOut ? 0 : capacity * 1_000
+      row.acceptedBatches = isOut ? 0 : min(row.offered, capacity)
+      row.answers2xx = row.acceptedBatches
+      row.answers503 = isOut ? 0 : row.offered - row.acceptedBatches
+      row.unanswered = isOut ? row.offered : 0
+      row.busyMicroseconds = row.acceptedBatches * second / capacity
+      row.availableMicroseconds = second
+      row.deliveredEvents = min(row.acceptedBatches * 10 / 3, backlog)
+      if excess == 0 { row.deliveredEvents = min(row.createdEvents, row.deliveredEvents) }
+      if loses && isOut && i % 2 == 0 { row.droppedByOverflow = 300 }
+      backlog += row.createdEvents - row.deliveredEvents - row.droppedEvents
+      row.backlogEvents = backlog
+      row.settledOldEvents = after >= 0 ? min(row.deliveredEvents, excess) : 0
+      if row.deliveredEvents > 0 {
+        let delay = (15 + excess / 2_000) * second
+        row.timeToDeliveryP50 = delay + noise(second)
+        row.timeToDeliveryP99 =
+          delay * 2 + (after >= 0 && excess > 0 ? Int64(after) * second : 0) + noise(2 * second)
+        deliveries.record(delay, count: row.deliveredEvents)
+      }
+      totals.attempts += row.offered
+      totals.settled += row.acceptedBatches
+      for step in 0..<10 {
+        steps.append(UInt32(max(row.offered / 10 + (step == 3 ? row.offered % 10 : 0), 0)))
+      }
+      series.append(row)
+    }
+    var cost = DeviceCost()
+    cost.attempts = totals.attempts
+    cost.attemptsP99 = totals.attempts / 10_000
+    var end = EndState()
+    end.pendingEvents = backlog
+    end.settledBatches = totals.settled
+    return RunRecord(
+      series: TimeSeries(interval: second, duration: Int64(rows) * second, rows: series),
+      deliveries: deliveries,
+      offeredPer100ms: steps, nominalCapacityMilli: capacity * 1_000,
+      incidents: outage.map {
+        [
+          IncidentSpan(
+            label: "outage without answer", isOutage: true, start: Int64($0.lowerBound) * second,
+            end: Int64($0.upperBound) * second)
+        ]
+      } ?? [], devices: 20_000, longestFlushInterval: 30 * second, cost: cost, end: end)
+  }
+
+  static var four: [VariantResult] {
+    [
+      result("none", wave: 0.98), result("additive:10", wave: 0.9), result("full", wave: 0.1),
+      result("decorrelated", wave: 0.4, loses: true),
+    ]
+  }
+}

@@ -19,12 +19,14 @@ let package = Package(
   targets: [
     .target(name: "UploadRetry"),
     .target(name: "UploadGating"),
+    // Header only: a prefetch instruction. Swift has no other way to it.
+    .target(name: "CPrefetch"),
     .target(name: "SimulationKernel"),
     .target(name: "FleetMetrics"),
     .target(name: "TAPIModel", dependencies: ["SimulationKernel"]),
     .target(
       name: "FleetSimulation",
-      dependencies: ["UploadRetry", "UploadGating", "SimulationKernel", "TAPIModel", "FleetMetrics"]),
+      dependencies: ["UploadRetry", "UploadGating", "SimulationKernel", "TAPIModel", "FleetMetrics", "CPrefetch"]),
     .target(name: "FleetExperiments", dependencies: ["FleetSimulation"]),
     .target(name: "FleetReports", dependencies: ["FleetMetrics", "FleetExperiments"]),
     .target(name: "CommandLineInterface", dependencies: ["FleetExperiments", "FleetReports"]),

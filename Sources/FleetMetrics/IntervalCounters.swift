@@ -34,6 +34,7 @@ public enum DeviceCounter: Int, CaseIterable, Sendable {
   case createdEvents, deliveredEvents, duplicateEvents, acceptedAfterDropEvents
   case droppedByStatus, droppedByRetryLimit, droppedByRateLimitRetryLimit, droppedByAge, droppedByOverflow
   case timeouts, settledOldEvents, acceptedBatches, duplicateBatches
+  case timeToDeliverySum
   case sealedBatches, settledBatches, devicesWaitingChange, inFlightChange
 }
 

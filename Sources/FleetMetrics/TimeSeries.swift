@@ -72,6 +72,8 @@ public struct TimeSeries: Sendable, Hashable {
     public var inFlight: Int64 = 0
 
     // Time to delivery of the events first accepted in this interval, microseconds; nil where there was none.
+    /// Sum over those events, microseconds; 0 where there was none.
+    public var timeToDeliverySum: Int64 = 0
     public var timeToDeliveryP50: Int64?
     public var timeToDeliveryP99: Int64?
 

@@ -12,7 +12,7 @@ public struct FastDivider: Sendable, Hashable, BitwiseCopyable {
     reciprocal = 1 / Double(divisor)
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   public func quotient(_ dividend: Int64) -> Int64 {
     var q = Int64(Double(dividend) * reciprocal)
     let remainder = dividend &- q &* divisor

@@ -17,80 +17,97 @@ public struct TAPIServer: ~Copyable {
   private let key: RandomKey
   private let timeline: IncidentTimeline
   private var nextCondition = 1
-  private var outage: Incident?
-  private var bucket: TokenBucket?
-  private var bucketServiceTime: Sampler
-  private var bucketRate: Int64 = 0
-  private var pool: WorkerPool?
+  /// The outage that is on.
+  private var outage: OutageAnswer?
+  private var bucket: TokenBucket
+  private let isBucket: Bool
+  private let bucketServiceTime: Sampler
+  private let bucketRate: Int64
+  private var pool: WorkerPool
   private var losses: [Completion] = []
   private var nextLoss = 0
   /// Bookings since the caller last took them; only workers book time.
   public var usage: [Usage] = []
+  /// When the server itself has something to do next: an incident's boundary or a completion.
+  public private(set) var nextOwnTime = Instant.never
+
+  private struct OutageAnswer {
+    /// nil: silence.
+    var status: Int?
+    var retryAfter: RetryAfterPolicy
+  }
 
   /// - Parameter key: the run's key; draws are (device, batch, attempt) below it.
   public init(_ configuration: TAPIConfiguration, key: RandomKey) {
     overload = configuration.overload
     self.key = key
     timeline = IncidentTimeline(configuration.incidents)
-    bucketServiceTime = Sampler(.constant(.zero))
     switch configuration.server {
-    case .bucket(let bucketConfiguration):
-      bucket = TokenBucket(bucketConfiguration)
-      bucketServiceTime = Sampler(bucketConfiguration.serviceTime)
-      bucketRate = bucketConfiguration.capacityMilliRequestsPerSecond
-    case .workers(let workers):
-      pool = WorkerPool(workers, key: key)
+    case .bucket(let settings):
+      isBucket = true
+      bucket = TokenBucket(settings)
+      bucketServiceTime = Sampler(settings.serviceTime)
+      bucketRate = settings.capacityMilliRequestsPerSecond
+      pool = WorkerPool(WorkersConfiguration(count: 0, serviceTime: .constant(.zero)), key: key)
+    case .workers(let settings):
+      isBucket = false
+      bucket = TokenBucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 0, burst: 0))
+      bucketServiceTime = Sampler(.constant(.zero))
+      bucketRate = 0
+      pool = WorkerPool(settings, key: key)
     }
     apply(timeline.conditions[0])
+    noteNextOwnTime()
   }
 
   /// Requests waiting for a worker.
-  public var queued: Int { pool?.queued ?? 0 }
+  public var queued: Int { pool.queued }
   /// Workers at work; 0 for a bucket.
-  public var busyWorkers: Int { pool?.busy ?? 0 }
+  public var busyWorkers: Int { pool.busy }
 
-  /// When the server itself has something to do next: an incident's boundary or a completion.
-  public var nextOwnTime: Instant {
-    if nextLoss < losses.count { return losses[nextLoss].at }
-    let boundary =
-      nextCondition < timeline.conditions.count ? timeline.conditions[nextCondition].start : Instant.never
-    return min(boundary, pool?.nextCompletion ?? .never)
+  private var nextBoundary: Instant {
+    nextCondition < timeline.conditions.count ? timeline.conditions[nextCondition].start : .never
+  }
+
+  private mutating func noteNextOwnTime() {
+    nextOwnTime = nextLoss < losses.count ? losses[nextLoss].at : min(nextBoundary, pool.nextCompletion)
   }
 
   /// The next request that stops being pending at or before `limit`; nil when there is none. Passes incident boundaries on the way.
   public mutating func nextCompletion(through limit: Instant) -> Completion? {
+    defer { noteNextOwnTime() }
     while true {
       if nextLoss < losses.count {
         nextLoss += 1
         return losses[nextLoss - 1]
       }
-      let boundary =
-        nextCondition < timeline.conditions.count ? timeline.conditions[nextCondition].start : Instant.never
-      let completion = pool?.nextCompletion ?? .never
+      let (boundary, completion) = (nextBoundary, pool.nextCompletion)
       if min(boundary, completion) > limit { return nil }
       if boundary <= completion {
         apply(timeline.conditions[nextCondition])
         nextCondition += 1
         continue
       }
-      var booked: [Usage] = []
-      let request = pool!.complete { booked.append(Usage(start: $0, end: $1, sign: 1)) }
-      usage += booked
+      var booked: Usage?
+      let request = pool.complete { booked = Usage(start: $0, end: $1, sign: 1) }
+      if let booked { usage.append(booked) }
       return Completion(request: request, at: completion, isServed: true)
     }
   }
 
   private mutating func apply(_ condition: IncidentTimeline.Condition) {
-    outage = condition.outage
-    let rate = scaled(bucketRate, by: condition.factor)
-    bucket?.setRate(rate, at: condition.start)
-    pool?.speed = condition.factor
+    outage = nil
+    if let incident = condition.outage, case .outage(let status, let retryAfter, _) = incident.kind {
+      outage = OutageAnswer(status: status, retryAfter: retryAfter)
+    }
+    bucket.setRate(scaled(bucketRate, by: condition.factor), at: condition.start)
+    pool.speed = condition.factor
     losses.removeAll(keepingCapacity: true)
     nextLoss = 0
-    if condition.losesWork, pool != nil {
+    if condition.losesWork {
       var lost: [Completion] = []
       var unbooked: [Usage] = []
-      pool!.loseAll { request, end in
+      pool.loseAll { request, end in
         lost.append(Completion(request: request, at: condition.start, isServed: false))
         if let end { unbooked.append(Usage(start: condition.start, end: end, sign: -1)) }
       }
@@ -106,23 +123,27 @@ public struct TAPIServer: ~Copyable {
   /// Decides on a request that arrives now. Everything due before must have been drained.
   public mutating func arrive(_ request: UploadRequest) -> Admission {
     let now = request.arrival
-    if let outage, case .outage(let status, let retryAfter, _) = outage.kind {
-      guard let status else { return .lost }
-      return .answered(refusal(status, retryAfter, request, now))
-    }
-    if bucket != nil {
-      guard bucket!.take(at: now) else {
+    if outage != nil { return answerInOutage(request) }
+    if isBucket {
+      guard bucket.take(at: now) else {
         return .answered(refusal(overload.status, overload.retryAfter, request, now))
       }
-      let service = bucketServiceTime.sample(request.key(key).child(RandomPurpose.service.rawValue))
+      let service = bucketServiceTime.sample(request.key(key).child(RandomPurpose.service))
       return .answered(ServerAnswer(status: 200, retryAfter: nil, at: now + service))
     }
     var booked: Usage?
-    if pool!.admit(request, now: now, onStart: { booked = Usage(start: $0, end: $1, sign: 1) }) {
+    if pool.admit(request, now: now, onStart: { booked = Usage(start: $0, end: $1, sign: 1) }) {
       if let booked { usage.append(booked) }
+      noteNextOwnTime()
       return .pending
     }
     return .answered(refusal(overload.status, overload.retryAfter, request, now))
+  }
+
+  @inline(never)
+  private func answerInOutage(_ request: UploadRequest) -> Admission {
+    guard let outage, let status = outage.status else { return .lost }
+    return .answered(refusal(status, outage.retryAfter, request, request.arrival))
   }
 
   private func refusal(

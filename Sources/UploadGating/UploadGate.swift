@@ -1,10 +1,10 @@
 /// The document's upload gate (S16, S17): no timer, one time that each trigger compares with.
 ///
-/// The states and transitions of S16 are these: READY until `pause`, which makes it WAITING; WAITING until `waitUntil` is
-/// reached or `reset` is called; another `pause` meanwhile replaces the wait. Counters are none of its business. Times are
-/// microseconds on the caller's clock, not negative.
+/// The states and transitions of S16 are these: READY until `pause`, which makes it WAITING; WAITING until
+/// `waitUntil` is reached or `reset` is called; another `pause` meanwhile replaces the wait. Counters are
+/// none of its business. Times are microseconds on the caller's clock, not negative.
 @frozen
-public struct UploadGate: Sendable, Hashable {
+public struct UploadGate: Sendable, Hashable, BitwiseCopyable {
   /// The pipeline waits until this time, microseconds; 0 when it is ready.
   public var waitUntil: Int64
 

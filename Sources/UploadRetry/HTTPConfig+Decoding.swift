@@ -1,21 +1,23 @@
 extension HTTPConfig {
   /// Reads Settings (S13) and repairs what is bad in them (S14): never fails, always gives a usable value.
   ///
-  /// The section is `httpConfig` or `retryConfig` at the top, either of them under `integrations["Segment.io"]` (the CDN's
-  /// shape), or the document itself if it has `rateLimitConfig` or `backoffConfig`; the first that is an object counts.
-  /// What is missing has the document's default. A status is decided by the first of these that speaks about it:
+  /// The section is `httpConfig` or `retryConfig` at the top, either of them under
+  /// `integrations["Segment.io"]` (the CDN's shape), or the document itself if it has `rateLimitConfig` or
+  /// `backoffConfig`; the first that is an object counts. What is missing has the document's default. A
+  /// status is decided by the first of these that speaks about it:
   /// 1. `statusCodeOverrides`;
-  /// 2. `retryableStatusCodes`: what it lists is retried; what it leaves out is dropped if S5 and S6 name it as
-  ///    retryable (408 410 460 500 502 503 504 508), and else goes on to
-  /// 3. `default4xxBehavior` (400…499), `default5xxBehavior` (500…599, 511 included), `unknownCodeBehavior` (1xx, 3xx and
-  ///    outside 100…599);
+  /// 2. `retryableStatusCodes`: what it lists is retried; what it leaves out is dropped if S5 and S6 name it
+  ///    as retryable (408 410 460 500 502 503 504 508), and else goes on to
+  /// 3. `default4xxBehavior` (400…499), `default5xxBehavior` (500…599, 511 included), `unknownCodeBehavior`
+  ///    (1xx, 3xx and outside 100…599);
   /// 4. the tables.
   ///
   /// A 2xx is always a success, and a 429 follows `rateLimitConfig` alone.
   ///
   /// Jitter is `jitterStrategy` (see `Jitter.init(name:)`) or, without it, additive by `jitterPercent`.
   ///
-  /// - Returns: the configuration, and one repair for each bad value, unknown key or ignored section, in a fixed order.
+  /// - Returns: the configuration, and one repair for each bad value, unknown key or ignored section, in a
+  ///   fixed order.
   public static func decode(_ settings: SettingsValue) -> (config: HTTPConfig, repairs: [SettingsRepair]) {
     var reader = SettingsReader()
     var config = HTTPConfig()
@@ -38,8 +40,8 @@ extension HTTPConfig {
     return (config, reader.repairs)
   }
 
-  /// Every key that `decode` knows, as paths from the section: `backoffConfig.jitterStrategy`, … The members of
-  /// `statusCodeOverrides` are not listed.
+  /// Every key that `decode` knows, as paths from the section: `backoffConfig.jitterStrategy`, … The members
+  /// of `statusCodeOverrides` are not listed.
   public static let knownKeyPaths: [String] =
     [rateLimitKey] + RateLimitConfig.keys.map { "\(rateLimitKey).\($0)" }
     + [backoffKey] + BackoffConfig.keys.map { "\(backoffKey).\($0)" }

@@ -1,11 +1,11 @@
 extension HTTPConfig {
-  /// The normalised Settings, `{rateLimitConfig, backoffConfig}`, that `decode` turns back into this value without a
-  /// repair, provided that every field is within its range.
+  /// The normalised Settings, `{rateLimitConfig, backoffConfig}`, that `decode` turns back into this value
+  /// without a repair, provided that every field is within its range.
   ///
-  /// Statuses are written as the shortest `default4xxBehavior`, `default5xxBehavior`, `unknownCodeBehavior` and
-  /// `statusCodeOverrides` that mean the same, and not at all where they are the tables'. Additive jitter is written as
-  /// `jitterPercent`, the others as `jitterStrategy`. Since overrides come before lists (S13), someone who wants to
-  /// change one key of Settings changes the original, not this.
+  /// Statuses are written as the shortest `default4xxBehavior`, `default5xxBehavior`, `unknownCodeBehavior`
+  /// and `statusCodeOverrides` that mean the same, and not at all where they are the tables'. Additive jitter
+  /// is written as `jitterPercent`, the others as `jitterStrategy`. Since overrides come before lists (S13),
+  /// someone who wants to change one key of Settings changes the original, not this.
   public func encoded() -> SettingsValue {
     .object([
       ("rateLimitConfig", .object(rateLimit.encodedMembers())),

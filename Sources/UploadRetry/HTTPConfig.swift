@@ -1,8 +1,8 @@
 /// The Settings that steer retries (S13), repaired (S14).
 ///
-/// Plain values without references: it may be copied in a hot loop. `decode` makes one of Settings, `encoded` the
-/// reverse.
-public struct HTTPConfig: Sendable, Hashable {
+/// Plain values without references: it may be copied in a hot loop. `decode` makes one of Settings, `encoded`
+/// the reverse.
+public struct HTTPConfig: Sendable, Hashable, BitwiseCopyable {
   /// 429s, which make the pipeline wait.
   public var rateLimit: RateLimitConfig
   /// Transient errors, which make their batch wait.
@@ -16,7 +16,7 @@ public struct HTTPConfig: Sendable, Hashable {
 }
 
 /// `rateLimitConfig`: what 429s do (S4, S11–S13). Times are microseconds.
-public struct RateLimitConfig: Sendable, Hashable {
+public struct RateLimitConfig: Sendable, Hashable, BitwiseCopyable {
   /// False: legacy, a 429 has no consequences (S15).
   public var isEnabled = true
   /// Consecutive 429s that are retried, over all batches (S12). 0 … 1000.
@@ -31,7 +31,7 @@ public struct RateLimitConfig: Sendable, Hashable {
 }
 
 /// `backoffConfig`: what transient errors do (S5–S13). Times are microseconds.
-public struct BackoffConfig: Sendable, Hashable {
+public struct BackoffConfig: Sendable, Hashable, BitwiseCopyable {
   /// False: legacy, every batch is tried at each flush and never dropped for a limit (S15).
   public var isEnabled = true
   /// Transient failures of a batch that are retried (S12). 0 … 1000.

@@ -3,7 +3,8 @@ struct HTTPDate {
   /// Seconds since 1970-01-01T00:00:00Z.
   let unixSeconds: Int64
 
-  /// nil if `text` is in none of the forms or names a day or time that does not exist. Second 60 is a leap second.
+  /// nil if `text` is in none of the forms or names a day or time that does not exist. Second 60 is a leap
+  /// second.
   init?(_ text: ArraySlice<UInt8>, nowUnixSeconds now: Int64) {
     guard let seconds = Self.fixdate(text) ?? Self.rfc850(text, now: now) ?? Self.asctime(text) else {
       return nil
@@ -67,8 +68,8 @@ struct HTTPDate {
     }
   }
 
-  /// Days since 1970-01-01 in the proleptic Gregorian calendar, counted in years that begin in March; `day` may
-  /// lie beyond the month's end.
+  /// Days since 1970-01-01 in the proleptic Gregorian calendar, counted in years that begin in March; `day`
+  /// may lie beyond the month's end.
   static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
     let marchYear = month > 2 ? year : year - 1
     let marchMonth = (month + 9) % 12

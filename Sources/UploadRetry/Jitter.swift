@@ -1,10 +1,11 @@
 /// How a backoff is spread (requirements J, S10, O2).
 ///
 /// Everything is whole microseconds and integer arithmetic, so a wait is the same on every platform.
-public enum Jitter: Sendable, Hashable {
+public enum Jitter: Sendable, Hashable, BitwiseCopyable {
   /// The backoff itself.
   case none
-  /// The backoff plus uniform 0 … `percent` of it (S10). `percent` is 0 … 100; what is outside counts as the nearer end.
+  /// The backoff plus uniform 0 … `percent` of it (S10). `percent` is 0 … 100; what is outside counts as the
+  /// nearer end.
   case additive(percent: Double)
   /// Uniform 0 … backoff.
   case full
@@ -20,7 +21,8 @@ extension Jitter {
   /// min(base · 2^retryCount, cap), without overflow (S10).
   ///
   /// - Parameters:
-  ///   - retryCount: 0 at the first failure, so that the first wait is `base`; a negative count is taken as 0.
+  ///   - retryCount: 0 at the first failure, so that the first wait is `base`; a negative count is taken as
+  ///     0.
   ///   - base: microseconds; negative is taken as 0.
   ///   - cap: microseconds; negative is taken as 0.
   public static func backoff(retryCount: Int, base: Int64, cap: Int64) -> Int64 {
@@ -33,15 +35,16 @@ extension Jitter {
 
   /// The wait before the next try, in microseconds, never negative (S10, J).
   ///
-  /// Takes exactly one word from `random` whatever the strategy, `none` included, so that strategies compared over one
-  /// stream stay in step.
+  /// Takes exactly one word from `random` whatever the strategy, `none` included, so that strategies compared
+  /// over one stream stay in step.
   ///
   /// - Parameters:
   ///   - retryCount: failures before this one (S10): 0 at the first.
   ///   - base: the first backoff, microseconds.
   ///   - cap: the largest backoff, microseconds.
   ///   - previousDelay: the wait drawn last, microseconds, 0 if there was none; only `decorrelated` reads it.
-  ///   - clampAfterJitter: whether `additive` is clamped to `cap` again (S10, shipped); the others never exceed `cap`.
+  ///   - clampAfterJitter: whether `additive` is clamped to `cap` again (S10, shipped); the others never
+  ///     exceed `cap`.
   @inlinable
   public func delay(
     retryCount: Int, base: Int64, cap: Int64, previousDelay: Int64, clampAfterJitter: Bool,
@@ -92,8 +95,8 @@ extension Jitter {
   }
 }
 
-/// Uniform over low … high, both included; `low` <= `high`. The high half of width × word: no rejection, so always one
-/// word; the bias is below width / 2^64.
+/// Uniform over low … high, both included; `low` <= `high`. The high half of width × word: no rejection, so
+/// always one word; the bias is below width / 2^64.
 private func uniform(_ low: Int64, _ high: Int64, _ word: UInt64) -> Int64 {
   let width = UInt64(high - low) + 1
   return low + Int64(width.multipliedFullWidth(by: word).high)
@@ -115,7 +118,8 @@ extension Jitter: CustomStringConvertible {
   public static let allowedNames =
     "none, additive:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated"
 
-  /// Reads a name: `none`, `additive:P` with P from 0 to 100 (at most 6 decimals), `full`, `equal`, `decorrelated`.
+  /// Reads a name: `none`, `additive:P` with P from 0 to 100 (at most 6 decimals), `full`, `equal`,
+  /// `decorrelated`.
   ///
   /// Returns nil for anything else.
   public init?(name: String) {

@@ -2,10 +2,10 @@
 public enum RetryAfter {
   /// How long the header asks to wait, in microseconds, never negative.
   ///
-  /// Accepts delta-seconds (a whole number; a negative one is 0, a huge one saturates) and an HTTP-date in the three
-  /// forms of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
-  /// `Sun Nov  6 08:49:37 1994`. A date in the past is 0. Spaces and tabs around the value are ignored. The name of the
-  /// day has to be one, but not the right one.
+  /// Accepts delta-seconds (a whole number; a negative one is 0, a huge one saturates) and an HTTP-date in
+  /// the three forms of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`
+  /// and `Sun Nov  6 08:49:37 1994`. A date in the past is 0. Spaces and tabs around the value are ignored.
+  /// The name of the day has to be one, but not the right one.
   ///
   /// - Parameter now: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
   /// - Returns: nil if the header is none of these, which counts as absent (S4).

@@ -1,9 +1,9 @@
 /// The switches of the last table of the requirements: where shipped clients and the document part.
 ///
 /// Plain values without references. `tapiDocument` is the document's column.
-public struct RetryPolicy: Sendable, Hashable {
+public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   /// What a 429 without a usable Retry-After waits (S4).
-  public enum MissingRetryAfter: Sendable, Hashable {
+  public enum MissingRetryAfter: Sendable, Hashable, BitwiseCopyable {
     /// `maxRetryInterval`, the document as decided and the shipped Swift and Kotlin clients.
     case maxRetryInterval
     /// S10 on the global count, by `baseBackoffInterval` and the configured jitter, capped at the smaller of

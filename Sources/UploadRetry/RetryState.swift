@@ -1,12 +1,13 @@
 /// Per-batch retry state: 24 bytes, kept wherever the caller keeps its batches.
 ///
-/// A fresh value is a batch that has not failed. A caller whose record outlives its batch (one record for a client that
-/// re-chunks its events) replaces it by a fresh one when `beforeSend` drops.
+/// A fresh value is a batch that has not failed. A caller whose record outlives its batch (one record for a
+/// client that re-chunks its events) replaces it by a fresh one when `beforeSend` drops.
 @frozen
-public struct BatchRetryState: Sendable, Hashable {
+public struct BatchRetryState: Sendable, Hashable, BitwiseCopyable {
   /// When the batch first failed retryably, a 429 included (S11), microseconds; `.min` while it has not.
   public var firstFailureTime: Int64
-  /// The batch is due from this time on, microseconds; 0 when due at once. Counts only once the batch has failed.
+  /// The batch is due from this time on, microseconds; 0 when due at once. Counts only once the batch has
+  /// failed.
   public var retryAt: Int64
   /// The wait drawn last, microseconds, saturating (decorrelated jitter feeds on it); 0 before the first.
   public var previousDelay: UInt32
@@ -38,7 +39,7 @@ public struct BatchRetryState: Sendable, Hashable {
 
 /// Retry state of a whole client.
 @frozen
-public struct PipelineRetryState: Sendable, Hashable {
+public struct PipelineRetryState: Sendable, Hashable, BitwiseCopyable {
   /// 429s since the latest success of any batch, saturating: the global counter of S2.
   public var retryCount: UInt16
 

@@ -1,12 +1,14 @@
 /// What the transport reports of one upload.
 @frozen
 public enum UploadResponse: Sendable, Hashable {
-  /// An HTTP status; `retryAfter` in microseconds as already parsed from the header (`RetryAfter.parse`), nil if absent.
+  /// An HTTP status; `retryAfter` in microseconds as already parsed from the header (`RetryAfter.parse`), nil
+  /// if absent.
   case status(Int, retryAfter: Int64?)
   /// No HTTP status: time-out, reset, refused, DNS (S9).
   case noStatus
 }
 
+/// Why a batch was given up.
 @frozen
 public enum DropReason: UInt8, Sendable, Hashable, CaseIterable {
   /// A status that is not retried (S5, S6, S8).
@@ -26,7 +28,8 @@ public enum RetryOutcome: Sendable, Hashable {
   case delivered
   /// The batch waits until this time (microseconds); others go on (S3).
   case retry(at: Int64)
-  /// 429: the pipeline waits until this time; the loop ends at once (S3, S4). The batch itself is due when the gate opens.
+  /// 429: the pipeline waits until this time; the loop ends at once (S3, S4). The batch itself is due when
+  /// the gate opens.
   case pause(until: Int64)
   /// Legacy (S15): tried again at the next trigger, no wait, the loop goes on.
   case retryAtNextTrigger
@@ -48,23 +51,26 @@ public enum SendDecision: Sendable, Hashable {
 /// Whether and when to try again: maps (state, response) to state, with no clock and no I/O.
 ///
 /// It reads the document (S2–S16) as follows.
-/// - **Counts (S2).** A 429 counts on the pipeline only, a transient failure on its batch only. `X-Retry-Count`
-///   is 0 on a batch's first try, even while other batches meet 429s; on a retry it is the batch's own count if
-///   that is not 0, else the global one. A success of any batch clears the global count. Legacy sections count too
-///   (the header stays true), but set no limits.
-/// - **Limits (S11, S12)** are checked when a batch is due and about to be sent. Those of the section that the
-///   batch's latest failure belongs to apply: the age always, the batch's own count after a transient failure. The
-///   global count applies to whichever batch is next. N retries are allowed, which makes N + 1 sends.
-/// - **Waits.** A 429 makes the pipeline wait and clears the batch's own wait; a transient failure makes the batch
-///   wait. Retry-After is read on 429 only (S7).
+/// - **Counts (S2).** A 429 counts on the pipeline only, a transient failure on its batch only.
+///   `X-Retry-Count` is 0 on a batch's first try, even while other batches meet 429s; on a retry it is the
+///   batch's own count if that is not 0, else the global one. A success of any batch clears the global count.
+///   Legacy sections count too (the header stays true), but set no limits.
+/// - **Limits (S11, S12)** are checked when a batch is due and about to be sent. Those of the section that
+///   the batch's latest failure belongs to apply: the age always, the batch's own count after a transient
+///   failure. The global count applies to whichever batch is next. N retries are allowed, which makes N + 1
+///   sends.
+/// - **Waits.** A 429 makes the pipeline wait and clears the batch's own wait; a transient failure makes the
+///   batch wait. Retry-After is read on 429 only (S7).
 ///
-/// The machine does not know the gate: asked before each send whose gate is open (S16), it decides about the batch.
-public struct RetryStateMachine: Sendable {
+/// The machine does not know the gate: asked before each send whose gate is open (S16), it decides about the
+/// batch.
+public struct RetryStateMachine: Sendable, BitwiseCopyable {
   /// The Settings it follows.
   public let config: HTTPConfig
   /// The switches it follows.
   public let policy: RetryPolicy
 
+  /// A machine has no state of its own: one serves every batch of every client that has these Settings.
   public init(config: HTTPConfig, policy: RetryPolicy = .tapiDocument) {
     self.config = config
     self.policy = policy
@@ -73,7 +79,8 @@ public struct RetryStateMachine: Sendable {
   /// Asked before every send (S11, S12, S16).
   ///
   /// - Parameters:
-  ///   - pipeline: its count goes back to 0 when its limit drops the batch (S12), and is left alone otherwise.
+  ///   - pipeline: its count goes back to 0 when its limit drops the batch (S12), and is left alone
+  ///     otherwise.
   ///   - now: microseconds, on the clock of earlier calls; any value is safe.
   @inlinable
   public func beforeSend(
@@ -230,8 +237,8 @@ extension RetryStateMachine {
     return .retry(at: batch.retryAt)
   }
 
-  /// S4, selectable: S10 on the global count. A decorrelated wait follows the previous one of the batch that met
-  /// the 429.
+  /// S4, selectable: S10 on the global count. A decorrelated wait follows the previous one of the batch that
+  /// met the 429.
   @usableFromInline
   @inline(never)
   func pause(afterRetries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64)

@@ -155,8 +155,8 @@ func quoted(_ text: String) -> String {
   return result + "\""
 }
 
-/// The candidate that `word` is most likely a slip of: the same but for case, or at most a third of its letters
-/// away.
+/// The candidate that `word` is most likely a slip of: the same but for case, or at most a third of its
+/// letters away.
 func nearest(to word: String, among candidates: [String]) -> String? {
   let letters = Array(word.lowercased().utf8.prefix(64))
   let scored = candidates.map {

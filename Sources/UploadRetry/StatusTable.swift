@@ -19,9 +19,9 @@ public enum StatusAction: String, Sendable, Hashable {
 
 /// Which statuses are retried: the tables of S5, S6 and S8, changed by Settings (S13).
 ///
-/// Sixty-four bytes without references: it is copied into hot loops. Two statuses are not subject to it: a 2xx is always
-/// a success, and a 429 follows `rateLimitConfig` alone.
-public struct StatusTable: Sendable, Hashable {
+/// Sixty-four bytes without references: it is copied into hot loops. Two statuses are not subject to it: a
+/// 2xx is always a success, and a 429 follows `rateLimitConfig` alone.
+public struct StatusTable: Sendable, Hashable, BitwiseCopyable {
   /// One bit a status, 100 first, set where it is retried; then `outsideBit` and `policyBit`.
   private var words: SIMD8<UInt64>
 

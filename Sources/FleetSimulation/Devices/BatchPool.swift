@@ -16,9 +16,8 @@ struct BatchRecord {
   var generation: UInt16
   var older: UInt32
   var newer: UInt32
-  /// The next in the ready list, the next sibling in the heap, or the next free record.
+  /// The next in the ready list, or the next free record.
   var link: UInt32
-  var child: UInt32
 
   struct Flags: OptionSet {
     var rawValue: UInt8
@@ -29,7 +28,8 @@ struct BatchRecord {
     static let unknownOutcome = Flags(rawValue: 4)
     /// In the device's queue.
     static let held = Flags(rawValue: 8)
-    static let inHeap = Flags(rawValue: 16)
+    /// In its device's heap of waiting batches.
+    static let waiting = Flags(rawValue: 16)
     /// Legacy (S15): due at triggers only.
     static let atTriggersOnly = Flags(rawValue: 32)
     /// The client gave its events up before any acceptance.
@@ -72,7 +72,7 @@ struct BatchPool: ~Copyable {
     (records + Int(truncatingIfNeeded: index)).initialize(
       to: BatchRecord(
         firstTime: firstTime, retry: BatchRetryState(), flags: .held, firstOrdinal: firstOrdinal, events: events,
-        attempts: 0, outstanding: 0, generation: generation, older: 0, newer: 0, link: 0, child: 0))
+        attempts: 0, outstanding: 0, generation: generation, older: 0, newer: 0, link: 0))
     return index
   }
 

@@ -26,10 +26,12 @@ struct DeviceRecord {
   /// The batches that are due, in the order of their events.
   var ready: UInt32
   var lastReady: UInt32
-  /// Root of the heap of batches that wait for their backoff.
-  var waiting: UInt32
+  /// The batches that wait for their backoff.
+  var waiting: WaitingHeaps.Place
   /// The running loop goes on with batches from this ordinal on.
   var cursor: UInt32
+  /// A due batch that the running loop has passed, to start searching from; 0: none is known.
+  var passed: UInt32
   var attempts: UInt32
   var sentEvents: UInt32
   var radioWakeUps: UInt32
@@ -48,6 +50,8 @@ struct DeviceRecord {
     /// Counted among the devices that wait.
     static let idleWithBatches = Flags(rawValue: 8)
     static let lostEvents = Flags(rawValue: 16)
+    /// Some entries of the waiting heap stand for batches that have left the queue.
+    static let hasStaleEntries = Flags(rawValue: 32)
   }
 
   init() {
@@ -64,8 +68,9 @@ struct DeviceRecord {
     newest = 0
     ready = 0
     lastReady = 0
-    waiting = 0
+    waiting = WaitingHeaps.Place()
     cursor = 0
+    passed = 0
     attempts = 0
     sentEvents = 0
     radioWakeUps = 0

@@ -51,7 +51,7 @@ extension DeviceShard {
       record.pointee.gate.reset()
       settle(batch, device, at: now)
     case .retry(let time):
-      if plan.isRebatch {
+      if plan.pointee.isRebatch {
         // One retry record for the client: its wait is the whole client's.
         record.pointee.gate.pause(until: time)
         record.pointee.flags.insert(.draining)
@@ -83,10 +83,10 @@ extension DeviceShard {
     var random = RandomStream(
       key(of: device).child(RandomPurpose.jitter).child(ordinal &<< 16 | UInt64(failures)))
     if let client {
-      return plan.machine.afterResponse(
+      return plan.pointee.machine.afterResponse(
         response, batch: &client.pointee, pipeline: &record.pointee.pipeline, now: now.microseconds, random: &random)
     }
-    return plan.machine.afterResponse(
+    return plan.pointee.machine.afterResponse(
       response, batch: &batches[batch].retry, pipeline: &record.pointee.pipeline, now: now.microseconds,
       random: &random)
   }
@@ -110,14 +110,17 @@ extension DeviceShard {
     var created = batches[batch].firstTime
     var ordinal = batches[batch].firstOrdinal
     var old: Int64 = 0
+    var sum: Int64 = 0
     for _ in 0..<events {
       let wait = time.microseconds &- created
+      sum &+= wait
       deliveries.record(wait)
       intervalDeliveries.record(wait, row: row)
-      if created < plan.oldBefore { old &+= 1 }
+      if created < plan.pointee.oldBefore { old &+= 1 }
       ordinal &+= 1
-      created &+= plan.gap(before: ordinal, key)
+      created &+= plan.pointee.gap(before: ordinal, key)
     }
+    counters.add(sum, to: .timeToDeliverySum, row: row)
     if old > 0, !batches[batch].flags.contains(.dropped) { counters.add(old, to: .settledOldEvents, row: row) }
   }
 
@@ -137,13 +140,13 @@ extension DeviceShard {
     self[device].pointee.flags.insert(.lostEvents)
     var created = batches[batch].firstTime
     var ordinal = batches[batch].firstOrdinal
-    if created >= plan.oldBefore { return }
+    if created >= plan.pointee.oldBefore { return }
     let key = key(of: device).child(RandomPurpose.events)
     var old: Int64 = 0
-    for _ in 0..<events where created < plan.oldBefore {
+    for _ in 0..<events where created < plan.pointee.oldBefore {
       old &+= 1
       ordinal &+= 1
-      created &+= plan.gap(before: ordinal, key)
+      created &+= plan.pointee.gap(before: ordinal, key)
     }
     count(old, .settledOldEvents, at: now)
   }

@@ -6,11 +6,11 @@ import UploadRetry
 extension DeviceShard {
   package mutating func handleTrigger(_ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable) {
     let record = self[device]
-    if now.microseconds == record.pointee.nextInterval { record.pointee.nextInterval += plan.flushInterval }
+    if now.microseconds == record.pointee.nextInterval { record.pointee.nextInterval += plan.pointee.flushInterval }
     let hasNew = record.pointee.upcoming != 0
     if hasNew { seal(device, at: now) }
     scheduleNextTrigger(device, &sink)
-    if hasNew, record.pointee.heldEvents > plan.limit { keepLimit(device, at: now) }
+    if hasNew, record.pointee.heldEvents > plan.pointee.limit { keepLimit(device, at: now) }
     runLoop(device, at: now, byTrigger: true, &sink)
   }
 
@@ -27,23 +27,23 @@ extension DeviceShard {
   /// one an analytics event.
   mutating func scheduleNextTrigger(_ device: UInt32, _ sink: inout some DeviceSink & ~Copyable) {
     let record = self[device]
-    let horizon = min(record.pointee.nextInterval, plan.end &- 1)
+    let horizon = min(record.pointee.nextInterval, plan.pointee.end &- 1)
     var time = record.pointee.aheadTime
     var last = Int64.max
     var n: UInt32 = 0
     if time <= horizon {
       let events = key(of: device).child(RandomPurpose.events)
-      while time <= horizon, n < plan.flushCount {
+      while time <= horizon, n < plan.pointee.flushCount {
         last = time
         n &+= 1
         count(1, .createdEvents, at: Instant(microseconds: time))
-        time &+= plan.gap(before: record.pointee.nextOrdinal &+ n, events)
+        time &+= plan.pointee.gap(before: record.pointee.nextOrdinal &+ n, events)
       }
       record.pointee.aheadTime = time
     }
     record.pointee.upcoming = n
-    let next = n == plan.flushCount ? last : record.pointee.nextInterval
-    if next < plan.end { sink.schedule(trigger: device, at: Instant(microseconds: next)) }
+    let next = n == plan.pointee.flushCount ? last : record.pointee.nextInterval
+    if next < plan.pointee.end { sink.schedule(trigger: device, at: Instant(microseconds: next)) }
   }
 
   /// Makes batches of the events created since the last flush.
@@ -53,12 +53,12 @@ extension DeviceShard {
     record.pointee.heldEvents &+= left
     var ordinal = record.pointee.nextOrdinal
     var time = record.pointee.unsealedTime
-    if plan.isRebatch, let taken = extendNewest(device, by: left) {
+    if plan.pointee.isRebatch, let taken = extendNewest(device, by: left) {
       (time, ordinal) = skip(taken, from: ordinal, at: time, device)
       left &-= taken
     }
     while left > 0 {
-      let n = min(left, plan.maximumBatchEvents)
+      let n = min(left, plan.pointee.maximumBatchEvents)
       let batch = batches.allocate(
         firstOrdinal: ordinal, firstTime: time, events: UInt16(truncatingIfNeeded: n))
       appendNewest(batch, device)
@@ -76,7 +76,7 @@ extension DeviceShard {
   private func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ device: UInt32) -> (Int64, UInt32) {
     let events = key(of: device).child(RandomPurpose.events)
     var time = time
-    for i in 1...max(n, 1) where n > 0 { time &+= plan.gap(before: ordinal &+ i, events) }
+    for i in 1...max(n, 1) where n > 0 { time &+= plan.pointee.gap(before: ordinal &+ i, events) }
     return (time, ordinal &+ n)
   }
 
@@ -86,7 +86,7 @@ extension DeviceShard {
     if newest == 0 || !batches[newest].flags.isDisjoint(with: [.inFlight, .unknownOutcome]) { return nil }
     let events = UInt32(batches[newest].events)
     if batches[newest].firstOrdinal &+ events != self[device].pointee.nextOrdinal { return nil }
-    let taken = min(n, plan.maximumBatchEvents - min(events, plan.maximumBatchEvents))
+    let taken = min(n, plan.pointee.maximumBatchEvents - min(events, plan.pointee.maximumBatchEvents))
     if taken == 0 { return nil }
     batches[newest].events = UInt16(truncatingIfNeeded: events &+ taken)
     return taken
@@ -99,7 +99,7 @@ extension DeviceShard {
       let next = batches[batch].link
       if next == 0 { return }
       let events = UInt32(batches[batch].events)
-      let room = plan.maximumBatchEvents - min(events, plan.maximumBatchEvents)
+      let room = plan.pointee.maximumBatchEvents - min(events, plan.pointee.maximumBatchEvents)
       let flags = batches[batch].flags.union(batches[next].flags)
       if room == 0 || flags.contains(.unknownOutcome)
         || batches[batch].firstOrdinal &+ events != batches[next].firstOrdinal
@@ -131,17 +131,21 @@ extension DeviceShard {
   private mutating func keepLimit(_ device: UInt32, at now: Instant) {
     let record = self[device]
     var batch = record.pointee.oldest
-    while batch != 0, record.pointee.heldEvents > plan.limit {
+    while batch != 0, record.pointee.heldEvents > plan.pointee.limit {
       let next = batches[batch].newer
       if !batches[batch].flags.contains(.inFlight) {
-        let excess = record.pointee.heldEvents &- plan.limit
-        if plan.isRebatch, !batches[batch].flags.contains(.unknownOutcome), excess < UInt32(batches[batch].events) {
+        let excess = record.pointee.heldEvents &- plan.pointee.limit
+        if plan.pointee.isRebatch, !batches[batch].flags.contains(.unknownOutcome), excess < UInt32(batches[batch].events) {
           countDropped(batch, events: excess, .droppedByOverflow, device, at: now)
           trimFront(batch, by: excess, device)
           record.pointee.heldEvents &-= excess
           return
         }
-        if !batches[batch].flags.contains(.inHeap) { removeReady(batch, device) }
+        if batches[batch].flags.contains(.waiting) {
+          record.pointee.flags.insert(.hasStaleEntries)
+        } else {
+          removeReady(batch, device)
+        }
         drop(batch, .droppedByOverflow, device, at: now)
       }
       batch = next

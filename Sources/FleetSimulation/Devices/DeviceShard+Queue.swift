@@ -1,5 +1,7 @@
+import SimulationKernel
+
 /// A device's queue: all batches in the order of their events; the due ones as a list in that order; the waiting ones as a
-/// pairing heap by due time, so that fifty waiting batches cost no scan.
+/// heap by due time (`WaitingHeaps`), so that fifty waiting batches cost no scan.
 ///
 /// Complexity: push O(1), next due batch amortised O(log n), removal from the middle O(1) (a heap entry is left behind
 /// and freed when it comes up).
@@ -42,16 +44,31 @@ extension DeviceShard {
   /// Into its place by ordinal: near the head, as what becomes due again is old.
   func insertReady(_ batch: UInt32, _ device: UInt32) {
     let record = self[device]
-    let ordinal = batches[batch].firstOrdinal
-    var previous: UInt32 = 0
-    var next = record.pointee.ready
+    var (previous, next) = readyPlace(before: batches[batch].firstOrdinal, device)
+    linkReady(batch, &previous, next, device)
+    if next == 0 { record.pointee.lastReady = batch }
+  }
+
+  /// Where to start looking for the place of `ordinal` in the ready list: the batch before it and the one there.
+  private func readyPlace(before ordinal: UInt32, _ device: UInt32) -> (previous: UInt32, next: UInt32) {
+    let record = self[device]
+    var previous = record.pointee.passed
+    if previous != 0, batches[previous].firstOrdinal > ordinal { previous = 0 }
+    var next = previous == 0 ? record.pointee.ready : batches[previous].link
     while next != 0, batches[next].firstOrdinal < ordinal {
       previous = next
       next = batches[next].link
     }
+    return (previous, next)
+  }
+
+  /// Links a batch between two neighbours; it becomes `previous`.
+  private func linkReady(_ batch: UInt32, _ previous: inout UInt32, _ next: UInt32, _ device: UInt32) {
+    let record = self[device]
     batches[batch].link = next
     if previous == 0 { record.pointee.ready = batch } else { batches[previous].link = batch }
-    if next == 0 { record.pointee.lastReady = batch }
+    if batches[batch].firstOrdinal < record.pointee.cursor { record.pointee.passed = batch }
+    previous = batch
   }
 
   func removeReady(_ batch: UInt32, _ device: UInt32) {
@@ -70,78 +87,87 @@ extension DeviceShard {
     if previous == 0 { record.pointee.ready = next } else { batches[previous].link = next }
     if next == 0 { record.pointee.lastReady = previous }
     batches[batch].link = 0
+    if record.pointee.passed == batch { record.pointee.passed = previous }
+  }
+
+  /// Moves the waiting batches that have become due into the ready list.
+  ///
+  /// Many come at once after an outage: they are put in order among themselves first, by what the heap's entries say, and
+  /// then merged in one walk, so that each record is touched once.
+  @inline(__always)
+  mutating func collectDue(_ device: UInt32, at now: Instant) {
+    guard let first = firstWaiting(device), first.due <= now.microseconds else { return }
+    popWaiting(first.batch, device)
+    if let second = firstWaiting(device), second.due <= now.microseconds {
+      collectMany(from: first, device, at: now)
+    } else {
+      insertReady(first.batch, device)
+    }
+  }
+
+  @inline(never)
+  private mutating func collectMany(from first: WaitingHeaps.Entry, _ device: UInt32, at now: Instant) {
+    let record = self[device]
+    due.removeAll()
+    due.append(first)
+    while let next = firstWaiting(device), next.due <= now.microseconds {
+      popWaiting(next.batch, device)
+      touchAhead(batch: next.batch)
+      // Insertion from the back, by ordinal.
+      due.append(next)
+      var i = due.count &- 1
+      while i > 0, due[i &- 1].firstOrdinal > next.firstOrdinal {
+        due[i] = due[i &- 1]
+        i &-= 1
+      }
+      due[i] = next
+    }
+    var (previous, next) = readyPlace(before: due[0].firstOrdinal, device)
+    for i in 0..<due.count {
+      while next != 0, batches[next].firstOrdinal < due[i].firstOrdinal {
+        previous = next
+        next = batches[next].link
+      }
+      linkReady(due[i].batch, &previous, next, device)
+    }
+    if next == 0 { record.pointee.lastReady = previous }
   }
 
   // MARK: Waiting batches
 
-  func pushWaiting(_ batch: UInt32, _ device: UInt32) {
+  mutating func pushWaiting(_ batch: UInt32, _ device: UInt32) {
+    let entry = WaitingHeaps.Entry(
+      due: batches[batch].retry.retryAt, firstOrdinal: batches[batch].firstOrdinal, batch: batch)
+    batches[batch].flags.insert(.waiting)
     let record = self[device]
-    batches[batch].link = 0
-    batches[batch].child = 0
-    batches[batch].flags.insert(.inHeap)
-    record.pointee.waiting = meld(record.pointee.waiting, batch)
+    waiting.push(entry, &record.pointee.waiting)
   }
 
-  /// The waiting batch that is due first; entries of batches that have gone are freed on the way. 0: none.
-  mutating func firstWaiting(_ device: UInt32) -> UInt32 {
+  /// The waiting batch that is due first; entries of batches that have gone are freed on the way.
+  @inline(__always)
+  mutating func firstWaiting(_ device: UInt32) -> WaitingHeaps.Entry? {
     let record = self[device]
-    while record.pointee.waiting != 0 {
-      let top = record.pointee.waiting
-      if batches[top].flags.contains(.held) { return top }
-      popWaiting(device)
-      releaseIfDone(top)
-    }
-    return 0
-  }
-
-  func popWaiting(_ device: UInt32) {
-    let record = self[device]
-    let top = record.pointee.waiting
-    batches[top].flags.remove(.inHeap)
-    // Children are melded in pairs from the left, the pairs from the right (Fredman et al. 1986).
-    var pairs: UInt32 = 0
-    var child = batches[top].child
-    while child != 0 {
-      let second = batches[child].link
-      if second == 0 {
-        batches[child].link = pairs
-        pairs = child
-        break
+    while record.pointee.waiting.count > 0 {
+      let entry = waiting.first(record.pointee.waiting)
+      if !record.pointee.flags.contains(.hasStaleEntries) || batches[entry.batch].flags.contains(.held) {
+        return entry
       }
-      let rest = batches[second].link
-      batches[child].link = 0
-      batches[second].link = 0
-      let pair = meld(child, second)
-      batches[pair].link = pairs
-      pairs = pair
-      child = rest
+      popWaiting(entry.batch, device)
+      releaseIfDone(entry.batch)
     }
-    var root: UInt32 = 0
-    while pairs != 0 {
-      let rest = batches[pairs].link
-      batches[pairs].link = 0
-      root = meld(root, pairs)
-      pairs = rest
-    }
-    record.pointee.waiting = root
-    batches[top].child = 0
+    record.pointee.flags.remove(.hasStaleEntries)
+    return nil
   }
 
-  private func meld(_ a: UInt32, _ b: UInt32) -> UInt32 {
-    if a == 0 { return b }
-    if b == 0 { return a }
-    let aFirst =
-      batches[a].retry.retryAt != batches[b].retry.retryAt
-      ? batches[a].retry.retryAt < batches[b].retry.retryAt : batches[a].firstOrdinal < batches[b].firstOrdinal
-    let (winner, loser) = aFirst ? (a, b) : (b, a)
-    batches[loser].link = batches[winner].child
-    batches[winner].child = loser
-    return winner
+  mutating func popWaiting(_ batch: UInt32, _ device: UInt32) {
+    batches[batch].flags.remove(.waiting)
+    let record = self[device]
+    waiting.popFirst(&record.pointee.waiting)
   }
 
   /// Frees a record that nothing refers to any more.
   mutating func releaseIfDone(_ batch: UInt32) {
-    if batches[batch].outstanding == 0, batches[batch].flags.isDisjoint(with: [.held, .inHeap]) {
+    if batches[batch].outstanding == 0, batches[batch].flags.isDisjoint(with: [.held, .waiting]) {
       batches.release(batch)
     }
   }

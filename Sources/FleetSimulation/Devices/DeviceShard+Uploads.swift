@@ -26,26 +26,29 @@ extension DeviceShard {
     record.pointee.flags.remove([.draining, .byTrigger])
     record.pointee.flags.insert(byTrigger ? [.looping, .byTrigger] : .looping)
     record.pointee.cursor = 0
-    if plan.isRebatch { mergeReady(device, at: now) }
+    record.pointee.passed = 0
+    if plan.pointee.isRebatch { mergeReady(device, at: now) }
     continueLoop(device, at: now, &sink)
   }
 
   /// Sends what may be sent now; ends the loop when nothing is left to send or to wait for.
   mutating func continueLoop(_ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable) {
     let record = self[device]
-    while record.pointee.inFlight < plan.concurrency, !record.pointee.flags.contains(.draining),
+    while record.pointee.inFlight < plan.pointee.concurrency, !record.pointee.flags.contains(.draining),
       record.pointee.gate.isReady(at: now.microseconds)
     {
+      let expected = plan.pointee.checks ? nextDueByScan(device, at: now) : 0
       let batch = takeNextDue(device, at: now)
+      if plan.pointee.checks, batch != expected { note("the loop took the wrong batch", device, at: now) }
       if batch == 0 { break }
       record.pointee.cursor = batches[batch].firstOrdinal &+ 1
       let state = clientRetry.map { $0[Int(truncatingIfNeeded: device)] } ?? batches[batch].retry
-      switch plan.machine.beforeSend(batch: state, pipeline: &record.pointee.pipeline, now: now.microseconds) {
+      switch plan.pointee.machine.beforeSend(batch: state, pipeline: &record.pointee.pipeline, now: now.microseconds) {
       case .send:
         send(batch, device, at: now, &sink)
       case .notDue:
         // The gate or the heap let something through too early: a bug, shown by the checkers.
-        violation = violation ?? "device \(device): a batch was offered before it was due at \(now.microseconds) µs"
+        note("a batch was offered before it was due", device, at: now)
         insertReady(batch, device)
       case .drop(let reason):
         clientRetry?[Int(truncatingIfNeeded: device)] = BatchRetryState()
@@ -61,14 +64,9 @@ extension DeviceShard {
   /// The first due batch at or behind the loop's cursor, taken out of the due list; 0: none.
   private mutating func takeNextDue(_ device: UInt32, at now: Instant) -> UInt32 {
     let record = self[device]
-    while true {
-      let top = record.pointee.waiting == 0 ? 0 : firstWaiting(device)
-      if top == 0 || batches[top].retry.retryAt > now.microseconds { break }
-      popWaiting(device)
-      insertReady(top, device)
-    }
-    var previous: UInt32 = 0
-    var batch = record.pointee.ready
+    collectDue(device, at: now)
+    var previous = record.pointee.passed
+    var batch = previous == 0 ? record.pointee.ready : batches[previous].link
     while batch != 0 {
       let isLegacy = batches[batch].flags.contains(.atTriggersOnly)
       if batches[batch].firstOrdinal >= record.pointee.cursor,
@@ -92,47 +90,46 @@ extension DeviceShard {
       record.pointee.flags.insert(.idleWithBatches)
       count(1, .devicesWaitingChange, at: now)
     }
-    if !plan.wakesByTimer { return }
+    if !plan.pointee.wakesByTimer { return }
     var due = Int64.max
     var batch = record.pointee.ready
     while batch != 0, batches[batch].flags.contains(.atTriggersOnly) { batch = batches[batch].link }
     if batch != 0 {
       due = now.microseconds
     } else {
-      let top = record.pointee.waiting == 0 ? 0 : firstWaiting(device)
-      if top == 0 { return }
-      due = max(batches[top].retry.retryAt, now.microseconds)
+      guard let first = firstWaiting(device) else { return }
+      due = max(first.due, now.microseconds)
     }
     due = max(due, record.pointee.gate.waitUntil)
     if record.pointee.wakeAt == due { return }
     record.pointee.wakeAt = due
-    if due < plan.end { sink.schedule(wakeUp: device, at: Instant(microseconds: due)) }
+    if due < plan.pointee.end { sink.schedule(wakeUp: device, at: Instant(microseconds: due)) }
   }
 
   private mutating func send(
     _ batch: UInt32, _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
   ) {
     let record = self[device]
-    if plan.checks { checkSend(batch, device, at: now) }
+    if plan.pointee.checks { checkSend(batch, device, at: now) }
     let attempt = batches[batch].attempts == .max ? 2 : batches[batch].attempts &+ 1
     batches[batch].attempts = attempt
     batches[batch].flags.insert(.inFlight)
     batches[batch].outstanding &+= 1
     let ordinal = batches[batch].firstOrdinal
     let network = key(of: device).child(UInt64(ordinal) &<< 16 | UInt64(attempt))
-    let up = UInt32(clamping: plan.latency.sample(network.child(RandomPurpose.networkUp)).microseconds)
-    let down = UInt32(clamping: plan.latency.sample(network.child(RandomPurpose.networkDown)).microseconds)
+    let up = UInt32(clamping: plan.pointee.latency.sample(network.child(RandomPurpose.networkUp)).microseconds)
+    let down = UInt32(clamping: plan.pointee.latency.sample(network.child(RandomPurpose.networkDown)).microseconds)
     let global = UInt32(truncatingIfNeeded: firstGlobal &+ Int(truncatingIfNeeded: device))
     sink.send(
       UploadRequest(
         arrival: now + Span(microseconds: Int64(up)), device: global, batch: batch, firstOrdinal: ordinal,
         uplink: up, downlink: down, events: batches[batch].events, attempt: attempt,
         generation: batches[batch].generation, shard: UInt16(truncatingIfNeeded: number)))
-    if Int64(up) > plan.timeout {
+    if Int64(up) > plan.pointee.timeout {
       // The client gives up while the request still travels; the server never learns of it in time to say so.
       sink.schedule(
         Delivery(
-          due: now + Span(microseconds: plan.timeout), device: device, batch: batch, firstOrdinal: ordinal,
+          due: now + Span(microseconds: plan.pointee.timeout), device: device, batch: batch, firstOrdinal: ordinal,
           downlink: down, retryAfter: .max, attempt: attempt, generation: batches[batch].generation, status: 0,
           kind: .timeOut, resolves: false))
     }
@@ -143,17 +140,6 @@ extension DeviceShard {
     record.pointee.sentEvents &+= UInt32(batches[batch].events)
     if now.microseconds &- record.pointee.lastTransmission >= 10_000_000 { record.pointee.radioWakeUps &+= 1 }
     record.pointee.lastTransmission = now.microseconds
-  }
-
-  private mutating func checkSend(_ batch: UInt32, _ device: UInt32, at now: Instant) {
-    var problem: String?
-    if batches[batch].flags.contains(.inFlight) { problem = "two uploads of one batch at once" }
-    if batches[batch].retry.retryAt > now.microseconds { problem = "an attempt before its due time" }
-    if self[device].pointee.gate.waitUntil > now.microseconds { problem = "an attempt inside the gate's wait" }
-    if self[device].pointee.inFlight >= plan.concurrency { problem = "more uploads at once than allowed" }
-    if let problem, violation == nil {
-      violation = "\(problem): device \(firstGlobal + Int(device)) at \(now.microseconds) µs"
-    }
   }
 }
 

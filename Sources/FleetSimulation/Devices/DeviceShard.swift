@@ -1,3 +1,4 @@
+import CPrefetch
 import FleetMetrics
 import SimulationKernel
 import TAPIModel
@@ -9,7 +10,8 @@ import UploadRetry
 /// Handlers take the time and the sink of consequences as arguments and know neither clock nor queue, so that the windowed
 /// engine and the plain engine of the tests run the same devices. Devices never see one another.
 package struct DeviceShard: ~Copyable {
-  let plan: CohortPlan
+  /// Behind a pointer, so that using a part of it never copies the whole.
+  let plan: UnsafePointer<CohortPlan>
   package let number: Int
   /// Number of the first device within its cohort, and how many there are.
   let first: Int
@@ -18,6 +20,9 @@ package struct DeviceShard: ~Copyable {
   /// The client's one retry record (*rebatch* only).
   let clientRetry: UnsafeMutablePointer<BatchRetryState>?
   var batches = BatchPool()
+  var waiting = WaitingHeaps()
+  /// Scratch of `collectDue`.
+  var due = GrowableBuffer<WaitingHeaps.Entry>()
   let rows: FastDivider
   let counters: IntervalCounters<DeviceCounter>
   let intervalDeliveries: IntervalDeliveries
@@ -27,7 +32,9 @@ package struct DeviceShard: ~Copyable {
   package var attempts: Int64 = 0
 
   package init(plan: CohortPlan, number: Int, first: Int, count: Int, rows: FastDivider, rowCount: Int) {
-    self.plan = plan
+    let stored = UnsafeMutablePointer<CohortPlan>.allocate(capacity: 1)
+    stored.initialize(to: plan)
+    self.plan = UnsafePointer(stored)
     self.number = number
     self.first = first
     self.count = count
@@ -45,15 +52,42 @@ package struct DeviceShard: ~Copyable {
   }
 
   deinit {
+    plan.deallocate()
     devices.deallocate()
     clientRetry?.deallocate()
   }
 
   /// The global number of a local device, and back.
-  package var firstGlobal: Int { plan.firstDevice + first }
+  package var firstGlobal: Int { plan.pointee.firstDevice + first }
+
+  /// Asks for a device's record ahead of the time when it is handled.
+  @inline(__always)
+  func touchAhead(_ device: UInt32) {
+    let record = UnsafeRawPointer(self[device])
+    fleetsim_prefetch(record)
+    fleetsim_prefetch(record + 64)
+  }
+
+  /// Asks for what the record, touched earlier, leads to: the batch a timer will most likely send.
+  @inline(__always)
+  func touchBatchAhead(of device: UInt32) {
+    let record = self[device]
+    if record.pointee.waiting.count > 0 { fleetsim_prefetch(waiting.address(record.pointee.waiting)) }
+    fleetsim_prefetch(batches.records + Int(truncatingIfNeeded: record.pointee.ready))
+  }
+
+  /// Asks for the batch that is due first, in the heap touched earlier.
+  @inline(__always)
+  func touchFirstWaitingAhead(of device: UInt32) {
+    let place = self[device].pointee.waiting
+    if place.count > 0 { touchAhead(batch: waiting.first(place).batch) }
+  }
 
   @inline(__always)
-  func key(of device: UInt32) -> RandomKey { plan.deviceKey(first &+ Int(truncatingIfNeeded: device)) }
+  func touchAhead(batch: UInt32) { fleetsim_prefetch(batches.records + Int(truncatingIfNeeded: batch)) }
+
+  @inline(__always)
+  func key(of device: UInt32) -> RandomKey { plan.pointee.deviceKey(first &+ Int(truncatingIfNeeded: device)) }
 
   @inline(__always)
   subscript(device: UInt32) -> UnsafeMutablePointer<DeviceRecord> { devices + Int(truncatingIfNeeded: device) }
@@ -68,17 +102,17 @@ package struct DeviceShard: ~Copyable {
     let record = self[device]
     let key = key(of: device)
     var phase: Int64 = 0
-    if plan.flushInterval != .max {
-      phase = plan.isSynchronised
-        ? 0 : key.child(RandomPurpose.flushPhase).uniform(0, through: plan.flushInterval - 1)
+    if plan.pointee.flushInterval != .max {
+      phase = plan.pointee.isSynchronised
+        ? 0 : key.child(RandomPurpose.flushPhase).uniform(0, through: plan.pointee.flushInterval - 1)
       record.pointee.nextInterval = phase
     }
-    if plan.isPeriodic {
+    if plan.pointee.isPeriodic {
       record.pointee.unsealedTime =
-        plan.phaseIsFlush
-        ? phase : key.child(RandomPurpose.eventPhase).uniform(0, through: plan.period - 1)
+        plan.pointee.phaseIsFlush
+        ? phase : key.child(RandomPurpose.eventPhase).uniform(0, through: plan.pointee.period - 1)
     } else {
-      record.pointee.unsealedTime = plan.gap(before: 0, key.child(RandomPurpose.events))
+      record.pointee.unsealedTime = plan.pointee.gap(before: 0, key.child(RandomPurpose.events))
     }
     record.pointee.aheadTime = record.pointee.unsealedTime
     scheduleNextTrigger(device, &sink)

@@ -94,6 +94,7 @@ package struct RunAssembly: ~Copyable {
     row.settledOldEvents = counters[index, .settledOldEvents]
     row.acceptedBatches = counters[index, .acceptedBatches]
     row.duplicateBatches = counters[index, .duplicateBatches]
+    row.timeToDeliverySum = counters[index, .timeToDeliverySum]
   }
 
   private func serverColumns(_ row: inout TimeSeries.Row, _ index: Int, _ front: borrowing ServerFront) {

@@ -165,7 +165,7 @@ struct WindowedEngine: ~Copyable {
   private func check(at time: Int64) throws {
     for i in 0..<rooms.count {
       if let violation = rooms[i].shard.violation { throw CheckFailure(description: violation) }
-      if rooms[i].shard.plan.checks, let violation = rooms[i].shard.conservationViolation(at: time) {
+      if rooms[i].shard.plan.pointee.checks, let violation = rooms[i].shard.conservationViolation(at: time) {
         throw CheckFailure(description: violation)
       }
     }
@@ -217,6 +217,7 @@ extension WindowedEngine.Room {
       if inWindow &>> ShardCalendars.deviceBits < word &>> ShardCalendars.deviceBits {
         word = calendars.inWindow.popFirst()
       } else if i < words.count {
+        touchAhead(i)
         i &+= 1
       } else {
         break
@@ -234,6 +235,29 @@ extension WindowedEngine.Room {
     case ItemKind.trigger: shard.handleTrigger(UInt32(truncatingIfNeeded: payload), at: now, &calendars)
     case ItemKind.wakeUp: shard.handleWakeUp(UInt32(truncatingIfNeeded: payload), at: now, &calendars)
     default: shard.handle(due[Int(truncatingIfNeeded: payload)], &calendars)
+    }
+  }
+
+  /// Touches what the items some way behind item `i` will need, in three steps, each reading what the step before has fetched:
+  /// the misses overlap with the work between.
+  @inline(__always)
+  private func touchAhead(_ i: Int) {
+    let mask: UInt64 = 1 &<< ShardCalendars.deviceBits &- 1
+    if i &+ 12 < words.count {
+      let word = words[i &+ 12]
+      if word &>> ShardCalendars.deviceBits & 7 >= ItemKind.wakeUp {
+        shard.touchAhead(UInt32(truncatingIfNeeded: word & mask))
+      } else {
+        let delivery = due.base + Int(truncatingIfNeeded: word & mask)
+        shard.touchAhead(delivery.pointee.device)
+        shard.touchAhead(batch: delivery.pointee.batch)
+      }
+    }
+    if i &+ 7 < words.count, words[i &+ 7] &>> ShardCalendars.deviceBits & 7 >= ItemKind.wakeUp {
+      shard.touchBatchAhead(of: UInt32(truncatingIfNeeded: words[i &+ 7] & mask))
+    }
+    if i &+ 3 < words.count, words[i &+ 3] &>> ShardCalendars.deviceBits & 7 == ItemKind.wakeUp {
+      shard.touchFirstWaitingAhead(of: UInt32(truncatingIfNeeded: words[i &+ 3] & mask))
     }
   }
 

@@ -28,7 +28,8 @@ extension ScenarioDecoder {
     }
     if node["exponential"] != nil {
       report(
-        "an exponential latency comes arbitrarily close to 0; the shortest is 1ms. Use { median, p99, minimum } instead",
+        "an exponential latency comes arbitrarily close to 0; the shortest is 1ms. "
+          + "Use { median, p99, minimum } instead",
         at: node.position, join(path, "exponential"))
       return nil
     }
@@ -45,7 +46,7 @@ extension ScenarioDecoder {
     guard object(node, path, keys) != nil else { return nil }
     let names = keys.map(\.name)
     guard let member = onlyMember(node, path, of: names) else {
-      if !(node.members ?? []).contains(where: { names.contains($0.key) }) {
+      if node.members?.isEmpty ?? false {
         report(
           "an empty distribution; write a span like \"50ms\" or one of \(names.joined(separator: ", "))",
           at: node.position, path)

@@ -110,7 +110,8 @@ extension ScenarioDecoder {
     guard let name = string(node, path) else { return nil }
     guard PathText.isName(name) else {
       report(
-        "\(quoted(name)) cannot be a name; allowed: a letter, then letters, digits, \"-\" and \"_\", at most 64",
+        "\(quoted(name)) cannot be a name; "
+          + "allowed: a letter, then letters, digits, \"-\" and \"_\", at most 64",
         at: node.position, path)
       return nil
     }
@@ -122,7 +123,8 @@ extension ScenarioDecoder {
     let there = cohort.latency.leastSpan
     guard cohort.timeout <= there + there, let node = node["timeout"] ?? node["network"] else { return }
     warn(
-      "every upload times out: the time-out is \(Units.text(cohort.timeout)), the way to the server and back takes "
+      "every upload times out: the time-out is \(Units.text(cohort.timeout)), "
+        + "the way to the server and back takes "
         + "at least \(Units.text(there + there))",
       at: node.position, join(path, "timeout"))
   }
@@ -170,7 +172,8 @@ extension ScenarioDecoder {
     }
     if let duration, duration.microseconds / gap.microseconds > Self.maximumEventsPerDevice {
       report(
-        "\(duration.microseconds / gap.microseconds) events for each device in a run of \(Units.text(duration)); "
+        "\(duration.microseconds / gap.microseconds) events for each device "
+          + "in a run of \(Units.text(duration)); "
           + "at most \(Self.maximumEventsPerDevice)", at: node.position, path)
       return nil
     }

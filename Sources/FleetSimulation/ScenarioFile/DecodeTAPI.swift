@@ -21,8 +21,12 @@ extension ScenarioDecoder {
         "no server; write bucket: { capacity: \"4000/s\" } or workers: { count: 200, serviceTime: \"50ms\" }",
         at: node.position, path)
     }
-    let overload = node["overload"].map { self.overload($0, join(path, "overload"), server: server) } ?? Overload()
-    let incidents = node["incidents"].map { self.incidents($0, join(path, "incidents"), duration: duration) } ?? []
+    var overload: Overload? = Overload()
+    if let node = node["overload"] { overload = self.overload(node, join(path, "overload"), server: server) }
+    var incidents: [Incident] = []
+    if let node = node["incidents"] {
+      incidents = self.incidents(node, join(path, "incidents"), duration: duration)
+    }
     guard let server, let overload else { return nil }
     return TAPIConfiguration(server: server, overload: overload, incidents: incidents)
   }
@@ -140,7 +144,7 @@ extension ScenarioDecoder {
   private mutating func wholeSeconds(_ node: PositionedValue, _ path: String) -> Span? {
     guard let span = span(node, path, in: .zero...Self.longestRetryAfter) else { return nil }
     guard span.microseconds % 1_000_000 == 0 else {
-      report("Retry-After is sent in whole seconds, \(describe(node)) is none", at: node.position, path)
+      report("Retry-After is sent in whole seconds, and \(shown(node)) is none", at: node.position, path)
       return nil
     }
     return span
@@ -249,7 +253,7 @@ extension ScenarioDecoder {
     guard let parts else { return nil }
     guard (1_000...1_000_000).contains(parts) else {
       report(
-        "\(describe(node)) is out of range; \(allowed). For no capacity at all use kind: \"outage\"",
+        "\(shown(node)) is out of range; \(allowed). For no capacity at all use kind: \"outage\"",
         at: node.position, path)
       return nil
     }

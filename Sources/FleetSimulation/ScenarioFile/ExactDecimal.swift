@@ -1,6 +1,7 @@
 /// A decimal number read exactly: no floating point on the way from a file to the model.
 ///
-/// value = ± `mantissa` · 10^`exponent`. Up to 19 significant digits; more are `nil` at the reader unless they are zeros.
+/// value = ± `mantissa` · 10^`exponent`. Up to 19 significant digits; more are `nil` at the reader unless
+/// they are zeros.
 package struct ExactDecimal: Sendable, Hashable {
   package var isNegative: Bool
   package var mantissa: UInt64
@@ -14,7 +15,8 @@ package struct ExactDecimal: Sendable, Hashable {
   }
 
   /// Reads `12`, `-0.5`, `.5`, `5.`, `1e3`, and with `hex` also `0x1F`.
-  /// - Returns: nil for anything else, `Infinity` and `NaN` included, and for more than 19 significant digits.
+  /// - Returns: nil for anything else, `Infinity` and `NaN` included, and for more than 19 significant
+  /// digits.
   package init?(_ text: some StringProtocol) {
     var bytes = Array(text.utf8)[...]
     isNegative = bytes.first == Ascii.minus
@@ -152,7 +154,8 @@ package struct ExactDecimal: Sendable, Hashable {
     return Self.roundedQuotient(dividend, scaled)
   }
 
-  /// This number times `factor` divided by `divisor`, rounded to the nearest, halves up; nil if it does not fit.
+  /// This number times `factor` divided by `divisor`, rounded to the nearest, halves up; nil if it does not
+  /// fit.
   package func times(_ factor: UInt64, dividedBy divisor: UInt64) -> Int64? {
     guard !isNegative else { return nil }
     let product = mantissa.multipliedFullWidth(by: factor)

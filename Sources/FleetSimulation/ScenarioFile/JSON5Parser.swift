@@ -6,9 +6,9 @@ package struct JSON5Error: Error, Sendable, Hashable {
 
 /// Parses JSON5 (json5.org, specification 1.0.0) into a tree in which every value knows its line and column.
 ///
-/// Stricter than JSON5 in two places: a duplicate key is an error, and so is half a surrogate pair (a Swift string cannot
-/// hold one). Works on UTF-8 bytes in one pass, O(bytes). Neither depth nor size can hurt it: nesting ends at
-/// `maximumDepth`, texts at `maximumBytes`.
+/// Stricter than JSON5 in two places: a duplicate key is an error, and so is half a surrogate pair (a Swift
+/// string cannot hold one). Works on UTF-8 bytes in one pass, O(bytes). Neither depth nor size can hurt it:
+/// nesting ends at `maximumDepth`, texts at `maximumBytes`.
 package struct JSON5Parser {
   package static let maximumDepth = 64
   package static let maximumBytes = 16 * 1024 * 1024
@@ -17,8 +17,8 @@ package struct JSON5Parser {
   var offset = 0
   private let source: Int32
   private var depth = 0
-  // Positions are asked for in ascending order, so the lines and columns before the last one asked for are never
-  // counted again.
+  // Positions are asked for in ascending order, so the lines and columns before the last one asked for are
+  // never counted again.
   private var markOffset = 0
   private var markLine: Int32 = 1
   private var markColumn: Int32 = 1

@@ -187,7 +187,8 @@ extension JSON5Parser {
         runStart = offset
       case Ascii.lineFeed, Ascii.carriageReturn:
         throw failure(
-          "a string cannot go on over the end of a line; expected \(quoted(String(Character(Unicode.Scalar(quote)))))"
+          "a string cannot go on over the end of a line; expected "
+            + quoted(String(Character(Unicode.Scalar(quote))))
         )
       default: offset += 1
       }

@@ -3,8 +3,8 @@ import TAPIModel
 import UploadRetry
 
 extension Scenario {
-  /// The whole scenario as JSON, every default written out, Settings inline; `ScenarioFile` reads it back into an equal
-  /// scenario. Pretty-printed with two spaces, a line feed at the end.
+  /// The whole scenario as JSON, every default written out, Settings inline; `ScenarioFile` reads it back
+  /// into an equal scenario. Pretty-printed with two spaces, a line feed at the end.
   public var normalisedJSON: String {
     var members: [(String, PositionedValue)] = [("format", .number("1"))]
     if let question { members.append(("question", .text(question))) }

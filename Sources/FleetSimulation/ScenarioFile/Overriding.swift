@@ -28,8 +28,9 @@ struct SettingsChange {
   var path: String
 }
 
-/// Applies overrides to the tree of a scenario, before it is decoded: so all checks and messages hold for them too.
-/// Changes of Settings are only collected: they go into Settings of whatever shape, in files of their own.
+/// Applies overrides to the tree of a scenario, before it is decoded: so all checks and messages hold for
+/// them too. Changes of Settings are only collected: they go into Settings of whatever shape, in files of
+/// their own.
 struct Overriding {
   private(set) var root: PositionedValue
   private(set) var settingsChanges: [SettingsChange] = []
@@ -45,7 +46,8 @@ struct Overriding {
   mutating func apply(_ override: Override, reporting decoder: inout ScenarioDecoder) {
     guard let parts = PathText.parse(override.path) else {
       decoder.report(
-        "\(quoted(override.path)) is not a path; write keys with dots between them, like tapi.bucket.capacity",
+        "\(quoted(override.path)) is not a path; "
+          + "write keys with dots between them, like tapi.bucket.capacity",
         at: .commandLine, "")
       return
     }

@@ -1,4 +1,5 @@
-/// Dotted paths: `tapi.bucket.capacity`, `tapi.incidents[0].at` (or `.0.at`), `integrations["Segment.io"].httpConfig`.
+/// Dotted paths: `tapi.bucket.capacity`, `tapi.incidents[0].at` (or `.0.at`),
+/// `integrations["Segment.io"].httpConfig`.
 package enum PathText {
   /// The parts of a path; nil if it is none.
   package static func parse(_ text: String) -> [String]? {
@@ -52,8 +53,8 @@ package enum PathText {
       && key.utf8.allSatisfy { Ascii.isDigit($0) || isLetter($0) || "_-$".utf8.contains($0) }
   }
 
-  /// Whether a cohort can have this name: a letter, then letters, digits, `-` and `_`, so that a path can hold it and
-  /// it cannot be taken for a number.
+  /// Whether a cohort can have this name: a letter, then letters, digits, `-` and `_`, so that a path can
+  /// hold it and it cannot be taken for a number.
   static func isName(_ text: String) -> Bool {
     isPlain(text) && isLetter(text.utf8.first ?? 0) && !text.utf8.contains(UInt8(ascii: "$"))
   }

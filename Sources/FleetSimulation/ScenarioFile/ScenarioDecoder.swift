@@ -2,8 +2,8 @@ import SimulationKernel
 
 /// Turns a tree into a `Scenario` and collects every problem on the way.
 ///
-/// A reading function returns nil when it has reported a problem; the caller goes on with some stand-in, so that the
-/// problems behind it are found too. Whether there was a problem is asked once, at the end.
+/// A reading function returns nil when it has reported a problem; the caller goes on with some stand-in, so
+/// that the problems behind it are found too. Whether there was a problem is asked once, at the end.
 struct ScenarioDecoder {
   typealias Shape = ScenarioSchema.Shape
 
@@ -108,6 +108,11 @@ struct ScenarioDecoder {
     return path.isEmpty ? shown : PathText.isPlain(key) ? path + "." + shown : path + shown
   }
 
+  /// Text in quotes, numbers as written.
+  func shown(_ node: PositionedValue) -> String {
+    if case .string(let text) = node.content { quoted(text) } else { describe(node) }
+  }
+
   /// The value for a message: short values as written, others by kind.
   func describe(_ node: PositionedValue) -> String {
     switch node.content {
@@ -185,12 +190,18 @@ struct ScenarioDecoder {
 
   // MARK: Values with units
 
+  /// A plain number is shown with the unit; a negative or an absurd one is not repeated as if it were right.
+  private static func missingUnit(_ text: String, _ unit: String, example: String) -> String {
+    let isPlain = text.utf8.count <= 12 && text.utf8.allSatisfy { Ascii.isDigit($0) || $0 == Ascii.dot }
+    return "missing unit: write " + (isPlain ? quoted(text + unit) : "a value like " + quoted(example))
+  }
+
   mutating func span(_ node: PositionedValue, _ path: String, in range: ClosedRange<Span>) -> Span? {
     let text: String
     switch node.content {
     case .string(let written): text = written
     case .number(let written):
-      report("missing unit: write \(quoted(written + "s"))", at: node.position, path)
+      report(Self.missingUnit(written, "s", example: "30s"), at: node.position, path)
       return nil
     default:
       report("expected a span such as \"30s\", found \(describe(node))", at: node.position, path)
@@ -201,7 +212,8 @@ struct ScenarioDecoder {
     }
     guard range.contains(span) else {
       report(
-        "\(quoted(text)) is out of range; allowed: \(Units.text(range.lowerBound)) to \(Units.text(range.upperBound))",
+        "\(quoted(text)) is out of range; "
+          + "allowed: \(Units.text(range.lowerBound)) to \(Units.text(range.upperBound))",
         at: node.position, path)
       return nil
     }
@@ -215,7 +227,7 @@ struct ScenarioDecoder {
     switch node.content {
     case .string(let text): return text
     case .number(let text):
-      report("missing unit: write \(quoted(text + unit))", at: node.position, path)
+      report(Self.missingUnit(text, unit, example: example), at: node.position, path)
     default:
       report("expected \(what) such as \"\(example)\", found \(describe(node))", at: node.position, path)
     }

@@ -2,16 +2,16 @@ import UploadRetry
 
 /// A scenario file with everything it refers to, before overrides.
 ///
-/// Text → positioned tree (`JSON5Parser`) → overrides (`Overriding`) → Settings of each cohort (`SettingsResolution`) →
-/// `Scenario` (`ScenarioDecoder`). What keys there are says `ScenarioSchema`.
+/// Text → positioned tree (`JSON5Parser`) → overrides (`Overriding`) → Settings of each cohort
+/// (`SettingsResolution`) → `Scenario` (`ScenarioDecoder`). What keys there are says `ScenarioSchema`.
 public struct ScenarioFile: Sendable {
   /// What `decode` made.
   public struct Decoded: Sendable {
     public var scenario: Scenario
     /// Repairs of Settings and the like.
     public var warnings: [Diagnostic]
-    /// The whole scenario as normalised JSON (for `run.json`), pretty-printed, two spaces. Without `compare`: it is one
-    /// run's scenario.
+    /// The whole scenario as normalised JSON (for `run.json`), pretty-printed, two spaces. Without `compare`:
+    /// it is one run's scenario.
     public var normalisedJSON: String
     /// The `compare:` section: one axis per path, values as written.
     public var axes: [Axis]
@@ -32,9 +32,9 @@ public struct ScenarioFile: Sendable {
   /// What was wrong with the files that the scenario refers to: reported with everything else by `decode`.
   private var fileProblems: [Diagnostic] = []
 
-  /// Parses scenario text. `readFile` resolves paths in it (`settings: "settings.json"`, relative to the scenario) to
-  /// text, or throws an error whose description is shown; it is called at most once a path. Problems of those files are
-  /// reported by `decode`, with all the others.
+  /// Parses scenario text. `readFile` resolves paths in it (`settings: "settings.json"`, relative to the
+  /// scenario) to text, or throws an error whose description is shown; it is called at most once a path.
+  /// Problems of those files are reported by `decode`, with all the others.
   /// - Throws: `ScenarioProblems` if the scenario itself is no JSON5 object.
   public init(
     text: String, name: String, settingsText: (text: String, name: String)? = nil,
@@ -54,8 +54,8 @@ public struct ScenarioFile: Sendable {
     if let settingsText {
       replacement = parseSettings(settingsText.text, name: settingsText.name)
     }
-    for reference in Self.settingsReferences(in: root, onlyCompared: settingsText != nil) {
-      read(reference, with: readFile)
+    for (path, node) in Self.settingsReferences(in: root, onlyCompared: settingsText != nil) {
+      read(node, at: path, with: readFile)
     }
   }
 
@@ -93,11 +93,17 @@ public struct ScenarioFile: Sendable {
   }
 
   /// The names of Settings files in the scenario, each once, with where it first stands.
-  private static func settingsReferences(in root: PositionedValue, onlyCompared: Bool) -> [PositionedValue] {
-    var values: [PositionedValue?] = []
+  private static func settingsReferences(
+    in root: PositionedValue, onlyCompared: Bool
+  ) -> [(path: String, node: PositionedValue)] {
+    var values: [(path: String, node: PositionedValue?)] = []
     if !onlyCompared {
-      values.append(root["settings"])
-      if case .array(let cohorts)? = root["fleet"]?.content { values += cohorts.map { $0["settings"] } }
+      values.append(("settings", root["settings"]))
+      if case .array(let cohorts)? = root["fleet"]?.content {
+        values += cohorts.indices.map {
+          (ScenarioPaths.cohort($0, of: cohorts) + ".settings", cohorts[$0]["settings"])
+        }
+      }
     }
     for axis in root["compare"]?.members ?? [] {
       let parts = PathText.parse(axis.key) ?? []
@@ -105,15 +111,20 @@ public struct ScenarioFile: Sendable {
       else {
         continue
       }
-      if case .array(let elements) = axis.value.content { values += elements }
+      if case .array(let elements) = axis.value.content {
+        values += elements.indices.map { ("compare[\(quoted(axis.key))][\($0)]", elements[$0]) }
+      }
     }
     var seen: Set<String> = []
-    return values.compactMap(\.self).filter {
-      if case .string(let name) = $0.content { seen.insert(name).inserted } else { false }
+    return values.compactMap { path, node in
+      guard let node, case .string(let name) = node.content, seen.insert(name).inserted else { return nil }
+      return (path, node)
     }
   }
 
-  private mutating func read(_ reference: PositionedValue, with readFile: (String) throws -> String) {
+  private mutating func read(
+    _ reference: PositionedValue, at path: String, with readFile: (String) throws -> String
+  ) {
     guard case .string(let name) = reference.content else { return }
     do {
       settingsFiles[name] = parseSettings(try readFile(name), name: name)
@@ -123,7 +134,7 @@ public struct ScenarioFile: Sendable {
       fileProblems.append(
         Diagnostic(
           file: sources[0], line: Int(reference.position.line), column: Int(reference.position.column),
-          path: "settings", message: "cannot read \(quoted(name)): \(reasons)"))
+          path: path, message: "cannot read \(quoted(name)): \(reasons)"))
     }
   }
 
@@ -163,7 +174,8 @@ public struct ScenarioFile: Sendable {
       let path = "compare[\(quoted(member.key))]"
       guard case .array(let elements) = member.value.content, !elements.isEmpty else {
         decoder.report(
-          "expected a list of at least one value, found \(decoder.describe(member.value))",
+          "expected a list of at least one value, found "
+            + (member.value.isEmptyList ? "an empty one" : decoder.describe(member.value)),
           at: member.value.position, path)
         continue
       }
@@ -207,5 +219,11 @@ public struct ScenarioFile: Sendable {
       let place = problem.path == override.path || problem.path.isEmpty ? "" : problem.path + ": "
       decoder.report(place + problem.message, at: position, path)
     }
+  }
+}
+
+extension PositionedValue {
+  fileprivate var isEmptyList: Bool {
+    if case .array(let elements) = content { elements.isEmpty } else { false }
   }
 }

@@ -1,7 +1,8 @@
-/// Every key that a scenario may have, in one place: unknown-key reports, "did you mean", the paths of `--set` and
-/// `compare`, and the test of `experiments/scenario.schema.json` read this table.
+/// Every key that a scenario may have, in one place: unknown-key reports, "did you mean", the paths of
+/// `--set` and `compare`, and the test of `experiments/scenario.schema.json` read this table.
 package enum ScenarioSchema {
-  /// What may stand at a place. Many objects have a short form too (`latency: "50ms"`): the decoder knows those.
+  /// What may stand at a place. Many objects have a short form too (`latency: "50ms"`): the decoder knows
+  /// those.
   package indirect enum Shape: Sendable {
     /// Nothing with members.
     case scalar

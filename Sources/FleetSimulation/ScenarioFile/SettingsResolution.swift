@@ -1,9 +1,10 @@
 import UploadRetry
 
-/// Which Settings each cohort has (S13), with the changes of `--set`, and what had to be repaired in them (S14).
+/// Which Settings each cohort has (S13), with the changes of `--set`, and what had to be repaired in them
+/// (S14).
 ///
-/// A value in a file that needs a repair is a warning, as an SDK would do; one that was given as an override is an
-/// error, because whoever runs `compare` on a strategy that does not exist wants to know.
+/// A value in a file that needs a repair is a warning, as an SDK would do; one that was given as an override
+/// is an error, because whoever runs `compare` on a strategy that does not exist wants to know.
 struct SettingsResolution {
   /// `--settings FILE`: replaces what the scenario says.
   var replacement: PositionedValue?
@@ -65,6 +66,13 @@ struct SettingsResolution {
     for repair in repairs {
       report(repair, in: settings, changes, reporting: &decoder)
     }
+    if case .additive = config.backoff.jitter { return config }
+    if let change = changes.last(where: { $0.parts == ["backoffConfig", "jitterPercent"] }) {
+      let message = "has no effect: jitterStrategy is \(config.backoff.jitter)"
+      let position = Position.commandLine
+      let warning = Diagnostic(severity: .warning, file: "--set", path: change.path, message: message)
+      if reported.insert(warning).inserted { decoder.warn(message, at: position, change.path) }
+    }
     return config
   }
 
@@ -116,17 +124,30 @@ struct SettingsResolution {
       path = settings.prefix + (path.isEmpty || path.hasPrefix("[") ? "" : ".") + path
     }
     let severity: Diagnostic.Severity = isOverride ? .error : .warning
+    let message = isOverride ? Self.withoutRemedy(repair.message) : repair.message
     let key = Diagnostic(
       severity: severity, file: ScenarioDecoder.name(of: position, in: decoder.sources),
       line: Int(position.line),
-      path: path, message: repair.message)
-    if reported.insert(key).inserted { decoder.add(severity, repair.message, at: position, path) }
+      path: path, message: message)
+    if reported.insert(key).inserted { decoder.add(severity, message, at: position, path) }
+  }
+
+  /// A repair says last what is used instead; for an error nothing is.
+  private static func withoutRemedy(_ message: String) -> String {
+    guard message.hasSuffix(" is used") || message.hasSuffix(" is ignored") || message.hasSuffix(" are used")
+    else {
+      return message
+    }
+    if let question = message.lastIndex(of: "?") { return String(message[...question]) }
+    guard let semicolon = message.lastIndex(of: ";") else { return message }
+    return String(message[..<semicolon])
   }
 }
 
 /// Settings as a positioned tree.
 enum SettingsTree {
-  /// Where the section with `rateLimitConfig` and `backoffConfig` is: `HTTPConfig.decode` takes the first of these.
+  /// Where the section with `rateLimitConfig` and `backoffConfig` is: `HTTPConfig.decode` takes the first of
+  /// these.
   static func section(of tree: PositionedValue) -> [String] {
     let names = ["httpConfig", "retryConfig"]
     for name in names where tree[name]?.members != nil { return [name] }

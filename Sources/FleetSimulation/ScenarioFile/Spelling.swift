@@ -1,7 +1,7 @@
 /// "Did you mean": the candidate nearest to what was written.
 package enum Spelling {
-  /// The nearest candidate by edit distance (insert, delete, replace, swap of neighbours), upper and lower case alike;
-  /// nil if none is near: at most one edit for each three letters, and one for short words.
+  /// The nearest candidate by edit distance (insert, delete, replace, swap of neighbours), upper and lower
+  /// case alike; nil if none is near: at most one edit for each three letters, and one for short words.
   package static func nearest(to word: String, among candidates: [String]) -> String? {
     let letters = Array(word.lowercased().utf8.prefix(65))
     guard letters.count <= 64 else { return nil }

@@ -1,0 +1,82 @@
+import FleetMetrics
+import SimulationKernel
+
+/// Checkers beside the devices (design.md, Checkers): they observe and never drive.
+extension DeviceShard {
+  /// Keeps the first broken rule.
+  mutating func note(_ problem: String, _ device: UInt32, at now: Instant) {
+    if violation == nil { violation = "\(problem): device \(firstGlobal + Int(device)) at \(now.microseconds) µs" }
+  }
+
+  /// The oldest due batch at or behind the loop's cursor, found by looking at every batch; 0: none.
+  func nextDueByScan(_ device: UInt32, at now: Instant) -> UInt32 {
+    let record = self[device]
+    var batch = record.pointee.oldest
+    while batch != 0 {
+      let flags = batches[batch].flags
+      let isAllowed = !flags.contains(.atTriggersOnly) || record.pointee.flags.contains(.byTrigger)
+      let isDue = !flags.contains(.waiting) || batches[batch].retry.retryAt <= now.microseconds
+      if batches[batch].firstOrdinal >= record.pointee.cursor, !flags.contains(.inFlight), isAllowed, isDue {
+        return batch
+      }
+      batch = batches[batch].newer
+    }
+    return 0
+  }
+
+  mutating func checkSend(_ batch: UInt32, _ device: UInt32, at now: Instant) {
+    let record = self[device]
+    if batches[batch].flags.contains(.inFlight) { note("two uploads of one batch at once", device, at: now) }
+    if batches[batch].retry.retryAt > now.microseconds { note("an attempt before its due time", device, at: now) }
+    if record.pointee.gate.waitUntil > now.microseconds { note("an attempt inside the gate's wait", device, at: now) }
+    if record.pointee.inFlight >= plan.pointee.concurrency { note("more uploads at once than allowed", device, at: now) }
+  }
+
+  /// Checks that events created = delivered + dropped + held, by walking every device's queue.
+  func conservationViolation(at time: Int64) -> String? {
+    var created: Int64 = 0
+    var open: Int64 = 0
+    for device in 0..<UInt32(count) {
+      let record = self[device]
+      let events = key(of: device).child(RandomPurpose.events)
+      var ordinal = record.pointee.nextOrdinal
+      var eventTime = record.pointee.unsealedTime
+      while eventTime < time {
+        ordinal &+= 1
+        eventTime &+= plan.pointee.gap(before: ordinal, events)
+        open += 1
+      }
+      created += Int64(ordinal)
+      var held: Int64 = 0
+      var uploads = 0
+      var previous: UInt32?
+      var batch = record.pointee.oldest
+      while batch != 0 {
+        held += Int64(batches[batch].events)
+        if batches[batch].flags.contains(.inFlight) { uploads += 1 }
+        if !batches[batch].flags.contains(.accepted) { open += Int64(batches[batch].events) }
+        if let previous, previous >= batches[batch].firstOrdinal {
+          return "device \(firstGlobal + Int(device)): batches out of order at \(time) µs"
+        }
+        previous = batches[batch].firstOrdinal
+        batch = batches[batch].newer
+      }
+      if held != Int64(record.pointee.heldEvents) || uploads != Int(record.pointee.inFlight) {
+        return "device \(firstGlobal + Int(device)): its counts do not match its queue at \(time) µs"
+      }
+    }
+    let settled =
+      sum(.deliveredEvents) + sum(.droppedByStatus) + sum(.droppedByRetryLimit) + sum(.droppedByRateLimitRetryLimit)
+      + sum(.droppedByAge) + sum(.droppedByOverflow) - sum(.acceptedAfterDropEvents)
+    if created != settled + open {
+      return "events are not conserved at \(time) µs: \(created) created, \(settled) settled, \(open) open"
+    }
+    return nil
+  }
+
+  func sum(_ counter: DeviceCounter) -> Int64 {
+    var sum: Int64 = 0
+    for row in 0..<counters.rows { sum += counters[row, counter] }
+    return sum
+  }
+}

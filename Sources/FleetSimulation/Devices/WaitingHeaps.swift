@@ -1,0 +1,131 @@
+/// The batches of every device that wait for their backoff: a binary heap a device, by due time.
+///
+/// A heap's entries lie side by side in a block from a pool with sizes of powers of two, so that finding, adding and removing
+/// among fifty waiting batches touches three or four cache lines. Entries hold their own due time; a batch that leaves its queue
+/// while it waits stays behind as an entry and is passed over when it comes up.
+/// Complexity: first O(1), push and pop O(log n).
+struct WaitingHeaps: ~Copyable {
+  struct Entry: BitwiseCopyable {
+    var due: Int64
+    var firstOrdinal: UInt32
+    var batch: UInt32
+
+    @inline(__always)
+    static func < (a: Entry, b: Entry) -> Bool {
+      a.due != b.due ? a.due < b.due : a.firstOrdinal < b.firstOrdinal
+    }
+  }
+
+  /// Where a device's heap lies; 8 bytes.
+  struct Place {
+    /// In units of the smallest block.
+    fileprivate var block: UInt32 = 0
+    fileprivate(set) var count: UInt16 = 0
+    fileprivate var sizeClass: UInt16 = 0
+  }
+
+  private static var smallest: Int { 4 }
+
+  private var entries: UnsafeMutablePointer<Entry>
+  private var capacity: Int
+  /// Block 0 is never used, so that 0 can end a free list.
+  private var used = 1
+  /// The first free block of each size class; the next one stands in a free block's first entry.
+  private let free: UnsafeMutablePointer<UInt32>
+
+  init() {
+    capacity = 64
+    entries = .allocate(capacity: capacity * Self.smallest)
+    free = .allocate(capacity: 32)
+    free.initialize(repeating: 0, count: 32)
+  }
+
+  deinit {
+    entries.deallocate()
+    free.deallocate()
+  }
+
+  @inline(__always)
+  func address(_ place: Place) -> UnsafeMutablePointer<Entry> {
+    entries + Int(truncatingIfNeeded: place.block) &* Self.smallest
+  }
+
+  @inline(__always)
+  func first(_ place: Place) -> Entry { address(place)[0] }
+
+  mutating func push(_ entry: Entry, _ place: inout Place) {
+    if Int(place.count) == place.room { grow(&place) }
+    let heap = address(place)
+    var i = Int(place.count)
+    place.count += 1
+    while i > 0 {
+      let parent = (i &- 1) &>> 1
+      if !(entry < heap[parent]) { break }
+      heap[i] = heap[parent]
+      i = parent
+    }
+    heap[i] = entry
+  }
+
+  mutating func popFirst(_ place: inout Place) {
+    place.count -= 1
+    let n = Int(place.count)
+    if n == 0 {
+      release(&place)
+      return
+    }
+    let heap = address(place)
+    let last = heap[n]
+    var i = 0
+    while true {
+      var child = 2 &* i &+ 1
+      if child >= n { break }
+      if child &+ 1 < n, heap[child &+ 1] < heap[child] { child &+= 1 }
+      if !(heap[child] < last) { break }
+      heap[i] = heap[child]
+      i = child
+    }
+    heap[i] = last
+  }
+
+  private mutating func grow(_ place: inout Place) {
+    precondition(place.sizeClass < 15, "more than 65,536 batches wait in one device")
+    var larger = Place()
+    larger.sizeClass = place.sizeClass + 1
+    larger.count = place.count
+    larger.block = allocate(sizeClass: larger.sizeClass)
+    if place.count > 0 { address(larger).update(from: address(place), count: Int(place.count)) }
+    if place.sizeClass > 0 { release(&place) }
+    place = larger
+  }
+
+  private mutating func allocate(sizeClass: UInt16) -> UInt32 {
+    let block = free[Int(sizeClass)]
+    if block != 0 {
+      free[Int(sizeClass)] = entries[Int(block) * Self.smallest].batch
+      return block
+    }
+    let blocks = 1 << (Int(sizeClass) - 1)
+    if used + blocks > capacity {
+      let larger = max(capacity * 2, used + blocks)
+      let moved = UnsafeMutablePointer<Entry>.allocate(capacity: larger * Self.smallest)
+      moved.update(from: entries, count: used * Self.smallest)
+      entries.deallocate()
+      entries = moved
+      capacity = larger
+    }
+    used += blocks
+    return UInt32(truncatingIfNeeded: used - blocks)
+  }
+
+  private mutating func release(_ place: inout Place) {
+    entries[Int(place.block) * Self.smallest].batch = free[Int(place.sizeClass)]
+    free[Int(place.sizeClass)] = place.block
+    place = Place()
+  }
+}
+
+extension WaitingHeaps.Place {
+  /// Entries that fit: 4, 8, 16 …; none without a block.
+  fileprivate var room: Int { sizeClass == 0 ? 0 : 4 << (Int(sizeClass) - 1) }
+}

@@ -1,0 +1,81 @@
+import FleetMetrics
+import FleetSimulation
+import SimulationKernel
+import Testing
+
+/// The proof that windows change nothing: two engines, one result.
+@Suite struct EngineEqualityTests {
+  static let seeds = Array(UInt64(1)...200)
+
+  private func windowed(_ scenario: Scenario, window: Span? = nil, shards: Int = 1) throws -> RunRecord {
+    var options = RunOptions()
+    options.checks = true
+    options.window = window
+    options.shards = shards
+    return try Simulation.run(scenario, options: options)
+  }
+
+  private func lookAhead(_ scenario: Scenario) -> Int64 {
+    scenario.fleet.map { min($0.latency.minimum.microseconds, $0.timeout.microseconds) }.min()!
+  }
+
+  private func expectSame(_ a: RunRecord, _ b: RunRecord, _ what: String, seed: UInt64) {
+    if a == b { return }
+    let row = a.series.rows.indices.first { a.series.rows[$0] != b.series.rows[$0] }
+    Issue.record("seed \(seed): \(what) differ, first in row \(String(describing: row)): \(row.map { "\(a.series.rows[$0])\n\(b.series.rows[$0])" } ?? "")")
+  }
+
+  @Test("The plain one-heap engine and the windowed engine agree on 200 random scenarios, with every checker on")
+  func plainAndWindowed() throws {
+    for seed in Self.seeds {
+      let scenario = RandomScenario.scenario(seed: seed)
+      do {
+        expectSame(PlainEngine.run(scenario).record, try windowed(scenario), "engines", seed: seed)
+      } catch { Issue.record("seed \(seed): \(error)") }
+    }
+  }
+
+  @Test("Windows of the look-ahead, half of it and a seventh of it agree, and so do 1, 2, 3 and 8 shards")
+  func windowsAndShards() throws {
+    for seed in Self.seeds {
+      let scenario = RandomScenario.scenario(seed: seed)
+      let look = lookAhead(scenario)
+      let whole = try windowed(scenario)
+      for divisor in [2, 7] as [Int64] {
+        expectSame(
+          whole, try windowed(scenario, window: Span(microseconds: look / divisor)), "windows of L/\(divisor)",
+          seed: seed)
+      }
+      for shards in [2, 3, 8] { expectSame(whole, try windowed(scenario, shards: shards), "\(shards) shards", seed: seed) }
+    }
+  }
+
+  @Test("The random scenarios between them use every part of the model")
+  func coverage() throws {
+    var total = TimeSeries.Row()
+    var unconfirmed: Int64 = 0
+    for seed in Self.seeds {
+      let record = try windowed(RandomScenario.scenario(seed: seed))
+      for row in record.series.rows {
+        total.droppedByStatus += row.droppedByStatus
+        total.droppedByRetryLimit += row.droppedByRetryLimit
+        total.droppedByRateLimitRetryLimit += row.droppedByRateLimitRetryLimit
+        total.droppedByAge += row.droppedByAge
+        total.droppedByOverflow += row.droppedByOverflow
+        total.timeouts += row.timeouts
+        total.duplicateEvents += row.duplicateEvents
+        total.acceptedAfterDropEvents += row.acceptedAfterDropEvents
+        total.unanswered += row.unanswered
+        total.serverQueue += row.serverQueue
+        total.answers429 += row.answers429
+      }
+      unconfirmed += record.end.acceptedUnconfirmedEvents
+    }
+    for path in [
+      \TimeSeries.Row.droppedByStatus, \.droppedByRetryLimit, \.droppedByRateLimitRetryLimit, \.droppedByAge,
+      \.droppedByOverflow, \.timeouts, \.duplicateEvents, \.acceptedAfterDropEvents, \.unanswered, \.serverQueue,
+      \.answers429,
+    ] { #expect(total[keyPath: path] > 0, "\(path)") }
+    #expect(unconfirmed > 0)
+  }
+}

@@ -1,0 +1,165 @@
+import FleetMetrics
+import SimulationKernel
+import TAPIModel
+
+import FleetSimulation
+
+/// The simplest engine that could be right: one heap, one event after another, in the order that design.md writes down.
+///
+/// No windows, no calendars, no radix sort. It runs the same devices and the same server as the windowed engine, so equal
+/// results show that windows, calendars and sorting change nothing.
+struct PlainEngine: ~Copyable {
+  /// Everything that can happen, in the order of one instant. (Incidents and completions are the server's own and come first.)
+  enum Event {
+    case arrival(UploadRequest)
+    case delivery(Delivery, shard: Int)
+    case wakeUp(UInt32, shard: Int)
+    case trigger(UInt32, shard: Int)
+  }
+
+  struct Entry {
+    var time: Instant
+    /// Arrivals 0, deliveries 1 + kind, wake-ups, triggers.
+    var kind: Int
+    /// Ties within a kind.
+    var tie: (UInt64, UInt64, UInt64, UInt64)
+    var event: Event
+
+    static func < (a: Entry, b: Entry) -> Bool {
+      if a.time != b.time { return a.time < b.time }
+      if a.kind != b.kind { return a.kind < b.kind }
+      return a.tie < b.tie
+    }
+  }
+
+  struct Sink: ~Copyable, DeviceSink, DeliverySink {
+    var heap: [Entry] = []
+    var shard = 0
+    var late: [(Delivery, Int)] = []
+    var sent: [UploadRequest] = []
+    let end: Instant
+    let seed: UInt64
+
+    init(end: Instant, seed: UInt64) {
+      self.end = end
+      self.seed = seed
+    }
+
+    mutating func push(_ entry: Entry) {
+      heap.append(entry)
+      var i = heap.count - 1
+      while i > 0, heap[i] < heap[(i - 1) / 2] {
+        heap.swapAt(i, (i - 1) / 2)
+        i = (i - 1) / 2
+      }
+    }
+
+    mutating func pop() -> Entry? {
+      guard let first = heap.first else { return nil }
+      let last = heap.removeLast()
+      if heap.isEmpty { return first }
+      heap[0] = last
+      var i = 0
+      while true {
+        var least = i
+        for child in [2 * i + 1, 2 * i + 2] where child < heap.count && heap[child] < heap[least] { least = child }
+        if least == i { return first }
+        heap.swapAt(i, least)
+        i = least
+      }
+    }
+
+    mutating func schedule(trigger device: UInt32, at time: Instant) {
+      push(Entry(time: time, kind: 9, tie: (UInt64(shard), UInt64(device), 0, 0), event: .trigger(device, shard: shard)))
+    }
+
+    mutating func schedule(wakeUp device: UInt32, at time: Instant) {
+      push(Entry(time: time, kind: 8, tie: (UInt64(shard), UInt64(device), 0, 0), event: .wakeUp(device, shard: shard)))
+    }
+
+    mutating func schedule(_ delivery: Delivery) { deliver(delivery, toShard: shard) }
+
+    mutating func deliver(_ d: Delivery, toShard target: Int) {
+      if d.due >= end {
+        late.append((d, target))
+        return
+      }
+      push(
+        Entry(
+          time: d.due, kind: 1 + Int(d.kind.rawValue),
+          tie: (UInt64(target), UInt64(d.device), UInt64(d.firstOrdinal), UInt64(d.attempt)),
+          event: .delivery(d, shard: target)))
+    }
+
+    mutating func send(_ r: UploadRequest) {
+      sent.append(r)
+      if r.arrival >= end { return }
+      // Arrivals of one instant: by a hash of (seed, device, batch, attempt), then device.
+      let hash = RandomKey(seed: seed).child(RandomPurpose.order).child(UInt64(r.device))
+        .child(UInt64(r.firstOrdinal) << 16 | UInt64(r.attempt)).bits
+      push(
+        Entry(
+          time: r.arrival, kind: 0, tie: (hash, UInt64(r.device), UInt64(r.firstOrdinal), UInt64(r.attempt)),
+          event: .arrival(r)))
+    }
+  }
+
+  /// What a run made, and every upload in the order of sending.
+  struct Result {
+    var record: RunRecord
+    var sent: [UploadRequest]
+  }
+
+  static func run(_ scenario: Scenario) -> Result {
+    let layout = ShardLayout.cut(scenario.fleet, perCohort: 1)
+    let rows = FastDivider(scenario.interval.microseconds)
+    let rowCount = RunAssembly.rowCount(scenario)
+    let shards = UnsafeMutablePointer<DeviceShard>.allocate(capacity: layout.count)
+    var firstDevice = 0
+    for (number, piece) in layout.enumerated() {
+      let cohort = scenario.fleet[piece.cohort]
+      let plan = CohortPlan(cohort, firstDevice: firstDevice, scenario: scenario, checks: true)
+      firstDevice += cohort.devices
+      (shards + number).initialize(
+        to: DeviceShard(plan: plan, number: number, first: 0, count: piece.count, rows: rows, rowCount: rowCount))
+    }
+    defer {
+      shards.deinitialize(count: layout.count)
+      shards.deallocate()
+    }
+    var front = ServerFront(scenario, shards: layout, rows: rows, rowCount: rowCount, checks: true)
+    let end = Instant.start + scenario.duration
+    var sink = Sink(end: end, seed: scenario.seed)
+    for number in 0..<layout.count {
+      sink.shard = number
+      for device in 0..<UInt32(shards[number].count) { shards[number].start(device: device, &sink) }
+    }
+    while true {
+      let time = sink.heap.first?.time ?? .never
+      if front.nextOwnTime <= time, front.nextOwnTime < end {
+        front.advance(through: front.nextOwnTime, &sink)
+        continue
+      }
+      guard let entry = sink.pop() else { break }
+      switch entry.event {
+      case .arrival(let request):
+        front.arrive(request, &sink)
+      case .delivery(let delivery, let shard):
+        sink.shard = shard
+        shards[shard].handle(delivery, &sink)
+      case .wakeUp(let device, let shard):
+        sink.shard = shard
+        shards[shard].handleWakeUp(device, at: entry.time, &sink)
+      case .trigger(let device, let shard):
+        sink.shard = shard
+        shards[shard].handleTrigger(device, at: entry.time, &sink)
+      }
+    }
+    for (delivery, shard) in sink.late { shards[shard].countLateAcceptance(delivery, end: end) }
+    var assembly = RunAssembly(scenario)
+    for number in 0..<layout.count {
+      assembly.add(shards[number], cohort: scenario.fleet[layout[number].cohort])
+    }
+    return Result(record: assembly.record(front), sent: sink.sent)
+  }
+}

@@ -1,0 +1,109 @@
+import FleetSimulation
+import SimulationKernel
+import TAPIModel
+import UploadRetry
+
+/// Draws small scenarios that between them use everything the model has: the seed names the scenario.
+struct RandomScenario {
+  private var key: RandomKey
+  private var drawn: UInt64 = 0
+
+  static func scenario(seed: UInt64) -> Scenario {
+    var draw = RandomScenario(key: RandomKey(seed: seed))
+    return draw.scenario(seed: seed)
+  }
+
+  private init(key: RandomKey) { self.key = key }
+
+  private mutating func int(_ range: ClosedRange<Int>) -> Int {
+    drawn += 1
+    return Int(key.child(drawn).uniform(Int64(range.lowerBound), through: Int64(range.upperBound)))
+  }
+
+  private mutating func chance(_ percent: Int) -> Bool { int(1...100) <= percent }
+
+  private mutating func pick<T>(_ choices: [T]) -> T { choices[int(0...choices.count - 1)] }
+
+  private mutating func scenario(seed: UInt64) -> Scenario {
+    let duration = Span.seconds(Int64(int(60...400)))
+    let fleet = (0..<int(1...3)).map { cohort(number: $0) }
+    let load = fleet.reduce(0.0) { $0 + $1.normalLoad.batchesPerSecond }
+    let capacity = max(load * Double(int(30...300)) / 100, 0.05)
+    let server: TAPIConfiguration.Server
+    if chance(50) {
+      server = .bucket(
+        TokenBucketConfiguration(
+          capacityMilliRequestsPerSecond: Int64(capacity * 1_000), burst: Int64(int(1...20)),
+          serviceTime: chance(50) ? .constant(.zero) : .exponential(mean: .milliseconds(Int64(int(1...4_000))))))
+    } else {
+      let workers = int(1...6)
+      let mean = Int64(Double(workers) * 1e6 / capacity)
+      server = .workers(
+        WorkersConfiguration(
+          count: workers,
+          serviceTime: pick([
+            .exponential(mean: Span(microseconds: mean)), .constant(Span(microseconds: mean)),
+            .uniform(.zero, Span(microseconds: mean * 2)),
+          ]), serviceTimePerEvent: chance(30) ? .milliseconds(5) : .zero,
+          queueLimit: chance(70) ? int(0...30) : nil))
+    }
+    let overload = Overload(
+      status: pick([429, 429, 503, 500, 400]),
+      retryAfter: pick([.none, .fixed(.seconds(Int64(int(0...20)))), .spread(from: .seconds(1), to: .seconds(30))]))
+    var incidents: [Incident] = []
+    var time = Instant(microseconds: Int64(int(0...100_000_000)))
+    for _ in 0..<int(0...3) {
+      let length = Span(microseconds: Int64(int(1...80_000_000)))
+      let kind: Incident.Kind =
+        chance(60)
+        ? .outage(
+          status: pick([503, 500, 429, 404, nil, nil]), retryAfter: pick([.none, .fixed(.seconds(7))]),
+          keepsWork: chance(50))
+        : .brownout(factorPartsPerMillion: Int64(int(0...2_000_000)))
+      incidents.append(Incident(kind: kind, start: time, duration: length))
+      time = time + length + Span(microseconds: Int64(int(0...60_000_000)))
+    }
+    return Scenario(
+      seed: seed, duration: duration, interval: pick([.seconds(1), .milliseconds(700), .seconds(30)]),
+      tapi: TAPIConfiguration(server: server, overload: overload, incidents: incidents), fleet: fleet)
+  }
+
+  private mutating func cohort(number: Int) -> Cohort {
+    let interval = pick([Span.seconds(30), .seconds(10), .milliseconds(7_777), .seconds(1)])
+    let phase: EventPhase = chance(50) ? .flush : .random
+    let events: EventProcess =
+      chance(60)
+      ? .poisson(meanGap: .milliseconds(Int64(int(200...20_000))))
+      : .periodic(every: chance(50) ? interval : .milliseconds(Int64(int(500...30_000))), phase: phase)
+    let count = chance(60) ? int(1...30) : nil
+    let hasInterval = count == nil || chance(80)
+    var cohort = Cohort(name: "cohort-\(number)", devices: int(1...25), events: events)
+    cohort.flush = FlushPolicy(
+      count: count, interval: hasInterval ? interval : nil, isSynchronised: chance(20))
+    cohort.queue = QueuePolicy(
+      mode: chance(50) ? .files : .rebatch, limit: pick([5, 30, 1_000]), maximumBatchEvents: pick([3, 20, 500]))
+    cohort.retries = chance(50) ? .gate : .timer
+    cohort.uploadConcurrency = pick([1, 1, 2, 3, Int.max])
+    cohort.timeout = .milliseconds(Int64(pick([300, 1_000, 5_000, 15_000, 30_000])))
+    cohort.latency = pick([
+      .constant(.milliseconds(50)), .constant(.milliseconds(7)),
+      .logNormal(median: .milliseconds(80), p99: .milliseconds(600), minimum: .milliseconds(10)),
+      .logNormal(median: .milliseconds(150), p99: .seconds(4), minimum: .milliseconds(20)),
+      .uniform(.milliseconds(5), .milliseconds(400)),
+    ])
+    var settings = HTTPConfig()
+    settings.backoff.jitter = pick([.none, .additive(percent: 10), .additive(percent: 100), .full, .equal, .decorrelated])
+    settings.backoff.isEnabled = chance(85)
+    settings.backoff.maxRetryCount = pick([0, 2, 100])
+    settings.backoff.baseBackoffInterval = pick([100_000, 500_000, 5_000_000])
+    settings.backoff.maxBackoffInterval = pick([1_000_000, 30_000_000, 300_000_000])
+    settings.backoff.maxTotalBackoffDuration = pick([0, 20_000_000, 43_200_000_000])
+    settings.rateLimit.isEnabled = chance(85)
+    settings.rateLimit.maxRetryCount = pick([0, 3, 100])
+    settings.rateLimit.maxRetryInterval = pick([1_000_000, 10_000_000, 300_000_000])
+    settings.rateLimit.maxTotalBackoffDuration = pick([10_000_000, 43_200_000_000])
+    cohort.settings = settings
+    cohort.policy.clampAfterJitter = chance(50)
+    return cohort
+  }
+}

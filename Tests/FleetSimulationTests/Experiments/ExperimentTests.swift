@@ -1,0 +1,83 @@
+import FleetMetrics
+import FleetSimulation
+import SimulationKernel
+import Testing
+
+/// The experiments themselves: that their files are right, that the checkers hold on them, and that small versions of them show
+/// what their READMEs claim, by a margin that is gone when the mechanism is.
+@Suite struct ExperimentTests {
+  @Test("Every experiment's scenario decodes without a warning, and there are some")
+  func filesDecode() throws {
+    #expect(ExperimentFiles.all.count >= 3)
+    for path in ExperimentFiles.all {
+      let decoded = try ExperimentFiles.decode(path)
+      #expect(decoded.warnings.isEmpty, "\(path): \(decoded.warnings)")
+    }
+  }
+
+  @Test("The checkers hold on every experiment, at 500 devices", arguments: ExperimentFiles.all)
+  func checkers(path: String) throws {
+    var options = RunOptions()
+    options.checks = true
+    _ = try Simulation.run(ExperimentFiles.small(path, devices: 500), options: options)
+  }
+
+  private func summary(_ path: String, jitter: String, clamp: Bool = false, devices: Int) throws -> RunSummary {
+    let name = "settings.backoffConfig.jitterStrategy"
+    let full = try ExperimentFiles.decode(path, [name: jitter, "policy.clampAfterJitter": "\(clamp)"]).scenario
+    var scenario = try ExperimentFiles.small(path, devices: devices)
+    for i in scenario.fleet.indices {
+      scenario.fleet[i].settings = full.fleet[i].settings
+      scenario.fleet[i].policy = full.fleet[i].policy
+    }
+    let record = try Simulation.run(scenario)
+    return RunAnalysis.summary(
+      of: record, twin: try Simulation.run(scenario.withoutIncidents), name: jitter, seed: scenario.seed)
+  }
+
+  @Test("001: after a silent outage, waits that are nearly the same for all keep the fleet in waves; wide jitter does not")
+  func silentOutage() throws {
+    let path = "001-outage-herd/scenario.json5"
+    let none = try summary(path, jitter: "none", devices: 1_000)
+    let additive = try summary(path, jitter: "additive:10", devices: 1_000)
+    let full = try summary(path, jitter: "full", devices: 1_000)
+    let never = Int64.max
+    #expect((none.recoveryTime ?? never) > 2 * (full.recoveryTime ?? never))
+    #expect((additive.recoveryTime ?? never) > 3 * (full.recoveryTime ?? never) / 2)
+    #expect((none.idleWhileBackloggedSeconds ?? 0) > 5 * (full.idleWhileBackloggedSeconds ?? 0))
+  }
+
+  @Test("001, gate: where the flush interval quantises every retry, jitter hardly matters")
+  func gate() throws {
+    let path = "001-outage-herd/gate.json5"
+    let runs = try ["none", "additive:10", "full", "equal", "decorrelated"].map {
+      try summary(path, jitter: $0, devices: 1_000).recoveryTime ?? .max
+    }
+    #expect(runs.max()! < Int64.max)
+    #expect(Double(runs.max()!) < 1.5 * Double(runs.min()!), "\(runs)")
+  }
+
+  @Test("herd-1 agrees with the reference programs: attempts, 503s and deliveries within 0.5 %, time to delivery within 2 %")
+  func herd1() throws {
+    let record = try Simulation.run(ExperimentFiles.decode("bench/herd-1.json5").scenario)
+    let rows = record.series.rows
+    let devices = Double(record.devices)
+    func perDevice(_ column: (TimeSeries.Row) -> Int64) -> Double { Double(rows.reduce(0) { $0 + column($1) }) / devices }
+    func close(_ value: Double, _ reference: Double, _ tolerance: Double, _ name: String) {
+      #expect(abs(value / reference - 1) <= tolerance, "\(name): \(value) against \(reference)")
+    }
+    // The reference's published figures, per client, for any N of at least 100,000.
+    close(perDevice(\.offered), 110.53, 0.005, "attempts")
+    close(perDevice(\.answers503), 12.85, 0.005, "503s")
+    close(perDevice(\.answers2xx), 97.68, 0.005, "200s")
+    close(perDevice(\.deliveredEvents), 119.997, 0.005, "delivered")
+    #expect(rows.allSatisfy { $0.answers429 == 0 })
+    let delivery = record.deliveries
+    close(Double(delivery.quantile(50, of: 100)!) / 1e6, 0.05, 0.02, "p50")
+    close(Double(delivery.quantile(90, of: 100)!) / 1e6, 340, 0.02, "p90")
+    close(Double(delivery.quantile(95, of: 100)!) / 1e6, 520, 0.02, "p95")
+    close(Double(delivery.quantile(99, of: 100)!) / 1e6, 687, 0.02, "p99")
+    close(Double(delivery.quantile(999, of: 1000)!) / 1e6, 802, 0.02, "p99.9")
+    close(delivery.mean! / 1e6, 68.8, 0.02, "mean")
+  }
+}

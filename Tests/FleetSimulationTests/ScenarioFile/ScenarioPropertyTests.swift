@@ -1,0 +1,267 @@
+import SimulationKernel
+import TAPIModel
+import Testing
+import UploadRetry
+
+@testable import FleetSimulation
+
+/// A small seeded generator of the tests' own, so that a failing seed can be run again.
+struct TestRandom: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 0xD1B5_4A32_D192_ED03 }
+
+  /// splitmix64 (Steele, Lea, Flood 2014).
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+  mutating func pick<T>(_ values: [T]) -> T { values[Int.random(in: 0..<values.count, using: &self)] }
+}
+
+/// Random valid scenarios, with every form of every field.
+struct ScenarioGenerator {
+  var random: TestRandom
+  init(seed: UInt64) { random = TestRandom(seed: seed) }
+
+  /// A span in a range, sometimes round, sometimes not.
+  mutating func span(_ range: ClosedRange<Int64>) -> Span {
+    let raw = Int64.random(in: range, using: &random)
+    let unit = random.pick([1, 1_000, 1_000_000, 60_000_000] as [Int64])
+    let round = raw / unit * unit
+    return Span(microseconds: range.contains(round) ? round : raw)
+  }
+
+  mutating func distribution(least: Int64, most: Int64, exponential: Bool) -> Distribution {
+    switch Int.random(in: 0..<(exponential ? 4 : 3), using: &random) {
+    case 0: return .constant(span(least...most))
+    case 1:
+      let spans = [span(least...most), span(least...most)].sorted()
+      return .uniform(spans[0], spans[1])
+    case 2:
+      let minimum = span(least...most / 4)
+      let median = span(minimum.microseconds + 1...most / 2)
+      return .logNormal(median: median, p99: span(median.microseconds...most), minimum: minimum)
+    default: return .exponential(mean: span(max(least, 1)...most))
+    }
+  }
+
+  mutating func retryAfter() -> RetryAfterPolicy {
+    let seconds = [Int64.random(in: 0...600_000, using: &random), .random(in: 0...600_000, using: &random)]
+      .sorted()
+    return random.pick([
+      .none, .fixed(.seconds(seconds[0])), .spread(from: .seconds(seconds[0]), to: .seconds(seconds[1])),
+    ])
+  }
+
+  mutating func settings() -> HTTPConfig {
+    var config = HTTPConfig()
+    config.rateLimit.isEnabled = random.chance(80)
+    config.rateLimit.maxRetryCount = .random(in: 0...1_000, using: &random)
+    config.rateLimit.maxRetryInterval = span(1_000_000...3_600_000_000).microseconds
+    config.backoff.isEnabled = random.chance(80)
+    config.backoff.baseBackoffInterval = span(100_000...60_000_000).microseconds
+    config.backoff.maxBackoffInterval = span(1_000_000...3_600_000_000).microseconds
+    config.backoff.maxTotalBackoffDuration = span(0...604_800_000_000).microseconds
+    config.backoff.jitter = random.pick([
+      .none, .full, .equal, .decorrelated, .additive(percent: 10), .additive(percent: 12.5),
+      .additive(percent: 0),
+    ])
+    if random.chance(30) { config.backoff.statuses.set(.retry, for: 404) }
+    return config
+  }
+
+  mutating func cohort(_ name: String, duration: Span) -> Cohort {
+    let leastGap = max(1_000, duration.microseconds / 1_000_000_000 + 1)
+    let gap = span(leastGap...Units.longestSpan.microseconds)
+    var cohort = Cohort(
+      name: name, devices: .random(in: 1...1_000_000, using: &random),
+      events: random.pick([
+        .poisson(meanGap: gap), .poisson(meanGap: .seconds(10)), .periodic(every: gap, phase: .random),
+        .periodic(every: gap, phase: .flush),
+      ]))
+    cohort.flush.count = random.chance(70) ? Int.random(in: 1...1_000_000, using: &random) : nil
+    cohort.flush.interval =
+      cohort.flush.count == nil || random.chance(70) ? span(1_000...31_622_400_000_000) : nil
+    cohort.flush.isSynchronised = random.chance(50)
+    cohort.queue.mode = random.pick([.files, .rebatch])
+    cohort.queue.limit = .random(in: 1...1_000_000, using: &random)
+    cohort.queue.maximumBatchEvents = .random(in: 1...65_535, using: &random)
+    cohort.retries = random.pick([.gate, .timer])
+    cohort.uploadConcurrency = random.pick([1, 2, 1_000_000, .max])
+    cohort.timeout = span(1_000...31_622_400_000_000)
+    cohort.latency = distribution(least: 1_000, most: 3_600_000_000, exponential: false)
+    cohort.settings = settings()
+    cohort.policy.clampAfterJitter = random.chance(50)
+    cohort.policy.missingRetryAfter = random.pick([.maxRetryInterval, .exponentialBackoff])
+    cohort.policy.supportsOAuth = random.chance(50)
+    cohort.eventBytes = random.pick([1, 999, 1_000, 1_500, 100_000_000])
+    cohort.requestBytes = random.pick([0, 500, 2_000_000])
+    return cohort
+  }
+
+  mutating func server() -> TAPIConfiguration.Server {
+    if random.chance(50) {
+      return .bucket(
+        .init(
+          capacityMilliRequestsPerSecond: .random(
+            in: 1...random.pick([100, 1_000_000, 1_000_000_000_000]), using: &random),
+          burst: .random(in: 1...1_000_000_000, using: &random),
+          serviceTime: distribution(least: 0, most: 86_400_000_000, exponential: true)))
+    }
+    return .workers(
+      .init(
+        count: .random(in: 1...1_000_000, using: &random),
+        serviceTime: distribution(least: 1, most: 86_400_000_000, exponential: true),
+        serviceTimePerEvent: span(0...3_600_000_000),
+        queueLimit: random.chance(50) ? .random(in: 0...1_000_000_000, using: &random) : nil))
+  }
+
+  /// Incidents one after another, so that none overlaps.
+  mutating func incidents() -> [Incident] {
+    var start = Instant.start
+    return (0..<Int.random(in: 0...4, using: &random)).map { _ in
+      start += span(0...600_000_000)
+      let length = span(1...600_000_000)
+      defer { start += length }
+      let status = random.pick([nil, 100, 302, 404, 503, 999])
+      let kinds: [Incident.Kind] = [
+        .outage(
+          status: status, retryAfter: status == nil ? .none : retryAfter(), keepsWork: random.chance(50)),
+        .brownout(factorPartsPerMillion: .random(in: 1_000...1_000_000, using: &random)),
+      ]
+      return Incident(kind: random.pick(kinds), start: start, duration: length)
+    }
+  }
+
+  mutating func scenario() -> Scenario {
+    let duration = span(1_000...Units.longestSpan.microseconds)
+    let leastInterval = max(1_000, (duration.microseconds - 1) / 100_000 + 1)
+    return Scenario(
+      question: random.pick([nil, "", "Why \"now\"?\n\\ é 😀 \u{1}\u{2028}"]), seed: random.next(),
+      duration: duration,
+      interval: span(leastInterval...duration.microseconds),
+      tapi: TAPIConfiguration(
+        server: server(),
+        overload: random.pick([
+          Overload(), Overload(status: .random(in: 400...599, using: &random), retryAfter: retryAfter()),
+        ]),
+        incidents: incidents()),
+      fleet: (0..<Int.random(in: 1...3, using: &random)).map { cohort("cohort-\($0)", duration: duration) })
+  }
+}
+
+@Suite("Normalised scenarios")
+struct NormalisedScenarioTests {
+  @Test("a normalised scenario decodes to an equal one: 400 random scenarios")
+  func roundTrip() throws {
+    for seed in 0..<400 as Range<UInt64> {
+      var generator = ScenarioGenerator(seed: seed)
+      let scenario = generator.scenario()
+      let text = scenario.normalisedJSON
+      do {
+        let decoded = try ScenarioFile(text: text, name: "s") { _ in throw ScenarioText.NoFile() }.decode()
+        #expect(decoded.scenario == scenario, "seed \(seed)")
+        #expect(decoded.normalisedJSON == text, "seed \(seed)")
+      } catch {
+        Issue.record("seed \(seed): \(error)\n\(text)")
+      }
+    }
+  }
+
+  @Test("the normalised form is as a person would write it")
+  func form() throws {
+    let decoded = try ScenarioText(
+      bucket: "workers: { count: 2, serviceTime: { exponential: '50ms' } }",
+      tapi: "incidents: [{ kind: 'brownout', at: '90s', for: '1m', factor: 0.5 }]",
+      top: "question: 'Why?', seed: 7"
+    ).decode(["settings.backoffConfig.jitterStrategy": "full"])
+    #expect(
+      decoded.normalisedJSON == """
+        {
+          "format": 1,
+          "question": "Why?",
+          "seed": 7,
+          "duration": "2h",
+          "interval": "1s",
+          "tapi": {
+            "workers": {
+              "count": 2,
+              "serviceTime": {
+                "exponential": "50ms"
+              },
+              "serviceTimePerEvent": "0s",
+              "queueLimit": "unlimited"
+            },
+            "overload": "queue",
+            "incidents": [
+              {
+                "kind": "brownout",
+                "at": "90s",
+                "for": "1m",
+                "factor": "50%"
+              }
+            ]
+          },
+          "fleet": [
+            {
+              "name": "phones",
+              "devices": 10,
+              "client": "tapi-document",
+              "events": "6/min",
+              "flush": {
+                "count": 20,
+                "interval": "30s",
+                "phase": "random"
+              },
+              "queue": {
+                "mode": "files",
+                "limit": 1000,
+                "maximumBatchEvents": 500
+              },
+              "retries": "gate",
+              "uploadConcurrency": 1,
+              "timeout": "30s",
+              "network": {
+                "latency": {
+                  "logNormal": {
+                    "median": "80ms",
+                    "p99": "600ms",
+                    "minimum": "5ms"
+                  }
+                }
+              },
+              "settings": {
+                "rateLimitConfig": {
+                  "enabled": true,
+                  "maxRetryCount": 100,
+                  "maxRetryInterval": 300,
+                  "maxTotalBackoffDuration": 43200
+                },
+                "backoffConfig": {
+                  "enabled": true,
+                  "maxRetryCount": 100,
+                  "baseBackoffInterval": 0.5,
+                  "maxBackoffInterval": 300,
+                  "maxTotalBackoffDuration": 43200,
+                  "jitterStrategy": "full"
+                }
+              },
+              "policy": {
+                "clampAfterJitter": false,
+                "missingRetryAfter": "maxRetryInterval",
+                "supportsOAuth": false
+              },
+              "eventSize": "1KB",
+              "requestSize": "500B"
+            }
+          ]
+        }
+
+        """)
+  }
+}

@@ -1,0 +1,226 @@
+import Testing
+import UploadRetry
+
+@Suite("Jitter (J, S10)")
+struct JitterTests {
+  static let all: [Jitter] = [.none, .additive(percent: 10), .full, .equal, .decorrelated]
+
+  private func draw(
+    _ jitter: Jitter, retryCount: Int = 0, base: Int64 = 500_000, cap: Int64 = 300_000_000,
+    previous: Int64 = 0,
+    clamp: Bool = false, _ random: inout some RandomNumberGenerator
+  ) -> Int64 {
+    jitter.delay(
+      retryCount: retryCount, base: base, cap: cap, previousDelay: previous, clampAfterJitter: clamp,
+      random: &random)
+  }
+
+  private func ends(
+    _ jitter: Jitter, retryCount: Int = 0, cap: Int64 = 300_000_000, previous: Int64 = 0, clamp: Bool = false
+  ) -> [Int64] {
+    var low = Constant.low
+    var high = Constant.high
+    return [
+      draw(jitter, retryCount: retryCount, cap: cap, previous: previous, clamp: clamp, &low),
+      draw(jitter, retryCount: retryCount, cap: cap, previous: previous, clamp: clamp, &high),
+    ]
+  }
+
+  @Test("The backoff doubles from base and stays at the cap: 0.5 1 2 4 … 256 300 300 s")
+  func schedule() {
+    let waits = (0...11).map { Jitter.backoff(retryCount: $0, base: 500_000, cap: 300_000_000) }
+    #expect(waits == [0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300].map(seconds))
+  }
+
+  @Test("The backoff never overflows", arguments: [11, 40, 62, 63, 64, 65_535, Int.max])
+  func noOverflow(retryCount: Int) {
+    #expect(Jitter.backoff(retryCount: retryCount, base: 500_000, cap: 300_000_000) == 300_000_000)
+    #expect(Jitter.backoff(retryCount: retryCount, base: .max, cap: .max) == .max)
+    #expect(Jitter.backoff(retryCount: retryCount, base: 0, cap: 300_000_000) == 0)
+    #expect(Jitter.backoff(retryCount: retryCount, base: .min, cap: .min) == 0)
+  }
+
+  @Test("The largest doubling that fits is exact, and a negative count is none")
+  func backoffEdges() {
+    #expect(Jitter.backoff(retryCount: 62, base: 1, cap: .max) == 1 << 62)
+    #expect(Jitter.backoff(retryCount: 3, base: 100, cap: 800) == 800)
+    #expect(Jitter.backoff(retryCount: 3, base: 100, cap: 799) == 799)
+    #expect(Jitter.backoff(retryCount: 3, base: 100, cap: 801) == 800)
+    #expect(Jitter.backoff(retryCount: -5, base: 100, cap: 800) == 100)
+    #expect(Jitter.backoff(retryCount: 0, base: 900, cap: 800) == 800)
+  }
+
+  @Test("Each strategy reaches exactly its bounds")
+  func bounds() {
+    // The third failure: 0.5 · 2² = 2 s.
+    #expect(ends(.none, retryCount: 2) == [2_000_000, 2_000_000])
+    #expect(ends(.additive(percent: 10), retryCount: 2) == [2_000_000, 2_200_000])
+    #expect(ends(.additive(percent: 50), retryCount: 2) == [2_000_000, 3_000_000])
+    #expect(ends(.additive(percent: 12.5), retryCount: 2) == [2_000_000, 2_250_000])
+    #expect(ends(.additive(percent: 0), retryCount: 2) == [2_000_000, 2_000_000])
+    #expect(ends(.full, retryCount: 2) == [0, 2_000_000])
+    #expect(ends(.equal, retryCount: 2) == [1_000_000, 2_000_000])
+    #expect(ends(.decorrelated) == [500_000, 1_500_000])
+    #expect(ends(.decorrelated, previous: 2_000_000) == [500_000, 6_000_000])
+    #expect(ends(.decorrelated, previous: 200_000_000) == [500_000, 300_000_000])
+    #expect(ends(.decorrelated, cap: 100_000, previous: 200_000) == [100_000, 100_000])
+  }
+
+  @Test("Additive jitter goes beyond the cap to 330 s, unless it is clamped again")
+  func additiveAtTheCap() {
+    #expect(ends(.additive(percent: 10), retryCount: 20) == [300_000_000, 330_000_000])
+    #expect(ends(.additive(percent: 10), retryCount: 20, clamp: true) == [300_000_000, 300_000_000])
+    #expect(ends(.additive(percent: 10), retryCount: 9, clamp: true) == [256_000_000, 281_600_000])
+    for jitter in [Jitter.none, .full, .equal, .decorrelated] {
+      #expect(ends(jitter, retryCount: 20, previous: 300_000_000)[1] == 300_000_000)
+    }
+  }
+
+  @Test("Every strategy takes exactly one word", arguments: all)
+  func oneWord(jitter: Jitter) {
+    var random = SplitMix64(seed: 1)
+    for retryCount in 0..<20 { _ = draw(jitter, retryCount: retryCount, previous: 700_000, &random) }
+    #expect(random.draws == 20)
+  }
+
+  @Test("No argument makes any strategy trap or go below zero", arguments: all)
+  func hostileArguments(jitter: Jitter) {
+    let lengths: [Int64] = [.min, -1, 0, 1, 3, 500_000, 3_600_000_000, .max / 3, .max - 1, .max]
+    let jitters =
+      [jitter] + [100, 1e300, -.infinity, .infinity, .nan, -3].map { Jitter.additive(percent: $0) }
+    for jitter in jitters {
+      for base in lengths {
+        for cap in lengths {
+          for previous in lengths {
+            for word in [UInt64.min, 1 << 63, .max] {
+              for retryCount in [Int.min, 0, 1, 62, 63, 64, .max] {
+                for clamp in [false, true] {
+                  let wait = jitter.delay(
+                    retryCount: retryCount, base: base, cap: cap, previousDelay: previous,
+                    clampAfterJitter: clamp, word: word)
+                  if wait < 0 { Issue.record("\(jitter) \(base) \(cap) \(previous) \(word) \(retryCount)") }
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  // MARK: Distributions
+
+  private static let samples = 20_000
+  /// The Kolmogorov–Smirnov statistic exceeds this in one of a hundred samples of the right distribution.
+  private static let critical = 1.628 / Double(samples).squareRoot()
+
+  /// The largest distance between the sample and the uniform distribution on 0 … 1.
+  private func distance(_ sample: [Double]) -> Double {
+    let count = Double(sample.count)
+    return sample.sorted().enumerated().map { index, value in
+      max(value - Double(index) / count, Double(index + 1) / count - value)
+    }.max() ?? 1
+  }
+
+  @Test(
+    "The wait is uniform over its range, with the mean in the middle",
+    arguments: [
+      (Jitter.additive(percent: 10), 2_000_000.0, 2_200_000.0),
+      (.additive(percent: 50), 2_000_000, 3_000_000),
+      (.full, 0, 2_000_000), (.equal, 1_000_000, 2_000_000),
+    ])
+  func distribution(jitter: Jitter, low: Double, high: Double) {
+    var random = SplitMix64(seed: 20_240_607)
+    let waits = (0..<Self.samples).map { _ in Double(draw(jitter, retryCount: 2, &random)) }
+    #expect(waits.allSatisfy { $0 >= low && $0 <= high })
+    #expect(distance(waits.map { ($0 - low) / (high - low) }) < Self.critical)
+    let standardError = (high - low) / (12 * Double(Self.samples)).squareRoot()
+    #expect(abs(waits.reduce(0, +) / Double(Self.samples) - (low + high) / 2) < 3 * standardError)
+  }
+
+  @Test("No jitter is a point")
+  func pointDistribution() {
+    var random = SplitMix64(seed: 1)
+    #expect(Set((0..<1_000).map { _ in draw(.none, retryCount: 2, &random) }) == [2_000_000])
+  }
+
+  @Test("A decorrelated wait is uniform on base … 3 · previous, and what lies beyond the cap is the cap")
+  func decorrelatedChain() {
+    let base = 500_000.0
+    let cap = 300_000_000.0
+    var random = SplitMix64(seed: 20_240_608)
+    var previous: Int64 = 0
+    var belowCap: [Double] = []
+    var capped = 0.0
+    var expectedCapped = 0.0
+    for _ in 0..<Self.samples {
+      let upper = 3 * (previous == 0 ? base : Double(previous))
+      let wait = draw(.decorrelated, previous: previous, &random)
+      // Below the cap the wait is uniform up to the smaller of the two ends; the rest of the weight sits on
+      // the cap.
+      if Double(wait) < cap {
+        belowCap.append((Double(wait) - base) / (min(upper, cap) - base))
+      } else {
+        capped += 1
+      }
+      if upper > cap { expectedCapped += (upper - cap) / (upper - base) }
+      previous = wait
+    }
+    #expect(belowCap.count > 5_000 && capped > 2_000, "\(capped) at the cap")
+    #expect(belowCap.allSatisfy { $0 >= 0 && $0 <= 1 })
+    #expect(distance(belowCap) < 1.628 / Double(belowCap.count).squareRoot())
+    #expect(abs(capped - expectedCapped) < 3 * (Double(Self.samples) / 4).squareRoot())
+  }
+
+  @Test("The mean of decorrelated waits follows its recurrence: (base + 3 · mean before) / 2")
+  func decorrelatedMeans() {
+    // 0.5 s base: 1, 1.75, 2.875 s. The deviation of the third is below 2 s.
+    var random = SplitMix64(seed: 7)
+    var sums = [0.0, 0.0, 0.0]
+    for _ in 0..<Self.samples {
+      var previous: Int64 = 0
+      for step in 0..<3 {
+        previous = draw(.decorrelated, previous: previous, &random)
+        sums[step] += Double(previous) / 1_000_000
+      }
+    }
+    for (sum, expected) in zip(sums, [1, 1.75, 2.875]) {
+      #expect(abs(sum / Double(Self.samples) - expected) < 3 * 2 / Double(Self.samples).squareRoot())
+    }
+  }
+
+  // MARK: Names
+
+  @Test(
+    "A name reads back as it is written",
+    arguments: [
+      ("none", Jitter.none), ("full", .full), ("equal", .equal), ("decorrelated", .decorrelated),
+      ("additive:10", .additive(percent: 10)), ("additive:0", .additive(percent: 0)),
+      ("additive:100", .additive(percent: 100)), ("additive:12.5", .additive(percent: 12.5)),
+      ("additive:0.000001", .additive(percent: 0.000001)),
+      ("additive:33.333333", .additive(percent: 33.333333)),
+    ])
+  func names(name: String, jitter: Jitter) {
+    #expect(Jitter(name: name) == jitter)
+    #expect(jitter.description == name)
+  }
+
+  @Test("A percentage may have superfluous zeros")
+  func zeros() {
+    #expect(Jitter(name: "additive:007.500") == .additive(percent: 7.5))
+    #expect(Jitter(name: "additive:100.000000") == .additive(percent: 100))
+  }
+
+  @Test(
+    "Anything else is no strategy",
+    arguments: [
+      "", "None", "full ", "additive", "additive:", "additive:-1", "additive:100.1", "additive:100.000001",
+      "additive:101", "additive:1e1", "additive:nan", "additive:inf", "additive:.5", "additive:5.",
+      "additive:1.2.3", "additive:0.0000001", "additive:+5", "additive: 5", "additive:١٠",
+      "additive:9999999999999",
+      "decorelated", "equal\0",
+    ])
+  func refusals(name: String) {
+    #expect(Jitter(name: name) == nil)
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import UploadRetry
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+struct SplitMix64: RandomNumberGenerator {
+  var state: UInt64
+  /// Words given out so far.
+  private(set) var draws = 0
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    draws += 1
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}
+
+/// Always the same word: `low` and `high` give the ends of every range.
+struct Constant: RandomNumberGenerator {
+  var word: UInt64
+  func next() -> UInt64 { word }
+  static let low = Constant(word: 0)
+  static let high = Constant(word: .max)
+}
+
+func seconds(_ count: Double) -> Int64 { Int64((count * 1_000_000).rounded()) }
+
+extension HTTPConfig {
+  /// The defaults without any jitter, so that a schedule can be written down.
+  static var withoutJitter: HTTPConfig {
+    var config = HTTPConfig()
+    config.backoff.jitter = .none
+    return config
+  }
+}
+
+/// JSON text as Settings, by Foundation's decoder.
+func settings(_ json: String) throws -> SettingsValue {
+  try JSONDecoder().decode(AnyJSON.self, from: Data(json.utf8)).value
+}
+
+private struct AnyJSON: Decodable {
+  var value: SettingsValue
+
+  private struct Key: CodingKey {
+    var stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  init(from decoder: any Decoder) throws {
+    if let container = try? decoder.container(keyedBy: Key.self) {
+      value = .object(
+        try container.allKeys.sorted { $0.stringValue < $1.stringValue }.map {
+          ($0.stringValue, try container.decode(AnyJSON.self, forKey: $0).value)
+        })
+    } else if var container = try? decoder.unkeyedContainer() {
+      var elements: [SettingsValue] = []
+      while !container.isAtEnd { elements.append(try container.decode(AnyJSON.self).value) }
+      value = .array(elements)
+    } else {
+      let container = try decoder.singleValueContainer()
+      if container.decodeNil() {
+        value = .null
+      } else if let bool = try? container.decode(Bool.self) {
+        value = .bool(bool)
+      } else if let number = try? container.decode(Double.self) {
+        value = .number(number)
+      } else {
+        value = .string(try container.decode(String.self))
+      }
+    }
+  }
+}

@@ -39,6 +39,9 @@ struct ResultTests {
         tables.map { "out/\(folder)/\($0)" }
       }
         + ["out/summary.csv"])
+    for name in ["report.html", "comparison.svg", "run.json"] {
+      #expect(scratch.contents.contains("out/" + name))
+    }
     let rows = try scratch.text("out/summary.csv").split(separator: "\n").dropFirst()
     #expect(rows.map { $0.prefix { $0 != "," } } == ["additive:10", "additive:10+clamp", "full"])
   }

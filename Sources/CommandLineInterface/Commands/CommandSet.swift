@@ -45,8 +45,8 @@ extension CommandSpecification {
     command.discussion = [
       "What varies comes from --jitter and --vary (every combination of their values), or without them from the "
         + "scenario's compare section. All variants see the same events at the same times. With --out there is a "
-        + "folder for each variant (timeseries.csv, delivery_histogram.csv) beside summary.csv, report.html and "
-        + "run.json."
+        + "folder for each variant (timeseries.csv, delivery_histogram.csv) beside summary.csv, report.html, "
+        + "comparison.svg and run.json."
     ]
     command.arguments = [scenario]
     command.options = [

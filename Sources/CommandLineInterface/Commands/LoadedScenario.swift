@@ -20,11 +20,13 @@ struct LoadedScenario {
     }
   }
 
-  /// The file's name without folders and extension; it names a plain run.
+  /// Names a plain run and titles a report: the file's name without extension, or of a `scenario.json5` the name of its folder.
   var name: String {
-    let name = OutputDirectory.split(path).name
-    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
-    return String(name[..<dot])
+    let (folder, file) = OutputDirectory.split(path)
+    guard let dot = file.lastIndex(of: "."), dot != file.startIndex else { return file }
+    let name = String(file[..<dot])
+    let folderName = OutputDirectory.split(folder).name
+    return name == "scenario" && !["", ".", ".."].contains(folderName) ? folderName : name
   }
 
   func decode(_ choice: VariantChoice? = nil) throws -> ScenarioFile.Decoded {

@@ -36,17 +36,13 @@ struct RunCommand {
       let wall = RunManifest.Wall(
         seconds: seconds, workers: runner.workers, runs: progress.runs,
         virtualSeconds: Double(progress.duration) / 1e6, attempts: progress.attempts)
+      let manifest = RunManifest(
+        arguments: arguments, seed: base.scenario.seed, checks: request.checks, scenario: base.normalisedJSON,
+        wall: wall)
       let files = ResultFiles(
-        results: results, choices: choices, isComparison: request.compares,
-        title: base.scenario.question ?? loaded.name,
-        verdict: verdict)
-      try output.write(
-        files.all { runs, written in
-          RunManifest(
-            arguments: arguments, seed: base.scenario.seed, checks: request.checks, runs: runs,
-            scenario: base.normalisedJSON, files: written, wall: wall
-          ).text
-        })
+        results: results, choices: choices, isComparison: request.compares, title: loaded.name,
+        question: base.scenario.question, verdict: verdict, manifest: manifest)
+      try output.write(files.all)
     }
     try printed.get()
     if !request.isQuiet { try Console.print(closing(output)) }
@@ -74,15 +70,15 @@ struct RunCommand {
   }
 
   private func resultText(_ results: [VariantResult], _ verdict: String) -> String {
-    request.isQuiet ? verdict + "\n" : resultTable(results) + "\n" + verdict + "\n"
+    request.isQuiet ? verdict + "\n" : TerminalTable.render(results) + "\n" + verdict + "\n"
   }
 
   private func closing(_ output: OutputDirectory?) -> String {
     guard let output else { return "\nNo files written; --out DIR writes the CSV files and a report.\n" }
-    return "\nWritten to \(output.path): \(OutputFile.report), \(OutputFile.summary), \(OutputFile.manifest)"
-      + (request.compares
-        ? "; a folder per variant with " : ", ")
-      + "\(OutputFile.timeSeries) and \(OutputFile.deliveries)\n"
+    let tables = "\(OutputFile.timeSeries) and \(OutputFile.deliveries)"
+    let rest = request.compares ? "\(OutputFile.picture); a folder per variant with \(tables)" : tables
+    return
+      "\nWritten to \(output.path): \(OutputFile.report), \(OutputFile.summary), \(OutputFile.manifest), \(rest)\n"
   }
 }
 

@@ -8,10 +8,12 @@ struct ResultFiles {
   var choices: [VariantChoice]
   var isComparison: Bool
   var title: String
+  var question: String?
   var verdict: String
+  var manifest: RunManifest
 
-  /// Everything, `run.json` last; `manifest` makes its text from the runs and the digestible files.
-  func all(manifest: ([RunManifest.Run], [OutputFile]) -> String) -> [OutputFile] {
+  /// Everything, `run.json` last.
+  var all: [OutputFile] {
     let folders = isComparison ? Self.folders(results.map(\.name)) : [""]
     var tables = [OutputFile(OutputFile.summary, SummaryCSV.bytes(of: results.map(\.summary)))]
     for (result, folder) in zip(results, folders) {
@@ -20,12 +22,19 @@ struct ResultFiles {
       tables.append(
         OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: result.record.deliveries)))
     }
-    let runs = zip(zip(results, folders), choices).map { pair, choice in
+    var manifest = manifest
+    manifest.files = tables
+    manifest.runs = zip(zip(results, folders), choices).map { pair, choice in
       RunManifest.Run(name: pair.0.name, folder: pair.1, overrides: choice.overrides)
     }
-    let report = OutputFile(
-      OutputFile.report, Array(reportHTML(results, title: title, verdict: verdict).utf8))
-    return tables + [report, OutputFile(OutputFile.manifest, Array(manifest(runs, tables).utf8))]
+    let report = HTMLReport.render(
+      title: title, question: question, results: results, verdict: verdict, scenarioJSON: manifest.scenario,
+      command: manifest.command, version: CommandLineTool.version, seed: manifest.seed)
+    var files = tables + [OutputFile(OutputFile.report, Array(report.utf8))]
+    if isComparison {
+      files.append(OutputFile(OutputFile.picture, Array(SVGChart.comparisonPicture(results).utf8)))
+    }
+    return files + [OutputFile(OutputFile.manifest, Array(manifest.text.utf8))]
   }
 
   /// A folder for each name: letters, digits and `.+-_` stay, all else becomes `-`; numbered where two would be one, also for

@@ -18,7 +18,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case .success: "Done."
     case .usage: "The command line is wrong: an unknown option or strategy, a missing argument."
     case .data:
-      "The scenario or the Settings file is wrong; every problem is listed with file, line and path."
+      "The scenario or Settings file is wrong; all problems are listed with file, line and path."
     case .noInput: "An input file does not exist, is a directory or cannot be read."
     case .internalError: "A checker found the simulator inconsistent with itself: a bug in fleetsim."
     case .cannotCreate: "The output directory cannot be created, or holds something fleetsim did not write."

@@ -82,7 +82,8 @@ public enum Verdict {
     let ranking = rank(runs, interval: interval)
     var sentence = VerdictWording.health(runs)
     if runs.allSatisfy({ !$0.baselineIsHealthy }) {
-      return sentence + ", so there is nothing to bring back and nothing to compare."
+      sentence += ", so there is nothing to bring back and nothing to compare"
+      return VerdictWording.capitalised(sentence) + VerdictWording.caveat(runs)
     }
     if !sentence.isEmpty { sentence += "; " }
     if runs.allSatisfy({ $0.hasIncidents && $0.recoveryTime == nil }) {

@@ -45,8 +45,8 @@ extension CommandSpecification {
     command.discussion = [
       "What varies comes from --jitter and --vary (every combination of their values), or without them from the "
         + "scenario's compare section. All variants see the same events at the same times. With --out there is a "
-        + "folder for each variant (timeseries.csv, delivery_histogram.csv) beside summary.csv, report.html and "
-        + "run.json."
+        + "folder for each variant (timeseries.csv, delivery_histogram.csv) beside summary.csv, report.html, "
+        + "comparison.svg and run.json."
     ]
     command.arguments = [scenario]
     command.options = [
@@ -63,11 +63,11 @@ extension CommandSpecification {
     command.examples = [
       Example("fleetsim compare scenario.json5", "What the scenario's compare section says:"),
       Example(
-        "fleetsim compare scenario.json5 --jitter additive:10,additive:10+clamp,full --settings cdn.json",
+        "fleetsim compare scenario.json5 --jitter none,full,full+clamp --settings cdn.json",
         "Three strategies on the Settings file that the CDN serves:"),
       Example(
-        "fleetsim compare scenario.json5 --jitter none,full --vary fleet.phones.retries=gate,timer --out out/both",
-        "Four variants, with files:"),
+        "fleetsim compare scenario.json5 --jitter none,full --vary fleet.phones.retries=gate,timer",
+        "Every combination, four variants:"),
     ]
     return command
   }()
@@ -79,7 +79,10 @@ extension CommandSpecification {
         + "scenario it shows the fleet, and its normal load against the server's capacity."
     ]
     command.arguments = [scenario]
-    command.options = [settings, set, quiet]
+    command.options = [
+      settings, set,
+      OptionSpecification("quiet", short: "q", help: "Print nothing about a valid scenario but warnings."),
+    ]
     command.examples = [
       Example("fleetsim validate scenario.json5 --settings cdn.json", "With another Settings file:")
     ]

@@ -20,18 +20,21 @@ struct LoadedScenario {
     }
   }
 
-  /// The file's name without folders and extension; it names a plain run.
+  /// Names a plain run and titles a report: the file's name without extension, or of a `scenario.json5` the name of its folder.
   var name: String {
-    let name = OutputDirectory.split(path).name
-    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
-    return String(name[..<dot])
+    let (folder, file) = OutputDirectory.split(path)
+    guard let dot = file.lastIndex(of: "."), dot != file.startIndex else { return file }
+    let name = String(file[..<dot])
+    let folderName = OutputDirectory.split(folder).name
+    return name == "scenario" && !["", ".", ".."].contains(folderName) ? folderName : name
   }
 
   func decode(_ choice: VariantChoice? = nil) throws -> ScenarioFile.Decoded {
     try file.decode(overrides: overrides + (choice?.overrides ?? []))
   }
 
-  /// Decodes every choice; all problems of all of them at once, each once.
+  /// Decodes every choice; all problems of all of them at once, each once. The scenario itself has been decoded before, so a
+  /// problem with an override is one with a choice, and `--vary` is where that came from.
   /// - Throws: `ScenarioProblems`.
   func decodeAll(_ choices: [VariantChoice]) throws -> [ScenarioFile.Decoded] {
     var problems: [Diagnostic] = []
@@ -40,7 +43,10 @@ struct LoadedScenario {
       do {
         decoded.append(try decode(choice))
       } catch let error as ScenarioProblems {
-        problems += error.diagnostics.filter { !problems.contains($0) }
+        for var problem in error.diagnostics where problem.severity == .error {
+          if problem.file == "--set" { problem.file = "--vary" }
+          if !problems.contains(problem) { problems.append(problem) }
+        }
       }
     }
     if !problems.isEmpty { throw ScenarioProblems(diagnostics: problems) }

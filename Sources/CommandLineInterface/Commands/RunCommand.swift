@@ -36,18 +36,13 @@ struct RunCommand {
       let wall = RunManifest.Wall(
         seconds: seconds, workers: runner.workers, runs: progress.runs,
         virtualSeconds: Double(progress.duration) / 1e6, attempts: progress.attempts)
+      let manifest = RunManifest(
+        arguments: arguments, seed: base.scenario.seed, checks: request.checks, scenario: base.normalisedJSON,
+        wall: wall)
       let files = ResultFiles(
-        results: results, choices: choices, isComparison: request.compares,
-        title: loaded.name, question: base.scenario.question, verdict: verdict,
-        command: (["fleetsim"] + arguments).map(shellQuoted).joined(separator: " "),
-        scenario: base.normalisedJSON, seed: base.scenario.seed)
-      try output.write(
-        files.all { runs, written in
-          RunManifest(
-            arguments: arguments, seed: base.scenario.seed, checks: request.checks, runs: runs,
-            scenario: base.normalisedJSON, files: written, wall: wall
-          ).text
-        })
+        results: results, choices: choices, isComparison: request.compares, title: loaded.name,
+        question: base.scenario.question, verdict: verdict, manifest: manifest)
+      try output.write(files.all)
     }
     try printed.get()
     if !request.isQuiet { try Console.print(closing(output)) }
@@ -80,18 +75,11 @@ struct RunCommand {
 
   private func closing(_ output: OutputDirectory?) -> String {
     guard let output else { return "\nNo files written; --out DIR writes the CSV files and a report.\n" }
-    return "\nWritten to \(output.path): \(OutputFile.report), \(OutputFile.picture), \(OutputFile.summary), "
-      + "\(OutputFile.manifest)"
-      + (request.compares
-        ? "; a folder per variant with " : ", ")
-      + "\(OutputFile.timeSeries) and \(OutputFile.deliveries)\n"
+    let tables = "\(OutputFile.timeSeries) and \(OutputFile.deliveries)"
+    let rest = request.compares ? "\(OutputFile.picture); a folder per variant with \(tables)" : tables
+    return
+      "\nWritten to \(output.path): \(OutputFile.report), \(OutputFile.summary), \(OutputFile.manifest), \(rest)\n"
   }
-}
-
-/// A word as a shell takes it.
-private func shellQuoted(_ word: String) -> String {
-  let isPlain = !word.isEmpty && word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./:=,+%@".contains($0)) }
-  return isPlain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
 }
 
 /// Cores that are there to be used.

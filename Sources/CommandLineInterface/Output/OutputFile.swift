@@ -14,7 +14,7 @@ package struct OutputFile: Sendable, Hashable {
   static let summary = "summary.csv"
   static let manifest = "run.json"
   static let report = "report.html"
-  static let picture = "picture.svg"
+  static let picture = "comparison.svg"
   /// Everything that fleetsim writes beside folders of variants.
   static let topLevelNames: Set<String> = [timeSeries, deliveries, summary, manifest, report, picture]
   static let variantNames: Set<String> = [timeSeries, deliveries]

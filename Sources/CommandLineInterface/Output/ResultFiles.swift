@@ -10,14 +10,10 @@ struct ResultFiles {
   var title: String
   var question: String?
   var verdict: String
-  /// The command line, for the report.
-  var command: String
-  /// The scenario as normalised, JSON.
-  var scenario: String
-  var seed: UInt64
+  var manifest: RunManifest
 
-  /// Everything, `run.json` last; `manifest` makes its text from the runs and the digestible files.
-  func all(manifest: ([RunManifest.Run], [OutputFile]) -> String) -> [OutputFile] {
+  /// Everything, `run.json` last.
+  var all: [OutputFile] {
     let folders = isComparison ? Self.folders(results.map(\.name)) : [""]
     var tables = [OutputFile(OutputFile.summary, SummaryCSV.bytes(of: results.map(\.summary)))]
     for (result, folder) in zip(results, folders) {
@@ -26,17 +22,19 @@ struct ResultFiles {
       tables.append(
         OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: result.record.deliveries)))
     }
-    let runs = zip(zip(results, folders), choices).map { pair, choice in
+    var manifest = manifest
+    manifest.files = tables
+    manifest.runs = zip(zip(results, folders), choices).map { pair, choice in
       RunManifest.Run(name: pair.0.name, folder: pair.1, overrides: choice.overrides)
     }
     let report = HTMLReport.render(
-      title: title, question: question, results: results, verdict: verdict, scenarioJSON: scenario,
-      command: command, version: CommandLineTool.version, seed: seed)
-    let pictures = [
-      OutputFile(OutputFile.report, Array(report.utf8)),
-      OutputFile(OutputFile.picture, Array(SVGChart.comparisonPicture(results).utf8)),
-    ]
-    return tables + pictures + [OutputFile(OutputFile.manifest, Array(manifest(runs, tables).utf8))]
+      title: title, question: question, results: results, verdict: verdict, scenarioJSON: manifest.scenario,
+      command: manifest.command, version: CommandLineTool.version, seed: manifest.seed)
+    var files = tables + [OutputFile(OutputFile.report, Array(report.utf8))]
+    if isComparison {
+      files.append(OutputFile(OutputFile.picture, Array(SVGChart.comparisonPicture(results).utf8)))
+    }
+    return files + [OutputFile(OutputFile.manifest, Array(manifest.text.utf8))]
   }
 
   /// A folder for each name: letters, digits and `.+-_` stay, all else becomes `-`; numbered where two would be one, also for

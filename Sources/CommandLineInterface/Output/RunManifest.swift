@@ -25,11 +25,22 @@ struct RunManifest {
   var arguments: [String]
   var seed: UInt64
   var checks: Bool
-  var runs: [Run]
+  var runs: [Run] = []
   /// The scenario as normalised, JSON.
   var scenario: String
-  var files: [OutputFile]
+  var files: [OutputFile] = []
   var wall: Wall
+
+  /// The command line as a shell takes it.
+  var command: String {
+    let isPlain = { (c: Character) in c.isASCII && (c.isLetter || c.isNumber || "-_./:=+,%@".contains(c)) }
+    let words = arguments.map { word in
+      !word.isEmpty && word.allSatisfy(isPlain)
+        ? word
+        : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+    return (["fleetsim"] + words).joined(separator: " ")
+  }
 
   var text: String {
     let runs = runs.map { run in

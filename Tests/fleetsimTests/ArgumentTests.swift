@@ -1,0 +1,78 @@
+import CommandLineInterface
+import Testing
+
+@Suite("Arguments")
+struct ArgumentTests {
+  static let command: CommandSpecification = {
+    var command = CommandSpecification(name: "try", abstract: "Tries.")
+    command.arguments = [
+      ArgumentSpecification("file", help: "A file."),
+      ArgumentSpecification("other", help: "Another.", isOptional: true),
+    ]
+    command.options = [
+      OptionSpecification("seed", value: "n", help: "A number."),
+      OptionSpecification("set", value: "path=value", isRepeatable: true, help: "A setting."),
+      OptionSpecification("quiet", short: "q", help: "A flag."),
+    ]
+    return command
+  }()
+
+  func parse(_ line: String) throws -> ParsedArguments {
+    try Self.command.parse(line.split(separator: " ").map(String.init))
+  }
+
+  @Test("options take their value from the next argument or behind an equals sign")
+  func values() throws {
+    let parsed = try parse("a --seed 3 --set x=1 -q --set=y=2 b")
+    #expect(parsed.positional == ["a", "b"])
+    #expect(parsed.value("seed") == "3")
+    #expect(parsed.values("set") == ["x=1", "y=2"])
+    #expect(parsed.has("quiet"))
+    #expect(!parsed.has("check"))
+  }
+
+  @Test("behind -- everything is an argument; a lone dash is one anyway")
+  func terminator() throws {
+    #expect(try parse("-- --seed -q").positional == ["--seed", "-q"])
+    #expect(try parse("-").positional == ["-"])
+    #expect(try parse("-- --help").positional == ["--help"])
+  }
+
+  @Test("a negative number is a value, another option is not")
+  func negative() throws {
+    #expect(try parse("a --seed -3").value("seed") == "-3")
+    #expect(throws: UsageError("Missing value for '--seed <n>'")) { try parse("a --seed --quiet") }
+    #expect(throws: UsageError("Missing value for '--seed <n>'")) { try parse("a --seed") }
+    #expect(throws: UsageError("Missing value for '--seed <n>'")) { try parse("a --seed=") }
+  }
+
+  @Test(
+    "what is wrong is named",
+    arguments: [
+      ("a --sead 3", "Unknown option '--sead'. Did you mean '--seed'?"),
+      ("a --qiuet", "Unknown option '--qiuet'. Did you mean '--quiet'?"),
+      ("a --nothing-like-it", "Unknown option '--nothing-like-it'."),
+      ("a -x", "Unknown option '-x'."),
+      ("a --seed 1 --seed 2", "The option '--seed' can be given only once."),
+      ("a --quiet=yes", "The option '--quiet' does not take any value, but 'yes' was specified."),
+      ("", "Missing expected argument '<file>'"),
+      ("a b c", "Unexpected argument 'c'"),
+      ("a b c d", "2 unexpected arguments: 'c', 'd'"),
+    ])
+  func errors(line: String, message: String) {
+    #expect(throws: UsageError(message)) { try parse(line) }
+  }
+
+  @Test("a flag twice is once; help and version win over every mistake")
+  func flags() throws {
+    #expect(try parse("a -q --quiet").values("quiet") == [""])
+    #expect(try parse("--bogus x y z --help").has("help"))
+    #expect(try parse("--version").has("version"))
+  }
+
+  @Test("the usage line says what is optional and what repeats")
+  func usage() {
+    let usage = HelpScreen().usage(Self.command, parent: "tool", hanging: 7)
+    #expect(usage == "tool try <file> [<other>] [--seed <n>] [--set <path=value>] ... [--quiet]")
+  }
+}

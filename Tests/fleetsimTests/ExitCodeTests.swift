@@ -1,0 +1,176 @@
+import Foundation
+import Testing
+
+/// Bad input through the real process: which code, which words, and nothing written.
+@Suite("Bad input")
+struct ExitCodeTests {
+  @Test(
+    "a wrong command line is 64, with the way out",
+    arguments: [
+      ("run s.json5 --sed 4", "Error: Unknown option '--sed'. Did you mean '--seed'?"),
+      ("run s.json5 --verbose", "Error: Unknown option '--verbose'."),
+      ("comprae s.json5", "Error: Unknown command 'comprae'. Did you mean 'compare'?"),
+      ("run", "Error: Missing expected argument '<scenario>'"),
+      ("run s.json5 other.json5", "Error: Unexpected argument 'other.json5'"),
+      ("run s.json5 --out", "Error: Missing value for '--out <dir>'"),
+      (
+        "run s.json5 --seed -1",
+        "Error: The value '-1' is invalid for '--seed <n>': a whole number from 0 to 2^64-1."
+      ),
+      ("run s.json5 --seed 18446744073709551616", "is invalid for '--seed <n>'"),
+      ("run s.json5 --jobs 0", "is invalid for '--jobs <n>': a whole number from 1 to 1024."),
+      ("run s.json5 --set duration", "is invalid for '--set <path=value>': it is written as duration=1h."),
+      ("run s.json5 --jitter full", "Error: Unknown option '--jitter'."),
+      (
+        "compare s.json5 --jitter fulll,none",
+        "The jitter strategy 'fulll' does not exist. Did you mean 'full'?"
+      ),
+      ("compare s.json5 --jitter additive:101", "P from 0 to 100"),
+      ("compare s.json5 --jitter full,full", "'full' is there twice"),
+      ("compare s.json5 --jitter full,,none", "there is nothing between two commas"),
+      ("compare plain.json5", "Error: There is nothing to compare: give --jitter or --vary"),
+      ("help exit", "Error: There is no help on 'exit'."),
+    ])
+  func usage(line: String, message: String) throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let plain = Scenarios.small.split(separator: "\n").filter { !$0.contains("compare:") }.joined(
+      separator: "\n")
+    try scratch.write("plain.json5", plain)
+    let output = try Tool.run(line.split(separator: " ").map(String.init), in: scratch.url)
+    #expect(output.code == 64)
+    #expect(output.standardError.contains(message), "\(output.standardError)")
+    #expect(output.standardError.contains("\nUsage: fleetsim "))
+    #expect(output.standardOutput == "")
+  }
+
+  @Test("an unknown path is 64 when the command line says it, 65 when the file does")
+  func unknownPath() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    for option in ["--set", "--vary"] {
+      let output = try Tool.run(["compare", "s.json5", option, "tapi.bukket.capacity=3/s"], in: scratch.url)
+      #expect(output.code == 64)
+      #expect(output.standardError.hasPrefix("\(option): "), "\(output.standardError)")
+    }
+    try scratch.write("bad.json5", Scenarios.small.replacing("overload:", with: "overlaod:"))
+    let output = try Tool.run(["run", "bad.json5", "--out", "out"], in: scratch.url)
+    #expect(output.code == 65)
+    #expect(output.standardError.hasPrefix("bad.json5:4: "), "\(output.standardError)")
+    #expect(output.standardError.contains("overload"))
+    #expect(scratch.contents == ["bad.json5", "s.json5"])
+  }
+
+  @Test(
+    "all problems of a file come at once, one a line, for every command",
+    arguments: ["run", "compare", "validate"])
+  func allProblems(command: String) throws {
+    let scratch = try Scratch()
+    let bad = Scenarios.small.replacing("20m", with: "20 parsecs").replacing(
+      "devices: 60", with: "devices: 1e308"
+    )
+    .replacing("\"none\"", with: "\"fulll\"")
+    try scratch.write("bad.json5", bad)
+    let output = try Tool.run([command, "bad.json5"], in: scratch.url)
+    #expect(output.code == 65)
+    let lines = output.standardError.split(separator: "\n")
+    #expect(lines.count == 3, "\(output.standardError)")
+    for path in ["duration", "devices", "compare"] {
+      #expect(lines.contains { $0.hasPrefix("bad.json5:") && $0.contains(path) }, "\(output.standardError)")
+    }
+    #expect(output.standardOutput == "")
+  }
+
+  @Test("an empty file, half a file and one that is no text are 65")
+  func unusableFiles() throws {
+    let scratch = try Scratch()
+    try scratch.write("empty.json5", "")
+    try scratch.write("half.json5", String(Scenarios.small.prefix(100)))
+    for name in ["empty.json5", "half.json5"] {
+      let output = try Tool.run(["run", name], in: scratch.url)
+      #expect(output.code == 65)
+      #expect(output.standardError.hasPrefix("\(name):"), "\(output.standardError)")
+    }
+    try Data([0x7B, 0x0A, 0xC3, 0xA4, 0xFF, 0x7D]).write(
+      to: scratch.url.appendingPathComponent("latin.json5"))
+    let output = try Tool.run(["run", "latin.json5"], in: scratch.url)
+    #expect(output.code == 65)
+    #expect(
+      output.standardError == "latin.json5: not UTF-8 text: byte 0xFF at offset 4 begins no valid character\n"
+    )
+  }
+
+  @Test("a file that is not there, or is a directory, is 66")
+  func missingInput() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    try scratch.write("folder/x", "")
+    for arguments in [
+      ["run", "no.json5"], ["run", "s.json5", "--settings", "no.json5"], ["validate", "s.json5/x"],
+    ] {
+      let output = try Tool.run(arguments, in: scratch.url)
+      #expect(output.code == 66)
+      #expect(output.standardError.contains("cannot be read: "), "\(output.standardError)")
+    }
+    let output = try Tool.run(["run", "folder"], in: scratch.url)
+    #expect(output.code == 66)
+    #expect(output.standardError == "folder: is a directory; a file is expected\n")
+  }
+
+  @Test("a Settings file that the scenario names and that is missing is reported at its line")
+  func missingSettings() throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "s.json5", Scenarios.small.replacing("retries:", with: "settings: \"cdn.json\", retries:"))
+    let output = try Tool.run(["validate", "s.json5"], in: scratch.url)
+    #expect(output.code == 65)
+    #expect(output.standardError.hasPrefix("s.json5:7"), "\(output.standardError)")
+    #expect(output.standardError.contains("cdn.json"))
+  }
+
+  @Test("a place that cannot be written is 73 before anything is simulated")
+  func unwritable() throws {
+    let scratch = try Scratch()
+    try scratch.write("endless.json5", Scenarios.endless)
+    try scratch.write("file", "mine")
+    try scratch.write("notes/todo.txt", "mine")
+    for (place, words) in [
+      ("file", "exists and is not a directory"), ("file/below", "cannot be created"),
+      ("/proc/fleetsim", "cannot be created"), ("notes", "holds 'todo.txt', which fleetsim did not write"),
+      (".", "fleetsim did not write"), ("/", "name a directory below it"), ("gone/../x", "does not exist"),
+    ] {
+      let output = try Tool.run(["run", "endless.json5", "--out", place], in: scratch.url)
+      #expect(output.code == 73, "\(place): \(output.standardError)")
+      #expect(output.standardError.hasPrefix("\(place): "), "\(output.standardError)")
+      #expect(output.standardError.contains(words), "\(output.standardError)")
+    }
+    #expect(scratch.contents == ["endless.json5", "file", "notes", "notes/todo.txt"])
+  }
+
+  @Test(
+    "a full disk under standard output is 74, and the files are written all the same",
+    .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+  func fullDisk() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+    let output = try Tool.run(
+      ["run", "s.json5", "--quiet", "--out", "out"], in: scratch.url, standardOutput: full)
+    #expect(output.code == 74)
+    #expect(output.standardError == "standard output: cannot be written: No space left on device\n")
+    #expect(scratch.contents.contains("out/run.json"))
+  }
+
+  @Test("a reader that has gone away is no error")
+  func closedPipe() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let pipe = Pipe()
+    try pipe.fileHandleForReading.close()
+    let output = try Tool.run(
+      ["run", "s.json5", "--out", "out"], in: scratch.url, standardOutput: pipe.fileHandleForWriting)
+    #expect(output.code == 0)
+    #expect(output.standardError == "")
+    #expect(scratch.contents.contains("out/run.json"))
+  }
+}

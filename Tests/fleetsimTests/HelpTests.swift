@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+/// Help screens against recorded ones. After a deliberate change, record them with
+/// `FLEETSIM_RECORD_SNAPSHOTS=1 swift test --filter HelpTests` and read the difference.
+@Suite("Help")
+struct HelpTests {
+  static let snapshots = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("Snapshots")
+  static let isRecording = ProcessInfo.processInfo.environment["FLEETSIM_RECORD_SNAPSHOTS"] == "1"
+
+  @Test(
+    "the help screens are as recorded",
+    arguments: [
+      ("fleetsim", ["--help"]), ("run", ["help", "run"]), ("compare", ["help", "compare"]),
+      ("validate", ["help", "validate"]), ("help", ["help", "help"]), ("exit-codes", ["help", "exit-codes"]),
+    ])
+  func snapshot(name: String, arguments: [String]) throws {
+    let scratch = try Scratch()
+    let output = try Tool.run(arguments, in: scratch.url)
+    #expect(output.code == 0)
+    #expect(output.standardError == "")
+    let file = Self.snapshots.appendingPathComponent(name + ".txt")
+    if Self.isRecording { try Data(output.standardOutput.utf8).write(to: file) }
+    let recorded = try #require(try? Data(contentsOf: file), "no snapshot of '\(name)'; record it")
+    #expect(output.standardOutput == String(decoding: recorded, as: UTF8.self))
+  }
+
+  @Test("every way to ask for help gives the same screen", arguments: ["run", "compare", "validate"])
+  func waysToAsk(command: String) throws {
+    let scratch = try Scratch()
+    let screen = try Tool.run(["help", command], in: scratch.url).standardOutput
+    for arguments in [[command, "--help"], [command, "-h"], [command, "no-such-file", "--bogus", "-h"]] {
+      let output = try Tool.run(arguments, in: scratch.url)
+      #expect(output.code == 0)
+      #expect(output.standardOutput == screen)
+    }
+  }
+
+  @Test("no line of help is wider than 100 columns")
+  func width() throws {
+    for file in try FileManager.default.contentsOfDirectory(atPath: Self.snapshots.path) {
+      let text = try String(contentsOf: Self.snapshots.appendingPathComponent(file), encoding: .utf8)
+      for line in text.split(separator: "\n") { #expect(line.count <= 100, "\(file): \(line)") }
+    }
+  }
+
+  @Test("the bare tool shows its help; --version shows the version everywhere")
+  func bare() throws {
+    let scratch = try Scratch()
+    #expect(
+      try Tool.run([], in: scratch.url).standardOutput == Tool.run(["help"], in: scratch.url).standardOutput)
+    let version = try Tool.run(["--version"], in: scratch.url).standardOutput
+    #expect(version.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+    #expect(try Tool.run(["run", "--version"], in: scratch.url).standardOutput == version)
+  }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+/// Ctrl-C, through the real process.
+@Suite("Interruption")
+struct InterruptionTests {
+  @Test(
+    "Ctrl-C ends a run within a second; the output directory is as it was", arguments: ["run", "compare"])
+  func interrupt(command: String) throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    #expect(try Tool.run(["run", "s.json5", "-q", "--out", "out"], in: scratch.url).code == 0)
+    let before = scratch.contents
+    let bytes = try scratch.read("out/run.json")
+    try scratch.write("s.json5", Scenarios.endless)
+    let output = try Tool.run(
+      [command, "s.json5", "--out", "out"], in: scratch.url, signal: SIGINT, after: 0.5)
+    #expect(output.code == 130)
+    #expect(output.seconds < 1, "took \(output.seconds) s")
+    #expect(output.standardError == "Interrupted: nothing was written.\n")
+    #expect(scratch.contents == before)
+    #expect(try scratch.read("out/run.json") == bytes)
+  }
+
+  @Test("SIGTERM is 143")
+  func terminate() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.endless)
+    let output = try Tool.run(
+      ["run", "s.json5", "--out", "a/out"], in: scratch.url, signal: SIGTERM, after: 0.4)
+    #expect(output.code == 143)
+    #expect(scratch.contents == ["s.json5"])
+  }
+}

@@ -1,0 +1,144 @@
+import CommandLineInterface
+import Foundation
+import Testing
+
+/// What a good run prints and writes.
+@Suite("Results")
+struct ResultTests {
+  static let runFiles = [
+    "delivery_histogram.csv", "report.html", "run.json", "summary.csv", "timeseries.csv",
+  ]
+
+  @Test("run prints heading, table and verdict, and writes its five files")
+  func run() throws {
+    let scratch = try Scratch()
+    try scratch.write("scenarios/s.json5", Scenarios.small)
+    let output = try Tool.run(["run", "scenarios/s.json5", "--out", "a/b/out"], in: scratch.url)
+    #expect(output.code == 0)
+    #expect(output.standardError == "")
+    #expect(output.standardOutput.hasPrefix("scenarios/s.json5: seed 5, 60 devices, 20 min\n"))
+    #expect(output.standardOutput.contains("(one seed, 5)."))
+    #expect(output.standardOutput.contains("\nWritten to a/b/out: report.html, summary.csv, run.json"))
+    #expect(scratch.contents.filter { $0.hasPrefix("a/b/out/") } == Self.runFiles.map { "a/b/out/" + $0 })
+    #expect(try scratch.text("a/b/out/summary.csv").split(separator: "\n").count == 2)
+    #expect(try scratch.text("a/b/out/timeseries.csv").split(separator: "\n").count == 121)
+  }
+
+  @Test("compare writes a folder per variant and a summary with a row for each")
+  func compare() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let output = try Tool.run(
+      ["compare", "s.json5", "--jitter", "additive:10,additive:10+clamp,full", "--out", "out", "--check"],
+      in: scratch.url)
+    #expect(output.code == 0, "\(output.standardError)")
+    let files = scratch.contents.filter { $0.hasSuffix(".csv") }
+    let tables = ["delivery_histogram.csv", "timeseries.csv"]
+    #expect(
+      files == ["additive-10+clamp", "additive-10", "full"].flatMap { folder in
+        tables.map { "out/\(folder)/\($0)" }
+      }
+        + ["out/summary.csv"])
+    for name in ["report.html", "comparison.svg", "run.json"] {
+      #expect(scratch.contents.contains("out/" + name))
+    }
+    let rows = try scratch.text("out/summary.csv").split(separator: "\n").dropFirst()
+    #expect(rows.map { $0.prefix { $0 != "," } } == ["additive:10", "additive:10+clamp", "full"])
+  }
+
+  @Test("the same seed gives the same bytes, whatever the number of jobs; another seed gives others")
+  func determinism() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    for (out, more) in [("a", ["--jobs", "1"]), ("b", ["--jobs", "3"]), ("c", ["--seed", "6"])] {
+      #expect(
+        try Tool.run(["compare", "s.json5", "--quiet", "--out", out] + more, in: scratch.url).code == 0)
+    }
+    let tables = scratch.contents.filter { $0.hasPrefix("a/") && $0.hasSuffix(".csv") }
+    #expect(tables.count == 5)
+    for table in tables {
+      let other = table.dropFirst(2)
+      #expect(try scratch.read(table) == scratch.read("b/\(other)"), "\(table)")
+      #expect(try scratch.read(table) != scratch.read("c/\(other)"), "\(table)")
+    }
+  }
+
+  @Test("run.json says what was run and carries the digests of the tables")
+  func manifest() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let arguments = [
+      "run", "s.json5", "--seed", "18446744073709551615", "--set", "duration=10m", "--out", "out",
+    ]
+    #expect(try Tool.run(arguments, in: scratch.url).code == 0)
+    let json = try #require(
+      JSONSerialization.jsonObject(with: Data(scratch.read("out/run.json"))) as? [String: Any])
+    #expect(json["program"] as? String == "fleetsim")
+    #expect(json["version"] as? String == CommandLineTool.version)
+    #expect(json["arguments"] as? [String] == arguments)
+    #expect((json["seed"] as? NSNumber)?.uint64Value == .max)
+    let scenario = try #require(json["scenario"] as? [String: Any])
+    #expect(scenario["duration"] as? String == "10m")
+    #expect((scenario["seed"] as? NSNumber)?.uint64Value == .max)
+    #expect(json["wall"] is [String: Any])
+    let files = try #require(json["files"] as? [[String: Any]])
+    #expect(
+      files.compactMap { $0["path"] as? String }.sorted() == Self.runFiles.filter { $0.hasSuffix(".csv") })
+    for file in files {
+      let bytes = try scratch.read("out/" + (file["path"] as? String ?? ""))
+      #expect(file["bytes"] as? Int == bytes.count)
+      #expect(file["sha256"] as? String == SHA256.hexadecimal(bytes))
+    }
+  }
+
+  @Test("without --out nothing is written, with --quiet only the verdict is printed")
+  func quiet() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let output = try Tool.run(["run", "s.json5", "--quiet"], in: scratch.url)
+    #expect(output.code == 0)
+    #expect(output.standardOutput.split(separator: "\n").count == 1)
+    #expect(output.standardOutput.hasSuffix("(one seed, 5).\n"))
+    #expect(output.standardError == "")
+    #expect(scratch.contents == ["s.json5"])
+  }
+
+  @Test("a repaired Settings value is a warning with its file and path, and the run goes on")
+  func repairs() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    try scratch.write("cdn.json", #"{ "httpConfig": { "backoffConfig": { "jitterPercent": 400 } } }"#)
+    let output = try Tool.run(["run", "s.json5", "--quiet", "--settings", "cdn.json"], in: scratch.url)
+    #expect(output.code == 0)
+    #expect(output.standardError.hasPrefix("cdn.json:1: warning: "), "\(output.standardError)")
+    #expect(output.standardError.contains("jitterPercent"))
+    #expect(output.standardError.split(separator: "\n").count == 1)
+  }
+
+  @Test("validate shows the load against the capacity and warns of a fleet that cannot hold")
+  func validate() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let output = try Tool.run(["validate", "s.json5"], in: scratch.url)
+    #expect(output.code == 0)
+    #expect(
+      output.standardOutput == """
+        s.json5: valid
+          run       20 min, seed 5
+          fleet     60 devices: phones 60
+          load      1.9 batches/s with 6.0 events/s when nothing fails
+          capacity  4.0 requests/s, of which the load takes 48 %
+          incident  outage answered with 503 from 4 min for 3 min
+          compare   2 variants: none, full
+
+        """)
+    #expect(output.standardError == "")
+    let small = try Tool.run(
+      ["validate", "s.json5", "--set", "tapi.bucket.capacity=1/s", "-q"], in: scratch.url)
+    #expect(small.code == 0)
+    #expect(small.standardOutput == "")
+    #expect(
+      small.standardError.contains("warning: the normal load is 190 % of the capacity"),
+      "\(small.standardError)")
+  }
+}

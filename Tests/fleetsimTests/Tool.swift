@@ -1,0 +1,109 @@
+import Dispatch
+import Foundation
+import Testing
+
+/// The built executable, run as a user runs it.
+enum Tool {
+  struct Output {
+    var code: Int32
+    var standardOutput: String
+    var standardError: String
+    var seconds: Double
+  }
+
+  /// `fleetsim` beside the test bundle: SwiftPM builds it because the tests depend on it.
+  static let executable: URL = {
+    let bundles = Bundle.allBundles.map(\.bundleURL).filter { $0.pathExtension == "xctest" }
+    let places = [Bundle.main.executableURL].compactMap(\.self) + bundles
+    let candidates = places.map { $0.deletingLastPathComponent().appendingPathComponent("fleetsim") }
+    return candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? candidates[0]
+  }()
+
+  /// Runs the tool in `directory`; with `signal`, sends that signal after `delay` seconds.
+  static func run(
+    _ arguments: [String], in directory: URL, signal: Int32? = nil, after delay: Double = 0,
+    standardOutput: FileHandle? = nil
+  ) throws -> Output {
+    let process = Process()
+    process.executableURL = executable
+    process.arguments = arguments
+    process.currentDirectoryURL = directory
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = standardOutput ?? output
+    process.standardError = errors
+    process.standardInput = FileHandle.nullDevice
+    var started = ContinuousClock.now
+    try process.run()
+    if let signal {
+      Thread.sleep(forTimeInterval: delay)
+      started = .now
+      kill(process.processIdentifier, signal)
+    }
+    // Whatever goes wrong, no test waits for an endless run.
+    DispatchQueue.global().asyncAfter(deadline: .now() + 60) {
+      if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
+    let text = standardOutput == nil ? output.fileHandleForReading.readDataToEndOfFile() : Data()
+    let errorText = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    let elapsed = started.duration(to: .now)
+    // Killed by a signal: as a shell would report it, so that no expected code is matched by chance.
+    let code =
+      process.terminationReason == .exit ? process.terminationStatus : 256 + process.terminationStatus
+    return Output(
+      code: code, standardOutput: String(decoding: text, as: UTF8.self),
+      standardError: String(decoding: errorText, as: UTF8.self),
+      seconds: Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18)
+  }
+}
+
+/// A directory that is there for one test.
+final class Scratch {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+      .appendingPathComponent("fleetsim-tests-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  func write(_ name: String, _ text: String) throws {
+    let file = url.appendingPathComponent(name)
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: file)
+  }
+
+  func read(_ name: String) throws -> [UInt8] {
+    Array(try Data(contentsOf: url.appendingPathComponent(name)))
+  }
+  func text(_ name: String) throws -> String { String(decoding: try read(name), as: UTF8.self) }
+
+  /// Every file and folder below, hidden ones too, sorted.
+  var contents: [String] {
+    (try? FileManager.default.subpathsOfDirectory(atPath: url.path).sorted()) ?? []
+  }
+}
+
+/// Scenarios small enough for a test.
+enum Scenarios {
+  /// A fleet that meets a three-minute outage; runs in a blink.
+  static let small = scenario()
+  /// Virtual months: nobody waits for its end.
+  static let endless = scenario(devices: 20_000, duration: "300d", interval: "1h")
+
+  static func scenario(devices: Int = 60, duration: String = "20m", interval: String = "10s") -> String {
+    """
+    {
+      format: 1,
+      seed: 5, duration: "\(duration)", interval: "\(interval)",
+      tapi: { bucket: { capacity: "4/s", burst: 2 }, overload: { status: 503 },
+              incidents: [{ kind: "outage", at: "4m", for: "3m", status: 503 }] },
+      network: { latency: "50ms" },
+      fleet: [{ name: "phones", devices: \(devices), events: "6/min", retries: "timer" }],
+      compare: { "settings.backoffConfig.jitterStrategy": ["none", "full"] },
+    }
+    """
+  }
+}

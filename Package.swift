@@ -26,7 +26,9 @@ let package = Package(
     .target(name: "TAPIModel", dependencies: ["SimulationKernel"]),
     .target(
       name: "FleetSimulation",
-      dependencies: ["UploadRetry", "UploadGating", "SimulationKernel", "TAPIModel", "FleetMetrics", "CPrefetch"]),
+      dependencies: [
+        "UploadRetry", "UploadGating", "SimulationKernel", "TAPIModel", "FleetMetrics", "CPrefetch",
+      ]),
     .target(name: "FleetExperiments", dependencies: ["FleetSimulation"]),
     .target(name: "FleetReports", dependencies: ["FleetMetrics", "FleetExperiments"]),
     .target(name: "CommandLineInterface", dependencies: ["FleetExperiments", "FleetReports"]),

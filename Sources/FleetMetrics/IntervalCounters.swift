@@ -40,7 +40,8 @@ public enum DeviceCounter: Int, CaseIterable, Sendable {
 
 /// What the server's side counts.
 public enum ServerCounter: Int, CaseIterable, Sendable {
-  case firstAttempts, retries, answers2xx, answers429, answers503, answers4xxOther, answers5xxOther, unanswered
+  case firstAttempts, retries, answers2xx, answers429, answers503, answers4xxOther, answers5xxOther,
+    unanswered
   case busyMicroseconds, queueChange
 }
 
@@ -67,7 +68,8 @@ public struct IntervalDeliveries: ~Copyable {
     let v = UInt64(truncatingIfNeeded: max(value, 0))
     if v < 32 { return Int(truncatingIfNeeded: v) }
     let exponent = 63 &- v.leadingZeroBitCount &- 5
-    return min((exponent &+ 1) << 5 &+ Int(truncatingIfNeeded: (v >> UInt64(exponent)) & 31), bucketCount &- 1)
+    return min(
+      (exponent &+ 1) << 5 &+ Int(truncatingIfNeeded: (v >> UInt64(exponent)) & 31), bucketCount &- 1)
   }
 
   static func middle(of bucket: Int) -> Int64 {
@@ -78,7 +80,9 @@ public struct IntervalDeliveries: ~Copyable {
   }
 
   @inlinable
-  public func record(_ value: Int64, row: Int) { cells[row &* Self.bucketCount &+ Self.bucket(of: value)] &+= 1 }
+  public func record(_ value: Int64, row: Int) {
+    cells[row &* Self.bucketCount &+ Self.bucket(of: value)] &+= 1
+  }
 
   public func merge(into total: borrowing IntervalDeliveries) {
     for i in 0..<rows * Self.bucketCount where cells[i] != 0 { total.cells[i] &+= cells[i] }

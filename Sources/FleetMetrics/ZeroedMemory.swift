@@ -8,7 +8,9 @@
 
 /// Zeroed memory whose pages cost nothing until they are written.
 func zeroedMemory(byteCount: Int) -> UnsafeMutableRawPointer {
-  guard let memory = calloc(byteCount, 1) else { fatalError("out of memory: \(byteCount) bytes for a time series") }
+  guard let memory = calloc(byteCount, 1) else {
+    fatalError("out of memory: \(byteCount) bytes for a time series")
+  }
   return memory
 }
 

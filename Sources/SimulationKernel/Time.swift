@@ -42,8 +42,12 @@ public struct Span: Sendable, Hashable, Comparable, BitwiseCopyable {
   @inlinable public static var zero: Span { Span(microseconds: 0) }
 
   @inlinable public static func < (a: Span, b: Span) -> Bool { a.microseconds < b.microseconds }
-  @inlinable public static func + (a: Span, b: Span) -> Span { Span(microseconds: a.microseconds &+ b.microseconds) }
-  @inlinable public static func - (a: Span, b: Span) -> Span { Span(microseconds: a.microseconds &- b.microseconds) }
+  @inlinable public static func + (a: Span, b: Span) -> Span {
+    Span(microseconds: a.microseconds &+ b.microseconds)
+  }
+  @inlinable public static func - (a: Span, b: Span) -> Span {
+    Span(microseconds: a.microseconds &- b.microseconds)
+  }
 
   /// For display only; never compared.
   public var seconds: Double { Double(microseconds) / 1e6 }

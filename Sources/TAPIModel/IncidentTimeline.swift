@@ -43,7 +43,8 @@ public struct IncidentTimeline: Sendable {
       let start = max(condition.start, from)
       let end = i + 1 < conditions.count ? min(conditions[i + 1].start, to) : to
       if end > start {
-        sum += (end - start).microseconds / 1_000 * condition.factor / 1_000
+        sum +=
+          (end - start).microseconds / 1_000 * condition.factor / 1_000
           + (end - start).microseconds % 1_000 * condition.factor / 1_000_000
       }
     }

@@ -26,7 +26,9 @@ public struct TokenBucketConfiguration: Sendable, Hashable {
   /// The bucket's size in whole requests, at least 1, at most 10^9.
   public var burst: Int64
   public var serviceTime: Distribution
-  public init(capacityMilliRequestsPerSecond: Int64, burst: Int64, serviceTime: Distribution = .constant(.zero)) {
+  public init(
+    capacityMilliRequestsPerSecond: Int64, burst: Int64, serviceTime: Distribution = .constant(.zero)
+  ) {
     self.capacityMilliRequestsPerSecond = capacityMilliRequestsPerSecond
     self.burst = burst
     self.serviceTime = serviceTime

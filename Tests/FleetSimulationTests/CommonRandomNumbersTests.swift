@@ -14,7 +14,8 @@ import UploadRetry
     cohort.timeout = .seconds(5)
     cohort.flush = FlushPolicy(count: 5, interval: .seconds(10))
     cohort.queue.mode = mode
-    cohort.latency = .logNormal(median: .milliseconds(80), p99: .milliseconds(900), minimum: .milliseconds(10))
+    cohort.latency = .logNormal(
+      median: .milliseconds(80), p99: .milliseconds(900), minimum: .milliseconds(10))
     return Scenario(
       seed: seed, duration: .seconds(300), interval: .milliseconds(5),
       tapi: TAPIConfiguration(
@@ -22,7 +23,8 @@ import UploadRetry
         overload: Overload(status: 503),
         incidents: [
           Incident(
-            kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: Instant(microseconds: 60_000_000),
+            kind: .outage(status: 503, retryAfter: .none, keepsWork: false),
+            start: Instant(microseconds: 60_000_000),
             duration: .seconds(60))
         ]), fleet: [cohort])
   }
@@ -36,11 +38,16 @@ import UploadRetry
   private func latencies(_ sent: [UploadRequest]) -> [Attempt: [UInt32]] {
     Dictionary(
       uniqueKeysWithValues: sent.map {
-        (Attempt(device: $0.device, firstOrdinal: $0.firstOrdinal, attempt: $0.attempt), [$0.uplink, $0.downlink])
+        (
+          Attempt(device: $0.device, firstOrdinal: $0.firstOrdinal, attempt: $0.attempt),
+          [$0.uplink, $0.downlink]
+        )
       })
   }
 
-  @Test("Two strategies see every event at the same time, and the k-th attempt of a batch meets the same network", arguments: UInt64(1)...5)
+  @Test(
+    "Two strategies see every event at the same time, and the k-th attempt of a batch meets the same network",
+    arguments: UInt64(1)...5)
   func sameWorld(seed: UInt64) {
     let strategies: [Jitter] = [.none, .additive(percent: 10), .full, .equal, .decorrelated]
     let results = strategies.map { PlainEngine.run(scenario($0, seed: seed, mode: .files)) }
@@ -55,11 +62,15 @@ import UploadRetry
       #expect(common.count > 500, "seed \(seed), \(strategy): too few attempts in common to tell")
       #expect(common.filter { $0.attempt > 1 }.count > 100)
       #expect(common.allSatisfy { own[$0] == first[$0] }, "seed \(seed), \(strategy)")
-      #expect(result.sent.map(\.arrival) != results[0].sent.map(\.arrival), "the strategies made no difference at all")
+      #expect(
+        result.sent.map(\.arrival) != results[0].sent.map(\.arrival),
+        "the strategies made no difference at all")
     }
   }
 
-  @Test("Batches are the same under all strategies: the same events in each, sealed at the same times", arguments: UInt64(1)...5)
+  @Test(
+    "Batches are the same under all strategies: the same events in each, sealed at the same times",
+    arguments: UInt64(1)...5)
   func sameBatches(seed: UInt64) {
     func firstAttempts(_ jitter: Jitter) -> Set<[UInt32]> {
       Set(

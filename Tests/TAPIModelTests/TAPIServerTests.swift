@@ -4,7 +4,8 @@ import Testing
 
 private func request(_ microseconds: Int64, device: UInt32 = 0, events: UInt16 = 1) -> UploadRequest {
   UploadRequest(
-    arrival: Instant(microseconds: microseconds), device: device, batch: 1, firstOrdinal: UInt32(microseconds & 0xffff),
+    arrival: Instant(microseconds: microseconds), device: device, batch: 1,
+    firstOrdinal: UInt32(microseconds & 0xffff),
     uplink: 1_000, downlink: 1_000, events: events, attempt: 1, generation: 0, shard: 0)
 }
 
@@ -12,7 +13,8 @@ private func outage(
   _ status: Int?, from: Int64, to: Int64, keepsWork: Bool = false, retryAfter: RetryAfterPolicy = .none
 ) -> Incident {
   Incident(
-    kind: .outage(status: status, retryAfter: retryAfter, keepsWork: keepsWork), start: Instant(microseconds: from),
+    kind: .outage(status: status, retryAfter: retryAfter, keepsWork: keepsWork),
+    start: Instant(microseconds: from),
     duration: Span(microseconds: to - from))
 }
 
@@ -69,7 +71,8 @@ extension Admission {
       last = now
       let expected = level >= 1_000_000_000
       if expected { level -= 1_000_000_000 }
-      #expect((server.arrive(request(now)).status == 200) == expected, "seed \(seed), arrival \(i) at \(now) µs")
+      #expect(
+        (server.arrive(request(now)).status == 200) == expected, "seed \(seed), arrival \(i) at \(now) µs")
     }
   }
 
@@ -84,18 +87,25 @@ extension Admission {
       ])
     #expect(server.arrive(request(950_000)).status == 200)
     // Half a token by 1 s, then 5 per second: full at 1.1 s.
-    for (time, admitted) in [(1_099_999, false), (1_100_000, true), (1_299_999, false), (1_300_000, true)] as [(Int64, Bool)] {
+    for (time, admitted) in [(1_099_999, false), (1_100_000, true), (1_299_999, false), (1_300_000, true)]
+      as [(Int64, Bool)]
+    {
       while server.nextCompletion(through: Instant(microseconds: time)) != nil {}
       #expect((server.arrive(request(time)).status == 200) == admitted, "at \(time)")
     }
   }
 
-  @Test("A refusal carries the status and the Retry-After of the policy; a spread is in whole seconds within its range")
+  @Test(
+    "A refusal carries the status and the Retry-After of the policy; a spread is in whole seconds within its range"
+  )
   func retryAfter() {
     var fixed = bucket(1, burst: 1, overload: Overload(status: 429, retryAfter: .fixed(.seconds(5))))
     _ = fixed.arrive(request(0))
-    #expect(fixed.arrive(request(1)) == .answered(ServerAnswer(status: 429, retryAfter: 5_000_000, at: Instant(microseconds: 1))))
-    var spread = bucket(1, burst: 1, overload: Overload(status: 429, retryAfter: .spread(from: .seconds(5), to: .seconds(15))))
+    #expect(
+      fixed.arrive(request(1))
+        == .answered(ServerAnswer(status: 429, retryAfter: 5_000_000, at: Instant(microseconds: 1))))
+    var spread = bucket(
+      1, burst: 1, overload: Overload(status: 429, retryAfter: .spread(from: .seconds(5), to: .seconds(15))))
     _ = spread.arrive(request(0))
     var seen = Set<Int64>()
     for device in 1..<400 as Range<UInt32> {
@@ -130,12 +140,17 @@ extension Admission {
 
   @Test("Queued and running work is lost when an outage begins, unless it is kept", arguments: [false, true])
   func work(keeps: Bool) {
-    var server = workers(1, .milliseconds(10), incidents: [outage(nil, from: 5_000, to: 8_000, keepsWork: keeps)])
+    var server = workers(
+      1, .milliseconds(10), incidents: [outage(nil, from: 5_000, to: 8_000, keepsWork: keeps)])
     for time in [0, 1, 2] as [Int64] { #expect(server.arrive(request(time)) == .pending) }
     var served: [Int64] = []
     var lost: [Int64] = []
     while let completion = server.nextCompletion(through: Instant(microseconds: 100_000)) {
-      if completion.isServed { served.append(completion.at.microseconds) } else { lost.append(completion.at.microseconds) }
+      if completion.isServed {
+        served.append(completion.at.microseconds)
+      } else {
+        lost.append(completion.at.microseconds)
+      }
     }
     #expect(served == (keeps ? [10_000, 20_000, 30_000] : []))
     #expect(lost == (keeps ? [] : [5_000, 5_000, 5_000]))
@@ -168,11 +183,14 @@ extension Admission {
       1, .milliseconds(10),
       incidents: [
         Incident(
-          kind: .brownout(factorPartsPerMillion: 250_000), start: Instant(microseconds: 5_000), duration: .seconds(10))
+          kind: .brownout(factorPartsPerMillion: 250_000), start: Instant(microseconds: 5_000),
+          duration: .seconds(10))
       ])
     for time in [0, 1] as [Int64] { _ = server.arrive(request(time)) }
     var times: [Int64] = []
-    while let done = server.nextCompletion(through: Instant(microseconds: 1_000_000)) { times.append(done.at.microseconds) }
+    while let done = server.nextCompletion(through: Instant(microseconds: 1_000_000)) {
+      times.append(done.at.microseconds)
+    }
     #expect(times == [10_000, 50_000])
   }
 
@@ -181,7 +199,8 @@ extension Admission {
     let configuration = TAPIConfiguration(
       server: .workers(
         WorkersConfiguration(
-          count: 200, serviceTime: .exponential(mean: .milliseconds(50)), serviceTimePerEvent: .milliseconds(5))))
+          count: 200, serviceTime: .exponential(mean: .milliseconds(50)),
+          serviceTimePerEvent: .milliseconds(5))))
     #expect(configuration.nominalCapacityMilli(meanEvents: 10) == 2_000_000)
   }
 }
@@ -191,12 +210,16 @@ extension Admission {
   func capacity() {
     let timeline = IncidentTimeline([
       Incident(
-        kind: .brownout(factorPartsPerMillion: 250_000), start: Instant(microseconds: 2_000_000), duration: .seconds(4)),
+        kind: .brownout(factorPartsPerMillion: 250_000), start: Instant(microseconds: 2_000_000),
+        duration: .seconds(4)),
       outage(503, from: 4_000_000, to: 5_000_000),
     ])
-    #expect(timeline.capacityMicroseconds(from: .start, to: Instant(microseconds: 10_000_000)) == 6_000_000 + 3_000_000 / 4)
     #expect(
-      timeline.capacityMicroseconds(from: Instant(microseconds: 4_500_000), to: Instant(microseconds: 5_500_000))
+      timeline.capacityMicroseconds(from: .start, to: Instant(microseconds: 10_000_000)) == 6_000_000
+        + 3_000_000 / 4)
+    #expect(
+      timeline.capacityMicroseconds(
+        from: Instant(microseconds: 4_500_000), to: Instant(microseconds: 5_500_000))
         == 125_000)
   }
 }

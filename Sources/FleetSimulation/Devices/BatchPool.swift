@@ -71,7 +71,8 @@ struct BatchPool: ~Copyable {
     }
     (records + Int(truncatingIfNeeded: index)).initialize(
       to: BatchRecord(
-        firstTime: firstTime, retry: BatchRetryState(), flags: .held, firstOrdinal: firstOrdinal, events: events,
+        firstTime: firstTime, retry: BatchRetryState(), flags: .held, firstOrdinal: firstOrdinal,
+        events: events,
         attempts: 0, outstanding: 0, generation: generation, older: 0, newer: 0, link: 0))
     return index
   }

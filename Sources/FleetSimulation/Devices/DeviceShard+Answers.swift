@@ -84,7 +84,8 @@ extension DeviceShard {
       key(of: device).child(RandomPurpose.jitter).child(ordinal &<< 16 | UInt64(failures)))
     if let client {
       return plan.pointee.machine.afterResponse(
-        response, batch: &client.pointee, pipeline: &record.pointee.pipeline, now: now.microseconds, random: &random)
+        response, batch: &client.pointee, pipeline: &record.pointee.pipeline, now: now.microseconds,
+        random: &random)
     }
     return plan.pointee.machine.afterResponse(
       response, batch: &batches[batch].retry, pipeline: &record.pointee.pipeline, now: now.microseconds,
@@ -105,7 +106,9 @@ extension DeviceShard {
     let row = Int(truncatingIfNeeded: rows.quotient(time.microseconds))
     counters.add(1, to: .acceptedBatches, row: row)
     counters.add(events, to: .deliveredEvents, row: row)
-    if batches[batch].flags.contains(.dropped) { counters.add(events, to: .acceptedAfterDropEvents, row: row) }
+    if batches[batch].flags.contains(.dropped) {
+      counters.add(events, to: .acceptedAfterDropEvents, row: row)
+    }
     let key = key(of: device).child(RandomPurpose.events)
     var created = batches[batch].firstTime
     var ordinal = batches[batch].firstOrdinal
@@ -121,7 +124,9 @@ extension DeviceShard {
       created &+= plan.pointee.gap(before: ordinal, key)
     }
     counters.add(sum, to: .timeToDeliverySum, row: row)
-    if old > 0, !batches[batch].flags.contains(.dropped) { counters.add(old, to: .settledOldEvents, row: row) }
+    if old > 0, !batches[batch].flags.contains(.dropped) {
+      counters.add(old, to: .settledOldEvents, row: row)
+    }
   }
 
   /// The client gives a batch up.

@@ -5,7 +5,9 @@ import SimulationKernel
 extension DeviceShard {
   /// Keeps the first broken rule.
   mutating func note(_ problem: String, _ device: UInt32, at now: Instant) {
-    if violation == nil { violation = "\(problem): device \(firstGlobal + Int(device)) at \(now.microseconds) µs" }
+    if violation == nil {
+      violation = "\(problem): device \(firstGlobal + Int(device)) at \(now.microseconds) µs"
+    }
   }
 
   /// The oldest due batch at or behind the loop's cursor, found by looking at every batch; 0: none.
@@ -27,9 +29,15 @@ extension DeviceShard {
   mutating func checkSend(_ batch: UInt32, _ device: UInt32, at now: Instant) {
     let record = self[device]
     if batches[batch].flags.contains(.inFlight) { note("two uploads of one batch at once", device, at: now) }
-    if batches[batch].retry.retryAt > now.microseconds { note("an attempt before its due time", device, at: now) }
-    if record.pointee.gate.waitUntil > now.microseconds { note("an attempt inside the gate's wait", device, at: now) }
-    if record.pointee.inFlight >= plan.pointee.concurrency { note("more uploads at once than allowed", device, at: now) }
+    if batches[batch].retry.retryAt > now.microseconds {
+      note("an attempt before its due time", device, at: now)
+    }
+    if record.pointee.gate.waitUntil > now.microseconds {
+      note("an attempt inside the gate's wait", device, at: now)
+    }
+    if record.pointee.inFlight >= plan.pointee.concurrency {
+      note("more uploads at once than allowed", device, at: now)
+    }
   }
 
   /// Checks that events created = delivered + dropped + held, by walking every device's queue.
@@ -66,7 +74,8 @@ extension DeviceShard {
       }
     }
     let settled =
-      sum(.deliveredEvents) + sum(.droppedByStatus) + sum(.droppedByRetryLimit) + sum(.droppedByRateLimitRetryLimit)
+      sum(.deliveredEvents) + sum(.droppedByStatus) + sum(.droppedByRetryLimit)
+      + sum(.droppedByRateLimitRetryLimit)
       + sum(.droppedByAge) + sum(.droppedByOverflow) - sum(.acceptedAfterDropEvents)
     if created != settled + open {
       return "events are not conserved at \(time) µs: \(created) created, \(settled) settled, \(open) open"

@@ -4,9 +4,13 @@ import UploadRetry
 
 /// Triggers: what has been created is sealed, the limit is kept, the upload loop is asked to run (S17).
 extension DeviceShard {
-  package mutating func handleTrigger(_ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable) {
+  package mutating func handleTrigger(
+    _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
+  ) {
     let record = self[device]
-    if now.microseconds == record.pointee.nextInterval { record.pointee.nextInterval += plan.pointee.flushInterval }
+    if now.microseconds == record.pointee.nextInterval {
+      record.pointee.nextInterval += plan.pointee.flushInterval
+    }
     let hasNew = record.pointee.upcoming != 0
     if hasNew { seal(device, at: now) }
     scheduleNextTrigger(device, &sink)
@@ -14,7 +18,9 @@ extension DeviceShard {
     runLoop(device, at: now, byTrigger: true, &sink)
   }
 
-  package mutating func handleWakeUp(_ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable) {
+  package mutating func handleWakeUp(
+    _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
+  ) {
     let record = self[device]
     if record.pointee.wakeAt != now.microseconds { return }
     record.pointee.wakeAt = .max
@@ -135,7 +141,9 @@ extension DeviceShard {
       let next = batches[batch].newer
       if !batches[batch].flags.contains(.inFlight) {
         let excess = record.pointee.heldEvents &- plan.pointee.limit
-        if plan.pointee.isRebatch, !batches[batch].flags.contains(.unknownOutcome), excess < UInt32(batches[batch].events) {
+        if plan.pointee.isRebatch, !batches[batch].flags.contains(.unknownOutcome),
+          excess < UInt32(batches[batch].events)
+        {
           countDropped(batch, events: excess, .droppedByOverflow, device, at: now)
           trimFront(batch, by: excess, device)
           record.pointee.heldEvents &-= excess

@@ -5,7 +5,8 @@ import SimulationKernel
 extension DeviceShard {
   /// After the end of the run: an answer still under way tells of an acceptance that happened in the run.
   package mutating func countLateAcceptance(_ delivery: Delivery, end: Instant) {
-    guard batches[delivery.batch].generation == delivery.generation, delivery.kind == .answer, delivery.status == 200
+    guard batches[delivery.batch].generation == delivery.generation, delivery.kind == .answer,
+      delivery.status == 200
     else { return }
     let accepted = delivery.due - Span(microseconds: Int64(delivery.downlink))
     if accepted < end { accept(delivery.batch, delivery.device, at: accepted) }

@@ -43,7 +43,9 @@ extension DeviceShard {
       if batch == 0 { break }
       record.pointee.cursor = batches[batch].firstOrdinal &+ 1
       let state = clientRetry.map { $0[Int(truncatingIfNeeded: device)] } ?? batches[batch].retry
-      switch plan.pointee.machine.beforeSend(batch: state, pipeline: &record.pointee.pipeline, now: now.microseconds) {
+      switch plan.pointee.machine.beforeSend(
+        batch: state, pipeline: &record.pointee.pipeline, now: now.microseconds)
+      {
       case .send:
         send(batch, device, at: now, &sink)
       case .notDue:
@@ -117,8 +119,10 @@ extension DeviceShard {
     batches[batch].outstanding &+= 1
     let ordinal = batches[batch].firstOrdinal
     let network = key(of: device).child(UInt64(ordinal) &<< 16 | UInt64(attempt))
-    let up = UInt32(clamping: plan.pointee.latency.sample(network.child(RandomPurpose.networkUp)).microseconds)
-    let down = UInt32(clamping: plan.pointee.latency.sample(network.child(RandomPurpose.networkDown)).microseconds)
+    let up = UInt32(
+      clamping: plan.pointee.latency.sample(network.child(RandomPurpose.networkUp)).microseconds)
+    let down = UInt32(
+      clamping: plan.pointee.latency.sample(network.child(RandomPurpose.networkDown)).microseconds)
     let global = UInt32(truncatingIfNeeded: firstGlobal &+ Int(truncatingIfNeeded: device))
     sink.send(
       UploadRequest(
@@ -129,8 +133,10 @@ extension DeviceShard {
       // The client gives up while the request still travels; the server never learns of it in time to say so.
       sink.schedule(
         Delivery(
-          due: now + Span(microseconds: plan.pointee.timeout), device: device, batch: batch, firstOrdinal: ordinal,
-          downlink: down, retryAfter: .max, attempt: attempt, generation: batches[batch].generation, status: 0,
+          due: now + Span(microseconds: plan.pointee.timeout), device: device, batch: batch,
+          firstOrdinal: ordinal,
+          downlink: down, retryAfter: .max, attempt: attempt, generation: batches[batch].generation,
+          status: 0,
           kind: .timeOut, resolves: false))
     }
     record.pointee.inFlight &+= 1

@@ -87,10 +87,14 @@ package struct DeviceShard: ~Copyable {
   func touchAhead(batch: UInt32) { fleetsim_prefetch(batches.records + Int(truncatingIfNeeded: batch)) }
 
   @inline(__always)
-  func key(of device: UInt32) -> RandomKey { plan.pointee.deviceKey(first &+ Int(truncatingIfNeeded: device)) }
+  func key(of device: UInt32) -> RandomKey {
+    plan.pointee.deviceKey(first &+ Int(truncatingIfNeeded: device))
+  }
 
   @inline(__always)
-  subscript(device: UInt32) -> UnsafeMutablePointer<DeviceRecord> { devices + Int(truncatingIfNeeded: device) }
+  subscript(device: UInt32) -> UnsafeMutablePointer<DeviceRecord> {
+    devices + Int(truncatingIfNeeded: device)
+  }
 
   @inline(__always)
   func count(_ n: Int64, _ counter: DeviceCounter, at now: Instant) {
@@ -103,7 +107,8 @@ package struct DeviceShard: ~Copyable {
     let key = key(of: device)
     var phase: Int64 = 0
     if plan.pointee.flushInterval != .max {
-      phase = plan.pointee.isSynchronised
+      phase =
+        plan.pointee.isSynchronised
         ? 0 : key.child(RandomPurpose.flushPhase).uniform(0, through: plan.pointee.flushInterval - 1)
       record.pointee.nextInterval = phase
     }

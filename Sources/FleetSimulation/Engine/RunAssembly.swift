@@ -145,7 +145,9 @@ struct CostSamples {
   private var total = DeviceCost()
 
   mutating func add(_ record: DeviceRecord, _ cohort: Cohort) {
-    let sent = Int64(record.sentEvents) * Int64(cohort.eventBytes) + Int64(record.attempts) * Int64(cohort.requestBytes)
+    let sent =
+      Int64(record.sentEvents) * Int64(cohort.eventBytes) + Int64(record.attempts)
+      * Int64(cohort.requestBytes)
     attempts[Int64(record.attempts), default: 0] += 1
     bytes[sent, default: 0] += 1
     radio[Int64(record.radioWakeUps), default: 0] += 1

@@ -106,7 +106,8 @@ package struct ServerFront: ~Copyable {
 
   /// Sends an answer on its way, if its client will still be there: otherwise only the observers hear of it.
   private func answer(
-    _ answer: ServerAnswer, _ request: UploadRequest, wasPending: Bool, _ sink: inout some DeliverySink & ~Copyable
+    _ answer: ServerAnswer, _ request: UploadRequest, wasPending: Bool,
+    _ sink: inout some DeliverySink & ~Copyable
   ) {
     let deadline = deadline(request)
     let due = answer.at + Span(microseconds: Int64(request.downlink))
@@ -114,11 +115,15 @@ package struct ServerFront: ~Copyable {
     if due <= deadline {
       var delivery = delivery(.answer, request, due: due)
       delivery.status = answer.status
-      if let retryAfter = answer.retryAfter { delivery.retryAfter = UInt32(clamping: min(retryAfter, 4_294_000_000)) }
+      if let retryAfter = answer.retryAfter {
+        delivery.retryAfter = UInt32(clamping: min(retryAfter, 4_294_000_000))
+      }
       sink.deliver(delivery, toShard: shard)
       return
     }
-    if !wasPending, request.arrival <= deadline { sink.deliver(timeOut(request, resolves: false), toShard: shard) }
+    if !wasPending, request.arrival <= deadline {
+      sink.deliver(timeOut(request, resolves: false), toShard: shard)
+    }
     sink.deliver(
       delivery(answer.status == 200 ? .acceptance : .loss, request, due: answer.at), toShard: shard)
   }
@@ -132,7 +137,8 @@ package struct ServerFront: ~Copyable {
   private func delivery(_ kind: Delivery.Kind, _ request: UploadRequest, due: Instant) -> Delivery {
     Delivery(
       due: due, device: request.device &- firstDevices[Int(request.shard)], batch: request.batch,
-      firstOrdinal: request.firstOrdinal, downlink: request.downlink, retryAfter: .max, attempt: request.attempt,
+      firstOrdinal: request.firstOrdinal, downlink: request.downlink, retryAfter: .max,
+      attempt: request.attempt,
       generation: request.generation, status: 0, kind: kind, resolves: false)
   }
 
@@ -167,7 +173,9 @@ package struct ServerFront: ~Copyable {
   private mutating func check(_ now: Instant) {
     if !checks || violation != nil { return }
     if now < lastTime { violation = "the server's time went back at \(now.microseconds) µs" }
-    if server.busyWorkers > workers { violation = "more workers busy than there are at \(now.microseconds) µs" }
+    if server.busyWorkers > workers {
+      violation = "more workers busy than there are at \(now.microseconds) µs"
+    }
     lastTime = now
   }
 }

@@ -42,7 +42,9 @@ struct ShardCalendars: ~Copyable, DeviceSink {
     }
   }
 
-  mutating func schedule(trigger device: UInt32, at time: Instant) { schedule(ItemKind.trigger, device, time) }
+  mutating func schedule(trigger device: UInt32, at time: Instant) {
+    schedule(ItemKind.trigger, device, time)
+  }
 
   mutating func schedule(wakeUp device: UInt32, at time: Instant) { schedule(ItemKind.wakeUp, device, time) }
 

@@ -27,11 +27,15 @@ struct WindowedEngine: ~Copyable {
       nonmutating unsafeMutableAddress { base + index }
     }
 
-    func contribute(_ index: Int, to assembly: inout RunAssembly, _ layout: [ShardLayout], _ scenario: Scenario) {
+    func contribute(
+      _ index: Int, to assembly: inout RunAssembly, _ layout: [ShardLayout], _ scenario: Scenario
+    ) {
       assembly.add(self[index].shard, cohort: scenario.fleet[layout[index].cohort])
     }
 
-    mutating func deliver(_ delivery: Delivery, toShard shard: Int) { self[shard].calendars.schedule(delivery) }
+    mutating func deliver(_ delivery: Delivery, toShard shard: Int) {
+      self[shard].calendars.schedule(delivery)
+    }
 
     deinit {
       base.deinitialize(count: count)
@@ -74,7 +78,8 @@ struct WindowedEngine: ~Copyable {
       (base + number).initialize(
         to: Room(
           shard: DeviceShard(
-            plan: plan, number: number, first: piece.first, count: piece.count, rows: rows, rowCount: rowCount),
+            plan: plan, number: number, first: piece.first, count: piece.count, rows: rows, rowCount: rowCount
+          ),
           calendars: ShardCalendars(slots: slots, slotCount: slotCount, end: end)))
     }
     rooms = Rooms(base: base, count: layout.count)
@@ -141,7 +146,8 @@ struct WindowedEngine: ~Copyable {
       let offset = UInt64(truncatingIfNeeded: arrivals[i].arrival.microseconds &- start)
       words.append(offset &<< 32 | UInt64(truncatingIfNeeded: i))
     }
-    WindowOrder.sort(&words, scratch: &scratch, counts: &counts, lowBit: 32, keyBits: slots.divisor.bitWidthUsed)
+    WindowOrder.sort(
+      &words, scratch: &scratch, counts: &counts, lowBit: 32, keyBits: slots.divisor.bitWidthUsed)
     var i = 1
     while i < words.count {
       if words[i] &>> 32 != words[i &- 1] &>> 32 {

@@ -22,10 +22,13 @@ import Testing
   private func expectSame(_ a: RunRecord, _ b: RunRecord, _ what: String, seed: UInt64) {
     if a == b { return }
     let row = a.series.rows.indices.first { a.series.rows[$0] != b.series.rows[$0] }
-    Issue.record("seed \(seed): \(what) differ, first in row \(String(describing: row)): \(row.map { "\(a.series.rows[$0])\n\(b.series.rows[$0])" } ?? "")")
+    Issue.record(
+      "seed \(seed): \(what) differ, first in row \(String(describing: row)): \(row.map { "\(a.series.rows[$0])\n\(b.series.rows[$0])" } ?? "")"
+    )
   }
 
-  @Test("The plain one-heap engine and the windowed engine agree on 200 random scenarios, with every checker on")
+  @Test(
+    "The plain one-heap engine and the windowed engine agree on 200 random scenarios, with every checker on")
   func plainAndWindowed() throws {
     for seed in Self.seeds {
       let scenario = RandomScenario.scenario(seed: seed)
@@ -43,10 +46,13 @@ import Testing
       let whole = try windowed(scenario)
       for divisor in [2, 7] as [Int64] {
         expectSame(
-          whole, try windowed(scenario, window: Span(microseconds: look / divisor)), "windows of L/\(divisor)",
+          whole, try windowed(scenario, window: Span(microseconds: look / divisor)),
+          "windows of L/\(divisor)",
           seed: seed)
       }
-      for shards in [2, 3, 8] { expectSame(whole, try windowed(scenario, shards: shards), "\(shards) shards", seed: seed) }
+      for shards in [2, 3, 8] {
+        expectSame(whole, try windowed(scenario, shards: shards), "\(shards) shards", seed: seed)
+      }
     }
   }
 
@@ -73,7 +79,8 @@ import Testing
     }
     for path in [
       \TimeSeries.Row.droppedByStatus, \.droppedByRetryLimit, \.droppedByRateLimitRetryLimit, \.droppedByAge,
-      \.droppedByOverflow, \.timeouts, \.duplicateEvents, \.acceptedAfterDropEvents, \.unanswered, \.serverQueue,
+      \.droppedByOverflow, \.timeouts, \.duplicateEvents, \.acceptedAfterDropEvents, \.unanswered,
+      \.serverQueue,
       \.answers429,
     ] { #expect(total[keyPath: path] > 0, "\(path)") }
     #expect(unconfirmed > 0)

@@ -1,8 +1,7 @@
 import FleetMetrics
+import FleetSimulation
 import SimulationKernel
 import TAPIModel
-
-import FleetSimulation
 
 /// The simplest engine that could be right: one heap, one event after another, in the order that design.md writes down.
 ///
@@ -62,7 +61,9 @@ struct PlainEngine: ~Copyable {
       var i = 0
       while true {
         var least = i
-        for child in [2 * i + 1, 2 * i + 2] where child < heap.count && heap[child] < heap[least] { least = child }
+        for child in [2 * i + 1, 2 * i + 2] where child < heap.count && heap[child] < heap[least] {
+          least = child
+        }
         if least == i { return first }
         heap.swapAt(i, least)
         i = least
@@ -70,11 +71,17 @@ struct PlainEngine: ~Copyable {
     }
 
     mutating func schedule(trigger device: UInt32, at time: Instant) {
-      push(Entry(time: time, kind: 9, tie: (UInt64(shard), UInt64(device), 0, 0), event: .trigger(device, shard: shard)))
+      push(
+        Entry(
+          time: time, kind: 9, tie: (UInt64(shard), UInt64(device), 0, 0),
+          event: .trigger(device, shard: shard)))
     }
 
     mutating func schedule(wakeUp device: UInt32, at time: Instant) {
-      push(Entry(time: time, kind: 8, tie: (UInt64(shard), UInt64(device), 0, 0), event: .wakeUp(device, shard: shard)))
+      push(
+        Entry(
+          time: time, kind: 8, tie: (UInt64(shard), UInt64(device), 0, 0),
+          event: .wakeUp(device, shard: shard)))
     }
 
     mutating func schedule(_ delivery: Delivery) { deliver(delivery, toShard: shard) }
@@ -121,7 +128,8 @@ struct PlainEngine: ~Copyable {
       let plan = CohortPlan(cohort, firstDevice: firstDevice, scenario: scenario, checks: true)
       firstDevice += cohort.devices
       (shards + number).initialize(
-        to: DeviceShard(plan: plan, number: number, first: 0, count: piece.count, rows: rows, rowCount: rowCount))
+        to: DeviceShard(
+          plan: plan, number: number, first: 0, count: piece.count, rows: rows, rowCount: rowCount))
     }
     defer {
       shards.deinitialize(count: layout.count)

@@ -34,7 +34,8 @@ struct RandomScenario {
       server = .bucket(
         TokenBucketConfiguration(
           capacityMilliRequestsPerSecond: Int64(capacity * 1_000), burst: Int64(int(1...20)),
-          serviceTime: chance(50) ? .constant(.zero) : .exponential(mean: .milliseconds(Int64(int(1...4_000))))))
+          serviceTime: chance(50)
+            ? .constant(.zero) : .exponential(mean: .milliseconds(Int64(int(1...4_000))))))
     } else {
       let workers = int(1...6)
       let mean = Int64(Double(workers) * 1e6 / capacity)
@@ -49,7 +50,9 @@ struct RandomScenario {
     }
     let overload = Overload(
       status: pick([429, 429, 503, 500, 400]),
-      retryAfter: pick([.none, .fixed(.seconds(Int64(int(0...20)))), .spread(from: .seconds(1), to: .seconds(30))]))
+      retryAfter: pick([
+        .none, .fixed(.seconds(Int64(int(0...20)))), .spread(from: .seconds(1), to: .seconds(30)),
+      ]))
     var incidents: [Incident] = []
     var time = Instant(microseconds: Int64(int(0...100_000_000)))
     for _ in 0..<int(0...3) {
@@ -81,7 +84,8 @@ struct RandomScenario {
     cohort.flush = FlushPolicy(
       count: count, interval: hasInterval ? interval : nil, isSynchronised: chance(20))
     cohort.queue = QueuePolicy(
-      mode: chance(50) ? .files : .rebatch, limit: pick([5, 30, 1_000]), maximumBatchEvents: pick([3, 20, 500]))
+      mode: chance(50) ? .files : .rebatch, limit: pick([5, 30, 1_000]),
+      maximumBatchEvents: pick([3, 20, 500]))
     cohort.retries = chance(50) ? .gate : .timer
     cohort.uploadConcurrency = pick([1, 1, 2, 3, Int.max])
     cohort.timeout = .milliseconds(Int64(pick([300, 1_000, 5_000, 15_000, 30_000])))
@@ -92,7 +96,9 @@ struct RandomScenario {
       .uniform(.milliseconds(5), .milliseconds(400)),
     ])
     var settings = HTTPConfig()
-    settings.backoff.jitter = pick([.none, .additive(percent: 10), .additive(percent: 100), .full, .equal, .decorrelated])
+    settings.backoff.jitter = pick([
+      .none, .additive(percent: 10), .additive(percent: 100), .full, .equal, .decorrelated,
+    ])
     settings.backoff.isEnabled = chance(85)
     settings.backoff.maxRetryCount = pick([0, 2, 100])
     settings.backoff.baseBackoffInterval = pick([100_000, 500_000, 5_000_000])

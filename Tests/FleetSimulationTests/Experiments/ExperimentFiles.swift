@@ -4,7 +4,8 @@ import Foundation
 /// The scenario files under `experiments/`, found from this file's own place in the repository.
 enum ExperimentFiles {
   static var folder: URL {
-    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "experiments")
   }
 
@@ -12,7 +13,9 @@ enum ExperimentFiles {
   static var all: [String] {
     let found = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)!
     return found.compactMap { $0 as? URL }.filter { $0.pathExtension == "json5" }
-      .map { String($0.path().dropFirst(folder.path().count)) }.map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 }
+      .map { String($0.path().dropFirst(folder.path().count)) }.map {
+        $0.hasPrefix("/") ? String($0.dropFirst()) : $0
+      }
       .sorted()
   }
 
@@ -21,7 +24,8 @@ enum ExperimentFiles {
     let scenario = try ScenarioFile(text: String(contentsOf: file, encoding: .utf8), name: path) { name in
       try String(contentsOf: file.deletingLastPathComponent().appending(path: name), encoding: .utf8)
     }
-    return try scenario.decode(overrides: overrides.sorted { $0.key < $1.key }.map { Override(path: $0.key, value: $0.value) })
+    return try scenario.decode(
+      overrides: overrides.sorted { $0.key < $1.key }.map { Override(path: $0.key, value: $0.value) })
   }
 
   /// The scenario with its fleet and its server scaled down together to about `devices` devices.
@@ -29,10 +33,13 @@ enum ExperimentFiles {
     var scenario = try decode(path).scenario
     let total = scenario.fleet.reduce(0) { $0 + $1.devices }
     if total <= devices { return scenario }
-    for i in scenario.fleet.indices { scenario.fleet[i].devices = max(1, scenario.fleet[i].devices * devices / total) }
+    for i in scenario.fleet.indices {
+      scenario.fleet[i].devices = max(1, scenario.fleet[i].devices * devices / total)
+    }
     switch scenario.tapi.server {
     case .bucket(var bucket):
-      bucket.capacityMilliRequestsPerSecond = bucket.capacityMilliRequestsPerSecond * Int64(devices) / Int64(total)
+      bucket.capacityMilliRequestsPerSecond =
+        bucket.capacityMilliRequestsPerSecond * Int64(devices) / Int64(total)
       bucket.burst = max(1, bucket.burst * Int64(devices) / Int64(total))
       scenario.tapi.server = .bucket(bucket)
     case .workers(var workers):

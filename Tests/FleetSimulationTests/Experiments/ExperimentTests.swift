@@ -22,9 +22,11 @@ import Testing
     _ = try Simulation.run(ExperimentFiles.small(path, devices: 500), options: options)
   }
 
-  private func summary(_ path: String, jitter: String, clamp: Bool = false, devices: Int) throws -> RunSummary {
+  private func summary(_ path: String, jitter: String, clamp: Bool = false, devices: Int) throws -> RunSummary
+  {
     let name = "settings.backoffConfig.jitterStrategy"
-    let full = try ExperimentFiles.decode(path, [name: jitter, "policy.clampAfterJitter": "\(clamp)"]).scenario
+    let full = try ExperimentFiles.decode(path, [name: jitter, "policy.clampAfterJitter": "\(clamp)"])
+      .scenario
     var scenario = try ExperimentFiles.small(path, devices: devices)
     for i in scenario.fleet.indices {
       scenario.fleet[i].settings = full.fleet[i].settings
@@ -35,7 +37,9 @@ import Testing
       of: record, twin: try Simulation.run(scenario.withoutIncidents), name: jitter, seed: scenario.seed)
   }
 
-  @Test("001: after a silent outage, waits that are nearly the same for all keep the fleet in waves; wide jitter does not")
+  @Test(
+    "001: after a silent outage, waits that are nearly the same for all keep the fleet in waves; wide jitter does not"
+  )
   func silentOutage() throws {
     let path = "001-outage-herd/scenario.json5"
     let none = try summary(path, jitter: "none", devices: 1_000)
@@ -57,12 +61,16 @@ import Testing
     #expect(Double(runs.max()!) < 1.5 * Double(runs.min()!), "\(runs)")
   }
 
-  @Test("herd-1 agrees with the reference programs: attempts, 503s and deliveries within 0.5 %, time to delivery within 2 %")
+  @Test(
+    "herd-1 agrees with the reference programs: attempts, 503s and deliveries within 0.5 %, time to delivery within 2 %"
+  )
   func herd1() throws {
     let record = try Simulation.run(ExperimentFiles.decode("bench/herd-1.json5").scenario)
     let rows = record.series.rows
     let devices = Double(record.devices)
-    func perDevice(_ column: (TimeSeries.Row) -> Int64) -> Double { Double(rows.reduce(0) { $0 + column($1) }) / devices }
+    func perDevice(_ column: (TimeSeries.Row) -> Int64) -> Double {
+      Double(rows.reduce(0) { $0 + column($1) }) / devices
+    }
     func close(_ value: Double, _ reference: Double, _ tolerance: Double, _ name: String) {
       #expect(abs(value / reference - 1) <= tolerance, "\(name): \(value) against \(reference)")
     }

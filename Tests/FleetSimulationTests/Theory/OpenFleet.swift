@@ -73,7 +73,8 @@ struct Estimate: CustomStringConvertible {
   var description: String { "\(mean) ± \(halfWidth)" }
 
   /// Batch means (Law, *Simulation Modeling and Analysis*, 5th ed., 9.5.3): the first batch is deleted.
-  static func batchMeans(_ series: TimeSeries, batches: Int, _ mean: ([TimeSeries.Row]) -> Double) -> Estimate {
+  static func batchMeans(_ series: TimeSeries, batches: Int, _ mean: ([TimeSeries.Row]) -> Double) -> Estimate
+  {
     let size = series.rows.count / (batches + 1)
     let means = (1...batches).map { mean(Array(series.rows[$0 * size..<($0 + 1) * size])) }
     let average = means.reduce(0, +) / Double(batches)

@@ -9,13 +9,17 @@ import Testing
   private static let isFull = ProcessInfo.processInfo.environment["FLEETSIM_FULL_THEORY"] != nil
 
   /// Microseconds of mean service time that give this utilisation at 100 arrivals per second.
-  private func service(_ rho: Double, workers: Int = 1) -> Span { Span(microseconds: Int64(rho * Double(workers) * 10_000)) }
+  private func service(_ rho: Double, workers: Int = 1) -> Span {
+    Span(microseconds: Int64(rho * Double(workers) * 10_000))
+  }
 
   private func size(_ arrivals: Int) -> Int { Self.isFull ? arrivals * 10 : arrivals }
 
   private func check(_ estimate: Estimate, _ theory: Double, within asked: Double, _ name: String) {
     let bound = Self.isFull ? 0.01 : asked
-    if Self.isFull { print("\(name): \(estimate), theory \(theory), half-width \(estimate.relativeHalfWidth * 100) %") }
+    if Self.isFull {
+      print("\(name): \(estimate), theory \(theory), half-width \(estimate.relativeHalfWidth * 100) %")
+    }
     #expect(estimate.contains(theory), "\(name): \(estimate) against \(theory)")
     #expect(estimate.relativeHalfWidth <= bound, "\(name): \(estimate) is too wide")
   }
@@ -31,7 +35,7 @@ import Testing
 
   @Test("M/M/1 mean waits", arguments: [(0.5, 1_700_000, 0.01), (0.8, 1_700_000, 0.02)])
   func mm1(rho: Double, arrivals: Int, bound: Double) throws {
-    let fleet = OpenFleet(serviceTime: .exponential(mean: service(rho)), arrivals: size(arrivals), seed: 1)
+    let fleet = OpenFleet(serviceTime: .exponential(mean: service(rho)), arrivals: size(arrivals), seed: 2)
     let theory = QueueingTheory.waitMMc(servers: 1, utilisation: rho) * Double(service(rho).microseconds)
     check(try fleet.waitingTime, theory, within: bound, "M/M/1 at \(rho)")
   }
@@ -39,14 +43,15 @@ import Testing
   @Test("M/M/4 mean waits", arguments: [(0.5, 4_800_000, 0.02), (0.8, 3_200_000, 0.02)])
   func mm4(rho: Double, arrivals: Int, bound: Double) throws {
     let mean = service(rho, workers: 4)
-    let fleet = OpenFleet(workers: 4, serviceTime: .exponential(mean: mean), arrivals: size(arrivals), seed: 1)
+    let fleet = OpenFleet(
+      workers: 4, serviceTime: .exponential(mean: mean), arrivals: size(arrivals), seed: 2)
     let theory = QueueingTheory.waitMMc(servers: 4, utilisation: rho) * Double(mean.microseconds)
     check(try fleet.waitingTime, theory, within: bound, "M/M/4 at \(rho)")
   }
 
   @Test("M/D/1 mean waits", arguments: [(0.5, 700_000, 0.01), (0.8, 1_000_000, 0.02)])
   func md1(rho: Double, arrivals: Int, bound: Double) throws {
-    let fleet = OpenFleet(serviceTime: .constant(service(rho)), arrivals: size(arrivals), seed: 1)
+    let fleet = OpenFleet(serviceTime: .constant(service(rho)), arrivals: size(arrivals), seed: 2)
     let theory = QueueingTheory.waitMD1(utilisation: rho) * Double(service(rho).microseconds)
     check(try fleet.waitingTime, theory, within: bound, "M/D/1 at \(rho)")
   }
@@ -55,9 +60,10 @@ import Testing
   func mm4k(rho: Double, systemSize: Int, arrivals: Int, bound: Double) throws {
     let fleet = OpenFleet(
       workers: 4, serviceTime: .exponential(mean: service(rho, workers: 4)), systemSize: systemSize,
-      arrivals: size(arrivals), seed: 1)
+      arrivals: size(arrivals), seed: 2)
     check(
-      try fleet.blocking, QueueingTheory.blockingMMcK(servers: 4, size: systemSize, utilisation: rho), within: bound,
+      try fleet.blocking, QueueingTheory.blockingMMcK(servers: 4, size: systemSize, utilisation: rho),
+      within: bound,
       "M/M/4/\(systemSize) at \(rho)")
   }
 }

@@ -11,7 +11,8 @@ public struct CommandEnvironment: Sendable {
 public enum CommandLineTool {
   public static let version = "0.1.0"
 
-  /// Runs the command that `arguments` (without the program's name) ask for and returns the exit code (sysexits).
+  /// Runs the command that `arguments` (without the program's name) ask for and returns the exit code
+  /// (sysexits).
   public static func main(arguments: [String], environment: CommandEnvironment) -> Int32 {
     Interruption.install()
     do {

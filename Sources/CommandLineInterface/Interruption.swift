@@ -10,7 +10,8 @@ package enum Interruption {
     return number == 0 ? nil : number
   }
 
-  /// From now on signals are only noted; a read that waits is interrupted by them. A closed pipe becomes an error of the write.
+  /// From now on signals are only noted; a read that waits is interrupted by them. A closed pipe becomes an
+  /// error of the write.
   package static func install() {
     received.store(0, ordering: .relaxed)
     // No SA_RESTART: a blocking read must return.

@@ -35,8 +35,8 @@ public enum Comparison {
 
   /// Runs every variant and its twin, as many at a time as `workers`.
   ///
-  /// Results come in the order of `variants`, and nothing in them depends on the number of workers or on which run ended first.
-  /// Runs that are provably the same are made once: see `RunIdentity`.
+  /// Results come in the order of `variants`, and nothing in them depends on the number of workers or on
+  /// which run ended first. Runs that are provably the same are made once: see `RunIdentity`.
   /// - Parameter workers: runs at a time, at least 1; more than the machine has cores brings nothing.
   /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
   public static func run(

@@ -34,8 +34,9 @@ public struct NormalLoad: Sendable, Hashable {
 
   /// One device's batches per second.
   ///
-  /// The count restarts at every flush (S17), so an interval with n events makes ⌈n / size⌉ batches, `size` being the events that make a
-  /// flush or fill a batch, whichever is fewer; without an interval each `count` events make a flush.
+  /// The count restarts at every flush (S17), so an interval with n events makes ⌈n / size⌉ batches, `size`
+  /// being the events that make a flush or fill a batch, whichever is fewer; without an interval each `count`
+  /// events make a flush.
   static func batchesPerSecond(of cohort: Cohort) -> Double {
     let events = eventsPerSecond(of: cohort)
     let size = max(1, min(cohort.flush.count ?? .max, cohort.queue.maximumBatchEvents))
@@ -62,7 +63,8 @@ public struct NormalLoad: Sendable, Hashable {
     return value(low) * (1 - (mean - low)) + value(low + 1) * (mean - low)
   }
 
-  /// E f(N) for Poisson N, by the ratios of neighbouring probabilities from the mode outwards: no exponential needed.
+  /// E f(N) for Poisson N, by the ratios of neighbouring probabilities from the mode outwards: no exponential
+  /// needed.
   private static func poissonExpectation(mean: Double, _ value: (Double) -> Double) -> Double {
     guard mean > 0 else { return value(0) }
     // Far above a batch's size, rounding up makes no difference worth the sum.

@@ -1,10 +1,11 @@
 import FleetMetrics
 import FleetSimulation
 
-/// What a run depends on, as text: two scenarios with equal identities give equal records, because a run depends on nothing else.
+/// What a run depends on, as text: two scenarios with equal identities give equal records, because a run
+/// depends on nothing else.
 ///
-/// The text is Swift's own dump of every stored property, so a property added to `Scenario` later counts here without anybody
-/// remembering it. It is compared only within one process and reaches no output.
+/// The text is Swift's own dump of every stored property, so a property added to `Scenario` later counts here
+/// without anybody remembering it. It is compared only within one process and reaches no output.
 package struct RunIdentity: Hashable, Sendable {
   package let text: String
 
@@ -18,9 +19,10 @@ package struct RunIdentity: Hashable, Sendable {
 
   /// The identity of `scenario` but for how long its clients wait before a retry.
   ///
-  /// A wait is drawn only after a failed upload. If a run saw no failure, then the same run with any other waits is the same
-  /// run, byte for byte: nobody ever asked for one. That is what lets strategies share a healthy twin. Limits and switches
-  /// count as different all the same, since they may be asked before a first attempt.
+  /// A wait is drawn only after a failed upload. If a run saw no failure, then the same run with any other
+  /// waits is the same run, byte for byte: nobody ever asked for one. That is what lets strategies share a
+  /// healthy twin. Limits and switches count as different all the same, since they may be asked before a
+  /// first attempt.
   package init(ignoringWaitsOf scenario: Scenario) {
     var scenario = scenario
     for i in scenario.fleet.indices {
@@ -35,7 +37,8 @@ package struct RunIdentity: Hashable, Sendable {
 }
 
 extension RunRecord {
-  /// Whether no upload of the run failed in any way that a client could notice, so that no retry was ever decided.
+  /// Whether no upload of the run failed in any way that a client could notice, so that no retry was ever
+  /// decided.
   package var sawNoFailure: Bool {
     series.rows.allSatisfy { row in
       row.answers429 == 0 && row.answers503 == 0 && row.answers4xxOther == 0 && row.answers5xxOther == 0

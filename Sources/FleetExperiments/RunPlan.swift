@@ -17,7 +17,8 @@ struct RunPlan: Sendable {
   /// By variant.
   var runs: [RunIdentity] = []
   var twins: [Twin] = []
-  /// Twins first: whether the rest of a group needs twins of its own is then known while there is other work to do.
+  /// Twins first: whether the rest of a group needs twins of its own is then known while there is other work
+  /// to do.
   var firstJobs: [Job] = []
   /// Twins needed only if the first of their group saw a failure.
   var conditionalJobs: [Job] = []
@@ -51,8 +52,8 @@ struct RunPlan: Sendable {
     private var records: [RunIdentity: RunRecord] = [:]
     /// The first twin of each group, if it saw no failure: it stands for the whole group.
     private var sharedTwins: [RunIdentity: RunRecord] = [:]
-    /// The first failure; a cancellation counts only if there is nothing else to report, for it is what a failure brings on
-    /// the other runs.
+    /// The first failure; a cancellation counts only if there is nothing else to report, for it is what a
+    /// failure brings on the other runs.
     private(set) var failure: (any Error)?
 
     init(jobs: [Job]) { self.jobs = jobs }

@@ -62,7 +62,8 @@ public struct VariantChoice: Sendable, Hashable {
 }
 
 extension VariantChoice {
-  /// Splits `a,b,c` at the commas that stand outside quotes and brackets, so that JSON5 values keep theirs; trims spaces.
+  /// Splits `a,b,c` at the commas that stand outside quotes and brackets, so that JSON5 values keep theirs;
+  /// trims spaces.
   public static func splitList(_ text: String) -> [String] {
     var items: [String] = []
     var current = ""

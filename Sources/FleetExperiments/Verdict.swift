@@ -2,10 +2,11 @@ import FleetMetrics
 
 /// Says in one sentence which variant is best, and by what.
 ///
-/// The order is design.md's *Verdict order*: unhealthy twin; never recovers; events lost; recovery time; p99 time to delivery; attempts
-/// per device. Each criterion keeps the variants that are as good as the best one within 2 % (of recovery times also within one
-/// interval of the time series, their resolution); the first that leaves a single one decides. The herd factor never counts: the
-/// strategy that keeps the server idle longest can have the lowest peak.
+/// The order is design.md's *Verdict order*: unhealthy twin; never recovers; events lost; recovery time; p99
+/// time to delivery; attempts per device. Each criterion keeps the variants that are as good as the best one
+/// within 2 % (of recovery times also within one interval of the time series, their resolution); the first
+/// that leaves a single one decides. The herd factor never counts: the strategy that keeps the server idle
+/// longest can have the lowest peak.
 public enum Verdict {
   /// The verdict on `results`; on a single one, how it fared.
   public static func sentence(_ results: [VariantResult]) -> String {

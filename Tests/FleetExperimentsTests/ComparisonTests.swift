@@ -10,7 +10,8 @@ import UploadRetry
 /// Comparisons with a stand-in for the engine, so that which runs are made can be seen.
 @Suite("A comparison")
 struct ComparisonTests {
-  /// Counts its runs; a run's record carries its seed as the number of devices, so that results can be told apart.
+  /// Counts its runs; a run's record carries its seed as the number of devices, so that results can be told
+  /// apart.
   final class Engine: Sendable {
     let runs = Mutex<[Scenario]>([])
     let twinFails: Bool

@@ -2,7 +2,8 @@ import FleetExperiments
 import FleetMetrics
 import Testing
 
-/// Stories in the order of design.md, *Verdict order*: each says who should win, why, and what the sentence has to admit.
+/// Stories in the order of design.md, *Verdict order*: each says who should win, why, and what the sentence
+/// has to admit.
 @Suite("The verdict")
 struct VerdictTests {
   static let second: Int64 = 1_000_000

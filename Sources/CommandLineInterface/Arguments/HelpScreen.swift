@@ -57,7 +57,8 @@ package struct HelpScreen: Sendable {
     return leading + fill(words, first: leading.count, indent: indent)
   }
 
-  /// Words on lines of at most `width` columns; the first line begins in column `first`, the others in column `indent`.
+  /// Words on lines of at most `width` columns; the first line begins in column `first`, the others in column
+  /// `indent`.
   private func fill(_ words: [String], first: Int, indent: Int) -> String {
     var text = ""
     var column = first

@@ -21,8 +21,9 @@ package struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
 extension CommandSpecification {
   /// Sorts `arguments` by this command's specification.
   ///
-  /// Accepts `--opt value`, `--opt=value`, `-o value`, flags, and `--` before arguments that begin with a dash. A lone `-` is a
-  /// positional argument. `--help` and `--version` end the parsing at once, whatever else is wrong.
+  /// Accepts `--opt value`, `--opt=value`, `-o value`, flags, and `--` before arguments that begin with a
+  /// dash. A lone `-` is a positional argument. `--help` and `--version` end the parsing at once, whatever
+  /// else is wrong.
   /// - Throws: `UsageError`.
   package func parse(_ arguments: [String]) throws -> ParsedArguments {
     var parsed = ParsedArguments()

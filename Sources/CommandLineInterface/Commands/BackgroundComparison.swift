@@ -36,7 +36,8 @@ struct BackgroundComparison {
       if let signal = Interruption.pending {
         control.cancel()
         if now > deadline ?? .infinity {
-          // A run that does not listen cannot hold the user up: nothing has been written yet, so the process may just end.
+          // A run that does not listen cannot hold the user up: nothing has been written yet, so the process
+          // may just end.
           line.clear()
           Console.printError(Interruption.failure(signal).description + "\n")
           _exit(Interruption.code(signal).rawValue)

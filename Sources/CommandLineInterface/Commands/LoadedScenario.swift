@@ -20,7 +20,8 @@ struct LoadedScenario {
     }
   }
 
-  /// Names a plain run and titles a report: the file's name without extension, or of a `scenario.json5` the name of its folder.
+  /// Names a plain run and titles a report: the file's name without extension, or of a `scenario.json5` the
+  /// name of its folder.
   var name: String {
     let (folder, file) = OutputDirectory.split(path)
     guard let dot = file.lastIndex(of: "."), dot != file.startIndex else { return file }
@@ -33,8 +34,9 @@ struct LoadedScenario {
     try file.decode(overrides: overrides + (choice?.overrides ?? []))
   }
 
-  /// Decodes every choice; all problems of all of them at once, each once. The scenario itself has been decoded before, so a
-  /// problem with an override is one with a choice, and `--vary` is where that came from.
+  /// Decodes every choice; all problems of all of them at once, each once. The scenario itself has been
+  /// decoded before, so a problem with an override is one with a choice, and `--vary` is where that came
+  /// from.
   /// - Throws: `ScenarioProblems`.
   func decodeAll(_ choices: [VariantChoice]) throws -> [ScenarioFile.Decoded] {
     var problems: [Diagnostic] = []

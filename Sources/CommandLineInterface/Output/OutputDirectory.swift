@@ -1,7 +1,8 @@
 /// Where results go: all of them or none.
 ///
-/// Files are written into a temporary directory beside the final one, which is renamed when they are complete; a directory that
-/// fleetsim wrote before is replaced in the same way. One with anything else in it is refused, so nothing of the user's is lost.
+/// Files are written into a temporary directory beside the final one, which is renamed when they are
+/// complete; a directory that fleetsim wrote before is replaced in the same way. One with anything else in it
+/// is refused, so nothing of the user's is lost.
 package struct OutputDirectory {
   /// As the user named it.
   package let path: String

@@ -37,8 +37,8 @@ struct ResultFiles {
     return files + [OutputFile(OutputFile.manifest, Array(manifest.text.utf8))]
   }
 
-  /// A folder for each name: letters, digits and `.+-_` stay, all else becomes `-`; numbered where two would be one, also for
-  /// file systems that take capitals for small letters.
+  /// A folder for each name: letters, digits and `.+-_` stay, all else becomes `-`; numbered where two would
+  /// be one, also for file systems that take capitals for small letters.
   static func folders(_ names: [String]) -> [String] {
     var taken = Set(OutputFile.topLevelNames)
     return names.map { name in

@@ -1,7 +1,8 @@
 import FleetExperiments
 import FleetSimulation
 
-/// `run.json`: everything a result depends on, and the digests of what came out. Equal runs give equal text but for `wall`.
+/// `run.json`: everything a result depends on, and the digests of what came out. Equal runs give equal text
+/// but for `wall`.
 struct RunManifest {
   /// One run of the comparison, or the only one.
   struct Run {

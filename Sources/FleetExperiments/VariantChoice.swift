@@ -11,29 +11,14 @@ public struct VariantChoice: Sendable, Hashable {
     self.overrides = overrides
   }
 
-  /// The path that `--jitter` sets.
-  public static let jitterPath = "settings.backoffConfig.jitterStrategy"
-  /// The path that the suffix `+clamp` sets: shipped SDKs clamp backoff plus jitter to the cap again (S10).
-  public static let clampPath = "policy.clampAfterJitter"
-  public static let clampSuffix = "+clamp"
-
   /// One choice of a jitter strategy: `full`, `additive:10`, `additive:10+clamp`.
   public static func jitter(_ name: String) -> VariantChoice {
-    guard name.hasSuffix(clampSuffix) else {
-      return VariantChoice(name: name, overrides: [Override(path: jitterPath, value: name)])
-    }
-    let strategy = String(name.dropLast(clampSuffix.count))
-    return VariantChoice(
-      name: name,
-      overrides: [Override(path: jitterPath, value: strategy), Override(path: clampPath, value: "true")])
+    VariantChoice(name: name, overrides: Override.choosing(Override.jitterPath, name))
   }
 
-  /// The choices along one axis; on the jitter axis with the names of `jitter(_:)`.
+  /// The choices along one axis.
   public static func axis(_ axis: ScenarioFile.Axis) -> [VariantChoice] {
-    axis.values.map { value in
-      axis.path == jitterPath
-        ? .jitter(value) : VariantChoice(name: value, overrides: [Override(path: axis.path, value: value)])
-    }
+    axis.values.map { VariantChoice(name: $0, overrides: Override.choosing(axis.path, $0)) }
   }
 
   /// Every combination of one choice from each axis, the last axis turning fastest; none for no axes.

@@ -21,7 +21,7 @@ struct VariantChoiceTests {
 
   @Test("the jitter axis of a scenario knows +clamp too")
   func axis() {
-    let axis = ScenarioFile.Axis(path: VariantChoice.jitterPath, values: ["full", "full+clamp"])
+    let axis = ScenarioFile.Axis(path: Override.jitterPath, values: ["full", "full+clamp"])
     #expect(VariantChoice.axis(axis) == [.jitter("full"), .jitter("full+clamp")])
   }
 

@@ -54,7 +54,7 @@ struct RunCommand {
     guard !axes.isEmpty else {
       throw UsageError(
         "There is nothing to compare: give --jitter or --vary, or the scenario a compare section, as "
-          + "compare: { \"\(VariantChoice.jitterPath)\": [\"additive:10\", \"full\"] }.")
+          + "compare: { \"\(Override.jitterPath)\": [\"additive:10\", \"full\"] }.")
     }
     return try LoadedScenario.choices(axes)
   }

@@ -75,14 +75,14 @@ struct RunRequest: Sendable {
   private static func jitters(_ list: String) throws -> [VariantChoice] {
     let names = try items(list, of: "--jitter <a,b,c>")
     for name in names {
-      let clamps = name.hasSuffix(VariantChoice.clampSuffix)
-      let strategy = clamps ? String(name.dropLast(VariantChoice.clampSuffix.count)) : name
+      let clamps = name.hasSuffix(Override.clampSuffix)
+      let strategy = clamps ? String(name.dropLast(Override.clampSuffix.count)) : name
       guard Jitter(name: strategy) == nil else { continue }
       let known = ["none", "additive:10", "full", "equal", "decorrelated"]
       let hint = Spelling.nearest(to: strategy, among: known).map { " Did you mean '\($0)'?" } ?? ""
       throw UsageError(
         "The jitter strategy '\(strategy)' does not exist.\(hint) Allowed: \(Jitter.allowedNames); each may end in "
-          + "\(VariantChoice.clampSuffix).")
+          + "\(Override.clampSuffix).")
     }
     return names.map(VariantChoice.jitter)
   }

@@ -1,22 +1,5 @@
 import UploadRetry
 
-/// `path=value` from the command line or from `compare:`.
-public struct Override: Sendable, Hashable {
-  public var path: String
-  /// JSON5 if it parses as such, else a plain string.
-  public var value: String
-  public init(path: String, value: String) {
-    self.path = path
-    self.value = value
-  }
-
-  /// The value as a tree that has no place in a file.
-  var tree: PositionedValue {
-    let parsed = try? JSON5Parser.parse(value)
-    return (parsed ?? PositionedValue(.string(value), at: .commandLine)).moved(to: .commandLine)
-  }
-}
-
 /// A change of Settings, for all cohorts or for one.
 struct SettingsChange {
   /// nil: every cohort.

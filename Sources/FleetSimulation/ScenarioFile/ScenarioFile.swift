@@ -193,8 +193,7 @@ public struct ScenarioFile: Sendable {
         }
         values.append(value)
         check(
-          Override(path: member.key, value: value), overrides, element.position, "\(path)[\(index)]", known,
-          &decoder)
+          Override.choosing(member.key, value), overrides, element.position, "\(path)[\(index)]", known, &decoder)
       }
       axes.append(Axis(path: member.key, values: values))
     }
@@ -209,14 +208,14 @@ public struct ScenarioFile: Sendable {
 
   /// Reports what is wrong with the scenario with this override, and is not without it.
   private func check(
-    _ override: Override, _ overrides: [Override], _ position: Position, _ path: String,
+    _ choice: [Override], _ overrides: [Override], _ position: Position, _ path: String,
     _ known: Set<Diagnostic>,
     _ decoder: inout ScenarioDecoder
   ) {
     var trial = ScenarioDecoder(sources: sources)
-    _ = scenario(overrides + [override], &trial)
+    _ = scenario(overrides + choice, &trial)
     for problem in trial.diagnostics where problem.severity == .error && !known.contains(problem) {
-      let place = problem.path == override.path || problem.path.isEmpty ? "" : problem.path + ": "
+      let place = problem.path == choice[0].path || problem.path.isEmpty ? "" : problem.path + ": "
       decoder.report(place + problem.message, at: position, path)
     }
   }

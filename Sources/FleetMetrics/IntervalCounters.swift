@@ -34,7 +34,7 @@ public enum DeviceCounter: Int, CaseIterable, Sendable {
   case createdEvents, deliveredEvents, duplicateEvents, acceptedAfterDropEvents
   case droppedByStatus, droppedByRetryLimit, droppedByRateLimitRetryLimit, droppedByAge, droppedByOverflow
   case timeouts, settledOldEvents, acceptedBatches, duplicateBatches
-  case timeToDeliverySum
+  case timeToDeliverySum, launches
   case sealedBatches, settledBatches, devicesWaitingChange, inFlightChange
 }
 

@@ -94,6 +94,7 @@ package struct RunAssembly: ~Copyable {
     row.settledOldEvents = counters[index, .settledOldEvents]
     row.acceptedBatches = counters[index, .acceptedBatches]
     row.duplicateBatches = counters[index, .duplicateBatches]
+    row.launches = counters[index, .launches]
     row.timeToDeliverySum = counters[index, .timeToDeliverySum]
   }
 

@@ -48,6 +48,10 @@ struct ShardCalendars: ~Copyable, DeviceSink {
 
   mutating func schedule(wakeUp device: UInt32, at time: Instant) { schedule(ItemKind.wakeUp, device, time) }
 
+  mutating func schedule(restart device: UInt32, at time: Instant) {
+    schedule(ItemKind.restart, device, time)
+  }
+
   mutating func schedule(_ delivery: Delivery) {
     if delivery.due < end {
       deliveries.push(delivery, slot: Int(truncatingIfNeeded: slots.quotient(delivery.due.microseconds)))

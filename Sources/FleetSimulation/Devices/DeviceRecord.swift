@@ -14,6 +14,8 @@ struct DeviceRecord {
   /// The pending wake-up; `.max`: none. A wake-up that comes up at another time is stale.
   var wakeAt: Int64
   var lastTransmission: Int64
+  /// Events sent, once for every attempt.
+  var sentEvents: Int64
   var gate: UploadGate
   var nextOrdinal: UInt32
   /// Events that the pending trigger will seal: created by then, drawn in advance.
@@ -33,7 +35,6 @@ struct DeviceRecord {
   /// A due batch that the running loop has passed, to start searching from; 0: none is known.
   var passed: UInt32
   var attempts: UInt32
-  var sentEvents: UInt32
   var radioWakeUps: UInt32
   var inFlight: UInt16
   var pipeline: PipelineRetryState

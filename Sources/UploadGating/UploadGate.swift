@@ -1,12 +1,13 @@
 /// The document's upload gate (S16, S17): no timer, one time that each trigger compares with.
 ///
 /// The states and transitions of S16 are these: READY until `pause`, which makes it WAITING; WAITING until
-/// `waitUntil` is reached or `reset` is called; another `pause` meanwhile replaces the wait. Counters are
-/// none of its business. Times are microseconds on the caller's clock, not negative.
+/// `waitUntil` is reached or `reset` is called; another `pause` meanwhile replaces the wait, or by a rule does
+/// not. Counters are none of its business. Times are microseconds on the caller's clock, 0 … 2^62 − 1 (146,000
+/// years); what is outside is taken as the nearer end.
 @frozen
 public struct UploadGate: Sendable, Hashable, BitwiseCopyable {
-  /// The pipeline waits until this time, microseconds; 0 when it is ready.
-  public var waitUntil: Int64
+  /// `waitUntil` and, in the lowest bit, whether the wait is a backoff: eight bytes in all.
+  @usableFromInline var word: Int64
 
   /// READY, or WAITING and until when (S16).
   @frozen
@@ -16,8 +17,33 @@ public struct UploadGate: Sendable, Hashable, BitwiseCopyable {
     case waiting(until: Int64)
   }
 
+  /// What a wait comes from.
+  @frozen
+  public enum WaitKind: Sendable, Hashable {
+    /// A 429, or another status with Retry-After (S4, S7).
+    case rateLimit
+    /// A backoff of the whole client.
+    case backoff
+  }
+
+  /// What happens to a wait that is announced during another.
+  @frozen
+  public enum WaitRule: Sendable, Hashable {
+    /// It replaces the other, even by an earlier time: the document, and shipped Swift and Kotlin clients.
+    case laterReplaces
+    /// A rate limit's wait stays or comes before a backoff's; of two of a kind the one that ends first counts
+    /// (the shipped React Native client).
+    case shorterWinsRateLimitBeatsBackoff
+  }
+
   /// A gate that is ready.
-  @inlinable public init() { waitUntil = 0 }
+  @inlinable public init() { word = 0 }
+
+  /// The pipeline waits until this time, microseconds; 0 when it is ready.
+  @inlinable public var waitUntil: Int64 { word >> 1 }
+
+  /// What the wait comes from; of no meaning when there is none.
+  @inlinable public var kind: WaitKind { word & 1 == 0 ? .rateLimit : .backoff }
 
   /// Whether anything may leave; now = `waitUntil` is ready (S16).
   @inlinable public func isReady(at now: Int64) -> Bool { now >= waitUntil }
@@ -27,9 +53,23 @@ public struct UploadGate: Sendable, Hashable, BitwiseCopyable {
     isReady(at: now) ? .ready : .waiting(until: waitUntil)
   }
 
-  /// A 429 makes the pipeline wait. The wait announced last replaces the one before, even by an earlier time.
-  @inlinable public mutating func pause(until: Int64) { waitUntil = until }
+  /// The pipeline waits. The wait announced last replaces the one before, even by an earlier time.
+  @inlinable public mutating func pause(until: Int64, kind: WaitKind = .rateLimit) {
+    word = min(max(until, 0), .max >> 1) << 1 | (kind == .backoff ? 1 : 0)
+  }
+
+  /// The pipeline waits, unless the wait that is under way at `now` counts by the rule.
+  @inlinable public mutating func pause(until: Int64, kind: WaitKind, rule: WaitRule, now: Int64) {
+    if rule == .shorterWinsRateLimitBeatsBackoff, !isReady(at: now) {
+      if kind == self.kind {
+        if until >= waitUntil { return }
+      } else if kind == .backoff {
+        return
+      }
+    }
+    pause(until: until, kind: kind)
+  }
 
   /// Any 2xx makes the pipeline ready, also in the middle of a wait (S16).
-  @inlinable public mutating func reset() { waitUntil = 0 }
+  @inlinable public mutating func reset() { word = 0 }
 }

@@ -16,16 +16,25 @@ extension HTTPConfig {
   ///
   /// Jitter is `jitterStrategy` (see `Jitter.init(name:)`) or, without it, additive by `jitterPercent`.
   ///
+  /// - Parameter missingSection: what it means that `rateLimitConfig` or `backoffConfig` is not there, or is
+  ///   not an object: its defaults, or off (`RetryPolicy.missingSection`). A section that is there is on
+  ///   unless it says otherwise.
   /// - Returns: the configuration, and one repair for each bad value, unknown key or ignored section, in a
   ///   fixed order.
-  public static func decode(_ settings: SettingsValue) -> (config: HTTPConfig, repairs: [SettingsRepair]) {
+  public static func decode(
+    _ settings: SettingsValue, missingSection: RetryPolicy.MissingSection = .defaultsOn
+  ) -> (config: HTTPConfig, repairs: [SettingsRepair]) {
     var reader = SettingsReader()
     var config = HTTPConfig()
-    if let section = reader.findHTTPConfig(in: settings) {
+    let otherwise = missingSection == .off ? "retries are off" : "the defaults are used"
+    if missingSection == .off {
+      config.rateLimit.isEnabled = false
+      config.backoff.isEnabled = false
+    }
+    if let section = reader.findHTTPConfig(in: settings, otherwise: otherwise) {
       reader.reportUnknownKeys(
         in: section, known: [rateLimitKey, backoffKey],
         elsewhere: [rateLimitKey: RateLimitConfig.keys, backoffKey: BackoffConfig.keys])
-      let otherwise = "the defaults are used"
       if let value = section[rateLimitKey],
         let part = reader.object(value, at: section.path(of: rateLimitKey), otherwise: otherwise)
       {
@@ -54,9 +63,10 @@ extension HTTPConfig {
 
 extension SettingsReader {
   /// Finds the section, and reports the ones that are passed over.
-  fileprivate mutating func findHTTPConfig(in settings: SettingsValue) -> SettingsSection? {
-    let defaults = "the defaults are used"
-    guard let root = object(settings, at: "", otherwise: defaults) else { return nil }
+  fileprivate mutating func findHTTPConfig(
+    in settings: SettingsValue, otherwise: String
+  ) -> SettingsSection? {
+    guard let root = object(settings, at: "", otherwise: otherwise) else { return nil }
     let names = ["httpConfig", "retryConfig"]
     var places = [root]
     if let integrations = member("integrations", of: root, otherwise: "it is ignored"),

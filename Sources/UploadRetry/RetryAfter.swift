@@ -1,20 +1,33 @@
 /// Reads the `Retry-After` header (S4; RFC 9110 §10.2.3).
 public enum RetryAfter {
+  /// Which forms of the header a client reads; a switch of `RetryPolicy`.
+  public enum Forms: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// Both forms of the RFC.
+    case secondsOrDate
+    /// Delta-seconds only: a date counts as absent (shipped Swift and Kotlin clients).
+    case secondsOnly
+  }
+
   /// How long the header asks to wait, in microseconds, never negative.
   ///
   /// Accepts delta-seconds (a whole number; a negative one is 0, a huge one saturates) and an HTTP-date in
   /// the three forms of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`
   /// and `Sun Nov  6 08:49:37 1994`. A date in the past is 0. Spaces and tabs around the value are ignored.
-  /// The name of the day has to be one, but not the right one.
+  /// The name of the day has to be one, but not the right one. The header is
+  /// no list: several values joined by commas are none of these.
   ///
-  /// - Parameter now: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
+  /// - Parameters:
+  ///   - now: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
+  ///   - forms: what the client reads (`RetryPolicy.retryAfterForms`).
   /// - Returns: nil if the header is none of these, which counts as absent (S4).
-  public static func parse(_ header: String, nowUnixSeconds now: Int64) -> Int64? {
+  public static func parse(_ header: String, nowUnixSeconds now: Int64, forms: Forms = .secondsOrDate) -> Int64? {
     let blank: Set<UInt8> = [UInt8(ascii: " "), UInt8(ascii: "\t")]
     var text = Array(header.utf8)[...]
     while let first = text.first, blank.contains(first) { text.removeFirst() }
     while let last = text.last, blank.contains(last) { text.removeLast() }
-    guard let seconds = deltaSeconds(text) ?? secondsUntilDate(text, now: now) else { return nil }
+    var found = deltaSeconds(text)
+    if found == nil && forms == .secondsOrDate { found = secondsUntilDate(text, now: now) }
+    guard let seconds = found else { return nil }
     let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
     return overflow ? .max : microseconds
   }

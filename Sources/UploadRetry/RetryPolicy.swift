@@ -1,25 +1,216 @@
 /// The switches of the last table of the requirements: where shipped clients and the document part.
 ///
-/// Plain values without references. `tapiDocument` is the document's column.
+/// Plain values without references. `tapiDocument` is the document's column, the other presets are the shipped
+/// clients'; `switches` is the same as a table that can be printed and set by name. Two rows of that table are
+/// decided by whoever owns the queue, not here: *retry state* (one `BatchRetryState` for each batch file, or
+/// one for a client that re-chunks its events at each flush) and *uploads at once* (1, or all of a flush).
 public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
+  /// S10: true clamps backoff + jitter to the cap again; false adds the jitter after the cap.
+  public var clampAfterJitter = false
+  /// S4: what a 429 without a usable Retry-After waits.
+  public var missingRetryAfter = MissingRetryAfter.maxRetryInterval
+  /// S7: what a Retry-After on a retryable status other than 429 does.
+  public var retryAfterOnOtherCodes = RetryAfterOnOtherCodes.ignored
+  /// S4: which forms of Retry-After the client reads; the transport passes it to `RetryAfter.parse`.
+  public var retryAfterForms = RetryAfter.Forms.secondsOrDate
+  /// S9: what a failure without an HTTP status leads to.
+  public var noStatus = NoStatus.backoff
+  /// S2: what `X-Retry-Count` says, and when it is left out.
+  public var retryCountHeader = RetryCountHeader.always
+  /// S16: what a wait of the pipeline that is announced during another does; the gate's owner applies it.
+  public var twoWaits = TwoWaits.laterReplaces
+  /// S12: what happens when a limit is reached.
+  public var limitReached = LimitReached.dropBatch
+  /// S15: what a 429 does while `rateLimitConfig` is off.
+  public var rateLimitingOff = RateLimitingOff.legacy
+  /// S13: what a missing section of the Settings means; passed to `HTTPConfig.decode`.
+  public var missingSection = MissingSection.defaultsOn
+  /// S12: how often a batch is sent at most.
+  public var sendsAtLimit = SendsAtLimit.maxRetryCountPlusOne
+  /// S16: when a 2xx ends the pipeline's wait; see `endsWait(otherBatchOfFlushFailed:)`.
+  public var successEndsWait = SuccessEndsWait.always
+  /// S11: what `maxTotalBackoffDuration` is compared with.
+  public var ageLimit = AgeLimit.sinceFirstFailure
+  /// S6: a client that can authenticate retries a 511 that no setting decides; others drop it.
+  public var supportsOAuth = false
+
+  /// The document's own behaviour.
+  public init() {}
+}
+
+// MARK: - Values of the switches
+
+extension RetryPolicy {
   /// What a 429 without a usable Retry-After waits (S4).
   public enum MissingRetryAfter: Sendable, Hashable, BitwiseCopyable {
-    /// `maxRetryInterval`, the document as decided and the shipped Swift and Kotlin clients.
+    /// `maxRetryInterval`: the document as decided, and the shipped Swift and Kotlin clients.
     case maxRetryInterval
+    /// So many microseconds, 0 … 1 h, capped at `maxRetryInterval`: 60 s in the shipped React Native client.
+    case fixed(microseconds: Int64)
     /// S10 on the global count, by `baseBackoffInterval` and the configured jitter, capped at the smaller of
     /// `maxBackoffInterval` and `maxRetryInterval`.
     case exponentialBackoff
   }
 
-  /// S10: shipped SDKs clamp backoff + jitter to the cap again; the document adds the jitter after the cap.
-  public var clampAfterJitter = false
-  /// S4.
-  public var missingRetryAfter = MissingRetryAfter.maxRetryInterval
-  /// S6: a client that can authenticate retries a 511 that no setting decides; others drop it.
-  public var supportsOAuth = false
+  /// What a Retry-After on a retryable status other than 429 does (S7).
+  public enum RetryAfterOnOtherCodes: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// Nothing: the batch backs off.
+    case ignored
+    /// As on a 429: the whole pipeline waits, and the failure counts on the global counter, not on the batch.
+    /// While `rateLimitConfig` is off it is ignored.
+    case pausesPipeline
+  }
 
+  /// What a failure without an HTTP status leads to (S9).
+  public enum NoStatus: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// The batch backs off.
+    case backoff
+    /// Retry state is left as it is; tried again at the next flush.
+    case untouched
+    /// What the Settings say about a 500.
+    case asStatus500
+    /// Counted as with `backoff`, but the whole client waits.
+    case clientBackoff
+  }
+
+  /// What `X-Retry-Count` says (S2).
+  public enum RetryCountHeader: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// Always there: 0 on a first try, then the batch's own count if it has one, else the global one.
+    case always
+    /// The larger of the batch's and the global count, on first tries too; left out when it is 0.
+    case onlyAboveZeroMaxOfBatchAndGlobal
+    /// Always there: all failures since the latest success, 429s and others together. It needs one retry
+    /// record for the client.
+    case clientCounter
+  }
+
+  /// What a wait of the pipeline that is announced during another does (S16).
+  public enum TwoWaits: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// It replaces the other, even by an earlier time.
+    case laterReplaces
+    /// A 429's wait stays or comes before a backoff's; of two of a kind the one that ends first counts.
+    case shorterWinsRateLimitBeatsBackoff
+  }
+
+  /// What happens when a limit on retries is reached (S11, S12).
+  public enum LimitReached: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// The batch is dropped; the global counter starts over if the limit was its own.
+    case dropBatch
+    /// The batch is dropped, and the global counter starts over whichever limit it was.
+    case dropBatchAndResetGlobal
+    /// All retry state is made fresh, and what the flush would have sent is dropped.
+    case resetStateAndDropFlush
+  }
+
+  /// What a 429 does while `rateLimitConfig` is off (S15).
+  public enum RateLimitingOff: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// Nothing: tried again at the next trigger.
+    case legacy
+    /// The batch is dropped, as after a status that is not retried.
+    case drop
+  }
+
+  /// What a missing section of the Settings means (S13).
+  public enum MissingSection: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// Its defaults, enabled.
+    case defaultsOn
+    /// Legacy: not enabled.
+    case off
+  }
+
+  /// How often a batch is sent at most (S12).
+  public enum SendsAtLimit: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// So many *re*tries: dropped when the count is larger than `maxRetryCount`.
+    case maxRetryCountPlusOne
+    /// Dropped when the count has reached `maxRetryCount`; the first try is never refused.
+    case maxRetryCount
+  }
+
+  /// When a 2xx ends the pipeline's wait (S16).
+  public enum SuccessEndsWait: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    case always
+    /// Only if no other batch of its flush has failed.
+    case onlyWhenNoOtherBatchOfTheFlushFailed
+  }
+
+  /// What `maxTotalBackoffDuration` is compared with (S11).
+  public enum AgeLimit: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// The time since the batch's first retryable failure, before each retry.
+    case sinceFirstFailure
+    /// The age of the batch's oldest event since it was queued, before each send.
+    case eventAgeSinceQueued
+  }
+}
+
+// MARK: - What the caller applies
+
+extension RetryPolicy {
+  /// What to put into `X-Retry-Count` for a `SendDecision.send(retryCount:)`; nil leaves the header out (S2).
+  @inlinable
+  public func headerValue(_ retryCount: UInt16) -> UInt16? {
+    if retryCount > 0 { return retryCount }
+    switch retryCountHeader {
+    case .always, .clientCounter: return 0
+    case .onlyAboveZeroMaxOfBatchAndGlobal: return nil
+    }
+  }
+
+  /// Whether a 2xx opens the gate (S16).
+  ///
+  /// - Parameter failed: whether another batch of the same flush has failed so far.
+  @inlinable
+  public func endsWait(otherBatchOfFlushFailed failed: Bool) -> Bool {
+    if !failed { return true }
+    switch successEndsWait {
+    case .always: return true
+    case .onlyWhenNoOtherBatchOfTheFlushFailed: return false
+    }
+  }
+}
+
+// MARK: - Presets
+
+extension RetryPolicy {
   /// The document's own behaviour.
   public static let tapiDocument = RetryPolicy()
 
-  public init() {}
+  /// analytics-swift, mid-2026. Its other rows: retry state per batch file, all batch files of a flush at once.
+  public static let segmentSwift: RetryPolicy = {
+    var policy = RetryPolicy()
+    policy.clampAfterJitter = true
+    policy.retryAfterOnOtherCodes = .pausesPipeline
+    policy.retryAfterForms = .secondsOnly
+    policy.noStatus = .untouched
+    policy.retryCountHeader = .onlyAboveZeroMaxOfBatchAndGlobal
+    policy.limitReached = .dropBatchAndResetGlobal
+    policy.rateLimitingOff = .drop
+    policy.missingSection = .off
+    policy.sendsAtLimit = .maxRetryCount
+    return policy
+  }()
+
+  /// analytics-kotlin, mid-2026. Its other rows: retry state per batch file, one upload at a time.
+  public static let segmentKotlin: RetryPolicy = {
+    var policy = segmentSwift
+    policy.retryAfterOnOtherCodes = .ignored
+    policy.noStatus = .asStatus500
+    return policy
+  }()
+
+  /// analytics-react-native, mid-2026. Its other rows: one retry record for the client, all chunks of a flush
+  /// at once.
+  public static let segmentReactNative: RetryPolicy = {
+    var policy = RetryPolicy()
+    policy.missingRetryAfter = .fixed(microseconds: 60_000_000)
+    policy.retryAfterOnOtherCodes = .pausesPipeline
+    policy.noStatus = .clientBackoff
+    policy.retryCountHeader = .clientCounter
+    policy.twoWaits = .shorterWinsRateLimitBeatsBackoff
+    policy.limitReached = .resetStateAndDropFlush
+    policy.rateLimitingOff = .drop
+    policy.sendsAtLimit = .maxRetryCount
+    policy.successEndsWait = .onlyWhenNoOtherBatchOfTheFlushFailed
+    policy.ageLimit = .eventAgeSinceQueued
+    return policy
+  }()
 }

@@ -31,7 +31,12 @@ public enum RetryOutcome: Sendable, Hashable {
   /// 429: the pipeline waits until this time; the loop ends at once (S3, S4). The batch itself is due when
   /// the gate opens.
   case pause(until: Int64)
-  /// Legacy (S15): tried again at the next trigger, no wait, the loop goes on.
+  /// The whole client backs off until this time (microseconds): as `pause`, but by a backoff, which matters to
+  /// a gate that keeps the two kinds of wait apart (`RetryPolicy.twoWaits`). With `RetryPolicy.noStatus` at
+  /// `clientBackoff` only.
+  case backOff(until: Int64)
+  /// Legacy (S15), or no status with `RetryPolicy.noStatus` at `untouched`: tried again at the next trigger,
+  /// no wait, the loop goes on.
   case retryAtNextTrigger
   /// The batch is lost, for this reason.
   case drop(DropReason)
@@ -40,17 +45,20 @@ public enum RetryOutcome: Sendable, Hashable {
 /// Whether a batch may be sent now.
 @frozen
 public enum SendDecision: Sendable, Hashable {
-  /// Send, with this `X-Retry-Count` (S2).
+  /// Send, with this `X-Retry-Count`, unless `RetryPolicy.headerValue` leaves it out (S2).
   case send(retryCount: UInt16)
   /// The batch waits until this time (microseconds); others go on.
   case notDue(until: Int64)
   /// The batch is lost, for this reason.
   case drop(DropReason)
+  /// What this flush would have sent is lost; the caller makes all batch state fresh and opens the gate
+  /// (`RetryPolicy.limitReached` at `resetStateAndDropFlush` only).
+  case dropFlush(DropReason)
 }
 
 /// Whether and when to try again: maps (state, response) to state, with no clock and no I/O.
 ///
-/// It reads the document (S2–S16) as follows.
+/// It reads the document (S2–S16) as follows; `policy` changes it where shipped clients differ.
 /// - **Counts (S2).** A 429 counts on the pipeline only, a transient failure on its batch only.
 ///   `X-Retry-Count` is 0 on a batch's first try, even while other batches meet 429s; on a retry it is the
 ///   batch's own count if that is not 0, else the global one. A success of any batch clears the global count.
@@ -82,27 +90,36 @@ public struct RetryStateMachine: Sendable, BitwiseCopyable {
   ///   - pipeline: its count goes back to 0 when its limit drops the batch (S12), and is left alone
   ///     otherwise.
   ///   - now: microseconds, on the clock of earlier calls; any value is safe.
+  ///   - queuedAt: when the batch's oldest event was queued, microseconds on the same clock; it is read with
+  ///     `RetryPolicy.ageLimit` at `eventAgeSinceQueued` only. `.max`, unknown: no age.
   @inlinable
   public func beforeSend(
-    batch: BatchRetryState, pipeline: inout PipelineRetryState, now: Int64
+    batch: BatchRetryState, pipeline: inout PipelineRetryState, now: Int64,
+    oldestEventQueuedAt queuedAt: Int64 = .max
   ) -> SendDecision {
-    if case .none = batch.latestFailure, batch.failureCount == 0, pipeline.retryCount == 0 {
+    if case .none = batch.latestFailure, batch.failureCount == 0, pipeline.retryCount == 0,
+      case .sinceFirstFailure = policy.ageLimit
+    {
       return .send(retryCount: 0)
     }
-    return decideSend(batch: batch, pipeline: &pipeline, now: now)
+    return decideSend(batch: batch, pipeline: &pipeline, now: now, queuedAt: queuedAt)
   }
 
   /// Asked after every answer (S3–S10, S15). After `.delivered` and `.drop` the batch's state is fresh again.
   ///
   /// - Parameters:
+  ///   - failed: whether another batch of the same flush has failed so far. If `policy.endsWait` then says no, a
+  ///     2xx leaves all state as it is: the record may be the whole client's, and a caller with one for each
+  ///     batch discards it with the batch.
   ///   - now: microseconds, on the clock of earlier calls; any value is safe.
   ///   - random: one word is taken if a backoff is drawn, none otherwise.
   @inlinable
   public func afterResponse(
     _ response: UploadResponse, batch: inout BatchRetryState, pipeline: inout PipelineRetryState, now: Int64,
-    random: inout some RandomNumberGenerator
+    otherBatchOfFlushFailed failed: Bool = false, random: inout some RandomNumberGenerator
   ) -> RetryOutcome {
     if case .status(let code, _) = response, code >= 200 && code <= 299 {
+      if !policy.endsWait(otherBatchOfFlushFailed: failed) { return .delivered }
       batch = BatchRetryState()
       pipeline.retryCount = 0
       return .delivered
@@ -112,6 +129,8 @@ public struct RetryStateMachine: Sendable, BitwiseCopyable {
       return outcome
     case .backoff(let retryCount):
       return wait(afterRetries: retryCount, batch: &batch, now: now, word: random.next())
+    case .clientBackoff(let retryCount):
+      return backOff(afterRetries: retryCount, batch: &batch, now: now, word: random.next())
     case .pipelineBackoff(let retryCount):
       return pause(afterRetries: retryCount, batch: &batch, now: now, word: random.next())
     }
@@ -124,6 +143,8 @@ public struct RetryStateMachine: Sendable, BitwiseCopyable {
     case decided(RetryOutcome)
     /// The batch waits, by this many earlier failures.
     case backoff(retryCount: UInt16)
+    /// The client waits, by this many earlier failures.
+    case clientBackoff(retryCount: UInt16)
     /// The pipeline waits, by this many earlier 429s.
     case pipelineBackoff(retryCount: UInt16)
   }
@@ -134,34 +155,85 @@ public struct RetryStateMachine: Sendable, BitwiseCopyable {
 extension RetryStateMachine {
   @usableFromInline
   @inline(never)
-  func decideSend(batch: BatchRetryState, pipeline: inout PipelineRetryState, now: Int64) -> SendDecision {
-    switch batch.latestFailure {
-    case .none:
-      break
-    case .rateLimited:
-      if config.rateLimit.isEnabled,
-        isOlder(batch, than: config.rateLimit.maxTotalBackoffDuration, now: now)
-      {
-        return .drop(.age)
+  func decideSend(
+    batch: BatchRetryState, pipeline: inout PipelineRetryState, now: Int64, queuedAt: Int64
+  ) -> SendDecision {
+    let waits = batch.latestFailure == .transient && config.backoff.isEnabled && now < batch.retryAt
+    if waits { return .notDue(until: batch.retryAt) }
+    if policy.ageLimit == .eventAgeSinceQueued, let limit = ageLimit(of: batch),
+      queuedAt != .max, isLonger(from: queuedAt, to: now, than: limit)
+    {
+      return .drop(.age)  // These events are too old; it says nothing about the client's retries.
+    }
+    if let reason = limitReached(batch, pipeline, now: now) {
+      switch policy.limitReached {
+      case .dropBatch:
+        if reason == .rateLimitRetryLimit { pipeline.retryCount = 0 }
+        return .drop(reason)
+      case .dropBatchAndResetGlobal:
+        pipeline.retryCount = 0
+        return .drop(reason)
+      case .resetStateAndDropFlush:
+        pipeline.retryCount = 0
+        return .dropFlush(reason)
       }
-    case .transient:
-      guard config.backoff.isEnabled else { break }
-      if now < batch.retryAt { return .notDue(until: batch.retryAt) }
-      if isOlder(batch, than: config.backoff.maxTotalBackoffDuration, now: now) { return .drop(.age) }
-      if Int(batch.failureCount) > config.backoff.maxRetryCount { return .drop(.retryLimit) }
     }
-    if config.rateLimit.isEnabled, Int(pipeline.retryCount) > config.rateLimit.maxRetryCount {
-      pipeline.retryCount = 0
-      return .drop(.rateLimitRetryLimit)
-    }
-    if case .none = batch.latestFailure { return .send(retryCount: 0) }
-    return .send(retryCount: batch.failureCount > 0 ? batch.failureCount : pipeline.retryCount)
+    return .send(retryCount: retryCount(batch, pipeline))
   }
 
-  /// S11: strictly more than `limit` since the first failure.
-  private func isOlder(_ batch: BatchRetryState, than limit: Int64, now: Int64) -> Bool {
-    guard batch.firstFailureTime != .min, now > batch.firstFailureTime else { return false }
-    let (age, overflow) = now.subtractingReportingOverflow(batch.firstFailureTime)
+  /// S11 and S12, for a batch that is due.
+  private func limitReached(
+    _ batch: BatchRetryState, _ pipeline: PipelineRetryState, now: Int64
+  ) -> DropReason? {
+    if policy.ageLimit == .sinceFirstFailure, batch.latestFailure != .none, batch.firstFailureTime != .min,
+      let limit = ageLimit(of: batch), isLonger(from: batch.firstFailureTime, to: now, than: limit)
+    {
+      return .age
+    }
+    if batch.latestFailure == .transient, config.backoff.isEnabled,
+      isUsedUp(batch.failureCount, config.backoff.maxRetryCount)
+    {
+      return .retryLimit
+    }
+    if config.rateLimit.isEnabled, isUsedUp(pipeline.retryCount, config.rateLimit.maxRetryCount) {
+      return .rateLimitRetryLimit
+    }
+    return nil
+  }
+
+  /// That of the section that the latest failure belongs to, or without one the backoff's; nil if it is off.
+  private func ageLimit(of batch: BatchRetryState) -> Int64? {
+    if case .rateLimited = batch.latestFailure {
+      return config.rateLimit.isEnabled ? config.rateLimit.maxTotalBackoffDuration : nil
+    }
+    return config.backoff.isEnabled ? config.backoff.maxTotalBackoffDuration : nil
+  }
+
+  private func isUsedUp(_ count: UInt16, _ maximum: Int) -> Bool {
+    switch policy.sendsAtLimit {
+    case .maxRetryCountPlusOne: Int(count) > maximum
+    case .maxRetryCount: count > 0 && Int(count) >= maximum
+    }
+  }
+
+  /// S2.
+  private func retryCount(_ batch: BatchRetryState, _ pipeline: PipelineRetryState) -> UInt16 {
+    switch policy.retryCountHeader {
+    case .always:
+      if case .none = batch.latestFailure { return 0 }
+      return batch.failureCount > 0 ? batch.failureCount : pipeline.retryCount
+    case .onlyAboveZeroMaxOfBatchAndGlobal:
+      return max(batch.failureCount, pipeline.retryCount)
+    case .clientCounter:
+      let (sum, overflow) = batch.failureCount.addingReportingOverflow(pipeline.retryCount)
+      return overflow ? .max : sum
+    }
+  }
+
+  /// S11: strictly more than `limit`.
+  private func isLonger(from start: Int64, to now: Int64, than limit: Int64) -> Bool {
+    guard now > start else { return false }
+    let (age, overflow) = now.subtractingReportingOverflow(start)
     return overflow || age > limit
   }
 }
@@ -174,16 +246,32 @@ extension RetryStateMachine {
   func recordFailure(
     _ response: UploadResponse, batch: inout BatchRetryState, pipeline: inout PipelineRetryState, now: Int64
   ) -> FailureStep {
-    guard case .status(let code, let retryAfter) = response else {
-      return recordTransient(&batch, now: now)  // S9
+    let (code, retryAfter): (Int, Int64?)
+    switch response {
+    case .status(let status, let wait):
+      (code, retryAfter) = (status, wait)
+    case .noStatus:
+      switch policy.noStatus {  // S9
+      case .backoff: return recordTransient(&batch, now: now)
+      case .untouched: return .decided(.retryAtNextTrigger)
+      case .asStatus500: (code, retryAfter) = (500, nil)
+      case .clientBackoff:
+        let step = recordTransient(&batch, now: now)
+        guard case .backoff(let count) = step else { return step }
+        return .clientBackoff(retryCount: count)
+      }
     }
     switch config.backoff.statuses.classify(code) {
     case .rateLimited:
+      if !config.rateLimit.isEnabled, policy.rateLimitingOff == .drop {
+        batch = BatchRetryState()
+        return .decided(.drop(.status))
+      }
       return recordRateLimit(retryAfter, &batch, &pipeline, now: now)
     case .retry:
-      return recordTransient(&batch, now: now)
+      return recordRetry(retryAfter, &batch, &pipeline, now: now)
     case .authenticate where policy.supportsOAuth:
-      return recordTransient(&batch, now: now)
+      return recordRetry(retryAfter, &batch, &pipeline, now: now)
     case .authenticate, .drop:
       batch = BatchRetryState()
       return .decided(.drop(.status))
@@ -192,6 +280,16 @@ extension RetryStateMachine {
       pipeline.retryCount = 0
       return .decided(.delivered)
     }
+  }
+
+  /// S7.
+  private func recordRetry(
+    _ retryAfter: Int64?, _ batch: inout BatchRetryState, _ pipeline: inout PipelineRetryState, now: Int64
+  ) -> FailureStep {
+    if retryAfter != nil, config.rateLimit.isEnabled, policy.retryAfterOnOtherCodes == .pausesPipeline {
+      return recordRateLimit(retryAfter, &batch, &pipeline, now: now)
+    }
+    return recordTransient(&batch, now: now)
   }
 
   private func recordTransient(_ batch: inout BatchRetryState, now: Int64) -> FailureStep {
@@ -218,6 +316,8 @@ extension RetryStateMachine {
     }
     switch policy.missingRetryAfter {
     case .maxRetryInterval: return .decided(.pause(until: saturatingSum(now, longest)))
+    case .fixed(let wait):
+      return .decided(.pause(until: saturatingSum(now, min(max(0, wait), longest))))
     case .exponentialBackoff: return .pipelineBackoff(retryCount: earlier)
     }
   }
@@ -235,6 +335,16 @@ extension RetryStateMachine {
     let delay = drawDelay(count, cap: config.backoff.maxBackoffInterval, batch: &batch, word: word)
     batch.retryAt = saturatingSum(now, delay)
     return .retry(at: batch.retryAt)
+  }
+
+  /// S9, selectable: S10 on the record's count; the record itself is due when the client is.
+  @usableFromInline
+  @inline(never)
+  func backOff(afterRetries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64)
+    -> RetryOutcome
+  {
+    let delay = drawDelay(count, cap: config.backoff.maxBackoffInterval, batch: &batch, word: word)
+    return .backOff(until: saturatingSum(now, delay))
   }
 
   /// S4, selectable: S10 on the global count. A decorrelated wait follows the previous one of the batch that

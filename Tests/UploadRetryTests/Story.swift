@@ -23,6 +23,7 @@ struct Story {
       now = until
       decision = machine.beforeSend(batch: batches[batch], pipeline: &pipeline, now: now)
     }
+    if case .dropFlush = decision { batches = [.init(), .init()] }
     guard case .send(let count) = decision else {
       lines.append("\(at(now)) s \(name(decision))")
       return
@@ -30,12 +31,19 @@ struct Story {
     let start = now
     let outcome = machine.afterResponse(
       response, batch: &batches[batch], pipeline: &pipeline, now: now, random: &random)
-    if case .pause(let until) = outcome { now = until }
-    lines.append("\(at(start)) s #\(count) \(name(response)) > \(name(outcome, from: start))")
+    switch outcome {
+    case .pause(let until), .backOff(let until): now = until
+    default: break
+    }
+    lines.append("\(at(start)) s \(header(count)) \(name(response)) > \(name(outcome, from: start))")
   }
 
   /// The same with the first batch.
   mutating func send(_ response: UploadResponse) { send(0, response) }
+
+  private func header(_ count: UInt16) -> String {
+    machine.policy.headerValue(count).map { "#\($0)" } ?? "no header"
+  }
 
   private func at(_ time: Int64) -> String {
     time % 1_000_000 == 0 ? "\(time / 1_000_000)" : "\(Double(time) / 1_000_000)"
@@ -54,6 +62,7 @@ struct Story {
     case .send(let count): "send #\(count)"
     case .notDue(let until): "not due until \(at(until))"
     case .drop(let reason): "drop \(reason)"
+    case .dropFlush(let reason): "drop flush \(reason)"
     }
   }
 
@@ -62,6 +71,7 @@ struct Story {
     case .delivered: "delivered"
     case .retry(let time): "retry \(at(time - start))"
     case .pause(let time): "pause \(at(time - start))"
+    case .backOff(let time): "back off \(at(time - start))"
     case .retryAtNextTrigger: "next trigger"
     case .drop(let reason): "drop \(reason)"
     }

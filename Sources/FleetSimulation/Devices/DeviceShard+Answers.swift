@@ -1,5 +1,6 @@
 import FleetMetrics
 import SimulationKernel
+import UploadGating
 import UploadRetry
 
 /// Answers, time-outs, and what becomes of a batch.
@@ -53,15 +54,16 @@ extension DeviceShard {
     case .retry(let time):
       if plan.pointee.isRebatch {
         // One retry record for the client: its wait is the whole client's.
-        record.pointee.gate.pause(until: time)
-        record.pointee.flags.insert(.draining)
+        pauseClient(device, until: time, .backoff, at: now)
         insertReady(batch, device)
       } else {
         pushWaiting(batch, device)
       }
     case .pause(let time):
-      record.pointee.gate.pause(until: time)
-      record.pointee.flags.insert(.draining)
+      pauseClient(device, until: time, .rateLimit, at: now)
+      insertReady(batch, device)
+    case .backOff(let time):
+      pauseClient(device, until: time, .backoff, at: now)
       insertReady(batch, device)
     case .retryAtNextTrigger:
       batches[batch].flags.insert(.atTriggersOnly)
@@ -70,6 +72,19 @@ extension DeviceShard {
       drop(batch, DeviceCounter(reason), device, at: now)
     }
     continueLoop(device, at: now, &sink)
+  }
+
+  /// The pipeline waits, and the running loop ends.
+  private mutating func pauseClient(
+    _ device: UInt32, until time: Int64, _ kind: UploadGate.WaitKind, at now: Instant
+  ) {
+    let rule: UploadGate.WaitRule =
+      switch plan.pointee.machine.policy.twoWaits {
+      case .laterReplaces: .laterReplaces
+      case .shorterWinsRateLimitBeatsBackoff: .shorterWinsRateLimitBeatsBackoff
+      }
+    self[device].pointee.gate.pause(until: time, kind: kind, rule: rule, now: now.microseconds)
+    self[device].pointee.flags.insert(.draining)
   }
 
   private mutating func decide(

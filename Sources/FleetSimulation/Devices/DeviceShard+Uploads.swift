@@ -55,6 +55,13 @@ extension DeviceShard {
       case .drop(let reason):
         clientRetry?[Int(truncatingIfNeeded: device)] = BatchRetryState()
         drop(batch, DeviceCounter(reason), device, at: now)
+      case .dropFlush(let reason):
+        clientRetry?[Int(truncatingIfNeeded: device)] = BatchRetryState()
+        record.pointee.gate.reset()
+        drop(batch, DeviceCounter(reason), device, at: now)
+        while case let next = takeNextDue(device, at: now), next != 0 {
+          drop(next, DeviceCounter(reason), device, at: now)
+        }
       }
     }
     if record.pointee.inFlight == 0 {

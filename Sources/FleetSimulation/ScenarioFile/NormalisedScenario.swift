@@ -172,9 +172,9 @@ extension EventProcess {
 
 extension RetryPolicy {
   fileprivate var normalised: PositionedValue {
-    let word = MissingRetryAfter.words.first { $0.value == missingRetryAfter }?.word
-    return .members([
-      ("clampAfterJitter", .bool(clampAfterJitter)), ("missingRetryAfter", word.map { .text($0) } ?? .null),
+    .members([
+      ("clampAfterJitter", .bool(clampAfterJitter)),
+      ("missingRetryAfter", .text(missingRetryAfter.description)),
       ("supportsOAuth", .bool(supportsOAuth)),
     ])
   }

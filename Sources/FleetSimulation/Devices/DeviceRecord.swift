@@ -18,6 +18,8 @@ struct DeviceRecord {
   /// The next restart at random; `.max`: none.
   var nextRestart: Int64
   var lastTransmission: Int64
+  /// Events sent, once for every attempt.
+  var sentEvents: Int64
   var gate: UploadGate
   var nextOrdinal: UInt32
   /// Events that the pending trigger will seal: created by then, drawn in advance.
@@ -39,7 +41,6 @@ struct DeviceRecord {
   /// With `ignoresFlushWhileUploading`: the running loop ends at batches from this ordinal on.
   var loopEnd: UInt32
   var attempts: UInt32
-  var sentEvents: UInt32
   var radioWakeUps: UInt32
   var inFlight: UInt16
   var pipeline: PipelineRetryState

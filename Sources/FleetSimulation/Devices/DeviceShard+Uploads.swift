@@ -154,7 +154,7 @@ extension DeviceShard {
     count(1, .inFlightChange, at: now)
     attempts &+= 1
     record.pointee.attempts &+= 1
-    record.pointee.sentEvents &+= UInt32(batches[batch].events)
+    record.pointee.sentEvents &+= Int64(batches[batch].events)
     if now.microseconds &- record.pointee.lastTransmission >= 10_000_000 { record.pointee.radioWakeUps &+= 1 }
     record.pointee.lastTransmission = now.microseconds
   }

@@ -27,7 +27,7 @@ struct RandomScenario {
   private mutating func scenario(seed: UInt64) -> Scenario {
     let duration = Span.seconds(Int64(int(60...400)))
     let fleet = (0..<int(1...3)).map { cohort(number: $0) }
-    let load = fleet.reduce(0.0) { $0 + $1.normalLoad.batchesPerSecond }
+    let load = fleet.reduce(0.0) { $0 + NormalLoad.batchesPerSecond(of: $1) * Double($1.devices) }
     let capacity = max(load * Double(int(30...300)) / 100, 0.05)
     let server: TAPIConfiguration.Server
     if chance(50) {

@@ -222,6 +222,9 @@ extension Incident {
       return IncidentSpan(
         label: status.map { "outage \($0)" } ?? "outage without answer", isOutage: true,
         start: start.microseconds, end: end.microseconds)
+    case .cdnOutage:
+      return IncidentSpan(
+        label: "settings CDN down", isOutage: false, start: start.microseconds, end: end.microseconds)
     case .brownout(let factor):
       let tenths = (factor + 500) / 1_000
       return IncidentSpan(

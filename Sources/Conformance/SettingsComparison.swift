@@ -2,12 +2,15 @@ import UploadRetry
 
 /// Compares decoded Settings with what a case expects of them (S13, S14).
 enum SettingsComparison {
+  /// How the files name the document as a whole.
+  private static let whole = "$"
+
   static func mismatches(
     _ vector: VectorCase, _ config: HTTPConfig, _ repairs: [SettingsRepair]
   ) -> [Mismatch] {
     var found: [Mismatch] = []
     if let expected = vector.repairs {
-      let paths = Array(Set(repairs.map(\.path))).sorted()
+      let paths = Array(Set(repairs.map { $0.path.isEmpty ? whole : $0.path })).sorted()
       if paths != expected.value {
         found.append(
           Mismatch(expected.line, "repairs", expected: list(expected.value), got: list(paths)))
@@ -34,7 +37,7 @@ enum SettingsComparison {
   }
 
   private static func list(_ paths: [String]) -> String {
-    paths.isEmpty ? "none" : paths.map { $0.isEmpty ? "the whole" : $0 }.joined(separator: ", ")
+    paths.isEmpty ? "none" : paths.joined(separator: ", ")
   }
 
   private static func text(_ value: SettingsValue) -> String {

@@ -13,12 +13,14 @@ let package = Package(
   products: [
     .library(name: "UploadRetry", targets: ["UploadRetry"]),
     .library(name: "UploadGating", targets: ["UploadGating"]),
+    .library(name: "RetryStateStore", targets: ["RetryStateStore"]),
     .library(name: "FleetSimulation", targets: ["FleetSimulation"]),
     .executable(name: "fleetsim", targets: ["fleetsim"]),
   ],
   targets: [
     .target(name: "UploadRetry"),
     .target(name: "UploadGating"),
+    .target(name: "RetryStateStore", dependencies: ["UploadRetry"]),
     // Header only: a prefetch instruction. Swift has no other way to it.
     .target(name: "CPrefetch"),
     .target(name: "SimulationKernel"),
@@ -35,8 +37,9 @@ let package = Package(
     .target(name: "CommandLineInterface", dependencies: ["Conformance", "FleetExperiments", "FleetReports"]),
     .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
 
-    tests("UploadRetryTests", ["UploadRetry"]),
+    tests("UploadRetryTests", ["UploadRetry", "UploadGating"]),
     tests("UploadGatingTests", ["UploadGating"]),
+    tests("RetryStateStoreTests", ["RetryStateStore"]),
     tests("SimulationKernelTests", ["SimulationKernel"]),
     tests("TAPIModelTests", ["TAPIModel"]),
     tests("FleetMetricsTests", ["FleetMetrics"]),

@@ -45,17 +45,17 @@ struct ClientHarness {
   private var openName = ""
   private var openEvents = 0
   private var openSince: Int64 = 0
-  private var eventsSinceFlush = 0
+  var eventsSinceFlush = 0
 
   // The running loop.
-  private var isLooping = false
-  private var isEnding = false
+  var isLooping = false
+  var isEnding = false
   private var isByTrigger = false
   private var cursor = 0
   private var failedInFlush: Set<String> = []
 
   private var random: any RandomNumberGenerator
-  private var seen = Observation()
+  var seen = Observation()
 
   init(
     _ vector: VectorCase, config: HTTPConfig, preset: ConformanceClient, random: any RandomNumberGenerator
@@ -221,12 +221,5 @@ struct ClientHarness {
       }
     gate.pause(until: time, kind: kind, rule: rule, now: now)
     isEnding = true
-  }
-
-  // MARK: Restart
-
-  private mutating func restart(_ saved: VectorStep.SavedState, at now: Int64) {
-    (isLooping, isEnding) = (false, false)
-    for index in batches.indices { batches[index].isInFlight = false }
   }
 }

@@ -6,6 +6,7 @@ enum BuiltInVectors {
     ("legacy", legacy),
     ("limits", limits),
     ("pipeline-states", pipelineStates),
+    ("restarts", restarts),
     ("retry-after", retryAfter),
     ("retry-count", retryCount),
     ("settings", settings),

@@ -39,7 +39,8 @@ public struct ConformanceClient: Sendable {
   }
 
   package init(
-    name: String, policy: RetryPolicy, uploads: Int, hasOneRetryRecord: Bool, ignoresFlushesWhileUploading: Bool
+    name: String, policy: RetryPolicy, uploads: Int, hasOneRetryRecord: Bool,
+    ignoresFlushesWhileUploading: Bool
   ) {
     self.name = name
     self.policy = policy

@@ -14,7 +14,8 @@ public struct ConformanceRunner: Sendable {
       results: files.flatMap { file in
         file.cases.map { vector in
           CaseResult(
-            id: vector.id, requirement: vector.requirement, says: vector.says, file: file.name, line: vector.line,
+            id: vector.id, requirement: vector.requirement, says: vector.says, file: file.name,
+            line: vector.line,
             verdict: verdict(on: vector))
         }
       })

@@ -22,7 +22,8 @@ enum SettingsComparison {
       if value != expected.value {
         found.append(
           Mismatch(
-            expected.line, "effective \(path)", expected: text(expected.value), got: value.map(text) ?? "nothing"))
+            expected.line, "effective \(path)", expected: text(expected.value),
+            got: value.map(text) ?? "nothing"))
       }
     }
     return found

@@ -85,7 +85,8 @@ struct StepComparison {
     guard let expected = step.expect.restored, expected.value != seen.restored else { return [] }
     return [
       Mismatch(
-        expected.line, "restored", expected: expected.value.rawValue, got: seen.restored?.rawValue ?? "nothing")
+        expected.line, "restored", expected: expected.value.rawValue,
+        got: seen.restored?.rawValue ?? "nothing")
     ]
   }
 
@@ -104,7 +105,8 @@ struct StepComparison {
       if isReady || !expected.value.contains(time) {
         found.append(
           Mismatch(
-            expected.line, "waitUntil", expected: text(expected.value), got: isReady ? "no wait" : text(time)))
+            expected.line, "waitUntil", expected: text(expected.value), got: isReady ? "no wait" : text(time))
+        )
       }
     }
     let count = Int(harness.pipeline.retryCount)

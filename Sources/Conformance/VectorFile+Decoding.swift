@@ -29,6 +29,7 @@ extension VectorFile {
 extension VectorReader {
   fileprivate mutating func file(_ root: PositionedValue) -> VectorFile {
     let root = object(root, "", known: ["format", "title", "settings", "cases"])
+    if root.members == nil { return VectorFile(name: file, title: file, cases: []) }
     let format = root["format"].map { whole($0, "format", in: 0...1_000_000) }
     if format != VectorFile.format {
       report(
@@ -54,7 +55,8 @@ extension VectorReader {
     return VectorFile(name: file, title: root["title"].map { text($0, "title") } ?? file, cases: cases)
   }
 
-  private mutating func required(_ key: String, of node: PositionedValue, _ path: String) -> PositionedValue? {
+  private mutating func required(_ key: String, of node: PositionedValue, _ path: String) -> PositionedValue?
+  {
     if node[key] == nil, node.members != nil { report("missing", at: node.position, join(path, key)) }
     return node[key]
   }
@@ -63,7 +65,8 @@ extension VectorReader {
     let node = object(
       node, path,
       known: [
-        "id", "requirement", "says", "settings", "client", "wallClock", "given", "jitter", "steps", "repairs", "effective",
+        "id", "requirement", "says", "settings", "client", "wallClock", "given", "jitter", "steps", "repairs",
+        "effective",
         "deviates",
       ])
     let id = required("id", of: node, path).map { text($0, path + ".id") } ?? ""
@@ -152,7 +155,9 @@ extension VectorReader {
       node, path, known: ["batch", "events", "failures", "firstFailureAt", "dueAt", "latestFailure"])
     var batch = VectorBatch(name: required("batch", of: node, path).map { text($0, path + ".batch") } ?? "")
     if let count = node["events"] { batch.events = whole(count, path + ".events", in: 1...1_000_000) }
-    if let count = node["failures"] { batch.failures = UInt16(whole(count, path + ".failures", in: 0...65_535)) }
+    if let count = node["failures"] {
+      batch.failures = UInt16(whole(count, path + ".failures", in: 0...65_535))
+    }
     batch.firstFailureAt = node["firstFailureAt"].map { seconds($0, path + ".firstFailureAt") }
     batch.dueAt = node["dueAt"].map { seconds($0, path + ".dueAt") }
     if let kind = node["latestFailure"] {
@@ -160,7 +165,8 @@ extension VectorReader {
       case "429": batch.latestFailure = .rateLimited
       case "transient": batch.latestFailure = .transient
       case "": break
-      case let other: unknown(other, allowed: ["429", "transient"], at: kind.position, path + ".latestFailure")
+      case let other:
+        unknown(other, allowed: ["429", "transient"], at: kind.position, path + ".latestFailure")
       }
     }
     return batch

@@ -18,11 +18,11 @@ struct VectorReader {
     report("expected \(expected), found \(node.kind)", at: node.position, path)
   }
 
-  /// The members, each of a known key; an empty list after a report.
+  /// An object with members of known keys only; after a report null.
   mutating func object(_ node: PositionedValue, _ path: String, known: [String]) -> PositionedValue {
     guard let members = node.members else {
       unexpected(node, "an object", path)
-      return PositionedValue(.object([]), at: node.position)
+      return PositionedValue(.null, at: node.position)
     }
     for member in members where !known.contains(member.key) {
       let hint = Spelling.nearest(to: member.key, among: known).map { "did you mean \(quoted($0))?" }
@@ -74,7 +74,8 @@ struct VectorReader {
 
   mutating func unknown(_ text: String, allowed: [String], at position: Position, _ path: String) {
     let hint = Spelling.nearest(to: text, among: allowed).map { "; did you mean \(quoted($0))?" } ?? ""
-    report("\(quoted(text)) is not allowed; allowed are \(allowed.joined(separator: ", "))\(hint)",
+    report(
+      "\(quoted(text)) is not allowed; allowed are \(allowed.joined(separator: ", "))\(hint)",
       at: position, path)
   }
 

@@ -51,7 +51,8 @@ extension VectorReader {
     case "events":
       let count = whole(value, path + ".events", in: 1...100_000)
       guard let name = node["seals"] else {
-        report("missing: the name of the batch that these events will be in", at: node.position, path + ".seals")
+        report(
+          "missing: the name of the batch that these events will be in", at: node.position, path + ".seals")
         return nil
       }
       let batch = text(name, path + ".seals")
@@ -73,7 +74,9 @@ extension VectorReader {
         if case .string(let text) = value.content {
           header = text
         } else {
-          report("expected the header's text, found \(value.kind)", at: value.position, path + ".answer.retryAfter")
+          report(
+            "expected the header's text, found \(value.kind)", at: value.position, path + ".answer.retryAfter"
+          )
         }
       }
       return .answer(batch: name(batch, path + ".answer.batch", batches), status: code, retryAfter: header)
@@ -106,7 +109,8 @@ extension VectorReader {
     }
     if let value = node["drops"] {
       let drops = members(value, path + ".drops").map { member in
-        NamedDrop(batch: named(member, path + ".drops", batches), reason: reason(member.value, path + ".drops"))
+        NamedDrop(
+          batch: named(member, path + ".drops", batches), reason: reason(member.value, path + ".drops"))
       }
       expect.drops = Located(value: drops, line: Int(value.position.line))
     }
@@ -118,7 +122,8 @@ extension VectorReader {
       expect.isReady = Located(value: state == .ready, line: Int(value.position.line))
     }
     if let value = node["waitUntil"] {
-      expect.waitUntil = Located(value: secondsRange(value, path + ".waitUntil"), line: Int(value.position.line))
+      expect.waitUntil = Located(
+        value: secondsRange(value, path + ".waitUntil"), line: Int(value.position.line))
     }
     if let value = node["globalRetryCount"] {
       let count = whole(value, path + ".globalRetryCount", in: 0...65_535)
@@ -135,7 +140,9 @@ extension VectorReader {
     if let value = node["dueAt"] {
       expect.dueAt = members(value, path + ".dueAt").map { member in
         let range = secondsRange(member.value, path + ".dueAt")
-        return (named(member, path + ".dueAt", batches), Located(value: range, line: Int(value.position.line)))
+        return (
+          named(member, path + ".dueAt", batches), Located(value: range, line: Int(value.position.line))
+        )
       }
     }
     if let value = node["queue"] {
@@ -161,7 +168,8 @@ extension VectorReader {
   }
 
   /// `"a"`, or `{"a": 0}` where the header matters; null: without the header.
-  private mutating func send(_ node: PositionedValue, _ path: String, _ batches: Set<String>) -> ExpectedSend {
+  private mutating func send(_ node: PositionedValue, _ path: String, _ batches: Set<String>) -> ExpectedSend
+  {
     guard let members = node.members else {
       return ExpectedSend(batch: name(node, path, batches), header: .any)
     }

@@ -6,14 +6,17 @@ import Testing
 /// of a vector record them with `FLEETSIM_RECORD_VECTORS=1 swift test --filter BuiltInVectorTests`.
 @Suite("Built-in vectors")
 struct BuiltInVectorTests {
-  static let vectors = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Vectors")
-  static let sources = vectors.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  static let vectors = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+    "Vectors")
+  static let sources = vectors.deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
     .appendingPathComponent("Sources/Conformance/BuiltIn")
   static let isRecording = ProcessInfo.processInfo.environment["FLEETSIM_RECORD_VECTORS"] == "1"
 
   /// Every vector file, by name.
   static func files() throws -> [(name: String, text: String)] {
-    try FileManager.default.contentsOfDirectory(atPath: vectors.path).filter { $0.hasSuffix(".json") }.sorted()
+    try FileManager.default.contentsOfDirectory(atPath: vectors.path).filter { $0.hasSuffix(".json") }
+      .sorted()
       .map { file in
         let text = try String(contentsOf: vectors.appendingPathComponent(file), encoding: .utf8)
         return (String(file.dropLast(".json".count)), text)
@@ -41,7 +44,8 @@ struct BuiltInVectorTests {
 
   private static func identifier(_ name: String) -> String {
     let words = name.split(separator: "-")
-    return words[0].lowercased() + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    return words[0].lowercased()
+      + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
   }
 
   @Test("the binary carries the vector files as they are")

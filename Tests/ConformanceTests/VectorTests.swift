@@ -4,7 +4,9 @@ import Testing
 /// The vectors against the presets.
 @Suite("Vectors")
 struct VectorTests {
-  @Test("every client passes every case, but where the case says that it deviates", arguments: ConformanceClient.names)
+  @Test(
+    "every client passes every case, but where the case says that it deviates",
+    arguments: ConformanceClient.names)
   func client(name: String) throws {
     let client = try #require(ConformanceClient(name: name))
     let report = ConformanceRunner(client: client).run(try VectorFile.builtIn())

@@ -108,7 +108,8 @@ extension CommandSpecification {
     command.options = [
       OptionSpecification(
         "client", value: "preset",
-        help: "The client to test: \(ConformanceClient.names.joined(separator: ", ")). (default: tapi-document)")
+        help:
+          "The client to test: \(ConformanceClient.names.joined(separator: ", ")). (default: tapi-document)")
     ]
     command.examples = [
       Example("fleetsim conformance", "Every built-in vector against the document's own client:"),
@@ -121,7 +122,8 @@ extension CommandSpecification {
   package static let help: CommandSpecification = {
     var command = CommandSpecification(name: "help", abstract: "Show help for a command, or for exit-codes.")
     command.arguments = [
-      ArgumentSpecification("topic", help: "run, compare, validate, conformance or exit-codes.", isOptional: true)
+      ArgumentSpecification(
+        "topic", help: "run, compare, validate, conformance or exit-codes.", isOptional: true)
     ]
     return command
   }()

@@ -51,7 +51,8 @@ struct ConformanceCommand {
     let rows = report.rows
     let table = ConformanceTable.render(rows)
     let total = { (count: (ConformanceReport.Row) -> Int) in rows.reduce(0) { $0 + count($1) } }
-    var text = "\(report.client): \(report.results.count) cases\n\n\(table)\n"
+    let cases = report.results.count == 1 ? "1 case" : "\(report.results.count) cases"
+    var text = "\(report.client): \(cases)\n\n\(table)\n"
     text += "\(total(\.passed)) passed, \(total(\.failed)) failed, \(total(\.deviates)) deviate as expected\n"
     let deviations = report.deviations
     if !deviations.isEmpty {

@@ -150,10 +150,15 @@ public struct ConformanceReport: Sendable {
     }
   }
 
-  /// The cases that deviate as they are said to.
+  /// The cases that deviate as they are said to, in the order of the requirements.
   public var deviations: [(result: CaseResult, reason: String)] {
-    results.compactMap { result in
-      if case .deviates(let reason) = result.verdict { (result, reason) } else { nil }
+    Requirement.all.flatMap { requirement in
+      results.compactMap { result -> (result: CaseResult, reason: String)? in
+        guard result.requirement == requirement.id, case .deviates(let reason) = result.verdict else {
+          return nil
+        }
+        return (result, reason)
+      }
     }
   }
 }

@@ -45,7 +45,7 @@ enum SettingsComparison {
     switch value {
     case .null: "null"
     case .bool(let value): "\(value)"
-    case .number(let number): "\(number)"
+    case .number(let number): Int64(exactly: number).map(String.init) ?? "\(number)"
     case .string(let text): "\"\(text)\""
     case .array, .object: "a structure"
     }

@@ -16,11 +16,11 @@ struct BuiltInVectorTests {
   /// Every vector file, by name.
   static func files() throws -> [(name: String, text: String)] {
     try FileManager.default.contentsOfDirectory(atPath: vectors.path).filter { $0.hasSuffix(".json") }
-      .sorted()
       .map { file in
         let text = try String(contentsOf: vectors.appendingPathComponent(file), encoding: .utf8)
         return (String(file.dropLast(".json".count)), text)
       }
+      .sorted { $0.name < $1.name }
   }
 
   /// The Swift files that carry them, by name.

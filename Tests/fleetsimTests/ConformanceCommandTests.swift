@@ -67,7 +67,7 @@ struct ConformanceCommandTests {
         """)
     let both = try Tool.run(["conformance", "good.json", "bad.json"], in: scratch.url)
     #expect(both.code == 1)
-    #expect(both.standardError == "bad.json:8: mine: outcome: expected pause of 30 s, got pause of 20 s\n")
+    #expect(both.standardError == "bad.json:7: mine: outcome: expected pause of 30 s, got pause of 20 s\n")
     #expect(both.standardOutput.contains("1 passed, 1 failed, 0 deviate as expected"))
   }
 
@@ -79,7 +79,7 @@ struct ConformanceCommandTests {
     let output = try Tool.run(["conformance", "v.json", "--client", "segment-swift"], in: scratch.url)
     #expect(output.code == 1)
     #expect(
-      output.standardError == "v.json:5: mine: segment-swift is said to deviate (of old) and does not\n")
+      output.standardError == "v.json:4: mine: segment-swift is said to deviate (of old) and does not\n")
   }
 
   @Test("bad files are 65, all problems at once; a missing file is 66; an unknown client is 64")
@@ -92,7 +92,7 @@ struct ConformanceCommandTests {
     #expect(bad.standardOutput == "")
     let lines = bad.standardError.split(separator: "\n")
     #expect(lines.count == 2)
-    #expect(lines[0].hasPrefix("one.json:7: cases[0] mine.steps[0].trigger: "), "\(bad.standardError)")
+    #expect(lines[0].hasPrefix("one.json:6: cases[0] mine.steps[0].trigger: "), "\(bad.standardError)")
     #expect(lines[1].hasPrefix("two.json:1:2: "), "\(bad.standardError)")
     let missing = try Tool.run(["conformance", "none.json"], in: scratch.url)
     #expect(missing.code == 66)

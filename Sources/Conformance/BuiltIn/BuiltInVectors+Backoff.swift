@@ -27,20 +27,20 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "leaves retry state untouched: tried again at the next flush",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 30, "answer": {"batch": "a", "status": "none"},
-                  "expect": {"outcome": "retryAtNextTrigger", "failures": {"a": 0}}},
-                {"at": 30, "trigger": "manual", "expect": {"sends": ["a"]}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 30, "answer": {"batch": "a", "status": "none"},
+                "expect": {"outcome": "retryAtNextTrigger", "failures": {"a": 0}}},
+              {"at": 30, "trigger": "manual", "expect": {"sends": ["a"]}}
               ]
             },
             "segment-react-native": {
               "why": "the whole client backs off",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 30, "answer": {"batch": "a", "status": "none"},
-                  "expect": {"outcome": {"pause": 0.5}, "state": "WAITING", "failures": {"a": 1}}},
-                {"at": 30.4, "trigger": "manual"},
-                {"at": 31, "trigger": "manual", "expect": {"sends": ["a"]}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 30, "answer": {"batch": "a", "status": "none"},
+                "expect": {"outcome": {"pause": 0.5}, "state": "WAITING", "failures": {"a": 1}}},
+              {"at": 30.4, "trigger": "manual"},
+              {"at": 31, "trigger": "manual", "expect": {"sends": ["a"]}}
               ]
             }
           }
@@ -97,9 +97,9 @@ extension BuiltInVectors {
             "segment-kotlin": {
               "why": "treats it as a 500",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 1, "answer": {"batch": "a", "status": "none"},
-                  "expect": {"outcome": {"drop": "status"}, "queue": []}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 1, "answer": {"batch": "a", "status": "none"},
+                "expect": {"outcome": {"drop": "status"}, "queue": []}}
               ]
             },
             "segment-react-native": "the whole client backs off"
@@ -302,15 +302,15 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "clamps backoff plus jitter to the cap",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 300}}}
               ]
             },
             "segment-kotlin": {
               "why": "clamps backoff plus jitter to the cap",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 300}}}
               ]
             }
           }

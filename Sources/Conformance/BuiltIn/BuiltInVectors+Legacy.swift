@@ -124,25 +124,25 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "drops a batch on a 429 while rate limiting is off",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"},
-                  "expect": {"outcome": {"drop": "status"}, "queue": []}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"},
+                "expect": {"outcome": {"drop": "status"}, "queue": []}}
               ]
             },
             "segment-kotlin": {
               "why": "drops a batch on a 429 while rate limiting is off",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"},
-                  "expect": {"outcome": {"drop": "status"}, "queue": []}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"},
+                "expect": {"outcome": {"drop": "status"}, "queue": []}}
               ]
             },
             "segment-react-native": {
               "why": "drops a batch on a 429 while rate limiting is off",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"},
-                  "expect": {"outcome": {"drop": "status"}, "queue": []}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"},
+                "expect": {"outcome": {"drop": "status"}, "queue": []}}
               ]
             }
           }

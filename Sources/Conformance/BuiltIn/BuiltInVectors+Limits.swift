@@ -213,7 +213,7 @@ extension BuiltInVectors {
             "segment-react-native": {
               "why": "limits the age of the events since they were queued",
               "steps": [
-                {"at": 50000, "trigger": "manual", "expect": {"drops": {"a": "age"}}}
+              {"at": 50000, "trigger": "manual", "expect": {"drops": {"a": "age"}}}
               ]
             }
           }
@@ -251,19 +251,19 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
+              {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
               ]
             },
             "segment-kotlin": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
+              {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
               ]
             },
             "segment-react-native": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
+              {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
               ]
             }
           }
@@ -300,31 +300,31 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 503}},
-                {"at": 10, "trigger": "manual", "expect": {"sends": [{"a": 1}]}},
-                {"at": 10, "answer": {"batch": "a", "status": 503}, "expect": {"queue": ["a"]}},
-                {"at": 20, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "queue": []}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 503}},
+              {"at": 10, "trigger": "manual", "expect": {"sends": [{"a": 1}]}},
+              {"at": 10, "answer": {"batch": "a", "status": 503}, "expect": {"queue": ["a"]}},
+              {"at": 20, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "queue": []}}
               ]
             },
             "segment-kotlin": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 503}},
-                {"at": 10, "trigger": "manual", "expect": {"sends": [{"a": 1}]}},
-                {"at": 10, "answer": {"batch": "a", "status": 503}, "expect": {"queue": ["a"]}},
-                {"at": 20, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "queue": []}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 503}},
+              {"at": 10, "trigger": "manual", "expect": {"sends": [{"a": 1}]}},
+              {"at": 10, "answer": {"batch": "a", "status": 503}, "expect": {"queue": ["a"]}},
+              {"at": 20, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "queue": []}}
               ]
             },
             "segment-react-native": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 503}},
-                {"at": 10, "trigger": "manual", "expect": {"sends": [{"a": 1}]}},
-                {"at": 10, "answer": {"batch": "a", "status": 503}, "expect": {"queue": ["a"]}},
-                {"at": 20, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "queue": []}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 503}},
+              {"at": 10, "trigger": "manual", "expect": {"sends": [{"a": 1}]}},
+              {"at": 10, "answer": {"batch": "a", "status": 503}, "expect": {"queue": ["a"]}},
+              {"at": 20, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "queue": []}}
               ]
             }
           }
@@ -369,22 +369,22 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-                {"at": 0, "trigger": "manual",
-                  "expect": {"drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
+              {"at": 0, "trigger": "manual",
+                "expect": {"drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
               ]
             },
             "segment-kotlin": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-                {"at": 0, "trigger": "manual",
-                  "expect": {"drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
+              {"at": 0, "trigger": "manual",
+                "expect": {"drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
               ]
             },
             "segment-react-native": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-                {"at": 0, "trigger": "manual",
-                  "expect": {"drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
+              {"at": 0, "trigger": "manual",
+                "expect": {"drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
               ]
             }
           }
@@ -421,26 +421,26 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "leaves X-Retry-Count out when it is 0",
               "steps": [
-                {"at": 0, "trigger": "manual",
-                  "expect": {"sends": [{"b": null}], "drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
+              {"at": 0, "trigger": "manual",
+                "expect": {"sends": [{"b": null}], "drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
               ]
             },
             "segment-kotlin": {
               "why": "leaves X-Retry-Count out when it is 0",
               "steps": [
-                {"at": 0, "trigger": "manual",
-                  "expect": {"sends": [{"b": null}], "drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
+              {"at": 0, "trigger": "manual",
+                "expect": {"sends": [{"b": null}], "drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
               ]
             },
             "segment-react-native": {
               "why": "at a limit all retry state starts over and the whole flush is dropped",
               "steps": [
-                {"at": 0, "trigger": "manual",
-                  "expect": {
-                    "drops": {"a": "globalRetryLimit", "b": "globalRetryLimit"},
-                    "globalRetryCount": 0,
-                    "queue": []
-                  }}
+              {"at": 0, "trigger": "manual",
+                "expect": {
+                  "drops": {"a": "globalRetryLimit", "b": "globalRetryLimit"},
+                  "globalRetryCount": 0,
+                  "queue": []
+                }}
               ]
             }
           }
@@ -470,19 +470,19 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "any limit resets the global counter",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "globalRetryCount": 0}}
+              {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "globalRetryCount": 0}}
               ]
             },
             "segment-kotlin": {
               "why": "any limit resets the global counter",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "globalRetryCount": 0}}
+              {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "globalRetryCount": 0}}
               ]
             },
             "segment-react-native": {
               "why": "any limit resets the global counter",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "globalRetryCount": 0}}
+              {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "globalRetryCount": 0}}
               ]
             }
           }

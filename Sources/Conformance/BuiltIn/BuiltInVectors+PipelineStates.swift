@@ -94,17 +94,17 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "sends all batches of a flush at once",
               "steps": [
-                {"at": 1, "events": 20, "seals": "b", "expect": {"state": "WAITING", "queue": ["a", "b"]}},
-                {"at": 2, "trigger": "manual"},
-                {"at": 30, "trigger": "manual", "expect": {"sends": ["a", "b"]}}
+              {"at": 1, "events": 20, "seals": "b", "expect": {"state": "WAITING", "queue": ["a", "b"]}},
+              {"at": 2, "trigger": "manual"},
+              {"at": 30, "trigger": "manual", "expect": {"sends": ["a", "b"]}}
               ]
             },
             "segment-react-native": {
               "why": "sends all batches of a flush at once",
               "steps": [
-                {"at": 1, "events": 20, "seals": "b", "expect": {"state": "WAITING", "queue": ["a", "b"]}},
-                {"at": 2, "trigger": "manual"},
-                {"at": 30, "trigger": "manual", "expect": {"sends": ["a", "b"]}}
+              {"at": 1, "events": 20, "seals": "b", "expect": {"state": "WAITING", "queue": ["a", "b"]}},
+              {"at": 2, "trigger": "manual"},
+              {"at": 30, "trigger": "manual", "expect": {"sends": ["a", "b"]}}
               ]
             }
           }
@@ -124,11 +124,11 @@ extension BuiltInVectors {
             "segment-react-native": {
               "why": "of two waits the shorter counts",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
-                {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"},
-                  "expect": {"waitUntil": 31}},
-                {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "60"},
-                  "expect": {"state": "WAITING", "waitUntil": 31}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+              {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"},
+                "expect": {"waitUntil": 31}},
+              {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "60"},
+                "expect": {"state": "WAITING", "waitUntil": 31}}
               ]
             }
           }
@@ -174,13 +174,13 @@ extension BuiltInVectors {
             "segment-react-native": {
               "why": "a 2xx ends the wait only when no other batch of the flush has failed",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
-                {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"},
-                  "expect": {"state": "WAITING"}},
-                {"at": 2, "answer": {"batch": "b", "status": 200},
-                  "expect": {"state": "WAITING", "waitUntil": 31, "globalRetryCount": 1, "queue": ["a"]}},
-                {"at": 3, "trigger": "manual"},
-                {"at": 31, "trigger": "manual", "expect": {"sends": ["a"]}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+              {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"},
+                "expect": {"state": "WAITING"}},
+              {"at": 2, "answer": {"batch": "b", "status": 200},
+                "expect": {"state": "WAITING", "waitUntil": 31, "globalRetryCount": 1, "queue": ["a"]}},
+              {"at": 3, "trigger": "manual"},
+              {"at": 31, "trigger": "manual", "expect": {"sends": ["a"]}}
               ]
             }
           }

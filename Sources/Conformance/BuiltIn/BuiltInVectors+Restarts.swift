@@ -96,22 +96,22 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "X-Retry-Count is the larger of the batch's and the global count",
               "steps": [
-                {"at": 50, "restart": "intact", "expect": {"globalRetryCount": 5, "failures": {"a": 3}}},
-                {"at": 50, "trigger": "manual", "expect": {"sends": [{"a": 5}]}}
+              {"at": 50, "restart": "intact", "expect": {"globalRetryCount": 5, "failures": {"a": 3}}},
+              {"at": 50, "trigger": "manual", "expect": {"sends": [{"a": 5}]}}
               ]
             },
             "segment-kotlin": {
               "why": "X-Retry-Count is the larger of the batch's and the global count",
               "steps": [
-                {"at": 50, "restart": "intact", "expect": {"globalRetryCount": 5, "failures": {"a": 3}}},
-                {"at": 50, "trigger": "manual", "expect": {"sends": [{"a": 5}]}}
+              {"at": 50, "restart": "intact", "expect": {"globalRetryCount": 5, "failures": {"a": 3}}},
+              {"at": 50, "trigger": "manual", "expect": {"sends": [{"a": 5}]}}
               ]
             },
             "segment-react-native": {
               "why": "X-Retry-Count is one counter for the whole client",
               "steps": [
-                {"at": 50, "restart": "intact", "expect": {"globalRetryCount": 5, "failures": {"a": 3}}},
-                {"at": 50, "trigger": "manual", "expect": {"sends": [{"a": 8}]}}
+              {"at": 50, "restart": "intact", "expect": {"globalRetryCount": 5, "failures": {"a": 3}}},
+              {"at": 50, "trigger": "manual", "expect": {"sends": [{"a": 8}]}}
               ]
             }
           }

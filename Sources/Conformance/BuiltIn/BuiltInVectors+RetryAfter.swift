@@ -116,8 +116,8 @@ extension BuiltInVectors {
             "segment-react-native": {
               "why": "waits 60 s after a 429 without a usable Retry-After",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429}, "expect": {"outcome": {"pause": 60}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429}, "expect": {"outcome": {"pause": 60}}}
               ]
             }
           }
@@ -137,9 +137,9 @@ extension BuiltInVectors {
             "segment-react-native": {
               "why": "waits 60 s after a 429 without a usable Retry-After",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": ""},
-                  "expect": {"outcome": {"pause": 60}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": ""},
+                "expect": {"outcome": {"pause": 60}}}
               ]
             }
           }
@@ -159,9 +159,9 @@ extension BuiltInVectors {
             "segment-react-native": {
               "why": "waits 60 s after a 429 without a usable Retry-After",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "soon"},
-                  "expect": {"outcome": {"pause": 60}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "soon"},
+                "expect": {"outcome": {"pause": 60}}}
               ]
             }
           }
@@ -181,9 +181,9 @@ extension BuiltInVectors {
             "segment-react-native": {
               "why": "waits 60 s after a 429 without a usable Retry-After",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "1.5"},
-                  "expect": {"outcome": {"pause": 60}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "1.5"},
+                "expect": {"outcome": {"pause": 60}}}
               ]
             }
           }
@@ -203,9 +203,9 @@ extension BuiltInVectors {
             "segment-react-native": {
               "why": "waits 60 s after a 429 without a usable Retry-After",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "30s"},
-                  "expect": {"outcome": {"pause": 60}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "30s"},
+                "expect": {"outcome": {"pause": 60}}}
               ]
             }
           }
@@ -226,17 +226,17 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             }
           }
@@ -257,17 +257,17 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             }
           }
@@ -288,17 +288,17 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun Nov  6 08:49:37 1994"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun Nov  6 08:49:37 1994"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun Nov  6 08:49:37 1994"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun Nov  6 08:49:37 1994"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             }
           }
@@ -319,17 +319,17 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Wed Nov 16 08:49:37 1994"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Wed Nov 16 08:49:37 1994"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Wed Nov 16 08:49:37 1994"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Wed Nov 16 08:49:37 1994"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             }
           }
@@ -350,17 +350,17 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Thu, 29 Feb 2024 08:02:00 GMT"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Thu, 29 Feb 2024 08:02:00 GMT"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Thu, 29 Feb 2024 08:02:00 GMT"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Thu, 29 Feb 2024 08:02:00 GMT"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             }
           }
@@ -380,17 +380,17 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             }
           }
@@ -410,17 +410,17 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             }
           }
@@ -454,17 +454,17 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Saturday, 01-Jan-00 00:00:10 GMT"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Saturday, 01-Jan-00 00:00:10 GMT"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Saturday, 01-Jan-00 00:00:10 GMT"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Saturday, 01-Jan-00 00:00:10 GMT"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             }
           }
@@ -484,17 +484,17 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
-                  "expect": {"outcome": {"pause": 300}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
+                "expect": {"outcome": {"pause": 300}}}
               ]
             }
           }
@@ -515,9 +515,9 @@ extension BuiltInVectors {
             "segment-react-native": {
               "why": "waits 60 s after a 429 without a usable Retry-After",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 31 Feb 1994 08:49:37 GMT"},
-                  "expect": {"outcome": {"pause": 60}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 31 Feb 1994 08:49:37 GMT"},
+                "expect": {"outcome": {"pause": 60}}}
               ]
             }
           }
@@ -538,9 +538,9 @@ extension BuiltInVectors {
             "segment-react-native": {
               "why": "waits 60 s after a 429 without a usable Retry-After",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 +0100"},
-                  "expect": {"outcome": {"pause": 60}}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 +0100"},
+                "expect": {"outcome": {"pause": 60}}}
               ]
             }
           }
@@ -606,27 +606,27 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 503, "retryAfter": "120"},
-                  "expect": {
-                    "outcome": {"pause": 120},
-                    "state": "WAITING",
-                    "globalRetryCount": 1,
-                    "failures": {"a": 0}
-                  }}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 503, "retryAfter": "120"},
+                "expect": {
+                  "outcome": {"pause": 120},
+                  "state": "WAITING",
+                  "globalRetryCount": 1,
+                  "failures": {"a": 0}
+                }}
               ]
             },
             "segment-react-native": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 503, "retryAfter": "120"},
-                  "expect": {
-                    "outcome": {"pause": 120},
-                    "state": "WAITING",
-                    "globalRetryCount": 1,
-                    "failures": {"a": 0}
-                  }}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 503, "retryAfter": "120"},
+                "expect": {
+                  "outcome": {"pause": 120},
+                  "state": "WAITING",
+                  "globalRetryCount": 1,
+                  "failures": {"a": 0}
+                }}
               ]
             }
           }
@@ -650,27 +650,27 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 408, "retryAfter": "120"},
-                  "expect": {
-                    "outcome": {"pause": 120},
-                    "state": "WAITING",
-                    "globalRetryCount": 1,
-                    "failures": {"a": 0}
-                  }}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 408, "retryAfter": "120"},
+                "expect": {
+                  "outcome": {"pause": 120},
+                  "state": "WAITING",
+                  "globalRetryCount": 1,
+                  "failures": {"a": 0}
+                }}
               ]
             },
             "segment-react-native": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 408, "retryAfter": "120"},
-                  "expect": {
-                    "outcome": {"pause": 120},
-                    "state": "WAITING",
-                    "globalRetryCount": 1,
-                    "failures": {"a": 0}
-                  }}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 408, "retryAfter": "120"},
+                "expect": {
+                  "outcome": {"pause": 120},
+                  "state": "WAITING",
+                  "globalRetryCount": 1,
+                  "failures": {"a": 0}
+                }}
               ]
             }
           }
@@ -694,27 +694,27 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 500, "retryAfter": "120"},
-                  "expect": {
-                    "outcome": {"pause": 120},
-                    "state": "WAITING",
-                    "globalRetryCount": 1,
-                    "failures": {"a": 0}
-                  }}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 500, "retryAfter": "120"},
+                "expect": {
+                  "outcome": {"pause": 120},
+                  "state": "WAITING",
+                  "globalRetryCount": 1,
+                  "failures": {"a": 0}
+                }}
               ]
             },
             "segment-react-native": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 500, "retryAfter": "120"},
-                  "expect": {
-                    "outcome": {"pause": 120},
-                    "state": "WAITING",
-                    "globalRetryCount": 1,
-                    "failures": {"a": 0}
-                  }}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 500, "retryAfter": "120"},
+                "expect": {
+                  "outcome": {"pause": 120},
+                  "state": "WAITING",
+                  "globalRetryCount": 1,
+                  "failures": {"a": 0}
+                }}
               ]
             }
           }
@@ -738,27 +738,27 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 529, "retryAfter": "120"},
-                  "expect": {
-                    "outcome": {"pause": 120},
-                    "state": "WAITING",
-                    "globalRetryCount": 1,
-                    "failures": {"a": 0}
-                  }}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 529, "retryAfter": "120"},
+                "expect": {
+                  "outcome": {"pause": 120},
+                  "state": "WAITING",
+                  "globalRetryCount": 1,
+                  "failures": {"a": 0}
+                }}
               ]
             },
             "segment-react-native": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 529, "retryAfter": "120"},
-                  "expect": {
-                    "outcome": {"pause": 120},
-                    "state": "WAITING",
-                    "globalRetryCount": 1,
-                    "failures": {"a": 0}
-                  }}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 529, "retryAfter": "120"},
+                "expect": {
+                  "outcome": {"pause": 120},
+                  "state": "WAITING",
+                  "globalRetryCount": 1,
+                  "failures": {"a": 0}
+                }}
               ]
             }
           }
@@ -782,27 +782,27 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 410, "retryAfter": "120"},
-                  "expect": {
-                    "outcome": {"pause": 120},
-                    "state": "WAITING",
-                    "globalRetryCount": 1,
-                    "failures": {"a": 0}
-                  }}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 410, "retryAfter": "120"},
+                "expect": {
+                  "outcome": {"pause": 120},
+                  "state": "WAITING",
+                  "globalRetryCount": 1,
+                  "failures": {"a": 0}
+                }}
               ]
             },
             "segment-react-native": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 410, "retryAfter": "120"},
-                  "expect": {
-                    "outcome": {"pause": 120},
-                    "state": "WAITING",
-                    "globalRetryCount": 1,
-                    "failures": {"a": 0}
-                  }}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 410, "retryAfter": "120"},
+                "expect": {
+                  "outcome": {"pause": 120},
+                  "state": "WAITING",
+                  "globalRetryCount": 1,
+                  "failures": {"a": 0}
+                }}
               ]
             }
           }
@@ -821,14 +821,14 @@ extension BuiltInVectors {
             "segment-react-native": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 503, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
-                  "expect": {
-                    "outcome": {"pause": 60},
-                    "state": "WAITING",
-                    "globalRetryCount": 1,
-                    "failures": {"a": 0}
-                  }}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 503, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
+                "expect": {
+                  "outcome": {"pause": 60},
+                  "state": "WAITING",
+                  "globalRetryCount": 1,
+                  "failures": {"a": 0}
+                }}
               ]
             }
           }

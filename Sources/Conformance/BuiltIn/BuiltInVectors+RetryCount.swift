@@ -18,13 +18,13 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "leaves X-Retry-Count out when it is 0",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}}
               ]
             },
             "segment-kotlin": {
               "why": "leaves X-Retry-Count out when it is 0",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}}
               ]
             }
           }
@@ -74,19 +74,19 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "X-Retry-Count is the larger of the batch's and the global count",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 5}]}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 5}]}}
               ]
             },
             "segment-kotlin": {
               "why": "X-Retry-Count is the larger of the batch's and the global count",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 5}]}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 5}]}}
               ]
             },
             "segment-react-native": {
               "why": "X-Retry-Count is one counter for the whole client",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 7}]}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 7}]}}
               ]
             }
           }
@@ -107,11 +107,11 @@ extension BuiltInVectors {
             "segment-react-native": {
               "why": "X-Retry-Count is one counter for the whole client",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 503}},
-                {"at": 1, "trigger": "manual", "expect": {"sends": [{"a": 1}]}},
-                {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "1"}},
-                {"at": 2, "trigger": "manual", "expect": {"sends": [{"a": 2}]}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 503}},
+              {"at": 1, "trigger": "manual", "expect": {"sends": [{"a": 1}]}},
+              {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "1"}},
+              {"at": 2, "trigger": "manual", "expect": {"sends": [{"a": 2}]}}
               ]
             }
           }
@@ -127,19 +127,19 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "X-Retry-Count is the larger of the batch's and the global count",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 3}]}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 3}]}}
               ]
             },
             "segment-kotlin": {
               "why": "X-Retry-Count is the larger of the batch's and the global count",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 3}]}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 3}]}}
               ]
             },
             "segment-react-native": {
               "why": "X-Retry-Count is one counter for the whole client",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 3}]}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 3}]}}
               ]
             }
           }
@@ -201,11 +201,11 @@ extension BuiltInVectors {
             "segment-kotlin": {
               "why": "X-Retry-Count is the larger of the batch's and the global count",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 3}]}},
-                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"sends": [{"b": 3}]}},
-                {"at": 1, "answer": {"batch": "b", "status": 200},
-                  "expect": {"globalRetryCount": 0, "failures": {"a": 1}}},
-                {"at": 2, "trigger": "manual", "expect": {"sends": [{"a": 1}]}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 3}]}},
+              {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"sends": [{"b": 3}]}},
+              {"at": 1, "answer": {"batch": "b", "status": 200},
+                "expect": {"globalRetryCount": 0, "failures": {"a": 1}}},
+              {"at": 2, "trigger": "manual", "expect": {"sends": [{"a": 1}]}}
               ]
             },
             "segment-react-native": "sends all batches of a flush at once"

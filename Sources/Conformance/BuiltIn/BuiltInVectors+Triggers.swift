@@ -162,13 +162,13 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "sends all batches of a flush at once",
               "steps": [
-                {"at": 1, "events": 20, "seals": "c", "expect": {"sends": ["a", "b", "c"]}}
+              {"at": 1, "events": 20, "seals": "c", "expect": {"sends": ["a", "b", "c"]}}
               ]
             },
             "segment-react-native": {
               "why": "sends all batches of a flush at once",
               "steps": [
-                {"at": 1, "events": 20, "seals": "c", "expect": {"sends": ["a", "b", "c"]}}
+              {"at": 1, "events": 20, "seals": "c", "expect": {"sends": ["a", "b", "c"]}}
               ]
             }
           }
@@ -204,19 +204,19 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "ignores a flush while uploads run",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 1, "events": 20, "seals": "b", "expect": {"queue": ["a"]}},
-                {"at": 2, "answer": {"batch": "a", "status": 200}, "expect": {"queue": []}},
-                {"at": 3, "trigger": "manual", "expect": {"sends": ["b"]}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 1, "events": 20, "seals": "b", "expect": {"queue": ["a"]}},
+              {"at": 2, "answer": {"batch": "a", "status": 200}, "expect": {"queue": []}},
+              {"at": 3, "trigger": "manual", "expect": {"sends": ["b"]}}
               ]
             },
             "segment-react-native": {
               "why": "sends all batches of a flush at once",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 1, "events": 20, "seals": "b", "expect": {"sends": ["b"], "queue": ["a", "b"]}},
-                {"at": 2, "answer": {"batch": "a", "status": 200}},
-                {"at": 3, "answer": {"batch": "b", "status": 200}, "expect": {"queue": []}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 1, "events": 20, "seals": "b", "expect": {"sends": ["b"], "queue": ["a", "b"]}},
+              {"at": 2, "answer": {"batch": "a", "status": 200}},
+              {"at": 3, "answer": {"batch": "b", "status": 200}, "expect": {"queue": []}}
               ]
             }
           }
@@ -290,15 +290,15 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "sends all batches of a flush at once",
               "steps": [
-                {"at": 1, "events": 20, "seals": "c",
-                  "expect": {"sends": ["b", "c"], "drops": {"a": "overflow"}, "queue": ["b", "c"]}}
+              {"at": 1, "events": 20, "seals": "c",
+                "expect": {"sends": ["b", "c"], "drops": {"a": "overflow"}, "queue": ["b", "c"]}}
               ]
             },
             "segment-react-native": {
               "why": "sends all batches of a flush at once",
               "steps": [
-                {"at": 1, "events": 20, "seals": "c",
-                  "expect": {"sends": ["b", "c"], "drops": {"a": "overflow"}, "queue": ["b", "c"]}}
+              {"at": 1, "events": 20, "seals": "c",
+                "expect": {"sends": ["b", "c"], "drops": {"a": "overflow"}, "queue": ["b", "c"]}}
               ]
             }
           }

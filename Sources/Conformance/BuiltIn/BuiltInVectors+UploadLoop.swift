@@ -21,19 +21,19 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "sends all batches of a flush at once",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
-                {"at": 1, "answer": {"batch": "a", "status": 200}},
-                {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"queue": ["c"]}},
-                {"at": 3, "answer": {"batch": "c", "status": 200}, "expect": {"queue": []}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+              {"at": 1, "answer": {"batch": "a", "status": 200}},
+              {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"queue": ["c"]}},
+              {"at": 3, "answer": {"batch": "c", "status": 200}, "expect": {"queue": []}}
               ]
             },
             "segment-react-native": {
               "why": "sends all batches of a flush at once",
               "steps": [
-                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
-                {"at": 1, "answer": {"batch": "a", "status": 200}},
-                {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"queue": ["c"]}},
-                {"at": 3, "answer": {"batch": "c", "status": 200}, "expect": {"queue": []}}
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+              {"at": 1, "answer": {"batch": "a", "status": 200}},
+              {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"queue": ["c"]}},
+              {"at": 3, "answer": {"batch": "c", "status": 200}, "expect": {"queue": []}}
               ]
             }
           }

@@ -1,3 +1,4 @@
+import FleetMetrics
 import FleetSimulation
 
 /// What the tool takes from the machine that it runs on. Only the executable reads clocks.
@@ -65,6 +66,9 @@ public enum CommandLineTool {
     }
   }
 
+  /// The help topic that defines every column of the CSV files.
+  static let columnsTopic = "columns"
+
   private static func helpText(_ topic: String?) throws -> String {
     let root = CommandSpecification.fleetsim
     guard let topic else { return HelpScreen().text(root) }
@@ -72,7 +76,9 @@ public enum CommandLineTool {
       return HelpScreen().text(command, parent: root.name)
     }
     if topic == ExitCode.topic { return ExitCode.table }
-    let hint = Spelling.nearest(to: topic, among: root.subcommands.map(\.name) + [ExitCode.topic])
+    if topic == columnsTopic { return ColumnReference.markdown }
+    let topics = root.subcommands.map(\.name) + [ExitCode.topic, columnsTopic]
+    let hint = Spelling.nearest(to: topic, among: topics)
     throw UsageError("There is no help on '\(topic)'.\(hint.map { " Did you mean '\($0)'?" } ?? "")")
   }
 

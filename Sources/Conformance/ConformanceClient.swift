@@ -1,3 +1,4 @@
+import FleetSimulation
 import UploadRetry
 
 /// A client to be tested: one column of the requirements' last table.
@@ -13,29 +14,23 @@ public struct ConformanceClient: Sendable {
   /// A flush that comes while uploads run does nothing (S17).
   package let ignoresFlushesWhileUploading: Bool
 
-  /// The names of the presets.
-  public static let names = presets.map(\.name)
+  /// The presets that the simulator ships, the document's own first.
+  public static let presets = ClientPreset.all.map(ConformanceClient.init)
 
-  /// The presets, the document's own first.
-  public static let presets = [
-    ConformanceClient(
-      name: "tapi-document", policy: .tapiDocument, uploads: 1, hasOneRetryRecord: false,
-      ignoresFlushesWhileUploading: false),
-    ConformanceClient(
-      name: "segment-swift", policy: .segmentSwift, uploads: .max, hasOneRetryRecord: false,
-      ignoresFlushesWhileUploading: true),
-    ConformanceClient(
-      name: "segment-kotlin", policy: .segmentKotlin, uploads: 1, hasOneRetryRecord: false,
-      ignoresFlushesWhileUploading: false),
-    ConformanceClient(
-      name: "segment-react-native", policy: .segmentReactNative, uploads: .max, hasOneRetryRecord: true,
-      ignoresFlushesWhileUploading: false),
-  ]
+  /// Their names.
+  public static let names = presets.map(\.name)
 
   /// The preset of that name.
   public init?(name: String) {
     guard let preset = Self.presets.first(where: { $0.name == name }) else { return nil }
     self = preset
+  }
+
+  private init(_ preset: ClientPreset) {
+    self.init(
+      name: preset.name, policy: preset.policy, uploads: preset.uploadConcurrency,
+      hasOneRetryRecord: preset.queueMode == .rebatch,
+      ignoresFlushesWhileUploading: preset.ignoresFlushWhileUploading)
   }
 
   package init(

@@ -120,12 +120,20 @@ public enum TimeSeriesCSV {
       .integer($0.row.inFlight)
     },
     .init(
+      "time_to_delivery_mean_s", "s",
+      "Mean time from creation to first acceptance, of the events accepted here; empty if there are none."
+    ) {
+      .seconds($0.row.deliveredEvents > 0 ? $0.row.timeToDeliverySum / $0.row.deliveredEvents : nil)
+    },
+    .init(
       "time_to_delivery_p50_s", "s",
-      "Median time from creation to first acceptance, of the events accepted here."
+      "Median of the same."
     ) {
       .seconds($0.row.timeToDeliveryP50)
     },
-    .init("time_to_delivery_p99_s", "s", "The same, 99th percentile.") { .seconds($0.row.timeToDeliveryP99) },
+    .init("time_to_delivery_p99_s", "s", "99th percentile of the same.") {
+      .seconds($0.row.timeToDeliveryP99)
+    },
   ]
 
   /// The whole file.

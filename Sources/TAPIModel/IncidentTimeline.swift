@@ -30,6 +30,8 @@ public struct IncidentTimeline: Sendable {
           if incident.start == time && !keepsWork { losesWork = true }
         case .brownout(let parts):
           factor = factor * parts / 1_000_000
+        case .cdnOutage:
+          break
         }
       }
       return Condition(start: time, outage: outage, losesWork: losesWork, factor: factor)

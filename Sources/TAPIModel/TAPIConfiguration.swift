@@ -79,6 +79,8 @@ public struct Incident: Sendable, Hashable {
     case outage(status: Int?, retryAfter: RetryAfterPolicy, keepsWork: Bool)
     /// Capacity times `factorPartsPerMillion` / 10^6: the bucket's rate, or the speed of work that starts from then on.
     case brownout(factorPartsPerMillion: Int64)
+    /// The Settings CDN is down: the server is not concerned, but apps launched meanwhile run on built-in defaults.
+    case cdnOutage
   }
   public var kind: Kind
   public var start: Instant

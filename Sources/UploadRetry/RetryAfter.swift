@@ -24,7 +24,7 @@ public enum RetryAfter {
     _ header: String, nowUnixSeconds now: Int64, forms: Forms = .secondsOrDate
   ) -> Int64? {
     let blank: Set<UInt8> = [UInt8(ascii: " "), UInt8(ascii: "\t")]
-    var text = Array(header.utf8)[...]
+    var text = ArraySlice(header.utf8)
     while let first = text.first, blank.contains(first) { text.removeFirst() }
     while let last = text.last, blank.contains(last) { text.removeLast() }
     var found = deltaSeconds(text)

@@ -120,10 +120,11 @@ extension CommandSpecification {
   }()
 
   package static let help: CommandSpecification = {
-    var command = CommandSpecification(name: "help", abstract: "Show help for a command, or for exit-codes.")
+    var command = CommandSpecification(
+      name: "help", abstract: "Show help for a command, for exit-codes or for columns.")
     command.arguments = [
       ArgumentSpecification(
-        "topic", help: "run, compare, validate, conformance or exit-codes.", isOptional: true)
+        "topic", help: "run, compare, validate, conformance, exit-codes or columns.", isOptional: true)
     ]
     return command
   }()

@@ -61,6 +61,7 @@ struct ValidateCommand {
     switch kind {
     case .outage(let status?, _, _): "outage answered with \(status)"
     case .outage(nil, _, _): "outage without any answer"
+    case .cdnOutage: "settings CDN down"
     case .brownout(let factor): "brownout to \(percent(Double(factor) / 1e6)) of the capacity"
     }
   }

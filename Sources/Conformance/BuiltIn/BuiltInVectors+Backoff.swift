@@ -57,8 +57,27 @@ extension BuiltInVectors {
               "expect": {"outcome": {"retry": 1}, "failures": {"a": 2}}}
           ],
           "deviates": {
-            "segment-swift": "leaves retry state untouched: tried again at the next flush",
-            "segment-react-native": "the whole client backs off"
+            "segment-swift": {
+              "why": "leaves retry state untouched: tried again at the next flush",
+              "steps": [
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 1, "answer": {"batch": "a", "status": "none"},
+                "expect": {"outcome": "retryAtNextTrigger"}},
+              {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 3, "answer": {"batch": "a", "status": "none"},
+                "expect": {"outcome": "retryAtNextTrigger", "failures": {"a": 0}}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "the whole client backs off",
+              "steps": [
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 1, "answer": {"batch": "a", "status": "none"}, "expect": {"outcome": {"pause": 0.5}}},
+              {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}},
+              {"at": 3, "answer": {"batch": "a", "status": "none"},
+                "expect": {"outcome": {"pause": 1}, "failures": {"a": 2}}}
+              ]
+            }
           }
         },
         {

@@ -244,8 +244,23 @@ extension BuiltInVectors {
               "expect": {"sends": [{"b": 1}], "failures": {"a": 2, "b": 1}}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 500}, "expect": {"failures": {"a": 1, "b": 0}}},
+              {"at": 0, "answer": {"batch": "b", "status": 500}, "expect": {"failures": {"a": 1, "b": 1}}},
+              {"at": 1, "trigger": "manual", "expect": {"sends": [{"a": 1}, {"b": 1}]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "keeps one retry record for the whole client",
+              "steps": [
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 500}, "expect": {"failures": {"a": 1, "b": 1}}},
+              {"at": 0, "answer": {"batch": "b", "status": 500}, "expect": {"failures": {"a": 2, "b": 2}}}
+              ]
+            }
           }
         },
         {

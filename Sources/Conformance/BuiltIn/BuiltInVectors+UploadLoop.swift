@@ -51,8 +51,30 @@ extension BuiltInVectors {
             {"at": 32, "trigger": "manual", "expect": {"sends": ["b"]}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+              {"at": 1, "answer": {"batch": "a", "status": 200}},
+              {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "30"},
+                "expect": {"outcome": {"pause": 30}, "state": "WAITING", "queue": ["b", "c"]}},
+              {"at": 3, "answer": {"batch": "c", "status": 200}, "expect": {"state": "READY", "queue": ["b"]}},
+              {"at": 4, "trigger": "manual", "expect": {"sends": ["b"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+              {"at": 1, "answer": {"batch": "a", "status": 200}},
+              {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "30"},
+                "expect": {"outcome": {"pause": 30}, "state": "WAITING", "queue": ["b", "c"]}},
+              {"at": 3, "answer": {"batch": "c", "status": 200},
+                "expect": {"state": "WAITING", "queue": ["b"]}},
+              {"at": 31, "trigger": "manual"},
+              {"at": 32, "trigger": "manual", "expect": {"sends": ["b"]}}
+              ]
+            }
           }
         },
         {
@@ -68,8 +90,30 @@ extension BuiltInVectors {
             {"at": 1.2, "answer": {"batch": "c", "status": 200}, "expect": {"queue": ["a"]}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+              {"at": 1, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}},
+              {"at": 1.1, "answer": {"batch": "b", "status": 200}},
+              {"at": 1.2, "answer": {"batch": "c", "status": 200}, "expect": {"queue": ["a"]}},
+              {"at": 1.4, "trigger": "manual"},
+              {"at": 1.5, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+              {"at": 1, "answer": {"batch": "a", "status": 503},
+                "expect": {"outcome": {"retry": 0.5}, "state": "WAITING"}},
+              {"at": 1.1, "answer": {"batch": "b", "status": 200}},
+              {"at": 1.2, "answer": {"batch": "c", "status": 200},
+                "expect": {"state": "WAITING", "queue": ["a"]}},
+              {"at": 1.4, "trigger": "manual"},
+              {"at": 1.5, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
           }
         },
         {
@@ -98,8 +142,24 @@ extension BuiltInVectors {
               "expect": {"sends": ["b"], "outcome": {"drop": "status"}, "queue": ["b"]}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+              {"at": 1, "answer": {"batch": "a", "status": 400},
+                "expect": {"outcome": {"drop": "status"}, "queue": ["b"]}},
+              {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"queue": []}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+              {"at": 1, "answer": {"batch": "a", "status": 400},
+                "expect": {"outcome": {"drop": "status"}, "queue": ["b"]}},
+              {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"queue": []}}
+              ]
+            }
           }
         },
         {

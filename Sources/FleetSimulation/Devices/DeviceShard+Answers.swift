@@ -32,6 +32,11 @@ extension DeviceShard {
       if delivery.status == 200 {
         accept(batch, delivery.device, at: delivery.due - Span(microseconds: Int64(delivery.downlink)))
       }
+      guard batches[batch].flags.contains(.inFlight), batches[batch].attempts == delivery.attempt else {
+        // The app was killed meanwhile: nobody waits for this answer.
+        releaseIfDone(batch)
+        return
+      }
       let retryAfter = delivery.retryAfter == .max ? nil : Int64(delivery.retryAfter)
       endUpload(.status(Int(delivery.status), retryAfter: retryAfter), delivery, &sink)
     }
@@ -47,9 +52,11 @@ extension DeviceShard {
     record.pointee.inFlight &-= 1
     count(-1, .inFlightChange, at: now)
     let outcome = decide(response, batch, device, at: now)
+    if outcome != .delivered { record.pointee.flags.insert(.loopHadFailure) }
     switch outcome {
     case .delivered:
-      record.pointee.gate.reset()
+      let otherFailed = record.pointee.flags.contains(.loopHadFailure)
+      if plan.pointee.policy.endsWait(otherBatchOfFlushFailed: otherFailed) { record.pointee.gate.reset() }
       settle(batch, device, at: now)
     case .retry(let time):
       if plan.pointee.isRebatch {
@@ -79,7 +86,7 @@ extension DeviceShard {
     _ device: UInt32, until time: Int64, _ kind: UploadGate.WaitKind, at now: Instant
   ) {
     let rule: UploadGate.WaitRule =
-      switch plan.pointee.machine.policy.twoWaits {
+      switch plan.pointee.policy.twoWaits {
       case .laterReplaces: .laterReplaces
       case .shorterWinsRateLimitBeatsBackoff: .shorterWinsRateLimitBeatsBackoff
       }
@@ -97,14 +104,16 @@ extension DeviceShard {
     // Jitter is named by (device, batch, retry ordinal), so that it moves no other draw.
     var random = RandomStream(
       key(of: device).child(RandomPurpose.jitter).child(ordinal &<< 16 | UInt64(failures)))
+    let machine = machine(of: device)
+    let failed = record.pointee.flags.contains(.loopHadFailure)
     if let client {
-      return plan.pointee.machine.afterResponse(
+      return machine.pointee.afterResponse(
         response, batch: &client.pointee, pipeline: &record.pointee.pipeline, now: now.microseconds,
-        random: &random)
+        otherBatchOfFlushFailed: failed, random: &random)
     }
-    return plan.pointee.machine.afterResponse(
+    return machine.pointee.afterResponse(
       response, batch: &batches[batch].retry, pipeline: &record.pointee.pipeline, now: now.microseconds,
-      random: &random)
+      otherBatchOfFlushFailed: failed, random: &random)
   }
 
   // MARK: Ends of a batch

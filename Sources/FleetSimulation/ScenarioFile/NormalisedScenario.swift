@@ -106,6 +106,7 @@ extension Incident {
             ("keepsWork", .bool(keepsWork)),
           ]
         )
+      case .cdnOutage: ("cdnOutage", [])
       case .brownout(let parts): ("brownout", [("factor", .text(Units.text(partsPerMillion: parts)))])
       }
     return .members([("kind", .text(name)), ("at", .span(start - .start)), ("for", .span(duration))] + rest)

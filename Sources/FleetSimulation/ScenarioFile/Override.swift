@@ -25,7 +25,9 @@ extension Override {
 
   /// What choosing a value to compare sets: one path, or for a strategy with `+clamp` two.
   public static func choosing(_ path: String, _ value: String) -> [Override] {
-    guard path == jitterPath, value.hasSuffix(clampSuffix) else { return [Override(path: path, value: value)] }
+    guard path == jitterPath, value.hasSuffix(clampSuffix) else {
+      return [Override(path: path, value: value)]
+    }
     return [
       Override(path: path, value: String(value.dropLast(clampSuffix.count))),
       Override(path: clampPath, value: "true"),

@@ -193,7 +193,8 @@ public struct ScenarioFile: Sendable {
         }
         values.append(value)
         check(
-          Override.choosing(member.key, value), overrides, element.position, "\(path)[\(index)]", known, &decoder)
+          Override.choosing(member.key, value), overrides, element.position, "\(path)[\(index)]", known,
+          &decoder)
       }
       axes.append(Axis(path: member.key, values: values))
     }

@@ -31,9 +31,10 @@ let package = Package(
       dependencies: [
         "UploadRetry", "UploadGating", "SimulationKernel", "TAPIModel", "FleetMetrics", "CPrefetch",
       ]),
+    .target(name: "Conformance", dependencies: ["UploadRetry", "UploadGating", "FleetSimulation"]),
     .target(name: "FleetExperiments", dependencies: ["FleetSimulation"]),
-    .target(name: "FleetReports", dependencies: ["FleetMetrics", "FleetExperiments"]),
-    .target(name: "CommandLineInterface", dependencies: ["FleetExperiments", "FleetReports"]),
+    .target(name: "FleetReports", dependencies: ["Conformance", "FleetMetrics", "FleetExperiments"]),
+    .target(name: "CommandLineInterface", dependencies: ["Conformance", "FleetExperiments", "FleetReports"]),
     .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
 
     tests("UploadRetryTests", ["UploadRetry", "UploadGating"]),
@@ -43,6 +44,7 @@ let package = Package(
     tests("TAPIModelTests", ["TAPIModel"]),
     tests("FleetMetricsTests", ["FleetMetrics"]),
     tests("FleetSimulationTests", ["FleetSimulation"]),
+    .testTarget(name: "ConformanceTests", dependencies: ["Conformance"], exclude: ["Vectors"]),
     tests("FleetExperimentsTests", ["FleetExperiments"]),
     tests("FleetReportsTests", ["FleetReports"]),
     .testTarget(

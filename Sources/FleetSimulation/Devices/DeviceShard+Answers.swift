@@ -1,5 +1,6 @@
 import FleetMetrics
 import SimulationKernel
+import TAPIModel
 import UploadGating
 import UploadRetry
 
@@ -101,12 +102,12 @@ extension DeviceShard {
     _ response: UploadResponse, _ batch: UInt32, _ device: UInt32, at now: Instant
   ) -> RetryOutcome {
     let record = self[device]
-    let ordinal = UInt64(batches[batch].firstOrdinal)
+    let ordinal = batches[batch].firstOrdinal
     let client = clientRetry.map { $0 + Int(truncatingIfNeeded: device) }
     let failures = client?.pointee.failureCount ?? batches[batch].retry.failureCount
     // Jitter is named by (device, batch, retry ordinal), so that it moves no other draw.
     var random = RandomStream(
-      key(of: device).child(RandomPurpose.jitter).child(ordinal &<< 16 | UInt64(failures)))
+      key(of: device).child(RandomPurpose.jitter).child(UploadRequest.name(firstOrdinal: ordinal, number: failures)))
     let machine = machine(of: device)
     let failed = record.pointee.flags.contains(.loopHadFailure)
     if let client {

@@ -130,7 +130,7 @@ extension DeviceShard {
     batches[batch].flags.insert(.inFlight)
     batches[batch].outstanding &+= 1
     let ordinal = batches[batch].firstOrdinal
-    let network = key(of: device).child(UInt64(ordinal) &<< 16 | UInt64(attempt))
+    let network = key(of: device).child(UploadRequest.name(firstOrdinal: ordinal, number: attempt))
     let up = UInt32(
       clamping: plan.pointee.latency.sample(network.child(RandomPurpose.networkUp)).microseconds)
     let down = UInt32(

@@ -111,7 +111,7 @@ struct PlainEngine: ~Copyable {
       if r.arrival >= end { return }
       // Arrivals of one instant: by a hash of (seed, device, batch, attempt), then device.
       let hash = RandomKey(seed: seed).child(RandomPurpose.order).child(UInt64(r.device))
-        .child(UInt64(r.firstOrdinal) << 16 | UInt64(r.attempt)).bits
+        .child((UInt64(r.firstOrdinal) + 1) << 16 | UInt64(r.attempt)).bits
       push(
         Entry(
           time: r.arrival, kind: 0, tie: (hash, UInt64(r.device), UInt64(r.firstOrdinal), UInt64(r.attempt)),

@@ -13,12 +13,14 @@ let package = Package(
   products: [
     .library(name: "UploadRetry", targets: ["UploadRetry"]),
     .library(name: "UploadGating", targets: ["UploadGating"]),
+    .library(name: "RetryStateStore", targets: ["RetryStateStore"]),
     .library(name: "FleetSimulation", targets: ["FleetSimulation"]),
     .executable(name: "fleetsim", targets: ["fleetsim"]),
   ],
   targets: [
     .target(name: "UploadRetry"),
     .target(name: "UploadGating"),
+    .target(name: "RetryStateStore", dependencies: ["UploadRetry"]),
     // Header only: a prefetch instruction. Swift has no other way to it.
     .target(name: "CPrefetch"),
     .target(name: "SimulationKernel"),
@@ -29,17 +31,20 @@ let package = Package(
       dependencies: [
         "UploadRetry", "UploadGating", "SimulationKernel", "TAPIModel", "FleetMetrics", "CPrefetch",
       ]),
+    .target(name: "Conformance", dependencies: ["UploadRetry", "UploadGating", "FleetSimulation"]),
     .target(name: "FleetExperiments", dependencies: ["FleetSimulation"]),
-    .target(name: "FleetReports", dependencies: ["FleetMetrics", "FleetExperiments"]),
-    .target(name: "CommandLineInterface", dependencies: ["FleetExperiments", "FleetReports"]),
+    .target(name: "FleetReports", dependencies: ["Conformance", "FleetMetrics", "FleetExperiments"]),
+    .target(name: "CommandLineInterface", dependencies: ["Conformance", "FleetExperiments", "FleetReports"]),
     .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
 
-    tests("UploadRetryTests", ["UploadRetry"]),
+    tests("UploadRetryTests", ["UploadRetry", "UploadGating"]),
     tests("UploadGatingTests", ["UploadGating"]),
+    tests("RetryStateStoreTests", ["RetryStateStore"]),
     tests("SimulationKernelTests", ["SimulationKernel"]),
     tests("TAPIModelTests", ["TAPIModel"]),
     tests("FleetMetricsTests", ["FleetMetrics"]),
     tests("FleetSimulationTests", ["FleetSimulation"]),
+    .testTarget(name: "ConformanceTests", dependencies: ["Conformance"], exclude: ["Vectors"]),
     tests("FleetExperimentsTests", ["FleetExperiments"]),
     tests("FleetReportsTests", ["FleetReports"]),
     .testTarget(

@@ -1,6 +1,7 @@
 /// How fleetsim ends, by sysexits(3) and the shell's habit for signals.
 package enum ExitCode: Int32, Sendable, CaseIterable {
   case success = 0
+  case failed = 1
   case usage = 64
   case data = 65
   case noInput = 66
@@ -16,6 +17,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
   var meaning: String {
     switch self {
     case .success: "Done."
+    case .failed: "A client failed conformance vectors; each is listed with file and line."
     case .usage: "The command line is wrong: an unknown option or strategy, a missing argument."
     case .data:
       "The scenario or Settings file is wrong; all problems are listed with file, line and path."

@@ -55,21 +55,22 @@ public struct Histogram: Sendable, Hashable {
     sumLow &= base - 1
   }
 
-  /// Adds counts recorded elsewhere with the same buckets.
-  public mutating func add(counts other: UnsafePointer<Int64>, sum: Int64, maximum: Int64) {
+  /// Adds counts recorded elsewhere with the same buckets; their sum is sumHigh · 2^62 + sumLow.
+  mutating func add(counts other: UnsafePointer<Int64>, sumHigh: Int64, sumLow: Int64, maximum: Int64) {
     for i in 0..<Self.bucketCount {
       counts[i] += other[i]
       total += other[i]
     }
-    addToSum(sum)
+    addToSum(sumLow)
+    self.sumHigh += sumHigh
     self.maximum = max(self.maximum, maximum)
   }
 
   public mutating func merge(_ other: Histogram) {
     other.counts.withUnsafeBufferPointer {
-      add(counts: $0.baseAddress!, sum: other.sumLow, maximum: other.maximum)
+      add(
+        counts: $0.baseAddress!, sumHigh: other.sumHigh, sumLow: other.sumLow, maximum: other.maximum)
     }
-    sumHigh += other.sumHigh
   }
 
   /// The middle of the bucket that holds the `numerator`/`denominator` quantile, at most `maximum`; nil if

@@ -34,7 +34,7 @@ public enum DeviceCounter: Int, CaseIterable, Sendable {
   case createdEvents, deliveredEvents, duplicateEvents, acceptedAfterDropEvents
   case droppedByStatus, droppedByRetryLimit, droppedByRateLimitRetryLimit, droppedByAge, droppedByOverflow
   case timeouts, settledOldEvents, acceptedBatches, duplicateBatches
-  case timeToDeliverySum
+  case timeToDeliverySum, launches
   case sealedBatches, settledBatches, devicesWaitingChange, inFlightChange
 }
 
@@ -112,7 +112,9 @@ public struct IntervalDeliveries: ~Copyable {
 /// The buckets of `Histogram` as a flat block that a hot loop can count into.
 public struct DeliveryRecorder: ~Copyable {
   @usableFromInline let counts: UnsafeMutablePointer<Int64>
-  @usableFromInline var sum: Int64 = 0
+  /// The sum in base 2^62, as `Histogram` keeps it.
+  @usableFromInline var sumHigh: Int64 = 0
+  @usableFromInline var sumLow: Int64 = 0
   @usableFromInline var maximum: Int64 = 0
 
   public init() {
@@ -122,14 +124,17 @@ public struct DeliveryRecorder: ~Copyable {
 
   deinit { counts.deallocate() }
 
+  /// Records `value`: microseconds, 0 … 2^62.
   @inlinable
   public mutating func record(_ value: Int64) {
     counts[Histogram.bucket(of: value)] &+= 1
-    sum &+= value
+    sumLow &+= value
+    sumHigh &+= sumLow >> 62
+    sumLow &= 1 << 62 &- 1
     if value > maximum { maximum = value }
   }
 
   public func merge(into histogram: inout Histogram) {
-    histogram.add(counts: counts, sum: sum, maximum: maximum)
+    histogram.add(counts: counts, sumHigh: sumHigh, sumLow: sumLow, maximum: maximum)
   }
 }

@@ -56,7 +56,9 @@ public struct TimeSeries: Sendable, Hashable {
     public var droppedByRateLimitRetryLimit: Int64 = 0
     public var droppedByAge: Int64 = 0
     public var droppedByOverflow: Int64 = 0
-    /// Uploads that clients gave up.
+    /// Launches of the app in the run (each of them a restart).
+    public var launches: Int64 = 0
+    /// Uploads that clients gave up waiting for.
     public var timeouts: Int64 = 0
     /// Of the events created before the end of the last incident: how many were delivered or dropped in this interval.
     public var settledOldEvents: Int64 = 0

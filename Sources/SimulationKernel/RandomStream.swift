@@ -21,6 +21,10 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case retryAfter = 8
   /// Order of arrivals that meet at one instant.
   case order = 9
+  /// Kills and launches of the app.
+  case lifecycle = 10
+  /// Whether a device is in the share that a rollout reaches.
+  case rollout = 11
 }
 
 /// The name of a draw: a draw is a hash of its entity, never the next number of a shared stream.

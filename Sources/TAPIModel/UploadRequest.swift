@@ -42,7 +42,13 @@ public struct UploadRequest: BitwiseCopyable, Sendable, Hashable {
   /// The key of this attempt's draws: (device, batch, attempt), so that no strategy can move another draw.
   @inlinable
   public func key(_ fleet: RandomKey) -> RandomKey {
-    fleet.child(UInt64(device)).child(UInt64(firstOrdinal) &<< 16 | UInt64(attempt))
+    fleet.child(UInt64(device)).child(Self.name(firstOrdinal: firstOrdinal, number: attempt))
+  }
+
+  /// A batch's n-th attempt (or retry) among all draws of its device. Plus one, so that no batch has the name of a `RandomPurpose`.
+  @inlinable
+  public static func name(firstOrdinal: UInt32, number: UInt16) -> UInt64 {
+    (UInt64(firstOrdinal) &+ 1) &<< 16 | UInt64(number)
   }
 }
 

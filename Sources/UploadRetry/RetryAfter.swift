@@ -20,9 +20,11 @@ public enum RetryAfter {
   ///   - now: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
   ///   - forms: what the client reads (`RetryPolicy.retryAfterForms`).
   /// - Returns: nil if the header is none of these, which counts as absent (S4).
-  public static func parse(_ header: String, nowUnixSeconds now: Int64, forms: Forms = .secondsOrDate) -> Int64? {
+  public static func parse(
+    _ header: String, nowUnixSeconds now: Int64, forms: Forms = .secondsOrDate
+  ) -> Int64? {
     let blank: Set<UInt8> = [UInt8(ascii: " "), UInt8(ascii: "\t")]
-    var text = Array(header.utf8)[...]
+    var text = ArraySlice(header.utf8)
     while let first = text.first, blank.contains(first) { text.removeFirst() }
     while let last = text.last, blank.contains(last) { text.removeLast() }
     var found = deltaSeconds(text)

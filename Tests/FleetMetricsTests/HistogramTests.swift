@@ -76,6 +76,18 @@ struct HistogramTests {
     #expect(both.mean == 0x1p40)
   }
 
+  @Test("A recorder's sum beyond 63 bits stays right")
+  func hugeRecorderSum() {
+    var recorder = DeliveryRecorder()
+    for _ in 0..<5 { recorder.record(1 << 61) }
+    var histogram = Histogram()
+    recorder.merge(into: &histogram)
+    #expect(histogram.mean == 0x1p61)
+    recorder.merge(into: &histogram)
+    #expect(histogram.mean == 0x1p61)
+    #expect(histogram.sum == .max)
+  }
+
   @Test("An empty histogram has no quantile and no mean")
   func empty() {
     #expect(Histogram().quantile(1, of: 2) == nil)

@@ -13,7 +13,8 @@ struct HelpTests {
     "the help screens are as recorded",
     arguments: [
       ("fleetsim", ["--help"]), ("run", ["help", "run"]), ("compare", ["help", "compare"]),
-      ("validate", ["help", "validate"]), ("help", ["help", "help"]), ("exit-codes", ["help", "exit-codes"]),
+      ("validate", ["help", "validate"]), ("conformance", ["help", "conformance"]),
+      ("help", ["help", "help"]), ("exit-codes", ["help", "exit-codes"]),
     ])
   func snapshot(name: String, arguments: [String]) throws {
     let scratch = try Scratch()
@@ -26,7 +27,9 @@ struct HelpTests {
     #expect(output.standardOutput == String(decoding: recorded, as: UTF8.self))
   }
 
-  @Test("every way to ask for help gives the same screen", arguments: ["run", "compare", "validate"])
+  @Test(
+    "every way to ask for help gives the same screen",
+    arguments: ["run", "compare", "validate", "conformance"])
   func waysToAsk(command: String) throws {
     let scratch = try Scratch()
     let screen = try Tool.run(["help", command], in: scratch.url).standardOutput

@@ -33,12 +33,17 @@ package struct ArgumentSpecification: Sendable {
   package var valueName: String
   package var help: String
   package var isOptional: Bool
-  package init(_ valueName: String, help: String, isOptional: Bool = false) {
+  /// Takes all that is left; the last argument only.
+  package var isRepeatable: Bool
+  package init(_ valueName: String, help: String, isOptional: Bool = false, isRepeatable: Bool = false) {
     self.valueName = valueName
     self.help = help
     self.isOptional = isOptional
+    self.isRepeatable = isRepeatable
   }
-  var synopsis: String { isOptional ? "[<\(valueName)>]" : "<\(valueName)>" }
+  var synopsis: String {
+    (isOptional ? "[<\(valueName)>]" : "<\(valueName)>") + (isRepeatable ? " ..." : "")
+  }
 }
 
 /// An option with a value, or a flag.

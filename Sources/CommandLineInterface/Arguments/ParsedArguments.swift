@@ -92,7 +92,7 @@ extension CommandSpecification {
   }
 
   private func checkPositional(_ values: [String]) throws {
-    if values.count > arguments.count {
+    if values.count > arguments.count, arguments.last?.isRepeatable != true {
       let extra = values.dropFirst(arguments.count)
       throw UsageError(
         extra.count == 1

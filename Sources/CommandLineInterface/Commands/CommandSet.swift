@@ -1,3 +1,4 @@
+import Conformance
 import UploadRetry
 
 /// The commands of fleetsim and their help.
@@ -10,7 +11,7 @@ extension CommandSpecification {
       "A scenario file says who the clients are, what the server can take and what goes wrong; fleetsim runs it on a "
         + "virtual clock. The same scenario and seed give the same bytes in every CSV file."
     ]
-    command.subcommands = [run, compare, validate, help]
+    command.subcommands = [run, compare, validate, conformance, help]
     command.examples = [
       Example(
         "fleetsim validate scenario.json5", "Check a scenario and see its normal load against the capacity:"),
@@ -89,11 +90,41 @@ extension CommandSpecification {
     return command
   }()
 
+  package static let conformance: CommandSpecification = {
+    var command = CommandSpecification(
+      name: "conformance", abstract: "Run conformance vectors: does a client behave as the document says?")
+    command.discussion = [
+      "A vector gives Settings, a state and what happens step by step, and says what a client must do: what it sends "
+        + "in which order, how long it waits, what it drops. Any SDK can run them; here they run against fleetsim's "
+        + "own client. Without files the built-in vectors run. Prints passed, failed and deviating cases for each "
+        + "requirement, and the reason for each deviation that a vector expects of the client. The exit code is 1 "
+        + "if a case fails."
+    ]
+    command.arguments = [
+      ArgumentSpecification(
+        "file", help: "Vector files (JSON). (default: the built-in vectors)", isOptional: true,
+        isRepeatable: true)
+    ]
+    command.options = [
+      OptionSpecification(
+        "client", value: "preset",
+        help:
+          "The client to test: \(ConformanceClient.names.joined(separator: ", ")). (default: tapi-document)")
+    ]
+    command.examples = [
+      Example("fleetsim conformance", "Every built-in vector against the document's own client:"),
+      Example("fleetsim conformance --client segment-swift", "Where a shipped client differs, and why:"),
+      Example("fleetsim conformance my-vectors.json", "Vectors of your own:"),
+    ]
+    return command
+  }()
+
   package static let help: CommandSpecification = {
     var command = CommandSpecification(
       name: "help", abstract: "Show help for a command, for exit-codes or for columns.")
     command.arguments = [
-      ArgumentSpecification("topic", help: "run, compare, validate, exit-codes or columns.", isOptional: true)
+      ArgumentSpecification(
+        "topic", help: "run, compare, validate, conformance, exit-codes or columns.", isOptional: true)
     ]
     return command
   }()

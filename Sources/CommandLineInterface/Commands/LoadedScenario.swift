@@ -75,9 +75,16 @@ struct LoadedScenario {
 }
 
 /// Prints repairs and the like, each once.
-func printWarnings(_ decoded: [ScenarioFile.Decoded]) {
-  var printed: Set<Diagnostic> = []
-  for warning in decoded.flatMap(\.warnings) where printed.insert(warning).inserted {
-    Console.printError(warning.description + "\n")
+func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) {
+  var printed: Set<String> = []
+  for variant in decoded {
+    var warnings = variant.warnings.map(\.description)
+    let load = NormalLoad(variant.scenario)
+    if load.utilisation > 1 {
+      warnings.append(
+        "\(path): warning: the normal load is \(percent(load.utilisation)) of the capacity; this fleet does "
+          + "not hold even without an incident")
+    }
+    for warning in warnings where printed.insert(warning).inserted { Console.printError(warning + "\n") }
   }
 }

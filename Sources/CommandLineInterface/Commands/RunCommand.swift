@@ -14,7 +14,7 @@ struct RunCommand {
     let base = try loaded.decode()
     let choices = try choices(base, loaded)
     let decoded = try loaded.decodeAll(choices)
-    printWarnings(decoded)
+    printWarnings(decoded, loaded.path)
     let output = try request.outputPath.map { try OutputDirectory($0) }
     try Interruption.check()
     if !request.isQuiet { try Console.print(heading(loaded, decoded)) }

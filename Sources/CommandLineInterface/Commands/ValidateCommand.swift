@@ -12,13 +12,8 @@ struct ValidateCommand {
     let base = try loaded.decode()
     let choices = try LoadedScenario.choices(base.axes.map(VariantChoice.axis))
     let variants = try loaded.decodeAll(choices)
-    printWarnings([base] + variants)
+    printWarnings([base] + variants, loaded.path)
     let load = NormalLoad(base.scenario)
-    if load.utilisation > 1 {
-      Console.printError(
-        "\(loaded.path): warning: the normal load is \(percent(load.utilisation)) of the capacity; this fleet does "
-          + "not hold even without an incident\n")
-    }
     if !isQuiet { try Console.print(summary(loaded.path, base.scenario, load, choices)) }
   }
 
@@ -61,11 +56,14 @@ struct ValidateCommand {
     switch kind {
     case .outage(let status?, _, _): "outage answered with \(status)"
     case .outage(nil, _, _): "outage without any answer"
+    case .cdnOutage: "settings CDN down"
     case .brownout(let factor): "brownout to \(percent(Double(factor) / 1e6)) of the capacity"
     }
   }
 
-  private func percent(_ ratio: Double) -> String {
-    ratio < 1e9 ? "\(Int64((ratio * 100).rounded())) %" : "infinitely many %"
-  }
+}
+
+/// A ratio in whole percent.
+func percent(_ ratio: Double) -> String {
+  ratio < 1e9 ? "\(Int64((ratio * 100).rounded())) %" : "infinitely many %"
 }

@@ -44,7 +44,11 @@ struct ResultFiles {
     return names.map { name in
       var folder = String(
         name.map { $0.isASCII && ($0.isLetter || $0.isNumber || "+-_.".contains($0)) ? $0 : "-" }.prefix(100))
-      if folder.isEmpty || folder.hasPrefix(".") { folder = "-" + folder }
+      // No folder is taken for an option, and runs of what became a dash are one.
+      while folder.contains("--") { folder = folder.replacing("--", with: "-") }
+      while let first = folder.first, first == "-" || first == "." { folder.removeFirst() }
+      while folder.last == "-" { folder.removeLast() }
+      if folder.isEmpty { folder = "variant" }
       var unique = folder
       var number = 2
       while !taken.insert(unique.lowercased()).inserted {

@@ -3,7 +3,8 @@ import UploadRetry
 
 /// A cohort, prepared for the hot loop: plain values only.
 package struct CohortPlan {
-  let machine: RetryStateMachine
+  /// By `SettingsVersion`.
+  let machines: InlineArray<3, RetryStateMachine>
   let key: RandomKey
   /// Global number of the cohort's first device.
   let firstDevice: Int
@@ -26,10 +27,32 @@ package struct CohortPlan {
   let latency: Sampler
   /// Events created before it are *old*: they tell when the backlog of the last incident has drained.
   let oldBefore: Int64
+  let policy: RetryPolicy
+  let ignoresFlushWhileUploading: Bool
+  /// `.max`: no rollout.
+  let rolloutTime: Int64
+  /// Parts per million.
+  let rolloutShare: Int64
+  /// Microseconds; 0: no restarts at random.
+  let meanRestartGap: Double
+  let keepsState: Bool
+  let flushesAtLaunch: Bool
   let checks: Bool
 
   package init(_ cohort: Cohort, firstDevice: Int, scenario: Scenario, checks: Bool) {
-    machine = RetryStateMachine(config: cohort.settings, policy: cohort.policy)
+    let builtIn = HTTPConfig.decode(.object([]), missingSection: cohort.policy.missingSection).config
+    machines = [
+      RetryStateMachine(config: cohort.settings, policy: cohort.policy),
+      RetryStateMachine(config: cohort.rollout?.settings ?? cohort.settings, policy: cohort.policy),
+      RetryStateMachine(config: builtIn, policy: cohort.policy),
+    ]
+    policy = cohort.policy
+    ignoresFlushWhileUploading = cohort.ignoresFlushWhileUploading
+    rolloutTime = cohort.rollout?.time.microseconds ?? .max
+    rolloutShare = cohort.rollout?.sharePartsPerMillion ?? 0
+    meanRestartGap = Double(cohort.lifecycle?.meanTimeBetweenRestarts?.microseconds ?? 0)
+    keepsState = cohort.lifecycle?.keepsState ?? true
+    flushesAtLaunch = cohort.lifecycle?.flushesAtLaunch ?? true
     key = RandomKey(seed: scenario.seed)
     self.firstDevice = firstDevice
     end = scenario.duration.microseconds

@@ -1,5 +1,6 @@
 import FleetMetrics
 import SimulationKernel
+import TAPIModel
 import UploadGating
 import UploadRetry
 
@@ -32,6 +33,11 @@ extension DeviceShard {
       if delivery.status == 200 {
         accept(batch, delivery.device, at: delivery.due - Span(microseconds: Int64(delivery.downlink)))
       }
+      guard batches[batch].flags.contains(.inFlight), batches[batch].attempts == delivery.attempt else {
+        // The app was killed meanwhile: nobody waits for this answer.
+        releaseIfDone(batch)
+        return
+      }
       let retryAfter = delivery.retryAfter == .max ? nil : Int64(delivery.retryAfter)
       endUpload(.status(Int(delivery.status), retryAfter: retryAfter), delivery, &sink)
     }
@@ -47,23 +53,25 @@ extension DeviceShard {
     record.pointee.inFlight &-= 1
     count(-1, .inFlightChange, at: now)
     let outcome = decide(response, batch, device, at: now)
+    if outcome != .delivered { record.pointee.flags.insert(.loopHadFailure) }
     switch outcome {
     case .delivered:
-      record.pointee.gate.reset()
+      let otherFailed = record.pointee.flags.contains(.loopHadFailure)
+      if plan.pointee.policy.endsWait(otherBatchOfFlushFailed: otherFailed) { record.pointee.gate.reset() }
       settle(batch, device, at: now)
     case .retry(let time):
       if plan.pointee.isRebatch {
         // One retry record for the client: its wait is the whole client's.
-        pauseClient(device, until: time, .backoff, at: now)
+        pauseClient(batch, device, until: time, .backoff, at: now)
         insertReady(batch, device)
       } else {
         pushWaiting(batch, device)
       }
     case .pause(let time):
-      pauseClient(device, until: time, .rateLimit, at: now)
+      pauseClient(batch, device, until: time, .rateLimit, at: now)
       insertReady(batch, device)
     case .backOff(let time):
-      pauseClient(device, until: time, .backoff, at: now)
+      pauseClient(batch, device, until: time, .backoff, at: now)
       insertReady(batch, device)
     case .retryAtNextTrigger:
       batches[batch].flags.insert(.atTriggersOnly)
@@ -76,35 +84,40 @@ extension DeviceShard {
 
   /// The pipeline waits, and the running loop ends.
   private mutating func pauseClient(
-    _ device: UInt32, until time: Int64, _ kind: UploadGate.WaitKind, at now: Instant
+    _ batch: UInt32, _ device: UInt32, until time: Int64, _ kind: UploadGate.WaitKind, at now: Instant
   ) {
     let rule: UploadGate.WaitRule =
-      switch plan.pointee.machine.policy.twoWaits {
+      switch plan.pointee.policy.twoWaits {
       case .laterReplaces: .laterReplaces
       case .shorterWinsRateLimitBeatsBackoff: .shorterWinsRateLimitBeatsBackoff
       }
     self[device].pointee.gate.pause(until: time, kind: kind, rule: rule, now: now.microseconds)
     self[device].pointee.flags.insert(.draining)
+    // The gate alone owns a wait of the client: by its rule it may be shorter than the one just drawn.
+    clientRetry?[Int(truncatingIfNeeded: device)].retryAt = 0
+    batches[batch].retry.retryAt = 0
   }
 
   private mutating func decide(
     _ response: UploadResponse, _ batch: UInt32, _ device: UInt32, at now: Instant
   ) -> RetryOutcome {
     let record = self[device]
-    let ordinal = UInt64(batches[batch].firstOrdinal)
+    let ordinal = batches[batch].firstOrdinal
     let client = clientRetry.map { $0 + Int(truncatingIfNeeded: device) }
     let failures = client?.pointee.failureCount ?? batches[batch].retry.failureCount
     // Jitter is named by (device, batch, retry ordinal), so that it moves no other draw.
     var random = RandomStream(
-      key(of: device).child(RandomPurpose.jitter).child(ordinal &<< 16 | UInt64(failures)))
+      key(of: device).child(RandomPurpose.jitter).child(UploadRequest.name(firstOrdinal: ordinal, number: failures)))
+    let machine = machine(of: device)
+    let failed = record.pointee.flags.contains(.loopHadFailure)
     if let client {
-      return plan.pointee.machine.afterResponse(
+      return machine.pointee.afterResponse(
         response, batch: &client.pointee, pipeline: &record.pointee.pipeline, now: now.microseconds,
-        random: &random)
+        otherBatchOfFlushFailed: failed, random: &random)
     }
-    return plan.pointee.machine.afterResponse(
+    return machine.pointee.afterResponse(
       response, batch: &batches[batch].retry, pipeline: &record.pointee.pipeline, now: now.microseconds,
-      random: &random)
+      otherBatchOfFlushFailed: failed, random: &random)
   }
 
   // MARK: Ends of a batch

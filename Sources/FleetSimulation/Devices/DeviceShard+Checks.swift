@@ -18,7 +18,9 @@ extension DeviceShard {
       let flags = batches[batch].flags
       let isAllowed = !flags.contains(.atTriggersOnly) || record.pointee.flags.contains(.byTrigger)
       let isDue = !flags.contains(.waiting) || batches[batch].retry.retryAt <= now.microseconds
-      if batches[batch].firstOrdinal >= record.pointee.cursor, !flags.contains(.inFlight), isAllowed, isDue {
+      if batches[batch].firstOrdinal >= record.pointee.cursor,
+        batches[batch].firstOrdinal < record.pointee.loopEnd, !flags.contains(.inFlight), isAllowed, isDue
+      {
         return batch
       }
       batch = batches[batch].newer

@@ -8,13 +8,38 @@ extension DeviceShard {
     _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
   ) {
     let record = self[device]
+    if record.pointee.triggerAt != now.microseconds { return }
     if now.microseconds == record.pointee.nextInterval {
       record.pointee.nextInterval += plan.pointee.flushInterval
     }
-    let hasNew = record.pointee.upcoming != 0
-    if hasNew { seal(device, at: now) }
+    let newEvents = record.pointee.upcoming
+    record.pointee.upcoming = 0
+    flush(device, newEvents, nextTime: record.pointee.aheadTime, at: now, &sink)
+  }
+
+  /// A trigger that was not planned (a launch): the events drawn ahead are parted at `now`.
+  mutating func handleUnplannedTrigger(
+    _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
+  ) {
+    let record = self[device]
+    let events = key(of: device).child(RandomPurpose.events)
+    var time = record.pointee.unsealedTime
+    var n: UInt32 = 0
+    while n < record.pointee.upcoming, time <= now.microseconds {
+      n &+= 1
+      time &+= plan.pointee.gap(before: record.pointee.nextOrdinal &+ n, events)
+    }
+    record.pointee.upcoming &-= n
+    flush(device, n, nextTime: time, at: now, &sink)
+  }
+
+  /// Seals the `n` oldest events that no flush has sealed, plans the next trigger and runs the upload loop.
+  private mutating func flush(
+    _ device: UInt32, _ n: UInt32, nextTime: Int64, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
+  ) {
+    if n != 0 { seal(device, n, nextTime: nextTime, at: now) }
     scheduleNextTrigger(device, &sink)
-    if hasNew, record.pointee.heldEvents > plan.pointee.limit { keepLimit(device, at: now) }
+    if n != 0, self[device].pointee.heldEvents > plan.pointee.limit { keepLimit(device, at: now) }
     runLoop(device, at: now, byTrigger: true, &sink)
   }
 
@@ -35,8 +60,9 @@ extension DeviceShard {
     let record = self[device]
     let horizon = min(record.pointee.nextInterval, plan.pointee.end &- 1)
     var time = record.pointee.aheadTime
-    var last = Int64.max
-    var n: UInt32 = 0
+    // Events drawn ahead for an earlier plan are there already; if they fill the count, the plan stands.
+    var n = record.pointee.upcoming
+    var last = record.pointee.triggerAt
     if time <= horizon {
       let events = key(of: device).child(RandomPurpose.events)
       while time <= horizon, n < plan.pointee.flushCount {
@@ -49,13 +75,14 @@ extension DeviceShard {
     }
     record.pointee.upcoming = n
     let next = n == plan.pointee.flushCount ? last : record.pointee.nextInterval
+    record.pointee.triggerAt = next
     if next < plan.pointee.end { sink.schedule(trigger: device, at: Instant(microseconds: next)) }
   }
 
   /// Makes batches of the events created since the last flush.
-  private mutating func seal(_ device: UInt32, at now: Instant) {
+  private mutating func seal(_ device: UInt32, _ n: UInt32, nextTime: Int64, at now: Instant) {
     let record = self[device]
-    var left = record.pointee.upcoming
+    var left = n
     record.pointee.heldEvents &+= left
     var ordinal = record.pointee.nextOrdinal
     var time = record.pointee.unsealedTime
@@ -64,18 +91,17 @@ extension DeviceShard {
       left &-= taken
     }
     while left > 0 {
-      let n = min(left, plan.pointee.maximumBatchEvents)
+      let size = min(left, plan.pointee.maximumBatchEvents)
       let batch = batches.allocate(
-        firstOrdinal: ordinal, firstTime: time, events: UInt16(truncatingIfNeeded: n))
+        firstOrdinal: ordinal, firstTime: time, events: UInt16(truncatingIfNeeded: size))
       appendNewest(batch, device)
       appendReady(batch, device)
       count(1, .sealedBatches, at: now)
-      left &-= n
-      if left > 0 { (time, ordinal) = skip(n, from: ordinal, at: time, device) }
+      left &-= size
+      if left > 0 { (time, ordinal) = skip(size, from: ordinal, at: time, device) }
     }
-    record.pointee.nextOrdinal &+= record.pointee.upcoming
-    record.pointee.unsealedTime = record.pointee.aheadTime
-    record.pointee.upcoming = 0
+    record.pointee.nextOrdinal &+= n
+    record.pointee.unsealedTime = nextTime
   }
 
   /// The event `n` behind event `ordinal`.

@@ -3,7 +3,7 @@ import SimulationKernel
 /// A device's queue: all batches in the order of their events; the due ones as a list in that order; the waiting ones as a
 /// heap by due time (`WaitingHeaps`), so that fifty waiting batches cost no scan.
 ///
-/// Complexity: push O(1), next due batch amortised O(log n), removal from the middle O(1) (a heap entry is left behind
+/// Complexity: push O(log n), next due batch amortised O(log n), removal from the middle O(1) (a heap entry is left behind
 /// and freed when it comes up).
 extension DeviceShard {
   // MARK: All batches
@@ -113,14 +113,20 @@ extension DeviceShard {
     while let next = firstWaiting(device), next.due <= now.microseconds {
       popWaiting(next.batch, device)
       touchAhead(batch: next.batch)
-      // Insertion from the back, by ordinal.
       due.append(next)
+      if due.count > 64 { continue }
+      // Insertion from the back, by ordinal.
       var i = due.count &- 1
       while i > 0, due[i &- 1].firstOrdinal > next.firstOrdinal {
         due[i] = due[i &- 1]
         i &-= 1
       }
       due[i] = next
+    }
+    if due.count > 64 {
+      // Insertion would take quadratic time: a device may hold a million batches.
+      var entries = UnsafeMutableBufferPointer(start: due.base, count: due.count)
+      entries.sort { $0.firstOrdinal < $1.firstOrdinal }
     }
     var (previous, next) = readyPlace(before: due[0].firstOrdinal, device)
     for i in 0..<due.count {

@@ -11,7 +11,8 @@ extension DeviceShard {
   ) {
     let record = self[device]
     if record.pointee.flags.contains(.looping) {
-      if !record.pointee.flags.contains(.draining) { continueLoop(device, at: now, &sink) }
+      let joins = !plan.pointee.ignoresFlushWhileUploading && !record.pointee.flags.contains(.draining)
+      if joins { continueLoop(device, at: now, &sink) }
       return
     }
     if record.pointee.oldest == 0 { return }
@@ -23,7 +24,8 @@ extension DeviceShard {
       record.pointee.flags.remove(.idleWithBatches)
       count(-1, .devicesWaitingChange, at: now)
     }
-    record.pointee.flags.remove([.draining, .byTrigger])
+    record.pointee.flags.remove([.draining, .byTrigger, .loopHadFailure])
+    record.pointee.loopEnd = plan.pointee.ignoresFlushWhileUploading ? record.pointee.nextOrdinal : .max
     record.pointee.flags.insert(byTrigger ? [.looping, .byTrigger] : .looping)
     record.pointee.cursor = 0
     record.pointee.passed = 0
@@ -43,15 +45,17 @@ extension DeviceShard {
       if batch == 0 { break }
       record.pointee.cursor = batches[batch].firstOrdinal &+ 1
       let state = clientRetry.map { $0[Int(truncatingIfNeeded: device)] } ?? batches[batch].retry
-      switch plan.pointee.machine.beforeSend(
-        batch: state, pipeline: &record.pointee.pipeline, now: now.microseconds)
-      {
+      let decision = machine(of: device).pointee.beforeSend(
+        batch: state, pipeline: &record.pointee.pipeline, now: now.microseconds,
+        oldestEventQueuedAt: batches[batch].firstTime)
+      switch decision {
       case .send:
         send(batch, device, at: now, &sink)
-      case .notDue:
+      case .notDue(let until):
         // The gate or the heap let something through too early: a bug, shown by the checkers.
         note("a batch was offered before it was due", device, at: now)
-        insertReady(batch, device)
+        batches[batch].retry.retryAt = max(until, now.microseconds &+ 1)
+        pushWaiting(batch, device)
       case .drop(let reason):
         clientRetry?[Int(truncatingIfNeeded: device)] = BatchRetryState()
         drop(batch, DeviceCounter(reason), device, at: now)
@@ -79,6 +83,7 @@ extension DeviceShard {
     while batch != 0 {
       let isLegacy = batches[batch].flags.contains(.atTriggersOnly)
       if batches[batch].firstOrdinal >= record.pointee.cursor,
+        batches[batch].firstOrdinal < record.pointee.loopEnd,
         !isLegacy || record.pointee.flags.contains(.byTrigger)
       {
         removeReady(batch, after: previous, device)
@@ -92,7 +97,7 @@ extension DeviceShard {
   }
 
   /// Between loops: a device that holds batches waits, and in `timer` mode arranges to be woken.
-  private mutating func rest(_ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable) {
+  mutating func rest(_ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable) {
     let record = self[device]
     if record.pointee.oldest == 0 { return }
     if !record.pointee.flags.contains(.idleWithBatches) {
@@ -125,7 +130,7 @@ extension DeviceShard {
     batches[batch].flags.insert(.inFlight)
     batches[batch].outstanding &+= 1
     let ordinal = batches[batch].firstOrdinal
-    let network = key(of: device).child(UInt64(ordinal) &<< 16 | UInt64(attempt))
+    let network = key(of: device).child(UploadRequest.name(firstOrdinal: ordinal, number: attempt))
     let up = UInt32(
       clamping: plan.pointee.latency.sample(network.child(RandomPurpose.networkUp)).microseconds)
     let down = UInt32(
@@ -150,7 +155,7 @@ extension DeviceShard {
     count(1, .inFlightChange, at: now)
     attempts &+= 1
     record.pointee.attempts &+= 1
-    record.pointee.sentEvents &+= UInt32(batches[batch].events)
+    record.pointee.sentEvents &+= Int64(batches[batch].events)
     if now.microseconds &- record.pointee.lastTransmission >= 10_000_000 { record.pointee.radioWakeUps &+= 1 }
     record.pointee.lastTransmission = now.microseconds
   }

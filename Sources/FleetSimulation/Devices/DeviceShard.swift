@@ -12,7 +12,12 @@ import UploadRetry
 package struct DeviceShard: ~Copyable {
   /// Behind a pointer, so that using a part of it never copies the whole.
   let plan: UnsafePointer<CohortPlan>
+  /// The retry machines by `DeviceRecord.SettingsVersion`.
+  let machines: UnsafeMutablePointer<RetryStateMachine>
   package let number: Int
+  /// When the Settings CDN is down.
+  let cdnOutages: [Range<Int64>]
+  let synchronisedRestarts: [Lifecycle.SynchronisedRestart]
   /// Number of the first device within its cohort, and how many there are.
   let first: Int
   package let count: Int
@@ -31,10 +36,18 @@ package struct DeviceShard: ~Copyable {
   package var violation: String?
   package var attempts: Int64 = 0
 
-  package init(plan: CohortPlan, number: Int, first: Int, count: Int, rows: FastDivider, rowCount: Int) {
+  package init(
+    plan: CohortPlan, _ cohort: Cohort, in scenario: Scenario, number: Int, first: Int, count: Int,
+    rows: FastDivider, rowCount: Int
+  ) {
+    cdnOutages = scenario.tapi.incidents.filter { $0.kind == .cdnOutage }
+      .map { $0.start.microseconds..<$0.end.microseconds }
+    synchronisedRestarts = cohort.lifecycle?.synchronised ?? []
     let stored = UnsafeMutablePointer<CohortPlan>.allocate(capacity: 1)
     stored.initialize(to: plan)
     self.plan = UnsafePointer(stored)
+    machines = .allocate(capacity: 3)
+    for version in 0..<3 { (machines + version).initialize(to: plan.machines[version]) }
     self.number = number
     self.first = first
     self.count = count
@@ -53,6 +66,7 @@ package struct DeviceShard: ~Copyable {
 
   deinit {
     plan.deallocate()
+    machines.deallocate()
     devices.deallocate()
     clientRetry?.deallocate()
   }
@@ -91,6 +105,12 @@ package struct DeviceShard: ~Copyable {
     plan.pointee.deviceKey(first &+ Int(truncatingIfNeeded: device))
   }
 
+  /// The machine of the Settings that a device runs on.
+  @inline(__always)
+  func machine(of device: UInt32) -> UnsafePointer<RetryStateMachine> {
+    UnsafePointer(machines + Int(self[device].pointee.settings.rawValue))
+  }
+
   @inline(__always)
   subscript(device: UInt32) -> UnsafeMutablePointer<DeviceRecord> {
     devices + Int(truncatingIfNeeded: device)
@@ -120,6 +140,8 @@ package struct DeviceShard: ~Copyable {
       record.pointee.unsealedTime = plan.pointee.gap(before: 0, key.child(RandomPurpose.events))
     }
     record.pointee.aheadTime = record.pointee.unsealedTime
+    record.pointee.settings = settingsAtLaunch(device, at: .start)
     scheduleNextTrigger(device, &sink)
+    scheduleRestarts(device, &sink)
   }
 }

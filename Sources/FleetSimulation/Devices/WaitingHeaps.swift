@@ -16,15 +16,18 @@ struct WaitingHeaps: ~Copyable {
     }
   }
 
-  /// Where a device's heap lies; 8 bytes.
+  /// Where a device's heap lies; 12 bytes.
   struct Place {
     /// In units of the smallest block.
     fileprivate var block: UInt32 = 0
-    fileprivate(set) var count: UInt16 = 0
-    fileprivate var sizeClass: UInt16 = 0
+    /// A device may hold a million batches (`QueuePolicy.limit`), and all of them may wait.
+    fileprivate(set) var count: UInt32 = 0
+    fileprivate var sizeClass: UInt8 = 0
   }
 
   private static var smallest: Int { 4 }
+  /// Its blocks hold 2^32 entries, more than `count` can say.
+  private static var largestClass: Int { 31 }
 
   private var entries: UnsafeMutablePointer<Entry>
   private var capacity: Int
@@ -89,7 +92,7 @@ struct WaitingHeaps: ~Copyable {
   }
 
   private mutating func grow(_ place: inout Place) {
-    precondition(place.sizeClass < 15, "more than 65,536 batches wait in one device")
+    precondition(Int(place.sizeClass) < Self.largestClass, "too many batches wait in one device")
     var larger = Place()
     larger.sizeClass = place.sizeClass + 1
     larger.count = place.count
@@ -99,7 +102,7 @@ struct WaitingHeaps: ~Copyable {
     place = larger
   }
 
-  private mutating func allocate(sizeClass: UInt16) -> UInt32 {
+  private mutating func allocate(sizeClass: UInt8) -> UInt32 {
     let block = free[Int(sizeClass)]
     if block != 0 {
       free[Int(sizeClass)] = entries[Int(block) * Self.smallest].batch

@@ -32,7 +32,7 @@ package struct RunAssembly: ~Copyable {
 
   package consuming func record(_ front: borrowing ServerFront) -> RunRecord {
     let timeline = IncidentTimeline(scenario.tapi.incidents)
-    let nominal = scenario.nominalCapacityMilli
+    let nominal = NormalLoad(scenario).nominalCapacityMilli
     var series = TimeSeries(
       interval: scenario.interval.microseconds, duration: scenario.duration.microseconds, rows: [])
     series.rows.reserveCapacity(counters.rows)
@@ -45,16 +45,18 @@ package struct RunAssembly: ~Copyable {
       serverColumns(&row, index, front)
       gauges.advance(&row, index, counters, front.counters)
       let nominalMicroseconds = timeline.capacityMicroseconds(from: start, to: stop)
-      row.capacityMilliRequests = Self.product(nominal, nominalMicroseconds) / 1_000_000
+      row.capacityMilliRequests = Self.saturating(nominal, times: nominalMicroseconds, over: 1_000_000)
       switch scenario.tapi.server {
       case .bucket:
         row.availableMicroseconds = nominalMicroseconds
         // Only admitted requests are answered 2xx at a bucket.
-        row.busyMicroseconds = row.answers2xx * 1_000_000_000 / max(nominal, 1)
+        row.busyMicroseconds = Self.saturating(
+          row.answers2xx, times: 1_000_000_000, over: max(nominal, 1))
       case .workers(let workers):
         row.busyMicroseconds = front.counters[index, .busyMicroseconds]
         row.availableMicroseconds =
-          nominalMicroseconds == 0 ? 0 : Int64(workers.count) * (stop - start).microseconds
+          nominalMicroseconds == 0
+          ? 0 : Self.saturating(Int64(workers.count), times: (stop - start).microseconds, over: 1)
       }
       let percentiles = intervalDeliveries.percentiles([50, 99], row: index)
       row.timeToDeliveryP50 = percentiles[0]
@@ -74,10 +76,11 @@ package struct RunAssembly: ~Copyable {
       cost: cost.summary, end: end)
   }
 
-  /// a · b / 10^0 without overflow: saturates.
-  private static func product(_ a: Int64, _ b: Int64) -> Int64 {
-    let (value, overflow) = a.multipliedReportingOverflow(by: b)
-    return overflow ? .max : value
+  /// `value` · `factor` / `divisor`, rounded down; the largest number where that is more. None is negative.
+  static func saturating(_ value: Int64, times factor: Int64, over divisor: Int64) -> Int64 {
+    let (high, low) = value.magnitude.multipliedFullWidth(by: factor.magnitude)
+    guard high < divisor.magnitude else { return .max }
+    return Int64(clamping: divisor.magnitude.dividingFullWidth((high, low)).quotient)
   }
 
   private func deviceColumns(_ row: inout TimeSeries.Row, _ index: Int) {
@@ -94,6 +97,7 @@ package struct RunAssembly: ~Copyable {
     row.settledOldEvents = counters[index, .settledOldEvents]
     row.acceptedBatches = counters[index, .acceptedBatches]
     row.duplicateBatches = counters[index, .duplicateBatches]
+    row.launches = counters[index, .launches]
     row.timeToDeliverySum = counters[index, .timeToDeliverySum]
   }
 
@@ -173,44 +177,6 @@ struct CostSamples {
       if seen * 100 >= devices * 99 { return value }
     }
     return 0
-  }
-}
-
-extension Scenario {
-  /// Nominal capacity in thousandths of a request per second; for workers at the fleet's mean batch.
-  package var nominalCapacityMilli: Int64 {
-    var batches = 0.0
-    var events = 0.0
-    for cohort in fleet {
-      let load = cohort.normalLoad
-      batches += load.batchesPerSecond
-      events += load.eventsPerSecond
-    }
-    return tapi.nominalCapacityMilli(meanEvents: batches > 0 ? events / batches : 1)
-  }
-}
-
-extension Cohort {
-  /// What the cohort offers when nothing fails: an estimate that takes each interval flush with at least one event as a batch.
-  public var normalLoad: (batchesPerSecond: Double, eventsPerSecond: Double) {
-    let gap: Double =
-      switch events {
-      case .poisson(let mean): Double(mean.microseconds) / 1e6
-      case .periodic(let every, _): Double(every.microseconds) / 1e6
-      }
-    let eventsPerSecond = 1 / gap
-    var batchesPerSecond = 0.0
-    if let count = flush.count { batchesPerSecond = eventsPerSecond / Double(count) }
-    if let interval = flush.interval {
-      let mean = Double(interval.microseconds) / 1e6 * eventsPerSecond
-      let share: Double =
-        switch events {
-        case .poisson: 1 - DeterministicMath.exp(-mean)
-        case .periodic: min(mean, 1)
-        }
-      batchesPerSecond = max(batchesPerSecond, share * 1e6 / Double(interval.microseconds))
-    }
-    return (batchesPerSecond * Double(devices), eventsPerSecond * Double(devices))
   }
 }
 

@@ -48,10 +48,14 @@ struct ShardCalendars: ~Copyable, DeviceSink {
 
   mutating func schedule(wakeUp device: UInt32, at time: Instant) { schedule(ItemKind.wakeUp, device, time) }
 
+  mutating func schedule(restart device: UInt32, at time: Instant) {
+    schedule(ItemKind.restart, device, time)
+  }
+
   mutating func schedule(_ delivery: Delivery) {
     if delivery.due < end {
       deliveries.push(delivery, slot: Int(truncatingIfNeeded: slots.quotient(delivery.due.microseconds)))
-    } else {
+    } else if delivery.kind == .answer, delivery.status == 200 {
       late.append(delivery)
     }
   }
@@ -62,6 +66,6 @@ struct ShardCalendars: ~Copyable, DeviceSink {
     }
   }
 
-  /// Deliveries due after the end of the run: an acceptance among them still counts.
+  /// Acceptances whose answer is due after the end of the run: they still count.
   var late = GrowableBuffer<Delivery>()
 }

@@ -39,6 +39,7 @@ package struct Delivery: BitwiseCopyable, Sendable {
 package enum ItemKind {
   package static let wakeUp: UInt64 = 4
   package static let trigger: UInt64 = 5
+  package static let restart: UInt64 = 6
 }
 
 /// Where a device's consequences go: the windowed engine's calendars, or a test's heap.
@@ -46,6 +47,7 @@ package protocol DeviceSink: ~Copyable {
   /// `device` is local to the shard.
   mutating func schedule(trigger device: UInt32, at time: Instant)
   mutating func schedule(wakeUp device: UInt32, at time: Instant)
+  mutating func schedule(restart device: UInt32, at time: Instant)
   mutating func schedule(_ delivery: Delivery)
   mutating func send(_ request: UploadRequest)
 }

@@ -78,7 +78,8 @@ struct WindowedEngine: ~Copyable {
       (base + number).initialize(
         to: Room(
           shard: DeviceShard(
-            plan: plan, number: number, first: piece.first, count: piece.count, rows: rows, rowCount: rowCount
+            plan: plan, scenario.fleet[piece.cohort], in: scenario, number: number, first: piece.first,
+            count: piece.count, rows: rows, rowCount: rowCount
           ),
           calendars: ShardCalendars(slots: slots, slotCount: slotCount, end: end)))
     }
@@ -239,6 +240,7 @@ extension WindowedEngine.Room {
     let now = Instant(microseconds: start &+ Int64(truncatingIfNeeded: word &>> ShardCalendars.kindBits))
     switch kind {
     case ItemKind.trigger: shard.handleTrigger(UInt32(truncatingIfNeeded: payload), at: now, &calendars)
+    case ItemKind.restart: shard.handleRestart(UInt32(truncatingIfNeeded: payload), at: now, &calendars)
     case ItemKind.wakeUp: shard.handleWakeUp(UInt32(truncatingIfNeeded: payload), at: now, &calendars)
     default: shard.handle(due[Int(truncatingIfNeeded: payload)], &calendars)
     }

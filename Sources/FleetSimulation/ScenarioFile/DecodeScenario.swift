@@ -5,6 +5,8 @@ import UploadRetry
 /// The top level of a scenario.
 extension ScenarioDecoder {
   static let maximumRows: Int64 = 100_000
+  /// Every cohort counts into a table of its own: some gigabytes of counters at this limit.
+  static let maximumRowsOfAllCohorts: Int64 = 10_000_000
 
   /// - Returns: nil only when a problem was reported; a scenario may come back beside problems too.
   mutating func scenario(_ root: PositionedValue, settings: [CohortSettings]) -> Scenario? {
@@ -25,8 +27,19 @@ extension ScenarioDecoder {
     }
     if let tapi, let fleet { warnIfNothingIsLaunched(tapi, fleet, root) }
     guard let duration, let interval, let tapi, let fleet else { return nil }
+    reportTooManyRows(root, duration: duration, interval: interval, cohorts: fleet.count)
     return Scenario(
       question: question, seed: seed, duration: duration, interval: interval, tapi: tapi, fleet: fleet)
+  }
+
+  private mutating func reportTooManyRows(
+    _ root: PositionedValue, duration: Span, interval: Span, cohorts: Int
+  ) {
+    let rows = (duration.microseconds - 1) / interval.microseconds + 1
+    guard rows * Int64(cohorts) > Self.maximumRowsOfAllCohorts else { return }
+    report(
+      "\(rows) rows for each of \(cohorts) cohorts are more than \(Self.maximumRowsOfAllCohorts) together; "
+        + "take a longer interval", at: (root["interval"] ?? root["duration"] ?? root).position, "interval")
   }
 
   private mutating func format(_ node: PositionedValue) -> Bool {

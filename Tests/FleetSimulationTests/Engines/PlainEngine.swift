@@ -14,6 +14,7 @@ struct PlainEngine: ~Copyable {
     case delivery(Delivery, shard: Int)
     case wakeUp(UInt32, shard: Int)
     case trigger(UInt32, shard: Int)
+    case restart(UInt32, shard: Int)
   }
 
   struct Entry {
@@ -84,6 +85,13 @@ struct PlainEngine: ~Copyable {
           event: .wakeUp(device, shard: shard)))
     }
 
+    mutating func schedule(restart device: UInt32, at time: Instant) {
+      push(
+        Entry(
+          time: time, kind: 10, tie: (UInt64(shard), UInt64(device), 0, 0),
+          event: .restart(device, shard: shard)))
+    }
+
     mutating func schedule(_ delivery: Delivery) { deliver(delivery, toShard: shard) }
 
     mutating func deliver(_ d: Delivery, toShard target: Int) {
@@ -103,7 +111,7 @@ struct PlainEngine: ~Copyable {
       if r.arrival >= end { return }
       // Arrivals of one instant: by a hash of (seed, device, batch, attempt), then device.
       let hash = RandomKey(seed: seed).child(RandomPurpose.order).child(UInt64(r.device))
-        .child(UInt64(r.firstOrdinal) << 16 | UInt64(r.attempt)).bits
+        .child((UInt64(r.firstOrdinal) + 1) << 16 | UInt64(r.attempt)).bits
       push(
         Entry(
           time: r.arrival, kind: 0, tie: (hash, UInt64(r.device), UInt64(r.firstOrdinal), UInt64(r.attempt)),
@@ -129,7 +137,8 @@ struct PlainEngine: ~Copyable {
       firstDevice += cohort.devices
       (shards + number).initialize(
         to: DeviceShard(
-          plan: plan, number: number, first: 0, count: piece.count, rows: rows, rowCount: rowCount))
+          plan: plan, cohort, in: scenario, number: number, first: 0, count: piece.count, rows: rows,
+          rowCount: rowCount))
     }
     defer {
       shards.deinitialize(count: layout.count)
@@ -161,6 +170,9 @@ struct PlainEngine: ~Copyable {
       case .trigger(let device, let shard):
         sink.shard = shard
         shards[shard].handleTrigger(device, at: entry.time, &sink)
+      case .restart(let device, let shard):
+        sink.shard = shard
+        shards[shard].handleRestart(device, at: entry.time, &sink)
       }
     }
     for (delivery, shard) in sink.late { shards[shard].countLateAcceptance(delivery, end: end) }

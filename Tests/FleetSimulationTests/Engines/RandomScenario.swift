@@ -27,7 +27,7 @@ struct RandomScenario {
   private mutating func scenario(seed: UInt64) -> Scenario {
     let duration = Span.seconds(Int64(int(60...400)))
     let fleet = (0..<int(1...3)).map { cohort(number: $0) }
-    let load = fleet.reduce(0.0) { $0 + $1.normalLoad.batchesPerSecond }
+    let load = fleet.reduce(0.0) { $0 + NormalLoad.batchesPerSecond(of: $1) * Double($1.devices) }
     let capacity = max(load * Double(int(30...300)) / 100, 0.05)
     let server: TAPIConfiguration.Server
     if chance(50) {
@@ -65,6 +65,10 @@ struct RandomScenario {
         : .brownout(factorPartsPerMillion: Int64(int(0...2_000_000)))
       incidents.append(Incident(kind: kind, start: time, duration: length))
       time = time + length + Span(microseconds: Int64(int(0...60_000_000)))
+    }
+    if chance(20) {
+      incidents.append(
+        Incident(kind: .cdnOutage, start: Instant(microseconds: Int64(int(0...60_000_000))), duration: .seconds(60)))
     }
     return Scenario(
       seed: seed, duration: duration, interval: pick([.seconds(1), .milliseconds(700), .seconds(30)]),
@@ -109,7 +113,32 @@ struct RandomScenario {
     settings.rateLimit.maxRetryInterval = pick([1_000_000, 10_000_000, 300_000_000])
     settings.rateLimit.maxTotalBackoffDuration = pick([10_000_000, 43_200_000_000])
     cohort.settings = settings
+    if chance(40) {
+      let preset = pick(ClientPreset.all)
+      cohort.client = preset.name
+      cohort.policy = preset.policy
+      cohort.queue.mode = preset.queueMode
+      cohort.uploadConcurrency = preset.uploadConcurrency
+      cohort.ignoresFlushWhileUploading = preset.ignoresFlushWhileUploading
+    }
     cohort.policy.clampAfterJitter = chance(50)
+    if chance(40) {
+      cohort.lifecycle = Lifecycle(
+        meanTimeBetweenRestarts: chance(60) ? .seconds(Int64(int(5...200))) : nil,
+        synchronised: (0..<int(0...2)).map { _ in
+          Lifecycle.SynchronisedRestart(
+            time: Instant(microseconds: Int64(int(0...200_000_000))),
+            spread: chance(50) ? .zero : .seconds(Int64(int(1...30))))
+        }, keepsState: chance(50), flushesAtLaunch: chance(60))
+    }
+    if chance(30) {
+      var other = settings
+      other.backoff.jitter = .full
+      other.backoff.isEnabled.toggle()
+      cohort.rollout = SettingsRollout(
+        time: Instant(microseconds: Int64(int(0...100_000_000))), sharePartsPerMillion: Int64(int(0...1_000_000)),
+        settings: other)
+    }
     return cohort
   }
 }

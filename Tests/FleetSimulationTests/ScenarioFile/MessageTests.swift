@@ -84,6 +84,23 @@ struct MessageTests {
         ?? false)
   }
 
+  @Test("rows times cohorts beyond what memory bears are refused, just below is not")
+  func tooManyRows() {
+    let others = (2...300).map { "{ name: 'c\($0)', devices: 1, events: '6/min' }" }.joined(separator: ", ")
+    func messages(_ interval: String) -> [String] {
+      ScenarioText(
+        duration: "'100s'", cohort: "name: 'c1', devices: 1, events: '6/min' }, " + others.dropLast(2),
+        top: "interval: '\(interval)'"
+      ).messages()
+    }
+    #expect(messages("4ms") == [])
+    #expect(
+      messages("3ms").first?.contains(
+        "interval: 33334 rows for each of 300 cohorts are more than 10000000 together; take a longer interval"
+      )
+        ?? false)
+  }
+
   @Test("more than a thousand problems are counted, not listed")
   func tooMany() {
     let keys = (0..<2_000).map { "k\($0): 1" }.joined(separator: ", ")

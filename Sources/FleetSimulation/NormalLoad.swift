@@ -1,4 +1,4 @@
-import FleetSimulation
+import SimulationKernel
 import TAPIModel
 
 /// What a scenario's fleet asks of the server when nothing fails, by formula.
@@ -6,8 +6,10 @@ public struct NormalLoad: Sendable, Hashable {
   /// Batches that the whole fleet uploads per second.
   public var batchesPerSecond: Double
   public var eventsPerSecond: Double
-  /// Requests per second that the server can serve, without incidents.
-  public var capacityPerSecond: Double
+  /// What the server can serve without incidents, requests per second in thousandths; for workers at the
+  /// fleet's mean batch. Capacity means this in every ratio (design.md, Definitions).
+  public var nominalCapacityMilli: Int64
+  public var capacityPerSecond: Double { Double(nominalCapacityMilli) / 1_000 }
 
   /// Load divided by capacity; above 1 the fleet does not hold.
   public var utilisation: Double { capacityPerSecond > 0 ? batchesPerSecond / capacityPerSecond : .infinity }
@@ -21,8 +23,8 @@ public struct NormalLoad: Sendable, Hashable {
     }
     batchesPerSecond = batches
     eventsPerSecond = events
-    let meanEvents = batches > 0 ? events / batches : 0
-    capacityPerSecond = Double(scenario.tapi.nominalCapacityMilli(meanEvents: meanEvents)) / 1_000
+    let meanEvents = batches > 0 ? events / batches : 1
+    nominalCapacityMilli = scenario.tapi.nominalCapacityMilli(meanEvents: meanEvents)
   }
 
   static func eventsPerSecond(of cohort: Cohort) -> Double {
@@ -37,7 +39,7 @@ public struct NormalLoad: Sendable, Hashable {
   /// The count restarts at every flush (S17), so an interval with n events makes ⌈n / size⌉ batches, `size`
   /// being the events that make a flush or fill a batch, whichever is fewer; without an interval each `count`
   /// events make a flush.
-  static func batchesPerSecond(of cohort: Cohort) -> Double {
+  package static func batchesPerSecond(of cohort: Cohort) -> Double {
     let events = eventsPerSecond(of: cohort)
     let size = max(1, min(cohort.flush.count ?? .max, cohort.queue.maximumBatchEvents))
     guard let interval = cohort.flush.interval, interval > .zero else {

@@ -1,4 +1,4 @@
-import FleetExperiments
+import FleetMetrics
 import FleetSimulation
 import SimulationKernel
 import TAPIModel
@@ -62,6 +62,24 @@ struct NormalLoadTests {
       server: .workers(workers))
     #expect(isClose(load.capacityPerSecond, 4 / 0.020))
     #expect(isClose(load.utilisation, 0.1 / 200))
+  }
+
+  @Test("a run's capacity is the normal load's, for the same mean batch")
+  func capacityOfARun() throws {
+    let workers = WorkersConfiguration(
+      count: 4, serviceTime: .constant(.milliseconds(10)), serviceTimePerEvent: .milliseconds(1))
+    // An interval of 30 s with 6 events a second and a count of 100: 100 + 80 events, two batches of 90.
+    let scenario = Scenario(
+      duration: .minutes(1), tapi: TAPIConfiguration(server: .workers(workers)),
+      fleet: [
+        Cohort(
+          name: "phones", devices: 1,
+          events: .periodic(every: Span(microseconds: 1_000_000 / 6), phase: .random),
+          flush: FlushPolicy(count: 100))
+      ])
+    let capacity = try Simulation.run(scenario).nominalCapacityMilli
+    #expect(isClose(Double(capacity), (4 / 0.100 * 1_000).rounded()))
+    #expect(capacity == NormalLoad(scenario).nominalCapacityMilli)
   }
 
   @Test("absurd rates give numbers, not traps")

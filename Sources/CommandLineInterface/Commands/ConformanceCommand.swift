@@ -1,0 +1,69 @@
+import Conformance
+import FleetReports
+import FleetSimulation
+
+/// `fleetsim conformance`: does a client behave as the document says?
+struct ConformanceCommand {
+  /// As the user named them; none: the built-in vectors.
+  var paths: [String]
+  var client: ConformanceClient
+
+  /// - Throws: `UsageError` for a client that does not exist.
+  init(_ parsed: ParsedArguments) throws {
+    paths = parsed.positional
+    let name = parsed.value("client") ?? ConformanceClient.names[0]
+    guard let client = ConformanceClient(name: name) else {
+      let hint = Spelling.nearest(to: name, among: ConformanceClient.names).map { " Did you mean '\($0)'?" }
+      throw UsageError(
+        "The client '\(name)' does not exist; there are \(ConformanceClient.names.joined(separator: ", "))."
+          + (hint ?? ""))
+    }
+    self.client = client
+  }
+
+  /// - Throws: `CommandFailure` 1 when a case fails, 65, 66; `ScenarioProblems`.
+  func execute() throws {
+    let report = ConformanceRunner(client: client).run(try files())
+    try Console.print(text(report))
+    if !report.failures.isEmpty {
+      throw CommandFailure(.failed, report.failures.joined(separator: "\n"))
+    }
+  }
+
+  /// All problems of all files at once.
+  private func files() throws -> [VectorFile] {
+    if paths.isEmpty { return try VectorFile.builtIn() }
+    var files: [VectorFile] = []
+    var problems: [Diagnostic] = []
+    for path in paths {
+      let text = try InputFile.text(path)
+      do {
+        files.append(try VectorFile(text: text, name: path))
+      } catch {
+        problems += error.diagnostics
+      }
+    }
+    if !problems.isEmpty { throw ScenarioProblems(diagnostics: problems) }
+    return files
+  }
+
+  private func text(_ report: ConformanceReport) -> String {
+    let rows = report.rows
+    let table = ConformanceTable.render(rows)
+    let total = { (count: (ConformanceReport.Row) -> Int) in rows.reduce(0) { $0 + count($1) } }
+    let cases = report.results.count == 1 ? "1 case" : "\(report.results.count) cases"
+    var text = "\(report.client): \(cases)\n\n\(table)\n"
+    text += "\(total(\.passed)) passed, \(total(\.failed)) failed, \(total(\.deviates)) deviate as expected\n"
+    let deviations = report.deviations
+    if !deviations.isEmpty {
+      text += "\nExpected deviations of \(report.client):\n"
+      let width = deviations.map { $0.result.id.count }.max() ?? 0
+      for (result, reason) in deviations {
+        let requirement = result.requirement + String(repeating: " ", count: 5 - result.requirement.count)
+        let id = result.id + String(repeating: " ", count: width - result.id.count)
+        text += "  \(requirement)\(id)  \(reason)\n"
+      }
+    }
+    return text
+  }
+}

@@ -1,0 +1,241 @@
+// Recorded from Tests/ConformanceTests/Vectors; see BuiltInVectorTests. Do not edit.
+
+extension BuiltInVectors {
+  static let pipelineStates = ##"""
+    {
+      "format": 1,
+      "title": "READY and WAITING: the transitions, and what they leave alone",
+      "settings": {"httpConfig": {"rateLimitConfig": {}, "backoffConfig": {"jitterPercent": 0}}},
+      "cases": [
+        {
+          "id": "ready-2xx", "requirement": "S16",
+          "says": "READY, 200: READY",
+          "given": {"batches": ["a"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a"], "state": "READY"}},
+            {"at": 1, "answer": {"batch": "a", "status": 200},
+              "expect": {"outcome": "delivered", "state": "READY", "queue": []}}
+          ]
+        },
+        {
+          "id": "ready-other-2xx", "requirement": "S16",
+          "says": "Any 2xx is a success",
+          "given": {"batches": ["a", "b"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+            {"at": 1, "answer": {"batch": "a", "status": 204},
+              "expect": {"sends": ["b"], "outcome": "delivered"}},
+            {"at": 2, "answer": {"batch": "b", "status": 299}, "expect": {"outcome": "delivered", "queue": []}}
+          ],
+          "deviates": {
+            "segment-swift": "sends all batches of a flush at once",
+            "segment-react-native": "sends all batches of a flush at once"
+          }
+        },
+        {
+          "id": "ready-429", "requirement": "S16",
+          "says": "READY, 429: WAITING until the Retry-After is over",
+          "given": {"batches": ["a"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+            {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "20"},
+              "expect": {"state": "WAITING", "waitUntil": 21}}
+          ]
+        },
+        {
+          "id": "ready-5xx", "requirement": "S16",
+          "says": "READY, 5xx: the batch waits, the pipeline stays READY",
+          "given": {"batches": ["a"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+            {"at": 1, "answer": {"batch": "a", "status": 503},
+              "expect": {"state": "READY", "dueAt": {"a": 1.5}}},
+            {"at": 1.1, "events": 20, "seals": "b", "expect": {"sends": ["b"]}}
+          ],
+          "deviates": {
+            "segment-react-native": "keeps one retry record for the whole client"
+          }
+        },
+        {
+          "id": "wait-reached", "requirement": "S16",
+          "says": "WAITING, now = waitUntilTime: READY, and the upload goes out",
+          "given": {"batches": ["a"], "waitUntil": 30},
+          "steps": [
+            {"at": 30, "trigger": "manual", "expect": {"sends": ["a"], "state": "READY"}}
+          ]
+        },
+        {
+          "id": "wait-not-reached", "requirement": "S16",
+          "says": "WAITING, a microsecond before: nothing goes out",
+          "given": {"batches": ["a"], "waitUntil": 30},
+          "steps": [
+            {"at": 29.999999, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 30}},
+            {"at": 30, "trigger": "manual", "expect": {"sends": ["a"]}}
+          ]
+        },
+        {
+          "id": "wait-passed", "requirement": "S16",
+          "says": "WAITING, long after: READY",
+          "given": {"batches": ["a"], "waitUntil": 30},
+          "steps": [
+            {"at": 5000, "trigger": "manual", "expect": {"sends": ["a"], "state": "READY"}}
+          ]
+        },
+        {
+          "id": "waiting-defers-all", "requirement": "S16",
+          "says": "WAITING defers every batch, new ones too",
+          "given": {"batches": ["a"], "waitUntil": 30},
+          "steps": [
+            {"at": 1, "events": 20, "seals": "b", "expect": {"state": "WAITING", "queue": ["a", "b"]}},
+            {"at": 2, "trigger": "manual"},
+            {"at": 30, "trigger": "manual", "expect": {"sends": ["a"]}}
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+              {"at": 1, "events": 20, "seals": "b", "expect": {"state": "WAITING", "queue": ["a", "b"]}},
+              {"at": 2, "trigger": "manual"},
+              {"at": 30, "trigger": "manual", "expect": {"sends": ["a", "b"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+              {"at": 1, "events": 20, "seals": "b", "expect": {"state": "WAITING", "queue": ["a", "b"]}},
+              {"at": 2, "trigger": "manual"},
+              {"at": 30, "trigger": "manual", "expect": {"sends": ["a", "b"]}}
+              ]
+            }
+          }
+        },
+        {
+          "id": "waiting-429-later", "requirement": "S16",
+          "says": "WAITING, 429: a new wait, here a later one",
+          "client": {"uploads": 2},
+          "given": {"batches": ["a", "b"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+            {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"}, "expect": {"waitUntil": 31}},
+            {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "60"},
+              "expect": {"state": "WAITING", "waitUntil": 62, "globalRetryCount": 2}}
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "of two waits the shorter counts",
+              "steps": [
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+              {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"},
+                "expect": {"waitUntil": 31}},
+              {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "60"},
+                "expect": {"state": "WAITING", "waitUntil": 31}}
+              ]
+            }
+          }
+        },
+        {
+          "id": "waiting-429-earlier", "requirement": "S16",
+          "says": "... here an earlier one",
+          "client": {"uploads": 2},
+          "given": {"batches": ["a", "b"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+            {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "60"}, "expect": {"waitUntil": 61}},
+            {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "30"},
+              "expect": {"state": "WAITING", "waitUntil": 32, "globalRetryCount": 2}}
+          ]
+        },
+        {
+          "id": "waiting-5xx", "requirement": "S16",
+          "says": "WAITING, 5xx: that batch waits, the pipeline's wait stays",
+          "client": {"uploads": 2},
+          "given": {"batches": ["a", "b"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+            {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"}, "expect": {"waitUntil": 31}},
+            {"at": 2, "answer": {"batch": "b", "status": 503},
+              "expect": {"outcome": {"retry": 0.5}, "state": "WAITING", "waitUntil": 31}}
+          ]
+        },
+        {
+          "id": "waiting-2xx", "requirement": "S16",
+          "says": "WAITING, 2xx: READY at once",
+          "client": {"uploads": 2},
+          "given": {"batches": ["a", "b"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+            {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"},
+              "expect": {"state": "WAITING"}},
+            {"at": 2, "answer": {"batch": "b", "status": 200},
+              "expect": {"state": "READY", "globalRetryCount": 0, "queue": ["a"]}},
+            {"at": 3, "trigger": "manual", "expect": {"sends": ["a"]}}
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "a 2xx ends the wait only when no other batch of the flush has failed",
+              "steps": [
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+              {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"},
+                "expect": {"state": "WAITING"}},
+              {"at": 2, "answer": {"batch": "b", "status": 200},
+                "expect": {"state": "WAITING", "waitUntil": 31, "globalRetryCount": 1, "queue": ["a"]}},
+              {"at": 3, "trigger": "manual"},
+              {"at": 31, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
+          }
+        },
+        {
+          "id": "waiting-4xx", "requirement": "S16",
+          "says": "WAITING, a drop: the wait stays",
+          "client": {"uploads": 2},
+          "given": {"batches": ["a", "b"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+            {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"}},
+            {"at": 2, "answer": {"batch": "b", "status": 400},
+              "expect": {"outcome": {"drop": "status"}, "state": "WAITING", "waitUntil": 31}}
+          ]
+        },
+        {
+          "id": "reset-keeps-counters", "requirement": "S16",
+          "says": "Reaching waitUntilTime resets the state and no counter",
+          "given": {"batches": ["a"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+            {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "10"},
+              "expect": {"globalRetryCount": 1}},
+            {"at": 10, "trigger": "manual",
+              "expect": {"sends": [{"a": 1}], "state": "READY", "globalRetryCount": 1}}
+          ]
+        },
+        {
+          "id": "reset-keeps-batches", "requirement": "S16",
+          "says": "... of no batch either",
+          "given": {
+            "batches": [
+              {"batch": "a", "failures": 4, "firstFailureAt": -20, "dueAt": 10, "latestFailure": "transient"}
+            ],
+            "waitUntil": 30
+          },
+          "steps": [
+            {"at": 30, "trigger": "manual", "expect": {"sends": [{"a": 4}], "failures": {"a": 4}}}
+          ]
+        },
+        {
+          "id": "checked-before-every-send", "requirement": "S16",
+          "says": "The state is checked before every attempt: a wait that begins during a loop ends it",
+          "client": {"uploads": 2},
+          "given": {"batches": ["a", "b", "c"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+            {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"},
+              "expect": {"state": "WAITING"}},
+            {"at": 2, "answer": {"batch": "b", "status": 503}, "expect": {"queue": ["a", "b", "c"]}}
+          ]
+        }
+      ]
+    }
+
+    """##
+}

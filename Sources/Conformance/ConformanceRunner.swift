@@ -1,0 +1,164 @@
+import UploadRetry
+
+/// Runs vectors against a client (S21).
+public struct ConformanceRunner: Sendable {
+  /// The client that is tested.
+  public let client: ConformanceClient
+
+  public init(client: ConformanceClient) { self.client = client }
+
+  /// Runs every case of every file, in order.
+  public func run(_ files: [VectorFile]) -> ConformanceReport {
+    ConformanceReport(
+      client: client.name,
+      results: files.flatMap { file in
+        file.cases.map { vector in
+          CaseResult(
+            id: vector.id, requirement: vector.requirement, says: vector.says, file: file.name,
+            line: vector.line,
+            verdict: verdict(on: vector))
+        }
+      })
+  }
+
+  private func verdict(on vector: VectorCase) -> CaseResult.Verdict {
+    let mismatches = mismatches(of: vector, vector.steps)
+    guard let deviation = vector.deviations[client.name] else {
+      return mismatches.isEmpty ? .passed : .failed(mismatches)
+    }
+    if mismatches.isEmpty {
+      let message = "\(client.name) is said to deviate (\(deviation.reason)) and does not"
+      return .failed([Mismatch(line: deviation.line, message: message)])
+    }
+    if let steps = deviation.steps {
+      let others = self.mismatches(of: vector, steps)
+      if !others.isEmpty { return .failed(others) }
+    }
+    return .deviates(deviation.reason)
+  }
+
+  /// What differs under the first draw that finds anything.
+  private func mismatches(of vector: VectorCase, _ steps: [VectorStep]) -> [Mismatch] {
+    let (config, repairs) = HTTPConfig.decode(vector.settings, missingSection: client.policy.missingSection)
+    let fromSettings = SettingsComparison.mismatches(vector, config, repairs)
+    if !fromSettings.isEmpty { return fromSettings }
+    for draws in Draws.choices(vector.jitter) {
+      var harness = ClientHarness(vector, config: config, preset: client, random: draws)
+      let origin = vector.wallClock * 1_000_000
+      for step in steps {
+        let seen = harness.perform(step.action, at: origin + step.at)
+        let found = StepComparison(step: step, origin: origin).mismatches(seen, harness)
+        if !found.isEmpty { return found }
+      }
+    }
+    return []
+  }
+}
+
+/// Random words for a case: it must hold for the lowest jitter, for the highest, and in between.
+private struct Draws: RandomNumberGenerator {
+  var word: UInt64
+  var increment: UInt64
+
+  static func choices(_ end: VectorDraw?) -> [Draws] {
+    let (lowest, highest) = (Draws(word: 0, increment: 0), Draws(word: .max, increment: 0))
+    return switch end {
+    case .lowest: [lowest]
+    case .highest: [highest]
+    case nil: [lowest, highest, Draws(word: 0x5851_F42D_4C95_7F2D, increment: 0x9E37_79B9_7F4A_7C15)]
+    }
+  }
+
+  mutating func next() -> UInt64 {
+    defer { word &+= increment }
+    return word
+  }
+}
+
+/// What was expected and what came.
+public struct Mismatch: Sendable, Hashable {
+  /// Of the vector file.
+  public var line: Int
+  public var message: String
+
+  init(line: Int, message: String) {
+    self.line = line
+    self.message = message
+  }
+
+  init(_ line: Int, _ what: String, expected: String, got: String) {
+    self.init(line: line, message: "\(what): expected \(expected), got \(got)")
+  }
+}
+
+/// How one case ended.
+public struct CaseResult: Sendable {
+  public var id: String
+  public var requirement: String
+  public var says: String
+  public var file: String
+  /// Where the case begins.
+  public var line: Int
+  public var verdict: Verdict
+
+  public enum Verdict: Sendable, Hashable {
+    case passed
+    case failed([Mismatch])
+    /// As the case says that this client does, for the reason given.
+    case deviates(String)
+  }
+}
+
+/// The results of a run.
+public struct ConformanceReport: Sendable {
+  /// The preset's name.
+  public var client: String
+  /// In the order of the files.
+  public var results: [CaseResult]
+
+  /// One requirement's row.
+  public struct Row: Sendable, Hashable {
+    public var requirement: String
+    public var title: String
+    public var passed = 0
+    public var failed = 0
+    public var deviates = 0
+  }
+
+  /// One row for each requirement that a case tests, in order.
+  public var rows: [Row] {
+    Requirement.all.compactMap { requirement in
+      let own = results.filter { $0.requirement == requirement.id }
+      if own.isEmpty { return nil }
+      var row = Row(requirement: requirement.id, title: requirement.title)
+      for result in own {
+        switch result.verdict {
+        case .passed: row.passed += 1
+        case .failed: row.failed += 1
+        case .deviates: row.deviates += 1
+        }
+      }
+      return row
+    }
+  }
+
+  /// Every mismatch as `file:line: id: what`.
+  public var failures: [String] {
+    results.flatMap { result -> [String] in
+      guard case .failed(let mismatches) = result.verdict else { return [] }
+      return mismatches.map { "\(result.file):\($0.line): \(result.id): \($0.message)" }
+    }
+  }
+
+  /// The cases that deviate as they are said to, in the order of the requirements.
+  public var deviations: [(result: CaseResult, reason: String)] {
+    Requirement.all.flatMap { requirement in
+      results.compactMap { result -> (result: CaseResult, reason: String)? in
+        guard result.requirement == requirement.id, case .deviates(let reason) = result.verdict else {
+          return nil
+        }
+        return (result, reason)
+      }
+    }
+  }
+}

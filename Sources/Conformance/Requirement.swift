@@ -1,0 +1,25 @@
+/// The requirements that vectors can test.
+public enum Requirement {
+  /// In order, with what each says in a few words.
+  public static let all: [(id: String, title: String)] = [
+    ("S2", "X-Retry-Count and the two counters"),
+    ("S3", "one batch after another; a 429 ends the loop"),
+    ("S4", "Retry-After: forms, cap, absence"),
+    ("S5", "4xx: which are dropped, which retried"),
+    ("S6", "5xx: which are dropped, which retried"),
+    ("S7", "Retry-After counts on 429 alone"),
+    ("S8", "1xx, 3xx and unknown codes are dropped"),
+    ("S9", "no HTTP status: the batch backs off"),
+    ("S10", "the backoff formula and its jitter"),
+    ("S11", "the limit on total time, strictly more"),
+    ("S12", "the limits on retries"),
+    ("S13", "Settings: defaults, shapes, precedence"),
+    ("S14", "Settings: bad values are repaired"),
+    ("S15", "enabled: false is legacy"),
+    ("S16", "READY, WAITING and their transitions"),
+    ("S17", "triggers and the upload loop"),
+    ("S18", "state survives a restart"),
+  ]
+
+  static func title(of id: String) -> String? { all.first { $0.id == id }?.title }
+}

@@ -1,0 +1,185 @@
+import UploadRetry
+
+/// One file of conformance vectors (S21): cases that any SDK can run.
+///
+/// The format is described in the `README.md` beside the vectors. Times are microseconds here and seconds in
+/// the files; a case begins at its time 0.
+public struct VectorFile: Sendable {
+  /// As the user named it; it stands in every message.
+  public var name: String
+  /// What the file is about.
+  public var title: String
+  package var cases: [VectorCase]
+
+  /// How many cases it has.
+  public var count: Int { cases.count }
+}
+
+/// A value of a file and the line it stands on.
+struct Located<Value: Sendable>: Sendable {
+  var value: Value
+  var line: Int
+}
+
+/// One case: a client in a state, what happens to it, and what it must do.
+package struct VectorCase: Sendable {
+  /// Unique over all files.
+  package var id: String
+  /// The requirement that it tests, `S11`.
+  package var requirement: String
+  /// In one sentence.
+  package var says: String
+  package var line: Int
+  var settings: SettingsValue
+  var client: VectorClient
+  /// The wall clock at time 0, seconds since 1970-01-01T00:00:00Z.
+  var wallClock: Int64
+  var given: VectorGiven
+  /// The only draw that the case is about; nil: whatever is drawn.
+  var jitter: VectorDraw?
+  var steps: [VectorStep]
+  /// JSON paths of the Settings that must be repaired (S14), sorted.
+  var repairs: Located<[String]>?
+  /// Settings as they must be after defaults and repairs, by path from the section.
+  var effective: [(path: String, value: Located<SettingsValue>)]
+  /// Where a preset differs, by its name.
+  package var deviations: [String: VectorDeviation]
+}
+
+/// Options of the client that a case needs; nil leaves the preset's.
+struct VectorClient: Sendable {
+  var supportsOAuth: Bool?
+  /// Uploads at once.
+  var uploads: Int?
+  var flushAt = 20
+  /// Events held at most.
+  var maximumEvents = 1000
+  /// False: nothing survives a restart (S18).
+  var isPersistent = true
+}
+
+/// The state at time 0.
+struct VectorGiven: Sendable {
+  var batches: [VectorBatch] = []
+  var globalRetryCount: UInt16 = 0
+  var waitUntil: Int64?
+}
+
+/// Which end of the jitter's range is drawn.
+enum VectorDraw: String, Sendable, CaseIterable {
+  case lowest, highest
+}
+
+/// A batch as it is at time 0.
+struct VectorBatch: Sendable {
+  var name: String
+  var events = 1
+  var failures: UInt16 = 0
+  var firstFailureAt: Int64?
+  var dueAt: Int64?
+  var latestFailure = BatchRetryState.LatestFailure.none
+}
+
+/// Something that happens, and what must follow.
+struct VectorStep: Sendable {
+  var at: Int64
+  var line: Int
+  var action: Action
+  var expect: VectorExpectation
+
+  enum Action: Sendable {
+    /// A flush, for whatever reason (S17).
+    case trigger(TriggerKind)
+    /// New events, to be sealed under a name by the next flush.
+    case events(Int, batch: String)
+    /// How the upload of a batch ended; nil: no HTTP status (S9). The header is as received.
+    case answer(batch: String, status: Int?, retryAfter: String?)
+    /// The process dies and comes back with what it had saved (S18).
+    case restart(SavedState)
+  }
+
+  enum TriggerKind: String, Sendable, CaseIterable {
+    case interval, manual, reconnect, foreground, background
+    /// Not a trigger: the due time of a client that sets a timer.
+    case wakeUp
+  }
+
+  /// What a restart finds.
+  enum SavedState: String, Sendable, CaseIterable {
+    case intact, missing, corrupt, torn
+  }
+}
+
+/// What a preset does instead.
+package struct VectorDeviation: Sendable {
+  /// Why, in a few words.
+  package var reason: String
+  package var line: Int
+  /// The steps with its own expectations, if the file gives them.
+  var steps: [VectorStep]?
+}
+
+/// What must have happened after a step. Sends and drops are complete: what is not listed must not happen.
+struct VectorExpectation: Sendable {
+  var sends: Located<[ExpectedSend]>
+  /// Batches given up before a send, with the reason.
+  var drops: Located<[NamedDrop]>
+  var outcome: Located<ExpectedOutcome>?
+  var isReady: Located<Bool>?
+  /// nil as a value: no wait.
+  var waitUntil: Located<ClosedRange<Int64>>?
+  var globalRetryCount: Located<Int>?
+  var failures: [(batch: String, count: Located<Int>)] = []
+  var dueAt: [(batch: String, time: Located<ClosedRange<Int64>>)] = []
+  /// The batches held, oldest first.
+  var queue: Located<[String]>?
+  /// What became of the saved state.
+  var restored: Located<Restored>?
+
+  enum Restored: String, Sendable, CaseIterable {
+    case intact, repaired, fresh
+  }
+}
+
+struct NamedDrop: Sendable, Hashable, CustomStringConvertible {
+  var batch: String
+  var reason: String
+  var description: String { "\(batch) (\(reason))" }
+}
+
+struct ExpectedSend: Sendable {
+  var batch: String
+  var header: Header
+
+  enum Header: Sendable, Hashable {
+    /// The case is not about it.
+    case any
+    case absent
+    case count(Int)
+  }
+}
+
+enum ExpectedOutcome: Sendable {
+  case delivered
+  /// The batch waits this long from the answer on.
+  case retry(ClosedRange<Int64>)
+  /// The pipeline waits this long from the answer on.
+  case pause(ClosedRange<Int64>)
+  case retryAtNextTrigger
+  case drop(String)
+}
+
+/// The reasons of drops as the files name them.
+enum DropName {
+  static let overflow = "overflow"
+  static let all = ["status", "retryLimit", "globalRetryLimit", "age", overflow]
+
+  static func name(of reason: DropReason) -> String {
+    switch reason {
+    case .status: "status"
+    case .retryLimit: "retryLimit"
+    case .rateLimitRetryLimit: "globalRetryLimit"
+    case .age: "age"
+    }
+  }
+}

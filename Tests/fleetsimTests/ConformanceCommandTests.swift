@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+/// `fleetsim conformance` through the real process.
+@Suite("Conformance command")
+struct ConformanceCommandTests {
+  private func vector(wait: Int, more: String = "") -> String {
+    """
+    {"format": 1, "title": "mine", "cases": [
+      {"id": "mine", "requirement": "S4", "says": "Retry-After is honoured",
+       "settings": {"httpConfig": {"rateLimitConfig": {}, "backoffConfig": {}}},
+       "given": {"batches": ["a"]}, \(more)
+       "steps": [
+        {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+        {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "20"}, "expect": {"outcome": {"pause": \(wait)}}}
+       ]}
+    ]}
+    """
+  }
+
+  @Test("the document's client passes every built-in vector, with a row for each requirement")
+  func document() throws {
+    let scratch = try Scratch()
+    let output = try Tool.run(["conformance"], in: scratch.url)
+    #expect(output.code == 0)
+    #expect(output.standardError == "")
+    #expect(output.standardOutput.hasPrefix("tapi-document: "))
+    #expect(output.standardOutput.contains(" passed, 0 failed, 0 deviate as expected\n"))
+    let lines = output.standardOutput.split(separator: "\n")
+    for number in 2...18 { #expect(lines.contains { $0.hasPrefix("S\(number) ") }, "S\(number)") }
+    #expect(!output.standardOutput.contains("Expected deviations"))
+    for line in lines { #expect(line.count <= 100, "\(line)") }
+  }
+
+  @Test(
+    "a shipped client deviates as expected, and the reasons are shown",
+    arguments: [
+      ("segment-swift", "clamps backoff plus jitter to the cap"), ("segment-kotlin", "treats it as a 500"),
+      ("segment-react-native", "waits 60 s after a 429"),
+    ])
+  func shipped(client: String, reason: String) throws {
+    let scratch = try Scratch()
+    let output = try Tool.run(["conformance", "--client", client], in: scratch.url)
+    #expect(output.code == 0)
+    #expect(output.standardError == "")
+    #expect(output.standardOutput.contains("Expected deviations of \(client):\n"))
+    #expect(output.standardOutput.contains(reason))
+  }
+
+  @Test("several files run one after the other; a failure is 1, with the line")
+  func files() throws {
+    let scratch = try Scratch()
+    try scratch.write("good.json", vector(wait: 20))
+    try scratch.write("bad.json", vector(wait: 30))
+    let good = try Tool.run(["conformance", "good.json"], in: scratch.url)
+    #expect(good.code == 0)
+    #expect(
+      good.standardOutput == """
+        tapi-document: 1 case
+
+        requirement  what it says                      passed  failed  deviates
+        ───────────  ────────────────────────────────  ──────  ──────  ────────
+        S4           Retry-After: forms, cap, absence       1       0         0
+
+        1 passed, 0 failed, 0 deviate as expected
+
+        """)
+    let both = try Tool.run(["conformance", "good.json", "bad.json"], in: scratch.url)
+    #expect(both.code == 1)
+    #expect(both.standardError == "bad.json:7: mine: outcome: expected pause of 30 s, got pause of 20 s\n")
+    #expect(both.standardOutput.contains("1 passed, 1 failed, 0 deviate as expected"))
+  }
+
+  @Test("a deviation that is declared and does not occur is a failure")
+  func undeviating() throws {
+    let scratch = try Scratch()
+    try scratch.write("v.json", vector(wait: 20, more: #""deviates": {"segment-swift": "of old"},"#))
+    #expect(try Tool.run(["conformance", "v.json"], in: scratch.url).code == 0)
+    let output = try Tool.run(["conformance", "v.json", "--client", "segment-swift"], in: scratch.url)
+    #expect(output.code == 1)
+    #expect(
+      output.standardError == "v.json:4: mine: segment-swift is said to deviate (of old) and does not\n")
+  }
+
+  @Test("bad files are 65, all problems at once; a missing file is 66; an unknown client is 64")
+  func badInput() throws {
+    let scratch = try Scratch()
+    try scratch.write("one.json", vector(wait: 20).replacing("manual", with: "manuel"))
+    try scratch.write("two.json", "{")
+    let bad = try Tool.run(["conformance", "one.json", "two.json"], in: scratch.url)
+    #expect(bad.code == 65)
+    #expect(bad.standardOutput == "")
+    let lines = bad.standardError.split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines[0].hasPrefix("one.json:6: cases[0] mine.steps[0].trigger: "), "\(bad.standardError)")
+    #expect(lines[1].hasPrefix("two.json:1:2: "), "\(bad.standardError)")
+    let missing = try Tool.run(["conformance", "none.json"], in: scratch.url)
+    #expect(missing.code == 66)
+    #expect(missing.standardError == "none.json: cannot be read: No such file or directory\n")
+    let client = try Tool.run(["conformance", "--client", "segment-swfit"], in: scratch.url)
+    #expect(client.code == 64)
+    #expect(client.standardError.contains("Did you mean 'segment-swift'?"))
+  }
+
+  @Test("a binary moved elsewhere has the vectors with it")
+  func moved() throws {
+    let scratch = try Scratch()
+    let copy = scratch.url.appendingPathComponent("tool")
+    try FileManager.default.copyItem(at: Tool.executable, to: copy)
+    let process = Process()
+    process.executableURL = copy
+    process.arguments = ["conformance"]
+    process.currentDirectoryURL = scratch.url
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+  }
+}

@@ -142,7 +142,8 @@ extension ScenarioDecoder {
             + remedy, at: rollout.position, path)
       }
     }
-    guard !fleet.contains(where: \.hasRestarts), case .array(let nodes)? = root["tapi"]?["incidents"]?.content,
+    guard !fleet.contains(where: \.hasRestarts),
+      case .array(let nodes)? = root["tapi"]?["incidents"]?.content,
       nodes.count == tapi.incidents.count
     else { return }
     for (index, incident) in tapi.incidents.enumerated()

@@ -106,7 +106,8 @@ extension Incident {
       case .brownout(let parts): [("factor", .text(Units.text(partsPerMillion: parts)))]
       case .cdnOutage: []
       }
-    return .members([("kind", .text(kind.name.rawValue)), ("at", .span(start - .start)), ("for", .span(duration))] + rest)
+    return .members(
+      [("kind", .text(kind.name.rawValue)), ("at", .span(start - .start)), ("for", .span(duration))] + rest)
   }
 }
 

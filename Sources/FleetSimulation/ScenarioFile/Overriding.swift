@@ -65,7 +65,8 @@ struct Overriding {
       try checkSettings(parts, path)
       settingsChanges.append(
         SettingsChange(
-          cohort: cohort, isOfRollout: isRollout(String(path.dropLast(".settings".count))), parts: Array(parts),
+          cohort: cohort, isOfRollout: isRollout(String(path.dropLast(".settings".count))),
+          parts: Array(parts),
           value: override.tree, path: override.path))
       // The Settings in the tree stay as they are.
       return node ?? PositionedValue(.object([]), at: .commandLine)

@@ -29,7 +29,9 @@ struct SettingsResolution {
   }
 
   /// The Settings of every cohort, in order.
-  mutating func configs(of root: PositionedValue, reporting decoder: inout ScenarioDecoder) -> [CohortSettings] {
+  mutating func configs(of root: PositionedValue, reporting decoder: inout ScenarioDecoder)
+    -> [CohortSettings]
+  {
     guard case .array(let cohorts)? = root["fleet"]?.content else {
       // Still say what is wrong with the Settings.
       if let node = root["settings"] { _ = tree(node, "settings", reporting: &decoder) }

@@ -84,7 +84,16 @@ enum MessageGoldens {
       2: tapi.incidents.0.at: missing; write for example at: "20m"
       2: tapi.incidents.0.for: missing; write for example for: "10m"
     tapi incidents: [{ kind: 'outrage', at: '1m', for: '1m' }]
-      2: tapi.incidents.0.kind: "outrage" is not known; did you mean "outage"? Allowed: "outage", "brownout"
+      2: tapi.incidents.0.kind: "outrage" is not known; did you mean "outage"? Allowed: "outage", "brownout", "cdnOutage"
+    tapi incidents: [{ kind: 'cdnOutage', at: '1m', for: '1m', status: 503 }]
+      2: tapi.incidents.0.status: unknown key. Allowed here: kind, at, for
+      2: warning: tapi.incidents.0: concerns no device: apps fetch Settings at launch, and none is launched during the run; give the cohort lifecycle: { restarts: "2/day" }, or say at: "0s"
+    tapi incidents: [{ kind: 'cdnOutage', at: '0s', for: '10m' }, { kind: 'outage', at: '5m', for: '1m' }]
+    tapi incidents: [{ kind: 'cdnOutage', at: '0s', for: '10m' }, { kind: 'cdnOutage', at: '5m', for: '1m' }]
+      2: tapi.incidents.1: overlaps incident 0 on line 2, another cdnOutage
+      2: warning: tapi.incidents.1: concerns no device: apps fetch Settings at launch, and none is launched during the run; give the cohort lifecycle: { restarts: "2/day" }, or say at: "0s"
+    tapi incidents: [{ kind: 'cdnOutage', at: '1m', for: '1m' }]
+      2: warning: tapi.incidents.0: concerns no device: apps fetch Settings at launch, and none is launched during the run; give the cohort lifecycle: { restarts: "2/day" }, or say at: "0s"
     tapi incidents: [{ kind: 'outage', at: '1m', for: '0s', factor: 1 }]
       2: tapi.incidents.0.factor: unknown key. Allowed here: kind, at, for, status, retryAfter, keepsWork
       2: tapi.incidents.0.for: "0s" is out of range; allowed: 1us to 366d
@@ -131,7 +140,12 @@ enum MessageGoldens {
     cohort name: 'a', devices: 10, events: '2000/s'
       3: fleet.a.events: "2000/s" is out of range; allowed: one event in 366 days to 1000/s
     cohort +client: 'tapi-dokument'
-      3: fleet.phones.client: "tapi-dokument" is not known; did you mean "tapi-document"? Allowed: "tapi-document"
+      3: fleet.phones.client: "tapi-dokument" is not known; did you mean "tapi-document"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native"
+    cohort +client: 'segment-swfit', flushWhileUploading: 'join'
+      3: fleet.phones.client: "segment-swfit" is not known; did you mean "segment-swift"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native"
+      3: fleet.phones.flushWhileUploading: "join" is not known; did you mean "joins"? Allowed: "joins", "ignored"
+    cohort +client: 5
+      3: fleet.phones.client: expected one of "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", found 5
     cohort +flush: { count: null, interval: null }
       3: fleet.phones.flush: neither a count nor an interval: such a device never flushes; keep one
     cohort +flush: { count: 0, interval: 30, phase: 'synchronized' }
@@ -171,8 +185,57 @@ enum MessageGoldens {
       3: fleet.phones.network: expected an object, found the string "50ms"
     cohort +policy: { clampAfterJitter: 1, missingRetryAfter: 'none', supportsOAuth: null }
       3: fleet.phones.policy.clampAfterJitter: expected true or false, found 1
-      3: fleet.phones.policy.missingRetryAfter: "none" is not known. Allowed: "maxRetryInterval", "exponentialBackoff"
+      3: fleet.phones.policy.missingRetryAfter: "none" is not known. Allowed: "maxRetryInterval", "fixed:S", "exponentialBackoff"
       3: fleet.phones.policy.supportsOAuth: expected true or false, found null
+    cohort +policy: { missingRetryAfter: 'fixed:3601', noStatus: 'asStatus5000', limitReached: 1, twoWait: 'x' }
+      3: fleet.phones.policy.twoWait: unknown key; did you mean "twoWaits"? Allowed here: clampAfterJitter, missingRetryAfter, retryAfterOnOtherCodes, retryAfterForms, noStatus, retryCountHeader, twoWaits, limitReached, rateLimitingOff, missingSection, sendsAtLimit, successEndsWait, ageLimit, supportsOAuth
+      3: fleet.phones.policy.missingRetryAfter: "fixed:3601" is not known; write for example "fixed:60": whole seconds from 0 to 3600
+      3: fleet.phones.policy.noStatus: "asStatus5000" is not known; did you mean "asStatus500"? Allowed: "backoff", "untouched", "asStatus500", "clientBackoff"
+      3: fleet.phones.policy.limitReached: expected one of "dropBatch", "dropBatchAndResetGlobal", "resetStateAndDropFlush", found 1
+    cohort +policy: { missingRetryAfter: 'fixed:S' }
+      3: fleet.phones.policy.missingRetryAfter: "fixed:S" is not known; write for example "fixed:60": whole seconds from 0 to 3600
+    cohort +policy: 'shipped'
+      3: fleet.phones.policy: expected an object, found the string "shipped"
+    cohort +lifecycle: null, rollout: null
+    cohort +lifecycle: { restarts: 2, synchronised: { at: '30m' }, state: 'memory', flushAtLaunch: 'yes' }
+      3: fleet.phones.lifecycle.restarts: missing unit: write "2/day"
+      3: fleet.phones.lifecycle.synchronised: expected a list, found an object
+      3: fleet.phones.lifecycle.state: "memory" is not known; did you mean "inMemory"? Allowed: "persisted", "inMemory"
+      3: fleet.phones.lifecycle.flushAtLaunch: expected true or false, found the string "yes"
+    cohort +lifecycle: { restarts: '2/s', synchronised: [{ spread: 10 }, { at: -1, spred: '1s' }] }
+      3: fleet.phones.lifecycle.restarts: "2/s" is out of range; allowed: one restart in 366 days to 1/s
+      3: fleet.phones.lifecycle.synchronised.0.at: missing; write for example at: "30m"
+      3: fleet.phones.lifecycle.synchronised.0.spread: missing unit: write "10s"
+      3: fleet.phones.lifecycle.synchronised.1.spred: unknown key; did you mean "spread"? Allowed here: at, spread
+      3: fleet.phones.lifecycle.synchronised.1.at: missing unit: write a value like "30s"
+    cohort +lifecycle: { restarts: '0/day' }
+      3: fleet.phones.lifecycle.restarts: "0/day" is out of range; allowed: one restart in 366 days to 1/s
+    cohort +lifecycle: { restarts: { meanGap: '1ms' } }
+      3: fleet.phones.lifecycle.restarts.meanGap: "1ms" is out of range; allowed: 1s to 366d
+    cohort +lifecycle: { restarts: {} }
+      3: fleet.phones.lifecycle.restarts.meanGap: missing; write for example meanGap: "12h"
+    cohort +lifecycle: { synchronised: [{ at: '3h' }] }
+      3: warning: fleet.phones.lifecycle.synchronised.0.at: at 3h the run of 2h is over: it never happens
+    cohort +lifecycle: { restart: '2/day' }
+      3: fleet.phones.lifecycle.restart: unknown key; did you mean "restarts"? Allowed here: restarts, synchronised, state, flushAtLaunch
+    cohort +lifecycle: '2/day'
+      3: fleet.phones.lifecycle: expected an object, found the string "2/day"
+    cohort +rollout: {}
+      3: fleet.phones.rollout.at: missing; write for example at: "20m"
+      3: fleet.phones.rollout.settings: missing; write for example settings: "settings-new.json"
+    cohort +rollout: { at: '0s', share: '101%', settings: {} }
+      3: fleet.phones.rollout.share: "101%" is out of range; allowed: 0% to 100%
+    cohort +rollout: { at: '0s', share: true, settings: 5 }
+      3: fleet.phones.rollout.settings: expected the name of a Settings file or the Settings themselves, found 5
+      3: fleet.phones.rollout.share: expected a share such as "50%" or 0.5, found true; allowed: 0% to 100%
+    cohort +rollout: { at: '0s', share: '50', settings: 'no.json' }
+      3: fleet.phones.rollout.settings: cannot read "no.json": No such file
+      3: fleet.phones.rollout.share: missing unit: write "50%", or the number 0.5 for a half
+    cohort +rollout: { at: '0s', settings: { backoffConfig: { jitterPercent: 200 } } }
+      3: warning: fleet.phones.rollout.settings.backoffConfig.jitterPercent: 200 is out of range; allowed is 0 to 100 %; 100 is used
+    cohort +rollout: { at: '20m', settings: {} }
+      3: warning: fleet.phones.rollout: no device picks these Settings up: apps fetch them at launch, and none is launched during the run; give the cohort lifecycle: { restarts: "2/day" }, or say at: "0s"
+    cohort +rollout: { at: '20m', settings: {} }, lifecycle: { restarts: '2/day' }
     cohort +eventSize: '0B', requestSize: 500
       3: fleet.phones.eventSize: "0B" is out of range; allowed: 1B to 100MB
       3: fleet.phones.requestSize: missing unit: write "500B"
@@ -181,8 +244,8 @@ enum MessageGoldens {
     cohort +settings: 'no.json'
       3: fleet.phones.settings: cannot read "no.json": No such file
     cohort +flsh: {}, Devices: 5
-      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, client, events, flush, queue, retries, uploadConcurrency, timeout, network, settings, policy, eventSize, requestSize
-      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, client, events, flush, queue, retries, uploadConcurrency, timeout, network, settings, policy, eventSize, requestSize
+      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, client, events, flush, queue, retries, uploadConcurrency, flushWhileUploading, timeout, network, settings, policy, lifecycle, rollout, eventSize, requestSize
+      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, client, events, flush, queue, retries, uploadConcurrency, flushWhileUploading, timeout, network, settings, policy, lifecycle, rollout, eventSize, requestSize
     cohort +settings: { httpConfig: { backoffConfig: { jitterPercent: 200, jitterStrategy: 'ful' } } }
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterPercent: 200 is out of range; allowed is 0 to 100 %; 100 is used
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterStrategy: "ful" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; did you mean full? additive:100 is used
@@ -280,11 +343,27 @@ enum MessageGoldens {
       --set: tapi.incidents.0.at: there is no list tapi.incidents in the file
     --set tapi.incidents=[]
     --set policy.clamp=true
-      --set: policy.clamp: there is no "clamp" in policy. Allowed there: clampAfterJitter, missingRetryAfter, supportsOAuth
+      --set: policy.clamp: there is no "clamp" in policy. Allowed there: clampAfterJitter, missingRetryAfter, retryAfterOnOtherCodes, retryAfterForms, noStatus, retryCountHeader, twoWaits, limitReached, rateLimitingOff, missingSection, sendsAtLimit, successEndsWait, ageLimit, supportsOAuth
     --set policy.clampAfterJitter=yes
       --set: policy.clampAfterJitter: expected true or false, found the string "yes"
     --set fleet.phones.settings.backoffConfig.jitterStrategy=sideways
       --set: fleet.phones.settings.backoffConfig.jitterStrategy: "sideways" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated
+    --set fleet.phones.rollout.settings.backofConfig={}
+      --set: fleet.phones.rollout.settings.backofConfig: there is no "backofConfig" in fleet.phones.rollout.settings; did you mean "backoffConfig"? Allowed there: rateLimitConfig, backoffConfig
+    --set fleet.phones.rollout.settings.backoffConfig.jitterStrategy=sideways
+      --set: fleet.phones.rollout.settings.backoffConfig.jitterStrategy: "sideways" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated
+      --set: fleet.phones.rollout.at: missing; write for example at: "20m"
+    --set fleet.phones.rollout={ at: '0s', settings: 'x.json' }
+      --set: fleet.phones.rollout.settings: "x.json" was not read; name the file in the scenario
+    --set fleet.phones.rollout.share=50
+      --set: fleet.phones.rollout.at: missing; write for example at: "20m"
+      --set: fleet.phones.rollout.settings: missing; write for example settings: "settings-new.json"
+      --set: fleet.phones.rollout.share: 50 is out of range; allowed: 0% to 100%
+    --set fleet.phones.lifecycle.synchronised.0.at=5
+      --set: fleet.phones.lifecycle.synchronised.0.at: there is no list fleet.phones.lifecycle.synchronised in the file
+    --set fleet.phones.lifecycle=null
+    --set fleet.phones.policy.noStatus=backof
+      --set: fleet.phones.policy.noStatus: "backof" is not known; did you mean "backoff"? Allowed: "backoff", "untouched", "asStatus500", "clientBackoff"
     --set fleet.phones.flush.interval=30
       --set: fleet.phones.flush.interval: missing unit: write "30s"
     --set tapi.workers.count=5

@@ -16,13 +16,16 @@ struct MutationTests {
       tapi: { bucket: { capacity: "4000/s", burst: 400, serviceTime: { uniform: ["1ms", "5ms"] } },
               overload: { status: 429, retryAfter: { from: "5s", to: "15s" } },
               incidents: [{ kind: "outage", at: "20m", for: "10m", status: 503, retryAfter: "30s", keepsWork: true },
-                          { kind: "brownout", at: "1h", for: "1h30m", factor: 0.5 }] },
+                          { kind: "brownout", at: "1h", for: "1h30m", factor: 0.5 },
+                          { kind: "cdnOutage", at: "1h", for: "5m" }] },
       network: { latency: { median: "80ms", p99: "600ms", minimum: "10ms" } },
       fleet: [{ name: "phones", devices: 50000, client: "tapi-document", events: "6/min",
-                flush: { count: 20, interval: "30s", phase: "random" }, retries: "gate", settings: "settings.json" },
-              { name: "tablets", devices: 3, events: { every: "30s", phase: "flush" }, queue: { mode: "rebatch", limit: 50,
+                flush: { count: 20, interval: "30s", phase: "random" }, retries: "gate", settings: "settings.json",
+                lifecycle: { restarts: "2/day", synchronised: [{ at: "30m", spread: "10s" }], state: "inMemory", flushAtLaunch: false },
+                rollout: { at: "20m", share: "50%", settings: "settings.json" } },
+              { name: "tablets", devices: 3, client: "segment-react-native", flushWhileUploading: "ignored", events: { every: "30s", phase: "flush" }, queue: { mode: "rebatch", limit: 50,
                 maximumBatchEvents: 7 }, uploadConcurrency: "unlimited", timeout: "15s", eventSize: "1KB",
-                settings: { httpConfig: { backoffConfig: { jitterStrategy: "full" } } }, policy: { clampAfterJitter: true } }],
+                settings: { httpConfig: { backoffConfig: { jitterStrategy: "full" } } }, policy: { clampAfterJitter: true, missingRetryAfter: "fixed:60" } }],
       compare: { "settings.backoffConfig.jitterStrategy": ["additive:10", "full"], "tapi.bucket.burst": [1, 2] },
     }
     """
@@ -122,6 +125,13 @@ struct MutationTests {
       "settings.backoffConfig", "settings.backoffConfig.maxRetryCount",
       "settings.backoffConfig.baseBackoffInterval",
       "settings.backoffConfig.jitterStrategy", "settings.backoffConfig.retryableStatusCodes", "policy",
+      "tapi.incidents.2", "fleet.phones.client", "fleet.phones.lifecycle", "fleet.phones.lifecycle.restarts",
+      "fleet.phones.lifecycle.synchronised", "fleet.phones.lifecycle.synchronised.0",
+      "fleet.phones.lifecycle.synchronised.0.at", "fleet.phones.lifecycle.synchronised.0.spread",
+      "fleet.phones.lifecycle.state", "fleet.phones.rollout", "fleet.phones.rollout.at",
+      "fleet.phones.rollout.share", "fleet.phones.rollout.settings",
+      "fleet.phones.rollout.settings.backoffConfig.maxRetryCount", "fleet.tablets.policy.missingRetryAfter",
+      "fleet.tablets.rollout", "fleet.tablets.rollout.settings",
     ]
     for path in paths {
       for value in Self.values {
@@ -170,7 +180,20 @@ struct MutationTests {
   private func violations(of cohort: Cohort, duration: Int64) -> [String] {
     var found: [String] = []
     func check(_ holds: Bool, _ what: String) { if !holds { found.append("\(cohort.name): \(what)") } }
-    check(cohort.devices >= 1 && cohort.client == "tapi-document", "devices, client")
+    check(cohort.devices >= 1, "devices")
+    check(ClientPreset.all.contains { $0.name == cohort.client }, "client")
+    if let gap = cohort.lifecycle?.meanTimeBetweenRestarts {
+      check((1_000_000...Units.longestSpan.microseconds).contains(gap.microseconds), "restarts")
+    }
+    for restart in cohort.lifecycle?.synchronised ?? [] {
+      check((.zero...Units.longestSpan).contains(restart.time - .start), "synchronised")
+      check((.zero...Units.longestSpan).contains(restart.spread), "spread")
+    }
+    if let rollout = cohort.rollout {
+      check((.zero...Units.longestSpan).contains(rollout.time - .start), "rollout")
+      check((0...1_000_000).contains(rollout.sharePartsPerMillion), "share")
+      check((0...1_000).contains(rollout.settings.backoff.maxRetryCount), "rollout.settings")
+    }
     switch cohort.events {
     case .poisson(let gap), .periodic(every: let gap, phase: _):
       check((1_000...Units.longestSpan.microseconds).contains(gap.microseconds), "gap")

@@ -96,12 +96,41 @@ struct ScenarioGenerator {
     cohort.timeout = span(1_000...31_622_400_000_000)
     cohort.latency = distribution(least: 1_000, most: 3_600_000_000, exponential: false)
     cohort.settings = settings()
-    cohort.policy.clampAfterJitter = random.chance(50)
-    cohort.policy.missingRetryAfter = random.pick([.maxRetryInterval, .exponentialBackoff])
-    cohort.policy.supportsOAuth = random.chance(50)
+    cohort.client = random.pick(ClientPreset.all).name
+    cohort.policy = policy()
+    cohort.ignoresFlushWhileUploading = random.chance(50)
+    cohort.lifecycle = random.chance(50) ? lifecycle() : nil
+    if random.chance(50) {
+      cohort.rollout = SettingsRollout(
+        time: .start + span(0...31_622_400_000_000),
+        sharePartsPerMillion: .random(in: 0...1_000_000, using: &random),
+        settings: settings())
+    }
     cohort.eventBytes = random.pick([1, 999, 1_000, 1_500, 100_000_000])
     cohort.requestBytes = random.pick([0, 500, 2_000_000])
     return cohort
+  }
+
+  /// A preset with any switches turned.
+  mutating func policy() -> RetryPolicy {
+    var policy = random.pick(ClientPreset.all).policy
+    for entry in RetryPolicy.switches where random.chance(40) {
+      let value = random.pick(entry.values)
+        .replacing(":S", with: ":\(Int.random(in: 0...3_600, using: &random))")
+      let isSet = policy.set(name: entry.name, value: value)
+      precondition(isSet, "\(entry.name) does not take \(value)")
+    }
+    return policy
+  }
+
+  mutating func lifecycle() -> Lifecycle {
+    Lifecycle(
+      meanTimeBetweenRestarts: random.pick([
+        nil, .seconds(43_200), .seconds(1), span(1_000_000...31_622_400_000_000),
+      ]),
+      synchronised: (0..<Int.random(in: 0...3, using: &random)).map { _ in
+        .init(time: .start + span(0...31_622_400_000_000), spread: span(0...31_622_400_000_000))
+      }, keepsState: random.chance(50), flushesAtLaunch: random.chance(50))
   }
 
   mutating func server() -> TAPIConfiguration.Server {
@@ -132,7 +161,7 @@ struct ScenarioGenerator {
       let kinds: [Incident.Kind] = [
         .outage(
           status: status, retryAfter: status == nil ? .none : retryAfter(), keepsWork: random.chance(50)),
-        .brownout(factorPartsPerMillion: .random(in: 1_000...1_000_000, using: &random)),
+        .brownout(factorPartsPerMillion: .random(in: 1_000...1_000_000, using: &random)), .cdnOutage,
       ]
       return Incident(kind: random.pick(kinds), start: start, duration: length)
     }
@@ -225,6 +254,7 @@ struct NormalisedScenarioTests {
               },
               "retries": "gate",
               "uploadConcurrency": 1,
+              "flushWhileUploading": "joins",
               "timeout": "30s",
               "network": {
                 "latency": {
@@ -254,8 +284,21 @@ struct NormalisedScenarioTests {
               "policy": {
                 "clampAfterJitter": false,
                 "missingRetryAfter": "maxRetryInterval",
+                "retryAfterOnOtherCodes": "ignored",
+                "retryAfterForms": "secondsOrDate",
+                "noStatus": "backoff",
+                "retryCountHeader": "always",
+                "twoWaits": "laterReplaces",
+                "limitReached": "dropBatch",
+                "rateLimitingOff": "legacy",
+                "missingSection": "defaultsOn",
+                "sendsAtLimit": "maxRetryCountPlusOne",
+                "successEndsWait": "always",
+                "ageLimit": "sinceFirstFailure",
                 "supportsOAuth": false
               },
+              "lifecycle": null,
+              "rollout": null,
               "eventSize": "1KB",
               "requestSize": "500B"
             }

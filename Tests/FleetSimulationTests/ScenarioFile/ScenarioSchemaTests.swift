@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UploadRetry
 
 @testable import FleetSimulation
 
@@ -55,6 +56,34 @@ struct ScenarioSchemaTests {
     #expect(known.contains("fleet.[].network.latency.logNormal.p99"))
   }
 
+  @Test("allows the clients and the values of switches that there are")
+  func sameValues() throws {
+    let schema = try schema()
+    func texts(_ node: PositionedValue?) -> [String] {
+      guard case .array(let elements)? = node?.content else { return [] }
+      return elements.compactMap { if case .string(let text) = $0.content { text } else { nil } }
+    }
+    let cohort = schema["$defs"]?["cohort"]?["properties"]
+    #expect(texts(cohort?["client"]?["enum"]) == ClientPreset.all.map(\.name))
+    let policy = schema["$defs"]?["policy"]?["properties"]
+    for entry in RetryPolicy.switches {
+      let node = policy?[entry.name]
+      if entry.isBool {
+        #expect(node?["type"]?.content.text == "boolean", "\(entry.name)")
+      } else if entry.values.contains("fixed:S") {
+        guard case .array(let forms)? = node?["oneOf"]?.content else {
+          Issue.record("\(entry.name) has no oneOf")
+          continue
+        }
+        let names = texts(forms.first?["enum"])
+        #expect(names == entry.values.filter { $0 != "fixed:S" }, "\(entry.name)")
+        #expect(forms.last?["pattern"]?.content.text == "^fixed:[0-9]{1,4}$")
+      } else {
+        #expect(texts(node?["enum"]) == entry.values, "\(entry.name)")
+      }
+    }
+  }
+
   @Test("requires what the decoder requires")
   func sameRequiredKeys() throws {
     let schema = try schema()
@@ -73,6 +102,17 @@ struct ScenarioSchemaTests {
     #expect(required(tapi?["bucket"]) == required(ScenarioSchema.bucket))
     #expect(required(tapi?["workers"]) == required(ScenarioSchema.workers))
     #expect(required(schema["$defs"]?["cohort"]) == required(ScenarioSchema.cohort))
+    func cohortPart(_ name: String) -> PositionedValue? {
+      guard case .array(let forms)? = schema["$defs"]?["cohort"]?["properties"]?[name]?["oneOf"]?.content
+      else { return nil }
+      return forms.first
+    }
+    #expect(required(cohortPart("rollout")) == required(ScenarioSchema.rollout))
+    #expect(required(cohortPart("lifecycle")) == required(ScenarioSchema.lifecycle))
     #expect(required(schema["$defs"]?["logNormal"]) == Set(["median", "p99"]))
   }
+}
+
+extension PositionedValue.Content {
+  fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
 }

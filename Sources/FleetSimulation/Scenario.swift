@@ -40,7 +40,8 @@ public struct Cohort: Sendable, Hashable {
   public var name: String
   /// 1 … 4 * 10^9.
   public var devices: Int
-  /// The client preset's name; `tapi-document` is the one there is.
+  /// The name of the client preset that the defaults came from, one of `ClientPreset.all`; a run depends on the
+  /// values alone.
   public var client: String
   public var events: EventProcess
   public var flush: FlushPolicy
@@ -54,7 +55,8 @@ public struct Cohort: Sendable, Hashable {
   public var latency: Distribution
   public var settings: HTTPConfig
   public var policy: RetryPolicy
-  /// S17: whether a flush that comes while uploads run is ignored by them (shipped Swift) or joins the running loop.
+  /// S17: whether a flush that comes while uploads run is ignored by them (shipped Swift) or joins the running
+  /// loop.
   public var ignoresFlushWhileUploading: Bool = false
   /// App launches and kills; nil: every app runs from before the start to the end.
   public var lifecycle: Lifecycle? = nil
@@ -93,84 +95,12 @@ public struct Cohort: Sendable, Hashable {
 public enum EventProcess: Sendable, Hashable {
   /// Independent exponential gaps with this mean.
   case poisson(meanGap: Span)
-  /// One event every `every`. `.flush`: created at the instant of the device's flush phase; `.random`: a phase of its own.
+  /// One event every `every`. `.flush`: created at the instant of the device's flush phase; `.random`: a phase
+  /// of its own.
   case periodic(every: Span, phase: EventPhase)
 }
 
 public enum EventPhase: Sendable, Hashable { case random, flush }
-
-/// Kills and launches of the app. A restart is a kill and, at the same instant, a launch: uploads under way are given up, the
-/// flush interval starts anew, Settings are fetched (S19), and the retry state is what was kept (S18). Events are persisted always.
-public struct Lifecycle: Sendable, Hashable {
-  /// Mean time between restarts of one device, exponential gaps; nil: none of these.
-  public var meanTimeBetweenRestarts: Span?
-  /// Restarts of every device of the cohort: each at `time` plus a uniform draw of up to `spread`.
-  public var synchronised: [SynchronisedRestart]
-  /// S18: true keeps gate, counters and batch states over a restart, false starts fresh.
-  public var keepsState: Bool
-  /// Whether a launch is a flush trigger (it brings the app to the foreground, S17).
-  public var flushesAtLaunch: Bool
-
-  public struct SynchronisedRestart: Sendable, Hashable {
-    public var time: Instant
-    public var spread: Span
-    public init(time: Instant, spread: Span = .zero) {
-      self.time = time
-      self.spread = spread
-    }
-  }
-
-  public init(
-    meanTimeBetweenRestarts: Span? = nil, synchronised: [SynchronisedRestart] = [], keepsState: Bool = true,
-    flushesAtLaunch: Bool = true
-  ) {
-    self.meanTimeBetweenRestarts = meanTimeBetweenRestarts
-    self.synchronised = synchronised
-    self.keepsState = keepsState
-    self.flushesAtLaunch = flushesAtLaunch
-  }
-}
-
-/// A version of Settings published at a time to a share of the devices: each picks it up at its first launch from then on (S19). The start of the
-/// run is a launch: published at 0 it is there from the start.
-public struct SettingsRollout: Sendable, Hashable {
-  public var time: Instant
-  /// Parts per million of the devices, chosen by a hash of their number.
-  public var sharePartsPerMillion: Int64
-  public var settings: HTTPConfig
-  public init(time: Instant, sharePartsPerMillion: Int64 = 1_000_000, settings: HTTPConfig) {
-    self.time = time
-    self.sharePartsPerMillion = sharePartsPerMillion
-    self.settings = settings
-  }
-}
-
-/// A client of the last table of the requirements: its switches, and what its queue does unless the scenario says otherwise.
-public struct ClientPreset: Sendable, Hashable {
-  public var name: String
-  public var policy: RetryPolicy
-  public var queueMode: QueuePolicy.Mode
-  public var uploadConcurrency: Int
-  public var ignoresFlushWhileUploading: Bool
-
-  public static let tapiDocument = ClientPreset(
-    name: "tapi-document", policy: .tapiDocument, queueMode: .files, uploadConcurrency: 1,
-    ignoresFlushWhileUploading: false)
-  /// analytics-swift: all batch files of a flush at once.
-  public static let segmentSwift = ClientPreset(
-    name: "segment-swift", policy: .segmentSwift, queueMode: .files, uploadConcurrency: .max,
-    ignoresFlushWhileUploading: true)
-  /// analytics-kotlin: one batch file after another.
-  public static let segmentKotlin = ClientPreset(
-    name: "segment-kotlin", policy: .segmentKotlin, queueMode: .files, uploadConcurrency: 1,
-    ignoresFlushWhileUploading: false)
-  /// analytics-react-native: events re-chunked at each flush, all chunks at once.
-  public static let segmentReactNative = ClientPreset(
-    name: "segment-react-native", policy: .segmentReactNative, queueMode: .rebatch, uploadConcurrency: .max,
-    ignoresFlushWhileUploading: false)
-
-  public static let all = [tapiDocument, segmentSwift, segmentKotlin, segmentReactNative]
-}
 
 /// When a device flushes (S17). At least one of the two is set.
 public struct FlushPolicy: Sendable, Hashable {

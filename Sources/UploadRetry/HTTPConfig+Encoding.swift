@@ -54,9 +54,10 @@ extension StatusTable {
 
     func encode(_ key: String, _ statuses: [Int], candidates: [StatusAction?]) {
       let choices = candidates.map { (default: $0, differing: differing(among: statuses, from: $0)) }
-      guard let best = choices.min(by: { $0.differing.count < $1.differing.count }) else { return }
-      if let action = best.default { members.append((key, .string(action.rawValue))) }
-      overrides += best.differing.map { (String($0), .string(action(for: $0).rawValue)) }
+      if let best = choices.min(by: { $0.differing.count < $1.differing.count }) {
+        if let action = best.default { members.append((key, .string(action.rawValue))) }
+        overrides += best.differing.map { (String($0), .string(action(for: $0).rawValue)) }
+      }
     }
 
     encode(

@@ -70,7 +70,7 @@ extension RetrySnapshot {
       append(batch.state.latestFailure.rawValue)
       append(UInt8(batch.isInFlight ? 1 : 0))
     }
-    append(CRC32.checksum(of: bytes[...]))
+    append(CRC32.checksum(of: ArraySlice(bytes)))
     return bytes
   }
 

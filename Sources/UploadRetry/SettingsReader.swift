@@ -162,8 +162,10 @@ func nearest(to word: String, among candidates: [String]) -> String? {
   let scored = candidates.map {
     (candidate: $0, distance: editDistance(letters, Array($0.lowercased().utf8)))
   }
-  guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
-  return best.distance <= max(1, best.candidate.utf8.count / 3) ? best.candidate : nil
+  guard let best = scored.min(by: { $0.distance < $1.distance }),
+    best.distance <= max(1, best.candidate.utf8.count / 3)
+  else { return nil }
+  return best.candidate
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn one into the other.

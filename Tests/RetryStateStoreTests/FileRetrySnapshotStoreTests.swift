@@ -84,6 +84,31 @@ struct FileRetrySnapshotStoreTests {
     }
   }
 
+  @Test("A path through a file is neither read nor written")
+  func notADirectory() throws {
+    try withDirectory { directory in
+      let file = FileRetrySnapshotStore(url: directory.appendingPathComponent("state"))
+      try file.save(snapshot(1))
+      let store = FileRetrySnapshotStore(url: file.url.appendingPathComponent("state"))
+      #expect(reason(store.load())?.hasSuffix("Not a directory") == true)
+      #expect(throws: FileRetrySnapshotError.self) { try store.save(snapshot(1)) }
+    }
+  }
+
+  @Test(
+    "A full disk leaves the old snapshot", .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+  func fullDisk() throws {
+    try withDirectory { directory in
+      let store = FileRetrySnapshotStore(url: directory.appendingPathComponent("state"))
+      try store.save(snapshot(2))
+      try FileManager.default.createSymbolicLink(
+        atPath: store.url.path + ".new", withDestinationPath: "/dev/full")
+      let error = #expect(throws: FileRetrySnapshotError.self) { try store.save(snapshot(1)) }
+      #expect(error?.step == .write)
+      #expect(store.load() == .snapshot(snapshot(2)))
+    }
+  }
+
   @Test("Without its directory saving says what failed, and a directory in its place is no snapshot")
   func failures() throws {
     try withDirectory { directory in

@@ -76,7 +76,7 @@ struct RetrySwitchTests {
 
   // MARK: S9
 
-  @Test("No status: the batch backs off, or nothing is touched, or it is a 500, or the whole client backs off")
+  @Test("No status: the batch backs off, nothing is touched, it is a 500, or the whole client backs off")
   func noStatus() {
     let answers: [UploadResponse] = [unavailable, .noStatus, .noStatus]
     let backoff = ["0 s #0 503 > retry 0.5", "0.5 s #1 - > retry 1", "1.5 s #2 - > retry 2"]
@@ -182,7 +182,7 @@ struct RetrySwitchTests {
     }
   }
 
-  @Test("At a batch's own limit the batch is dropped; global count kept, or reset, or all state with the flush")
+  @Test("At a batch's limit it is dropped; the global count is kept or reset, or all goes with the flush")
   func limitReached() {
     var config = HTTPConfig.withoutJitter
     config.backoff.maxRetryCount = 0

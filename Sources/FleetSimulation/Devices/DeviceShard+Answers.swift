@@ -61,16 +61,16 @@ extension DeviceShard {
     case .retry(let time):
       if plan.pointee.isRebatch {
         // One retry record for the client: its wait is the whole client's.
-        pauseClient(device, until: time, .backoff, at: now)
+        pauseClient(batch, device, until: time, .backoff, at: now)
         insertReady(batch, device)
       } else {
         pushWaiting(batch, device)
       }
     case .pause(let time):
-      pauseClient(device, until: time, .rateLimit, at: now)
+      pauseClient(batch, device, until: time, .rateLimit, at: now)
       insertReady(batch, device)
     case .backOff(let time):
-      pauseClient(device, until: time, .backoff, at: now)
+      pauseClient(batch, device, until: time, .backoff, at: now)
       insertReady(batch, device)
     case .retryAtNextTrigger:
       batches[batch].flags.insert(.atTriggersOnly)
@@ -83,7 +83,7 @@ extension DeviceShard {
 
   /// The pipeline waits, and the running loop ends.
   private mutating func pauseClient(
-    _ device: UInt32, until time: Int64, _ kind: UploadGate.WaitKind, at now: Instant
+    _ batch: UInt32, _ device: UInt32, until time: Int64, _ kind: UploadGate.WaitKind, at now: Instant
   ) {
     let rule: UploadGate.WaitRule =
       switch plan.pointee.policy.twoWaits {
@@ -92,6 +92,9 @@ extension DeviceShard {
       }
     self[device].pointee.gate.pause(until: time, kind: kind, rule: rule, now: now.microseconds)
     self[device].pointee.flags.insert(.draining)
+    // The gate alone owns a wait of the client: by its rule it may be shorter than the one just drawn.
+    clientRetry?[Int(truncatingIfNeeded: device)].retryAt = 0
+    batches[batch].retry.retryAt = 0
   }
 
   private mutating func decide(

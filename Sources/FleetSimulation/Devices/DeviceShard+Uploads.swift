@@ -51,10 +51,11 @@ extension DeviceShard {
       switch decision {
       case .send:
         send(batch, device, at: now, &sink)
-      case .notDue:
+      case .notDue(let until):
         // The gate or the heap let something through too early: a bug, shown by the checkers.
         note("a batch was offered before it was due", device, at: now)
-        insertReady(batch, device)
+        batches[batch].retry.retryAt = max(until, now.microseconds &+ 1)
+        pushWaiting(batch, device)
       case .drop(let reason):
         clientRetry?[Int(truncatingIfNeeded: device)] = BatchRetryState()
         drop(batch, DeviceCounter(reason), device, at: now)

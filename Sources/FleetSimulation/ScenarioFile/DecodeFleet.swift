@@ -5,21 +5,21 @@ import UploadRetry
 extension ScenarioDecoder {
   static let maximumDevices = 4_000_000_000
   static let maximumEventsPerDevice: Int64 = 1_000_000_000
-  static let clients = ["tapi-document"]
 
   /// What a cohort takes from the scenario when it does not say so itself.
   struct CohortDefaults {
     var latency: Distribution
-    var policy: RetryPolicy
+    /// What the scenario's own `policy` says; it goes before the preset of a cohort's client.
+    var policy: PolicyChanges
     /// A stand-in after a problem.
     static let builtIn = CohortDefaults(
       latency: .logNormal(median: .milliseconds(80), p99: .milliseconds(600), minimum: .milliseconds(5)),
-      policy: .tapiDocument)
+      policy: [])
   }
 
   /// `settings` gives the Settings of the cohort at an index.
   mutating func fleet(
-    _ node: PositionedValue, duration: Span?, defaults: CohortDefaults, settings: [HTTPConfig]
+    _ node: PositionedValue, duration: Span?, defaults: CohortDefaults, settings: [CohortSettings]
   ) -> [Cohort] {
     let path = "fleet"
     guard case .array(let elements) = node.content else {
@@ -48,8 +48,8 @@ extension ScenarioDecoder {
         }
         lines[name] = lines[name] ?? element.position.line
       }
-      let config = index < settings.count ? settings[index] : HTTPConfig()
-      if let cohort = cohort(element, place, duration: duration, defaults: defaults, settings: config) {
+      let own = index < settings.count ? settings[index] : CohortSettings()
+      if let cohort = cohort(element, place, duration: duration, defaults: defaults, settings: own) {
         cohorts.append(cohort)
         total += cohort.devices
       }
@@ -62,7 +62,8 @@ extension ScenarioDecoder {
   }
 
   private mutating func cohort(
-    _ node: PositionedValue, _ path: String, duration: Span?, defaults: CohortDefaults, settings: HTTPConfig
+    _ node: PositionedValue, _ path: String, duration: Span?, defaults: CohortDefaults,
+    settings: CohortSettings
   ) -> Cohort? {
     guard object(node, path, ScenarioSchema.cohort.keys) != nil else { return nil }
     let name = node["name"].flatMap { cohortName($0, join(path, "name")) }
@@ -70,12 +71,10 @@ extension ScenarioDecoder {
     let events = node["events"].flatMap { self.events($0, join(path, "events"), duration: duration) }
     var cohort = Cohort(
       name: name ?? "", devices: devices ?? 1, events: events ?? .poisson(meanGap: .seconds(1)),
-      latency: defaults.latency, settings: settings, policy: defaults.policy)
-    if let node = node["client"] {
-      cohort.client = word(node, join(path, "client"), Self.clients.map { ($0, $0) }) ?? cohort.client
-    }
+      latency: defaults.latency, settings: settings.base)
+    cohort.take(client(node, path), changedBy: defaults.policy)
     if let node = node["flush"] { cohort.flush = flush(node, join(path, "flush")) }
-    if let node = node["queue"] { cohort.queue = queue(node, join(path, "queue")) }
+    if let node = node["queue"] { cohort.queue = queue(node, join(path, "queue"), default: cohort.queue) }
     if let node = node["retries"] {
       cohort.retries =
         word(node, join(path, "retries"), [("gate", .gate), ("timer", .timer)]) ?? cohort.retries
@@ -85,6 +84,11 @@ extension ScenarioDecoder {
     {
       cohort.uploadConcurrency = limit ?? .max
     }
+    if let node = node["flushWhileUploading"] {
+      cohort.ignoresFlushWhileUploading =
+        word(node, join(path, "flushWhileUploading"), [("joins", false), ("ignored", true)])
+        ?? cohort.ignoresFlushWhileUploading
+    }
     if let node = node["timeout"] {
       let place = join(path, "timeout")
       cohort.timeout = span(node, place, in: .milliseconds(1)...Units.longestSpan) ?? cohort.timeout
@@ -93,7 +97,13 @@ extension ScenarioDecoder {
       cohort.latency = network(node, join(path, "network")) ?? cohort.latency
     }
     if let node = node["policy"] {
-      cohort.policy = policy(node, join(path, "policy"), default: defaults.policy)
+      for (change, value) in policy(node, join(path, "policy")) { _ = change.set(value, in: &cohort.policy) }
+    }
+    if let node = node["lifecycle"], !node.isNull {
+      cohort.lifecycle = lifecycle(node, join(path, "lifecycle"), duration: duration)
+    }
+    if let node = node["rollout"], !node.isNull {
+      cohort.rollout = rollout(node, join(path, "rollout"), settings.rollout, duration: duration)
     }
     if let node = node["eventSize"] {
       cohort.eventBytes = bytes(node, join(path, "eventSize"), in: 1...100_000_000) ?? cohort.eventBytes
@@ -201,8 +211,10 @@ extension ScenarioDecoder {
     return flush
   }
 
-  private mutating func queue(_ node: PositionedValue, _ path: String) -> QueuePolicy {
-    var queue = QueuePolicy()
+  private mutating func queue(
+    _ node: PositionedValue, _ path: String, default: QueuePolicy
+  ) -> QueuePolicy {
+    var queue = `default`
     guard object(node, path, ScenarioSchema.cohort.key("queue").shape.keys) != nil else { return queue }
     if let node = node["mode"] {
       queue.mode = word(node, join(path, "mode"), [("files", .files), ("rebatch", .rebatch)]) ?? queue.mode
@@ -222,23 +234,6 @@ extension ScenarioDecoder {
     guard let latency = node["latency"] else { return nil }
     return self.latency(latency, join(path, "latency"))
   }
-
-  mutating func policy(_ node: PositionedValue, _ path: String, default: RetryPolicy) -> RetryPolicy {
-    var policy = `default`
-    guard object(node, path, ScenarioSchema.policy.keys) != nil else { return policy }
-    if let node = node["clampAfterJitter"] {
-      policy.clampAfterJitter = bool(node, join(path, "clampAfterJitter")) ?? policy.clampAfterJitter
-    }
-    if let node = node["missingRetryAfter"] {
-      let choices = RetryPolicy.MissingRetryAfter.words
-      policy.missingRetryAfter =
-        word(node, join(path, "missingRetryAfter"), choices) ?? policy.missingRetryAfter
-    }
-    if let node = node["supportsOAuth"] {
-      policy.supportsOAuth = bool(node, join(path, "supportsOAuth")) ?? policy.supportsOAuth
-    }
-    return policy
-  }
 }
 
 extension ScenarioSchema.Shape {
@@ -250,13 +245,6 @@ extension ScenarioSchema.Shape {
 
 extension PositionedValue {
   var isNull: Bool { if case .null = content { true } else { false } }
-}
-
-extension RetryPolicy.MissingRetryAfter {
-  /// As a scenario writes them.
-  static let words: [(word: String, value: Self)] = [
-    ("maxRetryInterval", .maxRetryInterval), ("exponentialBackoff", .exponentialBackoff),
-  ]
 }
 
 extension Distribution {

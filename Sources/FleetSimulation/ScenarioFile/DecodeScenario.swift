@@ -9,7 +9,7 @@ extension ScenarioDecoder {
   static let maximumRowsOfAllCohorts: Int64 = 10_000_000
 
   /// - Returns: nil only when a problem was reported; a scenario may come back beside problems too.
-  mutating func scenario(_ root: PositionedValue, settings: [HTTPConfig]) -> Scenario? {
+  mutating func scenario(_ root: PositionedValue, settings: [CohortSettings]) -> Scenario? {
     guard object(root, "", ScenarioSchema.root.keys) != nil else { return nil }
     if let node = root["format"] { _ = format(node) }
     let question = root["question"].flatMap { string($0, "question") }
@@ -21,10 +21,11 @@ extension ScenarioDecoder {
     let tapi = root["tapi"].flatMap { self.tapi($0, duration: duration) }
     var defaults = CohortDefaults.builtIn
     if let node = root["network"] { defaults.latency = network(node, "network") ?? defaults.latency }
-    if let node = root["policy"] { defaults.policy = policy(node, "policy", default: defaults.policy) }
+    if let node = root["policy"] { defaults.policy = policy(node, "policy") }
     let fleet = root["fleet"].map {
       self.fleet($0, duration: duration, defaults: defaults, settings: settings)
     }
+    if let tapi, let fleet { warnIfNothingIsLaunched(tapi, fleet, root) }
     guard let duration, let interval, let tapi, let fleet else { return nil }
     reportTooManyRows(root, duration: duration, interval: interval, cohorts: fleet.count)
     return Scenario(

@@ -173,13 +173,14 @@ extension ScenarioDecoder {
 
   private mutating func incident(_ node: PositionedValue, _ path: String, duration: Span?) -> Incident? {
     let common = ScenarioSchema.commonIncidentKeys
-    let isOutage = node["kind"].flatMap {
-      word($0, join(path, "kind"), [("outage", true), ("brownout", false)])
+    let name = node["kind"].flatMap {
+      word($0, join(path, "kind"), IncidentName.allCases.map { ($0.rawValue, $0) })
     }
-    let own =
-      switch isOutage {
-      case true?: ScenarioSchema.outageKeys
-      case false?: ScenarioSchema.brownoutKeys
+    let own: [ScenarioSchema.Key] =
+      switch name {
+      case .outage: ScenarioSchema.outageKeys
+      case .brownout: ScenarioSchema.brownoutKeys
+      case .cdnOutage: []
       case nil: ScenarioSchema.outageKeys + ScenarioSchema.brownoutKeys.map(\.optional)
       }
     guard object(node, path, common + own) != nil else { return nil }
@@ -187,7 +188,13 @@ extension ScenarioDecoder {
     let length = node["for"].flatMap {
       span($0, join(path, "for"), in: Span(microseconds: 1)...Units.longestSpan)
     }
-    let kind = isOutage.flatMap { $0 ? outage(node, path) : brownout(node, path) }
+    var kind: Incident.Kind?
+    switch name {
+    case .outage: kind = outage(node, path)
+    case .brownout: kind = brownout(node, path)
+    case .cdnOutage: kind = .cdnOutage
+    case nil: break
+    }
     guard let start, let length, let kind else { return nil }
     let incident = Incident(kind: kind, start: .start + start, duration: length)
     if let duration {
@@ -236,42 +243,26 @@ extension ScenarioDecoder {
   private mutating func brownout(_ node: PositionedValue, _ path: String) -> Incident.Kind? {
     guard let node = node["factor"] else { return nil }
     let path = join(path, "factor")
-    let allowed = "allowed: 0.1% to 100%"
-    let parts: Int64?
-    switch node.content {
-    case .string(let text):
-      parts = unit(node, path, { () throws(Units.Problem) in try Units.partsPerMillion(text) })
-    case .number(let text):
-      guard let amount = ExactDecimal(text) else { fallthrough }
-      parts = unit(node, path, { () throws(Units.Problem) in try Units.share(amount, 1_000_000, text) })
-    default:
-      report(
-        "expected a share such as \"50%\" or 0.5, found \(describe(node)); \(allowed)", at: node.position,
-        path)
-      return nil
-    }
-    guard let parts else { return nil }
-    guard (1_000...1_000_000).contains(parts) else {
-      report(
-        "\(shown(node)) is out of range; \(allowed). For no capacity at all use kind: \"outage\"",
-        at: node.position, path)
-      return nil
-    }
+    guard
+      let parts = share(
+        node, path, in: 1_000...1_000_000, allowed: "0.1% to 100%",
+        more: ". For no capacity at all use kind: \"outage\"")
+    else { return nil }
     return .brownout(factorPartsPerMillion: parts)
   }
 
   private mutating func reportOverlaps(
     _ found: [(incident: Incident, index: Int)], _ elements: [PositionedValue], _ path: String
   ) {
-    for isOutage in [true, false] {
-      let sorted = found.filter { $0.incident.isOutage == isOutage }
+    for name in IncidentName.allCases {
+      let sorted = found.filter { $0.incident.kind.name == name }
         .sorted { ($0.incident.start, $0.index) < ($1.incident.start, $1.index) }
       var latest: (incident: Incident, index: Int)?
       for entry in sorted {
         if let latest, entry.incident.start < latest.incident.end {
           report(
             "overlaps incident \(latest.index) on line \(elements[latest.index].position.line), "
-              + "another \(isOutage ? "outage" : "brownout")",
+              + "another \(name.rawValue)",
             at: elements[entry.index].position, join(path, "\(entry.index)"))
         }
         if latest.map({ entry.incident.end > $0.incident.end }) ?? true { latest = entry }
@@ -280,8 +271,19 @@ extension ScenarioDecoder {
   }
 }
 
-extension Incident {
-  fileprivate var isOutage: Bool { if case .outage = kind { true } else { false } }
+/// `kind` as a scenario writes it.
+enum IncidentName: String, CaseIterable {
+  case outage, brownout, cdnOutage
+}
+
+extension Incident.Kind {
+  var name: IncidentName {
+    switch self {
+    case .outage: .outage
+    case .brownout: .brownout
+    case .cdnOutage: .cdnOutage
+    }
+  }
 }
 
 extension Distribution {

@@ -95,21 +95,18 @@ extension RetryAfterPolicy {
 
 extension Incident {
   fileprivate var normalised: PositionedValue {
-    let (name, rest): (String, [(String, PositionedValue)]) =
+    let rest: [(String, PositionedValue)] =
       switch kind {
       case .outage(let status, let retryAfter, let keepsWork):
-        (
-          "outage",
-          [
-            ("status", status.map { .number("\($0)") } ?? .text("none")),
-            ("retryAfter", retryAfter.normalised),
-            ("keepsWork", .bool(keepsWork)),
-          ]
-        )
-      case .cdnOutage: ("cdnOutage", [])
-      case .brownout(let parts): ("brownout", [("factor", .text(Units.text(partsPerMillion: parts)))])
+        [
+          ("status", status.map { .number("\($0)") } ?? .text("none")),
+          ("retryAfter", retryAfter.normalised),
+          ("keepsWork", .bool(keepsWork)),
+        ]
+      case .brownout(let parts): [("factor", .text(Units.text(partsPerMillion: parts)))]
+      case .cdnOutage: []
       }
-    return .members([("kind", .text(name)), ("at", .span(start - .start)), ("for", .span(duration))] + rest)
+    return .members([("kind", .text(kind.name.rawValue)), ("at", .span(start - .start)), ("for", .span(duration))] + rest)
   }
 }
 
@@ -152,8 +149,10 @@ extension Cohort {
       ),
       ("retries", .text(retries == .gate ? "gate" : "timer")),
       ("uploadConcurrency", uploadConcurrency == .max ? .text("unlimited") : .number("\(uploadConcurrency)")),
+      ("flushWhileUploading", .text(ignoresFlushWhileUploading ? "ignored" : "joins")),
       ("timeout", .span(timeout)), ("network", .members([("latency", latency.normalised)])),
       ("settings", PositionedValue(settings.encoded())), ("policy", policy.normalised),
+      ("lifecycle", lifecycle?.normalised ?? .null), ("rollout", rollout?.normalised ?? .null),
       ("eventSize", .text(Units.text(bytes: eventBytes))),
       ("requestSize", .text(Units.text(bytes: requestBytes))),
     ])
@@ -173,10 +172,36 @@ extension EventProcess {
 
 extension RetryPolicy {
   fileprivate var normalised: PositionedValue {
+    .members(
+      Self.switches.map { entry in
+        let value = entry.value(in: self)
+        return (entry.name, entry.isBool ? .bool(value == "true") : .text(value))
+      })
+  }
+}
+
+extension Lifecycle {
+  fileprivate var normalised: PositionedValue {
+    let restarts = meanTimeBetweenRestarts.map { gap in
+      Units.rateText(gap: gap).map { .text($0) } ?? PositionedValue.members([("meanGap", .span(gap))])
+    }
+    return .members([
+      ("restarts", restarts ?? .null),
+      (
+        "synchronised",
+        .list(
+          synchronised.map { .members([("at", .span($0.time - .start)), ("spread", .span($0.spread))]) })
+      ),
+      ("state", .text(keepsState ? "persisted" : "inMemory")), ("flushAtLaunch", .bool(flushesAtLaunch)),
+    ])
+  }
+}
+
+extension SettingsRollout {
+  fileprivate var normalised: PositionedValue {
     .members([
-      ("clampAfterJitter", .bool(clampAfterJitter)),
-      ("missingRetryAfter", .text(missingRetryAfter.description)),
-      ("supportsOAuth", .bool(supportsOAuth)),
+      ("at", .span(time - .start)), ("share", .text(Units.text(partsPerMillion: sharePartsPerMillion))),
+      ("settings", PositionedValue(settings.encoded())),
     ])
   }
 }

@@ -4,6 +4,8 @@ import UploadRetry
 struct SettingsChange {
   /// nil: every cohort.
   var cohort: Int?
+  /// Whether it is about the Settings of the cohort's rollout, not about those that it starts with.
+  var isOfRollout: Bool
   /// The path inside the normalised Settings; empty: the whole Settings.
   var parts: [String]
   var value: PositionedValue
@@ -62,11 +64,17 @@ struct Overriding {
     if case .settings = shape {
       try checkSettings(parts, path)
       settingsChanges.append(
-        SettingsChange(cohort: cohort, parts: Array(parts), value: override.tree, path: override.path))
-      // The Settings in the tree stay as they are; a missing one stays missing.
-      return node ?? PositionedValue(.null, at: .commandLine)
+        SettingsChange(
+          cohort: cohort, isOfRollout: isRollout(String(path.dropLast(".settings".count))), parts: Array(parts),
+          value: override.tree, path: override.path))
+      // The Settings in the tree stay as they are.
+      return node ?? PositionedValue(.object([]), at: .commandLine)
     }
-    guard let part = parts.first else { return override.tree }
+    guard let part = parts.first else {
+      // A whole rollout that is given anew brings its Settings along.
+      if isRollout(path) { settingsChanges.removeAll { $0.isOfRollout && $0.cohort == cohort } }
+      return override.tree
+    }
     switch shape {
     case .scalar, .axes, .settings:
       throw PathProblem(message: "\(path) has no members")
@@ -80,7 +88,8 @@ struct Overriding {
       let child = try setting(
         node?[part], parts.dropFirst(), key.shape, path.isEmpty ? part : "\(path).\(part)", override)
       var object = node?.members == nil ? PositionedValue(.object([]), at: .commandLine) : node!
-      if case .settings = key.shape, node?[part] == nil { return object }
+      // A cohort without Settings has the scenario's; a rollout has its own or none.
+      if case .settings = key.shape, node?[part] == nil, !isRollout(path) { return object }
       object.setMember(part, to: child)
       return object
     case .list(let element), .cohorts(let element):
@@ -98,6 +107,12 @@ struct Overriding {
         elements[index], parts.dropFirst(), element, "\(path).\(part)", override)
       return PositionedValue(.array(elements), at: node.position)
     }
+  }
+
+  /// Whether a path on the way down leads to a cohort's `rollout`; a cohort can have that name too.
+  private func isRollout(_ path: String) -> Bool {
+    let parts = PathText.parse(path) ?? []
+    return parts.count == 3 && parts[0] == "fleet" && parts[2] == "rollout"
   }
 
   private static func element(

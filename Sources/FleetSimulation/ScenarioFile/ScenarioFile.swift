@@ -92,27 +92,31 @@ public struct ScenarioFile: Sendable {
       file: name, line: Int(error.position.line), column: Int(error.position.column), message: error.message)
   }
 
-  /// The names of Settings files in the scenario, each once, with where it first stands.
+  /// The names of Settings files in the scenario, each once, with where it first stands. `onlyCompared`: the
+  /// Settings that cohorts start with are replaced, so their files are not read.
   private static func settingsReferences(
     in root: PositionedValue, onlyCompared: Bool
   ) -> [(path: String, node: PositionedValue)] {
     var values: [(path: String, node: PositionedValue?)] = []
-    if !onlyCompared {
-      values.append(("settings", root["settings"]))
-      if case .array(let cohorts)? = root["fleet"]?.content {
-        values += cohorts.indices.map {
-          (ScenarioPaths.cohort($0, of: cohorts) + ".settings", cohorts[$0]["settings"])
-        }
+    if !onlyCompared { values.append(("settings", root["settings"])) }
+    if case .array(let cohorts)? = root["fleet"]?.content {
+      for (index, cohort) in cohorts.enumerated() {
+        let place = ScenarioPaths.cohort(index, of: cohorts)
+        if !onlyCompared { values.append((place + ".settings", cohort["settings"])) }
+        values.append((place + ".rollout.settings", cohort["rollout"]?["settings"]))
       }
     }
     for axis in root["compare"]?.members ?? [] {
+      guard case .array(let elements) = axis.value.content else { continue }
       let parts = PathText.parse(axis.key) ?? []
-      guard parts == ["settings"] || (parts.count == 3 && parts[0] == "fleet" && parts[2] == "settings")
-      else {
-        continue
-      }
-      if case .array(let elements) = axis.value.content {
-        values += elements.indices.map { ("compare[\(quoted(axis.key))][\($0)]", elements[$0]) }
+      let isOfCohort = parts.first == "fleet" && parts.count > 2
+      for (index, element) in elements.enumerated() {
+        let place = "compare[\(quoted(axis.key))][\(index)]"
+        switch isOfCohort ? Array(parts[2...]) : parts {
+        case ["settings"], ["rollout", "settings"]: values.append((place, element))
+        case ["rollout"]: values.append((place + ".settings", element["settings"]))
+        default: break
+        }
       }
     }
     var seen: Set<String> = []

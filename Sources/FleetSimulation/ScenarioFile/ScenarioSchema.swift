@@ -1,3 +1,5 @@
+import UploadRetry
+
 /// Every key that a scenario may have, in one place: unknown-key reports, "did you mean", the paths of
 /// `--set` and `compare`, and the test of `experiments/scenario.schema.json` read this table.
 package enum ScenarioSchema {
@@ -127,17 +129,34 @@ package enum ScenarioSchema {
     Key("queue", .object([Key("mode"), Key("limit"), Key("maximumBatchEvents")])),
     Key("retries"),
     Key("uploadConcurrency"),
+    Key("flushWhileUploading"),
     Key("timeout"),
     Key("network", network),
     Key("settings", .settings),
     Key("policy", policy),
+    Key("lifecycle", lifecycle),
+    Key("rollout", rollout),
     Key("eventSize"),
     Key("requestSize"),
   ])
 
   static let eventKeys = [Key("every"), Key("phase"), Key("meanGap")]
 
-  static let policy = Shape.object([
-    Key("clampAfterJitter"), Key("missingRetryAfter"), Key("supportsOAuth"),
+  /// Every switch of `RetryPolicy`, by its own table.
+  static let policy = Shape.object(RetryPolicy.switches.map { Key($0.name) })
+
+  static let lifecycle = Shape.object([
+    Key("restarts", .object(restartKeys)),
+    Key("synchronised", .list(.object(synchronisedKeys))),
+    Key("state"),
+    Key("flushAtLaunch"),
+  ])
+  static let restartKeys = [Key("meanGap", example: "\"12h\"", required: true)]
+  static let synchronisedKeys = [Key("at", example: "\"30m\"", required: true), Key("spread")]
+
+  static let rollout = Shape.object([
+    Key("at", example: "\"20m\"", required: true),
+    Key("share"),
+    Key("settings", .settings, example: "\"settings-new.json\"", required: true),
   ])
 }

@@ -1,5 +1,12 @@
 import UploadRetry
 
+/// The Settings of one cohort: those that it starts with, and those that its rollout publishes.
+struct CohortSettings {
+  var base = HTTPConfig()
+  /// nil: the cohort has no rollout, or one without usable Settings, which has been reported.
+  var rollout: HTTPConfig?
+}
+
 /// Which Settings each cohort has (S13), with the changes of `--set`, and what had to be repaired in them
 /// (S14).
 ///
@@ -22,39 +29,64 @@ struct SettingsResolution {
   }
 
   /// The Settings of every cohort, in order.
-  mutating func configs(of root: PositionedValue, reporting decoder: inout ScenarioDecoder) -> [HTTPConfig] {
+  mutating func configs(of root: PositionedValue, reporting decoder: inout ScenarioDecoder) -> [CohortSettings] {
     guard case .array(let cohorts)? = root["fleet"]?.content else {
       // Still say what is wrong with the Settings.
       if let node = root["settings"] { _ = tree(node, "settings", reporting: &decoder) }
       return []
     }
-    var configs: [HTTPConfig] = []
+    var configs: [CohortSettings] = []
     for (index, cohort) in cohorts.enumerated() {
       let isOwn = cohort["settings"] != nil
       let place = isOwn ? ScenarioPaths.cohort(index, of: cohorts) + ".settings" : "settings"
       let node = cohort["settings"] ?? root["settings"]
-      let targeted = changes.contains { $0.cohort == index }
-      var key: String? = targeted ? nil : isOwn ? nil : "shared"
+      let policy = ScenarioDecoder.policy(of: cohort, in: root)
+      let targeted = changes.contains { $0.cohort == index && !$0.isOfRollout }
+      var key: String? = targeted || isOwn ? nil : "shared"
       if !targeted, isOwn, case .string(let name)? = node?.content { key = "file " + name }
+      key?.append(" \(policy.missingSection)")
+      var settings = CohortSettings()
       if let key, let config = decoded[key] {
-        configs.append(config)
-        continue
+        settings.base = config
+      } else {
+        settings.base = base(node, place, cohort: index, policy, reporting: &decoder)
+        if let key { decoded[key] = settings.base }
       }
-      let config = config(node, place, cohort: index, reporting: &decoder)
-      if let key { decoded[key] = config }
-      configs.append(config)
+      settings.rollout = rollout(
+        cohort["rollout"]?["settings"], ScenarioPaths.cohort(index, of: cohorts) + ".rollout.settings",
+        cohort: index, policy, reporting: &decoder)
+      configs.append(settings)
     }
     return configs
   }
 
-  private mutating func config(
-    _ node: PositionedValue?, _ place: String, cohort: Int, reporting decoder: inout ScenarioDecoder
+  private mutating func base(
+    _ node: PositionedValue?, _ place: String, cohort: Int, _ policy: RetryPolicy,
+    reporting decoder: inout ScenarioDecoder
   ) -> HTTPConfig {
     var settings =
       node.flatMap { tree($0, place, reporting: &decoder) }
       ?? (tree: PositionedValue(.object([]), at: .commandLine), prefix: place)
     if let replacement { settings = (replacement, "") }
-    let changes = changes.filter { $0.cohort == nil || $0.cohort == cohort }
+    let changes = changes.filter { ($0.cohort == nil || $0.cohort == cohort) && !$0.isOfRollout }
+    return config(settings, changes, policy, reporting: &decoder)
+  }
+
+  /// The Settings of a rollout are a version of their own: nothing in them comes from the ones before.
+  private mutating func rollout(
+    _ node: PositionedValue?, _ place: String, cohort: Int, _ policy: RetryPolicy,
+    reporting decoder: inout ScenarioDecoder
+  ) -> HTTPConfig? {
+    let changes = changes.filter { $0.cohort == cohort && $0.isOfRollout }
+    guard let node, let settings = tree(node, place, reporting: &decoder) else { return nil }
+    return config(settings, changes, policy, reporting: &decoder)
+  }
+
+  private mutating func config(
+    _ original: (tree: PositionedValue, prefix: String), _ changes: [SettingsChange], _ policy: RetryPolicy,
+    reporting decoder: inout ScenarioDecoder
+  ) -> HTTPConfig {
+    var settings = original
     for change in changes {
       if change.parts.isEmpty {
         settings = tree(change.value, change.path, reporting: &decoder) ?? settings
@@ -62,7 +94,8 @@ struct SettingsResolution {
         SettingsTree.apply(change, to: &settings.tree)
       }
     }
-    let (config, repairs) = HTTPConfig.decode(SettingsTree.settingsValue(settings.tree))
+    let (config, repairs) = HTTPConfig.decode(
+      SettingsTree.settingsValue(settings.tree), missingSection: policy.missingSection)
     for repair in repairs {
       report(repair, in: settings, changes, reporting: &decoder)
     }
@@ -86,7 +119,9 @@ struct SettingsResolution {
       if let tree = files[name] { return (tree, "") }
       // A file that could not be read has been reported; one that no one knew of comes from the command line.
       if node.position == .commandLine {
-        add("\(quoted(name)) was not read; give the file with --settings", at: node.position, place, &decoder)
+        let isOfRollout = place.hasSuffix(".rollout.settings")
+        let remedy = isOfRollout ? "name the file in the scenario" : "give the file with --settings"
+        add("\(quoted(name)) was not read; \(remedy)", at: node.position, place, &decoder)
       }
     default:
       let message =

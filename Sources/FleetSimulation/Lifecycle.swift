@@ -1,0 +1,34 @@
+import SimulationKernel
+
+/// Kills and launches of the app. A restart is a kill and, at the same instant, a launch: uploads under way are
+/// given up, the flush interval starts anew, Settings are fetched (S19), and the retry state is what was kept
+/// (S18). Events are persisted always.
+public struct Lifecycle: Sendable, Hashable {
+  /// Mean time between restarts of one device, exponential gaps; nil: none of these.
+  public var meanTimeBetweenRestarts: Span?
+  /// Restarts of every device of the cohort: each at `time` plus a uniform draw of up to `spread`.
+  public var synchronised: [SynchronisedRestart]
+  /// S18: true keeps gate, counters and batch states over a restart, false starts fresh.
+  public var keepsState: Bool
+  /// Whether a launch is a flush trigger (it brings the app to the foreground, S17).
+  public var flushesAtLaunch: Bool
+
+  public struct SynchronisedRestart: Sendable, Hashable {
+    public var time: Instant
+    public var spread: Span
+    public init(time: Instant, spread: Span = .zero) {
+      self.time = time
+      self.spread = spread
+    }
+  }
+
+  public init(
+    meanTimeBetweenRestarts: Span? = nil, synchronised: [SynchronisedRestart] = [], keepsState: Bool = true,
+    flushesAtLaunch: Bool = true
+  ) {
+    self.meanTimeBetweenRestarts = meanTimeBetweenRestarts
+    self.synchronised = synchronised
+    self.keepsState = keepsState
+    self.flushesAtLaunch = flushesAtLaunch
+  }
+}

@@ -1,0 +1,70 @@
+import UploadRetry
+
+/// `client` and `policy`: which client a cohort runs, and the switches that the scenario sets differently.
+extension ScenarioDecoder {
+  /// Switches with values that they allow.
+  typealias PolicyChanges = [(change: RetryPolicy.Switch, value: String)]
+
+  /// The preset of a cohort; the document's where it names none.
+  mutating func client(_ cohort: PositionedValue, _ path: String) -> ClientPreset {
+    guard let node = cohort["client"] else { return .tapiDocument }
+    return word(node, join(path, "client"), ClientPreset.all.map { ($0.name, $0) }) ?? .tapiDocument
+  }
+
+  /// Reads every switch of `RetryPolicy.switches` by that table.
+  mutating func policy(_ node: PositionedValue, _ path: String) -> PolicyChanges {
+    guard object(node, path, ScenarioSchema.policy.keys) != nil else { return [] }
+    return RetryPolicy.switches.compactMap { change in
+      guard let node = node[change.name] else { return nil }
+      return value(of: change, node, join(path, change.name)).map { (change, $0) }
+    }
+  }
+
+  private mutating func value(
+    of change: RetryPolicy.Switch, _ node: PositionedValue, _ path: String
+  ) -> String? {
+    if change.isBool { return bool(node, path).map { "\($0)" } }
+    if case .string(let text) = node.content {
+      var policy = RetryPolicy()
+      if change.set(text, in: &policy) { return text }
+      // The pattern itself is no value.
+      if let pattern = change.values.first(where: { $0.hasSuffix(":S") }),
+        text.hasPrefix(pattern.dropLast())
+      {
+        report(
+          "\(quoted(text)) is not known; write for example \"\(pattern.dropLast())60\": "
+            + "whole seconds from 0 to 3600", at: node.position, path)
+        return nil
+      }
+    }
+    return word(node, path, change.values.map { ($0, $0) })
+  }
+
+  /// The policy of a cohort without a word about what is wrong in it: how its Settings are read depends on it
+  /// (S13), and problems are reported once, with the rest of the cohort.
+  static func policy(of cohort: PositionedValue, in root: PositionedValue) -> RetryPolicy {
+    var silent = ScenarioDecoder(sources: [])
+    var policy = silent.client(cohort, "").policy
+    for node in [root["policy"], cohort["policy"]].compactMap(\.self) {
+      for (change, value) in silent.policy(node, "") { _ = change.set(value, in: &policy) }
+    }
+    return policy
+  }
+}
+
+extension RetryPolicy.Switch {
+  /// Written as true or false, without quotes.
+  package var isBool: Bool { values == ["true", "false"] }
+}
+
+extension Cohort {
+  /// Becomes a client of that kind, with the changes to its switches that hold for the whole scenario.
+  mutating func take(_ preset: ClientPreset, changedBy changes: ScenarioDecoder.PolicyChanges) {
+    client = preset.name
+    policy = preset.policy
+    queue.mode = preset.queueMode
+    uploadConcurrency = preset.uploadConcurrency
+    ignoresFlushWhileUploading = preset.ignoresFlushWhileUploading
+    for (change, value) in changes { _ = change.set(value, in: &policy) }
+  }
+}

@@ -68,7 +68,8 @@ struct RandomScenario {
     }
     if chance(20) {
       incidents.append(
-        Incident(kind: .cdnOutage, start: Instant(microseconds: Int64(int(0...60_000_000))), duration: .seconds(60)))
+        Incident(
+          kind: .cdnOutage, start: Instant(microseconds: Int64(int(0...60_000_000))), duration: .seconds(60)))
     }
     return Scenario(
       seed: seed, duration: duration, interval: pick([.seconds(1), .milliseconds(700), .seconds(30)]),
@@ -136,7 +137,8 @@ struct RandomScenario {
       other.backoff.jitter = .full
       other.backoff.isEnabled.toggle()
       cohort.rollout = SettingsRollout(
-        time: Instant(microseconds: Int64(int(0...100_000_000))), sharePartsPerMillion: Int64(int(0...1_000_000)),
+        time: Instant(microseconds: Int64(int(0...100_000_000))),
+        sharePartsPerMillion: Int64(int(0...1_000_000)),
         settings: other)
     }
     return cohort

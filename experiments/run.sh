@@ -1,20 +1,21 @@
 #!/bin/sh
 # Runs experiments and keeps their results: experiments/run.sh [NAME…]   (default: all that have a `runs` file)
 #
-# Each line of experiments/NAME/runs is "RESULT  COMMAND…"; the command's files go to results/NAME/RESULT. Histograms of
-# delivery times are left out of what is kept: summary.csv and the report hold their percentiles.
+# Each line of experiments/NAME/runs is "RESULT  COMMAND…"; the command's files go to results/NAME/RESULT. To keep results small,
+# histograms of delivery times are left out (summary.csv holds their percentiles), and report.html unless RESULT ends in +report.
 set -eu
 cd "$(dirname "$0")/.."
 swift build -c release --product fleetsim
 if [ $# -eq 0 ]; then set -- $(cd experiments && for f in */runs; do dirname "$f"; done); fi
 for name in "$@"; do
   grep -v '^ *\(#\|$\)' "experiments/$name/runs" | while read -r result command; do
-    out="results/$name/$result"
+    out="results/$name/${result%+report}"
     echo "== $out: fleetsim $command --out $out"
     rm -rf "$out"
     # The words of a line are split at spaces on purpose.
     # shellcheck disable=SC2086
     .build/release/fleetsim $command --out "$out" </dev/null
     find "$out" -name delivery_histogram.csv -exec rm {} +
+    case "$result" in *+report) ;; *) rm "$out/report.html" ;; esac
   done
 done

@@ -69,6 +69,9 @@ struct ClientHarness {
     self.random = random
     let origin = vector.wallClock * 1_000_000
     pipeline.retryCount = vector.given.globalRetryCount
+    if preset.hasOneRetryRecord, let dueAt = vector.given.batches.compactMap(\.dueAt).first {
+      gate.pause(until: origin + dueAt, kind: .backoff)
+    }
     if let waitUntil = vector.given.waitUntil { gate.pause(until: origin + waitUntil) }
     for given in vector.given.batches {
       var batch = Batch(name: given.name, events: given.events, queuedAt: origin, number: nextNumber)
@@ -157,7 +160,8 @@ struct ClientHarness {
 
   private mutating func decide(_ index: Int, at now: Int64) {
     let name = batches[index].name
-    let state = preset.hasOneRetryRecord ? clientRetry : batches[index].retry
+    var state = preset.hasOneRetryRecord ? clientRetry : batches[index].retry
+    if preset.hasOneRetryRecord { state.retryAt = 0 }  // Its wait is the gate's, which is open.
     switch machine.beforeSend(
       batch: state, pipeline: &pipeline, now: now, oldestEventQueuedAt: batches[index].queuedAt)
     {

@@ -186,6 +186,33 @@ extension BuiltInVectors {
           }
         },
         {
+          "id": "two-5xx-at-once", "requirement": "S16",
+          "says": "Two 5xx of uploads that ran at once: each batch has its own wait",
+          "client": {"uploads": 2},
+          "given": {"batches": ["a", "b"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+            {"at": 0, "answer": {"batch": "a", "status": 503},
+              "expect": {"outcome": {"retry": 0.5}, "state": "READY"}},
+            {"at": 0.1, "answer": {"batch": "b", "status": 503},
+              "expect": {"outcome": {"retry": 0.5}, "state": "READY", "dueAt": {"a": 0.5, "b": 0.6}}},
+            {"at": 0.55, "trigger": "manual", "expect": {"sends": ["a"]}}
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "one wait for the client, of two the shorter",
+              "steps": [
+              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+              {"at": 0, "answer": {"batch": "a", "status": 503},
+                "expect": {"outcome": {"retry": 0.5}, "state": "WAITING", "waitUntil": 0.5}},
+              {"at": 0.1, "answer": {"batch": "b", "status": 503},
+                "expect": {"outcome": {"retry": 1}, "state": "WAITING", "waitUntil": 0.5}},
+              {"at": 0.55, "trigger": "manual", "expect": {"sends": ["a", "b"]}}
+              ]
+            }
+          }
+        },
+        {
           "id": "waiting-4xx", "requirement": "S16",
           "says": "WAITING, a drop: the wait stays",
           "client": {"uploads": 2},

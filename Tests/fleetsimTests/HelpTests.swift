@@ -13,7 +13,7 @@ struct HelpTests {
     "the help screens are as recorded",
     arguments: [
       ("fleetsim", ["--help"]), ("run", ["help", "run"]), ("compare", ["help", "compare"]),
-      ("validate", ["help", "validate"]), ("conformance", ["help", "conformance"]),
+      ("validate", ["help", "validate"]), ("presets", ["help", "presets"]), ("conformance", ["help", "conformance"]),
       ("help", ["help", "help"]), ("exit-codes", ["help", "exit-codes"]),
     ])
   func snapshot(name: String, arguments: [String]) throws {
@@ -29,7 +29,7 @@ struct HelpTests {
 
   @Test(
     "every way to ask for help gives the same screen",
-    arguments: ["run", "compare", "validate", "conformance"])
+    arguments: ["run", "compare", "validate", "presets", "conformance"])
   func waysToAsk(command: String) throws {
     let scratch = try Scratch()
     let screen = try Tool.run(["help", command], in: scratch.url).standardOutput

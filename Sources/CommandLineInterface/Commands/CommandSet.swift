@@ -1,4 +1,5 @@
 import Conformance
+import FleetSimulation
 import UploadRetry
 
 /// The commands of fleetsim and their help.
@@ -11,7 +12,7 @@ extension CommandSpecification {
       "A scenario file says who the clients are, what the server can take and what goes wrong; fleetsim runs it on a "
         + "virtual clock. The same scenario and seed give the same bytes in every CSV file."
     ]
-    command.subcommands = [run, compare, validate, conformance, help]
+    command.subcommands = [run, compare, validate, presets, conformance, help]
     command.examples = [
       Example(
         "fleetsim validate scenario.json5", "Check a scenario and see its normal load against the capacity:"),
@@ -90,6 +91,27 @@ extension CommandSpecification {
     return command
   }()
 
+  package static let presets: CommandSpecification = {
+    var command = CommandSpecification(
+      name: "presets", abstract: "Show the client presets and where they differ.")
+    command.discussion = [
+      "Prints every switch in which clients differ, side by side as a Markdown table, with the requirement that it "
+        + "belongs to. A value that is not the document's is marked. With a name it prints that preset alone, with "
+        + "what each switch means and may be. A scenario takes a preset by client: in a cohort and changes single "
+        + "switches by policy:."
+    ]
+    command.arguments = [
+      ArgumentSpecification(
+        "name", help: ClientPreset.all.map(\.name).joined(separator: ", ") + ". (default: all)",
+        isOptional: true)
+    ]
+    command.examples = [
+      Example("fleetsim presets", "All clients side by side:"),
+      Example("fleetsim presets segment-swift", "One, explained:"),
+    ]
+    return command
+  }()
+
   package static let conformance: CommandSpecification = {
     var command = CommandSpecification(
       name: "conformance", abstract: "Run conformance vectors: does a client behave as the document says?")
@@ -124,7 +146,8 @@ extension CommandSpecification {
       name: "help", abstract: "Show help for a command, for exit-codes or for columns.")
     command.arguments = [
       ArgumentSpecification(
-        "topic", help: "run, compare, validate, conformance, exit-codes or columns.", isOptional: true)
+        "topic", help: "run, compare, validate, presets, conformance, exit-codes or columns.",
+        isOptional: true)
     ]
     return command
   }()

@@ -168,9 +168,9 @@ struct LifecycleDecodingTests {
   )
   func overrides() throws {
     let text = text("rollout: { at: '0s', settings: { backoffConfig: { maxRetryCount: 5 } } }")
-    func counts(_ overrides: [String: String]) throws -> [UInt16?] {
+    func counts(_ overrides: [String: String]) throws -> [Int?] {
       let cohort = try text.decode(overrides).scenario.fleet[0]
-      return [cohort.settings, cohort.rollout?.settings].map { ($0?.backoff.maxRetryCount).map(UInt16.init) }
+      return [cohort.settings.backoff.maxRetryCount, cohort.rollout?.settings.backoff.maxRetryCount]
     }
     #expect(try counts(["settings.backoffConfig.maxRetryCount": "9"]) == [9, 5])
     #expect(try counts(["fleet.phones.settings.backoffConfig.maxRetryCount": "9"]) == [9, 5])

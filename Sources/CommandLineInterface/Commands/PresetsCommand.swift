@@ -1,0 +1,96 @@
+import FleetSimulation
+
+/// `fleetsim presets`: where clients differ, side by side or one in words.
+struct PresetsCommand {
+  /// nil: all of them.
+  var preset: ClientPreset?
+
+  /// - Throws: `UsageError` for a preset that does not exist.
+  init(_ parsed: ParsedArguments) throws {
+    guard let name = parsed.positional.first else { return }
+    preset = ClientPreset.all.first { $0.name == name }
+    guard preset == nil else { return }
+    let names = ClientPreset.all.map(\.name)
+    let hint = Spelling.nearest(to: name, among: names).map { " Did you mean '\($0)'?" } ?? ""
+    throw UsageError(
+      "The preset '\(name)' does not exist; there are \(names.joined(separator: ", ")).\(hint)")
+  }
+
+  func execute() throws {
+    try Console.print(preset.map(Self.description) ?? Self.table)
+  }
+
+  /// Stands before a value that is not the document's.
+  private static let mark = "≠ "
+  private static let document = ClientPreset.tapiDocument
+
+  private static func differs(_ entry: ClientPreset.Switch, _ preset: ClientPreset) -> Bool {
+    entry.value(preset) != entry.value(document)
+  }
+
+  // MARK: All
+
+  /// A Markdown table, aligned for a terminal, at most 120 columns wide; long values go on in the next row.
+  private static var table: String {
+    let titles = ["switch", "req"] + ClientPreset.all.map(\.name)
+    let widths = [22, 3, 20, 18, 18, 20]
+    var rows = [titles, widths.map { String(repeating: "-", count: $0) }]
+    for entry in ClientPreset.switches {
+      let cells =
+        [[entry.name], [entry.requirement]]
+        + ClientPreset.all.enumerated().map { index, preset -> [String] in
+          let isMarked = differs(entry, preset)
+          let indent = String(repeating: " ", count: preset == document ? 0 : mark.count)
+          let lines = wrapped(entry.value(preset), to: widths[index + 2] - indent.count)
+          return lines.enumerated().map { ($0 == 0 && isMarked ? mark : indent) + $1 }
+        }
+      for line in 0..<(cells.map(\.count).max() ?? 0) {
+        rows.append(cells.map { $0.indices.contains(line) ? $0[line] : "" })
+      }
+    }
+    let lines = rows.map { row in
+      "|" + zip(row, widths).map { " \($0)\(spaces($1 - $0.count)) |" }.joined() + "\n"
+    }
+    return lines.joined()
+      + "\n\(mark)is not what the document says. 'fleetsim presets <name>' explains the switches of one client.\n"
+  }
+
+  /// Cuts a value before capital letters into lines of at most `width`.
+  private static func wrapped(_ value: String, to width: Int) -> [String] {
+    var words: [String] = []
+    for character in value {
+      if words.isEmpty || character.isUppercase { words.append("") }
+      words[words.count - 1].append(character)
+    }
+    return words.reduce(into: [""]) { lines, word in
+      if lines[lines.count - 1].count + word.count > width { lines.append("") }
+      lines[lines.count - 1] += word
+    }
+  }
+
+  private static func spaces(_ count: Int) -> String { String(repeating: " ", count: max(count, 0)) }
+
+  // MARK: One
+
+  private static func description(_ preset: ClientPreset) -> String {
+    let count = ClientPreset.switches.count { differs($0, preset) }
+    var text =
+      preset == document
+      ? "\(preset.name): the design document's own client.\n"
+      : "\(preset.name): differs from the document in \(count) of \(ClientPreset.switches.count) switches.\n"
+    for entry in ClientPreset.switches {
+      text += "\n\(entry.path): \(entry.value(preset))"
+      if differs(entry, preset) { text += "  (\(mark)\(entry.value(document)) of the document)" }
+      text += "\n  \(entry.requirement): \(entry.meaning)\n"
+      text += "  allowed: \(entry.values.joined(separator: ", "))\n"
+    }
+    return text
+      + """
+
+      In a scenario: fleet: [{ client: "\(preset.name)", policy: { noStatus: "backoff" }, … }]
+      What the scenario says goes before the preset, and --set fleet.NAME.policy.noStatus=untouched
+      before both.
+
+      """
+  }
+}

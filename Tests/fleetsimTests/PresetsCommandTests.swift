@@ -1,0 +1,102 @@
+import FleetSimulation
+import Testing
+
+/// `fleetsim presets` through the real process.
+@Suite("Presets command")
+struct PresetsCommandTests {
+  private func run(_ arguments: String...) throws -> Tool.Output {
+    try Tool.run(["presets"] + arguments, in: Scratch().url)
+  }
+
+  // The last table of the requirements, row by row.
+  @Test("all presets stand side by side, with what differs from the document marked")
+  func table() throws {
+    let output = try run()
+    #expect(output.code == 0)
+    #expect(output.standardError == "")
+    #expect(
+      output.standardOutput == """
+        | switch                 | req | tapi-document        | segment-swift      | segment-kotlin     | segment-react-native |
+        | ---------------------- | --- | -------------------- | ------------------ | ------------------ | -------------------- |
+        | queue.mode             | S2  | files                |   files            |   files            | ≠ rebatch            |
+        | uploadConcurrency      | S3  | 1                    | ≠ unlimited        |   1                | ≠ unlimited          |
+        | flushWhileUploading    | S17 | joins                | ≠ ignored          |   joins            |   joins              |
+        | clampAfterJitter       | S10 | false                | ≠ true             | ≠ true             |   false              |
+        | missingRetryAfter      | S4  | maxRetryInterval     |   maxRetryInterval |   maxRetryInterval | ≠ fixed:60           |
+        | retryAfterOnOtherCodes | S7  | ignored              | ≠ pausesPipeline   |   ignored          | ≠ pausesPipeline     |
+        | retryAfterForms        | S4  | secondsOrDate        | ≠ secondsOnly      | ≠ secondsOnly      |   secondsOrDate      |
+        | noStatus               | S9  | backoff              | ≠ untouched        | ≠ asStatus500      | ≠ clientBackoff      |
+        | retryCountHeader       | S2  | always               | ≠ onlyAboveZeroMax | ≠ onlyAboveZeroMax | ≠ clientCounter      |
+        |                        |     |                      |   OfBatchAndGlobal |   OfBatchAndGlobal |                      |
+        | twoWaits               | S16 | laterReplaces        |   laterReplaces    |   laterReplaces    | ≠ shorterWinsRate    |
+        |                        |     |                      |                    |                    |   LimitBeatsBackoff  |
+        | limitReached           | S12 | dropBatch            | ≠ dropBatchAnd     | ≠ dropBatchAnd     | ≠ resetStateAndDrop  |
+        |                        |     |                      |   ResetGlobal      |   ResetGlobal      |   Flush              |
+        | rateLimitingOff        | S15 | legacy               | ≠ drop             | ≠ drop             | ≠ drop               |
+        | missingSection         | S13 | defaultsOn           | ≠ off              | ≠ off              |   defaultsOn         |
+        | sendsAtLimit           | S12 | maxRetryCountPlusOne | ≠ maxRetryCount    | ≠ maxRetryCount    | ≠ maxRetryCount      |
+        | successEndsWait        | S16 | always               |   always           |   always           | ≠ onlyWhenNoOther    |
+        |                        |     |                      |                    |                    |   BatchOfTheFlush    |
+        |                        |     |                      |                    |                    |   Failed             |
+        | ageLimit               | S11 | sinceFirstFailure    |   sinceFirst       |   sinceFirst       | ≠ eventAgeSince      |
+        |                        |     |                      |   Failure          |   Failure          |   Queued             |
+        | supportsOAuth          | S6  | false                |   false            |   false            |   false              |
+
+        ≠ is not what the document says. 'fleetsim presets <name>' explains the switches of one client.
+
+        """)
+    for line in output.standardOutput.split(separator: "\n") { #expect(line.count <= 120, "\(line)") }
+  }
+
+  @Test("one preset is explained: every switch with its path, meaning and values")
+  func one() throws {
+    for preset in ClientPreset.all {
+      let output = try run(preset.name)
+      #expect(output.code == 0)
+      let blocks = output.standardOutput.split(separator: "\n\n").map(String.init)
+      #expect(blocks.count == ClientPreset.switches.count + 2)
+      #expect(
+        blocks[1...].dropLast().map { $0.prefix { $0 != ":" } } == ClientPreset.switches.map { $0.path[...] })
+      for line in output.standardOutput.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
+    }
+    let swift = try run("segment-swift").standardOutput
+    #expect(swift.hasPrefix("segment-swift: differs from the document in 11 of 17 switches.\n"))
+    #expect(
+      swift.contains(
+        """
+
+        policy.noStatus: untouched  (≠ backoff of the document)
+          S9: what a failure without an HTTP status does
+          allowed: backoff, untouched, asStatus500, clientBackoff
+
+        """))
+    #expect(try run("tapi-document").standardOutput.hasPrefix("tapi-document: the design document's own client.\n"))
+  }
+
+  @Test("the paths and values of the table are those that a scenario takes")
+  func scenario() throws {
+    for preset in ClientPreset.all {
+      let overrides = ClientPreset.switches.map { entry in
+        Override(path: "fleet.phones.\(entry.path)", value: entry.value(preset))
+      }
+      let cohort = try ScenarioFile(text: Scenarios.small, name: "s") { _ in "" }.decode(overrides: overrides)
+        .scenario.fleet[0]
+      #expect(cohort.policy == preset.policy)
+      #expect(cohort.queue.mode == preset.queueMode)
+      #expect(cohort.uploadConcurrency == preset.uploadConcurrency)
+      #expect(cohort.ignoresFlushWhileUploading == preset.ignoresFlushWhileUploading)
+    }
+  }
+
+  @Test("an unknown name is 64, with the one that was meant")
+  func unknown() throws {
+    let output = try run("segment-swfit")
+    #expect(output.code == 64)
+    #expect(output.standardOutput == "")
+    #expect(
+      output.standardError.hasPrefix(
+        "Error: The preset 'segment-swfit' does not exist; there are tapi-document, segment-swift, "
+          + "segment-kotlin, segment-react-native. Did you mean 'segment-swift'?\nUsage: fleetsim presets"))
+    #expect(try run("android").standardError.contains("segment-react-native.\nUsage:"))
+  }
+}

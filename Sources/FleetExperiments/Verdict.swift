@@ -11,7 +11,8 @@ public enum Verdict {
   /// The verdict on `results`; on a single one, how it fared.
   public static func sentence(_ results: [VariantResult]) -> String {
     if results.count > 1, results.allSatisfy({ $0.record == results[0].record }) {
-      return "All variants gave the same result to the last byte: in this scenario nothing ever used what differs between them."
+      return
+        "All variants gave the same result to the last byte: in this scenario nothing ever used what differs between them."
     }
     return sentence(results.map(\.summary), interval: results.map(\.record.series.interval).max() ?? 0)
   }

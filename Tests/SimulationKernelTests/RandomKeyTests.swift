@@ -30,8 +30,9 @@ import Testing
   func purposeNumbers() {
     let purposes: [RandomPurpose] = [
       .events, .flushPhase, .eventPhase, .networkUp, .networkDown, .service, .jitter, .retryAfter, .order,
+      .lifecycle, .rollout,
     ]
-    #expect(purposes.map(\.rawValue) == Array(1...9))
+    #expect(purposes.map(\.rawValue) == Array(1...11))
     #expect(purposes == RandomPurpose.allCases)
     let key = RandomKey(seed: 3)
     #expect(key.child(.service) == key.child(6))
@@ -174,6 +175,6 @@ import Testing
         for ordinal in 0..<111 as Range<UInt64> { seen.insert(key.child(ordinal).bits) }
       }
     }
-    #expect(seen.count == 100 * 9 * 111)
+    #expect(seen.count == 100 * RandomPurpose.allCases.count * 111)
   }
 }

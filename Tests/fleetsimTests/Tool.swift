@@ -91,14 +91,16 @@ enum Scenarios {
   /// A fleet that meets a three-minute outage; runs in a blink.
   static let small = scenario()
   /// Virtual months: nobody waits for its end.
-  static let endless = scenario(devices: 20_000, duration: "300d", interval: "1h")
+  static let endless = scenario(devices: 20_000, duration: "300d", interval: "1h", capacity: "2000/s")
 
-  static func scenario(devices: Int = 60, duration: String = "20m", interval: String = "10s") -> String {
+  static func scenario(
+    devices: Int = 60, duration: String = "20m", interval: String = "10s", capacity: String = "4/s"
+  ) -> String {
     """
     {
       format: 1,
       seed: 5, duration: "\(duration)", interval: "\(interval)",
-      tapi: { bucket: { capacity: "4/s", burst: 2 }, overload: { status: 503 },
+      tapi: { bucket: { capacity: "\(capacity)", burst: 2 }, overload: { status: 503 },
               incidents: [{ kind: "outage", at: "4m", for: "3m", status: 503 }] },
       network: { latency: "50ms" },
       fleet: [{ name: "phones", devices: \(devices), events: "6/min", retries: "timer" }],

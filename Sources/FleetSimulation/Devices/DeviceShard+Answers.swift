@@ -107,7 +107,8 @@ extension DeviceShard {
     let failures = client?.pointee.failureCount ?? batches[batch].retry.failureCount
     // Jitter is named by (device, batch, retry ordinal), so that it moves no other draw.
     var random = RandomStream(
-      key(of: device).child(RandomPurpose.jitter).child(UploadRequest.name(firstOrdinal: ordinal, number: failures)))
+      key(of: device).child(RandomPurpose.jitter).child(
+        UploadRequest.name(firstOrdinal: ordinal, number: failures)))
     let machine = machine(of: device)
     let failed = record.pointee.flags.contains(.loopHadFailure)
     if let client {

@@ -13,7 +13,8 @@ struct HelpTests {
     "the help screens are as recorded",
     arguments: [
       ("fleetsim", ["--help"]), ("run", ["help", "run"]), ("compare", ["help", "compare"]),
-      ("validate", ["help", "validate"]), ("presets", ["help", "presets"]), ("conformance", ["help", "conformance"]),
+      ("validate", ["help", "validate"]),
+      ("presets", ["help", "presets"]), ("conformance", ["help", "conformance"]),
       ("help", ["help", "help"]), ("exit-codes", ["help", "exit-codes"]),
     ])
   func snapshot(name: String, arguments: [String]) throws {

@@ -5,7 +5,8 @@ import Testing
 @Suite("Presets command")
 struct PresetsCommandTests {
   private func run(_ arguments: String...) throws -> Tool.Output {
-    try Tool.run(["presets"] + arguments, in: Scratch().url)
+    let scratch = try Scratch()
+    return try withExtendedLifetime(scratch) { try Tool.run(["presets"] + arguments, in: scratch.url) }
   }
 
   // The last table of the requirements, row by row.
@@ -70,7 +71,8 @@ struct PresetsCommandTests {
           allowed: backoff, untouched, asStatus500, clientBackoff
 
         """))
-    #expect(try run("tapi-document").standardOutput.hasPrefix("tapi-document: the design document's own client.\n"))
+    let document = try run("tapi-document").standardOutput
+    #expect(document.hasPrefix("tapi-document: the design document's own client.\n"))
   }
 
   @Test("the paths and values of the table are those that a scenario takes")

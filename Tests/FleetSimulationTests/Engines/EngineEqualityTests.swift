@@ -2,6 +2,7 @@ import FleetMetrics
 import FleetSimulation
 import SimulationKernel
 import Testing
+import UploadRetry
 
 /// The proof that windows change nothing: two engines, one result.
 @Suite struct EngineEqualityTests {
@@ -54,6 +55,27 @@ import Testing
         expectSame(whole, try windowed(scenario, shards: shards), "\(shards) shards", seed: seed)
       }
     }
+  }
+
+  @Test(
+    "The random scenarios between them have every client, every value of every switch, restarts and rollouts")
+  func clientCoverage() {
+    let scenarios = Self.seeds.map(RandomScenario.scenario(seed:))
+    let cohorts = scenarios.flatMap(\.fleet)
+    #expect(Set(cohorts.map(\.client)) == Set(ClientPreset.all.map(\.name)))
+    for entry in RetryPolicy.switches {
+      let drawn = Set(cohorts.map { entry.value(in: $0.policy) })
+      for value in entry.values {
+        let head = value.hasSuffix(":S") ? String(value.dropLast()) : value
+        #expect(drawn.contains { $0.hasPrefix(head) }, "\(entry.name) \(value)")
+      }
+    }
+    let lifecycles = cohorts.compactMap(\.lifecycle)
+    #expect(lifecycles.contains { $0.meanTimeBetweenRestarts != nil && $0.keepsState })
+    #expect(lifecycles.contains { $0.meanTimeBetweenRestarts != nil && !$0.keepsState })
+    #expect(lifecycles.contains { $0.synchronised.contains { $0.spread == .zero } && !$0.flushesAtLaunch })
+    #expect(cohorts.contains { $0.rollout != nil && $0.lifecycle != nil })
+    #expect(scenarios.contains { $0.tapi.incidents.contains { $0.kind == .cdnOutage && $0.start == .start } })
   }
 
   @Test("The random scenarios between them use every part of the model")

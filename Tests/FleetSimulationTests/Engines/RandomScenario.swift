@@ -66,10 +66,11 @@ struct RandomScenario {
       incidents.append(Incident(kind: kind, start: time, duration: length))
       time = time + length + Span(microseconds: Int64(int(0...60_000_000)))
     }
-    if chance(20) {
+    if chance(30) {
       incidents.append(
         Incident(
-          kind: .cdnOutage, start: Instant(microseconds: Int64(int(0...60_000_000))), duration: .seconds(60)))
+          kind: .cdnOutage, start: Instant(microseconds: chance(40) ? 0 : Int64(int(1...60_000_000))),
+          duration: Span(microseconds: Int64(int(1...120_000_000)))))
     }
     return Scenario(
       seed: seed, duration: duration, interval: pick([.seconds(1), .milliseconds(700), .seconds(30)]),
@@ -100,6 +101,26 @@ struct RandomScenario {
       .logNormal(median: .milliseconds(150), p99: .seconds(4), minimum: .milliseconds(20)),
       .uniform(.milliseconds(5), .milliseconds(400)),
     ])
+    cohort.settings = settings()
+    drawClient(&cohort)
+    if chance(50) {
+      cohort.lifecycle = Lifecycle(
+        meanTimeBetweenRestarts: chance(60) ? .seconds(Int64(int(5...200))) : nil,
+        synchronised: (0..<int(0...2)).map { _ in
+          Lifecycle.SynchronisedRestart(
+            time: chance(30) ? .start + interval : Instant(microseconds: Int64(int(0...200_000_000))),
+            spread: chance(50) ? .zero : .seconds(Int64(int(1...30))))
+        }, keepsState: chance(50), flushesAtLaunch: chance(60))
+    }
+    if chance(30) {
+      cohort.rollout = SettingsRollout(
+        time: Instant(microseconds: chance(30) ? 0 : Int64(int(1...100_000_000))),
+        sharePartsPerMillion: pick([0, 1_000_000, Int64(int(0...1_000_000))]), settings: settings())
+    }
+    return cohort
+  }
+
+  private mutating func settings() -> HTTPConfig {
     var settings = HTTPConfig()
     settings.backoff.jitter = pick([
       .none, .additive(percent: 10), .additive(percent: 100), .full, .equal, .decorrelated,
@@ -113,34 +134,25 @@ struct RandomScenario {
     settings.rateLimit.maxRetryCount = pick([0, 3, 100])
     settings.rateLimit.maxRetryInterval = pick([1_000_000, 10_000_000, 300_000_000])
     settings.rateLimit.maxTotalBackoffDuration = pick([10_000_000, 43_200_000_000])
-    cohort.settings = settings
-    if chance(40) {
+    return settings
+  }
+
+  /// Half of the cohorts run a preset as it is or with a few switches turned, the others any mixture of switches.
+  private mutating func drawClient(_ cohort: inout Cohort) {
+    cohort.ignoresFlushWhileUploading = chance(30)
+    var turned = 50
+    if chance(50) {
       let preset = pick(ClientPreset.all)
       cohort.client = preset.name
       cohort.policy = preset.policy
       cohort.queue.mode = preset.queueMode
       cohort.uploadConcurrency = preset.uploadConcurrency
       cohort.ignoresFlushWhileUploading = preset.ignoresFlushWhileUploading
+      turned = pick([0, 0, 15])
     }
-    cohort.policy.clampAfterJitter = chance(50)
-    if chance(40) {
-      cohort.lifecycle = Lifecycle(
-        meanTimeBetweenRestarts: chance(60) ? .seconds(Int64(int(5...200))) : nil,
-        synchronised: (0..<int(0...2)).map { _ in
-          Lifecycle.SynchronisedRestart(
-            time: Instant(microseconds: Int64(int(0...200_000_000))),
-            spread: chance(50) ? .zero : .seconds(Int64(int(1...30))))
-        }, keepsState: chance(50), flushesAtLaunch: chance(60))
+    for entry in RetryPolicy.switches where chance(turned) {
+      let value = pick(entry.values).replacing(":S", with: ":\(int(0...90))")
+      precondition(entry.set(value, in: &cohort.policy), "\(entry.name) does not take \(value)")
     }
-    if chance(30) {
-      var other = settings
-      other.backoff.jitter = .full
-      other.backoff.isEnabled.toggle()
-      cohort.rollout = SettingsRollout(
-        time: Instant(microseconds: Int64(int(0...100_000_000))),
-        sharePartsPerMillion: Int64(int(0...1_000_000)),
-        settings: other)
-    }
-    return cohort
   }
 }

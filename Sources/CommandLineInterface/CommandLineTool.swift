@@ -60,6 +60,8 @@ public enum CommandLineTool {
       try RunCommand(request: request, arguments: arguments, environment: environment).execute()
     case "validate":
       try ValidateCommand(request: InputRequest(parsed), isQuiet: parsed.has("quiet")).execute()
+    case "trace":
+      try TraceCommand(parsed, environment: environment).execute()
     case "conformance":
       try ConformanceCommand(parsed).execute()
     default: try Console.print(helpText(parsed.positional.first))

@@ -86,6 +86,12 @@ public struct NoSuchDevice: Error, Sendable, Hashable, CustomStringConvertible {
   public var device: Int
   /// How many the fleet has.
   public var devices: Int
+
+  public init(device: Int, devices: Int) {
+    self.device = device
+    self.devices = devices
+  }
+
   public var description: String {
     devices == 1
       ? "There is no device \(device): the fleet has one, number 0."
@@ -105,7 +111,11 @@ extension Simulation {
     var numberInCohort = device
     var cohort: Cohort?
     for candidate in scenario.fleet where cohort == nil && device >= 0 {
-      if numberInCohort < candidate.devices { cohort = candidate } else { numberInCohort -= candidate.devices }
+      if numberInCohort < candidate.devices {
+        cohort = candidate
+      } else {
+        numberInCohort -= candidate.devices
+      }
     }
     guard let cohort else {
       throw NoSuchDevice(device: device, devices: scenario.fleet.reduce(0) { $0 + $1.devices })

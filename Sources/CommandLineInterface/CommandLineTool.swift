@@ -62,6 +62,8 @@ public enum CommandLineTool {
       try ValidateCommand(request: InputRequest(parsed), isQuiet: parsed.has("quiet")).execute()
     case "presets":
       try PresetsCommand(parsed).execute()
+    case "trace":
+      try TraceCommand(parsed, environment: environment).execute()
     case "conformance":
       try ConformanceCommand(parsed).execute()
     default: try Console.print(helpText(parsed.positional.first))

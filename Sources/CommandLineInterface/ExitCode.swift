@@ -23,7 +23,8 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
       "A scenario, Settings or vector file is wrong; each problem is listed with file and line."
     case .noInput: "An input file does not exist, is a directory or cannot be read."
     case .internalError: "A checker found the simulator inconsistent with itself: a bug in fleetsim."
-    case .cannotCreate: "The output directory cannot be created, or holds something fleetsim did not write."
+    case .cannotCreate:
+      "The output cannot be created, or is in the place of something fleetsim did not write."
     case .inputOutput: "Writing failed half-way, for example on a full disk; nothing half-written is left."
     case .interrupted: "Interrupted (Ctrl-C); the output directory is as it was."
     case .terminated: "Terminated (SIGTERM); the output directory is as it was."

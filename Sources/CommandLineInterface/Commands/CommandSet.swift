@@ -12,7 +12,11 @@ extension CommandSpecification {
       "A scenario file says who the clients are, what the server can take and what goes wrong; fleetsim runs it on a "
         + "virtual clock. The same scenario and seed give the same bytes in every CSV file."
     ]
+<<<<<<< HEAD
     command.subcommands = [run, compare, validate, presets, conformance, help]
+=======
+    command.subcommands = [run, compare, validate, trace, conformance, help]
+>>>>>>> 3f37def1ad49fd6e997a053fdc32ae596b55f5fa
     command.examples = [
       Example(
         "fleetsim validate scenario.json5", "Check a scenario and see its normal load against the capacity:"),
@@ -91,6 +95,7 @@ extension CommandSpecification {
     return command
   }()
 
+<<<<<<< HEAD
   package static let presets: CommandSpecification = {
     var command = CommandSpecification(
       name: "presets", abstract: "Show the client presets and where they differ.")
@@ -108,6 +113,38 @@ extension CommandSpecification {
     command.examples = [
       Example("fleetsim presets", "All clients side by side:"),
       Example("fleetsim presets segment-swift", "One, explained:"),
+=======
+  package static let trace: CommandSpecification = {
+    var command = CommandSpecification(
+      name: "trace", abstract: "Follow one device of a scenario step by step.")
+    command.discussion = [
+      "Runs the whole fleet, because the other devices decide how the server fares, and tells of one device: flushes "
+        + "and what they seal, sends with their X-Retry-Count, answers and time-outs, the backoffs drawn, the "
+        + "pipeline's READY and WAITING, drops, and how many events it holds. The same command gives the same "
+        + "bytes."
+    ]
+    command.arguments = [scenario]
+    command.options = [
+      OptionSpecification(
+        "device", value: "n", help: "Its number, from 0, over all cohorts in their order. (required)"),
+      OptionSpecification(
+        "format", value: "format",
+        help: "text, or perfetto: Chrome trace event JSON for a trace viewer. (default: text)"),
+      OptionSpecification(
+        "from", value: "time", help: "Text only: show what happens from here on, as 20m or 0:20:00."),
+      OptionSpecification("to", value: "time", help: "Text only: show what happens before this time."),
+      seed, settings, set,
+      OptionSpecification(
+        "out", value: "file",
+        help: "Write into this file; a trace that fleetsim wrote before is replaced. (default: print)"),
+    ]
+    command.examples = [
+      Example(
+        "fleetsim trace scenario.json5 --device 7 --from 20m --to 30m", "Ten minutes of the eighth device:"),
+      Example(
+        "fleetsim trace scenario.json5 --device 7 --format perfetto --out device.json",
+        "The same device in a trace viewer, as ui.perfetto.dev:"),
+>>>>>>> 3f37def1ad49fd6e997a053fdc32ae596b55f5fa
     ]
     return command
   }()
@@ -146,8 +183,12 @@ extension CommandSpecification {
       name: "help", abstract: "Show help for a command, for exit-codes or for columns.")
     command.arguments = [
       ArgumentSpecification(
+<<<<<<< HEAD
         "topic", help: "run, compare, validate, presets, conformance, exit-codes or columns.",
         isOptional: true)
+=======
+        "topic", help: "run, compare, validate, trace, conformance, exit-codes or columns.", isOptional: true)
+>>>>>>> 3f37def1ad49fd6e997a053fdc32ae596b55f5fa
     ]
     return command
   }()

@@ -13,6 +13,7 @@ extension DeviceShard {
     switch delivery.kind {
     case .acceptance:
       batches[batch].outstanding &-= 1
+      traceUnheard(delivery)
       accept(batch, delivery.device, at: delivery.due)
       releaseIfDone(batch)
     case .loss:
@@ -35,6 +36,7 @@ extension DeviceShard {
       }
       guard batches[batch].flags.contains(.inFlight), batches[batch].attempts == delivery.attempt else {
         // The app was killed meanwhile: nobody waits for this answer.
+        if delivery.status == 200 { traceUnheard(delivery) }
         releaseIfDone(batch)
         return
       }
@@ -52,6 +54,9 @@ extension DeviceShard {
     batches[batch].flags.remove(.inFlight)
     record.pointee.inFlight &-= 1
     count(-1, .inFlightChange, at: now)
+    trace(
+      device, at: now,
+      .answered(batch: Int(delivery.firstOrdinal), attempt: Int(delivery.attempt), response))
     let outcome = decide(response, batch, device, at: now)
     if outcome != .delivered { record.pointee.flags.insert(.loopHadFailure) }
     switch outcome {
@@ -79,6 +84,7 @@ extension DeviceShard {
     case .drop(let reason):
       drop(batch, DeviceCounter(reason), device, at: now)
     }
+    trace(device, at: now, .decided(batch: Int(delivery.firstOrdinal), outcome))
     continueLoop(device, at: now, &sink)
   }
 
@@ -163,6 +169,7 @@ extension DeviceShard {
     countDropped(batch, events: UInt32(batches[batch].events), reason, device, at: now)
     if !batches[batch].flags.contains(.accepted) { batches[batch].flags.insert(.dropped) }
     settle(batch, device, at: now)
+    trace(device, at: now, tracedDrop(batch, reason))
   }
 
   /// Counts the `events` oldest events of a batch as dropped; what the server has accepted is not lost.

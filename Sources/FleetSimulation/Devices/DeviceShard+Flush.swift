@@ -9,10 +9,12 @@ extension DeviceShard {
   ) {
     let record = self[device]
     if record.pointee.triggerAt != now.microseconds { return }
-    if now.microseconds == record.pointee.nextInterval {
+    let isInterval = now.microseconds == record.pointee.nextInterval
+    if isInterval {
       record.pointee.nextInterval += plan.pointee.flushInterval
     }
     let newEvents = record.pointee.upcoming
+    trace(device, at: now, .trigger(isInterval ? .interval : .count, newEvents: Int(newEvents)))
     record.pointee.upcoming = 0
     flush(device, newEvents, nextTime: record.pointee.aheadTime, at: now, &sink)
   }
@@ -30,6 +32,7 @@ extension DeviceShard {
       time &+= plan.pointee.gap(before: record.pointee.nextOrdinal &+ n, events)
     }
     record.pointee.upcoming &-= n
+    trace(device, at: now, .trigger(.launch, newEvents: Int(n)))
     flush(device, n, nextTime: time, at: now, &sink)
   }
 
@@ -49,6 +52,7 @@ extension DeviceShard {
     let record = self[device]
     if record.pointee.wakeAt != now.microseconds { return }
     record.pointee.wakeAt = .max
+    trace(device, at: now, .trigger(.wakeUp, newEvents: 0))
     runLoop(device, at: now, byTrigger: false, &sink)
   }
 
@@ -97,6 +101,7 @@ extension DeviceShard {
       appendNewest(batch, device)
       appendReady(batch, device)
       count(1, .sealedBatches, at: now)
+      trace(device, at: now, .sealed(batch: Int(ordinal), events: Int(size)))
       left &-= size
       if left > 0 { (time, ordinal) = skip(size, from: ordinal, at: time, device) }
     }
@@ -170,9 +175,11 @@ extension DeviceShard {
         if plan.pointee.isRebatch, !batches[batch].flags.contains(.unknownOutcome),
           excess < UInt32(batches[batch].events)
         {
+          let first = batches[batch].firstOrdinal
           countDropped(batch, events: excess, .droppedByOverflow, device, at: now)
           trimFront(batch, by: excess, device)
           record.pointee.heldEvents &-= excess
+          trace(device, at: now, .dropped(batch: Int(first), events: Int(excess), .overflow))
           return
         }
         if batches[batch].flags.contains(.waiting) {

@@ -36,9 +36,12 @@ extension DeviceShard {
     let record = self[device]
     if now.microseconds == record.pointee.nextRestart { scheduleNextRestart(device, after: now, &sink) }
     count(1, .launches, at: now)
+    let cutOff = record.pointee.inFlight
     giveUpUploads(device, at: now)
     if !plan.pointee.keepsState { forgetRetryState(device) }
     record.pointee.settings = settingsAtLaunch(device, at: now)
+    trace(
+      device, at: now, .launched(.init(record.pointee.settings), uploadsCutOff: Int(cutOff)))
     if plan.pointee.flushInterval != .max {
       // The flush timer starts anew: devices that restart together flush together from then on.
       record.pointee.nextInterval = now.microseconds &+ plan.pointee.flushInterval

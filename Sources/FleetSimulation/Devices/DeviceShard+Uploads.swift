@@ -12,11 +12,13 @@ extension DeviceShard {
     let record = self[device]
     if record.pointee.flags.contains(.looping) {
       let joins = !plan.pointee.ignoresFlushWhileUploading && !record.pointee.flags.contains(.draining)
+      trace(device, at: now, .alreadyUploading(joins: joins))
       if joins { continueLoop(device, at: now, &sink) }
       return
     }
     if record.pointee.oldest == 0 { return }
     guard record.pointee.gate.isReady(at: now.microseconds) else {
+      trace(device, at: now, .heldBack)
       rest(device, at: now, &sink)
       return
     }
@@ -49,7 +51,8 @@ extension DeviceShard {
         batch: state, pipeline: &record.pointee.pipeline, now: now.microseconds,
         oldestEventQueuedAt: batches[batch].firstTime)
       switch decision {
-      case .send:
+      case .send(let retryCount):
+        trace(device, at: now, tracedSend(batch, retryCount))
         send(batch, device, at: now, &sink)
       case .notDue(let until):
         // The gate or the heap let something through too early: a bug, shown by the checkers.
@@ -62,6 +65,7 @@ extension DeviceShard {
       case .dropFlush(let reason):
         clientRetry?[Int(truncatingIfNeeded: device)] = BatchRetryState()
         record.pointee.gate.reset()
+        trace(device, at: now, .stateReset)
         drop(batch, DeviceCounter(reason), device, at: now)
         while case let next = takeNextDue(device, at: now), next != 0 {
           drop(next, DeviceCounter(reason), device, at: now)

@@ -35,6 +35,9 @@ package struct DeviceShard: ~Copyable {
   /// The first broken rule that a checker saw.
   package var violation: String?
   package var attempts: Int64 = 0
+  /// The device that `tracer` hears of, local; `.max`: none.
+  var tracedDevice: UInt32 = .max
+  var tracer: DeviceTracer?
 
   package init(
     plan: CohortPlan, _ cohort: Cohort, in scenario: Scenario, number: Int, first: Int, count: Int,

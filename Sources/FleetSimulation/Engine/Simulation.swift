@@ -44,7 +44,14 @@ public enum Simulation {
   public static func run(
     _ scenario: Scenario, options: RunOptions = .init(), control: RunControl = .init()
   ) throws -> RunRecord {
+    try run(scenario, options: options, control: control, tracing: nil)
+  }
+
+  static func run(
+    _ scenario: Scenario, options: RunOptions, control: RunControl, tracing: (device: Int, DeviceTracer)?
+  ) throws -> RunRecord {
     var engine = WindowedEngine(scenario, options: options)
+    if let (device, tracer) = tracing { engine.trace(device: device, tracer) }
     try engine.run(control: control)
     var assembly = RunAssembly(scenario)
     for i in 0..<engine.rooms.count { engine.rooms.contribute(i, to: &assembly, engine.layout, scenario) }

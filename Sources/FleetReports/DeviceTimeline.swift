@@ -1,0 +1,310 @@
+import FleetMetrics
+import FleetSimulation
+import UploadRetry
+
+/// The story of one device as aligned lines of text: when, how much it holds, what happens to which batch.
+package struct DeviceTimeline {
+  /// One line of the story.
+  package struct Line: Sendable, Hashable {
+    /// Microseconds.
+    package var time: Int64
+    /// Events held after it; nil where it does not matter.
+    package var queue: Int?
+    package var what: String
+    /// `#3`, or empty.
+    package var batch: String
+    package var details: String
+  }
+
+  private let trace: DeviceTrace
+  private var lines: [Line] = []
+  private var names = BatchNames()
+  /// When each upload left that is still open to the client.
+  private var sentAt: [UploadName: Int64] = [:]
+  /// Batches that wait for a backoff, and until when.
+  private var backoffs: [Int: Int64] = [:]
+  private var waitUntil: Int64 = 0
+  private var queue = 0
+
+  /// A wait is told in a line of its own from this length on, microseconds.
+  private static let longWait: Int64 = 5_000_000
+
+  private init(_ trace: DeviceTrace) { self.trace = trace }
+
+  /// The whole story.
+  package static func lines(_ trace: DeviceTrace) -> [Line] {
+    var timeline = DeviceTimeline(trace)
+    timeline.tell()
+    return timeline.lines
+  }
+
+  /// How every text begins.
+  package static let opening = "fleetsim trace"
+
+  /// Heading, a table of the lines within `range` (microseconds), and what the device came to.
+  package static func text(_ trace: DeviceTrace, range: Range<Int64> = 0..<Int64.max) -> String {
+    let shown = lines(trace).filter { range.contains($0.time) }
+    var text = heading(trace) + "\n\n"
+    let titles = Line(time: 0, queue: nil, what: "what", batch: "batch", details: "details")
+    let whats = max(4, shown.map(\.what.count).max() ?? 0)
+    let batches = max(5, shown.map(\.batch.count).max() ?? 0)
+    let clocks = shown.map { clock($0.time) }
+    let times = max(11, clocks.map(\.count).max() ?? 0)
+    func row(_ time: String, _ queue: String, _ line: Line) -> String {
+      let columns = [
+        pad(time, times, right: true), pad(queue, 6, right: true), pad(line.what, whats),
+        pad(line.batch, batches), line.details,
+      ]
+      return trimmed(columns.joined(separator: "  ")) + "\n"
+    }
+    text += row("time", "queue", titles)
+    for (line, clock) in zip(shown, clocks) {
+      text += row(line.what == gapMark ? "" : clock, line.queue.map(String.init) ?? "", line)
+    }
+    if shown.isEmpty { text += "Nothing happens in this stretch of time.\n" }
+    return text + "\n" + DeviceTally(trace).sentence + "\n"
+  }
+
+  private static func heading(_ trace: DeviceTrace) -> String {
+    let flush = trace.cohort.flush
+    let flushes = [flush.count.map { "\($0) events" }, flush.interval.map { seconds($0.microseconds) }]
+      .compactMap(\.self).joined(separator: " or ")
+    let number = trace.numberInCohort == trace.device ? "" : ", number \(trace.numberInCohort) of its cohort"
+    return
+      "\(opening): device \(trace.device), \(trace.cohort.name) (\(trace.cohort.client))\(number); seed \(trace.seed); "
+      + "flushes at \(flushes); retries by \(trace.cohort.retries == .timer ? "timer" : "gate, at a flush")"
+  }
+}
+
+// MARK: - The story
+
+extension DeviceTimeline {
+  /// Stands in the place of a time.
+  private static let gapMark = "⋮"
+
+  private mutating func tell() {
+    var incidents = trace.incidents.flatMap { incident in
+      [
+        Line(
+          time: incident.start, queue: nil, what: "server", batch: "", details: "\(incident.label) begins"),
+        Line(time: incident.end, queue: nil, what: "server", batch: "", details: "\(incident.label) ends"),
+      ]
+    }
+    .filter { $0.time < trace.duration }
+    .sorted { $0.time < $1.time }[...]
+    var i = 0
+    while i < trace.events.count {
+      let event = trace.events[i]
+      while let incident = incidents.first, incident.time <= event.time {
+        incidents.removeFirst()
+        move(to: incident.time)
+        lines.append(incident)
+      }
+      move(to: event.time)
+      var next = i + 1
+      if case .trigger(let trigger, let newEvents) = event.kind {
+        while next < trace.events.count, trace.events[next].time == event.time,
+          trace.events[next].kind.belongsToTrigger
+        {
+          next += 1
+        }
+        tell(trigger, newEvents, trace.events[i..<next])
+      } else {
+        tell(event)
+      }
+      queue = trace.events[next - 1].queuedEvents
+      follow(trace.events[next - 1])
+      i = next
+    }
+    for incident in incidents {
+      move(to: incident.time)
+      lines.append(incident)
+    }
+    move(to: trace.duration)
+  }
+
+  /// Time passes: a wait that ends on the way, and long waits.
+  private mutating func move(to time: Int64) {
+    let last = lines.last?.time ?? 0
+    if waitUntil > last, waitUntil <= time, waitUntil < trace.duration {
+      gap(from: last, to: waitUntil)
+      let transition = RetryTransition.pipeline(
+        waitUntil: waitUntil, lastLookedAt: last, now: waitUntil)
+      lines.append(
+        Line(
+          time: waitUntil, queue: queue, what: "gate", batch: "",
+          details: "\(transition.map(Self.states) ?? "READY"): the wait is over"))
+      gap(from: waitUntil, to: time)
+    } else {
+      gap(from: last, to: time)
+    }
+  }
+
+  private mutating func gap(from start: Int64, to end: Int64) {
+    guard end - start >= Self.longWait, queue > 0, !lines.isEmpty else { return }
+    let length = Self.seconds(end - start)
+    let waits: String
+    if let open = sentAt.keys.min(by: { ($0.batch, $0.attempt) < ($1.batch, $1.attempt) }) {
+      waits = "waits for the answer to \(names[open.batch])"
+    } else if waitUntil > start {
+      waits = "the pipeline waits"
+    } else if let due = backoffs.values.min(), due > start {
+      waits = backoffs.count == 1 ? "a batch backs off" : "\(backoffs.count) batches back off"
+    } else {
+      waits = "waits for the next flush"
+    }
+    lines.append(
+      Line(time: start, queue: nil, what: Self.gapMark, batch: "", details: "\(length): \(waits)"))
+  }
+
+  /// The gate after an event, if it has changed.
+  private mutating func follow(_ event: DeviceTrace.Event) {
+    guard event.waitUntil != waitUntil else { return }
+    let before = waitUntil
+    waitUntil = event.waitUntil
+    let transition = RetryTransition.pipeline(
+      waitUntil: before, after: waitUntil, response: .noStatus, now: event.time)
+    if transition.from == .ready, transition.to == .ready { return }
+    var details = Self.states(transition)
+    if transition.wait > 0 { details += " (\(Self.seconds(transition.wait)))" }
+    if transition.to == .ready {
+      if case .decided(_, .delivered) = event.kind { details += ": a delivery ends the wait" }
+    }
+    lines.append(Line(time: event.time, queue: queue, what: "gate", batch: "", details: details))
+  }
+
+  private static func states(_ transition: RetryTransition) -> String {
+    func name(_ state: RetryTransition.State) -> String {
+      if case .waiting(let until) = state { return "WAITING until \(clock(until))" }
+      return "\(state)"
+    }
+    func short(_ state: RetryTransition.State) -> String {
+      if case .waiting = state { return "WAITING" }
+      return "\(state)"
+    }
+    return "\(short(transition.from)) > \(name(transition.to))"
+  }
+
+  private mutating func tell(
+    _ trigger: DeviceTrace.Trigger, _ newEvents: Int, _ events: ArraySlice<DeviceTrace.Event>
+  ) {
+    var parts: [String] = []
+    switch trigger {
+    case .count: parts.append("\(Self.events(newEvents)) make a flush")
+    case .interval:
+      let interval = trace.cohort.flush.interval.map { Self.seconds($0.microseconds) + " are over" }
+      parts.append(
+        "\(interval ?? "the interval is over"), \(newEvents == 0 ? "nothing new" : Self.events(newEvents))")
+    case .launch: parts.append(newEvents == 0 ? "at the launch" : "at the launch, \(Self.events(newEvents))")
+    case .wakeUp: parts.append("a wait is over")
+    }
+    var sealed: [String] = []
+    for event in events {
+      switch event.kind {
+      case .sealed(let batch, let count):
+        sealed.append("\(names[batch]) (\(batch + 1)-\(batch + count))")
+      case .heldBack, .alreadyUploading: parts.append(whyNot(event))
+      default: break
+      }
+    }
+    if !sealed.isEmpty { parts[0] += ": seals " + sealed.joined(separator: ", ") }
+    lines.append(
+      Line(
+        time: events.first!.time, queue: events.last!.queuedEvents,
+        what: trigger == .wakeUp ? "timer" : "flush", batch: "", details: parts.joined(separator: "; ")))
+  }
+
+  /// Why a trigger sends nothing of its own.
+  private func whyNot(_ event: DeviceTrace.Event) -> String {
+    switch event.kind {
+    case .alreadyUploading(joins: true): "an upload loop runs already"
+    case .alreadyUploading(joins: false): "ignored, uploads run already"
+    default: "held back: the pipeline is WAITING until \(Self.clock(event.waitUntil))"
+    }
+  }
+
+  private mutating func tell(_ event: DeviceTrace.Event) {
+    switch event.kind {
+    case .trigger, .sealed: break
+    case .heldBack, .alreadyUploading: add(event, "flush", "", whyNot(event))
+    case .sent(let batch, let count, let attempt, let retryCount):
+      backoffs[batch] = nil
+      sentAt[UploadName(batch: batch, attempt: attempt)] = event.time
+      let header = retryCount.map { "X-Retry-Count \($0)" } ?? "no X-Retry-Count"
+      add(event, "send", names[batch], "try \(attempt), \(header), \(Self.events(count))")
+    case .answered(let batch, let attempt, let response):
+      let sent = sentAt.removeValue(forKey: UploadName(batch: batch, attempt: attempt))
+      let latency = sent.map { " after \(Self.seconds(event.time - $0))" } ?? ""
+      let words: String =
+        switch response {
+        case .status(let code, nil): "\(code)\(latency)"
+        case .status(let code, let wait?): "\(code), Retry-After \(Self.seconds(wait)),\(latency)"
+        case .noStatus: "no answer\(latency)"
+        }
+      add(event, response == .noStatus ? "time-out" : "answer", names[batch], words)
+    case .decided(let batch, let outcome):
+      if case .retry(let time) = outcome, trace.cohort.queue.mode == .files { backoffs[batch] = time }
+      if let decision = decision(outcome, at: event.time) { append(decision, of: event, names[batch]) }
+    case .dropped(let batch, let count, let loss):
+      backoffs[batch] = nil
+      add(event, "drop", names[batch], "\(Self.events(count)) lost: \(Self.reason(loss))")
+    case .acceptedUnheard(let batch, let attempt):
+      add(event, "server", names[batch], "accepts try \(attempt); the client does not learn of it")
+    case .stateReset: add(event, "reset", "", "a limit is reached: all retry state is fresh")
+    case .launched(let settings, let cutOff):
+      sentAt = [:]
+      if trace.cohort.lifecycle?.keepsState == false { backoffs = [:] }
+      add(event, "launch", "", launch(settings, cutOff))
+    }
+  }
+
+  private func launch(_ settings: DeviceTrace.LaunchSettings, _ cutOff: Int) -> String {
+    let keeps = trace.cohort.lifecycle?.keepsState ?? true
+    var text = "the app restarts, its retry state is \(keeps ? "restored" : "forgotten")"
+    if cutOff > 0 { text += ", \(cutOff == 1 ? "an upload is" : "\(cutOff) uploads are") cut off" }
+    switch settings {
+    case .base: return text
+    case .rollout: return text + "; it has the new Settings"
+    case .builtIn: return text + "; the CDN is down: built-in Settings"
+    }
+  }
+
+  private func decision(_ outcome: RetryOutcome, at now: Int64) -> String? {
+    switch outcome {
+    case .delivered: "delivered"
+    case .retry(let time) where trace.cohort.queue.mode == .rebatch:
+      "the whole client backs off \(Self.seconds(time - now))"
+    case .retry(let time): "backs off \(Self.seconds(time - now)), until \(Self.clock(time))"
+    case .pause(let time): "the pipeline waits \(Self.seconds(time - now)), until \(Self.clock(time))"
+    case .backOff(let time): "the whole client backs off \(Self.seconds(time - now))"
+    case .retryAtNextTrigger: "tried again at the next flush"
+    case .drop: nil
+    }
+  }
+
+  private mutating func add(
+    _ event: DeviceTrace.Event, _ what: String, _ batch: String, _ details: String
+  ) {
+    lines.append(
+      Line(time: event.time, queue: event.queuedEvents, what: what, batch: batch, details: details))
+  }
+
+  /// A decision belongs to the line of its answer.
+  private mutating func append(_ words: String, of event: DeviceTrace.Event, _ batch: String) {
+    guard let last = lines.last, last.time == event.time, last.batch == batch else {
+      return add(event, "decision", batch, words)
+    }
+    lines[lines.count - 1].details += ": " + words
+    lines[lines.count - 1].queue = event.queuedEvents
+  }
+}
+
+extension DeviceTrace.Kind {
+  /// Told in the line of the trigger before it.
+  fileprivate var belongsToTrigger: Bool {
+    switch self {
+    case .sealed, .heldBack, .alreadyUploading: true
+    default: false
+    }
+  }
+}

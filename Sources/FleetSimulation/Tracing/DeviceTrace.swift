@@ -1,0 +1,131 @@
+import FleetMetrics
+import UploadRetry
+
+/// Everything that happened to one device in a run, in order.
+///
+/// A run that is traced gives the same record as one that is not.
+public struct DeviceTrace: Sendable {
+  /// Its global number: 0 … devices of all cohorts − 1.
+  public var device: Int
+  /// Its number within its cohort.
+  public var numberInCohort: Int
+  public var cohort: Cohort
+  public var seed: UInt64
+  /// Microseconds; the run ends before it.
+  public var duration: Int64
+  /// What went wrong at the server meanwhile.
+  public var incidents: [IncidentSpan]
+  public var events: [Event]
+}
+
+extension DeviceTrace {
+  public struct Event: Sendable, Hashable {
+    /// Virtual microseconds since the start of the run; events of one instant are in the order of their happening.
+    public var time: Int64
+    public var kind: Kind
+    /// Sealed events that the device holds after it, those under way included.
+    public var queuedEvents: Int
+    /// Until when the pipeline waits after it, microseconds; at or before `time`: READY (S16).
+    public var waitUntil: Int64
+  }
+
+  /// A batch is named by the number of its first event; events are numbered per device from 0. A batch that is chunked anew
+  /// (`QueuePolicy.Mode.rebatch`) may have another first event afterwards.
+  public enum Kind: Sendable, Hashable {
+    /// Something asks for a flush (S17); it finds this many events that no flush has sealed.
+    case trigger(Trigger, newEvents: Int)
+    /// A flush made a batch.
+    case sealed(batch: Int, events: Int)
+    /// The gate was closed: nothing leaves (S16, S17).
+    case heldBack
+    /// A loop runs already; whether it goes on with what is new, or ignores the flush (S17).
+    case alreadyUploading(joins: Bool)
+    /// An upload leaves; `attempt` counts from 1. `retryCount` is its `X-Retry-Count`, nil without the header (S2).
+    case sent(batch: Int, events: Int, attempt: Int, retryCount: Int?)
+    /// The client learns how an upload ended; no status: it gave up waiting.
+    case answered(batch: Int, attempt: Int, UploadResponse)
+    /// What the client makes of that.
+    case decided(batch: Int, RetryOutcome)
+    /// Events are lost: a batch, or with overflow in *rebatch* the oldest events of one.
+    case dropped(batch: Int, events: Int, Loss)
+    /// The server accepts an upload that the client has given up; the client does not know.
+    case acceptedUnheard(batch: Int, attempt: Int)
+    /// A limit was reached that makes the whole client start afresh (`RetryPolicy.limitReached`).
+    case stateReset
+    /// The app was killed and launched again (S18), and fetched these Settings (S19).
+    case launched(LaunchSettings, uploadsCutOff: Int)
+  }
+
+  public enum Trigger: Sendable, Hashable {
+    /// As many events as the flush policy's count.
+    case count
+    case interval
+    case launch
+    /// A wait is over, with `RetryWakeUp.timer`.
+    case wakeUp
+  }
+
+  public enum Loss: Sendable, Hashable {
+    case limit(DropReason)
+    /// The queue was full.
+    case overflow
+  }
+
+  public enum LaunchSettings: Sendable, Hashable {
+    /// Those of the scenario from the start.
+    case base
+    /// Those published during the run.
+    case rollout
+    /// The CDN was down: the defaults.
+    case builtIn
+  }
+}
+
+/// There is no device of that number.
+public struct NoSuchDevice: Error, Sendable, Hashable, CustomStringConvertible {
+  public var device: Int
+  /// How many the fleet has.
+  public var devices: Int
+
+  public init(device: Int, devices: Int) {
+    self.device = device
+    self.devices = devices
+  }
+
+  public var description: String {
+    devices == 1
+      ? "There is no device \(device): the fleet has one, number 0."
+      : "There is no device \(device): the fleet's devices have the numbers 0 to \(devices - 1)."
+  }
+}
+
+extension Simulation {
+  /// Runs `scenario` to its end as `run` does, and keeps what happens to one device.
+  ///
+  /// The whole fleet runs, because the others decide how the server fares.
+  /// - Parameter device: its number among all cohorts in their order, from 0.
+  /// - Throws: `NoSuchDevice`; what `run` throws.
+  public static func trace(
+    _ scenario: Scenario, device: Int, options: RunOptions = .init(), control: RunControl = .init()
+  ) throws -> (record: RunRecord, trace: DeviceTrace) {
+    var numberInCohort = device
+    var cohort: Cohort?
+    for candidate in scenario.fleet where cohort == nil && device >= 0 {
+      if numberInCohort < candidate.devices {
+        cohort = candidate
+      } else {
+        numberInCohort -= candidate.devices
+      }
+    }
+    guard let cohort else {
+      throw NoSuchDevice(device: device, devices: scenario.fleet.reduce(0) { $0 + $1.devices })
+    }
+    let tracer = DeviceTracer()
+    let record = try run(scenario, options: options, control: control, tracing: (device, tracer))
+    let trace = DeviceTrace(
+      device: device, numberInCohort: numberInCohort, cohort: cohort, seed: scenario.seed,
+      duration: scenario.duration.microseconds, incidents: scenario.tapi.incidents.map(\.span),
+      events: tracer.events)
+    return (record, trace)
+  }
+}

@@ -12,11 +12,7 @@ extension CommandSpecification {
       "A scenario file says who the clients are, what the server can take and what goes wrong; fleetsim runs it on a "
         + "virtual clock. The same scenario and seed give the same bytes in every CSV file."
     ]
-<<<<<<< HEAD
-    command.subcommands = [run, compare, validate, presets, conformance, help]
-=======
-    command.subcommands = [run, compare, validate, trace, conformance, help]
->>>>>>> 3f37def1ad49fd6e997a053fdc32ae596b55f5fa
+    command.subcommands = [run, compare, validate, trace, presets, conformance, help]
     command.examples = [
       Example(
         "fleetsim validate scenario.json5", "Check a scenario and see its normal load against the capacity:"),
@@ -95,7 +91,6 @@ extension CommandSpecification {
     return command
   }()
 
-<<<<<<< HEAD
   package static let presets: CommandSpecification = {
     var command = CommandSpecification(
       name: "presets", abstract: "Show the client presets and where they differ.")
@@ -113,7 +108,10 @@ extension CommandSpecification {
     command.examples = [
       Example("fleetsim presets", "All clients side by side:"),
       Example("fleetsim presets segment-swift", "One, explained:"),
-=======
+    ]
+    return command
+  }()
+
   package static let trace: CommandSpecification = {
     var command = CommandSpecification(
       name: "trace", abstract: "Follow one device of a scenario step by step.")
@@ -144,7 +142,6 @@ extension CommandSpecification {
       Example(
         "fleetsim trace scenario.json5 --device 7 --format perfetto --out device.json",
         "The same device in a trace viewer, as ui.perfetto.dev:"),
->>>>>>> 3f37def1ad49fd6e997a053fdc32ae596b55f5fa
     ]
     return command
   }()
@@ -183,12 +180,8 @@ extension CommandSpecification {
       name: "help", abstract: "Show help for a command, for exit-codes or for columns.")
     command.arguments = [
       ArgumentSpecification(
-<<<<<<< HEAD
-        "topic", help: "run, compare, validate, presets, conformance, exit-codes or columns.",
+        "topic", help: "run, compare, validate, trace, presets, conformance, exit-codes or columns.",
         isOptional: true)
-=======
-        "topic", help: "run, compare, validate, trace, conformance, exit-codes or columns.", isOptional: true)
->>>>>>> 3f37def1ad49fd6e997a053fdc32ae596b55f5fa
     ]
     return command
   }()

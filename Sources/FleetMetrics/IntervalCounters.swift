@@ -81,7 +81,20 @@ public struct IntervalDeliveries: ~Copyable {
 
   @inlinable
   public func record(_ value: Int64, row: Int) {
-    cells[row &* Self.bucketCount &+ Self.bucket(of: value)] &+= 1
+    record(histogramBucket: Histogram.bucket(of: value), row: row)
+  }
+
+  /// Records a value by its bucket in a `Histogram`, whose buckets are finer.
+  @inlinable @inline(__always)
+  public func record(histogramBucket fine: Int, row: Int) {
+    cells[row &* Self.bucketCount &+ Self.bucket(ofFine: fine)] &+= 1
+  }
+
+  /// `Histogram` has 128 buckets an octave, so four of them make one here; below 128 µs they are single values.
+  @inlinable @inline(__always)
+  static func bucket(ofFine fine: Int) -> Int {
+    if fine < 128 { return bucket(of: Int64(truncatingIfNeeded: fine)) }
+    return min(fine &>> 2 &+ 64, bucketCount &- 1)
   }
 
   public func merge(into total: borrowing IntervalDeliveries) {
@@ -112,9 +125,6 @@ public struct IntervalDeliveries: ~Copyable {
 /// The buckets of `Histogram` as a flat block that a hot loop can count into.
 public struct DeliveryRecorder: ~Copyable {
   @usableFromInline let counts: UnsafeMutablePointer<Int64>
-  /// The sum in base 2^62, as `Histogram` keeps it.
-  @usableFromInline var sumHigh: Int64 = 0
-  @usableFromInline var sumLow: Int64 = 0
   @usableFromInline var maximum: Int64 = 0
 
   public init() {
@@ -124,17 +134,25 @@ public struct DeliveryRecorder: ~Copyable {
 
   deinit { counts.deallocate() }
 
-  /// Records `value`: microseconds, 0 … 2^62.
-  @inlinable
-  public mutating func record(_ value: Int64) {
-    counts[Histogram.bucket(of: value)] &+= 1
-    sumLow &+= value
-    sumHigh &+= sumLow >> 62
-    sumLow &= 1 << 62 &- 1
+  /// Records `value`: microseconds, 0 … 2^62. Returns its bucket.
+  @inlinable @inline(__always)
+  public mutating func record(_ value: Int64) -> Int {
+    let bucket = Histogram.bucket(of: value)
+    counts[bucket] &+= 1
     if value > maximum { maximum = value }
+    return bucket
   }
 
-  public func merge(into histogram: inout Histogram) {
-    histogram.add(counts: counts, sumHigh: sumHigh, sumLow: sumLow, maximum: maximum)
+  /// - Parameter counters: where the recorder's owner has added the values up by interval (`timeToDeliverySum`).
+  public func merge(into histogram: inout Histogram, sums counters: borrowing IntervalCounters<DeviceCounter>) {
+    // In base 2^62, as `Histogram` keeps it.
+    var (high, low): (Int64, Int64) = (0, 0)
+    for row in 0..<counters.rows {
+      let sum = counters[row, .timeToDeliverySum]
+      low += sum & (1 << 62 - 1)
+      high += sum >> 62 + low >> 62
+      low &= 1 << 62 - 1
+    }
+    histogram.add(counts: counts, sumHigh: high, sumLow: low, maximum: maximum)
   }
 }

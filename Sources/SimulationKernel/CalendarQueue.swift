@@ -2,16 +2,14 @@
 ///
 /// Slots are taken in ascending order, each once. Items of a slot come back in no particular order: the caller sorts them
 /// by the explicit order of the model, so that nothing ever depends on when an item was inserted.
-/// `push` and `take` are amortised O(1) an item, whatever the number of items queued; memory is about 1.1 item an item,
-/// plus 8 bytes a ring slot.
+/// `push` and `take` are amortised O(1) an item, whatever the number of items queued; memory is about 1.05 item an item,
+/// plus 4 bytes a ring slot.
 public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
-  /// Items in a chunk; chunks are recycled through a free list.
-  @inlinable static var chunkSize: Int { 15 }
-
-  @usableFromInline struct Chunk {
-    @usableFromInline var items: InlineArray<15, Item>
-    @usableFromInline var next: UInt32
-    @usableFromInline var count: UInt32
+  /// Items live in chunks of this many bytes: a link to the slot's previous chunk, then items to the very end.
+  @inlinable static var chunkBytes: Int { 256 }
+  @inlinable static var itemsPerChunk: Int { (chunkBytes &- 8) / MemoryLayout<Item>.stride }
+  @inlinable static var headerBytes: Int {
+    chunkBytes &- itemsPerChunk &* MemoryLayout<Item>.stride
   }
 
   @usableFromInline struct FarItem: BitwiseCopyable {
@@ -23,13 +21,15 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     }
   }
 
-  /// The newest chunk of each ring slot; 0: the slot is empty.
-  @usableFromInline let heads: UnsafeMutablePointer<UInt32>
+  /// Where the next item of each ring slot goes, in units of 4 bytes from `pool`; 0: the slot is empty. At a chunk's end it is a
+  /// multiple of a chunk.
+  @usableFromInline let ends: UnsafeMutablePointer<UInt32>
   @usableFromInline let ringMask: Int
   @usableFromInline let ringBits: Int
-  @usableFromInline var chunks: UnsafeMutablePointer<Chunk>
+  @usableFromInline var pool: UnsafeMutableRawPointer
   @usableFromInline var chunkCapacity: Int
   @usableFromInline var chunksUsed: Int
+  /// The first chunk of the free list; 0: none.
   @usableFromInline var freeChunk: UInt32
   /// The first slot that may still be pushed to: slots below it have been taken.
   @usableFromInline var current: Int
@@ -42,14 +42,17 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   ///   - ringSlots: how many of them lie in the ring at a time; rounded up to a power of two. Default 2^16.
   public init(slots: Int, ringSlots: Int = 1 << 16) {
     precondition(slots > 0 && ringSlots > 0, "a calendar needs slots")
+    precondition(
+      MemoryLayout<Item>.stride % 4 == 0 && Self.headerBytes < Self.chunkBytes,
+      "an item is a multiple of 4 bytes, and some fit into a chunk")
     var bits = 0
     while 1 << bits < min(ringSlots, slots) { bits += 1 }
     ringBits = bits
     ringMask = (1 << bits) - 1
-    heads = .allocate(capacity: 1 << bits)
-    heads.initialize(repeating: 0, count: 1 << bits)
-    chunkCapacity = 64
-    chunks = .allocate(capacity: chunkCapacity)
+    ends = .allocate(capacity: 1 << bits)
+    ends.initialize(repeating: 0, count: 1 << bits)
+    chunkCapacity = 16
+    pool = PlainMemory.allocate(byteCount: chunkCapacity * Self.chunkBytes)
     chunksUsed = 1
     freeChunk = 0
     current = 0
@@ -59,94 +62,109 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   }
 
   deinit {
-    heads.deallocate()
-    chunks.deallocate()
+    ends.deallocate()
+    PlainMemory.release(pool)
     for i in 0..<revolutions { (far + i).deinitialize(count: 1) }
     far.deallocate()
   }
 
   /// Queues `item` for `slot`, which must not have been taken yet: an item in the past is a programming error and traps.
-  @inlinable
+  @inlinable @inline(__always)
   public mutating func push(_ item: Item, slot: Int) {
-    precondition(slot >= current, "an item was scheduled in the past")
-    if slot &- current > ringMask {
+    let ahead = slot &- current
+    if UInt(bitPattern: ahead) > UInt(bitPattern: ringMask) {
       pushFar(item, slot: slot)
     } else {
       pushRing(item, slot: slot)
     }
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   mutating func pushRing(_ item: Item, slot: Int) {
-    let head = heads + (slot & ringMask)
-    var index = head.pointee
-    if index == 0 || chunks[Int(truncatingIfNeeded: index)].count == 15 {
-      index = newChunk(next: index)
-      head.pointee = index
-    }
-    let chunk = chunks + Int(truncatingIfNeeded: index)
-    let n = Int(truncatingIfNeeded: chunk.pointee.count)
-    // The items' address inside the chunk: the first stored property.
-    (UnsafeMutableRawPointer(chunk).assumingMemoryBound(to: Item.self) + n).initialize(to: item)
-    chunk.pointee.count = UInt32(truncatingIfNeeded: n &+ 1)
+    let end = ends + (slot & ringMask)
+    var offset = Int(truncatingIfNeeded: end.pointee) &<< 2
+    if offset & (Self.chunkBytes &- 1) == 0 { offset = newChunk(endingAt: offset) }
+    (pool + offset).storeBytes(of: item, as: Item.self)
+    end.pointee = UInt32(truncatingIfNeeded: (offset &+ MemoryLayout<Item>.stride) &>> 2)
   }
 
+  /// A chunk for a slot whose latest chunk ends at `offset`, or that has none (0): where its first item goes.
   @inlinable
-  mutating func newChunk(next: UInt32) -> UInt32 {
-    var index = freeChunk
+  mutating func newChunk(endingAt offset: Int) -> Int {
+    var index = Int(truncatingIfNeeded: freeChunk)
     if index != 0 {
-      freeChunk = chunks[Int(truncatingIfNeeded: index)].next
+      freeChunk = (pool + index &* Self.chunkBytes).load(as: UInt32.self)
     } else {
-      if chunksUsed == chunkCapacity { growChunks() }
-      index = UInt32(truncatingIfNeeded: chunksUsed)
+      if chunksUsed == chunkCapacity { growPool() }
+      index = chunksUsed
       chunksUsed &+= 1
     }
-    let chunk = chunks + Int(truncatingIfNeeded: index)
-    chunk.pointee.next = next
-    chunk.pointee.count = 0
-    return index
+    let previous = offset == 0 ? 0 : offset / Self.chunkBytes &- 1
+    let start = index &* Self.chunkBytes
+    (pool + start).storeBytes(of: UInt32(truncatingIfNeeded: previous), as: UInt32.self)
+    return start &+ Self.headerBytes
   }
 
   @usableFromInline @inline(never)
-  mutating func growChunks() {
-    precondition(chunkCapacity < Int(UInt32.max) / 2, "the calendar is full")
-    let larger = UnsafeMutablePointer<Chunk>.allocate(capacity: chunkCapacity * 2)
-    UnsafeMutableRawPointer(larger).copyMemory(
-      from: chunks, byteCount: chunksUsed * MemoryLayout<Chunk>.stride)
-    chunks.deallocate()
-    chunks = larger
+  mutating func growPool() {
+    precondition(chunkCapacity < 1 << 25, "the calendar is full")
+    pool = PlainMemory.grow(
+      pool, from: chunkCapacity * Self.chunkBytes, to: chunkCapacity * 2 * Self.chunkBytes)
     chunkCapacity *= 2
   }
 
   @usableFromInline @inline(never)
   mutating func pushFar(_ item: Item, slot: Int) {
+    precondition(slot >= current, "an item was scheduled in the past")
     let revolution = slot >> ringBits
     precondition(revolution < revolutions, "an item was scheduled beyond the last slot")
     if far[revolution] == nil { far[revolution] = GrowableBuffer() }
     far[revolution]!.append(FarItem(slot: slot, item: item))
   }
 
-  /// Appends the items of `slot` to `output` and closes the slot. Slots are taken in ascending order, every one of them.
+  /// Appends the items of `slot` to `output` and closes the slot. Slots are taken in ascending order, every one of them, except
+  /// those that `skip` passes over.
   @inlinable
   public mutating func take(slot: Int, into output: inout GrowableBuffer<Item>) {
     precondition(slot == current, "slots are taken in order")
     if slot & ringMask == 0 { drawNear(slot: slot) }
     current = slot &+ 1
-    let head = heads + (slot & ringMask)
-    var index = head.pointee
-    if index == 0 { return }
-    head.pointee = 0
-    while index != 0 {
-      let chunk = chunks + Int(truncatingIfNeeded: index)
-      output.append(
-        from: UnsafeRawPointer(chunk).assumingMemoryBound(to: Item.self),
-        count: Int(truncatingIfNeeded: chunk.pointee.count))
-      let next = chunk.pointee.next
-      chunk.pointee.next = freeChunk
-      freeChunk = index
-      index = next
+    let end = ends + (slot & ringMask)
+    var offset = Int(truncatingIfNeeded: end.pointee) &<< 2
+    if offset == 0 { return }
+    end.pointee = 0
+    var index = (offset &- 1) / Self.chunkBytes
+    while true {
+      let start = index &* Self.chunkBytes
+      let items = pool + (start &+ Self.headerBytes)
+      let count = (offset &- start &- Self.headerBytes) / MemoryLayout<Item>.stride
+      output.append(from: UnsafeRawPointer(items).assumingMemoryBound(to: Item.self), count: count)
+      let previous = Int(truncatingIfNeeded: (pool + start).load(as: UInt32.self))
+      (pool + start).storeBytes(of: freeChunk, as: UInt32.self)
+      freeChunk = UInt32(truncatingIfNeeded: index)
+      if previous == 0 { return }
+      index = previous
+      offset = (index &+ 1) &* Self.chunkBytes
     }
   }
+
+  /// The first slot from `slot` on, which comes next, that may hold items; at most `limit`. O(slots passed over).
+  public func nextOccupied(from slot: Int, limit: Int) -> Int {
+    var slot = slot
+    while slot < limit {
+      if slot & ringMask == 0, far[slot >> ringBits] != nil { return slot }
+      let last = min(limit, (slot | ringMask) &+ 1)
+      while slot < last {
+        if ends[slot & ringMask] != 0 { return slot }
+        slot &+= 1
+      }
+    }
+    return slot
+  }
+
+  /// Closes the empty slots before `slot`, so that it comes next.
+  @inlinable
+  public mutating func skip(to slot: Int) { current = slot }
 
   /// The ring comes round: what waited for this revolution moves into it.
   @usableFromInline @inline(never)

@@ -9,11 +9,12 @@ public struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
 
   public init(capacity: Int = 64) {
     self.capacity = max(capacity, 1)
-    _base = .allocate(capacity: self.capacity)
+    _base = PlainMemory.allocate(byteCount: self.capacity * MemoryLayout<Element>.stride)
+      .bindMemory(to: Element.self, capacity: self.capacity)
     _count = 0
   }
 
-  deinit { _base.deallocate() }
+  deinit { PlainMemory.release(_base) }
 
   /// The first element's address; changes when the buffer grows.
   @inlinable public var base: UnsafeMutablePointer<Element> { _base }
@@ -49,6 +50,14 @@ public struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
   @inlinable
   public mutating func removeAll() { _count = 0 }
 
+  /// Takes the other's elements and gives its own; nothing is moved.
+  @inlinable
+  public mutating func swapStorage(with other: inout GrowableBuffer) {
+    swap(&_base, &other._base)
+    swap(&_count, &other._count)
+    swap(&capacity, &other.capacity)
+  }
+
   @inlinable
   public mutating func removeLast() -> Element {
     _count &-= 1
@@ -58,10 +67,9 @@ public struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
   @usableFromInline @inline(never)
   mutating func grow(to needed: Int) {
     let larger = max(capacity * 2, needed)
-    let moved = UnsafeMutablePointer<Element>.allocate(capacity: larger)
-    moved.update(from: base, count: count)
-    _base.deallocate()
-    _base = moved
+    let stride = MemoryLayout<Element>.stride
+    _base = PlainMemory.grow(_base, from: capacity * stride, to: larger * stride)
+      .bindMemory(to: Element.self, capacity: larger)
     capacity = larger
   }
 }

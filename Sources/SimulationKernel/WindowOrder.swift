@@ -2,33 +2,43 @@
 public enum WindowOrder {
   /// Sorts `words` ascending by the bits from `lowBit` up (`keyBits` of them); equal keys keep their order.
   ///
-  /// A few words are sorted by insertion, many by a radix sort with 11-bit digits. `scratch` is overwritten.
+  /// A few words are sorted by insertion, words in order already are left alone, many go through a radix sort of two passes or
+  /// more with digits of equal length. `scratch` is overwritten.
   public static func sort(
     _ words: inout GrowableBuffer<UInt64>, scratch: inout GrowableBuffer<UInt64>,
     counts: inout GrowableBuffer<UInt32>, lowBit: Int, keyBits: Int
   ) {
     let n = words.count
-    if n < 2 { return }
+    if n < 2 || keyBits <= 0 { return }
     if n <= 48 {
       insertionSort(words.base, n, lowBit: UInt64(lowBit))
       return
     }
+    if isSorted(words.base, n, lowBit: UInt64(lowBit)) { return }
     scratch.resizeUninitialized(to: n)
-    counts.resizeUninitialized(to: 1 << 11)
-    var shift = UInt64(lowBit)
-    var left = keyBits
+    let passes = max((keyBits + 10) / 11, min(2, keyBits))
+    let digits = (keyBits + passes - 1) / passes
+    counts.resizeUninitialized(to: 1 << digits)
     var source = words.base
     var target = scratch.base
-    var swapped = false
-    while left > 0 {
-      let digits = UInt64(min(left, 11))
-      radixPass(source, target, n, counts.base, shift: shift, digits: digits)
+    for pass in 0..<passes {
+      radixPass(
+        source, target, n, counts.base, shift: UInt64(lowBit + pass * digits),
+        digits: UInt64(min(digits, keyBits - pass * digits)))
       swap(&source, &target)
-      swapped.toggle()
-      shift += digits
-      left -= Int(digits)
     }
-    if swapped { words.base.update(from: scratch.base, count: n) }
+    if passes & 1 == 1 { words.swapStorage(with: &scratch) }
+  }
+
+  @inline(__always)
+  static func isSorted(_ a: UnsafeMutablePointer<UInt64>, _ n: Int, lowBit: UInt64) -> Bool {
+    var previous = a[0] &>> lowBit
+    for i in 1..<n {
+      let key = a[i] &>> lowBit
+      if key < previous { return false }
+      previous = key
+    }
+    return true
   }
 
   @inline(__always)

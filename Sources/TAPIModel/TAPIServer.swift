@@ -19,7 +19,7 @@ public struct TAPIServer: ~Copyable {
   private var nextCondition = 1
   /// The outage that is on.
   private var outage: OutageAnswer?
-  private var bucket: TokenBucket
+  @usableFromInline var bucket: TokenBucket
   private let isBucket: Bool
   private let bucketServiceTime: Sampler
   private let bucketRate: Int64
@@ -29,7 +29,62 @@ public struct TAPIServer: ~Copyable {
   /// Bookings since the caller last took them; only workers book time.
   public var usage: [Usage] = []
   /// When the server itself has something to do next: an incident's boundary or a completion.
-  public private(set) var nextOwnTime = Instant.never
+  public var nextOwnTime: Instant { ownTime }
+  @usableFromInline var ownTime = Instant.never
+
+  /// An answer that leaves at once and does not depend on who asked.
+  @frozen
+  public struct PlainAnswer: Sendable, Hashable, BitwiseCopyable {
+    public var status: UInt16
+    /// Microseconds, at most 4,294 s; `UInt32.max`: no header.
+    public var retryAfter: UInt32
+    @inlinable public init(status: UInt16, retryAfter: UInt32 = .max) {
+      self.status = status
+      self.retryAfter = retryAfter
+    }
+  }
+
+  /// Whether `plainAnswer(at:)` may stand in for `arrive` until `nextOwnTime`: a bucket without service time whose refusals and
+  /// outage are the same for everybody.
+  public private(set) var answersPlainly = false
+  @usableFromInline var isDown = false
+  @usableFromInline var downAnswer = PlainAnswer(status: 0)
+  @usableFromInline var refusalAnswer = PlainAnswer(status: 0)
+
+  /// Decides on a request that arrives now without looking at it; with `answersPlainly` only.
+  @inlinable @inline(__always)
+  public mutating func plainAnswer(at now: Instant) -> PlainAnswer {
+    if isDown { return downAnswer }
+    return bucket.take(at: now) ? PlainAnswer(status: 200) : refusalAnswer
+  }
+
+  private mutating func notePlainAnswers() {
+    func plain(_ status: Int, _ policy: RetryAfterPolicy) -> PlainAnswer? {
+      switch policy {
+      case .none: PlainAnswer(status: UInt16(truncatingIfNeeded: status))
+      case .fixed(let span):
+        PlainAnswer(
+          status: UInt16(truncatingIfNeeded: status),
+          retryAfter: UInt32(clamping: min(span.microseconds, Self.longestRetryAfter)))
+      case .spread: nil
+      }
+    }
+    answersPlainly = false
+    guard isBucket, bucketServiceTime == Sampler(.constant(.zero)),
+      let refused = plain(overload.status, overload.retryAfter)
+    else { return }
+    refusalAnswer = refused
+    isDown = false
+    if let outage {
+      guard let status = outage.status, let answer = plain(status, outage.retryAfter) else { return }
+      isDown = true
+      downAnswer = answer
+    }
+    answersPlainly = true
+  }
+
+  /// Microseconds; a longer Retry-After counts as this one.
+  public static var longestRetryAfter: Int64 { 4_294_000_000 }
 
   private struct OutageAnswer {
     /// nil: silence.
@@ -70,7 +125,7 @@ public struct TAPIServer: ~Copyable {
   }
 
   private mutating func noteNextOwnTime() {
-    nextOwnTime = nextLoss < losses.count ? losses[nextLoss].at : min(nextBoundary, pool.nextCompletion)
+    ownTime = nextLoss < losses.count ? losses[nextLoss].at : min(nextBoundary, pool.nextCompletion)
   }
 
   /// The next request that stops being pending at or before `limit`; nil when there is none. Passes incident boundaries on the way.
@@ -101,6 +156,7 @@ public struct TAPIServer: ~Copyable {
       outage = OutageAnswer(status: status, retryAfter: retryAfter)
     }
     bucket.setRate(scaled(bucketRate, by: condition.factor), at: condition.start)
+    notePlainAnswers()
     pool.speed = condition.factor
     losses.removeAll(keepingCapacity: true)
     nextLoss = 0

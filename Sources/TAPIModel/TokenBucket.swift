@@ -1,15 +1,16 @@
 import SimulationKernel
 
 /// An exact token bucket in integers: the level is kept in thousand-millionths of a token.
+@usableFromInline
 struct TokenBucket {
   /// One token in the units of `level`.
-  static let token: Int64 = 1_000_000_000
+  @inlinable static var token: Int64 { 1_000_000_000 }
 
-  private let full: Int64
-  private var level: Int64
-  private var updated = Instant.start
+  @usableFromInline let full: Int64
+  @usableFromInline var level: Int64
+  @usableFromInline var updated = Instant(microseconds: 0)
   /// Thousandths of a request per second are exactly units per microsecond.
-  private var rate: Int64
+  @usableFromInline var rate: Int64
 
   init(_ configuration: TokenBucketConfiguration) {
     let (product, overflow) = configuration.burst.multipliedReportingOverflow(by: Self.token)
@@ -23,7 +24,8 @@ struct TokenBucket {
     rate = newRate
   }
 
-  private mutating func refill(at now: Instant) {
+  @inlinable @inline(__always)
+  mutating func refill(at now: Instant) {
     let (gain, overflow) = (now - updated).microseconds.multipliedReportingOverflow(by: rate)
     updated = now
     // `level` and `full` are at most half of the range, so only the product can overflow.
@@ -31,6 +33,7 @@ struct TokenBucket {
   }
 
   /// Takes a token if there is a whole one.
+  @inlinable @inline(__always)
   mutating func take(at now: Instant) -> Bool {
     refill(at: now)
     if level < Self.token { return false }

@@ -7,7 +7,8 @@ public struct UploadRequest: BitwiseCopyable, Sendable, Hashable {
   public var arrival: Instant
   /// The device's number in the whole fleet.
   public var device: UInt32
-  /// The caller's handle of the batch, opaque to the server.
+  /// The caller's handles of the device and of the batch, opaque to the server.
+  public var place: UInt32
   public var batch: UInt32
   /// The number of the batch's first event on its device: with `device` the batch's identity.
   public var firstOrdinal: UInt32
@@ -24,11 +25,12 @@ public struct UploadRequest: BitwiseCopyable, Sendable, Hashable {
 
   @inlinable
   public init(
-    arrival: Instant, device: UInt32, batch: UInt32, firstOrdinal: UInt32, uplink: UInt32, downlink: UInt32,
+    arrival: Instant, device: UInt32, place: UInt32, batch: UInt32, firstOrdinal: UInt32, uplink: UInt32, downlink: UInt32,
     events: UInt16, attempt: UInt16, generation: UInt16, shard: UInt16
   ) {
     self.arrival = arrival
     self.device = device
+    self.place = place
     self.batch = batch
     self.firstOrdinal = firstOrdinal
     self.uplink = uplink

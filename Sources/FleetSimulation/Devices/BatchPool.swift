@@ -1,25 +1,26 @@
+import SimulationKernel
 import UploadRetry
 
-/// One sealed batch: a range of a device's event ordinals, and its retry state.
-struct BatchRecord {
+/// One sealed batch: a range of a device's event ordinals. 32 bytes.
+struct BatchRecord: BitwiseCopyable {
   /// Creation time of its first event; the others follow from the event process.
   var firstTime: Int64
-  var retry: BatchRetryState
-  var flags: Flags
   var firstOrdinal: UInt32
-  var events: UInt16
-  /// Attempts so far; the number of the latest tells a late answer.
-  var attempts: UInt16
-  /// Attempts whose fate at the server is open: the record outlives the batch's place in the queue for them.
-  var outstanding: UInt16
-  /// Counts the record's reuses, so that a stale item is recognised.
-  var generation: UInt16
   var older: UInt32
   var newer: UInt32
   /// The next in the ready list, or the next free record.
   var link: UInt32
+  var events: UInt16
+  /// Attempts so far; the number of the latest tells a late answer.
+  var attempts: UInt16
+  /// Counts the record's reuses, so that a stale item is recognised.
+  var generation: UInt16
+  /// Attempts whose fate at the server is open: the record outlives the batch's place in the queue for them. From 255 on it is
+  /// never reused.
+  private(set) var outstanding: UInt8
+  var flags: Flags
 
-  struct Flags: OptionSet {
+  struct Flags: OptionSet, BitwiseCopyable {
     var rawValue: UInt8
     static let inFlight = Flags(rawValue: 1)
     /// The server has accepted it, whether or not the client knows.
@@ -34,22 +35,57 @@ struct BatchRecord {
     static let atTriggersOnly = Flags(rawValue: 32)
     /// The client gave its events up before any acceptance.
     static let dropped = Flags(rawValue: 64)
+    /// It has failed: its retry state (*files*) is not fresh.
+    static let hasRetryState = Flags(rawValue: 128)
   }
+
+  @inline(__always)
+  init(firstOrdinal: UInt32, firstTime: Int64, events: UInt16, generation: UInt16) {
+    self.firstTime = firstTime
+    self.firstOrdinal = firstOrdinal
+    older = 0
+    newer = 0
+    link = 0
+    self.events = events
+    attempts = 0
+    self.generation = generation
+    outstanding = 0
+    flags = .held
+  }
+
+  @inline(__always)
+  mutating func attemptLeaves() { if outstanding != .max { outstanding &+= 1 } }
+  @inline(__always)
+  mutating func attemptEnds() { if outstanding != .max { outstanding &-= 1 } }
+
+  /// Nothing refers to the record any more.
+  @inline(__always)
+  var isDone: Bool { outstanding == 0 && flags.isDisjoint(with: [.held, .waiting]) }
 }
 
 /// The batch records of a shard with a free list. Index 0 stands for "none".
 struct BatchPool: ~Copyable {
   private(set) var records: UnsafeMutablePointer<BatchRecord>
+  /// *files* only: the retry state of batches that have failed.
+  private var retryStates: UnsafeMutablePointer<BatchRetryState>?
   private var capacity: Int
-  private var used = 1
+  private(set) var used = 1
   private var free: UInt32 = 0
 
-  init() {
+  init(keepsRetryStates: Bool) {
     capacity = 256
-    records = .allocate(capacity: capacity)
+    records = PlainMemory.allocate(byteCount: capacity * MemoryLayout<BatchRecord>.stride)
+      .bindMemory(to: BatchRecord.self, capacity: capacity)
+    if keepsRetryStates {
+      retryStates = PlainMemory.allocate(byteCount: capacity * MemoryLayout<BatchRetryState>.stride)
+        .bindMemory(to: BatchRetryState.self, capacity: capacity)
+    }
   }
 
-  deinit { records.deallocate() }
+  deinit {
+    PlainMemory.release(records)
+    if let retryStates { PlainMemory.release(retryStates) }
+  }
 
   @inline(__always)
   subscript(index: UInt32) -> BatchRecord {
@@ -57,7 +93,22 @@ struct BatchPool: ~Copyable {
     nonmutating unsafeMutableAddress { records + Int(truncatingIfNeeded: index) }
   }
 
+  /// *files*: a batch's own retry state.
+  @inline(__always)
+  func retryState(_ index: UInt32) -> BatchRetryState {
+    guard self[index].flags.contains(.hasRetryState), let retryStates else { return BatchRetryState() }
+    return retryStates[Int(truncatingIfNeeded: index)]
+  }
+
+  @inline(__always)
+  func setRetryState(_ state: BatchRetryState, _ index: UInt32) {
+    guard let retryStates else { return }
+    self[index].flags.insert(.hasRetryState)
+    retryStates[Int(truncatingIfNeeded: index)] = state
+  }
+
   /// A fresh record; records may move.
+  @inline(__always)
   mutating func allocate(firstOrdinal: UInt32, firstTime: Int64, events: UInt16) -> UInt32 {
     var index = free
     var generation: UInt16 = 0
@@ -71,12 +122,11 @@ struct BatchPool: ~Copyable {
     }
     (records + Int(truncatingIfNeeded: index)).initialize(
       to: BatchRecord(
-        firstTime: firstTime, retry: BatchRetryState(), flags: .held, firstOrdinal: firstOrdinal,
-        events: events,
-        attempts: 0, outstanding: 0, generation: generation, older: 0, newer: 0, link: 0))
+        firstOrdinal: firstOrdinal, firstTime: firstTime, events: events, generation: generation))
     return index
   }
 
+  @inline(__always)
   mutating func release(_ index: UInt32) {
     self[index].generation &+= 1
     self[index].link = free
@@ -86,10 +136,13 @@ struct BatchPool: ~Copyable {
   @inline(never)
   private mutating func grow() {
     precondition(capacity < Int(UInt32.max) / 2, "too many batches in one shard")
-    let larger = UnsafeMutablePointer<BatchRecord>.allocate(capacity: capacity * 2)
-    larger.moveInitialize(from: records, count: used)
-    records.deallocate()
-    records = larger
+    records = Self.grown(records, from: capacity)
+    retryStates = retryStates.map { Self.grown($0, from: capacity) }
     capacity *= 2
+  }
+
+  private static func grown<T>(_ table: UnsafeMutablePointer<T>, from capacity: Int) -> UnsafeMutablePointer<T> {
+    let bytes = capacity * MemoryLayout<T>.stride
+    return PlainMemory.grow(table, from: bytes, to: 2 * bytes).bindMemory(to: T.self, capacity: 2 * capacity)
   }
 }

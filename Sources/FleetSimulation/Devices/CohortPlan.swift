@@ -19,12 +19,24 @@ package struct CohortPlan {
   let flushInterval: Int64
   let isSynchronised: Bool
   let isRebatch: Bool
+  /// Strictly periodic events and no count trigger: event times are computed, nothing is drawn ahead.
+  let isRegular: Bool
+  let periods: FastDivider
+  /// Interval triggers are found by scanning devices laid out by phase; they are in no queue.
+  let scansTriggers: Bool
+  /// A device's next triggers are kept in a `TriggerPlan`; otherwise its phase says them.
+  let keepsTriggerPlans: Bool
+  /// Devices have an `UploadLoopState`: several uploads at once, batches apart, or a loop that ends early.
+  let keepsLoopState: Bool
+  let hasLifecycle: Bool
   let limit: UInt32
   let maximumBatchEvents: UInt32
   let wakesByTimer: Bool
-  let concurrency: UInt16
+  let concurrency: UInt32
   let timeout: Int64
   let latency: Sampler
+  /// Microseconds; 0: the latency is drawn.
+  let constantLatency: UInt32
   /// Events created before it are *old*: they tell when the backlog of the last incident has drained.
   let oldBefore: Int64
   let policy: RetryPolicy
@@ -39,7 +51,10 @@ package struct CohortPlan {
   let flushesAtLaunch: Bool
   let checks: Bool
 
-  package init(_ cohort: Cohort, firstDevice: Int, scenario: Scenario, checks: Bool) {
+  /// - Parameter windowWidth: of the engine that runs it, microseconds; nil: an engine without windows.
+  package init(
+    _ cohort: Cohort, firstDevice: Int, scenario: Scenario, checks: Bool, windowWidth: Int64?
+  ) {
     let builtIn = HTTPConfig.decode(.object([]), missingSection: cohort.policy.missingSection).config
     machines = [
       RetryStateMachine(config: cohort.settings, policy: cohort.policy),
@@ -75,11 +90,32 @@ package struct CohortPlan {
     limit = UInt32(clamping: cohort.queue.limit)
     maximumBatchEvents = UInt32(clamping: min(cohort.queue.maximumBatchEvents, Int(UInt16.max)))
     wakesByTimer = cohort.retries == .timer
-    concurrency = UInt16(clamping: cohort.uploadConcurrency)
+    concurrency = UInt32(clamping: cohort.uploadConcurrency)
     timeout = cohort.timeout.microseconds
     latency = Sampler(cohort.latency)
+    if case .constant(let span) = cohort.latency { constantLatency = UInt32(clamping: span.microseconds) } else { constantLatency = 0 }
+    isRegular = isPeriodic && cohort.flush.count == nil
+    periods = FastDivider(max(period, 1))
+    hasLifecycle = cohort.lifecycle != nil
+    // A scan passes each device once a window at most, and a phase has 32 bits.
+    let interval = cohort.flush.interval?.microseconds ?? .max
+    scansTriggers =
+      interval >= windowWidth ?? .max && interval <= Int64(UInt32.max) && cohort.lifecycle == nil
+    keepsTriggerPlans = !scansTriggers || cohort.flush.count != nil
+    keepsLoopState = !isRebatch || concurrency > 1 || ignoresFlushWhileUploading
     oldBefore = scenario.tapi.incidents.map(\.end.microseconds).max() ?? .min
     self.checks = checks
+  }
+
+  /// When a device's flush interval ends first, microseconds.
+  func flushPhase(_ key: RandomKey) -> Int64 {
+    flushInterval == .max || isSynchronised
+      ? 0 : key.child(RandomPurpose.flushPhase).uniform(0, through: flushInterval - 1)
+  }
+
+  /// The first event of a device with periodic events.
+  func eventPhase(_ key: RandomKey) -> Int64 {
+    phaseIsFlush ? flushPhase(key) : key.child(RandomPurpose.eventPhase).uniform(0, through: period - 1)
   }
 
   @inline(__always)

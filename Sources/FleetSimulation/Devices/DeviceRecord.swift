@@ -1,61 +1,41 @@
+import SimulationKernel
 import UploadGating
 import UploadRetry
 
-/// One device: flat, no reference, nothing that a strategy could not be asked about.
+/// One device: a flat cache line of 64 bytes, no reference, nothing that a strategy could not be asked about.
 ///
-/// Times are virtual microseconds. Events are numbered per device in the order of their creation; `nextOrdinal` is the
-/// first that no flush has sealed yet.
+/// What only some cohorts need lies in tables beside it (`UploadLoopState`, `PendingEvents`, `TriggerPlan`, `RestartPlan`), which the
+/// others do not have. All zeros is a device before its start. Events are numbered per device in the order of their creation;
+/// `nextOrdinal` is the first that no flush has sealed yet.
 struct DeviceRecord {
-  /// Creation time of event `nextOrdinal`.
-  var unsealedTime: Int64
-  /// Creation time of the event behind those that the pending trigger will seal.
-  var aheadTime: Int64
-  var nextInterval: Int64
-  /// The pending trigger; one that comes up at another time is stale.
-  var triggerAt: Int64
-  /// The pending wake-up; `.max`: none. A wake-up that comes up at another time is stale.
-  var wakeAt: Int64
-  /// The next restart at random; `.max`: none.
-  var nextRestart: Int64
-  var lastTransmission: Int64
-  /// Events sent, once for every attempt.
-  var sentEvents: Int64
   var gate: UploadGate
+  /// *rebatch*: the client's one retry record. *files*: the batches that wait for their backoff.
+  private var shared: (UInt32, UInt32, UInt32)
+  /// Its number within the shard's devices; records may be laid out in another order.
+  var number: UInt32
+  /// Offset of its flush interval, microseconds, where the shard scans for triggers.
+  var phase: UInt32
   var nextOrdinal: UInt32
-  /// Events that the pending trigger will seal: created by then, drawn in advance.
-  var upcoming: UInt32
-  /// Sealed events that the device holds.
-  var heldEvents: UInt32
-  /// The device's batches in the order of their events.
+  /// The device's batches in the order of their events; 0: none.
   var oldest: UInt32
   var newest: UInt32
-  /// The batches that are due, in the order of their events.
-  var ready: UInt32
-  var lastReady: UInt32
-  /// The batches that wait for their backoff.
-  var waiting: WaitingHeaps.Place
-  /// The running loop goes on with batches from this ordinal on.
-  var cursor: UInt32
-  /// A due batch that the running loop has passed, to start searching from; 0: none is known.
-  var passed: UInt32
-  /// With `ignoresFlushWhileUploading`: the running loop ends at batches from this ordinal on.
-  var loopEnd: UInt32
-  var attempts: UInt32
-  var radioWakeUps: UInt32
-  var inFlight: UInt16
+  /// Attempts (28 bits, saturating) and the latest transmission in units of 16 µs (36 bits: 12 days).
+  private var activity: UInt64
+  /// Events sent, once for every attempt (42 bits), and radio wake-ups (22 bits: a year of one each 8 s).
+  private var cost: UInt64
+  /// The lowest bits of the pending wake-up's time, with `Flags.wakes`. A wake-up that comes at another time is stale; one
+  /// that is 71.6 min old to the microsecond would pass, and find nothing to do.
+  private var wakeBits: UInt32
   var pipeline: PipelineRetryState
   var flags: Flags
-  var settings: SettingsVersion
-  /// Restarts so far: each draws the time to the next by its number.
-  var restarts: UInt16
 
   /// Which Settings the device runs on since its last launch (S19).
-  enum SettingsVersion: UInt8 {
+  enum SettingsVersion: UInt16 {
     case base, rollout, builtIn
   }
 
   struct Flags: OptionSet {
-    var rawValue: UInt8
+    var rawValue: UInt16
     /// An upload loop runs, or waits for its last answers.
     static let looping = Flags(rawValue: 1)
     /// The loop has ended early (429) and sends nothing more.
@@ -69,35 +49,157 @@ struct DeviceRecord {
     static let hasStaleEntries = Flags(rawValue: 32)
     /// An upload of the running loop has failed.
     static let loopHadFailure = Flags(rawValue: 64)
+    /// A wake-up is pending.
+    static let wakes = Flags(rawValue: 128)
+    /// An upload is under way, where there is at most one.
+    static let uploading = Flags(rawValue: 256)
+    /// The window has an item for this device; it has several. Neither outlives the window.
+    static let due = Flags(rawValue: 512)
+    static let contended = Flags(rawValue: 1_024)
+    fileprivate static let settingsShift: UInt16 = 14
+    fileprivate static let settings = Flags(rawValue: 3 << settingsShift)
   }
 
-  init() {
-    unsealedTime = 0
-    aheadTime = 0
-    nextInterval = .max
-    triggerAt = .max
-    wakeAt = .max
-    nextRestart = .max
-    lastTransmission = .min / 2
-    gate = UploadGate()
-    nextOrdinal = 0
-    upcoming = 0
-    heldEvents = 0
-    oldest = 0
-    newest = 0
-    ready = 0
-    lastReady = 0
-    waiting = WaitingHeaps.Place()
-    cursor = 0
-    passed = 0
-    loopEnd = .max
-    attempts = 0
-    sentEvents = 0
-    radioWakeUps = 0
-    inFlight = 0
-    pipeline = PipelineRetryState()
-    flags = []
-    settings = .base
-    restarts = 0
+  var settings: SettingsVersion {
+    get { SettingsVersion(rawValue: flags.rawValue >> Flags.settingsShift) ?? .base }
+    set {
+      flags.remove(.settings)
+      flags.rawValue |= newValue.rawValue << Flags.settingsShift
+    }
   }
+
+  /// Index of the device's retry machine.
+  @inline(__always)
+  var settingsIndex: Int { Int(truncatingIfNeeded: flags.rawValue &>> Flags.settingsShift) }
+}
+
+// MARK: - Cost to the device
+
+extension DeviceRecord {
+  private static var transmissionBits: UInt64 { 36 }
+  private static var sentBits: UInt64 { 42 }
+
+  var attempts: Int64 { Int64(activity >> Self.transmissionBits) }
+  var sentEvents: Int64 { Int64(cost & (1 << Self.sentBits - 1)) }
+  var radioWakeUps: Int64 { Int64(cost >> Self.sentBits) }
+
+  @inline(__always)
+  private static func units(_ now: Instant) -> UInt64 {
+    UInt64(truncatingIfNeeded: now.microseconds &>> 4) & (1 &<< transmissionBits &- 1)
+  }
+
+  /// Counts an attempt; after 10 s of silence it wakes the radio up.
+  @inline(__always)
+  mutating func noteAttempt(events: UInt16, at now: Instant) {
+    let units = Self.units(now)
+    let silence = (units &- activity) & (1 &<< Self.transmissionBits &- 1)
+    let wakes = activity &>> Self.transmissionBits == 0 || silence >= 625_000
+    // Neither field can reach the other: 2^28 attempts take a year at eight a second, 2^22 wake-ups one and a third.
+    cost &+= UInt64(events) &+ (wakes ? 1 &<< Self.sentBits : 0)
+    let attempts = min(activity &>> Self.transmissionBits &+ 1, 1 &<< 28 &- 1)
+    activity = attempts &<< Self.transmissionBits | units
+  }
+
+  /// Something came in.
+  @inline(__always)
+  mutating func noteReception(at now: Instant) {
+    activity = (activity &>> Self.transmissionBits) &<< Self.transmissionBits | Self.units(now)
+  }
+}
+
+// MARK: - Wake-ups
+
+extension DeviceRecord {
+  @inline(__always)
+  func wakes(at time: Int64) -> Bool { flags.contains(.wakes) && wakeBits == UInt32(truncatingIfNeeded: time) }
+
+  @inline(__always)
+  mutating func planWakeUp(at time: Int64) {
+    flags.insert(.wakes)
+    wakeBits = UInt32(truncatingIfNeeded: time)
+  }
+
+  /// How long after `start` the pending wake-up comes, if it comes within 71 min of it.
+  @inline(__always)
+  func wakeUpOffset(from start: Int64) -> Int64 {
+    Int64(wakeBits &- UInt32(truncatingIfNeeded: start))
+  }
+}
+
+// MARK: - What the queue mode decides
+
+extension DeviceRecord {
+  /// *files* only.
+  var waiting: WaitingHeaps.Place {
+    @inline(__always) get { WaitingHeaps.Place(shared) }
+    @inline(__always) set { shared = newValue.words }
+  }
+
+  /// *rebatch* only: the client's retry record but for `retryAt`, because the client's wait is the gate's. Packed: failure time
+  /// plus one (46 bits), latest failure (2), failure count (16), previous delay (32).
+  var clientRetry: BatchRetryState {
+    @inline(__always) get {
+      var state = BatchRetryState()
+      let word = UInt64(shared.0) | UInt64(shared.1) &<< 32
+      if word == 0 { return state }
+      let failed = Int64(truncatingIfNeeded: word & (1 &<< 46 &- 1))
+      if failed != 0 { state.firstFailureTime = failed &- 1 }
+      state.latestFailure = BatchRetryState.LatestFailure(rawValue: UInt8(truncatingIfNeeded: word &>> 46 & 3)) ?? .none
+      state.failureCount = UInt16(truncatingIfNeeded: word &>> 48)
+      state.previousDelay = shared.2
+      return state
+    }
+    @inline(__always) set {
+      let failed = newValue.firstFailureTime == .min ? 0 : UInt64(truncatingIfNeeded: newValue.firstFailureTime &+ 1)
+      let word =
+        failed | UInt64(newValue.latestFailure.rawValue) &<< 46 | UInt64(newValue.failureCount) &<< 48
+      shared = (
+        UInt32(truncatingIfNeeded: word), UInt32(truncatingIfNeeded: word &>> 32),
+        word == 0 ? 0 : newValue.previousDelay
+      )
+    }
+  }
+}
+
+// MARK: - Tables beside the record
+
+/// The queue and the running loop of a device that keeps its batches apart (*files*) or has several uploads at once.
+struct UploadLoopState: BitwiseCopyable {
+  /// The batches that are due, in the order of their events.
+  var ready: UInt32 = 0
+  var lastReady: UInt32 = 0
+  /// The running loop goes on with batches from this ordinal on.
+  var cursor: UInt32 = 0
+  /// A due batch that the running loop has passed, to start searching from; 0: none is known.
+  var passed: UInt32 = 0
+  /// With `ignoresFlushWhileUploading`: the running loop ends at batches from this ordinal on.
+  var loopEnd: UInt32 = .max
+  /// Sealed events that the device holds.
+  var heldEvents: UInt32 = 0
+  var inFlight: UInt32 = 0
+}
+
+/// Events drawn ahead, up to the pending trigger. Strictly periodic events without a count trigger are computed instead.
+struct PendingEvents: BitwiseCopyable {
+  /// Creation time of event `nextOrdinal`.
+  var unsealedTime: Int64
+  /// Creation time of the event behind those that the pending trigger will seal.
+  var aheadTime: Int64
+  /// Events that the pending trigger will seal: created by then.
+  var upcoming: UInt32
+}
+
+/// When a device flushes next, where the phase alone does not say it.
+struct TriggerPlan: BitwiseCopyable {
+  /// The pending trigger; one that comes up at another time is stale.
+  var triggerAt: Int64
+  /// `.max`: none.
+  var nextInterval: Int64
+}
+
+struct RestartPlan: BitwiseCopyable {
+  /// The next restart at random; `.max`: none.
+  var next: Int64
+  /// Restarts so far: each draws the time to the next by its number.
+  var count: UInt16
 }

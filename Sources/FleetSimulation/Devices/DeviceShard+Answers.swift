@@ -6,77 +6,114 @@ import UploadRetry
 
 /// Answers, time-outs, and what becomes of a batch.
 extension DeviceShard {
+  @inline(__always)
   package mutating func handle(_ delivery: Delivery, _ sink: inout some DeviceSink & ~Copyable) {
     let batch = delivery.batch
     // A stale item: the record serves another batch by now.
     if batches[batch].generation != delivery.generation { return }
+    if delivery.kind != .answer {
+      handleUnanswered(delivery, &sink)
+      return
+    }
+    batches[batch].attemptEnds()
+    self[delivery.device].pointee.noteReception(at: delivery.due)
+    let isAwaited =
+      batches[batch].flags.contains(.inFlight) && batches[batch].attempts == delivery.attempt
+    if delivery.status == 200 {
+      accept(batch, delivery.device, at: delivery.due - Span(microseconds: Int64(delivery.downlink)))
+      if isAwaited {
+        succeed(delivery, &sink)
+        return
+      }
+      traceUnheard(delivery)
+    } else if isAwaited {
+      let retryAfter = delivery.retryAfter == .max ? nil : Int64(delivery.retryAfter)
+      fail(.status(Int(delivery.status), retryAfter: retryAfter), delivery, &sink)
+      return
+    }
+    // The app was killed meanwhile: nobody waits for this answer.
+    releaseIfDone(batch)
+  }
+
+  /// Time-outs, and what only the observers hear of.
+  @inline(never)
+  private mutating func handleUnanswered(_ delivery: Delivery, _ sink: inout some DeviceSink & ~Copyable) {
+    let batch = delivery.batch
     switch delivery.kind {
+    case .answer: break
     case .acceptance:
-      batches[batch].outstanding &-= 1
+      batches[batch].attemptEnds()
       traceUnheard(delivery)
       accept(batch, delivery.device, at: delivery.due)
       releaseIfDone(batch)
     case .loss:
-      batches[batch].outstanding &-= 1
+      batches[batch].attemptEnds()
       releaseIfDone(batch)
     case .timeOut:
-      if delivery.resolves { batches[batch].outstanding &-= 1 }
+      if delivery.resolves { batches[batch].attemptEnds() }
       guard batches[batch].flags.contains(.inFlight), batches[batch].attempts == delivery.attempt else {
         releaseIfDone(batch)
         return
       }
       count(1, .timeouts, at: delivery.due)
       batches[batch].flags.insert(.unknownOutcome)
-      endUpload(.noStatus, delivery, &sink)
-    case .answer:
-      batches[batch].outstanding &-= 1
-      self[delivery.device].pointee.lastTransmission = delivery.due.microseconds
-      if delivery.status == 200 {
-        accept(batch, delivery.device, at: delivery.due - Span(microseconds: Int64(delivery.downlink)))
-      }
-      guard batches[batch].flags.contains(.inFlight), batches[batch].attempts == delivery.attempt else {
-        // The app was killed meanwhile: nobody waits for this answer.
-        if delivery.status == 200 { traceUnheard(delivery) }
-        releaseIfDone(batch)
-        return
-      }
-      let retryAfter = delivery.retryAfter == .max ? nil : Int64(delivery.retryAfter)
-      endUpload(.status(Int(delivery.status), retryAfter: retryAfter), delivery, &sink)
+      fail(.noStatus, delivery, &sink)
     }
   }
 
-  /// The client learns how its upload ended: the machine decides, the device does it.
-  private mutating func endUpload(
+  // MARK: Ends of an upload
+
+  /// The client learns that its upload was accepted.
+  @inline(__always)
+  private mutating func succeed(_ delivery: Delivery, _ sink: inout some DeviceSink & ~Copyable) {
+    let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
+    let record = self[device]
+    let ordinal = batches[batch].firstOrdinal
+    let response = UploadResponse.status(200, retryAfter: nil)
+    endUpload(response, delivery)
+    let otherFailed = record.pointee.flags.contains(.loopHadFailure)
+    var random = LaterJitter(base: key(of: device), name: 0)
+    var state = plan.pointee.isRebatch ? record.pointee.clientRetry : BatchRetryState()
+    let outcome = machine(of: device).pointee.afterResponse(
+      response, batch: &state, pipeline: &record.pointee.pipeline, now: now.microseconds,
+      otherBatchOfFlushFailed: otherFailed, random: &random)
+    if plan.pointee.isRebatch { record.pointee.clientRetry = state }
+    if plan.pointee.policy.endsWait(otherBatchOfFlushFailed: otherFailed) { record.pointee.gate.reset() }
+    settle(batch, device, at: now)
+    trace(device, at: now, .decided(batch: Int(ordinal), outcome))
+    continueLoop(device, from: loopCursor(device, behind: ordinal), at: now, &sink)
+  }
+
+  /// The client learns that its upload failed: the machine decides, the device does it.
+  @inline(never)
+  private mutating func fail(
     _ response: UploadResponse, _ delivery: Delivery, _ sink: inout some DeviceSink & ~Copyable
   ) {
     let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
     let record = self[device]
-    batches[batch].flags.remove(.inFlight)
-    record.pointee.inFlight &-= 1
-    count(-1, .inFlightChange, at: now)
-    trace(
-      device, at: now,
-      .answered(batch: Int(delivery.firstOrdinal), attempt: Int(delivery.attempt), response))
+    let ordinal = batches[batch].firstOrdinal
+    endUpload(response, delivery)
     let outcome = decide(response, batch, device, at: now)
     if outcome != .delivered { record.pointee.flags.insert(.loopHadFailure) }
     switch outcome {
     case .delivered:
-      let otherFailed = record.pointee.flags.contains(.loopHadFailure)
-      if plan.pointee.policy.endsWait(otherBatchOfFlushFailed: otherFailed) { record.pointee.gate.reset() }
+      if plan.pointee.policy.endsWait(otherBatchOfFlushFailed: record.pointee.flags.contains(.loopHadFailure)) {
+        record.pointee.gate.reset()
+      }
       settle(batch, device, at: now)
     case .retry(let time):
       if plan.pointee.isRebatch {
         // One retry record for the client: its wait is the whole client's.
-        pauseClient(batch, device, until: time, .backoff, at: now)
+        pauseClient(device, until: time, .backoff, at: now)
         insertReady(batch, device)
       } else {
-        pushWaiting(batch, device)
+        pushWaiting(batch, until: time, device)
       }
     case .pause(let time):
-      pauseClient(batch, device, until: time, .rateLimit, at: now)
+      pauseClient(device, until: time, .rateLimit, at: now)
       insertReady(batch, device)
     case .backOff(let time):
-      pauseClient(batch, device, until: time, .backoff, at: now)
+      pauseClient(device, until: time, .backoff, at: now)
       insertReady(batch, device)
     case .retryAtNextTrigger:
       batches[batch].flags.insert(.atTriggersOnly)
@@ -84,13 +121,25 @@ extension DeviceShard {
     case .drop(let reason):
       drop(batch, DeviceCounter(reason), device, at: now)
     }
-    trace(device, at: now, .decided(batch: Int(delivery.firstOrdinal), outcome))
-    continueLoop(device, at: now, &sink)
+    trace(device, at: now, .decided(batch: Int(ordinal), outcome))
+    continueLoop(device, from: loopCursor(device, behind: ordinal), at: now, &sink)
   }
 
-  /// The pipeline waits, and the running loop ends.
+  @inline(__always)
+  private mutating func endUpload(_ response: UploadResponse, _ delivery: Delivery) {
+    let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
+    batches[batch].flags.remove(.inFlight)
+    setInFlight(inFlight(device) &- 1, device)
+    count(-1, .inFlightChange, at: now)
+    trace(
+      device, at: now,
+      .answered(batch: Int(batches[batch].firstOrdinal), attempt: Int(delivery.attempt), response))
+  }
+
+  /// The pipeline waits, and the running loop ends. The gate alone owns a wait of the client: by its rule it may be shorter
+  /// than the one just drawn.
   private mutating func pauseClient(
-    _ batch: UInt32, _ device: UInt32, until time: Int64, _ kind: UploadGate.WaitKind, at now: Instant
+    _ device: UInt32, until time: Int64, _ kind: UploadGate.WaitKind, at now: Instant
   ) {
     let rule: UploadGate.WaitRule =
       switch plan.pointee.policy.twoWaits {
@@ -99,69 +148,65 @@ extension DeviceShard {
       }
     self[device].pointee.gate.pause(until: time, kind: kind, rule: rule, now: now.microseconds)
     self[device].pointee.flags.insert(.draining)
-    // The gate alone owns a wait of the client: by its rule it may be shorter than the one just drawn.
-    clientRetry?[Int(truncatingIfNeeded: device)].retryAt = 0
-    batches[batch].retry.retryAt = 0
   }
 
   private mutating func decide(
     _ response: UploadResponse, _ batch: UInt32, _ device: UInt32, at now: Instant
   ) -> RetryOutcome {
     let record = self[device]
-    let ordinal = batches[batch].firstOrdinal
-    let client = clientRetry.map { $0 + Int(truncatingIfNeeded: device) }
-    let failures = client?.pointee.failureCount ?? batches[batch].retry.failureCount
-    // Jitter is named by (device, batch, retry ordinal), so that it moves no other draw.
-    var random = RandomStream(
-      key(of: device).child(RandomPurpose.jitter).child(
-        UploadRequest.name(firstOrdinal: ordinal, number: failures)))
-    let machine = machine(of: device)
-    let failed = record.pointee.flags.contains(.loopHadFailure)
-    if let client {
-      return machine.pointee.afterResponse(
-        response, batch: &client.pointee, pipeline: &record.pointee.pipeline, now: now.microseconds,
-        otherBatchOfFlushFailed: failed, random: &random)
-    }
-    return machine.pointee.afterResponse(
-      response, batch: &batches[batch].retry, pipeline: &record.pointee.pipeline, now: now.microseconds,
-      otherBatchOfFlushFailed: failed, random: &random)
+    var state = plan.pointee.isRebatch ? record.pointee.clientRetry : batches.retryState(batch)
+    var random = LaterJitter(
+      base: key(of: device),
+      name: UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: state.failureCount))
+    let outcome = machine(of: device).pointee.afterResponse(
+      response, batch: &state, pipeline: &record.pointee.pipeline, now: now.microseconds,
+      otherBatchOfFlushFailed: record.pointee.flags.contains(.loopHadFailure), random: &random)
+    if plan.pointee.isRebatch { record.pointee.clientRetry = state } else { batches.setRetryState(state, batch) }
+    return outcome
   }
 
   // MARK: Ends of a batch
 
   /// The server accepts a batch: its events are delivered, unless they were before.
+  @inline(__always)
   mutating func accept(_ batch: UInt32, _ device: UInt32, at time: Instant) {
     let events = Int64(batches[batch].events)
+    let row = rows.row(at: time.microseconds)
     if batches[batch].flags.contains(.accepted) {
-      count(1, .duplicateBatches, at: time)
-      count(events, .duplicateEvents, at: time)
+      counters.add(1, to: .duplicateBatches, row: row)
+      counters.add(events, to: .duplicateEvents, row: row)
       return
     }
     batches[batch].flags.insert(.accepted)
-    let row = Int(truncatingIfNeeded: rows.quotient(time.microseconds))
     counters.add(1, to: .acceptedBatches, row: row)
     counters.add(events, to: .deliveredEvents, row: row)
     if batches[batch].flags.contains(.dropped) {
       counters.add(events, to: .acceptedAfterDropEvents, row: row)
     }
-    let key = key(of: device).child(RandomPurpose.events)
     var created = batches[batch].firstTime
-    var ordinal = batches[batch].firstOrdinal
-    var old: Int64 = 0
-    var sum: Int64 = 0
-    for _ in 0..<events {
-      let wait = time.microseconds &- created
-      sum &+= wait
-      deliveries.record(wait)
-      intervalDeliveries.record(wait, row: row)
-      if created < plan.pointee.oldBefore { old &+= 1 }
-      ordinal &+= 1
-      created &+= plan.pointee.gap(before: ordinal, key)
+    var old: Int64 = created < plan.pointee.oldBefore ? 1 : 0
+    var sum = recordDelivery(after: time.microseconds &- created, row: row)
+    if events > 1 {
+      let key = key(of: device).child(RandomPurpose.events)
+      var ordinal = batches[batch].firstOrdinal
+      for _ in 1..<events {
+        ordinal &+= 1
+        created &+= plan.pointee.gap(before: ordinal, key)
+        sum &+= recordDelivery(after: time.microseconds &- created, row: row)
+        if created < plan.pointee.oldBefore { old &+= 1 }
+      }
     }
     counters.add(sum, to: .timeToDeliverySum, row: row)
     if old > 0, !batches[batch].flags.contains(.dropped) {
       counters.add(old, to: .settledOldEvents, row: row)
     }
+  }
+
+  @inline(__always)
+  private mutating func recordDelivery(after wait: Int64, row: Int) -> Int64 {
+    let bucket = deliveries.record(wait)
+    intervalDeliveries.record(histogramBucket: bucket, row: row)
+    return wait
   }
 
   /// The client gives a batch up.
@@ -193,10 +238,24 @@ extension DeviceShard {
   }
 
   /// Delivered or dropped: the batch leaves the queue. Its record stays while an upload of it is open at the server.
+  @inline(__always)
   private mutating func settle(_ batch: UInt32, _ device: UInt32, at now: Instant) {
-    self[device].pointee.heldEvents &-= UInt32(batches[batch].events)
+    if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &-= UInt32(batches[batch].events) }
     removeHeld(batch, device)
     count(1, .settledBatches, at: now)
     releaseIfDone(batch)
+  }
+}
+
+/// The word of one retry's jitter, made only if it is asked for. It is named by (device, batch, retry ordinal), so that it moves
+/// no other draw.
+struct LaterJitter: RandomNumberGenerator {
+  let base: RandomKey
+  let name: UInt64
+
+  @inline(__always)
+  mutating func next() -> UInt64 {
+    var stream = RandomStream(base.child(RandomPurpose.jitter).child(name))
+    return stream.next()
   }
 }

@@ -6,20 +6,20 @@ extension DeviceShard {
   /// Keeps the first broken rule.
   mutating func note(_ problem: String, _ device: UInt32, at now: Instant) {
     if violation == nil {
-      violation = "\(problem): device \(firstGlobal + Int(device)) at \(now.microseconds) µs"
+      violation = "\(problem): device \(globalNumber(device)) at \(now.microseconds) µs"
     }
   }
 
   /// The oldest due batch at or behind the loop's cursor, found by looking at every batch; 0: none.
-  func nextDueByScan(_ device: UInt32, at now: Instant) -> UInt32 {
+  func nextDueByScan(_ device: UInt32, from cursor: UInt32, at now: Instant) -> UInt32 {
     let record = self[device]
     var batch = record.pointee.oldest
     while batch != 0 {
       let flags = batches[batch].flags
       let isAllowed = !flags.contains(.atTriggersOnly) || record.pointee.flags.contains(.byTrigger)
-      let isDue = !flags.contains(.waiting) || batches[batch].retry.retryAt <= now.microseconds
-      if batches[batch].firstOrdinal >= record.pointee.cursor,
-        batches[batch].firstOrdinal < record.pointee.loopEnd, !flags.contains(.inFlight), isAllowed, isDue
+      let isDue = !flags.contains(.waiting) || batches.retryState(batch).retryAt <= now.microseconds
+      if batches[batch].firstOrdinal >= cursor,
+        batches[batch].firstOrdinal < loops?[Int(device)].loopEnd ?? .max, !flags.contains(.inFlight), isAllowed, isDue
       {
         return batch
       }
@@ -31,13 +31,13 @@ extension DeviceShard {
   mutating func checkSend(_ batch: UInt32, _ device: UInt32, at now: Instant) {
     let record = self[device]
     if batches[batch].flags.contains(.inFlight) { note("two uploads of one batch at once", device, at: now) }
-    if batches[batch].retry.retryAt > now.microseconds {
+    if batches.retryState(batch).retryAt > now.microseconds {
       note("an attempt before its due time", device, at: now)
     }
     if record.pointee.gate.waitUntil > now.microseconds {
       note("an attempt inside the gate's wait", device, at: now)
     }
-    if record.pointee.inFlight >= plan.pointee.concurrency {
+    if inFlight(device) >= plan.pointee.concurrency {
       note("more uploads at once than allowed", device, at: now)
     }
   }
@@ -50,7 +50,7 @@ extension DeviceShard {
       let record = self[device]
       let events = key(of: device).child(RandomPurpose.events)
       var ordinal = record.pointee.nextOrdinal
-      var eventTime = record.pointee.unsealedTime
+      var eventTime = unsealedTime(device)
       while eventTime < time {
         ordinal &+= 1
         eventTime &+= plan.pointee.gap(before: ordinal, events)
@@ -66,13 +66,13 @@ extension DeviceShard {
         if batches[batch].flags.contains(.inFlight) { uploads += 1 }
         if !batches[batch].flags.contains(.accepted) { open += Int64(batches[batch].events) }
         if let previous, previous >= batches[batch].firstOrdinal {
-          return "device \(firstGlobal + Int(device)): batches out of order at \(time) µs"
+          return "device \(globalNumber(device)): batches out of order at \(time) µs"
         }
         previous = batches[batch].firstOrdinal
         batch = batches[batch].newer
       }
-      if held != Int64(record.pointee.heldEvents) || uploads != Int(record.pointee.inFlight) {
-        return "device \(firstGlobal + Int(device)): its counts do not match its queue at \(time) µs"
+      if held != Int64(heldEvents(device)) || uploads != Int(inFlight(device)) {
+        return "device \(globalNumber(device)): its counts do not match its queue at \(time) µs"
       }
     }
     let settled =

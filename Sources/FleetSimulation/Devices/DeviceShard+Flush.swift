@@ -7,42 +7,44 @@ extension DeviceShard {
   package mutating func handleTrigger(
     _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
   ) {
-    let record = self[device]
-    if record.pointee.triggerAt != now.microseconds { return }
-    let isInterval = now.microseconds == record.pointee.nextInterval
-    if isInterval {
-      record.pointee.nextInterval += plan.pointee.flushInterval
+    var isInterval = true
+    var nextInterval = now.microseconds &+ plan.pointee.flushInterval
+    if let triggers {
+      let planned = triggers + Int(truncatingIfNeeded: device)
+      if planned.pointee.triggerAt != now.microseconds { return }
+      isInterval = now.microseconds == planned.pointee.nextInterval
+      if isInterval { planned.pointee.nextInterval = nextInterval } else { nextInterval = planned.pointee.nextInterval }
     }
-    let newEvents = record.pointee.upcoming
-    trace(device, at: now, .trigger(isInterval ? .interval : .count, newEvents: Int(newEvents)))
-    record.pointee.upcoming = 0
-    flush(device, newEvents, nextTime: record.pointee.aheadTime, at: now, &sink)
+    let created = takeCreated(device, by: now)
+    trace(device, at: now, .trigger(isInterval ? .interval : .count, newEvents: Int(created.count)))
+    flush(device, created, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now, &sink)
   }
 
   /// A trigger that was not planned (a launch): the events drawn ahead are parted at `now`.
   mutating func handleUnplannedTrigger(
     _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
   ) {
-    let record = self[device]
-    let events = key(of: device).child(RandomPurpose.events)
-    var time = record.pointee.unsealedTime
-    var n: UInt32 = 0
-    while n < record.pointee.upcoming, time <= now.microseconds {
-      n &+= 1
-      time &+= plan.pointee.gap(before: record.pointee.nextOrdinal &+ n, events)
-    }
-    record.pointee.upcoming &-= n
-    trace(device, at: now, .trigger(.launch, newEvents: Int(n)))
-    flush(device, n, nextTime: time, at: now, &sink)
+    let created = pending == nil ? takeCreated(device, by: now) : takeDrawn(device, by: now)
+    trace(device, at: now, .trigger(.launch, newEvents: Int(created.count)))
+    let (planned, nextInterval) = plannedTriggers(device)
+    flush(device, created, nextInterval: nextInterval, drawnThrough: planned, at: now, &sink)
   }
 
-  /// Seals the `n` oldest events that no flush has sealed, plans the next trigger and runs the upload loop.
+  /// The pending trigger and the next of the interval, of a device that keeps them.
+  func plannedTriggers(_ device: UInt32) -> (planned: Int64, nextInterval: Int64) {
+    let plan = triggers.unsafelyUnwrapped[Int(truncatingIfNeeded: device)]
+    return (plan.triggerAt, plan.nextInterval)
+  }
+
+  /// Seals what has been created, plans the next trigger and runs the upload loop.
+  @inline(__always)
   private mutating func flush(
-    _ device: UInt32, _ n: UInt32, nextTime: Int64, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
+    _ device: UInt32, _ created: CreatedEvents, nextInterval: Int64, drawnThrough: Int64, at now: Instant,
+    _ sink: inout some DeviceSink & ~Copyable
   ) {
-    if n != 0 { seal(device, n, nextTime: nextTime, at: now) }
-    scheduleNextTrigger(device, &sink)
-    if n != 0, self[device].pointee.heldEvents > plan.pointee.limit { keepLimit(device, at: now) }
+    if created.count != 0 { seal(device, created, at: now) }
+    planNextTrigger(device, nextInterval: nextInterval, drawnThrough: drawnThrough, &sink)
+    if created.count != 0, heldEvents(device) > plan.pointee.limit { keepLimit(device, at: now) }
     runLoop(device, at: now, byTrigger: true, &sink)
   }
 
@@ -50,71 +52,54 @@ extension DeviceShard {
     _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
   ) {
     let record = self[device]
-    if record.pointee.wakeAt != now.microseconds { return }
-    record.pointee.wakeAt = .max
+    if !record.pointee.wakes(at: now.microseconds) { return }
+    record.pointee.flags.remove(.wakes)
     trace(device, at: now, .trigger(.wakeUp, newEvents: 0))
     runLoop(device, at: now, byTrigger: false, &sink)
   }
 
-  /// Draws the events up to the next trigger and schedules it: the interval, or the event that fills the count.
-  ///
-  /// Looking ahead costs one draw an event, the same that taking it later would; it makes one engine event a flush instead of
-  /// one an analytics event.
-  mutating func scheduleNextTrigger(_ device: UInt32, _ sink: inout some DeviceSink & ~Copyable) {
-    let record = self[device]
-    let horizon = min(record.pointee.nextInterval, plan.pointee.end &- 1)
-    var time = record.pointee.aheadTime
-    // Events drawn ahead for an earlier plan are there already; if they fill the count, the plan stands.
-    var n = record.pointee.upcoming
-    var last = record.pointee.triggerAt
-    if time <= horizon {
-      let events = key(of: device).child(RandomPurpose.events)
-      while time <= horizon, n < plan.pointee.flushCount {
-        last = time
-        n &+= 1
-        count(1, .createdEvents, at: Instant(microseconds: time))
-        time &+= plan.pointee.gap(before: record.pointee.nextOrdinal &+ n, events)
-      }
-      record.pointee.aheadTime = time
-    }
-    record.pointee.upcoming = n
-    let next = n == plan.pointee.flushCount ? last : record.pointee.nextInterval
-    record.pointee.triggerAt = next
-    if next < plan.pointee.end { sink.schedule(trigger: device, at: Instant(microseconds: next)) }
-  }
+  // MARK: Sealing
 
   /// Makes batches of the events created since the last flush.
-  private mutating func seal(_ device: UInt32, _ n: UInt32, nextTime: Int64, at now: Instant) {
+  @inline(__always)
+  private mutating func seal(_ device: UInt32, _ created: CreatedEvents, at now: Instant) {
     let record = self[device]
-    var left = n
-    record.pointee.heldEvents &+= left
-    var ordinal = record.pointee.nextOrdinal
-    var time = record.pointee.unsealedTime
+    let ordinal = record.pointee.nextOrdinal
+    if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &+= created.count }
+    if created.count <= plan.pointee.maximumBatchEvents, !plan.pointee.isRebatch || record.pointee.newest == 0 {
+      sealBatch(device, created.count, ordinal: ordinal, time: created.firstTime, at: now)
+    } else {
+      sealMany(device, created, at: now)
+    }
+    record.pointee.nextOrdinal = ordinal &+ created.count
+  }
+
+  @inline(__always)
+  private mutating func sealBatch(
+    _ device: UInt32, _ events: UInt32, ordinal: UInt32, time: Int64, at now: Instant
+  ) {
+    let batch = batches.allocate(
+      firstOrdinal: ordinal, firstTime: time, events: UInt16(truncatingIfNeeded: events))
+    appendNewest(batch, device)
+    appendReady(batch, device)
+    count(1, .sealedBatches, at: now)
+    trace(device, at: now, .sealed(batch: Int(ordinal), events: Int(events)))
+  }
+
+  @inline(never)
+  private mutating func sealMany(_ device: UInt32, _ created: CreatedEvents, at now: Instant) {
+    var left = created.count
+    var (time, ordinal) = (created.firstTime, self[device].pointee.nextOrdinal)
     if plan.pointee.isRebatch, let taken = extendNewest(device, by: left) {
       (time, ordinal) = skip(taken, from: ordinal, at: time, device)
       left &-= taken
     }
     while left > 0 {
       let size = min(left, plan.pointee.maximumBatchEvents)
-      let batch = batches.allocate(
-        firstOrdinal: ordinal, firstTime: time, events: UInt16(truncatingIfNeeded: size))
-      appendNewest(batch, device)
-      appendReady(batch, device)
-      count(1, .sealedBatches, at: now)
-      trace(device, at: now, .sealed(batch: Int(ordinal), events: Int(size)))
+      sealBatch(device, size, ordinal: ordinal, time: time, at: now)
       left &-= size
       if left > 0 { (time, ordinal) = skip(size, from: ordinal, at: time, device) }
     }
-    record.pointee.nextOrdinal &+= n
-    record.pointee.unsealedTime = nextTime
-  }
-
-  /// The event `n` behind event `ordinal`.
-  private func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ device: UInt32) -> (Int64, UInt32) {
-    let events = key(of: device).child(RandomPurpose.events)
-    var time = time
-    for i in 1...max(n, 1) where n > 0 { time &+= plan.pointee.gap(before: ordinal &+ i, events) }
-    return (time, ordinal &+ n)
   }
 
   /// *rebatch*: the newest batch takes what it has room for, unless it is under way or its fate is unknown.
@@ -129,11 +114,11 @@ extension DeviceShard {
     return taken
   }
 
-  /// *rebatch*: neighbouring batches that may still change become one, up to the largest batch.
+  /// *rebatch*: neighbouring batches that may still change become one, up to the largest batch. No upload is under way.
   mutating func mergeReady(_ device: UInt32, at now: Instant) {
-    var batch = self[device].pointee.ready
+    var batch = self[device].pointee.oldest
     while batch != 0 {
-      let next = batches[batch].link
+      let next = batches[batch].newer
       if next == 0 { return }
       let events = UInt32(batches[batch].events)
       let room = plan.pointee.maximumBatchEvents - min(events, plan.pointee.maximumBatchEvents)
@@ -165,20 +150,21 @@ extension DeviceShard {
   }
 
   /// Overflow: the oldest events go, never those under way.
+  @inline(never)
   private mutating func keepLimit(_ device: UInt32, at now: Instant) {
     let record = self[device]
     var batch = record.pointee.oldest
-    while batch != 0, record.pointee.heldEvents > plan.pointee.limit {
+    var held = heldEvents(device)
+    while batch != 0, held > plan.pointee.limit {
       let next = batches[batch].newer
       if !batches[batch].flags.contains(.inFlight) {
-        let excess = record.pointee.heldEvents &- plan.pointee.limit
-        if plan.pointee.isRebatch, !batches[batch].flags.contains(.unknownOutcome),
-          excess < UInt32(batches[batch].events)
-        {
+        let excess = held &- plan.pointee.limit
+        let events = UInt32(batches[batch].events)
+        if plan.pointee.isRebatch, !batches[batch].flags.contains(.unknownOutcome), excess < events {
           let first = batches[batch].firstOrdinal
           countDropped(batch, events: excess, .droppedByOverflow, device, at: now)
           trimFront(batch, by: excess, device)
-          record.pointee.heldEvents &-= excess
+          if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &-= excess }
           trace(device, at: now, .dropped(batch: Int(first), events: Int(excess), .overflow))
           return
         }
@@ -188,6 +174,7 @@ extension DeviceShard {
           removeReady(batch, device)
         }
         drop(batch, .droppedByOverflow, device, at: now)
+        held &-= events
       }
       batch = next
     }

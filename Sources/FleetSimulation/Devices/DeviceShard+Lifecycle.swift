@@ -21,12 +21,12 @@ extension DeviceShard {
     _ device: UInt32, after now: Instant, _ sink: inout some DeviceSink & ~Copyable
   ) {
     guard plan.pointee.meanRestartGap > 0 else { return }
-    let record = self[device]
-    let draw = lifecycleKey(device).child(0).child(UInt64(record.pointee.restarts))
+    let plans = restarts.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
+    let draw = lifecycleKey(device).child(0).child(UInt64(plans.pointee.count))
     let gap = max(Distribution.exponentialGap(mean: plan.pointee.meanRestartGap, key: draw), 1)
-    record.pointee.restarts &+= 1
+    plans.pointee.count &+= 1
     let time = now + Span(microseconds: gap)
-    record.pointee.nextRestart = time.microseconds
+    plans.pointee.next = time.microseconds
     if time.microseconds < plan.pointee.end { sink.schedule(restart: device, at: time) }
   }
 
@@ -34,22 +34,25 @@ extension DeviceShard {
     _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
   ) {
     let record = self[device]
-    if now.microseconds == record.pointee.nextRestart { scheduleNextRestart(device, after: now, &sink) }
+    if plan.pointee.meanRestartGap > 0, now.microseconds == restarts?[Int(truncatingIfNeeded: device)].next { 
+      scheduleNextRestart(device, after: now, &sink)
+    }
     count(1, .launches, at: now)
-    let cutOff = record.pointee.inFlight
+    let cutOff = inFlight(device)
     giveUpUploads(device, at: now)
     if !plan.pointee.keepsState { forgetRetryState(device) }
     record.pointee.settings = settingsAtLaunch(device, at: now)
     trace(
       device, at: now, .launched(.init(record.pointee.settings), uploadsCutOff: Int(cutOff)))
-    if plan.pointee.flushInterval != .max {
+    if plan.pointee.flushInterval != .max, let triggers {
       // The flush timer starts anew: devices that restart together flush together from then on.
-      record.pointee.nextInterval = now.microseconds &+ plan.pointee.flushInterval
+      triggers[Int(truncatingIfNeeded: device)].nextInterval = now.microseconds &+ plan.pointee.flushInterval
     }
     if plan.pointee.flushesAtLaunch {
       handleUnplannedTrigger(device, at: now, &sink)
     } else {
-      scheduleNextTrigger(device, &sink)
+      let (planned, nextInterval) = plannedTriggers(device)
+      planNextTrigger(device, nextInterval: nextInterval, drawnThrough: planned, &sink)
       rest(device, at: now, &sink)
     }
   }
@@ -66,9 +69,10 @@ extension DeviceShard {
   private mutating func giveUpUploads(_ device: UInt32, at now: Instant) {
     let record = self[device]
     record.pointee.flags.remove([.looping, .draining, .byTrigger, .loopHadFailure])
-    if record.pointee.inFlight == 0 { return }
-    count(-Int64(record.pointee.inFlight), .inFlightChange, at: now)
-    record.pointee.inFlight = 0
+    let cutOff = inFlight(device)
+    if cutOff == 0 { return }
+    count(-Int64(cutOff), .inFlightChange, at: now)
+    setInFlight(0, device)
     var batch = record.pointee.oldest
     while batch != 0 {
       if batches[batch].flags.contains(.inFlight) {
@@ -85,16 +89,15 @@ extension DeviceShard {
     let record = self[device]
     record.pointee.gate.reset()
     record.pointee.pipeline = PipelineRetryState()
-    record.pointee.wakeAt = .max
-    clientRetry?[Int(truncatingIfNeeded: device)] = BatchRetryState()
+    record.pointee.flags.remove(.wakes)
+    if plan.pointee.isRebatch { record.pointee.clientRetry = BatchRetryState() }
     while let entry = firstWaiting(device) {
       popWaiting(entry.batch, device)
       insertReady(entry.batch, device)
     }
     var batch = record.pointee.oldest
     while batch != 0 {
-      batches[batch].retry = BatchRetryState()
-      batches[batch].flags.remove(.atTriggersOnly)
+      batches[batch].flags.remove([.atTriggersOnly, .hasRetryState])
       batch = batches[batch].newer
     }
   }

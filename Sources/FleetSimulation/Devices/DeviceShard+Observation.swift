@@ -1,5 +1,6 @@
 import FleetMetrics
 import SimulationKernel
+import TAPIModel
 
 /// What observers read off the devices; nothing here changes a run.
 extension DeviceShard {
@@ -23,5 +24,17 @@ extension DeviceShard {
       }
     }
     return sum
+  }
+}
+
+extension DeviceShard {
+  /// What the server has to know of an upload that arrives: a batch's record stays as it was sent while an attempt is open.
+  func request(_ upload: UploadTicket, at now: Instant) -> UploadRequest {
+    let batch = batches[upload.batch]
+    return UploadRequest(
+      arrival: now, device: UInt32(truncatingIfNeeded: globalNumber(upload.device)), place: upload.device,
+      batch: upload.batch, firstOrdinal: batch.firstOrdinal, uplink: upload.uplink,
+      downlink: upload.downlink, events: batch.events, attempt: upload.attempt,
+      generation: upload.generation, shard: UInt16(truncatingIfNeeded: number))
   }
 }

@@ -1,13 +1,46 @@
 import SimulationKernel
 
-/// A device's queue: all batches in the order of their events; the due ones as a list in that order; the waiting ones as a
-/// heap by due time (`WaitingHeaps`), so that fifty waiting batches cost no scan.
+/// A device's queue: all batches in the order of their events; and, where several may be under way or wait apart
+/// (`UploadLoopState`), the due ones as a list in that order and the waiting ones as a heap by due time (`WaitingHeaps`), so that
+/// fifty waiting batches cost no scan. Without that state, what is not under way is due.
 ///
 /// Complexity: push O(log n), next due batch amortised O(log n), removal from the middle O(1) (a heap entry is left behind
 /// and freed when it comes up).
 extension DeviceShard {
   // MARK: All batches
 
+  /// Sealed events that the device holds.
+  @inline(__always)
+  func heldEvents(_ device: UInt32) -> UInt32 {
+    if let loops { return loops[Int(truncatingIfNeeded: device)].heldEvents }
+    var sum: UInt32 = 0
+    var batch = self[device].pointee.oldest
+    while batch != 0 {
+      sum &+= UInt32(batches[batch].events)
+      batch = batches[batch].newer
+    }
+    return sum
+  }
+
+  /// Uploads under way.
+  @inline(__always)
+  func inFlight(_ device: UInt32) -> UInt32 {
+    if let loops { return loops[Int(truncatingIfNeeded: device)].inFlight }
+    return self[device].pointee.flags.contains(.uploading) ? 1 : 0
+  }
+
+  @inline(__always)
+  func setInFlight(_ n: UInt32, _ device: UInt32) {
+    if let loops {
+      loops[Int(truncatingIfNeeded: device)].inFlight = n
+    } else if n == 0 {
+      self[device].pointee.flags.remove(.uploading)
+    } else {
+      self[device].pointee.flags.insert(.uploading)
+    }
+  }
+
+  @inline(__always)
   func appendNewest(_ batch: UInt32, _ device: UInt32) {
     let record = self[device]
     batches[batch].older = record.pointee.newest
@@ -20,6 +53,7 @@ extension DeviceShard {
     record.pointee.newest = batch
   }
 
+  @inline(__always)
   func removeHeld(_ batch: UInt32, _ device: UInt32) {
     let record = self[device]
     let (older, newer) = (batches[batch].older, batches[batch].newer)
@@ -31,30 +65,31 @@ extension DeviceShard {
   // MARK: Due batches
 
   func appendReady(_ batch: UInt32, _ device: UInt32) {
-    let record = self[device]
+    if loops == nil { return }
+    let loop = loop(device)
     batches[batch].link = 0
-    if record.pointee.ready == 0 {
-      record.pointee.ready = batch
+    if loop.pointee.ready == 0 {
+      loop.pointee.ready = batch
     } else {
-      batches[record.pointee.lastReady].link = batch
+      batches[loop.pointee.lastReady].link = batch
     }
-    record.pointee.lastReady = batch
+    loop.pointee.lastReady = batch
   }
 
   /// Into its place by ordinal: near the head, as what becomes due again is old.
   func insertReady(_ batch: UInt32, _ device: UInt32) {
-    let record = self[device]
+    if loops == nil { return }
     var (previous, next) = readyPlace(before: batches[batch].firstOrdinal, device)
     linkReady(batch, &previous, next, device)
-    if next == 0 { record.pointee.lastReady = batch }
+    if next == 0 { loop(device).pointee.lastReady = batch }
   }
 
   /// Where to start looking for the place of `ordinal` in the ready list: the batch before it and the one there.
   private func readyPlace(before ordinal: UInt32, _ device: UInt32) -> (previous: UInt32, next: UInt32) {
-    let record = self[device]
-    var previous = record.pointee.passed
+    let loop = loop(device)
+    var previous = loop.pointee.passed
     if previous != 0, batches[previous].firstOrdinal > ordinal { previous = 0 }
-    var next = previous == 0 ? record.pointee.ready : batches[previous].link
+    var next = previous == 0 ? loop.pointee.ready : batches[previous].link
     while next != 0, batches[next].firstOrdinal < ordinal {
       previous = next
       next = batches[next].link
@@ -64,16 +99,17 @@ extension DeviceShard {
 
   /// Links a batch between two neighbours; it becomes `previous`.
   private func linkReady(_ batch: UInt32, _ previous: inout UInt32, _ next: UInt32, _ device: UInt32) {
-    let record = self[device]
+    let loop = loop(device)
     batches[batch].link = next
-    if previous == 0 { record.pointee.ready = batch } else { batches[previous].link = batch }
-    if batches[batch].firstOrdinal < record.pointee.cursor { record.pointee.passed = batch }
+    if previous == 0 { loop.pointee.ready = batch } else { batches[previous].link = batch }
+    if batches[batch].firstOrdinal < loop.pointee.cursor { loop.pointee.passed = batch }
     previous = batch
   }
 
   func removeReady(_ batch: UInt32, _ device: UInt32) {
+    if loops == nil { return }
     var previous: UInt32 = 0
-    var next = self[device].pointee.ready
+    var next = loop(device).pointee.ready
     while next != batch {
       previous = next
       next = batches[next].link
@@ -82,12 +118,13 @@ extension DeviceShard {
   }
 
   func removeReady(_ batch: UInt32, after previous: UInt32, _ device: UInt32) {
-    let record = self[device]
+    if loops == nil { return }
+    let loop = loop(device)
     let next = batches[batch].link
-    if previous == 0 { record.pointee.ready = next } else { batches[previous].link = next }
-    if next == 0 { record.pointee.lastReady = previous }
+    if previous == 0 { loop.pointee.ready = next } else { batches[previous].link = next }
+    if next == 0 { loop.pointee.lastReady = previous }
     batches[batch].link = 0
-    if record.pointee.passed == batch { record.pointee.passed = previous }
+    if loop.pointee.passed == batch { loop.pointee.passed = previous }
   }
 
   /// Moves the waiting batches that have become due into the ready list.
@@ -107,7 +144,6 @@ extension DeviceShard {
 
   @inline(never)
   private mutating func collectMany(from first: WaitingHeaps.Entry, _ device: UInt32, at now: Instant) {
-    let record = self[device]
     due.removeAll()
     due.append(first)
     while let next = firstWaiting(device), next.due <= now.microseconds {
@@ -136,14 +172,13 @@ extension DeviceShard {
       }
       linkReady(due[i].batch, &previous, next, device)
     }
-    if next == 0 { record.pointee.lastReady = previous }
+    if next == 0 { loop(device).pointee.lastReady = previous }
   }
 
   // MARK: Waiting batches
 
-  mutating func pushWaiting(_ batch: UInt32, _ device: UInt32) {
-    let entry = WaitingHeaps.Entry(
-      due: batches[batch].retry.retryAt, firstOrdinal: batches[batch].firstOrdinal, batch: batch)
+  mutating func pushWaiting(_ batch: UInt32, until due: Int64, _ device: UInt32) {
+    let entry = WaitingHeaps.Entry(due: due, firstOrdinal: batches[batch].firstOrdinal, batch: batch)
     batches[batch].flags.insert(.waiting)
     let record = self[device]
     waiting.push(entry, &record.pointee.waiting)
@@ -152,6 +187,7 @@ extension DeviceShard {
   /// The waiting batch that is due first; entries of batches that have gone are freed on the way.
   @inline(__always)
   mutating func firstWaiting(_ device: UInt32) -> WaitingHeaps.Entry? {
+    if plan.pointee.isRebatch { return nil }
     let record = self[device]
     while record.pointee.waiting.count > 0 {
       let entry = waiting.first(record.pointee.waiting)
@@ -172,9 +208,8 @@ extension DeviceShard {
   }
 
   /// Frees a record that nothing refers to any more.
+  @inline(__always)
   mutating func releaseIfDone(_ batch: UInt32) {
-    if batches[batch].outstanding == 0, batches[batch].flags.isDisjoint(with: [.held, .waiting]) {
-      batches.release(batch)
-    }
+    if batches[batch].isDone { batches.release(batch) }
   }
 }

@@ -6,14 +6,13 @@ import UploadRetry
 /// The upload loop (S3, S16, S17): over the due batches from the oldest to the newest, once.
 extension DeviceShard {
   /// A trigger or a wake-up asks for a loop. One that runs already reaches what has been sealed meanwhile.
+  @inline(__always)
   mutating func runLoop(
     _ device: UInt32, at now: Instant, byTrigger: Bool, _ sink: inout some DeviceSink & ~Copyable
   ) {
     let record = self[device]
     if record.pointee.flags.contains(.looping) {
-      let joins = !plan.pointee.ignoresFlushWhileUploading && !record.pointee.flags.contains(.draining)
-      trace(device, at: now, .alreadyUploading(joins: joins))
-      if joins { continueLoop(device, at: now, &sink) }
+      joinLoop(device, at: now, &sink)
       return
     }
     if record.pointee.oldest == 0 { return }
@@ -27,67 +26,123 @@ extension DeviceShard {
       count(-1, .devicesWaitingChange, at: now)
     }
     record.pointee.flags.remove([.draining, .byTrigger, .loopHadFailure])
-    record.pointee.loopEnd = plan.pointee.ignoresFlushWhileUploading ? record.pointee.nextOrdinal : .max
     record.pointee.flags.insert(byTrigger ? [.looping, .byTrigger] : .looping)
-    record.pointee.cursor = 0
-    record.pointee.passed = 0
-    if plan.pointee.isRebatch { mergeReady(device, at: now) }
-    continueLoop(device, at: now, &sink)
+    if let loops {
+      let loop = loops + Int(truncatingIfNeeded: device)
+      loop.pointee.loopEnd = plan.pointee.ignoresFlushWhileUploading ? record.pointee.nextOrdinal : .max
+      loop.pointee.cursor = 0
+      loop.pointee.passed = 0
+    }
+    if plan.pointee.isRebatch, record.pointee.oldest != record.pointee.newest { mergeReady(device, at: now) }
+    continueLoop(device, from: 0, at: now, &sink)
+  }
+
+  @inline(never)
+  private mutating func joinLoop(
+    _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
+  ) {
+    let joins = !plan.pointee.ignoresFlushWhileUploading && !self[device].pointee.flags.contains(.draining)
+    trace(device, at: now, .alreadyUploading(joins: joins))
+    if joins, let loops {
+      continueLoop(device, from: loops[Int(truncatingIfNeeded: device)].cursor, at: now, &sink)
+    }
+  }
+
+  /// Where the running loop goes on when the upload of a batch ends.
+  @inline(__always)
+  func loopCursor(_ device: UInt32, behind ordinal: UInt32) -> UInt32 {
+    if let loops { return loops[Int(truncatingIfNeeded: device)].cursor }
+    return ordinal &+ 1
   }
 
   /// Sends what may be sent now; ends the loop when nothing is left to send or to wait for.
-  mutating func continueLoop(_ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable) {
+  ///
+  /// - Parameter cursor: the loop goes on with batches from this ordinal on.
+  @inline(__always)
+  mutating func continueLoop(
+    _ device: UInt32, from cursor: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
+  ) {
     let record = self[device]
-    while record.pointee.inFlight < plan.pointee.concurrency, !record.pointee.flags.contains(.draining),
-      record.pointee.gate.isReady(at: now.microseconds)
+    var cursor = cursor
+    while record.pointee.oldest != 0, inFlight(device) < plan.pointee.concurrency,
+      !record.pointee.flags.contains(.draining), record.pointee.gate.isReady(at: now.microseconds)
     {
-      let expected = plan.pointee.checks ? nextDueByScan(device, at: now) : 0
-      let batch = takeNextDue(device, at: now)
+      let expected = plan.pointee.checks ? nextDueByScan(device, from: cursor, at: now) : 0
+      let batch = takeNextDue(device, from: cursor, at: now)
       if plan.pointee.checks, batch != expected { note("the loop took the wrong batch", device, at: now) }
       if batch == 0 { break }
-      record.pointee.cursor = batches[batch].firstOrdinal &+ 1
-      let state = clientRetry.map { $0[Int(truncatingIfNeeded: device)] } ?? batches[batch].retry
+      cursor = batches[batch].firstOrdinal &+ 1
+      if let loops { loops[Int(truncatingIfNeeded: device)].cursor = cursor }
+      let state = plan.pointee.isRebatch ? record.pointee.clientRetry : batches.retryState(batch)
       let decision = machine(of: device).pointee.beforeSend(
         batch: state, pipeline: &record.pointee.pipeline, now: now.microseconds,
         oldestEventQueuedAt: batches[batch].firstTime)
-      switch decision {
-      case .send(let retryCount):
+      if case .send(let retryCount) = decision {
         trace(device, at: now, tracedSend(batch, retryCount))
         send(batch, device, at: now, &sink)
-      case .notDue(let until):
-        // The gate or the heap let something through too early: a bug, shown by the checkers.
-        note("a batch was offered before it was due", device, at: now)
-        batches[batch].retry.retryAt = max(until, now.microseconds &+ 1)
-        pushWaiting(batch, device)
-      case .drop(let reason):
-        clientRetry?[Int(truncatingIfNeeded: device)] = BatchRetryState()
-        drop(batch, DeviceCounter(reason), device, at: now)
-      case .dropFlush(let reason):
-        clientRetry?[Int(truncatingIfNeeded: device)] = BatchRetryState()
-        record.pointee.gate.reset()
-        trace(device, at: now, .stateReset)
-        drop(batch, DeviceCounter(reason), device, at: now)
-        while case let next = takeNextDue(device, at: now), next != 0 {
-          drop(next, DeviceCounter(reason), device, at: now)
-        }
+      } else {
+        holdBack(batch, device, decision, &cursor, at: now)
       }
     }
-    if record.pointee.inFlight == 0 {
+    if inFlight(device) == 0 {
       record.pointee.flags.remove([.looping, .draining])
-      rest(device, at: now, &sink)
+      if record.pointee.oldest != 0 { rest(device, at: now, &sink) }
+    }
+  }
+
+  /// A batch that may not be sent now, or never.
+  @inline(never)
+  private mutating func holdBack(
+    _ batch: UInt32, _ device: UInt32, _ decision: SendDecision, _ cursor: inout UInt32, at now: Instant
+  ) {
+    let record = self[device]
+    switch decision {
+    case .send: break
+    case .notDue(let until):
+      // The gate or the heap let something through too early: a bug, shown by the checkers.
+      note("a batch was offered before it was due", device, at: now)
+      if plan.pointee.isRebatch { return }
+      pushWaiting(batch, until: max(until, now.microseconds &+ 1), device)
+    case .drop(let reason):
+      if plan.pointee.isRebatch { record.pointee.clientRetry = BatchRetryState() }
+      drop(batch, DeviceCounter(reason), device, at: now)
+    case .dropFlush(let reason):
+      if plan.pointee.isRebatch { record.pointee.clientRetry = BatchRetryState() }
+      record.pointee.gate.reset()
+      trace(device, at: now, .stateReset)
+      drop(batch, DeviceCounter(reason), device, at: now)
+      while case let next = takeNextDue(device, from: cursor, at: now), next != 0 {
+        drop(next, DeviceCounter(reason), device, at: now)
+      }
     }
   }
 
   /// The first due batch at or behind the loop's cursor, taken out of the due list; 0: none.
-  private mutating func takeNextDue(_ device: UInt32, at now: Instant) -> UInt32 {
+  @inline(__always)
+  private mutating func takeNextDue(_ device: UInt32, from cursor: UInt32, at now: Instant) -> UInt32 {
+    if loops != nil { return takeNextReady(device, at: now) }
     let record = self[device]
+    var batch = record.pointee.oldest
+    while batch != 0 {
+      if batches[batch].firstOrdinal >= cursor, !batches[batch].flags.contains(.inFlight),
+        !batches[batch].flags.contains(.atTriggersOnly) || record.pointee.flags.contains(.byTrigger)
+      {
+        batches[batch].flags.remove(.atTriggersOnly)
+        return batch
+      }
+      batch = batches[batch].newer
+    }
+    return 0
+  }
+
+  private mutating func takeNextReady(_ device: UInt32, at now: Instant) -> UInt32 {
+    let (record, loop) = (self[device], loop(device))
     collectDue(device, at: now)
-    var previous = record.pointee.passed
-    var batch = previous == 0 ? record.pointee.ready : batches[previous].link
+    var previous = loop.pointee.passed
+    var batch = previous == 0 ? loop.pointee.ready : batches[previous].link
     while batch != 0 {
       let isLegacy = batches[batch].flags.contains(.atTriggersOnly)
-      if batches[batch].firstOrdinal >= record.pointee.cursor,
-        batches[batch].firstOrdinal < record.pointee.loopEnd,
+      if batches[batch].firstOrdinal >= loop.pointee.cursor, batches[batch].firstOrdinal < loop.pointee.loopEnd,
         !isLegacy || record.pointee.flags.contains(.byTrigger)
       {
         removeReady(batch, after: previous, device)
@@ -101,6 +156,7 @@ extension DeviceShard {
   }
 
   /// Between loops: a device that holds batches waits, and in `timer` mode arranges to be woken.
+  @inline(never)
   mutating func rest(_ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable) {
     let record = self[device]
     if record.pointee.oldest == 0 { return }
@@ -110,20 +166,35 @@ extension DeviceShard {
     }
     if !plan.pointee.wakesByTimer { return }
     var due = Int64.max
-    var batch = record.pointee.ready
-    while batch != 0, batches[batch].flags.contains(.atTriggersOnly) { batch = batches[batch].link }
-    if batch != 0 {
+    if hasReady(device) {
       due = now.microseconds
     } else {
       guard let first = firstWaiting(device) else { return }
       due = max(first.due, now.microseconds)
     }
     due = max(due, record.pointee.gate.waitUntil)
-    if record.pointee.wakeAt == due { return }
-    record.pointee.wakeAt = due
+    if record.pointee.wakes(at: due) { return }
+    record.pointee.planWakeUp(at: due)
     if due < plan.pointee.end { sink.schedule(wakeUp: device, at: Instant(microseconds: due)) }
   }
 
+  /// Whether the device holds a batch that waits for nothing but a loop.
+  @inline(__always)
+  private func hasReady(_ device: UInt32) -> Bool {
+    var batch: UInt32
+    if loops == nil {
+      batch = self[device].pointee.oldest
+      while batch != 0, !batches[batch].flags.isDisjoint(with: [.atTriggersOnly, .inFlight]) {
+        batch = batches[batch].newer
+      }
+    } else {
+      batch = loop(device).pointee.ready
+      while batch != 0, batches[batch].flags.contains(.atTriggersOnly) { batch = batches[batch].link }
+    }
+    return batch != 0
+  }
+
+  @inline(__always)
   private mutating func send(
     _ batch: UInt32, _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
   ) {
@@ -132,36 +203,34 @@ extension DeviceShard {
     let attempt = batches[batch].attempts == .max ? 2 : batches[batch].attempts &+ 1
     batches[batch].attempts = attempt
     batches[batch].flags.insert(.inFlight)
-    batches[batch].outstanding &+= 1
+    batches[batch].attemptLeaves()
     let ordinal = batches[batch].firstOrdinal
-    let network = key(of: device).child(UploadRequest.name(firstOrdinal: ordinal, number: attempt))
-    let up = UInt32(
-      clamping: plan.pointee.latency.sample(network.child(RandomPurpose.networkUp)).microseconds)
-    let down = UInt32(
-      clamping: plan.pointee.latency.sample(network.child(RandomPurpose.networkDown)).microseconds)
-    let global = UInt32(truncatingIfNeeded: firstGlobal &+ Int(truncatingIfNeeded: device))
+    var up = plan.pointee.constantLatency
+    var down = up
+    if up == 0 {
+      let network = key(of: device).child(UploadRequest.name(firstOrdinal: ordinal, number: attempt))
+      up = UInt32(clamping: plan.pointee.latency.sample(network.child(RandomPurpose.networkUp)).microseconds)
+      down = UInt32(
+        clamping: plan.pointee.latency.sample(network.child(RandomPurpose.networkDown)).microseconds)
+    }
     sink.send(
       UploadRequest(
-        arrival: now + Span(microseconds: Int64(up)), device: global, batch: batch, firstOrdinal: ordinal,
-        uplink: up, downlink: down, events: batches[batch].events, attempt: attempt,
+        arrival: now + Span(microseconds: Int64(up)),
+        device: UInt32(truncatingIfNeeded: globalNumber(device)), place: device, batch: batch,
+        firstOrdinal: ordinal, uplink: up, downlink: down, events: batches[batch].events, attempt: attempt,
         generation: batches[batch].generation, shard: UInt16(truncatingIfNeeded: number)))
     if Int64(up) > plan.pointee.timeout {
       // The client gives up while the request still travels; the server never learns of it in time to say so.
       sink.schedule(
         Delivery(
           due: now + Span(microseconds: plan.pointee.timeout), device: device, batch: batch,
-          firstOrdinal: ordinal,
-          downlink: down, retryAfter: .max, attempt: attempt, generation: batches[batch].generation,
-          status: 0,
-          kind: .timeOut, resolves: false))
+          firstOrdinal: ordinal, downlink: down, retryAfter: .max, attempt: attempt,
+          generation: batches[batch].generation, status: 0, kind: .timeOut, resolves: false))
     }
-    record.pointee.inFlight &+= 1
+    setInFlight(inFlight(device) &+ 1, device)
     count(1, .inFlightChange, at: now)
     attempts &+= 1
-    record.pointee.attempts &+= 1
-    record.pointee.sentEvents &+= Int64(batches[batch].events)
-    if now.microseconds &- record.pointee.lastTransmission >= 10_000_000 { record.pointee.radioWakeUps &+= 1 }
-    record.pointee.lastTransmission = now.microseconds
+    record.pointee.noteAttempt(events: batches[batch].events, at: now)
   }
 }
 

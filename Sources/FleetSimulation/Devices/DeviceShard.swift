@@ -8,7 +8,8 @@ import UploadRetry
 /// Some devices of one cohort, with everything that only they touch.
 ///
 /// Handlers take the time and the sink of consequences as arguments and know neither clock nor queue, so that the windowed
-/// engine and the plain engine of the tests run the same devices. Devices never see one another.
+/// engine and the plain engine of the tests run the same devices. Devices never see one another. A device is addressed by its
+/// place in the shard's memory, which is not its number: where triggers are found by a scan, devices lie in the order of their phase.
 package struct DeviceShard: ~Copyable {
   /// Behind a pointer, so that using a part of it never copies the whole.
   let plan: UnsafePointer<CohortPlan>
@@ -22,26 +23,31 @@ package struct DeviceShard: ~Copyable {
   let first: Int
   package let count: Int
   let devices: UnsafeMutablePointer<DeviceRecord>
-  /// The client's one retry record (*rebatch* only).
-  let clientRetry: UnsafeMutablePointer<BatchRetryState>?
-  var batches = BatchPool()
+  /// Tables beside the records, for cohorts that need them.
+  let loops: UnsafeMutablePointer<UploadLoopState>?
+  let pending: UnsafeMutablePointer<PendingEvents>?
+  let triggers: UnsafeMutablePointer<TriggerPlan>?
+  let restarts: UnsafeMutablePointer<RestartPlan>?
+  var batches: BatchPool
   var waiting = WaitingHeaps()
   /// Scratch of `collectDue`.
   var due = GrowableBuffer<WaitingHeaps.Entry>()
-  let rows: FastDivider
+  /// Where counts go: now, and for events drawn ahead.
+  var rows: RowCursor
+  var creationRows: RowCursor
   let counters: IntervalCounters<DeviceCounter>
   let intervalDeliveries: IntervalDeliveries
   var deliveries = DeliveryRecorder()
   /// The first broken rule that a checker saw.
   package var violation: String?
   package var attempts: Int64 = 0
-  /// The device that `tracer` hears of, local; `.max`: none.
+  /// The device that `tracer` hears of, by place; `.max`: none.
   var tracedDevice: UInt32 = .max
   var tracer: DeviceTracer?
 
   package init(
     plan: CohortPlan, _ cohort: Cohort, in scenario: Scenario, number: Int, first: Int, count: Int,
-    rows: FastDivider, rowCount: Int
+    rowCount: Int
   ) {
     cdnOutages = scenario.tapi.incidents.filter { $0.kind == .cdnOutage }
       .map { $0.start.microseconds..<$0.end.microseconds }
@@ -54,50 +60,84 @@ package struct DeviceShard: ~Copyable {
     self.number = number
     self.first = first
     self.count = count
-    self.rows = rows
-    devices = .allocate(capacity: max(count, 1))
-    devices.initialize(repeating: DeviceRecord(), count: count)
-    if plan.isRebatch {
-      clientRetry = .allocate(capacity: max(count, 1))
-      clientRetry!.initialize(repeating: BatchRetryState(), count: count)
-    } else {
-      clientRetry = nil
-    }
+    rows = RowCursor(interval: scenario.interval)
+    creationRows = RowCursor(interval: scenario.interval)
+    devices = Self.table(DeviceRecord.self, count)
+    loops = plan.keepsLoopState ? Self.table(UploadLoopState.self, count) : nil
+    pending = plan.isRegular ? nil : Self.table(PendingEvents.self, count)
+    triggers = plan.keepsTriggerPlans ? Self.table(TriggerPlan.self, count) : nil
+    restarts = plan.hasLifecycle ? Self.table(RestartPlan.self, count) : nil
+    batches = BatchPool(keepsRetryStates: !plan.isRebatch)
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount)
+    layOut()
+  }
+
+  /// A zeroed table with a row a device.
+  private static func table<Row>(_: Row.Type, _ count: Int) -> UnsafeMutablePointer<Row> {
+    let rows = max(count, 1)
+    return PlainMemory.zeroed(byteCount: rows * MemoryLayout<Row>.stride).bindMemory(to: Row.self, capacity: rows)
+  }
+
+  /// Gives each record its device: in the order of numbers, or where triggers are found by a scan in that of phases.
+  private func layOut() {
+    for place in 0..<count { devices[place].number = UInt32(truncatingIfNeeded: place) }
+    guard plan.pointee.scansTriggers else { return }
+    var words = GrowableBuffer<UInt64>(capacity: count)
+    var scratch = GrowableBuffer<UInt64>()
+    var counts = GrowableBuffer<UInt32>()
+    for number in 0..<count {
+      let phase = plan.pointee.flushPhase(plan.pointee.deviceKey(first &+ number))
+      words.append(UInt64(truncatingIfNeeded: phase) &<< 32 | UInt64(truncatingIfNeeded: number))
+    }
+    WindowOrder.sort(&words, scratch: &scratch, counts: &counts, lowBit: 32, keyBits: 32)
+    for place in 0..<count {
+      devices[place].number = UInt32(truncatingIfNeeded: words[place])
+      devices[place].phase = UInt32(truncatingIfNeeded: words[place] &>> 32)
+    }
   }
 
   deinit {
     plan.deallocate()
     machines.deallocate()
-    devices.deallocate()
-    clientRetry?.deallocate()
+    PlainMemory.release(devices)
+    if let loops { PlainMemory.release(loops) }
+    if let pending { PlainMemory.release(pending) }
+    if let triggers { PlainMemory.release(triggers) }
+    if let restarts { PlainMemory.release(restarts) }
   }
 
-  /// The global number of a local device, and back.
+  /// The global number of the shard's first device.
   package var firstGlobal: Int { plan.pointee.firstDevice + first }
+
+  /// The global number of a device.
+  @inline(__always)
+  func globalNumber(_ device: UInt32) -> Int {
+    plan.pointee.firstDevice &+ first &+ Int(truncatingIfNeeded: self[device].pointee.number)
+  }
+
+  /// The place of a device by its global number; nil if it is not of this shard. O(devices).
+  func place(ofGlobal number: Int) -> UInt32? {
+    (0..<UInt32(count)).first { globalNumber($0) == number }
+  }
 
   /// Asks for a device's record ahead of the time when it is handled.
   @inline(__always)
   func touchAhead(_ device: UInt32) {
-    let record = UnsafeRawPointer(self[device])
-    fleetsim_prefetch(record)
-    fleetsim_prefetch(record + 64)
+    fleetsim_prefetch(self[device])
+    if let loops { fleetsim_prefetch(loops + Int(truncatingIfNeeded: device)) }
   }
 
-  /// Asks for what the record, touched earlier, leads to: the batch a timer will most likely send.
+  /// Asks for what the record, touched earlier, leads to: the batch a wake-up will most likely send.
   @inline(__always)
   func touchBatchAhead(of device: UInt32) {
-    let record = self[device]
-    if record.pointee.waiting.count > 0 { fleetsim_prefetch(waiting.address(record.pointee.waiting)) }
-    fleetsim_prefetch(batches.records + Int(truncatingIfNeeded: record.pointee.ready))
-  }
-
-  /// Asks for the batch that is due first, in the heap touched earlier.
-  @inline(__always)
-  func touchFirstWaitingAhead(of device: UInt32) {
+    guard let loops else {
+      touchAhead(batch: self[device].pointee.oldest)
+      return
+    }
+    touchAhead(batch: loops[Int(truncatingIfNeeded: device)].ready)
     let place = self[device].pointee.waiting
-    if place.count > 0 { touchAhead(batch: waiting.first(place).batch) }
+    if place.count > 0 { fleetsim_prefetch(waiting.address(place)) }
   }
 
   @inline(__always)
@@ -105,13 +145,13 @@ package struct DeviceShard: ~Copyable {
 
   @inline(__always)
   func key(of device: UInt32) -> RandomKey {
-    plan.pointee.deviceKey(first &+ Int(truncatingIfNeeded: device))
+    plan.pointee.deviceKey(first &+ Int(truncatingIfNeeded: self[device].pointee.number))
   }
 
   /// The machine of the Settings that a device runs on.
   @inline(__always)
   func machine(of device: UInt32) -> UnsafePointer<RetryStateMachine> {
-    UnsafePointer(machines + Int(self[device].pointee.settings.rawValue))
+    UnsafePointer(machines + self[device].pointee.settingsIndex)
   }
 
   @inline(__always)
@@ -119,32 +159,56 @@ package struct DeviceShard: ~Copyable {
     devices + Int(truncatingIfNeeded: device)
   }
 
+  /// The running loop and queue of a device; for cohorts with `keepsLoopState`.
   @inline(__always)
-  func count(_ n: Int64, _ counter: DeviceCounter, at now: Instant) {
-    counters.add(n, to: counter, row: Int(truncatingIfNeeded: rows.quotient(now.microseconds)))
+  func loop(_ device: UInt32) -> UnsafeMutablePointer<UploadLoopState> {
+    loops.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
+  }
+
+  @inline(__always)
+  mutating func count(_ n: Int64, _ counter: DeviceCounter, at now: Instant) {
+    counters.add(n, to: counter, row: rows.row(at: now.microseconds))
   }
 
   /// Sets a device's phases and its first trigger (O(1) plus the events up to it).
   package mutating func start(device: UInt32, _ sink: inout some DeviceSink & ~Copyable) {
     let record = self[device]
     let key = key(of: device)
-    var phase: Int64 = 0
-    if plan.pointee.flushInterval != .max {
-      phase =
-        plan.pointee.isSynchronised
-        ? 0 : key.child(RandomPurpose.flushPhase).uniform(0, through: plan.pointee.flushInterval - 1)
-      record.pointee.nextInterval = phase
+    if let loops { loops[Int(truncatingIfNeeded: device)] = UploadLoopState() }
+    let phase =
+      plan.pointee.scansTriggers ? Int64(record.pointee.phase) : plan.pointee.flushPhase(key)
+    if let triggers {
+      triggers[Int(truncatingIfNeeded: device)] = TriggerPlan(
+        triggerAt: .max, nextInterval: plan.pointee.flushInterval == .max ? .max : phase)
     }
-    if plan.pointee.isPeriodic {
-      record.pointee.unsealedTime =
-        plan.pointee.phaseIsFlush
-        ? phase : key.child(RandomPurpose.eventPhase).uniform(0, through: plan.pointee.period - 1)
-    } else {
-      record.pointee.unsealedTime = plan.pointee.gap(before: 0, key.child(RandomPurpose.events))
+    if let pending {
+      let first =
+        plan.pointee.isPeriodic
+        ? plan.pointee.eventPhase(key) : plan.pointee.gap(before: 0, key.child(RandomPurpose.events))
+      pending[Int(truncatingIfNeeded: device)] = PendingEvents(unsealedTime: first, aheadTime: first, upcoming: 0)
     }
-    record.pointee.aheadTime = record.pointee.unsealedTime
     record.pointee.settings = settingsAtLaunch(device, at: .start)
-    scheduleNextTrigger(device, &sink)
+    planFirstTrigger(device, phase: phase, &sink)
     scheduleRestarts(device, &sink)
+  }
+}
+
+/// The row of the time series that a time lies in, remembered: most times lie in the row of the one before.
+struct RowCursor: BitwiseCopyable {
+  private let divider: FastDivider
+  private var start: Int64 = 0
+  private var current = 0
+
+  init(interval: Span) { divider = FastDivider(interval.microseconds) }
+
+  /// The length of a row, microseconds.
+  var interval: Int64 { divider.divisor }
+
+  @inline(__always)
+  mutating func row(at time: Int64) -> Int {
+    if UInt64(bitPattern: time &- start) < UInt64(bitPattern: divider.divisor) { return current }
+    current = Int(truncatingIfNeeded: divider.quotient(time))
+    start = Int64(current) &* divider.divisor
+    return current
   }
 }

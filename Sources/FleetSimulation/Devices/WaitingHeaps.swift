@@ -1,3 +1,5 @@
+import SimulationKernel
+
 /// The batches of every device that wait for their backoff: a binary heap a device, by due time.
 ///
 /// A heap's entries lie side by side in a block from a pool with sizes of powers of two, so that finding, adding and removing
@@ -23,6 +25,19 @@ struct WaitingHeaps: ~Copyable {
     /// A device may hold a million batches (`QueuePolicy.limit`), and all of them may wait.
     fileprivate(set) var count: UInt32 = 0
     fileprivate var sizeClass: UInt8 = 0
+
+    init() {}
+
+    /// Back from `words`; all zeros is an empty heap.
+    @inline(__always)
+    init(_ words: (UInt32, UInt32, UInt32)) {
+      block = words.0
+      count = words.1
+      sizeClass = UInt8(truncatingIfNeeded: words.2)
+    }
+
+    @inline(__always)
+    var words: (UInt32, UInt32, UInt32) { (block, count, UInt32(sizeClass)) }
   }
 
   private static var smallest: Int { 4 }
@@ -38,13 +53,14 @@ struct WaitingHeaps: ~Copyable {
 
   init() {
     capacity = 64
-    entries = .allocate(capacity: capacity * Self.smallest)
+    entries = PlainMemory.allocate(byteCount: capacity * Self.smallest * MemoryLayout<Entry>.stride)
+      .bindMemory(to: Entry.self, capacity: capacity * Self.smallest)
     free = .allocate(capacity: 32)
     free.initialize(repeating: 0, count: 32)
   }
 
   deinit {
-    entries.deallocate()
+    PlainMemory.release(entries)
     free.deallocate()
   }
 
@@ -111,10 +127,9 @@ struct WaitingHeaps: ~Copyable {
     let blocks = 1 << (Int(sizeClass) - 1)
     if used + blocks > capacity {
       let larger = max(capacity * 2, used + blocks)
-      let moved = UnsafeMutablePointer<Entry>.allocate(capacity: larger * Self.smallest)
-      moved.update(from: entries, count: used * Self.smallest)
-      entries.deallocate()
-      entries = moved
+      let blockBytes = Self.smallest * MemoryLayout<Entry>.stride
+      entries = PlainMemory.grow(entries, from: capacity * blockBytes, to: larger * blockBytes)
+        .bindMemory(to: Entry.self, capacity: larger * Self.smallest)
       capacity = larger
     }
     used += blocks

@@ -25,7 +25,7 @@ package struct RunAssembly: ~Copyable {
   package mutating func add(_ shard: borrowing DeviceShard, cohort: Cohort) {
     shard.counters.merge(into: counters)
     shard.intervalDeliveries.merge(into: intervalDeliveries)
-    shard.deliveries.merge(into: &deliveries)
+    shard.deliveries.merge(into: &deliveries, sums: shard.counters)
     unconfirmed += shard.acceptedUnconfirmedEvents
     for device in 0..<shard.count { cost.add(shard.devices[device], cohort) }
   }

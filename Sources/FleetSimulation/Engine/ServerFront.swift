@@ -12,37 +12,49 @@ package protocol DeliverySink: ~Copyable {
 /// It also knows each client's patience, so that a time-out is only queued for an upload that is not answered in time.
 package struct ServerFront: ~Copyable {
   private var server: TAPIServer
-  private let timeouts: [Int64]
-  private let firstDevices: [UInt32]
-  private let rows: FastDivider
+  /// By shard, microseconds.
+  private let timeouts: UnsafeMutablePointer<Int64>
+  private var rows: RowCursor
+  private var busyRows: RowCursor
   private let end: Instant
-  private let tenths: FastDivider
+  private var tenths = RowCursor(interval: .milliseconds(100))
   let counters: IntervalCounters<ServerCounter>
-  private(set) var offeredPer100ms: [UInt32]
+  private let offered: UnsafeMutablePointer<UInt32>
+  private let tenthCount: Int
   private let workers: Int
   private let checks: Bool
   private(set) var violation: String?
   private var lastTime = Instant.start
 
-  package init(_ scenario: Scenario, shards: [ShardLayout], rows: FastDivider, rowCount: Int, checks: Bool) {
+  package init(_ scenario: Scenario, shards: [ShardLayout], rowCount: Int, checks: Bool) {
     server = TAPIServer(scenario.tapi, key: RandomKey(seed: scenario.seed))
-    timeouts = shards.map { scenario.fleet[$0.cohort].timeout.microseconds }
-    firstDevices = shards.map { UInt32(truncatingIfNeeded: $0.firstGlobal) }
-    self.rows = rows
+    timeouts = .allocate(capacity: max(shards.count, 1))
+    for (i, shard) in shards.enumerated() { timeouts[i] = scenario.fleet[shard.cohort].timeout.microseconds }
+    rows = RowCursor(interval: scenario.interval)
+    busyRows = rows
     end = .start + scenario.duration
-    tenths = FastDivider(100_000)
     counters = IntervalCounters(rows: rowCount)
-    offeredPer100ms = [UInt32](
-      repeating: 0, count: Int((scenario.duration.microseconds + 99_999) / 100_000))
+    tenthCount = Int((scenario.duration.microseconds + 99_999) / 100_000)
+    offered = PlainMemory.zeroed(byteCount: tenthCount * MemoryLayout<UInt32>.stride)
+      .bindMemory(to: UInt32.self, capacity: tenthCount)
     if case .workers(let pool) = scenario.tapi.server { workers = pool.count } else { workers = 0 }
     self.checks = checks
   }
 
+  deinit {
+    timeouts.deallocate()
+    PlainMemory.release(offered)
+  }
+
+  /// Requests that arrived in each tenth of a second.
+  var offeredPer100ms: [UInt32] { Array(UnsafeBufferPointer(start: offered, count: tenthCount)) }
+
   package var nextOwnTime: Instant { server.nextOwnTime }
   package var queued: Int { server.queued }
 
-  private func count(_ n: Int64, _ counter: ServerCounter, at now: Instant) {
-    counters.add(n, to: counter, row: Int(truncatingIfNeeded: rows.quotient(now.microseconds)))
+  @inline(__always)
+  private mutating func count(_ n: Int64, _ counter: ServerCounter, at now: Instant) {
+    counters.add(n, to: counter, row: rows.row(at: now.microseconds))
   }
 
   /// The server's own work up to and including `limit`: incidents begin and end, requests complete or are lost.
@@ -75,7 +87,7 @@ package struct ServerFront: ~Copyable {
     check(now)
     let queued = server.queued
     count(1, request.attempt == 1 ? .firstAttempts : .retries, at: now)
-    offeredPer100ms[Int(truncatingIfNeeded: tenths.quotient(now.microseconds))] &+= 1
+    offered[tenths.row(at: now.microseconds)] &+= 1
     switch server.arrive(request) {
     case .answered(let decision):
       countAnswer(decision.status, at: now)
@@ -96,6 +108,26 @@ package struct ServerFront: ~Copyable {
     }
   }
 
+  /// Whether, up to the server's next own time, requests may be decided on by `arrivePlainly`.
+  var answersPlainly: Bool { server.answersPlainly && !checks }
+
+  /// Does what `arrive` does for a request that is answered at once, alike for everybody and in time; false, and nothing done, if
+  /// its client will not wait that long.
+  @inline(__always)
+  mutating func arrivePlainly(
+    _ upload: UploadTicket, at now: Instant, shard: Int, _ calendars: inout ShardCalendars
+  ) -> Bool {
+    if Int64(upload.uplink) &+ Int64(upload.downlink) > timeouts[shard] { return false }
+    let row = rows.row(at: now.microseconds)
+    counters.add(1, to: upload.attempt == 1 ? .firstAttempts : .retries, row: row)
+    offered[tenths.row(at: now.microseconds)] &+= 1
+    let answer = server.plainAnswer(at: now)
+    counters.add(1, to: Self.counter(of: answer.status), row: row)
+    let due = now.microseconds &+ Int64(upload.downlink)
+    calendars.schedule(upload, answeredWith: answer, at: Instant(microseconds: due))
+    return true
+  }
+
   /// Whether the client has given the upload up before `time`; then it arranged that itself.
   private func isGivenUp(_ request: UploadRequest, at time: Instant) -> Bool { deadline(request) < time }
 
@@ -105,7 +137,7 @@ package struct ServerFront: ~Copyable {
   }
 
   /// Sends an answer on its way, if its client will still be there: otherwise only the observers hear of it.
-  private func answer(
+  private mutating func answer(
     _ answer: ServerAnswer, _ request: UploadRequest, wasPending: Bool,
     _ sink: inout some DeliverySink & ~Copyable
   ) {
@@ -116,7 +148,7 @@ package struct ServerFront: ~Copyable {
       var delivery = delivery(.answer, request, due: due)
       delivery.status = answer.status
       if let retryAfter = answer.retryAfter {
-        delivery.retryAfter = UInt32(clamping: min(retryAfter, 4_294_000_000))
+        delivery.retryAfter = UInt32(clamping: min(retryAfter, TAPIServer.longestRetryAfter))
       }
       sink.deliver(delivery, toShard: shard)
       return
@@ -136,22 +168,26 @@ package struct ServerFront: ~Copyable {
 
   private func delivery(_ kind: Delivery.Kind, _ request: UploadRequest, due: Instant) -> Delivery {
     Delivery(
-      due: due, device: request.device &- firstDevices[Int(request.shard)], batch: request.batch,
+      due: due, device: request.place, batch: request.batch,
       firstOrdinal: request.firstOrdinal, downlink: request.downlink, retryAfter: .max,
       attempt: request.attempt,
       generation: request.generation, status: 0, kind: kind, resolves: false)
   }
 
-  private func countAnswer(_ status: UInt16, at now: Instant) {
-    let counter: ServerCounter =
-      switch status {
-      case 200..<300: .answers2xx
-      case 429: .answers429
-      case 503: .answers503
-      case 400..<500: .answers4xxOther
-      default: .answers5xxOther
-      }
-    count(1, counter, at: now)
+  @inline(__always)
+  private mutating func countAnswer(_ status: UInt16, at now: Instant) {
+    count(1, Self.counter(of: status), at: now)
+  }
+
+  @inline(__always)
+  private static func counter(of status: UInt16) -> ServerCounter {
+    switch status {
+    case 200..<300: .answers2xx
+    case 429: .answers429
+    case 503: .answers503
+    case 400..<500: .answers4xxOther
+    default: .answers5xxOther
+    }
   }
 
   /// Spreads booked worker time over the intervals it lies in.
@@ -161,9 +197,9 @@ package struct ServerFront: ~Copyable {
       var start = usage.start.microseconds
       let stop = min(usage.end.microseconds, end.microseconds)
       while start < stop {
-        let row = rows.quotient(start)
-        let next = min((row + 1) * rows.divisor, stop)
-        counters.add(usage.sign * (next - start), to: .busyMicroseconds, row: Int(row))
+        let row = busyRows.row(at: start)
+        let next = min(Int64(row + 1) * busyRows.interval, stop)
+        counters.add(usage.sign * (next - start), to: .busyMicroseconds, row: row)
         start = next
       }
     }

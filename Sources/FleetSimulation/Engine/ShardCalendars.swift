@@ -3,27 +3,35 @@ import TAPIModel
 
 /// What is due for one shard's devices and what they have sent, by window.
 ///
-/// Three calendars by kind of item: timers (triggers and wake-ups, a word each), deliveries, and uploads on their way.
+/// Four calendars by kind of item: timers (triggers and restarts, a word each), wake-ups (the device alone: its record knows the
+/// time), deliveries, and uploads on their way.
 struct ShardCalendars: ~Copyable, DeviceSink {
-  /// A timer word: time within the slot (20 bits) | kind (3 bits) | device (41 bits).
-  static let deviceBits: UInt64 = 41
-  static let kindBits: UInt64 = 44
+  /// A timer word: time within the window (19 bits) | kind (3 bits) | device (41 bits).
+  static var deviceBits: UInt64 { 41 }
+  static var kindBits: UInt64 { 44 }
+  static var deviceMask: UInt64 { 1 &<< deviceBits &- 1 }
 
-  let slots: FastDivider
+  let clock: WindowClock
   let end: Instant
   var timers: CalendarQueue<UInt64>
-  var deliveries: CalendarQueue<Delivery>
-  var uploads: CalendarQueue<UploadRequest>
+  var wakeUps: CalendarQueue<UInt32>
+  var deliveries: CalendarQueue<DeliveryTicket>
+  var uploads: CalendarQueue<UploadTicket>
   /// Timers that the device pass sets inside its own window.
   var inWindow = WordHeap()
   var windowEnd: Int64 = 0
+  /// Acceptances whose answer is due after the end of the run: they still count.
+  var late = GrowableBuffer<Delivery>()
 
-  init(slots: FastDivider, slotCount: Int, end: Instant) {
-    self.slots = slots
+  /// - Parameter devices: a few devices are given smaller rings.
+  init(clock: WindowClock, slotCount: Int, end: Instant, devices: Int) {
+    self.clock = clock
     self.end = end
-    timers = CalendarQueue(slots: slotCount)
-    deliveries = CalendarQueue(slots: slotCount)
-    uploads = CalendarQueue(slots: slotCount)
+    let ring = max(1 << 8, min(1 << 16, devices &* 16))
+    timers = CalendarQueue(slots: slotCount, ringSlots: ring)
+    wakeUps = CalendarQueue(slots: slotCount, ringSlots: ring)
+    deliveries = CalendarQueue(slots: slotCount, ringSlots: min(ring, 1 << 12))
+    uploads = CalendarQueue(slots: slotCount, ringSlots: min(ring, 1 << 12))
   }
 
   @inline(__always)
@@ -33,12 +41,11 @@ struct ShardCalendars: ~Copyable, DeviceSink {
 
   @inline(__always)
   private mutating func schedule(_ kind: UInt64, _ device: UInt32, _ time: Instant) {
-    let slot = slots.quotient(time.microseconds)
-    let word = Self.word(time.microseconds &- slot &* slots.divisor, kind, UInt64(device))
+    let word = Self.word(clock.offset(of: time.microseconds), kind, UInt64(device))
     if time.microseconds < windowEnd {
       inWindow.push(word)
     } else {
-      timers.push(word, slot: Int(truncatingIfNeeded: slot))
+      timers.push(word, slot: clock.slot(of: time.microseconds))
     }
   }
 
@@ -46,26 +53,65 @@ struct ShardCalendars: ~Copyable, DeviceSink {
     schedule(ItemKind.trigger, device, time)
   }
 
-  mutating func schedule(wakeUp device: UInt32, at time: Instant) { schedule(ItemKind.wakeUp, device, time) }
-
   mutating func schedule(restart device: UInt32, at time: Instant) {
     schedule(ItemKind.restart, device, time)
   }
 
+  @inline(__always)
+  mutating func schedule(wakeUp device: UInt32, at time: Instant) {
+    if time.microseconds < windowEnd {
+      inWindow.push(Self.word(clock.offset(of: time.microseconds), ItemKind.wakeUp, UInt64(device)))
+    } else {
+      wakeUps.push(device, slot: clock.slot(of: time.microseconds))
+    }
+  }
+
   mutating func schedule(_ delivery: Delivery) {
     if delivery.due < end {
-      deliveries.push(delivery, slot: Int(truncatingIfNeeded: slots.quotient(delivery.due.microseconds)))
+      let time = delivery.due.microseconds
+      deliveries.push(DeliveryTicket(delivery, offset: clock.offset(of: time)), slot: clock.slot(of: time))
     } else if delivery.kind == .answer, delivery.status == 200 {
       late.append(delivery)
     }
   }
 
-  mutating func send(_ request: UploadRequest) {
-    if request.arrival < end {
-      uploads.push(request, slot: Int(truncatingIfNeeded: slots.quotient(request.arrival.microseconds)))
+  /// An answer to an upload is under way and arrives at `due`.
+  @inline(__always)
+  mutating func schedule(_ upload: UploadTicket, answeredWith answer: TAPIServer.PlainAnswer, at due: Instant) {
+    let ticket = DeliveryTicket(
+      answering: upload, status: answer.status, retryAfter: answer.retryAfter,
+      offset: clock.offset(of: due.microseconds))
+    if due < end {
+      deliveries.push(ticket, slot: clock.slot(of: due.microseconds))
+    } else {
+      schedule(ticket.delivery(windowStart: due.microseconds &- ticket.offset))
     }
   }
 
-  /// Acceptances whose answer is due after the end of the run: they still count.
-  var late = GrowableBuffer<Delivery>()
+  @inline(__always)
+  mutating func send(_ request: UploadRequest) {
+    if request.arrival < end {
+      let time = request.arrival.microseconds
+      uploads.push(
+        UploadTicket(
+          offset: UInt32(truncatingIfNeeded: clock.offset(of: time)), device: request.place, batch: request.batch,
+          uplink: request.uplink, downlink: request.downlink, attempt: request.attempt,
+          generation: request.generation), slot: clock.slot(of: time))
+    }
+  }
+
+  /// Closes the slot without looking, or finds the next that may hold items.
+  func nextOccupied(from slot: Int, limit: Int) -> Int {
+    var next = timers.nextOccupied(from: slot, limit: limit)
+    next = wakeUps.nextOccupied(from: slot, limit: next)
+    next = deliveries.nextOccupied(from: slot, limit: next)
+    return uploads.nextOccupied(from: slot, limit: next)
+  }
+
+  mutating func skip(to slot: Int) {
+    timers.skip(to: slot)
+    wakeUps.skip(to: slot)
+    deliveries.skip(to: slot)
+    uploads.skip(to: slot)
+  }
 }

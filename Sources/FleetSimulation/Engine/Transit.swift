@@ -14,7 +14,7 @@ package struct Delivery: BitwiseCopyable, Sendable {
   }
 
   package var due: Instant
-  /// Local to the shard.
+  /// Its place in the shard.
   package var device: UInt32
   package var batch: UInt32
   package var firstOrdinal: UInt32
@@ -44,10 +44,78 @@ package enum ItemKind {
 
 /// Where a device's consequences go: the windowed engine's calendars, or a test's heap.
 package protocol DeviceSink: ~Copyable {
-  /// `device` is local to the shard.
+  /// `device` is a place in the shard.
   mutating func schedule(trigger device: UInt32, at time: Instant)
   mutating func schedule(wakeUp device: UInt32, at time: Instant)
   mutating func schedule(restart device: UInt32, at time: Instant)
   mutating func schedule(_ delivery: Delivery)
   mutating func send(_ request: UploadRequest)
+}
+
+/// An upload on its way, as a shard's calendar keeps it: 24 bytes. The rest of `UploadRequest` can be read off the batch, whose record
+/// stays as long as an attempt's fate is open.
+struct UploadTicket: BitwiseCopyable {
+  /// Microseconds after the start of the window that it arrives in.
+  var offset: UInt32
+  var device: UInt32
+  var batch: UInt32
+  var uplink: UInt32
+  var downlink: UInt32
+  var attempt: UInt16
+  var generation: UInt16
+}
+
+/// A `Delivery` as a shard's calendar keeps it: 24 bytes.
+struct DeliveryTicket: BitwiseCopyable {
+  /// Offset within its window (19 bits) | status (10) | kind (2) | resolves (1).
+  private var head: UInt32
+  var device: UInt32
+  var batch: UInt32
+  var downlink: UInt32
+  var retryAfter: UInt32
+  var attempt: UInt16
+  var generation: UInt16
+
+  @inline(__always)
+  init(_ delivery: Delivery, offset: Int64) {
+    head =
+      UInt32(truncatingIfNeeded: offset) | UInt32(delivery.status & 1_023) &<< 19
+      | UInt32(delivery.kind.rawValue) &<< 29 | (delivery.resolves ? 1 &<< 31 : 0)
+    device = delivery.device
+    batch = delivery.batch
+    downlink = delivery.downlink
+    retryAfter = delivery.retryAfter
+    attempt = delivery.attempt
+    generation = delivery.generation
+  }
+
+  /// An answer to an upload.
+  @inline(__always)
+  init(answering upload: UploadTicket, status: UInt16, retryAfter: UInt32, offset: Int64) {
+    head =
+      UInt32(truncatingIfNeeded: offset) | UInt32(status) &<< 19
+      | UInt32(Delivery.Kind.answer.rawValue) &<< 29
+    device = upload.device
+    batch = upload.batch
+    downlink = upload.downlink
+    self.retryAfter = retryAfter
+    attempt = upload.attempt
+    generation = upload.generation
+  }
+
+  @inline(__always)
+  var offset: Int64 { Int64(head & (1 &<< 19 &- 1)) }
+  @inline(__always)
+  var kind: UInt64 { UInt64(head &>> 29 & 3) }
+
+  /// In a window that starts at `start`. The batch's first event is not known here; ties are broken by it before.
+  @inline(__always)
+  func delivery(windowStart start: Int64) -> Delivery {
+    Delivery(
+      due: Instant(microseconds: start &+ offset), device: device, batch: batch, firstOrdinal: 0,
+      downlink: downlink, retryAfter: retryAfter, attempt: attempt, generation: generation,
+      status: UInt16(truncatingIfNeeded: head &>> 19 & 1_023),
+      kind: Delivery.Kind(rawValue: UInt8(truncatingIfNeeded: kind)).unsafelyUnwrapped,
+      resolves: head &>> 31 != 0)
+  }
 }

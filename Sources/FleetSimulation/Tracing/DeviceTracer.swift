@@ -21,7 +21,7 @@ extension DeviceShard {
     let record = self[device]
     tracer?.append(
       DeviceTrace.Event(
-        time: now.microseconds, kind: kind, queuedEvents: Int(record.pointee.heldEvents),
+        time: now.microseconds, kind: kind, queuedEvents: Int(heldEvents(device)),
         waitUntil: record.pointee.gate.waitUntil))
   }
 }
@@ -51,10 +51,9 @@ extension WindowedEngine {
   /// From now on `tracer` hears of a device, by its global number.
   func trace(device: Int, _ tracer: DeviceTracer) {
     for i in 0..<rooms.count {
-      let local = device - rooms[i].shard.firstGlobal
-      guard (0..<rooms[i].shard.count).contains(local) else { continue }
+      guard let place = rooms[i].shard.place(ofGlobal: device) else { continue }
       rooms[i].shard.tracer = tracer
-      rooms[i].shard.tracedDevice = UInt32(local)
+      rooms[i].shard.tracedDevice = place
     }
   }
 }

@@ -127,24 +127,24 @@ struct PlainEngine: ~Copyable {
 
   static func run(_ scenario: Scenario) -> Result {
     let layout = ShardLayout.cut(scenario.fleet, perCohort: 1)
-    let rows = FastDivider(scenario.interval.microseconds)
     let rowCount = RunAssembly.rowCount(scenario)
     let shards = UnsafeMutablePointer<DeviceShard>.allocate(capacity: layout.count)
     var firstDevice = 0
     for (number, piece) in layout.enumerated() {
       let cohort = scenario.fleet[piece.cohort]
-      let plan = CohortPlan(cohort, firstDevice: firstDevice, scenario: scenario, checks: true)
+      let plan = CohortPlan(
+        cohort, firstDevice: firstDevice, scenario: scenario, checks: true, windowWidth: nil)
       firstDevice += cohort.devices
       (shards + number).initialize(
         to: DeviceShard(
-          plan: plan, cohort, in: scenario, number: number, first: 0, count: piece.count, rows: rows,
+          plan: plan, cohort, in: scenario, number: number, first: 0, count: piece.count,
           rowCount: rowCount))
     }
     defer {
       shards.deinitialize(count: layout.count)
       shards.deallocate()
     }
-    var front = ServerFront(scenario, shards: layout, rows: rows, rowCount: rowCount, checks: true)
+    var front = ServerFront(scenario, shards: layout, rowCount: rowCount, checks: true)
     let end = Instant.start + scenario.duration
     var sink = Sink(end: end, seed: scenario.seed)
     for number in 0..<layout.count {

@@ -1,0 +1,141 @@
+import FleetMetrics
+import SimulationKernel
+
+/// Events that a flush finds: how many, and when the first was created.
+struct CreatedEvents {
+  var count: UInt32
+  var firstTime: Int64
+}
+
+/// When events are created and when the next trigger is.
+///
+/// Event times depend on nothing but the device and the event's number, so they can be drawn ahead: one engine event a flush
+/// instead of one an analytics event.
+extension DeviceShard {
+  /// The events that the trigger at `now` seals.
+  @inline(__always)
+  func takeCreated(_ device: UInt32, by now: Instant) -> CreatedEvents {
+    if let pending {
+      let events = pending + Int(truncatingIfNeeded: device)
+      let created = CreatedEvents(count: events.pointee.upcoming, firstTime: events.pointee.unsealedTime)
+      events.pointee.upcoming = 0
+      events.pointee.unsealedTime = events.pointee.aheadTime
+      return created
+    }
+    let first = firstPeriodicEvent(device)
+    let ordinal = self[device].pointee.nextOrdinal
+    return CreatedEvents(
+      count: periodicEvents(from: first, through: now.microseconds) &- ordinal,
+      firstTime: first &+ Int64(ordinal) &* plan.pointee.period)
+  }
+
+  /// Of the events drawn ahead, those created by `now`.
+  func takeDrawn(_ device: UInt32, by now: Instant) -> CreatedEvents {
+    let events = pending.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
+    let draws = key(of: device).child(RandomPurpose.events)
+    let firstTime = events.pointee.unsealedTime
+    var time = firstTime
+    var n: UInt32 = 0
+    while n < events.pointee.upcoming, time <= now.microseconds {
+      n &+= 1
+      time &+= plan.pointee.gap(before: self[device].pointee.nextOrdinal &+ n, draws)
+    }
+    events.pointee.upcoming &-= n
+    events.pointee.unsealedTime = time
+    return CreatedEvents(count: n, firstTime: firstTime)
+  }
+
+  /// Creation time of the first event that no flush has sealed.
+  func unsealedTime(_ device: UInt32) -> Int64 {
+    if let pending { return pending[Int(truncatingIfNeeded: device)].unsealedTime }
+    return firstPeriodicEvent(device) &+ Int64(self[device].pointee.nextOrdinal) &* plan.pointee.period
+  }
+
+  /// The event `n` behind event `ordinal`.
+  func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ device: UInt32) -> (Int64, UInt32) {
+    if plan.pointee.isPeriodic { return (time &+ Int64(n) &* plan.pointee.period, ordinal &+ n) }
+    let draws = key(of: device).child(RandomPurpose.events)
+    var time = time
+    for i in 1...max(n, 1) where n > 0 { time &+= plan.pointee.gap(before: ordinal &+ i, draws) }
+    return (time, ordinal &+ n)
+  }
+
+  /// With periodic events.
+  @inline(__always)
+  private func firstPeriodicEvent(_ device: UInt32) -> Int64 {
+    plan.pointee.phaseIsFlush && plan.pointee.scansTriggers
+      ? Int64(self[device].pointee.phase) : plan.pointee.eventPhase(key(of: device))
+  }
+
+  /// How many events are created by a time, the first at `first`.
+  @inline(__always)
+  private func periodicEvents(from first: Int64, through time: Int64) -> UInt32 {
+    time < first ? 0 : UInt32(truncatingIfNeeded: plan.pointee.periods.quotient(time &- first) &+ 1)
+  }
+
+  // MARK: The next trigger
+
+  mutating func planFirstTrigger(
+    _ device: UInt32, phase: Int64, _ sink: inout some DeviceSink & ~Copyable
+  ) {
+    planNextTrigger(
+      device, nextInterval: plan.pointee.flushInterval == .max ? .max : phase, drawnThrough: -1, &sink)
+  }
+
+  /// Draws the events up to the next trigger and schedules it: the interval, or the event that fills the count.
+  ///
+  /// - Parameter drawnThrough: the horizon of the plan before.
+  @inline(__always)
+  mutating func planNextTrigger(
+    _ device: UInt32, nextInterval: Int64, drawnThrough: Int64, _ sink: inout some DeviceSink & ~Copyable
+  ) {
+    let horizon = min(nextInterval, plan.pointee.end &- 1)
+    var next = nextInterval
+    if pending == nil {
+      countPeriodic(device, after: drawnThrough, through: horizon)
+    } else {
+      next = drawAhead(device, nextInterval: nextInterval, horizon: horizon)
+    }
+    if let triggers { triggers[Int(truncatingIfNeeded: device)].triggerAt = next }
+    // A scan finds the triggers of the interval.
+    if next < plan.pointee.end, !plan.pointee.scansTriggers || next != nextInterval {
+      sink.schedule(trigger: device, at: Instant(microseconds: next))
+    }
+  }
+
+  @inline(__always)
+  private mutating func countPeriodic(_ device: UInt32, after past: Int64, through horizon: Int64) {
+    let first = firstPeriodicEvent(device)
+    let counted = periodicEvents(from: first, through: min(past, plan.pointee.end &- 1))
+    let last = periodicEvents(from: first, through: horizon)
+    var time = first &+ Int64(counted) &* plan.pointee.period
+    var ordinal = counted
+    while ordinal < last {
+      counters.add(1, to: .createdEvents, row: creationRows.row(at: time))
+      time &+= plan.pointee.period
+      ordinal &+= 1
+    }
+  }
+
+  /// Looking ahead costs one draw an event, the same that taking it later would.
+  private mutating func drawAhead(_ device: UInt32, nextInterval: Int64, horizon: Int64) -> Int64 {
+    let events = pending.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
+    var time = events.pointee.aheadTime
+    // Events drawn ahead for an earlier plan are there already; if they fill the count, the plan stands.
+    var n = events.pointee.upcoming
+    var last = triggers?[Int(truncatingIfNeeded: device)].triggerAt ?? .max
+    if time <= horizon {
+      let draws = key(of: device).child(RandomPurpose.events)
+      let ordinal = self[device].pointee.nextOrdinal
+      while time <= horizon, n < plan.pointee.flushCount {
+        last = time
+        n &+= 1
+        counters.add(1, to: .createdEvents, row: creationRows.row(at: time))
+        time &+= plan.pointee.gap(before: ordinal &+ n, draws)
+      }
+      events.pointee.aheadTime = time
+    }
+    events.pointee.upcoming = n
+    return n == plan.pointee.flushCount ? last : nextInterval
+  }
+}

@@ -1,0 +1,237 @@
+import FleetMetrics
+import SimulationKernel
+import TAPIModel
+
+/// A shard and its calendars, side by side so that both can be used at once, and what is due in the window at hand.
+struct Room: ~Copyable {
+  var shard: DeviceShard
+  var calendars: ShardCalendars
+  private var due = GrowableBuffer<DeliveryTicket>()
+  private var wakes = GrowableBuffer<UInt32>()
+  private var timers = GrowableBuffer<UInt64>()
+  /// Items of devices that have several in the window.
+  private var contended = GrowableBuffer<UInt64>()
+  private var scratch = GrowableBuffer<UInt64>()
+  private var counts = GrowableBuffer<UInt32>()
+  /// The device whose interval ends next and when the round through all phases began; for shards that scan for triggers.
+  private var scanned: UInt32 = 0
+  private var round: Int64 = 0
+
+  init(shard: consuming DeviceShard, calendars: consuming ShardCalendars) {
+    self.shard = shard
+    self.calendars = calendars
+  }
+
+  /// Sets every device's first trigger.
+  mutating func start() {
+    for device in 0..<UInt32(shard.count) { shard.start(device: device, &calendars) }
+  }
+
+  /// When the scan meets the next trigger; `.max` for shards whose triggers are in a calendar.
+  @inline(__always)
+  private var nextScanned: Int64 {
+    guard shard.plan.pointee.scansTriggers else { return .max }
+    return round &+ Int64(shard[scanned].pointee.phase)
+  }
+
+  func nextOccupied(from slot: Int, limit: Int) -> Int {
+    let scan = nextScanned
+    let limit = scan == .max ? limit : min(limit, max(slot, calendars.clock.slot(of: scan)))
+    return calendars.nextOccupied(from: slot, limit: limit)
+  }
+
+  /// Everything due for this shard's devices in the window. Returns whether that was nothing.
+  ///
+  /// Devices don't see one another, so only the items of one device need their order. Nearly every device has one item in a
+  /// window: these are handled kind by kind, as they lie. The items of the others are sorted and handled last, together with
+  /// what devices plan inside the window.
+  mutating func devicePass(slot: Int, start: Int64, end: Int64) -> Bool {
+    due.removeAll()
+    wakes.removeAll()
+    timers.removeAll()
+    contended.removeAll()
+    calendars.windowEnd = end
+    calendars.deliveries.take(slot: slot, into: &due)
+    calendars.wakeUps.take(slot: slot, into: &wakes)
+    calendars.timers.take(slot: slot, into: &timers)
+    if due.count &+ wakes.count &+ timers.count == 0, nextScanned >= end { return true }
+    mark()
+    scanTriggers(start: start, end: end)
+    deliver(start: start)
+    wakeUp(start: start)
+    runTimers(start: start)
+    if contended.count > 0 || calendars.inWindow.first != .max { runContended(start: start) }
+    return false
+  }
+
+  /// Notes on each device that it has an item in this window, or several. This also fetches the records.
+  @inline(__always)
+  private mutating func mark() {
+    for i in 0..<due.count {
+      shard.touchAhead(due[min(i &+ Self.touchDistance, due.count &- 1)].device)
+      mark(due[i].device)
+    }
+    for i in 0..<wakes.count {
+      shard.touchAhead(wakes[min(i &+ Self.touchDistance, wakes.count &- 1)])
+      mark(wakes[i])
+    }
+    for i in 0..<timers.count { mark(Self.device(timers[i])) }
+  }
+
+  /// How many items ahead a record is asked for.
+  private static var touchDistance: Int { 16 }
+
+  @inline(__always)
+  private static func device(_ word: UInt64) -> UInt32 {
+    UInt32(truncatingIfNeeded: word & ShardCalendars.deviceMask)
+  }
+
+  @inline(__always)
+  private func mark(_ device: UInt32) {
+    let record = shard[device]
+    let flags = record.pointee.flags
+    record.pointee.flags = flags.union(flags.contains(.due) ? .contended : .due)
+  }
+
+  /// Whether the device has this item alone in the window, which is then forgotten.
+  @inline(__always)
+  private func isAlone(_ device: UInt32) -> Bool {
+    let record = shard[device]
+    if record.pointee.flags.contains(.contended) { return false }
+    record.pointee.flags.remove(.due)
+    return true
+  }
+
+  /// The triggers of the interval: the devices lie in the order of their phase.
+  private mutating func scanTriggers(start: Int64, end: Int64) {
+    guard shard.plan.pointee.scansTriggers else { return }
+    while true {
+      let time = round &+ Int64(shard[scanned].pointee.phase)
+      if time >= end { return }
+      let device = scanned
+      scanned &+= 1
+      if scanned == UInt32(truncatingIfNeeded: shard.count) {
+        scanned = 0
+        round &+= shard.plan.pointee.flushInterval
+      }
+      if shard[device].pointee.flags.contains(.due) {
+        shard[device].pointee.flags.insert(.contended)
+        contended.append(ShardCalendars.word(time &- start, ItemKind.trigger, UInt64(device)))
+      } else {
+        shard.handleTrigger(device, at: Instant(microseconds: time), &calendars)
+      }
+    }
+  }
+
+  private mutating func deliver(start: Int64) {
+    for i in 0..<due.count {
+      let ahead = due.base + min(i &+ Self.touchDistance, due.count &- 1)
+      shard.touchAhead(ahead.pointee.device)
+      shard.touchAhead(batch: ahead.pointee.batch)
+      let ticket = due[i]
+      if isAlone(ticket.device) {
+        shard.handle(ticket.delivery(windowStart: start), &calendars)
+      } else {
+        contended.append(ShardCalendars.word(ticket.offset, ticket.kind, UInt64(truncatingIfNeeded: i)))
+      }
+    }
+  }
+
+  private mutating func wakeUp(start: Int64) {
+    let width = calendars.windowEnd &- start
+    for i in 0..<wakes.count {
+      shard.touchAhead(wakes[min(i &+ Self.touchDistance, wakes.count &- 1)])
+      shard.touchBatchAhead(of: wakes[min(i &+ Self.touchDistance / 2, wakes.count &- 1)])
+      let device = wakes[i]
+      // A wake-up that has been moved out of the window is stale: any time in the window will do for it.
+      let offset = min(shard[device].pointee.wakeUpOffset(from: start), width &- 1)
+      if isAlone(device) {
+        shard.handleWakeUp(device, at: Instant(microseconds: start &+ offset), &calendars)
+      } else {
+        contended.append(ShardCalendars.word(offset, ItemKind.wakeUp, UInt64(device)))
+      }
+    }
+  }
+
+  private mutating func runTimers(start: Int64) {
+    for i in 0..<timers.count {
+      if isAlone(Self.device(timers[i])) { run(timers[i], start: start) } else { contended.append(timers[i]) }
+    }
+  }
+
+  /// A timer or, of contended items, a delivery.
+  private mutating func run(_ word: UInt64, start: Int64) {
+    let now = Instant(microseconds: start &+ Int64(truncatingIfNeeded: word &>> ShardCalendars.kindBits))
+    let device = Self.device(word)
+    switch word &>> ShardCalendars.deviceBits & 7 {
+    case ItemKind.trigger: shard.handleTrigger(device, at: now, &calendars)
+    case ItemKind.restart: shard.handleRestart(device, at: now, &calendars)
+    case ItemKind.wakeUp: shard.handleWakeUp(device, at: now, &calendars)
+    default: shard.handle(due[Int(device)].delivery(windowStart: start), &calendars)
+    }
+  }
+
+  @inline(never)
+  private mutating func runContended(start: Int64) {
+    WindowOrder.sort(
+      &contended, scratch: &scratch, counts: &counts, lowBit: Int(ShardCalendars.deviceBits),
+      keyBits: 3 + calendars.clock.offsetBits)
+    orderTiedDeliveries()
+    var i = 0
+    while true {
+      var word = i < contended.count ? contended[i] : .max
+      let inWindow = calendars.inWindow.first
+      if inWindow &>> ShardCalendars.deviceBits < word &>> ShardCalendars.deviceBits {
+        word = calendars.inWindow.popFirst()
+      } else if i < contended.count {
+        i &+= 1
+      } else {
+        break
+      }
+      run(word, start: start)
+    }
+    for i in 0..<contended.count {
+      let word = contended[i]
+      let device =
+        word &>> ShardCalendars.deviceBits & 7 < ItemKind.wakeUp
+        ? due[Int(Self.device(word))].device : Self.device(word)
+      shard[device].pointee.flags.remove([.due, .contended])
+    }
+  }
+
+  /// Two deliveries of one kind for one device at one instant go by batch.
+  private mutating func orderTiedDeliveries() {
+    var i = 1
+    while i < contended.count {
+      let word = contended[i]
+      if word &>> ShardCalendars.deviceBits == contended[i &- 1] &>> ShardCalendars.deviceBits,
+        word &>> ShardCalendars.deviceBits & 7 < ItemKind.wakeUp
+      {
+        var j = i
+        while j > 0,
+          contended[j &- 1] &>> ShardCalendars.deviceBits == word &>> ShardCalendars.deviceBits,
+          isBefore(due[Int(Self.device(word))], due[Int(Self.device(contended[j &- 1]))])
+        {
+          contended[j] = contended[j &- 1]
+          j &-= 1
+        }
+        contended[j] = word
+      }
+      i &+= 1
+    }
+  }
+
+  private func isBefore(_ a: DeliveryTicket, _ b: DeliveryTicket) -> Bool {
+    if a.device != b.device { return a.device < b.device }
+    let (first, second) = (shard.batches[a.batch].firstOrdinal, shard.batches[b.batch].firstOrdinal)
+    if first != second { return first < second }
+    return a.attempt < b.attempt
+  }
+
+  /// The run is over; what the server accepted in it is delivered, though the answer is still under way.
+  mutating func countLateAcceptances() {
+    for i in 0..<calendars.late.count {
+      shard.countLateAcceptance(calendars.late[i], end: calendars.end)
+    }
+  }
+}

@@ -19,7 +19,8 @@ struct DeviceRecord {
   /// The device's batches in the order of their events; 0: none.
   var oldest: UInt32
   var newest: UInt32
-  /// Attempts (28 bits, saturating) and the latest transmission in units of 16 µs (36 bits: 12 days).
+  /// Attempts (26 bits, saturating: a year at two a second) and the time of the latest transmission (its lowest 38 bits: a silence
+  /// is known modulo three days).
   private var activity: UInt64
   /// Events sent, once for every attempt (42 bits), and radio wake-ups (22 bits: a year of one each 8 s).
   private var cost: UInt64
@@ -76,7 +77,7 @@ struct DeviceRecord {
 // MARK: - Cost to the device
 
 extension DeviceRecord {
-  private static var transmissionBits: UInt64 { 36 }
+  private static var transmissionBits: UInt64 { 38 }
   private static var sentBits: UInt64 { 42 }
 
   var attempts: Int64 { Int64(activity >> Self.transmissionBits) }
@@ -84,26 +85,26 @@ extension DeviceRecord {
   var radioWakeUps: Int64 { Int64(cost >> Self.sentBits) }
 
   @inline(__always)
-  private static func units(_ now: Instant) -> UInt64 {
-    UInt64(truncatingIfNeeded: now.microseconds &>> 4) & (1 &<< transmissionBits &- 1)
+  private static func lowBits(_ now: Instant) -> UInt64 {
+    UInt64(truncatingIfNeeded: now.microseconds) & (1 &<< transmissionBits &- 1)
   }
 
   /// Counts an attempt; after 10 s of silence it wakes the radio up.
   @inline(__always)
   mutating func noteAttempt(events: UInt16, at now: Instant) {
-    let units = Self.units(now)
-    let silence = (units &- activity) & (1 &<< Self.transmissionBits &- 1)
-    let wakes = activity &>> Self.transmissionBits == 0 || silence >= 625_000
-    // Neither field can reach the other: 2^28 attempts take a year at eight a second, 2^22 wake-ups one and a third.
+    let time = Self.lowBits(now)
+    let silence = (time &- activity) & (1 &<< Self.transmissionBits &- 1)
+    let wakes = activity &>> Self.transmissionBits == 0 || silence >= 10_000_000
+    // Neither field of `cost` can reach the other: 2^22 wake-ups take a year and a third.
     cost &+= UInt64(events) &+ (wakes ? 1 &<< Self.sentBits : 0)
-    let attempts = min(activity &>> Self.transmissionBits &+ 1, 1 &<< 28 &- 1)
-    activity = attempts &<< Self.transmissionBits | units
+    let attempts = min(activity &>> Self.transmissionBits &+ 1, 1 &<< 26 &- 1)
+    activity = attempts &<< Self.transmissionBits | time
   }
 
   /// Something came in.
   @inline(__always)
   mutating func noteReception(at now: Instant) {
-    activity = (activity &>> Self.transmissionBits) &<< Self.transmissionBits | Self.units(now)
+    activity = (activity &>> Self.transmissionBits) &<< Self.transmissionBits | Self.lowBits(now)
   }
 }
 

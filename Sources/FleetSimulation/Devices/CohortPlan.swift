@@ -106,24 +106,27 @@ package struct CohortPlan {
     oldBefore = scenario.tapi.incidents.map(\.end.microseconds).max() ?? .min
     self.checks = checks
   }
+}
 
+/// On the pointer, because a method of a large struct may copy it.
+extension UnsafePointer<CohortPlan> {
   /// When a device's flush interval ends first, microseconds.
   func flushPhase(_ key: RandomKey) -> Int64 {
-    flushInterval == .max || isSynchronised
-      ? 0 : key.child(RandomPurpose.flushPhase).uniform(0, through: flushInterval - 1)
+    pointee.flushInterval == .max || pointee.isSynchronised
+      ? 0 : key.child(RandomPurpose.flushPhase).uniform(0, through: pointee.flushInterval - 1)
   }
 
   /// The first event of a device with periodic events.
   func eventPhase(_ key: RandomKey) -> Int64 {
-    phaseIsFlush ? flushPhase(key) : key.child(RandomPurpose.eventPhase).uniform(0, through: period - 1)
+    pointee.phaseIsFlush ? flushPhase(key) : key.child(RandomPurpose.eventPhase).uniform(0, through: pointee.period - 1)
   }
 
   @inline(__always)
-  func deviceKey(_ device: Int) -> RandomKey { key.child(UInt64(truncatingIfNeeded: firstDevice &+ device)) }
+  func deviceKey(_ device: Int) -> RandomKey { pointee.key.child(UInt64(truncatingIfNeeded: pointee.firstDevice &+ device)) }
 
   /// The time between events `ordinal` − 1 and `ordinal` of a device: a draw of its own, so that event times depend on nothing else.
   @inline(__always)
   func gap(before ordinal: UInt32, _ deviceEvents: RandomKey) -> Int64 {
-    isPeriodic ? period : Distribution.exponentialGap(mean: meanGap, key: deviceEvents.child(UInt64(ordinal)))
+    pointee.isPeriodic ? pointee.period : Distribution.exponentialGap(mean: pointee.meanGap, key: deviceEvents.child(UInt64(ordinal)))
   }
 }

@@ -80,7 +80,7 @@ extension DeviceShard {
     if plan.pointee.isRebatch { record.pointee.clientRetry = state }
     if plan.pointee.policy.endsWait(otherBatchOfFlushFailed: otherFailed) { record.pointee.gate.reset() }
     settle(batch, device, at: now)
-    trace(device, at: now, .decided(batch: Int(ordinal), outcome))
+    if isTraced(device) { note(.decided(batch: Int(ordinal), outcome), device, at: now) }
     continueLoop(device, from: loopCursor(device, behind: ordinal), at: now, &sink)
   }
 
@@ -121,7 +121,7 @@ extension DeviceShard {
     case .drop(let reason):
       drop(batch, DeviceCounter(reason), device, at: now)
     }
-    trace(device, at: now, .decided(batch: Int(ordinal), outcome))
+    if isTraced(device) { note(.decided(batch: Int(ordinal), outcome), device, at: now) }
     continueLoop(device, from: loopCursor(device, behind: ordinal), at: now, &sink)
   }
 
@@ -131,9 +131,7 @@ extension DeviceShard {
     batches[batch].flags.remove(.inFlight)
     setInFlight(inFlight(device) &- 1, device)
     count(-1, .inFlightChange, at: now)
-    trace(
-      device, at: now,
-      .answered(batch: Int(batches[batch].firstOrdinal), attempt: Int(delivery.attempt), response))
+    if isTraced(device) { note(.answered(batch: Int(batches[batch].firstOrdinal), attempt: Int(delivery.attempt), response), device, at: now) }
   }
 
   /// The pipeline waits, and the running loop ends. The gate alone owns a wait of the client: by its rule it may be shorter
@@ -191,7 +189,7 @@ extension DeviceShard {
       var ordinal = batches[batch].firstOrdinal
       for _ in 1..<events {
         ordinal &+= 1
-        created &+= plan.pointee.gap(before: ordinal, key)
+        created &+= plan.gap(before: ordinal, key)
         sum &+= recordDelivery(after: time.microseconds &- created, row: row)
         if created < plan.pointee.oldBefore { old &+= 1 }
       }
@@ -214,7 +212,7 @@ extension DeviceShard {
     countDropped(batch, events: UInt32(batches[batch].events), reason, device, at: now)
     if !batches[batch].flags.contains(.accepted) { batches[batch].flags.insert(.dropped) }
     settle(batch, device, at: now)
-    trace(device, at: now, tracedDrop(batch, reason))
+    if isTraced(device) { note(tracedDrop(batch, reason), device, at: now) }
   }
 
   /// Counts the `events` oldest events of a batch as dropped; what the server has accepted is not lost.
@@ -232,7 +230,7 @@ extension DeviceShard {
     for _ in 0..<events where created < plan.pointee.oldBefore {
       old &+= 1
       ordinal &+= 1
-      created &+= plan.pointee.gap(before: ordinal, key)
+      created &+= plan.gap(before: ordinal, key)
     }
     count(old, .settledOldEvents, at: now)
   }

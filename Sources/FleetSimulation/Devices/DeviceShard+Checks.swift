@@ -53,7 +53,7 @@ extension DeviceShard {
       var eventTime = unsealedTime(device)
       while eventTime < time {
         ordinal &+= 1
-        eventTime &+= plan.pointee.gap(before: ordinal, events)
+        eventTime &+= plan.gap(before: ordinal, events)
         open += 1
       }
       created += Int64(ordinal)

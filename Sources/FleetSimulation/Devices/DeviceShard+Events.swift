@@ -14,7 +14,7 @@ struct CreatedEvents {
 extension DeviceShard {
   /// The events that the trigger at `now` seals.
   @inline(__always)
-  func takeCreated(_ device: UInt32, by now: Instant) -> CreatedEvents {
+  mutating func takeCreated(_ device: UInt32, by now: Instant) -> CreatedEvents {
     if let pending {
       let events = pending + Int(truncatingIfNeeded: device)
       let created = CreatedEvents(count: events.pointee.upcoming, firstTime: events.pointee.unsealedTime)
@@ -30,7 +30,7 @@ extension DeviceShard {
   }
 
   /// Of the events drawn ahead, those created by `now`.
-  func takeDrawn(_ device: UInt32, by now: Instant) -> CreatedEvents {
+  mutating func takeDrawn(_ device: UInt32, by now: Instant) -> CreatedEvents {
     let events = pending.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
     let draws = key(of: device).child(RandomPurpose.events)
     let firstTime = events.pointee.unsealedTime
@@ -38,7 +38,7 @@ extension DeviceShard {
     var n: UInt32 = 0
     while n < events.pointee.upcoming, time <= now.microseconds {
       n &+= 1
-      time &+= plan.pointee.gap(before: self[device].pointee.nextOrdinal &+ n, draws)
+      time &+= plan.gap(before: self[device].pointee.nextOrdinal &+ n, draws)
     }
     events.pointee.upcoming &-= n
     events.pointee.unsealedTime = time
@@ -52,11 +52,11 @@ extension DeviceShard {
   }
 
   /// The event `n` behind event `ordinal`.
-  func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ device: UInt32) -> (Int64, UInt32) {
+  mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ device: UInt32) -> (Int64, UInt32) {
     if plan.pointee.isPeriodic { return (time &+ Int64(n) &* plan.pointee.period, ordinal &+ n) }
     let draws = key(of: device).child(RandomPurpose.events)
     var time = time
-    for i in 1...max(n, 1) where n > 0 { time &+= plan.pointee.gap(before: ordinal &+ i, draws) }
+    for i in 1...max(n, 1) where n > 0 { time &+= plan.gap(before: ordinal &+ i, draws) }
     return (time, ordinal &+ n)
   }
 
@@ -64,7 +64,7 @@ extension DeviceShard {
   @inline(__always)
   private func firstPeriodicEvent(_ device: UInt32) -> Int64 {
     plan.pointee.phaseIsFlush && plan.pointee.scansTriggers
-      ? Int64(self[device].pointee.phase) : plan.pointee.eventPhase(key(of: device))
+      ? Int64(self[device].pointee.phase) : plan.eventPhase(key(of: device))
   }
 
   /// How many events are created by a time, the first at `first`.
@@ -131,7 +131,7 @@ extension DeviceShard {
         last = time
         n &+= 1
         counters.add(1, to: .createdEvents, row: creationRows.row(at: time))
-        time &+= plan.pointee.gap(before: ordinal &+ n, draws)
+        time &+= plan.gap(before: ordinal &+ n, draws)
       }
       events.pointee.aheadTime = time
     }

@@ -16,7 +16,7 @@ extension DeviceShard {
       if isInterval { planned.pointee.nextInterval = nextInterval } else { nextInterval = planned.pointee.nextInterval }
     }
     let created = takeCreated(device, by: now)
-    trace(device, at: now, .trigger(isInterval ? .interval : .count, newEvents: Int(created.count)))
+    if isTraced(device) { note(.trigger(isInterval ? .interval : .count, newEvents: Int(created.count)), device, at: now) }
     flush(device, created, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now, &sink)
   }
 
@@ -25,13 +25,13 @@ extension DeviceShard {
     _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
   ) {
     let created = pending == nil ? takeCreated(device, by: now) : takeDrawn(device, by: now)
-    trace(device, at: now, .trigger(.launch, newEvents: Int(created.count)))
+    if isTraced(device) { note(.trigger(.launch, newEvents: Int(created.count)), device, at: now) }
     let (planned, nextInterval) = plannedTriggers(device)
     flush(device, created, nextInterval: nextInterval, drawnThrough: planned, at: now, &sink)
   }
 
   /// The pending trigger and the next of the interval, of a device that keeps them.
-  func plannedTriggers(_ device: UInt32) -> (planned: Int64, nextInterval: Int64) {
+  mutating func plannedTriggers(_ device: UInt32) -> (planned: Int64, nextInterval: Int64) {
     let plan = triggers.unsafelyUnwrapped[Int(truncatingIfNeeded: device)]
     return (plan.triggerAt, plan.nextInterval)
   }
@@ -54,7 +54,7 @@ extension DeviceShard {
     let record = self[device]
     if !record.pointee.wakes(at: now.microseconds) { return }
     record.pointee.flags.remove(.wakes)
-    trace(device, at: now, .trigger(.wakeUp, newEvents: 0))
+    if isTraced(device) { note(.trigger(.wakeUp, newEvents: 0), device, at: now) }
     runLoop(device, at: now, byTrigger: false, &sink)
   }
 
@@ -83,7 +83,7 @@ extension DeviceShard {
     appendNewest(batch, device)
     appendReady(batch, device)
     count(1, .sealedBatches, at: now)
-    trace(device, at: now, .sealed(batch: Int(ordinal), events: Int(events)))
+    if isTraced(device) { note(.sealed(batch: Int(ordinal), events: Int(events)), device, at: now) }
   }
 
   @inline(never)
@@ -103,7 +103,7 @@ extension DeviceShard {
   }
 
   /// *rebatch*: the newest batch takes what it has room for, unless it is under way or its fate is unknown.
-  private func extendNewest(_ device: UInt32, by n: UInt32) -> UInt32? {
+  private mutating func extendNewest(_ device: UInt32, by n: UInt32) -> UInt32? {
     let newest = self[device].pointee.newest
     if newest == 0 || !batches[newest].flags.isDisjoint(with: [.inFlight, .unknownOutcome]) { return nil }
     let events = UInt32(batches[newest].events)
@@ -143,7 +143,7 @@ extension DeviceShard {
   }
 
   /// Takes the `n` oldest events off a batch.
-  private func trimFront(_ batch: UInt32, by n: UInt32, _ device: UInt32) {
+  private mutating func trimFront(_ batch: UInt32, by n: UInt32, _ device: UInt32) {
     (batches[batch].firstTime, batches[batch].firstOrdinal) =
       skip(n, from: batches[batch].firstOrdinal, at: batches[batch].firstTime, device)
     batches[batch].events -= UInt16(truncatingIfNeeded: n)
@@ -165,7 +165,7 @@ extension DeviceShard {
           countDropped(batch, events: excess, .droppedByOverflow, device, at: now)
           trimFront(batch, by: excess, device)
           if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &-= excess }
-          trace(device, at: now, .dropped(batch: Int(first), events: Int(excess), .overflow))
+          if isTraced(device) { note(.dropped(batch: Int(first), events: Int(excess), .overflow), device, at: now) }
           return
         }
         if batches[batch].flags.contains(.waiting) {

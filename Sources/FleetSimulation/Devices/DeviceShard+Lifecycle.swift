@@ -42,8 +42,7 @@ extension DeviceShard {
     giveUpUploads(device, at: now)
     if !plan.pointee.keepsState { forgetRetryState(device) }
     record.pointee.settings = settingsAtLaunch(device, at: now)
-    trace(
-      device, at: now, .launched(.init(record.pointee.settings), uploadsCutOff: Int(cutOff)))
+    if isTraced(device) { note(.launched(.init(record.pointee.settings), uploadsCutOff: Int(cutOff)), device, at: now) }
     if plan.pointee.flushInterval != .max, let triggers {
       // The flush timer starts anew: devices that restart together flush together from then on.
       triggers[Int(truncatingIfNeeded: device)].nextInterval = now.microseconds &+ plan.pointee.flushInterval
@@ -58,7 +57,7 @@ extension DeviceShard {
   }
 
   /// S19: what the CDN serves at a launch; if it is down, what is built in.
-  func settingsAtLaunch(_ device: UInt32, at now: Instant) -> DeviceRecord.SettingsVersion {
+  mutating func settingsAtLaunch(_ device: UInt32, at now: Instant) -> DeviceRecord.SettingsVersion {
     if !cdnOutages.isEmpty, cdnOutages.contains(where: { $0.contains(now.microseconds) }) { return .builtIn }
     guard now.microseconds >= plan.pointee.rolloutTime else { return .base }
     let draw = key(of: device).child(RandomPurpose.rollout).uniform(below: 1_000_000)

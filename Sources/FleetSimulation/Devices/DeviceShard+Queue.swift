@@ -41,7 +41,7 @@ extension DeviceShard {
   }
 
   @inline(__always)
-  func appendNewest(_ batch: UInt32, _ device: UInt32) {
+  mutating func appendNewest(_ batch: UInt32, _ device: UInt32) {
     let record = self[device]
     batches[batch].older = record.pointee.newest
     batches[batch].newer = 0
@@ -54,7 +54,7 @@ extension DeviceShard {
   }
 
   @inline(__always)
-  func removeHeld(_ batch: UInt32, _ device: UInt32) {
+  mutating func removeHeld(_ batch: UInt32, _ device: UInt32) {
     let record = self[device]
     let (older, newer) = (batches[batch].older, batches[batch].newer)
     if older == 0 { record.pointee.oldest = newer } else { batches[older].newer = newer }
@@ -64,7 +64,7 @@ extension DeviceShard {
 
   // MARK: Due batches
 
-  func appendReady(_ batch: UInt32, _ device: UInt32) {
+  mutating func appendReady(_ batch: UInt32, _ device: UInt32) {
     if loops == nil { return }
     let loop = loop(device)
     batches[batch].link = 0
@@ -77,7 +77,7 @@ extension DeviceShard {
   }
 
   /// Into its place by ordinal: near the head, as what becomes due again is old.
-  func insertReady(_ batch: UInt32, _ device: UInt32) {
+  mutating func insertReady(_ batch: UInt32, _ device: UInt32) {
     if loops == nil { return }
     var (previous, next) = readyPlace(before: batches[batch].firstOrdinal, device)
     linkReady(batch, &previous, next, device)
@@ -85,7 +85,7 @@ extension DeviceShard {
   }
 
   /// Where to start looking for the place of `ordinal` in the ready list: the batch before it and the one there.
-  private func readyPlace(before ordinal: UInt32, _ device: UInt32) -> (previous: UInt32, next: UInt32) {
+  private mutating func readyPlace(before ordinal: UInt32, _ device: UInt32) -> (previous: UInt32, next: UInt32) {
     let loop = loop(device)
     var previous = loop.pointee.passed
     if previous != 0, batches[previous].firstOrdinal > ordinal { previous = 0 }
@@ -98,7 +98,7 @@ extension DeviceShard {
   }
 
   /// Links a batch between two neighbours; it becomes `previous`.
-  private func linkReady(_ batch: UInt32, _ previous: inout UInt32, _ next: UInt32, _ device: UInt32) {
+  private mutating func linkReady(_ batch: UInt32, _ previous: inout UInt32, _ next: UInt32, _ device: UInt32) {
     let loop = loop(device)
     batches[batch].link = next
     if previous == 0 { loop.pointee.ready = batch } else { batches[previous].link = batch }
@@ -106,7 +106,7 @@ extension DeviceShard {
     previous = batch
   }
 
-  func removeReady(_ batch: UInt32, _ device: UInt32) {
+  mutating func removeReady(_ batch: UInt32, _ device: UInt32) {
     if loops == nil { return }
     var previous: UInt32 = 0
     var next = loop(device).pointee.ready
@@ -117,7 +117,7 @@ extension DeviceShard {
     removeReady(batch, after: previous, device)
   }
 
-  func removeReady(_ batch: UInt32, after previous: UInt32, _ device: UInt32) {
+  mutating func removeReady(_ batch: UInt32, after previous: UInt32, _ device: UInt32) {
     if loops == nil { return }
     let loop = loop(device)
     let next = batches[batch].link

@@ -17,7 +17,7 @@ extension DeviceShard {
     }
     if record.pointee.oldest == 0 { return }
     guard record.pointee.gate.isReady(at: now.microseconds) else {
-      trace(device, at: now, .heldBack)
+      if isTraced(device) { note(.heldBack, device, at: now) }
       rest(device, at: now, &sink)
       return
     }
@@ -42,7 +42,7 @@ extension DeviceShard {
     _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
   ) {
     let joins = !plan.pointee.ignoresFlushWhileUploading && !self[device].pointee.flags.contains(.draining)
-    trace(device, at: now, .alreadyUploading(joins: joins))
+    if isTraced(device) { note(.alreadyUploading(joins: joins), device, at: now) }
     if joins, let loops {
       continueLoop(device, from: loops[Int(truncatingIfNeeded: device)].cursor, at: now, &sink)
     }
@@ -78,7 +78,7 @@ extension DeviceShard {
         batch: state, pipeline: &record.pointee.pipeline, now: now.microseconds,
         oldestEventQueuedAt: batches[batch].firstTime)
       if case .send(let retryCount) = decision {
-        trace(device, at: now, tracedSend(batch, retryCount))
+        if isTraced(device) { note(tracedSend(batch, retryCount), device, at: now) }
         send(batch, device, at: now, &sink)
       } else {
         holdBack(batch, device, decision, &cursor, at: now)
@@ -109,7 +109,7 @@ extension DeviceShard {
     case .dropFlush(let reason):
       if plan.pointee.isRebatch { record.pointee.clientRetry = BatchRetryState() }
       record.pointee.gate.reset()
-      trace(device, at: now, .stateReset)
+      if isTraced(device) { note(.stateReset, device, at: now) }
       drop(batch, DeviceCounter(reason), device, at: now)
       while case let next = takeNextDue(device, from: cursor, at: now), next != 0 {
         drop(next, DeviceCounter(reason), device, at: now)
@@ -180,7 +180,7 @@ extension DeviceShard {
 
   /// Whether the device holds a batch that waits for nothing but a loop.
   @inline(__always)
-  private func hasReady(_ device: UInt32) -> Bool {
+  private mutating func hasReady(_ device: UInt32) -> Bool {
     var batch: UInt32
     if loops == nil {
       batch = self[device].pointee.oldest

@@ -87,7 +87,7 @@ package struct DeviceShard: ~Copyable {
     var scratch = GrowableBuffer<UInt64>()
     var counts = GrowableBuffer<UInt32>()
     for number in 0..<count {
-      let phase = plan.pointee.flushPhase(plan.pointee.deviceKey(first &+ number))
+      let phase = plan.flushPhase(plan.deviceKey(first &+ number))
       words.append(UInt64(truncatingIfNeeded: phase) &<< 32 | UInt64(truncatingIfNeeded: number))
     }
     WindowOrder.sort(&words, scratch: &scratch, counts: &counts, lowBit: 32, keyBits: 32)
@@ -145,7 +145,7 @@ package struct DeviceShard: ~Copyable {
 
   @inline(__always)
   func key(of device: UInt32) -> RandomKey {
-    plan.pointee.deviceKey(first &+ Int(truncatingIfNeeded: self[device].pointee.number))
+    plan.deviceKey(first &+ Int(truncatingIfNeeded: self[device].pointee.number))
   }
 
   /// The machine of the Settings that a device runs on.
@@ -176,7 +176,7 @@ package struct DeviceShard: ~Copyable {
     let key = key(of: device)
     if let loops { loops[Int(truncatingIfNeeded: device)] = UploadLoopState() }
     let phase =
-      plan.pointee.scansTriggers ? Int64(record.pointee.phase) : plan.pointee.flushPhase(key)
+      plan.pointee.scansTriggers ? Int64(record.pointee.phase) : plan.flushPhase(key)
     if let triggers {
       triggers[Int(truncatingIfNeeded: device)] = TriggerPlan(
         triggerAt: .max, nextInterval: plan.pointee.flushInterval == .max ? .max : phase)
@@ -184,7 +184,7 @@ package struct DeviceShard: ~Copyable {
     if let pending {
       let first =
         plan.pointee.isPeriodic
-        ? plan.pointee.eventPhase(key) : plan.pointee.gap(before: 0, key.child(RandomPurpose.events))
+        ? plan.eventPhase(key) : plan.gap(before: 0, key.child(RandomPurpose.events))
       pending[Int(truncatingIfNeeded: device)] = PendingEvents(unsealedTime: first, aheadTime: first, upcoming: 0)
     }
     record.pointee.settings = settingsAtLaunch(device, at: .start)

@@ -10,18 +10,18 @@ package final class DeviceTracer {
 }
 
 extension DeviceShard {
-  /// Notes an event of a device that is traced. For all others it costs one comparison; `kind` is not even made.
+  /// Whether somebody wants to hear of a device: one comparison.
   @inline(__always)
-  func trace(_ device: UInt32, at now: Instant, _ kind: @autoclosure () -> DeviceTrace.Kind) {
-    if device == tracedDevice { note(kind(), device, at: now) }
-  }
+  func isTraced(_ device: UInt32) -> Bool { device == tracedDevice }
 
+  /// Notes an event of the device that is traced.
   @inline(never)
-  private func note(_ kind: DeviceTrace.Kind, _ device: UInt32, at now: Instant) {
+  mutating func note(_ kind: DeviceTrace.Kind, _ device: UInt32, at now: Instant) {
     let record = self[device]
+    let queued = Int(heldEvents(device))
     tracer?.append(
       DeviceTrace.Event(
-        time: now.microseconds, kind: kind, queuedEvents: Int(heldEvents(device)),
+        time: now.microseconds, kind: kind, queuedEvents: queued,
         waitUntil: record.pointee.gate.waitUntil))
   }
 }
@@ -40,10 +40,10 @@ extension DeviceShard {
     .dropped(batch: Int(batches[batch].firstOrdinal), events: Int(batches[batch].events), .init(reason))
   }
 
-  func traceUnheard(_ delivery: Delivery) {
-    trace(
-      delivery.device, at: delivery.due,
-      .acceptedUnheard(batch: Int(delivery.firstOrdinal), attempt: Int(delivery.attempt)))
+  mutating func traceUnheard(_ delivery: Delivery) {
+    guard isTraced(delivery.device) else { return }
+    let first = batches[delivery.batch].firstOrdinal
+    note(.acceptedUnheard(batch: Int(first), attempt: Int(delivery.attempt)), delivery.device, at: delivery.due)
   }
 }
 

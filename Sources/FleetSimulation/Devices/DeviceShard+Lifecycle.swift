@@ -37,9 +37,10 @@ extension DeviceShard {
     if now.microseconds == record.pointee.nextRestart { scheduleNextRestart(device, after: now, &sink) }
     count(1, .launches, at: now)
     let cutOff = record.pointee.inFlight
+    let kept = plan.pointee.keepsState ? retrySnapshot(of: device) : RetrySnapshot()
     giveUpUploads(device, at: now)
-    if !plan.pointee.keepsState { forgetRetryState(device) }
     record.pointee.settings = settingsAtLaunch(device, at: now)
+    restore(kept, device, at: now)
     trace(
       device, at: now, .launched(.init(record.pointee.settings), uploadsCutOff: Int(cutOff)))
     if plan.pointee.flushInterval != .max {
@@ -74,28 +75,93 @@ extension DeviceShard {
       if batches[batch].flags.contains(.inFlight) {
         batches[batch].flags.remove(.inFlight)
         batches[batch].flags.insert(.unknownOutcome)
-        insertReady(batch, device)
       }
       batch = batches[batch].newer
     }
   }
 
-  /// S18, in-memory clients start fresh: gate, counters and every batch's state; the batches themselves are files and stay.
-  private mutating func forgetRetryState(_ device: UInt32) {
+  /// S18: what a client has stored when it is killed, its batches in the order of their events. With one record for the
+  /// client (*rebatch*) that record stands for all of them.
+  private func retrySnapshot(of device: UInt32) -> RetrySnapshot {
     let record = self[device]
-    record.pointee.gate.reset()
-    record.pointee.pipeline = PipelineRetryState()
-    record.pointee.wakeAt = .max
-    clientRetry?[Int(truncatingIfNeeded: device)] = BatchRetryState()
-    while let entry = firstWaiting(device) {
-      popWaiting(entry.batch, device)
-      insertReady(entry.batch, device)
+    var snapshot = RetrySnapshot(
+      waitUntil: record.pointee.gate.waitUntil, isWaitBackoff: record.pointee.gate.kind == .backoff,
+      pipeline: record.pointee.pipeline)
+    if let client = clientRetry?[Int(truncatingIfNeeded: device)] {
+      snapshot.batches = [.init(id: 0, state: client, isInFlight: record.pointee.inFlight > 0)]
+      return snapshot
     }
     var batch = record.pointee.oldest
     while batch != 0 {
-      batches[batch].retry = BatchRetryState()
-      batches[batch].flags.remove(.atTriggersOnly)
+      snapshot.batches.append(
+        .init(
+          id: UInt64(batches[batch].firstOrdinal), state: batches[batch].retry,
+          isInFlight: batches[batch].flags.contains(.inFlight)))
       batch = batches[batch].newer
+    }
+    return snapshot
+  }
+
+  /// S18: the launched client acts on its snapshot as `UploadRetry` validates it against the clock and the Settings just
+  /// fetched. What exists is said by the stored batches; one that the snapshot does not know has never failed.
+  private mutating func restore(_ stored: RetrySnapshot, _ device: UInt32, at now: Instant) {
+    let record = self[device]
+    let machine = machine(of: device)
+    let (snapshot, repairs) = stored.validated(
+      now: now.microseconds, config: machine.pointee.config, policy: machine.pointee.policy)
+    if plan.pointee.checks { checkRepairs(repairs, device, at: now) }
+
+    record.pointee.wakeAt = .max
+    record.pointee.gate.reset()
+    if snapshot.waitUntil != 0 {
+      record.pointee.gate.pause(
+        until: snapshot.waitUntil, kind: snapshot.isWaitBackoff ? .backoff : .rateLimit)
+    }
+    record.pointee.pipeline = snapshot.pipeline
+    clientRetry?[Int(truncatingIfNeeded: device)] = snapshot.batches.first?.state ?? BatchRetryState()
+
+    while let entry = firstWaiting(device) { popWaiting(entry.batch, device) }
+    record.pointee.ready = 0
+    record.pointee.lastReady = 0
+    record.pointee.passed = 0
+    var known = snapshot.batches[...]
+    var batch = record.pointee.oldest
+    while batch != 0 {
+      var state = BatchRetryState()
+      if clientRetry == nil, known.first?.id == UInt64(batches[batch].firstOrdinal) {
+        state = known.removeFirst().state
+      }
+      batches[batch].retry = state
+      let failed = clientRetry?[Int(truncatingIfNeeded: device)] ?? state
+      if machine.pointee.config.retriesAtTriggersOnly(after: failed.latestFailure) {
+        batches[batch].flags.insert(.atTriggersOnly)
+      } else {
+        batches[batch].flags.remove(.atTriggersOnly)
+      }
+      if state.retryAt > now.microseconds { pushWaiting(batch, device) } else { appendReady(batch, device) }
+      batch = batches[batch].newer
+    }
+  }
+
+  /// A kill at any instant leaves a snapshot that needs no repair, except where the new Settings have other limits.
+  private mutating func checkRepairs(_ repairs: [SnapshotRepair], _ device: UInt32, at now: Instant) {
+    for repair in repairs {
+      switch repair.kind {
+      case .waitIsOver, .unknownOutcome, .waitClamped, .batchWaitClamped, .countClamped: break
+      case .unreadable, .firstFailureInTheFuture, .inconsistentBatch, .duplicateBatch:
+        note("a snapshot had to be repaired (\(repair))", device, at: now)
+      }
+    }
+  }
+}
+
+extension HTTPConfig {
+  /// S15: legacy sections have no wait; what failed under one is tried again at triggers, in `timer` mode too.
+  fileprivate func retriesAtTriggersOnly(after failure: BatchRetryState.LatestFailure) -> Bool {
+    switch failure {
+    case .none: false
+    case .rateLimited: !rateLimit.isEnabled
+    case .transient: !backoff.isEnabled
     }
   }
 }

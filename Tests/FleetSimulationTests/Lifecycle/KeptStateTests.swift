@@ -9,11 +9,13 @@ import UploadRetry
 @Suite struct KeptStateTests {
   private typealias Loss = LifecycleFleet.Loss
 
-  @Test("With persisted state a restart changes no wait and no count", arguments: [true, false])
-  func persisted(flushesAtLaunch: Bool) throws {
+  @Test(
+    "With persisted state a restart changes no wait and no count",
+    arguments: [true, false], [QueuePolicy.Mode.files, .rebatch])
+  func persisted(flushesAtLaunch: Bool, mode: QueuePolicy.Mode) throws {
     // 503 until 100. Sent at 0, heard of at 0.2; +8: 8.2, 8.4; +16: 24.4, 24.6; +32: 56.6, 56.8; +64: 120.8. The launch at 30
-    // finds nothing due, trigger or not.
-    var fleet = LifecycleFleet(incidents: [.outage(0, until: 100)])
+    // finds nothing due, trigger or not; neither does it matter whether the batch waits or, with one record, the client.
+    var fleet = LifecycleFleet(mode: mode, incidents: [.outage(0, until: 100)])
     fleet.lifecycle = .at(30, flushesAtLaunch: flushesAtLaunch)
     let story = try fleet.story()
     #expect(story.sent == [0, 8.2, 24.4, 56.6, 120.8])
@@ -21,11 +23,13 @@ import UploadRetry
     #expect(story.delivered == 1)
   }
 
-  @Test("With state in memory a restart makes the batch due, and its waits and counts start over")
-  func inMemory() throws {
+  @Test(
+    "With state in memory a restart makes the batch due, and its waits and counts start over",
+    arguments: [QueuePolicy.Mode.files, .rebatch])
+  func inMemory(mode: QueuePolicy.Mode) throws {
     // As above until 24.4; the launch at 30 sends: heard of at 30.2; +8: 38.2, 38.4; +16: 54.4, 54.6; +32: 86.6,
     // 86.8; +64: 150.8.
-    var fleet = LifecycleFleet(incidents: [.outage(0, until: 100)])
+    var fleet = LifecycleFleet(mode: mode, incidents: [.outage(0, until: 100)])
     fleet.lifecycle = .at(30, keepsState: false)
     let story = try fleet.story()
     #expect(story.sent == [0, 8.2, 24.4, 30, 38.2, 54.4, 86.6, 150.8])
@@ -66,17 +70,17 @@ import UploadRetry
 
   @Test("The age since the first failure outlives a restart with persisted state only")
   func age() throws {
-    // At most 60 s since the first failure, known at 0.2; 503 until 100, a restart at 60. Persisted: 56.4 s at 56.6, sent;
-    // 120.6 s at 120.8, dropped. In memory: sent at 60, heard of at 60.2, then 68.2, 84.4, 116.6 (56.4 s old).
+    // At most 60 s since the first failure, known at 0.2; 503 until 100, a restart at 70. Persisted: 56.4 s at 56.6, sent;
+    // 120.6 s at 120.8, dropped. In memory: sent at 70, heard of at 70.2, then 78.2, 94.4, 126.6 (56.4 s old).
     var fleet = LifecycleFleet(incidents: [.outage(0, until: 100)])
     fleet.settings.backoff.maxTotalBackoffDuration = 60_000_000
-    fleet.lifecycle = .at(60)
+    fleet.lifecycle = .at(70)
     var story = try fleet.story()
     #expect(story.sent == [0, 8.2, 24.4, 56.6])
     #expect(story.losses == [Loss(time: 120.8, reason: .limit(.age))])
     fleet.lifecycle?.keepsState = false
     story = try fleet.story()
-    #expect(story.sent == [0, 8.2, 24.4, 56.6, 60, 68.2, 84.4, 116.6])
+    #expect(story.sent == [0, 8.2, 24.4, 56.6, 70, 78.2, 94.4, 126.6])
     #expect(story.losses == [])
     #expect(story.delivered == 1)
   }

@@ -15,6 +15,7 @@ struct LifecycleFleet {
   /// Seconds between events.
   var events: Int64 = 3_600
   var flush = FlushPolicy(count: nil, interval: .hours(1), isSynchronised: true)
+  var mode = QueuePolicy.Mode.files
   var retries = RetryWakeUp.timer
   var settings = Self.backoff(from: 8)
   var policy = RetryPolicy.tapiDocument
@@ -33,7 +34,8 @@ struct LifecycleFleet {
   var scenario: Scenario {
     var cohort = Cohort(
       name: "phones", devices: devices, events: .periodic(every: .seconds(events), phase: .flush),
-      flush: flush, retries: retries, latency: .constant(.milliseconds(100)), settings: settings,
+      flush: flush, queue: QueuePolicy(mode: mode), retries: retries, latency: .constant(.milliseconds(100)),
+      settings: settings,
       policy: policy)
     cohort.lifecycle = lifecycle
     cohort.rollout = rollout

@@ -62,7 +62,8 @@ package struct DeviceTimeline {
       text += row(line.what == gapMark ? "" : clock, line.queue.map(String.init) ?? "", line)
     }
     if shown.isEmpty { text += "Nothing happens in this stretch of time.\n" }
-    return text + "\n" + DeviceTally(trace).sentence + "\n"
+    let scope = range == 0..<Int64.max ? "" : "In the whole run: "
+    return text + "\n" + scope + DeviceTally(trace).sentence + "\n"
   }
 
   private static func heading(_ trace: DeviceTrace) -> String {

@@ -70,6 +70,9 @@ struct TraceCommandTests {
     let (part, _) = try run("--device", "0", "--from", "1m", "--to", "0:01:05")
     let times = part.standardOutput.split(separator: "\n").filter { $0.hasPrefix("0:") }.map { $0.prefix(11) }
     #expect(times == ["0:01:00.000", "0:01:00.000", "0:01:00.200"])
+    #expect(
+      part.standardOutput.hasSuffix(
+        "\nIn the whole run: 5 attempts; 3 events delivered, 0 given up, 0 still queued at the end.\n"))
     let (nothing, _) = try run("--device", "0", "--from", "80s", "--to", "100s")
     #expect(nothing.standardOutput.contains("Nothing happens in this stretch of time.\n"))
   }

@@ -62,7 +62,8 @@ package struct DeviceTimeline {
       text += row(line.what == gapMark ? "" : clock, line.queue.map(String.init) ?? "", line)
     }
     if shown.isEmpty { text += "Nothing happens in this stretch of time.\n" }
-    return text + "\n" + DeviceTally(trace).sentence + "\n"
+    let scope = range == 0..<Int64.max ? "" : "In the whole run: "
+    return text + "\n" + scope + DeviceTally(trace).sentence + "\n"
   }
 
   private static func heading(_ trace: DeviceTrace) -> String {
@@ -192,9 +193,9 @@ extension DeviceTimeline {
     switch trigger {
     case .count: parts.append("\(Self.events(newEvents)) make a flush")
     case .interval:
-      let interval = trace.cohort.flush.interval.map { Self.seconds($0.microseconds) + " are over" }
+      let interval = trace.cohort.flush.interval.map { "interval of \(Self.seconds($0.microseconds))" }
       parts.append(
-        "\(interval ?? "the interval is over"), \(newEvents == 0 ? "nothing new" : Self.events(newEvents))")
+        "\(interval ?? "interval"), \(newEvents == 0 ? "nothing new" : Self.events(newEvents))")
     case .launch: parts.append(newEvents == 0 ? "at the launch" : "at the launch, \(Self.events(newEvents))")
     case .wakeUp: parts.append("a wait is over")
     }
@@ -202,7 +203,8 @@ extension DeviceTimeline {
     for event in events {
       switch event.kind {
       case .sealed(let batch, let count):
-        sealed.append("\(names[batch]) (\(batch + 1)-\(batch + count))")
+        let numbers = count == 1 ? "event \(batch + 1)" : "events \(batch + 1) to \(batch + count)"
+        sealed.append("\(names[batch]) (\(numbers))")
       case .heldBack, .alreadyUploading: parts.append(whyNot(event))
       default: break
       }

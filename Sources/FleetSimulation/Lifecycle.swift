@@ -13,8 +13,11 @@ public struct Lifecycle: Sendable, Hashable {
   /// Whether a launch is a flush trigger (it brings the app to the foreground, S17).
   public var flushesAtLaunch: Bool
 
+  /// One restart of every device.
   public struct SynchronisedRestart: Sendable, Hashable {
+    /// The earliest.
     public var time: Instant
+    /// How much later than `time` the latest may be.
     public var spread: Span
     public init(time: Instant, spread: Span = .zero) {
       self.time = time

@@ -6,13 +6,17 @@ import UploadRetry
 ///
 /// A scenario file (`ScenarioFile`) is decoded into this; tests build it directly.
 public struct Scenario: Sendable, Hashable {
+  /// What the scenario is to find out, for reports; a run does not depend on it.
   public var question: String?
+  /// Names every random draw of the run: one seed, one run, to the byte.
   public var seed: UInt64
   /// Positive, at most 366 days.
   public var duration: Span
   /// The width of a row of the time series; at least 1 ms, at most `duration`; at most 100,000 rows.
   public var interval: Span
+  /// The endpoint that the whole fleet shares, with its incidents.
   public var tapi: TAPIConfiguration
+  /// At least one; devices are numbered through all cohorts in this order.
   public var fleet: [Cohort]
 
   public init(
@@ -37,15 +41,20 @@ public struct Scenario: Sendable, Hashable {
 
 /// Devices that share everything but their randomness.
 public struct Cohort: Sendable, Hashable {
+  /// Unique in the fleet: paths (`fleet.phones.devices`) and reports name the cohort by it.
   public var name: String
   /// 1 … 4 * 10^9.
   public var devices: Int
   /// The name of the client preset that the defaults came from, one of `ClientPreset.all`; a run depends on the
   /// values alone.
   public var client: String
+  /// When each device creates events, whatever becomes of its uploads.
   public var events: EventProcess
+  /// What makes a device seal its events and ask for uploads.
   public var flush: FlushPolicy
+  /// How events become batches, and how many a device holds.
   public var queue: QueuePolicy
+  /// What brings a batch back whose wait is over.
   public var retries: RetryWakeUp
   /// 1 … ; `Int.max` for unlimited.
   public var uploadConcurrency: Int
@@ -53,7 +62,9 @@ public struct Cohort: Sendable, Hashable {
   public var timeout: Span
   /// One-way latency, each way drawn apart. Its smallest value is at least 1 ms.
   public var latency: Distribution
+  /// The Settings that every device starts with; a launch may change them (`rollout`, an outage of the CDN).
   public var settings: HTTPConfig
+  /// The switches in which clients differ.
   public var policy: RetryPolicy
   /// S17: whether a flush that comes while uploads run is ignored by them (shipped Swift) or joins the running
   /// loop.
@@ -92,6 +103,7 @@ public struct Cohort: Sendable, Hashable {
   }
 }
 
+/// When a device creates events.
 public enum EventProcess: Sendable, Hashable {
   /// Independent exponential gaps with this mean.
   case poisson(meanGap: Span)
@@ -100,7 +112,13 @@ public enum EventProcess: Sendable, Hashable {
   case periodic(every: Span, phase: EventPhase)
 }
 
-public enum EventPhase: Sendable, Hashable { case random, flush }
+/// Where a device's periodic events lie in time.
+public enum EventPhase: Sendable, Hashable {
+  /// The first event is at a time of its own, uniform within a period.
+  case random
+  /// The first event is at the start of the device's flush interval; without an interval, at the start of the run.
+  case flush
+}
 
 /// When a device flushes (S17). At least one of the two is set.
 public struct FlushPolicy: Sendable, Hashable {
@@ -117,13 +135,16 @@ public struct FlushPolicy: Sendable, Hashable {
   }
 }
 
+/// What a device does with events between their creation and their delivery.
 public struct QueuePolicy: Sendable, Hashable {
+  /// What a flush makes of events that have not been delivered.
   public enum Mode: Sendable, Hashable {
     /// Each flush seals a batch with a retry record of its own.
     case files
     /// Events are re-chunked at each flush; one retry record for the device.
     case rebatch
   }
+  /// Batch files, or chunks made anew at each flush.
   public var mode: Mode
   /// Sealed events held at most; the oldest beyond that are dropped when a flush seals. 1 … 10^6.
   public var limit: Int
@@ -136,6 +157,7 @@ public struct QueuePolicy: Sendable, Hashable {
   }
 }
 
+/// What makes a device try a batch again once its wait is over.
 public enum RetryWakeUp: Sendable, Hashable {
   /// Retries happen only at a trigger (S17).
   case gate

@@ -4,9 +4,11 @@ import UploadRetry
 /// A version of Settings published at a time to a share of the devices: each picks it up at its first launch
 /// from then on (S19). The start of the run is a launch: published at 0 it is there from the start.
 public struct SettingsRollout: Sendable, Hashable {
+  /// When it is published.
   public var time: Instant
   /// Parts per million of the devices, chosen by a hash of their number.
   public var sharePartsPerMillion: Int64
+  /// What the CDN serves to these devices from then on, in place of the cohort's Settings.
   public var settings: HTTPConfig
   public init(time: Instant, sharePartsPerMillion: Int64 = 1_000_000, settings: HTTPConfig) {
     self.time = time

@@ -10,7 +10,7 @@ public enum WindowOrder {
   ) {
     let n = words.count
     if n < 2 || keyBits <= 0 { return }
-    if n <= 48 {
+    if n <= 24 {
       insertionSort(words.base, n, lowBit: UInt64(lowBit))
       return
     }

@@ -72,7 +72,8 @@ public enum SendDecision: Sendable, Hashable {
 ///
 /// The machine does not know the gate: asked before each send whose gate is open (S16), it decides about the
 /// batch.
-public struct RetryStateMachine: Sendable, BitwiseCopyable {
+/// A class because it is large and shared: asking it copies nothing.
+public final class RetryStateMachine: Sendable {
   /// The Settings it follows.
   public let config: HTTPConfig
   /// The switches it follows.

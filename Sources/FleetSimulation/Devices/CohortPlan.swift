@@ -31,6 +31,10 @@ package struct CohortPlan {
   let hasLifecycle: Bool
   let limit: UInt32
   let maximumBatchEvents: UInt32
+  /// Up to so many events are one batch within the queue's limit; 0 with checkers on, which see the long way round.
+  let quickEvents: UInt32
+  /// Events in a flush interval, where that is always the same number; else 0.
+  let eventsPerInterval: UInt32
   let wakesByTimer: Bool
   let concurrency: UInt32
   let timeout: Int64
@@ -89,6 +93,10 @@ package struct CohortPlan {
     isRebatch = cohort.queue.mode == .rebatch
     limit = UInt32(clamping: cohort.queue.limit)
     maximumBatchEvents = UInt32(clamping: min(cohort.queue.maximumBatchEvents, Int(UInt16.max)))
+    quickEvents = checks ? 0 : min(limit, maximumBatchEvents)
+    eventsPerInterval =
+      isPeriodic && flushInterval != .max && flushInterval % period == 0
+      ? UInt32(clamping: flushInterval / period) : 0
     wakesByTimer = cohort.retries == .timer
     concurrency = UInt32(clamping: cohort.uploadConcurrency)
     timeout = cohort.timeout.microseconds

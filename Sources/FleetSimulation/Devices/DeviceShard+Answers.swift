@@ -7,7 +7,7 @@ import UploadRetry
 /// Answers, time-outs, and what becomes of a batch.
 extension DeviceShard {
   @inline(__always)
-  package mutating func handle(_ delivery: Delivery, _ sink: inout some DeviceSink & ~Copyable) {
+  package mutating func handle(_ delivery: Delivery, _ sink: inout Outbox) {
     let batch = delivery.batch
     // A stale item: the record serves another batch by now.
     if batches[batch].generation != delivery.generation { return }
@@ -37,7 +37,7 @@ extension DeviceShard {
 
   /// Time-outs, and what only the observers hear of.
   @inline(never)
-  private mutating func handleUnanswered(_ delivery: Delivery, _ sink: inout some DeviceSink & ~Copyable) {
+  private mutating func handleUnanswered(_ delivery: Delivery, _ sink: inout Outbox) {
     let batch = delivery.batch
     switch delivery.kind {
     case .answer: break
@@ -65,29 +65,54 @@ extension DeviceShard {
 
   /// The client learns that its upload was accepted.
   @inline(__always)
-  private mutating func succeed(_ delivery: Delivery, _ sink: inout some DeviceSink & ~Copyable) {
+  private mutating func succeed(_ delivery: Delivery, _ sink: inout Outbox) {
     let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
     let record = self[device]
     let ordinal = batches[batch].firstOrdinal
+    let isOnly = record.pointee.oldest == batch && record.pointee.newest == batch && tracedDevice == .max
     let response = UploadResponse.status(200, retryAfter: nil)
-    endUpload(response, delivery)
+    if !isOnly { endUpload(response, delivery) }
     let otherFailed = record.pointee.flags.contains(.loopHadFailure)
-    var random = LaterJitter(base: key(of: device), name: 0)
+    var random = LaterJitter(key: plan.pointee.key, name: 0)  // A success draws nothing.
     var state = plan.pointee.isRebatch ? record.pointee.clientRetry : BatchRetryState()
-    let outcome = machine(of: device).pointee.afterResponse(
-      response, batch: &state, pipeline: &record.pointee.pipeline, now: now.microseconds,
-      otherBatchOfFlushFailed: otherFailed, random: &random)
+    let outcome = machine(of: device)._withUnsafeGuaranteedRef {
+      $0.afterResponse(
+        response, batch: &state, pipeline: &record.pointee.pipeline, now: now.microseconds,
+        otherBatchOfFlushFailed: otherFailed, random: &random)
+    }
     if plan.pointee.isRebatch { record.pointee.clientRetry = state }
     if plan.pointee.policy.endsWait(otherBatchOfFlushFailed: otherFailed) { record.pointee.gate.reset() }
+    if isOnly {
+      settleOnly(batch, device, at: now)
+      return
+    }
     settle(batch, device, at: now)
     if isTraced(device) { note(.decided(batch: Int(ordinal), outcome), device, at: now) }
     continueLoop(device, from: loopCursor(device, behind: ordinal), at: now, &sink)
   }
 
+  /// The one batch that a device holds is delivered: its upload, its place in the queue and the running loop end.
+  @inline(__always)
+  private mutating func settleOnly(_ batch: UInt32, _ device: UInt32, at now: Instant) {
+    let record = self[device]
+    record.pointee.flags.remove([.looping, .draining, .uploading])
+    record.pointee.oldest = 0
+    record.pointee.newest = 0
+    if let loops {
+      loops[Int(truncatingIfNeeded: device)].inFlight = 0
+      loops[Int(truncatingIfNeeded: device)].heldEvents = 0
+    }
+    let row = rows.row(at: now.microseconds)
+    counters.add(-1, to: .inFlightChange, row: row)
+    counters.add(1, to: .settledBatches, row: row)
+    batches[batch].flags.remove([.inFlight, .held])
+    releaseIfDone(batch)
+  }
+
   /// The client learns that its upload failed: the machine decides, the device does it.
   @inline(never)
   private mutating func fail(
-    _ response: UploadResponse, _ delivery: Delivery, _ sink: inout some DeviceSink & ~Copyable
+    _ response: UploadResponse, _ delivery: Delivery, _ sink: inout Outbox
   ) {
     let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
     let record = self[device]
@@ -125,7 +150,6 @@ extension DeviceShard {
     continueLoop(device, from: loopCursor(device, behind: ordinal), at: now, &sink)
   }
 
-  @inline(__always)
   private mutating func endUpload(_ response: UploadResponse, _ delivery: Delivery) {
     let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
     batches[batch].flags.remove(.inFlight)
@@ -153,12 +177,14 @@ extension DeviceShard {
   ) -> RetryOutcome {
     let record = self[device]
     var state = plan.pointee.isRebatch ? record.pointee.clientRetry : batches.retryState(batch)
-    var random = LaterJitter(
-      base: key(of: device),
-      name: UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: state.failureCount))
-    let outcome = machine(of: device).pointee.afterResponse(
-      response, batch: &state, pipeline: &record.pointee.pipeline, now: now.microseconds,
-      otherBatchOfFlushFailed: record.pointee.flags.contains(.loopHadFailure), random: &random)
+    let name = UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: state.failureCount)
+    var random = LaterJitter(key: key(of: device), name: name)
+    let failed = record.pointee.flags.contains(.loopHadFailure)
+    let outcome = machine(of: device)._withUnsafeGuaranteedRef {
+      $0.afterResponse(
+        response, batch: &state, pipeline: &record.pointee.pipeline, now: now.microseconds,
+        otherBatchOfFlushFailed: failed, random: &random)
+    }
     if plan.pointee.isRebatch { record.pointee.clientRetry = state } else { batches.setRetryState(state, batch) }
     return outcome
   }
@@ -248,12 +274,13 @@ extension DeviceShard {
 /// The word of one retry's jitter, made only if it is asked for. It is named by (device, batch, retry ordinal), so that it moves
 /// no other draw.
 struct LaterJitter: RandomNumberGenerator {
-  let base: RandomKey
+  /// Of the device.
+  let key: RandomKey
   let name: UInt64
 
   @inline(__always)
   mutating func next() -> UInt64 {
-    var stream = RandomStream(base.child(RandomPurpose.jitter).child(name))
+    var stream = RandomStream(key.child(RandomPurpose.jitter).child(name))
     return stream.next()
   }
 }

@@ -24,9 +24,19 @@ extension DeviceShard {
     }
     let first = firstPeriodicEvent(device)
     let ordinal = self[device].pointee.nextOrdinal
+    if isEvenInterval(now.microseconds) {
+      return CreatedEvents(
+        count: plan.pointee.eventsPerInterval, firstTime: first &+ Int64(ordinal) &* plan.pointee.period)
+    }
     return CreatedEvents(
       count: periodicEvents(from: first, through: now.microseconds) &- ordinal,
       firstTime: first &+ Int64(ordinal) &* plan.pointee.period)
+  }
+
+  /// Whether a device with periodic events finds as many at the trigger at `now` as at any other: then nothing is divided.
+  @inline(__always)
+  private func isEvenInterval(_ now: Int64) -> Bool {
+    plan.pointee.eventsPerInterval != 0 && plan.pointee.scansTriggers && now >= plan.pointee.flushInterval
   }
 
   /// Of the events drawn ahead, those created by `now`.
@@ -76,7 +86,7 @@ extension DeviceShard {
   // MARK: The next trigger
 
   mutating func planFirstTrigger(
-    _ device: UInt32, phase: Int64, _ sink: inout some DeviceSink & ~Copyable
+    _ device: UInt32, phase: Int64, _ sink: inout Outbox
   ) {
     planNextTrigger(
       device, nextInterval: plan.pointee.flushInterval == .max ? .max : phase, drawnThrough: -1, &sink)
@@ -87,7 +97,7 @@ extension DeviceShard {
   /// - Parameter drawnThrough: the horizon of the plan before.
   @inline(__always)
   mutating func planNextTrigger(
-    _ device: UInt32, nextInterval: Int64, drawnThrough: Int64, _ sink: inout some DeviceSink & ~Copyable
+    _ device: UInt32, nextInterval: Int64, drawnThrough: Int64, _ sink: inout Outbox
   ) {
     let horizon = min(nextInterval, plan.pointee.end &- 1)
     var next = nextInterval
@@ -106,6 +116,14 @@ extension DeviceShard {
   @inline(__always)
   private mutating func countPeriodic(_ device: UInt32, after past: Int64, through horizon: Int64) {
     let first = firstPeriodicEvent(device)
+    if isEvenInterval(past), horizon &- past == plan.pointee.flushInterval {
+      var time = first &+ Int64(self[device].pointee.nextOrdinal) &* plan.pointee.period
+      for _ in 0..<plan.pointee.eventsPerInterval {
+        counters.add(1, to: .createdEvents, row: creationRows.row(at: time))
+        time &+= plan.pointee.period
+      }
+      return
+    }
     let counted = periodicEvents(from: first, through: min(past, plan.pointee.end &- 1))
     let last = periodicEvents(from: first, through: horizon)
     var time = first &+ Int64(counted) &* plan.pointee.period

@@ -5,7 +5,7 @@ import UploadRetry
 /// Triggers: what has been created is sealed, the limit is kept, the upload loop is asked to run (S17).
 extension DeviceShard {
   package mutating func handleTrigger(
-    _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
+    _ device: UInt32, at now: Instant, _ sink: inout Outbox
   ) {
     var isInterval = true
     var nextInterval = now.microseconds &+ plan.pointee.flushInterval
@@ -16,13 +16,25 @@ extension DeviceShard {
       if isInterval { planned.pointee.nextInterval = nextInterval } else { nextInterval = planned.pointee.nextInterval }
     }
     let created = takeCreated(device, by: now)
-    if isTraced(device) { note(.trigger(isInterval ? .interval : .count, newEvents: Int(created.count)), device, at: now) }
+    let record = self[device]
+    if record.pointee.oldest == 0, created.count &- 1 < plan.pointee.quickEvents,
+      !record.pointee.flags.contains(.looping), record.pointee.gate.isReady(at: now.microseconds),
+      tracedDevice == .max
+    {
+      let batch = sealOnly(device, created, at: now)
+      planNextTrigger(device, nextInterval: nextInterval, drawnThrough: now.microseconds, &sink)
+      sendOnly(batch, device, at: now, &sink)
+      return
+    }
+    if isTraced(device) {
+      note(.trigger(isInterval ? .interval : .count, newEvents: Int(created.count)), device, at: now)
+    }
     flush(device, created, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now, &sink)
   }
 
   /// A trigger that was not planned (a launch): the events drawn ahead are parted at `now`.
   mutating func handleUnplannedTrigger(
-    _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
+    _ device: UInt32, at now: Instant, _ sink: inout Outbox
   ) {
     let created = pending == nil ? takeCreated(device, by: now) : takeDrawn(device, by: now)
     if isTraced(device) { note(.trigger(.launch, newEvents: Int(created.count)), device, at: now) }
@@ -36,11 +48,26 @@ extension DeviceShard {
     return (plan.triggerAt, plan.nextInterval)
   }
 
-  /// Seals what has been created, plans the next trigger and runs the upload loop.
+  /// The one batch of a device that held none.
   @inline(__always)
+  private mutating func sealOnly(_ device: UInt32, _ created: CreatedEvents, at now: Instant) -> UInt32 {
+    let record = self[device]
+    let ordinal = record.pointee.nextOrdinal
+    let batch = batches.allocate(
+      firstOrdinal: ordinal, firstTime: created.firstTime, events: UInt16(truncatingIfNeeded: created.count))
+    record.pointee.oldest = batch
+    record.pointee.newest = batch
+    record.pointee.nextOrdinal = ordinal &+ created.count
+    if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents = created.count }
+    count(1, .sealedBatches, at: now)
+    return batch
+  }
+
+  /// Seals what has been created, plans the next trigger and runs the upload loop.
+  @inline(never)
   private mutating func flush(
     _ device: UInt32, _ created: CreatedEvents, nextInterval: Int64, drawnThrough: Int64, at now: Instant,
-    _ sink: inout some DeviceSink & ~Copyable
+    _ sink: inout Outbox
   ) {
     if created.count != 0 { seal(device, created, at: now) }
     planNextTrigger(device, nextInterval: nextInterval, drawnThrough: drawnThrough, &sink)
@@ -49,7 +76,7 @@ extension DeviceShard {
   }
 
   package mutating func handleWakeUp(
-    _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
+    _ device: UInt32, at now: Instant, _ sink: inout Outbox
   ) {
     let record = self[device]
     if !record.pointee.wakes(at: now.microseconds) { return }

@@ -8,7 +8,7 @@ extension DeviceShard {
   /// A trigger or a wake-up asks for a loop. One that runs already reaches what has been sealed meanwhile.
   @inline(__always)
   mutating func runLoop(
-    _ device: UInt32, at now: Instant, byTrigger: Bool, _ sink: inout some DeviceSink & ~Copyable
+    _ device: UInt32, at now: Instant, byTrigger: Bool, _ sink: inout Outbox
   ) {
     let record = self[device]
     if record.pointee.flags.contains(.looping) {
@@ -39,7 +39,7 @@ extension DeviceShard {
 
   @inline(never)
   private mutating func joinLoop(
-    _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
+    _ device: UInt32, at now: Instant, _ sink: inout Outbox
   ) {
     let joins = !plan.pointee.ignoresFlushWhileUploading && !self[device].pointee.flags.contains(.draining)
     if isTraced(device) { note(.alreadyUploading(joins: joins), device, at: now) }
@@ -60,7 +60,7 @@ extension DeviceShard {
   /// - Parameter cursor: the loop goes on with batches from this ordinal on.
   @inline(__always)
   mutating func continueLoop(
-    _ device: UInt32, from cursor: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
+    _ device: UInt32, from cursor: UInt32, at now: Instant, _ sink: inout Outbox
   ) {
     let record = self[device]
     var cursor = cursor
@@ -74,9 +74,12 @@ extension DeviceShard {
       cursor = batches[batch].firstOrdinal &+ 1
       if let loops { loops[Int(truncatingIfNeeded: device)].cursor = cursor }
       let state = plan.pointee.isRebatch ? record.pointee.clientRetry : batches.retryState(batch)
-      let decision = machine(of: device).pointee.beforeSend(
-        batch: state, pipeline: &record.pointee.pipeline, now: now.microseconds,
-        oldestEventQueuedAt: batches[batch].firstTime)
+      let queuedAt = batches[batch].firstTime
+      let decision = machine(of: device)._withUnsafeGuaranteedRef {
+        $0.beforeSend(
+          batch: state, pipeline: &record.pointee.pipeline, now: now.microseconds,
+          oldestEventQueuedAt: queuedAt)
+      }
       if case .send(let retryCount) = decision {
         if isTraced(device) { note(tracedSend(batch, retryCount), device, at: now) }
         send(batch, device, at: now, &sink)
@@ -85,6 +88,35 @@ extension DeviceShard {
       }
     }
     if inFlight(device) == 0 {
+      record.pointee.flags.remove([.looping, .draining])
+      if record.pointee.oldest != 0 { rest(device, at: now, &sink) }
+    }
+  }
+
+  /// What a loop of a trigger does for a device that holds one fresh batch and nothing else.
+  @inline(__always)
+  mutating func sendOnly(_ batch: UInt32, _ device: UInt32, at now: Instant, _ sink: inout Outbox) {
+    let record = self[device]
+    record.pointee.flags.remove([.draining, .loopHadFailure])
+    record.pointee.flags.insert([.looping, .byTrigger])
+    var cursor = batches[batch].firstOrdinal &+ 1
+    if let loops {
+      let loop = loops + Int(truncatingIfNeeded: device)
+      loop.pointee.loopEnd = plan.pointee.ignoresFlushWhileUploading ? record.pointee.nextOrdinal : .max
+      loop.pointee.cursor = cursor
+      loop.pointee.passed = 0
+    }
+    let state = plan.pointee.isRebatch ? record.pointee.clientRetry : BatchRetryState()
+    let queuedAt = batches[batch].firstTime
+    let decision = machine(of: device)._withUnsafeGuaranteedRef {
+      $0.beforeSend(
+        batch: state, pipeline: &record.pointee.pipeline, now: now.microseconds,
+        oldestEventQueuedAt: queuedAt)
+    }
+    if case .send = decision {
+      send(batch, device, at: now, &sink)
+    } else {
+      holdBack(batch, device, decision, &cursor, at: now)
       record.pointee.flags.remove([.looping, .draining])
       if record.pointee.oldest != 0 { rest(device, at: now, &sink) }
     }
@@ -157,7 +189,7 @@ extension DeviceShard {
 
   /// Between loops: a device that holds batches waits, and in `timer` mode arranges to be woken.
   @inline(never)
-  mutating func rest(_ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable) {
+  mutating func rest(_ device: UInt32, at now: Instant, _ sink: inout Outbox) {
     let record = self[device]
     if record.pointee.oldest == 0 { return }
     if !record.pointee.flags.contains(.idleWithBatches) {
@@ -196,7 +228,7 @@ extension DeviceShard {
 
   @inline(__always)
   private mutating func send(
-    _ batch: UInt32, _ device: UInt32, at now: Instant, _ sink: inout some DeviceSink & ~Copyable
+    _ batch: UInt32, _ device: UInt32, at now: Instant, _ sink: inout Outbox
   ) {
     let record = self[device]
     if plan.pointee.checks { checkSend(batch, device, at: now) }

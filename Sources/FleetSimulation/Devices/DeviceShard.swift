@@ -13,8 +13,8 @@ import UploadRetry
 package struct DeviceShard: ~Copyable {
   /// Behind a pointer, so that using a part of it never copies the whole.
   let plan: UnsafePointer<CohortPlan>
-  /// The retry machines by `DeviceRecord.SettingsVersion`.
-  let machines: UnsafeMutablePointer<RetryStateMachine>
+  /// The retry machines by `DeviceRecord.SettingsVersion`; the plan keeps them alive.
+  let machines: UnsafeMutablePointer<Unmanaged<RetryStateMachine>>
   package let number: Int
   /// When the Settings CDN is down.
   let cdnOutages: [Range<Int64>]
@@ -56,7 +56,7 @@ package struct DeviceShard: ~Copyable {
     stored.initialize(to: plan)
     self.plan = UnsafePointer(stored)
     machines = .allocate(capacity: 3)
-    for version in 0..<3 { (machines + version).initialize(to: plan.machines[version]) }
+    for version in 0..<3 { (machines + version).initialize(to: .passUnretained(plan.machines[version])) }
     self.number = number
     self.first = first
     self.count = count
@@ -98,6 +98,7 @@ package struct DeviceShard: ~Copyable {
   }
 
   deinit {
+    UnsafeMutablePointer(mutating: plan).deinitialize(count: 1)
     plan.deallocate()
     machines.deallocate()
     PlainMemory.release(devices)
@@ -150,8 +151,8 @@ package struct DeviceShard: ~Copyable {
 
   /// The machine of the Settings that a device runs on.
   @inline(__always)
-  func machine(of device: UInt32) -> UnsafePointer<RetryStateMachine> {
-    UnsafePointer(machines + self[device].pointee.settingsIndex)
+  func machine(of device: UInt32) -> Unmanaged<RetryStateMachine> {
+    machines[self[device].pointee.settingsIndex]
   }
 
   @inline(__always)
@@ -171,7 +172,7 @@ package struct DeviceShard: ~Copyable {
   }
 
   /// Sets a device's phases and its first trigger (O(1) plus the events up to it).
-  package mutating func start(device: UInt32, _ sink: inout some DeviceSink & ~Copyable) {
+  package mutating func start(device: UInt32, _ sink: inout Outbox) {
     let record = self[device]
     let key = key(of: device)
     if let loops { loops[Int(truncatingIfNeeded: device)] = UploadLoopState() }

@@ -2,10 +2,10 @@ import FleetMetrics
 import SimulationKernel
 import TAPIModel
 
-/// A shard and its calendars, side by side so that both can be used at once, and what is due in the window at hand.
+/// A shard and its outbox, side by side so that both can be used at once, and what is due in the window at hand.
 struct Room: ~Copyable {
   var shard: DeviceShard
-  var calendars: ShardCalendars
+  var outbox: Outbox
   private var due = GrowableBuffer<DeliveryTicket>()
   private var wakes = GrowableBuffer<UInt32>()
   private var timers = GrowableBuffer<UInt64>()
@@ -17,14 +17,14 @@ struct Room: ~Copyable {
   private var scanned: UInt32 = 0
   private var round: Int64 = 0
 
-  init(shard: consuming DeviceShard, calendars: consuming ShardCalendars) {
+  init(shard: consuming DeviceShard, outbox: consuming Outbox) {
     self.shard = shard
-    self.calendars = calendars
+    self.outbox = outbox
   }
 
   /// Sets every device's first trigger.
   mutating func start() {
-    for device in 0..<UInt32(shard.count) { shard.start(device: device, &calendars) }
+    for device in 0..<UInt32(shard.count) { shard.start(device: device, &outbox) }
   }
 
   /// When the scan meets the next trigger; `.max` for shards whose triggers are in a calendar.
@@ -36,8 +36,8 @@ struct Room: ~Copyable {
 
   func nextOccupied(from slot: Int, limit: Int) -> Int {
     let scan = nextScanned
-    let limit = scan == .max ? limit : min(limit, max(slot, calendars.clock.slot(of: scan)))
-    return calendars.nextOccupied(from: slot, limit: limit)
+    let limit = scan == .max ? limit : min(limit, max(slot, outbox.clock.slot(of: scan)))
+    return outbox.nextOccupied(from: slot, limit: limit)
   }
 
   /// Everything due for this shard's devices in the window. Returns whether that was nothing.
@@ -50,17 +50,17 @@ struct Room: ~Copyable {
     wakes.removeAll()
     timers.removeAll()
     contended.removeAll()
-    calendars.windowEnd = end
-    calendars.deliveries.take(slot: slot, into: &due)
-    calendars.wakeUps.take(slot: slot, into: &wakes)
-    calendars.timers.take(slot: slot, into: &timers)
+    outbox.windowEnd = end
+    outbox.deliveries.take(slot: slot, into: &due)
+    outbox.wakeUps.take(slot: slot, into: &wakes)
+    outbox.timers.take(slot: slot, into: &timers)
     if due.count &+ wakes.count &+ timers.count == 0, nextScanned >= end { return true }
     mark()
     scanTriggers(start: start, end: end)
     deliver(start: start)
     wakeUp(start: start)
     runTimers(start: start)
-    if contended.count > 0 || calendars.inWindow.first != .max { runContended(start: start) }
+    if contended.count > 0 || outbox.inWindow.first != .max { runContended(start: start) }
     return false
   }
 
@@ -83,7 +83,7 @@ struct Room: ~Copyable {
 
   @inline(__always)
   private static func device(_ word: UInt64) -> UInt32 {
-    UInt32(truncatingIfNeeded: word & ShardCalendars.deviceMask)
+    UInt32(truncatingIfNeeded: word & Outbox.deviceMask)
   }
 
   @inline(__always)
@@ -116,9 +116,9 @@ struct Room: ~Copyable {
       }
       if shard[device].pointee.flags.contains(.due) {
         shard[device].pointee.flags.insert(.contended)
-        contended.append(ShardCalendars.word(time &- start, ItemKind.trigger, UInt64(device)))
+        contended.append(Outbox.word(time &- start, ItemKind.trigger, UInt64(device)))
       } else {
-        shard.handleTrigger(device, at: Instant(microseconds: time), &calendars)
+        shard.handleTrigger(device, at: Instant(microseconds: time), &outbox)
       }
     }
   }
@@ -130,15 +130,15 @@ struct Room: ~Copyable {
       shard.touchAhead(batch: ahead.pointee.batch)
       let ticket = due[i]
       if isAlone(ticket.device) {
-        shard.handle(ticket.delivery(windowStart: start), &calendars)
+        shard.handle(ticket.delivery(windowStart: start), &outbox)
       } else {
-        contended.append(ShardCalendars.word(ticket.offset, ticket.kind, UInt64(truncatingIfNeeded: i)))
+        contended.append(Outbox.word(ticket.offset, ticket.kind, UInt64(truncatingIfNeeded: i)))
       }
     }
   }
 
   private mutating func wakeUp(start: Int64) {
-    let width = calendars.windowEnd &- start
+    let width = outbox.windowEnd &- start
     for i in 0..<wakes.count {
       shard.touchAhead(wakes[min(i &+ Self.touchDistance, wakes.count &- 1)])
       shard.touchBatchAhead(of: wakes[min(i &+ Self.touchDistance / 2, wakes.count &- 1)])
@@ -146,9 +146,9 @@ struct Room: ~Copyable {
       // A wake-up that has been moved out of the window is stale: any time in the window will do for it.
       let offset = min(shard[device].pointee.wakeUpOffset(from: start), width &- 1)
       if isAlone(device) {
-        shard.handleWakeUp(device, at: Instant(microseconds: start &+ offset), &calendars)
+        shard.handleWakeUp(device, at: Instant(microseconds: start &+ offset), &outbox)
       } else {
-        contended.append(ShardCalendars.word(offset, ItemKind.wakeUp, UInt64(device)))
+        contended.append(Outbox.word(offset, ItemKind.wakeUp, UInt64(device)))
       }
     }
   }
@@ -161,28 +161,28 @@ struct Room: ~Copyable {
 
   /// A timer or, of contended items, a delivery.
   private mutating func run(_ word: UInt64, start: Int64) {
-    let now = Instant(microseconds: start &+ Int64(truncatingIfNeeded: word &>> ShardCalendars.kindBits))
+    let now = Instant(microseconds: start &+ Int64(truncatingIfNeeded: word &>> Outbox.kindBits))
     let device = Self.device(word)
-    switch word &>> ShardCalendars.deviceBits & 7 {
-    case ItemKind.trigger: shard.handleTrigger(device, at: now, &calendars)
-    case ItemKind.restart: shard.handleRestart(device, at: now, &calendars)
-    case ItemKind.wakeUp: shard.handleWakeUp(device, at: now, &calendars)
-    default: shard.handle(due[Int(device)].delivery(windowStart: start), &calendars)
+    switch word &>> Outbox.deviceBits & 7 {
+    case ItemKind.trigger: shard.handleTrigger(device, at: now, &outbox)
+    case ItemKind.restart: shard.handleRestart(device, at: now, &outbox)
+    case ItemKind.wakeUp: shard.handleWakeUp(device, at: now, &outbox)
+    default: shard.handle(due[Int(device)].delivery(windowStart: start), &outbox)
     }
   }
 
   @inline(never)
   private mutating func runContended(start: Int64) {
     WindowOrder.sort(
-      &contended, scratch: &scratch, counts: &counts, lowBit: Int(ShardCalendars.deviceBits),
-      keyBits: 3 + calendars.clock.offsetBits)
+      &contended, scratch: &scratch, counts: &counts, lowBit: Int(Outbox.deviceBits),
+      keyBits: 3 + outbox.clock.offsetBits)
     orderTiedDeliveries()
     var i = 0
     while true {
       var word = i < contended.count ? contended[i] : .max
-      let inWindow = calendars.inWindow.first
-      if inWindow &>> ShardCalendars.deviceBits < word &>> ShardCalendars.deviceBits {
-        word = calendars.inWindow.popFirst()
+      let inWindow = outbox.inWindow.first
+      if inWindow &>> Outbox.deviceBits < word &>> Outbox.deviceBits {
+        word = outbox.inWindow.popFirst()
       } else if i < contended.count {
         i &+= 1
       } else {
@@ -193,7 +193,7 @@ struct Room: ~Copyable {
     for i in 0..<contended.count {
       let word = contended[i]
       let device =
-        word &>> ShardCalendars.deviceBits & 7 < ItemKind.wakeUp
+        word &>> Outbox.deviceBits & 7 < ItemKind.wakeUp
         ? due[Int(Self.device(word))].device : Self.device(word)
       shard[device].pointee.flags.remove([.due, .contended])
     }
@@ -204,12 +204,12 @@ struct Room: ~Copyable {
     var i = 1
     while i < contended.count {
       let word = contended[i]
-      if word &>> ShardCalendars.deviceBits == contended[i &- 1] &>> ShardCalendars.deviceBits,
-        word &>> ShardCalendars.deviceBits & 7 < ItemKind.wakeUp
+      if word &>> Outbox.deviceBits == contended[i &- 1] &>> Outbox.deviceBits,
+        word &>> Outbox.deviceBits & 7 < ItemKind.wakeUp
       {
         var j = i
         while j > 0,
-          contended[j &- 1] &>> ShardCalendars.deviceBits == word &>> ShardCalendars.deviceBits,
+          contended[j &- 1] &>> Outbox.deviceBits == word &>> Outbox.deviceBits,
           isBefore(due[Int(Self.device(word))], due[Int(Self.device(contended[j &- 1]))])
         {
           contended[j] = contended[j &- 1]
@@ -230,8 +230,8 @@ struct Room: ~Copyable {
 
   /// The run is over; what the server accepted in it is delivered, though the answer is still under way.
   mutating func countLateAcceptances() {
-    for i in 0..<calendars.late.count {
-      shard.countLateAcceptance(calendars.late[i], end: calendars.end)
+    for i in 0..<outbox.late.count {
+      shard.countLateAcceptance(outbox.late[i], end: outbox.end)
     }
   }
 }

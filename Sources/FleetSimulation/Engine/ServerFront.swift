@@ -2,7 +2,7 @@ import FleetMetrics
 import SimulationKernel
 import TAPIModel
 
-/// Where answers go: the shards' calendars, or a test's heap.
+/// Where answers go: the shards' outbox, or a test's heap.
 package protocol DeliverySink: ~Copyable {
   mutating func deliver(_ delivery: Delivery, toShard shard: Int)
 }
@@ -115,7 +115,7 @@ package struct ServerFront: ~Copyable {
   /// its client will not wait that long.
   @inline(__always)
   mutating func arrivePlainly(
-    _ upload: UploadTicket, at now: Instant, shard: Int, _ calendars: inout ShardCalendars
+    _ upload: UploadTicket, at now: Instant, shard: Int, _ outbox: inout Outbox
   ) -> Bool {
     if Int64(upload.uplink) &+ Int64(upload.downlink) > timeouts[shard] { return false }
     let row = rows.row(at: now.microseconds)
@@ -124,7 +124,7 @@ package struct ServerFront: ~Copyable {
     let answer = server.plainAnswer(at: now)
     counters.add(1, to: Self.counter(of: answer.status), row: row)
     let due = now.microseconds &+ Int64(upload.downlink)
-    calendars.schedule(upload, answeredWith: answer, at: Instant(microseconds: due))
+    outbox.schedule(upload, answeredWith: answer, at: Instant(microseconds: due))
     return true
   }
 

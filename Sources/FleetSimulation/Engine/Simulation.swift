@@ -10,9 +10,11 @@ public final class RunControl: Sendable {
   public init() {}
   /// Asks the run to stop; it throws `CancellationError` within milliseconds.
   public func cancel() { cancelled.store(true, ordering: .relaxed) }
+  /// Whether the run has been asked to stop; it may not have noticed yet.
   public var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
   /// How far the run has come.
   public var virtualTime: Instant { Instant(microseconds: virtualMicroseconds.load(ordering: .relaxed)) }
+  /// Upload attempts of the whole fleet so far.
   public var attempts: Int64 { attemptsSoFar.load(ordering: .relaxed) }
   package func report(virtualTime: Instant, attempts: Int64) {
     virtualMicroseconds.store(virtualTime.microseconds, ordering: .relaxed)

@@ -42,16 +42,6 @@ package enum ItemKind {
   package static let restart: UInt64 = 6
 }
 
-/// Where a device's consequences go: the windowed engine's calendars, or a test's heap.
-package protocol DeviceSink: ~Copyable {
-  /// `device` is a place in the shard.
-  mutating func schedule(trigger device: UInt32, at time: Instant)
-  mutating func schedule(wakeUp device: UInt32, at time: Instant)
-  mutating func schedule(restart device: UInt32, at time: Instant)
-  mutating func schedule(_ delivery: Delivery)
-  mutating func send(_ request: UploadRequest)
-}
-
 /// An upload on its way, as a shard's calendar keeps it: 24 bytes. The rest of `UploadRequest` can be read off the batch, whose record
 /// stays as long as an attempt's fate is open.
 struct UploadTicket: BitwiseCopyable {

@@ -24,7 +24,7 @@ struct WindowedEngine: ~Copyable {
     }
 
     mutating func deliver(_ delivery: Delivery, toShard shard: Int) {
-      self[shard].calendars.schedule(delivery)
+      self[shard].outbox.schedule(delivery)
     }
 
     deinit {
@@ -69,7 +69,7 @@ struct WindowedEngine: ~Copyable {
             plan: plan, scenario.fleet[piece.cohort], in: scenario, number: number, first: piece.first,
             count: piece.count, rowCount: rowCount
           ),
-          calendars: ShardCalendars(clock: clock, slotCount: slotCount, end: end, devices: piece.count)))
+          outbox: Outbox(clock: clock, slotCount: slotCount, end: end, devices: piece.count)))
     }
     rooms = Rooms(base: base, count: layout.count)
     front = ServerFront(scenario, shards: layout, rowCount: rowCount, checks: options.checks)
@@ -117,7 +117,7 @@ struct WindowedEngine: ~Copyable {
     var next = min(slotCount, clock.slot(of: min(front.nextOwnTime.microseconds, scenario.duration.microseconds)))
     for i in 0..<rooms.count where next > slot { next = rooms[i].nextOccupied(from: slot, limit: next) }
     if next <= slot { return slot }
-    for i in 0..<rooms.count { rooms[i].calendars.skip(to: next) }
+    for i in 0..<rooms.count { rooms[i].outbox.skip(to: next) }
     return next
   }
 
@@ -134,7 +134,7 @@ struct WindowedEngine: ~Copyable {
     let rooms = rooms.base
     for i in 0..<self.rooms.count {
       let first = arrivals.count
-      rooms[i].calendars.uploads.take(slot: slot, into: &arrivals)
+      rooms[i].outbox.uploads.take(slot: slot, into: &arrivals)
       let shard = UInt64(truncatingIfNeeded: i) &<< Self.shardShift
       for k in first..<arrivals.count {
         words.append(
@@ -158,7 +158,7 @@ struct WindowedEngine: ~Copyable {
         nextOwn = front.nextOwnTime.microseconds
         isPlain = front.answersPlainly
       }
-      if isPlain, front.arrivePlainly(upload, at: now, shard: shard, &rooms[shard].calendars) { continue }
+      if isPlain, front.arrivePlainly(upload, at: now, shard: shard, &rooms[shard].outbox) { continue }
       let request = rooms[shard].shard.request(upload, at: now)
       front.arrive(request, &self.rooms)
       nextOwn = front.nextOwnTime.microseconds

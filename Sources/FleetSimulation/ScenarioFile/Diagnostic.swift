@@ -1,6 +1,13 @@
 /// One thing wrong, or repaired, in a file or on the command line.
 public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
-  public enum Severity: Sendable, Hashable { case error, warning }
+  /// Whether the scenario can be run in spite of it.
+  public enum Severity: Sendable, Hashable {
+    /// Nothing runs.
+    case error
+    /// It runs: a value was repaired as an SDK would do, or what is asked for is probably not what is meant.
+    case warning
+  }
+  /// Whether the scenario can be run in spite of it.
   public var severity: Severity
   /// The file as the user named it, or `--set`.
   public var file: String

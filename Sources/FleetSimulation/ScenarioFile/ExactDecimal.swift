@@ -158,11 +158,21 @@ package struct ExactDecimal: Sendable, Hashable {
   /// fit.
   package func times(_ factor: UInt64, dividedBy divisor: UInt64) -> Int64? {
     guard !isNegative else { return nil }
-    let product = mantissa.multipliedFullWidth(by: factor)
+    var product = mantissa.multipliedFullWidth(by: factor)
     if exponent < 0 {
-      guard let power = Self.powerOfTen(-exponent) else { return nil }
-      let (scaled, overflow) = divisor.multipliedReportingOverflow(by: power)
-      return overflow ? nil : Self.roundedQuotient(product, scaled)
+      var digits = -exponent
+      while true {
+        if let power = Self.powerOfTen(digits) {
+          let (scaled, overflow) = divisor.multipliedReportingOverflow(by: power)
+          if !overflow { return Self.roundedQuotient(product, scaled) }
+        }
+        // More decimals than the divisor has room for: the last one goes. Halves of an even divisor are whole, so that moves no
+        // rounding.
+        if product.high == 0, product.low == 0 { return 0 }
+        let (high, remainder) = product.high.quotientAndRemainder(dividingBy: 10)
+        product = (high, UInt64(10).dividingFullWidth((remainder, product.low)).quotient)
+        digits -= 1
+      }
     }
     guard let power = Self.powerOfTen(exponent), product.high == 0 else { return nil }
     return Self.roundedQuotient(product.low.multipliedFullWidth(by: power), divisor)

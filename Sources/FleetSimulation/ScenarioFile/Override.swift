@@ -1,5 +1,6 @@
 /// `path=value` from the command line or from `compare:`.
 public struct Override: Sendable, Hashable {
+  /// Dotted keys of the normalised scenario: `tapi.bucket.capacity`, `fleet.phones.flush.interval`, `settings.…`.
   public var path: String
   /// JSON5 if it parses as such, else a plain string.
   public var value: String

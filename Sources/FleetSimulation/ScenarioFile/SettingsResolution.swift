@@ -46,12 +46,13 @@ struct SettingsResolution {
       let targeted = changes.contains { $0.cohort == index && !$0.isOfRollout }
       var key: String? = targeted || isOwn ? nil : "shared"
       if !targeted, isOwn, case .string(let name)? = node?.content { key = "file " + name }
-      key?.append(" \(policy.missingSection)")
+      key?.append(" \(policy.missingSection) \(policy.rateLimitingOff)")
       var settings = CohortSettings()
       if let key, let config = decoded[key] {
         settings.base = config
       } else {
-        settings.base = base(node, place, cohort: index, policy, reporting: &decoder)
+        settings.base = base(
+          node, place, cohort: index, policy, declaredAt: (node ?? cohort).position, reporting: &decoder)
         if let key { decoded[key] = settings.base }
       }
       settings.rollout = rollout(
@@ -64,14 +65,14 @@ struct SettingsResolution {
 
   private mutating func base(
     _ node: PositionedValue?, _ place: String, cohort: Int, _ policy: RetryPolicy,
-    reporting decoder: inout ScenarioDecoder
+    declaredAt position: Position, reporting decoder: inout ScenarioDecoder
   ) -> HTTPConfig {
     var settings =
       node.flatMap { tree($0, place, reporting: &decoder) }
       ?? (tree: PositionedValue(.object([]), at: .commandLine), prefix: place)
     if let replacement { settings = (replacement, "") }
     let changes = changes.filter { ($0.cohort == nil || $0.cohort == cohort) && !$0.isOfRollout }
-    return config(settings, changes, policy, reporting: &decoder)
+    return config(settings, changes, policy, declaredAt: position, reporting: &decoder)
   }
 
   /// The Settings of a rollout are a version of their own: nothing in them comes from the ones before.
@@ -81,12 +82,12 @@ struct SettingsResolution {
   ) -> HTTPConfig? {
     let changes = changes.filter { $0.cohort == cohort && $0.isOfRollout }
     guard let node, let settings = tree(node, place, reporting: &decoder) else { return nil }
-    return config(settings, changes, policy, reporting: &decoder)
+    return config(settings, changes, policy, declaredAt: node.position, reporting: &decoder)
   }
 
   private mutating func config(
     _ original: (tree: PositionedValue, prefix: String), _ changes: [SettingsChange], _ policy: RetryPolicy,
-    reporting decoder: inout ScenarioDecoder
+    declaredAt position: Position, reporting decoder: inout ScenarioDecoder
   ) -> HTTPConfig {
     var settings = original
     for change in changes {
@@ -96,10 +97,15 @@ struct SettingsResolution {
         SettingsTree.apply(change, to: &settings.tree)
       }
     }
-    let (config, repairs) = HTTPConfig.decode(
-      SettingsTree.settingsValue(settings.tree), missingSection: policy.missingSection)
+    let value = SettingsTree.settingsValue(settings.tree)
+    let (config, repairs) = HTTPConfig.decode(value, missingSection: policy.missingSection)
     for repair in repairs {
       report(repair, in: settings, changes, reporting: &decoder)
+    }
+    if let message = Self.whatIsMissing(in: value, config, policy) {
+      let isCommandLine = settings.tree.position == .commandLine
+      let path = settings.prefix.isEmpty ? "httpConfig" : settings.prefix
+      add(message, at: isCommandLine ? position : settings.tree.position, path, &decoder, .warning)
     }
     if case .additive = config.backoff.jitter { return config }
     if let change = changes.last(where: { $0.parts == ["backoffConfig", "jitterPercent"] }) {
@@ -133,13 +139,34 @@ struct SettingsResolution {
     return nil
   }
 
+  /// Sections that the client takes as switched off because they are not there (S13); nil: none.
+  private static func whatIsMissing(
+    in value: SettingsValue, _ config: HTTPConfig, _ policy: RetryPolicy
+  ) -> String? {
+    let wouldBe = HTTPConfig.decode(value, missingSection: .defaultsOn).config
+    var missing: [String] = []
+    if config.backoff.isEnabled != wouldBe.backoff.isEnabled {
+      missing.append("backoffConfig (a failed batch is tried again at every flush, without waits or limits)")
+    }
+    if config.rateLimit.isEnabled != wouldBe.rateLimit.isEnabled {
+      let effect = policy.rateLimitingOff == .drop ? "a 429 drops its batch" : "a 429 makes nothing wait"
+      missing.append("rateLimitConfig (\(effect))")
+    }
+    if missing.isEmpty { return nil }
+    return "no " + missing.joined(separator: ", no ")
+      + ": with missingSection \"off\" (fleetsim presets) a missing "
+      + "section is switched off; write {} to switch it on with its defaults"
+  }
+
   private mutating func add(
-    _ message: String, at position: Position, _ path: String, _ decoder: inout ScenarioDecoder
+    _ message: String, at position: Position, _ path: String, _ decoder: inout ScenarioDecoder,
+    _ severity: Diagnostic.Severity = .error
   ) {
     let diagnostic = Diagnostic(
-      file: ScenarioDecoder.name(of: position, in: decoder.sources), line: Int(position.line), path: path,
+      severity: severity, file: ScenarioDecoder.name(of: position, in: decoder.sources),
+      line: Int(position.line), path: path,
       message: message)
-    if reported.insert(diagnostic).inserted { decoder.report(message, at: position, path) }
+    if reported.insert(diagnostic).inserted { decoder.add(severity, message, at: position, path) }
   }
 
   private mutating func report(

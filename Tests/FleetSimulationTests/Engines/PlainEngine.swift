@@ -32,9 +32,8 @@ struct PlainEngine: ~Copyable {
     }
   }
 
-  struct Sink: ~Copyable, DeviceSink, DeliverySink {
+  struct Agenda: ~Copyable, DeliverySink {
     var heap: [Entry] = []
-    var shard = 0
     var late: [(Delivery, Int)] = []
     var sent: [UploadRequest] = []
     let end: Instant
@@ -71,28 +70,24 @@ struct PlainEngine: ~Copyable {
       }
     }
 
-    mutating func schedule(trigger device: UInt32, at time: Instant) {
-      push(
-        Entry(
-          time: time, kind: 9, tie: (UInt64(shard), UInt64(device), 0, 0),
-          event: .trigger(device, shard: shard)))
+    /// Takes over what a shard's devices have planned and sent.
+    mutating func take(_ outbox: inout Outbox, shard: Int) {
+      for (kind, device, time) in outbox.collected.timers {
+        let event: Event =
+          switch kind {
+          case ItemKind.trigger: .trigger(device, shard: shard)
+          case ItemKind.wakeUp: .wakeUp(device, shard: shard)
+          default: .restart(device, shard: shard)
+          }
+        push(
+          Entry(
+            time: time, kind: kind == ItemKind.wakeUp ? 8 : kind == ItemKind.trigger ? 9 : 10,
+            tie: (UInt64(shard), UInt64(device), 0, 0), event: event))
+      }
+      for delivery in outbox.collected.deliveries { deliver(delivery, toShard: shard) }
+      for upload in outbox.collected.uploads { send(upload) }
+      outbox.collected = .init()
     }
-
-    mutating func schedule(wakeUp device: UInt32, at time: Instant) {
-      push(
-        Entry(
-          time: time, kind: 8, tie: (UInt64(shard), UInt64(device), 0, 0),
-          event: .wakeUp(device, shard: shard)))
-    }
-
-    mutating func schedule(restart device: UInt32, at time: Instant) {
-      push(
-        Entry(
-          time: time, kind: 10, tie: (UInt64(shard), UInt64(device), 0, 0),
-          event: .restart(device, shard: shard)))
-    }
-
-    mutating func schedule(_ delivery: Delivery) { deliver(delivery, toShard: shard) }
 
     mutating func deliver(_ d: Delivery, toShard target: Int) {
       if d.due >= end {
@@ -146,40 +141,41 @@ struct PlainEngine: ~Copyable {
     }
     var front = ServerFront(scenario, shards: layout, rowCount: rowCount, checks: true)
     let end = Instant.start + scenario.duration
-    var sink = Sink(end: end, seed: scenario.seed)
+    var agenda = Agenda(end: end, seed: scenario.seed)
+    var outbox = Outbox(collecting: end)
     for number in 0..<layout.count {
-      sink.shard = number
-      for device in 0..<UInt32(shards[number].count) { shards[number].start(device: device, &sink) }
+      for device in 0..<UInt32(shards[number].count) { shards[number].start(device: device, &outbox) }
+      agenda.take(&outbox, shard: number)
     }
     while true {
-      let time = sink.heap.first?.time ?? .never
+      let time = agenda.heap.first?.time ?? .never
       if front.nextOwnTime <= time, front.nextOwnTime < end {
-        front.advance(through: front.nextOwnTime, &sink)
+        front.advance(through: front.nextOwnTime, &agenda)
         continue
       }
-      guard let entry = sink.pop() else { break }
+      guard let entry = agenda.pop() else { break }
       switch entry.event {
       case .arrival(let request):
-        front.arrive(request, &sink)
+        front.arrive(request, &agenda)
       case .delivery(let delivery, let shard):
-        sink.shard = shard
-        shards[shard].handle(delivery, &sink)
+        shards[shard].handle(delivery, &outbox)
+        agenda.take(&outbox, shard: shard)
       case .wakeUp(let device, let shard):
-        sink.shard = shard
-        shards[shard].handleWakeUp(device, at: entry.time, &sink)
+        shards[shard].handleWakeUp(device, at: entry.time, &outbox)
+        agenda.take(&outbox, shard: shard)
       case .trigger(let device, let shard):
-        sink.shard = shard
-        shards[shard].handleTrigger(device, at: entry.time, &sink)
+        shards[shard].handleTrigger(device, at: entry.time, &outbox)
+        agenda.take(&outbox, shard: shard)
       case .restart(let device, let shard):
-        sink.shard = shard
-        shards[shard].handleRestart(device, at: entry.time, &sink)
+        shards[shard].handleRestart(device, at: entry.time, &outbox)
+        agenda.take(&outbox, shard: shard)
       }
     }
-    for (delivery, shard) in sink.late { shards[shard].countLateAcceptance(delivery, end: end) }
+    for (delivery, shard) in agenda.late { shards[shard].countLateAcceptance(delivery, end: end) }
     var assembly = RunAssembly(scenario)
     for number in 0..<layout.count {
       assembly.add(shards[number], cohort: scenario.fleet[layout[number].cohort])
     }
-    return Result(record: assembly.record(front), sent: sink.sent)
+    return Result(record: assembly.record(front), sent: agenda.sent)
   }
 }

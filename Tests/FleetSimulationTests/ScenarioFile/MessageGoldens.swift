@@ -144,6 +144,12 @@ enum MessageGoldens {
     cohort +client: 'segment-swfit', flushWhileUploading: 'join'
       3: fleet.phones.client: "segment-swfit" is not known; did you mean "segment-swift"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native"
       3: fleet.phones.flushWhileUploading: "join" is not known; did you mean "joins"? Allowed: "joins", "ignored"
+    cohort +client: 'segment-kotlin'
+      3: warning: settings: no backoffConfig (a failed batch is tried again at every flush, without waits or limits), no rateLimitConfig (a 429 drops its batch): with missingSection "off" (fleetsim presets) a missing section is switched off; write {} to switch it on with its defaults
+    cohort +client: 'segment-swift', settings: { backoffConfig: {}, rateLimitConfig: { enabled: false } }
+    cohort +policy: { missingSection: 'off' }, settings: { httpConfig: { backoffConfig: {} } }
+      3: warning: fleet.phones.settings: no rateLimitConfig (a 429 makes nothing wait): with missingSection "off" (fleetsim presets) a missing section is switched off; write {} to switch it on with its defaults
+    cohort +client: 'segment-react-native'
     cohort +client: 5
       3: fleet.phones.client: expected one of "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", found 5
     cohort +flush: { count: null, interval: null }

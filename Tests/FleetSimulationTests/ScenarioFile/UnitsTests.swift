@@ -65,6 +65,12 @@ struct UnitsTests {
     #expect(try Units.milliPerSecond("1/day") == 0)
     #expect(try Units.milliPerSecond("3600/h") == 1_000)
     #expect(try Units.milliPerSecond("0/s") == 0)
+    // As a script computes them: many decimals are rounded, not refused.
+    #expect(try Units.milliPerSecond("25.319999999999997/s") == 25_320)
+    #expect(try Units.milliPerSecond("0.3333333333333333333/min") == 6)
+    #expect(try Units.milliPerSecond("1.000499999999999999/s") == 1_000)
+    #expect(try Units.milliPerSecond("1.0005000000000000000/s") == 1_001)
+    #expect(try Units.milliPerSecond("1e-400/s") == 0)
     #expect(try Units.milliPerSecond("9999999999999999999/s") == .max)
     #expect(Units.text(milliPerSecond: 66_667) == "66.667/s")
     #expect(Units.text(milliPerSecond: 1_500) == "1.5/s")

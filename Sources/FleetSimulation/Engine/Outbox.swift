@@ -1,11 +1,11 @@
 import SimulationKernel
 import TAPIModel
 
-/// What is due for one shard's devices and what they have sent, by window.
+/// Where a device's consequences go: what is due for one shard's devices and what they have sent, by window.
 ///
-/// Four calendars by kind of item: timers (triggers and restarts, a word each), wake-ups (the device alone: its record knows the
+/// For an engine without windows (`init(collecting:)`) it just collects them. Four calendars by kind of item: timers (triggers and restarts, a word each), wake-ups (the device alone: its record knows the
 /// time), deliveries, and uploads on their way.
-struct ShardCalendars: ~Copyable, DeviceSink {
+package struct Outbox: ~Copyable {
   /// A timer word: time within the window (19 bits) | kind (3 bits) | device (41 bits).
   static var deviceBits: UInt64 { 41 }
   static var kindBits: UInt64 { 44 }
@@ -22,9 +22,25 @@ struct ShardCalendars: ~Copyable, DeviceSink {
   var windowEnd: Int64 = 0
   /// Acceptances whose answer is due after the end of the run: they still count.
   var late = GrowableBuffer<Delivery>()
+  private let isCollecting: Bool
+  /// What has been put in since it was last emptied, when it collects.
+  package var collected = Collected()
+
+  package struct Collected {
+    /// `kind` is an `ItemKind`, `device` a place in the shard.
+    package var timers: [(kind: UInt64, device: UInt32, time: Instant)] = []
+    package var deliveries: [Delivery] = []
+    package var uploads: [UploadRequest] = []
+  }
+
+  /// Collects whatever comes, for a caller that orders it itself.
+  package init(collecting end: Instant) {
+    self.init(clock: WindowClock(notLongerThan: .seconds(1)), slotCount: 1, end: end, devices: 1, collects: true)
+  }
 
   /// - Parameter devices: a few devices are given smaller rings.
-  init(clock: WindowClock, slotCount: Int, end: Instant, devices: Int) {
+  init(clock: WindowClock, slotCount: Int, end: Instant, devices: Int, collects: Bool = false) {
+    isCollecting = collects
     self.clock = clock
     self.end = end
     let ring = max(1 << 8, min(1 << 16, devices &* 16))
@@ -42,7 +58,9 @@ struct ShardCalendars: ~Copyable, DeviceSink {
   @inline(__always)
   private mutating func schedule(_ kind: UInt64, _ device: UInt32, _ time: Instant) {
     let word = Self.word(clock.offset(of: time.microseconds), kind, UInt64(device))
-    if time.microseconds < windowEnd {
+    if isCollecting {
+      collected.timers.append((kind, device, time))
+    } else if time.microseconds < windowEnd {
       inWindow.push(word)
     } else {
       timers.push(word, slot: clock.slot(of: time.microseconds))
@@ -59,7 +77,9 @@ struct ShardCalendars: ~Copyable, DeviceSink {
 
   @inline(__always)
   mutating func schedule(wakeUp device: UInt32, at time: Instant) {
-    if time.microseconds < windowEnd {
+    if isCollecting {
+      collected.timers.append((ItemKind.wakeUp, device, time))
+    } else if time.microseconds < windowEnd {
       inWindow.push(Self.word(clock.offset(of: time.microseconds), ItemKind.wakeUp, UInt64(device)))
     } else {
       wakeUps.push(device, slot: clock.slot(of: time.microseconds))
@@ -67,7 +87,9 @@ struct ShardCalendars: ~Copyable, DeviceSink {
   }
 
   mutating func schedule(_ delivery: Delivery) {
-    if delivery.due < end {
+    if isCollecting {
+      collected.deliveries.append(delivery)
+    } else if delivery.due < end {
       let time = delivery.due.microseconds
       deliveries.push(DeliveryTicket(delivery, offset: clock.offset(of: time)), slot: clock.slot(of: time))
     } else if delivery.kind == .answer, delivery.status == 200 {
@@ -90,7 +112,9 @@ struct ShardCalendars: ~Copyable, DeviceSink {
 
   @inline(__always)
   mutating func send(_ request: UploadRequest) {
-    if request.arrival < end {
+    if isCollecting {
+      collected.uploads.append(request)
+    } else if request.arrival < end {
       let time = request.arrival.microseconds
       uploads.push(
         UploadTicket(

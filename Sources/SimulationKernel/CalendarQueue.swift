@@ -89,7 +89,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   }
 
   /// A chunk for a slot whose latest chunk ends at `offset`, or that has none (0): where its first item goes.
-  @inlinable
+  @inlinable @inline(never)
   mutating func newChunk(endingAt offset: Int) -> Int {
     var index = Int(truncatingIfNeeded: freeChunk)
     if index != 0 {

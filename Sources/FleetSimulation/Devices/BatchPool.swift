@@ -53,6 +53,10 @@ struct BatchRecord: BitwiseCopyable {
     flags = .held
   }
 
+  /// The number of the attempt that would come next.
+  @inline(__always)
+  var nextAttempt: UInt16 { attempts == .max ? 2 : attempts &+ 1 }
+
   @inline(__always)
   mutating func attemptLeaves() { if outstanding != .max { outstanding &+= 1 } }
   @inline(__always)

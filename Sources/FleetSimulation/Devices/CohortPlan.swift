@@ -39,8 +39,8 @@ package struct CohortPlan {
   let concurrency: UInt32
   let timeout: Int64
   let latency: Sampler
-  /// Microseconds; 0: the latency is drawn.
-  let constantLatency: UInt32
+  /// Zeros: the latency is drawn.
+  let constantLatency: Latency
   /// Events created before it are *old*: they tell when the backlog of the last incident has drained.
   let oldBefore: Int64
   let policy: RetryPolicy
@@ -101,7 +101,12 @@ package struct CohortPlan {
     concurrency = UInt32(clamping: cohort.uploadConcurrency)
     timeout = cohort.timeout.microseconds
     latency = Sampler(cohort.latency)
-    if case .constant(let span) = cohort.latency { constantLatency = UInt32(clamping: span.microseconds) } else { constantLatency = 0 }
+    var constantLatency = Latency(up: 0, down: 0)
+    if case .constant(let span) = cohort.latency {
+      let microseconds = UInt32(clamping: span.microseconds)
+      constantLatency = Latency(up: microseconds, down: microseconds)
+    }
+    self.constantLatency = constantLatency
     isRegular = isPeriodic && cohort.flush.count == nil
     periods = FastDivider(max(period, 1))
     hasLifecycle = cohort.lifecycle != nil
@@ -113,6 +118,14 @@ package struct CohortPlan {
     keepsLoopState = !isRebatch || concurrency > 1 || ignoresFlushWhileUploading
     oldBefore = scenario.tapi.incidents.map(\.end.microseconds).max() ?? .min
     self.checks = checks
+  }
+}
+
+extension CohortPlan {
+  /// One way each, microseconds.
+  struct Latency: BitwiseCopyable {
+    var up: UInt32
+    var down: UInt32
   }
 }
 

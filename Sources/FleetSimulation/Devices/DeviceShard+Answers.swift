@@ -17,22 +17,22 @@ extension DeviceShard {
     }
     batches[batch].attemptEnds()
     self[delivery.device].pointee.noteReception(at: delivery.due)
-    let isAwaited =
-      batches[batch].flags.contains(.inFlight) && batches[batch].attempts == delivery.attempt
     if delivery.status == 200 {
       accept(batch, delivery.device, at: delivery.due - Span(microseconds: Int64(delivery.downlink)))
-      if isAwaited {
-        succeed(delivery, &sink)
-        return
-      }
-      traceUnheard(delivery)
-    } else if isAwaited {
-      let retryAfter = delivery.retryAfter == .max ? nil : Int64(delivery.retryAfter)
-      fail(.status(Int(delivery.status), retryAfter: retryAfter), delivery, &sink)
+    }
+    guard batches[batch].flags.contains(.inFlight), batches[batch].attempts == delivery.attempt else {
+      // The app was killed meanwhile: nobody waits for this answer.
+      if delivery.status == 200 { traceUnheard(delivery) }
+      releaseIfDone(batch)
       return
     }
-    // The app was killed meanwhile: nobody waits for this answer.
-    releaseIfDone(batch)
+    if delivery.status == 200 { succeed(delivery, &sink) } else { fail(delivery, &sink) }
+  }
+
+  @inline(never)
+  private mutating func fail(_ delivery: Delivery, _ sink: inout Outbox) {
+    let retryAfter = delivery.retryAfter == .max ? nil : Int64(delivery.retryAfter)
+    fail(.status(Int(delivery.status), retryAfter: retryAfter), delivery, &sink)
   }
 
   /// Time-outs, and what only the observers hear of.
@@ -68,7 +68,6 @@ extension DeviceShard {
   private mutating func succeed(_ delivery: Delivery, _ sink: inout Outbox) {
     let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
     let record = self[device]
-    let ordinal = batches[batch].firstOrdinal
     let isOnly = record.pointee.oldest == batch && record.pointee.newest == batch && tracedDevice == .max
     let response = UploadResponse.status(200, retryAfter: nil)
     if !isOnly { endUpload(response, delivery) }
@@ -84,8 +83,16 @@ extension DeviceShard {
     if plan.pointee.policy.endsWait(otherBatchOfFlushFailed: otherFailed) { record.pointee.gate.reset() }
     if isOnly {
       settleOnly(batch, device, at: now)
-      return
+    } else {
+      goOn(delivery, outcome, &sink)
     }
+  }
+
+  /// A batch has been delivered, and the loop goes on with others.
+  @inline(never)
+  private mutating func goOn(_ delivery: Delivery, _ outcome: RetryOutcome, _ sink: inout Outbox) {
+    let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
+    let ordinal = batches[batch].firstOrdinal
     settle(batch, device, at: now)
     if isTraced(device) { note(.decided(batch: Int(ordinal), outcome), device, at: now) }
     continueLoop(device, from: loopCursor(device, behind: ordinal), at: now, &sink)
@@ -210,19 +217,26 @@ extension DeviceShard {
     var created = batches[batch].firstTime
     var old: Int64 = created < plan.pointee.oldBefore ? 1 : 0
     var sum = recordDelivery(after: time.microseconds &- created, row: row)
-    if events > 1 {
-      let key = key(of: device).child(RandomPurpose.events)
-      var ordinal = batches[batch].firstOrdinal
-      for _ in 1..<events {
-        ordinal &+= 1
-        created &+= plan.gap(before: ordinal, key)
-        sum &+= recordDelivery(after: time.microseconds &- created, row: row)
-        if created < plan.pointee.oldBefore { old &+= 1 }
-      }
-    }
+    if events > 1 { acceptMore(batch, device, at: time, row: row, &sum, &old) }
     counters.add(sum, to: .timeToDeliverySum, row: row)
     if old > 0, !batches[batch].flags.contains(.dropped) {
       counters.add(old, to: .settledOldEvents, row: row)
+    }
+  }
+
+  /// The events behind a batch's first.
+  @inline(never)
+  private mutating func acceptMore(
+    _ batch: UInt32, _ device: UInt32, at time: Instant, row: Int, _ sum: inout Int64, _ old: inout Int64
+  ) {
+    let key = key(of: device).child(RandomPurpose.events)
+    var created = batches[batch].firstTime
+    var ordinal = batches[batch].firstOrdinal
+    for _ in 1..<batches[batch].events {
+      ordinal &+= 1
+      created &+= plan.gap(before: ordinal, key)
+      sum &+= recordDelivery(after: time.microseconds &- created, row: row)
+      if created < plan.pointee.oldBefore { old &+= 1 }
     }
   }
 

@@ -124,6 +124,11 @@ extension DeviceShard {
       }
       return
     }
+    countUneven(device, first: first, after: past, through: horizon)
+  }
+
+  @inline(never)
+  private mutating func countUneven(_ device: UInt32, first: Int64, after past: Int64, through horizon: Int64) {
     let counted = periodicEvents(from: first, through: min(past, plan.pointee.end &- 1))
     let last = periodicEvents(from: first, through: horizon)
     var time = first &+ Int64(counted) &* plan.pointee.period
@@ -136,6 +141,7 @@ extension DeviceShard {
   }
 
   /// Looking ahead costs one draw an event, the same that taking it later would.
+  @inline(never)
   private mutating func drawAhead(_ device: UInt32, nextInterval: Int64, horizon: Int64) -> Int64 {
     let events = pending.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
     var time = events.pointee.aheadTime

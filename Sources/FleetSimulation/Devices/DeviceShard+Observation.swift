@@ -29,7 +29,7 @@ extension DeviceShard {
 
 extension DeviceShard {
   /// What the server has to know of an upload that arrives: a batch's record stays as it was sent while an attempt is open.
-  func request(_ upload: UploadTicket, at now: Instant) -> UploadRequest {
+  package func request(_ upload: UploadTicket, at now: Instant) -> UploadRequest {
     let batch = batches[upload.batch]
     return UploadRequest(
       arrival: now, device: UInt32(truncatingIfNeeded: globalNumber(upload.device)), place: upload.device,

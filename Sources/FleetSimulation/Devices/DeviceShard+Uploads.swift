@@ -227,42 +227,47 @@ extension DeviceShard {
   }
 
   @inline(__always)
-  private mutating func send(
-    _ batch: UInt32, _ device: UInt32, at now: Instant, _ sink: inout Outbox
-  ) {
-    let record = self[device]
+  mutating func send(_ batch: UInt32, _ device: UInt32, at now: Instant, _ sink: inout Outbox) {
     if plan.pointee.checks { checkSend(batch, device, at: now) }
-    let attempt = batches[batch].attempts == .max ? 2 : batches[batch].attempts &+ 1
-    batches[batch].attempts = attempt
-    batches[batch].flags.insert(.inFlight)
-    batches[batch].attemptLeaves()
-    let ordinal = batches[batch].firstOrdinal
-    var up = plan.pointee.constantLatency
-    var down = up
-    if up == 0 {
-      let network = key(of: device).child(UploadRequest.name(firstOrdinal: ordinal, number: attempt))
-      up = UInt32(clamping: plan.pointee.latency.sample(network.child(RandomPurpose.networkUp)).microseconds)
-      down = UInt32(
-        clamping: plan.pointee.latency.sample(network.child(RandomPurpose.networkDown)).microseconds)
-    }
+    let upload = batches.records + Int(truncatingIfNeeded: batch)
+    let attempt = upload.pointee.nextAttempt
+    upload.pointee.attempts = attempt
+    upload.pointee.flags.insert(.inFlight)
+    upload.pointee.attemptLeaves()
+    var latency = plan.pointee.constantLatency
+    if latency.up == 0 { latency = drawLatency(batch, device) }
     sink.send(
-      UploadRequest(
-        arrival: now + Span(microseconds: Int64(up)),
-        device: UInt32(truncatingIfNeeded: globalNumber(device)), place: device, batch: batch,
-        firstOrdinal: ordinal, uplink: up, downlink: down, events: batches[batch].events, attempt: attempt,
-        generation: batches[batch].generation, shard: UInt16(truncatingIfNeeded: number)))
-    if Int64(up) > plan.pointee.timeout {
-      // The client gives up while the request still travels; the server never learns of it in time to say so.
-      sink.schedule(
-        Delivery(
-          due: now + Span(microseconds: plan.pointee.timeout), device: device, batch: batch,
-          firstOrdinal: ordinal, downlink: down, retryAfter: .max, attempt: attempt,
-          generation: batches[batch].generation, status: 0, kind: .timeOut, resolves: false))
-    }
+      UploadTicket(
+        offset: 0, device: device, batch: batch, uplink: latency.up, downlink: latency.down,
+        attempt: attempt, generation: upload.pointee.generation), at: now)
+    if Int64(latency.up) > plan.pointee.timeout { giveUpOnTheWay(batch, device, at: now, &sink) }
     setInFlight(inFlight(device) &+ 1, device)
     count(1, .inFlightChange, at: now)
     attempts &+= 1
-    record.pointee.noteAttempt(events: batches[batch].events, at: now)
+    self[device].pointee.noteAttempt(events: upload.pointee.events, at: now)
+  }
+
+  /// One-way latencies of a batch's latest attempt.
+  @inline(never)
+  private mutating func drawLatency(_ batch: UInt32, _ device: UInt32) -> CohortPlan.Latency {
+    let network = key(of: device).child(
+      UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
+    let up = plan.pointee.latency.sample(network.child(RandomPurpose.networkUp)).microseconds
+    let down = plan.pointee.latency.sample(network.child(RandomPurpose.networkDown)).microseconds
+    return CohortPlan.Latency(up: UInt32(clamping: up), down: UInt32(clamping: down))
+  }
+
+  /// The client gives up while the request still travels; the server never learns of it in time to say so.
+  @inline(never)
+  private mutating func giveUpOnTheWay(
+    _ batch: UInt32, _ device: UInt32, at now: Instant, _ sink: inout Outbox
+  ) {
+    sink.schedule(
+      Delivery(
+        due: now + Span(microseconds: plan.pointee.timeout), device: device, batch: batch,
+        firstOrdinal: batches[batch].firstOrdinal, downlink: 0, retryAfter: .max,
+        attempt: batches[batch].attempts, generation: batches[batch].generation, status: 0, kind: .timeOut,
+        resolves: false))
   }
 }
 

@@ -207,9 +207,13 @@ struct RowCursor: BitwiseCopyable {
 
   @inline(__always)
   mutating func row(at time: Int64) -> Int {
-    if UInt64(bitPattern: time &- start) < UInt64(bitPattern: divider.divisor) { return current }
+    if UInt64(bitPattern: time &- start) >= UInt64(bitPattern: divider.divisor) { move(to: time) }
+    return current
+  }
+
+  @inline(never)
+  private mutating func move(to time: Int64) {
     current = Int(truncatingIfNeeded: divider.quotient(time))
     start = Int64(current) &* divider.divisor
-    return current
   }
 }

@@ -30,7 +30,7 @@ package struct Outbox: ~Copyable {
     /// `kind` is an `ItemKind`, `device` a place in the shard.
     package var timers: [(kind: UInt64, device: UInt32, time: Instant)] = []
     package var deliveries: [Delivery] = []
-    package var uploads: [UploadRequest] = []
+    package var uploads: [(ticket: UploadTicket, arrival: Instant)] = []
   }
 
   /// Collects whatever comes, for a caller that orders it itself.
@@ -110,21 +110,25 @@ package struct Outbox: ~Copyable {
     }
   }
 
+  /// An upload leaves at `now`; its offset is set here.
   @inline(__always)
-  mutating func send(_ request: UploadRequest) {
+  mutating func send(_ upload: UploadTicket, at now: Instant) {
+    let arrival = now.microseconds &+ Int64(upload.uplink)
     if isCollecting {
-      collected.uploads.append(request)
-    } else if request.arrival < end {
-      let time = request.arrival.microseconds
-      uploads.push(
-        UploadTicket(
-          offset: UInt32(truncatingIfNeeded: clock.offset(of: time)), device: request.place, batch: request.batch,
-          uplink: request.uplink, downlink: request.downlink, attempt: request.attempt,
-          generation: request.generation), slot: clock.slot(of: time))
+      collect(upload, arrival: Instant(microseconds: arrival))
+    } else if arrival < end.microseconds {
+      var upload = upload
+      upload.offset = UInt32(truncatingIfNeeded: clock.offset(of: arrival))
+      uploads.push(upload, slot: clock.slot(of: arrival))
     }
   }
 
-  /// Closes the slot without looking, or finds the next that may hold items.
+  @inline(never)
+  private mutating func collect(_ upload: UploadTicket, arrival: Instant) {
+    collected.uploads.append((upload, arrival))
+  }
+
+  /// The first slot from `slot` on that may hold items; at most `limit`.
   func nextOccupied(from slot: Int, limit: Int) -> Int {
     var next = timers.nextOccupied(from: slot, limit: limit)
     next = wakeUps.nextOccupied(from: slot, limit: next)

@@ -44,7 +44,7 @@ package enum ItemKind {
 
 /// An upload on its way, as a shard's calendar keeps it: 24 bytes. The rest of `UploadRequest` can be read off the batch, whose record
 /// stays as long as an attempt's fate is open.
-struct UploadTicket: BitwiseCopyable {
+package struct UploadTicket: BitwiseCopyable {
   /// Microseconds after the start of the window that it arrives in.
   var offset: UInt32
   var device: UInt32

@@ -71,7 +71,7 @@ struct PlainEngine: ~Copyable {
     }
 
     /// Takes over what a shard's devices have planned and sent.
-    mutating func take(_ outbox: inout Outbox, shard: Int) {
+    mutating func take(_ outbox: inout Outbox, from devices: borrowing DeviceShard, shard: Int) {
       for (kind, device, time) in outbox.collected.timers {
         let event: Event =
           switch kind {
@@ -85,7 +85,7 @@ struct PlainEngine: ~Copyable {
             tie: (UInt64(shard), UInt64(device), 0, 0), event: event))
       }
       for delivery in outbox.collected.deliveries { deliver(delivery, toShard: shard) }
-      for upload in outbox.collected.uploads { send(upload) }
+      for (ticket, arrival) in outbox.collected.uploads { send(devices.request(ticket, at: arrival)) }
       outbox.collected = .init()
     }
 
@@ -145,7 +145,7 @@ struct PlainEngine: ~Copyable {
     var outbox = Outbox(collecting: end)
     for number in 0..<layout.count {
       for device in 0..<UInt32(shards[number].count) { shards[number].start(device: device, &outbox) }
-      agenda.take(&outbox, shard: number)
+      agenda.take(&outbox, from: shards[number], shard: number)
     }
     while true {
       let time = agenda.heap.first?.time ?? .never
@@ -159,16 +159,16 @@ struct PlainEngine: ~Copyable {
         front.arrive(request, &agenda)
       case .delivery(let delivery, let shard):
         shards[shard].handle(delivery, &outbox)
-        agenda.take(&outbox, shard: shard)
+        agenda.take(&outbox, from: shards[shard], shard: shard)
       case .wakeUp(let device, let shard):
         shards[shard].handleWakeUp(device, at: entry.time, &outbox)
-        agenda.take(&outbox, shard: shard)
+        agenda.take(&outbox, from: shards[shard], shard: shard)
       case .trigger(let device, let shard):
         shards[shard].handleTrigger(device, at: entry.time, &outbox)
-        agenda.take(&outbox, shard: shard)
+        agenda.take(&outbox, from: shards[shard], shard: shard)
       case .restart(let device, let shard):
         shards[shard].handleRestart(device, at: entry.time, &outbox)
-        agenda.take(&outbox, shard: shard)
+        agenda.take(&outbox, from: shards[shard], shard: shard)
       }
     }
     for (delivery, shard) in agenda.late { shards[shard].countLateAcceptance(delivery, end: end) }

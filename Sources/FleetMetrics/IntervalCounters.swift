@@ -21,6 +21,10 @@ where Counter.RawValue == Int {
     cells[row &* columns &+ counter.rawValue] &+= n
   }
 
+  /// The counters of a row by their raw values.
+  @inlinable @inline(__always)
+  public func base(row: Int) -> UnsafeMutablePointer<Int64> { cells + row &* columns }
+
   @inlinable
   public subscript(row: Int, counter: Counter) -> Int64 { cells[row &* columns &+ counter.rawValue] }
 

@@ -19,7 +19,7 @@ public struct TAPIServer: ~Copyable {
   private var nextCondition = 1
   /// The outage that is on.
   private var outage: OutageAnswer?
-  @usableFromInline var bucket: TokenBucket
+  private var bucket: TokenBucket
   private let isBucket: Bool
   private let bucketServiceTime: Sampler
   private let bucketRate: Int64
@@ -29,8 +29,7 @@ public struct TAPIServer: ~Copyable {
   /// Bookings since the caller last took them; only workers book time.
   public var usage: [Usage] = []
   /// When the server itself has something to do next: an incident's boundary or a completion.
-  public var nextOwnTime: Instant { ownTime }
-  @usableFromInline var ownTime = Instant.never
+  public private(set) var nextOwnTime = Instant.never
 
   /// An answer that leaves at once and does not depend on who asked.
   @frozen
@@ -44,19 +43,42 @@ public struct TAPIServer: ~Copyable {
     }
   }
 
-  /// Whether `plainAnswer(at:)` may stand in for `arrive` until `nextOwnTime`: a bucket without service time whose refusals and
+  /// Whether `plainAnswers` may stand in for `arrive` until `nextOwnTime`: a bucket without service time whose refusals and
   /// outage are the same for everybody.
   public private(set) var answersPlainly = false
-  @usableFromInline var isDown = false
-  @usableFromInline var downAnswer = PlainAnswer(status: 0)
-  @usableFromInline var refusalAnswer = PlainAnswer(status: 0)
+  private var isDown = false
+  private var downAnswer = PlainAnswer(status: 0)
+  private var refusalAnswer = PlainAnswer(status: 0)
 
-  /// Decides on a request that arrives now without looking at it; with `answersPlainly` only.
-  @inlinable @inline(__always)
-  public mutating func plainAnswer(at now: Instant) -> PlainAnswer {
-    if isDown { return downAnswer }
-    return bucket.take(at: now) ? PlainAnswer(status: 200) : refusalAnswer
+  /// The server's part that answers plainly, taken out to be asked in a tight loop and given back by `resume`.
+  @frozen
+  public struct PlainAnswers: BitwiseCopyable {
+    @usableFromInline var bucket: TokenBucket
+    @usableFromInline let isDown: Bool
+    @usableFromInline let down: PlainAnswer
+    @usableFromInline let refusal: PlainAnswer
+
+    /// Decides on a request that arrives now without looking at it.
+    @inlinable @inline(__always)
+    public mutating func answer(at now: Instant) -> PlainAnswer {
+      if isDown { return down }
+      return bucket.take(at: now) ? PlainAnswer(status: 200) : refusal
+    }
+
+    @usableFromInline init(bucket: TokenBucket, isDown: Bool, down: PlainAnswer, refusal: PlainAnswer) {
+      self.bucket = bucket
+      self.isDown = isDown
+      self.down = down
+      self.refusal = refusal
+    }
   }
+
+  /// With `answersPlainly` only; until `resume` the server must not be asked anything else.
+  public func plainAnswers() -> PlainAnswers {
+    PlainAnswers(bucket: bucket, isDown: isDown, down: downAnswer, refusal: refusalAnswer)
+  }
+
+  public mutating func resume(_ answers: PlainAnswers) { bucket = answers.bucket }
 
   private mutating func notePlainAnswers() {
     func plain(_ status: Int, _ policy: RetryAfterPolicy) -> PlainAnswer? {
@@ -125,7 +147,7 @@ public struct TAPIServer: ~Copyable {
   }
 
   private mutating func noteNextOwnTime() {
-    ownTime = nextLoss < losses.count ? losses[nextLoss].at : min(nextBoundary, pool.nextCompletion)
+    nextOwnTime = nextLoss < losses.count ? losses[nextLoss].at : min(nextBoundary, pool.nextCompletion)
   }
 
   /// The next request that stops being pending at or before `limit`; nil when there is none. Passes incident boundaries on the way.

@@ -1,8 +1,8 @@
 import SimulationKernel
 
 /// An exact token bucket in integers: the level is kept in thousand-millionths of a token.
-@usableFromInline
-struct TokenBucket {
+@frozen @usableFromInline
+struct TokenBucket: BitwiseCopyable {
   /// One token in the units of `level`.
   @inlinable static var token: Int64 { 1_000_000_000 }
 

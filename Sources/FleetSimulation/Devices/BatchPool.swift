@@ -62,6 +62,13 @@ struct BatchRecord: BitwiseCopyable {
   @inline(__always)
   mutating func attemptEnds() { if outstanding != .max { outstanding &-= 1 } }
 
+  /// Whether this attempt is under way and nothing else is open or known of the batch.
+  @inline(__always)
+  func isAwaited(attempt: UInt16, generation: UInt16) -> Bool {
+    attempts == attempt && self.generation == generation && outstanding == 1
+      && flags.subtracting(.hasRetryState) == [.held, .inFlight]
+  }
+
   /// Nothing refers to the record any more.
   @inline(__always)
   var isDone: Bool { outstanding == 0 && flags.isDisjoint(with: [.held, .waiting]) }

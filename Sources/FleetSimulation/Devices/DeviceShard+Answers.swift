@@ -214,7 +214,7 @@ extension DeviceShard {
     if batches[batch].flags.contains(.dropped) {
       counters.add(events, to: .acceptedAfterDropEvents, row: row)
     }
-    var created = batches[batch].firstTime
+    let created = batches[batch].firstTime
     var old: Int64 = created < plan.pointee.oldBefore ? 1 : 0
     var sum = recordDelivery(after: time.microseconds &- created, row: row)
     if events > 1 { acceptMore(batch, device, at: time, row: row, &sum, &old) }

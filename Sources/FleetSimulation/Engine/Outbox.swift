@@ -97,17 +97,21 @@ package struct Outbox: ~Copyable {
     }
   }
 
-  /// An answer to an upload is under way and arrives at `due`.
+  /// An answer to an upload is under way and arrives at `due`, before the end of the run.
   @inline(__always)
-  mutating func schedule(_ upload: UploadTicket, answeredWith answer: TAPIServer.PlainAnswer, at due: Instant) {
+  mutating func answer(_ upload: UploadTicket, _ answer: TAPIServer.PlainAnswer, at due: Int64) {
+    deliveries.push(
+      DeliveryTicket(
+        answering: upload, status: answer.status, retryAfter: answer.retryAfter,
+        offset: clock.offset(of: due)), slot: clock.slot(of: due))
+  }
+
+  /// The same for an answer that arrives after the end of the run.
+  @inline(never)
+  mutating func answerLate(_ upload: UploadTicket, _ answer: TAPIServer.PlainAnswer, at due: Int64) {
     let ticket = DeliveryTicket(
-      answering: upload, status: answer.status, retryAfter: answer.retryAfter,
-      offset: clock.offset(of: due.microseconds))
-    if due < end {
-      deliveries.push(ticket, slot: clock.slot(of: due.microseconds))
-    } else {
-      schedule(ticket.delivery(windowStart: due.microseconds &- ticket.offset))
-    }
+      answering: upload, status: answer.status, retryAfter: answer.retryAfter, offset: clock.offset(of: due))
+    schedule(ticket.delivery(windowStart: due &- ticket.offset))
   }
 
   /// An upload leaves at `now`; its offset is set here.

@@ -105,17 +105,26 @@ struct Room: ~Copyable {
   /// The triggers of the interval: the devices lie in the order of their phase.
   private mutating func scanTriggers(start: Int64, end: Int64) {
     guard shard.plan.pointee.scansTriggers else { return }
+    let isQuiet = shard.hasQuietTriggers
+    let (devices, count) = (shard.devices, UInt32(truncatingIfNeeded: shard.count))
     while true {
-      let time = round &+ Int64(shard[scanned].pointee.phase)
-      if time >= end { return }
       let device = scanned
-      scanned &+= 1
-      if scanned == UInt32(truncatingIfNeeded: shard.count) {
+      let record = devices + Int(truncatingIfNeeded: device)
+      let time = round &+ Int64(record.pointee.phase)
+      if time >= end { return }
+      scanned = device &+ 1
+      if scanned == count {
         scanned = 0
         round &+= shard.plan.pointee.flushInterval
       }
-      if shard[device].pointee.flags.contains(.due) {
-        shard[device].pointee.flags.insert(.contended)
+      if isQuiet,
+        shard.quietTrigger(
+          record, device, at: time, shard.counters.base(row: shard.rows.row(at: time)), &outbox)
+      {
+        continue
+      }
+      if record.pointee.flags.contains(.due) {
+        record.pointee.flags.insert(.contended)
         contended.append(Outbox.word(time &- start, ItemKind.trigger, UInt64(device)))
       } else {
         shard.handleTrigger(device, at: Instant(microseconds: time), &outbox)
@@ -124,16 +133,25 @@ struct Room: ~Copyable {
   }
 
   private mutating func deliver(start: Int64) {
-    for i in 0..<due.count {
-      let ahead = due.base + min(i &+ Self.touchDistance, due.count &- 1)
+    let (items, count) = (due.base, due.count)
+    for i in 0..<count {
+      let ahead = items + min(i &+ Self.touchDistance, count &- 1)
       shard.touchAhead(ahead.pointee.device)
       shard.touchAhead(batch: ahead.pointee.batch)
-      let ticket = due[i]
-      if isAlone(ticket.device) {
-        shard.handle(ticket.delivery(windowStart: start), &outbox)
-      } else {
-        contended.append(Outbox.word(ticket.offset, ticket.kind, UInt64(truncatingIfNeeded: i)))
-      }
+      let ticket = items[i]
+      let now = start &+ ticket.offset
+      if shard.quietSuccess(ticket, at: now, shard.counters.base(row: shard.rows.row(at: now))) { continue }
+      deliver(i, start: start)
+    }
+  }
+
+  @inline(never)
+  private mutating func deliver(_ i: Int, start: Int64) {
+    let ticket = due[i]
+    if isAlone(ticket.device) {
+      shard.handle(ticket.delivery(windowStart: start), &outbox)
+    } else {
+      contended.append(Outbox.word(ticket.offset, ticket.kind, UInt64(truncatingIfNeeded: i)))
     }
   }
 

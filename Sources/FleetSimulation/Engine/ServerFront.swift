@@ -111,21 +111,40 @@ package struct ServerFront: ~Copyable {
   /// Whether, up to the server's next own time, requests may be decided on by `arrivePlainly`.
   var answersPlainly: Bool { server.answersPlainly && !checks }
 
-  /// Does what `arrive` does for a request that is answered at once, alike for everybody and in time; false, and nothing done, if
-  /// its client will not wait that long.
-  @inline(__always)
+  /// Does what `arrive` does for requests that are answered at once, alike for everybody and in time, as long as they come before
+  /// the server's next own time. Returns the place of the first word that needs the long way.
   mutating func arrivePlainly(
-    _ upload: UploadTicket, at now: Instant, shard: Int, _ outbox: inout Outbox
-  ) -> Bool {
-    if Int64(upload.uplink) &+ Int64(upload.downlink) > timeouts[shard] { return false }
-    let row = rows.row(at: now.microseconds)
-    counters.add(1, to: upload.attempt == 1 ? .firstAttempts : .retries, row: row)
-    offered[tenths.row(at: now.microseconds)] &+= 1
-    let answer = server.plainAnswer(at: now)
-    counters.add(1, to: Self.counter(of: answer.status), row: row)
-    let due = now.microseconds &+ Int64(upload.downlink)
-    outbox.schedule(upload, answeredWith: answer, at: Instant(microseconds: due))
-    return true
+    _ words: borrowing GrowableBuffer<UInt64>, from first: Int, _ arrivals: UnsafePointer<UploadTicket>,
+    windowStart start: Int64, _ rooms: UnsafeMutablePointer<Room>
+  ) -> Int {
+    guard answersPlainly else { return first }
+    let (words, count) = (words.base, words.count)
+    let limit = server.nextOwnTime.microseconds
+    let end = end
+    var bucket = server.plainAnswers()
+    defer { server.resume(bucket) }
+    var i = first
+    while i < count {
+      let word = words[i]
+      let upload = arrivals + WindowedEngine.index(word)
+      let shard = WindowedEngine.shard(word)
+      let now = start &+ WindowedEngine.offset(word)
+      let downlink = Int64(upload.pointee.downlink)
+      if now >= limit || Int64(upload.pointee.uplink) &+ downlink > timeouts[shard] { return i }
+      let row = counters.base(row: rows.row(at: now))
+      row[upload.pointee.attempt == 1 ? ServerCounter.firstAttempts.rawValue : ServerCounter.retries.rawValue] &+= 1
+      offered[tenths.row(at: now)] &+= 1
+      let answer = bucket.answer(at: Instant(microseconds: now))
+      row[Self.counter(of: answer.status).rawValue] &+= 1
+      let due = now &+ downlink
+      if due < end.microseconds {
+        rooms[shard].outbox.answer(upload.pointee, answer, at: due)
+      } else {
+        rooms[shard].outbox.answerLate(upload.pointee, answer, at: due)
+      }
+      i &+= 1
+    }
+    return i
   }
 
   /// Whether the client has given the upload up before `time`; then it arranged that itself.

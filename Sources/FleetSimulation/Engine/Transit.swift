@@ -93,6 +93,12 @@ struct DeliveryTicket: BitwiseCopyable {
     generation = upload.generation
   }
 
+  /// An answer 200.
+  @inline(__always)
+  var isSuccess: Bool {
+    head &>> 19 & (1 &<< 12 &- 1) == 200 | UInt32(Delivery.Kind.answer.rawValue) &<< 10
+  }
+
   @inline(__always)
   var offset: Int64 { Int64(head & (1 &<< 19 &- 1)) }
   @inline(__always)

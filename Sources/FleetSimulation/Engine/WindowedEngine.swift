@@ -146,31 +146,31 @@ struct WindowedEngine: ~Copyable {
     WindowOrder.sort(
       &words, scratch: &scratch, counts: &counts, lowBit: Int(Self.offsetShift), keyBits: clock.offsetBits)
     orderTies(start: start)
-    var nextOwn = front.nextOwnTime.microseconds
-    var isPlain = front.answersPlainly
-    for i in 0..<words.count {
+    var i = 0
+    while true {
+      i = front.arrivePlainly(words, from: i, arrivals.base, windowStart: start, rooms)
+      if i >= words.count { break }
       let word = words[i]
-      let upload = arrivals[Int(truncatingIfNeeded: word & Self.indexMask)]
-      let shard = Int(truncatingIfNeeded: word &>> Self.shardShift & 0xffff)
-      let now = Instant(microseconds: start &+ Int64(truncatingIfNeeded: word &>> Self.offsetShift))
-      if nextOwn <= now.microseconds {
-        front.advance(through: now, &self.rooms)
-        nextOwn = front.nextOwnTime.microseconds
-        isPlain = front.answersPlainly
-      }
-      if isPlain, front.arrivePlainly(upload, at: now, shard: shard, &rooms[shard].outbox) { continue }
-      let request = rooms[shard].shard.request(upload, at: now)
+      let now = Instant(microseconds: start &+ Self.offset(word))
+      if front.nextOwnTime <= now { front.advance(through: now, &self.rooms) }
+      let request = rooms[Self.shard(word)].shard.request(arrivals[Self.index(word)], at: now)
       front.arrive(request, &self.rooms)
-      nextOwn = front.nextOwnTime.microseconds
+      i &+= 1
     }
-    if nextOwn < end { front.advance(through: Instant(microseconds: end &- 1), &self.rooms) }
+    if front.nextOwnTime.microseconds < end { front.advance(through: Instant(microseconds: end &- 1), &self.rooms) }
     return false
   }
 
   /// An arrival's word: offset within the window | shard (16 bits) | index (28 bits).
   private static var offsetShift: UInt64 { 44 }
   private static var shardShift: UInt64 { 28 }
-  private static var indexMask: UInt64 { 1 &<< shardShift &- 1 }
+
+  @inline(__always)
+  static func offset(_ word: UInt64) -> Int64 { Int64(truncatingIfNeeded: word &>> offsetShift) }
+  @inline(__always)
+  static func shard(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word &>> shardShift & 0xffff) }
+  @inline(__always)
+  static func index(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word & (1 &<< shardShift &- 1)) }
 
   /// Arrivals of one instant go by a hash of (device, batch, attempt), then device, so that no device is always first in line.
   private mutating func orderTies(start: Int64) {
@@ -182,10 +182,9 @@ struct WindowedEngine: ~Copyable {
       }
       let first = i &- 1
       while i < words.count, words[i] &>> Self.offsetShift == words[first] &>> Self.offsetShift { i &+= 1 }
-      let now = Instant(microseconds: start &+ Int64(truncatingIfNeeded: words[first] &>> Self.offsetShift))
+      let now = Instant(microseconds: start &+ Self.offset(words[first]))
       let tied = (first..<i).map {
-        rooms[Int(words[$0] >> Self.shardShift & 0xffff)].shard.request(
-          arrivals[Int(words[$0] & Self.indexMask)], at: now)
+        rooms[Self.shard(words[$0])].shard.request(arrivals[Self.index(words[$0])], at: now)
       }
       let order = ArrivalOrder.sorted(tied, key: orderKey)
       scratch.resizeUninitialized(to: max(scratch.count, order.count))

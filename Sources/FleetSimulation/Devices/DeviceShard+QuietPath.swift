@@ -1,0 +1,117 @@
+import FleetMetrics
+import SimulationKernel
+import UploadRetry
+
+/// The two things that happen most in any run, each in one straight line: the interval's trigger of a device that holds nothing,
+/// and the 200 for the only batch that a device holds.
+///
+/// They do what `handleTrigger` and `handle` do for the same item, which stay the whole story; that they agree is tested with
+/// the plain engine, which never comes here. What does not fit is left to the long way: they return false, having done nothing.
+extension DeviceShard {
+  /// Whether `quietTrigger` applies to this shard's devices at all.
+  var hasQuietTriggers: Bool {
+    let plan = plan.pointee
+    return plan.scansTriggers && !plan.keepsLoopState && !plan.keepsTriggerPlans && !plan.checks
+      && plan.isRegular && plan.eventsPerInterval > 0 && plan.eventsPerInterval <= plan.quickEvents
+      && plan.constantLatency.up > 0 && Int64(plan.constantLatency.up) <= plan.timeout
+      && tracedDevice == .max
+  }
+
+  /// The trigger of the interval at `now` for a device whose records are `record`.
+  ///
+  /// - Parameter row: the counters of the interval that `now` lies in.
+  @inline(__always)
+  mutating func quietTrigger(
+    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: UInt32, at now: Int64,
+    _ row: UnsafeMutablePointer<Int64>, _ outbox: inout Outbox
+  ) -> Bool {
+    let plan = plan
+    let flags = record.pointee.flags
+    guard record.pointee.oldest == 0, flags.isDisjoint(with: [.due, .looping]),
+      record.pointee.gate.isReady(at: now), now >= plan.pointee.flushInterval,
+      now &+ plan.pointee.flushInterval < plan.pointee.end
+    else { return false }
+    let events = plan.pointee.eventsPerInterval
+    let ordinal = record.pointee.nextOrdinal
+    let first = plan.pointee.phaseIsFlush ? Int64(record.pointee.phase) : plan.eventPhase(key(of: device))
+    let period = plan.pointee.period
+    let firstTime = first &+ Int64(ordinal) &* period
+    let state = record.pointee.clientRetry
+    let decision = machine(of: device)._withUnsafeGuaranteedRef {
+      $0.beforeSend(
+        batch: state, pipeline: &record.pointee.pipeline, now: now, oldestEventQueuedAt: firstTime)
+    }
+    guard case .send = decision else { return false }
+
+    let batch = batches.allocate(
+      firstOrdinal: ordinal, firstTime: firstTime, events: UInt16(truncatingIfNeeded: events))
+    let upload = batches.records + Int(truncatingIfNeeded: batch)
+    upload.pointee.attempts = 1
+    upload.pointee.attemptLeaves()
+    upload.pointee.flags = [.held, .inFlight]
+    record.pointee.oldest = batch
+    record.pointee.newest = batch
+    record.pointee.nextOrdinal = ordinal &+ events
+    record.pointee.flags = flags.subtracting([.draining, .loopHadFailure])
+      .union([.looping, .byTrigger, .uploading])
+    record.pointee.noteAttempt(events: UInt16(truncatingIfNeeded: events), at: Instant(microseconds: now))
+    attempts &+= 1
+    row[DeviceCounter.sealedBatches.rawValue] &+= 1
+    row[DeviceCounter.inFlightChange.rawValue] &+= 1
+    // The events up to the next trigger.
+    var created = firstTime &+ Int64(events) &* period
+    for _ in 0..<events {
+      counters.add(1, to: .createdEvents, row: creationRows.row(at: created))
+      created &+= period
+    }
+    outbox.send(
+      UploadTicket(
+        offset: 0, device: device, batch: batch, uplink: plan.pointee.constantLatency.up,
+        downlink: plan.pointee.constantLatency.down, attempt: 1, generation: upload.pointee.generation),
+      at: Instant(microseconds: now))
+    return true
+  }
+
+  /// A 200 that arrives at `now` for a device with nothing else due.
+  ///
+  /// - Parameter row: the counters of the interval that `now` lies in.
+  @inline(__always)
+  mutating func quietSuccess(
+    _ ticket: DeliveryTicket, at now: Int64, _ row: UnsafeMutablePointer<Int64>
+  ) -> Bool {
+    let (device, batch) = (ticket.device, ticket.batch)
+    let record = self[device]
+    let upload = batches.records + Int(truncatingIfNeeded: batch)
+    let flags = record.pointee.flags
+    guard ticket.isSuccess, record.pointee.oldest == batch, record.pointee.newest == batch,
+      upload.pointee.isAwaited(attempt: ticket.attempt, generation: ticket.generation),
+      !flags.contains(.contended), tracedDevice == .max
+    else { return false }
+    let otherFailed = flags.contains(.loopHadFailure)
+    var random = LaterJitter(key: plan.pointee.key, name: 0)  // A success draws nothing.
+    var state = plan.pointee.isRebatch ? record.pointee.clientRetry : BatchRetryState()
+    let machine = machine(of: device)
+    _ = machine._withUnsafeGuaranteedRef {
+      $0.afterResponse(
+        .status(200, retryAfter: nil), batch: &state, pipeline: &record.pointee.pipeline, now: now,
+        otherBatchOfFlushFailed: otherFailed, random: &random)
+    }
+    if plan.pointee.isRebatch { record.pointee.clientRetry = state }
+    if machine._withUnsafeGuaranteedRef({ $0.policy.endsWait(otherBatchOfFlushFailed: otherFailed) }) {
+      record.pointee.gate.reset()
+    }
+    record.pointee.noteReception(at: Instant(microseconds: now))
+    record.pointee.flags = flags.subtracting([.due, .looping, .draining, .uploading])
+    record.pointee.oldest = 0
+    record.pointee.newest = 0
+    if let loops {
+      loops[Int(truncatingIfNeeded: device)].inFlight = 0
+      loops[Int(truncatingIfNeeded: device)].heldEvents = 0
+    }
+    row[DeviceCounter.inFlightChange.rawValue] &-= 1
+    row[DeviceCounter.settledBatches.rawValue] &+= 1
+    accept(batch, device, at: Instant(microseconds: now &- Int64(ticket.downlink)))
+    batches.release(batch)
+    return true
+  }
+}

@@ -64,6 +64,8 @@ public enum CommandLineTool {
       try PresetsCommand(parsed).execute()
     case "trace":
       try TraceCommand(parsed, environment: environment).execute()
+    case "bench":
+      try BenchCommand(parsed, environment: environment).execute()
     case "conformance":
       try ConformanceCommand(parsed).execute()
     default: try Console.print(helpText(parsed.positional.first))

@@ -14,15 +14,7 @@ package enum Interruption {
   /// error of the write.
   package static func install() {
     received.store(0, ordering: .relaxed)
-    // No SA_RESTART: a blocking read must return.
-    var action = sigaction()
-    #if canImport(Darwin)
-      action.__sigaction_u.__sa_handler = { Interruption.note($0) }
-    #else
-      action.__sigaction_handler.sa_handler = { Interruption.note($0) }
-    #endif
-    sigaction(SIGINT, &action, nil)
-    sigaction(SIGTERM, &action, nil)
+    handle { Interruption.note($0) }
     // A parent may have started us with them blocked.
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -30,6 +22,34 @@ package enum Interruption {
     sigaddset(&signals, SIGTERM)
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     _ = signal(SIGPIPE, SIG_IGN)
+  }
+
+  /// From now on a signal ends the process, also in the middle of a computation that never looks: for work that leaves
+  /// nothing behind. `silently`: without a message, because a parent has one.
+  static func endProcessAtOnce(silently: Bool) {
+    if silently {
+      handle { _exit(Interruption.code($0).rawValue) }
+    } else {
+      handle { signal in
+        // A handler may not allocate.
+        let message: StaticString = "Interrupted: nothing was written.\n"
+        _ = write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)
+        _exit(Interruption.code(signal).rawValue)
+      }
+    }
+    if let pending { _exit(code(pending).rawValue) }
+  }
+
+  private static func handle(_ handler: @escaping @convention(c) (Int32) -> Void) {
+    // No SA_RESTART: a blocking read must return.
+    var action = sigaction()
+    #if canImport(Darwin)
+      action.__sigaction_u.__sa_handler = handler
+    #else
+      action.__sigaction_handler.sa_handler = handler
+    #endif
+    sigaction(SIGINT, &action, nil)
+    sigaction(SIGTERM, &action, nil)
   }
 
   private static func note(_ number: Int32) { received.store(number, ordering: .relaxed) }

@@ -16,7 +16,13 @@ enum DecimalText {
       rest /= 10
       written += 1
     }
-    text[first...].reverse()
+    // By hand: `text[first...].reverse()` would copy the digits of every field to the heap and back.
+    var (low, high) = (first, text.count - 1)
+    while low < high {
+      text.swapAt(low, high)
+      low += 1
+      high -= 1
+    }
   }
 
   /// `value` · `factor` / `divisor` rounded to the nearest whole number, halves up; nil when `divisor` is not

@@ -27,3 +27,14 @@ public struct ClientPreset: Sendable, Hashable {
 
   public static let all = [tapiDocument, segmentSwift, segmentKotlin, segmentReactNative]
 }
+
+extension Cohort {
+  /// Becomes a client of that kind.
+  package mutating func take(_ preset: ClientPreset) {
+    client = preset.name
+    policy = preset.policy
+    queue.mode = preset.queueMode
+    uploadConcurrency = preset.uploadConcurrency
+    ignoresFlushWhileUploading = preset.ignoresFlushWhileUploading
+  }
+}

@@ -15,6 +15,7 @@ struct HelpTests {
       ("fleetsim", ["--help"]), ("run", ["help", "run"]), ("compare", ["help", "compare"]),
       ("validate", ["help", "validate"]),
       ("presets", ["help", "presets"]), ("conformance", ["help", "conformance"]),
+      ("bench", ["help", "bench"]),
       ("help", ["help", "help"]), ("exit-codes", ["help", "exit-codes"]),
     ])
   func snapshot(name: String, arguments: [String]) throws {
@@ -30,7 +31,7 @@ struct HelpTests {
 
   @Test(
     "every way to ask for help gives the same screen",
-    arguments: ["run", "compare", "validate", "presets", "conformance"])
+    arguments: ["run", "compare", "validate", "presets", "conformance", "bench"])
   func waysToAsk(command: String) throws {
     let scratch = try Scratch()
     let screen = try Tool.run(["help", command], in: scratch.url).standardOutput

@@ -12,7 +12,7 @@ extension CommandSpecification {
       "A scenario file says who the clients are, what the server can take and what goes wrong; fleetsim runs it on a "
         + "virtual clock. The same scenario and seed give the same bytes in every CSV file."
     ]
-    command.subcommands = [run, compare, validate, trace, presets, conformance, help]
+    command.subcommands = [run, compare, validate, trace, presets, conformance, bench, help]
     command.examples = [
       Example(
         "fleetsim validate scenario.json5", "Check a scenario and see its normal load against the capacity:"),
@@ -180,7 +180,7 @@ extension CommandSpecification {
       name: "help", abstract: "Show help for a command, for exit-codes or for columns.")
     command.arguments = [
       ArgumentSpecification(
-        "topic", help: "run, compare, validate, trace, presets, conformance, exit-codes or columns.",
+        "topic", help: "run, compare, validate, trace, presets, conformance, bench, exit-codes or columns.",
         isOptional: true)
     ]
     return command

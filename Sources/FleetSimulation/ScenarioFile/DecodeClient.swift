@@ -60,11 +60,7 @@ extension RetryPolicy.Switch {
 extension Cohort {
   /// Becomes a client of that kind, with the changes to its switches that hold for the whole scenario.
   mutating func take(_ preset: ClientPreset, changedBy changes: ScenarioDecoder.PolicyChanges) {
-    client = preset.name
-    policy = preset.policy
-    queue.mode = preset.queueMode
-    uploadConcurrency = preset.uploadConcurrency
-    ignoresFlushWhileUploading = preset.ignoresFlushWhileUploading
+    take(preset)
     for (change, value) in changes { _ = change.set(value, in: &policy) }
   }
 }

@@ -1,0 +1,129 @@
+import FleetSimulation
+import SimulationKernel
+import TAPIModel
+import UploadRetry
+
+/// A scenario of `fleetsim bench`, for any number of devices: the server's capacity grows with the fleet, so an attempt
+/// costs the same work at every size.
+public struct BenchmarkWorkload: Sendable {
+  public let name: String
+  /// What it is for, on one line.
+  public let meaning: String
+  private let make: @Sendable (_ devices: Int) -> Scenario
+
+  /// The scenario with a fleet of `devices`, at least 1.
+  public func scenario(devices: Int) -> Scenario { make(devices) }
+
+  /// Every workload, one for each client preset among them.
+  public static let all: [BenchmarkWorkload] =
+    [
+      BenchmarkWorkload(
+        name: "herd-1-150",
+        meaning: "the reference workload: an outage, then 150 % of the normal load as capacity",
+        make: { herd1(devices: $0, capacityPercent: 150) }),
+      BenchmarkWorkload(
+        name: "herd-1-90", meaning: "the same with 90 %: half of all attempts are answered 429",
+        make: { herd1(devices: $0, capacityPercent: 90) }),
+      BenchmarkWorkload(
+        name: "001", meaning: "experiment 001 with full jitter: files, log-normal latency, a silent outage",
+        make: { outageHerd(devices: $0) }),
+      BenchmarkWorkload(
+        name: "sparse", meaning: "a day with one batch an hour from each device",
+        make: { sparse(devices: $0) }),
+    ]
+    + ClientPreset.all.map { preset in
+      BenchmarkWorkload(
+        name: "preset-" + preset.name, meaning: "experiment 001 answered with 503, client \(preset.name)",
+        make: { answeredOutage(devices: $0, client: preset) })
+    }
+
+  // MARK: Scenarios
+
+  /// `experiments/bench/herd-1.json5`.
+  private static func herd1(devices: Int, capacityPercent: Int64) -> Scenario {
+    let flushInterval = Span.seconds(30)
+    // Percent of devices / 30 s, in thousandths of a request.
+    let capacity = Int64(devices) * capacityPercent * 10 / 30
+    return Scenario(
+      duration: .hours(1),
+      tapi: TAPIConfiguration(
+        server: bucket(capacity), overload: Overload(status: 429, retryAfter: .fixed(.seconds(5))),
+        incidents: [outage(status: 503, at: .minutes(10), for: .minutes(10))]),
+      fleet: [
+        Cohort(
+          name: "clients", devices: devices, events: .periodic(every: flushInterval, phase: .flush),
+          flush: FlushPolicy(count: nil, interval: flushInterval),
+          queue: QueuePolicy(mode: .rebatch, maximumBatchEvents: 1_000), retries: .timer,
+          latency: .constant(.milliseconds(50)), settings: settings(.full))
+      ])
+  }
+
+  /// `experiments/001-outage-herd/scenario.json5` with the jitter strategy `full`.
+  private static func outageHerd(devices: Int) -> Scenario {
+    var scenario = phones(devices: devices, status: nil)
+    scenario.fleet[0].retries = .timer
+    scenario.fleet[0].settings.backoff.jitter = .full
+    return scenario
+  }
+
+  /// `experiments/001-outage-herd/gate.json5` with another client.
+  private static func answeredOutage(devices: Int, client: ClientPreset) -> Scenario {
+    var scenario = phones(devices: devices, status: 503)
+    scenario.fleet[0].take(client)
+    return scenario
+  }
+
+  /// What the scenarios of experiment 001 share.
+  private static func phones(devices: Int, status: Int?) -> Scenario {
+    // 1267/s for 20,000 devices.
+    let capacity = Int64(devices) * 6_335 / 100
+    var settings = HTTPConfig()
+    // The CDN's `default5xxBehavior`.
+    settings.backoff.statuses.set(.retry, for: 511)
+    return Scenario(
+      duration: .hours(2),
+      tapi: TAPIConfiguration(
+        server: bucket(capacity), overload: Overload(status: 503),
+        incidents: [outage(status: status, at: .minutes(20), for: .minutes(10))]),
+      fleet: [
+        Cohort(
+          name: "phones", devices: devices, events: .poisson(meanGap: .seconds(10)), timeout: .seconds(15),
+          latency: .logNormal(median: .milliseconds(80), p99: .milliseconds(600), minimum: .milliseconds(10)),
+          settings: settings)
+      ])
+  }
+
+  private static func sparse(devices: Int) -> Scenario {
+    Scenario(
+      duration: .hours(24), interval: .minutes(1),
+      tapi: TAPIConfiguration(
+        // 1.5 times the normal load.
+        server: bucket(Int64(devices) * 1_500 / 3_600), overload: Overload(status: 503),
+        incidents: [outage(status: 503, at: .hours(12), for: .minutes(30))]),
+      fleet: [
+        Cohort(
+          name: "phones", devices: devices, events: .periodic(every: .hours(1), phase: .random),
+          flush: FlushPolicy(count: nil, interval: .hours(1)), retries: .timer, settings: settings(.full))
+      ])
+  }
+
+  /// A bucket with a tenth of a second's worth of burst.
+  private static func bucket(_ capacityMilli: Int64) -> TAPIConfiguration.Server {
+    let capacity = max(1, capacityMilli)
+    return .bucket(
+      TokenBucketConfiguration(
+        capacityMilliRequestsPerSecond: capacity, burst: max(1, (capacity + 5_000) / 10_000)))
+  }
+
+  private static func outage(status: Int?, at start: Span, for duration: Span) -> Incident {
+    Incident(
+      kind: .outage(status: status, retryAfter: .none, keepsWork: false), start: .start + start,
+      duration: duration)
+  }
+
+  private static func settings(_ jitter: Jitter) -> HTTPConfig {
+    var settings = HTTPConfig()
+    settings.backoff.jitter = jitter
+    return settings
+  }
+}

@@ -1,0 +1,130 @@
+import FleetExperiments
+import Foundation
+import Testing
+
+/// `fleetsim bench` through the real process. Figures that depend on the machine are only looked at for being there.
+@Suite("Bench command")
+struct BenchCommandTests {
+  private func run(_ arguments: [String], signal: Int32? = nil, after delay: Double = 0) throws -> Tool.Output
+  {
+    let scratch = try Scratch()
+    return try withExtendedLifetime(scratch) {
+      try Tool.run(["bench"] + arguments, in: scratch.url, signal: signal, after: delay)
+    }
+  }
+
+  private func json(_ arguments: [String]) throws -> [[String: Any]] {
+    let output = try run(arguments + ["--json"])
+    #expect(output.code == 0, "\(output.standardError)")
+    return try #require(
+      JSONSerialization.jsonObject(with: Data(output.standardOutput.utf8)) as? [[String: Any]])
+  }
+
+  private static let small = ["--devices", "60", "--duration", "25m"]
+
+  @Test("every workload is measured, and each gives the same digests twice")
+  func all() throws {
+    let first = try json(Self.small)
+    #expect(first.map { $0["workload"] as? String } == BenchmarkWorkload.all.map(\.name))
+    for measurement in first {
+      #expect(measurement["devices"] as? Int == 60)
+      #expect((measurement["attempts"] as? Int ?? 0) > 0)
+      for key in [
+        "ns_per_attempt", "attempts_per_second", "peak_memory_bytes", "run_memory_bytes", "bytes_per_device",
+      ] {
+        #expect(measurement[key] is NSNumber, "\(key)")
+      }
+      for key in ["digest", "delivery_digest"] { #expect((measurement[key] as? String)?.count == 64) }
+    }
+    #expect(Set(first.prefix(4).compactMap { $0["digest"] as? String }).count == 4)
+    let second = try json(Self.small)
+    for key in ["digest", "delivery_digest"] {
+      #expect(first.map { $0[key] as? String } == second.map { $0[key] as? String })
+    }
+  }
+
+  @Test("the digests are those that run.json gives for the same scenario")
+  func scenarioFile() throws {
+    let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "experiments/bench/herd-1.json5")
+    let scratch = try Scratch()
+    // 1.5 · 600 / 30 per second.
+    let changes = ["fleet.clients.devices=600", "tapi.bucket.capacity=30/s", "tapi.bucket.burst=3"]
+    let arguments = ["run", file.path(), "--quiet", "--out", "out"] + changes.flatMap { ["--set", $0] }
+    #expect(try Tool.run(arguments, in: scratch.url).code == 0)
+    let manifest = try #require(
+      JSONSerialization.jsonObject(with: Data(scratch.read("out/run.json"))) as? [String: Any])
+    let files = try #require(manifest["files"] as? [[String: Any]])
+    func digest(_ name: String) -> String? {
+      files.first { $0["path"] as? String == name }?["sha256"] as? String
+    }
+    let measured = try #require(try json(["--only", "herd-1-150", "--devices", "600"]).first)
+    #expect(measured["digest"] as? String == digest("timeseries.csv"))
+    #expect(measured["delivery_digest"] as? String == digest("delivery_histogram.csv"))
+    let summary = try scratch.text("out/summary.csv").split(separator: "\n").map { $0.split(separator: ",") }
+    let column = try #require(summary[0].firstIndex(of: "attempts"))
+    #expect(measured["attempts"] as? Int == Int(summary[1][column]))
+  }
+
+  @Test("repetitions change no result")
+  func repetitions() throws {
+    let only = ["--only", "001"] + Self.small
+    let once = try #require(try json(only).first)
+    let often = try #require(try json(only + ["--repeat", "3"]).first)
+    #expect(often["repeats"] as? Int == 3)
+    for key in ["attempts", "answers_2xx", "answers_429", "answers_503", "devices"] {
+      #expect(often[key] as? Int == once[key] as? Int, "\(key)")
+    }
+    #expect(often["digest"] as? String == once["digest"] as? String)
+  }
+
+  @Test("the table has a line for each workload, in the order asked for, and fits 110 columns")
+  func table() throws {
+    let output = try run(["--only", "sparse,herd-1-90"] + Self.small)
+    #expect(output.code == 0)
+    let lines = output.standardOutput.split(separator: "\n")
+    #expect(lines.count == 5)
+    #expect(lines[0].hasPrefix("60 devices, 25 min; peak memory is of a process"))
+    #expect(lines[3].hasPrefix("sparse "))
+    #expect(lines[4].hasPrefix("herd-1-90 "))
+    for line in lines { #expect(line.count <= 110) }
+  }
+
+  @Test(
+    "a wrong argument is 64, and the message says what would be right",
+    arguments: [
+      (["--devices", "0"], "'0' is invalid for '--devices <n>': a whole number from 1 to 4000000000."),
+      (["--devices", "1e6"], "'1e6' is invalid for '--devices <n>'"),
+      (["--repeat", "0"], "'0' is invalid for '--repeat <r>': a whole number from 1 to 1000."),
+      (
+        ["--only", "herd-1-15"],
+        "The workload 'herd-1-15' does not exist; there are herd-1-150, herd-1-90, 001,"
+      ),
+      (["--only", "herd-1-15"], "Did you mean 'herd-1-150'?"),
+      (["--only", "001,,sparse"], "there is nothing between two commas"),
+      (["--only", "001,001"], "'001' is there twice"),
+      (["--duration", "5"], "'5' is invalid for '--duration <span>': a span from 1s to 366d, as 20m or 2h."),
+      (["--duration", "10ms"], "'10ms' is invalid for '--duration <span>'"),
+      (
+        ["--duration", "30h"],
+        "'--duration 30h' is too long for 'herd-1-150': at most 27 h 47 min, 100000 rows of its time series."
+      ),
+      (["scenario.json5"], "Unexpected argument 'scenario.json5'"),
+    ])
+  func wrongArguments(arguments: [String], message: String) throws {
+    let output = try run(arguments)
+    #expect(output.code == 64)
+    #expect(output.standardOutput == "")
+    #expect(output.standardError.contains(message), "\(output.standardError)")
+  }
+
+  @Test("a signal ends a measurement at once, in this process or another", arguments: [SIGINT, SIGTERM])
+  func interruption(signal: Int32) throws {
+    for only in ["001", "001,herd-1-90"] {
+      let output = try run(["--only", only, "--devices", "500000"], signal: signal, after: 0.5)
+      #expect(output.code == (signal == SIGINT ? 130 : 143))
+      #expect(output.seconds < 1)
+      #expect(output.standardError.hasSuffix(": nothing was written.\n"))
+    }
+  }
+}

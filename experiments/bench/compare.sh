@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# fleetsim against SimPy, and against hand-written C where there is some, on herd-1; one core each, in turn.
+#
+#   experiments/bench/compare.sh [REFERENCE_DIR]
+#
+# REFERENCE_DIR has a Makefile that builds $BUILD/herd1_general, which takes DEVICES SECONDS SEED and prints a line of JSON with
+# "attempts" and "ns_per_attempt". Environment:
+#   SIZES          devices, space separated (default "10000 100000 1000000"; the C program takes fewer than 16,777,216)
+#   REPEAT         runs of fleetsim and C each, of which the median counts (default 5)
+#   SIMPY_DEVICES  devices for SimPy, which costs the same per attempt at any size (default 10000)
+#   SIMPY_REPEAT   runs of SimPy (default 1)
+#   PYTHON         a Python 3 with venv (default python3); SimPy comes from PyPI into an environment that is thrown away
+set -euo pipefail
+export LC_ALL=C
+[ $# -le 1 ] || { echo "usage: experiments/bench/compare.sh [REFERENCE_DIR]" >&2; exit 64; }
+reference=""
+if [ $# -eq 1 ]; then
+  reference=$(cd "$1" 2>/dev/null && pwd) || { echo "compare.sh: $1 is no directory" >&2; exit 66; }
+  [ -f "$reference/Makefile" ] || { echo "compare.sh: there is no Makefile in $1" >&2; exit 66; }
+fi
+cd "$(dirname "$0")/../.."
+read -r -a sizes <<<"${SIZES:-10000 100000 1000000}"
+repeat=${REPEAT:-5}
+simpy_devices=${SIMPY_DEVICES:-10000}
+simpy_repeat=${SIMPY_REPEAT:-1}
+python=${PYTHON:-python3}
+for number in "${sizes[@]}" "$repeat" "$simpy_devices" "$simpy_repeat"; do
+  [[ $number =~ ^[1-9][0-9]*$ ]] || { echo "compare.sh: '$number' is no whole number from 1" >&2; exit 64; }
+done
+command -v "$python" >/dev/null || { echo "compare.sh: there is no $python; set PYTHON" >&2; exit 69; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+echo "building" >&2
+swift build -c release --product fleetsim >&2
+fleetsim=.build/release/fleetsim
+if [ -n "$reference" ]; then
+  make -s -C "$reference" BUILD="$work/reference" "$work/reference/herd1_general" >&2
+fi
+if ! { "$python" -m venv "$work/venv" && "$work/venv/bin/pip" install -q --disable-pip-version-check simpy; } >&2; then
+  echo "compare.sh: SimPy could not be installed" >&2
+  exit 69
+fi
+
+# One core for all: the first that this process may use.
+pinned=()
+if command -v taskset >/dev/null; then
+  core=$(taskset -cp $$ | sed 's/.*: *//; s/[^0-9].*//')
+  pinned=(taskset -c "$core")
+fi
+
+# run PROGRAM DEVICES COMMAND…: adds "PROGRAM DEVICES ATTEMPTS NS" of the JSON that the command prints.
+run() {
+  local program=$1 devices=$2
+  shift 2
+  echo "$program, $devices devices" >&2
+  "${pinned[@]}" "$@" >"$work/json"
+  "$python" -c '
+import json, sys
+figures = json.load(open(sys.argv[1]))
+figures = figures[0] if isinstance(figures, list) else figures
+print(sys.argv[2], sys.argv[3], figures["attempts"], figures["ns_per_attempt"])
+' "$work/json" "$program" "$devices" >>"$work/runs"
+}
+
+for _ in $(seq "$simpy_repeat"); do
+  run SimPy "$simpy_devices" "$work/venv/bin/python" experiments/bench/herd1_simpy.py --devices "$simpy_devices"
+done
+for devices in "${sizes[@]}"; do
+  for _ in $(seq "$repeat"); do
+    run fleetsim "$devices" "$fleetsim" bench --only herd-1-150 --devices "$devices" --json
+    if [ -n "$reference" ]; then run C "$devices" "$work/reference/herd1_general" "$devices" 3600 1; fi
+  done
+done
+
+model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo 2>/dev/null | head -n 1)
+if [ -z "$model" ]; then model=$(sysctl -n machdep.cpu.brand_string 2>/dev/null || uname -m); fi
+echo "herd-1, one virtual hour, capacity 150 % of the normal load; one core, medians"
+echo "made by: experiments/bench/compare.sh${reference:+ REFERENCE_DIR} (SIZES=\"${sizes[*]}\" REPEAT=$repeat SIMPY_DEVICES=$simpy_devices)"
+echo "on: $(date -u +%Y-%m-%d), $model, $(getconf _NPROCESSORS_ONLN) cores, load average $(uptime | sed 's/.*average[s]*: *//')"
+echo "versions: fleetsim $("$fleetsim" --version), $(swift --version 2>/dev/null | sed -n 's/.*\(Swift version [0-9.]*\).*/\1/p'), $("$python" --version), SimPy $("$work/venv/bin/python" -c 'import simpy; print(simpy.__version__)')${reference:+, $(${CC:-cc} --version | head -n 1)}"
+echo
+"$python" experiments/bench/compare_table.py "$work/runs"

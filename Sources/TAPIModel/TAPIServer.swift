@@ -65,6 +65,9 @@ public struct TAPIServer: ~Copyable {
       return bucket.take(at: now) ? PlainAnswer(status: 200) : refusal
     }
 
+    /// Of every answer that is not 200.
+    public var refusedStatus: UInt16 { isDown ? down.status : refusal.status }
+
     @usableFromInline init(bucket: TokenBucket, isDown: Bool, down: PlainAnswer, refusal: PlainAnswer) {
       self.bucket = bucket
       self.isDown = isDown

@@ -19,8 +19,8 @@ struct DeviceRecord {
   /// The device's batches in the order of their events; 0: none.
   var oldest: UInt32
   var newest: UInt32
-  /// Attempts (26 bits, saturating: a year at two a second) and the time of the latest transmission (its lowest 38 bits: a silence
-  /// is known modulo three days).
+  /// The time of the latest transmission (its lowest 38 bits, in the highest place: a silence is known modulo three days) and
+  /// attempts (26 bits, saturating: a year at two a second).
   private var activity: UInt64
   /// Events sent, once for every attempt (42 bits), and radio wake-ups (22 bits: a year of one each 8 s).
   private var cost: UInt64
@@ -77,34 +77,30 @@ struct DeviceRecord {
 // MARK: - Cost to the device
 
 extension DeviceRecord {
-  private static var transmissionBits: UInt64 { 38 }
+  private static var attemptBits: UInt64 { 26 }
+  private static var attemptMask: UInt64 { 1 &<< attemptBits &- 1 }
   private static var sentBits: UInt64 { 42 }
 
-  var attempts: Int64 { Int64(activity >> Self.transmissionBits) }
+  var attempts: Int64 { Int64(activity & Self.attemptMask) }
   var sentEvents: Int64 { Int64(cost & (1 << Self.sentBits - 1)) }
   var radioWakeUps: Int64 { Int64(cost >> Self.sentBits) }
-
-  @inline(__always)
-  private static func lowBits(_ now: Instant) -> UInt64 {
-    UInt64(truncatingIfNeeded: now.microseconds) & (1 &<< transmissionBits &- 1)
-  }
 
   /// Counts an attempt; after 10 s of silence it wakes the radio up.
   @inline(__always)
   mutating func noteAttempt(events: UInt16, at now: Instant) {
-    let time = Self.lowBits(now)
-    let silence = (time &- activity) & (1 &<< Self.transmissionBits &- 1)
-    let wakes = activity &>> Self.transmissionBits == 0 || silence >= 10_000_000
+    let time = UInt64(truncatingIfNeeded: now.microseconds) &<< Self.attemptBits
+    let attempts = activity & Self.attemptMask
+    let wakes = attempts == 0 || time &- (activity ^ attempts) >= 10_000_000 &<< Self.attemptBits
     // Neither field of `cost` can reach the other: 2^22 wake-ups take a year and a third.
     cost &+= UInt64(events) &+ (wakes ? 1 &<< Self.sentBits : 0)
-    let attempts = min(activity &>> Self.transmissionBits &+ 1, 1 &<< 26 &- 1)
-    activity = attempts &<< Self.transmissionBits | time
+    activity = time | min(attempts &+ 1, Self.attemptMask)
   }
 
   /// Something came in.
   @inline(__always)
   mutating func noteReception(at now: Instant) {
-    activity = (activity &>> Self.transmissionBits) &<< Self.transmissionBits | Self.lowBits(now)
+    activity =
+      UInt64(truncatingIfNeeded: now.microseconds) &<< Self.attemptBits | activity & Self.attemptMask
   }
 }
 

@@ -199,7 +199,7 @@ extension DeviceShard {
   // MARK: Ends of a batch
 
   /// The server accepts a batch: its events are delivered, unless they were before.
-  @inline(__always)
+  @inline(never)
   mutating func accept(_ batch: UInt32, _ device: UInt32, at time: Instant) {
     let events = Int64(batches[batch].events)
     let row = rows.row(at: time.microseconds)
@@ -214,14 +214,21 @@ extension DeviceShard {
     if batches[batch].flags.contains(.dropped) {
       counters.add(events, to: .acceptedAfterDropEvents, row: row)
     }
-    let created = batches[batch].firstTime
-    var old: Int64 = created < plan.pointee.oldBefore ? 1 : 0
-    var sum = recordDelivery(after: time.microseconds &- created, row: row)
-    if events > 1 { acceptMore(batch, device, at: time, row: row, &sum, &old) }
-    counters.add(sum, to: .timeToDeliverySum, row: row)
+    let old = recordDeliveries(batch, device, at: time, row: row)
     if old > 0, !batches[batch].flags.contains(.dropped) {
       counters.add(old, to: .settledOldEvents, row: row)
     }
+  }
+
+  /// Records the time to delivery of a batch's events; returns how many are old.
+  @inline(__always)
+  mutating func recordDeliveries(_ batch: UInt32, _ device: UInt32, at time: Instant, row: Int) -> Int64 {
+    let created = batches[batch].firstTime
+    var old: Int64 = created < plan.pointee.oldBefore ? 1 : 0
+    var sum = recordDelivery(after: time.microseconds &- created, row: row)
+    if batches[batch].events > 1 { acceptMore(batch, device, at: time, row: row, &sum, &old) }
+    counters.add(sum, to: .timeToDeliverySum, row: row)
+    return old
   }
 
   /// The events behind a batch's first.

@@ -110,7 +110,12 @@ extension DeviceShard {
     }
     row[DeviceCounter.inFlightChange.rawValue] &-= 1
     row[DeviceCounter.settledBatches.rawValue] &+= 1
-    accept(batch, device, at: Instant(microseconds: now &- Int64(ticket.downlink)))
+    let accepted = Instant(microseconds: now &- Int64(ticket.downlink))
+    let acceptedRow = rows.row(at: accepted.microseconds)
+    let old = recordDeliveries(batch, device, at: accepted, row: acceptedRow)
+    counters.add(1, to: .acceptedBatches, row: acceptedRow)
+    counters.add(Int64(upload.pointee.events), to: .deliveredEvents, row: acceptedRow)
+    counters.add(old, to: .settledOldEvents, row: acceptedRow)
     batches.release(batch)
     return true
   }

@@ -202,6 +202,10 @@ struct RowCursor: BitwiseCopyable {
 
   init(interval: Span) { divider = FastDivider(interval.microseconds) }
 
+  /// Where the current row ends, microseconds.
+  @inline(__always)
+  var end: Int64 { start &+ divider.divisor }
+
   /// The length of a row, microseconds.
   var interval: Int64 { divider.divisor }
 

@@ -117,34 +117,62 @@ package struct ServerFront: ~Copyable {
     _ words: borrowing GrowableBuffer<UInt64>, from first: Int, _ arrivals: UnsafePointer<UploadTicket>,
     windowStart start: Int64, _ rooms: UnsafeMutablePointer<Room>
   ) -> Int {
-    guard answersPlainly else { return first }
-    let (words, count) = (words.base, words.count)
-    let limit = server.nextOwnTime.microseconds
-    let end = end
-    var bucket = server.plainAnswers()
-    defer { server.resume(bucket) }
     var i = first
+    guard answersPlainly, i < words.count else { return i }
+    var answers = server.plainAnswers()
+    let refused = Self.counter(of: answers.refusedStatus)
+    while i < words.count {
+      let now = start &+ WindowedEngine.offset(words[i])
+      let row = counters.base(row: rows.row(at: now))
+      let tenth = tenths.row(at: now)
+      // Up to here nothing changes but the tokens.
+      let limit = min(server.nextOwnTime.microseconds, rows.end, tenths.end, end.microseconds)
+      if now >= limit { break }
+      let run = arrivePlainly(
+        words.base + i, count: words.count &- i, arrivals, windowStart: start, until: limit, &answers, rooms)
+      row[ServerCounter.firstAttempts.rawValue] &+= Int64(run.first)
+      row[ServerCounter.retries.rawValue] &+= Int64(run.all &- run.first)
+      row[ServerCounter.answers2xx.rawValue] &+= Int64(run.all &- run.refused)
+      row[refused.rawValue] &+= Int64(run.refused)
+      offered[tenth] &+= UInt32(truncatingIfNeeded: run.all)
+      i &+= run.all
+      if i < words.count, start &+ WindowedEngine.offset(words[i]) < limit { break }
+    }
+    server.resume(answers)
+    return i
+  }
+
+  /// Answers the arrivals before `limit`, as far as their clients are patient. Returns how many, how many of them were first
+  /// attempts, and how many were refused.
+  @inline(__always)
+  private func arrivePlainly(
+    _ words: UnsafePointer<UInt64>, count: Int, _ arrivals: UnsafePointer<UploadTicket>,
+    windowStart start: Int64, until limit: Int64, _ answers: inout TAPIServer.PlainAnswers,
+    _ rooms: UnsafeMutablePointer<Room>
+  ) -> (all: Int, first: Int, refused: Int) {
+    let (timeouts, end) = (timeouts, end.microseconds)
+    var asked = answers
+    var (i, first, refused) = (0, 0, 0)
     while i < count {
       let word = words[i]
       let upload = arrivals + WindowedEngine.index(word)
       let shard = WindowedEngine.shard(word)
       let now = start &+ WindowedEngine.offset(word)
       let downlink = Int64(upload.pointee.downlink)
-      if now >= limit || Int64(upload.pointee.uplink) &+ downlink > timeouts[shard] { return i }
-      let row = counters.base(row: rows.row(at: now))
-      row[upload.pointee.attempt == 1 ? ServerCounter.firstAttempts.rawValue : ServerCounter.retries.rawValue] &+= 1
-      offered[tenths.row(at: now)] &+= 1
-      let answer = bucket.answer(at: Instant(microseconds: now))
-      row[Self.counter(of: answer.status).rawValue] &+= 1
+      if now >= limit || Int64(upload.pointee.uplink) &+ downlink > timeouts[shard] { break }
+      if upload.pointee.attempt == 1 { first &+= 1 }
+      let answer = asked.answer(at: Instant(microseconds: now))
+      if answer.status != 200 { refused &+= 1 }
       let due = now &+ downlink
-      if due < end.microseconds {
+      if due < end {
         rooms[shard].outbox.answer(upload.pointee, answer, at: due)
       } else {
         rooms[shard].outbox.answerLate(upload.pointee, answer, at: due)
       }
       i &+= 1
     }
-    return i
+    answers = asked
+    return (i, first, refused)
   }
 
   /// Whether the client has given the upload up before `time`; then it arranged that itself.

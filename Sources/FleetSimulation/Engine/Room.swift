@@ -16,6 +16,9 @@ struct Room: ~Copyable {
   /// The device whose interval ends next and when the round through all phases began; for shards that scan for triggers.
   private var scanned: UInt32 = 0
   private var round: Int64 = 0
+  /// What arrives in the window to come, and the arrivals' words in the order of time.
+  private(set) var arrivals = GrowableBuffer<UploadTicket>()
+  private(set) var arrivalWords = GrowableBuffer<UInt64>()
 
   init(shard: consuming DeviceShard, outbox: consuming Outbox) {
     self.shard = shard
@@ -40,12 +43,28 @@ struct Room: ~Copyable {
     return outbox.nextOccupied(from: slot, limit: limit)
   }
 
-  /// Everything due for this shard's devices in the window. Returns whether that was nothing.
+  /// Collects what reaches the server in a window; everything sent before it has been sent.
+  mutating func prepareArrivals(slot: Int) {
+    arrivals.removeAll()
+    arrivalWords.removeAll()
+    outbox.uploads.take(slot: slot, into: &arrivals)
+    for i in 0..<arrivals.count {
+      arrivalWords.append(ArrivalWord.word(offset: arrivals[i].offset, shard: shard.number, index: i))
+    }
+    WindowOrder.sort(
+      &arrivalWords, scratch: &scratch, counts: &counts, lowBit: ArrivalWord.offsetShift,
+      keyBits: outbox.clock.offsetBits)
+  }
+
+  /// Whether nothing was due in the latest window.
+  private(set) var wasIdle = false
+
+  /// Everything due for this shard's devices in the window.
   ///
   /// Devices don't see one another, so only the items of one device need their order. Nearly every device has one item in a
   /// window: these are handled kind by kind, as they lie. The items of the others are sorted and handled last, together with
   /// what devices plan inside the window.
-  mutating func devicePass(slot: Int, start: Int64, end: Int64) -> Bool {
+  mutating func devicePass(slot: Int, start: Int64, end: Int64) {
     due.removeAll()
     wakes.removeAll()
     timers.removeAll()
@@ -54,14 +73,14 @@ struct Room: ~Copyable {
     outbox.deliveries.take(slot: slot, into: &due)
     outbox.wakeUps.take(slot: slot, into: &wakes)
     outbox.timers.take(slot: slot, into: &timers)
-    if due.count &+ wakes.count &+ timers.count == 0, nextScanned >= end { return true }
+    wasIdle = due.count &+ wakes.count &+ timers.count == 0 && nextScanned >= end
+    if wasIdle { return }
     mark()
     scanTriggers(start: start, end: end)
     deliver(start: start)
     wakeUp(start: start)
     runTimers(start: start)
     if contended.count > 0 || outbox.inWindow.first != .max { runContended(start: start) }
-    return false
   }
 
   /// Notes on each device that it has an item in this window, or several. This also fetches the records.

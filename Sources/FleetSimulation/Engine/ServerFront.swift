@@ -114,29 +114,28 @@ package struct ServerFront: ~Copyable {
   /// Does what `arrive` does for requests that are answered at once, alike for everybody and in time, as long as they come before
   /// the server's next own time. Returns the place of the first word that needs the long way.
   mutating func arrivePlainly(
-    _ words: borrowing GrowableBuffer<UInt64>, from first: Int, _ arrivals: UnsafePointer<UploadTicket>,
-    windowStart start: Int64, _ rooms: UnsafeMutablePointer<Room>
+    _ words: borrowing GrowableBuffer<UInt64>, from first: Int, windowStart start: Int64, _ rooms: UnsafeMutablePointer<Room>
   ) -> Int {
     var i = first
     guard answersPlainly, i < words.count else { return i }
     var answers = server.plainAnswers()
     let refused = Self.counter(of: answers.refusedStatus)
     while i < words.count {
-      let now = start &+ WindowedEngine.offset(words[i])
+      let now = start &+ ArrivalWord.offset(words[i])
       let row = counters.base(row: rows.row(at: now))
       let tenth = tenths.row(at: now)
       // Up to here nothing changes but the tokens.
       let limit = min(server.nextOwnTime.microseconds, rows.end, tenths.end, end.microseconds)
       if now >= limit { break }
       let run = arrivePlainly(
-        words.base + i, count: words.count &- i, arrivals, windowStart: start, until: limit, &answers, rooms)
+        words.base + i, count: words.count &- i, windowStart: start, until: limit, &answers, rooms)
       row[ServerCounter.firstAttempts.rawValue] &+= Int64(run.first)
       row[ServerCounter.retries.rawValue] &+= Int64(run.all &- run.first)
       row[ServerCounter.answers2xx.rawValue] &+= Int64(run.all &- run.refused)
       row[refused.rawValue] &+= Int64(run.refused)
       offered[tenth] &+= UInt32(truncatingIfNeeded: run.all)
       i &+= run.all
-      if i < words.count, start &+ WindowedEngine.offset(words[i]) < limit { break }
+      if i < words.count, start &+ ArrivalWord.offset(words[i]) < limit { break }
     }
     server.resume(answers)
     return i
@@ -146,8 +145,7 @@ package struct ServerFront: ~Copyable {
   /// attempts, and how many were refused.
   @inline(__always)
   private func arrivePlainly(
-    _ words: UnsafePointer<UInt64>, count: Int, _ arrivals: UnsafePointer<UploadTicket>,
-    windowStart start: Int64, until limit: Int64, _ answers: inout TAPIServer.PlainAnswers,
+    _ words: UnsafePointer<UInt64>, count: Int, windowStart start: Int64, until limit: Int64, _ answers: inout TAPIServer.PlainAnswers,
     _ rooms: UnsafeMutablePointer<Room>
   ) -> (all: Int, first: Int, refused: Int) {
     let (timeouts, end) = (timeouts, end.microseconds)
@@ -155,9 +153,9 @@ package struct ServerFront: ~Copyable {
     var (i, first, refused) = (0, 0, 0)
     while i < count {
       let word = words[i]
-      let upload = arrivals + WindowedEngine.index(word)
-      let shard = WindowedEngine.shard(word)
-      let now = start &+ WindowedEngine.offset(word)
+      let shard = ArrivalWord.shard(word)
+      let upload = rooms[shard].arrivals.base + ArrivalWord.index(word)
+      let now = start &+ ArrivalWord.offset(word)
       let downlink = Int64(upload.pointee.downlink)
       if now >= limit || Int64(upload.pointee.uplink) &+ downlink > timeouts[shard] { break }
       if upload.pointee.attempt == 1 { first &+= 1 }

@@ -1,4 +1,5 @@
 import FleetMetrics
+import Foundation
 import SimulationKernel
 import Synchronization
 
@@ -26,11 +27,24 @@ public final class RunControl: Sendable {
 public struct RunOptions: Sendable {
   /// Checkers on (design.md, Checkers): a violation throws `CheckFailure`.
   public var checks = false
-  /// Device shards.
+  /// Device shards of a cohort, at least; there are as many as threads in any case.
   public var shards = 1
+  /// Threads that run the devices of a run; nil: one, or for a large fleet as many as the machine has cores (at most 8).
+  public var threads: Int?
   /// Window width; nil: the look-ahead (the smallest one-way latency).
   public var window: Span?
   public init() {}
+}
+
+extension RunOptions {
+  /// From this many devices on, threads pay.
+  static let devicesForThreads = 2_000_000
+
+  func threads(for scenario: Scenario) -> Int {
+    if let threads { return max(1, threads) }
+    let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
+    return devices < Self.devicesForThreads ? 1 : min(ProcessInfo.processInfo.activeProcessorCount, 8)
+  }
 }
 
 /// A checker found the model inconsistent with itself: a bug in fleetsim, never a user's fault.

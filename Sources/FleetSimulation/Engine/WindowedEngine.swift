@@ -10,6 +10,7 @@ struct WindowedEngine: ~Copyable {
   struct Rooms: ~Copyable, DeliverySink {
     let base: UnsafeMutablePointer<Room>
     let count: Int
+    let job: UnsafeMutablePointer<DevicePasses.Job>
 
     @inline(__always)
     subscript(index: Int) -> Room {
@@ -27,19 +28,26 @@ struct WindowedEngine: ~Copyable {
       self[shard].outbox.schedule(delivery)
     }
 
+    func request(_ word: UInt64, at now: Instant) -> UploadRequest {
+      let room = base + ArrivalWord.shard(word)
+      return room.pointee.shard.request(room.pointee.arrivals[ArrivalWord.index(word)], at: now)
+    }
+
     deinit {
       base.deinitialize(count: count)
       base.deallocate()
+      job.deallocate()
     }
   }
 
   let scenario: Scenario
   let layout: [ShardLayout]
+  /// How many run a device pass.
+  let threads: Int
   let clock: WindowClock
   let slotCount: Int
   var rooms: Rooms
   var front: ServerFront
-  private var arrivals = GrowableBuffer<UploadTicket>()
   private var words = GrowableBuffer<UInt64>()
   private var scratch = GrowableBuffer<UInt64>()
   private var counts = GrowableBuffer<UInt32>()
@@ -49,7 +57,8 @@ struct WindowedEngine: ~Copyable {
     self.scenario = scenario
     clock = WindowClock(notLongerThan: Self.lookAhead(scenario, asked: options.window))
     slotCount = clock.slot(of: scenario.duration.microseconds - 1) + 1
-    layout = ShardLayout.cut(scenario.fleet, perCohort: options.shards)
+    threads = options.threads(for: scenario)
+    layout = ShardLayout.cut(scenario.fleet, perCohort: max(options.shards, threads))
     let rowCount = RunAssembly.rowCount(scenario)
     let end = Instant.start + scenario.duration
     let base = UnsafeMutablePointer<Room>.allocate(capacity: layout.count)
@@ -71,7 +80,8 @@ struct WindowedEngine: ~Copyable {
           ),
           outbox: Outbox(clock: clock, slotCount: slotCount, end: end, devices: piece.count)))
     }
-    rooms = Rooms(base: base, count: layout.count)
+    rooms = Rooms(base: base, count: layout.count, job: .allocate(capacity: 1))
+    rooms.job.initialize(to: .start)
     front = ServerFront(scenario, shards: layout, rowCount: rowCount, checks: options.checks)
     orderKey = RandomKey(seed: scenario.seed).child(RandomPurpose.order)
   }
@@ -85,19 +95,23 @@ struct WindowedEngine: ~Copyable {
   }
 
   mutating func run(control: RunControl) throws {
-    for i in 0..<rooms.count { rooms[i].start() }
+    let passes = DevicePasses(rooms)
+    let crew = threads > 1 ? WindowCrew(size: threads) { [threads] in passes.run(member: $0, of: threads) } : nil
+    defer { crew?.dismiss() }
+    func runAll() { if let crew { crew.run() } else { passes.run(member: 0, of: 1) } }
+    passes.job.pointee = .start
+    runAll()
     let end = scenario.duration.microseconds
     var slot = 0
     var sinceReport = 0
     while slot < slotCount {
       let start = clock.start(of: slot)
       let windowEnd = min(start &+ clock.width, end)
-      var isEmpty = serverPass(slot: slot, start: start, end: windowEnd)
-      for i in 0..<rooms.count {
-        if !rooms[i].devicePass(slot: slot, start: start, end: windowEnd) { isEmpty = false }
-      }
+      let nothingArrived = serverPass(slot: slot, start: start, end: windowEnd)
+      passes.job.pointee = .window(slot: slot, start: start, end: windowEnd, isLast: slot == slotCount - 1)
+      runAll()
       slot += 1
-      if isEmpty { slot = skipEmptyWindows(from: slot) }
+      if nothingArrived { slot = skipEmptyWindows(from: slot) }
       sinceReport += 1
       if sinceReport == 64 {
         sinceReport = 0
@@ -112,12 +126,16 @@ struct WindowedEngine: ~Copyable {
     try check(at: end)
   }
 
-  /// The next window in which something happens; a run's last window is never skipped over.
+  /// The next window in which something happens, from `slot` on, for which the rooms have prepared the arrivals.
   private mutating func skipEmptyWindows(from slot: Int) -> Int {
+    for i in 0..<rooms.count where !rooms[i].wasIdle || rooms[i].arrivals.count > 0 { return slot }
     var next = min(slotCount, clock.slot(of: min(front.nextOwnTime.microseconds, scenario.duration.microseconds)))
     for i in 0..<rooms.count where next > slot { next = rooms[i].nextOccupied(from: slot, limit: next) }
-    if next <= slot { return slot }
-    for i in 0..<rooms.count { rooms[i].outbox.skip(to: next) }
+    if next <= slot || next >= slotCount { return next >= slotCount ? slotCount : slot }
+    for i in 0..<rooms.count {
+      rooms[i].outbox.skip(to: next)
+      rooms[i].prepareArrivals(slot: next)
+    }
     return next
   }
 
@@ -129,63 +147,74 @@ struct WindowedEngine: ~Copyable {
 
   /// Returns whether nothing arrived.
   private mutating func serverPass(slot: Int, start: Int64, end: Int64) -> Bool {
-    arrivals.removeAll()
-    words.removeAll()
-    let rooms = rooms.base
-    for i in 0..<self.rooms.count {
-      let first = arrivals.count
-      rooms[i].outbox.uploads.take(slot: slot, into: &arrivals)
-      let shard = UInt64(truncatingIfNeeded: i) &<< Self.shardShift
-      for k in first..<arrivals.count {
-        words.append(
-          UInt64(arrivals[k].offset) &<< Self.offsetShift | shard | UInt64(truncatingIfNeeded: k))
-      }
-    }
-    if arrivals.count == 0 && front.nextOwnTime.microseconds >= end { return true }
-    precondition(arrivals.count < 1 << Self.shardShift, "too many arrivals in one window")
-    WindowOrder.sort(
-      &words, scratch: &scratch, counts: &counts, lowBit: Int(Self.offsetShift), keyBits: clock.offsetBits)
+    gatherArrivals()
+    if words.count == 0 && front.nextOwnTime.microseconds >= end { return true }
     orderTies(start: start)
+    let rooms = rooms.base
     var i = 0
     while true {
-      i = front.arrivePlainly(words, from: i, arrivals.base, windowStart: start, rooms)
+      i = front.arrivePlainly(words, from: i, windowStart: start, rooms)
       if i >= words.count { break }
-      let word = words[i]
-      let now = Instant(microseconds: start &+ Self.offset(word))
+      let now = Instant(microseconds: start &+ ArrivalWord.offset(words[i]))
       if front.nextOwnTime <= now { front.advance(through: now, &self.rooms) }
-      let request = rooms[Self.shard(word)].shard.request(arrivals[Self.index(word)], at: now)
-      front.arrive(request, &self.rooms)
+      front.arrive(self.rooms.request(words[i], at: now), &self.rooms)
       i &+= 1
     }
-    if front.nextOwnTime.microseconds < end { front.advance(through: Instant(microseconds: end &- 1), &self.rooms) }
+    if front.nextOwnTime.microseconds < end {
+      front.advance(through: Instant(microseconds: end &- 1), &self.rooms)
+    }
     return false
   }
 
-  /// An arrival's word: offset within the window | shard (16 bits) | index (28 bits).
-  private static var offsetShift: UInt64 { 44 }
-  private static var shardShift: UInt64 { 28 }
+  /// Merges what the rooms have prepared into one order of time.
+  private mutating func gatherArrivals() {
+    words.removeAll()
+    let base = rooms.base
+    if rooms.count == 2 {
+      merge(base, base + 1)
+      return
+    }
+    for i in 0..<rooms.count {
+      words.append(from: base[i].arrivalWords.base, count: base[i].arrivalWords.count)
+    }
+    if rooms.count == 1 { return }
+    WindowOrder.sort(
+      &words, scratch: &scratch, counts: &counts, lowBit: ArrivalWord.offsetShift, keyBits: clock.offsetBits)
+  }
 
-  @inline(__always)
-  static func offset(_ word: UInt64) -> Int64 { Int64(truncatingIfNeeded: word &>> offsetShift) }
-  @inline(__always)
-  static func shard(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word &>> shardShift & 0xffff) }
-  @inline(__always)
-  static func index(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word & (1 &<< shardShift &- 1)) }
+  private mutating func merge(_ a: UnsafeMutablePointer<Room>, _ b: UnsafeMutablePointer<Room>) {
+    let (first, second) = (a.pointee.arrivalWords.base, b.pointee.arrivalWords.base)
+    let (n, m) = (a.pointee.arrivalWords.count, b.pointee.arrivalWords.count)
+    words.resizeUninitialized(to: n &+ m)
+    let out = words.base
+    var (i, j) = (0, 0)
+    while i < n, j < m {
+      let takesFirst = first[i] <= second[j]
+      out[i &+ j] = takesFirst ? first[i] : second[j]
+      if takesFirst { i &+= 1 } else { j &+= 1 }
+    }
+    while i < n {
+      out[i &+ j] = first[i]
+      i &+= 1
+    }
+    while j < m {
+      out[i &+ j] = second[j]
+      j &+= 1
+    }
+  }
 
   /// Arrivals of one instant go by a hash of (device, batch, attempt), then device, so that no device is always first in line.
   private mutating func orderTies(start: Int64) {
     var i = 1
     while i < words.count {
-      if words[i] &>> Self.offsetShift != words[i &- 1] &>> Self.offsetShift {
+      if ArrivalWord.offset(words[i]) != ArrivalWord.offset(words[i &- 1]) {
         i &+= 1
         continue
       }
       let first = i &- 1
-      while i < words.count, words[i] &>> Self.offsetShift == words[first] &>> Self.offsetShift { i &+= 1 }
-      let now = Instant(microseconds: start &+ Self.offset(words[first]))
-      let tied = (first..<i).map {
-        rooms[Self.shard(words[$0])].shard.request(arrivals[Self.index(words[$0])], at: now)
-      }
+      while i < words.count, ArrivalWord.offset(words[i]) == ArrivalWord.offset(words[first]) { i &+= 1 }
+      let now = Instant(microseconds: start &+ ArrivalWord.offset(words[first]))
+      let tied = (first..<i).map { rooms.request(words[$0], at: now) }
       let order = ArrivalOrder.sorted(tied, key: orderKey)
       scratch.resizeUninitialized(to: max(scratch.count, order.count))
       for (k, position) in order.enumerated() { scratch[k] = words[first + position] }
@@ -206,16 +235,33 @@ struct WindowedEngine: ~Copyable {
   }
 }
 
-/// The order of arrivals at one instant; the plain engine of the tests has the same rule, written again.
-package enum ArrivalOrder {
-  /// Positions of `tied` in their order.
-  package static func sorted(_ tied: [UploadRequest], key: RandomKey) -> [Int] {
-    let hashes = tied.map { $0.key(key).bits }
-    return tied.indices.sorted { a, b in
-      if hashes[a] != hashes[b] { return hashes[a] < hashes[b] }
-      if tied[a].device != tied[b].device { return tied[a].device < tied[b].device }
-      if tied[a].firstOrdinal != tied[b].firstOrdinal { return tied[a].firstOrdinal < tied[b].firstOrdinal }
-      return tied[a].attempt < tied[b].attempt
+/// The device passes of one window, for one thread or several: a room is only ever touched by one of them.
+struct DevicePasses: @unchecked Sendable {
+  enum Job {
+    case start
+    case window(slot: Int, start: Int64, end: Int64, isLast: Bool)
+  }
+
+  let rooms: UnsafeMutablePointer<Room>
+  let count: Int
+  /// What to do next; written while nobody works.
+  let job: UnsafeMutablePointer<Job>
+
+  init(_ rooms: borrowing WindowedEngine.Rooms) {
+    self.rooms = rooms.base
+    count = rooms.count
+    job = rooms.job
+  }
+
+  /// The part of one of `members`: every `members`-th room, so that the pieces of each cohort go to different threads.
+  func run(member: Int, of members: Int) {
+    for i in stride(from: member, to: count, by: members) {
+      switch job.pointee {
+      case .start: rooms[i].start()
+      case .window(let slot, let start, let end, let isLast):
+        rooms[i].devicePass(slot: slot, start: start, end: end)
+        if !isLast { rooms[i].prepareArrivals(slot: slot + 1) }
+      }
     }
   }
 }

@@ -32,6 +32,13 @@ struct TokenBucket: BitwiseCopyable {
     level = overflow || gain >= full - level ? full : level + gain
   }
 
+  /// Whether there are so many tokens at a time that is not before the latest.
+  func holds(_ tokens: Int, at now: Instant) -> Bool {
+    var later = self
+    later.refill(at: max(now, updated))
+    return later.level / Self.token >= tokens
+  }
+
   /// Takes a token if there is a whole one.
   @inlinable @inline(__always)
   mutating func take(at now: Instant) -> Bool {

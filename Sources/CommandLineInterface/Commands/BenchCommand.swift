@@ -13,6 +13,9 @@ struct BenchCommand {
   var durationText: String?
   var duration: Span?
   var repeats: Int
+  var threads: Int
+  /// Where the time series of the one workload goes.
+  var seriesPath: String?
   var printsJSON: Bool
   var environment: CommandEnvironment
 
@@ -30,7 +33,12 @@ struct BenchCommand {
       ?? Self.defaultDevices
     repeats =
       try Self.count(parsed, "repeat", "r", 1...Self.mostRepeats, from: "1 to \(Self.mostRepeats)") ?? 1
+    threads = try Self.count(parsed, "threads", "t", 1...64, from: "1 to 64") ?? 1
+    seriesPath = parsed.value("timeseries")
     workloads = try parsed.value("only").map(Self.workloads) ?? BenchmarkWorkload.all
+    if seriesPath != nil, workloads.count > 1 || repeats > 1 {
+      throw UsageError("'--timeseries <file>' needs one workload, run once: name it with --only.")
+    }
     if let text = parsed.value("duration") {
       durationText = text
       duration = try Self.duration(text)
@@ -115,13 +123,18 @@ struct BenchCommand {
   private func measure(_ workload: BenchmarkWorkload) throws -> BenchMeasurement {
     if workloads.count == 1, repeats == 1 {
       Interruption.endProcessAtOnce(silently: printsJSON)
-      return try BenchMeasurement(workload: workload.name, scenario(workload), environment: environment)
+      var options = RunOptions()
+      options.threads = threads
+      let file = try seriesPath.map { try SingleFile($0, ours: ["time_s,"]) }
+      return try BenchMeasurement(
+        workload: workload.name, scenario(workload), options: options, seriesFile: file,
+        environment: environment)
     }
     return try BenchMeasurement(medianOf: (0..<repeats).map { _ in try measureInChild(workload) })
   }
 
   private func measureInChild(_ workload: BenchmarkWorkload) throws -> BenchMeasurement {
-    var arguments = ["bench", "--only", workload.name, "--devices", String(devices), "--json"]
+    var arguments = ["bench", "--only", workload.name, "--devices", String(devices), "--threads", String(threads), "--json"]
     if let durationText { arguments += ["--duration", durationText] }
     let task = "The measurement of '\(workload.name)'"
     let output = try ChildProcess.run(arguments, doing: task)

@@ -32,10 +32,13 @@ struct BenchMeasurement {
   var bytesPerDevice: Double? { runMemoryBytes.map { $0 / Double(devices) } }
 
   /// Runs the scenario in this process, on this thread.
-  init(workload: String, _ scenario: Scenario, environment: CommandEnvironment) throws {
+  init(
+    workload: String, _ scenario: Scenario, options: RunOptions, seriesFile: SingleFile?,
+    environment: CommandEnvironment
+  ) throws {
     let memoryBefore = ProcessMemory.peakBytes
     let started = environment.monotonicSeconds()
-    let record = try Simulation.run(scenario)
+    let record = try Simulation.run(scenario, options: options)
     nanoseconds = (environment.monotonicSeconds() - started) * 1e9
     peakMemoryBytes = ProcessMemory.peakBytes.map(Double.init)
     if let peakMemoryBytes, let memoryBefore { runMemoryBytes = peakMemoryBytes - Double(memoryBefore) }
@@ -48,7 +51,9 @@ struct BenchMeasurement {
       sum.answers429 += row.answers429
       sum.answers503 += row.answers503
     }
-    digest = SHA256.hexadecimal(TimeSeriesCSV.bytes(of: record.series))
+    let series = TimeSeriesCSV.bytes(of: record.series)
+    digest = SHA256.hexadecimal(series)
+    try seriesFile?.write(String(decoding: series, as: UTF8.self))
     deliveryDigest = SHA256.hexadecimal(HistogramCSV.bytes(of: record.deliveries))
   }
 

@@ -6,7 +6,7 @@ extension CommandSpecification {
     var command = CommandSpecification(
       name: "bench", abstract: "Measure what one upload attempt costs, in time and memory.")
     command.discussion = [
-      "Runs workloads one after another on one core and prints for each the upload attempts that reached the server, "
+      "Runs workloads one after another and prints for each the upload attempts that reached the server, "
         + "the wall time of the run alone by attempt, the most memory that its process had resident, how much of "
         + "that the run took for each device, and the beginning of the SHA-256 of its timeseries.csv, which is the "
         + "same on every machine. The server's capacity grows with the fleet.",
@@ -23,6 +23,11 @@ extension CommandSpecification {
         "repeat", value: "r",
         help: "Run each so often and print medians; all must agree in results. (default: 1)"),
       OptionSpecification(
+        "threads", value: "t", help: "Threads that run the devices of a run. (default: 1)"),
+      OptionSpecification(
+        "timeseries", value: "file",
+        help: "Write the time series of the one workload, as run does into timeseries.csv."),
+      OptionSpecification(
         "json", help: "Print a JSON array with an object for each workload, digests in full."),
     ]
     command.examples = [
@@ -32,6 +37,9 @@ extension CommandSpecification {
       Example(
         "fleetsim bench --only herd-1-150 --devices 1000000 --repeat 5",
         "The reference workload, medians of five:"),
+      Example(
+        "fleetsim bench --only herd-1-150 --devices 100000000 --threads 2 --timeseries herd.csv",
+        "A hundred million devices (10 GB, ten minutes on two cores):"),
     ]
     return command
   }()

@@ -31,7 +31,7 @@ extension CommandSpecification {
         + "delivery_histogram.csv, report.html and run.json."
     ]
     command.arguments = [scenario]
-    command.options = [seed, settings, set, out, jobs, check, quiet]
+    command.options = [seed, settings, set, out, jobs, threads, check, quiet]
     command.examples = [
       Example("fleetsim run scenario.json5", "Print how the fleet fares:"),
       Example(
@@ -60,7 +60,7 @@ extension CommandSpecification {
       OptionSpecification(
         "vary", value: "path=a,b,c", isRepeatable: true,
         help: "Values to compare for a key of the scenario, as tapi.bucket.capacity=2000/s,4000/s."),
-      seed, settings, set, out, jobs, check, quiet,
+      seed, settings, set, out, jobs, threads, check, quiet,
     ]
     command.examples = [
       Example("fleetsim compare scenario.json5", "What the scenario's compare section says:"),
@@ -201,6 +201,10 @@ extension CommandSpecification {
       + "(default: no files)")
   private static let jobs = OptionSpecification(
     "jobs", value: "n", help: "Runs at a time. (default: one per core)")
+  private static let threads = OptionSpecification(
+    "threads", value: "t",
+    help: "Threads that run the devices of each run; nothing in the results depends on it. (default: 1, or one per "
+      + "core for a large fleet when --jobs is 1)")
   private static let check = OptionSpecification(
     "check", help: "Check the model against itself while it runs; slower.")
   private static let quiet = OptionSpecification(

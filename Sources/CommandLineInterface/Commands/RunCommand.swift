@@ -21,10 +21,12 @@ struct RunCommand {
 
     var options = RunOptions()
     options.checks = request.checks
+    let jobs = request.jobs ?? onlineProcessors()
+    options.threads = request.threads ?? (jobs == 1 ? nil : 1)
     let variants = zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
     let started = environment.monotonicSeconds()
     let runner = BackgroundComparison(
-      variants: variants, options: options, workers: request.jobs ?? onlineProcessors(),
+      variants: variants, options: options, workers: jobs,
       environment: environment)
     let (results, progress) = try runner.run(showsProgress: !request.isQuiet)
     let seconds = environment.monotonicSeconds() - started

@@ -45,6 +45,8 @@ struct RunRequest: Sendable {
   var outputPath: String?
   /// nil: one per core.
   var jobs: Int?
+  /// Of each run; nil: one, or as many as the engine likes if only one run goes at a time.
+  var threads: Int?
   var checks: Bool
   var isQuiet: Bool
 
@@ -64,12 +66,19 @@ struct RunRequest: Sendable {
     outputPath = parsed.value("out")
     checks = parsed.has("check")
     isQuiet = parsed.has("quiet")
-    if let text = parsed.value("jobs") {
-      guard let jobs = Int(text), (1...1_024).contains(jobs) else {
-        throw UsageError("The value '\(text)' is invalid for '--jobs <n>': a whole number from 1 to 1024.")
-      }
-      self.jobs = jobs
+    jobs = try Self.count(parsed, "jobs", "n", through: 1_024)
+    threads = try Self.count(parsed, "threads", "t", through: 64)
+  }
+
+  private static func count(
+    _ parsed: ParsedArguments, _ option: String, _ valueName: String, through limit: Int
+  ) throws -> Int? {
+    guard let text = parsed.value(option) else { return nil }
+    guard let count = Int(text), (1...limit).contains(count) else {
+      throw UsageError(
+        "The value '\(text)' is invalid for '--\(option) <\(valueName)>': a whole number from 1 to \(limit).")
     }
+    return count
   }
 
   private static func jitters(_ list: String) throws -> [VariantChoice] {

@@ -22,15 +22,28 @@ enum ArrivalWord {
 }
 
 /// The order of arrivals at one instant; the plain engine of the tests has the same rule, written again.
-package enum ArrivalOrder {
-  /// Positions of `tied` in their order.
-  package static func sorted(_ tied: [UploadRequest], key: RandomKey) -> [Int] {
-    let hashes = tied.map { $0.key(key).bits }
-    return tied.indices.sorted { a, b in
-      if hashes[a] != hashes[b] { return hashes[a] < hashes[b] }
-      if tied[a].device != tied[b].device { return tied[a].device < tied[b].device }
-      if tied[a].firstOrdinal != tied[b].firstOrdinal { return tied[a].firstOrdinal < tied[b].firstOrdinal }
-      return tied[a].attempt < tied[b].attempt
+enum ArrivalOrder {
+  /// What decides between an arrival and others of the same instant.
+  struct Tie: BitwiseCopyable {
+    var word: UInt64
+    private var hash: UInt64
+    private var device: UInt32
+    private var firstOrdinal: UInt32
+    private var attempt: UInt16
+
+    init(word: UInt64, request: UploadRequest, key: RandomKey) {
+      self.word = word
+      hash = request.key(key).bits
+      device = request.device
+      firstOrdinal = request.firstOrdinal
+      attempt = request.attempt
+    }
+
+    static func < (a: Tie, b: Tie) -> Bool {
+      if a.hash != b.hash { return a.hash < b.hash }
+      if a.device != b.device { return a.device < b.device }
+      if a.firstOrdinal != b.firstOrdinal { return a.firstOrdinal < b.firstOrdinal }
+      return a.attempt < b.attempt
     }
   }
 }

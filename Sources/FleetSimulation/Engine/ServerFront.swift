@@ -111,6 +111,12 @@ package struct ServerFront: ~Copyable {
   /// Whether, up to the server's next own time, requests may be decided on by `arrivePlainly`.
   var answersPlainly: Bool { server.answersPlainly && !checks }
 
+  /// Whether so many requests between two times are certain to be answered alike, whichever comes first.
+  func answersAllAlike(_ requests: Int, from start: Int64, until end: Int64) -> Bool {
+    answersPlainly && server.nextOwnTime.microseconds >= end
+      && server.answersAlike(requests, at: Instant(microseconds: start))
+  }
+
   /// Does what `arrive` does for requests that are answered at once, alike for everybody and in time, as long as they come before
   /// the server's next own time. Returns the place of the first word that needs the long way.
   mutating func arrivePlainly(

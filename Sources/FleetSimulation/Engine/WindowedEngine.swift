@@ -51,6 +51,7 @@ struct WindowedEngine: ~Copyable {
   private var words = GrowableBuffer<UInt64>()
   private var scratch = GrowableBuffer<UInt64>()
   private var counts = GrowableBuffer<UInt32>()
+  private var ties = GrowableBuffer<ArrivalOrder.Tie>()
   private let orderKey: RandomKey
 
   init(_ scenario: Scenario, options: RunOptions) {
@@ -149,7 +150,8 @@ struct WindowedEngine: ~Copyable {
   private mutating func serverPass(slot: Int, start: Int64, end: Int64) -> Bool {
     gatherArrivals()
     if words.count == 0 && front.nextOwnTime.microseconds >= end { return true }
-    orderTies(start: start)
+    // Where everybody gets the same answer, nothing depends on who is first.
+    if !front.answersAllAlike(words.count, from: start, until: end) { orderTies(start: start) }
     let rooms = rooms.base
     var i = 0
     while true {
@@ -213,14 +215,37 @@ struct WindowedEngine: ~Copyable {
       }
       let first = i &- 1
       while i < words.count, ArrivalWord.offset(words[i]) == ArrivalWord.offset(words[first]) { i &+= 1 }
-      let now = Instant(microseconds: start &+ ArrivalWord.offset(words[first]))
-      let tied = (first..<i).map { rooms.request(words[$0], at: now) }
-      let order = ArrivalOrder.sorted(tied, key: orderKey)
-      scratch.resizeUninitialized(to: max(scratch.count, order.count))
-      for (k, position) in order.enumerated() { scratch[k] = words[first + position] }
-      for k in 0..<order.count { words[first + k] = scratch[k] }
+      orderTied(first..<i, at: Instant(microseconds: start &+ ArrivalWord.offset(words[first])))
       i &+= 1
     }
+  }
+
+  private mutating func orderTied(_ range: Range<Int>, at now: Instant) {
+    if range.count > 32 {
+      orderManyTied(range, at: now)
+      return
+    }
+    // Insertion by what decides, computed once each.
+    ties.removeAll()
+    for i in range {
+      let tie = ArrivalOrder.Tie(word: words[i], request: rooms.request(words[i], at: now), key: orderKey)
+      ties.append(tie)
+      var j = ties.count &- 1
+      while j > 0, tie < ties[j &- 1] {
+        ties[j] = ties[j &- 1]
+        j &-= 1
+      }
+      ties[j] = tie
+    }
+    for i in range { words[i] = ties[i &- range.lowerBound].word }
+  }
+
+  @inline(never)
+  private mutating func orderManyTied(_ range: Range<Int>, at now: Instant) {
+    let sorted = range.map {
+      ArrivalOrder.Tie(word: words[$0], request: rooms.request(words[$0], at: now), key: orderKey)
+    }.sorted { $0 < $1 }
+    for i in range { words[i] = sorted[i - range.lowerBound].word }
   }
 
   /// Checkers that look at the whole fleet (design.md): events are conserved.
@@ -257,7 +282,9 @@ struct DevicePasses: @unchecked Sendable {
   func run(member: Int, of members: Int) {
     for i in stride(from: member, to: count, by: members) {
       switch job.pointee {
-      case .start: rooms[i].start()
+      case .start:
+        rooms[i].start()
+        rooms[i].prepareArrivals(slot: 0)
       case .window(let slot, let start, let end, let isLast):
         rooms[i].devicePass(slot: slot, start: start, end: end)
         if !isLast { rooms[i].prepareArrivals(slot: slot + 1) }

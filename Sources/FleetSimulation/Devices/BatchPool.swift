@@ -1,3 +1,4 @@
+import CPrefetch
 import SimulationKernel
 import UploadRetry
 
@@ -116,6 +117,13 @@ struct BatchPool: ~Copyable {
     guard let retryStates else { return }
     self[index].flags.insert(.hasRetryState)
     retryStates[Int(truncatingIfNeeded: index)] = state
+  }
+
+  /// Asks for what is known of a batch ahead of the time when it is handled.
+  @inline(__always)
+  func touchAhead(_ index: UInt32) {
+    fleetsim_prefetch(records + Int(truncatingIfNeeded: index))
+    if let retryStates { fleetsim_prefetch(retryStates + Int(truncatingIfNeeded: index)) }
   }
 
   /// A fresh record; records may move.

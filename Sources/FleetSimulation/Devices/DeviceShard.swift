@@ -126,7 +126,10 @@ package struct DeviceShard: ~Copyable {
   @inline(__always)
   func touchAhead(_ device: UInt32) {
     fleetsim_prefetch(self[device])
-    if let loops { fleetsim_prefetch(loops + Int(truncatingIfNeeded: device)) }
+    if let loops {
+      let loop = UnsafeRawPointer(loops + Int(truncatingIfNeeded: device))
+      fleetsim_prefetch(loop)
+    }
   }
 
   /// Asks for what the record, touched earlier, leads to: the batch a wake-up will most likely send.
@@ -142,7 +145,15 @@ package struct DeviceShard: ~Copyable {
   }
 
   @inline(__always)
-  func touchAhead(batch: UInt32) { fleetsim_prefetch(batches.records + Int(truncatingIfNeeded: batch)) }
+  func touchAhead(batch: UInt32) { batches.touchAhead(batch) }
+
+  /// Asks for the batch that is due first, in the heap touched earlier.
+  @inline(__always)
+  func touchFirstWaitingAhead(of device: UInt32) {
+    if plan.pointee.isRebatch { return }
+    let place = self[device].pointee.waiting
+    if place.count > 0 { touchAhead(batch: waiting.first(place).batch) }
+  }
 
   @inline(__always)
   func key(of device: UInt32) -> RandomKey {

@@ -177,6 +177,7 @@ struct Room: ~Copyable {
     for i in 0..<wakes.count {
       shard.touchAhead(wakes[min(i &+ Self.touchDistance, wakes.count &- 1)])
       shard.touchBatchAhead(of: wakes[min(i &+ Self.touchDistance / 2, wakes.count &- 1)])
+      shard.touchFirstWaitingAhead(of: wakes[min(i &+ Self.touchDistance / 4, wakes.count &- 1)])
       let device = wakes[i]
       // A wake-up that has been moved out of the window is stale: any time in the window will do for it.
       let offset = min(shard[device].pointee.wakeUpOffset(from: start), width &- 1)

@@ -52,7 +52,7 @@ final class WindowCrew: Sendable {
     var looks = 0
     while !isTrue() {
       looks &+= 1
-      if looks > 20_000 { Thread.sleep(forTimeInterval: 0) }
+      if looks > 2_000 { sched_yield() }
     }
   }
 }

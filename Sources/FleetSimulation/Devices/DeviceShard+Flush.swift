@@ -18,7 +18,7 @@ extension DeviceShard {
     let created = takeCreated(device, by: now)
     let record = self[device]
     if record.pointee.oldest == 0, created.count &- 1 < plan.pointee.quickEvents,
-      !record.pointee.flags.contains(.looping), record.pointee.gate.isReady(at: now.microseconds),
+      record.pointee.flags.isDisjoint(with: [.looping, .idleWithBatches]), record.pointee.gate.isReady(at: now.microseconds),
       tracedDevice == .max
     {
       let batch = sealOnly(device, created, at: now)

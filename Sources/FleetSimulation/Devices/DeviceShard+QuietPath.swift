@@ -27,7 +27,7 @@ extension DeviceShard {
   ) -> Bool {
     let plan = plan
     let flags = record.pointee.flags
-    guard record.pointee.oldest == 0, flags.isDisjoint(with: [.due, .looping]),
+    guard record.pointee.oldest == 0, flags.isDisjoint(with: [.due, .looping, .idleWithBatches]),
       record.pointee.gate.isReady(at: now), now >= plan.pointee.flushInterval,
       now &+ plan.pointee.flushInterval < plan.pointee.end
     else { return false }
@@ -37,11 +37,12 @@ extension DeviceShard {
     let period = plan.pointee.period
     let firstTime = first &+ Int64(ordinal) &* period
     let state = record.pointee.clientRetry
+    var pipeline = record.pointee.pipeline
     let decision = machine(of: device)._withUnsafeGuaranteedRef {
-      $0.beforeSend(
-        batch: state, pipeline: &record.pointee.pipeline, now: now, oldestEventQueuedAt: firstTime)
+      $0.beforeSend(batch: state, pipeline: &pipeline, now: now, oldestEventQueuedAt: firstTime)
     }
     guard case .send = decision else { return false }
+    record.pointee.pipeline = pipeline
 
     let batch = batches.allocate(
       firstOrdinal: ordinal, firstTime: firstTime, events: UInt16(truncatingIfNeeded: events))

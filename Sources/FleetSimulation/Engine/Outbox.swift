@@ -31,6 +31,8 @@ package struct Outbox: ~Copyable {
     package var timers: [(kind: UInt64, device: UInt32, time: Instant)] = []
     package var deliveries: [Delivery] = []
     package var uploads: [(ticket: UploadTicket, arrival: Instant)] = []
+
+    package init() {}
   }
 
   /// Collects whatever comes, for a caller that orders it itself.

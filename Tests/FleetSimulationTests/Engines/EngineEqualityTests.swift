@@ -8,11 +8,14 @@ import UploadRetry
 @Suite struct EngineEqualityTests {
   static let seeds = Array(UInt64(1)...200)
 
-  private func windowed(_ scenario: Scenario, window: Span? = nil, shards: Int = 1) throws -> RunRecord {
+  private func windowed(
+    _ scenario: Scenario, window: Span? = nil, shards: Int = 1, threads: Int = 1, checks: Bool = true
+  ) throws -> RunRecord {
     var options = RunOptions()
-    options.checks = true
+    options.checks = checks
     options.window = window
     options.shards = shards
+    options.threads = threads
     return try Simulation.run(scenario, options: options)
   }
 
@@ -36,6 +39,28 @@ import UploadRetry
       do {
         expectSame(PlainEngine.run(scenario).record, try windowed(scenario), "engines", seed: seed)
       } catch { Issue.record("seed \(seed): \(error)") }
+    }
+  }
+
+  @Test("Without checkers, when the engine takes its short ways, it agrees with the plain engine too")
+  func shortWays() throws {
+    for seed in Self.seeds {
+      for scenario in [RandomScenario.scenario(seed: seed), RandomScenario.quiet(seed: seed)] {
+        expectSame(
+          PlainEngine.run(scenario).record, try windowed(scenario, checks: false), "engines", seed: seed)
+      }
+    }
+  }
+
+  @Test("One thread, two, three and eight agree") func threads() throws {
+    for seed in Self.seeds.prefix(40) {
+      for scenario in [RandomScenario.scenario(seed: seed), RandomScenario.quiet(seed: seed)] {
+        let one = try windowed(scenario, checks: false)
+        for threads in [2, 3, 8] {
+          expectSame(
+            one, try windowed(scenario, threads: threads, checks: false), "\(threads) threads", seed: seed)
+        }
+      }
     }
   }
 

@@ -13,6 +13,26 @@ struct RandomScenario {
     return draw.scenario(seed: seed)
   }
 
+  /// The same with cohorts for which the engine has its shortest way: re-chunked batches, one upload at a time, events in step
+  /// with the flush interval, constant latency.
+  static func quiet(seed: UInt64) -> Scenario {
+    var draw = RandomScenario(key: RandomKey(seed: seed).child(0))
+    var scenario = draw.scenario(seed: seed)
+    for i in scenario.fleet.indices {
+      let interval = Span.seconds(Int64(draw.pick([3, 10, 30])))
+      let every = Span(microseconds: interval.microseconds / Int64(draw.pick([1, 1, 2, 3])))
+      scenario.fleet[i].devices *= 4
+      scenario.fleet[i].events = .periodic(every: every, phase: draw.chance(50) ? .flush : .random)
+      scenario.fleet[i].flush = FlushPolicy(count: nil, interval: interval, isSynchronised: draw.chance(10))
+      scenario.fleet[i].queue.mode = .rebatch
+      scenario.fleet[i].uploadConcurrency = 1
+      scenario.fleet[i].ignoresFlushWhileUploading = false
+      scenario.fleet[i].latency = .constant(.milliseconds(Int64(draw.pick([7, 50, 200]))))
+      scenario.fleet[i].lifecycle = nil
+    }
+    return scenario
+  }
+
   private init(key: RandomKey) { self.key = key }
 
   private mutating func int(_ range: ClosedRange<Int>) -> Int {

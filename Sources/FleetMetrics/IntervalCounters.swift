@@ -16,6 +16,9 @@ where Counter.RawValue == Int {
 
   deinit { cells.deallocate() }
 
+  /// Bytes of a row, all of which are touched.
+  package static var bytesPerRow: Int { Counter.allCases.count * MemoryLayout<Int64>.stride }
+
   @inlinable
   public func add(_ n: Int64, to counter: Counter, row: Int) {
     cells[row &* columns &+ counter.rawValue] &+= n
@@ -67,6 +70,9 @@ public struct IntervalDeliveries: ~Copyable {
   }
 
   deinit { releaseZeroedMemory(cells) }
+
+  /// Bytes reserved for a row; only touched pages count.
+  package static var bytesPerRow: Int { bucketCount * MemoryLayout<UInt32>.stride }
 
   @inlinable static func bucket(of value: Int64) -> Int {
     let v = UInt64(truncatingIfNeeded: max(value, 0))

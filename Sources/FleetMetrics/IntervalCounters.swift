@@ -154,7 +154,8 @@ public struct DeliveryRecorder: ~Copyable {
   }
 
   /// - Parameter counters: where the recorder's owner has added the values up by interval (`timeToDeliverySum`).
-  public func merge(into histogram: inout Histogram, sums counters: borrowing IntervalCounters<DeviceCounter>) {
+  public func merge(into histogram: inout Histogram, sums counters: borrowing IntervalCounters<DeviceCounter>)
+  {
     // In base 2^62, as `Histogram` keeps it.
     var (high, low): (Int64, Int64) = (0, 0)
     for row in 0..<counters.rows {

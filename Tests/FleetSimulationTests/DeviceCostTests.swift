@@ -8,15 +8,19 @@ import Testing
 @Suite("Device cost")
 struct DeviceCostTests {
   /// Cohorts with one event a batch, never refused: a device of the cohort with the period p sends an event of `bytes` every p.
-  private static func run(_ cohorts: [(devices: Int, period: Int64, bytes: Int)]) throws -> (DeviceCost, [(Int64, Int64)]) {
+  private static func run(_ cohorts: [(devices: Int, period: Int64, bytes: Int)]) throws -> (
+    DeviceCost, [(Int64, Int64)]
+  ) {
     let duration: Int64 = 600
     let scenario = Scenario(
       duration: .seconds(duration),
       tapi: TAPIConfiguration(
-        server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000_000_000, burst: 1_000_000))),
+        server: .bucket(
+          TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000_000_000, burst: 1_000_000))),
       fleet: cohorts.enumerated().map { index, cohort in
         Cohort(
-          name: "c\(index)", devices: cohort.devices, events: .periodic(every: .seconds(cohort.period), phase: .flush),
+          name: "c\(index)", devices: cohort.devices,
+          events: .periodic(every: .seconds(cohort.period), phase: .flush),
           flush: FlushPolicy(count: nil, interval: .seconds(cohort.period), isSynchronised: true),
           latency: .constant(.milliseconds(50)), eventBytes: cohort.bytes, requestBytes: 7)
       })

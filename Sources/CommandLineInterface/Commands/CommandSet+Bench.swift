@@ -22,6 +22,7 @@ extension CommandSpecification {
       OptionSpecification(
         "repeat", value: "r",
         help: "Run each so often and print medians; all must agree in results. (default: 1)"),
+      memoryLimit,
       OptionSpecification(
         "json", help: "Print a JSON array with an object for each workload, digests in full."),
     ]

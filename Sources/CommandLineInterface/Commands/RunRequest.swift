@@ -45,6 +45,7 @@ struct RunRequest: Sendable {
   var outputPath: String?
   /// nil: one per core.
   var jobs: Int?
+  var memory: MemoryLimit
   var checks: Bool
   var isQuiet: Bool
 
@@ -62,6 +63,7 @@ struct RunRequest: Sendable {
       axes.append(VariantChoice.axis(ScenarioFile.Axis(path: path, values: values)))
     }
     outputPath = parsed.value("out")
+    memory = try MemoryLimit(parsed)
     checks = parsed.has("check")
     isQuiet = parsed.has("quiet")
     if let text = parsed.value("jobs") {

@@ -13,7 +13,11 @@ extension DeviceShard {
       let planned = triggers + Int(truncatingIfNeeded: device)
       if planned.pointee.triggerAt != now.microseconds { return }
       isInterval = now.microseconds == planned.pointee.nextInterval
-      if isInterval { planned.pointee.nextInterval = nextInterval } else { nextInterval = planned.pointee.nextInterval }
+      if isInterval {
+        planned.pointee.nextInterval = nextInterval
+      } else {
+        nextInterval = planned.pointee.nextInterval
+      }
     }
     let created = takeCreated(device, by: now)
     let record = self[device]
@@ -93,7 +97,8 @@ extension DeviceShard {
     let record = self[device]
     let ordinal = record.pointee.nextOrdinal
     if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &+= created.count }
-    if created.count <= plan.pointee.maximumBatchEvents, !plan.pointee.isRebatch || record.pointee.newest == 0 {
+    if created.count <= plan.pointee.maximumBatchEvents, !plan.pointee.isRebatch || record.pointee.newest == 0
+    {
       sealBatch(device, created.count, ordinal: ordinal, time: created.firstTime, at: now)
     } else {
       sealMany(device, created, at: now)
@@ -192,7 +197,9 @@ extension DeviceShard {
           countDropped(batch, events: excess, .droppedByOverflow, device, at: now)
           trimFront(batch, by: excess, device)
           if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &-= excess }
-          if isTraced(device) { note(.dropped(batch: Int(first), events: Int(excess), .overflow), device, at: now) }
+          if isTraced(device) {
+            note(.dropped(batch: Int(first), events: Int(excess), .overflow), device, at: now)
+          }
           return
         }
         if batches[batch].flags.contains(.waiting) {

@@ -25,9 +25,12 @@ struct CostSamples {
   /// O(devices).
   mutating func add(_ records: UnsafePointer<DeviceRecord>, count: Int, _ cohort: Cohort) {
     let source = Source(
-      records: records, count: count, eventBytes: Int64(cohort.eventBytes), requestBytes: Int64(cohort.requestBytes))
+      records: records, count: count, eventBytes: Int64(cohort.eventBytes),
+      requestBytes: Int64(cohort.requestBytes))
     for record in records..<(records + count) {
-      let (attempts, bytes, radio) = (record.pointee.attempts, source.bytes(record), record.pointee.radioWakeUps)
+      let (attempts, bytes, radio) = (
+        record.pointee.attempts, source.bytes(record), record.pointee.radioWakeUps
+      )
       total.attempts += attempts
       total.bytes = total.bytes.adding(bytes)
       total.radioWakeUps += radio

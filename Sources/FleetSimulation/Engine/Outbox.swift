@@ -31,11 +31,13 @@ package struct Outbox: ~Copyable {
     package var timers: [(kind: UInt64, device: UInt32, time: Instant)] = []
     package var deliveries: [Delivery] = []
     package var uploads: [(ticket: UploadTicket, arrival: Instant)] = []
+    package init() {}
   }
 
   /// Collects whatever comes, for a caller that orders it itself.
   package init(collecting end: Instant) {
-    self.init(clock: WindowClock(notLongerThan: .seconds(1)), slotCount: 1, end: end, devices: 1, collects: true)
+    self.init(
+      clock: WindowClock(notLongerThan: .seconds(1)), slotCount: 1, end: end, devices: 1, collects: true)
   }
 
   /// - Parameter devices: a few devices are given smaller rings.

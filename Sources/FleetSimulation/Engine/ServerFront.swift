@@ -132,7 +132,9 @@ package struct ServerFront: ~Copyable {
       let downlink = Int64(upload.pointee.downlink)
       if now >= limit || Int64(upload.pointee.uplink) &+ downlink > timeouts[shard] { return i }
       let row = counters.base(row: rows.row(at: now))
-      row[upload.pointee.attempt == 1 ? ServerCounter.firstAttempts.rawValue : ServerCounter.retries.rawValue] &+= 1
+      row[
+        upload.pointee.attempt == 1 ? ServerCounter.firstAttempts.rawValue : ServerCounter.retries.rawValue] &+=
+        1
       offered[tenths.row(at: now)] &+= 1
       let answer = bucket.answer(at: Instant(microseconds: now))
       row[Self.counter(of: answer.status).rawValue] &+= 1

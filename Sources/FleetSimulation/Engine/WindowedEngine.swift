@@ -114,7 +114,8 @@ struct WindowedEngine: ~Copyable {
 
   /// The next window in which something happens; a run's last window is never skipped over.
   private mutating func skipEmptyWindows(from slot: Int) -> Int {
-    var next = min(slotCount, clock.slot(of: min(front.nextOwnTime.microseconds, scenario.duration.microseconds)))
+    var next = min(
+      slotCount, clock.slot(of: min(front.nextOwnTime.microseconds, scenario.duration.microseconds)))
     for i in 0..<rooms.count where next > slot { next = rooms[i].nextOccupied(from: slot, limit: next) }
     if next <= slot { return slot }
     for i in 0..<rooms.count { rooms[i].outbox.skip(to: next) }
@@ -157,7 +158,9 @@ struct WindowedEngine: ~Copyable {
       front.arrive(request, &self.rooms)
       i &+= 1
     }
-    if front.nextOwnTime.microseconds < end { front.advance(through: Instant(microseconds: end &- 1), &self.rooms) }
+    if front.nextOwnTime.microseconds < end {
+      front.advance(through: Instant(microseconds: end &- 1), &self.rooms)
+    }
     return false
   }
 

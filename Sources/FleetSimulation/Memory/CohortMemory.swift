@@ -40,16 +40,18 @@ struct CohortMemory {
     devices = Double(cohort.devices)
     rate = NormalLoad.batchesPerSecond(of: cohort)
     longestWait =
-      Double(max(cohort.settings.backoff.maxBackoffInterval, cohort.settings.rateLimit.maxRetryInterval)) / 1e6
+      Double(max(cohort.settings.backoff.maxBackoffInterval, cohort.settings.rateLimit.maxRetryInterval))
+      / 1e6
     lateness = forecast.waitSeconds(longestBackoff: Double(cohort.settings.backoff.maxBackoffInterval) / 1e6)
-    held = Self.heldBatches(cohort, rate: rate, forecast: forecast, lateness: lateness, duration: duration)
+    held = Self.heldBatches(cohort, in: scenario, rate: rate, forecast: forecast, lateness: lateness)
   }
 
   // MARK: Batches
 
   private static func heldBatches(
-    _ cohort: Cohort, rate: Double, forecast: BacklogForecast, lateness: Double, duration: Double
+    _ cohort: Cohort, in scenario: Scenario, rate: Double, forecast: BacklogForecast, lateness: Double
   ) -> Amount {
+    let duration = scenario.duration.seconds
     let devices = Double(cohort.devices)
     let limit = Double(cohort.queue.limit)
     let events = NormalLoad.eventsPerSecond(of: cohort)
@@ -63,8 +65,21 @@ struct CohortMemory {
     let open = Double(min(cohort.uploadConcurrency, cohort.queue.limit)) * 2 + 1
     let launches = Self.launches(cohort, duration: duration)
     let created = min(rate * duration * 1.1 + launches, events * duration) * devices
-    let most = min(created + 6 * created.squareRoot() + devices, devices * (limit + open))
+    let most = min(
+      created + 6 * created.squareRoot() + devices,
+      devices * (mostHeld(cohort, in: scenario, forecast) + open))
     return Amount(min(devices * each, most), atMost: most)
+  }
+
+  /// Batches in one queue. A client that re-chunks its events keeps batches apart only if the fate of some is unknown.
+  private static func mostHeld(_ cohort: Cohort, in scenario: Scenario, _ forecast: BacklogForecast) -> Double
+  {
+    let limit = Double(cohort.queue.limit)
+    guard cohort.queue.mode == .rebatch, cohort.lifecycle == nil, !forecast.isSilent,
+      case .bucket(let bucket) = scenario.tapi.server, bucket.serviceTime == .constant(.zero),
+      case .constant(let latency) = cohort.latency, latency + latency < cohort.timeout
+    else { return limit }
+    return (limit / Double(cohort.queue.maximumBatchEvents)).rounded(.up) + 1
   }
 
   /// Of one device.
@@ -165,7 +180,8 @@ struct CohortMemory {
       let timeout = cohort.timeout.seconds
       expected += min(held.expected, devices) * timeout / (timeout + lateness)
     }
-    return Amount(max(0, min(expected, max(uploads.upperBound, uploads.expected))), atMost: 2 * uploads.upperBound)
+    return Amount(
+      max(0, min(expected, max(uploads.upperBound, uploads.expected))), atMost: 2 * uploads.upperBound)
   }
 
   /// Items of one window, as `Room` and the engine lay them out: everything of a kind twice, for sorting.

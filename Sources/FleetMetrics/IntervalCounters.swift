@@ -16,6 +16,9 @@ where Counter.RawValue == Int {
 
   deinit { cells.deallocate() }
 
+  /// Bytes of a row, all of which are touched.
+  package static var bytesPerRow: Int { Counter.allCases.count * MemoryLayout<Int64>.stride }
+
   @inlinable
   public func add(_ n: Int64, to counter: Counter, row: Int) {
     cells[row &* columns &+ counter.rawValue] &+= n
@@ -67,6 +70,9 @@ public struct IntervalDeliveries: ~Copyable {
   }
 
   deinit { releaseZeroedMemory(cells) }
+
+  /// Bytes reserved for a row; only touched pages count.
+  package static var bytesPerRow: Int { bucketCount * MemoryLayout<UInt32>.stride }
 
   @inlinable static func bucket(of value: Int64) -> Int {
     let v = UInt64(truncatingIfNeeded: max(value, 0))
@@ -148,7 +154,8 @@ public struct DeliveryRecorder: ~Copyable {
   }
 
   /// - Parameter counters: where the recorder's owner has added the values up by interval (`timeToDeliverySum`).
-  public func merge(into histogram: inout Histogram, sums counters: borrowing IntervalCounters<DeviceCounter>) {
+  public func merge(into histogram: inout Histogram, sums counters: borrowing IntervalCounters<DeviceCounter>)
+  {
     // In base 2^62, as `Histogram` keeps it.
     var (high, low): (Int64, Int64) = (0, 0)
     for row in 0..<counters.rows {

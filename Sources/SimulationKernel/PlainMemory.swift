@@ -43,7 +43,8 @@ public enum PlainMemory {
 
   public static func release(_ memory: UnsafeMutableRawPointer) { free(memory) }
 
-  private static func checked(_ memory: UnsafeMutableRawPointer?, _ byteCount: Int) -> UnsafeMutableRawPointer {
+  private static func checked(_ memory: UnsafeMutableRawPointer?, _ byteCount: Int) -> UnsafeMutableRawPointer
+  {
     guard let memory else { fatalError("out of memory: \(byteCount) bytes for the fleet") }
     return memory
   }

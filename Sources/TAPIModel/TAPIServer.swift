@@ -78,7 +78,9 @@ public struct TAPIServer: ~Copyable {
 
   /// With `answersPlainly` only: whether so many requests from `now` on get the same answer in any order, if nothing happens to the
   /// server meanwhile.
-  public func answersAlike(_ requests: Int, at now: Instant) -> Bool { isDown || bucket.holds(requests, at: now) }
+  public func answersAlike(_ requests: Int, at now: Instant) -> Bool {
+    isDown || bucket.holds(requests, at: now)
+  }
 
   /// With `answersPlainly` only; until `resume` the server must not be asked anything else.
   public func plainAnswers() -> PlainAnswers {

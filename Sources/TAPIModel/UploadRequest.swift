@@ -25,7 +25,8 @@ public struct UploadRequest: BitwiseCopyable, Sendable, Hashable {
 
   @inlinable
   public init(
-    arrival: Instant, device: UInt32, place: UInt32, batch: UInt32, firstOrdinal: UInt32, uplink: UInt32, downlink: UInt32,
+    arrival: Instant, device: UInt32, place: UInt32, batch: UInt32, firstOrdinal: UInt32, uplink: UInt32,
+    downlink: UInt32,
     events: UInt16, attempt: UInt16, generation: UInt16, shard: UInt16
   ) {
     self.arrival = arrival

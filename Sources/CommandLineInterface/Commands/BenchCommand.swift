@@ -17,6 +17,7 @@ struct BenchCommand {
   /// Where the time series of the one workload goes.
   var seriesPath: String?
   var printsJSON: Bool
+  var memory: MemoryLimit
   var environment: CommandEnvironment
 
   static let defaultDevices = 100_000
@@ -28,6 +29,7 @@ struct BenchCommand {
   init(_ parsed: ParsedArguments, environment: CommandEnvironment) throws {
     self.environment = environment
     printsJSON = parsed.has("json")
+    memory = try MemoryLimit(parsed)
     devices =
       try Self.count(parsed, "devices", "n", 1...Self.mostDevices, from: "1 to 4000000000")
       ?? Self.defaultDevices
@@ -107,6 +109,10 @@ struct BenchCommand {
 
   /// - Throws: `CommandFailure`.
   func execute() throws {
+    for workload in workloads {
+      try memory.check(
+        scenario(workload), "\(workload.name) with \(FigureText.grouped(Int64(devices))) devices")
+    }
     if BenchMeasurement.build == "debug", !printsJSON {
       Console.printError(
         "warning: this is a debug build, many times slower than what you use; build with -c release to measure\n"
@@ -134,7 +140,10 @@ struct BenchCommand {
   }
 
   private func measureInChild(_ workload: BenchmarkWorkload) throws -> BenchMeasurement {
-    var arguments = ["bench", "--only", workload.name, "--devices", String(devices), "--threads", String(threads), "--json"]
+    var arguments = [
+      "bench", "--only", workload.name, "--devices", String(devices), "--threads", String(threads), "--json",
+    ]
+    if let limit = memory.text { arguments += ["--memory-limit", limit] }
     if let durationText { arguments += ["--duration", durationText] }
     let task = "The measurement of '\(workload.name)'"
     let output = try ChildProcess.run(arguments, doing: task)

@@ -22,6 +22,7 @@ extension CommandSpecification {
       OptionSpecification(
         "repeat", value: "r",
         help: "Run each so often and print medians; all must agree in results. (default: 1)"),
+      memoryLimit,
       OptionSpecification(
         "threads", value: "t", help: "Threads that run the devices of a run. (default: 1)"),
       OptionSpecification(

@@ -31,7 +31,7 @@ extension CommandSpecification {
         + "delivery_histogram.csv, report.html and run.json."
     ]
     command.arguments = [scenario]
-    command.options = [seed, settings, set, out, jobs, threads, check, quiet]
+    command.options = [seed, settings, set, out, jobs, threads, memoryLimit, check, quiet]
     command.examples = [
       Example("fleetsim run scenario.json5", "Print how the fleet fares:"),
       Example(
@@ -60,7 +60,7 @@ extension CommandSpecification {
       OptionSpecification(
         "vary", value: "path=a,b,c", isRepeatable: true,
         help: "Values to compare for a key of the scenario, as tapi.bucket.capacity=2000/s,4000/s."),
-      seed, settings, set, out, jobs, threads, check, quiet,
+      seed, settings, set, out, jobs, threads, memoryLimit, check, quiet,
     ]
     command.examples = [
       Example("fleetsim compare scenario.json5", "What the scenario's compare section says:"),
@@ -78,7 +78,7 @@ extension CommandSpecification {
     var command = CommandSpecification(name: "validate", abstract: "Check a scenario without running it.")
     command.discussion = [
       "Reports every problem at once, one a line, as file:line: path: what is wrong and what is allowed. Of a valid "
-        + "scenario it shows the fleet, and its normal load against the server's capacity."
+        + "scenario it shows the fleet, its normal load against the server's capacity, and the memory that a run takes."
     ]
     command.arguments = [scenario]
     command.options = [
@@ -131,7 +131,7 @@ extension CommandSpecification {
       OptionSpecification(
         "from", value: "time", help: "Text only: show what happens from here on, as 20m or 0:20:00."),
       OptionSpecification("to", value: "time", help: "Text only: show what happens before this time."),
-      seed, settings, set,
+      seed, settings, set, memoryLimit,
       OptionSpecification(
         "out", value: "file",
         help: "Write into this file; a trace that fleetsim wrote before is replaced. (default: print)"),
@@ -203,8 +203,14 @@ extension CommandSpecification {
     "jobs", value: "n", help: "Runs at a time. (default: one per core)")
   private static let threads = OptionSpecification(
     "threads", value: "t",
-    help: "Threads that run the devices of each run; nothing in the results depends on it. (default: 1, or one per "
+    help:
+      "Threads that run the devices of each run; nothing in the results depends on it. (default: 1, or one per "
       + "core for a large fleet when --jobs is 1)")
+  static let memoryLimit = OptionSpecification(
+    "memory-limit", value: "size",
+    help:
+      "Refuse a run that is expected to need more, as 20GiB; none: whatever it needs. (default: what the machine has)"
+  )
   private static let check = OptionSpecification(
     "check", help: "Check the model against itself while it runs; slower.")
   private static let quiet = OptionSpecification(

@@ -15,19 +15,18 @@ struct RunCommand {
     let choices = try choices(base, loaded)
     let decoded = try loaded.decodeAll(choices)
     printWarnings(decoded, loaded.path)
+    var options = RunOptions()
+    options.checks = request.checks
+    let variants = zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
+    let workers = try workers(variants, options, loaded.path)
+    options.threads = request.threads ?? (workers == 1 ? nil : 1)
     let output = try request.outputPath.map { try OutputDirectory($0) }
     try Interruption.check()
     if !request.isQuiet { try Console.print(heading(loaded, decoded)) }
 
-    var options = RunOptions()
-    options.checks = request.checks
-    let jobs = request.jobs ?? onlineProcessors()
-    options.threads = request.threads ?? (jobs == 1 ? nil : 1)
-    let variants = zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
     let started = environment.monotonicSeconds()
     let runner = BackgroundComparison(
-      variants: variants, options: options, workers: jobs,
-      environment: environment)
+      variants: variants, options: options, workers: workers, environment: environment)
     let (results, progress) = try runner.run(showsProgress: !request.isQuiet)
     let seconds = environment.monotonicSeconds() - started
 
@@ -48,6 +47,20 @@ struct RunCommand {
     }
     try printed.get()
     if !request.isQuiet { try Console.print(closing(output)) }
+  }
+
+  /// Runs at a time: as many as were asked for, or as fit into memory.
+  private func workers(_ variants: [Variant], _ options: RunOptions, _ path: String) throws -> Int {
+    let asked = request.jobs ?? onlineProcessors()
+    let memory = ComparisonMemory(variants, options: options)
+    let workers = try request.memory.workers(memory, atMost: asked, path)
+    if workers < asked {
+      Console.printError(
+        "\(path): warning: \(workers) \(workers == 1 ? "run" : "runs") at a time instead of "
+          + "\(min(asked, memory.runs)), which would need about "
+          + "\(MemorySize.text(memory.expected(workers: asked))) of memory\n")
+    }
+    return workers
   }
 
   private func choices(_ base: ScenarioFile.Decoded, _ loaded: LoadedScenario) throws -> [VariantChoice] {

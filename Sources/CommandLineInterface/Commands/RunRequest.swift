@@ -47,6 +47,7 @@ struct RunRequest: Sendable {
   var jobs: Int?
   /// Of each run; nil: one, or as many as the engine likes if only one run goes at a time.
   var threads: Int?
+  var memory: MemoryLimit
   var checks: Bool
   var isQuiet: Bool
 
@@ -64,6 +65,7 @@ struct RunRequest: Sendable {
       axes.append(VariantChoice.axis(ScenarioFile.Axis(path: path, values: values)))
     }
     outputPath = parsed.value("out")
+    memory = try MemoryLimit(parsed)
     checks = parsed.has("check")
     isQuiet = parsed.has("quiet")
     jobs = try Self.count(parsed, "jobs", "n", through: 1_024)

@@ -15,6 +15,7 @@ struct TraceCommand {
   /// Virtual microseconds; text only.
   var range: Range<Int64>
   var outputPath: String?
+  var memory: MemoryLimit
   var environment: CommandEnvironment
 
   /// - Throws: `UsageError`.
@@ -44,6 +45,7 @@ struct TraceCommand {
     }
     range = start..<end
     outputPath = parsed.value("out")
+    memory = try MemoryLimit(parsed)
   }
 
   /// A time as the timeline prints it, `0:20:35.12`, or as scenarios write spans, `20m35s`.
@@ -66,6 +68,7 @@ struct TraceCommand {
     let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
     if device >= devices { throw UsageError(NoSuchDevice(device: device, devices: devices).description) }
     printWarnings([decoded], loaded.path)
+    try memory.check(scenario, loaded.path)
     let file = try outputPath.map { try SingleFile($0, ours: [DeviceTimeline.opening, ChromeTrace.opening]) }
     let trace = try run(scenario)
     let text = format == .text ? DeviceTimeline.text(trace, range: range) : ChromeTrace.text(trace)

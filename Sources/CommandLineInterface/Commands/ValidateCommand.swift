@@ -35,6 +35,7 @@ struct ValidateCommand {
         "\(FigureText.decimal(load.capacityPerSecond)) requests/s, of which the load takes \(percent(load.utilisation))"
       ),
     ]
+    rows.append(("memory", MemoryEstimate(scenario).description))
     for incident in scenario.tapi.incidents {
       let from = FigureText.span(incident.start.microseconds)
       rows.append(

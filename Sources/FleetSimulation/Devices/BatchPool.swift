@@ -160,7 +160,9 @@ struct BatchPool: ~Copyable {
     capacity *= 2
   }
 
-  private static func grown<T>(_ table: UnsafeMutablePointer<T>, from capacity: Int) -> UnsafeMutablePointer<T> {
+  private static func grown<T>(_ table: UnsafeMutablePointer<T>, from capacity: Int) -> UnsafeMutablePointer<
+    T
+  > {
     let bytes = capacity * MemoryLayout<T>.stride
     return PlainMemory.grow(table, from: bytes, to: 2 * bytes).bindMemory(to: T.self, capacity: 2 * capacity)
   }

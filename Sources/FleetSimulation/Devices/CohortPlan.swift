@@ -139,15 +139,20 @@ extension UnsafePointer<CohortPlan> {
 
   /// The first event of a device with periodic events.
   func eventPhase(_ key: RandomKey) -> Int64 {
-    pointee.phaseIsFlush ? flushPhase(key) : key.child(RandomPurpose.eventPhase).uniform(0, through: pointee.period - 1)
+    pointee.phaseIsFlush
+      ? flushPhase(key) : key.child(RandomPurpose.eventPhase).uniform(0, through: pointee.period - 1)
   }
 
   @inline(__always)
-  func deviceKey(_ device: Int) -> RandomKey { pointee.key.child(UInt64(truncatingIfNeeded: pointee.firstDevice &+ device)) }
+  func deviceKey(_ device: Int) -> RandomKey {
+    pointee.key.child(UInt64(truncatingIfNeeded: pointee.firstDevice &+ device))
+  }
 
   /// The time between events `ordinal` − 1 and `ordinal` of a device: a draw of its own, so that event times depend on nothing else.
   @inline(__always)
   func gap(before ordinal: UInt32, _ deviceEvents: RandomKey) -> Int64 {
-    pointee.isPeriodic ? pointee.period : Distribution.exponentialGap(mean: pointee.meanGap, key: deviceEvents.child(UInt64(ordinal)))
+    pointee.isPeriodic
+      ? pointee.period
+      : Distribution.exponentialGap(mean: pointee.meanGap, key: deviceEvents.child(UInt64(ordinal)))
   }
 }

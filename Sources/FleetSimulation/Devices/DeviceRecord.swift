@@ -108,7 +108,9 @@ extension DeviceRecord {
 
 extension DeviceRecord {
   @inline(__always)
-  func wakes(at time: Int64) -> Bool { flags.contains(.wakes) && wakeBits == UInt32(truncatingIfNeeded: time) }
+  func wakes(at time: Int64) -> Bool {
+    flags.contains(.wakes) && wakeBits == UInt32(truncatingIfNeeded: time)
+  }
 
   @inline(__always)
   mutating func planWakeUp(at time: Int64) {
@@ -141,13 +143,15 @@ extension DeviceRecord {
       if word == 0 { return state }
       let failed = Int64(truncatingIfNeeded: word & (1 &<< 46 &- 1))
       if failed != 0 { state.firstFailureTime = failed &- 1 }
-      state.latestFailure = BatchRetryState.LatestFailure(rawValue: UInt8(truncatingIfNeeded: word &>> 46 & 3)) ?? .none
+      state.latestFailure =
+        BatchRetryState.LatestFailure(rawValue: UInt8(truncatingIfNeeded: word &>> 46 & 3)) ?? .none
       state.failureCount = UInt16(truncatingIfNeeded: word &>> 48)
       state.previousDelay = shared.2
       return state
     }
     @inline(__always) set {
-      let failed = newValue.firstFailureTime == .min ? 0 : UInt64(truncatingIfNeeded: newValue.firstFailureTime &+ 1)
+      let failed =
+        newValue.firstFailureTime == .min ? 0 : UInt64(truncatingIfNeeded: newValue.firstFailureTime &+ 1)
       let word =
         failed | UInt64(newValue.latestFailure.rawValue) &<< 46 | UInt64(newValue.failureCount) &<< 48
       shared = (

@@ -129,7 +129,8 @@ extension DeviceShard {
     if outcome != .delivered { record.pointee.flags.insert(.loopHadFailure) }
     switch outcome {
     case .delivered:
-      if plan.pointee.policy.endsWait(otherBatchOfFlushFailed: record.pointee.flags.contains(.loopHadFailure)) {
+      if plan.pointee.policy.endsWait(otherBatchOfFlushFailed: record.pointee.flags.contains(.loopHadFailure))
+      {
         record.pointee.gate.reset()
       }
       settle(batch, device, at: now)
@@ -162,7 +163,11 @@ extension DeviceShard {
     batches[batch].flags.remove(.inFlight)
     setInFlight(inFlight(device) &- 1, device)
     count(-1, .inFlightChange, at: now)
-    if isTraced(device) { note(.answered(batch: Int(batches[batch].firstOrdinal), attempt: Int(delivery.attempt), response), device, at: now) }
+    if isTraced(device) {
+      note(
+        .answered(batch: Int(batches[batch].firstOrdinal), attempt: Int(delivery.attempt), response), device,
+        at: now)
+    }
   }
 
   /// The pipeline waits, and the running loop ends. The gate alone owns a wait of the client: by its rule it may be shorter
@@ -192,7 +197,11 @@ extension DeviceShard {
         response, batch: &state, pipeline: &record.pointee.pipeline, now: now.microseconds,
         otherBatchOfFlushFailed: failed, random: &random)
     }
-    if plan.pointee.isRebatch { record.pointee.clientRetry = state } else { batches.setRetryState(state, batch) }
+    if plan.pointee.isRebatch {
+      record.pointee.clientRetry = state
+    } else {
+      batches.setRetryState(state, batch)
+    }
     return outcome
   }
 

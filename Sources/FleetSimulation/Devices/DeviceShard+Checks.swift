@@ -19,7 +19,8 @@ extension DeviceShard {
       let isAllowed = !flags.contains(.atTriggersOnly) || record.pointee.flags.contains(.byTrigger)
       let isDue = !flags.contains(.waiting) || batches.retryState(batch).retryAt <= now.microseconds
       if batches[batch].firstOrdinal >= cursor,
-        batches[batch].firstOrdinal < loops?[Int(device)].loopEnd ?? .max, !flags.contains(.inFlight), isAllowed, isDue
+        batches[batch].firstOrdinal < loops?[Int(device)].loopEnd ?? .max, !flags.contains(.inFlight),
+        isAllowed, isDue
       {
         return batch
       }

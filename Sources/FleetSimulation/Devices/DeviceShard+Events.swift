@@ -128,7 +128,8 @@ extension DeviceShard {
   }
 
   @inline(never)
-  private mutating func countUneven(_ device: UInt32, first: Int64, after past: Int64, through horizon: Int64) {
+  private mutating func countUneven(_ device: UInt32, first: Int64, after past: Int64, through horizon: Int64)
+  {
     let counted = periodicEvents(from: first, through: min(past, plan.pointee.end &- 1))
     let last = periodicEvents(from: first, through: horizon)
     var time = first &+ Int64(counted) &* plan.pointee.period

@@ -13,12 +13,17 @@ extension DeviceShard {
       let planned = triggers + Int(truncatingIfNeeded: device)
       if planned.pointee.triggerAt != now.microseconds { return }
       isInterval = now.microseconds == planned.pointee.nextInterval
-      if isInterval { planned.pointee.nextInterval = nextInterval } else { nextInterval = planned.pointee.nextInterval }
+      if isInterval {
+        planned.pointee.nextInterval = nextInterval
+      } else {
+        nextInterval = planned.pointee.nextInterval
+      }
     }
     let created = takeCreated(device, by: now)
     let record = self[device]
     if record.pointee.oldest == 0, created.count &- 1 < plan.pointee.quickEvents,
-      record.pointee.flags.isDisjoint(with: [.looping, .idleWithBatches]), record.pointee.gate.isReady(at: now.microseconds),
+      record.pointee.flags.isDisjoint(with: [.looping, .idleWithBatches]),
+      record.pointee.gate.isReady(at: now.microseconds),
       tracedDevice == .max
     {
       let batch = sealOnly(device, created, at: now)
@@ -93,7 +98,8 @@ extension DeviceShard {
     let record = self[device]
     let ordinal = record.pointee.nextOrdinal
     if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &+= created.count }
-    if created.count <= plan.pointee.maximumBatchEvents, !plan.pointee.isRebatch || record.pointee.newest == 0 {
+    if created.count <= plan.pointee.maximumBatchEvents, !plan.pointee.isRebatch || record.pointee.newest == 0
+    {
       sealBatch(device, created.count, ordinal: ordinal, time: created.firstTime, at: now)
     } else {
       sealMany(device, created, at: now)
@@ -192,7 +198,9 @@ extension DeviceShard {
           countDropped(batch, events: excess, .droppedByOverflow, device, at: now)
           trimFront(batch, by: excess, device)
           if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &-= excess }
-          if isTraced(device) { note(.dropped(batch: Int(first), events: Int(excess), .overflow), device, at: now) }
+          if isTraced(device) {
+            note(.dropped(batch: Int(first), events: Int(excess), .overflow), device, at: now)
+          }
           return
         }
         if batches[batch].flags.contains(.waiting) {

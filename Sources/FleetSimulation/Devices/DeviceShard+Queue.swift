@@ -85,7 +85,9 @@ extension DeviceShard {
   }
 
   /// Where to start looking for the place of `ordinal` in the ready list: the batch before it and the one there.
-  private mutating func readyPlace(before ordinal: UInt32, _ device: UInt32) -> (previous: UInt32, next: UInt32) {
+  private mutating func readyPlace(before ordinal: UInt32, _ device: UInt32) -> (
+    previous: UInt32, next: UInt32
+  ) {
     let loop = loop(device)
     var previous = loop.pointee.passed
     if previous != 0, batches[previous].firstOrdinal > ordinal { previous = 0 }
@@ -98,7 +100,8 @@ extension DeviceShard {
   }
 
   /// Links a batch between two neighbours; it becomes `previous`.
-  private mutating func linkReady(_ batch: UInt32, _ previous: inout UInt32, _ next: UInt32, _ device: UInt32) {
+  private mutating func linkReady(_ batch: UInt32, _ previous: inout UInt32, _ next: UInt32, _ device: UInt32)
+  {
     let loop = loop(device)
     batches[batch].link = next
     if previous == 0 { loop.pointee.ready = batch } else { batches[previous].link = batch }

@@ -174,7 +174,8 @@ extension DeviceShard {
     var batch = previous == 0 ? loop.pointee.ready : batches[previous].link
     while batch != 0 {
       let isLegacy = batches[batch].flags.contains(.atTriggersOnly)
-      if batches[batch].firstOrdinal >= loop.pointee.cursor, batches[batch].firstOrdinal < loop.pointee.loopEnd,
+      if batches[batch].firstOrdinal >= loop.pointee.cursor,
+        batches[batch].firstOrdinal < loop.pointee.loopEnd,
         !isLegacy || record.pointee.flags.contains(.byTrigger)
       {
         removeReady(batch, after: previous, device)

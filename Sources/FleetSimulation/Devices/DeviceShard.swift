@@ -76,7 +76,8 @@ package struct DeviceShard: ~Copyable {
   /// A zeroed table with a row a device.
   private static func table<Row>(_: Row.Type, _ count: Int) -> UnsafeMutablePointer<Row> {
     let rows = max(count, 1)
-    return PlainMemory.zeroed(byteCount: rows * MemoryLayout<Row>.stride).bindMemory(to: Row.self, capacity: rows)
+    return PlainMemory.zeroed(byteCount: rows * MemoryLayout<Row>.stride).bindMemory(
+      to: Row.self, capacity: rows)
   }
 
   /// Gives each record its device: in the order of numbers, or where triggers are found by a scan in that of phases.
@@ -197,7 +198,8 @@ package struct DeviceShard: ~Copyable {
       let first =
         plan.pointee.isPeriodic
         ? plan.eventPhase(key) : plan.gap(before: 0, key.child(RandomPurpose.events))
-      pending[Int(truncatingIfNeeded: device)] = PendingEvents(unsealedTime: first, aheadTime: first, upcoming: 0)
+      pending[Int(truncatingIfNeeded: device)] = PendingEvents(
+        unsealedTime: first, aheadTime: first, upcoming: 0)
     }
     record.pointee.settings = settingsAtLaunch(device, at: .start)
     planFirstTrigger(device, phase: phase, &sink)

@@ -40,7 +40,8 @@ struct WaitingHeaps: ~Copyable {
     var words: (UInt32, UInt32, UInt32) { (block, count, UInt32(sizeClass)) }
   }
 
-  private static var smallest: Int { 4 }
+  /// Entries of the smallest block.
+  static var smallest: Int { 4 }
   /// Its blocks hold 2^32 entries, more than `count` can say.
   private static var largestClass: Int { 31 }
 

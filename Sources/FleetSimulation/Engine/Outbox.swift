@@ -37,7 +37,8 @@ package struct Outbox: ~Copyable {
 
   /// Collects whatever comes, for a caller that orders it itself.
   package init(collecting end: Instant) {
-    self.init(clock: WindowClock(notLongerThan: .seconds(1)), slotCount: 1, end: end, devices: 1, collects: true)
+    self.init(
+      clock: WindowClock(notLongerThan: .seconds(1)), slotCount: 1, end: end, devices: 1, collects: true)
   }
 
   /// - Parameter devices: a few devices are given smaller rings.
@@ -45,11 +46,19 @@ package struct Outbox: ~Copyable {
     isCollecting = collects
     self.clock = clock
     self.end = end
-    let ring = max(1 << 8, min(1 << 16, devices &* 16))
-    timers = CalendarQueue(slots: slotCount, ringSlots: ring)
-    wakeUps = CalendarQueue(slots: slotCount, ringSlots: ring)
-    deliveries = CalendarQueue(slots: slotCount, ringSlots: min(ring, 1 << 12))
-    uploads = CalendarQueue(slots: slotCount, ringSlots: min(ring, 1 << 12))
+    let rings = Self.ringSlots(slotCount: slotCount, devices: devices)
+    timers = CalendarQueue(slots: slotCount, ringSlots: rings.timers)
+    wakeUps = CalendarQueue(slots: slotCount, ringSlots: rings.timers)
+    deliveries = CalendarQueue(slots: slotCount, ringSlots: rings.transit)
+    uploads = CalendarQueue(slots: slotCount, ringSlots: rings.transit)
+  }
+
+  /// Ring sizes of timers and wake-ups, and of what is on its way. A year in short windows has so many slots that the rings
+  /// grow with them: a calendar keeps a word for each revolution.
+  static func ringSlots(slotCount: Int, devices: Int) -> (timers: Int, transit: Int) {
+    let fewest = slotCount >> 18
+    let timers = max(1 << 8, min(1 << 16, min(devices, 1 << 12) &* 16))
+    return (max(timers, fewest), max(min(timers, 1 << 12), fewest))
   }
 
   @inline(__always)

@@ -22,12 +22,13 @@ package struct RunAssembly: ~Copyable {
     intervalDeliveries = IntervalDeliveries(rows: Self.rowCount(scenario))
   }
 
+  /// The shard must live until `record` has returned.
   package mutating func add(_ shard: borrowing DeviceShard, cohort: Cohort) {
     shard.counters.merge(into: counters)
     shard.intervalDeliveries.merge(into: intervalDeliveries)
     shard.deliveries.merge(into: &deliveries, sums: shard.counters)
     unconfirmed += shard.acceptedUnconfirmedEvents
-    for device in 0..<shard.count { cost.add(shard.devices[device], cohort) }
+    cost.add(shard.devices, count: shard.count, cohort)
   }
 
   package consuming func record(_ front: borrowing ServerFront) -> RunRecord {
@@ -137,46 +138,6 @@ package struct RunAssembly: ~Copyable {
       row.inFlight = inFlight
       row.serverQueue = queue
     }
-  }
-}
-
-/// Cost to the device, device by device.
-struct CostSamples {
-  private var attempts: [Int64: Int64] = [:]
-  private var bytes: [Int64: Int64] = [:]
-  private var radio: [Int64: Int64] = [:]
-  private var devices: Int64 = 0
-  private var total = DeviceCost()
-
-  mutating func add(_ record: DeviceRecord, _ cohort: Cohort) {
-    let sent =
-      Int64(record.sentEvents) * Int64(cohort.eventBytes) + Int64(record.attempts)
-      * Int64(cohort.requestBytes)
-    attempts[Int64(record.attempts), default: 0] += 1
-    bytes[sent, default: 0] += 1
-    radio[Int64(record.radioWakeUps), default: 0] += 1
-    devices += 1
-    total.attempts += Int64(record.attempts)
-    total.bytes += sent
-    total.radioWakeUps += Int64(record.radioWakeUps)
-    if record.flags.contains(.lostEvents) { total.devicesThatLostEvents += 1 }
-  }
-
-  var summary: DeviceCost {
-    var summary = total
-    summary.attemptsP99 = percentile99(attempts)
-    summary.bytesP99 = percentile99(bytes)
-    summary.radioWakeUpsP99 = percentile99(radio)
-    return summary
-  }
-
-  private func percentile99(_ counts: [Int64: Int64]) -> Int64 {
-    var seen: Int64 = 0
-    for (value, count) in counts.sorted(by: { $0.key < $1.key }) {
-      seen += count
-      if seen * 100 >= devices * 99 { return value }
-    }
-    return 0
   }
 }
 

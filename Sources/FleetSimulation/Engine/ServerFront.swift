@@ -120,7 +120,8 @@ package struct ServerFront: ~Copyable {
   /// Does what `arrive` does for requests that are answered at once, alike for everybody and in time, as long as they come before
   /// the server's next own time. Returns the place of the first word that needs the long way.
   mutating func arrivePlainly(
-    _ words: borrowing GrowableBuffer<UInt64>, from first: Int, windowStart start: Int64, _ rooms: UnsafeMutablePointer<Room>
+    _ words: borrowing GrowableBuffer<UInt64>, from first: Int, windowStart start: Int64,
+    _ rooms: UnsafeMutablePointer<Room>
   ) -> Int {
     var i = first
     guard answersPlainly, i < words.count else { return i }
@@ -151,7 +152,8 @@ package struct ServerFront: ~Copyable {
   /// attempts, and how many were refused.
   @inline(__always)
   private func arrivePlainly(
-    _ words: UnsafePointer<UInt64>, count: Int, windowStart start: Int64, until limit: Int64, _ answers: inout TAPIServer.PlainAnswers,
+    _ words: UnsafePointer<UInt64>, count: Int, windowStart start: Int64, until limit: Int64,
+    _ answers: inout TAPIServer.PlainAnswers,
     _ rooms: UnsafeMutablePointer<Room>
   ) -> (all: Int, first: Int, refused: Int) {
     let (timeouts, end) = (timeouts, end.microseconds)

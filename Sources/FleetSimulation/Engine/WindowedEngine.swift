@@ -97,7 +97,8 @@ struct WindowedEngine: ~Copyable {
 
   mutating func run(control: RunControl) throws {
     let passes = DevicePasses(rooms)
-    let crew = threads > 1 ? WindowCrew(size: threads) { [threads] in passes.run(member: $0, of: threads) } : nil
+    let crew =
+      threads > 1 ? WindowCrew(size: threads) { [threads] in passes.run(member: $0, of: threads) } : nil
     defer { crew?.dismiss() }
     func runAll() { if let crew { crew.run() } else { passes.run(member: 0, of: 1) } }
     passes.job.pointee = .start
@@ -130,7 +131,8 @@ struct WindowedEngine: ~Copyable {
   /// The next window in which something happens, from `slot` on, for which the rooms have prepared the arrivals.
   private mutating func skipEmptyWindows(from slot: Int) -> Int {
     for i in 0..<rooms.count where !rooms[i].wasIdle || rooms[i].arrivals.count > 0 { return slot }
-    var next = min(slotCount, clock.slot(of: min(front.nextOwnTime.microseconds, scenario.duration.microseconds)))
+    var next = min(
+      slotCount, clock.slot(of: min(front.nextOwnTime.microseconds, scenario.duration.microseconds)))
     for i in 0..<rooms.count where next > slot { next = rooms[i].nextOccupied(from: slot, limit: next) }
     if next <= slot || next >= slotCount { return next >= slotCount ? slotCount : slot }
     for i in 0..<rooms.count {

@@ -43,7 +43,8 @@ extension DeviceShard {
   mutating func traceUnheard(_ delivery: Delivery) {
     guard isTraced(delivery.device) else { return }
     let first = batches[delivery.batch].firstOrdinal
-    note(.acceptedUnheard(batch: Int(first), attempt: Int(delivery.attempt)), delivery.device, at: delivery.due)
+    note(
+      .acceptedUnheard(batch: Int(first), attempt: Int(delivery.attempt)), delivery.device, at: delivery.due)
   }
 }
 

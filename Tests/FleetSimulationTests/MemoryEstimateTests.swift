@@ -1,0 +1,141 @@
+import FleetMetrics
+import FleetSimulation
+import SimulationKernel
+import TAPIModel
+import Testing
+import UploadRetry
+
+/// `MemoryEstimate` where the right figure can be worked out. Against measured peaks it is checked by `fleetsim bench --json`,
+/// which prints both.
+@Suite("Memory estimate")
+struct MemoryEstimateTests {
+  private static func scenario(_ change: (inout Cohort) -> Void = { _ in }) -> Scenario {
+    var cohort = Cohort(
+      name: "phones", devices: 1_000_000, events: .periodic(every: .seconds(30), phase: .flush),
+      flush: FlushPolicy(count: nil, interval: .seconds(30)),
+      queue: QueuePolicy(mode: .rebatch, maximumBatchEvents: 1_000), retries: .timer,
+      latency: .constant(.milliseconds(50)))
+    change(&cohort)
+    return Scenario(
+      duration: .hours(1),
+      tapi: TAPIConfiguration(
+        server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 50_000_000, burst: 5_000)),
+        incidents: [
+          Incident(
+            kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .start + .minutes(10),
+            duration: .minutes(10))
+        ]), fleet: [cohort])
+  }
+
+  private static func bytes(_ part: MemoryEstimate.Part, _ scenario: Scenario) -> Int64 {
+    MemoryEstimate(scenario).byPart.first { $0.part == part }?.expected ?? 0
+  }
+
+  @Test("a device's record takes a cache line of 64 bytes, and what a cohort does not use takes nothing")
+  func records() {
+    let lean = Self.scenario()
+    #expect(Self.bytes(.deviceRecords, lean) == 64_000_000)
+    #expect(Self.bytes(.deviceTables, lean) == 0)
+    #expect(Self.bytes(.waitingBatches, lean) == 0)
+    // 28 bytes of the loop, 24 of events drawn ahead, 16 of triggers.
+    let rich = Self.scenario {
+      $0.queue.mode = .files
+      $0.flush.count = 20
+    }
+    #expect(Self.bytes(.deviceTables, rich) == 68_000_000)
+    #expect(Self.bytes(.waitingBatches, rich) > 0)
+    // Another 16 of restarts.
+    let restarting = Self.scenario {
+      $0.queue.mode = .files
+      $0.flush.count = 20
+      $0.lifecycle = Lifecycle()
+    }
+    #expect(Self.bytes(.deviceTables, restarting) == 84_000_000)
+  }
+
+  @Test("in an outage a device that keeps files has one for each flush, one that re-chunks has one in all")
+  func backlog() {
+    // 20 flushes in ten minutes, some more while the last backoff runs; 32 bytes each, 24 of retry state beside it.
+    let files = Self.bytes(.batches, Self.scenario { $0.queue.mode = .files })
+    #expect(files >= 20 * 56_000_000 && files <= 30 * 56_000_000)
+    let rebatch = Self.bytes(.batches, Self.scenario())
+    #expect(rebatch >= 32_000_000 && rebatch <= 33_000_000)
+  }
+
+  @Test("a queue's limit cuts the backlog, in the forecast and in the bound")
+  func limit() {
+    let scenario = Self.scenario {
+      $0.queue.mode = .files
+      $0.queue.limit = 5
+    }
+    #expect(Self.bytes(.batches, scenario) == 5 * 56_000_000)
+    let bound = MemoryEstimate(scenario).items.first { $0.part == .batches }?.upperBound ?? 0
+    #expect(bound >= 5 * 56_000_000 && bound <= 8 * 56_000_000)
+  }
+
+  @Test("a fleet that its server can't serve piles its backlog up for the whole run")
+  func overload() {
+    var scenario = Self.scenario { $0.queue.mode = .files }
+    scenario.tapi.incidents = []
+    let healthy = Self.bytes(.batches, scenario)
+    // Half of the load: 60 of the 120 batches of the hour are left.
+    let load = NormalLoad(scenario).batchesPerSecond
+    scenario.tapi.server = .bucket(
+      TokenBucketConfiguration(capacityMilliRequestsPerSecond: Int64(load * 500), burst: 1))
+    let overloaded = Self.bytes(.batches, scenario)
+    #expect(healthy < 1_000_000)
+    #expect(overloaded > 60 * 56_000_000 && overloaded < 70 * 56_000_000)
+  }
+
+  @Test("two outages that touch are one; a brownout counts with what it leaves")
+  func incidents() {
+    func batches(_ incidents: [Incident]) -> Int64 {
+      var scenario = Self.scenario { $0.queue.mode = .files }
+      scenario.tapi.incidents = incidents
+      return Self.bytes(.batches, scenario)
+    }
+    func outage(_ start: Int64, _ length: Int64) -> Incident {
+      Incident(
+        kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .start + .minutes(start),
+        duration: .minutes(length))
+    }
+    #expect(batches([outage(10, 5), outage(15, 5)]) == batches([outage(10, 10)]))
+    // The load takes two thirds of the capacity: half an hour's outage is worked off at half that speed.
+    #expect(batches([outage(5, 10), outage(50, 10)]) == batches([outage(5, 10)]))
+    let brownout = Incident(
+      kind: .brownout(factorPartsPerMillion: 0), start: .start + .minutes(10), duration: .minutes(10))
+    #expect(batches([brownout]) == batches([outage(10, 10)]))
+  }
+
+  @Test(
+    "parts and cohorts add up, the bound is never below the forecast, and no fleet is too large to estimate")
+  func sums() {
+    for devices in [1, 1_000, 4_000_000_000] {
+      var scenario = Self.scenario {
+        $0.devices = devices
+        $0.queue = QueuePolicy(mode: .files, limit: 1_000_000)
+        $0.uploadConcurrency = .max
+      }
+      scenario.fleet.append(scenario.fleet[0])
+      scenario.fleet[1].name = "tablets"
+      scenario.duration = .hours(24 * 366)
+      scenario.interval = .hours(1)
+      let estimate = MemoryEstimate(scenario)
+      #expect(estimate.byPart.map(\.expected).reduce(0, +) == estimate.expected)
+      #expect(estimate.items.allSatisfy { $0.upperBound >= $0.expected && $0.expected >= 0 })
+      #expect(Set(estimate.items.compactMap(\.cohort)) == ["phones", "tablets"])
+      #expect(estimate.resultBytes > 366 * 864_000 * 4)
+    }
+  }
+
+  @Test("one device for a year over a network of one millisecond needs no more than its tables")
+  func oneDevice() throws {
+    var scenario = Self.scenario {
+      $0.devices = 1
+      $0.latency = .constant(.milliseconds(1))
+    }
+    scenario.duration = .hours(24 * 366)
+    scenario.interval = .hours(1)
+    #expect(Self.bytes(.calendars, scenario) < 50_000_000)
+  }
+}

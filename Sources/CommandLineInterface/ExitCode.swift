@@ -20,7 +20,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case .failed: "A client failed conformance vectors; each is listed with file and line."
     case .usage: "The command line is wrong: an unknown option or strategy, a missing argument."
     case .data:
-      "A scenario, Settings or vector file is wrong (each problem is listed with file and line), or does not fit into memory."
+      "A scenario, Settings or vector file is wrong, each problem by line; or a run lacks memory."
     case .noInput: "An input file does not exist, is a directory or cannot be read."
     case .internalError: "A checker found the simulator inconsistent with itself: a bug in fleetsim."
     case .cannotCreate:

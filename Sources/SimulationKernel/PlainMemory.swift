@@ -6,22 +6,50 @@
   import Darwin
 #endif
 
-/// Raw memory for the simulator's large tables: zeroed on demand, grown in place where the system can.
+/// Raw memory for the simulator's large tables: aligned to cache lines, zeroed on demand, grown in place where the system can.
 public enum PlainMemory {
+  /// A record of 64 bytes must not lie in two cache lines.
+  private static var line: Int { 64 }
+  /// Room in front of a block, for alignment and for the distance to where the C library's block begins.
+  private static var lead: Int { line + MemoryLayout<Int>.stride }
+
   /// Uninitialised; large blocks take pages only as they are written.
   public static func allocate(byteCount: Int) -> UnsafeMutableRawPointer {
-    checked(malloc(max(byteCount, 1)), byteCount)
+    aligned(checked(malloc(byteCount + lead), byteCount))
   }
 
   /// Zeroed; large blocks take pages only as they are written.
   public static func zeroed(byteCount: Int) -> UnsafeMutableRawPointer {
-    preferLargePages(checked(calloc(max(byteCount, 1), 1), byteCount), byteCount)
+    preferLargePages(aligned(checked(calloc(byteCount + lead, 1), byteCount)), byteCount)
   }
 
   /// The same contents in a larger block. The C library moves the pages of a large block instead of copying them.
   public static func grow(_ memory: UnsafeMutableRawPointer, from old: Int, to new: Int)
     -> UnsafeMutableRawPointer
-  { preferLargePages(checked(realloc(memory, new), new), new) }
+  {
+    let before = distance(memory)
+    let block = checked(realloc(memory - before, new + lead), new)
+    let first = firstLine(block)
+    if first != block + before { first.copyMemory(from: block + before, byteCount: old) }
+    return preferLargePages(aligned(block), new)
+  }
+
+  public static func release(_ memory: UnsafeMutableRawPointer) { free(memory - distance(memory)) }
+
+  /// The first line in a block that has room for the distance in front of it.
+  private static func aligned(_ block: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+    let first = firstLine(block)
+    (first - MemoryLayout<Int>.stride).storeBytes(of: first - block, as: Int.self)
+    return first
+  }
+
+  private static func firstLine(_ block: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+    (block + MemoryLayout<Int>.stride).alignedUp(toMultipleOf: line)
+  }
+
+  private static func distance(_ memory: UnsafeMutableRawPointer) -> Int {
+    (memory - MemoryLayout<Int>.stride).load(as: Int.self)
+  }
 
   /// Large tables are read here and there, and the processor finds its way through large pages faster.
   private static func preferLargePages(_ memory: UnsafeMutableRawPointer, _ byteCount: Int)
@@ -40,8 +68,6 @@ public enum PlainMemory {
     #endif
     return memory
   }
-
-  public static func release(_ memory: UnsafeMutableRawPointer) { free(memory) }
 
   private static func checked(_ memory: UnsafeMutableRawPointer?, _ byteCount: Int) -> UnsafeMutableRawPointer
   {

@@ -154,7 +154,9 @@ struct Room: ~Copyable {
   private mutating func deliver(start: Int64) {
     let (items, count) = (due.base, due.count)
     for i in 0..<count {
-      shard.touchAhead(batch: items[min(i &+ Self.touchDistance, count &- 1)].batch)
+      let ahead = items + min(i &+ Self.touchDistance, count &- 1)
+      shard.touchAhead(ahead.pointee.device)
+      shard.touchAhead(batch: ahead.pointee.batch)
       let ticket = items[i]
       let now = start &+ ticket.offset
       if shard.quietSuccess(ticket, at: now, shard.counters.base(row: shard.rows.row(at: now))) { continue }

@@ -63,7 +63,7 @@ struct HostileSettingsTests {
   }
 
   @Test(
-    "The values of the work order: jitterPercent 0, 900, −5; base 0; counts of 10^18",
+    "Values that trap or pass unclamped in shipped clients: jitterPercent 0, 900, −5; base 0; counts of 10^18",
     arguments: [
       ("jitterPercent", 0, nil), ("jitterPercent", 900, "100"), ("jitterPercent", -5, "0"),
       ("baseBackoffInterval", 0, "0.1"), ("maxRetryCount", 1e18, "1000"), ("maxBackoffInterval", 0, "1"),

@@ -39,8 +39,8 @@ extension CommandSpecification {
         "fleetsim bench --only herd-1-150 --devices 1000000 --repeat 5",
         "The reference workload, medians of five:"),
       Example(
-        "fleetsim bench --only herd-1-150 --devices 100000000 --threads 2 --timeseries herd.csv",
-        "A hundred million devices (10 GB, ten minutes on two cores):"),
+        "fleetsim bench --only herd-1-150 --devices 10000000 --threads 2 --timeseries herd.csv",
+        "Ten million devices on two threads (1.2 GB), with the time series:"),
     ]
     return command
   }()

@@ -42,7 +42,7 @@ package struct ChromeTrace {
     var writer = ChromeTrace(trace)
     writer.write()
     let heading = [
-      ("device", "\(trace.device)"), ("cohort", string(trace.cohort.name)), ("seed", string("\(trace.seed)")),
+      ("device", "\(trace.device)"), ("cohort", trace.cohort.name.asJSON), ("seed", "\(trace.seed)".asJSON),
     ]
     return "\(opening),\"otherData\":\(object(heading)),\"traceEvents\":[\n"
       + writer.lines.joined(separator: ",\n") + "\n]}\n"
@@ -94,7 +94,7 @@ package struct ChromeTrace {
       uploads[UploadName(batch: batch, attempt: attempt)] = Upload(
         slot: slot, sentAt: now,
         arguments: [
-          ("batch", Self.string(names[batch])), ("attempt", "\(attempt)"), ("events", "\(count)"),
+          ("batch", names[batch].asJSON), ("attempt", "\(attempt)"), ("events", "\(count)"),
           ("x_retry_count", retryCount.map(String.init) ?? "null"),
         ])
     case .answered(let batch, let attempt, let response):
@@ -106,7 +106,7 @@ package struct ChromeTrace {
       endBackoff(batch, at: now)
       instant(
         "drop \(names[batch])", Track.triggers, now,
-        [("events", "\(count)"), ("reason", Self.string(DeviceTimeline.reason(loss)))])
+        [("events", "\(count)"), ("reason", DeviceTimeline.reason(loss).asJSON)])
     case .acceptedUnheard(let batch, let attempt):
       instant("server accepts \(names[batch])", Track.triggers, now, [("attempt", "\(attempt)")])
     case .stateReset: instant("reset", Track.triggers, now, [])
@@ -132,7 +132,7 @@ package struct ChromeTrace {
     case .status(let code, let retryAfter):
       answer = "\(code)"
       arguments.append(("status", "\(code)"))
-      if let retryAfter { arguments.append(("retry_after", Self.string(DeviceTimeline.seconds(retryAfter)))) }
+      if let retryAfter { arguments.append(("retry_after", DeviceTimeline.seconds(retryAfter).asJSON)) }
     case .noStatus: answer = "no answer"
     case nil: break
     }
@@ -144,9 +144,9 @@ package struct ChromeTrace {
   private mutating func endBackoff(_ batch: Int, at now: Int64) {
     guard let backoff = backoffs.removeValue(forKey: batch) else { return }
     let name = "\(names[batch]) backoff"
-    let identity = [("cat", Self.string("backoff")), ("id", "\(names.number(batch))")]
+    let identity = [("cat", "backoff".asJSON), ("id", "\(names.number(batch))")]
     let seconds = DeviceTimeline.seconds(backoff.upperBound - backoff.lowerBound)
-    let drawn = [("drawn", Self.string(seconds))]
+    let drawn = [("drawn", seconds.asJSON)]
     event("b", name, Track.gate, backoff.lowerBound, identity + [("args", Self.object(drawn))])
     event("e", name, Track.gate, min(backoff.upperBound, now), identity)
   }
@@ -185,7 +185,7 @@ package struct ChromeTrace {
   private mutating func event(
     _ phase: String, _ name: String, _ track: Int?, _ time: Int64, _ more: [(String, String)]
   ) {
-    var members = [("ph", Self.string(phase)), ("name", Self.string(name)), ("pid", "1")]
+    var members = [("ph", phase.asJSON), ("name", name.asJSON), ("pid", "1")]
     if let track { members.append(("tid", "\(track)")) }
     members.append(("ts", "\(time)"))
     lines.append(Self.object(members + more))
@@ -198,12 +198,12 @@ package struct ChromeTrace {
     if end <= start { return }
     event(
       "X", name, track, start,
-      [("dur", "\(end - start)"), ("cat", Self.string(category)), ("args", Self.object(arguments))])
+      [("dur", "\(end - start)"), ("cat", category.asJSON), ("args", Self.object(arguments))])
   }
 
   private mutating func instant(_ name: String, _ track: Int, _ time: Int64, _ arguments: [(String, String)])
   {
-    event("i", name, track, time, [("s", Self.string("t")), ("args", Self.object(arguments))])
+    event("i", name, track, time, [("s", "t".asJSON), ("args", Self.object(arguments))])
   }
 
   private mutating func counter(_ value: Int, at time: Int64) {
@@ -219,27 +219,12 @@ package struct ChromeTrace {
   }
 
   private mutating func metadata(_ kind: String, _ track: Int?, _ name: String) {
-    event("M", kind, track, 0, [("args", Self.object([("name", Self.string(name))]))])
+    event("M", kind, track, 0, [("args", Self.object([("name", name.asJSON)]))])
   }
 
   // MARK: JSON
 
   private static func object(_ members: [(String, String)]) -> String {
-    "{" + members.map { "\(string($0.0)):\($0.1)" }.joined(separator: ",") + "}"
-  }
-
-  private static func string(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": quoted += "\\\""
-      case "\\": quoted += "\\\\"
-      case _ where scalar.value < 0x20:
-        let digits = String(scalar.value, radix: 16)
-        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: quoted.unicodeScalars.append(scalar)
-      }
-    }
-    return quoted + "\""
+    "{" + members.map { "\($0.0.asJSON):\($0.1)" }.joined(separator: ",") + "}"
   }
 }

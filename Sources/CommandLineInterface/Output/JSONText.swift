@@ -1,3 +1,5 @@
+import FleetSimulation
+
 /// Writes JSON, pretty-printed with two spaces.
 enum JSONText {
   indirect enum Value {
@@ -16,7 +18,7 @@ enum JSONText {
   static func text(_ value: Value, indent: String = "") -> String {
     let inner = indent + "  "
     switch value {
-    case .string(let string): return quoted(string)
+    case .string(let string): return string.asJSON
     case .integer(let number): return String(number)
     case .unsigned(let number): return String(number)
     case .decimal(let number):
@@ -28,28 +30,10 @@ enum JSONText {
       return "[\n" + items.map { inner + text($0, indent: inner) }.joined(separator: ",\n") + "\n\(indent)]"
     case .object(let members):
       if members.isEmpty { return "{}" }
-      let lines = members.map { inner + quoted($0.0) + ": " + text($0.1, indent: inner) }
+      let lines = members.map { inner + $0.0.asJSON + ": " + text($0.1, indent: inner) }
       return "{\n" + lines.joined(separator: ",\n") + "\n\(indent)}"
     case .raw(let json):
       return json.split(separator: "\n").joined(separator: "\n" + indent)
     }
-  }
-
-  static func quoted(_ string: String) -> String {
-    var text = "\""
-    for scalar in string.unicodeScalars {
-      switch scalar {
-      case "\"": text += "\\\""
-      case "\\": text += "\\\\"
-      case "\n": text += "\\n"
-      case "\t": text += "\\t"
-      case "\r": text += "\\r"
-      case _ where scalar.value < 0x20:
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
-    return text + "\""
   }
 }

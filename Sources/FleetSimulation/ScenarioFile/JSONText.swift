@@ -5,7 +5,7 @@ enum JSONText {
     let deeper = indent + "  "
     switch node.content {
     case .object(let members) where !members.isEmpty:
-      let lines = members.map { deeper + string($0.key) + ": " + pretty($0.value, indent: deeper) }
+      let lines = members.map { deeper + $0.key.asJSON + ": " + pretty($0.value, indent: deeper) }
       return "{\n" + lines.joined(separator: ",\n") + "\n" + indent + "}"
     case .array(let elements) where elements.contains { $0.isContainer }:
       let lines = elements.map { deeper + pretty($0, indent: deeper) }
@@ -20,18 +20,20 @@ enum JSONText {
     case .null: "null"
     case .bool(let value): "\(value)"
     case .number(let text): text
-    case .string(let text): string(text)
+    case .string(let text): text.asJSON
     case .array(let elements): "[" + elements.map(compact).joined(separator: ", ") + "]"
     case .object(let members) where members.isEmpty: "{}"
     case .object(let members):
-      "{ " + members.map { string($0.key) + ": " + compact($0.value) }.joined(separator: ", ") + " }"
+      "{ " + members.map { $0.key.asJSON + ": " + compact($0.value) }.joined(separator: ", ") + " }"
     }
   }
+}
 
+extension String {
   /// In double quotes, escaped as JSON wants it.
-  static func string(_ text: String) -> String {
+  package var asJSON: String {
     var s = "\""
-    for scalar in text.unicodeScalars {
+    for scalar in unicodeScalars {
       switch scalar {
       case "\"": s += "\\\""
       case "\\": s += "\\\\"

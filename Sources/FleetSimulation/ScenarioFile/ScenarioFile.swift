@@ -208,7 +208,7 @@ public struct ScenarioFile: Sendable {
   /// What `--set path=…` would say: text without quotes, unless it would then be taken for something else.
   private static func axisText(_ element: PositionedValue) -> String {
     guard case .string(let text) = element.content else { return JSONText.compact(element) }
-    return (try? JSON5Parser.parse(text)) == nil ? text : JSONText.string(text)
+    return (try? JSON5Parser.parse(text)) == nil ? text : text.asJSON
   }
 
   /// Reports what is wrong with the scenario with this override, and is not without it.

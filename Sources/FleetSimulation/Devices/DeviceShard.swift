@@ -109,9 +109,6 @@ package struct DeviceShard: ~Copyable {
     if let restarts { PlainMemory.release(restarts) }
   }
 
-  /// The global number of the shard's first device.
-  package var firstGlobal: Int { plan.pointee.firstDevice + first }
-
   /// The global number of a device.
   @inline(__always)
   func globalNumber(_ device: UInt32) -> Int {

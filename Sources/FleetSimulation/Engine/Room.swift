@@ -16,6 +16,8 @@ struct Room: ~Copyable {
   /// The device whose interval ends next and when the round through all phases began; for shards that scan for triggers.
   private var scanned: UInt32 = 0
   private var round: Int64 = 0
+  /// Whether `quietTrigger` applies; decided once, at the start.
+  private var isQuiet = false
   /// What arrives in the window to come, and the arrivals' words in the order of time.
   private(set) var arrivals = GrowableBuffer<UploadTicket>()
   private(set) var arrivalWords = GrowableBuffer<UInt64>()
@@ -27,6 +29,7 @@ struct Room: ~Copyable {
 
   /// Sets every device's first trigger.
   mutating func start() {
+    isQuiet = shard.hasQuietTriggers
     for device in 0..<UInt32(shard.count) { shard.start(device: device, &outbox) }
   }
 
@@ -124,7 +127,6 @@ struct Room: ~Copyable {
   /// The triggers of the interval: the devices lie in the order of their phase.
   private mutating func scanTriggers(start: Int64, end: Int64) {
     guard shard.plan.pointee.scansTriggers else { return }
-    let isQuiet = shard.hasQuietTriggers
     let (devices, count) = (shard.devices, UInt32(truncatingIfNeeded: shard.count))
     while true {
       let device = scanned

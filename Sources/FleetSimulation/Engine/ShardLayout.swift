@@ -1,26 +1,20 @@
-import SimulationKernel
-
 /// Which devices of which cohort a shard holds. A shard never mixes cohorts, so its plan is one constant.
 package struct ShardLayout: Sendable {
   package var cohort: Int
   /// Within the cohort.
   package var first: Int
   package var count: Int
-  package var firstGlobal: Int
 
   /// Cuts each cohort into `perCohort` pieces of nearly equal size (never an empty one).
   package static func cut(_ fleet: [Cohort], perCohort: Int) -> [ShardLayout] {
     var shards: [ShardLayout] = []
-    var global = 0
     for (index, cohort) in fleet.enumerated() {
       let pieces = max(1, min(perCohort, cohort.devices))
       for piece in 0..<pieces {
         let first = cohort.devices * piece / pieces
         let next = cohort.devices * (piece + 1) / pieces
-        shards.append(
-          ShardLayout(cohort: index, first: first, count: next - first, firstGlobal: global + first))
+        shards.append(ShardLayout(cohort: index, first: first, count: next - first))
       }
-      global += cohort.devices
     }
     return shards
   }

@@ -27,12 +27,6 @@ package struct Delivery: BitwiseCopyable, Sendable {
   package var kind: Kind
   /// On a time-out: whether the attempt is known to be lost, so that no other item will follow.
   package var resolves: Bool
-
-  package static func < (a: Delivery, b: Delivery) -> Bool {
-    if a.device != b.device { return a.device < b.device }
-    if a.firstOrdinal != b.firstOrdinal { return a.firstOrdinal < b.firstOrdinal }
-    return a.attempt < b.attempt
-  }
 }
 
 /// The one order within a device at one instant (design.md, Time and order).

@@ -52,18 +52,20 @@ public enum PlainMemory {
   }
 
   /// Large tables are read here and there, and the processor finds its way through large pages faster.
+  ///
+  /// The advice is given for all pages of the block, those at its ends too: a block whose pages differ in it can't be moved by
+  /// `realloc`, which then copies.
   private static func preferLargePages(_ memory: UnsafeMutableRawPointer, _ byteCount: Int)
     -> UnsafeMutableRawPointer
   {
     #if os(Linux)
-      let page = 2 << 20
-      if byteCount >= 16 * page {
-        let first = (Int(bitPattern: memory) + page - 1) / page * page
-        let last = (Int(bitPattern: memory) + byteCount) / page * page
-        if let start = UnsafeMutableRawPointer(bitPattern: first), last > first {
-          // 14: MADV_HUGEPAGE. Advice: nothing is lost where it isn't taken.
-          _ = madvise(start, last - first, 14)
-        }
+      if byteCount >= 32 << 20 {
+        let page = 4_096
+        let block = Int(bitPattern: memory) - distance(memory)
+        let first = block / page * page
+        let last = (Int(bitPattern: memory) + byteCount + page - 1) / page * page
+        // 14: MADV_HUGEPAGE. Advice: nothing is lost where it isn't taken.
+        _ = madvise(UnsafeMutableRawPointer(bitPattern: first), last - first, 14)
       }
     #endif
     return memory

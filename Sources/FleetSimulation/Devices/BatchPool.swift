@@ -70,23 +70,37 @@ struct BatchRecord: BitwiseCopyable {
       && flags.subtracting(.hasRetryState) == [.held, .inFlight]
   }
 
-  /// Nothing refers to the record any more.
+  /// The record serves another batch from now on, and its own attempts and flags are forgotten.
+  @inline(__always)
+  mutating func releases() {
+    generation &+= 1
+    outstanding = 0
+    flags = []
+  }
+
+  /// Nothing refers to the record any more; a record of zeros serves no batch yet.
   @inline(__always)
   var isDone: Bool { outstanding == 0 && flags.isDisjoint(with: [.held, .waiting]) }
 }
 
-/// The batch records of a shard with a free list. Index 0 stands for "none".
+/// The batch records of a shard. Index 0 stands for "none".
+///
+/// The first records belong to the devices, one each, in their order in memory: most devices hold one batch at most, and so
+/// a walk over the devices is a walk over their batches. What a device holds beyond that comes from a free list behind them.
 struct BatchPool: ~Copyable {
   private(set) var records: UnsafeMutablePointer<BatchRecord>
   /// *files* only: the retry state of batches that have failed.
   private var retryStates: UnsafeMutablePointer<BatchRetryState>?
   private var capacity: Int
-  private(set) var used = 1
+  private var used: Int
   private var free: UInt32 = 0
+  private let devices: UInt32
 
-  init(keepsRetryStates: Bool) {
-    capacity = 256
-    records = PlainMemory.allocate(byteCount: capacity * MemoryLayout<BatchRecord>.stride)
+  init(devices: Int, keepsRetryStates: Bool) {
+    self.devices = UInt32(devices)
+    used = devices + 1
+    capacity = devices + 256
+    records = PlainMemory.zeroed(byteCount: capacity * MemoryLayout<BatchRecord>.stride)
       .bindMemory(to: BatchRecord.self, capacity: capacity)
     if keepsRetryStates {
       retryStates = PlainMemory.allocate(byteCount: capacity * MemoryLayout<BatchRetryState>.stride)
@@ -126,44 +140,58 @@ struct BatchPool: ~Copyable {
     if let retryStates { fleetsim_prefetch(retryStates + Int(truncatingIfNeeded: index)) }
   }
 
-  /// A fresh record; records may move.
+  /// A fresh record for a device, its own if that is free; records may move.
   @inline(__always)
-  mutating func allocate(firstOrdinal: UInt32, firstTime: Int64, events: UInt16) -> UInt32 {
-    var index = free
-    var generation: UInt16 = 0
-    if index != 0 {
-      free = self[index].link
-      generation = self[index].generation
-    } else {
-      if used == capacity { grow() }
-      index = UInt32(truncatingIfNeeded: used)
-      used &+= 1
-    }
-    (records + Int(truncatingIfNeeded: index)).initialize(
+  mutating func allocate(for device: UInt32, firstOrdinal: UInt32, firstTime: Int64, events: UInt16)
+    -> UInt32
+  {
+    var index = device &+ 1
+    if !self[index].isDone { index = takeFree() }
+    let record = records + Int(truncatingIfNeeded: index)
+    record.initialize(
       to: BatchRecord(
-        firstOrdinal: firstOrdinal, firstTime: firstTime, events: events, generation: generation))
+        firstOrdinal: firstOrdinal, firstTime: firstTime, events: events,
+        generation: record.pointee.generation))
     return index
   }
 
+  @inline(never)
+  private mutating func takeFree() -> UInt32 {
+    let index = free
+    if index != 0 {
+      free = self[index].link
+      return index
+    }
+    if used == capacity { grow() }
+    used &+= 1
+    self[UInt32(truncatingIfNeeded: used &- 1)].generation = 0
+    return UInt32(truncatingIfNeeded: used &- 1)
+  }
+
+  /// A device's own record is free again by what it says itself (`isDone`).
   @inline(__always)
   mutating func release(_ index: UInt32) {
-    self[index].generation &+= 1
-    self[index].link = free
-    free = index
+    self[index].releases()
+    if index > devices {
+      self[index].link = free
+      free = index
+    }
   }
 
   @inline(never)
   private mutating func grow() {
     precondition(capacity < Int(UInt32.max) / 2, "too many batches in one shard")
-    records = Self.grown(records, from: capacity)
-    retryStates = retryStates.map { Self.grown($0, from: capacity) }
-    capacity *= 2
+    let more = capacity + max(256, capacity / 2)
+    records = Self.grown(records, from: capacity, to: more)
+    retryStates = retryStates.map { Self.grown($0, from: capacity, to: more) }
+    capacity = more
   }
 
-  private static func grown<T>(_ table: UnsafeMutablePointer<T>, from capacity: Int) -> UnsafeMutablePointer<
-    T
-  > {
-    let bytes = capacity * MemoryLayout<T>.stride
-    return PlainMemory.grow(table, from: bytes, to: 2 * bytes).bindMemory(to: T.self, capacity: 2 * capacity)
+  private static func grown<T>(_ table: UnsafeMutablePointer<T>, from capacity: Int, to more: Int)
+    -> UnsafeMutablePointer<T>
+  {
+    let stride = MemoryLayout<T>.stride
+    return PlainMemory.grow(table, from: capacity * stride, to: more * stride)
+      .bindMemory(to: T.self, capacity: more)
   }
 }

@@ -122,10 +122,17 @@ extension DeviceShard {
     _ response: UploadResponse, _ delivery: Delivery, _ sink: inout Outbox
   ) {
     let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
+    endUpload(response, delivery)
+    conclude(decide(response, batch, device, at: now), batch, device, at: now, &sink)
+  }
+
+  /// The device does what the machine said of an upload that has failed.
+  @inline(never)
+  mutating func conclude(
+    _ outcome: RetryOutcome, _ batch: UInt32, _ device: UInt32, at now: Instant, _ sink: inout Outbox
+  ) {
     let record = self[device]
     let ordinal = batches[batch].firstOrdinal
-    endUpload(response, delivery)
-    let outcome = decide(response, batch, device, at: now)
     if outcome != .delivered { record.pointee.flags.insert(.loopHadFailure) }
     switch outcome {
     case .delivered:
@@ -172,7 +179,8 @@ extension DeviceShard {
 
   /// The pipeline waits, and the running loop ends. The gate alone owns a wait of the client: by its rule it may be shorter
   /// than the one just drawn.
-  private mutating func pauseClient(
+  @inline(__always)
+  mutating func pauseClient(
     _ device: UInt32, until time: Int64, _ kind: UploadGate.WaitKind, at now: Instant
   ) {
     let rule: UploadGate.WaitRule =

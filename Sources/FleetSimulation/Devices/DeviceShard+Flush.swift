@@ -59,7 +59,8 @@ extension DeviceShard {
     let record = self[device]
     let ordinal = record.pointee.nextOrdinal
     let batch = batches.allocate(
-      firstOrdinal: ordinal, firstTime: created.firstTime, events: UInt16(truncatingIfNeeded: created.count))
+      for: device, firstOrdinal: ordinal, firstTime: created.firstTime,
+      events: UInt16(truncatingIfNeeded: created.count))
     record.pointee.oldest = batch
     record.pointee.newest = batch
     record.pointee.nextOrdinal = ordinal &+ created.count
@@ -112,7 +113,7 @@ extension DeviceShard {
     _ device: UInt32, _ events: UInt32, ordinal: UInt32, time: Int64, at now: Instant
   ) {
     let batch = batches.allocate(
-      firstOrdinal: ordinal, firstTime: time, events: UInt16(truncatingIfNeeded: events))
+      for: device, firstOrdinal: ordinal, firstTime: time, events: UInt16(truncatingIfNeeded: events))
     appendNewest(batch, device)
     appendReady(batch, device)
     count(1, .sealedBatches, at: now)

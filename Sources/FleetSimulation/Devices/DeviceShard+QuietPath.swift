@@ -2,8 +2,9 @@ import FleetMetrics
 import SimulationKernel
 import UploadRetry
 
-/// The two things that happen most in any run, each in one straight line: the interval's trigger of a device that holds nothing,
-/// and the 200 for the only batch that a device holds.
+/// What happens most in any run, each in one straight line: the interval's trigger of a device that holds nothing, or one batch
+/// that waits, and the 200 for the only batch that a device holds. Failures and wake-ups of such a device are in
+/// `DeviceShard+QuietRetry`.
 ///
 /// They do what `handleTrigger` and `handle` do for the same item, which stay the whole story; that they agree is tested with
 /// the plain engine, which never comes here. What does not fit is left to the long way: they return false, having done nothing.
@@ -27,7 +28,8 @@ extension DeviceShard {
   ) -> Bool {
     let plan = plan
     let flags = record.pointee.flags
-    guard record.pointee.oldest == 0, flags.isDisjoint(with: [.due, .looping, .idleWithBatches]),
+    if record.pointee.oldest != 0 { return quietlyAdd(record, device, at: now) }
+    guard flags.isDisjoint(with: [.due, .looping, .idleWithBatches]),
       record.pointee.gate.isReady(at: now), now >= plan.pointee.flushInterval,
       now &+ plan.pointee.flushInterval < plan.pointee.end
     else { return false }
@@ -45,7 +47,7 @@ extension DeviceShard {
     record.pointee.pipeline = pipeline
 
     let batch = batches.allocate(
-      firstOrdinal: ordinal, firstTime: firstTime, events: UInt16(truncatingIfNeeded: events))
+      for: device, firstOrdinal: ordinal, firstTime: firstTime, events: UInt16(truncatingIfNeeded: events))
     let upload = batches.records + Int(truncatingIfNeeded: batch)
     upload.pointee.attempts = 1
     upload.pointee.attemptLeaves()
@@ -118,6 +120,38 @@ extension DeviceShard {
     counters.add(Int64(upload.pointee.events), to: .deliveredEvents, row: acceptedRow)
     counters.add(old, to: .settledOldEvents, row: acceptedRow)
     batches.release(batch)
+    return true
+  }
+
+  /// The trigger of a device whose one batch waits for the client's backoff: the batch takes the new events.
+  @inline(__always)
+  private mutating func quietlyAdd(
+    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: UInt32, at now: Int64
+  ) -> Bool {
+    let plan = plan
+    let flags = record.pointee.flags
+    let batch = record.pointee.oldest
+    let upload = batches.records + Int(truncatingIfNeeded: batch)
+    let events = plan.pointee.eventsPerInterval
+    let ordinal = record.pointee.nextOrdinal
+    let waitUntil = record.pointee.gate.waitUntil
+    let together = UInt32(upload.pointee.events) &+ events
+    guard record.pointee.newest == batch, flags.isDisjoint(with: [.due, .looping]),
+      flags.contains(.idleWithBatches), now < waitUntil,
+      record.pointee.wakes(at: waitUntil) || !plan.pointee.wakesByTimer,
+      upload.pointee.flags.isDisjoint(with: [.inFlight, .unknownOutcome]),
+      upload.pointee.firstOrdinal &+ UInt32(upload.pointee.events) == ordinal,
+      together <= plan.pointee.quickEvents, now >= plan.pointee.flushInterval,
+      now &+ plan.pointee.flushInterval < plan.pointee.end
+    else { return false }
+    upload.pointee.events = UInt16(truncatingIfNeeded: together)
+    record.pointee.nextOrdinal = ordinal &+ events
+    let first = plan.pointee.phaseIsFlush ? Int64(record.pointee.phase) : plan.eventPhase(key(of: device))
+    var created = first &+ Int64(ordinal &+ events) &* plan.pointee.period
+    for _ in 0..<events {
+      counters.add(1, to: .createdEvents, row: creationRows.row(at: created))
+      created &+= plan.pointee.period
+    }
     return true
   }
 }

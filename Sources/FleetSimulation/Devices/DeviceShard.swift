@@ -67,7 +67,7 @@ package struct DeviceShard: ~Copyable {
     pending = plan.isRegular ? nil : Self.table(PendingEvents.self, count)
     triggers = plan.keepsTriggerPlans ? Self.table(TriggerPlan.self, count) : nil
     restarts = plan.hasLifecycle ? Self.table(RestartPlan.self, count) : nil
-    batches = BatchPool(keepsRetryStates: !plan.isRebatch)
+    batches = BatchPool(devices: count, keepsRetryStates: !plan.isRebatch)
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount)
     layOut()

@@ -16,8 +16,9 @@ struct Room: ~Copyable {
   /// The device whose interval ends next and when the round through all phases began; for shards that scan for triggers.
   private var scanned: UInt32 = 0
   private var round: Int64 = 0
-  /// Whether `quietTrigger` applies; decided once, at the start.
+  /// Whether `quietTrigger` applies, and the quiet retries; decided once, at the start.
   private var isQuiet = false
+  private var retriesQuietly = false
   /// What arrives in the window to come, and the arrivals' words in the order of time.
   private(set) var arrivals = GrowableBuffer<UploadTicket>()
   private(set) var arrivalWords = GrowableBuffer<UInt64>()
@@ -30,6 +31,7 @@ struct Room: ~Copyable {
   /// Sets every device's first trigger.
   mutating func start() {
     isQuiet = shard.hasQuietTriggers
+    retriesQuietly = shard.hasQuietRetries
     for device in 0..<UInt32(shard.count) { shard.start(device: device, &outbox) }
   }
 
@@ -161,7 +163,9 @@ struct Room: ~Copyable {
       shard.touchAhead(batch: ahead.pointee.batch)
       let ticket = items[i]
       let now = start &+ ticket.offset
-      if shard.quietSuccess(ticket, at: now, shard.counters.base(row: shard.rows.row(at: now))) { continue }
+      let row = shard.counters.base(row: shard.rows.row(at: now))
+      if shard.quietSuccess(ticket, at: now, row) { continue }
+      if retriesQuietly, shard.quietFailure(ticket, at: now, row, &outbox) { continue }
       deliver(i, start: start)
     }
   }
@@ -185,6 +189,7 @@ struct Room: ~Copyable {
       let device = wakes[i]
       // A wake-up that has been moved out of the window is stale: any time in the window will do for it.
       let offset = min(shard[device].pointee.wakeUpOffset(from: start), width &- 1)
+      if retriesQuietly, shard.quietWakeUp(device, at: start &+ offset, &outbox) { continue }
       if isAlone(device) {
         shard.handleWakeUp(device, at: Instant(microseconds: start &+ offset), &outbox)
       } else {

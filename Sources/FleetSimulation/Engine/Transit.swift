@@ -1,5 +1,6 @@
 import SimulationKernel
 import TAPIModel
+import UploadRetry
 
 /// Something on its way to a device: an answer, the end of its patience, or news that only the observers see.
 package struct Delivery: BitwiseCopyable, Sendable {
@@ -91,6 +92,17 @@ struct DeliveryTicket: BitwiseCopyable {
   @inline(__always)
   var isSuccess: Bool {
     head &>> 19 & (1 &<< 12 &- 1) == 200 | UInt32(Delivery.Kind.answer.rawValue) &<< 10
+  }
+
+  /// An answer other than 200.
+  @inline(__always)
+  var isFailure: Bool { kind == UInt64(Delivery.Kind.answer.rawValue) && !isSuccess }
+
+  /// What an answer says.
+  @inline(__always)
+  var response: UploadResponse {
+    .status(
+      Int(truncatingIfNeeded: head &>> 19 & 1_023), retryAfter: retryAfter == .max ? nil : Int64(retryAfter))
   }
 
   @inline(__always)

@@ -1,0 +1,106 @@
+import FleetMetrics
+import SimulationKernel
+import TAPIModel
+import UploadRetry
+
+/// The failure and the next try of a device whose client keeps one retry record and holds one batch, each in one straight line.
+///
+/// They do what `handle` and `handleWakeUp` do for the same item, as `DeviceShard+QuietPath` does, and what does not fit is left
+/// to these.
+extension DeviceShard {
+  /// Whether these apply to this shard's devices at all.
+  var hasQuietRetries: Bool {
+    let plan = plan.pointee
+    return plan.isRebatch && !plan.keepsLoopState && !plan.checks && plan.wakesByTimer
+      && plan.constantLatency.up > 0 && Int64(plan.constantLatency.up) <= plan.timeout
+      && tracedDevice == .max
+  }
+
+  /// An answer at `now` other than 2xx, for a device with nothing else due.
+  ///
+  /// - Parameter row: the counters of the interval that `now` lies in.
+  @inline(never)
+  mutating func quietFailure(
+    _ ticket: DeliveryTicket, at now: Int64, _ row: UnsafeMutablePointer<Int64>, _ outbox: inout Outbox
+  ) -> Bool {
+    let (device, batch) = (ticket.device, ticket.batch)
+    let record = self[device]
+    let upload = batches.records + Int(truncatingIfNeeded: batch)
+    let flags = record.pointee.flags
+    guard ticket.isFailure, record.pointee.oldest == batch, record.pointee.newest == batch,
+      upload.pointee.isAwaited(attempt: ticket.attempt, generation: ticket.generation),
+      flags.isDisjoint(with: [.contended, .idleWithBatches])
+    else { return false }
+    var state = record.pointee.clientRetry
+    var random = LaterJitter(
+      key: key(of: device),
+      name: UploadRequest.name(firstOrdinal: upload.pointee.firstOrdinal, number: state.failureCount))
+    let outcome = machine(of: device)._withUnsafeGuaranteedRef {
+      $0.afterResponse(
+        ticket.response, batch: &state, pipeline: &record.pointee.pipeline, now: now,
+        otherBatchOfFlushFailed: flags.contains(.loopHadFailure), random: &random)
+    }
+    record.pointee.clientRetry = state
+    record.pointee.noteReception(at: Instant(microseconds: now))
+    record.pointee.flags.subtract([.due, .uploading])
+    upload.pointee.attemptEnds()
+    upload.pointee.flags.remove(.inFlight)
+    row[DeviceCounter.inFlightChange.rawValue] &-= 1
+    switch outcome {
+    case .retry(let time), .backOff(let time):
+      pauseClient(device, until: time, .backoff, at: Instant(microseconds: now))
+    case .pause(let time):
+      pauseClient(device, until: time, .rateLimit, at: Instant(microseconds: now))
+    default:
+      conclude(outcome, batch, device, at: Instant(microseconds: now), &outbox)
+      return true
+    }
+    record.pointee.flags.subtract([.looping, .draining])
+    record.pointee.flags.formUnion([.loopHadFailure, .idleWithBatches])
+    row[DeviceCounter.devicesWaitingChange.rawValue] &+= 1
+    let due = max(now, record.pointee.gate.waitUntil)
+    if record.pointee.wakes(at: due) { return true }
+    record.pointee.planWakeUp(at: due)
+    if due < plan.pointee.end { outbox.schedule(wakeUp: device, at: Instant(microseconds: due)) }
+    return true
+  }
+
+  /// The wake-up at `now` of a device that waits with one batch and has nothing else due.
+  @inline(never)
+  mutating func quietWakeUp(_ device: UInt32, at now: Int64, _ outbox: inout Outbox) -> Bool {
+    let record = self[device]
+    let batch = record.pointee.oldest
+    let flags = record.pointee.flags
+    guard flags.isDisjoint(with: [.contended, .looping]), flags.contains(.idleWithBatches), batch != 0,
+      batch == record.pointee.newest, record.pointee.wakes(at: now), record.pointee.gate.isReady(at: now)
+    else { return false }
+    let upload = batches.records + Int(truncatingIfNeeded: batch)
+    guard upload.pointee.flags.isDisjoint(with: [.inFlight, .atTriggersOnly]) else { return false }
+    let decision = machine(of: device)._withUnsafeGuaranteedRef {
+      // A copy: what does not send is decided again, on the long way.
+      var pipeline = record.pointee.pipeline
+      return $0.beforeSend(
+        batch: record.pointee.clientRetry, pipeline: &pipeline, now: now,
+        oldestEventQueuedAt: upload.pointee.firstTime)
+    }
+    guard case .send = decision else { return false }
+    record.pointee.flags = flags.subtracting([
+      .due, .wakes, .idleWithBatches, .draining, .byTrigger, .loopHadFailure,
+    ]).union([.looping, .uploading])
+    let attempt = upload.pointee.nextAttempt
+    upload.pointee.attempts = attempt
+    upload.pointee.flags.insert(.inFlight)
+    upload.pointee.attemptLeaves()
+    record.pointee.noteAttempt(events: upload.pointee.events, at: Instant(microseconds: now))
+    attempts &+= 1
+    let row = counters.base(row: rows.row(at: now))
+    row[DeviceCounter.devicesWaitingChange.rawValue] &-= 1
+    row[DeviceCounter.inFlightChange.rawValue] &+= 1
+    let latency = plan.pointee.constantLatency
+    outbox.send(
+      UploadTicket(
+        offset: 0, device: device, batch: batch, uplink: latency.up, downlink: latency.down,
+        attempt: attempt, generation: upload.pointee.generation), at: Instant(microseconds: now))
+    return true
+  }
+}

@@ -140,6 +140,12 @@ struct BatchPool: ~Copyable {
     if let retryStates { fleetsim_prefetch(retryStates + Int(truncatingIfNeeded: index)) }
   }
 
+  /// Asks for a device's own record.
+  @inline(__always)
+  func touchOwn(ofDevice device: UInt32) {
+    fleetsim_prefetch(records + Int(truncatingIfNeeded: device &+ 1))
+  }
+
   /// A fresh record for a device, its own if that is free; records may move.
   @inline(__always)
   mutating func allocate(for device: UInt32, firstOrdinal: UInt32, firstTime: Int64, events: UInt16)

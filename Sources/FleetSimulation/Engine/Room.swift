@@ -135,6 +135,8 @@ struct Room: ~Copyable {
       let record = devices + Int(truncatingIfNeeded: device)
       let time = round &+ Int64(record.pointee.phase)
       if time >= end { return }
+      // Rows lie one behind another, but the processor does not follow them across pages by itself.
+      shard.touchInOrder(ahead: device &+ 12)
       scanned = device &+ 1
       if scanned == count {
         scanned = 0

@@ -23,6 +23,9 @@ struct Room: ~Copyable {
   private(set) var arrivals = GrowableBuffer<UploadTicket>()
   private(set) var arrivalWords = GrowableBuffer<UInt64>()
 
+  /// Of the latest window that was answered alike.
+  var firstAttempts = 0
+
   init(shard: consuming DeviceShard, outbox: consuming Outbox) {
     self.shard = shard
     self.outbox = outbox

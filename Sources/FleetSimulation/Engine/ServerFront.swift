@@ -11,15 +11,15 @@ package protocol DeliverySink: ~Copyable {
 ///
 /// It also knows each client's patience, so that a time-out is only queued for an upload that is not answered in time.
 package struct ServerFront: ~Copyable {
-  private var server: TAPIServer
+  var server: TAPIServer
   /// By shard, microseconds.
   private let timeouts: UnsafeMutablePointer<Int64>
-  private var rows: RowCursor
+  var rows: RowCursor
   private var busyRows: RowCursor
   private let end: Instant
-  private var tenths = RowCursor(interval: .milliseconds(100))
+  var tenths = RowCursor(interval: .milliseconds(100))
   let counters: IntervalCounters<ServerCounter>
-  private let offered: UnsafeMutablePointer<UInt32>
+  let offered: UnsafeMutablePointer<UInt32>
   private let tenthCount: Int
   private let workers: Int
   private let checks: Bool
@@ -233,7 +233,7 @@ package struct ServerFront: ~Copyable {
   }
 
   @inline(__always)
-  private static func counter(of status: UInt16) -> ServerCounter {
+  static func counter(of status: UInt16) -> ServerCounter {
     switch status {
     case 200..<300: .answers2xx
     case 429: .answers429

@@ -53,6 +53,8 @@ struct WindowedEngine: ~Copyable {
   private var counts = GrowableBuffer<UInt32>()
   private var ties = GrowableBuffer<ArrivalOrder.Tie>()
   private let orderKey: RandomKey
+  /// Whether every answer that is given at once reaches its client in time.
+  private let areAllPatient: Bool
 
   init(_ scenario: Scenario, options: RunOptions) {
     self.scenario = scenario
@@ -85,6 +87,10 @@ struct WindowedEngine: ~Copyable {
     rooms.job.initialize(to: .start)
     front = ServerFront(scenario, shards: layout, rowCount: rowCount, checks: options.checks)
     orderKey = RandomKey(seed: scenario.seed).child(RandomPurpose.order)
+    areAllPatient = scenario.fleet.allSatisfy {
+      guard case .constant(let latency) = $0.latency else { return false }
+      return latency + latency <= $0.timeout
+    }
   }
 
   /// No answer and no upload takes less; no client is less patient. At most 2^19 µs, which a timer word can hold.
@@ -109,9 +115,16 @@ struct WindowedEngine: ~Copyable {
     while slot < slotCount {
       let start = clock.start(of: slot)
       let windowEnd = min(start &+ clock.width, end)
-      let nothingArrived = serverPass(slot: slot, start: start, end: windowEnd)
-      passes.job.pointee = .window(slot: slot, start: start, end: windowEnd, isLast: slot == slotCount - 1)
+      let alike = answerAlike(start: start, end: windowEnd)
+      let nothingArrived = alike == nil && serverPass(slot: slot, start: start, end: windowEnd)
+      let all = alike == nil ? 0 : rooms[0].arrivals.count &+ rooms[1].arrivals.count
+      passes.job.pointee = .window(
+        slot: slot, start: start, end: windowEnd, isLast: slot == slotCount - 1, alike: alike)
       runAll()
+      if let alike {
+        front.countAlike(
+          alike, all: all, first: rooms[0].firstAttempts &+ rooms[1].firstAttempts, at: start)
+      }
       slot += 1
       if nothingArrived { slot = skipEmptyWindows(from: slot) }
       sinceReport += 1
@@ -146,6 +159,12 @@ struct WindowedEngine: ~Copyable {
     var sum: Int64 = 0
     for i in 0..<rooms.count { sum += rooms[i].shard.attempts }
     return sum
+  }
+
+  /// The answer to everything that arrives in the window, where two rooms can give it side by side.
+  private mutating func answerAlike(start: Int64, end: Int64) -> TAPIServer.PlainAnswer? {
+    guard areAllPatient, threads == 2, rooms.count == 2 else { return nil }
+    return front.answerAlike(rooms.base, rooms.base + 1, from: start, until: end)
   }
 
   /// Returns whether nothing arrived.
@@ -266,7 +285,8 @@ struct WindowedEngine: ~Copyable {
 struct DevicePasses: @unchecked Sendable {
   enum Job {
     case start
-    case window(slot: Int, start: Int64, end: Int64, isLast: Bool)
+    /// `alike`: what every arrival of the window is answered; nil: the server pass has answered.
+    case window(slot: Int, start: Int64, end: Int64, isLast: Bool, alike: TAPIServer.PlainAnswer?)
   }
 
   let rooms: UnsafeMutablePointer<Room>
@@ -287,7 +307,8 @@ struct DevicePasses: @unchecked Sendable {
       case .start:
         rooms[i].start()
         rooms[i].prepareArrivals(slot: 0)
-      case .window(let slot, let start, let end, let isLast):
+      case .window(let slot, let start, let end, let isLast, let alike):
+        if let alike { rooms[i].answerAlike(alike, start: start) }
         rooms[i].devicePass(slot: slot, start: start, end: end)
         if !isLast { rooms[i].prepareArrivals(slot: slot + 1) }
       }

@@ -8,14 +8,16 @@ extension CalendarQueue {
   }
 
   /// Bytes that `items` take, lying evenly over the `spread` slots that come next.
-  package static func bytes(items: Double, spread: Double, slots: Double, ringSlots: Double) -> Double {
+  package static func bytes(items: Double, spread: Double, slots: Double, ringSlots: Double, chunkBytes: Int)
+    -> Double
+  {
     if items <= 0 { return 0 }
     let ring = self.ring(slots: slots, ringSlots: ringSlots)
     let spread = max(1, min(spread, slots))
     let near = items * min(1, ring / spread)
     let occupied = min(near, min(spread, ring))
     // The last chunk of a slot is half full.
-    let chunks = max(occupied, near / Double(itemsPerChunk) + occupied / 2)
+    let chunks = max(occupied, near / Double(itemsPerChunk(of: chunkBytes)) + occupied / 2)
     return chunks * Double(chunkBytes) + (items - near) * Double(MemoryLayout<FarItem>.stride)
   }
 

@@ -3,14 +3,12 @@
 /// Slots are taken in ascending order, each once. Items of a slot come back in no particular order: the caller sorts them
 /// by the explicit order of the model, so that nothing ever depends on when an item was inserted.
 /// `push` and `take` are amortised O(1) an item, whatever the number of items queued; memory is about 1.05 item an item,
-/// plus 4 bytes a ring slot.
+/// plus half a chunk an occupied slot and 4 bytes a ring slot.
 public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   /// Items live in chunks of this many bytes: a link to the slot's previous chunk, then items to the very end.
-  @inlinable static var chunkBytes: Int { 256 }
-  @inlinable static var itemsPerChunk: Int { (chunkBytes &- 8) / MemoryLayout<Item>.stride }
-  @inlinable static var headerBytes: Int {
-    chunkBytes &- itemsPerChunk &* MemoryLayout<Item>.stride
-  }
+  @usableFromInline let chunkBytes: Int
+  @usableFromInline let chunkBits: Int
+  @usableFromInline let headerBytes: Int
 
   @usableFromInline struct FarItem: BitwiseCopyable {
     @usableFromInline var slot: Int
@@ -37,14 +35,24 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   @usableFromInline let far: UnsafeMutablePointer<GrowableBuffer<FarItem>?>
   @usableFromInline let revolutions: Int
 
+  static func itemsPerChunk(of bytes: Int) -> Int { (bytes - 8) / MemoryLayout<Item>.stride }
+
   /// - Parameters:
   ///   - slots: how many slots there are in all, at least 1.
   ///   - ringSlots: how many of them lie in the ring at a time; rounded up to a power of two. Default 2^16.
-  public init(slots: Int, ringSlots: Int = 1 << 16) {
+  ///   - chunkBytes: a power of two, 256 to 4096. Long chunks are read and written in a stretch, and pay where a slot holds
+  ///     hundreds of items; an occupied slot wastes half of one.
+  public init(slots: Int, ringSlots: Int = 1 << 16, chunkBytes: Int = 256) {
     precondition(slots > 0 && ringSlots > 0, "a calendar needs slots")
     precondition(
-      MemoryLayout<Item>.stride % 4 == 0 && Self.headerBytes < Self.chunkBytes,
+      256...4096 ~= chunkBytes && chunkBytes & (chunkBytes - 1) == 0,
+      "a chunk has 256, 512, 1024, 2048 or 4096 bytes")
+    precondition(
+      MemoryLayout<Item>.stride % 4 == 0 && MemoryLayout<Item>.stride <= 240,
       "an item is a multiple of 4 bytes, and some fit into a chunk")
+    self.chunkBytes = chunkBytes
+    chunkBits = chunkBytes.trailingZeroBitCount
+    headerBytes = chunkBytes - Self.itemsPerChunk(of: chunkBytes) * MemoryLayout<Item>.stride
     var bits = 0
     while 1 << bits < min(ringSlots, slots) { bits += 1 }
     ringBits = bits
@@ -52,7 +60,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     ends = .allocate(capacity: 1 << bits)
     ends.initialize(repeating: 0, count: 1 << bits)
     chunkCapacity = 16
-    pool = PlainMemory.allocate(byteCount: chunkCapacity * Self.chunkBytes)
+    pool = PlainMemory.allocate(byteCount: chunkCapacity * chunkBytes)
     chunksUsed = 1
     freeChunk = 0
     current = 0
@@ -83,7 +91,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   mutating func pushRing(_ item: Item, slot: Int) {
     let end = ends + (slot & ringMask)
     var offset = Int(truncatingIfNeeded: end.pointee) &<< 2
-    if offset & (Self.chunkBytes &- 1) == 0 { offset = newChunk(endingAt: offset) }
+    if offset & (chunkBytes &- 1) == 0 { offset = newChunk(endingAt: offset) }
     (pool + offset).storeBytes(of: item, as: Item.self)
     end.pointee = UInt32(truncatingIfNeeded: (offset &+ MemoryLayout<Item>.stride) &>> 2)
   }
@@ -93,23 +101,23 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   mutating func newChunk(endingAt offset: Int) -> Int {
     var index = Int(truncatingIfNeeded: freeChunk)
     if index != 0 {
-      freeChunk = (pool + index &* Self.chunkBytes).load(as: UInt32.self)
+      freeChunk = (pool + index &<< chunkBits).load(as: UInt32.self)
     } else {
       if chunksUsed == chunkCapacity { growPool() }
       index = chunksUsed
       chunksUsed &+= 1
     }
-    let previous = offset == 0 ? 0 : offset / Self.chunkBytes &- 1
-    let start = index &* Self.chunkBytes
+    let previous = offset == 0 ? 0 : offset &>> chunkBits &- 1
+    let start = index &<< chunkBits
     (pool + start).storeBytes(of: UInt32(truncatingIfNeeded: previous), as: UInt32.self)
-    return start &+ Self.headerBytes
+    return start &+ headerBytes
   }
 
   @usableFromInline @inline(never)
   mutating func growPool() {
-    precondition(chunkCapacity < 1 << 25, "the calendar is full")
+    precondition(chunkCapacity << chunkBits < 1 << 33, "the calendar is full")
     pool = PlainMemory.grow(
-      pool, from: chunkCapacity * Self.chunkBytes, to: chunkCapacity * 2 * Self.chunkBytes)
+      pool, from: chunkCapacity * chunkBytes, to: chunkCapacity * 2 * chunkBytes)
     chunkCapacity *= 2
   }
 
@@ -133,18 +141,18 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     var offset = Int(truncatingIfNeeded: end.pointee) &<< 2
     if offset == 0 { return }
     end.pointee = 0
-    var index = (offset &- 1) / Self.chunkBytes
+    var index = (offset &- 1) &>> chunkBits
     while true {
-      let start = index &* Self.chunkBytes
-      let items = pool + (start &+ Self.headerBytes)
-      let count = (offset &- start &- Self.headerBytes) / MemoryLayout<Item>.stride
+      let start = index &<< chunkBits
+      let items = pool + (start &+ headerBytes)
+      let count = (offset &- start &- headerBytes) / MemoryLayout<Item>.stride
       output.append(from: UnsafeRawPointer(items).assumingMemoryBound(to: Item.self), count: count)
       let previous = Int(truncatingIfNeeded: (pool + start).load(as: UInt32.self))
       (pool + start).storeBytes(of: freeChunk, as: UInt32.self)
       freeChunk = UInt32(truncatingIfNeeded: index)
       if previous == 0 { return }
       index = previous
-      offset = (index &+ 1) &* Self.chunkBytes
+      offset = (index &+ 1) &<< chunkBits
     }
   }
 

@@ -47,10 +47,21 @@ package struct Outbox: ~Copyable {
     self.clock = clock
     self.end = end
     let rings = Self.ringSlots(slotCount: slotCount, devices: devices)
-    timers = CalendarQueue(slots: slotCount, ringSlots: rings.timers)
-    wakeUps = CalendarQueue(slots: slotCount, ringSlots: rings.timers)
-    deliveries = CalendarQueue(slots: slotCount, ringSlots: rings.transit)
-    uploads = CalendarQueue(slots: slotCount, ringSlots: rings.transit)
+    let chunks = Self.chunkBytes(devices: devices)
+    timers = CalendarQueue(slots: slotCount, ringSlots: rings.timers, chunkBytes: chunks.timers)
+    wakeUps = CalendarQueue(slots: slotCount, ringSlots: rings.timers, chunkBytes: chunks.timers)
+    deliveries = CalendarQueue(slots: slotCount, ringSlots: rings.transit, chunkBytes: chunks.transit)
+    uploads = CalendarQueue(slots: slotCount, ringSlots: rings.transit, chunkBytes: chunks.transit)
+  }
+
+  /// Chunks of timers and wake-ups, which lie in thousands of slots, and of what is on its way, which lies in a few.
+  static func chunkBytes(devices: Int) -> (timers: Int, transit: Int) {
+    func bytes(_ wanted: Int) -> Int {
+      var bytes = 256
+      while bytes < 4_096, bytes * 2 <= wanted { bytes *= 2 }
+      return bytes
+    }
+    return (bytes(devices >> 12), bytes(devices >> 8))
   }
 
   /// Ring sizes of timers and wake-ups, and of what is on its way. A year in short windows has so many slots that the rings

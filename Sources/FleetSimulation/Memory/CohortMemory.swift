@@ -92,7 +92,11 @@ struct CohortMemory {
   private var batches: Amount {
     let record = Double(MemoryLayout<BatchRecord>.stride)
     let state = plan.isRebatch ? 0 : Double(MemoryLayout<BatchRetryState>.stride)
-    return Amount(held.expected * (record + state), atMost: held.upperBound * (record + state))
+    // Each device has a record of its own, used or not; others' come on top.
+    let more = max(0, held.expected - devices)
+    return Amount(
+      devices * record + more * record + held.expected * state,
+      atMost: (devices + held.upperBound) * (record + state))
   }
 
   /// Blocks of the sizes that a device's heap grows through: those it has left are no use to devices that grow alike.
@@ -117,26 +121,29 @@ struct CohortMemory {
     let rings = Outbox.ringSlots(slotCount: slotCount, devices: cohort.devices / shards)
     let slots = Double(slotCount)
     let (timers, transit) = (Double(rings.timers), Double(rings.transit))
+    let chunks = Outbox.chunkBytes(devices: cohort.devices / shards)
     let empty =
       CalendarQueue<UInt64>.emptyBytes(slots: slots, ringSlots: timers)
       + CalendarQueue<UInt32>.emptyBytes(slots: slots, ringSlots: timers)
       + CalendarQueue<DeliveryTicket>.emptyBytes(slots: slots, ringSlots: transit)
       + CalendarQueue<UploadTicket>.emptyBytes(slots: slots, ringSlots: transit)
     return Amount(empty) * shards
-      + items(CalendarQueue<UInt64>.self, plannedTriggers, within: triggerSpread, ring: timers)
-      + items(CalendarQueue<UInt32>.self, wakeUps, within: max(1, 2 * lateness), ring: timers)
-      + items(CalendarQueue<DeliveryTicket>.self, answers, within: answerSpread, ring: transit)
-      + items(CalendarQueue<UploadTicket>.self, uploads, within: 2 * latency, ring: transit)
+      + items(CalendarQueue<UInt64>.self, plannedTriggers, within: triggerSpread, ring: timers, chunks.timers)
+      + items(CalendarQueue<UInt32>.self, wakeUps, within: max(1, 2 * lateness), ring: timers, chunks.timers)
+      + items(CalendarQueue<DeliveryTicket>.self, answers, within: answerSpread, ring: transit, chunks.transit)
+      + items(CalendarQueue<UploadTicket>.self, uploads, within: 2 * latency, ring: transit, chunks.transit)
   }
 
   /// At most: as if each lay in a slot of its own, or beyond the ring.
   private func items<Item>(
-    _: CalendarQueue<Item>.Type, _ count: Amount, within seconds: Double, ring: Double
+    _: CalendarQueue<Item>.Type, _ count: Amount, within seconds: Double, ring: Double, _ chunkBytes: Int
   ) -> Amount {
     let pieces = Double(shards)
     let slots = Double(slotCount)
     func bytes(_ count: Double, spread: Double) -> Double {
-      pieces * CalendarQueue<Item>.bytes(items: count / pieces, spread: spread, slots: slots, ringSlots: ring)
+      pieces
+        * CalendarQueue<Item>.bytes(
+          items: count / pieces, spread: spread, slots: slots, ringSlots: ring, chunkBytes: chunkBytes)
     }
     let spread = seconds * 1e6 / Double(clock.width)
     return Amount(

@@ -14,7 +14,7 @@ struct RandomScenario {
   }
 
   /// The same with cohorts for which the engine has its shortest way: re-chunked batches, one upload at a time, events in step
-  /// with the flush interval, constant latency.
+  /// with the flush interval, constant latency; most of them one cohort before a bucket that answers at once, often everybody alike.
   static func quiet(seed: UInt64) -> Scenario {
     var draw = RandomScenario(key: RandomKey(seed: seed).child(0))
     var scenario = draw.scenario(seed: seed)
@@ -29,6 +29,16 @@ struct RandomScenario {
       scenario.fleet[i].ignoresFlushWhileUploading = false
       scenario.fleet[i].latency = .constant(.milliseconds(Int64(draw.pick([7, 50, 200]))))
       scenario.fleet[i].lifecycle = nil
+    }
+    if draw.chance(70) {
+      scenario.fleet.removeSubrange(1...)
+      scenario.fleet[0].timeout = .seconds(Int64(draw.pick([1, 30])))
+      let cohort = scenario.fleet[0]
+      let load = NormalLoad.batchesPerSecond(of: cohort) * Double(cohort.devices)
+      scenario.tapi.server = .bucket(
+        TokenBucketConfiguration(
+          capacityMilliRequestsPerSecond: Int64(max(load * Double(draw.int(80...400)) * 10, 50)),
+          burst: Int64(draw.int(1...60))))
     }
     return scenario
   }

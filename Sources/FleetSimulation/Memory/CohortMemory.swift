@@ -130,7 +130,8 @@ struct CohortMemory {
     return Amount(empty) * shards
       + items(CalendarQueue<UInt64>.self, plannedTriggers, within: triggerSpread, ring: timers, chunks.timers)
       + items(CalendarQueue<UInt32>.self, wakeUps, within: max(1, 2 * lateness), ring: timers, chunks.timers)
-      + items(CalendarQueue<DeliveryTicket>.self, answers, within: answerSpread, ring: transit, chunks.transit)
+      + items(
+        CalendarQueue<DeliveryTicket>.self, answers, within: answerSpread, ring: transit, chunks.transit)
       + items(CalendarQueue<UploadTicket>.self, uploads, within: 2 * latency, ring: transit, chunks.transit)
   }
 

@@ -70,7 +70,7 @@ struct MemoryEstimateTests {
     }
     #expect(Self.bytes(.batches, scenario) == 5 * 56_000_000)
     let bound = MemoryEstimate(scenario).items.first { $0.part == .batches }?.upperBound ?? 0
-    #expect(bound >= 5 * 56_000_000 && bound <= 8 * 56_000_000)
+    #expect(bound >= 5 * 56_000_000 && bound <= 9 * 56_000_000)
   }
 
   @Test("a fleet that its server can't serve piles its backlog up for the whole run")
@@ -83,7 +83,8 @@ struct MemoryEstimateTests {
     scenario.tapi.server = .bucket(
       TokenBucketConfiguration(capacityMilliRequestsPerSecond: Int64(load * 500), burst: 1))
     let overloaded = Self.bytes(.batches, scenario)
-    #expect(healthy < 1_000_000)
+    // A record of its own for each of the million devices, and next to nothing else.
+    #expect(healthy >= 32_000_000 && healthy < 33_000_000)
     #expect(overloaded > 60 * 56_000_000 && overloaded < 70 * 56_000_000)
   }
 

@@ -25,6 +25,7 @@ let package = Package(
     .target(name: "CPrefetch"),
     .target(name: "SimulationKernel"),
     .target(name: "FleetMetrics"),
+    .target(name: "FleetStatistics"),
     .target(name: "TAPIModel", dependencies: ["SimulationKernel"]),
     .target(
       name: "FleetSimulation",
@@ -32,7 +33,7 @@ let package = Package(
         "UploadRetry", "UploadGating", "SimulationKernel", "TAPIModel", "FleetMetrics", "CPrefetch",
       ]),
     .target(name: "Conformance", dependencies: ["UploadRetry", "UploadGating", "FleetSimulation"]),
-    .target(name: "FleetExperiments", dependencies: ["FleetSimulation"]),
+    .target(name: "FleetExperiments", dependencies: ["FleetSimulation", "FleetStatistics"]),
     .target(name: "FleetReports", dependencies: ["Conformance", "FleetMetrics", "FleetExperiments"]),
     .target(name: "CommandLineInterface", dependencies: ["Conformance", "FleetExperiments", "FleetReports"]),
     .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
@@ -43,9 +44,10 @@ let package = Package(
     tests("SimulationKernelTests", ["SimulationKernel"]),
     tests("TAPIModelTests", ["TAPIModel"]),
     tests("FleetMetricsTests", ["FleetMetrics"]),
+    tests("FleetStatisticsTests", ["FleetStatistics"]),
     tests("FleetSimulationTests", ["FleetSimulation"]),
     .testTarget(name: "ConformanceTests", dependencies: ["Conformance"], exclude: ["Vectors"]),
-    tests("FleetExperimentsTests", ["FleetExperiments"]),
+    tests("FleetExperimentsTests", ["FleetExperiments", "FleetStatistics"]),
     tests("FleetReportsTests", ["FleetReports"]),
     .testTarget(
       name: "fleetsimTests", dependencies: ["CommandLineInterface", "fleetsim"], exclude: ["Snapshots"]),

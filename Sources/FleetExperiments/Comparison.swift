@@ -1,4 +1,3 @@
-import Dispatch
 import FleetMetrics
 import FleetSimulation
 import Synchronization
@@ -51,23 +50,22 @@ public enum Comparison {
     _ variants: [Variant], options: RunOptions, workers: Int, control: ComparisonControl,
     engine: @escaping Engine
   ) throws -> [VariantResult] {
-    let plan = RunPlan(variants)
-    for job in plan.firstJobs { control.add(job.scenario) }
-    let state = Mutex(RunPlan.State(jobs: plan.firstJobs))
-    DispatchQueue.concurrentPerform(iterations: max(1, min(workers, 2 * variants.count))) { _ in
-      while let (index, job) = state.withLock({ $0.take() }) {
-        let outcome = Result { try engine(job.scenario, options, control.runControl(index)) }
-        control.finish(index)
-        state.withLock { state in
-          for job in state.finish(job, outcome, plan: plan) { control.add(job.scenario) }
-        }
-        if case .failure = outcome { control.cancel() }
-      }
-    }
-    return try state.withLock { state in
-      if let error = state.failure { throw error }
-      return try variants.indices.map { try result(of: $0, variants: variants, plan: plan, state: state) }
-    }
+    let found = Mutex<[VariantResult]>([])
+    let scheduler = ReplicationScheduler(
+      count: 1, options: options, control: control, engine: engine, variants: { _ in variants },
+      reduce: { $1 },
+      fold: { _, results in
+        found.withLock { $0 = results }
+        return true
+      })
+    try scheduler.run(workers: min(workers, 2 * variants.count))
+    return found.withLock { $0 }
+  }
+
+  static func results(
+    of variants: [Variant], plan: RunPlan, state: RunPlan.State
+  ) throws -> [VariantResult] {
+    try variants.indices.map { try result(of: $0, variants: variants, plan: plan, state: state) }
   }
 
   private static func result(

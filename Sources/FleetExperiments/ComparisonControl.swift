@@ -12,6 +12,8 @@ public final class ComparisonControl: Sendable {
   private struct State {
     var runs: [Run] = []
     var isCancelled = false
+    var expectedRuns = 0
+    var expectedDuration: Int64 = 0
   }
   private let state = Mutex(State())
 
@@ -51,15 +53,27 @@ public final class ComparisonControl: Sendable {
         progress.virtualTime += reached.microseconds
         progress.attempts += run.control.attempts
       }
+      progress.runs = max(progress.runs, state.expectedRuns)
+      progress.duration = max(progress.duration, state.expectedDuration)
       return progress
     }
   }
 
-  func add(_ scenario: Scenario) {
+  /// Says how much there is to do before all of it has been added.
+  func expect(runs: Int, duration: Int64) {
+    state.withLock { state in
+      state.expectedRuns = runs
+      state.expectedDuration = duration
+    }
+  }
+
+  /// The number of the run.
+  func add(_ scenario: Scenario) -> Int {
     state.withLock { state in
       let run = Run(duration: scenario.duration, control: RunControl())
       if state.isCancelled { run.control.cancel() }
       state.runs.append(run)
+      return state.runs.count - 1
     }
   }
 

@@ -4,11 +4,15 @@ import FleetSimulation
 public struct ComparisonMemory: Sendable {
   /// Of each run, twins included, the largest first.
   private let estimates: [MemoryEstimate]
-  /// The record of every run stays until the end.
+  /// The record of every run stays until its replication ends.
   private let results: Int64
+  private let replications: Int
 
-  /// - Parameter variants: at least one.
-  public init(_ variants: [Variant], options: RunOptions = .init()) {
+  /// - Parameters:
+  ///   - variants: at least one.
+  ///   - replications: how often all of them run, with different seeds.
+  public init(_ variants: [Variant], replications: Int = 1, options: RunOptions = .init()) {
+    self.replications = max(1, replications)
     let jobs = RunPlan(variants).firstJobs
     estimates = jobs.map { MemoryEstimate($0.scenario, options: options) }.sorted {
       $0.expected > $1.expected
@@ -17,14 +21,23 @@ public struct ComparisonMemory: Sendable {
   }
 
   /// How many runs there are, and so how many can run at once.
-  public var runs: Int { estimates.count }
+  public var runs: Int { estimates.count.multipliedReportingOverflow(by: replications).partialValue }
 
   /// The run that needs most.
   public var largest: MemoryEstimate { estimates[0] }
 
   /// Expected bytes with `workers` runs at a time: the largest ones, and what the others leave.
   public func expected(workers: Int) -> Int64 {
-    estimates.prefix(max(workers, 1)).reduce(results) { Self.sum($0, $1.expected - $1.resultBytes) }
+    let workers = max(workers, 1)
+    // A worker opens another replication when all runs of the open ones are taken.
+    let open = Int64(min(replications, workers))
+    let held = results.multipliedReportingOverflow(by: open)
+    let first = held.overflow ? .max : held.partialValue
+    return (0..<workers).reduce(first) { sum, worker in
+      guard worker < runs else { return sum }
+      let estimate = estimates[replications > 1 ? 0 : worker]
+      return Self.sum(sum, estimate.expected - estimate.resultBytes)
+    }
   }
 
   /// The most runs at a time, up to `workers`, that stay within `limit` bytes; nil if not even one does.

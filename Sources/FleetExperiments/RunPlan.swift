@@ -58,6 +58,9 @@ struct RunPlan: Sendable {
 
     init(jobs: [Job]) { self.jobs = jobs }
 
+    /// Whether there is a run left to take.
+    var hasJobs: Bool { next < jobs.count }
+
     mutating func take() -> (Int, Job)? {
       guard failure == nil, next < jobs.count else { return nil }
       defer { next += 1 }

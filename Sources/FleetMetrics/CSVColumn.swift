@@ -12,7 +12,7 @@ public struct CSVColumn<Source>: Sendable {
   public let definition: String
   public let value: @Sendable (Source) -> CSVValue
 
-  init(
+  package init(
     _ name: String, _ unit: String, _ definition: String, _ value: @escaping @Sendable (Source) -> CSVValue
   ) {
     self.name = name
@@ -36,7 +36,7 @@ public enum CSVValue: Sendable, Hashable {
   case text(String)
 
   /// Seconds with six decimals.
-  static func seconds(_ microseconds: Int64?) -> CSVValue {
+  package static func seconds(_ microseconds: Int64?) -> CSVValue {
     microseconds.map { .fixed($0, decimals: 6) } ?? .empty
   }
 
@@ -49,9 +49,19 @@ public enum CSVValue: Sendable, Hashable {
 
   /// A number with `decimals` decimals, halves rounded away from zero; empty when it is not finite or beyond
   /// 64 bits.
-  static func decimal(_ value: Double?, decimals: Int = 3) -> CSVValue {
+  package static func decimal(_ value: Double?, decimals: Int = 3) -> CSVValue {
     value.flatMap { DecimalText.scaled($0, decimals: decimals) }.map { .fixed($0, decimals: decimals) }
       ?? .empty
+  }
+
+  /// The value as a number, just as the text says it; nil of what is none.
+  public var number: Double? {
+    switch self {
+    case .empty, .flag, .text: nil
+    case .integer(let n): Double(n)
+    case .unsigned(let n): Double(n)
+    case .fixed(let n, let decimals): Double(n) / (0..<decimals).reduce(1) { power, _ in power * 10 }
+    }
   }
 
   func append(to text: inout [UInt8]) {
@@ -81,8 +91,9 @@ public enum CSVValue: Sendable, Hashable {
 }
 
 /// Header and rows of one file; lines end in `\n`.
-enum CSVFile {
-  static func bytes<Source>(_ columns: [CSVColumn<Source>], _ rows: some Sequence<Source>) -> [UInt8] {
+package enum CSVFile {
+  package static func bytes<Source>(_ columns: [CSVColumn<Source>], _ rows: some Sequence<Source>) -> [UInt8]
+  {
     var text: [UInt8] = []
     for (i, column) in columns.enumerated() {
       if i > 0 { text.append(UInt8(ascii: ",")) }

@@ -9,7 +9,7 @@ public enum ColumnReference {
     ].joined(separator: "\n")
   }
 
-  private static func section<Source>(_ file: String, _ rows: String, _ columns: [CSVColumn<Source>])
+  package static func section<Source>(_ file: String, _ rows: String, _ columns: [CSVColumn<Source>])
     -> String
   {
     var text = "### `\(file)`\n\n\(rows)\n\n| column | unit | meaning |\n|---|---|---|\n"

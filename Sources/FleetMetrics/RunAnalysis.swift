@@ -24,6 +24,7 @@ public enum RunAnalysis {
     summary.hasIncidents = !incidents.isEmpty
     summary.baselineIsHealthy = isHealthy(twin)
     if let firstEnd = incidents.map(\.end).min(), let lastEnd = incidents.map(\.end).max() {
+      summary.recoveryHorizon = max(0, record.series.duration - lastEnd)
       summary.herdFactor = peakOfferedRatio(record, from: firstEnd)
       summary.recoveryTime = recoveryTime(of: record, twin: twin, after: lastEnd)
       summary.drainedTime = drainedTime(of: record, after: lastEnd)

@@ -47,6 +47,9 @@ public struct RunSummary: Sendable, Hashable {
   public var recoveryTime: Int64?
   public var drainedTime: Int64?
   public var hasIncidents: Bool = false
+  /// From the last incident's end to the end of the run, where recovery and drained times are censored; nil without
+  /// incidents.
+  public var recoveryHorizon: Int64?
   public var timeToDeliveryMean: Double?
   public var timeToDeliveryP50: Int64?
   public var timeToDeliveryP90: Int64?

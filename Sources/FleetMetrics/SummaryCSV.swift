@@ -1,7 +1,8 @@
 /// `summary.csv`: one row per run.
 public enum SummaryCSV {
   /// The file's columns in order.
-  public static let columns: [CSVColumn<RunSummary>] = totals + load + recovery + delivery + cost
+  public static let columns: [CSVColumn<RunSummary>] =
+    totals + load + recovery + delivery + cost + censoring
 
   private static let totals: [CSVColumn<RunSummary>] = [
     .init("run", "", "Name of the variant.") { .text($0.run) },
@@ -154,6 +155,13 @@ public enum SummaryCSV {
     .init("devices_that_lost_events_ratio", "1", "Share of devices that lost at least one event.") {
       .decimal($0.devicesThatLostEventsShare, decimals: 6)
     },
+  ]
+
+  private static let censoring: [CSVColumn<RunSummary>] = [
+    .init(
+      "recovery_horizon_s", "s",
+      "From the last incident's end to the end of the run: how long recovery could be watched; empty without an incident."
+    ) { .seconds($0.recoveryHorizon) }
   ]
 
   /// The whole file, a row per summary in the order given.

@@ -75,6 +75,7 @@ package struct ChromeTrace {
         case .count: "flush: count"
         case .interval: "flush: interval"
         case .launch: "flush: launch"
+        case .spike: "flush: spike"
         case .wakeUp: "timer"
         }
       instant(name, Track.triggers, now, [("new_events", "\(newEvents)")])

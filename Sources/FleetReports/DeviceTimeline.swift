@@ -197,6 +197,8 @@ extension DeviceTimeline {
       parts.append(
         "\(interval ?? "interval"), \(newEvents == 0 ? "nothing new" : Self.events(newEvents))")
     case .launch: parts.append(newEvents == 0 ? "at the launch" : "at the launch, \(Self.events(newEvents))")
+    case .spike:
+      parts.append(newEvents == 0 ? "with the others" : "with the others, \(Self.events(newEvents))")
     case .wakeUp: parts.append("a wait is over")
     }
     var sealed: [String] = []

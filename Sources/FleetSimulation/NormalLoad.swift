@@ -6,6 +6,9 @@ public struct NormalLoad: Sendable, Hashable {
   /// Batches that the whole fleet uploads per second.
   public var batchesPerSecond: Double
   public var eventsPerSecond: Double
+  /// The largest of `batchesPerSecond` over the run, where rates vary (`RateCurve`, `ArrivalRates`) or devices do something
+  /// together (`Spike`); else the same.
+  public var peakBatchesPerSecond: Double
   /// What the server can serve without incidents, requests per second in thousandths; for workers at the
   /// fleet's mean batch. Capacity means this in every ratio (design.md, Definitions).
   public var nominalCapacityMilli: Int64
@@ -18,41 +21,58 @@ public struct NormalLoad: Sendable, Hashable {
     var batches = 0.0
     var events = 0.0
     for cohort in scenario.fleet {
-      batches += Self.batchesPerSecond(of: cohort) * Double(cohort.devices)
-      events += Self.eventsPerSecond(of: cohort) * Double(cohort.devices)
+      batches += Self.batchesPerSecond(of: cohort, over: scenario.duration) * Double(cohort.devices)
+      events += Self.eventsPerSecond(of: cohort, over: scenario.duration) * Double(cohort.devices)
     }
     batchesPerSecond = batches
     eventsPerSecond = events
+    peakBatchesPerSecond = max(batches, Self.peak(of: scenario))
     let meanEvents = batches > 0 ? events / batches : 1
     nominalCapacityMilli = scenario.tapi.nominalCapacityMilli(meanEvents: meanEvents)
   }
 
-  static func eventsPerSecond(of cohort: Cohort) -> Double {
-    switch cohort.events {
-    case .poisson(let gap), .periodic(let gap, _):
-      gap.microseconds > 0 ? 1e6 / Double(gap.microseconds) : 0
-    }
+  /// At its peak, load divided by capacity.
+  public var peakUtilisation: Double {
+    capacityPerSecond > 0 ? peakBatchesPerSecond / capacityPerSecond : .infinity
   }
 
-  /// One device's batches per second.
+  /// One device's events per second, as a mean over the run.
+  static func eventsPerSecond(of cohort: Cohort, over duration: Span = .hours(24)) -> Double {
+    occasionsPerSecond(of: cohort, over: duration) * Double(cohort.eventsAtOnce)
+      + spikeRates(of: cohort, over: duration).events
+  }
+
+  /// One device's batches per second, as a mean over the run.
   ///
   /// The count restarts at every flush (S17), so an interval with n events makes ⌈n / size⌉ batches, `size`
   /// being the events that make a flush or fill a batch, whichever is fewer; without an interval each `count`
   /// events make a flush.
-  package static func batchesPerSecond(of cohort: Cohort) -> Double {
-    let events = eventsPerSecond(of: cohort)
-    let size = max(1, min(cohort.flush.count ?? .max, cohort.queue.maximumBatchEvents))
+  package static func batchesPerSecond(of cohort: Cohort, over duration: Span = .hours(24)) -> Double {
+    let size = batchSize(of: cohort)
+    let spikes = spikeRates(of: cohort, over: duration)
     guard let interval = cohort.flush.interval, interval > .zero else {
-      guard let count = cohort.flush.count, count > 0 else { return 0 }
-      return events / Double(count) * Double((count - 1) / size + 1)
+      guard let count = cohort.flush.count, count > 0 else { return spikes.batches }
+      let events = occasionsPerSecond(of: cohort, over: duration) * Double(cohort.eventsAtOnce)
+      return events / Double(count) * Double((count - 1) / size + 1) + spikes.batches
     }
-    let mean = events * interval.seconds
-    let expected =
-      switch cohort.events {
-      case .poisson: poissonExpectation(mean: mean) { batches($0, size) }
-      case .periodic: periodicExpectation(mean: mean) { batches($0, size) }
-      }
-    return expected / interval.seconds
+    if let course = course(of: cohort, over: duration) {
+      return course.reduce(0, +) / Double(course.count) + spikes.batches
+    }
+    let mean = occasionsPerSecond(of: cohort, over: duration) * interval.seconds
+    return batchesOfInterval(cohort, mean: mean) / interval.seconds + spikes.batches
+  }
+
+  /// Events that make a flush or fill a batch, whichever is fewer.
+  static func batchSize(of cohort: Cohort) -> Int {
+    max(1, min(cohort.flush.count ?? .max, cohort.queue.maximumBatchEvents))
+  }
+
+  /// Batches that an interval's flush makes of what comes at `mean` times in it, `extra` events apart.
+  static func batchesOfInterval(_ cohort: Cohort, mean: Double, extra: Int = 0) -> Double {
+    let (size, atOnce) = (batchSize(of: cohort), Double(cohort.eventsAtOnce))
+    func made(_ times: Double) -> Double { batches(times * atOnce + Double(extra), size) }
+    if case .periodic = cohort.events { return periodicExpectation(mean: mean, made) }
+    return poissonExpectation(mean: mean, made)
   }
 
   private static func batches(_ events: Double, _ size: Int) -> Double {

@@ -73,6 +73,10 @@ public struct Cohort: Sendable, Hashable {
   public var lifecycle: Lifecycle? = nil
   /// Settings published during the run (S19); nil: none.
   public var rollout: SettingsRollout? = nil
+  /// Events that come together at each time of `events`. 1 … 1000; not with spikes that create events.
+  public var eventsAtOnce: Int = 1
+  /// What many of the devices do together; at most 100.
+  public var spikes: [Spike] = []
   /// Bytes of one event and of one request without its events (cost to the device only).
   public var eventBytes: Int
   public var requestBytes: Int
@@ -110,6 +114,10 @@ public enum EventProcess: Sendable, Hashable {
   /// One event every `every`. `.flush`: created at the instant of the device's flush phase; `.random`: a phase
   /// of its own.
   case periodic(every: Span, phase: EventPhase)
+  /// Poisson with the rate of `meanGap` times a factor that varies in time.
+  case varying(meanGap: Span, RateCurve)
+  /// Poisson with a rate measured in production, divided over the cohort's devices.
+  case replay(ArrivalRates)
 }
 
 /// Where a device's periodic events lie in time.

@@ -25,6 +25,8 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case lifecycle = 10
   /// Whether a device is in the share that a rollout reaches.
   case rollout = 11
+  /// Whether and when a device takes part in a spike.
+  case spike = 20
 }
 
 /// The name of a draw: a draw is a hash of its entity, never the next number of a shared stream.

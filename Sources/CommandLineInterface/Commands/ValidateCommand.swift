@@ -35,6 +35,12 @@ struct ValidateCommand {
         "\(FigureText.decimal(load.capacityPerSecond)) requests/s, of which the load takes \(percent(load.utilisation))"
       ),
     ]
+    if load.peakBatchesPerSecond > load.batchesPerSecond * 1.001 {
+      let peak =
+        "\(FigureText.decimal(load.peakBatchesPerSecond)) batches/s, \(percent(load.peakUtilisation)) of the capacity; "
+        + "the load above is the mean over the run"
+      rows.insert(("peak", peak), at: 4)
+    }
     rows.append(("memory", MemoryEstimate(scenario).description))
     for incident in scenario.tapi.incidents {
       let from = FigureText.span(incident.start.microseconds)

@@ -10,7 +10,10 @@ package struct CohortPlan {
   let firstDevice: Int
   /// Events and triggers at or after it do not happen.
   let end: Int64
+  /// Strictly periodic events, and nothing else.
   let isPeriodic: Bool
+  /// Event times that need more than a gap; nil: they don't.
+  let schedule: EventSchedule?
   let meanGap: Double
   let period: Int64
   let phaseIsFlush: Bool
@@ -29,6 +32,8 @@ package struct CohortPlan {
   /// Devices have an `UploadLoopState`: several uploads at once, batches apart, or a loop that ends early.
   let keepsLoopState: Bool
   let hasLifecycle: Bool
+  /// Devices have a `WorldPlan`: something around them makes them flush.
+  let hasWorld: Bool
   let limit: UInt32
   let maximumBatchEvents: UInt32
   /// Up to so many events are one batch within the queue's limit; 0 with checkers on, which see the long way round.
@@ -75,17 +80,23 @@ package struct CohortPlan {
     key = RandomKey(seed: scenario.seed)
     self.firstDevice = firstDevice
     end = scenario.duration.microseconds
+    schedule = EventSchedule(cohort)
     switch cohort.events {
-    case .poisson(let gap):
+    case .poisson(let gap), .varying(let gap, _):
       isPeriodic = false
       meanGap = Double(gap.microseconds)
       period = 0
       phaseIsFlush = false
     case .periodic(let every, let phase):
-      isPeriodic = true
+      isPeriodic = schedule == nil
       meanGap = 0
       period = every.microseconds
       phaseIsFlush = phase == .flush
+    case .replay:
+      isPeriodic = false
+      meanGap = 0
+      period = 0
+      phaseIsFlush = false
     }
     flushCount = UInt32(clamping: cohort.flush.count ?? .max)
     flushInterval = cohort.flush.interval?.microseconds ?? .max
@@ -110,10 +121,11 @@ package struct CohortPlan {
     isRegular = isPeriodic && cohort.flush.count == nil
     periods = FastDivider(max(period, 1))
     hasLifecycle = cohort.lifecycle != nil
+    hasWorld = cohort.spikes.contains(where: \.flushes)
     // A scan passes each device once a window at most, and a phase has 32 bits.
     let interval = cohort.flush.interval?.microseconds ?? .max
     scansTriggers =
-      interval >= windowWidth ?? .max && interval <= Int64(UInt32.max) && cohort.lifecycle == nil
+      interval >= windowWidth ?? .max && interval <= Int64(UInt32.max) && cohort.lifecycle == nil && !hasWorld
     keepsTriggerPlans = !scansTriggers || cohort.flush.count != nil
     keepsLoopState = !isRebatch || concurrency > 1 || ignoresFlushWhileUploading
     oldBefore = scenario.tapi.incidents.map(\.end.microseconds).max() ?? .min
@@ -148,11 +160,24 @@ extension UnsafePointer<CohortPlan> {
     pointee.key.child(UInt64(truncatingIfNeeded: pointee.firstDevice &+ device))
   }
 
-  /// The time between events `ordinal` − 1 and `ordinal` of a device: a draw of its own, so that event times depend on nothing else.
+  /// When event `ordinal` of a device is created, the one before it at `time`: a draw of its own, so that event times depend on
+  /// nothing else.
   @inline(__always)
-  func gap(before ordinal: UInt32, _ deviceEvents: RandomKey) -> Int64 {
-    pointee.isPeriodic
-      ? pointee.period
-      : Distribution.exponentialGap(mean: pointee.meanGap, key: deviceEvents.child(UInt64(ordinal)))
+  func next(after time: Int64, before ordinal: UInt32, _ draws: EventDraws) -> Int64 {
+    if pointee.isPeriodic { return time &+ pointee.period }
+    if pointee.schedule != nil { return scheduled(after: time, before: ordinal, draws) }
+    return time
+      &+ Distribution.exponentialGap(mean: pointee.meanGap, key: draws.events.child(UInt64(ordinal)))
+  }
+
+  @inline(never)
+  private func scheduled(after time: Int64, before ordinal: UInt32, _ draws: EventDraws) -> Int64 {
+    pointee.schedule.unsafelyUnwrapped.next(
+      after: time, before: ordinal, draws, phase: pointee.period > 0 ? eventPhase(draws.device) : 0)
+  }
+
+  func firstEvent(_ draws: EventDraws) -> Int64 {
+    if pointee.isPeriodic { return eventPhase(draws.device) }
+    return next(after: pointee.schedule == nil ? 0 : -1, before: 0, draws)
   }
 }

@@ -198,6 +198,12 @@ struct TriggerPlan: BitwiseCopyable {
   var nextInterval: Int64
 }
 
+/// What the world around a device does next.
+struct WorldPlan: BitwiseCopyable {
+  /// The next flush of a spike; `.max`: none.
+  var nextFlush: Int64
+}
+
 struct RestartPlan: BitwiseCopyable {
   /// The next restart at random; `.max`: none.
   var next: Int64

@@ -253,12 +253,12 @@ extension DeviceShard {
   private mutating func acceptMore(
     _ batch: UInt32, _ device: UInt32, at time: Instant, row: Int, _ sum: inout Int64, _ old: inout Int64
   ) {
-    let key = key(of: device).child(RandomPurpose.events)
+    let draws = EventDraws(key(of: device))
     var created = batches[batch].firstTime
     var ordinal = batches[batch].firstOrdinal
     for _ in 1..<batches[batch].events {
       ordinal &+= 1
-      created &+= plan.gap(before: ordinal, key)
+      created = plan.next(after: created, before: ordinal, draws)
       sum &+= recordDelivery(after: time.microseconds &- created, row: row)
       if created < plan.pointee.oldBefore { old &+= 1 }
     }
@@ -289,12 +289,12 @@ extension DeviceShard {
     var created = batches[batch].firstTime
     var ordinal = batches[batch].firstOrdinal
     if created >= plan.pointee.oldBefore { return }
-    let key = key(of: device).child(RandomPurpose.events)
+    let draws = EventDraws(key(of: device))
     var old: Int64 = 0
     for _ in 0..<events where created < plan.pointee.oldBefore {
       old &+= 1
       ordinal &+= 1
-      created &+= plan.gap(before: ordinal, key)
+      created = plan.next(after: created, before: ordinal, draws)
     }
     count(old, .settledOldEvents, at: now)
   }

@@ -49,12 +49,12 @@ extension DeviceShard {
     var open: Int64 = 0
     for device in 0..<UInt32(count) {
       let record = self[device]
-      let events = key(of: device).child(RandomPurpose.events)
+      let draws = EventDraws(key(of: device))
       var ordinal = record.pointee.nextOrdinal
       var eventTime = unsealedTime(device)
       while eventTime < time {
         ordinal &+= 1
-        eventTime &+= plan.gap(before: ordinal, events)
+        eventTime = plan.next(after: eventTime, before: ordinal, draws)
         open += 1
       }
       created += Int64(ordinal)

@@ -42,13 +42,13 @@ extension DeviceShard {
   /// Of the events drawn ahead, those created by `now`.
   mutating func takeDrawn(_ device: UInt32, by now: Instant) -> CreatedEvents {
     let events = pending.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
-    let draws = key(of: device).child(RandomPurpose.events)
+    let draws = EventDraws(key(of: device))
     let firstTime = events.pointee.unsealedTime
     var time = firstTime
     var n: UInt32 = 0
     while n < events.pointee.upcoming, time <= now.microseconds {
       n &+= 1
-      time &+= plan.gap(before: self[device].pointee.nextOrdinal &+ n, draws)
+      time = plan.next(after: time, before: self[device].pointee.nextOrdinal &+ n, draws)
     }
     events.pointee.upcoming &-= n
     events.pointee.unsealedTime = time
@@ -64,9 +64,9 @@ extension DeviceShard {
   /// The event `n` behind event `ordinal`.
   mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ device: UInt32) -> (Int64, UInt32) {
     if plan.pointee.isPeriodic { return (time &+ Int64(n) &* plan.pointee.period, ordinal &+ n) }
-    let draws = key(of: device).child(RandomPurpose.events)
+    let draws = EventDraws(key(of: device))
     var time = time
-    for i in 1...max(n, 1) where n > 0 { time &+= plan.gap(before: ordinal &+ i, draws) }
+    for i in 1...max(n, 1) where n > 0 { time = plan.next(after: time, before: ordinal &+ i, draws) }
     return (time, ordinal &+ n)
   }
 
@@ -150,13 +150,13 @@ extension DeviceShard {
     var n = events.pointee.upcoming
     var last = triggers?[Int(truncatingIfNeeded: device)].triggerAt ?? .max
     if time <= horizon {
-      let draws = key(of: device).child(RandomPurpose.events)
+      let draws = EventDraws(key(of: device))
       let ordinal = self[device].pointee.nextOrdinal
       while time <= horizon, n < plan.pointee.flushCount {
         last = time
         n &+= 1
         counters.add(1, to: .createdEvents, row: creationRows.row(at: time))
-        time &+= plan.gap(before: ordinal &+ n, draws)
+        time = plan.next(after: time, before: ordinal &+ n, draws)
       }
       events.pointee.aheadTime = time
     }

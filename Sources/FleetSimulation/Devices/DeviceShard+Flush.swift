@@ -37,12 +37,12 @@ extension DeviceShard {
     flush(device, created, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now, &sink)
   }
 
-  /// A trigger that was not planned (a launch): the events drawn ahead are parted at `now`.
+  /// A trigger that was not planned (a launch, a spike): the events drawn ahead are parted at `now`.
   mutating func handleUnplannedTrigger(
-    _ device: UInt32, at now: Instant, _ sink: inout Outbox
+    _ device: UInt32, _ kind: DeviceTrace.Trigger = .launch, at now: Instant, _ sink: inout Outbox
   ) {
     let created = pending == nil ? takeCreated(device, by: now) : takeDrawn(device, by: now)
-    if isTraced(device) { note(.trigger(.launch, newEvents: Int(created.count)), device, at: now) }
+    if isTraced(device) { note(.trigger(kind, newEvents: Int(created.count)), device, at: now) }
     let (planned, nextInterval) = plannedTriggers(device)
     flush(device, created, nextInterval: nextInterval, drawnThrough: planned, at: now, &sink)
   }

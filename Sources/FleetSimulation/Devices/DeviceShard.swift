@@ -19,6 +19,7 @@ package struct DeviceShard: ~Copyable {
   /// When the Settings CDN is down.
   let cdnOutages: [Range<Int64>]
   let synchronisedRestarts: [Lifecycle.SynchronisedRestart]
+  let spikes: [Spike]
   /// Number of the first device within its cohort, and how many there are.
   let first: Int
   package let count: Int
@@ -28,6 +29,7 @@ package struct DeviceShard: ~Copyable {
   let pending: UnsafeMutablePointer<PendingEvents>?
   let triggers: UnsafeMutablePointer<TriggerPlan>?
   let restarts: UnsafeMutablePointer<RestartPlan>?
+  let worlds: UnsafeMutablePointer<WorldPlan>?
   var batches: BatchPool
   var waiting = WaitingHeaps()
   /// Scratch of `collectDue`.
@@ -52,6 +54,7 @@ package struct DeviceShard: ~Copyable {
     cdnOutages = scenario.tapi.incidents.filter { $0.kind == .cdnOutage }
       .map { $0.start.microseconds..<$0.end.microseconds }
     synchronisedRestarts = cohort.lifecycle?.synchronised ?? []
+    spikes = cohort.spikes
     let stored = UnsafeMutablePointer<CohortPlan>.allocate(capacity: 1)
     stored.initialize(to: plan)
     self.plan = UnsafePointer(stored)
@@ -67,6 +70,7 @@ package struct DeviceShard: ~Copyable {
     pending = plan.isRegular ? nil : Self.table(PendingEvents.self, count)
     triggers = plan.keepsTriggerPlans ? Self.table(TriggerPlan.self, count) : nil
     restarts = plan.hasLifecycle ? Self.table(RestartPlan.self, count) : nil
+    worlds = plan.hasWorld ? Self.table(WorldPlan.self, count) : nil
     batches = BatchPool(devices: count, keepsRetryStates: !plan.isRebatch)
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount)
@@ -107,6 +111,7 @@ package struct DeviceShard: ~Copyable {
     if let pending { PlainMemory.release(pending) }
     if let triggers { PlainMemory.release(triggers) }
     if let restarts { PlainMemory.release(restarts) }
+    if let worlds { PlainMemory.release(worlds) }
   }
 
   /// The global number of a device.
@@ -199,15 +204,14 @@ package struct DeviceShard: ~Copyable {
         triggerAt: .max, nextInterval: plan.pointee.flushInterval == .max ? .max : phase)
     }
     if let pending {
-      let first =
-        plan.pointee.isPeriodic
-        ? plan.eventPhase(key) : plan.gap(before: 0, key.child(RandomPurpose.events))
+      let first = plan.firstEvent(EventDraws(key))
       pending[Int(truncatingIfNeeded: device)] = PendingEvents(
         unsealedTime: first, aheadTime: first, upcoming: 0)
     }
     record.pointee.settings = settingsAtLaunch(device, at: .start)
     planFirstTrigger(device, phase: phase, &sink)
     scheduleRestarts(device, &sink)
+    if plan.pointee.hasWorld { startWorld(device, &sink) }
   }
 }
 

@@ -97,6 +97,10 @@ package struct Outbox: ~Copyable {
     schedule(ItemKind.restart, device, time)
   }
 
+  mutating func schedule(world device: UInt32, at time: Instant) {
+    schedule(ItemKind.world, device, time)
+  }
+
   @inline(__always)
   mutating func schedule(wakeUp device: UInt32, at time: Instant) {
     if isCollecting {

@@ -216,6 +216,7 @@ struct Room: ~Copyable {
     switch word &>> Outbox.deviceBits & 7 {
     case ItemKind.trigger: shard.handleTrigger(device, at: now, &outbox)
     case ItemKind.restart: shard.handleRestart(device, at: now, &outbox)
+    case ItemKind.world: shard.handleWorld(device, at: now, &outbox)
     case ItemKind.wakeUp: shard.handleWakeUp(device, at: now, &outbox)
     default: shard.handle(due[Int(device)].delivery(windowStart: start), &outbox)
     }

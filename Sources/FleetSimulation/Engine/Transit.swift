@@ -35,6 +35,8 @@ package enum ItemKind {
   package static let wakeUp: UInt64 = 4
   package static let trigger: UInt64 = 5
   package static let restart: UInt64 = 6
+  /// Something around the device: a spike.
+  package static let world: UInt64 = 7
 }
 
 /// An upload on its way, as a shard's calendar keeps it: 24 bytes. The rest of `UploadRequest` can be read off the batch, whose record

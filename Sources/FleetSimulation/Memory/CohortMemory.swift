@@ -38,7 +38,7 @@ struct CohortMemory {
     plan = CohortPlan(cohort, firstDevice: 0, scenario: scenario, checks: false, windowWidth: clock.width)
     duration = scenario.duration.seconds
     devices = Double(cohort.devices)
-    rate = NormalLoad.batchesPerSecond(of: cohort)
+    rate = NormalLoad.batchesPerSecond(of: cohort, over: scenario.duration)
     longestWait =
       Double(max(cohort.settings.backoff.maxBackoffInterval, cohort.settings.rateLimit.maxRetryInterval))
       / 1e6
@@ -54,7 +54,7 @@ struct CohortMemory {
     let duration = scenario.duration.seconds
     let devices = Double(cohort.devices)
     let limit = Double(cohort.queue.limit)
-    let events = NormalLoad.eventsPerSecond(of: cohort)
+    let events = NormalLoad.eventsPerSecond(of: cohort, over: scenario.duration)
     let eventsPerBatch = rate > 0 ? max(1, events / rate) : 1
     var each = rate * (forecast.seconds + lateness + 2 * cohort.latency.mean / 1e6)
     each = min(each, max(1, limit / eventsPerBatch), rate * duration)
@@ -219,6 +219,7 @@ struct CohortMemory {
     if !plan.isRegular { tables += MemoryLayout<PendingEvents>.stride }
     if plan.keepsTriggerPlans { tables += MemoryLayout<TriggerPlan>.stride }
     if plan.hasLifecycle { tables += MemoryLayout<RestartPlan>.stride }
+    if plan.hasWorld { tables += MemoryLayout<WorldPlan>.stride }
     return [
       (.deviceRecords, Amount(devices * Double(MemoryLayout<DeviceRecord>.stride))),
       (.deviceTables, Amount(devices * Double(tables))),

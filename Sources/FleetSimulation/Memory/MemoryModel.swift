@@ -83,7 +83,8 @@ struct MemoryModel {
   }
 
   private func created(_ cohort: Cohort) -> Double {
-    Double(cohort.devices) * NormalLoad.batchesPerSecond(of: cohort) * scenario.duration.seconds
+    Double(cohort.devices) * NormalLoad.batchesPerSecond(of: cohort, over: scenario.duration)
+      * scenario.duration.seconds
   }
 
   /// What the run's record keeps.
@@ -101,8 +102,9 @@ struct MemoryModel {
     var most = 0.0
     for cohort in scenario.fleet {
       let devices = Double(cohort.devices)
+      let load = NormalLoad.batchesPerSecond(of: cohort, over: scenario.duration)
       let tries = scenario.duration.seconds / max(cohort.timeout.seconds, 1e-3) + 1
-      sent += devices * min(1, NormalLoad.batchesPerSecond(of: cohort) * (forecast.seconds + 1))
+      sent += devices * min(1, load * (forecast.seconds + 1))
       most += devices * tries * Double(min(cohort.uploadConcurrency, cohort.queue.limit))
     }
     // A running request has its times beside it.

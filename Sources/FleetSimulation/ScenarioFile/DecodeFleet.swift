@@ -68,10 +68,13 @@ extension ScenarioDecoder {
     guard object(node, path, ScenarioSchema.cohort.keys) != nil else { return nil }
     let name = node["name"].flatMap { cohortName($0, join(path, "name")) }
     let devices = node["devices"].flatMap { count($0, join(path, "devices"), in: 1...Self.maximumDevices) }
-    let events = node["events"].flatMap { self.events($0, join(path, "events"), duration: duration) }
+    let events = node["events"].flatMap {
+      self.events($0, join(path, "events"), duration: duration, devices: devices)
+    }
     var cohort = Cohort(
-      name: name ?? "", devices: devices ?? 1, events: events ?? .poisson(meanGap: .seconds(1)),
+      name: name ?? "", devices: devices ?? 1, events: events?.process ?? .poisson(meanGap: .seconds(1)),
       latency: defaults.latency, settings: settings.base)
+    cohort.eventsAtOnce = events?.atOnce ?? 1
     cohort.take(client(node, path), changedBy: defaults.policy)
     if let node = node["flush"] { cohort.flush = flush(node, join(path, "flush")) }
     if let node = node["queue"] { cohort.queue = queue(node, join(path, "queue"), default: cohort.queue) }
@@ -98,6 +101,9 @@ extension ScenarioDecoder {
     }
     if let node = node["policy"] {
       for (change, value) in policy(node, join(path, "policy")) { _ = change.set(value, in: &cohort.policy) }
+    }
+    if let node = node["spikes"] {
+      cohort.spikes = spikes(node, join(path, "spikes"), duration: duration, atOnce: cohort.eventsAtOnce)
     }
     if let node = node["lifecycle"], !node.isNull {
       cohort.lifecycle = lifecycle(node, join(path, "lifecycle"), duration: duration)
@@ -140,55 +146,6 @@ extension ScenarioDecoder {
   }
 
   // MARK: Parts of a cohort
-
-  /// `"6/min"`, `{ meanGap: "10s" }` or `{ every: "30s", phase: "random" }`.
-  private mutating func events(_ node: PositionedValue, _ path: String, duration: Span?) -> EventProcess? {
-    let range = Span.milliseconds(1)...Units.longestSpan
-    let process: EventProcess
-    let gap: Span
-    if node.members != nil {
-      guard object(node, path, ScenarioSchema.eventKeys) != nil else { return nil }
-      guard let member = onlyMember(node, path, of: ["every", "meanGap"]) else {
-        if node["every"] == nil, node["meanGap"] == nil {
-          report("missing; write for example every: \"30s\"", at: node.position, join(path, "every"))
-        }
-        return nil
-      }
-      let read = span(member.value, join(path, member.key), in: range)
-      var phase: EventPhase? = .random
-      if let node = node["phase"] {
-        phase = word(node, join(path, "phase"), [("random", .random), ("flush", .flush)])
-        if member.key == "meanGap" {
-          report(
-            "a Poisson process (meanGap) has no phase; leave it out", at: node.position, join(path, "phase"))
-        }
-      }
-      guard let read, let phase else { return nil }
-      gap = read
-      process = member.key == "every" ? .periodic(every: gap, phase: phase) : .poisson(meanGap: gap)
-    } else {
-      guard let text = unitText(node, path, "a rate", example: "6/min", unit: "/min") else { return nil }
-      guard let read = unit(node, path, { () throws(Units.Problem) in try Units.gap(text) }) else {
-        return nil
-      }
-      guard let found = read, range.contains(found) else {
-        report(
-          "\(quoted(text)) is out of range; allowed: one event in 366 days to 1000/s", at: node.position, path
-        )
-        return nil
-      }
-      gap = found
-      process = .poisson(meanGap: gap)
-    }
-    if let duration, duration.microseconds / gap.microseconds > Self.maximumEventsPerDevice {
-      report(
-        "\(duration.microseconds / gap.microseconds) events for each device "
-          + "in a run of \(Units.text(duration)); "
-          + "at most \(Self.maximumEventsPerDevice)", at: node.position, path)
-      return nil
-    }
-    return process
-  }
 
   private mutating func flush(_ node: PositionedValue, _ path: String) -> FlushPolicy {
     var flush = FlushPolicy()

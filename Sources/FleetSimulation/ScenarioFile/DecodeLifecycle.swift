@@ -87,7 +87,7 @@ extension ScenarioDecoder {
   }
 
   /// When something happens; a warning if the run is over by then.
-  private mutating func time(_ node: PositionedValue, _ path: String, duration: Span?) -> Instant? {
+  mutating func time(_ node: PositionedValue, _ path: String, duration: Span?) -> Instant? {
     guard let span = span(node, path, in: .zero...Units.longestSpan) else { return nil }
     if let duration, span >= duration {
       warn(

@@ -17,13 +17,13 @@ extension Scenario {
 }
 
 extension PositionedValue {
-  fileprivate static func number(_ text: String) -> Self { Self(.number(text), at: .commandLine) }
-  fileprivate static func text(_ text: String) -> Self { Self(.string(text), at: .commandLine) }
-  fileprivate static func bool(_ value: Bool) -> Self { Self(.bool(value), at: .commandLine) }
-  fileprivate static func span(_ span: Span) -> Self { .text(Units.text(span)) }
-  fileprivate static func list(_ elements: [Self]) -> Self { Self(.array(elements), at: .commandLine) }
-  fileprivate static var null: Self { Self(.null, at: .commandLine) }
-  fileprivate static func members(_ members: [(String, Self)]) -> Self {
+  static func number(_ text: String) -> Self { Self(.number(text), at: .commandLine) }
+  static func text(_ text: String) -> Self { Self(.string(text), at: .commandLine) }
+  static func bool(_ value: Bool) -> Self { Self(.bool(value), at: .commandLine) }
+  static func span(_ span: Span) -> Self { .text(Units.text(span)) }
+  static func list(_ elements: [Self]) -> Self { Self(.array(elements), at: .commandLine) }
+  static var null: Self { Self(.null, at: .commandLine) }
+  static func members(_ members: [(String, Self)]) -> Self {
     Self(.object(members.map { .init(key: $0, keyPosition: .commandLine, value: $1) }), at: .commandLine)
   }
 
@@ -132,7 +132,7 @@ extension Cohort {
   fileprivate var normalised: PositionedValue {
     .members([
       ("name", .text(name)), ("devices", .number("\(devices)")), ("client", .text(client)),
-      ("events", events.normalised),
+      ("events", events.normalised(atOnce: eventsAtOnce)), ("spikes", .list(spikes.map(\.normalised))),
       (
         "flush",
         .members([
@@ -157,17 +157,6 @@ extension Cohort {
       ("eventSize", .text(Units.text(bytes: eventBytes))),
       ("requestSize", .text(Units.text(bytes: requestBytes))),
     ])
-  }
-}
-
-extension EventProcess {
-  fileprivate var normalised: PositionedValue {
-    switch self {
-    case .poisson(let gap):
-      Units.rateText(gap: gap).map { .text($0) } ?? .members([("meanGap", .span(gap))])
-    case .periodic(let every, let phase):
-      .members([("every", .span(every)), ("phase", .text(phase == .random ? "random" : "flush"))])
-    }
   }
 }
 

@@ -9,6 +9,8 @@ struct ScenarioDecoder {
 
   /// Names of the files by `Position.source`.
   let sources: [String]
+  /// The arrival rates in files that the scenario names; those that could not be read have been reported.
+  var rateFiles: [String: [ArrivalRates.Row]] = [:]
   private(set) var diagnostics: [Diagnostic] = []
   private(set) var hasErrors = false
   private var unreported = 0

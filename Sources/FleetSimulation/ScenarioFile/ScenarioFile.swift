@@ -29,6 +29,7 @@ public struct ScenarioFile: Sendable {
   private var sources: [String]
   private var replacement: PositionedValue?
   private var settingsFiles: [String: PositionedValue] = [:]
+  private var rateFiles: [String: [ArrivalRates.Row]] = [:]
   /// What was wrong with the files that the scenario refers to: reported with everything else by `decode`.
   private var fileProblems: [Diagnostic] = []
 
@@ -54,15 +55,22 @@ public struct ScenarioFile: Sendable {
     if let settingsText {
       replacement = parseSettings(settingsText.text, name: settingsText.name)
     }
-    for (path, node) in Self.settingsReferences(in: root, onlyCompared: settingsText != nil) {
-      read(node, at: path, with: readFile)
+    for (path, node) in FileReferences.settings(in: root, onlyCompared: settingsText != nil) {
+      if let text = fileText(of: node, at: path, with: readFile), case .string(let name) = node.content {
+        settingsFiles[name] = parseSettings(text, name: name)
+      }
+    }
+    for (path, node) in FileReferences.rates(in: root) {
+      if let text = fileText(of: node, at: path, with: readFile), case .string(let name) = node.content {
+        rateFiles[name] = parseRates(text, name: name)
+      }
     }
   }
 
   /// Applies overrides in order, then decodes.
   /// - Throws: `ScenarioProblems` with every problem there is, warnings last.
   public func decode(overrides: [Override] = []) throws -> Decoded {
-    var decoder = ScenarioDecoder(sources: sources)
+    var decoder = newDecoder
     for problem in fileProblems { decoder.add(problem) }
     let scenario = scenario(overrides, &decoder)
     let axes = axes(overrides, &decoder)
@@ -92,46 +100,13 @@ public struct ScenarioFile: Sendable {
       file: name, line: Int(error.position.line), column: Int(error.position.column), message: error.message)
   }
 
-  /// The names of Settings files in the scenario, each once, with where it first stands. `onlyCompared`: the
-  /// Settings that cohorts start with are replaced, so their files are not read.
-  private static func settingsReferences(
-    in root: PositionedValue, onlyCompared: Bool
-  ) -> [(path: String, node: PositionedValue)] {
-    var values: [(path: String, node: PositionedValue?)] = []
-    if !onlyCompared { values.append(("settings", root["settings"])) }
-    if case .array(let cohorts)? = root["fleet"]?.content {
-      for (index, cohort) in cohorts.enumerated() {
-        let place = ScenarioPaths.cohort(index, of: cohorts)
-        if !onlyCompared { values.append((place + ".settings", cohort["settings"])) }
-        values.append((place + ".rollout.settings", cohort["rollout"]?["settings"]))
-      }
-    }
-    for axis in root["compare"]?.members ?? [] {
-      guard case .array(let elements) = axis.value.content else { continue }
-      let parts = PathText.parse(axis.key) ?? []
-      let isOfCohort = parts.first == "fleet" && parts.count > 2
-      for (index, element) in elements.enumerated() {
-        let place = "compare[\(quoted(axis.key))][\(index)]"
-        switch isOfCohort ? Array(parts[2...]) : parts {
-        case ["settings"], ["rollout", "settings"]: values.append((place, element))
-        case ["rollout"]: values.append((place + ".settings", element["settings"]))
-        default: break
-        }
-      }
-    }
-    var seen: Set<String> = []
-    return values.compactMap { path, node in
-      guard let node, case .string(let name) = node.content, seen.insert(name).inserted else { return nil }
-      return (path, node)
-    }
-  }
-
-  private mutating func read(
-    _ reference: PositionedValue, at path: String, with readFile: (String) throws -> String
-  ) {
-    guard case .string(let name) = reference.content else { return }
+  /// The text of the file that a value names; nil after a problem.
+  private mutating func fileText(
+    of reference: PositionedValue, at path: String, with readFile: (String) throws -> String
+  ) -> String? {
+    guard case .string(let name) = reference.content else { return nil }
     do {
-      settingsFiles[name] = parseSettings(try readFile(name), name: name)
+      return try readFile(name)
     } catch {
       let reasons =
         (error as? ScenarioProblems)?.diagnostics.map(\.message).joined(separator: "; ") ?? "\(error)"
@@ -139,7 +114,22 @@ public struct ScenarioFile: Sendable {
         Diagnostic(
           file: sources[0], line: Int(reference.position.line), column: Int(reference.position.column),
           path: path, message: "cannot read \(quoted(name)): \(reasons)"))
+      return nil
     }
+  }
+
+  private mutating func parseRates(_ text: String, name: String) -> [ArrivalRates.Row]? {
+    let table = ArrivalRateTable(text)
+    for problem in table.problems {
+      fileProblems.append(Diagnostic(file: name, line: problem.line, message: problem.message))
+    }
+    return table.problems.isEmpty ? table.rows : nil
+  }
+
+  private var newDecoder: ScenarioDecoder {
+    var decoder = ScenarioDecoder(sources: sources)
+    decoder.rateFiles = rateFiles
+    return decoder
   }
 
   /// Bad values in Settings are repaired, but a file that is no JSON object is no Settings at all.
@@ -169,7 +159,7 @@ public struct ScenarioFile: Sendable {
         "compare")
       return []
     }
-    var base = ScenarioDecoder(sources: sources)
+    var base = newDecoder
     _ = scenario(overrides, &base)
     let known = Set(base.diagnostics)
     var axes: [Axis] = []
@@ -217,7 +207,7 @@ public struct ScenarioFile: Sendable {
     _ known: Set<Diagnostic>,
     _ decoder: inout ScenarioDecoder
   ) {
-    var trial = ScenarioDecoder(sources: sources)
+    var trial = newDecoder
     _ = scenario(overrides + choice, &trial)
     for problem in trial.diagnostics where problem.severity == .error && !known.contains(problem) {
       let place = problem.path == choice[0].path || problem.path.isEmpty ? "" : problem.path + ": "

@@ -125,6 +125,7 @@ package enum ScenarioSchema {
     Key("devices", example: "1000", required: true),
     Key("client"),
     Key("events", .object(eventKeys), example: "\"6/min\"", required: true),
+    Key("spikes", .list(.object(spikeKeys))),
     Key("flush", .object([Key("count"), Key("interval"), Key("phase")])),
     Key("queue", .object([Key("mode"), Key("limit"), Key("maximumBatchEvents")])),
     Key("retries"),
@@ -140,7 +141,20 @@ package enum ScenarioSchema {
     Key("requestSize"),
   ])
 
-  static let eventKeys = [Key("every"), Key("phase"), Key("meanGap")]
+  static let eventKeys = [
+    Key("every"), Key("phase"), Key("meanGap"), Key("rate"), Key("curve", .object(curveKeys)), Key("csv"),
+    Key("share"), Key("atOnce"),
+  ]
+  static let curveKeys = [
+    Key("points", .list(.object(curvePointKeys))), Key("amplitude"), Key("peak"), Key("period"),
+  ]
+  static let curvePointKeys = [
+    Key("at", example: "\"8h\"", required: true), Key("factor", example: "\"50%\"", required: true),
+  ]
+  static let spikeKeys = [
+    Key("at", example: "\"30m\"", required: true), Key("spread"), Key("share"), Key("events"), Key("flush"),
+    Key("every"),
+  ]
 
   /// Every switch of `RetryPolicy`, by its own table.
   static let policy = Shape.object(RetryPolicy.switches.map { Key($0.name) })

@@ -183,6 +183,9 @@ package enum Units {
     value % 1_000 == 0 ? "\(value / 1_000)" : trimmed("\(value / 1_000).", padded(value % 1_000, 3))
   }
 
+  /// Millionths as a decimal number without trailing zeros.
+  static func millionths(_ value: Int64) -> String { seconds(microseconds: value) }
+
   /// Microseconds as seconds, a decimal number without trailing zeros.
   static func seconds(microseconds: Int64) -> String {
     let whole = microseconds / 1_000_000

@@ -61,6 +61,8 @@ extension DeviceTrace {
     case count
     case interval
     case launch
+    /// Many devices flush together (`Spike`).
+    case spike
     /// A wait is over, with `RetryWakeUp.timer`.
     case wakeUp
   }

@@ -15,6 +15,7 @@ struct PlainEngine: ~Copyable {
     case wakeUp(UInt32, shard: Int)
     case trigger(UInt32, shard: Int)
     case restart(UInt32, shard: Int)
+    case world(UInt32, shard: Int)
   }
 
   struct Entry {
@@ -77,11 +78,15 @@ struct PlainEngine: ~Copyable {
           switch kind {
           case ItemKind.trigger: .trigger(device, shard: shard)
           case ItemKind.wakeUp: .wakeUp(device, shard: shard)
+          case ItemKind.world: .world(device, shard: shard)
           default: .restart(device, shard: shard)
           }
+        let place: [UInt64: Int] = [
+          ItemKind.wakeUp: 8, ItemKind.trigger: 9, ItemKind.restart: 10, ItemKind.world: 11,
+        ]
         push(
           Entry(
-            time: time, kind: kind == ItemKind.wakeUp ? 8 : kind == ItemKind.trigger ? 9 : 10,
+            time: time, kind: place[kind]!,
             tie: (UInt64(shard), UInt64(device), 0, 0), event: event))
       }
       for delivery in outbox.collected.deliveries { deliver(delivery, toShard: shard) }
@@ -168,6 +173,9 @@ struct PlainEngine: ~Copyable {
         agenda.take(&outbox, from: shards[shard], shard: shard)
       case .restart(let device, let shard):
         shards[shard].handleRestart(device, at: entry.time, &outbox)
+        agenda.take(&outbox, from: shards[shard], shard: shard)
+      case .world(let device, let shard):
+        shards[shard].handleWorld(device, at: entry.time, &outbox)
         agenda.take(&outbox, from: shards[shard], shard: shard)
       }
     }

@@ -29,6 +29,8 @@ struct RandomScenario {
       scenario.fleet[i].ignoresFlushWhileUploading = false
       scenario.fleet[i].latency = .constant(.milliseconds(Int64(draw.pick([7, 50, 200]))))
       scenario.fleet[i].lifecycle = nil
+      scenario.fleet[i].spikes = []
+      scenario.fleet[i].eventsAtOnce = 1
     }
     if draw.chance(70) {
       scenario.fleet.removeSubrange(1...)
@@ -110,10 +112,11 @@ struct RandomScenario {
   private mutating func cohort(number: Int) -> Cohort {
     let interval = pick([Span.seconds(30), .seconds(10), .milliseconds(7_777), .seconds(1)])
     let phase: EventPhase = chance(50) ? .flush : .random
-    let events: EventProcess =
+    let steady: EventProcess =
       chance(60)
       ? .poisson(meanGap: .milliseconds(Int64(int(200...20_000))))
       : .periodic(every: chance(50) ? interval : .milliseconds(Int64(int(500...30_000))), phase: phase)
+    let events = chance(35) ? varying() : steady
     let count = chance(60) ? int(1...30) : nil
     let hasInterval = count == nil || chance(80)
     var cohort = Cohort(name: "cohort-\(number)", devices: int(1...25), events: events)
@@ -122,6 +125,10 @@ struct RandomScenario {
     cohort.queue = QueuePolicy(
       mode: chance(50) ? .files : .rebatch, limit: pick([5, 30, 1_000]),
       maximumBatchEvents: pick([3, 20, 500]))
+    if chance(20) { cohort.eventsAtOnce = int(2...9) }
+    if chance(40) {
+      cohort.spikes = (0..<int(1...2)).map { _ in spike(withEvents: cohort.eventsAtOnce == 1) }
+    }
     cohort.retries = chance(50) ? .gate : .timer
     cohort.uploadConcurrency = pick([1, 1, 2, 3, Int.max])
     cohort.timeout = .milliseconds(Int64(pick([300, 1_000, 5_000, 15_000, 30_000])))
@@ -148,6 +155,44 @@ struct RandomScenario {
         sharePartsPerMillion: pick([0, 1_000_000, Int64(int(0...1_000_000))]), settings: settings())
     }
     return cohort
+  }
+
+  /// Rates that vary in time.
+  private mutating func varying() -> EventProcess {
+    let gap = Span.milliseconds(Int64(int(200...5_000)))
+    let period = chance(60) ? Span.seconds(Int64(int(60...200))) : nil
+    switch int(0...2) {
+    case 0:
+      return .varying(
+        meanGap: gap,
+        RateCurve(
+          .sine(
+            amplitudePartsPerMillion: Int64(int(0...1_000_000)), peak: .seconds(Int64(int(0...100)))),
+          period: period ?? .seconds(90)))
+    case 1:
+      let points = (0..<int(1...4)).map {
+        RateCurve.Point(
+          time: .seconds(Int64($0 * 13 + int(0...10))),
+          factorPartsPerMillion: Int64(pick([0, 500_000, 3_000_000]) + int(0...9)))
+      }
+      return .varying(meanGap: gap, RateCurve(.points(points), period: period))
+    default:
+      let rows = (0..<int(1...5)).map {
+        ArrivalRates.Row(
+          time: .start + .seconds(Int64($0 * 40 + int(0...30))),
+          microEventsPerSecond: Int64(int(0...20_000_000)))
+      }
+      return .replay(ArrivalRates(rows: rows, sharePartsPerMillion: pick([1_000_000, 300_000])))
+    }
+  }
+
+  private mutating func spike(withEvents: Bool) -> Spike {
+    let flushes = !withEvents || chance(70)
+    return Spike(
+      time: Instant(microseconds: pick([0, 30_000_000, Int64(int(0...200_000_000))])),
+      spread: chance(40) ? .zero : .milliseconds(Int64(int(1...40_000))),
+      sharePartsPerMillion: pick([1_000_000, 500_000]), events: withEvents ? int((flushes ? 0 : 1)...30) : 0,
+      flushes: flushes, every: chance(40) ? .seconds(Int64(int(60...120))) : nil)
   }
 
   private mutating func settings() -> HTTPConfig {

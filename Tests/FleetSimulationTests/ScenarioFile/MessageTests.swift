@@ -48,6 +48,9 @@ struct MessageTests {
   @Test("about a cohort", arguments: cases(MessageGoldens.cohort))
   func cohort(_ test: Case) { check(test) }
 
+  @Test("about a workload", arguments: cases(MessageGoldens.workload))
+  func workload(_ test: Case) { check(test) }
+
   @Test("about the top level", arguments: cases(MessageGoldens.top))
   func top(_ test: Case) { check(test) }
 

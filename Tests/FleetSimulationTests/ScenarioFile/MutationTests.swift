@@ -195,7 +195,9 @@ struct MutationTests {
       check((0...1_000).contains(rollout.settings.backoff.maxRetryCount), "rollout.settings")
     }
     switch cohort.events {
-    case .poisson(let gap), .periodic(every: let gap, phase: _):
+    case .replay(let rates):
+      check(!rates.rows.isEmpty && (1...1_000_000).contains(rates.sharePartsPerMillion), "csv")
+    case .poisson(let gap), .varying(let gap, _), .periodic(every: let gap, phase: _):
       check((1_000...Units.longestSpan.microseconds).contains(gap.microseconds), "gap")
       check(duration / gap.microseconds <= 1_000_000_000, "events")
     }

@@ -82,8 +82,23 @@ struct ScenarioGenerator {
       name: name, devices: .random(in: 1...1_000_000, using: &random),
       events: random.pick([
         .poisson(meanGap: gap), .poisson(meanGap: .seconds(10)), .periodic(every: gap, phase: .random),
-        .periodic(every: gap, phase: .flush),
+        .periodic(every: gap, phase: .flush), .varying(meanGap: gap, curve()),
+        .replay(
+          ArrivalRates(
+            rows: [
+              .init(
+                time: .start + span(0...1_000_000),
+                microEventsPerSecond: .random(in: 0...1_000_000, using: &random)),
+              .init(time: .start + span(1_000_001...9_000_000), microEventsPerSecond: 1),
+            ], sharePartsPerMillion: .random(in: 1...1_000_000, using: &random))),
       ]))
+    cohort.eventsAtOnce = random.pick([1, 1, 9])
+    if duration.microseconds / leastGap > 100_000_000 { cohort.eventsAtOnce = 1 }
+    if random.chance(30) {
+      cohort.spikes = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+        spike(withEvents: cohort.eventsAtOnce == 1)
+      }
+    }
     cohort.flush.count = random.chance(70) ? Int.random(in: 1...1_000_000, using: &random) : nil
     cohort.flush.interval =
       cohort.flush.count == nil || random.chance(70) ? span(1_000...31_622_400_000_000) : nil
@@ -109,6 +124,29 @@ struct ScenarioGenerator {
     cohort.eventBytes = random.pick([1, 999, 1_000, 1_500, 100_000_000])
     cohort.requestBytes = random.pick([0, 500, 2_000_000])
     return cohort
+  }
+
+  mutating func curve() -> RateCurve {
+    let period = random.pick([nil, span(60_000_000...Units.longestSpan.microseconds)])
+    if let period, random.chance(40) {
+      let amplitude = Int64.random(in: 0...1_000_000, using: &random)
+      return RateCurve(
+        .sine(amplitudePartsPerMillion: amplitude, peak: span(0...86_400_000_000)), period: period)
+    }
+    let times = Set((0..<3).map { _ in span(0...59_999_999) }).sorted()
+    return RateCurve(
+      .points(
+        times.map { .init(time: $0, factorPartsPerMillion: .random(in: 1...2_000_000, using: &random)) }),
+      period: period)
+  }
+
+  mutating func spike(withEvents: Bool) -> Spike {
+    Spike(
+      time: .start + span(0...31_622_400_000_000), spread: span(0...60_000_000),
+      sharePartsPerMillion: .random(in: 0...1_000_000, using: &random),
+      events: withEvents ? .random(in: 1...1_000, using: &random) : 0,
+      flushes: !withEvents || random.chance(50),
+      every: random.pick([nil, span(60_000_000...31_622_400_000_000)]))
   }
 
   /// A preset with any switches turned.
@@ -242,6 +280,7 @@ struct NormalisedScenarioTests {
               "devices": 10,
               "client": "tapi-document",
               "events": "6/min",
+              "spikes": [],
               "flush": {
                 "count": 20,
                 "interval": "30s",

@@ -1,0 +1,82 @@
+import FleetMetrics
+
+/// A figure of a run that replications are compared by: a column of `summary.csv`, and what statistics has to know of it.
+public struct Metric: Sendable {
+  /// Which way is better.
+  public enum Direction: Sendable, Hashable {
+    case lowerIsBetter, higherIsBetter
+    /// It describes, but doesn't rank.
+    case neither
+  }
+  /// How a later run may differ from a recorded one before it counts as worse; the default for this metric.
+  public enum Tolerance: Sendable, Hashable {
+    /// By this share of the recorded mean.
+    case relative(Double)
+    /// By this much, in the metric's unit.
+    case absolute(Double)
+    /// By anything that the two intervals can't tell apart.
+    case notSignificantlyWorse
+  }
+
+  /// The column's name in `summary.csv`.
+  public let name: String
+  public let unit: String
+  public let definition: String
+  /// As a heading of a table.
+  public let title: String
+  public let direction: Direction
+  /// Whether the verdict ranks on it.
+  public let isHeadline: Bool
+  /// Whether it is a time that a run may not live to see: see `CensoredTime`.
+  public let isCensored: Bool
+  public let tolerance: Tolerance
+
+  /// The value of a run by its columns in `summary.csv`, so that a file read back gives the same statistics as the run itself.
+  /// - Parameter column: the number in a column, nil if it is empty.
+  public func value(_ column: (_ name: String) -> Double?) -> MetricValue {
+    let value = column(name)
+    guard isCensored else { return value.map(MetricValue.value) ?? .none }
+    guard let horizon = column(MetricCatalogue.horizon) else { return .none }
+    return value.map { .time($0, horizon: horizon) } ?? .censored(horizon: horizon)
+  }
+
+  public func value(of summary: RunSummary) -> MetricValue {
+    value { MetricCatalogue.columns[$0]?.value(summary).number }
+  }
+}
+
+/// What a metric is in one run.
+public enum MetricValue: Sendable, Hashable {
+  /// The run has none: no incident to recover from, nothing delivered.
+  case none
+  case value(Double)
+  /// A time that could have been watched up to the horizon.
+  case time(Double, horizon: Double)
+  /// Not within the horizon.
+  case censored(horizon: Double)
+
+  /// The value, of a time what it is up to the horizon; nil where there is none.
+  public var restricted: Double? {
+    switch self {
+    case .none: nil
+    case .value(let value): value
+    case .time(let time, let horizon): min(time, horizon)
+    case .censored(let horizon): horizon
+    }
+  }
+
+  /// How long could be watched; nil of what is no time.
+  public var horizon: Double? {
+    switch self {
+    case .none, .value: nil
+    case .time(_, let horizon), .censored(let horizon): horizon
+    }
+  }
+
+  /// This value minus another one; times up to the shorter of both horizons, for beyond it only one was watched.
+  public func difference(to other: MetricValue) -> Double? {
+    guard let value = restricted, let reference = other.restricted else { return nil }
+    let horizon = min(horizon ?? .infinity, other.horizon ?? .infinity)
+    return min(value, horizon) - min(reference, horizon)
+  }
+}

@@ -1,0 +1,87 @@
+import FleetMetrics
+import FleetStatistics
+
+/// Every metric of every replication of every variant, and what can be concluded from them.
+///
+/// Replication i of all variants has the same seed (common random numbers), so variants are compared by their paired
+/// differences. Variants may have different numbers of replications: a pair counts those that both have.
+public struct ReplicatedMetrics: Sendable {
+  public let metrics: [Metric]
+  public let variants: [String]
+  /// By variant, metric and replication.
+  private var values: [[[MetricValue]]]
+
+  public init(variants: [String], metrics: [Metric] = MetricCatalogue.all) {
+    self.variants = variants
+    self.metrics = metrics
+    values = Array(repeating: Array(repeating: [], count: metrics.count), count: variants.count)
+  }
+
+  /// Adds the next replication of a variant.
+  public mutating func add(_ summary: RunSummary, to variant: Int) {
+    add(to: variant) { MetricCatalogue.columns[$0]?.value(summary).number }
+  }
+
+  /// The same of a row of `summary.csv` that was read back.
+  /// - Parameter column: the number in a column, nil if it is empty.
+  public mutating func add(to variant: Int, _ column: (_ name: String) -> Double?) {
+    for (index, metric) in metrics.enumerated() {
+      values[variant][index].append(metric.value(column))
+    }
+  }
+
+  /// Replications of a variant.
+  public func replications(of variant: Int) -> Int { values[variant].first?.count ?? 0 }
+
+  /// The values of a variant in order of replication.
+  /// - Parameter metric: index in `metrics`.
+  public func values(of metric: Int, variant: Int) -> [MetricValue] { values[variant][metric] }
+
+  /// Of the replications that have a value; of a censored time its mean up to the horizon.
+  public func sample(_ metric: Int, variant: Int) -> SampleStatistics {
+    SampleStatistics(values[variant][metric].lazy.compactMap(\.restricted))
+  }
+
+  /// 95 % interval of the expected value; nil of fewer than two values.
+  public func interval(_ metric: Int, variant: Int, confidence: Double = 0.95) -> ConfidenceInterval? {
+    ConfidenceInterval(sample(metric, variant: variant), confidence: confidence)
+  }
+
+  /// How many of a variant's runs lived to see a censored time; nil of other metrics and without any such run.
+  public func share(_ metric: Int, variant: Int) -> WilsonInterval? {
+    guard metrics[metric].isCensored else { return nil }
+    let times = values[variant][metric].filter { $0.horizon != nil }
+    guard !times.isEmpty else { return nil }
+    let seen = times.count { if case .time = $0 { true } else { false } }
+    return WilsonInterval(successes: seen, of: times.count)
+  }
+
+  /// `variant` minus `reference`, replication by replication.
+  public func difference(_ metric: Int, of variant: Int, to reference: Int) -> PairedDifference {
+    var sample = SampleStatistics()
+    for (value, other) in zip(values[variant][metric], values[reference][metric]) {
+      if let difference = value.difference(to: other) { sample.add(difference) }
+    }
+    return PairedDifference(sample)
+  }
+
+  /// By what factor common random numbers narrow the interval of that difference: what independent runs of both variants
+  /// would give, by their own variances, over what the pairs give. nil where the pairs don't vary.
+  public func commonRandomNumbersFactor(_ metric: Int, of variant: Int, to reference: Int) -> Double? {
+    let paired = difference(metric, of: variant, to: reference).sample.variance
+    guard let paired, paired > 0, let a = sample(metric, variant: variant).variance,
+      let b = sample(metric, variant: reference).variance
+    else { return nil }
+    return ((a + b) / paired).squareRoot()
+  }
+
+  /// All pairs with Holm's adjustment over them, and ranks in which variants tie that can't be told apart.
+  ///
+  /// Of a metric without a direction the pairs stand and ranks mean nothing.
+  public func ranking(_ metric: Int) -> PairwiseRanking {
+    PairwiseRanking(
+      systems: variants.count, lowerIsBetter: metrics[metric].direction != .higherIsBetter,
+      hasValues: { variant in values[variant][metric].contains { $0.restricted != nil } },
+      difference: { first, second in difference(metric, of: second, to: first) })
+  }
+}

@@ -1,0 +1,149 @@
+import FleetMetrics
+import FleetSimulation
+import FleetStatistics
+import SimulationKernel
+import Synchronization
+
+/// How often a comparison runs, and when that is enough.
+public struct ReplicationPlan: Sendable, Hashable {
+  /// A metric and how precise its mean has to be, for every variant.
+  public struct Precision: Sendable, Hashable {
+    /// Its column in `summary.csv`.
+    public var metric: String
+    public var target: SequentialStoppingRule.Target
+    public init(metric: String, target: SequentialStoppingRule.Target) {
+      self.metric = metric
+      self.target = target
+    }
+  }
+
+  /// Replication i has the seed `firstSeed` + i, for every variant.
+  public var firstSeed: UInt64
+  /// The number of replications, or with `precision` the most of them.
+  public var count: Int
+  /// Stop as soon as all of these are met; empty: run them all.
+  public var precision: [Precision]
+
+  /// - Parameter count: at least 2.
+  public init(firstSeed: UInt64, count: Int, precision: [Precision] = []) {
+    self.firstSeed = firstSeed
+    self.count = max(2, count)
+    self.precision = precision
+  }
+
+  /// The metrics that a precision without a name is asked of: those that the verdict ranks on, but for losses, whose
+  /// share of nearly nothing never becomes precise.
+  public static let defaultMetrics = [
+    MetricCatalogue.recovery, MetricCatalogue.timeToDelivery, MetricCatalogue.attempts,
+  ]
+
+  /// The seed of a replication, counted from 0; after 2^64 − 1 comes 0.
+  public func seed(of replication: Int) -> UInt64 { firstSeed &+ UInt64(replication) }
+}
+
+/// What came of a comparison with replications.
+public struct ReplicatedComparison: Sendable {
+  public var plan: ReplicationPlan
+  public var metrics: ReplicatedMetrics
+  /// A row for each replication and variant, in that order.
+  public var rows: [RunSummary] = []
+  /// By variant.
+  public var curves: [VariantCurves]
+  /// What was asked for and is not met, after as many replications as there may be.
+  public var unmet: [ReplicationPlan.Precision] = []
+  public var replications = 0
+
+  init(variants: [String], plan: ReplicationPlan) {
+    self.plan = plan
+    metrics = ReplicatedMetrics(variants: variants)
+    curves = variants.map { VariantCurves(name: $0) }
+  }
+
+  public var variants: [String] { metrics.variants }
+
+  /// The rows of one variant, in order of replication.
+  public func rows(of variant: Int) -> [RunSummary] {
+    stride(from: variant, to: rows.count, by: max(variants.count, 1)).map { rows[$0] }
+  }
+}
+
+/// Runs variants side by side with several seeds: all variants of a replication have the same one (common random numbers).
+public enum Replications {
+  /// Runs replications until there are enough.
+  ///
+  /// A result depends on the plan alone, not on the number of workers: replications count in the order of their seeds,
+  /// and what ran ahead when enough was known is dropped.
+  /// - Parameters:
+  ///   - variants: at least one; their seeds are replaced.
+  ///   - workers: runs at a time, at least 1.
+  /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
+  public static func run(
+    _ variants: [Variant], plan: ReplicationPlan, options: RunOptions = .init(), workers: Int,
+    control: ComparisonControl = .init()
+  ) throws -> ReplicatedComparison {
+    try run(variants, plan: plan, options: options, workers: workers, control: control) {
+      try Simulation.run($0, options: $1, control: $2)
+    }
+  }
+
+  private struct Reduced: Sendable {
+    var summaries: [RunSummary]
+    var curves: [CurveSample]
+  }
+
+  package static func run(
+    _ variants: [Variant], plan: ReplicationPlan, options: RunOptions, workers: Int,
+    control: ComparisonControl, engine: @escaping Comparison.Engine
+  ) throws -> ReplicatedComparison {
+    expect(variants, plan, control)
+    let found = Mutex(ReplicatedComparison(variants: variants.map(\.name), plan: plan))
+    let scheduler = ReplicationScheduler(
+      count: plan.count, options: options, control: control, engine: engine,
+      variants: { replication in
+        variants.map { variant in
+          var variant = variant
+          variant.scenario.seed = plan.seed(of: replication)
+          return variant
+        }
+      },
+      reduce: { _, results in
+        Reduced(summaries: results.map(\.summary), curves: results.map { CurveSample($0) })
+      },
+      fold: { _, reduced in found.withLock { add(reduced, to: &$0) } })
+    try scheduler.run(workers: workers)
+    return found.withLock { $0 }
+  }
+
+  private static func add(_ reduced: Reduced, to found: inout ReplicatedComparison) -> Bool {
+    for (variant, summary) in reduced.summaries.enumerated() {
+      found.metrics.add(summary, to: variant)
+      found.curves[variant].add(reduced.curves[variant])
+    }
+    found.rows += reduced.summaries
+    found.replications += 1
+    guard !found.plan.precision.isEmpty else { return true }
+    found.unmet = found.plan.precision.filter { !isMet($0, by: found.metrics) }
+    return !found.unmet.isEmpty
+  }
+
+  private static func isMet(_ precision: ReplicationPlan.Precision, by metrics: ReplicatedMetrics) -> Bool {
+    guard let metric = metrics.metrics.firstIndex(where: { $0.name == precision.metric }) else { return true }
+    let rule = SequentialStoppingRule(precision.target)
+    return metrics.variants.indices.allSatisfy { variant in
+      guard metrics.replications(of: variant) >= rule.minimumReplications else { return false }
+      let sample = metrics.sample(metric, variant: variant)
+      // A variant without any value, as without incidents a recovery, cannot become precise.
+      return sample.count == 0 || rule.isMet(by: sample)
+    }
+  }
+
+  /// For the progress: in sequential mode at least the first ten replications.
+  private static func expect(
+    _ variants: [Variant], _ plan: ReplicationPlan, _ control: ComparisonControl
+  ) {
+    let jobs = RunPlan(variants).firstJobs
+    let count = plan.precision.isEmpty ? plan.count : min(plan.count, 10)
+    let duration = jobs.reduce(0.0) { $0 + Double($1.scenario.duration.microseconds) } * Double(count)
+    control.expect(runs: jobs.count * count, duration: Int64(exactly: duration.rounded()) ?? .max)
+  }
+}

@@ -1,0 +1,177 @@
+import FleetMetrics
+import FleetStatistics
+
+/// `statistics.csv`: one row for each variant and metric.
+public enum StatisticsCSV {
+  /// What a row is made from.
+  public struct Row: Sendable {
+    public var variant: String
+    public var metric: Metric
+    public var sample: SampleStatistics
+    public var interval: ConfidenceInterval?
+    public var minimum: Double?
+    public var maximum: Double?
+    /// nil of a metric that doesn't rank, or without values.
+    public var rank: Int?
+    /// Of a time that not every run lives to see.
+    public var share: WilsonInterval?
+  }
+
+  /// Variants in their order, each with the metrics in theirs; metrics without any value are left out.
+  public static func rows(of metrics: ReplicatedMetrics) -> [Row] {
+    let ranks = metrics.metrics.indices.map { metrics.ranking($0).ranks }
+    return metrics.variants.indices.flatMap { variant in
+      metrics.metrics.indices.compactMap { index in
+        let metric = metrics.metrics[index]
+        let values = metrics.values(of: index, variant: variant).compactMap(\.restricted)
+        guard !values.isEmpty else { return nil }
+        return Row(
+          variant: metrics.variants[variant], metric: metric,
+          sample: metrics.sample(index, variant: variant),
+          interval: metrics.interval(index, variant: variant),
+          minimum: values.min(), maximum: values.max(),
+          rank: metric.direction == .neither ? nil : ranks[index][variant],
+          share: metrics.share(index, variant: variant))
+      }
+    }
+  }
+
+  public static func bytes(of metrics: ReplicatedMetrics) -> [UInt8] {
+    CSVFile.bytes(columns, rows(of: metrics))
+  }
+
+  /// The file's columns in order.
+  public static let columns: [CSVColumn<Row>] = [
+    .init("variant", "", "Name of the variant.") { .text($0.variant) },
+    .init("metric", "", "Column of `summary.csv`.") { .text($0.metric.name) },
+    .init("unit", "", "Unit of the metric, and of every figure but the last four.") { .text($0.metric.unit) },
+    .init("replications", "runs", "Replications in which the metric has a value.") {
+      .integer(Int64($0.sample.count))
+    },
+    .init("mean", "metric's", "Mean; of recovered and drained times up to the end of the run.") {
+      .decimal($0.sample.mean, decimals: 6)
+    },
+    .init("half_width_95", "metric's", "Half width of the 95 % interval of the expected value (Student's t).")
+    {
+      .decimal($0.interval?.halfWidth, decimals: 6)
+    },
+    .init("low_95", "metric's", "Lower end of the interval.") { .decimal($0.interval?.low, decimals: 6) },
+    .init("high_95", "metric's", "Upper end of the interval.") { .decimal($0.interval?.high, decimals: 6) },
+    .init("standard_deviation", "metric's", "Spread of single runs.") {
+      .decimal($0.sample.standardDeviation, decimals: 6)
+    },
+    .init("minimum", "metric's", "Smallest value of a run.") { .decimal($0.minimum, decimals: 6) },
+    .init("maximum", "metric's", "Largest value of a run.") { .decimal($0.maximum, decimals: 6) },
+    .init(
+      "rank", "",
+      "One more than the number of variants that are significantly better; ties share a rank. Empty where neither way is better."
+    ) { $0.rank.map { .integer(Int64($0)) } ?? .empty },
+    .init("made_it_ratio", "1", "Of recovered and drained times: share of the runs in which it came to that.")
+    {
+      .decimal($0.share?.share, decimals: 6)
+    },
+    .init("made_it_low_95_ratio", "1", "Lower end of the share's 95 % interval (Wilson).") {
+      .decimal($0.share?.low, decimals: 6)
+    },
+    .init("made_it_high_95_ratio", "1", "Upper end of the same.") { .decimal($0.share?.high, decimals: 6) },
+  ]
+}
+
+/// `differences.csv`: one row for each variant but the first, and metric.
+public enum DifferencesCSV {
+  /// What a row is made from.
+  public struct Row: Sendable {
+    public var variant: String
+    public var reference: String
+    public var metric: Metric
+    public var pair: PairwiseRanking.Pair
+    public var referenceMean: Double
+    /// See `ReplicatedMetrics.commonRandomNumbersFactor`.
+    public var commonRandomNumbersFactor: Double?
+  }
+
+  /// Variants in their order, each against the first one; metrics without a pair of values are left out.
+  public static func rows(of metrics: ReplicatedMetrics) -> [Row] {
+    let rankings = metrics.metrics.indices.map { metrics.ranking($0) }
+    return metrics.variants.indices.dropFirst().flatMap { variant in
+      metrics.metrics.indices.compactMap { index in
+        let pair = rankings[index].pair(0, variant)
+        guard pair.difference.sample.count > 0 else { return nil }
+        return Row(
+          variant: metrics.variants[variant], reference: metrics.variants[0], metric: metrics.metrics[index],
+          pair: pair, referenceMean: metrics.sample(index, variant: 0).mean,
+          commonRandomNumbersFactor: metrics.commonRandomNumbersFactor(index, of: variant, to: 0))
+      }
+    }
+  }
+
+  public static func bytes(of metrics: ReplicatedMetrics) -> [UInt8] {
+    CSVFile.bytes(columns, rows(of: metrics))
+  }
+
+  /// The file's columns in order.
+  public static let columns: [CSVColumn<Row>] = [
+    .init("variant", "", "Name of the variant.") { .text($0.variant) },
+    .init("reference", "", "The first variant: what it is compared with.") { .text($0.reference) },
+    .init("metric", "", "Column of `summary.csv`.") { .text($0.metric.name) },
+    .init("unit", "", "Unit of the metric.") { .text($0.metric.unit) },
+    .init("pairs", "runs", "Seeds for which both have a value.") {
+      .integer(Int64($0.pair.difference.sample.count))
+    },
+    .init("difference", "metric's", "Mean of variant minus reference, seed by seed.") {
+      .decimal($0.pair.difference.mean, decimals: 6)
+    },
+    .init(
+      "relative_difference_ratio", "1", "The same as a share of the reference's mean; empty for a mean of 0."
+    ) {
+      $0.referenceMean == 0 ? .empty : .decimal($0.pair.difference.mean / $0.referenceMean, decimals: 6)
+    },
+    .init("half_width_95", "metric's", "Half width of the difference's own 95 % interval (paired t).") {
+      .decimal($0.pair.difference.interval()?.halfWidth, decimals: 6)
+    },
+    .init("low_95", "metric's", "Lower end of the interval.") {
+      .decimal($0.pair.difference.interval()?.low, decimals: 6)
+    },
+    .init("high_95", "metric's", "Upper end of the interval.") {
+      .decimal($0.pair.difference.interval()?.high, decimals: 6)
+    },
+    .init("p_value", "1", "Of the paired t test that there is no difference.") {
+      .decimal($0.pair.pValue, decimals: 9)
+    },
+    .init("p_holm", "1", "The same by Holm's step-down over all pairs of variants.") {
+      .decimal($0.pair.adjustedP, decimals: 9)
+    },
+    .init(
+      "low_holm", "metric's",
+      "Lower end of the interval widened so that it excludes 0 exactly where Holm tells the two apart."
+    ) {
+      .decimal($0.pair.interval?.low, decimals: 6)
+    },
+    .init("high_holm", "metric's", "Upper end of the same.") {
+      .decimal($0.pair.interval?.high, decimals: 6)
+    },
+    .init("differs", "", "Whether the two can be told apart: `p_holm` below 0.05.") {
+      .flag($0.pair.differs)
+    },
+    .init(
+      "crn_factor_ratio", "1",
+      "By what factor the common seeds narrow the interval: what independent runs would give over `half_width_95`."
+    ) { .decimal($0.commonRandomNumbersFactor) },
+  ]
+}
+
+/// The reference of the columns of replicated comparisons, as the README prints it.
+public enum StatisticsReference {
+  /// Markdown: a heading of level 3 and a table for each file.
+  public static var markdown: String {
+    [
+      ColumnReference.section(
+        "statistics.csv",
+        "One row for each variant and metric of a comparison with `--seeds` or `--precision`.",
+        StatisticsCSV.columns),
+      ColumnReference.section(
+        "differences.csv", "One row for each variant but the first, and metric, of the same.",
+        DifferencesCSV.columns),
+    ].joined(separator: "\n")
+  }
+}

@@ -1,0 +1,126 @@
+import FleetMetrics
+import FleetStatistics
+
+/// What the curves of a report show of a run, cut into a few columns.
+enum CurveQuantity: Int, CaseIterable, Sendable {
+  case offered, goodput, backlog, twinBacklog
+}
+
+/// The curves of one run.
+struct CurveSample: Sendable {
+  var record: RunFacts
+  /// By quantity and column; rates per second and events.
+  var columns: [[Double?]]
+
+  init(_ result: VariantResult) {
+    let series = result.record.series
+    let count = min(VariantCurves.columns, series.rows.count)
+    record = RunFacts(result.record, columns: count)
+    columns = CurveQuantity.allCases.map { quantity in
+      let rows = quantity == .twinBacklog ? result.twin.series.rows : series.rows
+      return (0..<count).map { Self.mean(quantity, rows, series, column: $0, of: count) }
+    }
+  }
+
+  private static func mean(
+    _ quantity: CurveQuantity, _ rows: [TimeSeries.Row], _ series: TimeSeries, column: Int, of count: Int
+  ) -> Double? {
+    let range = VariantCurves.rows(of: column, of: count, in: series.rows.count)
+    var sum: Int64 = 0
+    var length: Int64 = 0
+    for i in range where i < rows.count {
+      length += series.length(of: i)
+      switch quantity {
+      case .offered: sum += rows[i].offered
+      case .goodput: sum += rows[i].acceptedBatches
+      case .backlog, .twinBacklog: sum += rows[i].backlogEvents
+      }
+    }
+    switch quantity {
+    case .offered, .goodput: return length > 0 ? Double(sum) * 1e6 / Double(length) : nil
+    case .backlog, .twinBacklog: return range.isEmpty ? nil : Double(sum) / Double(range.count)
+    }
+  }
+}
+
+/// What all replications of a variant have in common.
+public struct RunFacts: Sendable, Hashable {
+  public var duration: Int64
+  /// Width of a row of the time series.
+  public var interval: Int64
+  public var devices: Int64
+  public var nominalCapacityMilli: Int64
+  /// Requests per second that could have been served, incidents included, by column.
+  public var capacity: [Double]
+  /// Those that happen within the run.
+  public var incidents: [IncidentSpan]
+
+  init(_ record: RunRecord, columns: Int) {
+    let series = record.series
+    duration = series.duration
+    interval = series.interval
+    devices = record.devices
+    nominalCapacityMilli = record.nominalCapacityMilli
+    incidents = record.incidents.filter { $0.start < series.duration }
+    capacity = (0..<columns).map { column in
+      let rows = VariantCurves.rows(of: column, of: columns, in: series.rows.count)
+      let sum = rows.reduce(Int64(0)) { $0 + series.rows[$1].capacityMilliRequests }
+      let length = rows.reduce(Int64(0)) { $0 + series.length(of: $1) }
+      return length > 0 ? Double(sum) * 1e3 / Double(length) : 0
+    }
+  }
+}
+
+/// The mean curves of a variant over its replications with 95 % bands, from running sums: memory does not grow with the
+/// number of replications. A band holds the expected value at each time by itself, not of the whole curve at once.
+public struct VariantCurves: Sendable {
+  /// Mean and band of one column; nil where no run has a value, no band of a single one.
+  public struct Point: Sendable, Hashable {
+    public var mean: Double
+    public var low: Double
+    public var high: Double
+  }
+
+  /// A run is cut into as many columns, if it has as many rows.
+  static let columns = 300
+
+  public let name: String
+  /// Of the first replication; nil before there is one.
+  public private(set) var facts: RunFacts?
+  /// By quantity and column.
+  private var samples: [[SampleStatistics]] = []
+
+  init(name: String) { self.name = name }
+
+  /// Attempts per second.
+  public var offered: [Point?] { points(.offered) }
+  /// Batches accepted for the first time per second.
+  public var goodput: [Point?] { points(.goodput) }
+  /// Events created and neither accepted nor dropped.
+  public var backlog: [Point?] { points(.backlog) }
+  /// The same without the incidents.
+  public var twinBacklog: [Point?] { points(.twinBacklog) }
+
+  mutating func add(_ sample: CurveSample) {
+    facts = facts ?? sample.record
+    if samples.isEmpty { samples = sample.columns.map { Array(repeating: .init(), count: $0.count) } }
+    for (quantity, columns) in sample.columns.enumerated() {
+      for (column, value) in columns.enumerated() where column < samples[quantity].count {
+        if let value { samples[quantity][column].add(value) }
+      }
+    }
+  }
+
+  private func points(_ quantity: CurveQuantity) -> [Point?] {
+    guard quantity.rawValue < samples.count else { return [] }
+    return samples[quantity.rawValue].map { sample in
+      guard sample.count > 0 else { return nil }
+      let halfWidth = ConfidenceInterval(sample)?.halfWidth ?? 0
+      return Point(mean: sample.mean, low: sample.mean - halfWidth, high: sample.mean + halfWidth)
+    }
+  }
+
+  static func rows(of column: Int, of columns: Int, in rows: Int) -> Range<Int> {
+    rows * column / columns..<rows * (column + 1) / columns
+  }
+}

@@ -1,0 +1,115 @@
+import SimulationKernel
+
+/// The key of a device, and that of its events: every draw of an event time comes from one of them.
+struct EventDraws {
+  var device: RandomKey
+  var events: RandomKey
+
+  @inline(__always)
+  init(_ device: RandomKey) {
+    self.device = device
+    events = device.child(RandomPurpose.events)
+  }
+}
+
+/// When events are created that need more than one gap after another: rates that vary, several at once, spikes.
+///
+/// The next time follows from the time before it, the event's number and the device alone, so that any part of the engine
+/// can recompute any event (design.md, Randomness).
+struct EventSchedule: Sendable {
+  private let process: Process
+  /// Events created at each time of the process.
+  private let atOnce: UInt32
+  private let spikes: [Spike]
+
+  private enum Process: Sendable {
+    case poisson(meanGap: Double)
+    case periodic(Int64)
+    case rate(CumulativeRate)
+  }
+
+  /// nil for a cohort whose events need none of this.
+  init?(_ cohort: Cohort) {
+    spikes = cohort.spikes
+    atOnce = UInt32(clamping: max(cohort.eventsAtOnce, 1))
+    let needsMore = atOnce > 1 || spikes.contains { $0.events > 0 }
+    switch cohort.events {
+    case .poisson(let gap):
+      guard needsMore else { return nil }
+      process = .poisson(meanGap: Double(gap.microseconds))
+    case .periodic(let every, _):
+      guard needsMore else { return nil }
+      process = .periodic(max(every.microseconds, 1))
+    case .varying, .replay:
+      guard let rate = cohort.events.cumulativeRate(devices: cohort.devices) else { return nil }
+      process = .rate(rate)
+    }
+  }
+
+  /// - Parameters:
+  ///   - time: of event `ordinal` − 1; −1 before the first.
+  ///   - phase: of periodic events.
+  func next(after time: Int64, before ordinal: UInt32, _ draws: EventDraws, phase: Int64) -> Int64 {
+    if atOnce > 1, !ordinal.isMultiple(of: atOnce) { return time }
+    var next: Int64
+    switch process {
+    case .poisson(let mean):
+      next =
+        max(time, 0) &+ Distribution.exponentialGap(mean: mean, key: draws.events.child(UInt64(ordinal)))
+    case .periodic(let period):
+      next = time < phase ? phase : phase &+ ((time &- phase) / period &+ 1) &* period
+    case .rate(let rate):
+      let gap = -DeterministicMath.log(draws.events.child(UInt64(ordinal)).unitAboveZero)
+      next = max(max(time, 0), rate.time(of: rate.count(through: time) + gap))
+    }
+    for index in spikes.indices { spikes[index].moveToEarlier(&next, after: time, index, draws.device) }
+    return next
+  }
+}
+
+extension Spike {
+  /// When a device takes part in an occurrence: its own time, or nil if it does not.
+  private func ownTime(_ occurrence: Int64, _ index: Int, _ device: RandomKey) -> Int64? {
+    let draws = device.child(RandomPurpose.spike).child(UInt64(index) << 40 | UInt64(occurrence))
+    guard Int64(draws.child(0).uniform(below: 1_000_000)) < sharePartsPerMillion else { return nil }
+    let start = time.microseconds &+ occurrence &* (every?.microseconds ?? 0)
+    return start &+ draws.child(1).uniform(0, through: spread.microseconds)
+  }
+
+  /// The first occurrence that can have anything behind `past`.
+  private func firstOccurrence(after past: Int64) -> Int64 {
+    guard let every else { return 0 }
+    return max(
+      0, (past &- time.microseconds &- spread.microseconds &- Int64(events)) / every.microseconds &- 1)
+  }
+
+  /// Events come a microsecond apart, the first of them a microsecond behind the device's time, so that none falls together with
+  /// one of the ordinary process where that is strictly periodic.
+  fileprivate func moveToEarlier(_ next: inout Int64, after past: Int64, _ index: Int, _ device: RandomKey) {
+    guard events > 0 else { return }
+    var occurrence = firstOccurrence(after: past)
+    while time.microseconds &+ occurrence &* (every?.microseconds ?? 0) < next {
+      if let own = ownTime(occurrence, index, device), own &+ Int64(events) > past {
+        next = min(next, max(own, past) &+ 1)
+      }
+      if every == nil { return }
+      occurrence &+= 1
+    }
+  }
+
+  /// The first flush behind `past` and before `end`, with all events of its occurrence; `.max`: none.
+  func nextFlush(after past: Int64, before end: Int64, _ index: Int, _ device: RandomKey) -> Int64 {
+    guard flushes else { return .max }
+    var first = Int64.max
+    var occurrence = firstOccurrence(after: past)
+    while true {
+      let start = time.microseconds &+ occurrence &* (every?.microseconds ?? 0)
+      if start >= min(end, first) { return first }
+      if let own = ownTime(occurrence, index, device), own &+ Int64(events) > past {
+        first = min(first, own &+ Int64(events))
+      }
+      if every == nil { return first }
+      occurrence &+= 1
+    }
+  }
+}

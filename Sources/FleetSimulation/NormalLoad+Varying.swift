@@ -1,0 +1,117 @@
+import SimulationKernel
+
+/// Rates that vary in time, and spikes.
+extension NormalLoad {
+  /// Into so many equal stretches a run is cut where the load varies.
+  private static var stretches: Int { 256 }
+
+  /// Times of one device's event process in a second, as a mean over the run.
+  static func occasionsPerSecond(of cohort: Cohort, over duration: Span) -> Double {
+    switch cohort.events {
+    case .poisson(let gap), .periodic(let gap, _):
+      return gap.microseconds > 0 ? 1e6 / Double(gap.microseconds) : 0
+    case .varying, .replay:
+      let rate = cohort.events.cumulativeRate(devices: cohort.devices)
+      return (rate?.count(through: duration.microseconds) ?? 0) / max(duration.seconds, 1e-6)
+    }
+  }
+
+  /// One device's batches per second in each stretch of the run, without its spikes; nil if they don't vary.
+  static func course(of cohort: Cohort, over duration: Span) -> [Double]? {
+    guard let rate = cohort.events.cumulativeRate(devices: cohort.devices) else { return nil }
+    let size = batchSize(of: cohort)
+    let interval = cohort.flush.interval?.microseconds
+    return (0..<stretches).map { index in
+      let middle = Int64((Double(index) + 0.5) * Double(duration.microseconds) / Double(stretches))
+      guard let interval, interval > 0 else {
+        let count = cohort.flush.count ?? size
+        let events = rate.rate(at: middle) * 1e6 * Double(cohort.eventsAtOnce)
+        return events / Double(count) * Double((count - 1) / size + 1)
+      }
+      // What a flush in the middle of the stretch finds, on average.
+      let start = max(0, middle - interval / 2)
+      let mean = rate.count(through: start + interval) - rate.count(through: start)
+      return batchesOfInterval(cohort, mean: mean) * 1e6 / Double(interval)
+    }
+  }
+
+  /// What spikes add to a device's events and batches per second, as a mean over the run.
+  static func spikeRates(of cohort: Cohort, over duration: Span) -> (events: Double, batches: Double) {
+    var sum = (events: 0.0, batches: 0.0)
+    for spike in cohort.spikes {
+      let times = spike.occurrences(within: duration) * Double(spike.sharePartsPerMillion) / 1e6
+      sum.events += times * Double(spike.events)
+      sum.batches += times * extraBatches(of: spike, cohort, over: duration)
+    }
+    let seconds = max(duration.seconds, 1e-6)
+    return (sum.events / seconds, sum.batches / seconds)
+  }
+
+  /// Batches that a device makes more because it takes part once.
+  private static func extraBatches(of spike: Spike, _ cohort: Cohort, over duration: Span) -> Double {
+    let size = Double(batchSize(of: cohort))
+    if spike.flushes { return (Double(max(spike.events, 1)) / size).rounded(.up) }
+    guard let interval = cohort.flush.interval else {
+      let count = Double(cohort.flush.count ?? 1)
+      return Double(spike.events) / count * (count / size).rounded(.up)
+    }
+    let mean = occasionsPerSecond(of: cohort, over: duration) * interval.seconds
+    return batchesOfInterval(cohort, mean: mean, extra: spike.events) - batchesOfInterval(cohort, mean: mean)
+  }
+
+  /// The whole fleet's largest load; 0 if it does not vary.
+  static func peak(of scenario: Scenario) -> Double {
+    let duration = scenario.duration
+    guard scenario.fleet.contains(where: { !$0.spikes.isEmpty || $0.events.varies }) else { return 0 }
+    var course = [Double](repeating: 0, count: stretches)
+    for cohort in scenario.fleet {
+      let devices = Double(cohort.devices)
+      if let own = self.course(of: cohort, over: duration) {
+        for i in course.indices { course[i] += own[i] * devices }
+      } else {
+        var steady = cohort
+        steady.spikes = []
+        let rate = batchesPerSecond(of: steady, over: duration) * devices
+        for i in course.indices { course[i] += rate }
+      }
+    }
+    var peak = course.max() ?? 0
+    for cohort in scenario.fleet {
+      for spike in cohort.spikes where spike.time - .start < duration {
+        // Without a flush of their own, events leave over the flush interval.
+        let spread = max(
+          1, spike.spread.seconds, spike.flushes ? 0 : cohort.flush.interval?.seconds ?? 0)
+        let extra =
+          extraBatches(of: spike, cohort, over: duration) * Double(cohort.devices)
+          * Double(spike.sharePartsPerMillion) / 1e6 / spread
+        var time = spike.time.microseconds
+        for _ in 0..<100_000 where time < duration.microseconds {
+          let index = Int(Double(time) / Double(duration.microseconds) * Double(stretches))
+          peak = max(peak, course[min(index, stretches - 1)] + extra)
+          time += spike.every?.microseconds ?? .max / 2
+        }
+      }
+    }
+    return peak
+  }
+}
+
+extension EventProcess {
+  /// Whether the rate varies in time.
+  var varies: Bool {
+    switch self {
+    case .poisson, .periodic: false
+    case .varying, .replay: true
+    }
+  }
+}
+
+extension Spike {
+  /// How often it happens in a run.
+  func occurrences(within duration: Span) -> Double {
+    let left = duration.microseconds - time.microseconds
+    guard left > 0 else { return 0 }
+    guard let every, every > .zero else { return 1 }
+    return Double((left - 1) / every.microseconds + 1)
+  }
+}

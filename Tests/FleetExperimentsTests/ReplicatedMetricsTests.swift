@@ -1,0 +1,109 @@
+import FleetExperiments
+import FleetMetrics
+import Testing
+
+@Suite("Replicated metrics")
+struct ReplicatedMetricsTests {
+  static let second: Int64 = 1_000_000
+
+  func run(
+    seed: UInt64 = 1, lost: Int64 = 0, recovery: Int64? = 300, horizon: Int64? = 3_600, attempts: Double = 100
+  ) -> RunSummary {
+    var run = RunSummary(run: "v", seed: seed)
+    run.hasIncidents = horizon != nil
+    run.recoveryHorizon = horizon.map { $0 * Self.second }
+    run.recoveryTime = recovery.map { $0 * Self.second }
+    run.droppedByAge = lost
+    run.attemptsPerDeviceDay = attempts
+    return run
+  }
+
+  func index(_ name: String) throws -> Int {
+    try #require(MetricCatalogue.all.firstIndex { $0.name == name })
+  }
+
+  @Test("the catalogue has every numeric column of summary.csv, those of the verdict first and in its order")
+  func catalogue() {
+    #expect(
+      MetricCatalogue.all.prefix(4).map(\.name) == [
+        "lost_events", "recovery_s", "time_to_delivery_p99_s", "attempts_mean_per_device_day",
+      ])
+    #expect(MetricCatalogue.headline.map(\.name) == MetricCatalogue.all.prefix(4).map(\.name))
+    #expect(MetricCatalogue.all.count == SummaryCSV.columns.count - 7)
+    #expect(MetricCatalogue.metric(named: "recovery_s")?.isCensored == true)
+    #expect(MetricCatalogue.metric(named: "delivered_events")?.direction == .higherIsBetter)
+    #expect(MetricCatalogue.metric(named: "peak_offered_ratio")?.direction == .neither)
+    #expect(MetricCatalogue.metric(named: "seed") == nil)
+  }
+
+  @Test("a metric read back from the text of summary.csv is the same as of the run itself")
+  func readBack() throws {
+    let summary = run(recovery: 1_234, attempts: 5_359.412_9)
+    let lines = String(decoding: SummaryCSV.bytes(of: [summary]), as: UTF8.self).split(separator: "\n")
+    let names = lines[0].split(separator: ",").map(String.init)
+    let fields = lines[1].split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    let row = Dictionary(uniqueKeysWithValues: zip(names, fields))
+    for metric in MetricCatalogue.all {
+      #expect(metric.value { row[$0].flatMap(Double.init) } == metric.value(of: summary), "\(metric.name)")
+    }
+  }
+
+  @Test("a run that never recovers counts with its horizon, and one without an incident not at all")
+  func censored() throws {
+    var metrics = ReplicatedMetrics(variants: ["a", "b"])
+    for recovery in [Int64(600), nil, 1_200] { metrics.add(run(recovery: recovery), to: 0) }
+    for _ in 0..<3 { metrics.add(run(recovery: nil, horizon: nil), to: 1) }
+    let recovery = try index("recovery_s")
+    #expect(metrics.sample(recovery, variant: 0).mean == 1_800)
+    #expect(metrics.share(recovery, variant: 0)?.successes == 2)
+    #expect(metrics.share(recovery, variant: 0)?.count == 3)
+    #expect(metrics.share(recovery, variant: 1) == nil)
+    #expect(metrics.interval(recovery, variant: 1) == nil)
+    #expect(metrics.ranking(recovery).ranks == [1, nil])
+    #expect(metrics.share(try index("lost_events"), variant: 0) == nil)
+  }
+
+  @Test("times are compared up to the shorter horizon, beyond which only one of the two was watched")
+  func horizons() throws {
+    var metrics = ReplicatedMetrics(variants: ["short", "long"])
+    for _ in 0..<2 {
+      metrics.add(run(recovery: nil, horizon: 1_000), to: 0)
+      metrics.add(run(recovery: 3_000, horizon: 3_600), to: 1)
+    }
+    let recovery = try index("recovery_s")
+    #expect(metrics.sample(recovery, variant: 1).mean == 3_000)
+    #expect(metrics.difference(recovery, of: 1, to: 0).mean == 0)
+  }
+
+  @Test("what the seeds have in common cancels: a small difference shows through a large spread")
+  func commonRandomNumbers() throws {
+    var metrics = ReplicatedMetrics(variants: ["a", "b", "c"])
+    let spread: [Double] = [10, 90, 40, 70, 20, 60]
+    for (i, value) in spread.enumerated() {
+      metrics.add(run(attempts: 1_000 + value), to: 0)
+      metrics.add(run(attempts: 1_000 + value), to: 1)
+      metrics.add(run(attempts: 998 + value + (i % 2 == 0 ? 0.1 : -0.1)), to: 2)
+    }
+    let attempts = try index("attempts_mean_per_device_day")
+    #expect(metrics.ranking(attempts).ranks == [2, 2, 1])
+    let difference = try #require(metrics.difference(attempts, of: 2, to: 0).interval())
+    let interval = try #require(metrics.interval(attempts, variant: 0))
+    #expect(abs(difference.mean + 2) < 1e-9)
+    #expect(difference.halfWidth < 0.12 && interval.halfWidth > 30)
+    // s of a and of c is 30.6 each, of the differences 0.1095: √2 · 30.6 / 0.1095.
+    let factor = try #require(metrics.commonRandomNumbersFactor(attempts, of: 2, to: 0))
+    #expect(abs(factor - 395) < 2)
+    #expect(metrics.commonRandomNumbersFactor(attempts, of: 1, to: 0) == nil)
+  }
+
+  @Test("a pair counts the replications that both variants have")
+  func unequal() throws {
+    var metrics = ReplicatedMetrics(variants: ["a", "b"])
+    for value in [1.0, 2, 3, 4] { metrics.add(run(attempts: value), to: 0) }
+    for value in [2, 3.5] { metrics.add(run(attempts: value), to: 1) }
+    let attempts = try index("attempts_mean_per_device_day")
+    #expect(metrics.replications(of: 0) == 4 && metrics.replications(of: 1) == 2)
+    #expect(metrics.difference(attempts, of: 1, to: 0).sample.count == 2)
+    #expect(metrics.difference(attempts, of: 1, to: 0).mean == 1.25)
+  }
+}

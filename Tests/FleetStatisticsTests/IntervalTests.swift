@@ -1,0 +1,108 @@
+import FleetStatistics
+import Testing
+
+@Suite struct IntervalTests {
+  @Test("The textbook's example of an interval of a mean comes out as printed")
+  func lawExample() throws {
+    // Law and Kelton, *Simulation Modeling and Analysis*, example 4.26: 1.34 ± 0.24 at 90 %.
+    let sample = SampleStatistics([1.20, 1.50, 1.68, 1.89, 0.95, 1.49, 1.58, 1.55, 0.50, 1.09])
+    let variance = try #require(sample.variance)
+    let interval = try #require(ConfidenceInterval(sample, confidence: 0.9))
+    #expect(abs(interval.mean - 1.34) < 0.005)
+    #expect(abs(variance - 0.17) < 0.005)
+    #expect(abs(interval.halfWidth - 0.24) < 0.005)
+  }
+
+  @Test("The textbook's paired comparison of two inventory policies comes out as printed")
+  func pairedExample() throws {
+    // Law and Kelton, example 10.2: 4.98, variance of the mean 2.44, [1.65, 8.31] at 90 %.
+    let pair = PairedDifference(
+      [126.97, 124.31, 126.68, 122.66, 127.23], minus: [118.21, 120.22, 122.45, 122.68, 119.40])
+    let interval = try #require(pair.interval(confidence: 0.9))
+    #expect(abs(pair.mean - 4.98) < 0.005)
+    #expect(abs(interval.low - 1.65) < 0.005 && abs(interval.high - 8.31) < 0.005)
+  }
+
+  @Test("Student's own paired data give the published t test")
+  func sleep() throws {
+    // Student (1908), as R's `sleep`: t = -4.0621, df = 9, p-value = 0.002833, interval -2.4598858 to -0.7001142.
+    let pair = PairedDifference(
+      [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0],
+      minus: [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
+    let p = try #require(pair.pValue)
+    let interval = try #require(pair.interval())
+    #expect(abs(p - 0.002_833) < 5e-7)
+    #expect(abs(interval.low + 2.459_885_8) < 1e-7 && abs(interval.high + 0.700_114_2) < 1e-7)
+  }
+
+  @Test("Only pairs count where both systems have a value")
+  func missing() {
+    let pair = PairedDifference([1, nil, 3, 4], minus: [0, 5, nil, 2])
+    #expect(pair.sample.count == 2)
+    #expect(pair.mean == 1.5)
+    #expect(PairedDifference([1], minus: [2]).pValue == nil)
+  }
+
+  @Test("Differences without any spread are certain")
+  func certain() {
+    #expect(PairedDifference([1, 2, 3], minus: [1, 2, 3]).pValue == 1)
+    #expect(PairedDifference([2, 3, 4], minus: [1, 2, 3]).pValue == 0)
+    #expect(PairedDifference([2, 3, 4], minus: [1, 2, 3]).interval()?.halfWidth == 0)
+  }
+
+  @Test("A single observation has no interval, and equal ones have one without width")
+  func degenerate() {
+    #expect(ConfidenceInterval(SampleStatistics([3])) == nil)
+    #expect(ConfidenceInterval(SampleStatistics())?.mean == nil)
+    #expect(ConfidenceInterval(SampleStatistics([3, 3, 3]))?.halfWidth == 0)
+    #expect(ConfidenceInterval(SampleStatistics([0, 0]))?.relativeHalfWidth == 0)
+    #expect(ConfidenceInterval(SampleStatistics([-1, 1]))?.relativeHalfWidth == nil)
+  }
+
+  @Test("A variance survives a large common part")
+  func stability() throws {
+    let sample = SampleStatistics([4, 7, 13, 16].map { $0 + 1e9 })
+    #expect(try #require(sample.variance) == 30)
+  }
+
+  @Test(
+    "Wilson's interval agrees with the published comparison of methods",
+    arguments: [
+      // Newcombe, Statist. Med. 17 (1998), table I, method 3.
+      (81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611), (1, 29, 0.0061, 0.1718),
+    ])
+  func wilson(successes: Int, count: Int, low: Double, high: Double) {
+    let interval = WilsonInterval(successes: successes, of: count)
+    #expect(abs(interval.low - low) <= 0.000_051 && abs(interval.high - high) <= 0.000_051)
+    let mirrored = WilsonInterval(successes: count - successes, of: count)
+    #expect(abs(mirrored.low - (1 - high)) <= 0.000_051 && abs(mirrored.high - (1 - low)) <= 0.000_051)
+  }
+
+  @Test("Of no runs at all, any share is possible")
+  func noRuns() {
+    #expect(WilsonInterval(successes: 0, of: 0).low == 0)
+    #expect(WilsonInterval(successes: 0, of: 0).high == 1)
+  }
+
+  @Test("A recovery that never comes counts with the horizon, and lowers the share")
+  func censored() {
+    let time = CensoredTime([100, nil, 300, nil], horizon: 1_000)
+    #expect(time.restricted.mean == 600)
+    #expect(time.share.successes == 2 && time.share.count == 4)
+    #expect(CensoredTime([100, 2_000], horizon: 1_000).share.successes == 1)
+  }
+
+  @Test("Replications stop at the asked half width, but never before ten")
+  func stopping() {
+    let absolute = SequentialStoppingRule(.absolute(1))
+    #expect(!absolute.isMet(by: SampleStatistics(Array(repeating: 5.0, count: 9))))
+    #expect(absolute.isMet(by: SampleStatistics(Array(repeating: 5.0, count: 10))))
+    // Ten values, 5 ± 1: s = 1.054, half width 2.262 · 1.054 / √10 = 0.754.
+    let sample = SampleStatistics((0..<10).map { $0 % 2 == 0 ? 4.0 : 6.0 })
+    #expect(SequentialStoppingRule(.absolute(0.755)).isMet(by: sample))
+    #expect(!SequentialStoppingRule(.absolute(0.753)).isMet(by: sample))
+    // 0.754 / 5 = 15.08 %, that is γ/(1 + γ) with γ = 17.76 %.
+    #expect(SequentialStoppingRule(.relative(0.178)).isMet(by: sample))
+    #expect(!SequentialStoppingRule(.relative(0.177)).isMet(by: sample))
+  }
+}

@@ -34,8 +34,12 @@ let package = Package(
       ]),
     .target(name: "Conformance", dependencies: ["UploadRetry", "UploadGating", "FleetSimulation"]),
     .target(name: "FleetExperiments", dependencies: ["FleetSimulation", "FleetStatistics"]),
-    .target(name: "FleetReports", dependencies: ["Conformance", "FleetMetrics", "FleetExperiments"]),
-    .target(name: "CommandLineInterface", dependencies: ["Conformance", "FleetExperiments", "FleetReports"]),
+    .target(
+      name: "FleetReports",
+      dependencies: ["Conformance", "FleetMetrics", "FleetExperiments", "FleetStatistics"]),
+    .target(
+      name: "CommandLineInterface",
+      dependencies: ["Conformance", "FleetExperiments", "FleetReports", "FleetStatistics"]),
     .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
 
     tests("UploadRetryTests", ["UploadRetry", "UploadGating"]),
@@ -45,7 +49,7 @@ let package = Package(
     tests("TAPIModelTests", ["TAPIModel"]),
     tests("FleetMetricsTests", ["FleetMetrics"]),
     tests("FleetStatisticsTests", ["FleetStatistics"]),
-    tests("FleetSimulationTests", ["FleetSimulation"]),
+    tests("FleetSimulationTests", ["FleetSimulation", "FleetStatistics"]),
     .testTarget(name: "ConformanceTests", dependencies: ["Conformance"], exclude: ["Vectors"]),
     tests("FleetExperimentsTests", ["FleetExperiments", "FleetStatistics"]),
     tests("FleetReportsTests", ["FleetReports"]),

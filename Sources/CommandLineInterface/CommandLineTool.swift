@@ -1,3 +1,4 @@
+import FleetExperiments
 import FleetMetrics
 import FleetSimulation
 
@@ -82,7 +83,7 @@ public enum CommandLineTool {
       return HelpScreen().text(command, parent: root.name)
     }
     if topic == ExitCode.topic { return ExitCode.table }
-    if topic == columnsTopic { return ColumnReference.markdown }
+    if topic == columnsTopic { return ColumnReference.markdown + "\n" + StatisticsReference.markdown }
     let topics = root.subcommands.map(\.name) + [ExitCode.topic, columnsTopic]
     let hint = Spelling.nearest(to: topic, among: topics)
     throw UsageError("There is no help on '\(topic)'.\(hint.map { " Did you mean '\($0)'?" } ?? "")")

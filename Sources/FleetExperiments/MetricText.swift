@@ -10,13 +10,13 @@ package enum MetricText {
     return sign + FigureText.span(microseconds)
   }
 
-  /// `12 min 30 s ± 4 s`; without a half width the value alone.
+  /// `12 min 30 s ± 4 s`; the value alone without a half width, or where all runs gave the same.
   package static func interval(
     _ metric: Metric, _ value: Double, _ halfWidth: Double?, isSigned: Bool = false
   ) -> String {
     let text = self.value(metric, value, isSigned: isSigned)
-    guard let halfWidth else { return text }
-    return text + " ± " + (halfWidth == 0 ? "0" : self.value(metric, halfWidth))
+    guard let halfWidth, halfWidth > 0 else { return text }
+    return text + " ± " + self.value(metric, halfWidth)
   }
 
   /// Three significant digits below 1,000, whole numbers above; no trailing zeros.

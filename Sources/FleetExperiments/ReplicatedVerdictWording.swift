@@ -66,10 +66,8 @@ struct ReplicatedVerdictWording {
     case .recovery:
       return lead + "it recovers in \(share(best)), \(name(next)) (next) in \(share(next)); \(single(best))."
     case .metric(let index):
-      let metric = metrics.metrics[index]
-      let more = difference(index, of: next, to: best)
-      return lead
-        + "\(subject(metric)) \(value(index, best)), \(name(next)) (next) \(more) more\(equal(before: index)); \(single(best))."
+      return lead + advantage(of: best, over: next, index) + equal(before: index)
+        + "; \(single(best, without: index))."
     }
   }
 
@@ -88,12 +86,16 @@ struct ReplicatedVerdictWording {
     return settled.isEmpty ? "" : ", with nothing that decides in \(VerdictWording.list(settled))"
   }
 
-  private func subject(_ metric: Metric) -> String {
-    switch metric.name {
-    case MetricCatalogue.lost: "events lost:"
-    case MetricCatalogue.recovery: "it recovers after"
-    case MetricCatalogue.timeToDelivery: "its p99 time to delivery is"
-    default: "attempts per device and day:"
+  private func advantage(of best: Int, over next: Int, _ index: Int) -> String {
+    let (value, more) = (value(index, best), difference(index, of: next, to: best))
+    switch metrics.metrics[index].name {
+    case MetricCatalogue.lost: return "it loses \(value) events, \(name(next)) (next) \(more) more"
+    case MetricCatalogue.recovery:
+      return
+        "it recovers after \(value) (\(share(best))\(restriction(best))), \(name(next)) (next) \(more) later"
+    case MetricCatalogue.timeToDelivery:
+      return "its p99 time to delivery is \(value), of \(name(next)) (next) \(more) more"
+    default: return "it needs \(value) attempts per device and day, \(name(next)) (next) \(more) more"
     }
   }
 
@@ -109,17 +111,20 @@ struct ReplicatedVerdictWording {
     return "\(share.successes) of \(share.count) runs"
   }
 
+  private func restriction(_ variant: Int) -> String {
+    let share = index(MetricCatalogue.recovery).flatMap { metrics.share($0, variant: variant) }
+    return share.map { $0.successes < $0.count } == true ? ", the rest counted with the end of the run" : ""
+  }
+
   /// `recovered in 12 min 30 s ± 8 s (20 of 20 runs), no events lost, p99 delivery 15 min ± 9 s`
-  private func single(_ variant: Int) -> String {
-    headline.compactMap { index -> String? in
+  private func single(_ variant: Int, without decisive: Int? = nil) -> String {
+    headline.filter { $0 != decisive }.compactMap { index -> String? in
       let metric = metrics.metrics[index]
       let sample = metrics.sample(index, variant: variant)
       guard sample.count > 0 else { return nil }
       if metric.isCensored, let share = metrics.share(index, variant: variant) {
         if share.successes == 0 { return "it never recovers within the run (\(share.count) runs)" }
-        let restricted = share.successes < share.count ? ", counting the rest with the end of the run" : ""
-        return
-          "recovered in \(value(index, variant)) (\(share.successes) of \(share.count) runs\(restricted))"
+        return "recovered in \(value(index, variant)) (\(self.share(variant))\(restriction(variant)))"
       }
       return "\(metric.title) \(value(index, variant))"
     }.joined(separator: ", ")

@@ -11,6 +11,12 @@ struct Envelope {
   /// Rows that went in; column c stands for rows c · rows / columns ..< (c + 1) · rows / columns.
   var rows: Int
 
+  /// Columns that were made before.
+  init(columns: [Column?], rows: Int) {
+    self.columns = columns
+    self.rows = rows
+  }
+
   /// Cuts `values` into at most `limit` columns. Values that are not finite count as missing. O(rows).
   init(_ values: [Double?], columns limit: Int) {
     rows = values.count

@@ -1,12 +1,47 @@
 extension HTMLReport {
   /// Every word that the report uses in a sense of its own, as design.md defines it.
   static var terms: String {
-    var html = "<section>\n<h2>What the words mean</h2>\n<dl>\n"
+    definitionList("What the words mean", definitions)
+  }
+
+  private static func definitionList(_ title: String, _ definitions: [(String, String)]) -> String {
+    var html = "<section>\n<h2>\(title)</h2>\n<dl>\n"
     for (term, definition) in definitions {
       html += "<dt>\(Markup.escape(term))</dt>\n<dd>\(Markup.escape(definition))</dd>\n"
     }
     return html + "</dl>\n</section>\n"
   }
+
+  /// The words of a report on replications.
+  static var replicationTerms: String {
+    definitionList("What the statistics mean", replicationDefinitions)
+  }
+
+  private static let replicationDefinitions: [(String, String)] = [
+    (
+      "Replication",
+      "All strategies run once with the same seed: they meet the same events and the same network (common random numbers)."
+    ),
+    (
+      "95 % interval",
+      "Computed from other seeds in the same way, 19 of 20 such intervals hold the expected value. Student's t with one "
+        + "degree of freedom less than replications."
+    ),
+    (
+      "Paired difference",
+      "Strategy minus strategy, seed by seed. What the seed does to both cancels, so small differences show."
+    ),
+    (
+      "Holm's procedure",
+      "With many pairs one differs by chance. The intervals of the differences are widened such that a metric has a false "
+        + "difference with at most 5 % probability."
+    ),
+    (
+      "Made it",
+      "A run that never recovers counts with the time there was. The share of runs that recovered stands beside it, with "
+        + "Wilson's interval."
+    ),
+  ]
 
   private static let definitions: [(String, String)] = [
     ("Strategy", "One variant of the scenario. All variants meet the same events and the same network."),
@@ -96,6 +131,8 @@ extension HTMLReport {
         print-color-adjust:exact;-webkit-print-color-adjust:exact}
       .best{font-weight:700;color:var(--best)}
       .bad{font-weight:700;color:var(--incident)}
+      .weak{color:var(--muted)}
+      td small{color:var(--muted);font-weight:400;font-size:11.5px}
       .best::before{content:"\\2713\\00a0"}
       dl{display:grid;grid-template-columns:minmax(140px,max-content) 1fr;gap:6px 20px;font-size:14px}
       dt{font-weight:600}

@@ -21,6 +21,28 @@ public enum HTMLReport {
     title: String, question: String? = nil, results: [VariantResult], verdict: String, scenarioJSON: String,
     command: String, version: String, seed: UInt64
   ) -> String {
+    var body = "<p class=\"facts\">\(Markup.escape(facts(results, seed: seed)))</p>\n"
+    if !results.isEmpty { body += summaryTable(results) + figures(results) }
+    return page(
+      Page(
+        title: title, question: question, verdict: verdict, body: body, scenarioJSON: scenarioJSON,
+        command: command, version: version, seeds: "seed \(seed)"))
+  }
+
+  /// What is in every report: what was asked and found, then a part of its own, the terms, and how to run it again.
+  struct Page {
+    var title: String
+    var question: String?
+    var verdict: String
+    /// HTML.
+    var body: String
+    var scenarioJSON: String
+    var command: String
+    var version: String
+    var seeds: String
+  }
+
+  static func page(_ page: Page) -> String {
     var html = """
       <!DOCTYPE html>
       <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
@@ -28,37 +50,31 @@ public enum HTMLReport {
       <meta charset="utf-8"/>
       <meta name="viewport" content="width=device-width, initial-scale=1"/>
       <meta name="color-scheme" content="light dark"/>
-      <title>\(Markup.escape(title))</title>
+      <title>\(Markup.escape(page.title))</title>
       <style>
       \(styleSheet)</style>
       </head>
       <body>
       <main>
       <header>
-      <h1>\(Markup.escape(title))</h1>
+      <h1>\(Markup.escape(page.title))</h1>
 
       """
-    if let question { html += "<p class=\"question\">\(Markup.escape(question))</p>\n" }
+    if let question = page.question { html += "<p class=\"question\">\(Markup.escape(question))</p>\n" }
     html += "</header>\n<section class=\"verdict\" aria-label=\"Verdict\">\n"
-    for line in verdict.split(whereSeparator: \.isNewline) {
+    for line in page.verdict.split(whereSeparator: \.isNewline) {
       html += "<p>\(Markup.escape(String(line)))</p>\n"
     }
-    html += "</section>\n"
-    html += "<p class=\"facts\">\(Markup.escape(facts(results, seed: seed)))</p>\n"
-    if !results.isEmpty {
-      html += summaryTable(results)
-      html += figures(results)
-    }
-    html += terms
+    html += "</section>\n" + page.body + terms
     html += """
       <section>
       <h2>How to run it again</h2>
-      <pre><code>\(Markup.escape(command))</code></pre>
+      <pre><code>\(Markup.escape(page.command))</code></pre>
       <details>
       <summary>The scenario as it was run</summary>
-      <pre><code>\(Markup.escape(scenarioJSON))</code></pre>
+      <pre><code>\(Markup.escape(page.scenarioJSON))</code></pre>
       </details>
-      <p class="facts">fleetsim \(Markup.escape(version)), seed \(seed)</p>
+      <p class="facts">fleetsim \(Markup.escape(page.version)), \(page.seeds)</p>
       </section>
       </main>
       </body>
@@ -137,7 +153,7 @@ public enum HTMLReport {
     return html
   }
 
-  private static func figure(_ title: String, _ caption: String, _ svg: String) -> String {
+  static func figure(_ title: String, _ caption: String, _ svg: String) -> String {
     """
     <section>
     <h2>\(title)</h2>
@@ -151,7 +167,7 @@ public enum HTMLReport {
     """
   }
 
-  private static func clippingNote(_ chart: StripChart) -> String {
+  static func clippingNote(_ chart: StripChart) -> String {
     chart.clippedLimit.map { " Cut off at \($0); ▲ marks where a value is higher." } ?? ""
   }
 }

@@ -91,6 +91,8 @@ struct PlotLine {
     case thin
     /// One value a column, its mean: for charts with many lines.
     case mean
+    /// The mean in a band from low to high: an interval about it.
+    case band
   }
   var envelope: Envelope
   /// Where the first row begins and the last one ends, microseconds.
@@ -110,12 +112,13 @@ extension SVGCanvas {
     for run in Self.runs(of: line.envelope.columns) {
       let points = run.map { c in
         let column = line.envelope.columns[c]!
-        let isMean = line.style == .mean
+        let isMean = line.style == .mean || line.style == .band
         return (
           x: plot.px(time: line.time(of: c)), high: plot.py(isMean ? column.mean : column.high),
           low: plot.py(isMean ? column.mean : column.low)
         )
       }
+      if line.style == .band { drawBand(line, run, in: plot) }
       if line.style == .area {
         var area = PathBuilder()
         area.move(points[0].x, plot.bottom)
@@ -137,6 +140,20 @@ extension SVGCanvas {
       let width = line.style == .thin ? 0.8 : isBand ? 0.7 : 1.6
       self.path(path.data, fill: isBand ? line.ink : nil, stroke: line.ink, width: width, dash: line.dash)
     }
+  }
+
+  private mutating func drawBand(_ line: PlotLine, _ run: Range<Int>, in plot: Plot) {
+    let points = run.map { c in
+      let column = line.envelope.columns[c]!
+      return (x: plot.px(time: line.time(of: c)), high: plot.py(column.high), low: plot.py(column.low))
+    }
+    guard points.contains(where: { $0.low - $0.high >= 0.3 }) else { return }
+    var band = PathBuilder()
+    band.move(points[0].x, points[0].high)
+    for p in Self.withoutFlats(points.map { ($0.x, $0.high) }).dropFirst() { band.line(p.0, p.1) }
+    for p in Self.withoutFlats(points.reversed().map { ($0.x, $0.low) }) { band.line(p.0, p.1) }
+    band.close()
+    path(band.data, fill: line.ink, fillOpacity: 0.3)
   }
 
   /// Triangles at the top edge where a series is cut off there.

@@ -152,7 +152,13 @@ struct StripChart {
       let span = line.times.upperBound - line.times.lowerBound
       let from = line.times.lowerBound + span * Double(columns.lowerBound) / Double(count)
       let to = line.times.lowerBound + span * Double(columns.upperBound) / Double(count)
-      let range = format(low) == format(high) ? format(low) : "\(format(low)) … \(format(high))"
+      let range: String
+      if line.style == .band {
+        let mean = values.reduce(0) { $0 + $1.mean } / Double(values.count)
+        range = "mean \(format(mean)), 95 % band from \(format(low)) to \(format(high))"
+      } else {
+        range = format(low) == format(high) ? format(low) : "\(format(low)) … \(format(high))"
+      }
       let x = plot.px(time: from)
       canvas.hover(
         x: x, y: plot.y, width: plot.px(time: to) - x, height: plot.height,

@@ -48,7 +48,11 @@ extension CommandSpecification {
       "What varies comes from --jitter and --vary (every combination of their values), or without them from the "
         + "scenario's compare section. All variants see the same events at the same times. With --out there is a "
         + "folder for each variant (timeseries.csv, delivery_histogram.csv) beside summary.csv, report.html, "
-        + "comparison.svg and run.json."
+        + "comparison.svg and run.json.",
+      "With --seeds or --precision every variant runs with several seeds, the same ones for all (the scenario's seed, "
+        + "the next one and so on), and the result says how sure it is: means with 95 % intervals, paired differences "
+        + "to the first variant, ranks with ties. With --out it writes statistics.csv, differences.csv, "
+        + "replications.csv (a row of summary.csv for each run), report.html, comparison.svg and run.json.",
     ]
     command.arguments = [scenario]
     command.options = [
@@ -60,6 +64,16 @@ extension CommandSpecification {
       OptionSpecification(
         "vary", value: "path=a,b,c", isRepeatable: true,
         help: "Values to compare for a key of the scenario, as tapi.bucket.capacity=2000/s,4000/s."),
+      OptionSpecification("seeds", value: "n", help: "Run every variant with n seeds, from 2."),
+      OptionSpecification(
+        "precision", value: "p", isRepeatable: true,
+        help:
+          "Run seeds, at least 10, until the means are this precise with 95 % confidence: 2% asks it of recovery_s, "
+          + "time_to_delivery_p99_s and attempts_mean_per_device_day; recovery_s=10 or lost_events=5% of one column "
+          + "of summary.csv, in its unit or as a share."),
+      OptionSpecification(
+        "max-seeds", value: "n",
+        help: "The most seeds for --precision. (default: \(ReplicationRequest.defaultMaximum))"),
       seed, settings, set, out, jobs, threads, memoryLimit, check, quiet,
     ]
     command.examples = [
@@ -70,6 +84,9 @@ extension CommandSpecification {
       Example(
         "fleetsim compare scenario.json5 --jitter none,full --vary fleet.phones.retries=gate,timer",
         "Every combination, four variants:"),
+      Example(
+        "fleetsim compare scenario.json5 --jitter additive:10,full --precision 2%",
+        "How much better, and how sure is it?"),
     ]
     return command
   }()

@@ -10,6 +10,7 @@ struct RunCommand {
   var environment: CommandEnvironment
 
   func execute() throws {
+    if let asked = request.replications { return try executeReplications(asked) }
     let loaded = try LoadedScenario(request.input)
     let base = try loaded.decode()
     let choices = try choices(base, loaded)
@@ -50,9 +51,11 @@ struct RunCommand {
   }
 
   /// Runs at a time: as many as were asked for, or as fit into memory.
-  private func workers(_ variants: [Variant], _ options: RunOptions, _ path: String) throws -> Int {
+  func workers(
+    _ variants: [Variant], _ options: RunOptions, _ path: String, replications: Int = 1
+  ) throws -> Int {
     let asked = request.jobs ?? onlineProcessors()
-    let memory = ComparisonMemory(variants, options: options)
+    let memory = ComparisonMemory(variants, replications: replications, options: options)
     let workers = try request.memory.workers(memory, atMost: asked, path)
     if workers < asked {
       Console.printError(
@@ -63,7 +66,7 @@ struct RunCommand {
     return workers
   }
 
-  private func choices(_ base: ScenarioFile.Decoded, _ loaded: LoadedScenario) throws -> [VariantChoice] {
+  func choices(_ base: ScenarioFile.Decoded, _ loaded: LoadedScenario) throws -> [VariantChoice] {
     guard request.compares else { return [VariantChoice(name: loaded.name, overrides: [])] }
     let axes = request.axes.isEmpty ? base.axes.map(VariantChoice.axis) : request.axes
     guard !axes.isEmpty else {

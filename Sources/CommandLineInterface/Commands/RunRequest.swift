@@ -42,6 +42,8 @@ struct RunRequest: Sendable {
   var compares: Bool
   /// What `--jitter` and `--vary` say.
   var axes: [[VariantChoice]]
+  /// Several seeds; nil: the scenario's alone.
+  var replications: ReplicationRequest?
   var outputPath: String?
   /// nil: one per core.
   var jobs: Int?
@@ -64,6 +66,7 @@ struct RunRequest: Sendable {
       let values = try Self.items(list, of: option)
       axes.append(VariantChoice.axis(ScenarioFile.Axis(path: path, values: values)))
     }
+    replications = compares ? try ReplicationRequest(parsed) : nil
     outputPath = parsed.value("out")
     memory = try MemoryLimit(parsed)
     checks = parsed.has("check")

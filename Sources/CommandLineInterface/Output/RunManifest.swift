@@ -26,6 +26,8 @@ struct RunManifest {
   var arguments: [String]
   var seed: UInt64
   var checks: Bool
+  /// With seeds from `seed` on; nil: that one alone.
+  var replications: Int?
   var runs: [Run] = []
   /// The scenario as normalised, JSON.
   var scenario: String
@@ -60,25 +62,28 @@ struct RunManifest {
       ])
     }
     let perSecond = wall.seconds > 0 ? 1 / wall.seconds : 0
-    let members: [(String, JSONText.Value)] = [
-      ("program", .string("fleetsim")),
-      ("version", .string(CommandLineTool.version)),
-      ("arguments", .array(arguments.map { .string($0) })),
-      ("seed", .unsigned(seed)),
-      ("checks", .bool(checks)),
-      ("runs", .array(runs)),
-      ("files", .array(files)),
-      ("scenario", .raw(scenario)),
-      (
-        "wall",
-        .object([
-          ("seconds", .decimal(wall.seconds)), ("jobs", .integer(Int64(wall.workers))),
-          ("runsWithTwins", .integer(Int64(wall.runs))),
-          ("virtualSecondsPerSecond", .decimal(wall.virtualSeconds * perSecond)),
-          ("attemptsPerSecond", .decimal(Double(wall.attempts) * perSecond)),
-        ])
-      ),
-    ]
+    let seeds = replications.map { [("replications", JSONText.Value.integer(Int64($0)))] } ?? []
+    let members: [(String, JSONText.Value)] =
+      [
+        ("program", .string("fleetsim")),
+        ("version", .string(CommandLineTool.version)),
+        ("arguments", .array(arguments.map { .string($0) })),
+        ("seed", .unsigned(seed)),
+      ] + seeds + [
+        ("checks", .bool(checks)),
+        ("runs", .array(runs)),
+        ("files", .array(files)),
+        ("scenario", .raw(scenario)),
+        (
+          "wall",
+          .object([
+            ("seconds", .decimal(wall.seconds)), ("jobs", .integer(Int64(wall.workers))),
+            ("runsWithTwins", .integer(Int64(wall.runs))),
+            ("virtualSecondsPerSecond", .decimal(wall.virtualSeconds * perSecond)),
+            ("attemptsPerSecond", .decimal(Double(wall.attempts) * perSecond)),
+          ])
+        ),
+      ]
     return JSONText.text(.object(members)) + "\n"
   }
 }

@@ -29,6 +29,15 @@ struct OpenFleet {
     }
   }
 
+  /// Microseconds: the mean wait of one run, the first `warmUp` of which (0 … 1) is left out.
+  func meanWait(warmUp: Double) throws -> Double {
+    let rows = try run().series.rows
+    let counted = rows.dropFirst(Int(Double(rows.count) * warmUp))
+    let delivered = counted.reduce(0) { $0 + $1.deliveredEvents }
+    let sum = counted.reduce(0) { $0 + $1.timeToDeliverySum }
+    return Double(sum) / Double(delivered) - Double(latency.microseconds) - serviceTime.mean
+  }
+
   /// The share of requests that find the system full.
   var blocking: Estimate {
     get throws {

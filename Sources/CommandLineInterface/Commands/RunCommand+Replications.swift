@@ -1,0 +1,86 @@
+import FleetExperiments
+import FleetMetrics
+import FleetReports
+import FleetSimulation
+
+/// `fleetsim compare --seeds` and `--precision`.
+extension RunCommand {
+  func executeReplications(_ asked: ReplicationRequest) throws {
+    let loaded = try LoadedScenario(request.input)
+    let base = try loaded.decode()
+    let choices = try choices(base, loaded)
+    if choices.contains(where: { $0.overrides.contains { $0.path == "seed" } }) {
+      throw UsageError(
+        "Seeds can't be compared with --seeds or --precision, which run every variant with several.")
+    }
+    let decoded = try loaded.decodeAll(choices)
+    printWarnings(decoded, loaded.path)
+    var options = RunOptions()
+    options.checks = request.checks
+    let variants = zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
+    let plan = ReplicationPlan(
+      firstSeed: base.scenario.seed, count: asked.count, precision: asked.precision)
+    let workers = try workers(variants, options, loaded.path, replications: plan.count)
+    options.threads = request.threads ?? 1
+    let output = try request.outputPath.map { try OutputDirectory($0) }
+    try Interruption.check()
+    if !request.isQuiet { try Console.print(heading(loaded, decoded, plan)) }
+
+    let started = environment.monotonicSeconds()
+    let control = ComparisonControl()
+    let work = BackgroundWork(
+      work: { [options] in
+        try Replications.run(variants, plan: plan, options: options, workers: workers, control: control)
+      }, cancel: control.cancel, progress: { control.progress }, environment: environment)
+    let comparison = try work.run(showsProgress: !request.isQuiet)
+    let seconds = environment.monotonicSeconds() - started
+
+    let verdict = ReplicatedVerdict.text(comparison)
+    let printed = Result {
+      try Console.print(
+        request.isQuiet ? verdict + "\n" : ReplicationTable.render(comparison) + "\n" + verdict + "\n")
+    }
+    if let output {
+      let progress = control.progress
+      let wall = RunManifest.Wall(
+        seconds: seconds, workers: workers, runs: progress.finishedRuns,
+        virtualSeconds: Double(progress.virtualTime) / 1e6, attempts: progress.attempts)
+      var manifest = RunManifest(
+        arguments: arguments, seed: base.scenario.seed, checks: request.checks, scenario: base.normalisedJSON,
+        wall: wall)
+      manifest.replications = comparison.replications
+      let files = ReplicatedResultFiles(
+        comparison: comparison, choices: choices, title: loaded.name, question: base.scenario.question,
+        verdict: verdict, manifest: manifest)
+      try output.write(files.all)
+    }
+    try printed.get()
+    if !request.isQuiet { try Console.print(replicationsClosing(output)) }
+  }
+
+  private func heading(
+    _ loaded: LoadedScenario, _ decoded: [ScenarioFile.Decoded], _ plan: ReplicationPlan
+  ) -> String {
+    let scenario = decoded[0].scenario
+    let devices = scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
+    var text =
+      "\(loaded.path): \(FigureText.grouped(devices)) devices, \(FigureText.span(scenario.duration.microseconds))"
+    if decoded.count > 1 { text += ", \(decoded.count) variants" }
+    if plan.precision.isEmpty {
+      text += ", \(plan.count) replications (seeds from \(plan.firstSeed))"
+    } else {
+      let metrics = plan.precision.map(\.metric).joined(separator: ", ")
+      text += ", 10 to \(plan.count) replications (seeds from \(plan.firstSeed)) until \(metrics) are precise"
+    }
+    return text + "\n" + (scenario.question.map { $0 + "\n" } ?? "") + "\n"
+  }
+
+  private func replicationsClosing(_ output: OutputDirectory?) -> String {
+    guard let output else { return "\nNo files written; --out DIR writes the CSV files and a report.\n" }
+    let files = [
+      OutputFile.report, OutputFile.statistics, OutputFile.differences, OutputFile.replications,
+      OutputFile.manifest, OutputFile.picture,
+    ]
+    return "\nWritten to \(output.path): \(files.joined(separator: ", "))\n"
+  }
+}

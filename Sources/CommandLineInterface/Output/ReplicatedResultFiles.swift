@@ -1,0 +1,33 @@
+import FleetExperiments
+import FleetMetrics
+import FleetReports
+
+/// The files of a comparison with replications, in a fixed order.
+struct ReplicatedResultFiles {
+  var comparison: ReplicatedComparison
+  var choices: [VariantChoice]
+  var title: String
+  var question: String?
+  var verdict: String
+  var manifest: RunManifest
+
+  /// Everything, `run.json` last.
+  var all: [OutputFile] {
+    let tables = [
+      OutputFile(OutputFile.statistics, StatisticsCSV.bytes(of: comparison.metrics)),
+      OutputFile(OutputFile.differences, DifferencesCSV.bytes(of: comparison.metrics)),
+      OutputFile(OutputFile.replications, SummaryCSV.bytes(of: comparison.rows)),
+    ]
+    var manifest = manifest
+    manifest.files = tables
+    manifest.runs = choices.map { RunManifest.Run(name: $0.name, folder: "", overrides: $0.overrides) }
+    let report = HTMLReport.render(
+      title: title, question: question, comparison: comparison, verdict: verdict,
+      scenarioJSON: manifest.scenario, command: manifest.command, version: CommandLineTool.version)
+    return tables + [
+      OutputFile(OutputFile.report, Array(report.utf8)),
+      OutputFile(OutputFile.picture, Array(SVGChart.replicationPicture(comparison).utf8)),
+      OutputFile(OutputFile.manifest, Array(manifest.text.utf8)),
+    ]
+  }
+}

@@ -1,0 +1,201 @@
+import FleetExperiments
+import FleetMetrics
+import FleetStatistics
+
+extension HTMLReport {
+  /// Renders the report of a comparison with replications: the verdict, the tables with intervals, differences to the
+  /// first variant, then the mean curves with their bands.
+  public static func render(
+    title: String, question: String? = nil, comparison: ReplicatedComparison, verdict: String,
+    scenarioJSON: String, command: String, version: String
+  ) -> String {
+    let seeds = seeds(comparison)
+    var body = "<p class=\"facts\">\(Markup.escape(facts(comparison)))</p>\n"
+    body += means(comparison.metrics)
+    if comparison.variants.count > 1 { body += differences(comparison.metrics) }
+    body += figures(comparison) + replicationTerms
+    return page(
+      Page(
+        title: title, question: question, verdict: verdict, body: body, scenarioJSON: scenarioJSON,
+        command: command, version: version, seeds: seeds))
+  }
+
+  private static func seeds(_ comparison: ReplicatedComparison) -> String {
+    let last = comparison.plan.seed(of: max(comparison.replications - 1, 0))
+    return "seeds \(comparison.plan.firstSeed) to \(last)"
+  }
+
+  private static func facts(_ comparison: ReplicatedComparison) -> String {
+    let runs = comparison.curves.compactMap(\.facts)
+    var facts: [String] = []
+    func add<Value: Hashable>(_ value: (RunFacts) -> Value, _ text: (Value) -> String) {
+      if let first = runs.first.map(value), runs.allSatisfy({ value($0) == first }) {
+        facts.append(text(first))
+      }
+    }
+    add(\.devices) { "\(Humanised.count($0)) devices" }
+    add(\.duration) { "\(Humanised.duration($0)) of virtual time" }
+    add(\.nominalCapacityMilli) { "capacity \(Humanised.compact(Double($0) / 1_000)) requests/s" }
+    add(\.incidents) { incidents in
+      incidents.isEmpty
+        ? "no incident"
+        : incidents.map {
+          "\($0.label) from \(Humanised.duration($0.start)) for \(Humanised.duration($0.end - $0.start))"
+        }.joined(separator: " · ")
+    }
+    facts.append("\(comparison.replications) replications, \(seeds(comparison))")
+    return facts.joined(separator: " · ")
+  }
+
+  // MARK: Tables
+
+  /// The verdict's metrics and what else describes a run.
+  private static let shown = [
+    MetricCatalogue.lost, MetricCatalogue.recovery, MetricCatalogue.timeToDelivery, MetricCatalogue.attempts,
+    "pending_events", "time_to_delivery_p50_s", "peak_offered_ratio", "herd_factor_ratio",
+    "idle_while_backlogged_s",
+  ]
+  private static let titles = [
+    "pending_events": "pending at the end",
+    "time_to_delivery_p50_s": "p50 delivery",
+    "peak_offered_ratio": "peak load, × capacity",
+    "herd_factor_ratio": "herd factor", "idle_while_backlogged_s": "idle while backlogged",
+  ]
+
+  private static func columns(_ metrics: ReplicatedMetrics, headlineOnly: Bool = false) -> [Int] {
+    shown.compactMap { name in
+      metrics.metrics.firstIndex { $0.name == name && (!headlineOnly || $0.isHeadline) }
+    }
+  }
+
+  private static func means(_ metrics: ReplicatedMetrics) -> String {
+    let columns = columns(metrics)
+    let rankings = columns.map { metrics.ranking($0) }
+    return table("Results", metrics, columns, rows: metrics.variants.indices) { column, variant in
+      let ranking = rankings[column]
+      let index = columns[column]
+      let isRanked = metrics.metrics[index].isHeadline && ranking.ranks.contains { ($0 ?? 1) > 1 }
+      let rank = isRanked ? ranking.ranks[variant] : nil
+      return Cell(
+        text: ReplicationText.mean(metrics, index, variant), rank: rank, isBest: rank == 1,
+        details: ReplicationText.details(metrics, index, variant), share: share(metrics, index, variant))
+    } + """
+      <p class="facts">Mean ± half of its 95 % interval over the replications. ✓ and the number behind # are the rank \
+      among the verdict's metrics: one more than the number of strategies that are significantly better, so those that \
+      can't be told apart share one. A run that never recovers counts with the time there was. Every other metric is in statistics.csv.</p>
+      </section>
+
+      """
+  }
+
+  private static func share(_ metrics: ReplicatedMetrics, _ index: Int, _ variant: Int) -> String? {
+    guard let share = metrics.share(index, variant: variant), share.successes < share.count else {
+      return nil
+    }
+    return
+      "\(share.successes) of \(share.count) (\(ReplicationText.percent(share.low)) to \(ReplicationText.percent(share.high)))"
+  }
+
+  private static func differences(_ metrics: ReplicatedMetrics) -> String {
+    let columns = columns(metrics, headlineOnly: true)
+    let rankings = columns.map { metrics.ranking($0) }
+    let first = Markup.escape(metrics.variants[0])
+    let pairs = metrics.variants.count * (metrics.variants.count - 1) / 2
+    var html = table(
+      "Differences to \(metrics.variants[0])", metrics, columns, rows: metrics.variants.indices.dropFirst()
+    ) { column, variant in
+      let pair = rankings[column].pair(0, variant)
+      let metric = metrics.metrics[columns[column]]
+      return Cell(
+        text: ReplicationText.difference(metric, pair) + (pair.differs ? " *" : ""), rank: nil, isBest: false,
+        details: ReplicationText.details(metric, pair), isWeak: !pair.differs)
+    }
+    if let chart = DifferenceChart(metrics, theme: .variables) {
+      html += "<figure class=\"chart\">\n" + chart.svg() + "</figure>\n"
+    }
+    html += """
+      <p class="facts">Strategy minus \(first), seed by seed: what both have in common cancels. * can be told apart from \
+      0: the interval, widened by Holm's procedure over the \(pairs) pair\(pairs == 1 ? "" : "s") of a metric, does not \
+      contain it. In the picture as shares of \(first)'s mean.</p>
+      </section>
+
+      """
+    return html
+  }
+
+  private struct Cell {
+    var text: String
+    var rank: Int?
+    var isBest: Bool
+    var details: String
+    var share: String?
+    var isWeak = false
+  }
+
+  /// A section that is still open at its end.
+  private static func table(
+    _ title: String, _ metrics: ReplicatedMetrics, _ columns: [Int], rows: some Sequence<Int>,
+    _ cell: (_ column: Int, _ variant: Int) -> Cell
+  ) -> String {
+    var html = "<section>\n<h2>\(Markup.escape(title))</h2>\n<div class=\"chart\">\n<table>\n<thead><tr>"
+    html += "<th scope=\"col\">strategy</th>"
+    for index in columns {
+      let metric = metrics.metrics[index]
+      let heading = Markup.escape(titles[metric.name] ?? metric.title)
+      html += "<th scope=\"col\" title=\"\(Markup.escape(metric.definition))\">\(heading)</th>"
+    }
+    html += "</tr></thead>\n<tbody>\n"
+    for variant in rows {
+      html += "<tr><th scope=\"row\"><span class=\"swatch\" style=\"background:"
+      html +=
+        "var(--s\(variant % Theme.seriesCount))\"></span>\(Markup.escape(metrics.variants[variant]))</th>"
+      for column in columns.indices {
+        let cell = cell(column, variant)
+        let mark = cell.isBest ? " class=\"best\"" : cell.isWeak ? " class=\"weak\"" : ""
+        html += "<td\(mark) title=\"\(Markup.escape(cell.details))\">\(breakable(cell.text))"
+        if let rank = cell.rank { html += " <small>#\(rank)</small>" }
+        if let share = cell.share { html += "<br/><small>\(Markup.escape(share))</small>" }
+        html += "</td>"
+      }
+      html += "</tr>\n"
+    }
+    return html + "</tbody>\n</table>\n</div>\n"
+  }
+
+  /// The half width on a line of its own: eleven columns fit only so.
+  private static func breakable(_ text: String) -> String {
+    guard let range = text.range(of: " ± ") else { return Markup.escape(text) }
+    return Markup.escape(String(text[..<range.lowerBound])) + "<br/>± "
+      + Markup.escape(String(text[range.upperBound...]))
+  }
+
+  // MARK: Figures
+
+  private static func figures(_ comparison: ReplicatedComparison) -> String {
+    let charts = ReplicationCharts(comparison: comparison, theme: .variables)
+    let width = comparison.curves.compactMap(\.facts).map { $0.duration / Int64(max($0.capacity.count, 1)) }
+      .max()
+    let means = width.map { " Means over \(Humanised.duration($0))." } ?? ""
+    let band = "Line: mean of the replications; band: its 95 % interval at each time by itself."
+    let offered = charts.offered()
+    var html = figure(
+      "Offered load",
+      "Upload attempts reaching the server, requests per second. \(band) Dashed: capacity. Shaded: incidents.\(means)"
+        + clippingNote(offered), offered.svg())
+    let goodput = charts.goodput()
+    html += figure(
+      "Goodput",
+      "Batches accepted for the first time, per second. \(band) Dashed: capacity.\(means)"
+        + clippingNote(goodput), goodput.svg())
+    html += figure(
+      "Backlog",
+      "Events created and neither accepted nor dropped. \(band) Grey: the twins, the same runs without incidents.",
+      charts.backlog().svg())
+    if let overlay = charts.backlogOverlay() {
+      html += figure(
+        "All strategies after the incident", band,
+        overlay.svg(label: "Backlog of all strategies after the incident"))
+    }
+    return html
+  }
+}

@@ -1,0 +1,142 @@
+import FleetExperiments
+import FleetMetrics
+
+/// Mean curves of replications with their 95 % bands.
+struct ReplicationCharts {
+  var comparison: ReplicatedComparison
+  var theme: Theme
+  private var curves: [VariantCurves] { comparison.curves }
+
+  init(comparison: ReplicatedComparison, theme: Theme) {
+    self.comparison = comparison
+    self.theme = theme
+  }
+
+  // MARK: Strips
+
+  func offered() -> StripChart {
+    rates("Offered load, mean of the replications, requests per second", unit: "requests/s", \.offered)
+  }
+
+  func goodput() -> StripChart {
+    rates("Goodput, mean of the replications, batches per second", unit: "batches/s", \.goodput)
+  }
+
+  func backlog() -> StripChart {
+    let envelopes = curves.map { Self.envelope($0.backlog) }
+    let limit = envelopes.map(\.maximum).max() ?? 0
+    var chart = chart(
+      "Undelivered events, mean of the replications", limit: limit, unit: "events", envelopes: envelopes)
+    for (i, curve) in curves.enumerated() {
+      var twin = line(Self.envelope(curve.twinBacklog), curve, ink: .twin, style: .mean)
+      twin.dash = "3 2"
+      chart.strips[i].lines.insert(twin, at: 0)
+      chart.strips[i].notes = notes(MetricCatalogue.recovery, i) { "recovered in " + $0 }
+    }
+    return chart
+  }
+
+  private func rates(
+    _ label: String, unit: String, _ values: KeyPath<VariantCurves, [VariantCurves.Point?]>
+  ) -> StripChart {
+    let envelopes = curves.map { Self.envelope($0[keyPath: values]) }
+    let capacity = curves.map { Double($0.facts?.nominalCapacityMilli ?? 0) / 1_000 }.max() ?? 0
+    let limit = MetricCharts.clipped(
+      envelopes.map(\.maximum).max() ?? 0, typical: envelopes.map { $0.highQuantile(0.9) }.max() ?? 0,
+      capacity: capacity)
+    var chart = chart(label, limit: limit, unit: unit, envelopes: envelopes)
+    for (i, curve) in curves.enumerated() {
+      let reference = Envelope((curve.facts?.capacity ?? []).map { $0 }, columns: Int.max)
+      var steps = line(reference, curve, ink: .capacity, style: .line)
+      steps.dash = "6 4"
+      chart.strips[i].reference = steps
+      chart.strips[i].notes =
+        values == \.offered
+        ? notes("peak_offered_ratio", i) { "peak \($0)×" }
+          + notes("herd_factor_ratio", i) { "herd factor \($0)×" }
+        : notes("idle_while_backlogged_s", i) { "\($0) idle" }
+    }
+    return chart
+  }
+
+  private func notes(_ metric: String, _ variant: Int, _ text: (String) -> String) -> [String] {
+    guard let index = comparison.metrics.metrics.firstIndex(where: { $0.name == metric }) else { return [] }
+    let value = ReplicationText.mean(comparison.metrics, index, variant)
+    return value == "–" ? [] : [value == "never" ? "never recovered" : text(value)]
+  }
+
+  private func chart(_ label: String, limit: Double, unit: String, envelopes: [Envelope]) -> StripChart {
+    let limit = max(limit, 1)
+    let strips = curves.enumerated().map { i, curve in
+      StripChart.Strip(
+        name: curve.name, index: i, lines: [line(envelopes[i], curve, ink: .series(i), style: .band)],
+        incidents: curve.facts?.incidents ?? [], duration: curve.facts?.duration ?? 0)
+    }
+    var chart = StripChart(
+      strips: strips, scale: .linear(limit: limit), ticks: Scale.ticks(upTo: limit, count: 3), label: label,
+      format: { Humanised.compact($0) + " " + unit }, theme: theme,
+      stripHeight: curves.count == 1 ? 160 : 78)
+    chart.hovers = 60
+    return chart
+  }
+
+  private func line(_ envelope: Envelope, _ curve: VariantCurves, ink: Ink, style: PlotLine.Style) -> PlotLine
+  {
+    PlotLine(
+      envelope: envelope, times: 0...Double(max(curve.facts?.duration ?? 0, 1)), ink: ink, style: style)
+  }
+
+  private static func envelope(_ points: [VariantCurves.Point?]) -> Envelope {
+    Envelope(
+      columns: points.map { $0.map { .init(low: max($0.low, 0), high: $0.high, mean: $0.mean) } },
+      rows: points.count)
+  }
+
+  // MARK: Overlay
+
+  /// All backlogs in one plot, from the end of the last incident; nil for a single variant or without an incident.
+  func backlogOverlay() -> OverlayChart? {
+    let ends = curves.map { $0.facts?.incidents.map(\.end).max() }
+    let lengths = zip(curves, ends).compactMap { curve, end -> Double? in
+      guard let end, let duration = curve.facts?.duration, end < duration else { return nil }
+      return Double(duration - end)
+    }
+    guard curves.count > 1, lengths.count == curves.count, let longest = lengths.max() else { return nil }
+    let shown = min(longest, slowestRecovery.map { $0 * 1.25 + 120e6 } ?? longest)
+    let lead = shown / 25
+    let lines = curves.enumerated().map { i, curve -> OverlayChart.Line in
+      let end = Double(ends[i].flatMap { $0 } ?? 0)
+      let points = curve.backlog
+      let width = Double(curve.facts?.duration ?? 0) / Double(max(points.count, 1))
+      let first = max(Int((end - lead) / width), 0)
+      let last = min(Int((end + shown) / width) + 1, points.count)
+      let range = first..<max(first, last)
+      let line = PlotLine(
+        envelope: Self.envelope(Array(points[range])),
+        times: Double(range.lowerBound) * width - end...Double(range.upperBound) * width - end,
+        ink: .series(i), style: .band, dash: Theme.dash(i))
+      return OverlayChart.Line(
+        name: curve.name, line: line, note: notes(MetricCatalogue.recovery, i) { $0 }.first ?? "")
+    }
+    let highest = lines.map(\.line.envelope.maximum).max() ?? 0
+    return OverlayChart(
+      title: "Backlog, events", noteTitle: "recovered in", lines: lines, times: -lead...max(shown, 1),
+      limit: max(highest * 1.05, 1), theme: theme)
+  }
+
+  /// Microseconds, if every replication of every variant recovers.
+  private var slowestRecovery: Double? {
+    let metrics = comparison.metrics
+    guard let index = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery }) else {
+      return nil
+    }
+    var slowest = 0.0
+    for variant in metrics.variants.indices {
+      for value in metrics.values(of: index, variant: variant) {
+        guard case .time(let time, _) = value else { return nil }
+        slowest = max(slowest, time * 1e6)
+      }
+    }
+    return slowest
+  }
+}

@@ -1,0 +1,126 @@
+import FleetExperiments
+import FleetStatistics
+
+/// The short result tables of a comparison with replications.
+public enum ReplicationTable {
+  /// Aligned text: the variants with their means, half widths and ranks; then each against the first one.
+  public static func render(_ comparison: ReplicatedComparison) -> String {
+    let metrics = comparison.metrics
+    var text = means(metrics).terminal(width: 110)
+    if metrics.variants.count > 1 {
+      text +=
+        "\nAgainst \(metrics.variants[0]), seed by seed (* can be told apart from it):\n"
+        + differences(metrics).terminal(width: 110)
+    }
+    return text
+  }
+
+  /// The same as Markdown tables.
+  public static func markdown(_ comparison: ReplicatedComparison) -> String {
+    let metrics = comparison.metrics
+    var text = means(metrics).markdown()
+    if metrics.variants.count > 1 {
+      text +=
+        "\nAgainst \(metrics.variants[0]), seed by seed (* can be told apart from it):\n\n"
+        + differences(metrics).markdown()
+    }
+    return text
+  }
+
+  private static func headline(_ metrics: ReplicatedMetrics) -> [Int] {
+    metrics.metrics.indices.filter { metrics.metrics[$0].isHeadline }
+  }
+
+  private static func means(_ metrics: ReplicatedMetrics) -> TextTable {
+    let headline = headline(metrics)
+    let ranks = headline.map { metrics.ranking($0).ranks }
+    let hasRanks = metrics.variants.count > 1
+    return TextTable(
+      columns: [.init(title: "strategy", isNumber: false), .init(title: "recovered")]
+        + headline.map { .init(title: metrics.metrics[$0].title) },
+      rows: metrics.variants.indices.map { variant in
+        [metrics.variants[variant], recoveries(metrics, variant)]
+          + zip(headline, ranks).map { index, ranks in
+            let text = ReplicationText.mean(metrics, index, variant)
+            return hasRanks ? ranks[variant].map { text + " #\($0)" } ?? text : text
+          }
+      })
+  }
+
+  private static func recoveries(_ metrics: ReplicatedMetrics, _ variant: Int) -> String {
+    guard let index = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery }),
+      let share = metrics.share(index, variant: variant)
+    else { return "no incident" }
+    return "\(share.successes)/\(share.count)"
+  }
+
+  private static func differences(_ metrics: ReplicatedMetrics) -> TextTable {
+    let headline = headline(metrics)
+    let rankings = headline.map { metrics.ranking($0) }
+    return TextTable(
+      columns: [.init(title: "strategy", isNumber: false)]
+        + headline.map { .init(title: metrics.metrics[$0].title) },
+      rows: metrics.variants.indices.dropFirst().map { variant in
+        [metrics.variants[variant]]
+          + zip(headline, rankings).map { index, ranking in
+            let pair = ranking.pair(0, variant)
+            return ReplicationText.difference(metrics.metrics[index], pair) + (pair.differs ? " *" : "  ")
+          }
+      })
+  }
+}
+
+/// Cells of tables of replications.
+enum ReplicationText {
+  /// `12 min 30 s ± 4 s`; `–` without a value.
+  static func mean(_ metrics: ReplicatedMetrics, _ index: Int, _ variant: Int) -> String {
+    let sample = metrics.sample(index, variant: variant)
+    guard sample.count > 0 else { return "–" }
+    if let share = metrics.share(index, variant: variant), share.successes == 0 { return "never" }
+    return MetricText.interval(
+      metrics.metrics[index], sample.mean, metrics.interval(index, variant: variant)?.halfWidth)
+  }
+
+  /// `-12 s ± 4 s`, with the half width of Holm's interval.
+  static func difference(_ metric: Metric, _ pair: PairwiseRanking.Pair) -> String {
+    guard pair.difference.sample.count > 0 else { return "–" }
+    return MetricText.interval(
+      metric, pair.difference.mean, pair.interval?.halfWidth, isSigned: true)
+  }
+
+  /// What hovering over a mean tells: how many runs, their spread and extremes.
+  static func details(_ metrics: ReplicatedMetrics, _ index: Int, _ variant: Int) -> String {
+    let metric = metrics.metrics[index]
+    let values = metrics.values(of: index, variant: variant).compactMap(\.restricted)
+    guard let low = values.min(), let high = values.max() else { return "no run has a value" }
+    var text = "\(metric.name): \(values.count) runs, from \(MetricText.value(metric, low))"
+    text += " to \(MetricText.value(metric, high))"
+    if let deviation = metrics.sample(index, variant: variant).standardDeviation {
+      text += ", standard deviation \(MetricText.value(metric, deviation))"
+    }
+    if let interval = metrics.interval(index, variant: variant) {
+      text +=
+        "; 95 % interval \(MetricText.value(metric, interval.low)) to \(MetricText.value(metric, interval.high))"
+    }
+    if let share = metrics.share(index, variant: variant) {
+      text +=
+        "; \(share.successes) of \(share.count) made it, that is \(percent(share.low)) to \(percent(share.high))"
+    }
+    return text
+  }
+
+  /// The same of a difference.
+  static func details(_ metric: Metric, _ pair: PairwiseRanking.Pair) -> String {
+    guard let own = pair.difference.interval(), let p = pair.pValue, let adjusted = pair.adjustedP else {
+      return "\(metric.name): too few pairs"
+    }
+    return
+      "\(metric.name): \(pair.difference.sample.count) pairs, own 95 % interval "
+      + "\(MetricText.value(metric, own.low, isSigned: true)) to \(MetricText.value(metric, own.high, isSigned: true)), "
+      + "p \(probability(p)), by Holm \(probability(adjusted))"
+  }
+
+  static func probability(_ p: Double) -> String { p < 0.0001 ? "< 0.0001" : MetricText.plain(p) }
+
+  static func percent(_ share: Double) -> String { MetricText.plain(share * 100) + " %" }
+}

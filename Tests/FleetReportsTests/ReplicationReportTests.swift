@@ -1,0 +1,122 @@
+import FleetExperiments
+import FleetMetrics
+import FleetSimulation
+import FleetStatistics
+import SimulationKernel
+import TAPIModel
+import Testing
+
+@testable import FleetReports
+
+@Suite("The report of replications")
+struct ReplicationReportTests {
+  /// Three strategies of a synthetic fleet with a seed's own noise; the third loses events.
+  static func comparison(replications: Int = 6) throws -> ReplicatedComparison {
+    let server = TAPIConfiguration.Server.bucket(
+      TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))
+    let outage = Incident(
+      kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .start, duration: .seconds(600))
+    let variants = ["wide <jitter>", "narrow", "dropper"].enumerated().map { i, name in
+      Variant(
+        name: name,
+        scenario: Scenario(
+          duration: .seconds(3_600), tapi: TAPIConfiguration(server: server, incidents: [outage]),
+          fleet: [Cohort(name: "phones", devices: i + 1, events: .poisson(meanGap: .seconds(1)))]))
+    }
+    return try Replications.run(
+      variants, plan: ReplicationPlan(firstSeed: 1, count: replications), options: .init(), workers: 2,
+      control: .init()
+    ) { scenario, _, _ in
+      let isTwin = scenario.tapi.incidents.isEmpty
+      let devices = scenario.fleet[0].devices
+      var record = SyntheticFleet.record(
+        rows: 3_600, wave: devices == 2 ? 0.9 : 0.3, loses: devices == 3,
+        outage: isTwin ? nil : 600..<1_200)
+      let noise = Int64((scenario.seed &* 2_654_435_761) % 89)
+      for i in record.series.rows.indices where !isTwin && i > 1_200 {
+        record.series.rows[i].retries += noise
+        record.series.rows[i].backlogEvents += noise * 30
+      }
+      record.cost.attempts += noise * 1_000
+      return record
+    }
+  }
+
+  static func render(_ comparison: ReplicatedComparison) -> String {
+    HTMLReport.render(
+      title: "herd", question: "Which?", comparison: comparison,
+      verdict: ReplicatedVerdict.text(comparison), scenarioJSON: "{}", command: "fleetsim compare --seeds 6",
+      version: "1.0")
+  }
+
+  @Test("It is well-formed, of one file, without script, and leads with the verdict")
+  func document() throws {
+    let html = Self.render(try Self.comparison())
+    #expect(HTMLReportTests.problem(in: html) == nil)
+    for forbidden in ["<script", "javascript:", "src=", "@import", "url(", "<link", "onload", "nan", "inf\""]
+    {
+      #expect(!html.contains(forbidden), "\(forbidden)")
+    }
+    var rest = html[...]
+    for part in [
+      "aria-label=\"Verdict\"", "6 replications, seeds 1 to 6", ">Results</h2>",
+      "Differences to wide &lt;jitter&gt;",
+      ">Offered load</h2>", ">Goodput</h2>", ">Backlog</h2>", ">All strategies after the incident</h2>",
+      ">What the statistics mean</h2>", ">What the words mean</h2>", "fleetsim compare --seeds 6",
+    ] {
+      let range = try #require(rest.range(of: part), "\(part)")
+      rest = rest[range.upperBound...]
+    }
+  }
+
+  @Test("Tables have intervals, curves have bands, and both tell their figures under the pointer")
+  func intervals() throws {
+    let comparison = try Self.comparison()
+    let html = Self.render(comparison)
+    #expect(html.contains("<br/>± "))
+    #expect(html.contains("fill-opacity=\"0.30\""))
+    #expect(html.contains("95 % band from "))
+    #expect(html.contains("standard deviation "))
+    #expect(html.contains("by Holm "))
+    #expect(html.contains("can be told apart</title>"))
+  }
+
+  @Test("The terminal's tables have a rank behind each mean and a star behind what can be told apart")
+  func terminal() throws {
+    let comparison = try Self.comparison()
+    let text = ReplicationTable.render(comparison)
+    let lines = text.split(separator: "\n").map(String.init)
+    #expect(lines[0].hasPrefix("strategy"))
+    #expect(lines[2].contains("#1"))
+    #expect(lines.contains("Against wide <jitter>, seed by seed (* can be told apart from it):"))
+    #expect(lines.last?.hasPrefix("dropper") == true && lines.last?.contains("*") == true)
+    #expect(ReplicationTable.markdown(comparison).contains("| dropper |"))
+  }
+
+  @Test("A single variant has means, but no differences and no ranks")
+  func single() throws {
+    let comparison = try Replications.run(
+      [
+        Variant(
+          name: "alone",
+          scenario: Scenario(
+            duration: .seconds(60),
+            tapi: TAPIConfiguration(
+              server: .bucket(
+                TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000_000, burst: 10))),
+            fleet: [Cohort(name: "phones", devices: 5, events: .poisson(meanGap: .seconds(1)))]))
+      ], plan: ReplicationPlan(firstSeed: 3, count: 3), workers: 1)
+    let html = Self.render(comparison)
+    #expect(HTMLReportTests.problem(in: html) == nil)
+    #expect(!html.contains("Differences to") && !html.contains("<small>#"))
+    #expect(!ReplicationTable.render(comparison).contains("#"))
+    #expect(ReplicationTable.render(comparison).contains("no incident"))
+  }
+
+  @Test("The picture stands alone")
+  func picture() throws {
+    let svg = SVGChart.replicationPicture(try Self.comparison())
+    #expect(HTMLReportTests.problem(in: svg) == nil)
+    #expect(svg.contains("mean of 6 replications and its 95 % band") && !svg.contains("var("))
+  }
+}

@@ -30,7 +30,8 @@ struct RunManifest {
   /// The scenario as normalised, JSON.
   var scenario: String
   var files: [OutputFile] = []
-  var wall: Wall
+  /// nil of what was merged from runs made before.
+  var wall: Wall?
 
   /// The command line as a shell takes it.
   var command: String {
@@ -59,8 +60,7 @@ struct RunManifest {
         ("sha256", .string(SHA256.hexadecimal(file.bytes))),
       ])
     }
-    let perSecond = wall.seconds > 0 ? 1 / wall.seconds : 0
-    let members: [(String, JSONText.Value)] = [
+    var members: [(String, JSONText.Value)] = [
       ("program", .string("fleetsim")),
       ("version", .string(CommandLineTool.version)),
       ("arguments", .array(arguments.map { .string($0) })),
@@ -69,16 +69,20 @@ struct RunManifest {
       ("runs", .array(runs)),
       ("files", .array(files)),
       ("scenario", .raw(scenario)),
-      (
-        "wall",
-        .object([
-          ("seconds", .decimal(wall.seconds)), ("jobs", .integer(Int64(wall.workers))),
-          ("runsWithTwins", .integer(Int64(wall.runs))),
-          ("virtualSecondsPerSecond", .decimal(wall.virtualSeconds * perSecond)),
-          ("attemptsPerSecond", .decimal(Double(wall.attempts) * perSecond)),
-        ])
-      ),
     ]
+    if let wall {
+      let perSecond = wall.seconds > 0 ? 1 / wall.seconds : 0
+      members.append(
+        (
+          "wall",
+          .object([
+            ("seconds", .decimal(wall.seconds)), ("jobs", .integer(Int64(wall.workers))),
+            ("runsWithTwins", .integer(Int64(wall.runs))),
+            ("virtualSecondsPerSecond", .decimal(wall.virtualSeconds * perSecond)),
+            ("attemptsPerSecond", .decimal(Double(wall.attempts) * perSecond)),
+          ])
+        ))
+    }
     return JSONText.text(.object(members)) + "\n"
   }
 }

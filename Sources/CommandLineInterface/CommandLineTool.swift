@@ -62,6 +62,8 @@ public enum CommandLineTool {
       try SweepCommand(request: SweepRequest(parsed), environment: environment).execute()
     case "merge":
       try MergeCommand(parsed).execute()
+    case "check":
+      try CheckCommand(request: CheckRequest(parsed), environment: environment).execute()
     case "validate":
       try ValidateCommand(request: InputRequest(parsed), isQuiet: parsed.has("quiet")).execute()
     case "presets":

@@ -12,7 +12,9 @@ extension CommandSpecification {
       "A scenario file says who the clients are, what the server can take and what goes wrong; fleetsim runs it on a "
         + "virtual clock. The same scenario and seed give the same bytes in every CSV file."
     ]
-    command.subcommands = [run, compare, sweep, merge, validate, trace, presets, conformance, bench, help]
+    command.subcommands = [
+      run, compare, sweep, merge, checkBaseline, validate, trace, presets, conformance, bench, help,
+    ]
     command.examples = [
       Example(
         "fleetsim validate scenario.json5", "Check a scenario and see its normal load against the capacity:"),
@@ -175,7 +177,7 @@ extension CommandSpecification {
       ArgumentSpecification(
         "topic",
         help:
-          "run, compare, sweep, merge, validate, trace, presets, conformance, bench, exit-codes or columns.",
+          "run, compare, sweep, merge, check, validate, trace, presets, conformance, bench, exit-codes or columns.",
         isOptional: true)
     ]
     return command

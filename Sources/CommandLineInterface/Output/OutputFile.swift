@@ -12,10 +12,15 @@ package struct OutputFile: Sendable, Hashable {
   static let timeSeries = "timeseries.csv"
   static let deliveries = "delivery_histogram.csv"
   static let summary = "summary.csv"
+  static let statistics = "statistics.csv"
+  static let differences = "differences.csv"
+  static let replications = "replications.csv"
   static let manifest = "run.json"
   static let report = "report.html"
   static let picture = "comparison.svg"
   /// Everything that fleetsim writes beside folders of variants.
-  static let topLevelNames: Set<String> = [timeSeries, deliveries, summary, manifest, report, picture]
+  static let topLevelNames: Set<String> = [
+    timeSeries, deliveries, summary, statistics, differences, replications, manifest, report, picture,
+  ]
   static let variantNames: Set<String> = [timeSeries, deliveries]
 }

@@ -28,14 +28,14 @@ struct MergeCommand {
     }
     let output = try OutputDirectory(outputPath)
     let reader = SweepResults(file.plan, in: directory)
-    var summaries: [RunSummary] = []
+    var comparison = ReplicatedComparison(merging: file.plan.variants.map(\.name), seeds: file.plan.seeds)
     var shown: [VariantResult] = []
     var missing: [SweepResults<SweepDirectory>.Missing] = []
     for seed in file.plan.seeds.all {
       try Interruption.check()
       switch try reader.results(of: seed) {
       case .success(let results):
-        summaries += results.map(\.summary)
+        comparison.add(results)
         if shown.isEmpty { shown = results }
       case .failure(let lacking): missing += lacking.runs
       }
@@ -44,7 +44,7 @@ struct MergeCommand {
     guard missing.isEmpty || isPartial, !shown.isEmpty else {
       throw CommandFailure(.failed, refusal(shown.isEmpty))
     }
-    try write(file, shown, summaries, to: output)
+    try write(file, shown, comparison, to: output)
   }
 
   private static var mostNamed: Int { 20 }
@@ -69,16 +69,24 @@ struct MergeCommand {
   }
 
   private func write(
-    _ file: SweepPlanFile, _ shown: [VariantResult], _ summaries: [RunSummary], to output: OutputDirectory
+    _ file: SweepPlanFile, _ shown: [VariantResult], _ comparison: ReplicatedComparison,
+    to output: OutputDirectory
   ) throws {
-    let verdict = Verdict.sentence(shown)
+    let choices = file.plan.variants.map { VariantChoice(name: $0.name, overrides: $0.overrides) }
+    let isReplicated = comparison.replications > 1
+    let verdict = isReplicated ? ReplicatedVerdict.text(comparison) : Verdict.sentence(shown)
     let manifest = RunManifest(
       arguments: file.arguments, seed: file.plan.seeds.first, checks: false, scenario: file.scenario)
     let files = ResultFiles(
-      results: shown,
-      choices: file.plan.variants.map { VariantChoice(name: $0.name, overrides: $0.overrides) },
-      isComparison: true, title: file.title, question: file.question, verdict: verdict, manifest: manifest)
-    try output.write(files.all)
+      results: shown, choices: choices, isComparison: true, title: file.title, question: file.question,
+      verdict: verdict, manifest: manifest)
+    var all = files.all
+    if isReplicated {
+      all.append(OutputFile(OutputFile.statistics, StatisticsCSV.bytes(of: comparison.metrics)))
+      all.append(OutputFile(OutputFile.differences, DifferencesCSV.bytes(of: comparison.metrics)))
+      all.append(OutputFile(OutputFile.replications, SummaryCSV.bytes(of: comparison.rows)))
+    }
+    try output.write(all)
     try Console.print(isQuiet ? verdict + "\n" : TerminalTable.render(shown) + "\n" + verdict + "\n")
     if !isQuiet { try Console.print("\nWritten to \(output.path)\n") }
   }

@@ -19,7 +19,7 @@ struct SweepRequest: Sendable {
   /// - Parameter environment: variables that a job scheduler may have set.
   /// - Throws: `UsageError`.
   init(_ parsed: ParsedArguments, environment: [String: String] = Self.schedulerVariables()) throws {
-    run = try RunRequest(parsed, compares: true)
+    run = try RunRequest(parsed, compares: false)
     guard run.outputPath != nil else {
       throw UsageError("Missing expected option '--out <dir>': a sweep keeps its runs there.")
     }

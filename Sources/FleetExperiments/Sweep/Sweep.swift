@@ -48,7 +48,7 @@ public enum Sweep {
       guard let job = state.withLock({ $0.nextUnchecked() }) else { return false }
       let record = try store.record(job.name)
       state.withLock { state in
-        for job in state.checked(job, record) { control.add(job.scenario(scenarios)) }
+        for job in state.checked(job, record) { _ = control.add(job.scenario(scenarios)) }
       }
       return true
     }
@@ -61,7 +61,7 @@ public enum Sweep {
         let more = state.withLock { $0.followers(of: job, record) }
         for job in more where try store.record(job.name) == nil {
           state.withLock { state in
-            control.add(job.scenario(scenarios))
+            _ = control.add(job.scenario(scenarios))
             state.toDo.append(job)
           }
         }

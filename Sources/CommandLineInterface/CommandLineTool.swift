@@ -59,6 +59,12 @@ public enum CommandLineTool {
     case "run", "compare":
       let request = try RunRequest(parsed, compares: command.name == "compare")
       try RunCommand(request: request, arguments: arguments, environment: environment).execute()
+    case "sweep":
+      try SweepCommand(request: SweepRequest(parsed), environment: environment).execute()
+    case "merge":
+      try MergeCommand(parsed).execute()
+    case "check":
+      try CheckCommand(request: CheckRequest(parsed), environment: environment).execute()
     case "validate":
       try ValidateCommand(request: InputRequest(parsed), isQuiet: parsed.has("quiet")).execute()
     case "presets":

@@ -17,17 +17,18 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
   var meaning: String {
     switch self {
     case .success: "Done."
-    case .failed: "A client failed conformance vectors; each is listed with file and line."
+    case .failed:
+      "Vectors failed, metrics are worse than their baseline, or a sweep lacks runs: each is named."
     case .usage: "The command line is wrong: an unknown option or strategy, a missing argument."
     case .data:
-      "A scenario, Settings or vector file is wrong, each problem by line; or a run lacks memory."
+      "A scenario, Settings, vector or baseline file is wrong, or a sweep's; or a run lacks memory."
     case .noInput: "An input file does not exist, is a directory or cannot be read."
     case .internalError: "A checker found the simulator inconsistent with itself: a bug in fleetsim."
     case .cannotCreate:
       "The output cannot be created, or is in the place of something fleetsim did not write."
     case .inputOutput: "Writing failed half-way, for example on a full disk; nothing half-written is left."
-    case .interrupted: "Interrupted (Ctrl-C); the output directory is as it was."
-    case .terminated: "Terminated (SIGTERM); the output directory is as it was."
+    case .interrupted: "Interrupted (Ctrl-C); output is as it was, but a sweep keeps what is complete."
+    case .terminated: "Terminated (SIGTERM); output is as it was, but a sweep keeps what is complete."
     }
   }
 

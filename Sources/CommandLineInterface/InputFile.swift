@@ -5,8 +5,8 @@ enum InputFile {
 
   /// The text of the file at `path`.
   /// - Throws: `CommandFailure`: 66 if it does not exist, is a directory or cannot be read; 65 if it is not UTF-8 or too large.
-  static func text(_ path: String) throws(CommandFailure) -> String {
-    let bytes = try bytes(path)
+  static func text(_ path: String, limit: Int = limit) throws(CommandFailure) -> String {
+    let bytes = try bytes(path, limit: limit)
     if let offset = firstInvalidUTF8(bytes) {
       throw CommandFailure(
         .data,
@@ -15,7 +15,7 @@ enum InputFile {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
+  static func bytes(_ path: String, limit: Int = limit) throws(CommandFailure) -> [UInt8] {
     let descriptor = open(path, O_RDONLY)
     guard descriptor >= 0 else { throw unreadable(path, errno) }
     defer { close(descriptor) }

@@ -56,10 +56,10 @@ package enum Interruption {
 
   static func code(_ signal: Int32) -> ExitCode { signal == SIGTERM ? .terminated : .interrupted }
 
-  static func failure(_ signal: Int32) -> CommandFailure {
-    CommandFailure(
-      code(signal),
-      signal == SIGTERM ? "Terminated: nothing was written." : "Interrupted: nothing was written.")
+  static let nothing = "nothing was written"
+
+  static func failure(_ signal: Int32, _ remains: String = nothing) -> CommandFailure {
+    CommandFailure(code(signal), "\(signal == SIGTERM ? "Terminated" : "Interrupted"): \(remains).")
   }
 
   /// - Throws: `CommandFailure` if a signal has come.

@@ -20,6 +20,16 @@ public struct ComparisonMemory: Sendable {
     results = estimates.reduce(0) { Self.sum($0, $1.resultBytes) }
   }
 
+  /// Of runs that each leave memory when they are done: every scenario under `seeds` seeds.
+  /// - Parameter scenarios: at least one.
+  public init(leaving scenarios: [Scenario], seeds: Int, options: RunOptions = .init()) {
+    let atOnce = 1_024
+    let largest = scenarios.map { MemoryEstimate($0, options: options) }
+      .sorted { $0.expected > $1.expected }.prefix(atOnce)
+    estimates = Array(largest.flatMap { repeatElement($0, count: min(seeds, atOnce)) }.prefix(atOnce))
+    results = 0
+  }
+
   /// How many runs there are, and so how many can run at once.
   public var runs: Int { estimates.count.multipliedReportingOverflow(by: replications).partialValue }
 

@@ -86,9 +86,13 @@ public enum Replications {
     }
   }
 
-  private struct Reduced: Sendable {
+  struct Reduced: Sendable {
     var summaries: [RunSummary]
     var curves: [CurveSample]
+  }
+
+  static func reduced(_ results: [VariantResult]) -> Reduced {
+    Reduced(summaries: results.map(\.summary), curves: results.map { CurveSample($0) })
   }
 
   package static func run(
@@ -106,15 +110,13 @@ public enum Replications {
           return variant
         }
       },
-      reduce: { _, results in
-        Reduced(summaries: results.map(\.summary), curves: results.map { CurveSample($0) })
-      },
+      reduce: { _, results in reduced(results) },
       fold: { _, reduced in found.withLock { add(reduced, to: &$0) } })
     try scheduler.run(workers: workers)
     return found.withLock { $0 }
   }
 
-  private static func add(_ reduced: Reduced, to found: inout ReplicatedComparison) -> Bool {
+  static func add(_ reduced: Reduced, to found: inout ReplicatedComparison) -> Bool {
     for (variant, summary) in reduced.summaries.enumerated() {
       found.metrics.add(summary, to: variant)
       found.curves[variant].add(reduced.curves[variant])

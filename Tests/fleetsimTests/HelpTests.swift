@@ -14,6 +14,8 @@ struct HelpTests {
     arguments: [
       ("fleetsim", ["--help"]), ("run", ["help", "run"]), ("compare", ["help", "compare"]),
       ("validate", ["help", "validate"]),
+      ("sweep", ["help", "sweep"]), ("merge", ["help", "merge"]),
+      ("check", ["help", "check"]),
       ("presets", ["help", "presets"]), ("conformance", ["help", "conformance"]),
       ("bench", ["help", "bench"]),
       ("help", ["help", "help"]), ("exit-codes", ["help", "exit-codes"]),
@@ -31,7 +33,7 @@ struct HelpTests {
 
   @Test(
     "every way to ask for help gives the same screen",
-    arguments: ["run", "compare", "validate", "presets", "conformance", "bench"])
+    arguments: ["run", "compare", "sweep", "merge", "check", "validate", "presets", "conformance", "bench"])
   func waysToAsk(command: String) throws {
     let scratch = try Scratch()
     let screen = try Tool.run(["help", command], in: scratch.url).standardOutput

@@ -1,4 +1,5 @@
 import CommandLineInterface
+import FleetExperiments
 import Foundation
 import Testing
 

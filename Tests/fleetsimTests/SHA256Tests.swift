@@ -1,4 +1,4 @@
-import CommandLineInterface
+import FleetExperiments
 import Testing
 
 /// The examples that NIST publishes with FIPS 180-4, and lengths around the block's end.

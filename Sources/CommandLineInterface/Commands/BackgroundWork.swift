@@ -9,6 +9,8 @@ struct BackgroundWork<Value: Sendable> {
   var cancel: () -> Void
   var progress: () -> ComparisonControl.Progress
   var environment: CommandEnvironment
+  /// What a signal leaves, for the message.
+  var remains = Interruption.nothing
 
   private final class Outcome: Sendable {
     let value = Mutex<Result<Value, any Error>?>(nil)
@@ -26,7 +28,7 @@ struct BackgroundWork<Value: Sendable> {
     var deadline: Double?
     while true {
       if let result = outcome.value.withLock({ $0 }) {
-        try Interruption.check()
+        if let signal = Interruption.pending { throw Interruption.failure(signal, remains) }
         return try result.get()
       }
       let now = environment.monotonicSeconds()
@@ -36,7 +38,7 @@ struct BackgroundWork<Value: Sendable> {
           // A run that does not listen cannot hold the user up: nothing has been written yet, so the process
           // may just end.
           line.clear()
-          Console.printError(Interruption.failure(signal).description + "\n")
+          Console.printError(Interruption.failure(signal, remains).description + "\n")
           _exit(Interruption.code(signal).rawValue)
         }
         deadline = deadline ?? now + 0.7

@@ -1,3 +1,4 @@
+import FleetExperiments
 import FleetMetrics
 import FleetSimulation
 

@@ -60,10 +60,10 @@ struct LoadedScenario {
 
   /// The combinations of `axes`, or of the scenario's own `compare` section.
   /// - Throws: `UsageError` if there are too many or two have one name.
-  static func choices(_ axes: [[VariantChoice]]) throws -> [VariantChoice] {
-    guard VariantChoice.count(of: axes, limit: mostVariants) != nil else {
+  static func choices(_ axes: [[VariantChoice]], limit: Int = mostVariants) throws -> [VariantChoice] {
+    guard VariantChoice.count(of: axes, limit: limit) != nil else {
       let product = axes.map { String($0.count) }.joined(separator: " times ")
-      throw UsageError("\(product) values make too many variants: at most \(mostVariants) can be compared.")
+      throw UsageError("\(product) values make too many variants: at most \(limit) can be compared.")
     }
     let choices = VariantChoice.combinations(axes)
     var names: Set<String> = []

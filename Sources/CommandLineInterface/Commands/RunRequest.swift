@@ -25,6 +25,11 @@ struct InputRequest: Sendable {
     }
   }
 
+  init(path: String, overrides: [Override]) {
+    scenarioPath = path
+    self.overrides = overrides
+  }
+
   static func assignment(
     _ text: String, option: String, example: String
   ) throws -> (path: String, value: String) {
@@ -75,7 +80,7 @@ struct RunRequest: Sendable {
     threads = try Self.count(parsed, "threads", "t", through: 64)
   }
 
-  private static func count(
+  static func count(
     _ parsed: ParsedArguments, _ option: String, _ valueName: String, through limit: Int
   ) throws -> Int? {
     guard let text = parsed.value(option) else { return nil }

@@ -32,7 +32,8 @@ struct RunManifest {
   /// The scenario as normalised, JSON.
   var scenario: String
   var files: [OutputFile] = []
-  var wall: Wall
+  /// nil of what was merged from runs made before.
+  var wall: Wall?
 
   /// The command line as a shell takes it.
   var command: String {
@@ -61,19 +62,22 @@ struct RunManifest {
         ("sha256", .string(SHA256.hexadecimal(file.bytes))),
       ])
     }
-    let perSecond = wall.seconds > 0 ? 1 / wall.seconds : 0
     let seeds = replications.map { [("replications", JSONText.Value.integer(Int64($0)))] } ?? []
-    let members: [(String, JSONText.Value)] =
+    var members: [(String, JSONText.Value)] =
       [
-        ("program", .string("fleetsim")),
-        ("version", .string(CommandLineTool.version)),
-        ("arguments", .array(arguments.map { .string($0) })),
-        ("seed", .unsigned(seed)),
+      ("program", .string("fleetsim")),
+      ("version", .string(CommandLineTool.version)),
+      ("arguments", .array(arguments.map { .string($0) })),
+      ("seed", .unsigned(seed)),
       ] + seeds + [
-        ("checks", .bool(checks)),
-        ("runs", .array(runs)),
-        ("files", .array(files)),
-        ("scenario", .raw(scenario)),
+      ("checks", .bool(checks)),
+      ("runs", .array(runs)),
+      ("files", .array(files)),
+      ("scenario", .raw(scenario)),
+    ]
+    if let wall {
+      let perSecond = wall.seconds > 0 ? 1 / wall.seconds : 0
+      members.append(
         (
           "wall",
           .object([
@@ -82,8 +86,8 @@ struct RunManifest {
             ("virtualSecondsPerSecond", .decimal(wall.virtualSeconds * perSecond)),
             ("attemptsPerSecond", .decimal(Double(wall.attempts) * perSecond)),
           ])
-        ),
-      ]
+        ))
+    }
     return JSONText.text(.object(members)) + "\n"
   }
 }

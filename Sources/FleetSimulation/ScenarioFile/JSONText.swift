@@ -58,3 +58,8 @@ extension PositionedValue {
     }
   }
 }
+
+extension PositionedValue {
+  /// As JSON, pretty-printed with two spaces: text that was written so comes back as it was. Ends without a line feed.
+  package var prettyJSON: String { JSONText.pretty(self) }
+}

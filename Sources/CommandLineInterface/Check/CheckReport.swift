@@ -1,0 +1,166 @@
+import FleetExperiments
+import FleetStatistics
+
+/// What came of checking one scenario.
+struct CheckOutcome {
+  var baseline: Baseline
+  var file: BaselineFile
+  var scenarioPath: String
+  var changes: [MetricChange]
+
+  var worse: [MetricChange] { changes.filter { $0.judgement == .worse } }
+
+  /// Where a metric stands in the baseline.
+  func line(_ change: MetricChange) -> Int {
+    file.lines[baseline.scenario]?[change.metric.name] ?? 1
+  }
+}
+
+/// The forms of what a check found.
+enum CheckReport {
+  /// A line for each metric that moved, the worse ones first.
+  static func text(_ outcome: CheckOutcome, isQuiet: Bool) -> String {
+    let moved = outcome.changes.filter { $0.judgement != .unchanged }
+    var text = heading(outcome, moved) + "\n"
+    for judgement in [MetricChange.Judgement.worse, .better, .tolerated] where judgement == .worse || !isQuiet
+    {
+      for change in moved where change.judgement == judgement { text += "  \(line(change))\n" }
+    }
+    return text
+  }
+
+  private static func heading(_ outcome: CheckOutcome, _ moved: [MetricChange]) -> String {
+    let count = outcome.changes.count
+    let head = "\(outcome.baseline.scenario) (\(outcome.baseline.seeds.count) seeds): "
+    if moved.isEmpty { return head + "all \(count) metrics as recorded" }
+    let kinds = [
+      (MetricChange.Judgement.worse, "worse"), (.better, "better"), (.tolerated, "moved within tolerance"),
+    ]
+    let parts = kinds.compactMap { kind, word in
+      let number = moved.count { $0.judgement == kind }
+      return number > 0 ? "\(number) \(word)" : nil
+    }
+    return head + "of \(count) metrics \(parts.joined(separator: ", "))"
+  }
+
+  /// `worse   recovery_s: 12 min 28 s ± 20 s, now 1 h 20 min ± 1 min: +1 h 08 min ± 1 min, not significantly worse is allowed`
+  private static func line(_ change: MetricChange) -> String {
+    let word =
+      switch change.judgement {
+      case .unchanged: "same"
+      case .tolerated: "moved"
+      case .better: "better"
+      case .worse: "WORSE"
+      }
+    let padding = String(repeating: " ", count: 7 - word.count)
+    return "\(word)\(padding)\(change.metric.name): \(movement(change))"
+  }
+
+  /// What it was, what it is, by how much it moved, and what was allowed.
+  static func movement(_ change: MetricChange) -> String {
+    let metric = change.metric
+    var text = "\(value(metric, change.recorded)), now \(value(metric, change.present))"
+    if change.appearances > 0 {
+      text += "; in \(change.appearances) of \(change.now.count) runs it has a value in only one of the two"
+    } else {
+      text += "; by \(interval(metric, change.difference.sample, isSigned: true))"
+      if change.recorded.mean != 0 {
+        text += " (\(percentage(change.difference.mean / abs(change.recorded.mean))))"
+      }
+    }
+    if change.judgement == .worse { text += "; allowed is \(allowed(change))" }
+    return text
+  }
+
+  private static func allowed(_ change: MetricChange) -> String {
+    let way =
+      switch change.metric.direction {
+      case .lowerIsBetter: "more"
+      case .higherIsBetter: "less"
+      case .neither: "more or less"
+      }
+    switch change.entry.tolerance {
+    case .relative(let share): return "\(MetricText.plain(share * 100)) % \(way)"
+    case .absolute(let limit): return "\(MetricText.value(change.metric, limit)) \(way)"
+    case .notSignificantlyWorse: return "what chance can explain"
+    }
+  }
+
+  private static func value(_ metric: Metric, _ sample: SampleStatistics) -> String {
+    sample.count == 0 ? "no value" : interval(metric, sample)
+  }
+
+  private static func interval(
+    _ metric: Metric, _ sample: SampleStatistics, isSigned: Bool = false
+  ) -> String {
+    MetricText.interval(metric, sample.mean, ConfidenceInterval(sample)?.halfWidth, isSigned: isSigned)
+  }
+
+  private static func percentage(_ share: Double) -> String {
+    (share > 0 ? "+" : "") + MetricText.plain(share * 100) + " %"
+  }
+
+  // MARK: Machines
+
+  /// Workflow commands: errors at the baseline's lines, a notice for what became better.
+  static func github(_ outcomes: [CheckOutcome]) -> String {
+    var text = ""
+    for outcome in outcomes {
+      let moved = outcome.changes.filter { $0.judgement != .unchanged }
+      for change in moved where change.judgement == .worse || change.judgement == .better {
+        let title = "\(outcome.baseline.scenario): \(change.metric.name)"
+        text += "::\(change.judgement == .worse ? "error" : "notice") "
+        text += "file=\(property(outcome.file.path)),line=\(outcome.line(change)),title=\(property(title))::"
+        text += message(movement(change)) + "\n"
+      }
+      text += heading(outcome, moved) + "\n"
+    }
+    return text
+  }
+
+  private static func message(_ text: String) -> String {
+    text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
+  }
+
+  private static func property(_ text: String) -> String {
+    message(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
+  }
+
+  /// A suite a scenario, a case a metric.
+  static func junit(_ outcomes: [CheckOutcome]) -> String {
+    let cases = outcomes.reduce(0) { $0 + $1.changes.count }
+    let failures = outcomes.reduce(0) { $0 + $1.worse.count }
+    var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+    text += "<testsuites name=\"fleetsim check\" tests=\"\(cases)\" failures=\"\(failures)\">\n"
+    for outcome in outcomes {
+      let name = attribute(outcome.baseline.scenario)
+      text +=
+        "  <testsuite name=\"\(name)\" tests=\"\(outcome.changes.count)\" failures=\"\(outcome.worse.count)\">\n"
+      for change in outcome.changes {
+        let opening = "    <testcase classname=\"\(name)\" name=\"\(attribute(change.metric.name))\""
+        if change.judgement == .worse {
+          text +=
+            "\(opening)>\n      <failure message=\"\(attribute(movement(change)))\"/>\n    </testcase>\n"
+        } else {
+          text += "\(opening)/>\n"
+        }
+      }
+      text += "  </testsuite>\n"
+    }
+    return text + "</testsuites>\n"
+  }
+
+  private static func attribute(_ text: String) -> String {
+    String(
+      text.unicodeScalars.map { scalar in
+        switch scalar {
+        case "&": "&amp;"
+        case "<": "&lt;"
+        case ">": "&gt;"
+        case "\"": "&quot;"
+        case _ where scalar.value < 0x20: " "
+        default: String(scalar)
+        }
+      }.joined())
+  }
+}

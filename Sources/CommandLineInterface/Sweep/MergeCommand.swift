@@ -1,0 +1,93 @@
+import FleetExperiments
+import FleetMetrics
+import FleetReports
+import FleetSimulation
+
+/// `fleetsim merge`: the result files of a sweep from its runs, or what is missing.
+struct MergeCommand {
+  var path: String
+  var outputPath: String
+  /// Whether seeds that lack a run are left out instead of refused.
+  var isPartial: Bool
+  var isQuiet: Bool
+
+  init(_ parsed: ParsedArguments) throws {
+    path = parsed.positional[0]
+    outputPath = parsed.value("out") ?? "\(path)/\(SweepDirectory.mergedName)"
+    isPartial = parsed.has("partial")
+    isQuiet = parsed.has("quiet")
+  }
+
+  func execute() throws {
+    let (directory, file) = try SweepDirectory.existing(path)
+    guard file.plan.version == CommandLineTool.version else {
+      throw CommandFailure(
+        .data,
+        "\(path)/\(SweepDirectory.planName): the sweep was made by fleetsim \(file.plan.version), this is "
+          + "\(CommandLineTool.version); merge it with that version, or sweep again")
+    }
+    let output = try OutputDirectory(outputPath)
+    let reader = SweepResults(file.plan, in: directory)
+    var comparison = ReplicatedComparison(merging: file.plan.variants.map(\.name), seeds: file.plan.seeds)
+    var shown: [VariantResult] = []
+    var missing: [SweepResults<SweepDirectory>.Missing] = []
+    for seed in file.plan.seeds.all {
+      try Interruption.check()
+      switch try reader.results(of: seed) {
+      case .success(let results):
+        comparison.add(results)
+        if shown.isEmpty { shown = results }
+      case .failure(let lacking): missing += lacking.runs
+      }
+    }
+    if !missing.isEmpty { report(missing, file) }
+    guard missing.isEmpty || isPartial, !shown.isEmpty else {
+      throw CommandFailure(.failed, refusal(shown.isEmpty))
+    }
+    try write(file, shown, comparison, to: output)
+  }
+
+  private static var mostNamed: Int { 20 }
+
+  private func report(_ missing: [SweepResults<SweepDirectory>.Missing], _ file: SweepPlanFile) {
+    let all = file.plan.variants.count * file.plan.seeds.count
+    let runs = missing.count { !$0.isTwin }
+    var text = "\(path): missing: \(runs) of \(all) runs and \(missing.count - runs) twins\n"
+    for run in missing.prefix(Self.mostNamed) {
+      text +=
+        "  \(run.isTwin ? "twin of " : "")\(run.variant), seed \(run.seed): "
+        + "\(SweepDirectory.runsName)/\(SweepDirectory.fileName(run.name))\n"
+    }
+    if missing.count > Self.mostNamed { text += "  and \(missing.count - Self.mostNamed) more\n" }
+    Console.printError(text)
+  }
+
+  private func refusal(_ hasNone: Bool) -> String {
+    "\(path): the sweep is not complete: the command that began it makes what is missing"
+      + (hasNone
+        ? "; no seed has all of its runs yet" : "; --partial merges the seeds that have all of their runs")
+  }
+
+  private func write(
+    _ file: SweepPlanFile, _ shown: [VariantResult], _ comparison: ReplicatedComparison,
+    to output: OutputDirectory
+  ) throws {
+    let choices = file.plan.variants.map { VariantChoice(name: $0.name, overrides: $0.overrides) }
+    let isReplicated = comparison.replications > 1
+    let verdict = isReplicated ? ReplicatedVerdict.text(comparison) : Verdict.sentence(shown)
+    let manifest = RunManifest(
+      arguments: file.arguments, seed: file.plan.seeds.first, checks: false, scenario: file.scenario)
+    let files = ResultFiles(
+      results: shown, choices: choices, isComparison: true, title: file.title, question: file.question,
+      verdict: verdict, manifest: manifest)
+    var all = files.all
+    if isReplicated {
+      all.append(OutputFile(OutputFile.statistics, StatisticsCSV.bytes(of: comparison.metrics)))
+      all.append(OutputFile(OutputFile.differences, DifferencesCSV.bytes(of: comparison.metrics)))
+      all.append(OutputFile(OutputFile.replications, SummaryCSV.bytes(of: comparison.rows)))
+    }
+    try output.write(all)
+    try Console.print(isQuiet ? verdict + "\n" : TerminalTable.render(shown) + "\n" + verdict + "\n")
+    if !isQuiet { try Console.print("\nWritten to \(output.path)\n") }
+  }
+}

@@ -1,0 +1,127 @@
+import FleetMetrics
+import FleetStatistics
+
+/// What a scenario gave when it was recorded, and how much worse it may become.
+public struct Baseline: Sendable, Hashable {
+  /// One metric under every seed.
+  public struct Entry: Sendable, Hashable {
+    /// Its column in `summary.csv`.
+    public var metric: String
+    public var tolerance: Metric.Tolerance
+    /// In the order of the seeds.
+    public var values: [MetricValue]
+
+    public init(metric: String, tolerance: Metric.Tolerance, values: [MetricValue]) {
+      self.metric = metric
+      self.tolerance = tolerance
+      self.values = values
+    }
+  }
+
+  /// The scenario's name.
+  public var scenario: String
+  /// `path=value`, applied to the scenario before anything else.
+  public var overrides: [String]
+  public var seeds: SeedRange
+  public var entries: [Entry]
+
+  public init(scenario: String, overrides: [String], seeds: SeedRange, entries: [Entry]) {
+    self.scenario = scenario
+    self.overrides = overrides
+    self.seeds = seeds
+    self.entries = entries
+  }
+
+  /// Records the metrics that have a value in any run.
+  /// - Parameters:
+  ///   - summaries: of the runs, in the order of the seeds.
+  ///   - tolerances: by metric, in place of the metric's own.
+  public init(
+    scenario: String, overrides: [String], seeds: SeedRange, summaries: [RunSummary],
+    tolerances: [String: Metric.Tolerance] = [:]
+  ) {
+    self.init(
+      scenario: scenario, overrides: overrides, seeds: seeds,
+      entries: MetricCatalogue.all.compactMap { metric in
+        let values = summaries.map { metric.value(of: $0) }
+        guard values.contains(where: { $0 != .none }) else { return nil }
+        return Entry(
+          metric: metric.name, tolerance: tolerances[metric.name] ?? metric.tolerance, values: values)
+      })
+  }
+
+  /// Each seed's run against the one recorded under the same seed.
+  ///
+  /// What is held against its interval is tested as Student's paired t, with Holm's adjustment over all such metrics of the
+  /// scenario: the chance of any false alarm is below 5 %, however many metrics there are.
+  /// - Parameter summaries: of the runs, in the order of the seeds.
+  public func changes(to summaries: [RunSummary]) -> [MetricChange] {
+    var changes = entries.compactMap { entry in
+      MetricCatalogue.metric(named: entry.metric).map { metric in
+        MetricChange(metric, entry, now: summaries.map { metric.value(of: $0) })
+      }
+    }
+    let tested = changes.indices.filter { changes[$0].entry.tolerance == .notSignificantlyWorse }
+    let adjusted = Holm.adjusted(tested.map { changes[$0].difference.pValue ?? 0 })
+    for (index, p) in zip(tested, adjusted) { changes[index].adjustedP = p }
+    return changes
+  }
+}
+
+/// A metric then and now.
+public struct MetricChange: Sendable {
+  public enum Judgement: Sendable, Hashable {
+    /// Every seed gave what it gave then.
+    case unchanged
+    /// Moved, by less than the tolerance.
+    case tolerated
+    case better
+    case worse
+  }
+
+  public let metric: Metric
+  public let entry: Baseline.Entry
+  public let now: [MetricValue]
+  /// Now minus then, seed by seed.
+  public let difference: PairedDifference
+  /// Of the metrics that are held against their intervals: Holm's p value that nothing has changed.
+  public fileprivate(set) var adjustedP: Double?
+
+  init(_ metric: Metric, _ entry: Baseline.Entry, now: [MetricValue]) {
+    self.metric = metric
+    self.entry = entry
+    self.now = now
+    var sample = SampleStatistics()
+    for (now, then) in zip(now, entry.values) {
+      if let difference = now.difference(to: then) { sample.add(difference) }
+    }
+    difference = PairedDifference(sample)
+  }
+
+  /// Mean and 95 % interval then, of a time up to the end of the run.
+  public var recorded: SampleStatistics { SampleStatistics(entry.values.compactMap(\.restricted)) }
+  public var present: SampleStatistics { SampleStatistics(now.compactMap(\.restricted)) }
+
+  /// Runs that have a value now and had none then, or the other way round.
+  public var appearances: Int { zip(now, entry.values).count { ($0 == .none) != ($1 == .none) } }
+
+  public var judgement: Judgement {
+    if now == entry.values { return .unchanged }
+    // A metric that is there no more, or suddenly, is no longer what was recorded.
+    if appearances > 0 || now.count != entry.values.count { return .worse }
+    guard exceedsTolerance else { return .tolerated }
+    switch metric.direction {
+    case .lowerIsBetter: return difference.mean > 0 ? .worse : .better
+    case .higherIsBetter: return difference.mean < 0 ? .worse : .better
+    case .neither: return .worse
+    }
+  }
+
+  private var exceedsTolerance: Bool {
+    switch entry.tolerance {
+    case .relative(let share): abs(difference.mean) > share * abs(recorded.mean)
+    case .absolute(let limit): abs(difference.mean) > limit
+    case .notSignificantlyWorse: difference.mean != 0 && (adjustedP ?? 0) < 0.05
+    }
+  }
+}

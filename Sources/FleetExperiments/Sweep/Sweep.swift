@@ -1,0 +1,135 @@
+import Dispatch
+import FleetMetrics
+import FleetSimulation
+import Synchronization
+
+/// Where the runs of a sweep are kept.
+public protocol SweepStore: Sendable {
+  /// The run of that name; nil if it is not there, or not whole.
+  func record(_ name: RunName) throws -> RunRecord?
+  /// Keeps a run, whole or not at all.
+  func keep(_ record: RunRecord, as name: RunName) throws
+}
+
+/// Makes the runs of a sweep that are not there yet.
+public enum Sweep {
+  public struct Outcome: Sendable, Hashable {
+    /// Runs of the shard, twins included.
+    public var planned = 0
+    /// Of these: not made because they were there.
+    public var foundComplete = 0
+  }
+
+  /// Makes the runs of `shard`, as many at a time as `workers`, and keeps each as soon as it is done.
+  ///
+  /// Which runs make a shard depends on the plan alone, and every run belongs to exactly one, twins included: a twin that
+  /// stands for a group is made with those that it turns out not to stand for.
+  /// - Parameter scenarios: of the plan's variants.
+  /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
+  public static func run(
+    _ plan: SweepPlan, scenarios: [Scenario], shard: Shard, options: RunOptions = .init(), workers: Int,
+    store: some SweepStore, control: ComparisonControl = .init()
+  ) throws -> Outcome {
+    try run(
+      plan, scenarios: scenarios, shard: shard, options: options, workers: workers, store: store,
+      control: control
+    ) { try Simulation.run($0, options: $1, control: $2) }
+  }
+
+  package static func run(
+    _ plan: SweepPlan, scenarios: [Scenario], shard: Shard, options: RunOptions, workers: Int,
+    store: some SweepStore, control: ComparisonControl, engine: @escaping Comparison.Engine
+  ) throws -> Outcome {
+    let all = SweepJobs(plan)
+    let mine = shard.part(of: all.jobs)
+    let state = Mutex(State(all: all, unchecked: mine))
+    // Two rounds, so that what is to be done is known before it begins.
+    try concurrently(workers, mine.count) {
+      guard let job = state.withLock({ $0.nextUnchecked() }) else { return false }
+      let record = try store.record(job.name)
+      state.withLock { state in
+        for job in state.checked(job, record) { _ = control.add(job.scenario(scenarios)) }
+      }
+      return true
+    }
+    try concurrently(workers, mine.count) {
+      guard let (index, job) = state.withLock({ $0.next() }) else { return false }
+      do {
+        let record = try engine(job.scenario(scenarios), options, control.runControl(index))
+        try store.keep(record, as: job.name)
+        control.finish(index)
+        let more = state.withLock { $0.followers(of: job, record) }
+        for job in more where try store.record(job.name) == nil {
+          state.withLock { state in
+            _ = control.add(job.scenario(scenarios))
+            state.toDo.append(job)
+          }
+        }
+      } catch {
+        control.cancel()
+        throw error
+      }
+      return true
+    }
+    return state.withLock { $0.outcome }
+  }
+
+  /// Calls `step` on `workers` threads until it says false everywhere, or fails anywhere.
+  private static func concurrently(
+    _ workers: Int, _ jobs: Int, _ step: @Sendable () throws -> Bool
+  ) throws {
+    let failure = Mutex<(any Error)?>(nil)
+    DispatchQueue.concurrentPerform(iterations: max(1, min(workers, jobs))) { _ in
+      do {
+        while failure.withLock({ $0 == nil }), try step() {}
+      } catch {
+        failure.withLock { if $0 == nil || $0 is CancellationError { $0 = error } }
+      }
+    }
+    if let error = failure.withLock({ $0 }) { throw error }
+  }
+
+  private struct State {
+    var all: SweepJobs
+    var unchecked: [SweepJobs.Job]
+    var toDo: [SweepJobs.Job] = []
+    var outcome = Outcome()
+    private var nextToCheck = 0
+    private var nextToDo = 0
+
+    init(all: SweepJobs, unchecked: [SweepJobs.Job]) {
+      self.all = all
+      self.unchecked = unchecked
+      outcome.planned = unchecked.count
+    }
+
+    mutating func nextUnchecked() -> SweepJobs.Job? {
+      guard nextToCheck < unchecked.count else { return nil }
+      defer { nextToCheck += 1 }
+      return unchecked[nextToCheck]
+    }
+
+    /// The jobs that are to be done now that `job` was found, or not.
+    mutating func checked(_ job: SweepJobs.Job, _ record: RunRecord?) -> [SweepJobs.Job] {
+      guard let record else {
+        toDo.append(job)
+        return [job]
+      }
+      outcome.foundComplete += 1
+      unchecked += followers(of: job, record)
+      return []
+    }
+
+    mutating func followers(of job: SweepJobs.Job, _ record: RunRecord) -> [SweepJobs.Job] {
+      let followers = record.sawNoFailure ? [] : all.followers(of: job)
+      outcome.planned += followers.count
+      return followers
+    }
+
+    mutating func next() -> (Int, SweepJobs.Job)? {
+      guard nextToDo < toDo.count else { return nil }
+      defer { nextToDo += 1 }
+      return (nextToDo, toDo[nextToDo])
+    }
+  }
+}

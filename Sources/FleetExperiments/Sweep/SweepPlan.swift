@@ -1,0 +1,110 @@
+import FleetSimulation
+
+/// A full-factorial grid of variants and seeds, as independent runs whose names say what they depend on.
+public struct SweepPlan: Sendable, Hashable {
+  /// One cell of the grid, for every seed.
+  public struct Variant: Sendable, Hashable {
+    public var name: String
+    public var overrides: [Override]
+    /// What the variant depends on but for the seed, and the same of its twin: SHA-256, hexadecimal.
+    public var digest: String
+    public var twinDigest: String
+    /// The first variant whose twin differs from this one's in waits alone: its twin, if it sees no failure, is this one's too
+    /// (`RunIdentity`).
+    public var twinGroup: Int
+
+    public init(name: String, overrides: [Override], digest: String, twinDigest: String, twinGroup: Int) {
+      self.name = name
+      self.overrides = overrides
+      self.digest = digest
+      self.twinDigest = twinDigest
+      self.twinGroup = twinGroup
+    }
+  }
+
+  /// Of the program: another version may give other results.
+  public var version: String
+  public var variants: [Variant]
+  public var seeds: SeedRange
+
+  public init(version: String, variants: [Variant], seeds: SeedRange) {
+    self.version = version
+    self.variants = variants
+    self.seeds = seeds
+  }
+
+  /// - Parameter variants: with the overrides that make them; their own seeds do not matter.
+  public init(version: String, variants: [(choice: VariantChoice, scenario: Scenario)], seeds: SeedRange) {
+    var groups: [RunIdentity: Int] = [:]
+    self.version = version
+    self.seeds = seeds
+    self.variants = variants.enumerated().map { index, variant in
+      let twin = variant.scenario.withoutIncidents
+      let group = RunIdentity(ignoringWaitsOf: twin)
+      let first = groups[group] ?? index
+      groups[group] = first
+      return Variant(
+        name: variant.choice.name, overrides: variant.choice.overrides,
+        digest: Self.digest(variant.scenario), twinDigest: Self.digest(twin), twinGroup: first)
+    }
+  }
+
+  private static func digest(_ scenario: Scenario) -> String {
+    var scenario = scenario
+    scenario.seed = 0
+    scenario.question = nil
+    return SHA256.hexadecimal(Array(scenario.normalisedJSON.utf8))
+  }
+
+  // MARK: Names
+
+  /// The run of a variant, or its twin, under a seed.
+  public func run(_ variant: Int, _ seed: UInt64) -> RunName {
+    RunName(digest: variants[variant].digest, seed: seed, version: version)
+  }
+
+  public func twin(_ variant: Int, _ seed: UInt64) -> RunName {
+    RunName(digest: variants[variant].twinDigest, seed: seed, version: version)
+  }
+
+  /// Whether everything that `other` asks for is part of this plan too.
+  public func includes(_ other: SweepPlan) -> Bool {
+    guard version == other.version, seeds.includes(other.seeds) else { return false }
+    let mine = Dictionary(variants.map { ($0.name, $0.digest) }, uniquingKeysWith: { first, _ in first })
+    return other.variants.allSatisfy { mine[$0.name] == $0.digest }
+  }
+}
+
+/// What a run is called in a sweep: the SHA-256 of all it depends on.
+public struct RunName: Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// 64 hexadecimal digits.
+  public let identity: String
+
+  init(digest: String, seed: UInt64, version: String) {
+    identity = SHA256.hexadecimal(Array("fleetsim \(version)\nscenario \(digest)\nseed \(seed)\n".utf8))
+  }
+
+  /// Enough of it to name a file.
+  public var description: String { String(identity.prefix(24)) }
+
+  public static func < (a: RunName, b: RunName) -> Bool { a.identity < b.identity }
+}
+
+/// `count` seeds in a row, from `first`; behind the largest comes 0.
+public struct SeedRange: Sendable, Hashable {
+  public var first: UInt64
+  /// At least 1.
+  public var count: Int
+
+  public init(first: UInt64, count: Int) {
+    self.first = first
+    self.count = count
+  }
+
+  public var all: [UInt64] { (0..<UInt64(count)).map { first &+ $0 } }
+
+  func includes(_ other: SeedRange) -> Bool {
+    let offset = other.first &- first
+    return offset < UInt64(count) && UInt64(other.count) <= UInt64(count) - offset
+  }
+}

@@ -1,0 +1,128 @@
+/// A run's record as lines of text, and back without loss.
+///
+/// One line a quantity: its name, then its values, repeated ones as `value*times`, a missing one as `-`. So columns that stay
+/// at nought cost nothing, and a record of other columns than this program's is told from one that is damaged.
+public enum StoredRecord {
+  /// What was wrong with a text, without a place: nobody writes it by hand.
+  public struct Problem: Error, Hashable, CustomStringConvertible {
+    public var description: String
+    package init(description: String) { self.description = description }
+  }
+
+  /// The lines, each ending in a line feed. O(rows).
+  public static func bytes(of record: RunRecord) -> [UInt8] {
+    var writer = StoredLines.Writer()
+    for scalar in scalars { writer.line(scalar.name, CollectionOfOne(record[keyPath: scalar.path])) }
+    writer.line(incidentsName, CollectionOfOne(Int64(record.incidents.count)))
+    for incident in record.incidents {
+      writer.text(incidentName, incident.label)
+      writer.line(incidentName, [incident.isOutage ? 1 : 0, incident.start, incident.end])
+    }
+    writer.line(deliveryTotalsName, record.deliveries.totals)
+    writer.line(deliveriesName, record.deliveries.counts)
+    writer.line(offeredName, record.offeredPer100ms.lazy.map(Int64.init))
+    writer.line(rowsName, CollectionOfOne(Int64(record.series.rows.count)))
+    for column in columns {
+      writer.line(column.name, record.series.rows.lazy.map { $0[keyPath: column.path] })
+    }
+    for column in optionalColumns {
+      writer.line(column.name, record.series.rows.lazy.map { $0[keyPath: column.path] })
+    }
+    return writer.bytes
+  }
+
+  /// The record that `bytes(of:)` made `bytes` of. O(rows).
+  public static func record(_ bytes: ArraySlice<UInt8>) throws(Problem) -> RunRecord {
+    var reader = StoredLines.Reader(bytes)
+    var record = RunRecord.empty
+    for scalar in scalars { record[keyPath: scalar.path] = try reader.value(scalar.name) }
+    for _ in 0..<(try reader.count(incidentsName, atMost: 1_000_000)) {
+      let label = try reader.text(incidentName)
+      let values = try reader.values(incidentName, count: 3)
+      record.incidents.append(
+        IncidentSpan(label: label, isOutage: values[0] == 1, start: values[1], end: values[2]))
+    }
+    let totals = try reader.values(deliveryTotalsName, count: 3)
+    let counts = try reader.values(deliveriesName, count: Histogram.bucketCount)
+    guard let deliveries = Histogram(counts: counts, totals: totals) else {
+      throw Problem(description: "'\(deliveriesName)' holds a negative count")
+    }
+    record.deliveries = deliveries
+    for value in try reader.values(offeredName, atMost: Int(Int32.max)) {
+      guard let value = UInt32(exactly: value) else {
+        throw Problem(description: "'\(offeredName)' holds \(value), which is no count of attempts")
+      }
+      record.offeredPer100ms.append(value)
+    }
+    let rows = try reader.count(rowsName, atMost: 1_000_000)
+    record.series.rows = Array(repeating: TimeSeries.Row(), count: rows)
+    for column in columns {
+      for (row, value) in try reader.values(column.name, count: rows).enumerated() {
+        record.series.rows[row][keyPath: column.path] = value
+      }
+    }
+    for column in optionalColumns {
+      for (row, value) in try reader.optionalValues(column.name, count: rows).enumerated() {
+        record.series.rows[row][keyPath: column.path] = value
+      }
+    }
+    try reader.end()
+    return record
+  }
+
+  // MARK: What there is
+
+  private typealias Path<Root> = any WritableKeyPath<Root, Int64> & Sendable
+  private typealias OptionalPath<Root> = any WritableKeyPath<Root, Int64?> & Sendable
+
+  private static let incidentsName = "incidents"
+  private static let incidentName = "incident"
+  private static let deliveryTotalsName = "deliveryTotals"
+  private static let deliveriesName = "deliveries"
+  private static let offeredName = "offeredPer100ms"
+  private static let rowsName = "rows"
+
+  private static let scalars: [(name: String, path: Path<RunRecord>)] = [
+    ("interval", \.series.interval), ("duration", \.series.duration),
+    ("nominalCapacityMilli", \.nominalCapacityMilli), ("devices", \.devices),
+    ("longestFlushInterval", \.longestFlushInterval),
+    ("cost.attempts", \.cost.attempts), ("cost.bytes", \.cost.bytes),
+    ("cost.radioWakeUps", \.cost.radioWakeUps), ("cost.attemptsP99", \.cost.attemptsP99),
+    ("cost.bytesP99", \.cost.bytesP99), ("cost.radioWakeUpsP99", \.cost.radioWakeUpsP99),
+    ("cost.devicesThatLostEvents", \.cost.devicesThatLostEvents),
+    ("end.pendingEvents", \.end.pendingEvents),
+    ("end.acceptedUnconfirmedEvents", \.end.acceptedUnconfirmedEvents),
+    ("end.sealedBatches", \.end.sealedBatches), ("end.settledBatches", \.end.settledBatches),
+  ]
+
+  private static let columns: [(name: String, path: Path<TimeSeries.Row>)] = [
+    ("capacityMilliRequests", \.capacityMilliRequests), ("firstAttempts", \.firstAttempts),
+    ("retries", \.retries), ("answers2xx", \.answers2xx), ("answers429", \.answers429),
+    ("answers503", \.answers503), ("answers4xxOther", \.answers4xxOther),
+    ("answers5xxOther", \.answers5xxOther), ("unanswered", \.unanswered),
+    ("acceptedBatches", \.acceptedBatches), ("duplicateBatches", \.duplicateBatches),
+    ("busyMicroseconds", \.busyMicroseconds), ("availableMicroseconds", \.availableMicroseconds),
+    ("serverQueue", \.serverQueue), ("createdEvents", \.createdEvents),
+    ("deliveredEvents", \.deliveredEvents), ("duplicateEvents", \.duplicateEvents),
+    ("acceptedAfterDropEvents", \.acceptedAfterDropEvents), ("droppedByStatus", \.droppedByStatus),
+    ("droppedByRetryLimit", \.droppedByRetryLimit),
+    ("droppedByRateLimitRetryLimit", \.droppedByRateLimitRetryLimit), ("droppedByAge", \.droppedByAge),
+    ("droppedByOverflow", \.droppedByOverflow), ("launches", \.launches), ("timeouts", \.timeouts),
+    ("settledOldEvents", \.settledOldEvents), ("backlogEvents", \.backlogEvents),
+    ("backlogBatches", \.backlogBatches), ("devicesWaiting", \.devicesWaiting), ("inFlight", \.inFlight),
+    ("timeToDeliverySum", \.timeToDeliverySum),
+  ]
+
+  private static let optionalColumns: [(name: String, path: OptionalPath<TimeSeries.Row>)] = [
+    ("timeToDeliveryP50", \.timeToDeliveryP50), ("timeToDeliveryP99", \.timeToDeliveryP99),
+  ]
+}
+
+extension RunRecord {
+  fileprivate static var empty: RunRecord {
+    RunRecord(
+      series: TimeSeries(interval: 0, duration: 0, rows: []), deliveries: Histogram(), offeredPer100ms: [],
+      nominalCapacityMilli: 0, incidents: [], devices: 0, longestFlushInterval: 0, cost: DeviceCost(),
+      end: EndState())
+  }
+}

@@ -1,0 +1,147 @@
+import FleetMetrics
+import FleetStatistics
+import Testing
+
+@testable import FleetExperiments
+
+@Suite("Baselines")
+struct BaselineTests {
+  private static let lower = "retries"
+  private static let higher = "delivered_events"
+  private static let neither = "answers_2xx"
+
+  private static func change(
+    _ metric: String, _ tolerance: Metric.Tolerance, then: [Double], now: [Double], others: [String] = []
+  ) throws -> MetricChange {
+    let entries = ([metric] + others).map {
+      Baseline.Entry(metric: $0, tolerance: tolerance, values: then.map(MetricValue.value))
+    }
+    let baseline = Baseline(
+      scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: then.count), entries: entries)
+    return try #require(baseline.changes(to: now.map { summary(metric, $0) }).first)
+  }
+
+  private static func summary(_ metric: String, _ value: Double) -> RunSummary {
+    var summary = RunSummary(run: "s", seed: 1)
+    switch metric {
+    case lower: summary.retries = Int64(value)
+    case higher: summary.deliveredEvents = Int64(value)
+    default: summary.answers2xx = Int64(value)
+    }
+    return summary
+  }
+
+  private static let noisy: [Double] = [103, 96, 110, 88, 101, 95, 107, 99, 92, 105]
+
+  @Test("nothing that is as recorded is worse, whatever the tolerance")
+  func unchanged() throws {
+    for tolerance in [Metric.Tolerance.notSignificantlyWorse, .relative(0), .absolute(0)] {
+      for metric in [Self.lower, Self.higher, Self.neither] {
+        let change = try Self.change(metric, tolerance, then: Self.noisy, now: Self.noisy)
+        #expect(change.judgement == .unchanged)
+      }
+    }
+  }
+
+  @Test("a step that every seed takes is significant; the direction says whether it is worse")
+  func directions() throws {
+    let up = Self.noisy.map { $0 + 5 }
+    let down = Self.noisy.map { $0 - 5 }
+    func judge(_ metric: String, _ now: [Double]) throws -> MetricChange.Judgement {
+      try Self.change(metric, .notSignificantlyWorse, then: Self.noisy, now: now).judgement
+    }
+    #expect(try judge(Self.lower, up) == .worse)
+    #expect(try judge(Self.lower, down) == .better)
+    #expect(try judge(Self.higher, up) == .better)
+    #expect(try judge(Self.higher, down) == .worse)
+    #expect(try judge(Self.neither, up) == .worse)
+    #expect(try judge(Self.neither, down) == .worse)
+  }
+
+  @Test("noise without a trend is tolerated, though it is larger than the step above")
+  func noise() throws {
+    let now = Self.noisy.enumerated().map { $1 + ($0.isMultiple(of: 2) ? 9 : -8) }
+    let change = try Self.change(Self.lower, .notSignificantlyWorse, then: Self.noisy, now: now)
+    #expect(change.judgement == .tolerated)
+    #expect(change.difference.mean == 0.5)
+  }
+
+  @Test("a relative or absolute tolerance holds for the mean, up to its very limit")
+  func limits() throws {
+    let then: [Double] = [100, 100]
+    func judge(_ tolerance: Metric.Tolerance, _ now: [Double]) throws -> MetricChange.Judgement {
+      try Self.change(Self.lower, tolerance, then: then, now: now).judgement
+    }
+    #expect(try judge(.relative(0.5), [200, 100]) == .tolerated)
+    #expect(try judge(.relative(0.5), [201, 100]) == .worse)
+    #expect(try judge(.relative(0.5), [0, 50]) == .better)
+    #expect(try judge(.absolute(50), [200, 100]) == .tolerated)
+    #expect(try judge(.absolute(49), [200, 100]) == .worse)
+    #expect(try Self.change(Self.lower, .relative(0.5), then: [0, 0], now: [1, 0]).judgement == .worse)
+  }
+
+  /// Holm's adjustment: what is barely significant alone is not among twenty.
+  @Test("more metrics make no more false alarms")
+  func familywise() throws {
+    let now = Self.noisy.enumerated().map { $1 + ($0 < 6 ? 2 : 0) }
+    #expect(
+      try Self.change(Self.lower, .notSignificantlyWorse, then: Self.noisy, now: now).judgement == .worse)
+    let others = MetricCatalogue.all.map(\.name).filter { $0 != Self.lower }.prefix(20)
+    let among = try Self.change(
+      Self.lower, .notSignificantlyWorse, then: Self.noisy, now: now, others: Array(others))
+    #expect(among.difference == PairedDifference(SampleStatistics(now.indices.map { $0 < 6 ? 2.0 : 0 })))
+    // The others, which became nought in every run, are significant; this one's p is multiplied by what is left.
+    #expect(try #require(among.adjustedP) >= (try #require(among.difference.pValue)))
+  }
+
+  @Test("a fleet that recovers no more is worse by what is left of the run, and not a missing value")
+  func censoring() throws {
+    func summary(_ recovery: Int64?) -> RunSummary {
+      var summary = RunSummary(run: "s", seed: 1)
+      summary.hasIncidents = true
+      summary.recoveryHorizon = 1_000_000_000
+      summary.recoveryTime = recovery
+      return summary
+    }
+    let seeds = SeedRange(first: 1, count: 4)
+    let recorded = Baseline(
+      scenario: "s", overrides: [], seeds: seeds,
+      summaries: [100, 110, 95, 105].map { summary($0 * 1_000_000) })
+    let changes = recorded.changes(to: [summary(nil), summary(nil), summary(nil), summary(nil)])
+    let recovery = try #require(changes.first { $0.metric.name == "recovery_s" })
+    #expect(recovery.judgement == .worse)
+    #expect(recovery.difference.mean == 1_000 - 102.5)
+    #expect(recovery.appearances == 0)
+    let back = Baseline(
+      scenario: "s", overrides: [], seeds: seeds, summaries: [nil, nil, nil, nil].map { summary($0) }
+    ).changes(to: [100, 110, 95, 105].map { summary($0 * 1_000_000) })
+    #expect(back.first { $0.metric.name == "recovery_s" }?.judgement == .better)
+  }
+
+  @Test("a metric that has a value no more is worse")
+  func disappearance() throws {
+    func summary(_ p99: Int64?) -> RunSummary {
+      var summary = RunSummary(run: "s", seed: 1)
+      summary.timeToDeliveryP99 = p99
+      return summary
+    }
+    let recorded = Baseline(
+      scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 2), summaries: [summary(5), summary(6)])
+    let changes = recorded.changes(to: [summary(5), summary(nil)])
+    let change = try #require(changes.first { $0.metric.name == "time_to_delivery_p99_s" })
+    #expect(change.judgement == .worse)
+    #expect(change.appearances == 1)
+  }
+
+  @Test("tolerances that were edited outlive a new recording")
+  func tolerances() throws {
+    let baseline = Baseline(
+      scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 2),
+      summaries: [Self.summary(Self.lower, 1), Self.summary(Self.lower, 2)],
+      tolerances: [Self.lower: .absolute(3)])
+    #expect(baseline.entries.first { $0.metric == Self.lower }?.tolerance == .absolute(3))
+    #expect(
+      baseline.entries.first { $0.metric == Self.higher }?.tolerance
+        == MetricCatalogue.metric(named: Self.higher)?.tolerance)
+  }
+}

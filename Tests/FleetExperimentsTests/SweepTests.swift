@@ -1,0 +1,219 @@
+import FleetMetrics
+import FleetSimulation
+import Synchronization
+import Testing
+
+@testable import FleetExperiments
+
+@Suite("Sweeps")
+struct SweepTests {
+  private static let jitters = ["none", "additive:10", "full"]
+
+  private static func scenario(incident: Bool = true, capacity: String = "4/s") -> String {
+    """
+    { format: 1, seed: 5, duration: "20m", interval: "10s",
+      tapi: { bucket: { capacity: "\(capacity)", burst: 20 }, overload: { status: 503 },
+              incidents: [\(incident ? #"{ kind: "outage", at: "4m", for: "3m", status: 503 }"# : "")] },
+      network: { latency: "50ms" },
+      fleet: [{ name: "phones", devices: 20, events: "6/min", retries: "timer" }] }
+    """
+  }
+
+  private static func plan(
+    _ text: String = scenario(), choices: [VariantChoice] = jitters.map(VariantChoice.jitter),
+    seeds: SeedRange = SeedRange(first: 5, count: 4), version: String = "1.0.0"
+  ) throws -> (plan: SweepPlan, scenarios: [Scenario]) {
+    let file = try ScenarioFile(text: text, name: "scenario.json5") { _ in "" }
+    let scenarios = try choices.map { try file.decode(overrides: $0.overrides).scenario }
+    return (
+      SweepPlan(
+        version: version, variants: zip(choices, scenarios).map { (choice: $0, scenario: $1) }, seeds: seeds),
+      scenarios
+    )
+  }
+
+  private static func run(
+    _ sweep: (plan: SweepPlan, scenarios: [Scenario]), shard: Shard = .whole, workers: Int = 2,
+    in store: MemoryStore,
+    engine: @escaping Comparison.Engine = { try Simulation.run($0, options: $1, control: $2) }
+  ) throws -> Sweep.Outcome {
+    try Sweep.run(
+      sweep.plan, scenarios: sweep.scenarios, shard: shard, options: .init(), workers: workers, store: store,
+      control: .init(), engine: engine)
+  }
+
+  @Test("a name changes with everything that a run depends on, and with nothing else")
+  func names() throws {
+    let name = try Self.plan().plan.run(0, 5)
+    #expect(try Self.plan(seeds: SeedRange(first: 0, count: 9)).plan.run(0, 5) == name)
+    #expect(try Self.plan(#"{ question: "Why?", "# + Self.scenario().dropFirst()).plan.run(0, 5) == name)
+    // A comment and the order of keys are no part of the scenario.
+    #expect(try Self.plan("// Ours\n" + Self.scenario()).plan.run(0, 5) == name)
+    let others = [
+      try Self.plan().plan.run(0, 6), try Self.plan().plan.run(1, 5), try Self.plan().plan.twin(0, 5),
+      try Self.plan(version: "1.0.1").plan.run(0, 5),
+      try Self.plan(Self.scenario(capacity: "4.001/s")).plan.run(0, 5),
+    ]
+    #expect(Set(others + [name]).count == others.count + 1)
+  }
+
+  @Test("any number of shards makes the same runs as one, each exactly once")
+  func sharding() throws {
+    let sweep = try Self.plan()
+    let whole = MemoryStore()
+    _ = try Self.run(sweep, in: whole)
+    for count in [2, 3, 4, 16, 40] {
+      let parts = MemoryStore()
+      for index in 0..<count { _ = try Self.run(sweep, shard: Shard(index: index, count: count)!, in: parts) }
+      #expect(parts.records == whole.records)
+      #expect(parts.kept.allSatisfy { $0.value == 1 }, "\(count) shards")
+    }
+  }
+
+  @Test("twins that differ in waits alone are made once a seed, unless they see a failure")
+  func twins() throws {
+    let healthy = MemoryStore()
+    _ = try Self.run(try Self.plan(), in: healthy)
+    #expect(healthy.records.count == 4 * (3 + 1))
+    // With too little capacity the twins meet refusals, and the waits count.
+    let overloaded = MemoryStore()
+    let sweep = try Self.plan(Self.scenario(capacity: "0.3/s"))
+    let outcome = try Self.run(sweep, in: overloaded)
+    #expect(overloaded.records.count == 4 * (3 + 3))
+    #expect(outcome.planned == 4 * (3 + 3))
+    for count in [2, 5] {
+      let parts = MemoryStore()
+      for index in 0..<count { _ = try Self.run(sweep, shard: Shard(index: index, count: count)!, in: parts) }
+      #expect(parts.records == overloaded.records)
+      #expect(parts.kept.allSatisfy { $0.value == 1 })
+    }
+  }
+
+  @Test("a variant without incidents is its own twin")
+  func withoutIncidents() throws {
+    let store = MemoryStore()
+    _ = try Self.run(try Self.plan(Self.scenario(incident: false)), in: store)
+    #expect(store.records.count == 4 * 3)
+  }
+
+  @Test("what is there is not made again: a sweep that was stopped anywhere goes on")
+  func resumption() throws {
+    struct Killed: Error {}
+    let sweep = try Self.plan()
+    let whole = MemoryStore()
+    _ = try Self.run(sweep, in: whole)
+    for survivors in 0..<16 {
+      let store = MemoryStore()
+      let left = Mutex(survivors)
+      #expect(throws: Killed.self) {
+        try Self.run(sweep, workers: 1, in: store) { scenario, options, control in
+          guard
+            left.withLock({
+              $0 -= 1
+              return $0 >= 0
+            })
+          else { throw Killed() }
+          return try Simulation.run(scenario, options: options, control: control)
+        }
+      }
+      #expect(store.records.count == survivors)
+      let outcome = try Self.run(sweep, in: store)
+      #expect(outcome == Sweep.Outcome(planned: 16, foundComplete: survivors))
+      #expect(store.records == whole.records)
+      #expect(store.kept.allSatisfy { $0.value == 1 })
+    }
+  }
+
+  @Test("a twin that stands for a group but failed is known again when it is found")
+  func resumptionOfTwins() throws {
+    let sweep = try Self.plan(Self.scenario(capacity: "0.3/s"))
+    let whole = MemoryStore()
+    _ = try Self.run(sweep, in: whole)
+    for seed in sweep.plan.seeds.all {
+      let store = MemoryStore(whole.records)
+      store.forget(sweep.plan.twin(1, seed))
+      let outcome = try Self.run(sweep, in: store)
+      #expect(outcome == Sweep.Outcome(planned: 24, foundComplete: 23))
+      #expect(store.records == whole.records)
+    }
+  }
+
+  @Test("merged results are those of a comparison")
+  func results() throws {
+    for capacity in ["4/s", "0.3/s"] {
+      let sweep = try Self.plan(Self.scenario(capacity: capacity))
+      let store = MemoryStore()
+      _ = try Self.run(sweep, in: store)
+      for seed in sweep.plan.seeds.all {
+        let variants = zip(sweep.plan.variants, sweep.scenarios).map { variant, scenario in
+          var scenario = scenario
+          scenario.seed = seed
+          return Variant(name: variant.name, scenario: scenario)
+        }
+        let compared = try Comparison.run(variants, workers: 2)
+        let merged = try SweepResults(sweep.plan, in: store).results(of: seed).get()
+        #expect(merged.map(\.name) == compared.map(\.name))
+        #expect(merged.map(\.summary) == compared.map(\.summary))
+        #expect(merged.map(\.record) == compared.map(\.record))
+        #expect(merged.map(\.twin) == compared.map(\.twin))
+      }
+    }
+  }
+
+  @Test("every run that is not there is named, twins too, each once")
+  func missing() throws {
+    for capacity in ["4/s", "0.3/s"] {
+      let sweep = try Self.plan(Self.scenario(capacity: capacity))
+      let whole = MemoryStore()
+      _ = try Self.run(sweep, in: whole)
+      for name in whole.records.keys {
+        let store = MemoryStore(whole.records)
+        store.forget(name)
+        let lacking = try sweep.plan.seeds.all.flatMap { seed in
+          switch try SweepResults(sweep.plan, in: store).results(of: seed) {
+          case .success: [RunName]()
+          case .failure(let missing): missing.runs.map(\.name)
+          }
+        }
+        #expect(lacking == [name])
+      }
+    }
+  }
+
+  @Test("a plan includes those with fewer seeds or variants, and no other")
+  func inclusion() throws {
+    let plan = try Self.plan().plan
+    #expect(plan.includes(plan))
+    #expect(plan.includes(try Self.plan(seeds: SeedRange(first: 6, count: 3)).plan))
+    #expect(plan.includes(try Self.plan(choices: [.jitter("full")]).plan))
+    #expect(!plan.includes(try Self.plan(seeds: SeedRange(first: 6, count: 4)).plan))
+    #expect(!plan.includes(try Self.plan(seeds: SeedRange(first: 4, count: 2)).plan))
+    #expect(!plan.includes(try Self.plan(choices: [.jitter("equal")]).plan))
+    #expect(!plan.includes(try Self.plan(Self.scenario(capacity: "5/s")).plan))
+    #expect(!plan.includes(try Self.plan(version: "1.0.1").plan))
+    let late = SeedRange(first: .max, count: 3)
+    #expect(late.all == [.max, 0, 1])
+    #expect(
+      try Self.plan(seeds: late).plan.includes(try Self.plan(seeds: SeedRange(first: 0, count: 2)).plan))
+  }
+}
+
+/// Keeps the runs of a sweep in memory.
+private final class MemoryStore: SweepStore {
+  private let state: Mutex<(records: [RunName: RunRecord], kept: [RunName: Int])>
+
+  init(_ records: [RunName: RunRecord] = [:]) { state = Mutex((records, [:])) }
+
+  var records: [RunName: RunRecord] { state.withLock { $0.records } }
+  /// How often each was kept.
+  var kept: [RunName: Int] { state.withLock { $0.kept } }
+
+  func forget(_ name: RunName) { state.withLock { $0.records[name] = nil } }
+  func record(_ name: RunName) -> RunRecord? { state.withLock { $0.records[name] } }
+  func keep(_ record: RunRecord, as name: RunName) {
+    state.withLock { state in
+      state.records[name] = record
+      state.kept[name, default: 0] += 1
+    }
+  }
+}

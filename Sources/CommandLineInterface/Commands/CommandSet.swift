@@ -12,7 +12,7 @@ extension CommandSpecification {
       "A scenario file says who the clients are, what the server can take and what goes wrong; fleetsim runs it on a "
         + "virtual clock. The same scenario and seed give the same bytes in every CSV file."
     ]
-    command.subcommands = [run, compare, validate, trace, presets, conformance, bench, help]
+    command.subcommands = [run, compare, validate, trace, tune, stability, presets, conformance, bench, help]
     command.examples = [
       Example(
         "fleetsim validate scenario.json5", "Check a scenario and see its normal load against the capacity:"),
@@ -180,28 +180,30 @@ extension CommandSpecification {
       name: "help", abstract: "Show help for a command, for exit-codes or for columns.")
     command.arguments = [
       ArgumentSpecification(
-        "topic", help: "run, compare, validate, trace, presets, conformance, bench, exit-codes or columns.",
+        "topic",
+        help:
+          "run, compare, validate, trace, tune, stability, presets, conformance, bench, exit-codes or columns.",
         isOptional: true)
     ]
     return command
   }()
 
-  private static let scenario = ArgumentSpecification("scenario", help: "The scenario file (JSON5).")
+  static let scenario = ArgumentSpecification("scenario", help: "The scenario file (JSON5).")
 
-  private static let seed = OptionSpecification(
+  static let seed = OptionSpecification(
     "seed", value: "n", help: "Seed of all randomness, 0 to 2^64-1, in place of the scenario's.")
-  private static let settings = OptionSpecification(
+  static let settings = OptionSpecification(
     "settings", value: "file", help: "Settings JSON for every cohort, in place of the scenario's.")
-  private static let set = OptionSpecification(
+  static let set = OptionSpecification(
     "set", value: "path=value", isRepeatable: true,
     help: "Set a key of the scenario, as duration=1h or fleet.phones.devices=1000. Later ones win.")
-  private static let out = OptionSpecification(
+  static let out = OptionSpecification(
     "out", value: "dir",
     help: "Write the files into this directory, all or none; one that fleetsim wrote before is replaced. "
       + "(default: no files)")
-  private static let jobs = OptionSpecification(
+  static let jobs = OptionSpecification(
     "jobs", value: "n", help: "Runs at a time. (default: one per core)")
-  private static let threads = OptionSpecification(
+  static let threads = OptionSpecification(
     "threads", value: "t",
     help:
       "Threads that run the devices of each run; nothing in the results depends on it. (default: 1, or one per "
@@ -211,8 +213,8 @@ extension CommandSpecification {
     help:
       "Refuse a run that is expected to need more, as 20GiB; none: whatever it needs. (default: what the machine has)"
   )
-  private static let check = OptionSpecification(
+  static let check = OptionSpecification(
     "check", help: "Check the model against itself while it runs; slower.")
-  private static let quiet = OptionSpecification(
+  static let quiet = OptionSpecification(
     "quiet", short: "q", help: "Print the verdict alone: no heading, progress or table.")
 }

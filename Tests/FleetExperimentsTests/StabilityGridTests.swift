@@ -8,13 +8,15 @@ import Testing
 @Suite("A stability map")
 struct StabilityGridTests {
   typealias Grid = StabilityGrid<Bool>
+  static let kind: @Sendable (Bool) -> Int = { $0 ? 1 : 0 }
 
   /// A map of a region given in shares of the two axes.
   func grid(_ steps: Int, coarse: Int = 4, _ recovers: (Double, Double) -> Bool) -> Grid {
-    Grid(columns: steps, rows: steps, coarseColumns: coarse, coarseRows: coarse, kind: { $0 ? 1 : 0 }) {
-      points in
-      points.map { recovers(Double($0.x) / Double(steps), Double($0.y) / Double(steps)) }
-    }
+    Grid(
+      columns: steps, rows: steps, coarseColumns: coarse, coarseRows: coarse, kind: Self.kind,
+      evaluate: { points in
+        points.map { recovers(Double($0.x) / Double(steps), Double($0.y) / Double(steps)) }
+      })
   }
 
   static let regions: [@Sendable (Double, Double) -> Bool] = [
@@ -28,10 +30,9 @@ struct StabilityGridTests {
   @Test("a denser grid moves the boundary by less than one cell", arguments: regions.indices)
   func denser(region: Int) {
     let (coarse, dense) = (grid(32, Self.regions[region]), grid(128, Self.regions[region]))
-    let kind: (Bool) -> Int = { $0 ? 1 : 0 }
-    let boundary = coarse.cells.filter { coarse.isMixed($0, kind) }
+    let boundary = coarse.cells.filter { coarse.isMixed($0, Self.kind) }
     // Every cell of the dense boundary lies on a cell of the coarse boundary or touches one.
-    for cell in dense.cells where dense.isMixed(cell, kind) {
+    for cell in dense.cells where dense.isMixed(cell, Self.kind) {
       let (x, y) = (Double(cell.x) / 4, Double(cell.y) / 4)
       #expect(
         boundary.contains {
@@ -47,7 +48,7 @@ struct StabilityGridTests {
   func economy() {
     let map = grid(64, coarse: 8) { x, y in y < 0.2 + 0.6 * x }
     #expect(map.points.count < 65 * 65 / 5)
-    for cell in map.cells where map.isMixed(cell, { $0 ? 1 : 0 }) {
+    for cell in map.cells where map.isMixed(cell, Self.kind) {
       #expect(cell.width == 1 && cell.height == 1)
     }
     #expect(map.cells.reduce(0) { $0 + $1.width * $1.height } == 64 * 64)
@@ -56,10 +57,12 @@ struct StabilityGridTests {
   @Test("every point is evaluated once, and a map of one kind is left coarse")
   func once() {
     var asked: [Grid.Point] = []
-    let map = Grid(columns: 30, rows: 30, coarseColumns: 7, coarseRows: 7, kind: { $0 ? 1 : 0 }) { points in
-      asked += points
-      return points.map { $0.x > $0.y }
-    }
+    let map = Grid(
+      columns: 30, rows: 30, coarseColumns: 7, coarseRows: 7, kind: Self.kind,
+      evaluate: { points in
+        asked += points
+        return points.map { $0.x > $0.y }
+      })
     #expect(Set(asked).count == asked.count && asked.count == map.values.count)
     #expect(grid(32) { _, _ in true }.points.count == 25)
   }

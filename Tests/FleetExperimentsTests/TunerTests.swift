@@ -110,18 +110,18 @@ struct TunerTests {
   }
 
   @Test(
-    "the planted optimum is found within one step for a quarter of the runs that trying everything takes, or fewer",
+    "the planted optimum is found within one step for a tenth of the runs that trying everything takes",
     arguments: [1, 2, 3, 4, 5] as [UInt64])
   func planted(seed: UInt64) throws {
     let field = Field(time: Self.bowl)
     var study = study(space)
     study.seed = seed
     let bruteForce = space.size * study.seeds
-    study.candidates = try #require(study.candidates(budget: bruteForce / 4))
+    study.candidates = try #require(study.candidates(budget: bruteForce / 10))
     var tuner = Tuner(study, maker: field.maker(space))
     let winner = try tuner.run().winner.candidate
     #expect(abs(winner.choices[0]! - 12) <= 1 && abs(winner.choices[1]! - 4) <= 1)
-    #expect(field.made.withLock { $0 } <= bruteForce / 4)
+    #expect(field.made.withLock { $0 } <= bruteForce / 10)
   }
 
   @Test("a key that makes no difference is left as it is today, and what the others buy is measured")
@@ -148,7 +148,7 @@ struct TunerTests {
     for life in [1, 37, total / 2, total - 1] {
       let first = Field(life: life, time: Self.bowl)
       var killed = Tuner(study(space), maker: first.maker(space, journals: true))
-      #expect(throws: Field.Killed.self) { try killed.run() }
+      #expect(throws: Field.Killed.self) { _ = try killed.run() }
       let second = Field(time: Self.bowl)
       let kept = first.journal.withLock { $0 }
       #expect(kept.count == life)
@@ -198,9 +198,6 @@ struct TunerTests {
         #expect(other == point || zip(other, point).contains { $0 > $1 })
       }
     }
-    // All on it have the least of what only costs.
-    let least = result.standings.compactMap { $0.candidate.choices[1] }.min()
-    #expect(result.front.allSatisfy { (result.standings[$0].candidate.choices[1] ?? 0) == least })
   }
 
   @Test("the budget is kept, whatever the number of scenarios, seeds and keys")

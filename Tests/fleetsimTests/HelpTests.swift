@@ -13,7 +13,7 @@ struct HelpTests {
     "the help screens are as recorded",
     arguments: [
       ("fleetsim", ["--help"]), ("run", ["help", "run"]), ("compare", ["help", "compare"]),
-      ("validate", ["help", "validate"]),
+      ("validate", ["help", "validate"]), ("stability", ["help", "stability"]), ("tune", ["help", "tune"]),
       ("presets", ["help", "presets"]), ("conformance", ["help", "conformance"]),
       ("bench", ["help", "bench"]),
       ("help", ["help", "help"]), ("exit-codes", ["help", "exit-codes"]),

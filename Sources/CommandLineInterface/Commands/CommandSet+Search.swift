@@ -9,7 +9,8 @@ extension CommandSpecification {
         + "over the search space, others lie round the best so far; the worse ones stop early, a few finalists get all "
         + "seeds. The score is the geometric mean of the objectives divided by today's. Recommended is the best "
         + "finalist whose score is in no scenario more than 5 % above today's and that recovers and keeps the constraints no "
-        + "less often. Then each changed key is put back to see what it buys; one that makes no difference stays as it is.",
+        + "less often. Then each changed key is put back to see what it buys; one that makes no difference stays as it is. "
+        + "The verdict's figures are from as many fresh seeds.",
       "With --out it writes settings.json (as the CDN serves it), settings-document.json (the document's shape), "
         + "pareto.csv, pareto.svg, report.html and run.json. Every run is kept in the journal: a search that was killed "
         + "goes on where it stood and gives the same answer. A budget in runs gives the same answer everywhere; a budget in "

@@ -10,7 +10,7 @@ package struct SearchParameter: Sendable, Hashable {
   package var isOrdered: Bool
 
   /// Values of a range without a step or of `:log`.
-  static let defaultSteps = 20
+  package static let defaultSteps = 20
   static let mostValues = 10_000
 
   /// Reads `path=lo..hi`, `path=lo..hi:step`, `path=lo..hi:log` or `path=a,b,c`.

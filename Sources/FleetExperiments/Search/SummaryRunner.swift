@@ -66,7 +66,7 @@ package final class SummaryRunner: Sendable {
     try make(rest, twinOf, identities, groups)
 
     let results = Mutex<[RunSummary?]>(Array(repeating: nil, count: scenarios.count))
-    try forEach(Array(scenarios.indices), { scenarios[$0] }) { index, record in
+    try forEach(Array(scenarios.indices), of: scenarios) { index, record in
       guard let twin = self.twin(identities[index], groups[index]) else { throw CancellationError() }
       let summary = RunAnalysis.summary(of: record, twin: twin, name: "", seed: scenarios[index].seed)
       try finished(index, summary)
@@ -84,7 +84,7 @@ package final class SummaryRunner: Sendable {
   private func make(
     _ indices: [Int], _ scenarios: [Scenario], _ identities: [RunIdentity], _ groups: [RunIdentity]
   ) throws {
-    try forEach(indices, { scenarios[$0] }) { index, record in
+    try forEach(indices, of: scenarios) { index, record in
       let bytes = MemoryEstimate(scenarios[index], options: self.options).resultBytes
       self.twins.withLock { twins in
         twins.made += 1
@@ -109,9 +109,9 @@ package final class SummaryRunner: Sendable {
 
   // MARK: Running
 
-  /// Runs `scenario(index)` for every index, several at a time, and hands each record over.
+  /// Runs `scenarios[index]` for every index, several at a time, and hands each record over.
   private func forEach(
-    _ indices: [Int], _ scenario: @escaping @Sendable (Int) -> Scenario,
+    _ indices: [Int], of scenarios: [Scenario],
     _ body: @escaping @Sendable (Int, RunRecord) throws -> Void
   ) throws {
     if indices.isEmpty { return }
@@ -119,7 +119,7 @@ package final class SummaryRunner: Sendable {
       var next = 0
       var failure: (any Error)?
     }
-    let slots = indices.map { control.add(scenario($0)) }
+    let slots = indices.map { control.add(scenarios[$0]) }
     let state = Mutex(State())
     DispatchQueue.concurrentPerform(iterations: min(workers, indices.count)) { _ in
       while true {
@@ -131,7 +131,7 @@ package final class SummaryRunner: Sendable {
         guard let position else { return }
         do {
           let index = indices[position]
-          let record = try engine(scenario(index), options, control.runControl(slots[position]))
+          let record = try engine(scenarios[index], options, control.runControl(slots[position]))
           control.finish(slots[position])
           try body(index, record)
         } catch {

@@ -64,6 +64,11 @@ package final class TrialMaker: Sendable {
     package var scenario: Int
     /// From 0.
     package var seed: Int
+    package init(candidate: SearchCandidate, scenario: Int, seed: Int) {
+      self.candidate = candidate
+      self.scenario = scenario
+      self.seed = seed
+    }
   }
   package typealias Run =
     @Sendable (
@@ -75,6 +80,8 @@ package final class TrialMaker: Sendable {
   private let run: Run
   private struct State {
     var trials: [Request: Trial] = [:]
+    /// Two candidates can come to the same run.
+    var byName: [String: Trial] = [:]
     var made = 0
     var readBack = 0
   }
@@ -99,45 +106,38 @@ package final class TrialMaker: Sendable {
   package func trials(_ requests: [Request]) throws -> [Trial] {
     var scenarios: [Scenario] = []
     var names: [String] = []
-    /// Requests by name: two candidates can come to the same run.
-    var waiting: [String: [Request]] = [:]
-    var planned: Set<Request> = []
-    for request in requests
-    where state.withLock({ $0.trials[request] }) == nil && planned.insert(request).inserted {
+    var waiting: [(request: Request, name: String)] = []
+    var planned: Set<String> = []
+    for request in requests where state.withLock({ $0.trials[request] }) == nil {
       var scenario = try scenario(request.candidate, request.scenario)
       scenario.seed &+= UInt64(request.seed)
       scenario.question = nil
       let name = journal.name(scenario.normalisedJSON)
-      waiting[name, default: []].append(request)
-      guard waiting[name]?.count == 1 else { continue }
+      waiting.append((request, name))
+      guard planned.insert(name).inserted, state.withLock({ $0.byName[name] }) == nil else { continue }
       if let trial = try journal.read(name).flatMap(Trial.init(csv:)) {
-        keep(trial, for: [request])
-        state.withLock { $0.readBack += 1 }
+        state.withLock { state in
+          state.byName[name] = trial
+          state.readBack += 1
+        }
         continue
       }
       scenarios.append(scenario)
       names.append(name)
     }
-    for (_, all) in waiting where all.count > 1 {
-      if let trial = state.withLock({ state in all.compactMap { state.trials[$0] }.first }) {
-        keep(trial, for: all)
-      }
-    }
     if !scenarios.isEmpty {
-      _ = try run(scenarios) { [names, waiting, journal] index, summary in
+      _ = try run(scenarios) { [names, journal] index, summary in
         let text = Trial.csv(summary)
         try journal.write(names[index], text)
-        guard let trial = Trial(csv: text) else { return }
-        self.keep(trial, for: waiting[names[index]] ?? [])
-        self.state.withLock { $0.made += 1 }
+        self.state.withLock { state in
+          state.byName[names[index]] = Trial(csv: text)
+          state.made += 1
+        }
       }
     }
-    return state.withLock { state in requests.compactMap { state.trials[$0] } }
-  }
-
-  private func keep(_ trial: Trial, for requests: [Request]) {
-    state.withLock { state in
-      for request in requests { state.trials[request] = trial }
+    return state.withLock { state in
+      for (request, name) in waiting { state.trials[request] = state.byName[name] }
+      return requests.compactMap { state.trials[$0] }
     }
   }
 }

@@ -63,11 +63,11 @@ package struct TuneStudy: Sendable {
     return field
   }
 
-  /// Runs without twins, at most, if the first round has `first` candidates: the race, today's Settings, and twice each
-  /// key of the winner put back.
+  /// Runs without twins, at most, if the first round has `first` candidates: the race, today's Settings, twice each
+  /// key of the winner put back, and fresh seeds for both.
   package func runs(first: Int) -> Int {
     let field = field(first: first)
-    var perScenario = seeds + 2 * space.parameters.count * seeds
+    var perScenario = seeds + 2 * space.parameters.count * seeds + 2 * seeds
     var before = 0
     for (count, seeds) in zip(field, ladder) {
       perScenario += count * (seeds - before)

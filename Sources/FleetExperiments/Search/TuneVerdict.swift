@@ -8,6 +8,8 @@ package struct TuneVerdict: Sendable {
 
   private var study: TuneStudy { result.study }
   private var winner: Standing { result.winner }
+  private var confirmed: Standing { result.confirmed.winner }
+  private var today: Standing { result.confirmed.today }
   private var changes: [Int] {
     winner.candidate.choices.indices.filter { winner.candidate.choices[$0] != nil }
   }
@@ -22,31 +24,31 @@ package struct TuneVerdict: Sendable {
     let keys = changes.map { "\(shortName($0)) \(newValue($0)) (today \(todaysValue($0)))" }
     var text =
       "Change \(changes.count == 1 ? "one key" : "\(changes.count) keys"): \(VerdictWording.list(keys)). "
-    text += "Over \(scenarioCount) the score (\(scoreMeaning)) is \(Self.decimal(winner.ratio)) of today's"
-    if let interval = ConfidenceInterval(SampleStatistics(winner.scoreBySeed)) {
+    text += "Over \(scenarioCount) the score (\(scoreMeaning)) is \(Self.decimal(confirmed.ratio)) of today's"
+    if let interval = ConfidenceInterval(SampleStatistics(confirmed.scoreBySeed)) {
       text +=
         ", 95 % interval \(Self.decimal(DeterministicMath.exp(interval.low))) to "
-        + "\(Self.decimal(DeterministicMath.exp(interval.high))) over \(winner.seeds) seeds"
+        + "\(Self.decimal(DeterministicMath.exp(interval.high))) over \(confirmed.seeds) fresh seeds"
     } else {
-      text += " (one seed)"
+      text += " (one fresh seed)"
     }
-    if let worst = winner.scenarioScores.indices.max(by: {
-      winner.scenarioScores[$0] < winner.scenarioScores[$1]
+    if let worst = confirmed.scenarioScores.indices.max(by: {
+      confirmed.scenarioScores[$0] < confirmed.scenarioScores[$1]
     }),
-      winner.scenarioScores.count > 1
+      confirmed.scenarioScores.count > 1
     {
       text +=
         "; where it gains least, in \(study.scenarios[worst]), "
-        + "\(Self.decimal(DeterministicMath.exp(winner.scenarioScores[worst])))"
+        + "\(Self.decimal(DeterministicMath.exp(confirmed.scenarioScores[worst])))"
     }
     text += "."
-    if winner.violations > 0 {
+    if confirmed.violations > 0 {
       text +=
-        " \(percent(winner.violations)) of its runs do not recover or break a constraint"
-        + (result.today.violations > 0 ? " (today \(percent(result.today.violations)))." : ".")
-    } else if result.today.violations > 0 {
+        " \(percent(confirmed.violations)) of its runs do not recover or break a constraint"
+        + (today.violations > 0 ? " (today \(percent(today.violations)))." : ".")
+    } else if today.violations > 0 {
       text +=
-        " Today \(percent(result.today.violations)) of the runs do not recover or break a constraint; with these all do."
+        " Today \(percent(today.violations)) of the runs do not recover or break a constraint; with these all do."
     }
     return text
   }
@@ -79,20 +81,20 @@ package struct TuneVerdict: Sendable {
     let rows = study.scenarios.indices.map { s in
       let cells = study.objectives.indices.map { o in
         let metric = study.objectives[o].metric
-        let texts = [result.today, winner].map {
+        let texts = [today, confirmed].map {
           $0.values[s][o].map { MetricText.value(metric, $0) } ?? "none"
         }
         return changes.isEmpty || texts[0] == texts[1]
-          ? texts[0] : "\(texts[0]) → \(texts[1]) (\(Self.change(winner.logRatios[s][o])))"
+          ? texts[0] : "\(texts[0]) → \(texts[1]) (\(Self.change(confirmed.logRatios[s][o])))"
       }
-      return [study.scenarios[s]] + cells + [Self.change(winner.scenarioScores[s])]
+      return [study.scenarios[s]] + cells + [Self.change(confirmed.scenarioScores[s])]
     }
-    let mean = result.coordinates(winner)
+    let mean = result.coordinates(confirmed)
     return (
       header,
       rows + [
         [study.across == .mean ? "all (mean)" : "all (mean; score: worst)"] + mean.map(Self.change) + [
-          Self.change(winner.score)
+          Self.change(confirmed.score)
         ]
       ]
     )

@@ -36,7 +36,7 @@ package struct Tuner {
     let best = eligible.reduce(today) { $1.isBetter(than: $0) ? $1 : $0 }
     let (winner, effects) = try putBack(best)
     return TuneResult(
-      study: study, today: today, winner: winner, effects: effects,
+      study: study, today: today, winner: winner, confirmed: try confirm(winner), effects: effects,
       standings: order.compactMap { standings[$0] },
       finalists: finalists.count, runs: maker.counts)
   }
@@ -172,6 +172,26 @@ package struct Tuner {
     order = known
   }
 
+  /// The winner and today's Settings on as many seeds again, on which no choice was based.
+  private func confirm(_ winner: Standing) throws -> (today: Standing, winner: Standing) {
+    let all = [study.space.today, winner.candidate]
+    let (scenarios, seeds) = (study.scenarios.count, study.seeds)
+    let flat = try maker.trials(
+      all.flatMap { candidate in
+        (0..<scenarios).flatMap { scenario in
+          (seeds..<2 * seeds).map { TrialMaker.Request(candidate: candidate, scenario: scenario, seed: $0) }
+        }
+      })
+    let trials = all.indices.map { number in
+      (0..<scenarios).map { s in
+        let start = (number * scenarios + s) * seeds
+        return Array(flat[start..<start + seeds])
+      }
+    }
+    let standings = zip(all, trials).map { Standing($0, $1, today: trials[0], study: study) }
+    return (standings[0], standings[1])
+  }
+
   private func withoutUnchanged(_ candidate: SearchCandidate) -> SearchCandidate {
     var candidate = candidate
     for (i, parameter) in study.space.parameters.enumerated() {
@@ -215,6 +235,8 @@ package struct TuneResult: Sendable {
   package var today: Standing
   /// Today's Settings if nothing better was found.
   package var winner: Standing
+  /// Both on fresh seeds.
+  package var confirmed: (today: Standing, winner: Standing)
   package var effects: [KeyEffect]
   /// Every candidate, in the order of the search.
   package var standings: [Standing]

@@ -71,6 +71,10 @@ public enum CommandLineTool {
       try PresetsCommand(parsed).execute()
     case "trace":
       try TraceCommand(parsed, environment: environment).execute()
+    case "tune":
+      try TuneCommand(request: TuneRequest(parsed), arguments: arguments, environment: environment).execute()
+    case "stability":
+      try StabilityCommand(parsed, arguments: arguments, environment: environment).execute()
     case "bench":
       try BenchCommand(parsed, environment: environment).execute()
     case "conformance":

@@ -28,6 +28,7 @@ public struct ComparisonMemory: Sendable {
       .sorted { $0.expected > $1.expected }.prefix(atOnce)
     estimates = Array(largest.flatMap { repeatElement($0, count: min(seeds, atOnce)) }.prefix(atOnce))
     results = 0
+    replications = 1
   }
 
   /// How many runs there are, and so how many can run at once.

@@ -6,6 +6,9 @@ public enum ColumnReference {
       section("timeseries.csv", "One row per interval.", TimeSeriesCSV.columns),
       section("summary.csv", "One row per run.", SummaryCSV.columns),
       section("delivery_histogram.csv", "One row per bucket that is not empty.", HistogramCSV.columns),
+      section(
+        "stability.csv", "One row per point that `stability` looked at, from below, then from the left.",
+        StabilityCSV.columns),
     ].joined(separator: "\n")
   }
 

@@ -62,3 +62,12 @@ extension RunSummary {
     attemptsPerDevice.map { Humanised.decimal($0, decimals: $0 < 99.95 ? 1 : 0) } ?? "–"
   }
 }
+
+extension TerminalTable {
+  /// A table whose first column names its rows.
+  package static func plain(header: [String], rows: [[String]]) -> String {
+    TextTable(
+      columns: header.enumerated().map { TextTable.Column(title: $1, isNumber: $0 > 0) }, rows: rows
+    ).terminal(width: 200)
+  }
+}

@@ -16,6 +16,7 @@ struct HelpTests {
       ("validate", ["help", "validate"]),
       ("sweep", ["help", "sweep"]), ("merge", ["help", "merge"]),
       ("check", ["help", "check"]),
+      ("stability", ["help", "stability"]), ("tune", ["help", "tune"]),
       ("presets", ["help", "presets"]), ("conformance", ["help", "conformance"]),
       ("bench", ["help", "bench"]),
       ("help", ["help", "help"]), ("exit-codes", ["help", "exit-codes"]),

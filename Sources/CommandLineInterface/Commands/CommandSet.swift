@@ -13,7 +13,7 @@ extension CommandSpecification {
         + "virtual clock. The same scenario and seed give the same bytes in every CSV file."
     ]
     command.subcommands = [
-      run, compare, sweep, merge, checkBaseline, validate, trace, presets, conformance, bench, help,
+      run, compare, sweep, merge, checkBaseline, tune, stability, validate, trace, presets, conformance, bench, help,
     ]
     command.examples = [
       Example(
@@ -194,7 +194,8 @@ extension CommandSpecification {
       ArgumentSpecification(
         "topic",
         help:
-          "run, compare, sweep, merge, check, validate, trace, presets, conformance, bench, exit-codes or columns.",
+          "run, compare, sweep, merge, check, tune, stability, validate, trace, presets, conformance, bench, exit-codes or "
+          + "columns.",
         isOptional: true)
     ]
     return command

@@ -30,6 +30,9 @@ struct LoadedScenario {
     return name == "scenario" && !["", ".", ".."].contains(folderName) ? folderName : name
   }
 
+  /// The Settings that all cohorts start with, as they were written.
+  var settingsDocument: SettingsDocument? { file.settingsDocument }
+
   func decode(_ choice: VariantChoice? = nil) throws -> ScenarioFile.Decoded {
     try file.decode(overrides: overrides + (choice?.overrides ?? []))
   }

@@ -81,12 +81,14 @@ struct RunRequest: Sendable {
   }
 
   static func count(
-    _ parsed: ParsedArguments, _ option: String, _ valueName: String, through limit: Int
+    _ parsed: ParsedArguments, _ option: String, _ valueName: String, from first: Int = 1,
+    through limit: Int
   ) throws -> Int? {
     guard let text = parsed.value(option) else { return nil }
-    guard let count = Int(text), (1...limit).contains(count) else {
+    guard let count = Int(text), (first...limit).contains(count) else {
       throw UsageError(
-        "The value '\(text)' is invalid for '--\(option) <\(valueName)>': a whole number from 1 to \(limit).")
+        "The value '\(text)' is invalid for '--\(option) <\(valueName)>': a whole number from \(first) to \(limit)."
+      )
     }
     return count
   }

@@ -18,9 +18,16 @@ package struct OutputFile: Sendable, Hashable {
   static let manifest = "run.json"
   static let report = "report.html"
   static let picture = "comparison.svg"
+  static let stability = "stability.csv"
+  static let stabilityPicture = "stability.svg"
+  static let pareto = "pareto.csv"
+  static let paretoPicture = "pareto.svg"
+  static let settings = "settings.json"
+  static let documentSettings = "settings-document.json"
   /// Everything that fleetsim writes beside folders of variants.
   static let topLevelNames: Set<String> = [
-    timeSeries, deliveries, summary, statistics, differences, replications, manifest, report, picture,
+    timeSeries, deliveries, summary, statistics, differences, replications, manifest, report, picture, stability,
+    stabilityPicture, pareto, paretoPicture, settings, documentSettings,
   ]
   static let variantNames: Set<String> = [timeSeries, deliveries]
 }

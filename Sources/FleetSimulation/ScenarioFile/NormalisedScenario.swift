@@ -27,7 +27,7 @@ extension PositionedValue {
     Self(.object(members.map { .init(key: $0, keyPosition: .commandLine, value: $1) }), at: .commandLine)
   }
 
-  fileprivate init(_ value: SettingsValue) {
+  init(_ value: SettingsValue) {
     switch value {
     case .null: self = .null
     case .bool(let value): self = .bool(value)

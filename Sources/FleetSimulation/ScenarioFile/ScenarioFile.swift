@@ -25,10 +25,10 @@ public struct ScenarioFile: Sendable {
     }
   }
 
-  private let root: PositionedValue
+  let root: PositionedValue
   private var sources: [String]
-  private var replacement: PositionedValue?
-  private var settingsFiles: [String: PositionedValue] = [:]
+  private(set) var replacement: PositionedValue?
+  private(set) var settingsFiles: [String: PositionedValue] = [:]
   private var rateFiles: [String: [ArrivalRates.Row]] = [:]
   /// What was wrong with the files that the scenario refers to: reported with everything else by `decode`.
   private var fileProblems: [Diagnostic] = []

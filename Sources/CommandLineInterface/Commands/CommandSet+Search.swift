@@ -1,0 +1,104 @@
+import FleetExperiments
+
+extension CommandSpecification {
+  package static let tune: CommandSpecification = {
+    var command = CommandSpecification(
+      name: "tune", abstract: "Search for better Settings that hold in several scenarios at once.")
+    command.discussion = [
+      "Races candidates against today's Settings (the scenarios' own, or --settings) under the same seeds: some are spread "
+        + "over the search space, others lie round the best so far; the worse ones stop early, a few finalists get all "
+        + "seeds. The score is the geometric mean of the objectives divided by today's. Recommended is the best "
+        + "finalist whose score is in no scenario more than 5 % above today's and that recovers and keeps the constraints no "
+        + "less often. Then each changed key is put back to see what it buys; one that makes no difference stays as it is. "
+        + "The verdict's figures are from as many fresh seeds.",
+      "With --out it writes settings.json (as the CDN serves it), settings-document.json (the document's shape), "
+        + "pareto.csv, pareto.svg, report.html and run.json. Every run is kept in the journal: a search that was killed "
+        + "goes on where it stood and gives the same answer. A budget in runs gives the same answer everywhere; a budget in "
+        + "time depends on the machine, but not once its journal has begun.",
+    ]
+    command.arguments = [
+      ArgumentSpecification("scenario", help: "Scenario files (JSON5).", isRepeatable: true)
+    ]
+    command.options = [
+      OptionSpecification(
+        "search", value: "path=values", isRepeatable: true,
+        help:
+          "A key of Settings and its values: lo..hi:step, lo..hi:log (\(SearchParameter.defaultSteps + 1) values in "
+          + "even ratios), lo..hi (the same, even) or a,b,c."),
+      OptionSpecification(
+        "space", value: "file",
+        help:
+          "Search space as JSON5: { search: { path: \"lo..hi:log\" or [a, b] }, objectives: [...], constraints: [...] }."
+      ),
+      OptionSpecification(
+        "objective", value: "metric", isRepeatable: true,
+        help:
+          "A column of summary.csv to improve, with :weight behind it if it counts more or less. (default: "
+          + "\(TuneObjective.standard.map(\.metric.name).joined(separator: ", ")))"),
+      OptionSpecification(
+        "constraint", value: "metric<=value", isRepeatable: true,
+        help: "What every run must keep, as lost_events<=0 or recovery_s<=20m; to recover is always one."),
+      OptionSpecification(
+        "across", value: "how",
+        help: "The score over several scenarios: their mean, or that of the worst. (default: mean)"),
+      OptionSpecification(
+        "seeds", value: "n",
+        help: "Seeds of the finalists, from each scenario's own on. (default: \(TuneStudy.defaultSeeds))"),
+      OptionSpecification(
+        "budget", value: "budget",
+        help: "Runs at most, as 2000, not counting twins; or about so much time, as 20m. (default: "
+          + "\(TuneStudy.defaultCandidates) candidates)"),
+      OptionSpecification(
+        "journal", value: "dir",
+        help: "Where finished runs are kept. (default: beside --out, with .journal behind)"),
+      seed, settings, set, out, jobs, memoryLimit, quiet,
+    ]
+    command.examples = [
+      Example(
+        "fleetsim tune short.json5 long.json5 brownout.json5 --settings cdn.json --space space.json5 --out out/tuned",
+        "What should the CDN serve?")
+    ]
+    return command
+  }()
+
+  package static let stability: CommandSpecification = {
+    var command = CommandSpecification(
+      name: "stability", abstract: "Map over two parameters where the fleet recovers and where it never does."
+    )
+    command.discussion = [
+      "Runs a coarse grid over the two ranges, each point with its twin without incidents, and refines it where "
+        + "neighbouring points differ in whether the fleet recovers: so the cliff is known to one part in "
+        + "--resolution of each range, at a fraction of the runs of a full grid. What is smaller than a cell of the "
+        + "coarse grid and touches none of its corners stays unseen. Never recovers means: not within the run; "
+        + "--after gives every point the same time.",
+      "With --out it writes stability.csv, stability.svg, report.html and run.json.",
+    ]
+    command.arguments = [scenario]
+    command.options = [
+      OptionSpecification(
+        "x", value: "path=lo..hi",
+        help: "The first parameter, any key that holds a number, share, rate, span or size, as "
+          + "tapi.bucket.capacity=500/s..2000/s; with :log behind it in even ratios. (required)"),
+      OptionSpecification(
+        "y", value: "path=lo..hi",
+        help: "The second, as tapi.incidents.0.for=1m..30m. (required)"),
+      OptionSpecification(
+        "resolution", value: "n", help: "Cells along each axis where the cliff is. (default: 32)"),
+      OptionSpecification("coarse", value: "n", help: "Cells along each axis to begin with. (default: 8)"),
+      OptionSpecification(
+        "seeds", value: "n",
+        help:
+          "Runs of each point, with as many seeds from the scenario's on; most of them decide. (default: 1)"),
+      OptionSpecification(
+        "after", value: "span",
+        help: "End every run so long after its last incident. (default: the scenario's duration)"),
+      seed, settings, set, out, jobs, memoryLimit, quiet,
+    ]
+    command.examples = [
+      Example(
+        "fleetsim stability scenario.json5 --x tapi.bucket.capacity=500/s..2000/s:log --y tapi.incidents.0.for=1m..30m "
+          + "--out out/map", "How long an outage may be, by capacity:")
+    ]
+    return command
+  }()
+}

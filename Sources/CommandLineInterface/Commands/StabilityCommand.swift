@@ -1,0 +1,194 @@
+import FleetExperiments
+import FleetMetrics
+import FleetReports
+import FleetSimulation
+import SimulationKernel
+
+/// `fleetsim stability`: a map over two parameters.
+struct StabilityCommand {
+  private var input: InputRequest
+  private var x: QuantityRange
+  private var y: QuantityRange
+  private var resolution = StabilityMap.Resolution()
+  private var seeds: Int
+  private var after: Span?
+  private var outputPath: String?
+  private var jobs: Int?
+  private var memory: MemoryLimit
+  private var isQuiet: Bool
+  private var arguments: [String]
+  private var environment: CommandEnvironment
+
+  /// - Throws: `UsageError`.
+  init(_ parsed: ParsedArguments, arguments: [String], environment: CommandEnvironment) throws {
+    input = try InputRequest(parsed)
+    self.arguments = arguments
+    self.environment = environment
+    x = try Self.range(parsed, "x")
+    y = try Self.range(parsed, "y")
+    guard x.path != y.path else {
+      throw UsageError("'--x' and '--y' both vary \(x.path); a map has two different parameters.")
+    }
+    resolution.fine =
+      try RunRequest.count(parsed, "resolution", "n", from: 2, through: 512) ?? resolution.fine
+    resolution.coarse =
+      try RunRequest.count(parsed, "coarse", "n", from: 1, through: 512)
+      ?? min(resolution.coarse, resolution.fine)
+    guard resolution.coarse <= resolution.fine else {
+      throw UsageError(
+        "'--coarse' is \(resolution.coarse) and '--resolution' \(resolution.fine): the coarse grid has at most as many "
+          + "cells as the fine one.")
+    }
+    seeds = try RunRequest.count(parsed, "seeds", "n", through: 1_000) ?? 1
+    if let text = parsed.value("after") {
+      do {
+        after = try Units.span(text)
+      } catch {
+        throw UsageError("The value '\(text)' is invalid for '--after <span>': \(error.message).")
+      }
+    }
+    outputPath = parsed.value("out")
+    jobs = try RunRequest.count(parsed, "jobs", "n", through: 1_024)
+    memory = try MemoryLimit(parsed)
+    isQuiet = parsed.has("quiet")
+  }
+
+  private static func range(_ parsed: ParsedArguments, _ option: String) throws -> QuantityRange {
+    guard let text = parsed.value(option) else {
+      throw UsageError("Missing expected option '--\(option) <path=lo..hi>'")
+    }
+    do {
+      return try QuantityRange(text)
+    } catch {
+      throw UsageError("The value '\(text)' is invalid for '--\(option) <path=lo..hi>': \(error)")
+    }
+  }
+
+  func execute() throws {
+    let loaded = try LoadedScenario(input)
+    let base = try loaded.decode()
+    printWarnings([base], loaded.path)
+    guard !base.scenario.tapi.incidents.isEmpty else {
+      throw CommandFailure(
+        .data,
+        "\(loaded.path): tapi.incidents: there is no incident to recover from; a stability map needs one")
+    }
+    let corners = try corners(loaded)
+    let workers = try workers(corners, loaded.path)
+    let output = try outputPath.map { try OutputDirectory($0) }
+    try Interruption.check()
+    if !isQuiet { try Console.print(heading(loaded, base.scenario)) }
+
+    let started = environment.monotonicSeconds()
+    let control = ComparisonControl()
+    var options = RunOptions()
+    options.threads = workers == 1 ? nil : 1
+    let runner = SummaryRunner(options: options, workers: workers, control: control)
+    let work = BackgroundWork(
+      work: { [self] in
+        try StabilityMap(
+          x: x, y: y, resolution: resolution, seeds: seeds, scenario: { try scenario(loaded, $0, $1) },
+          run: { try runner.summaries(of: $0) })
+      }, cancel: control.cancel, progress: { control.progress }, environment: environment)
+    let map = try work.run(showsProgress: !isQuiet)
+    let seconds = environment.monotonicSeconds() - started
+
+    let verdict = StabilityVerdict(map)
+    let printed = Result { try Console.print(text(map, verdict)) }
+    if let output {
+      let progress = control.progress
+      let wall = RunManifest.Wall(
+        seconds: seconds, workers: workers, runs: progress.runs,
+        virtualSeconds: Double(progress.duration) / 1e6,
+        attempts: progress.attempts)
+      try output.write(files(map, loaded, base, wall))
+    }
+    try printed.get()
+    guard !isQuiet else { return }
+    try Console.print(
+      output.map {
+        "\nWritten to \($0.path): \(OutputFile.report), \(OutputFile.stability), \(OutputFile.stabilityPicture), "
+          + "\(OutputFile.manifest)\n"
+      } ?? "\nNo files written; --out DIR writes the table, the map and a report.\n")
+  }
+
+  // MARK: Scenarios
+
+  private func scenario(_ loaded: LoadedScenario, _ x: String, _ y: String) throws -> Scenario {
+    let choice = VariantChoice(
+      name: "", overrides: [Override(path: self.x.path, value: x), Override(path: self.y.path, value: y)])
+    let scenario = try loaded.decode(choice).scenario
+    return after.flatMap { scenario.ending(afterIncidents: $0) } ?? scenario
+  }
+
+  /// The scenarios at the four corners.
+  /// - Throws: `ScenarioProblems` as of the command line.
+  private func corners(_ loaded: LoadedScenario) throws -> [Scenario] {
+    let ends = [(x.low, y.low), (x.high, y.low), (x.low, y.high), (x.high, y.high)]
+    do {
+      return try ends.map { try scenario(loaded, $0.0.text(), $0.1.text()) }
+    } catch var problems as ScenarioProblems {
+      for i in problems.diagnostics.indices where problems.diagnostics[i].file == "--set" {
+        let path = problems.diagnostics[i].path
+        problems.diagnostics[i].file = path == y.path ? "--y" : "--x"
+      }
+      throw problems
+    }
+  }
+
+  private func workers(_ corners: [Scenario], _ path: String) throws -> Int {
+    let variants = corners.enumerated().map { Variant(name: "\($0)", scenario: $1) }
+    return try memory.workers(
+      ComparisonMemory(variants), atMost: jobs ?? onlineProcessors(), path)
+  }
+
+  // MARK: Output
+
+  private func heading(_ loaded: LoadedScenario, _ scenario: Scenario) -> String {
+    "\(loaded.path): seed \(scenario.seed), \(facts(scenario))\n"
+      + (scenario.question.map { $0 + "\n" } ?? "")
+      + "\n"
+  }
+
+  private func facts(_ scenario: Scenario) -> String {
+    let devices = scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
+    let length =
+      after.map { "until \(FigureText.span($0.microseconds)) after the last incident" }
+      ?? FigureText.span(scenario.duration.microseconds)
+    return
+      "\(FigureText.grouped(devices)) devices, \(length), \(seeds == 1 ? "one seed" : "\(seeds) seeds") a point"
+  }
+
+  private func text(_ map: StabilityMap, _ verdict: StabilityVerdict) -> String {
+    if isQuiet { return verdict.sentence + "\n" }
+    let width = verdict.rows.map(\.value.count).max() ?? 0
+    var text = "\(map.x.path), \(map.y.path)\n"
+    for row in verdict.rows {
+      text +=
+        "  " + String(repeating: " ", count: width - row.value.count) + row.value + "  " + row.outcome + "\n"
+    }
+    let full = (map.grid.columns + 1) * (map.grid.rows + 1)
+    return text
+      + "\n\(verdict.sentence)\n\(FigureText.grouped(Int64(map.grid.points.count))) points instead of the "
+      + "\(FigureText.grouped(Int64(full))) of a full grid.\n"
+  }
+
+  private func files(
+    _ map: StabilityMap, _ loaded: LoadedScenario, _ base: ScenarioFile.Decoded, _ wall: RunManifest.Wall
+  ) -> [OutputFile] {
+    let report = StabilityReport(map)
+    let table = OutputFile(OutputFile.stability, report.table)
+    var manifest = RunManifest(
+      arguments: arguments, seed: base.scenario.seed, checks: false, scenario: base.normalisedJSON, wall: wall
+    )
+    manifest.files = [table]
+    let page = report.page(
+      title: loaded.name, question: base.scenario.question, facts: facts(base.scenario),
+      command: manifest.command, version: CommandLineTool.version)
+    return [
+      table, OutputFile(OutputFile.report, Array(page.utf8)),
+      OutputFile(OutputFile.stabilityPicture, Array(report.picture.utf8)),
+      OutputFile(OutputFile.manifest, Array(manifest.text.utf8)),
+    ]
+  }
+}

@@ -1,0 +1,192 @@
+import FleetExperiments
+import FleetReports
+import FleetSimulation
+import UploadRetry
+
+/// `fleetsim tune`: better Settings for several scenarios at once.
+struct TuneCommand {
+  var request: TuneRequest
+  var arguments: [String]
+  var environment: CommandEnvironment
+
+  func execute() throws {
+    let loaded = try request.inputs.map { try LoadedScenario($0) }
+    let bases = try loaded.map { try $0.decode() }
+    for (loaded, base) in zip(loaded, bases) { printWarnings([base], loaded.path) }
+    let config = try todaysConfig(bases)
+    try checkValues(loaded[0])
+    var study = TuneStudy(
+      space: request.space,
+      todaysValues: request.space.parameters.map { SearchableSettings.value(of: $0.path, in: config) },
+      objectives: request.objectives, constraints: request.constraints, scenarios: Self.names(loaded),
+      seeds: request.seeds)
+    study.across = request.across
+    study.seed = request.seed
+    let workers = try workers(bases, loaded)
+    let output = try request.outputPath.map { try OutputDirectory($0) }
+    let journal = try request.journalPath.map { try JournalDirectory($0) }
+    try Interruption.check()
+    if !request.isQuiet { try Console.print(heading(loaded, bases)) }
+
+    let started = environment.monotonicSeconds()
+    let control = ComparisonControl()
+    let maker = maker(loaded, workers: workers, control: control, journal: journal)
+    let work = BackgroundWork(
+      work: { [self, study] in try search(study, maker, journal) }, cancel: control.cancel,
+      progress: { control.progress }, environment: environment)
+    let result = try work.run(showsProgress: !request.isQuiet)
+    let seconds = environment.monotonicSeconds() - started
+
+    let settings = (loaded[0].settingsDocument ?? SettingsDocument(config))
+      .setting(request.inputs[0].overrides + request.space.overrides(result.winner.candidate))
+    let files = TuneFiles(
+      result: result, settings: settings, arguments: arguments, scenarios: bases.map(\.normalisedJSON),
+      facts: facts(bases, result), title: study.scenarios.joined(separator: ", "), seed: request.seed)
+    let printed = Result { try Console.print(files.text(isQuiet: request.isQuiet)) }
+    if let output {
+      let progress = control.progress
+      try output.write(
+        files.all(
+          wall: RunManifest.Wall(
+            seconds: seconds, workers: workers, runs: progress.runs,
+            virtualSeconds: Double(progress.duration) / 1e6, attempts: progress.attempts)))
+    }
+    try printed.get()
+    if !request.isQuiet { try Console.print(files.closing(output?.path, journal: journal?.path, result)) }
+  }
+
+  private func maker(
+    _ loaded: [LoadedScenario], workers: Int, control: ComparisonControl, journal: JournalDirectory?
+  ) -> TrialMaker {
+    var options = RunOptions()
+    options.threads = workers == 1 ? nil : 1
+    let runner = SummaryRunner(options: options, workers: workers, control: control)
+    let space = request.space
+    return TrialMaker(
+      journal: journal?.trials ?? .none,
+      scenario: { candidate, number in
+        try loaded[number].decode(VariantChoice(name: "", overrides: space.overrides(candidate))).scenario
+      }, run: { try runner.summaries(of: $0, finished: $1) })
+  }
+
+  // MARK: Budget
+
+  private static let budgetEntry = "budget"
+
+  private func search(_ study: TuneStudy, _ maker: TrialMaker, _ journal: JournalDirectory?) throws
+    -> TuneResult
+  {
+    var study = study
+    switch request.budget {
+    case .standard: break
+    case .runs(let runs): study.candidates = try candidates(study, budget: runs, "\(runs) runs")
+    case .seconds(let seconds):
+      let key = "\(Self.budgetEntry) \(seconds)\n"
+      let kept = try journal?.read(Self.budgetEntry).flatMap {
+        $0.hasPrefix(key) ? Int($0.dropFirst(key.count)) : nil
+      }
+      if let kept {
+        study.candidates = kept
+      } else {
+        let runs = try measuredBudget(study, maker, seconds: seconds)
+        study.candidates = try candidates(study, budget: runs, "\(FigureText.span(Int64(seconds * 1e6)))")
+        try journal?.write(Self.budgetEntry, key + "\(study.candidates)")
+      }
+    }
+    var tuner = Tuner(study, maker: maker)
+    return try tuner.run()
+  }
+
+  /// How many runs fit into a time, judging by a first run of each scenario with its twin.
+  private func measuredBudget(_ study: TuneStudy, _ maker: TrialMaker, seconds: Double) throws -> Int {
+    let started = environment.monotonicSeconds()
+    _ = try maker.trials(
+      study.scenarios.indices.map { TrialMaker.Request(candidate: study.space.today, scenario: $0, seed: 0) })
+    let perRun = (environment.monotonicSeconds() - started) / Double(study.scenarios.count)
+    return Int(max(1, min(seconds / max(perRun, 1e-6), 1e7)))
+  }
+
+  private func candidates(_ study: TuneStudy, budget: Int, _ text: String) throws -> Int {
+    if let count = study.candidates(budget: budget) { return count }
+    let least = study.runs(first: min(study.finalists, study.space.size))
+    throw UsageError(
+      "A budget of \(text) is too small: the finalists alone, with \(study.seeds) seeds each, take \(least) runs. Give "
+        + "more, or fewer --seeds.")
+  }
+
+  // MARK: Checks
+
+  /// The Settings that all cohorts of all scenarios have.
+  private func todaysConfig(_ bases: [ScenarioFile.Decoded]) throws -> HTTPConfig {
+    let configs = bases.flatMap { $0.scenario.fleet.map(\.settings) }
+    guard let first = configs.first, configs.allSatisfy({ $0 == first }) else {
+      throw UsageError(
+        "The scenarios or their cohorts have different Settings, so there are none to compare with; give --settings FILE."
+      )
+    }
+    return first
+  }
+
+  /// Every value of every parameter on its own.
+  private func checkValues(_ loaded: LoadedScenario) throws {
+    let choices = request.space.parameters.flatMap { parameter in
+      parameter.values.map { VariantChoice(name: "", overrides: Override.choosing(parameter.path, $0)) }
+    }
+    do {
+      _ = try loaded.decodeAll(choices)
+    } catch var problems as ScenarioProblems {
+      for i in problems.diagnostics.indices where problems.diagnostics[i].file == "--vary" {
+        problems.diagnostics[i].file = "--search"
+      }
+      throw problems
+    }
+  }
+
+  /// Names of the scenarios, numbered where two would be one.
+  private static func names(_ loaded: [LoadedScenario]) -> [String] {
+    var seen: Set<String> = []
+    return loaded.map { one in
+      var name = one.name
+      var number = 2
+      while !seen.insert(name).inserted {
+        name = "\(one.name)-\(number)"
+        number += 1
+      }
+      return name
+    }
+  }
+
+  private func workers(_ bases: [ScenarioFile.Decoded], _ loaded: [LoadedScenario]) throws -> Int {
+    let variants = zip(Self.names(loaded), bases).map { Variant(name: $0, scenario: $1.scenario) }
+    return try request.memory.workers(
+      ComparisonMemory(variants), atMost: request.jobs ?? onlineProcessors(), loaded[0].path)
+  }
+
+  // MARK: Words
+
+  private func heading(_ loaded: [LoadedScenario], _ bases: [ScenarioFile.Decoded]) -> String {
+    let lines = zip(loaded, bases).map { loaded, base in
+      "\(loaded.path): seed \(base.scenario.seed), \(FigureText.grouped(Self.devices(base))) devices, "
+        + "\(FigureText.span(base.scenario.duration.microseconds))\n"
+    }
+    let size = request.space.size
+    return lines.joined()
+      + "\(request.space.parameters.count) keys, \(size == .max ? "very many" : FigureText.grouped(Int64(size))) "
+      + "combinations\n\n"
+  }
+
+  private static func devices(_ base: ScenarioFile.Decoded) -> Int64 {
+    base.scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
+  }
+
+  private func facts(_ bases: [ScenarioFile.Decoded], _ result: TuneResult) -> String {
+    let devices = bases.map(Self.devices)
+    let (least, most) = (devices.min() ?? 0, devices.max() ?? 0)
+    let fleet =
+      least == most
+      ? FigureText.grouped(least) : "\(FigureText.grouped(least)) to \(FigureText.grouped(most))"
+    return
+      "\(result.standings.count) candidates · \(bases.count) scenarios of \(fleet) devices · finalists with "
+      + "\(result.study.seeds) seeds"
+  }
+}

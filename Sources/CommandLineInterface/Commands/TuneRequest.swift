@@ -1,0 +1,108 @@
+import FleetExperiments
+import FleetSimulation
+import SimulationKernel
+
+/// What `tune` was asked to do.
+struct TuneRequest: Sendable {
+  enum Budget: Sendable {
+    case standard
+    case runs(Int)
+    /// Wall time, seconds.
+    case seconds(Double)
+  }
+
+  var inputs: [InputRequest]
+  var space: SearchSpace
+  var objectives: [TuneObjective]
+  var constraints: [TuneConstraint]
+  var seeds: Int
+  var budget = Budget.standard
+  var across = TuneStudy.Across.mean
+  /// Of the draw of candidates.
+  var seed: UInt64 = 1
+  var outputPath: String?
+  var journalPath: String?
+  var jobs: Int?
+  var memory: MemoryLimit
+  var isQuiet: Bool
+
+  /// - Throws: `UsageError`; `CommandFailure` and `ScenarioProblems` about the search-space file.
+  init(_ parsed: ParsedArguments) throws {
+    let input = try InputRequest(parsed)
+    inputs = parsed.positional.map { path in
+      var one = input
+      one.scenarioPath = path
+      return one
+    }
+    if let text = parsed.value("seed"), let number = UInt64(text) { seed = number }
+    let file = try parsed.value("space").map { try SearchFile(text: InputFile.text($0), name: $0) }
+    let parameters = try parsed.values("search").map { text in
+      try Self.reading(text, "--search <path=values>") { () throws(RangeProblem) in try SearchParameter(text)
+      }
+    }
+    do {
+      space = try SearchSpace((file?.parameters ?? []) + parameters)
+    } catch {
+      throw UsageError(error.description)
+    }
+    for parameter in space.parameters {
+      guard parameter.path.hasPrefix(SearchableSettings.prefix) else {
+        throw UsageError(
+          "'\(parameter.path)' is no key of Settings: a search changes what the CDN serves, as "
+            + "settings.backoffConfig.maxBackoffInterval; use compare or stability for anything else.")
+      }
+      if let value = parameter.values.first(where: { $0.hasSuffix(Override.clampSuffix) }) {
+        throw UsageError(
+          "'\(value)' is no value of Settings: \(Override.clampSuffix) is a switch of the client.")
+      }
+    }
+    let objectives = try parsed.values("objective").map { text in
+      try Self.reading(text, "--objective <metric>") { () throws(RangeProblem) in try TuneObjective(text) }
+    }
+    self.objectives =
+      !objectives.isEmpty
+      ? objectives : file.map(\.objectives).flatMap { $0.isEmpty ? nil : $0 } ?? TuneObjective.standard
+    let constraints = try parsed.values("constraint").map { text in
+      try Self.reading(text, "--constraint <metric<=value>") { () throws(RangeProblem) in
+        try TuneConstraint(text)
+      }
+    }
+    self.constraints = (file?.constraints ?? []) + constraints
+    seeds = try RunRequest.count(parsed, "seeds", "n", through: 10_000) ?? TuneStudy.defaultSeeds
+    if let text = parsed.value("budget") { budget = try Self.budget(text) }
+    if let text = parsed.value("across") {
+      guard let across = TuneStudy.Across(rawValue: text) else {
+        throw UsageError("The value '\(text)' is invalid for '--across <how>': mean or worst.")
+      }
+      self.across = across
+    }
+    outputPath = parsed.value("out")
+    journalPath =
+      parsed.value("journal")
+      ?? outputPath.map { path in
+        var path = path
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path + ".journal"
+      }
+    jobs = try RunRequest.count(parsed, "jobs", "n", through: 1_024)
+    memory = try MemoryLimit(parsed)
+    isQuiet = parsed.has("quiet")
+  }
+
+  private static func budget(_ text: String) throws -> Budget {
+    if let runs = Int(text), runs > 0 { return .runs(runs) }
+    if let span = try? Units.span(text), span > .zero { return .seconds(Double(span.microseconds) / 1e6) }
+    throw UsageError(
+      "The value '\(text)' is invalid for '--budget <budget>': a number of runs, as 2000, or a time, as 20m.")
+  }
+
+  private static func reading<Value>(
+    _ text: String, _ option: String, _ body: () throws(RangeProblem) -> Value
+  ) throws -> Value {
+    do {
+      return try body()
+    } catch {
+      throw UsageError("The value '\(text)' is invalid for '\(option)': \(error.description)")
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import FleetExperiments
+
+/// Finished runs as files in a directory, each named by the SHA-256 of what it depends on and put there by rename.
+struct JournalDirectory: Sendable {
+  /// As the user named it.
+  let path: String
+  private static let marker = "fleetsim-journal"
+
+  /// Opens the directory, or makes it.
+  /// - Throws: `CommandFailure` 73 if it cannot be made or holds what is no journal.
+  init(_ path: String) throws(CommandFailure) {
+    self.path = path
+    var status = stat()
+    if stat(path, &status) == 0 {
+      guard status.st_mode & S_IFMT == S_IFDIR else {
+        throw CommandFailure(
+          .cannotCreate, "\(path): exists and is not a directory; name another with --journal")
+      }
+      let names = try OutputDirectory.entries(path, named: path)
+      guard names.isEmpty || names.contains(Self.marker) else {
+        throw CommandFailure(
+          .cannotCreate,
+          "\(path): holds '\(names[0])' and is no journal of fleetsim; name another with --journal")
+      }
+    } else {
+      try Self.make(path)
+    }
+    try write(Self.marker, "fleetsim journal\n")
+  }
+
+  private static func make(_ path: String) throws(CommandFailure) {
+    let (parent, name) = OutputDirectory.split(path)
+    if parent != "/", parent != ".", access(parent, F_OK) != 0 { try make(parent) }
+    if name.isEmpty || mkdir(path, 0o777) == 0 || errno == EEXIST { return }
+    throw CommandFailure(
+      .cannotCreate, "\(path): cannot be created: \(systemMessage()); name a writable place with --journal")
+  }
+
+  /// nil if it is not there.
+  func read(_ name: String) throws(CommandFailure) -> String? {
+    let file = "\(path)/\(name)"
+    if access(file, F_OK) != 0 { return nil }
+    return try InputFile.text(file)
+  }
+
+  func write(_ name: String, _ text: String) throws(CommandFailure) {
+    let target = "\(path)/\(name)"
+    let temporary = "\(path)/.\(name).\(getpid()).tmp"
+    unlink(temporary)
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0o666)
+    guard descriptor >= 0 else { throw failure(.cannotCreate, name) }
+    let isWritten = Console.writeAll(Array(text.utf8), to: descriptor)
+    guard close(descriptor) == 0, isWritten, rename(temporary, target) == 0 else {
+      let failure = failure(.inputOutput, name)
+      unlink(temporary)
+      throw failure
+    }
+  }
+
+  private func failure(_ code: ExitCode, _ name: String) -> CommandFailure {
+    CommandFailure(code, "\(path)/\(name): cannot be written: \(systemMessage())")
+  }
+
+  /// Runs by name; a name depends on the version too, for another one may give other results.
+  var trials: TrialJournal {
+    TrialJournal(
+      read: { try read($0) }, write: { try write($0, $1) },
+      name: { SHA256.hexadecimal(Array((CommandLineTool.version + "\n" + $0).utf8)) + ".csv" })
+  }
+}

@@ -1,0 +1,60 @@
+import FleetExperiments
+import FleetReports
+import FleetSimulation
+
+/// What a search prints and writes.
+struct TuneFiles {
+  var result: TuneResult
+  var settings: SettingsDocument
+  var arguments: [String]
+  /// As normalised, JSON.
+  var scenarios: [String]
+  var facts: String
+  var title: String
+  var seed: UInt64
+
+  private var verdict: TuneVerdict { TuneVerdict(result) }
+
+  func text(isQuiet: Bool) -> String {
+    if isQuiet { return verdict.sentence + "\n" }
+    var text = verdict.sentence + "\n"
+    for sentence in verdict.keySentences { text += "- \(sentence)\n" }
+    let comparison = verdict.comparison
+    return text + "\n" + TerminalTable.plain(header: comparison.header, rows: comparison.rows)
+  }
+
+  func all(wall: RunManifest.Wall) -> [OutputFile] {
+    let report = TuneReport(result)
+    let tables = [
+      OutputFile(OutputFile.pareto, report.table),
+      OutputFile(OutputFile.settings, Array(settings.cdnJSON.utf8)),
+      OutputFile(OutputFile.documentSettings, Array(settings.documentJSON.utf8)),
+    ]
+    let inner = scenarios.map { JSONText.Value.raw($0) }
+    var manifest = RunManifest(
+      arguments: arguments, seed: seed, checks: false, scenario: JSONText.text(.array(inner)), wall: wall)
+    manifest.files = tables
+    let page = report.page(
+      title: title, facts: facts, settings: settings.cdnJSON, command: manifest.command,
+      version: CommandLineTool.version)
+    return tables + [
+      OutputFile(OutputFile.report, Array(page.utf8)),
+      OutputFile(OutputFile.paretoPicture, Array(report.picture.utf8)),
+      OutputFile(OutputFile.manifest, Array(manifest.text.utf8)),
+    ]
+  }
+
+  func closing(_ output: String?, journal: String?, _ result: TuneResult) -> String {
+    let runs = result.runs
+    var text = "\n\(FigureText.grouped(Int64(runs.made))) runs made"
+    if runs.readBack > 0 { text += ", \(FigureText.grouped(Int64(runs.readBack))) taken from the journal" }
+    text += ".\n"
+    guard let output else {
+      return text + "No files written; --out DIR writes the Settings, the table and a report.\n"
+    }
+    text +=
+      "Written to \(output): \(OutputFile.settings), \(OutputFile.documentSettings), \(OutputFile.pareto), "
+      + "\(OutputFile.paretoPicture), \(OutputFile.report), \(OutputFile.manifest)\n"
+    return text + (journal.map { "The journal \($0) is not needed any more.\n" } ?? "")
+  }
+}

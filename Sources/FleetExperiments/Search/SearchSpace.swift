@@ -1,0 +1,189 @@
+import FleetSimulation
+import SimulationKernel
+
+/// One key that a search may change, and the values that it may take.
+package struct SearchParameter: Sendable, Hashable {
+  package var path: String
+  /// As an override writes them; the smallest first if they are numbers.
+  package var values: [String]
+  /// Whether neighbouring values are alike: numbers are, names are not.
+  package var isOrdered: Bool
+
+  /// Values of a range without a step or of `:log`.
+  package static let defaultSteps = 20
+  static let mostValues = 10_000
+
+  /// Reads `path=lo..hi`, `path=lo..hi:step`, `path=lo..hi:log` or `path=a,b,c`.
+  package init(_ text: String) throws(RangeProblem) {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+      throw RangeProblem(
+        "'\(text)' is no search range: it is written as path=lo..hi, path=lo..hi:step, path=lo..hi:log or path=a,b,c."
+      )
+    }
+    if QuantityRange.bounds(parts[1]).count == 2 {
+      try self.init(path: parts[0], range: parts[1])
+    } else {
+      try self.init(path: parts[0], values: VariantChoice.splitList(parts[1]))
+    }
+  }
+
+  package init(path: String, values: [String]) throws(RangeProblem) {
+    guard values.count > 1, !values.contains("") else {
+      throw RangeProblem("'\(path)' has nothing to choose from: give at least two values, as \(path)=a,b.")
+    }
+    var seen: Set<String> = []
+    for value in values where !seen.insert(value).inserted {
+      throw RangeProblem("'\(path)' has the value '\(value)' twice.")
+    }
+    self.path = path
+    let quantities = values.compactMap { Quantity($0) }
+    isOrdered = quantities.count == values.count && Set(quantities.map(\.unit)).count == 1
+    self.values =
+      isOrdered ? zip(values, quantities).sorted { $0.1.value < $1.1.value }.map(\.0) : values
+  }
+
+  /// - Parameter range: `lo..hi`, `lo..hi:step` or `lo..hi:log`.
+  package init(path: String, range text: String) throws(RangeProblem) {
+    isOrdered = true
+    self.path = path
+    guard let colon = text.lastIndex(of: ":"), !text.hasSuffix(":log") else {
+      let range = try QuantityRange(path: path, range: text)
+      let steps = min(Self.defaultSteps, range.mostSteps)
+      values = Self.unique(
+        (0...steps).map { step in
+          let share = Double(step) / Double(steps)
+          // Round values are easier to agree on, and the ends stay as they are.
+          let quantity = range.quantity(at: share)
+          return (step == 0 || step == steps ? quantity : quantity.rounded(digits: 2)).text()
+        })
+      return
+    }
+    let range = try QuantityRange(path: path, range: String(text[..<colon]))
+    let stepText = String(text[text.index(after: colon)...])
+    guard let step = Quantity(stepText)?.converted(to: range.low.unit), step.value > 0 else {
+      throw RangeProblem(
+        "'\(stepText)' in '\(path)=\(text)' is no step: write a number above 0 in the unit of the range, or log."
+      )
+    }
+    let count = (range.high.value - range.low.value) / step.value
+    guard count <= Double(Self.mostValues) else {
+      throw RangeProblem("'\(path)=\(text)' has more than \(Self.mostValues) values: take a larger step.")
+    }
+    values = (0...Int(count + 1e-9)).map { i in
+      var quantity = range.low
+      quantity.isWhole = range.low.isWhole && step.isWhole
+      quantity.value += Double(i) * step.value
+      return quantity.text()
+    }
+  }
+
+  private static func unique(_ values: [String]) -> [String] {
+    var seen: Set<String> = []
+    return values.filter { seen.insert($0).inserted }
+  }
+}
+
+/// A choice of one value for each parameter; nil leaves today's.
+package struct SearchCandidate: Sendable, Hashable {
+  package var choices: [Int?]
+  package init(choices: [Int?]) { self.choices = choices }
+}
+
+/// Every combination of the parameters' values.
+package struct SearchSpace: Sendable, Hashable {
+  package var parameters: [SearchParameter]
+
+  /// - Throws: `RangeProblem` if a path is there twice or there is none.
+  package init(_ parameters: [SearchParameter]) throws(RangeProblem) {
+    guard !parameters.isEmpty else {
+      throw RangeProblem("There is nothing to search: give --search path=lo..hi or --space FILE.")
+    }
+    var seen: Set<String> = []
+    for parameter in parameters where !seen.insert(parameter.path).inserted {
+      throw RangeProblem("'\(parameter.path)' is to be searched twice.")
+    }
+    self.parameters = parameters
+  }
+
+  /// Today's Settings.
+  package var today: SearchCandidate { SearchCandidate(choices: parameters.map { _ in nil }) }
+
+  /// Candidates in all; `Int.max` if that is not the half of it.
+  package var size: Int {
+    parameters.reduce(1) { product, parameter in
+      let (size, overflow) = product.multipliedReportingOverflow(by: parameter.values.count)
+      return overflow ? .max : size
+    }
+  }
+
+  package func overrides(_ candidate: SearchCandidate) -> [Override] {
+    zip(parameters, candidate.choices).flatMap { parameter, choice in
+      choice.map { Override.choosing(parameter.path, parameter.values[$0]) } ?? []
+    }
+  }
+
+  /// The `index`-th candidate of the whole space, the last parameter turning fastest.
+  package func candidate(_ index: Int) -> SearchCandidate {
+    var rest = index
+    var choices: [Int?] = []
+    for parameter in parameters.reversed() {
+      choices.append(rest % parameter.values.count)
+      rest /= parameter.values.count
+    }
+    return SearchCandidate(choices: choices.reversed())
+  }
+
+  /// The `index`-th point of a Halton sequence, shifted by the seed: few points cover the whole space evenly.
+  ///
+  /// Source: Halton, "On the efficiency of certain quasi-random sequences", Numer. Math. 2 (1960); the random shift is
+  /// Cranley and Patterson's (1976).
+  package func spread(_ index: Int, seed: UInt64) -> SearchCandidate {
+    let key = RandomKey(seed: seed)
+    return SearchCandidate(
+      choices: parameters.enumerated().map { number, parameter in
+        let shift = key.child(UInt64(number)).unitOpen
+        var point = Self.radicalInverse(index + 1, base: Self.prime(number)) + shift
+        if point >= 1 { point -= 1 }
+        return min(Int(point * Double(parameter.values.count)), parameter.values.count - 1)
+      })
+  }
+
+  private static func radicalInverse(_ index: Int, base: Int) -> Double {
+    var (rest, scale, result) = (index, 1 / Double(base), 0.0)
+    while rest > 0 {
+      result += Double(rest % base) * scale
+      rest /= base
+      scale /= Double(base)
+    }
+    return result
+  }
+
+  private static func prime(_ number: Int) -> Int {
+    var found = -1
+    var candidate = 1
+    while found < number {
+      candidate += 1
+      if !(2..<candidate).contains(where: { $0 * $0 <= candidate && candidate % $0 == 0 }) { found += 1 }
+    }
+    return candidate
+  }
+
+  /// The candidates one parameter away: `stride` steps up or down, or any other name.
+  package func neighbours(of candidate: SearchCandidate, stride: [Int]) -> [SearchCandidate] {
+    var result: [SearchCandidate] = []
+    for (i, parameter) in parameters.enumerated() {
+      guard let choice = candidate.choices[i] else { continue }
+      let others =
+        parameter.isOrdered
+        ? [choice - stride[i], choice + stride[i]].filter(parameter.values.indices.contains)
+        : parameter.values.indices.filter { $0 != choice }
+      for other in others {
+        var neighbour = candidate
+        neighbour.choices[i] = other
+        result.append(neighbour)
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,89 @@
+import SimulationKernel
+
+/// A metric to make small (or large, if that is its better direction).
+package struct TuneObjective: Sendable {
+  package var metric: Metric
+  package var weight: Double
+
+  /// p99 time to delivery, peak load against capacity, events lost, attempts per device.
+  package static let standard: [TuneObjective] =
+    [MetricCatalogue.timeToDelivery, "peak_offered_ratio", MetricCatalogue.lost, MetricCatalogue.attempts]
+    .compactMap { MetricCatalogue.metric(named: $0) }.map { TuneObjective(metric: $0, weight: 1) }
+
+  init(metric: Metric, weight: Double) {
+    self.metric = metric
+    self.weight = weight
+  }
+
+  /// Reads `name` or `name:weight`.
+  package init(_ text: String) throws(RangeProblem) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard (1...2).contains(parts.count), let metric = MetricCatalogue.metric(named: parts[0]) else {
+      throw RangeProblem(
+        "'\(text)' is no metric: an objective is a column of summary.csv that measures something, as "
+          + "\(MetricCatalogue.timeToDelivery), and may have a weight, as \(MetricCatalogue.timeToDelivery):2."
+      )
+    }
+    self.init(metric: metric, weight: 1)
+    if parts.count == 2 {
+      guard let quantity = Quantity(parts[1]), quantity.unit == .number, quantity.value > 0 else {
+        throw RangeProblem("'\(parts[1])' in '\(text)' is no weight: write a number above 0.")
+      }
+      weight = quantity.value
+    }
+  }
+
+  /// ln(value / reference), the other way round where more is better; a thousandth of the events created is added to
+  /// counts of events, so that none against few does not become infinitely many times.
+  func logRatio(_ trial: Trial, to reference: Trial) -> Double? {
+    guard let value = metric.value(trial.column).restricted,
+      let other = metric.value(reference.column).restricted
+    else { return nil }
+    let floor = metric.unit == "events" ? (reference.column("created_events") ?? 0) / 1_000 : 0
+    let (a, b) = (max(value, 0) + floor, max(other, 0) + floor)
+    if a == b { return 0 }
+    guard a > 0, b > 0 else { return a < b ? -1 : 1 }
+    let ratio = DeterministicMath.log(a / b)
+    return metric.direction == .higherIsBetter ? -ratio : ratio
+  }
+}
+
+/// What every run of a setting has to keep.
+package struct TuneConstraint: Sendable {
+  package var metric: Metric
+  package var isUpper: Bool
+  package var limit: Double
+  package var text: String
+
+  /// Reads `name<=value` or `name>=value`; times may have a unit.
+  package init(_ text: String) throws(RangeProblem) {
+    let upper = text.firstRange(of: "<=")
+    guard let sign = upper ?? text.firstRange(of: ">=") else {
+      throw RangeProblem("'\(text)' is no constraint: it is written as lost_events<=0 or drained_s<=20m.")
+    }
+    let name = String(text[..<sign.lowerBound])
+    guard let metric = MetricCatalogue.metric(named: name) else {
+      throw RangeProblem("'\(name)' in '\(text)' is no metric: a constraint is on a column of summary.csv.")
+    }
+    let value = String(text[sign.upperBound...])
+    guard let quantity = Quantity(value),
+      quantity.unit == .number || (quantity.unit == .span && metric.unit == "s")
+    else {
+      throw RangeProblem(
+        "'\(value)' in '\(text)' is no limit: write a number"
+          + (metric.unit == "s" ? ", or a span as 20m." : "."))
+    }
+    self.metric = metric
+    isUpper = upper != nil
+    limit = quantity.unit == .span ? quantity.value / 1e6 : quantity.value
+    self.text = text
+  }
+
+  func isKept(by trial: Trial) -> Bool {
+    switch metric.value(trial.column) {
+    case .none: true
+    case .value(let value), .time(let value, _): isUpper ? value <= limit : value >= limit
+    case .censored(let horizon): isUpper ? false : horizon >= limit
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import FleetStatistics
+import SimulationKernel
+
+/// The words of a search's result.
+package struct TuneVerdict: Sendable {
+  private let result: TuneResult
+  package init(_ result: TuneResult) { self.result = result }
+
+  private var study: TuneStudy { result.study }
+  private var winner: Standing { result.winner }
+  private var confirmed: Standing { result.confirmed.winner }
+  private var today: Standing { result.confirmed.today }
+  private var changes: [Int] {
+    winner.candidate.choices.indices.filter { winner.candidate.choices[$0] != nil }
+  }
+
+  /// What to do, and how sure that is.
+  package var sentence: String {
+    let field = "\(FigureText.grouped(Int64(result.standings.count))) candidates"
+    guard !changes.isEmpty else {
+      return
+        "Leave the Settings as they are: of \(field), none is better over \(scenarioCount) and holds in each."
+    }
+    let keys = changes.map { "\(shortName($0)) \(newValue($0)) (today \(todaysValue($0)))" }
+    var text =
+      "Change \(changes.count == 1 ? "one key" : "\(changes.count) keys"): \(VerdictWording.list(keys)). "
+    text += "Over \(scenarioCount) the score (\(scoreMeaning)) is \(Self.decimal(confirmed.ratio)) of today's"
+    if let interval = ConfidenceInterval(SampleStatistics(confirmed.scoreBySeed)) {
+      text +=
+        ", 95 % interval \(Self.decimal(DeterministicMath.exp(interval.low))) to "
+        + "\(Self.decimal(DeterministicMath.exp(interval.high))) over \(confirmed.seeds) fresh seeds"
+    } else {
+      text += " (one fresh seed)"
+    }
+    if let worst = confirmed.scenarioScores.indices.max(by: {
+      confirmed.scenarioScores[$0] < confirmed.scenarioScores[$1]
+    }),
+      confirmed.scenarioScores.count > 1
+    {
+      text +=
+        "; where it gains least, in \(study.scenarios[worst]), "
+        + "\(Self.decimal(DeterministicMath.exp(confirmed.scenarioScores[worst])))"
+    }
+    text += "."
+    if confirmed.violations > 0 {
+      text +=
+        " \(percent(confirmed.violations)) of its runs do not recover or break a constraint"
+        + (today.violations > 0 ? " (today \(percent(today.violations)))." : ".")
+    } else if today.violations > 0 {
+      text +=
+        " Today \(percent(today.violations)) of the runs do not recover or break a constraint; with these all do."
+    }
+    return text
+  }
+
+  /// What each changed key buys, measured by putting that key back.
+  package var keySentences: [String] {
+    result.effects.map { effect in
+      let name =
+        "\(shortName(effect.parameter)) \(newValue(effect.parameter)) instead of \(todaysValue(effect.parameter))"
+      var parts: [String] = []
+      for (o, objective) in study.objectives.enumerated() {
+        let mean = effect.logRatios[o]
+        if let interval = effect.intervals[o], interval.contains(0) { continue }
+        guard abs(mean) >= 0.005 else { continue }
+        parts.append("\(title(objective)) \(Self.change(mean))\(Self.plusMinus(effect.intervals[o]))")
+      }
+      if effect.without.violations > winner.violations {
+        parts.append(
+          "runs that recover and keep the constraints (\(percent(1 - effect.without.violations)) without it)")
+      }
+      if parts.isEmpty { return "\(name) buys nothing that could be measured." }
+      return
+        "\(name) buys \(VerdictWording.list(parts)); score \(Self.change(effect.score))\(Self.plusMinus(effect.scoreInterval))."
+    }
+  }
+
+  /// Rows of the comparison with today's: a scenario and objective each.
+  package var comparison: (header: [String], rows: [[String]]) {
+    let header = ["scenario"] + study.objectives.map(title) + ["score"]
+    let rows = study.scenarios.indices.map { s in
+      let cells = study.objectives.indices.map { o in
+        let metric = study.objectives[o].metric
+        let texts = [today, confirmed].map {
+          $0.values[s][o].map { MetricText.value(metric, $0) } ?? "none"
+        }
+        return changes.isEmpty || texts[0] == texts[1]
+          ? texts[0] : "\(texts[0]) → \(texts[1]) (\(Self.change(confirmed.logRatios[s][o])))"
+      }
+      return [study.scenarios[s]] + cells + [Self.change(confirmed.scenarioScores[s])]
+    }
+    let mean = result.coordinates(confirmed)
+    return (
+      header,
+      rows + [
+        [study.across == .mean ? "all (mean)" : "all (mean; score: worst)"] + mean.map(Self.change) + [
+          Self.change(confirmed.score)
+        ]
+      ]
+    )
+  }
+
+  package func title(_ objective: TuneObjective) -> String {
+    objective.metric.name == "peak_offered_ratio" ? "peak load" : objective.metric.title
+  }
+
+  package func shortName(_ parameter: Int) -> String {
+    study.space.parameters[parameter].path.split(separator: ".").last.map(String.init) ?? ""
+  }
+
+  private func newValue(_ parameter: Int) -> String { result.value(parameter, of: winner.candidate) }
+  private func todaysValue(_ parameter: Int) -> String { study.todaysValues[parameter] ?? "not set" }
+
+  private var scenarioCount: String {
+    study.scenarios.count == 1 ? "this scenario" : "\(study.scenarios.count) scenarios"
+  }
+
+  private var scoreMeaning: String {
+    "geometric mean of \(VerdictWording.list(study.objectives.map(title)))"
+      + (study.across == .worst ? ", in the worst scenario" : "")
+  }
+
+  private func percent(_ share: Double) -> String { FigureText.decimal(share * 100) + " %" }
+
+  /// Three decimals without trailing zeros.
+  package static func decimal(_ value: Double) -> String { Quantity.decimal(value, digits: 3) }
+
+  /// ln of a ratio as `-42 %` or, from half as much again on, `× 2.5`.
+  package static func change(_ logRatio: Double) -> String {
+    let ratio = DeterministicMath.exp(logRatio)
+    if ratio >= 1.995 { return "× " + Quantity.decimal(ratio, digits: 2) }
+    let tenths = Int64(((ratio - 1) * 1_000).rounded())
+    if tenths == 0 { return "± 0 %" }
+    let text = abs(tenths) >= 100 ? "\((abs(tenths) + 5) / 10)" : "\(abs(tenths) / 10).\(abs(tenths) % 10)"
+    return (tenths < 0 ? "-" : "+") + text + " %"
+  }
+
+  private static func plusMinus(_ interval: ConfidenceInterval?) -> String {
+    guard let interval else { return "" }
+    let (low, high) = (DeterministicMath.exp(interval.low) - 1, DeterministicMath.exp(interval.high) - 1)
+    return " (\(signed(low)) to \(signed(high)) %)"
+  }
+
+  private static func signed(_ share: Double) -> String {
+    let tenths = Int64((share * 1_000).rounded())
+    return (tenths < 0 ? "-" : "+") + "\(abs(tenths) / 10).\(abs(tenths) % 10)"
+  }
+}
+
+extension TuneVerdict {
+  /// e to the power of `logRatio`, the same on every platform.
+  package static func ratio(_ logRatio: Double) -> Double { DeterministicMath.exp(logRatio) }
+}

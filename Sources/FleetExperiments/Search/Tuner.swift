@@ -1,0 +1,270 @@
+import FleetStatistics
+
+/// Searches for better Settings by racing candidates against each other under common random numbers.
+///
+/// Half and more of the candidates are spread over the space, the others lie round the best so far; all get one seed. Then
+/// the field is thinned and the rest gets more seeds, until a few finalists have had all of them (successive halving:
+/// Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016). Every comparison
+/// is of runs with the same seeds. The best finalist that breaks no constraint and is in no scenario worse than today's by
+/// more than 5 % wins; then each key that it changes is put back, and what makes no difference goes back for good.
+package struct Tuner {
+  private let study: TuneStudy
+  private let maker: TrialMaker
+  /// In the order in which they were first evaluated.
+  private var order: [SearchCandidate] = []
+  private var standings: [SearchCandidate: Standing] = [:]
+  private var todaysTrials: [[Trial]] = []
+
+  package init(_ study: TuneStudy, maker: TrialMaker) {
+    self.study = study
+    self.maker = maker
+  }
+
+  /// Runs the whole search.
+  package mutating func run() throws -> TuneResult {
+    try evaluate([], seeds: 1)
+    try explore()
+    try refine()
+    let field = study.field(first: order.count)
+    for (round, seeds) in study.ladder.enumerated().dropFirst() {
+      try evaluate(Array(ranked().prefix(field[round])), seeds: seeds)
+    }
+    try evaluate([study.space.today], seeds: study.seeds)
+    let today = standings[study.space.today]!
+    let finalists = order.compactMap { standings[$0] }.filter { $0.seeds == study.seeds }
+    let eligible = finalists.filter { $0.violations <= today.violations && $0.holdsEverywhere }
+    let best = eligible.reduce(today) { $1.isBetter(than: $0) ? $1 : $0 }
+    let (winner, effects) = try putBack(best)
+    return TuneResult(
+      study: study, today: today, winner: winner, confirmed: try confirm(winner), effects: effects,
+      standings: order.compactMap { standings[$0] },
+      finalists: finalists.count, runs: maker.counts)
+  }
+
+  // MARK: Rounds
+
+  private mutating func explore() throws {
+    let space = study.space
+    if space.size <= study.candidates {
+      return try evaluate((0..<space.size).map(space.candidate), seeds: 1)
+    }
+    let wanted = max(study.candidates * 6 / 10, 1)
+    try evaluate(fresh(wanted), seeds: 1)
+  }
+
+  /// The next candidates of the spread sequence that have not been seen.
+  private func fresh(_ count: Int) -> [SearchCandidate] {
+    var seen = Set(order)
+    var found: [SearchCandidate] = []
+    for index in 0..<count * 50 + order.count * 2 where found.count < count {
+      let candidate = study.space.spread(index, seed: study.seed)
+      if seen.insert(candidate).inserted { found.append(candidate) }
+    }
+    return found
+  }
+
+  private static let elites = 4
+  private static let batch = 16
+
+  private mutating func refine() throws {
+    var stride = study.space.parameters.map { max(1, $0.values.count / 8) }
+    while order.count < study.candidates {
+      let before = ranked().first
+      let room = min(Self.batch, study.candidates - order.count)
+      var seen = Set(order)
+      let proposals = ranked().prefix(Self.elites)
+        .flatMap { study.space.neighbours(of: $0, stride: stride) }
+        .filter { seen.insert($0).inserted }.prefix(room)
+      if proposals.isEmpty, stride.allSatisfy({ $0 == 1 }) {
+        let more = fresh(room)
+        if more.isEmpty { return }
+        try evaluate(more, seeds: 1)
+        continue
+      }
+      if !proposals.isEmpty { try evaluate(Array(proposals), seeds: 1) }
+      if ranked().first == before { stride = stride.map { max(1, $0 / 2) } }
+    }
+  }
+
+  /// All candidates, those with most seeds first, then the best first.
+  private func ranked() -> [SearchCandidate] {
+    let most = order.compactMap { standings[$0]?.seeds }.max() ?? 0
+    let field = order.enumerated().compactMap { index, candidate in
+      standings[candidate].flatMap { $0.seeds == most ? (index, $0) : nil }
+    }
+    return field.sorted { a, b in
+      a.1.isBetter(than: b.1) || (!b.1.isBetter(than: a.1) && a.0 < b.0)
+    }.map(\.1.candidate)
+  }
+
+  /// Gives candidates, and today's Settings, so many seeds.
+  private mutating func evaluate(_ candidates: [SearchCandidate], seeds: Int) throws {
+    let all = [study.space.today] + candidates.filter { $0 != study.space.today }
+    let trials = try maker.trials(
+      all.flatMap { candidate in
+        study.scenarios.indices.flatMap { scenario in
+          (0..<seeds).map { TrialMaker.Request(candidate: candidate, scenario: scenario, seed: $0) }
+        }
+      })
+    let (scenarios, perCandidate) = (study.scenarios.count, study.scenarios.count * seeds)
+    func block(_ number: Int) -> [[Trial]] {
+      (0..<scenarios).map { s in
+        let start = number * perCandidate + s * seeds
+        return Array(trials[start..<start + seeds])
+      }
+    }
+    let today = block(0)
+    for (number, candidate) in all.enumerated() where number > 0 || candidates.contains(candidate) {
+      if standings[candidate] == nil { order.append(candidate) }
+      standings[candidate] = Standing(candidate, block(number), today: today, study: study)
+    }
+  }
+
+  // MARK: Putting back
+
+  /// What a change may lose when it is put back and still not be worth having, as ln of the score.
+  private static let negligible = 0.005
+
+  /// Puts each changed key of the winner back, and leaves those there that make no difference: all of them at once if that
+  /// does no harm, else the one that matters least. At most twice as many candidates as there are keys.
+  private mutating func putBack(_ best: Standing) throws -> (Standing, [KeyEffect]) {
+    var winner = best
+    // Today's value by another name is no change.
+    winner.candidate = withoutUnchanged(best.candidate)
+    let effects = try effects(of: winner)
+    let idle = effects.filter { isHarmless($0.without, instead: winner) }.sorted {
+      $0.without.cost < $1.without.cost
+    }
+    guard let first = idle.first else { return (winner, effects) }
+    var next = first.without
+    if idle.count > 1 {
+      var all = winner.candidate
+      for effect in idle { all.choices[effect.parameter] = nil }
+      try evaluateAside([all])
+      if let standing = standings[all], isHarmless(standing, instead: winner) { next = standing }
+    }
+    return (next, try self.effects(of: next))
+  }
+
+  private func isHarmless(_ standing: Standing, instead winner: Standing) -> Bool {
+    standing.violations <= winner.violations && standing.holdsEverywhere
+      && standing.cost <= winner.cost + Self.negligible
+  }
+
+  private mutating func effects(of winner: Standing) throws -> [KeyEffect] {
+    let changed = winner.candidate.choices.indices.filter { winner.candidate.choices[$0] != nil }
+    let others = changed.map { index in
+      var candidate = winner.candidate
+      candidate.choices[index] = nil
+      return candidate
+    }
+    try evaluateAside(others)
+    return zip(changed, others).compactMap { index, candidate in
+      standings[candidate].map { KeyEffect(parameter: index, without: $0, with: winner, study: study) }
+    }
+  }
+
+  /// Evaluates what is no candidate of the search.
+  private mutating func evaluateAside(_ candidates: [SearchCandidate]) throws {
+    if candidates.isEmpty { return }
+    let known = order
+    try evaluate(candidates, seeds: study.seeds)
+    order = known
+  }
+
+  /// The winner and today's Settings on as many seeds again, on which no choice was based.
+  private func confirm(_ winner: Standing) throws -> (today: Standing, winner: Standing) {
+    let all = [study.space.today, winner.candidate]
+    let (scenarios, seeds) = (study.scenarios.count, study.seeds)
+    let flat = try maker.trials(
+      all.flatMap { candidate in
+        (0..<scenarios).flatMap { scenario in
+          (seeds..<2 * seeds).map { TrialMaker.Request(candidate: candidate, scenario: scenario, seed: $0) }
+        }
+      })
+    let trials = all.indices.map { number in
+      (0..<scenarios).map { s in
+        let start = (number * scenarios + s) * seeds
+        return Array(flat[start..<start + seeds])
+      }
+    }
+    let standings = zip(all, trials).map { Standing($0, $1, today: trials[0], study: study) }
+    return (standings[0], standings[1])
+  }
+
+  private func withoutUnchanged(_ candidate: SearchCandidate) -> SearchCandidate {
+    var candidate = candidate
+    for (i, parameter) in study.space.parameters.enumerated() {
+      guard let choice = candidate.choices[i], let today = study.todaysValues[i] else { continue }
+      let value = parameter.values[choice]
+      if value == today || (Quantity(value)?.value).map({ $0 == Quantity(today)?.value }) == true {
+        candidate.choices[i] = nil
+      }
+    }
+    return candidate
+  }
+}
+
+/// What one changed key buys: the winner against the winner with this key as it is today.
+package struct KeyEffect: Sendable {
+  package var parameter: Int
+  package var without: Standing
+  /// ln(with / without) for each objective, over the seeds; nil with a single seed.
+  package var intervals: [ConfidenceInterval?]
+  /// The same means.
+  package var logRatios: [Double]
+  /// The same of the score.
+  package var score: Double
+  package var scoreInterval: ConfidenceInterval?
+
+  init(parameter: Int, without: Standing, with: Standing, study: TuneStudy) {
+    self.parameter = parameter
+    self.without = without
+    let differences = zip(with.logRatioBySeed, without.logRatioBySeed).map { zip($0, $1).map { $0 - $1 } }
+    intervals = differences.map { ConfidenceInterval(SampleStatistics($0)) }
+    logRatios = differences.map { SampleStatistics($0).mean }
+    let scores = zip(with.scoreBySeed, without.scoreBySeed).map { $0 - $1 }
+    score = SampleStatistics(scores).mean
+    scoreInterval = ConfidenceInterval(SampleStatistics(scores))
+  }
+}
+
+/// What a search found.
+package struct TuneResult: Sendable {
+  package var study: TuneStudy
+  package var today: Standing
+  /// Today's Settings if nothing better was found.
+  package var winner: Standing
+  /// Both on fresh seeds.
+  package var confirmed: (today: Standing, winner: Standing)
+  package var effects: [KeyEffect]
+  /// Every candidate, in the order of the search.
+  package var standings: [Standing]
+  package var finalists: Int
+  package var runs: (made: Int, readBack: Int)
+
+  /// Mean of ln(value / today's) over the scenarios, for each objective.
+  package func coordinates(_ standing: Standing) -> [Double] {
+    study.objectives.indices.map { o in
+      standing.logRatios.reduce(0) { $0 + $1[o] } / Double(max(standing.logRatios.count, 1))
+    }
+  }
+
+  /// Positions in `standings` of the candidates that break no constraint and that no other such candidate beats in one
+  /// objective without being beaten in another.
+  package var front: [Int] {
+    let points = standings.map { $0.violations == 0 ? coordinates($0) : nil }
+    return points.indices.filter { i in
+      guard let point = points[i] else { return false }
+      return !points.contains { other in
+        guard let other, other != point else { return false }
+        return zip(other, point).allSatisfy { $0 <= $1 }
+      }
+    }
+  }
+
+  package func value(_ parameter: Int, of candidate: SearchCandidate) -> String {
+    candidate.choices[parameter].map { study.space.parameters[parameter].values[$0] }
+      ?? study.todaysValues[parameter] ?? "unchanged"
+  }
+}

@@ -1,0 +1,52 @@
+/// One point of a stability map as `stability.csv` has it.
+public struct StabilityRow: Sendable, Hashable {
+  /// The two parameters' values as a scenario writes them.
+  public var x: String
+  public var y: String
+  /// `recovers`, `never recovers` or `overloaded`.
+  public var outcome: String
+  public var seeds: Int64 = 0
+  public var healthySeeds: Int64 = 0
+  public var recoveredSeeds: Int64 = 0
+  /// Microseconds, over the seeds that recovered.
+  public var meanRecovery: Int64?
+  public var longestRecovery: Int64?
+  public var lostEvents: Double = 0
+  public var peakOfferedRatio: Double?
+  /// Microseconds.
+  public var timeToDeliveryP99: Double?
+
+  public init(x: String, y: String, outcome: String) {
+    self.x = x
+    self.y = y
+    self.outcome = outcome
+  }
+}
+
+/// `stability.csv`: a row per point.
+public enum StabilityCSV {
+  /// The file's columns in order.
+  public static let columns: [CSVColumn<StabilityRow>] = [
+    .init("x", "", "Value of the first parameter.") { .text($0.x) },
+    .init("y", "", "Value of the second parameter.") { .text($0.y) },
+    .init(
+      "outcome", "",
+      "`recovers`: in more than half of the seeds; `overloaded`: not even the twin holds its load; else `never recovers`."
+    ) { .text($0.outcome) },
+    .init("seeds", "runs", "Runs of this point.") { .integer($0.seeds) },
+    .init("healthy_seeds", "runs", "Of these: the twin holds its load.") { .integer($0.healthySeeds) },
+    .init("recovered_seeds", "runs", "Of these: recovered within the run.") { .integer($0.recoveredSeeds) },
+    .init("recovery_mean_s", "s", "Recovery time, mean over the runs that recovered; empty if none did.") {
+      .seconds($0.meanRecovery)
+    },
+    .init("recovery_max_s", "s", "The same, the longest.") { .seconds($0.longestRecovery) },
+    .init("lost_events", "events", "Events lost, mean over the runs.") { .decimal($0.lostEvents) },
+    .init("peak_offered_ratio", "1", "Peak load, mean over the runs.") { .decimal($0.peakOfferedRatio) },
+    .init("time_to_delivery_p99_s", "s", "99th percentile of the time to delivery, mean over the runs.") {
+      .decimal($0.timeToDeliveryP99.map { $0 / 1_000_000 }, decimals: 6)
+    },
+  ]
+
+  /// The whole file, a row per point in the order given.
+  public static func bytes(of rows: [StabilityRow]) -> [UInt8] { CSVFile.bytes(columns, rows) }
+}

@@ -1,0 +1,95 @@
+import FleetExperiments
+import Testing
+
+@Suite("Quantities and ranges")
+struct QuantityTests {
+  @Test(
+    "a quantity is written as it is read",
+    arguments: [
+      ("0.5", "0.5"), ("12", "12"), ("50%", "50%"), ("200/s", "200/s"), ("6/min", "6/min"), ("1h30m", "90m"),
+      ("250ms", "250ms"), ("2KB", "2000B"), ("-3", "-3"),
+    ])
+  func roundTrip(text: String, written: String) throws {
+    #expect(try #require(Quantity(text)).text() == written)
+  }
+
+  @Test("what is no quantity is none", arguments: ["", "full", "1..2", "s", "3/", "3/week", "nan", "1e999"])
+  func none(text: String) {
+    #expect(Quantity(text) == nil)
+  }
+
+  @Test("a linear range is even, a logarithmic one even in ratios, and both end where they are said to")
+  func positions() throws {
+    let linear = try QuantityRange("tapi.bucket.capacity=100/s..300/s")
+    #expect([0, 0.5, 1].map { linear.quantity(at: $0).text() } == ["100/s", "200/s", "300/s"])
+    let ratios = try QuantityRange("tapi.incidents.0.for=1m..100m:log")
+    #expect([0, 0.5, 1].map { ratios.quantity(at: $0).text() } == ["1m", "10m", "100m"])
+  }
+
+  @Test("rates in different units meet in the first one's")
+  func units() throws {
+    #expect(try QuantityRange("x=60/min..2/s").high.text() == "120/min")
+  }
+
+  @Test("whole ends keep everything between them whole")
+  func whole() throws {
+    let range = try QuantityRange("tapi.workers.count=3..8")
+    #expect(range.mostSteps == 5)
+    #expect((0...5).map { range.quantity(at: Double($0) / 5).text() } == ["3", "4", "5", "6", "7", "8"])
+    #expect(try QuantityRange("x=3..8.0").quantity(at: 0.5).text() == "5.5")
+  }
+
+  @Test(
+    "a range that is none says what would be right",
+    arguments: [
+      ("x", "is written as"), ("x=5", "is written as"), ("x=5..a", "'a'"), ("x=5..3", "from the smaller"),
+      ("x=5..5", "from the smaller"), ("x=1m..5", "not in the same unit"), ("x=0..5:log", "logarithmic"),
+    ])
+  func wrong(text: String, message: String) {
+    #expect { try QuantityRange(text) } throws: { "\($0)".contains(message) }
+  }
+}
+
+@Suite("A search space")
+struct SearchSpaceTests {
+  @Test("ranges have round values, steps are kept, names stay in their order")
+  func values() throws {
+    #expect(try SearchParameter("a=0.1..0.5:0.1").values == ["0.1", "0.2", "0.3", "0.4", "0.5"])
+    #expect(try SearchParameter("a=10..30:10").values == ["10", "20", "30"])
+    #expect(try SearchParameter("a=none,full").isOrdered == false)
+    #expect(try SearchParameter("a=100,20,3").values == ["3", "20", "100"])
+    let ratios = try SearchParameter("a=1.0..100.0:log").values
+    #expect(ratios.count == 21 && ratios[10] == "10" && ratios[1] == "1.3")
+  }
+
+  @Test(
+    "what cannot be searched says why",
+    arguments: [
+      ("a", "no search range"), ("a=", "no search range"), ("a=1", "nothing to choose"),
+      ("a=1,,2", "nothing to choose"),
+      ("a=1,1", "twice"), ("a=1..2:x", "no step"), ("a=1..2:0", "no step"), ("a=0..1:0.00001", "more than"),
+    ])
+  func wrong(text: String, message: String) {
+    #expect { try SearchParameter(text) } throws: { "\($0)".contains(message) }
+  }
+
+  @Test(
+    "a spread of candidates leaves no value of any parameter out, whatever the seed", arguments: [1, 2, 99])
+  func spread(seed: UInt64) throws {
+    let space = try SearchSpace([
+      SearchParameter("a=1..10:1"), SearchParameter("b=1..7:1"), SearchParameter("c=x,y,z"),
+    ])
+    #expect(space.size == 210)
+    let candidates = (0..<60).map { space.spread($0, seed: seed) }
+    for (i, parameter) in space.parameters.enumerated() {
+      #expect(Set(candidates.map { $0.choices[i]! }).count == parameter.values.count)
+    }
+  }
+
+  @Test("neighbours of numbers are a stride away, of names all the others")
+  func neighbours() throws {
+    let space = try SearchSpace([SearchParameter("a=1..5:1"), SearchParameter("b=x,y,z")])
+    let neighbours = space.neighbours(of: SearchCandidate(choices: [0, 1]), stride: [2, 2])
+    #expect(neighbours.map(\.choices) == [[2, 1], [0, 0], [0, 2]])
+  }
+}

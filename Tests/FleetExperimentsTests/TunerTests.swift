@@ -1,0 +1,264 @@
+import FleetExperiments
+import FleetMetrics
+import FleetSimulation
+import SimulationKernel
+import Synchronization
+import TAPIModel
+import Testing
+import UploadRetry
+
+@Suite("A search for Settings")
+struct TunerTests {
+  /// Runs that are formulas: a scenario carries the candidate's choices, its number and the seed.
+  final class Field: Sendable {
+    let made = Mutex(0)
+    let journal = Mutex<[String: String]>([:])
+    /// Runs after which the process is killed.
+    let life: Int
+    let time: @Sendable (_ choices: [Int], _ scenario: Int) -> Double
+    let attempts: @Sendable (_ choices: [Int], _ scenario: Int) -> Double
+    /// Of each run, in ratios; the same for all candidates but for a tenth of it.
+    let noise: Double
+
+    init(
+      life: Int = .max, noise: Double = 0.1, time: @escaping @Sendable ([Int], Int) -> Double,
+      attempts: @escaping @Sendable ([Int], Int) -> Double = { _, _ in 100 }
+    ) {
+      self.life = life
+      self.noise = noise
+      self.time = time
+      self.attempts = attempts
+    }
+
+    struct Killed: Error {}
+
+    func summary(_ scenario: Scenario, _ space: SearchSpace) -> RunSummary {
+      let settings = scenario.fleet[0].settings
+      let number = scenario.fleet[0].devices - 1
+      let choices = [
+        Int(settings.backoff.baseBackoffInterval / 1_000_000) - 1, settings.rateLimit.maxRetryCount - 1,
+        settings.backoff.maxRetryCount - 1,
+      ]
+      let common = RandomKey(seed: scenario.seed).unitOpen - 0.5
+      let own = RandomKey(seed: scenario.seed).child(UInt64(choices[0] * 1_000 + choices[1])).unitOpen - 0.5
+      let factor = 1 + noise * common + noise * own / 10
+      var summary = RunSummary(run: "run", seed: scenario.seed)
+      summary.createdEvents = 1_000_000
+      summary.hasIncidents = true
+      summary.recoveryTime = 1_000_000
+      summary.peakOfferedRatio = 3
+      summary.timeToDeliveryP99 = Int64(time(choices, number) * factor * 1e6)
+      summary.attemptsPerDeviceDay = attempts(choices, number) * factor
+      return summary
+    }
+
+    func maker(_ space: SearchSpace, journals: Bool = false) -> TrialMaker {
+      let journal = TrialJournal(
+        read: { name in self.journal.withLock { $0[name] } },
+        write: { name, text in self.journal.withLock { $0[name] = text } }, name: { $0 })
+      return TrialMaker(
+        journal: journals ? journal : .none,
+        scenario: { candidate, number in
+          // Today: 2 s, 1, 1.
+          let choices = zip(candidate.choices, [1, 0, 0]).map { $0 ?? $1 }
+          var settings = HTTPConfig()
+          settings.backoff.baseBackoffInterval = Int64(choices[0] + 1) * 1_000_000
+          settings.rateLimit.maxRetryCount = choices[1] + 1
+          settings.backoff.maxRetryCount = choices[2] + 1
+          let server = TAPIConfiguration.Server.bucket(
+            TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))
+          return Scenario(
+            duration: .seconds(10), tapi: TAPIConfiguration(server: server),
+            fleet: [
+              Cohort(
+                name: "phones", devices: number + 1, events: .poisson(meanGap: .seconds(1)),
+                settings: settings)
+            ])
+        },
+        run: { scenarios, finished in
+          try scenarios.enumerated().map { index, scenario in
+            let count = self.made.withLock { made in
+              made += 1
+              return made
+            }
+            if count > self.life { throw Killed() }
+            let summary = self.summary(scenario, space)
+            try finished(index, summary)
+            return summary
+          }
+        })
+    }
+  }
+
+  /// 20 × 15 values that matter and 3 that do not.
+  let space = try! SearchSpace([
+    SearchParameter("settings.backoffConfig.baseBackoffInterval=1..20:1"),
+    SearchParameter("settings.rateLimitConfig.maxRetryCount=1..15:1"),
+    SearchParameter("settings.backoffConfig.maxRetryCount=1..3:1"),
+  ])
+
+  func study(_ space: SearchSpace, scenarios: Int = 1, seeds: Int = 4) -> TuneStudy {
+    TuneStudy(
+      space: space, todaysValues: ["2", "1", "1"], objectives: TuneObjective.standard, constraints: [],
+      scenarios: (0..<scenarios).map { "s\($0)" }, seeds: seeds)
+  }
+
+  /// A bowl round (12, 4), steeper along one axis than along the other.
+  static let bowl: @Sendable ([Int], Int) -> Double = { choices, _ in
+    let (a, b) = (Double(choices[0] - 12), Double(choices[1] - 4))
+    return 60 + 2 * a * a + 5 * b * b + a * b
+  }
+
+  @Test(
+    "the planted optimum is found within one step for a tenth of the runs that trying everything takes",
+    arguments: [1, 2, 3, 4, 5] as [UInt64])
+  func planted(seed: UInt64) throws {
+    let field = Field(time: Self.bowl)
+    var study = study(space)
+    study.seed = seed
+    let bruteForce = space.size * study.seeds
+    study.candidates = try #require(study.candidates(budget: bruteForce / 10))
+    var tuner = Tuner(study, maker: field.maker(space))
+    let winner = try tuner.run().winner.candidate
+    #expect(abs(winner.choices[0]! - 12) <= 1 && abs(winner.choices[1]! - 4) <= 1)
+    #expect(field.made.withLock { $0 } <= bruteForce / 10)
+  }
+
+  @Test("a key that makes no difference is left as it is today, and what the others buy is measured")
+  func idle() throws {
+    let field = Field(time: Self.bowl)
+    var tuner = Tuner(study(space), maker: field.maker(space))
+    let result = try tuner.run()
+    #expect(result.winner.candidate.choices[2] == nil)
+    #expect(result.effects.map(\.parameter) == [0, 1])
+    for effect in result.effects {
+      #expect(effect.score < 0)
+      let interval = try #require(effect.scoreInterval)
+      #expect(interval.high < 0)
+    }
+  }
+
+  @Test(
+    "killed after any number of runs and started again, a search repeats no run and gives the same answer")
+  func resumed() throws {
+    let whole = Field(time: Self.bowl)
+    var tuner = Tuner(study(space), maker: whole.maker(space, journals: true))
+    let expected = try tuner.run()
+    let total = whole.made.withLock { $0 }
+    for life in [1, 37, total / 2, total - 1] {
+      let first = Field(life: life, time: Self.bowl)
+      var killed = Tuner(study(space), maker: first.maker(space, journals: true))
+      #expect(throws: Field.Killed.self) { _ = try killed.run() }
+      let second = Field(time: Self.bowl)
+      let kept = first.journal.withLock { $0 }
+      #expect(kept.count == life)
+      second.journal.withLock { $0 = kept }
+      var again = Tuner(study(space), maker: second.maker(space, journals: true))
+      let result = try again.run()
+      #expect(
+        result.winner.candidate == expected.winner.candidate && result.winner.score == expected.winner.score)
+      #expect(result.standings.map(\.candidate) == expected.standings.map(\.candidate))
+      #expect(result.standings.map(\.score) == expected.standings.map(\.score))
+      #expect(second.made.withLock { $0 } == total - life)
+    }
+  }
+
+  @Test("what is better on average but worse than today by more than 5 % in one scenario is not recommended")
+  func holds() throws {
+    // The first scenario gains without end, the second loses beyond the fifth value.
+    let field = Field(
+      time: { choices, scenario in
+        scenario == 0 ? 1_000 / Double(1 + choices[0]) : choices[0] > 5 ? 200 : 100
+      })
+    var tuner = Tuner(study(space, scenarios: 2), maker: field.maker(space))
+    let result = try tuner.run()
+    #expect(result.winner.candidate.choices[0] == 5)
+    #expect(result.winner.holdsEverywhere)
+  }
+
+  @Test("where nothing is better, today's Settings stay")
+  func nothing() throws {
+    let field = Field(time: { choices, _ in choices == [1, 0, 0] ? 10 : 20 })
+    var tuner = Tuner(study(space), maker: field.maker(space))
+    let result = try tuner.run()
+    #expect(result.winner.candidate == space.today && result.effects.isEmpty)
+    #expect(TuneVerdict(result).sentence.hasPrefix("Leave the Settings as they are"))
+  }
+
+  @Test("the front has what no other candidate beats in one objective without being beaten in another")
+  func front() throws {
+    let field = Field(
+      noise: 0, time: { c, _ in Double(10 + c[0]) }, attempts: { c, _ in Double(10 + abs(19 - c[0]) + c[1]) })
+    var tuner = Tuner(study(space, seeds: 1), maker: field.maker(space))
+    let result = try tuner.run()
+    for i in result.front {
+      let point = result.coordinates(result.standings[i])
+      for standing in result.standings {
+        let other = result.coordinates(standing)
+        #expect(other == point || zip(other, point).contains { $0 > $1 })
+      }
+    }
+  }
+
+  @Test("the budget is kept, whatever the number of scenarios, seeds and keys")
+  func budget() throws {
+    for (scenarios, seeds, budget) in [(1, 1, 40), (2, 3, 300), (3, 10, 1_500)] {
+      let field = Field(time: Self.bowl)
+      var study = study(space, scenarios: scenarios, seeds: seeds)
+      study.candidates = try #require(study.candidates(budget: budget))
+      var tuner = Tuner(study, maker: field.maker(space))
+      _ = try tuner.run()
+      #expect(field.made.withLock { $0 } <= budget)
+      #expect(study.candidates(budget: 3) == nil)
+    }
+  }
+
+  @Test(
+    "of a real fleet the best of 100 settings, known by trying all, is found within one step for a quarter of the runs"
+  )
+  func real() throws {
+    let text = """
+      { format: 1, seed: 5, duration: "16m", interval: "10s",
+        tapi: { bucket: { capacity: "6/s", burst: 2 }, overload: { status: 503 },
+          incidents: [{ kind: "outage", at: "2m", for: "3m", status: 503 }] },
+        fleet: [{ name: "phones", devices: 120, events: "4/min", flush: { count: 20, interval: "30s" }, retries: "timer",
+          settings: { backoffConfig: { jitterStrategy: "full" } } }] }
+      """
+    let file = try ScenarioFile(text: text, name: "real.json5") { _ in "" }
+    let space = try SearchSpace([
+      SearchParameter("settings.backoffConfig.baseBackoffInterval=0.5..60:log").taking(10),
+      SearchParameter("settings.backoffConfig.maxBackoffInterval=5..600:log").taking(10),
+    ])
+    let runner = SummaryRunner(workers: 2)
+    let maker = TrialMaker(
+      journal: .none,
+      scenario: { candidate, _ in try file.decode(overrides: space.overrides(candidate)).scenario },
+      run: { try runner.summaries(of: $0, finished: $1) })
+    let objectives = try ["time_to_delivery_p99_s", "attempts_mean_per_device_day:2"].map {
+      try TuneObjective($0)
+    }
+    var study = TuneStudy(
+      space: space, todaysValues: ["0.5", "300"], objectives: objectives, constraints: [],
+      scenarios: ["real"], seeds: 3)
+    study.candidates = try #require(study.candidates(budget: 75))
+    var tuner = Tuner(study, maker: maker)
+    let found = try tuner.run().winner.candidate
+    #expect(maker.counts.made <= 75)
+
+    study.candidates = .max
+    study.finalists = 100
+    var all = Tuner(study, maker: maker)
+    let best = try #require(
+      try all.run().standings.filter { $0.seeds == 3 && !$0.candidate.choices.contains(nil) }
+        .min { $0.isBetter(than: $1) }
+    ).candidate
+    for (a, b) in zip(found.choices, best.choices) { #expect(abs((a ?? 0) - (b ?? 0)) <= 1) }
+  }
+}
+
+extension SearchParameter {
+  /// Every n-th value, so that so many are left.
+  func taking(_ count: Int) throws -> SearchParameter {
+    try SearchParameter(path: path, values: (0..<count).map { values[$0 * (values.count - 1) / (count - 1)] })
+  }
+}

@@ -1,0 +1,149 @@
+import FleetExperiments
+import FleetMetrics
+import FleetSimulation
+import Foundation
+import SimulationKernel
+import TAPIModel
+import Testing
+
+@testable import FleetReports
+
+@Suite("Reports of stability maps and searches")
+struct SearchReportTests {
+  static func scenario(seed: UInt64 = 1) -> Scenario {
+    let server = TAPIConfiguration.Server.bucket(
+      TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))
+    return Scenario(
+      seed: seed, duration: .seconds(10), tapi: TAPIConfiguration(server: server),
+      fleet: [Cohort(name: "phones", devices: 1, events: .poisson(meanGap: .seconds(1)))])
+  }
+
+  static func map(_ recovers: @escaping (Double, Double) -> Bool) throws -> StabilityMap {
+    var asked: [(Double, Double)] = []
+    return try StabilityMap(
+      x: QuantityRange("tapi.bucket.capacity=100/s..200/s"),
+      y: QuantityRange("tapi.incidents.0.for=1m..60m:log"),
+      resolution: .init(coarse: 4, fine: 16), seeds: 1,
+      scenario: { x, y in
+        asked.append((Quantity(x)!.value, Quantity(y)!.value / 60e6))
+        return scenario()
+      },
+      run: { scenarios in
+        asked.suffix(scenarios.count).map { x, y in
+          var summary = RunSummary(run: "", seed: 1)
+          summary.hasIncidents = true
+          summary.recoveryTime = recovers(x, y) ? Int64(y * 30e6) : nil
+          return summary
+        }
+      })
+  }
+
+  static func checkDocument(_ html: String) {
+    #expect(HTMLReportTests.problem(in: html) == nil)
+    for forbidden in ["<script", "javascript:", "src=", "@import", "url(", "<link", "onload"] {
+      #expect(!html.contains(forbidden), "\(forbidden)")
+    }
+    #expect(html.contains("prefers-color-scheme:dark") && html.contains("@media print"))
+    #expect(!html.contains("nan") && !html.contains("inf\""))
+  }
+
+  @Test(
+    "a stability report leads with the verdict, is well-formed, and shows the values of each cell under the pointer"
+  )
+  func stability() throws {
+    let map = try Self.map { x, y in y < (x - 90) / 4 }
+    let report = StabilityReport(map)
+    let html = report.page(
+      title: "cliff", question: "Where?", facts: "one seed", command: "fleetsim stability", version: "1")
+    Self.checkDocument(html)
+    let verdict = try #require(html.firstRange(of: "There is a cliff"))
+    let picture = try #require(html.firstRange(of: "<svg"))
+    #expect(verdict.lowerBound < picture.lowerBound)
+    #expect(html.components(separatedBy: "<title>").count - 2 == map.grid.cells.count)
+    #expect(html.contains("all corners: never recovers") && html.contains("recovery time: "))
+    #expect(HTMLReportTests.problem(in: report.picture) == nil)
+    #expect(html.utf8.count < 200_000)
+  }
+
+  @Test("stability.csv has a row for each point, and a map without a cliff says so")
+  func table() throws {
+    let map = try Self.map { _, _ in true }
+    let lines = String(decoding: StabilityReport(map).table, as: UTF8.self).split(separator: "\n")
+    #expect(lines.count == 26)
+    #expect(lines[1].hasPrefix("100/s,1m,recovers,1,1,1,30.000000,"))
+    #expect(StabilityVerdict(map).sentence.hasPrefix("The fleet recovers everywhere"))
+    #expect(StabilityVerdict(try Self.map { _, _ in false }).sentence.hasPrefix("The fleet never recovers"))
+  }
+
+  static func result(objectives: [TuneObjective] = TuneObjective.standard) throws -> TuneResult {
+    let space = try SearchSpace([
+      SearchParameter("settings.backoffConfig.maxBackoffInterval=10..100:10"),
+      SearchParameter("settings.backoffConfig.jitterStrategy=none,full,a<b"),
+    ])
+    let maker = TrialMaker(
+      journal: .none,
+      scenario: { candidate, number in
+        var scenario = scenario()
+        scenario.fleet[0].devices = 1 + (candidate.choices[0] ?? 0) + 100 * (candidate.choices[1] ?? 0)
+        scenario.duration = .seconds(Int64(10 + number))
+        return scenario
+      },
+      run: { scenarios, finished in
+        try scenarios.enumerated().map { index, scenario in
+          let (a, b) = (scenario.fleet[0].devices % 100, scenario.fleet[0].devices / 100)
+          var summary = RunSummary(run: "", seed: scenario.seed)
+          summary.hasIncidents = true
+          summary.recoveryTime = b == 2 && a > 8 ? nil : 1_000_000
+          summary.createdEvents = 1_000
+          summary.peakOfferedRatio = 2 + Double(a) / 10
+          summary.timeToDeliveryP99 = Int64(1_000_000 * (20 - a) + Int(scenario.seed))
+          summary.attemptsPerDeviceDay = Double(100 - 10 * b)
+          try finished(index, summary)
+          return summary
+        }
+      })
+    var study = TuneStudy(
+      space: space, todaysValues: ["10", "none"], objectives: objectives, constraints: [],
+      scenarios: ["short", "long, silent"], seeds: 3)
+    study.candidates = 30
+    var tuner = Tuner(study, maker: maker)
+    return try tuner.run()
+  }
+
+  @Test("a search's report leads with the verdict and is well-formed, with one objective as with four")
+  func tune() throws {
+    for objectives in [TuneObjective.standard, [TuneObjective.standard[0]]] {
+      let report = TuneReport(try Self.result(objectives: objectives))
+      let html = report.page(
+        title: "tuned", facts: "30 candidates", settings: "{ \"a\": 1 }", command: "fleetsim tune",
+        version: "1")
+      Self.checkDocument(html)
+      let order = [
+        "Change ", "What each key buys", "Against today", ">Candidates<", "The Settings to publish",
+        "fleetsim tune",
+      ]
+      let places = try order.map { try #require(html.firstRange(of: $0)).lowerBound }
+      #expect(places == places.sorted())
+      #expect(html.contains("a&lt;b"))
+      #expect(HTMLReportTests.problem(in: report.picture) == nil)
+    }
+  }
+
+  @Test("pareto.csv has the recommended Settings first, then every candidate, all rows as wide as the header")
+  func pareto() throws {
+    let result = try Self.result()
+    let lines = String(decoding: TuneReport(result).table, as: UTF8.self).split(separator: "\n")
+    #expect(lines.count == 2 + result.standings.count)
+    #expect(lines[1].hasPrefix("0,recommended,3,0.000000,0."))
+    #expect(
+      lines[0].contains("time_to_delivery_p99_s_vs_today_ratio")
+        && lines[0].contains("\"long, silent_score_ratio\""))
+    let width = lines[1].split(separator: ",", omittingEmptySubsequences: false).count
+    #expect(
+      lines.dropFirst().allSatisfy {
+        $0.split(separator: ",", omittingEmptySubsequences: false).count == width
+      })
+    #expect(lines.contains { $0.contains(",broken,") } && lines.contains { $0.contains(",front,") })
+    #expect(lines.count { $0.contains(",today,") } == 1)
+  }
+}

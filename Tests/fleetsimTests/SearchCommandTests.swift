@@ -1,0 +1,153 @@
+import Foundation
+import Testing
+
+/// `fleetsim stability` and `fleetsim tune` as a user runs them.
+@Suite("stability and tune")
+struct SearchCommandTests {
+  static let scenario = """
+    { format: 1, seed: 3, duration: "12m", interval: "10s",
+      tapi: { bucket: { capacity: "5/s", burst: 2 }, overload: { status: 503 },
+        incidents: [{ kind: "outage", at: "2m", for: "2m", status: 503 }] },
+      settings: "cdn.json",
+      fleet: [{ name: "phones", devices: 60, events: "4/min", flush: { count: 20, interval: "30s" }, retries: "timer" }] }
+    """
+  static let settings = """
+    { "integrations": { "Segment.io": { "apiKey": "K", "httpConfig": { "backoffConfig": { "maxBackoffInterval": 300 } } } } }
+    """
+  static let space = """
+    { search: { "settings.backoffConfig.maxBackoffInterval": "5..300:log",
+        "settings.backoffConfig.jitterStrategy": ["additive:10", "full"] },
+      objectives: ["time_to_delivery_p99_s", "attempts_mean_per_device_day"], constraints: ["lost_events<=0"] }
+    """
+
+  func scratch() throws -> Scratch {
+    let scratch = try Scratch()
+    for (name, text) in [
+      ("a.json5", Self.scenario), ("cdn.json", Self.settings), ("space.json5", Self.space),
+    ] {
+      try Data(text.utf8).write(to: scratch.url.appending(path: name))
+    }
+    try Data(Self.scenario.replacing("503", with: "504").utf8).write(
+      to: scratch.url.appending(path: "b.json5"))
+    return scratch
+  }
+
+  func text(_ scratch: Scratch, _ path: String) throws -> String {
+    try String(contentsOf: scratch.url.appending(path: path), encoding: .utf8)
+  }
+
+  static let tune = [
+    "tune", "a.json5", "b.json5", "--space", "space.json5", "--seeds", "2", "--budget", "120",
+  ]
+
+  @Test("a search writes the Settings in both shapes, and the rest of what the CDN serves stays")
+  func files() throws {
+    let scratch = try scratch()
+    let output = try Tool.run(Self.tune + ["--out", "out"], in: scratch.url)
+    #expect(output.code == 0 && output.standardError == "")
+    for name in [
+      "pareto.csv", "pareto.svg", "report.html", "run.json", "settings.json", "settings-document.json",
+    ] {
+      #expect(try !text(scratch, "out/" + name).isEmpty)
+    }
+    #expect(try text(scratch, "out/settings.json").contains("\"apiKey\": \"K\""))
+    // What was recommended runs: in both shapes, with the same result.
+    let runs = try ["settings.json", "settings-document.json"].map { name in
+      let run = try Tool.run(
+        ["run", "a.json5", "--settings", "out/" + name, "--out", name + ".out", "-q"], in: scratch.url)
+      #expect(run.code == 0 && run.standardError == "")
+      return try text(scratch, name + ".out/timeseries.csv")
+    }
+    #expect(runs[0] == runs[1])
+  }
+
+  @Test("the same search gives the same bytes, with one worker or two, journaled or killed and started again")
+  func deterministic() throws {
+    let scratch = try scratch()
+    let first = try Tool.run(Self.tune + ["--out", "one", "--jobs", "1"], in: scratch.url)
+    #expect(first.code == 0)
+    #expect(try Tool.run(Self.tune + ["--out", "two", "--jobs", "2"], in: scratch.url).code == 0)
+    _ = try Tool.run(Self.tune + ["--out", "three"], in: scratch.url, signal: SIGKILL, after: 0.3)
+    let kept = try FileManager.default.contentsOfDirectory(
+      atPath: scratch.url.appending(path: "three.journal").path
+    )
+    .filter { $0.hasSuffix(".csv") && !$0.hasPrefix(".") }
+    let again = try Tool.run(Self.tune + ["--out", "three"], in: scratch.url)
+    #expect(again.code == 0)
+    if !kept.isEmpty { #expect(again.standardOutput.contains("\(kept.count) taken from the journal")) }
+    for name in ["pareto.csv", "settings.json", "pareto.svg"] {
+      let expected = try text(scratch, "one/" + name)
+      #expect(try text(scratch, "two/" + name) == expected)
+      #expect(try text(scratch, "three/" + name) == expected)
+    }
+  }
+
+  @Test(
+    "a search that makes no sense says why",
+    arguments: [
+      (["--search", "tapi.bucket.capacity=1/s..2/s"], "no key of Settings"),
+      (["--search", "settings.backoffConfig.maxBackoffInterval=5"], "at least two values"),
+      (["--search", "settings.backoffConfig.maxBackofInterval=5..9"], "there is no \"maxBackofInterval\""),
+      (["--search", "settings.backoffConfig.jitterStrategy=full,ful"], "--search"),
+      (["--space", "space.json5", "--objective", "speed"], "is no metric"),
+      (["--space", "space.json5", "--constraint", "lost_events=0"], "is no constraint"),
+      (["--space", "space.json5", "--budget", "3"], "too small"),
+      (["--space", "space.json5", "--budget", "soon"], "--budget"),
+      (["--space", "a.json5"], "there is no such key in a search space"),
+      ([], "nothing to search"),
+    ])
+  func wrongSearch(arguments: [String], message: String) throws {
+    let scratch = try scratch()
+    let output = try Tool.run(["tune", "a.json5"] + arguments, in: scratch.url)
+    #expect(output.code == 64 || output.code == 65)
+    #expect(output.standardError.contains(message), "\(output.standardError)")
+  }
+
+  @Test("a map is the same with one worker or two; its report and its table are written")
+  func stability() throws {
+    let scratch = try scratch()
+    let command = [
+      "stability", "a.json5", "--x", "tapi.bucket.capacity=2/s..8/s", "--y",
+      "tapi.incidents.0.for=30s..8m:log",
+      "--coarse", "3", "--resolution", "6", "--after", "4m",
+    ]
+    for jobs in ["1", "2"] {
+      let output = try Tool.run(command + ["--jobs", jobs, "--out", "out" + jobs], in: scratch.url)
+      #expect(output.code == 0 && output.standardError == "")
+      #expect(output.standardOutput.contains("points instead of the 49 of a full grid"))
+    }
+    for name in ["stability.csv", "stability.svg"] {
+      #expect(try text(scratch, "out1/" + name) == text(scratch, "out2/" + name))
+    }
+    #expect(try text(scratch, "out1/report.html").contains("Where the cliff is"))
+  }
+
+  @Test(
+    "a map that makes no sense says why",
+    arguments: [
+      (["--x", "tapi.bucket.capacity=1/s..2/s"], "Missing expected option '--y"),
+      (["--x", "a=1..2", "--y", "a=1..2"], "two different parameters"),
+      (
+        ["--x", "tapi.bucket.capacty=1/s..2/s", "--y", "tapi.incidents.0.for=1m..2m"],
+        "--x: tapi.bucket.capacty"
+      ),
+      (
+        ["--x", "tapi.bucket.capacity=1/s..2/s", "--y", "tapi.incidents.4.for=1m..2m"],
+        "--y: tapi.incidents.4.for"
+      ),
+      (["--x", "tapi.bucket.capacity=2/s..1/s", "--y", "tapi.incidents.0.for=1m..2m"], "from the smaller"),
+      (
+        [
+          "--x", "tapi.bucket.capacity=1/s..2/s", "--y", "tapi.incidents.0.for=1m..2m", "--coarse", "9",
+          "--resolution", "4",
+        ],
+        "at most as many"
+      ),
+    ])
+  func wrongMap(arguments: [String], message: String) throws {
+    let scratch = try scratch()
+    let output = try Tool.run(["stability", "a.json5"] + arguments, in: scratch.url)
+    #expect(output.code == 64 || output.code == 65)
+    #expect(output.standardError.contains(message), "\(output.standardError)")
+  }
+}

@@ -24,6 +24,8 @@ struct ClientHarness {
     var sends: [(batch: String, header: Int?)] = []
     var drops: [NamedDrop] = []
     var outcome: RetryOutcome?
+    /// What is given up is kept (`RetryPolicy.givenUp`).
+    var isBlocked = false
     var restored: VectorExpectation.Restored?
     /// The step makes no sense in this state.
     var impossible: String?
@@ -201,6 +203,7 @@ struct ClientHarness {
     if preset.hasOneRetryRecord { clientRetry = state } else { batches[index].retry = state }
     batches[index].isInFlight = false
     seen.outcome = outcome
+    seen.isBlocked = machine.policy.givenUp == .blocked
     if outcome != .delivered { failedInFlush.insert(name) }
     switch outcome {
     case .delivered:
@@ -213,6 +216,7 @@ struct ClientHarness {
     case .pause(let time): pause(until: time, .rateLimit, at: now)
     case .backOff(let time): pause(until: time, .backoff, at: now)
     case .retryAtNextTrigger: batches[index].waitsForTrigger = true
+    case .refreshCredentials: break
     }
     continueLoop(at: now)
   }

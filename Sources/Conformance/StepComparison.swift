@@ -57,7 +57,8 @@ struct StepComparison {
       case (.retry(let range), .retry(let time)): range.contains(time - now)
       case (.pause(let range), .pause(let time)), (.pause(let range), .backOff(let time)):
         range.contains(time - now)
-      case (.drop(let reason), .drop(let seen)): reason == DropName.name(of: seen)
+      case (.drop(let reason), .drop(let dropped)):
+        reason == DropName.name(of: dropped) && !seen.isBlocked
       default: false
       }
     if matches { return [] }
@@ -74,9 +75,10 @@ struct StepComparison {
       case nil: "none"
       case .delivered: "delivered"
       case .retryAtNextTrigger: "retry at the next trigger"
+      case .refreshCredentials: "refresh credentials and retry"
       case .retry(let time): "retry after \(text(time - now))"
       case .pause(let time), .backOff(let time): "pause of \(text(time - now))"
-      case .drop(let reason): "drop (\(DropName.name(of: reason)))"
+      case .drop(let reason): "\(seen.isBlocked ? "blocked" : "drop") (\(DropName.name(of: reason)))"
       }
     return [Mismatch(expected.line, "outcome", expected: wanted, got: got)]
   }

@@ -70,6 +70,7 @@ public struct BenchmarkWorkload: Sendable {
   private static func answeredOutage(devices: Int, client: ClientPreset) -> Scenario {
     var scenario = phones(devices: devices, status: 503)
     scenario.fleet[0].take(client)
+    if client.settings != HTTPConfig() { scenario.fleet[0].settings = client.settings }
     return scenario
   }
 

@@ -43,6 +43,8 @@ public enum DeviceCounter: Int, CaseIterable, Sendable {
   case timeouts, settledOldEvents, acceptedBatches, duplicateBatches
   case timeToDeliverySum, launches
   case sealedBatches, settledBatches, devicesWaitingChange, inFlightChange
+  case refusedByGate, blockedEvents, heldLoops, throttledRequests, credentialRefreshes, statusQueries
+  case breakerOpenings, breakerOpenMicroseconds
 }
 
 /// What the server's side counts.

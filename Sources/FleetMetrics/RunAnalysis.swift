@@ -56,6 +56,14 @@ public enum RunAnalysis {
       summary.droppedByRateLimitRetryLimit += row.droppedByRateLimitRetryLimit
       summary.droppedByAge += row.droppedByAge
       summary.droppedByOverflow += row.droppedByOverflow
+      summary.refusedByGate += row.refusedByGate
+      summary.blockedEvents += row.blockedEvents
+      summary.heldLoops += row.heldLoops
+      summary.throttledRequests += row.throttledRequests
+      summary.credentialRefreshes += row.credentialRefreshes
+      summary.statusQueries += row.statusQueries
+      summary.breakerOpenings += row.breakerOpenings
+      summary.breakerOpenTime += row.breakerOpenMicroseconds
     }
     summary.attempts = summary.firstAttempts + summary.retries
     summary.batchesSettled = record.end.settledBatches

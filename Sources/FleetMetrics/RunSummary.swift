@@ -26,12 +26,21 @@ public struct RunSummary: Sendable, Hashable {
   public var droppedByRateLimitRetryLimit: Int64 = 0
   public var droppedByAge: Int64 = 0
   public var droppedByOverflow: Int64 = 0
+  public var refusedByGate: Int64 = 0
+  public var blockedEvents: Int64 = 0
+  public var heldLoops: Int64 = 0
+  public var throttledRequests: Int64 = 0
+  public var credentialRefreshes: Int64 = 0
+  public var statusQueries: Int64 = 0
+  public var breakerOpenings: Int64 = 0
+  /// Summed over devices.
+  public var breakerOpenTime: Int64 = 0
   public var pendingEvents: Int64 = 0
   public var acceptedUnconfirmedEvents: Int64 = 0
   /// Dropped, and not accepted after all.
   public var lostEvents: Int64 {
     droppedByStatus + droppedByRetryLimit + droppedByRateLimitRetryLimit + droppedByAge + droppedByOverflow
-      - acceptedAfterDropEvents
+      + refusedByGate - acceptedAfterDropEvents
   }
   /// Largest offered load of any 1 s window (100 ms steps) divided by nominal capacity.
   public var peakOfferedRatio: Double?

@@ -2,7 +2,7 @@
 public enum SummaryCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<RunSummary>] =
-    totals + load + recovery + delivery + cost + censoring
+    totals + load + recovery + delivery + cost + censoring + gates
 
   private static let totals: [CSVColumn<RunSummary>] = [
     .init("run", "", "Name of the variant.") { .text($0.run) },
@@ -58,7 +58,7 @@ public enum SummaryCSV {
     .init("lost_events", "events", "Events dropped for whatever reason and not accepted after all.") {
       .integer($0.lostEvents)
     },
-    .init("pending_events", "events", "Events neither accepted nor dropped when the run ended.") {
+    .init("pending_events", "events", "Events neither accepted, dropped nor blocked when the run ended.") {
       .integer($0.pendingEvents)
     },
     .init(
@@ -162,6 +162,38 @@ public enum SummaryCSV {
       "recovery_horizon_s", "s",
       "From the last incident's end to the end of the run: how long recovery could be watched; empty without an incident."
     ) { .seconds($0.recoveryHorizon) }
+  ]
+
+  private static let gates: [CSVColumn<RunSummary>] = [
+    .init("refused_by_gate_events", "events", "Events dropped because a gate refused them (failure window).")
+    {
+      .integer($0.refusedByGate)
+    },
+    .init(
+      "blocked_events", "events",
+      "Events given up but kept by their device with a reason, waiting for somebody to do something; not lost."
+    ) {
+      .integer($0.blockedEvents)
+    },
+    .init("held_loops", "1", "Times that a gate held an upload loop back.") { .integer($0.heldLoops) },
+    .init("throttled_requests", "requests", "Uploads rejected at the client by adaptive throttling.") {
+      .integer($0.throttledRequests)
+    },
+    .init("breaker_openings", "1", "Times that a device's circuit breaker opened.") {
+      .integer($0.breakerOpenings)
+    },
+    .init("breaker_open_s", "s", "For how long breakers were opened, summed over devices.") {
+      .seconds($0.breakerOpenTime)
+    },
+    .init("credential_refreshes", "1", "Times that a device refreshed its credentials after a 401.") {
+      .integer($0.credentialRefreshes)
+    },
+    .init(
+      "status_queries", "requests",
+      "Of the attempts: questions whether an upload of unknown outcome was applied, before it is sent again."
+    ) {
+      .integer($0.statusQueries)
+    },
   ]
 
   /// The whole file, a row per summary in the order given.

@@ -62,6 +62,15 @@ public struct TimeSeries: Sendable, Hashable {
     public var timeouts: Int64 = 0
     /// Of the events created before the end of the last incident: how many were delivered or dropped in this interval.
     public var settledOldEvents: Int64 = 0
+    public var refusedByGate: Int64 = 0
+    /// Changes: what was blocked and then turns out to have been accepted counts backwards.
+    public var blockedEvents: Int64 = 0
+    public var heldLoops: Int64 = 0
+    public var throttledRequests: Int64 = 0
+    public var credentialRefreshes: Int64 = 0
+    public var statusQueries: Int64 = 0
+    public var breakerOpenings: Int64 = 0
+    public var breakerOpenMicroseconds: Int64 = 0
 
     // Gauges at the end of the interval.
     /// Events created and neither accepted nor dropped.
@@ -84,6 +93,7 @@ public struct TimeSeries: Sendable, Hashable {
     public var offered: Int64 { firstAttempts + retries }
     public var droppedEvents: Int64 {
       droppedByStatus + droppedByRetryLimit + droppedByRateLimitRetryLimit + droppedByAge + droppedByOverflow
+        + refusedByGate
     }
   }
 }

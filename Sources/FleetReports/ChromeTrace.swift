@@ -82,6 +82,7 @@ package struct ChromeTrace {
     case .sealed(let batch, let count):
       instant("seal \(names[batch])", Track.triggers, now, [("events", "\(count)")])
     case .heldBack: instant("held back", Track.triggers, now, [])
+    case .heldByGate: instant("held by a gate", Track.triggers, now, [])
     case .alreadyUploading(let joins):
       instant(joins ? "joins the running loop" : "ignored", Track.triggers, now, [])
     case .sent(let batch, let count, let attempt, let retryCount):

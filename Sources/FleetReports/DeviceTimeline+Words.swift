@@ -56,6 +56,8 @@ extension DeviceTimeline {
     case .limit(.rateLimitRetryLimit): "the client's retries after 429 are used up"
     case .limit(.age): "its retries have gone on for too long"
     case .overflow: "the queue was full"
+    case .refused: "a gate refuses it"
+    case .blocked: "blocked, waiting for somebody to do something about it"
     }
   }
 

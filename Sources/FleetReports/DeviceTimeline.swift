@@ -231,6 +231,8 @@ extension DeviceTimeline {
     switch event.kind {
     case .trigger, .sealed: break
     case .heldBack, .alreadyUploading: add(event, "flush", "", whyNot(event))
+    case .heldByGate(let until):
+      add(event, "held", "", "by a gate, until \(until.map(Self.clock) ?? "the next flush")")
     case .sent(let batch, let count, let attempt, let retryCount):
       backoffs[batch] = nil
       sentAt[UploadName(batch: batch, attempt: attempt)] = event.time
@@ -251,7 +253,8 @@ extension DeviceTimeline {
       if let decision = decision(outcome, at: event.time) { append(decision, of: event, names[batch]) }
     case .dropped(let batch, let count, let loss):
       backoffs[batch] = nil
-      add(event, "drop", names[batch], "\(Self.events(count)) lost: \(Self.reason(loss))")
+      let fate = loss == .blocked ? "kept" : "lost"
+      add(event, "drop", names[batch], "\(Self.events(count)) \(fate): \(Self.reason(loss))")
     case .acceptedUnheard(let batch, let attempt):
       add(event, "server", names[batch], "accepts try \(attempt); the client does not learn of it")
     case .stateReset: add(event, "reset", "", "a limit is reached: all retry state is fresh")
@@ -282,6 +285,7 @@ extension DeviceTimeline {
     case .pause(let time): "the pipeline waits \(Self.seconds(time - now)), until \(Self.clock(time))"
     case .backOff(let time): "the whole client backs off \(Self.seconds(time - now))"
     case .retryAtNextTrigger: "tried again at the next flush"
+    case .refreshCredentials: "refreshes its credentials and tries once more"
     case .drop: nil
     }
   }

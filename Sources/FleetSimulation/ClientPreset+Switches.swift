@@ -1,3 +1,4 @@
+import UploadGating
 import UploadRetry
 
 extension ClientPreset {
@@ -17,12 +18,15 @@ extension ClientPreset {
 
     /// How a table calls it: the name of a switch of `RetryPolicy`, or the path.
     public var name: String {
-      let prefix = "policy."
-      return path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : path
+      for prefix in ["policy.", "gates.", "settings.backoffConfig."] where path.hasPrefix(prefix) {
+        let name = String(path.dropFirst(prefix.count))
+        return name == "enabled" ? "backoff" : name
+      }
+      return path == "settings.rateLimitConfig.enabled" ? "rateLimit" : path
     }
   }
 
-  /// Every row of the table: what belongs to the queue, then `RetryPolicy.switches`.
+  /// Every row of the table: what belongs to the queue, then `RetryPolicy.switches`, the Settings' defaults and the gates.
   public static let switches: [Switch] =
     [
       Switch(
@@ -37,10 +41,92 @@ extension ClientPreset {
       Switch(
         path: "flushWhileUploading", meaning: "a flush that comes while uploads run", requirement: "S17",
         values: ["joins", "ignored"], value: { $0.ignoresFlushWhileUploading ? "ignored" : "joins" }),
+      Switch(
+        path: "queue.maximumBatchEvents", meaning: "events in one upload at most", requirement: "D3",
+        values: ["N (1 to 65535)"], value: { "\($0.maximumBatchEvents)" }),
+      Switch(
+        path: "retries", meaning: "what brings a batch back whose wait is over", requirement: "S17",
+        values: ["gate", "timer"], value: { $0.retries == .gate ? "gate" : "timer" }),
     ]
     + RetryPolicy.switches.map { entry in
       Switch(
         path: "policy." + entry.name, meaning: entry.meaning, requirement: entry.requirement,
         values: entry.values, value: { entry.value(in: $0.policy) })
+    } + settingsSwitches + gateSwitches
+
+  /// What Settings mean that leave these values out.
+  private static let settingsSwitches: [Switch] = [
+    Switch(
+      path: "settings.rateLimitConfig.enabled", meaning: "whether a 429 makes the pipeline wait",
+      requirement: "S4", values: ["true", "false"], value: { "\($0.settings.rateLimit.isEnabled)" }),
+    Switch(
+      path: "settings.backoffConfig.enabled", meaning: "whether a failure has a wait of its own",
+      requirement: "S10", values: ["true", "false"], value: { "\($0.settings.backoff.isEnabled)" }),
+    Switch(
+      path: "settings.backoffConfig.maxRetryCount", meaning: "retries of a batch", requirement: "S12",
+      values: ["N (0 to 1000)"], value: { "\($0.settings.backoff.maxRetryCount)" }),
+    Switch(
+      path: "settings.backoffConfig.baseBackoffInterval", meaning: "the first wait, seconds",
+      requirement: "S10", values: ["N (0.1 to 60)"],
+      value: { Units.seconds(microseconds: $0.settings.backoff.baseBackoffInterval) }),
+    Switch(
+      path: "settings.backoffConfig.maxBackoffInterval", meaning: "the longest wait, seconds",
+      requirement: "S10", values: ["N (1 to 3600)"],
+      value: { Units.seconds(microseconds: $0.settings.backoff.maxBackoffInterval) }),
+    Switch(
+      path: "settings.backoffConfig.jitterStrategy", meaning: "how waits are spread", requirement: "J",
+      values: Jitter.names, value: { $0.settings.backoff.jitter.description }),
+  ]
+
+  /// As a scenario's `gates` has them: null is none, {} one with its defaults.
+  private static let gateSwitches: [Switch] = [
+    ("rateWindows", "so many requests in a span, alone or two in series", "T1", "[{slots, span}]"),
+    ("wholeRun", "a run waits until there is a slot for each of its requests", "T2", ""),
+    ("breaker", "stops requests to a host that is down", "O6", "{requests, window, threshold, openTime …}"),
+    ("failureWindow", "so many 4xx block everything", "K1", "{failures, span, whenBlocked}"),
+    ("projectDelay", "everything waits after a 429 or a 503", "K2", "{base, longest}"),
+    ("retryBudget", "retries a run, or earned by successes", "O3", "{perRun, capacity, perSuccess, trickle}"),
+    ("adaptiveThrottling", "rejects at the client what the server would", "O5", "{k, window, pause}"),
+    ("controller", "fewer and smaller uploads after signs of overload", "O5", "{uploads, largestBatch …}"),
+    ("reconcile", "asks about an unknown outcome before it sends again", "O4", ""),
+  ].map { name, meaning, requirement, form in
+    Switch(
+      path: "gates." + name, meaning: meaning, requirement: requirement,
+      values: form.isEmpty ? ["true", "false"] : ["null", form],
+      value: { preset in
+        let standard = ClientGates.withEveryPart.normalised[name]
+        guard let value = preset.gates.normalised[name] else { return "null" }
+        return value.shortText(leavingOut: standard)
+      })
+  }
+}
+
+extension ClientGates {
+  /// Every part with the values it has in a scenario that says `{}`.
+  fileprivate static let withEveryPart: ClientGates = {
+    var gates = ClientGates()
+    gates.breaker = CircuitBreaker()
+    gates.failureWindow = FailureWindow()
+    gates.projectDelay = ProjectDelay()
+    gates.retryBudget = RetryBudget()
+    gates.throttle = AdaptiveThrottle()
+    gates.controller = BackpressureController()
+    return gates
+  }()
+}
+
+extension PositionedValue {
+  /// JSON5 on one line, without the members that `standard` has alike.
+  fileprivate func shortText(leavingOut standard: PositionedValue? = nil) -> String {
+    switch content {
+    case .null: return "null"
+    case .bool(let value): return "\(value)"
+    case .number(let text): return text
+    case .string(let text): return "\"\(text)\""
+    case .array(let elements): return "[" + elements.map { $0.shortText() }.joined(separator: ", ") + "]"
+    case .object(let members):
+      let told = members.filter { standard?[$0.key]?.shortText() != $0.value.shortText() }
+      return "{" + told.map { "\($0.key): \($0.value.shortText())" }.joined(separator: ", ") + "}"
     }
+  }
 }

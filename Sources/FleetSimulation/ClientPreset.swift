@@ -1,31 +1,117 @@
+import SimulationKernel
+import UploadGating
 import UploadRetry
 
-/// A client of the last table of the requirements: its switches, and what its queue does unless the scenario
-/// says otherwise.
+/// A client that a source document describes: its switches, and what its queue, its Settings and its gates are unless the
+/// scenario says otherwise.
 public struct ClientPreset: Sendable, Hashable {
   public var name: String
+  /// What it is, on one line.
+  public var meaning: String
   public var policy: RetryPolicy
+  /// What a value that the Settings leave out is.
+  public var settings = HTTPConfig()
   public var queueMode: QueuePolicy.Mode
+  public var maximumBatchEvents = 500
   public var uploadConcurrency: Int
-  public var ignoresFlushWhileUploading: Bool
+  public var ignoresFlushWhileUploading = false
+  public var retries = RetryWakeUp.gate
+  public var gates = ClientGates()
+
+  init(
+    _ name: String, _ meaning: String, _ policy: RetryPolicy, _ queueMode: QueuePolicy.Mode, uploads: Int,
+    _ change: (inout ClientPreset) -> Void = { _ in }
+  ) {
+    self.name = name
+    self.meaning = meaning
+    self.policy = policy
+    self.queueMode = queueMode
+    uploadConcurrency = uploads
+    change(&self)
+  }
+
+  public static let all = [
+    tapiDocument, segmentSwift, segmentKotlin, segmentReactNative, keenExisting, keenProposed, offlineFirst,
+    toggl, datafly,
+  ]
+
+  // MARK: TAPI
 
   public static let tapiDocument = ClientPreset(
-    name: "tapi-document", policy: .tapiDocument, queueMode: .files, uploadConcurrency: 1,
-    ignoresFlushWhileUploading: false)
-  /// analytics-swift: all batch files of a flush at once.
-  public static let segmentSwift = ClientPreset(
-    name: "segment-swift", policy: .segmentSwift, queueMode: .files, uploadConcurrency: .max,
-    ignoresFlushWhileUploading: true)
-  /// analytics-kotlin: one batch file after another.
-  public static let segmentKotlin = ClientPreset(
-    name: "segment-kotlin", policy: .segmentKotlin, queueMode: .files, uploadConcurrency: 1,
-    ignoresFlushWhileUploading: false)
-  /// analytics-react-native: events re-chunked at each flush, all chunks at once.
-  public static let segmentReactNative = ClientPreset(
-    name: "segment-react-native", policy: .segmentReactNative, queueMode: .rebatch, uploadConcurrency: .max,
-    ignoresFlushWhileUploading: false)
+    "tapi-document", "the design document's own client", .tapiDocument, .files, uploads: 1)
 
-  public static let all = [tapiDocument, segmentSwift, segmentKotlin, segmentReactNative]
+  public static let segmentSwift = ClientPreset(
+    "segment-swift", "analytics-swift: all batch files of a flush at once", .segmentSwift, .files,
+    uploads: .max
+  ) { $0.ignoresFlushWhileUploading = true }
+
+  public static let segmentKotlin = ClientPreset(
+    "segment-kotlin", "analytics-kotlin: one batch file after another", .segmentKotlin, .files, uploads: 1)
+
+  public static let segmentReactNative = ClientPreset(
+    "segment-react-native", "analytics-react-native: re-chunks its events, all chunks at once",
+    .segmentReactNative, .rebatch, uploads: .max)
+
+  // MARK: The other documents
+
+  /// K1. An event is a query, and a request of its own.
+  public static let keenExisting = ClientPreset(
+    "keen-existing", "Keen as it is: ten 4xx within an hour refuse everything until it is over",
+    .withoutRetryState, .files, uploads: .max
+  ) {
+    $0.settings = .withoutWaits
+    $0.maximumBatchEvents = 1
+    $0.gates.failureWindow = FailureWindow()
+  }
+
+  /// K2.
+  public static let keenProposed = ClientPreset(
+    "keen-proposed",
+    "Keen as proposed: after a 429 or a 503 the project waits, with full jitter",
+    .withoutRetryState, .files, uploads: .max
+  ) {
+    $0.settings = .withoutWaits
+    $0.maximumBatchEvents = 1
+    $0.retries = .timer
+    $0.gates.projectDelay = ProjectDelay()
+  }
+
+  /// O1–O9.
+  public static let offlineFirst = ClientPreset(
+    "offline-first",
+    "operations that wait by themselves, a circuit breaker; given up means blocked",
+    .offlineFirst, .files, uploads: 4
+  ) {
+    $0.settings = .offlineFirst(.background)
+    $0.retries = .timer
+    $0.gates.breaker = CircuitBreaker()
+    $0.gates.retryBudget = RetryBudget(perRun: 20)
+    $0.gates.controller = BackpressureController(longestConcurrency: 4)
+    $0.gates.reconciles = true
+  }
+
+  /// T1–T4. An event is a request of a sync, and a flush is a pull: its requests go together or not at all.
+  public static let toggl = ClientPreset(
+    "toggl", "Toggl's syncs: at most 60 requests a minute and 3 a second",
+    .withoutRetryState, .files, uploads: 3
+  ) {
+    $0.settings = .withoutWaits
+    $0.maximumBatchEvents = 1
+    $0.retries = .timer
+    $0.gates.rateGate = RateGate(
+      RateWindow(slots: 60, span: 60_000_000), RateWindow(slots: 3, span: 1_000_000))
+    $0.gates.reservesWholeRun = true
+  }
+
+  /// D1–D7.
+  public static let datafly = ClientPreset(
+    "datafly",
+    "Datafly: seven tries, then pending again; nearly every status is retried",
+    .datafly, .rebatch, uploads: 1
+  ) {
+    $0.settings = .datafly
+    $0.retries = .timer
+  }
 }
 
 extension Cohort {
@@ -34,7 +120,11 @@ extension Cohort {
     client = preset.name
     policy = preset.policy
     queue.mode = preset.queueMode
+    queue.maximumBatchEvents = preset.maximumBatchEvents
     uploadConcurrency = preset.uploadConcurrency
     ignoresFlushWhileUploading = preset.ignoresFlushWhileUploading
+    retries = preset.retries
+    gates = preset.gates
+    settingsDefaults = preset.settings
   }
 }

@@ -81,6 +81,13 @@ public struct Cohort: Sendable, Hashable {
   public var eventBytes: Int
   public var requestBytes: Int
 
+  /// What stands between the upload loop and the network.
+  public var gates = ClientGates()
+  /// How long it takes to refresh credentials (O9).
+  public var credentialRefresh = Span.seconds(1)
+  /// What Settings that leave a value out mean, by the client's preset.
+  public var settingsDefaults = HTTPConfig()
+
   public init(
     name: String, devices: Int, client: String = "tapi-document", events: EventProcess,
     flush: FlushPolicy = .init(), queue: QueuePolicy = .init(), retries: RetryWakeUp = .gate,

@@ -19,13 +19,15 @@ extension HTTPConfig {
   /// - Parameter missingSection: what it means that `rateLimitConfig` or `backoffConfig` is not there, or is
   ///   not an object: its defaults, or off (`RetryPolicy.missingSection`). A section that is there is on
   ///   unless it says otherwise.
+  /// - Parameter defaults: what is missing; the document's unless the client has others.
   /// - Returns: the configuration, and one repair for each bad value, unknown key or ignored section, in a
   ///   fixed order.
   public static func decode(
-    _ settings: SettingsValue, missingSection: RetryPolicy.MissingSection = .defaultsOn
+    _ settings: SettingsValue, missingSection: RetryPolicy.MissingSection = .defaultsOn,
+    defaults: HTTPConfig = HTTPConfig()
   ) -> (config: HTTPConfig, repairs: [SettingsRepair]) {
     var reader = SettingsReader()
-    var config = HTTPConfig()
+    var config = defaults
     let otherwise = missingSection == .off ? "retries are off" : "the defaults are used"
     if missingSection == .off {
       config.rateLimit.isEnabled = false
@@ -38,12 +40,12 @@ extension HTTPConfig {
       if let value = section[rateLimitKey],
         let part = reader.object(value, at: section.path(of: rateLimitKey), otherwise: otherwise)
       {
-        config.rateLimit = RateLimitConfig(part, &reader)
+        config.rateLimit = RateLimitConfig(part, &reader, defaults: defaults.rateLimit)
       }
       if let value = section[backoffKey],
         let part = reader.object(value, at: section.path(of: backoffKey), otherwise: otherwise)
       {
-        config.backoff = BackoffConfig(part, &reader)
+        config.backoff = BackoffConfig(part, &reader, defaults: defaults.backoff)
       }
     }
     return (config, reader.repairs)
@@ -115,8 +117,8 @@ extension RateLimitConfig {
     "enabled", "maxRetryCount", "maxRetryInterval", "maxTotalBackoffDuration", "maxRateLimitDuration",
   ]
 
-  fileprivate init(_ section: SettingsSection, _ reader: inout SettingsReader) {
-    self.init()
+  fileprivate init(_ section: SettingsSection, _ reader: inout SettingsReader, defaults: Self) {
+    self = defaults
     reader.reportUnknownKeys(
       in: section, known: Self.keys, elsewhere: ["backoffConfig": BackoffConfig.keys])
     isEnabled = reader.bool("enabled", in: section, default: isEnabled)
@@ -143,8 +145,8 @@ extension BackoffConfig {
     "unknownCodeBehavior", "statusCodeOverrides",
   ]
 
-  fileprivate init(_ section: SettingsSection, _ reader: inout SettingsReader) {
-    self.init()
+  fileprivate init(_ section: SettingsSection, _ reader: inout SettingsReader, defaults: Self) {
+    self = defaults
     reader.reportUnknownKeys(
       in: section, known: Self.keys, elsewhere: ["rateLimitConfig": RateLimitConfig.keys])
     isEnabled = reader.bool("enabled", in: section, default: isEnabled)
@@ -155,13 +157,14 @@ extension BackoffConfig {
       "maxBackoffInterval", in: section, range: 1...3600, default: maxBackoffInterval)
     maxTotalBackoffDuration = reader.seconds(
       "maxTotalBackoffDuration", in: section, range: 0...604_800, default: maxTotalBackoffDuration)
-    jitter = reader.jitter(in: section)
-    statuses = reader.statuses(in: section)
+    jitter = reader.jitter(in: section, default: jitter)
+    statuses = reader.statuses(in: section, from: statuses)
   }
 }
 
 extension SettingsReader {
-  fileprivate mutating func jitter(in section: SettingsSection) -> Jitter {
+  fileprivate mutating func jitter(in section: SettingsSection, default standard: Jitter) -> Jitter {
+    if section["jitterPercent"] == nil, section["jitterStrategy"] == nil { return standard }
     let percent = number("jitterPercent", in: section, range: 0...100, default: 10, unit: " %")
     guard let value = section["jitterStrategy"] else { return .additive(percent: percent) }
     if case .string(let name) = value, let jitter = Jitter(name: name) { return jitter }
@@ -175,8 +178,8 @@ extension SettingsReader {
   }
 
   /// From the weakest rule to the strongest.
-  fileprivate mutating func statuses(in section: SettingsSection) -> StatusTable {
-    var table = StatusTable.document
+  fileprivate mutating func statuses(in section: SettingsSection, from standard: StatusTable) -> StatusTable {
+    var table = standard
     for (key, ranges) in [
       ("default4xxBehavior", [400...499]), ("default5xxBehavior", [500...599]),
       ("unknownCodeBehavior", [100...199, 300...399]),

@@ -6,10 +6,12 @@ extension HTTPConfig {
   /// and `statusCodeOverrides` that mean the same, and not at all where they are the tables'. Additive jitter
   /// is written as `jitterPercent`, the others as `jitterStrategy`. Since overrides come before lists (S13),
   /// someone who wants to change one key of Settings changes the original, not this.
-  public func encoded() -> SettingsValue {
+  ///
+  /// - Parameter defaults: those that it will be decoded with.
+  public func encoded(defaults: HTTPConfig = HTTPConfig()) -> SettingsValue {
     .object([
       ("rateLimitConfig", .object(rateLimit.encodedMembers())),
-      ("backoffConfig", .object(backoff.encodedMembers())),
+      ("backoffConfig", .object(backoff.encodedMembers(defaults.backoff.statuses))),
     ])
   }
 }
@@ -26,7 +28,7 @@ extension RateLimitConfig {
 }
 
 extension BackoffConfig {
-  fileprivate func encodedMembers() -> [(key: String, value: SettingsValue)] {
+  fileprivate func encodedMembers(_ standard: StatusTable) -> [(key: String, value: SettingsValue)] {
     var members: [(key: String, value: SettingsValue)] = [
       ("enabled", .bool(isEnabled)),
       ("maxRetryCount", .number(Double(maxRetryCount))),
@@ -39,7 +41,7 @@ extension BackoffConfig {
     } else {
       members.append(("jitterStrategy", .string(jitter.description)))
     }
-    return members + statuses.encodedMembers()
+    return members + statuses.encodedMembers(comparedWith: standard)
   }
 }
 
@@ -48,12 +50,12 @@ private func seconds(_ microseconds: Int64) -> SettingsValue { .number(Double(mi
 // MARK: - Statuses
 
 extension StatusTable {
-  fileprivate func encodedMembers() -> [(key: String, value: SettingsValue)] {
+  fileprivate func encodedMembers(comparedWith table: StatusTable) -> [(key: String, value: SettingsValue)] {
     var members: [(key: String, value: SettingsValue)] = []
     var overrides: [(key: String, value: SettingsValue)] = []
 
     func encode(_ key: String, _ statuses: [Int], candidates: [StatusAction?]) {
-      let choices = candidates.map { (default: $0, differing: differing(among: statuses, from: $0)) }
+      let choices = candidates.map { (default: $0, differing: differing(among: statuses, from: $0, table)) }
       if let best = choices.min(by: { $0.differing.count < $1.differing.count }) {
         if let action = best.default { members.append((key, .string(action.rawValue))) }
         overrides += best.differing.map { (String($0), .string(action(for: $0).rawValue)) }
@@ -62,7 +64,7 @@ extension StatusTable {
 
     encode(
       "unknownCodeBehavior", Array(100...199) + Array(300...399),
-      candidates: outsideAction == Self.document.outsideAction ? [nil, outsideAction] : [outsideAction])
+      candidates: outsideAction == table.outsideAction ? [nil, outsideAction] : [outsideAction])
     encode(
       "default4xxBehavior", (400...499).filter { $0 != 429 }, candidates: [nil, .retry, .drop])
     encode(
@@ -72,12 +74,15 @@ extension StatusTable {
     return members
   }
 
-  /// The statuses that `standard`, or with nil the tables, would get wrong.
-  private func differing(among statuses: [Int], from standard: StatusAction?) -> [Int] {
+  /// The statuses that `standard`, or with nil the table, would get wrong.
+  private func differing(
+    among statuses: [Int], from standard: StatusAction?, _ table: StatusTable
+  ) -> [Int] {
     statuses.filter { status in
       guard let standard else {
-        let bothLeaveIt = status != 511 || isAuthenticationLeftToPolicy
-        return !bothLeaveIt || action(for: status) != Self.document.action(for: status)
+        let bothLeaveIt =
+          status != 511 || isAuthenticationLeftToPolicy == table.isAuthenticationLeftToPolicy
+        return !bothLeaveIt || action(for: status) != table.action(for: status)
       }
       return action(for: status) != standard
     }

@@ -103,6 +103,7 @@ private func uniform(_ low: Int64, _ high: Int64, _ word: UInt64) -> Int64 {
 }
 
 /// a + b for b >= 0, or the largest value.
+@usableFromInline
 func saturatingSum(_ a: Int64, _ b: Int64) -> Int64 {
   let (sum, overflow) = a.addingReportingOverflow(b)
   return overflow ? .max : sum

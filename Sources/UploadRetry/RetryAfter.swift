@@ -60,3 +60,30 @@ public enum RetryAfter {
 func digitValue(_ byte: UInt8) -> Int64? {
   (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) ? Int64(byte - UInt8(ascii: "0")) : nil
 }
+
+/// Reads `X-RateLimit-Reset` (O11), which servers send in two forms: seconds to wait, or a time in seconds since 1970.
+public enum RateLimitReset {
+  /// How long the header asks to wait, in microseconds, never negative; nil if it is not a whole number.
+  ///
+  /// A number of 10^9 and more is a time (2001 and later), a smaller one a wait (less than 32 years).
+  ///
+  /// - Parameter now: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
+  public static func parse(_ header: String, nowUnixSeconds now: Int64) -> Int64? {
+    guard let wait = RetryAfter.parse(header, nowUnixSeconds: now, forms: .secondsOnly) else { return nil }
+    if wait == .max { return wait }
+    if wait >= 1_000_000_000 * 1_000_000 {
+      let (rest, overflow) = (wait / 1_000_000).subtractingReportingOverflow(now)
+      let (microseconds, tooMany) = max(overflow ? .max : rest, 0).multipliedReportingOverflow(by: 1_000_000)
+      return tooMany ? .max : microseconds
+    }
+    return wait
+  }
+
+  /// What a server asks to wait by either header; `Retry-After` is the standard one and counts first (O11).
+  public static func wait(
+    retryAfter: String?, rateLimitReset: String?, nowUnixSeconds now: Int64
+  ) -> Int64? {
+    retryAfter.flatMap { RetryAfter.parse($0, nowUnixSeconds: now) }
+      ?? rateLimitReset.flatMap { parse($0, nowUnixSeconds: now) }
+  }
+}

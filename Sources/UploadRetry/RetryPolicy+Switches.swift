@@ -7,7 +7,8 @@ extension RetryPolicy {
     public let meaning: String
     /// The requirement that it belongs to: `S10`.
     public let requirement: String
-    /// The allowed values; in `fixed:S` the letter stands for whole seconds from 0 to 3600.
+    /// The allowed values; in `fixed:S` the letter stands for whole seconds from 0 to 3600, in `additive:P` for whole
+    /// percent from 1 to 100.
     public let values: [String]
     fileprivate let read: @Sendable (RetryPolicy) -> String
     fileprivate let write: @Sendable (inout RetryPolicy, String) -> Bool
@@ -43,6 +44,18 @@ extension RetryPolicy {
     choice(\.successEndsWait, "successEndsWait", "when a 2xx ends the pipeline's wait", "S16"),
     choice(\.ageLimit, "ageLimit", "what maxTotalBackoffDuration is compared with", "S11"),
     bool(\.supportsOAuth, "supportsOAuth", "a 511 is retried after authenticating", "S6"),
+    choice(\.rateLimited, "rateLimited", "what a 429 makes wait", "O2"),
+    choice(\.unauthorized, "unauthorized", "what a 401 leads to", "O9"),
+    choice(\.givenUp, "givenUp", "what becomes of a batch that is given up", "O3"),
+    Switch(
+      name: "retryAfterJitter", meaning: "jitter on top of a Retry-After", requirement: "S4",
+      values: ["none", "additive:P"],
+      read: { $0.retryAfterJitterPercent == 0 ? "none" : "additive:\($0.retryAfterJitterPercent)" },
+      write: { policy, name in
+        guard let percent = wholePercent(name) else { return false }
+        policy.retryAfterJitterPercent = percent
+        return true
+      }),
   ]
 
   /// The value of the switch of that name; nil if there is none.
@@ -53,6 +66,20 @@ extension RetryPolicy {
   /// Sets a switch by name; false, and no change, if the name or the value is not in `switches`.
   public mutating func set(name: String, value: String) -> Bool {
     Self.switches.first { $0.name == name }?.set(value, in: &self) ?? false
+  }
+
+  /// `none`, or `additive:P` with P from 1 to 100.
+  private static func wholePercent(_ name: String) -> UInt8? {
+    if name == "none" { return 0 }
+    let prefix = "additive:"
+    let digits = name.utf8.dropFirst(prefix.utf8.count)
+    guard name.hasPrefix(prefix), (1...3).contains(digits.count) else { return nil }
+    var percent: Int64 = 0
+    for byte in digits {
+      guard let digit = digitValue(byte) else { return nil }
+      percent = percent * 10 + digit
+    }
+    return (1...100).contains(percent) ? UInt8(percent) : nil
   }
 
   private static func bool(

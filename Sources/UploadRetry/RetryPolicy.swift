@@ -33,6 +33,15 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   public var ageLimit = AgeLimit.sinceFirstFailure
   /// S6: a client that can authenticate retries a 511 that no setting decides; others drop it.
   public var supportsOAuth = false
+  /// S4, O2, D5: what a 429 makes wait.
+  public var rateLimited = RateLimited.pausesPipeline
+  /// O9: what a 401 leads to.
+  public var unauthorized = Unauthorized.asTable
+  /// O3: what becomes of a batch that is given up; the queue's owner applies it.
+  public var givenUp = GivenUp.dropped
+  /// Jitter on Retry-After, percent of the wait, 0 … 100: what the server asked for plus uniform 0 … so much of it,
+  /// added after the cap.
+  public var retryAfterJitterPercent: UInt8 = 0
 
   /// The document's own behaviour.
   public init() {}
@@ -59,6 +68,33 @@ extension RetryPolicy {
     /// As on a 429: the whole pipeline waits, and the failure counts on the global counter, not on the batch.
     /// While `rateLimitConfig` is off it is ignored.
     case pausesPipeline
+    /// The batch backs off, but no shorter than that (O2).
+    case delaysBatch
+  }
+
+  /// What a 429 makes wait (S4, O2, D5).
+  public enum RateLimited: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// The whole pipeline, by `rateLimitConfig`.
+    case pausesPipeline
+    /// The batch: it is a retryable status like others, by `backoffConfig` (D5). Its Retry-After is what it is on those
+    /// (`retryAfterOnOtherCodes`).
+    case delaysBatch
+  }
+
+  /// What a 401 leads to (O9).
+  public enum Unauthorized: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// What the Settings and the tables say.
+    case asTable
+    /// Credentials are refreshed and the batch is sent once more; a second 401 is as the tables say.
+    case refreshThenRetryOnce
+  }
+
+  /// What becomes of a batch that is given up (O3).
+  public enum GivenUp: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// Its events are lost.
+    case dropped
+    /// It is kept with the reason and waits for somebody to do something about it.
+    case blocked
   }
 
   /// What a failure without an HTTP status leads to (S9).
@@ -100,6 +136,9 @@ extension RetryPolicy {
     case dropBatchAndResetGlobal
     /// All retry state is made fresh, and what the flush would have sent is dropped.
     case resetStateAndDropFlush
+    /// Nothing is lost: after the last try the batch is pending again, and its schedule starts over at the next
+    /// trigger (D4). Its age has no limit.
+    case startOverAtNextTrigger
   }
 
   /// What a 429 does while `rateLimitConfig` is off (S15).
@@ -166,51 +205,14 @@ extension RetryPolicy {
     case .onlyWhenNoOtherBatchOfTheFlushFailed: return false
     }
   }
-}
 
-// MARK: - Presets
-
-extension RetryPolicy {
-  /// The document's own behaviour.
-  public static let tapiDocument = RetryPolicy()
-
-  /// analytics-swift, mid-2026. Its other rows: retry state per batch file, all batch files of a flush at once.
-  public static let segmentSwift: RetryPolicy = {
-    var policy = RetryPolicy()
-    policy.clampAfterJitter = true
-    policy.retryAfterOnOtherCodes = .pausesPipeline
-    policy.retryAfterForms = .secondsOnly
-    policy.noStatus = .untouched
-    policy.retryCountHeader = .onlyAboveZeroMaxOfBatchAndGlobal
-    policy.limitReached = .dropBatchAndResetGlobal
-    policy.rateLimitingOff = .drop
-    policy.missingSection = .off
-    policy.sendsAtLimit = .maxRetryCount
-    return policy
-  }()
-
-  /// analytics-kotlin, mid-2026. Its other rows: retry state per batch file, one upload at a time.
-  public static let segmentKotlin: RetryPolicy = {
-    var policy = segmentSwift
-    policy.retryAfterOnOtherCodes = .ignored
-    policy.noStatus = .asStatus500
-    return policy
-  }()
-
-  /// analytics-react-native, mid-2026. Its other rows: one retry record for the client, all chunks of a flush
-  /// at once.
-  public static let segmentReactNative: RetryPolicy = {
-    var policy = RetryPolicy()
-    policy.missingRetryAfter = .fixed(microseconds: 60_000_000)
-    policy.retryAfterOnOtherCodes = .pausesPipeline
-    policy.noStatus = .clientBackoff
-    policy.retryCountHeader = .clientCounter
-    policy.twoWaits = .shorterWinsRateLimitBeatsBackoff
-    policy.limitReached = .resetStateAndDropFlush
-    policy.rateLimitingOff = .drop
-    policy.sendsAtLimit = .maxRetryCount
-    policy.successEndsWait = .onlyWhenNoOtherBatchOfTheFlushFailed
-    policy.ageLimit = .eventAgeSinceQueued
-    return policy
-  }()
+  /// A wait that the server has asked for, with the jitter on it.
+  ///
+  /// - Parameter word: 64 uniform bits; not looked at without jitter.
+  @inlinable
+  public func spreading(_ wait: Int64, word: UInt64) -> Int64 {
+    if retryAfterJitterPercent == 0 || wait <= 0 { return wait }
+    return Jitter.additive(percent: Double(retryAfterJitterPercent)).delay(
+      retryCount: 0, base: wait, cap: wait, previousDelay: 0, clampAfterJitter: false, word: word)
+  }
 }

@@ -39,7 +39,8 @@ public enum RetrySnapshotError: Error, Hashable, Sendable, CustomStringConvertib
 ///         14      2  0
 ///         16      8  waitUntil
 ///         24   32·n  batches: id 8, firstFailureTime 8, retryAt 8, previousDelay 4, failureCount 2,
-///                    latestFailure 1 (0 none, 1 rateLimited, 2 transient), inFlight 1 (0 or 1)
+///                    latestFailure 1 (0 none, 1 rateLimited, 2 transient), flags 1: bit 0, in flight;
+///                    bit 1, credentials have been refreshed
 ///     24 + 32·n   4  CRC-32 (ISO-HDLC, as in zip) of all before it
 extension RetrySnapshot {
   static let magic: [UInt8] = Array("FSRS".utf8)
@@ -68,7 +69,7 @@ extension RetrySnapshot {
       append(batch.state.previousDelay)
       append(batch.state.failureCount)
       append(batch.state.latestFailure.rawValue)
-      append(UInt8(batch.isInFlight ? 1 : 0))
+      append(UInt8((batch.isInFlight ? 1 : 0) | (batch.state.hasRefreshedCredentials ? 2 : 0)))
     }
     append(CRC32.checksum(of: ArraySlice(bytes)))
     return bytes
@@ -116,9 +117,10 @@ extension RetrySnapshot {
       throw .outOfRange("latestFailure")
     }
     batch.state.latestFailure = latest
-    let inFlight = reader.next(UInt8.self)
-    guard inFlight <= 1 else { throw .outOfRange("inFlight") }
-    batch.isInFlight = inFlight == 1
+    let flags = reader.next(UInt8.self)
+    guard flags <= 3 else { throw .outOfRange("batch flags") }
+    batch.isInFlight = flags & 1 != 0
+    batch.state.hasRefreshedCredentials = flags & 2 != 0
     return batch
   }
 }

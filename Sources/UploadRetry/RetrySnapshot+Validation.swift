@@ -75,6 +75,9 @@ extension RetrySnapshot {
     var repairs: [SnapshotRepair] = []
     var result = RetrySnapshot()
     let backoffCap = config.backoff.isEnabled ? config.backoff.longestWait(policy) : 0
+    let batchCap =
+      config.backoff.isEnabled && policy.retryAfterOnOtherCodes == .delaysBatch
+      ? max(backoffCap, config.longestPause(policy)) : backoffCap
     let rateLimitCap = config.rateLimit.isEnabled ? config.longestPause(policy) : 0
 
     if waitUntil != 0 {
@@ -110,9 +113,9 @@ extension RetrySnapshot {
         batch.state = BatchRetryState()
         repairs.append(.init(.inconsistentBatch, batch: batch.id))
       }
-      let latest = saturatingSum(now, backoffCap)
+      let latest = saturatingSum(now, batchCap)
       if batch.state.retryAt > latest {
-        batch.state.retryAt = backoffCap == 0 ? 0 : latest
+        batch.state.retryAt = batchCap == 0 ? 0 : latest
         repairs.append(.init(.batchWaitClamped, batch: batch.id))
       }
       if batch.state.firstFailureTime > now {
@@ -140,9 +143,13 @@ extension BatchRetryState {
   /// Whether the machine could have left this state behind.
   fileprivate var isConsistent: Bool {
     switch latestFailure {
-    case .none: self == BatchRetryState()
-    case .rateLimited: firstFailureTime != .min && retryAt == 0
-    case .transient: firstFailureTime != .min && failureCount > 0
+    case .none:
+      var state = self
+      state.hasRefreshedCredentials = false
+      if hasRefreshedCredentials { state.retryAt = 0 }
+      return state == BatchRetryState()
+    case .rateLimited: return firstFailureTime != .min && (retryAt == 0 || hasRefreshedCredentials)
+    case .transient: return firstFailureTime != .min && failureCount > 0
     }
   }
 }
@@ -161,7 +168,7 @@ extension HTTPConfig {
   /// The longest wait that a rate limit can lead to, microseconds: with a backoff on 429s that have no
   /// Retry-After, additive jitter comes on top.
   func longestPause(_ policy: RetryPolicy) -> Int64 {
-    let longest = max(0, rateLimit.maxRetryInterval)
+    let longest = policy.spreading(max(0, rateLimit.maxRetryInterval), word: .max)
     guard case .exponentialBackoff = policy.missingRetryAfter else { return longest }
     var part = backoff
     part.maxBackoffInterval = min(backoff.maxBackoffInterval, longest)

@@ -15,6 +15,8 @@ public struct BatchRetryState: Sendable, Hashable, BitwiseCopyable {
   public var failureCount: UInt16
   /// What the latest failure was: it selects the limits that apply (S11).
   public var latestFailure: LatestFailure
+  /// Credentials have been refreshed for this batch since it last got through (O9).
+  public var hasRefreshedCredentials: Bool
 
   @frozen
   public enum LatestFailure: UInt8, Sendable, Hashable {
@@ -34,6 +36,7 @@ public struct BatchRetryState: Sendable, Hashable, BitwiseCopyable {
     previousDelay = 0
     failureCount = 0
     latestFailure = .none
+    hasRefreshedCredentials = false
   }
 }
 

@@ -1,61 +1,3 @@
-/// What the transport reports of one upload.
-@frozen
-public enum UploadResponse: Sendable, Hashable {
-  /// An HTTP status; `retryAfter` in microseconds as already parsed from the header (`RetryAfter.parse`), nil
-  /// if absent.
-  case status(Int, retryAfter: Int64?)
-  /// No HTTP status: time-out, reset, refused, DNS (S9).
-  case noStatus
-}
-
-/// Why a batch was given up.
-@frozen
-public enum DropReason: UInt8, Sendable, Hashable, CaseIterable {
-  /// A status that is not retried (S5, S6, S8).
-  case status
-  /// The batch's own retry limit (S12).
-  case retryLimit
-  /// The client's global limit on 429s (S12).
-  case rateLimitRetryLimit
-  /// Too long since the first failure (S11).
-  case age
-}
-
-/// What the caller must do with an answer.
-@frozen
-public enum RetryOutcome: Sendable, Hashable {
-  /// 2xx: the batch is delivered; the caller opens its gate (S16).
-  case delivered
-  /// The batch waits until this time (microseconds); others go on (S3).
-  case retry(at: Int64)
-  /// 429: the pipeline waits until this time; the loop ends at once (S3, S4). The batch itself is due when
-  /// the gate opens.
-  case pause(until: Int64)
-  /// The whole client backs off until this time (microseconds): as `pause`, but by a backoff, which matters to
-  /// a gate that keeps the two kinds of wait apart (`RetryPolicy.twoWaits`). With `RetryPolicy.noStatus` at
-  /// `clientBackoff` only.
-  case backOff(until: Int64)
-  /// Legacy (S15), or no status with `RetryPolicy.noStatus` at `untouched`: tried again at the next trigger,
-  /// no wait, the loop goes on.
-  case retryAtNextTrigger
-  /// The batch is lost, for this reason.
-  case drop(DropReason)
-}
-
-/// Whether a batch may be sent now.
-@frozen
-public enum SendDecision: Sendable, Hashable {
-  /// Send, with this `X-Retry-Count`, unless `RetryPolicy.headerValue` leaves it out (S2).
-  case send(retryCount: UInt16)
-  /// The batch waits until this time (microseconds); others go on.
-  case notDue(until: Int64)
-  /// The batch is lost, for this reason.
-  case drop(DropReason)
-  /// What this flush would have sent is lost; the caller makes all batch state fresh and opens the gate
-  /// (`RetryPolicy.limitReached` at `resetStateAndDropFlush` only).
-  case dropFlush(DropReason)
-}
-
 /// Whether and when to try again: maps (state, response) to state, with no clock and no I/O.
 ///
 /// It reads the document (S2–S16) as follows; `policy` changes it where shipped clients differ.
@@ -134,6 +76,12 @@ public final class RetryStateMachine: Sendable {
       return backOff(afterRetries: retryCount, batch: &batch, now: now, word: random.next())
     case .pipelineBackoff(let retryCount):
       return pause(afterRetries: retryCount, batch: &batch, now: now, word: random.next())
+    case .spreadPause(let asked):
+      return .pause(until: saturatingSum(now, policy.spreading(asked, word: random.next())))
+    case .delay(let retryCount, let asked):
+      return wait(
+        afterRetries: retryCount, atLeast: asked, batch: &batch, now: now, word: random.next(),
+        spread: policy.retryAfterJitterPercent > 0 ? random.next() : 0)
     }
   }
 
@@ -148,6 +96,10 @@ public final class RetryStateMachine: Sendable {
     case clientBackoff(retryCount: UInt16)
     /// The pipeline waits, by this many earlier 429s.
     case pipelineBackoff(retryCount: UInt16)
+    /// The pipeline waits so many microseconds and some jitter.
+    case spreadPause(Int64)
+    /// The batch waits, by this many earlier failures, and at least so many microseconds.
+    case delay(retryCount: UInt16, atLeast: Int64)
   }
 }
 
@@ -177,6 +129,7 @@ extension RetryStateMachine {
       case .resetStateAndDropFlush:
         pipeline.retryCount = 0
         return .dropFlush(reason)
+      case .startOverAtNextTrigger: break  // Nothing is lost; `recordTransient` starts over.
       }
     }
     return .send(retryCount: retryCount(batch, pipeline))
@@ -262,7 +215,14 @@ extension RetryStateMachine {
         return .clientBackoff(retryCount: count)
       }
     }
+    if code == 401, policy.unauthorized == .refreshThenRetryOnce, !batch.hasRefreshedCredentials {
+      batch.hasRefreshedCredentials = true
+      batch.retryAt = 0
+      return .decided(.refreshCredentials)
+    }
     switch config.backoff.statuses.classify(code) {
+    case .rateLimited where policy.rateLimited == .delaysBatch:
+      return recordRetry(retryAfter, &batch, &pipeline, now: now)
     case .rateLimited:
       if !config.rateLimit.isEnabled, policy.rateLimitingOff == .drop {
         batch = BatchRetryState()
@@ -290,7 +250,12 @@ extension RetryStateMachine {
     if retryAfter != nil, config.rateLimit.isEnabled, policy.retryAfterOnOtherCodes == .pausesPipeline {
       return recordRateLimit(retryAfter, &batch, &pipeline, now: now)
     }
-    return recordTransient(&batch, now: now)
+    let step = recordTransient(&batch, now: now)
+    if let retryAfter, policy.retryAfterOnOtherCodes == .delaysBatch, case .backoff(let count) = step {
+      return .delay(
+        retryCount: count, atLeast: min(max(0, retryAfter), max(0, config.rateLimit.maxRetryInterval)))
+    }
+    return step
   }
 
   private func recordTransient(_ batch: inout BatchRetryState, now: Int64) -> FailureStep {
@@ -299,7 +264,12 @@ extension RetryStateMachine {
     batch.latestFailure = .transient
     batch.failureCount = earlier == .max ? .max : earlier + 1
     batch.retryAt = 0
-    return config.backoff.isEnabled ? .backoff(retryCount: earlier) : .decided(.retryAtNextTrigger)
+    guard config.backoff.isEnabled else { return .decided(.retryAtNextTrigger) }
+    if policy.limitReached == .startOverAtNextTrigger, earlier >= config.backoff.maxRetryCount {
+      batch = BatchRetryState()
+      return .decided(.retryAtNextTrigger)
+    }
+    return .backoff(retryCount: earlier)
   }
 
   private func recordRateLimit(
@@ -313,7 +283,9 @@ extension RetryStateMachine {
     guard config.rateLimit.isEnabled else { return .decided(.retryAtNextTrigger) }
     let longest = max(0, config.rateLimit.maxRetryInterval)
     if let retryAfter {
-      return .decided(.pause(until: saturatingSum(now, min(max(0, retryAfter), longest))))
+      let asked = min(max(0, retryAfter), longest)
+      if policy.retryAfterJitterPercent > 0 { return .spreadPause(asked) }
+      return .decided(.pause(until: saturatingSum(now, asked)))
     }
     switch policy.missingRetryAfter {
     case .maxRetryInterval: return .decided(.pause(until: saturatingSum(now, longest)))
@@ -335,6 +307,18 @@ extension RetryStateMachine {
   {
     let delay = drawDelay(count, cap: config.backoff.maxBackoffInterval, batch: &batch, word: word)
     batch.retryAt = saturatingSum(now, delay)
+    return .retry(at: batch.retryAt)
+  }
+
+  /// O2: S10 on the batch's own count, and no shorter than a Retry-After.
+  @usableFromInline
+  @inline(never)
+  func wait(
+    afterRetries count: UInt16, atLeast asked: Int64, batch: inout BatchRetryState, now: Int64, word: UInt64,
+    spread: UInt64
+  ) -> RetryOutcome {
+    let delay = drawDelay(count, cap: config.backoff.maxBackoffInterval, batch: &batch, word: word)
+    batch.retryAt = saturatingSum(now, max(delay, policy.spreading(asked, word: spread)))
     return .retry(at: batch.retryAt)
   }
 

@@ -96,7 +96,7 @@ extension RetryTransition {
       switch outcome {
       case .delivered: .delivered
       case .retry(let time): .waiting(until: time)
-      case .pause, .backOff, .retryAtNextTrigger: .ready
+      case .pause, .backOff, .retryAtNextTrigger, .refreshCredentials: .ready
       case .drop(let reason): .dropped(reason)
       }
     return RetryTransition(

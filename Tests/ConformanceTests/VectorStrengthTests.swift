@@ -10,7 +10,7 @@ struct VectorStrengthTests {
     let preset = try #require(ConformanceClient(name: name))
     let files = try VectorFile.builtIn()
     for choice in RetryPolicy.switches {
-      for value in choice.values.map({ $0 == "fixed:S" ? "fixed:7" : $0 }) {
+      for value in choice.values.map({ ["fixed:S": "fixed:7", "additive:P": "additive:100"][$0] ?? $0 }) {
         var policy = preset.policy
         #expect(choice.set(value, in: &policy))
         guard policy != preset.policy else { continue }

@@ -38,7 +38,7 @@ struct HostileSettingsTests {
       for _ in 0..<70 {
         switch machine.afterResponse(answer, batch: &batch, pipeline: &pipeline, now: 0, random: &random) {
         case .retry(let time), .pause(let time), .backOff(let time): longest = max(longest, time)
-        case .delivered, .retryAtNextTrigger, .drop: break
+        case .delivered, .retryAtNextTrigger, .refreshCredentials, .drop: break
         }
         _ = machine.beforeSend(batch: batch, pipeline: &pipeline, now: .max)
       }

@@ -126,7 +126,7 @@ struct ModelDevice {
     case .drop: return try settle([batch])
     case .pause(let until): gate.pause(until: until)
     case .backOff(let until): gate.pause(until: until, kind: .backoff)
-    case .retry, .retryAtNextTrigger: break
+    case .retry, .retryAtNextTrigger, .refreshCredentials: break
     }
     try save()
   }

@@ -32,6 +32,10 @@ struct RetryPolicyTests {
       "ageLimit", ["sinceFirstFailure", "sinceFirstFailure", "sinceFirstFailure", "eventAgeSinceQueued"]
     ),
     ("supportsOAuth", ["false", "false", "false", "false"]),
+    ("rateLimited", ["pausesPipeline", "pausesPipeline", "pausesPipeline", "pausesPipeline"]),
+    ("unauthorized", ["asTable", "asTable", "asTable", "asTable"]),
+    ("givenUp", ["dropped", "dropped", "dropped", "dropped"]),
+    ("retryAfterJitter", ["none", "none", "none", "none"]),
   ]
 
   private let presets: [RetryPolicy] = [
@@ -63,9 +67,9 @@ struct RetryPolicyTests {
   @Test("Every value that a switch lists is taken and read back")
   func values() {
     for part in RetryPolicy.switches {
-      #expect(!part.meaning.isEmpty && part.requirement.hasPrefix("S"))
+      #expect(!part.meaning.isEmpty && (part.requirement.hasPrefix("S") || part.requirement.hasPrefix("O")))
       for value in part.values {
-        let value = value == "fixed:S" ? "fixed:7" : value
+        let value = ["fixed:S": "fixed:7", "additive:P": "additive:7"][value] ?? value
         var policy = RetryPolicy()
         let isSet = part.set(value, in: &policy)
         #expect(isSet, "\(part.name) \(value)")
@@ -77,7 +81,10 @@ struct RetryPolicyTests {
   @Test("A name or a value that is not in the table changes nothing")
   func refusals() {
     for part in RetryPolicy.switches {
-      for value in ["", "True", "nonsense", "fixed:", "fixed:3601", "fixed:1.5", "fixed:-1", "fixed:00001"] {
+      for value in [
+        "", "True", "nonsense", "fixed:", "fixed:3601", "fixed:1.5", "fixed:-1", "fixed:00001", "additive:0",
+        "additive:101",
+      ] {
         var policy = RetryPolicy.segmentSwift
         let isSet = policy.set(name: part.name, value: value)
         #expect(!isSet, "\(part.name) \(value)")

@@ -94,7 +94,7 @@ struct RetrySnapshotCodingTests {
     #expect(error(changed { $0[23] = 0x80 }) == .outOfRange("waitUntil"))
     #expect(error(changed { $0[47] = 0x80 }) == .outOfRange("retryAt"))
     #expect(error(changed { $0[54] = 3 }) == .outOfRange("latestFailure"))
-    #expect(error(changed { $0[55] = 2 }) == .outOfRange("inFlight"))
+    #expect(error(changed { $0[55] = 4 }) == .outOfRange("batch flags"))
     #expect(error(bytes.dropLast() + [bytes.last! ^ 1]) == .checksumMismatch)
     #expect(
       error(changed { $0.replaceSubrange(8..<12, with: [255, 255, 255, 255]) })

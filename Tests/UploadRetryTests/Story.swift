@@ -73,6 +73,7 @@ struct Story {
     case .pause(let time): "pause \(at(time - start))"
     case .backOff(let time): "back off \(at(time - start))"
     case .retryAtNextTrigger: "next trigger"
+    case .refreshCredentials: "refresh"
     case .drop(let reason): "drop \(reason)"
     }
   }

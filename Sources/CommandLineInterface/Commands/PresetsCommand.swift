@@ -32,13 +32,23 @@ struct PresetsCommand {
 
   /// A Markdown table, aligned for a terminal, at most 120 columns wide; long values go on in the next row.
   private static var table: String {
-    let titles = ["switch", "req"] + ClientPreset.all.map(\.name)
-    let widths = [22, 3, 20, 18, 18, 20]
+    table(of: Array(ClientPreset.all.prefix(4)), widths: [22, 3, 20, 18, 18, 20]) + "\n"
+      + table(of: Array(ClientPreset.all.dropFirst(4)), widths: [24, 3, 14, 14, 14, 14, 14])
+        + """
+
+        \(mark)is not what the document says; where no client of a table differs, the row is left out.
+        'fleetsim presets <name>' explains the switches of one client.
+
+        """
+  }
+
+  private static func table(of presets: [ClientPreset], widths: [Int]) -> String {
+    let titles = ["switch", "req"] + presets.map(\.name)
     var rows = [titles, widths.map { String(repeating: "-", count: $0) }]
-    for entry in ClientPreset.switches {
+    for entry in ClientPreset.switches where presets.contains(where: { differs(entry, $0) }) {
       let cells =
         [[entry.name], [entry.requirement]]
-        + ClientPreset.all.enumerated().map { index, preset -> [String] in
+        + presets.enumerated().map { index, preset -> [String] in
           let isMarked = differs(entry, preset)
           let indent = String(repeating: " ", count: preset == document ? 0 : mark.count)
           let lines = wrapped(entry.value(preset), to: widths[index + 2] - indent.count)
@@ -52,18 +62,17 @@ struct PresetsCommand {
       "|" + zip(row, widths).map { " \($0)\(spaces($1 - $0.count)) |" }.joined() + "\n"
     }
     return lines.joined()
-      + "\n\(mark)is not what the document says. 'fleetsim presets <name>' explains the switches of one client.\n"
   }
 
-  /// Cuts a value before capital letters into lines of at most `width`.
+  /// Cuts a value before capital letters and behind blanks into lines of at most `width`.
   private static func wrapped(_ value: String, to width: Int) -> [String] {
     var words: [String] = []
     for character in value {
-      if words.isEmpty || character.isUppercase { words.append("") }
+      if words.isEmpty || character.isUppercase || words[words.count - 1].hasSuffix(" ") { words.append("") }
       words[words.count - 1].append(character)
     }
     return words.reduce(into: [""]) { lines, word in
-      if lines[lines.count - 1].count + word.count > width { lines.append("") }
+      if lines[lines.count - 1].count + word.count > width, lines != [""] { lines.append("") }
       lines[lines.count - 1] += word
     }
   }
@@ -76,8 +85,8 @@ struct PresetsCommand {
     let count = ClientPreset.switches.count { differs($0, preset) }
     var text =
       preset == document
-      ? "\(preset.name): the design document's own client.\n"
-      : "\(preset.name): differs from the document in \(count) of \(ClientPreset.switches.count) switches.\n"
+      ? "\(preset.name): \(preset.meaning).\n"
+      : "\(preset.name): \(preset.meaning).\nIt differs from the document in \(count) of \(ClientPreset.switches.count) switches.\n"
     for entry in ClientPreset.switches {
       text += "\n\(entry.path): \(entry.value(preset))"
       if differs(entry, preset) { text += "  (\(mark)\(entry.value(document)) of the document)" }

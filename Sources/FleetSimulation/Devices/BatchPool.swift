@@ -34,6 +34,8 @@ struct BatchRecord: BitwiseCopyable {
     static let waiting = Flags(rawValue: 16)
     /// Legacy (S15): due at triggers only.
     static let atTriggersOnly = Flags(rawValue: 32)
+    /// Of one that is dropped: it is kept somewhere with a reason (O3). It is due at no trigger any more.
+    static let blocked = atTriggersOnly
     /// The client gave its events up before any acceptance.
     static let dropped = Flags(rawValue: 64)
     /// It has failed: its retry state (*files*) is not fresh.

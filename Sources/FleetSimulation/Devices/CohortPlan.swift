@@ -59,12 +59,24 @@ package struct CohortPlan {
   let keepsState: Bool
   let flushesAtLaunch: Bool
   let checks: Bool
+  /// Devices have a row in the gate table.
+  let keepsGates: Bool
+  let gates: ClientGates
+  let gateLayout: ClientGates.Layout
+  /// Uploads of unknown outcome are asked for first (O4).
+  let reconciles: Bool
+  /// How long a refresh of credentials takes (O9), microseconds.
+  let credentialRefresh: Int64
+  /// What is given up is blocked, not lost (O3).
+  let blocksGivenUp: Bool
 
   /// - Parameter windowWidth: of the engine that runs it, microseconds; nil: an engine without windows.
   package init(
     _ cohort: Cohort, firstDevice: Int, scenario: Scenario, checks: Bool, windowWidth: Int64?
   ) {
-    let builtIn = HTTPConfig.decode(.object([]), missingSection: cohort.policy.missingSection).config
+    let builtIn = HTTPConfig.decode(
+      .object([]), missingSection: cohort.policy.missingSection, defaults: cohort.settingsDefaults
+    ).config
     machines = [
       RetryStateMachine(config: cohort.settings, policy: cohort.policy),
       RetryStateMachine(config: cohort.rollout?.settings ?? cohort.settings, policy: cohort.policy),
@@ -104,7 +116,13 @@ package struct CohortPlan {
     isRebatch = cohort.queue.mode == .rebatch
     limit = UInt32(clamping: cohort.queue.limit)
     maximumBatchEvents = UInt32(clamping: min(cohort.queue.maximumBatchEvents, Int(UInt16.max)))
-    quickEvents = checks ? 0 : min(limit, maximumBatchEvents)
+    gates = cohort.gates
+    gateLayout = ClientGates.Layout(cohort.gates)
+    keepsGates = !cohort.gates.isEmpty
+    reconciles = cohort.gates.reconciles
+    credentialRefresh = cohort.credentialRefresh.microseconds
+    blocksGivenUp = cohort.policy.givenUp == .blocked
+    quickEvents = checks || keepsGates ? 0 : min(limit, maximumBatchEvents)
     eventsPerInterval =
       isPeriodic && flushInterval != .max && flushInterval % period == 0
       ? UInt32(clamping: flushInterval / period) : 0
@@ -127,7 +145,7 @@ package struct CohortPlan {
     scansTriggers =
       interval >= windowWidth ?? .max && interval <= Int64(UInt32.max) && cohort.lifecycle == nil && !hasWorld
     keepsTriggerPlans = !scansTriggers || cohort.flush.count != nil
-    keepsLoopState = !isRebatch || concurrency > 1 || ignoresFlushWhileUploading
+    keepsLoopState = !isRebatch || concurrency > 1 || ignoresFlushWhileUploading || keepsGates
     oldBefore = scenario.tapi.incidents.map(\.end.microseconds).max() ?? .min
     self.checks = checks
   }

@@ -17,12 +17,12 @@ extension DeviceShard {
     }
     batches[batch].attemptEnds()
     self[delivery.device].pointee.noteReception(at: delivery.due)
-    if delivery.status == 200 {
+    if delivery.status == 200, !isQuery(delivery) {
       accept(batch, delivery.device, at: delivery.due - Span(microseconds: Int64(delivery.downlink)))
     }
     guard batches[batch].flags.contains(.inFlight), batches[batch].attempts == delivery.attempt else {
       // The app was killed meanwhile: nobody waits for this answer.
-      if delivery.status == 200 { traceUnheard(delivery) }
+      if delivery.status == 200, !isQuery(delivery) { traceUnheard(delivery) }
       releaseIfDone(batch)
       return
     }
@@ -43,8 +43,10 @@ extension DeviceShard {
     case .answer: break
     case .acceptance:
       batches[batch].attemptEnds()
-      traceUnheard(delivery)
-      accept(batch, delivery.device, at: delivery.due)
+      if !isQuery(delivery) {
+        traceUnheard(delivery)
+        accept(batch, delivery.device, at: delivery.due)
+      }
       releaseIfDone(batch)
     case .loss:
       batches[batch].attemptEnds()
@@ -68,7 +70,9 @@ extension DeviceShard {
   private mutating func succeed(_ delivery: Delivery, _ sink: inout Outbox) {
     let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
     let record = self[device]
+    if isQuery(delivery), !hearsItWasApplied(delivery, &sink) { return }
     let isOnly = record.pointee.oldest == batch && record.pointee.newest == batch && tracedDevice == .max
+    if plan.pointee.keepsGates { gatesHear(status: 200, of: batch, device, at: now) }
     let response = UploadResponse.status(200, retryAfter: nil)
     if !isOnly { endUpload(response, delivery) }
     let otherFailed = record.pointee.flags.contains(.loopHadFailure)
@@ -123,6 +127,7 @@ extension DeviceShard {
   ) {
     let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
     endUpload(response, delivery)
+    if plan.pointee.keepsGates { gatesHearOfFailure(response, batch, device, at: now) }
     conclude(decide(response, batch, device, at: now), batch, device, at: now, &sink)
   }
 
@@ -158,14 +163,31 @@ extension DeviceShard {
     case .retryAtNextTrigger:
       batches[batch].flags.insert(.atTriggersOnly)
       insertReady(batch, device)
+    case .refreshCredentials:
+      count(1, .credentialRefreshes, at: now)
+      let time = now.microseconds &+ plan.pointee.credentialRefresh
+      if plan.pointee.isRebatch {
+        pauseClient(device, until: time, .backoff, at: now)
+        insertReady(batch, device)
+      } else {
+        refreshCredentials(batch, until: time, device)
+      }
     case .drop(let reason):
-      drop(batch, DeviceCounter(reason), device, at: now)
+      drop(batch, givenUp(reason), device, at: now)
     }
     if isTraced(device) { note(.decided(batch: Int(ordinal), outcome), device, at: now) }
     continueLoop(device, from: loopCursor(device, behind: ordinal), at: now, &sink)
   }
 
-  private mutating func endUpload(_ response: UploadResponse, _ delivery: Delivery) {
+  /// O9: the batch is due when the credentials are there.
+  private mutating func refreshCredentials(_ batch: UInt32, until time: Int64, _ device: UInt32) {
+    var state = batches.retryState(batch)
+    state.retryAt = time
+    batches.setRetryState(state, batch)
+    pushWaiting(batch, until: time, device)
+  }
+
+  mutating func endUpload(_ response: UploadResponse, _ delivery: Delivery) {
     let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
     batches[batch].flags.remove(.inFlight)
     setInFlight(inFlight(device) &- 1, device)
@@ -229,7 +251,11 @@ extension DeviceShard {
     counters.add(1, to: .acceptedBatches, row: row)
     counters.add(events, to: .deliveredEvents, row: row)
     if batches[batch].flags.contains(.dropped) {
-      counters.add(events, to: .acceptedAfterDropEvents, row: row)
+      if batches[batch].flags.contains(.blocked) {
+        counters.add(-events, to: .blockedEvents, row: row)
+      } else {
+        counters.add(events, to: .acceptedAfterDropEvents, row: row)
+      }
     }
     let old = recordDeliveries(batch, device, at: time, row: row)
     if old > 0, !batches[batch].flags.contains(.dropped) {
@@ -274,7 +300,10 @@ extension DeviceShard {
   /// The client gives a batch up.
   mutating func drop(_ batch: UInt32, _ reason: DeviceCounter, _ device: UInt32, at now: Instant) {
     countDropped(batch, events: UInt32(batches[batch].events), reason, device, at: now)
-    if !batches[batch].flags.contains(.accepted) { batches[batch].flags.insert(.dropped) }
+    if !batches[batch].flags.contains(.accepted) {
+      batches[batch].flags.remove(.blocked)
+      batches[batch].flags.insert(reason == .blockedEvents ? [.dropped, .blocked] : .dropped)
+    }
     settle(batch, device, at: now)
     if isTraced(device) { note(tracedDrop(batch, reason), device, at: now) }
   }
@@ -285,7 +314,7 @@ extension DeviceShard {
   ) {
     if batches[batch].flags.contains(.accepted) { return }
     count(Int64(events), reason, at: now)
-    self[device].pointee.flags.insert(.lostEvents)
+    if reason != .blockedEvents { self[device].pointee.flags.insert(.lostEvents) }
     var created = batches[batch].firstTime
     var ordinal = batches[batch].firstOrdinal
     if created >= plan.pointee.oldBefore { return }

@@ -79,7 +79,8 @@ extension DeviceShard {
     let settled =
       sum(.deliveredEvents) + sum(.droppedByStatus) + sum(.droppedByRetryLimit)
       + sum(.droppedByRateLimitRetryLimit)
-      + sum(.droppedByAge) + sum(.droppedByOverflow) - sum(.acceptedAfterDropEvents)
+      + sum(.droppedByAge) + sum(.droppedByOverflow) + sum(.refusedByGate) + sum(.blockedEvents)
+      - sum(.acceptedAfterDropEvents)
     if created != settled + open {
       return "events are not conserved at \(time) µs: \(created) created, \(settled) settled, \(open) open"
     }

@@ -69,6 +69,11 @@ extension DeviceShard {
     return batch
   }
 
+  @inline(__always)
+  private func maximumBatch(_ device: UInt32) -> UInt32 {
+    plan.pointee.keepsGates ? gatedMaximumBatch(device) : plan.pointee.maximumBatchEvents
+  }
+
   /// Seals what has been created, plans the next trigger and runs the upload loop.
   @inline(never)
   private mutating func flush(
@@ -99,8 +104,7 @@ extension DeviceShard {
     let record = self[device]
     let ordinal = record.pointee.nextOrdinal
     if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &+= created.count }
-    if created.count <= plan.pointee.maximumBatchEvents, !plan.pointee.isRebatch || record.pointee.newest == 0
-    {
+    if created.count <= maximumBatch(device), !plan.pointee.isRebatch || record.pointee.newest == 0 {
       sealBatch(device, created.count, ordinal: ordinal, time: created.firstTime, at: now)
     } else {
       sealMany(device, created, at: now)
@@ -129,7 +133,7 @@ extension DeviceShard {
       left &-= taken
     }
     while left > 0 {
-      let size = min(left, plan.pointee.maximumBatchEvents)
+      let size = min(left, maximumBatch(device))
       sealBatch(device, size, ordinal: ordinal, time: time, at: now)
       left &-= size
       if left > 0 { (time, ordinal) = skip(size, from: ordinal, at: time, device) }
@@ -142,7 +146,7 @@ extension DeviceShard {
     if newest == 0 || !batches[newest].flags.isDisjoint(with: [.inFlight, .unknownOutcome]) { return nil }
     let events = UInt32(batches[newest].events)
     if batches[newest].firstOrdinal &+ events != self[device].pointee.nextOrdinal { return nil }
-    let taken = min(n, plan.pointee.maximumBatchEvents - min(events, plan.pointee.maximumBatchEvents))
+    let taken = min(n, maximumBatch(device) - min(events, maximumBatch(device)))
     if taken == 0 { return nil }
     batches[newest].events = UInt16(truncatingIfNeeded: events &+ taken)
     return taken
@@ -155,7 +159,7 @@ extension DeviceShard {
       let next = batches[batch].newer
       if next == 0 { return }
       let events = UInt32(batches[batch].events)
-      let room = plan.pointee.maximumBatchEvents - min(events, plan.pointee.maximumBatchEvents)
+      let room = maximumBatch(device) - min(events, maximumBatch(device))
       let flags = batches[batch].flags.union(batches[next].flags)
       if room == 0 || flags.contains(.unknownOutcome)
         || batches[batch].firstOrdinal &+ events != batches[next].firstOrdinal

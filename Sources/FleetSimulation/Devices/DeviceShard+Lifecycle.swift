@@ -41,6 +41,7 @@ extension DeviceShard {
     let cutOff = inFlight(device)
     let kept = plan.pointee.keepsState ? retrySnapshot(of: device) : RetrySnapshot()
     giveUpUploads(device, at: now)
+    if plan.pointee.keepsGates { relaunchGates(device, at: now) }
     record.pointee.settings = settingsAtLaunch(device, at: now)
     restore(kept, device, at: now)
     if isTraced(device) {
@@ -80,6 +81,7 @@ extension DeviceShard {
       if batches[batch].flags.contains(.inFlight) {
         batches[batch].flags.remove(.inFlight)
         batches[batch].flags.insert(.unknownOutcome)
+        if plan.pointee.reconciles { batches[batch].attempts = StatusQuery.number(batches[batch].attempts) }
       }
       batch = batches[batch].newer
     }

@@ -7,7 +7,7 @@ extension DeviceShard {
   /// After the end of the run: an answer still under way tells of an acceptance that happened in the run.
   package mutating func countLateAcceptance(_ delivery: Delivery, end: Instant) {
     guard batches[delivery.batch].generation == delivery.generation, delivery.kind == .answer,
-      delivery.status == 200
+      delivery.status == 200, !isQuery(delivery)
     else { return }
     let accepted = delivery.due - Span(microseconds: Int64(delivery.downlink))
     if accepted < end { accept(delivery.batch, delivery.device, at: accepted) }
@@ -30,7 +30,8 @@ extension DeviceShard {
 extension DeviceShard {
   /// What the server has to know of an upload that arrives: a batch's record stays as it was sent while an attempt is open.
   package func request(_ upload: UploadTicket, at now: Instant) -> UploadRequest {
-    let batch = batches[upload.batch]
+    var batch = batches[upload.batch]
+    if plan.pointee.reconciles, StatusQuery.isQuery(upload.attempt) { batch.events = 0 }
     return UploadRequest(
       arrival: now, device: UInt32(truncatingIfNeeded: globalNumber(upload.device)), place: upload.device,
       batch: upload.batch, firstOrdinal: batch.firstOrdinal, uplink: upload.uplink,

@@ -88,7 +88,7 @@ extension DeviceShard {
     let flags = record.pointee.flags
     guard ticket.isSuccess, record.pointee.oldest == batch, record.pointee.newest == batch,
       upload.pointee.isAwaited(attempt: ticket.attempt, generation: ticket.generation),
-      !flags.contains(.contended), tracedDevice == .max
+      !flags.contains(.contended), tracedDevice == .max, gates == nil
     else { return false }
     let otherFailed = flags.contains(.loopHadFailure)
     var random = LaterJitter(key: plan.pointee.key, name: 0)  // A success draws nothing.

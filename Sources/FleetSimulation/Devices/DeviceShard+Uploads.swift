@@ -16,9 +16,16 @@ extension DeviceShard {
       return
     }
     if record.pointee.oldest == 0 { return }
+    if byTrigger, plan.pointee.keepsGates { forgetHold(device) }
     guard record.pointee.gate.isReady(at: now.microseconds) else {
       if isTraced(device) { note(.heldBack, device, at: now) }
       rest(device, at: now, &sink)
+      return
+    }
+    var (byTrigger, cursor) = (byTrigger, UInt32(0))
+    if plan.pointee.keepsGates,
+      !gatesLetRunStart(device, byTrigger: &byTrigger, cursor: &cursor, at: now, &sink)
+    {
       return
     }
     if record.pointee.flags.contains(.idleWithBatches) {
@@ -30,18 +37,20 @@ extension DeviceShard {
     if let loops {
       let loop = loops + Int(truncatingIfNeeded: device)
       loop.pointee.loopEnd = plan.pointee.ignoresFlushWhileUploading ? record.pointee.nextOrdinal : .max
-      loop.pointee.cursor = 0
+      loop.pointee.cursor = cursor
       loop.pointee.passed = 0
     }
     if plan.pointee.isRebatch, record.pointee.oldest != record.pointee.newest { mergeReady(device, at: now) }
-    continueLoop(device, from: 0, at: now, &sink)
+    continueLoop(device, from: cursor, at: now, &sink)
   }
 
   @inline(never)
   private mutating func joinLoop(
     _ device: UInt32, at now: Instant, _ sink: inout Outbox
   ) {
-    let joins = !plan.pointee.ignoresFlushWhileUploading && !self[device].pointee.flags.contains(.draining)
+    var joins = !plan.pointee.ignoresFlushWhileUploading
+    if plan.pointee.keepsGates, isHeldLoop(device) { joins = true }
+    if self[device].pointee.flags.contains(.draining) { joins = false }
     if isTraced(device) { note(.alreadyUploading(joins: joins), device, at: now) }
     if joins, let loops {
       continueLoop(device, from: loops[Int(truncatingIfNeeded: device)].cursor, at: now, &sink)
@@ -71,6 +80,18 @@ extension DeviceShard {
       let batch = takeNextDue(device, from: cursor, at: now)
       if plan.pointee.checks, batch != expected { note("the loop took the wrong batch", device, at: now) }
       if batch == 0 { break }
+      if plan.pointee.keepsGates {
+        let verdict = gatesSay(device, at: now)
+        if verdict == .held {
+          insertReady(batch, device)
+          break
+        }
+        if verdict == .refused {
+          drop(batch, .refusedByGate, device, at: now)
+          continue
+        }
+      }
+      let before = cursor
       cursor = batches[batch].firstOrdinal &+ 1
       if let loops { loops[Int(truncatingIfNeeded: device)].cursor = cursor }
       let state = plan.pointee.isRebatch ? record.pointee.clientRetry : batches.retryState(batch)
@@ -81,8 +102,18 @@ extension DeviceShard {
           oldestEventQueuedAt: queuedAt)
       }
       if case .send(let retryCount) = decision {
+        if plan.pointee.keepsGates, case let verdict = gatesLetLeave(batch, device, at: now),
+          verdict != .leaves
+        {
+          // What is held is the first that goes on.
+          if verdict == .held { loop(device).pointee.cursor = before }
+          insertReady(batch, device)
+          if verdict == .held { break }
+          continue
+        }
         if isTraced(device) { note(tracedSend(batch, retryCount), device, at: now) }
-        send(batch, device, at: now, &sink)
+        let asQuery = plan.pointee.reconciles && batches[batch].flags.contains(.unknownOutcome)
+        send(batch, device, asQuery: asQuery, at: now, &sink)
       } else {
         holdBack(batch, device, decision, &cursor, at: now)
       }
@@ -90,6 +121,8 @@ extension DeviceShard {
     if inFlight(device) == 0 {
       record.pointee.flags.remove([.looping, .draining])
       if record.pointee.oldest != 0 { rest(device, at: now, &sink) }
+    } else if plan.pointee.keepsGates {
+      wakeRunningLoop(device, at: now, &sink)
     }
   }
 
@@ -137,16 +170,21 @@ extension DeviceShard {
       pushWaiting(batch, until: max(until, now.microseconds &+ 1), device)
     case .drop(let reason):
       if plan.pointee.isRebatch { record.pointee.clientRetry = BatchRetryState() }
-      drop(batch, DeviceCounter(reason), device, at: now)
+      drop(batch, givenUp(reason), device, at: now)
     case .dropFlush(let reason):
       if plan.pointee.isRebatch { record.pointee.clientRetry = BatchRetryState() }
       record.pointee.gate.reset()
       if isTraced(device) { note(.stateReset, device, at: now) }
-      drop(batch, DeviceCounter(reason), device, at: now)
+      drop(batch, givenUp(reason), device, at: now)
       while case let next = takeNextDue(device, from: cursor, at: now), next != 0 {
-        drop(next, DeviceCounter(reason), device, at: now)
+        drop(next, givenUp(reason), device, at: now)
       }
     }
+  }
+
+  /// Where a batch that is given up is counted: it is lost, or blocked (O3).
+  func givenUp(_ reason: DropReason) -> DeviceCounter {
+    plan.pointee.blocksGivenUp ? .blockedEvents : DeviceCounter(reason)
   }
 
   /// The first due batch at or behind the loop's cursor, taken out of the due list; 0: none.
@@ -197,9 +235,13 @@ extension DeviceShard {
       record.pointee.flags.insert(.idleWithBatches)
       count(1, .devicesWaitingChange, at: now)
     }
-    if !plan.pointee.wakesByTimer { return }
     var due = Int64.max
-    if hasReady(device) {
+    if plan.pointee.keepsGates, case let held = gateWakeUp(device, at: now), held.isHeld {
+      guard let until = held.until else { return }
+      due = until
+    } else if !plan.pointee.wakesByTimer {
+      return
+    } else if hasReady(device) {
       due = now.microseconds
     } else {
       guard let first = firstWaiting(device) else { return }
@@ -227,11 +269,18 @@ extension DeviceShard {
     return batch != 0
   }
 
+  /// - Parameter asQuery: asks whether the batch was applied instead (O4).
   @inline(__always)
-  mutating func send(_ batch: UInt32, _ device: UInt32, at now: Instant, _ sink: inout Outbox) {
+  mutating func send(
+    _ batch: UInt32, _ device: UInt32, asQuery: Bool = false, at now: Instant, _ sink: inout Outbox
+  ) {
     if plan.pointee.checks { checkSend(batch, device, at: now) }
     let upload = batches.records + Int(truncatingIfNeeded: batch)
-    let attempt = upload.pointee.nextAttempt
+    var attempt = upload.pointee.nextAttempt
+    if plan.pointee.reconciles {
+      attempt = StatusQuery.attempt(attempt, asQuery: asQuery)
+      if asQuery { count(1, .statusQueries, at: now) }
+    }
     upload.pointee.attempts = attempt
     upload.pointee.flags.insert(.inFlight)
     upload.pointee.attemptLeaves()
@@ -245,7 +294,7 @@ extension DeviceShard {
     setInFlight(inFlight(device) &+ 1, device)
     count(1, .inFlightChange, at: now)
     attempts &+= 1
-    self[device].pointee.noteAttempt(events: upload.pointee.events, at: now)
+    self[device].pointee.noteAttempt(events: asQuery ? 0 : upload.pointee.events, at: now)
   }
 
   /// One-way latencies of a batch's latest attempt.

@@ -30,6 +30,8 @@ package struct DeviceShard: ~Copyable {
   let triggers: UnsafeMutablePointer<TriggerPlan>?
   let restarts: UnsafeMutablePointer<RestartPlan>?
   let worlds: UnsafeMutablePointer<WorldPlan>?
+  /// A row for each device, laid out by `CohortPlan.gateLayout`.
+  let gates: UnsafeMutableRawPointer?
   var batches: BatchPool
   var waiting = WaitingHeaps()
   /// Scratch of `collectDue`.
@@ -71,6 +73,8 @@ package struct DeviceShard: ~Copyable {
     triggers = plan.keepsTriggerPlans ? Self.table(TriggerPlan.self, count) : nil
     restarts = plan.hasLifecycle ? Self.table(RestartPlan.self, count) : nil
     worlds = plan.hasWorld ? Self.table(WorldPlan.self, count) : nil
+    gates =
+      plan.keepsGates ? PlainMemory.zeroed(byteCount: max(count, 1) * plan.gateLayout.stride) : nil
     batches = BatchPool(devices: count, keepsRetryStates: !plan.isRebatch)
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount)
@@ -112,6 +116,7 @@ package struct DeviceShard: ~Copyable {
     if let triggers { PlainMemory.release(triggers) }
     if let restarts { PlainMemory.release(restarts) }
     if let worlds { PlainMemory.release(worlds) }
+    if let gates { PlainMemory.release(gates) }
   }
 
   /// The global number of a device.

@@ -99,6 +99,14 @@ package struct RunAssembly: ~Copyable {
     row.acceptedBatches = counters[index, .acceptedBatches]
     row.duplicateBatches = counters[index, .duplicateBatches]
     row.launches = counters[index, .launches]
+    row.refusedByGate = counters[index, .refusedByGate]
+    row.blockedEvents = counters[index, .blockedEvents]
+    row.heldLoops = counters[index, .heldLoops]
+    row.throttledRequests = counters[index, .throttledRequests]
+    row.credentialRefreshes = counters[index, .credentialRefreshes]
+    row.statusQueries = counters[index, .statusQueries]
+    row.breakerOpenings = counters[index, .breakerOpenings]
+    row.breakerOpenMicroseconds = counters[index, .breakerOpenMicroseconds]
     row.timeToDeliverySum = counters[index, .timeToDeliverySum]
   }
 
@@ -126,7 +134,9 @@ package struct RunAssembly: ~Copyable {
       _ row: inout TimeSeries.Row, _ index: Int, _ devices: borrowing IntervalCounters<DeviceCounter>,
       _ server: borrowing IntervalCounters<ServerCounter>
     ) {
-      events += row.createdEvents - row.deliveredEvents - row.droppedEvents + row.acceptedAfterDropEvents
+      events +=
+        row.createdEvents - row.deliveredEvents - row.droppedEvents - row.blockedEvents
+        + row.acceptedAfterDropEvents
       sealed += devices[index, .sealedBatches]
       settled += devices[index, .settledBatches]
       waiting += devices[index, .devicesWaitingChange]

@@ -223,6 +223,7 @@ struct CohortMemory {
     return [
       (.deviceRecords, Amount(devices * Double(MemoryLayout<DeviceRecord>.stride))),
       (.deviceTables, Amount(devices * Double(tables))),
+      (.gateTables, Amount(devices * Double(cohort.gates.bytesPerDevice))),
       (.batches, batches),
       (.waitingBatches, waitingBatches),
       (.calendars, calendars),

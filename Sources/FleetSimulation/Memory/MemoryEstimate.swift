@@ -14,6 +14,8 @@ public struct MemoryEstimate: Sendable, Hashable {
     case deviceRecords = "device records"
     /// Beside the records, for cohorts that need them.
     case deviceTables = "device tables"
+    /// Windows, breakers and the like, for cohorts with `ClientGates`.
+    case gateTables = "gate tables"
     /// While devices are laid out by phase; only what later parts do not take again.
     case sorting = "sorting devices by phase"
     case batches = "batch records"

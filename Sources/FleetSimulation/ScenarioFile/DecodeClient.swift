@@ -28,20 +28,29 @@ extension ScenarioDecoder {
       var policy = RetryPolicy()
       if change.set(text, in: &policy) { return text }
       // The pattern itself is no value.
-      if let pattern = change.values.first(where: { $0.hasSuffix(":S") }),
-        text.hasPrefix(pattern.dropLast())
-      {
+      for (suffix, example, range) in [
+        (":S", "60", "whole seconds from 0 to 3600"), (":P", "10", "whole percent from 1 to 100"),
+      ] {
+        guard let pattern = change.values.first(where: { $0.hasSuffix(suffix) }),
+          text.hasPrefix(pattern.dropLast())
+        else { continue }
         report(
-          "\(quoted(text)) is not known; write for example \"\(pattern.dropLast())60\": "
-            + "whole seconds from 0 to 3600", at: node.position, path)
+          "\(quoted(text)) is not known; write for example \"\(pattern.dropLast())\(example)\": \(range)",
+          at: node.position, path)
         return nil
       }
     }
     return word(node, path, change.values.map { ($0, $0) })
   }
 
-  /// The policy of a cohort without a word about what is wrong in it: how its Settings are read depends on it
+  /// The client of a cohort without a word about what is wrong in it: how its Settings are read depends on it
   /// (S13), and problems are reported once, with the rest of the cohort.
+  static func preset(of cohort: PositionedValue) -> ClientPreset {
+    var silent = ScenarioDecoder(sources: [])
+    return silent.client(cohort, "")
+  }
+
+  /// The policy of a cohort, likewise without a word.
   static func policy(of cohort: PositionedValue, in root: PositionedValue) -> RetryPolicy {
     var silent = ScenarioDecoder(sources: [])
     var policy = silent.client(cohort, "").policy

@@ -105,6 +105,14 @@ extension ScenarioDecoder {
     if let node = node["spikes"] {
       cohort.spikes = spikes(node, join(path, "spikes"), duration: duration, atOnce: cohort.eventsAtOnce)
     }
+    if let node = node["gates"] {
+      cohort.gates = gates(node, join(path, "gates"), default: cohort.gates)
+    }
+    if let node = node["credentialRefresh"] {
+      let place = join(path, "credentialRefresh")
+      cohort.credentialRefresh =
+        span(node, place, in: .milliseconds(1)...Units.longestSpan) ?? cohort.credentialRefresh
+    }
     if let node = node["lifecycle"], !node.isNull {
       cohort.lifecycle = lifecycle(node, join(path, "lifecycle"), duration: duration)
     }

@@ -16,6 +16,7 @@ extension Scenario {
   }
 }
 
+/// What a normalised scenario is made of.
 extension PositionedValue {
   static func number(_ text: String) -> Self { Self(.number(text), at: .commandLine) }
   static func text(_ text: String) -> Self { Self(.string(text), at: .commandLine) }
@@ -152,8 +153,11 @@ extension Cohort {
       ("uploadConcurrency", uploadConcurrency == .max ? .text("unlimited") : .number("\(uploadConcurrency)")),
       ("flushWhileUploading", .text(ignoresFlushWhileUploading ? "ignored" : "joins")),
       ("timeout", .span(timeout)), ("network", .members([("latency", latency.normalised)])),
-      ("settings", PositionedValue(settings.encoded())), ("policy", policy.normalised),
-      ("lifecycle", lifecycle?.normalised ?? .null), ("rollout", rollout?.normalised ?? .null),
+      ("settings", PositionedValue(settings.encoded(defaults: settingsDefaults))),
+      ("policy", policy.normalised), ("gates", gates.normalised),
+      ("credentialRefresh", .span(credentialRefresh)),
+      ("lifecycle", lifecycle?.normalised ?? .null),
+      ("rollout", rollout?.normalised(settingsDefaults) ?? .null),
       ("eventSize", .text(Units.text(bytes: eventBytes))),
       ("requestSize", .text(Units.text(bytes: requestBytes))),
     ])
@@ -188,10 +192,10 @@ extension Lifecycle {
 }
 
 extension SettingsRollout {
-  fileprivate var normalised: PositionedValue {
+  fileprivate func normalised(_ defaults: HTTPConfig) -> PositionedValue {
     .members([
       ("at", .span(time - .start)), ("share", .text(Units.text(partsPerMillion: sharePartsPerMillion))),
-      ("settings", PositionedValue(settings.encoded())),
+      ("settings", PositionedValue(settings.encoded(defaults: defaults))),
     ])
   }
 }

@@ -135,6 +135,8 @@ package enum ScenarioSchema {
     Key("network", network),
     Key("settings", .settings),
     Key("policy", policy),
+    Key("gates", gates),
+    Key("credentialRefresh"),
     Key("lifecycle", lifecycle),
     Key("rollout", rollout),
     Key("eventSize"),

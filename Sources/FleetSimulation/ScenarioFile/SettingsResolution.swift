@@ -46,18 +46,20 @@ struct SettingsResolution {
       let targeted = changes.contains { $0.cohort == index && !$0.isOfRollout }
       var key: String? = targeted || isOwn ? nil : "shared"
       if !targeted, isOwn, case .string(let name)? = node?.content { key = "file " + name }
-      key?.append(" \(policy.missingSection) \(policy.rateLimitingOff)")
+      let preset = ScenarioDecoder.preset(of: cohort)
+      key?.append(" \(policy.missingSection) \(policy.rateLimitingOff) \(preset.name)")
       var settings = CohortSettings()
       if let key, let config = decoded[key] {
         settings.base = config
       } else {
         settings.base = base(
-          node, place, cohort: index, policy, declaredAt: (node ?? cohort).position, reporting: &decoder)
+          node, place, cohort: index, policy, preset.settings, declaredAt: (node ?? cohort).position,
+          reporting: &decoder)
         if let key { decoded[key] = settings.base }
       }
       settings.rollout = rollout(
         cohort["rollout"]?["settings"], ScenarioPaths.cohort(index, of: cohorts) + ".rollout.settings",
-        cohort: index, policy, reporting: &decoder)
+        cohort: index, policy, preset.settings, reporting: &decoder)
       configs.append(settings)
     }
     return configs
@@ -65,29 +67,29 @@ struct SettingsResolution {
 
   private mutating func base(
     _ node: PositionedValue?, _ place: String, cohort: Int, _ policy: RetryPolicy,
-    declaredAt position: Position, reporting decoder: inout ScenarioDecoder
+    _ defaults: HTTPConfig, declaredAt position: Position, reporting decoder: inout ScenarioDecoder
   ) -> HTTPConfig {
     var settings =
       node.flatMap { tree($0, place, reporting: &decoder) }
       ?? (tree: PositionedValue(.object([]), at: .commandLine), prefix: place)
     if let replacement { settings = (replacement, "") }
     let changes = changes.filter { ($0.cohort == nil || $0.cohort == cohort) && !$0.isOfRollout }
-    return config(settings, changes, policy, declaredAt: position, reporting: &decoder)
+    return config(settings, changes, policy, defaults, declaredAt: position, reporting: &decoder)
   }
 
   /// The Settings of a rollout are a version of their own: nothing in them comes from the ones before.
   private mutating func rollout(
     _ node: PositionedValue?, _ place: String, cohort: Int, _ policy: RetryPolicy,
-    reporting decoder: inout ScenarioDecoder
+    _ defaults: HTTPConfig, reporting decoder: inout ScenarioDecoder
   ) -> HTTPConfig? {
     let changes = changes.filter { $0.cohort == cohort && $0.isOfRollout }
     guard let node, let settings = tree(node, place, reporting: &decoder) else { return nil }
-    return config(settings, changes, policy, declaredAt: node.position, reporting: &decoder)
+    return config(settings, changes, policy, defaults, declaredAt: node.position, reporting: &decoder)
   }
 
   private mutating func config(
     _ original: (tree: PositionedValue, prefix: String), _ changes: [SettingsChange], _ policy: RetryPolicy,
-    declaredAt position: Position, reporting decoder: inout ScenarioDecoder
+    _ defaults: HTTPConfig, declaredAt position: Position, reporting decoder: inout ScenarioDecoder
   ) -> HTTPConfig {
     var settings = original
     for change in changes {
@@ -98,11 +100,12 @@ struct SettingsResolution {
       }
     }
     let value = SettingsTree.settingsValue(settings.tree)
-    let (config, repairs) = HTTPConfig.decode(value, missingSection: policy.missingSection)
+    let (config, repairs) = HTTPConfig.decode(
+      value, missingSection: policy.missingSection, defaults: defaults)
     for repair in repairs {
       report(repair, in: settings, changes, reporting: &decoder)
     }
-    if let message = Self.whatIsMissing(in: value, config, policy) {
+    if let message = Self.whatIsMissing(in: value, config, policy, defaults) {
       let isCommandLine = settings.tree.position == .commandLine
       let path = settings.prefix.isEmpty ? "httpConfig" : settings.prefix
       add(message, at: isCommandLine ? position : settings.tree.position, path, &decoder, .warning)
@@ -141,9 +144,9 @@ struct SettingsResolution {
 
   /// Sections that the client takes as switched off because they are not there (S13); nil: none.
   private static func whatIsMissing(
-    in value: SettingsValue, _ config: HTTPConfig, _ policy: RetryPolicy
+    in value: SettingsValue, _ config: HTTPConfig, _ policy: RetryPolicy, _ defaults: HTTPConfig
   ) -> String? {
-    let wouldBe = HTTPConfig.decode(value, missingSection: .defaultsOn).config
+    let wouldBe = HTTPConfig.decode(value, missingSection: .defaultsOn, defaults: defaults).config
     var missing: [String] = []
     if config.backoff.isEnabled != wouldBe.backoff.isEnabled {
       missing.append("backoffConfig (a failed batch is tried again at every flush, without waits or limits)")

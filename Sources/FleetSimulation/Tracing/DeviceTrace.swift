@@ -38,6 +38,8 @@ extension DeviceTrace {
     case sealed(batch: Int, events: Int)
     /// The gate was closed: nothing leaves (S16, S17).
     case heldBack
+    /// A gate of `ClientGates` holds an upload back, until this time or, with nil, until a trigger tries again.
+    case heldByGate(until: Int64?)
     /// A loop runs already; whether it goes on with what is new, or ignores the flush (S17).
     case alreadyUploading(joins: Bool)
     /// An upload leaves; `attempt` counts from 1. `retryCount` is its `X-Retry-Count`, nil without the header (S2).
@@ -71,6 +73,10 @@ extension DeviceTrace {
     case limit(DropReason)
     /// The queue was full.
     case overflow
+    /// A gate refused it (`ClientGates.refusesWhileBlocked`).
+    case refused
+    /// It is not lost, but kept with a reason (`RetryPolicy.givenUp`).
+    case blocked
   }
 
   public enum LaunchSettings: Sendable, Hashable {

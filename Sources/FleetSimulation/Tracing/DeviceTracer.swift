@@ -66,6 +66,8 @@ extension DeviceTrace.Loss {
     case .droppedByRetryLimit: self = .limit(.retryLimit)
     case .droppedByRateLimitRetryLimit: self = .limit(.rateLimitRetryLimit)
     case .droppedByAge: self = .limit(.age)
+    case .refusedByGate: self = .refused
+    case .blockedEvents: self = .blocked
     default: self = .overflow
     }
   }

@@ -99,7 +99,7 @@ import UploadRetry
     for entry in RetryPolicy.switches {
       let drawn = Set(cohorts.map { entry.value(in: $0.policy) })
       for value in entry.values {
-        let head = value.hasSuffix(":S") ? String(value.dropLast()) : value
+        let head = value.hasSuffix(":S") || value.hasSuffix(":P") ? String(value.dropLast()) : value
         #expect(drawn.contains { $0.hasPrefix(head) }, "\(entry.name) \(value)")
       }
     }

@@ -1,6 +1,7 @@
 import FleetSimulation
 import SimulationKernel
 import TAPIModel
+import UploadGating
 import UploadRetry
 
 /// Draws small scenarios that between them use everything the model has: the seed names the scenario.
@@ -31,6 +32,7 @@ struct RandomScenario {
       scenario.fleet[i].lifecycle = nil
       scenario.fleet[i].spikes = []
       scenario.fleet[i].eventsAtOnce = 1
+      scenario.fleet[i].gates = ClientGates()
     }
     if draw.chance(70) {
       scenario.fleet.removeSubrange(1...)
@@ -81,7 +83,7 @@ struct RandomScenario {
           queueLimit: chance(70) ? int(0...30) : nil))
     }
     let overload = Overload(
-      status: pick([429, 429, 503, 500, 400]),
+      status: pick([429, 429, 503, 500, 400, 401]),
       retryAfter: pick([
         .none, .fixed(.seconds(Int64(int(0...20)))), .spread(from: .seconds(1), to: .seconds(30)),
       ]))
@@ -92,7 +94,7 @@ struct RandomScenario {
       let kind: Incident.Kind =
         chance(60)
         ? .outage(
-          status: pick([503, 500, 429, 404, nil, nil]), retryAfter: pick([.none, .fixed(.seconds(7))]),
+          status: pick([503, 500, 429, 404, 401, nil, nil]), retryAfter: pick([.none, .fixed(.seconds(7))]),
           keepsWork: chance(50))
         : .brownout(factorPartsPerMillion: Int64(int(0...2_000_000)))
       incidents.append(Incident(kind: kind, start: time, duration: length))
@@ -218,16 +220,58 @@ struct RandomScenario {
     var turned = 50
     if chance(50) {
       let preset = pick(ClientPreset.all)
-      cohort.client = preset.name
-      cohort.policy = preset.policy
-      cohort.queue.mode = preset.queueMode
-      cohort.uploadConcurrency = preset.uploadConcurrency
-      cohort.ignoresFlushWhileUploading = preset.ignoresFlushWhileUploading
+      cohort.take(preset)
+      if preset.settings != HTTPConfig() || chance(20) { cohort.settings = preset.settings }
       turned = pick([0, 0, 15])
     }
+    if chance(40) { drawGates(&cohort) }
     for entry in RetryPolicy.switches where chance(turned) {
       let value = pick(entry.values).replacing(":S", with: ":\(int(0...90))")
+        .replacing(":P", with: ":\(int(1...100))")
       precondition(entry.set(value, in: &cohort.policy), "\(entry.name) does not take \(value)")
     }
+  }
+
+  /// Any mixture of gates, small enough that they matter in a short run.
+  private mutating func drawGates(_ cohort: inout Cohort) {
+    var gates = ClientGates()
+    if chance(35) {
+      let first = RateWindow(slots: int(1...8), span: Int64(int(1...30)) * 1_000_000)
+      let second = RateWindow(slots: int(1...3), span: Int64(int(1...3_000)) * 1_000)
+      gates.rateGate = RateGate(first, chance(50) ? second : nil)
+      gates.reservesWholeRun = chance(50)
+    }
+    if chance(35) {
+      gates.breaker = CircuitBreaker(
+        requests: pick([1, 5, 20, 64]), window: pick([1_000_000, 120_000_000]),
+        thresholdPercent: pick([0, 50]),
+        minimumFailures: int(1...5), openTime: pick([100_000, 5_000_000, 30_000_000]), probes: int(1...3))
+    }
+    if chance(25) {
+      gates.failureWindow = FailureWindow(failures: int(1...10), span: Int64(int(1...90)) * 1_000_000)
+      gates.refusesWhileBlocked = chance(50)
+    }
+    if chance(25) {
+      gates.projectDelay = ProjectDelay(
+        base: pick([0, 500_000, 30_000_000]), longest: pick([0, 60_000_000]))
+    }
+    if chance(35) {
+      let bucket = RetryBudget.Bucket(
+        capacity: int(1...5), perSuccess: pick([0, 100, 1_000]), trickle: pick([nil, 5_000_000]))
+      gates.retryBudget = RetryBudget(perRun: pick([nil, 0, 3]), bucket: pick([nil, bucket]))
+    }
+    if chance(35) {
+      gates.throttle = AdaptiveThrottle(
+        factor: pick([1_000, 2_000]), window: pick([1_000_000, 120_000_000]))
+      gates.throttlePause = pick([.milliseconds(1), .seconds(5)])
+    }
+    if chance(35) {
+      gates.controller = BackpressureController(
+        longestConcurrency: int(1...6), smallestBatch: int(1...5), largestBatch: pick([5, 100]),
+        batchStep: int(0...10), decreasePercent: pick([10, 50, 99]))
+    }
+    gates.reconciles = chance(30)
+    cohort.gates = gates
+    cohort.credentialRefresh = pick([.milliseconds(1), .seconds(1)])
   }
 }

@@ -23,9 +23,9 @@ extension MessageGoldens {
     cohort name: 'a', devices: 10, events: '2000/s'
       3: fleet.a.events: "2000/s" is out of range; allowed: one event in 366 days to 1000/s
     cohort +client: 'tapi-dokument'
-      3: fleet.phones.client: "tapi-dokument" is not known; did you mean "tapi-document"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native"
+      3: fleet.phones.client: "tapi-dokument" is not known; did you mean "tapi-document"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "datafly"
     cohort +client: 'segment-swfit', flushWhileUploading: 'join'
-      3: fleet.phones.client: "segment-swfit" is not known; did you mean "segment-swift"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native"
+      3: fleet.phones.client: "segment-swfit" is not known; did you mean "segment-swift"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "datafly"
       3: fleet.phones.flushWhileUploading: "join" is not known; did you mean "joins"? Allowed: "joins", "ignored"
     cohort +client: 'segment-kotlin'
       3: warning: settings: no backoffConfig (a failed batch is tried again at every flush, without waits or limits), no rateLimitConfig (a 429 drops its batch): with missingSection "off" (fleetsim presets) a missing section is switched off; write {} to switch it on with its defaults
@@ -34,7 +34,7 @@ extension MessageGoldens {
       3: warning: fleet.phones.settings: no rateLimitConfig (a 429 makes nothing wait): with missingSection "off" (fleetsim presets) a missing section is switched off; write {} to switch it on with its defaults
     cohort +client: 'segment-react-native'
     cohort +client: 5
-      3: fleet.phones.client: expected one of "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", found 5
+      3: fleet.phones.client: expected one of "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "datafly", found 5
     cohort +flush: { count: null, interval: null }
       3: fleet.phones.flush: neither a count nor an interval: such a device never flushes; keep one
     cohort +flush: { count: 0, interval: 30, phase: 'synchronized' }
@@ -77,10 +77,10 @@ extension MessageGoldens {
       3: fleet.phones.policy.missingRetryAfter: "none" is not known. Allowed: "maxRetryInterval", "fixed:S", "exponentialBackoff"
       3: fleet.phones.policy.supportsOAuth: expected true or false, found null
     cohort +policy: { missingRetryAfter: 'fixed:3601', noStatus: 'asStatus5000', limitReached: 1, twoWait: 'x' }
-      3: fleet.phones.policy.twoWait: unknown key; did you mean "twoWaits"? Allowed here: clampAfterJitter, missingRetryAfter, retryAfterOnOtherCodes, retryAfterForms, noStatus, retryCountHeader, twoWaits, limitReached, rateLimitingOff, missingSection, sendsAtLimit, successEndsWait, ageLimit, supportsOAuth
+      3: fleet.phones.policy.twoWait: unknown key; did you mean "twoWaits"? Allowed here: clampAfterJitter, missingRetryAfter, retryAfterOnOtherCodes, retryAfterForms, noStatus, retryCountHeader, twoWaits, limitReached, rateLimitingOff, missingSection, sendsAtLimit, successEndsWait, ageLimit, supportsOAuth, rateLimited, unauthorized, givenUp, retryAfterJitter
       3: fleet.phones.policy.missingRetryAfter: "fixed:3601" is not known; write for example "fixed:60": whole seconds from 0 to 3600
       3: fleet.phones.policy.noStatus: "asStatus5000" is not known; did you mean "asStatus500"? Allowed: "backoff", "untouched", "asStatus500", "clientBackoff"
-      3: fleet.phones.policy.limitReached: expected one of "dropBatch", "dropBatchAndResetGlobal", "resetStateAndDropFlush", found 1
+      3: fleet.phones.policy.limitReached: expected one of "dropBatch", "dropBatchAndResetGlobal", "resetStateAndDropFlush", "startOverAtNextTrigger", found 1
     cohort +policy: { missingRetryAfter: 'fixed:S' }
       3: fleet.phones.policy.missingRetryAfter: "fixed:S" is not known; write for example "fixed:60": whole seconds from 0 to 3600
     cohort +policy: 'shipped'
@@ -133,8 +133,8 @@ extension MessageGoldens {
     cohort +settings: 'no.json'
       3: fleet.phones.settings: cannot read "no.json": No such file
     cohort +flsh: {}, Devices: 5
-      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, timeout, network, settings, policy, lifecycle, rollout, eventSize, requestSize
-      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, timeout, network, settings, policy, lifecycle, rollout, eventSize, requestSize
+      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, timeout, network, settings, policy, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize
+      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, timeout, network, settings, policy, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize
     cohort +settings: { httpConfig: { backoffConfig: { jitterPercent: 200, jitterStrategy: 'ful' } } }
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterPercent: 200 is out of range; allowed is 0 to 100 %; 100 is used
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterStrategy: "ful" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; did you mean full? additive:100 is used

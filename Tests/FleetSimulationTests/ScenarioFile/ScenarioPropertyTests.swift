@@ -111,7 +111,10 @@ struct ScenarioGenerator {
     cohort.timeout = span(1_000...31_622_400_000_000)
     cohort.latency = distribution(least: 1_000, most: 3_600_000_000, exponential: false)
     cohort.settings = settings()
-    cohort.client = random.pick(ClientPreset.all).name
+    let preset = random.pick(ClientPreset.all)
+    cohort.client = preset.name
+    cohort.settingsDefaults = preset.settings
+    if random.chance(50) { cohort.gates = random.pick(ClientPreset.all).gates }
     cohort.policy = policy()
     cohort.ignoresFlushWhileUploading = random.chance(50)
     cohort.lifecycle = random.chance(50) ? lifecycle() : nil
@@ -155,6 +158,7 @@ struct ScenarioGenerator {
     for entry in RetryPolicy.switches where random.chance(40) {
       let value = random.pick(entry.values)
         .replacing(":S", with: ":\(Int.random(in: 0...3_600, using: &random))")
+        .replacing(":P", with: ":\(Int.random(in: 1...100, using: &random))")
       let isSet = policy.set(name: entry.name, value: value)
       precondition(isSet, "\(entry.name) does not take \(value)")
     }
@@ -334,8 +338,24 @@ struct NormalisedScenarioTests {
                 "sendsAtLimit": "maxRetryCountPlusOne",
                 "successEndsWait": "always",
                 "ageLimit": "sinceFirstFailure",
-                "supportsOAuth": false
+                "supportsOAuth": false,
+                "rateLimited": "pausesPipeline",
+                "unauthorized": "asTable",
+                "givenUp": "dropped",
+                "retryAfterJitter": "none"
               },
+              "gates": {
+                "rateWindows": null,
+                "wholeRun": false,
+                "breaker": null,
+                "failureWindow": null,
+                "projectDelay": null,
+                "retryBudget": null,
+                "adaptiveThrottling": null,
+                "controller": null,
+                "reconcile": false
+              },
+              "credentialRefresh": "1s",
               "lifecycle": null,
               "rollout": null,
               "eventSize": "1KB",

@@ -70,6 +70,8 @@ struct ScenarioSchemaTests {
       let node = policy?[entry.name]
       if entry.isBool {
         #expect(node?["type"]?.content.text == "boolean", "\(entry.name)")
+      } else if entry.values.contains("additive:P") {
+        #expect(node?["pattern"]?.content.text == "^(none|additive:([1-9][0-9]?|100))$")
       } else if entry.values.contains("fixed:S") {
         guard case .array(let forms)? = node?["oneOf"]?.content else {
           Issue.record("\(entry.name) has no oneOf")

@@ -1,0 +1,248 @@
+/// Stops requests to a host that is clearly down (O6): closed, open for a time that grows, half-open for a few probes.
+///
+/// A configuration; the state is words that may lie anywhere, all zeros at first (`HostBreaker` keeps its own). The
+/// rate is that of the last `requests` outcomes that are younger than `window`. It opens above `thresholdPercent`
+/// with at least `minimumFailures`; half-open it lets `probes` through, closes when all of them have succeeded and
+/// opens again at the first that fails. An outcome that comes while it is open is not counted; one that comes while
+/// it is half-open counts as a probe's.
+public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
+  /// 1 … 64.
+  public let requests: Int
+  /// Microseconds.
+  public let window: Int64
+  /// 0 … 99.
+  public let thresholdPercent: Int
+  /// At least 1.
+  public let minimumFailures: Int
+  /// The first open time, doubled at each opening that follows a failed probe, up to `longestOpenTime`.
+  public let openTime: Int64
+  public let longestOpenTime: Int64
+  /// 1 … 3.
+  public let probes: Int
+  private let log: SlidingLog
+
+  /// The document's numbers: 20 requests, 2 min, 50 %, 5 failures, 30 s → 60 s → 2 min.
+  public init(
+    requests: Int = 20, window: Int64 = 120_000_000, thresholdPercent: Int = 50, minimumFailures: Int = 5,
+    openTime: Int64 = 30_000_000, longestOpenTime: Int64 = 120_000_000, probes: Int = 1
+  ) {
+    self.requests = min(max(requests, 1), 64)
+    self.window = max(window, 1)
+    self.thresholdPercent = min(max(thresholdPercent, 0), 99)
+    self.minimumFailures = max(minimumFailures, 1)
+    self.openTime = max(openTime, 1)
+    self.longestOpenTime = max(longestOpenTime, self.openTime)
+    self.probes = min(max(probes, 1), 3)
+    log = SlidingLog(capacity: self.requests, span: self.window)
+  }
+
+  /// What a request meets.
+  public enum Permission: Sendable, Hashable {
+    case allowed
+    /// Half-open: it is one of the probes.
+    case allowedAsProbe
+    /// Open until this time, microseconds.
+    case refused(until: Int64)
+    /// Half-open, and as many probes as allowed are under way.
+    case refusedWhileProbing
+  }
+
+  public enum State: Sendable, Hashable {
+    case closed
+    /// Until this time, microseconds.
+    case open(until: Int64)
+    /// Probes may leave, or are under way.
+    case halfOpen
+  }
+
+  // The words: when the open time ends (two), counts (openings, probes out, probes succeeded, whether it is open or
+  // half-open), which outcomes are failures by their place in the log (two), the log.
+  private static let maskWord = 3
+  private static let logWord = 5
+
+  /// Words of four bytes that a state needs.
+  public var stateWords: Int { Self.logWord + log.words }
+
+  private func openUntil(_ words: UnsafePointer<UInt32>) -> Int64 {
+    Int64(truncatingIfNeeded: UInt64(words[0]) | UInt64(words[1]) << 32)
+  }
+  private func counts(_ words: UnsafePointer<UInt32>) -> Counts { Counts(word: words[2]) }
+
+  public func state(_ words: UnsafePointer<UInt32>, now: Int64) -> State {
+    guard counts(words).isTripped else { return .closed }
+    let until = openUntil(words)
+    return now < until ? .open(until: until) : .halfOpen
+  }
+
+  /// Openings since it was closed last.
+  public func openings(_ words: UnsafePointer<UInt32>) -> Int { Int(counts(words).openings) }
+
+  /// What a request would meet; takes nothing.
+  public func permission(_ words: UnsafePointer<UInt32>, now: Int64) -> Permission {
+    switch state(words, now: now) {
+    case .closed: .allowed
+    case .open(let until): .refused(until: until)
+    case .halfOpen:
+      Int(counts(words).probesOut) + Int(counts(words).probesSucceeded) < probes
+        ? .allowedAsProbe : .refusedWhileProbing
+    }
+  }
+
+  /// Notes that a request leaves that has been allowed to.
+  public func take(_ words: UnsafeMutablePointer<UInt32>, now: Int64) {
+    guard state(words, now: now) == .halfOpen else { return }
+    var counts = counts(words)
+    counts.probesOut = min(counts.probesOut + 1, 3)
+    words[2] = counts.word
+  }
+
+  /// Notes how a request ended. Returns for how long the breaker opens at it, microseconds; 0: it does not.
+  @discardableResult
+  public func record(failed: Bool, _ words: UnsafeMutablePointer<UInt32>, now: Int64) -> Int64 {
+    switch state(words, now: now) {
+    case .open: return 0
+    case .halfOpen:
+      if failed { return open(words, now: now) }
+      var counts = counts(words)
+      if counts.probesOut > 0 { counts.probesOut -= 1 }
+      counts.probesSucceeded += 1
+      if Int(counts.probesSucceeded) >= probes {
+        counts = Counts(word: 0)
+        log.clear(words + Self.logWord)
+      }
+      words[2] = counts.word
+      return 0
+    case .closed:
+      let place = log.append(now: now, words + Self.logWord)
+      let bit: UInt32 = 1 << UInt32(place & 31)
+      let word = Self.maskWord + place >> 5
+      words[word] = failed ? words[word] | bit : words[word] & ~bit
+      return failed && isFailing(words) ? open(words, now: now) : 0
+    }
+  }
+
+  /// A request that will never be answered (the app was killed) is no longer under way.
+  public func forgetProbes(_ words: UnsafeMutablePointer<UInt32>) {
+    var counts = counts(words)
+    counts.probesOut = 0
+    words[2] = counts.word
+  }
+
+  private func isFailing(_ words: UnsafePointer<UInt32>) -> Bool {
+    let outcomes = log.count(words + Self.logWord)
+    var failures = 0
+    for i in 0..<outcomes {
+      let place = log.place(i, words + Self.logWord)
+      if words[Self.maskWord + place >> 5] >> UInt32(place & 31) & 1 == 1 { failures += 1 }
+    }
+    return failures >= minimumFailures && failures * 100 > thresholdPercent * outcomes
+  }
+
+  private func open(_ words: UnsafeMutablePointer<UInt32>, now: Int64) -> Int64 {
+    let openings = counts(words).openings
+    var time = openTime
+    for _ in 0..<openings where time < longestOpenTime {
+      time = time > longestOpenTime / 2 ? longestOpenTime : time * 2
+    }
+    let until = sum(now, time)
+    words[0] = UInt32(truncatingIfNeeded: until)
+    words[1] = UInt32(truncatingIfNeeded: until >> 32)
+    words[2] = Counts(openings: openings == .max ? .max : openings + 1, isTripped: true).word
+    log.clear(words + Self.logWord)
+    return time
+  }
+
+  /// What is stored when an app ends; without the log, whose outcomes are those of a process that has ended.
+  public struct Snapshot: Sendable, Hashable {
+    /// Microseconds; of no meaning without openings.
+    public var openUntil: Int64
+    /// 0: closed.
+    public var openings: Int
+    public init(openUntil: Int64, openings: Int) {
+      self.openUntil = openUntil
+      self.openings = openings
+    }
+  }
+
+  public func snapshot(_ words: UnsafePointer<UInt32>) -> Snapshot {
+    Snapshot(openUntil: openUntil(words), openings: counts(words).isTripped ? openings(words) : 0)
+  }
+
+  /// Takes a stored state up again; an open time that ends later than one from now would is cut to that (the clock
+  /// has moved). All words are written.
+  public func restore(_ snapshot: Snapshot, _ words: UnsafeMutablePointer<UInt32>, now: Int64) {
+    for i in 0..<stateWords { words[i] = 0 }
+    if snapshot.openings < 1 { return }
+    let until = min(snapshot.openUntil, sum(now, longestOpenTime))
+    words[0] = UInt32(truncatingIfNeeded: until)
+    words[1] = UInt32(truncatingIfNeeded: until >> 32)
+    words[2] = Counts(openings: UInt8(clamping: snapshot.openings), isTripped: true).word
+  }
+
+  private struct Counts {
+    var openings: UInt8
+    var probesOut: UInt8
+    var probesSucceeded: UInt8
+    var isTripped: Bool
+    init(openings: UInt8, isTripped: Bool) {
+      self.openings = openings
+      (probesOut, probesSucceeded) = (0, 0)
+      self.isTripped = isTripped
+    }
+    init(word: UInt32) {
+      openings = UInt8(truncatingIfNeeded: word)
+      probesOut = UInt8(truncatingIfNeeded: word >> 8)
+      probesSucceeded = UInt8(truncatingIfNeeded: word >> 16)
+      isTripped = word >> 24 != 0
+    }
+    var word: UInt32 {
+      UInt32(openings) | UInt32(probesOut) << 8 | UInt32(probesSucceeded) << 16 | (isTripped ? 1 << 24 : 0)
+    }
+  }
+}
+
+/// A `CircuitBreaker` with its state, for an app that has one for each host.
+public struct HostBreaker: Sendable, Hashable {
+  public let breaker: CircuitBreaker
+  private var words: [UInt32]
+
+  public init(_ breaker: CircuitBreaker = CircuitBreaker()) {
+    self.breaker = breaker
+    words = Array(repeating: 0, count: breaker.stateWords)
+  }
+
+  /// The breaker of a launched app.
+  public init(_ breaker: CircuitBreaker, restoring snapshot: CircuitBreaker.Snapshot, now: Int64) {
+    self.init(breaker)
+    withWords { $0.restore(snapshot, $1, now: now) }
+  }
+
+  /// To persist.
+  public var snapshot: CircuitBreaker.Snapshot { reading { breaker.snapshot($0) } }
+
+  public func state(now: Int64) -> CircuitBreaker.State { reading { breaker.state($0, now: now) } }
+
+  /// Whether a request may leave; one that may is noted.
+  public mutating func request(now: Int64) -> CircuitBreaker.Permission {
+    let permission = reading { breaker.permission($0, now: now) }
+    if permission == .allowed || permission == .allowedAsProbe {
+      withWords { $0.take($1, now: now) }
+    }
+    return permission
+  }
+
+  /// Notes how a request ended. Returns for how long the breaker opens at it, microseconds; 0: it does not.
+  @discardableResult
+  public mutating func record(failed: Bool, now: Int64) -> Int64 {
+    withWords { $0.record(failed: failed, $1, now: now) }
+  }
+
+  // `stateWords` is never 0, so there is a base address.
+  private func reading<R>(_ body: (UnsafePointer<UInt32>) -> R) -> R {
+    words.withUnsafeBufferPointer { body($0.baseAddress.unsafelyUnwrapped) }
+  }
+  private mutating func withWords<R>(_ body: (CircuitBreaker, UnsafeMutablePointer<UInt32>) -> R) -> R {
+    let breaker = breaker
+    return words.withUnsafeMutableBufferPointer { body(breaker, $0.baseAddress.unsafelyUnwrapped) }
+  }
+}

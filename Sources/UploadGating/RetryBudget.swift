@@ -1,0 +1,91 @@
+/// How many retries a client may send: at most so many in a run of its upload loop, or as many as successes have earned,
+/// or both (O3). First attempts are free. A configuration; the state is 16 bytes.
+public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
+  /// Retries in one run; nil: no such limit.
+  public let perRun: Int?
+  /// Retries that may be saved up; nil: no bucket. The bucket is full at first.
+  public let bucket: Bucket?
+
+  /// A token bucket fed by successes. A retry takes one token.
+  public struct Bucket: Sendable, Hashable, BitwiseCopyable {
+    /// Tokens at most, 1 … 60,000.
+    public let capacity: Int
+    /// Thousandths of a token that a success adds, 0 … 1,000,000.
+    public let perSuccess: Int
+    /// Microseconds for which a token comes by itself, so that a client that only has retries left is not stuck for
+    /// ever; nil: none does.
+    public let trickle: Int64?
+    public init(capacity: Int = 10, perSuccess: Int = 100, trickle: Int64? = nil) {
+      self.capacity = min(max(capacity, 1), 60_000)
+      self.perSuccess = min(max(perSuccess, 0), 1_000_000)
+      self.trickle = trickle.map { max($0, 1) }
+    }
+  }
+
+  public init(perRun: Int? = nil, bucket: Bucket? = nil) {
+    self.perRun = perRun.map { min(max($0, 0), Int(UInt16.max)) }
+    self.bucket = bucket
+  }
+
+  /// What has been used; a fresh value has a full bucket.
+  @frozen
+  public struct State: Sendable, Hashable, BitwiseCopyable {
+    /// When the trickle was last added up, microseconds.
+    public var time: Int64 = 0
+    /// Thousandths of tokens missing from a full bucket.
+    public var missing: UInt32 = 0
+    public var usedInRun: UInt16 = 0
+    @inlinable public init() {}
+  }
+
+  /// What a retry meets.
+  public enum Permission: Sendable, Hashable {
+    case allowed
+    /// This run has used its retries up.
+    case refusedForThisRun
+    /// The bucket is empty; by itself a token comes at this time, microseconds; nil: only a success brings one.
+    case refused(until: Int64?)
+  }
+
+  public func startRun(_ state: inout State) { state.usedInRun = 0 }
+
+  /// What a retry would meet; takes nothing.
+  public func permission(_ state: State, now: Int64) -> Permission {
+    if let perRun, Int(state.usedInRun) >= perRun { return .refusedForThisRun }
+    guard let bucket else { return .allowed }
+    let missing = missing(state, bucket, now: now)
+    let full = Int64(bucket.capacity) * 1000
+    if full - missing >= 1000 { return .allowed }
+    guard let trickle = bucket.trickle else { return .refused(until: nil) }
+    // The token is whole when so many thousandths have come in.
+    let lacking = 1000 - (full - missing)
+    let (product, overflow) = trickle.multipliedReportingOverflow(by: lacking)
+    return .refused(until: sum(now, overflow ? .max : (product + 999) / 1000))
+  }
+
+  /// Notes that a retry leaves.
+  public func take(_ state: inout State, now: Int64) {
+    if state.usedInRun < .max { state.usedInRun += 1 }
+    guard let bucket else { return }
+    state.missing = UInt32(
+      clamping: min(missing(state, bucket, now: now) + 1000, Int64(bucket.capacity) * 1000))
+    state.time = max(now, state.time)
+  }
+
+  public func recordSuccess(_ state: inout State, now: Int64) {
+    guard let bucket else { return }
+    state.missing = UInt32(clamping: max(missing(state, bucket, now: now) - Int64(bucket.perSuccess), 0))
+    state.time = max(now, state.time)
+  }
+
+  private func missing(_ state: State, _ bucket: Bucket, now: Int64) -> Int64 {
+    guard let trickle = bucket.trickle, state.missing > 0, now > state.time else {
+      return Int64(state.missing)
+    }
+    let (whole, rest) = (now - state.time).quotientAndRemainder(dividingBy: trickle)
+    if whole > Int64(bucket.capacity) { return 0 }
+    let (part, overflow) = rest.multipliedReportingOverflow(by: 1000)
+    let earned = whole * 1000 + (overflow ? rest / (trickle / 1000) : part / trickle)
+    return max(Int64(state.missing) - earned, 0)
+  }
+}

@@ -1,0 +1,201 @@
+import FleetMetrics
+import FleetSimulation
+import SimulationKernel
+import TAPIModel
+import Testing
+import UploadGating
+import UploadRetry
+
+/// Each gate by itself before the document's client, which needs none of them.
+@Suite("Gates with any client")
+struct GateCompositionTests {
+  private func document(
+    _ outages: [(status: Int?, at: Double, length: Double)], duration: Int64 = 600,
+    _ gates: @escaping (inout ClientGates) -> Void
+  ) -> GatedFleet {
+    var fleet = GatedFleet(duration: duration, outages: outages)
+    fleet.change = {
+      // No waits of the client's own: only the gate keeps it from sending at each flush.
+      $0.settings.backoff.isEnabled = false
+      $0.settings.rateLimit.isEnabled = false
+      gates(&$0.gates)
+    }
+    return fleet
+  }
+
+  @Test("O6: five failures open the breaker for 30 s, then one probe each after 60 s and 2 min")
+  func breaker() throws {
+    let fleet = document([(503, 0, 1_000)]) {
+      $0.breaker = CircuitBreaker()
+    }
+    let (summary, sent, _) = try fleet.run()
+    // The fifth answer is heard of after the fifth upload of the first seconds; flushes are whole seconds.
+    let probes = sent.filter { $0 > 20 }
+    #expect(sent.filter { $0 <= 20 }.count == 5, "\(sent)")
+    #expect(probes.gaps.map { $0.rounded() } == [61, 121, 121, 121, 121], "\(probes)")
+    #expect(summary.breakerOpenings == 7)
+    #expect(summary.breakerOpenTime == (30 + 60 + 5 * 120) * 1_000_000)
+  }
+
+  @Test("O6: the first probe that succeeds closes it")
+  func breakerCloses() throws {
+    let fleet = document([(503, 0, 20)], duration: 60) { $0.breaker = CircuitBreaker() }
+    let (summary, sent, _) = try fleet.run()
+    #expect(summary.breakerOpenings == 1 && summary.pendingEvents <= 1 && sent.count > 60)
+  }
+
+  @Test("O3: two retries in a run, however many batches are due")
+  func budgetPerRun() throws {
+    let fleet = document([(503, 0, 20.5)], duration: 21) { $0.retryBudget = RetryBudget(perRun: 2) }
+    let sent = try fleet.run().sent
+    // One first attempt and two retries in each flush.
+    #expect(sent.filter { $0 >= 10 && $0 < 11 }.count == 3)
+    let without = try document([(503, 0, 20.5)], duration: 21) { _ in }.run().sent
+    #expect(without.filter { $0 >= 10 && $0 < 10.9 }.count > 3)
+  }
+
+  @Test("O3: a bucket of three retries is used up in an outage, and successes earn more")
+  func budgetBucket() throws {
+    let fleet = document([(503, 0, 60.5)], duration: 61) {
+      $0.retryBudget = RetryBudget(bucket: .init(capacity: 3, perSuccess: 1_000))
+    }
+    #expect(try fleet.run().sent.count == 61 + 3)
+    let after = document([(503, 0, 60.5)], duration: 200) {
+      $0.retryBudget = RetryBudget(bucket: .init(capacity: 3, perSuccess: 1_000))
+    }
+    #expect(try after.run().summary.pendingEvents <= 1)
+  }
+
+  @Test(
+    "Adaptive throttling: in an outage most uploads are rejected at the client, and all arrive when it is over"
+  )
+  func throttle() throws {
+    func run(_ throttle: AdaptiveThrottle?) throws -> RunSummary {
+      var fleet = document([(503, 100, 200)], duration: 1_500) { $0.throttle = throttle }
+      fleet.devices = 20
+      fleet.change = { [change = fleet.change] in
+        change(&$0)
+        $0.uploadConcurrency = 1
+      }
+      return try fleet.run().summary
+    }
+    let (with, without) = (try run(AdaptiveThrottle()), try run(nil))
+    #expect(with.throttledRequests > 1_000 && without.throttledRequests == 0)
+    #expect(with.answers503 * 2 < without.answers503)
+    #expect(with.lostEvents == 0 && with.deliveredEvents > 20 * 1_300)
+  }
+
+  @Test("O5: after 429s there are fewer uploads at once")
+  func controller() throws {
+    func most(_ controller: BackpressureController?) throws -> Int {
+      var fleet = document([(429, 0, 30.5)], duration: 40) { $0.controller = controller }
+      fleet.change = { [change = fleet.change] in
+        change(&$0)
+        $0.uploadConcurrency = .max
+      }
+      return try fleet.run().sent.filter { $0 >= 20 && $0 < 30 }.map { $0.rounded(.down) }
+        .reduce(into: [Double: Int]()) { $0[$1, default: 0] += 1 }.values.max() ?? 0
+    }
+    // Uploads take 0.2 s: one at once makes five in a second at most.
+    #expect(try most(BackpressureController()) <= 5)
+    #expect(try most(nil) > 20)
+  }
+
+  @Test("O5: after a 413 batches are smaller")
+  func batchSize() throws {
+    var fleet = GatedFleet(
+      duration: 100, eventGap: .milliseconds(100), flushInterval: .seconds(10), outages: [(413, 15, 10)])
+    fleet.change = { $0.gates.controller = BackpressureController(largestBatch: 100, batchStep: 0) }
+    let sizes = try fleet.run().events.compactMap { event -> Int? in
+      if case .sent(_, let events, _, _) = event.kind { events } else { nil }
+    }
+    #expect(sizes.prefix(3).max() == 100 && sizes.suffix(4).max() == 50, "\(sizes)")
+  }
+
+  @Test("K1: a failure window may hold instead of refusing")
+  func holds() throws {
+    let fleet = document([(404, 0, 10)], duration: 200) {
+      $0.failureWindow = FailureWindow(failures: 3, span: 60_000_000)
+      $0.refusesWhileBlocked = false
+    }
+    let (summary, sent, _) = try fleet.run()
+    #expect(summary.refusedByGate == 0 && summary.droppedByStatus == 3)
+    #expect(sent.filter { $0 > 3 && $0 < 60 }.isEmpty && summary.deliveredEvents > 190)
+  }
+
+  @Test("O4: asking first avoids the duplicates of uploads that were answered too late")
+  func reconciled() throws {
+    func run(_ reconciles: Bool) throws -> RunSummary {
+      var fleet = GatedFleet(devices: 50, duration: 600, eventGap: .seconds(20), flushInterval: .seconds(20))
+      fleet.server = .workers(
+        WorkersConfiguration(count: 500, serviceTime: .uniform(.zero, .milliseconds(1_500))))
+      fleet.change = {
+        $0.timeout = .seconds(1)
+        $0.settings.backoff.baseBackoffInterval = 5_000_000
+        $0.settings.backoff.jitter = .none
+        $0.gates.reconciles = reconciles
+      }
+      return try fleet.run().summary
+    }
+    let (with, without) = (try run(true), try run(false))
+    #expect(without.duplicateEvents > 100 && without.statusQueries == 0)
+    #expect(with.duplicateEvents == 0 && with.statusQueries > 100)
+  }
+
+  @Test("O4: what was not applied is sent after all")
+  func reconciledAndSent() throws {
+    var fleet = GatedFleet(
+      duration: 100, eventGap: .seconds(1_000), flushInterval: .seconds(10), outages: [(nil, 0, 5)])
+    fleet.change = {
+      $0.timeout = .seconds(1)
+      $0.settings.backoff.baseBackoffInterval = 8_000_000
+      $0.settings.backoff.jitter = .none
+      $0.gates.reconciles = true
+    }
+    let (summary, sent, _) = try fleet.run()
+    // The question at 10 s, the upload as soon as it has been answered.
+    #expect(sent.isClose(to: [0, 10, 10.2]))
+    #expect(summary.statusQueries == 1 && summary.deliveredEvents == 1)
+  }
+
+  @Test("Jitter on Retry-After spreads what one Retry-After would bring back together")
+  func retryAfterJitter() throws {
+    func most(_ percent: UInt8) throws -> Int {
+      var fleet = GatedFleet(
+        devices: 100, duration: 60, eventGap: .seconds(1_000), flushInterval: .seconds(1_000),
+        outages: [(429, 0, 1)])
+      fleet.retryAfter = .fixed(.seconds(20))
+      fleet.change = {
+        $0.retries = .timer
+        $0.policy.retryAfterJitterPercent = percent
+      }
+      let record = try Simulation.run(fleet.scenario)
+      return Int(record.series.rows.dropFirst(10).map(\.offered).max() ?? 0)
+    }
+    #expect(try most(0) == 100)
+    #expect(try most(50) < 30)
+  }
+
+  @Test(
+    "A restart with state kept finds the breaker open, one without finds it closed", arguments: [true, false])
+  func restart(keepsState: Bool) throws {
+    var fleet = document([(503, 0, 1_000)], duration: 25) { $0.breaker = CircuitBreaker() }
+    fleet.change = { [change = fleet.change] in
+      change(&$0)
+      $0.lifecycle = Lifecycle(
+        synchronised: [.init(time: .start + .seconds(15))], keepsState: keepsState)
+    }
+    let sent = try fleet.run().sent
+    #expect(sent.contains { $0 > 15 } == !keepsState)
+  }
+
+  @Test("A cohort without gates has no gate table, and one with them pays for the parts that it uses")
+  func bytes() {
+    #expect(ClientGates().bytesPerDevice == 0)
+    #expect(ClientPreset.tapiDocument.gates.bytesPerDevice == 0)
+    #expect(ClientPreset.keenExisting.gates.bytesPerDevice == 32)
+    #expect(ClientPreset.keenProposed.gates.bytesPerDevice == 32)
+    #expect(ClientPreset.toggl.gates.bytesPerDevice == 16 + 4 * 63 + 4)
+    #expect(ClientPreset.offlineFirst.gates.bytesPerDevice < 200)
+  }
+}

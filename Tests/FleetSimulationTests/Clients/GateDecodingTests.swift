@@ -1,0 +1,112 @@
+import FleetSimulation
+import SimulationKernel
+import Testing
+import UploadGating
+
+@Suite("Gates in a scenario file")
+struct GateDecodingTests {
+  private func text(_ more: String) -> String {
+    """
+    { format: 1, duration: "1m", tapi: { bucket: { capacity: "10/s" } },
+      fleet: [{ name: "phones", devices: 1, events: "6/min", \(more) }] }
+    """
+  }
+
+  private func gates(_ more: String, _ overrides: [Override] = []) throws -> ClientGates {
+    try ScenarioFile(text: text(more), name: "s") { _ in "" }.decode(overrides: overrides).scenario.fleet[0]
+      .gates
+  }
+
+  @Test("an empty object is a part with its defaults")
+  func defaults() throws {
+    let gates = try gates(
+      "gates: { breaker: {}, failureWindow: {}, projectDelay: {}, retryBudget: {}, adaptiveThrottling: {}, controller: {} }"
+    )
+    #expect(gates.breaker == CircuitBreaker())
+    #expect(gates.failureWindow == FailureWindow() && gates.refusesWhileBlocked)
+    #expect(gates.projectDelay == ProjectDelay())
+    #expect(gates.retryBudget == RetryBudget())
+    #expect(gates.throttle == AdaptiveThrottle() && gates.throttlePause == .seconds(1))
+    #expect(gates.controller == BackpressureController())
+    #expect(gates.rateGate == nil && !gates.reconciles)
+  }
+
+  @Test("every value is read")
+  func values() throws {
+    let gates = try gates(
+      """
+      gates: {
+        rateWindows: [{ slots: 60, span: "60s" }, { slots: 3, span: "1s" }], wholeRun: true, reconcile: true,
+        breaker: { requests: 10, window: "1m", threshold: "25%", minimumFailures: 3, openTime: "5s",
+                   longestOpenTime: "20s", probes: 2 },
+        failureWindow: { failures: 4, span: "90s", whenBlocked: "hold" }, projectDelay: { base: "1s", longest: "8s" },
+        retryBudget: { perRun: 7, capacity: 9, perSuccess: "50%", trickle: "30s" },
+        adaptiveThrottling: { k: 1.5, window: "40s", pause: "250ms" },
+        controller: { uploads: 3, smallestBatch: 2, largestBatch: 50, batchStep: 5, decrease: "10%" },
+      }
+      """)
+    var expected = ClientGates()
+    expected.rateGate = RateGate(
+      RateWindow(slots: 60, span: 60_000_000), RateWindow(slots: 3, span: 1_000_000))
+    expected.reservesWholeRun = true
+    expected.reconciles = true
+    expected.breaker = CircuitBreaker(
+      requests: 10, window: 60_000_000, thresholdPercent: 25, minimumFailures: 3, openTime: 5_000_000,
+      longestOpenTime: 20_000_000, probes: 2)
+    expected.failureWindow = FailureWindow(failures: 4, span: 90_000_000)
+    expected.refusesWhileBlocked = false
+    expected.projectDelay = ProjectDelay(base: 1_000_000, longest: 8_000_000)
+    expected.retryBudget = RetryBudget(
+      perRun: 7, bucket: .init(capacity: 9, perSuccess: 500, trickle: 30_000_000))
+    expected.throttle = AdaptiveThrottle(factor: 1_500, window: 40_000_000)
+    expected.throttlePause = .milliseconds(250)
+    expected.controller = BackpressureController(
+      longestConcurrency: 3, smallestBatch: 2, largestBatch: 50, batchStep: 5, decreasePercent: 10)
+    #expect(gates == expected)
+  }
+
+  @Test("a part takes the place of the preset's, null takes it away, and the others stay")
+  func onTopOfAPreset() throws {
+    var expected = ClientPreset.offlineFirst.gates
+    expected.breaker = nil
+    expected.projectDelay = ProjectDelay()
+    #expect(try gates("client: 'offline-first', gates: { breaker: null, projectDelay: {} }") == expected)
+    #expect(try gates("client: 'offline-first', gates: null").isEmpty)
+    #expect(try gates("gates: { projectDelay: {} }, client: 'offline-first'").breaker != nil)
+  }
+
+  @Test("a path reaches a value of a part, and makes the part where there is none")
+  func paths() throws {
+    let open = Override(path: "fleet.phones.gates.breaker.openTime", value: "7s")
+    #expect(try gates("client: 'tapi-document'", [open]).breaker?.openTime == 7_000_000)
+    let none = Override(path: "fleet.phones.gates", value: "null")
+    #expect(try gates("client: 'toggl'", [none]).isEmpty)
+  }
+
+  @Test("what is wrong is said with its path, all at once")
+  func problems() throws {
+    let file = try ScenarioFile(
+      text: text(
+        """
+        gates: { rateWindows: [{ slots: 0 }], breaker: { treshold: "50%", openTime: "5m" },
+                 retryBudget: { trickle: "1s" }, adaptiveThrottling: { k: 0.5 }, failureWindow: { whenBlocked: "drop" } }
+        """), name: "s"
+    ) { _ in "" }
+    do {
+      _ = try file.decode(overrides: [])
+      Issue.record("decoded")
+    } catch {
+      let lines = (error as? ScenarioProblems)?.diagnostics.map(\.description).joined(separator: "\n") ?? ""
+      for part in [
+        "gates.rateWindows.0.slots: 0 is out of range", "gates.rateWindows.0.span: missing",
+        "gates.breaker.treshold: unknown key; did you mean \"threshold\"?",
+        "gates.breaker.longestOpenTime: 2m is shorter than openTime, 5m",
+        "gates.retryBudget.trickle: belongs to a bucket of tokens",
+        "gates.adaptiveThrottling.k: 0.5 is not allowed",
+        "gates.failureWindow.whenBlocked: \"drop\" is not known",
+      ] {
+        #expect(lines.contains(part), "\(part)\n\(lines)")
+      }
+    }
+  }
+}

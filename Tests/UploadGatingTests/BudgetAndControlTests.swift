@@ -1,0 +1,196 @@
+import Testing
+import UploadGating
+
+private let second: Int64 = 1_000_000
+
+@Suite("Retry budgets (O3)")
+struct RetryBudgetTests {
+  @Test("O3: a run has so many retries, the next run has them again")
+  func perRun() {
+    let budget = RetryBudget(perRun: 2)
+    var state = RetryBudget.State()
+    for _ in 0..<2 {
+      #expect(budget.permission(state, now: 0) == .allowed)
+      budget.take(&state, now: 0)
+    }
+    #expect(budget.permission(state, now: 0) == .refusedForThisRun)
+    budget.startRun(&state)
+    #expect(budget.permission(state, now: 0) == .allowed)
+  }
+
+  @Test("O3: ten successes earn one retry once the saved ones are gone")
+  func bucket() {
+    let budget = RetryBudget(bucket: .init(capacity: 3, perSuccess: 100))
+    var state = RetryBudget.State()
+    for _ in 0..<3 {
+      #expect(budget.permission(state, now: 0) == .allowed)
+      budget.take(&state, now: 0)
+    }
+    for _ in 0..<9 {
+      budget.recordSuccess(&state, now: 0)
+      #expect(budget.permission(state, now: 0) == .refused(until: nil))
+    }
+    budget.recordSuccess(&state, now: 0)
+    #expect(budget.permission(state, now: 0) == .allowed)
+    for _ in 0..<1_000 { budget.recordSuccess(&state, now: 0) }
+    #expect(state.missing == 0)
+  }
+
+  @Test("O3: with a trickle the next token's time is known, to the microsecond")
+  func trickle() {
+    let budget = RetryBudget(bucket: .init(capacity: 1, perSuccess: 250, trickle: 60 * second))
+    var state = RetryBudget.State()
+    budget.take(&state, now: 5 * second)
+    #expect(budget.permission(state, now: 5 * second) == .refused(until: 65 * second))
+    budget.recordSuccess(&state, now: 5 * second)
+    #expect(budget.permission(state, now: 5 * second) == .refused(until: 50 * second))
+    #expect(budget.permission(state, now: 50 * second - 1) != .allowed)
+    #expect(budget.permission(state, now: 50 * second) == .allowed)
+  }
+
+  @Test("O3: whatever the trickle says about the next token, a token is there then")
+  func trickleKeepsItsWord() {
+    for trickle in [1, 7, 999, 1_001, 60_000_001, Int64.max] {
+      let budget = RetryBudget(bucket: .init(capacity: 2, perSuccess: 1, trickle: trickle))
+      var state = RetryBudget.State()
+      budget.take(&state, now: 3)
+      budget.take(&state, now: 3)
+      guard case .refused(let until?) = budget.permission(state, now: 3) else {
+        Issue.record("no time at a trickle of \(trickle)")
+        continue
+      }
+      #expect(budget.permission(state, now: until) == .allowed)
+    }
+  }
+}
+
+@Suite("Backpressure controller (O5)")
+struct BackpressureControllerTests {
+  private let controller = BackpressureController(longestConcurrency: 8, smallestBatch: 10, largestBatch: 500)
+
+  @Test("O5: a 429 or a 5xx halves the uploads at once, down to one, and leaves the batch size")
+  func overload() {
+    var state = BackpressureController.State()
+    #expect(controller.concurrency(state) == 8)
+    for expected in [4, 2, 1, 1] {
+      controller.record(.overload, &state)
+      #expect(controller.concurrency(state) == expected)
+    }
+    #expect(controller.batchEvents(state) == 500)
+  }
+
+  @Test("O5: successes bring one more upload a round")
+  func additiveIncrease() {
+    var state = BackpressureController.State()
+    for _ in 0..<4 { controller.record(.overload, &state) }
+    controller.record(.success, &state)
+    #expect(controller.concurrency(state) == 2)
+    controller.record(.success, &state)
+    #expect(controller.concurrency(state) == 2)
+    controller.record(.success, &state)
+    #expect(controller.concurrency(state) == 3)
+    for _ in 0..<1_000 { controller.record(.success, &state) }
+    #expect(controller.concurrency(state) == 8)
+  }
+
+  @Test("O5: a time-out and a 413 halve the batch, a success adds a step")
+  func batchSize() {
+    var state = BackpressureController.State()
+    controller.record(.tooLarge, &state)
+    #expect(controller.batchEvents(state) == 250)
+    #expect(controller.concurrency(state) == 8)
+    controller.record(.timeOut, &state)
+    #expect(controller.batchEvents(state) == 125)
+    #expect(controller.concurrency(state) == 4)
+    controller.record(.success, &state)
+    #expect(controller.batchEvents(state) == 135)
+    for _ in 0..<10 { controller.record(.tooLarge, &state) }
+    #expect(controller.batchEvents(state) == 10)
+  }
+
+  @Test("O5: what each status says")
+  func signals() {
+    #expect(BackpressureController.signal(status: 204) == .success)
+    #expect(BackpressureController.signal(status: 429) == .overload)
+    #expect(BackpressureController.signal(status: 503) == .overload)
+    #expect(BackpressureController.signal(status: 413) == .tooLarge)
+    #expect(BackpressureController.signal(status: 0) == .timeOut)
+    #expect(BackpressureController.signal(status: 404) == .other)
+  }
+}
+
+@Suite("Client-side throttling")
+struct AdaptiveThrottleTests {
+  private func state(requests: Int, accepts: Int, _ throttle: AdaptiveThrottle) -> AdaptiveThrottle.State {
+    var state = AdaptiveThrottle.State()
+    for _ in 0..<requests { _ = throttle.rejects(&state, now: 0, word: .max) }
+    for _ in 0..<accepts { throttle.recordAccept(&state, now: 0) }
+    return state
+  }
+
+  @Test(
+    "The probability is (requests − K · accepts) / (requests + 1), and 0 while at least half are accepted")
+  func probability() {
+    let throttle = AdaptiveThrottle()
+    #expect(throttle.rejectionThousandths(.init(), now: 0) == 0)
+    #expect(throttle.rejectionThousandths(state(requests: 10, accepts: 5, throttle), now: 0) == 0)
+    #expect(throttle.rejectionThousandths(state(requests: 10, accepts: 1, throttle), now: 0) == 8_000 / 11)
+    #expect(throttle.rejectionThousandths(state(requests: 99, accepts: 0, throttle), now: 0) == 990)
+    let strict = AdaptiveThrottle(factor: 1_100)
+    #expect(strict.rejectionThousandths(state(requests: 10, accepts: 5, strict), now: 0) == 4_500 / 11)
+  }
+
+  @Test("So many words out of all are rejected")
+  func share() {
+    let throttle = AdaptiveThrottle()
+    let state = state(requests: 10, accepts: 1, throttle)
+    let rejected = (0..<1_100).filter { i in
+      var copy = state
+      return throttle.rejects(&copy, now: 0, word: UInt64(i) * (.max / 1_100))
+    }
+    #expect(rejected.count == 801)
+    #expect(rejected == Array(0..<801))
+  }
+
+  @Test("Rejected requests count among the requests, and two minutes later nothing counts")
+  func window() {
+    let throttle = AdaptiveThrottle()
+    var state = state(requests: 20, accepts: 0, throttle)
+    #expect(throttle.rejects(&state, now: 0, word: 0))
+    #expect(throttle.counts(state, now: 0).requests == 21)
+    #expect(throttle.counts(state, now: 119 * second).requests == 21)
+    #expect(throttle.counts(state, now: 120 * second).requests == 0)
+    #expect(!throttle.rejects(&state, now: 120 * second, word: 0))
+  }
+}
+
+@Suite("Priority lanes (O8)")
+struct PriorityLanesTests {
+  @Test("O8: what the user waits for goes first, then the background")
+  func strict() {
+    let lanes = PriorityLanes()
+    var state = PriorityLanes.State()
+    for _ in 0..<1_000 {
+      #expect(lanes.next(&state, interactiveDue: true, backgroundDue: true) == .interactive)
+    }
+    #expect(lanes.next(&state, interactiveDue: false, backgroundDue: true) == .background)
+    #expect(lanes.next(&state, interactiveDue: false, backgroundDue: false) == nil)
+  }
+
+  @Test("O8: with oneBelowAfter the background is not starved")
+  func fair() {
+    let lanes = PriorityLanes(oneBelowAfter: 3)
+    var state = PriorityLanes.State()
+    let taken = (0..<8).map { _ in lanes.next(&state, interactiveDue: true, backgroundDue: true) }
+    let four: [PriorityLanes.Lane?] = [.interactive, .interactive, .interactive, .background]
+    #expect(taken == four + four)
+  }
+
+  @Test("O8: within a lane the one that has been due longest goes first")
+  func order() {
+    #expect(PriorityLanes.precedes((.interactive, 9, 9), (.background, 1, 1)))
+    #expect(PriorityLanes.precedes((.background, 1, 9), (.background, 2, 1)))
+    #expect(PriorityLanes.precedes((.background, 1, 1), (.background, 1, 2)))
+    #expect(!PriorityLanes.precedes((.background, 1, 1), (.background, 1, 1)))
+  }
+}

@@ -56,6 +56,11 @@ public enum RunAnalysis {
       summary.droppedByRateLimitRetryLimit += row.droppedByRateLimitRetryLimit
       summary.droppedByAge += row.droppedByAge
       summary.droppedByOverflow += row.droppedByOverflow
+      summary.keyLimited += row.keyLimited
+      summary.shed += row.shed
+      summary.unheardAnswers += row.unheardAnswers
+      summary.lostAnswers += row.lostAnswers
+      summary.deduplicatedEvents += row.deduplicatedEvents
     }
     summary.attempts = summary.firstAttempts + summary.retries
     summary.batchesSettled = record.end.settledBatches

@@ -10,7 +10,9 @@ public enum TimeSeriesCSV {
   }
 
   /// The file's columns in order.
-  public static let columns: [CSVColumn<Interval>] = [
+  public static let columns: [CSVColumn<Interval>] = basic + serverRules
+
+  private static let basic: [CSVColumn<Interval>] = [
     .init("time_s", "s", "Start of the interval, since the start of the run.") { .seconds($0.start) },
     .init(
       "capacity_rps", "requests/s",

@@ -11,11 +11,14 @@ package struct OutputFile: Sendable, Hashable {
 
   static let timeSeries = "timeseries.csv"
   static let deliveries = "delivery_histogram.csv"
+  static let cohorts = "cohorts.csv"
   static let summary = "summary.csv"
   static let manifest = "run.json"
   static let report = "report.html"
   static let picture = "comparison.svg"
   /// Everything that fleetsim writes beside folders of variants.
-  static let topLevelNames: Set<String> = [timeSeries, deliveries, summary, manifest, report, picture]
-  static let variantNames: Set<String> = [timeSeries, deliveries]
+  static let topLevelNames: Set<String> = [
+    timeSeries, deliveries, cohorts, summary, manifest, report, picture,
+  ]
+  static let variantNames: Set<String> = [timeSeries, deliveries, cohorts]
 }

@@ -71,7 +71,9 @@ package struct DeviceShard: ~Copyable {
     triggers = plan.keepsTriggerPlans ? Self.table(TriggerPlan.self, count) : nil
     restarts = plan.hasLifecycle ? Self.table(RestartPlan.self, count) : nil
     worlds = plan.hasWorld ? Self.table(WorldPlan.self, count) : nil
-    batches = BatchPool(devices: count, keepsRetryStates: !plan.isRebatch)
+    batches = BatchPool(
+      devices: count, keepsRetryStates: !plan.isRebatch,
+      keepsAcceptanceTimes: plan.deduplicationWindow >= 0)
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount)
     layOut()

@@ -6,6 +6,7 @@ public enum ColumnReference {
       section("timeseries.csv", "One row per interval.", TimeSeriesCSV.columns),
       section("summary.csv", "One row per run.", SummaryCSV.columns),
       section("delivery_histogram.csv", "One row per bucket that is not empty.", HistogramCSV.columns),
+      section("cohorts.csv", "One row per cohort, where a fleet has several.", CohortCSV.columns),
       section(
         "stability.csv", "One row per point that `stability` looked at, from below, then from the left.",
         StabilityCSV.columns),

@@ -45,6 +45,7 @@ public enum DeviceCounter: Int, CaseIterable, Sendable {
   case sealedBatches, settledBatches, devicesWaitingChange, inFlightChange
   case refusedByGate, blockedEvents, heldLoops, throttledRequests, credentialRefreshes, statusQueries
   case breakerOpenings, breakerOpenMicroseconds
+  case deduplicatedEvents
 }
 
 /// What the server's side counts.
@@ -52,6 +53,7 @@ public enum ServerCounter: Int, CaseIterable, Sendable {
   case firstAttempts, retries, answers2xx, answers429, answers503, answers4xxOther, answers5xxOther,
     unanswered
   case busyMicroseconds, queueChange
+  case keyLimited, shed, unheardAnswers, lostAnswers
 }
 
 /// Times to delivery by interval, in coarse buckets: 32 an octave, so that a percentile is known within 1.6 %.

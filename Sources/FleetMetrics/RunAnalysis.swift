@@ -64,6 +64,11 @@ public enum RunAnalysis {
       summary.statusQueries += row.statusQueries
       summary.breakerOpenings += row.breakerOpenings
       summary.breakerOpenTime += row.breakerOpenMicroseconds
+      summary.keyLimited += row.keyLimited
+      summary.shed += row.shed
+      summary.unheardAnswers += row.unheardAnswers
+      summary.lostAnswers += row.lostAnswers
+      summary.deduplicatedEvents += row.deduplicatedEvents
     }
     summary.attempts = summary.firstAttempts + summary.retries
     summary.batchesSettled = record.end.settledBatches

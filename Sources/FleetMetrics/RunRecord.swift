@@ -13,6 +13,8 @@ public struct RunRecord: Sendable, Hashable {
   public var longestFlushInterval: Int64
   public var cost: DeviceCost
   public var end: EndState
+  /// In the fleet's order.
+  public var cohorts: [CohortRecord] = []
 
   public init(
     series: TimeSeries, deliveries: Histogram, offeredPer100ms: [UInt32], nominalCapacityMilli: Int64,

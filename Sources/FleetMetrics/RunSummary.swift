@@ -35,6 +35,16 @@ public struct RunSummary: Sendable, Hashable {
   public var breakerOpenings: Int64 = 0
   /// Summed over devices.
   public var breakerOpenTime: Int64 = 0
+  /// Of the 429s: refused by a limit of the tenant or device.
+  public var keyLimited: Int64 = 0
+  /// Refused after they had waited in the server's queue for too long.
+  public var shed: Int64 = 0
+  /// Answers that came after the client had given the upload up.
+  public var unheardAnswers: Int64 = 0
+  /// Of the 2xx: answers that an incident lost.
+  public var lostAnswers: Int64 = 0
+  /// Of the duplicate events: recognised by the server and not stored again.
+  public var deduplicatedEvents: Int64 = 0
   public var pendingEvents: Int64 = 0
   public var acceptedUnconfirmedEvents: Int64 = 0
   /// Dropped, and not accepted after all.

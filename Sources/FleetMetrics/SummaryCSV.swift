@@ -2,7 +2,7 @@
 public enum SummaryCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<RunSummary>] =
-    totals + load + recovery + delivery + cost + censoring + gates
+    totals + load + recovery + delivery + cost + censoring + gates + serverRules
 
   private static let totals: [CSVColumn<RunSummary>] = [
     .init("run", "", "Name of the variant.") { .text($0.run) },

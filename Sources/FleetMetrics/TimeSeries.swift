@@ -43,6 +43,17 @@ public struct TimeSeries: Sendable, Hashable {
     /// Requests in the server's queue at the end of the interval.
     public var serverQueue: Int64 = 0
 
+    /// Of the 429s: refused by a limit of the tenant or of the device.
+    public var keyLimited: Int64 = 0
+    /// Answered with the overload answer after they had waited for too long.
+    public var shed: Int64 = 0
+    /// Answers that the client no longer waited for.
+    public var unheardAnswers: Int64 = 0
+    /// Of the 2xx: answers lost in an incident.
+    public var lostAnswers: Int64 = 0
+    /// Of the duplicate events: recognised by the server, and not stored again.
+    public var deduplicatedEvents: Int64 = 0
+
     // The devices' side.
     public var createdEvents: Int64 = 0
     /// Events at their first acceptance, counted at the time of acceptance.

@@ -80,6 +80,8 @@ public struct Cohort: Sendable, Hashable {
   /// Bytes of one event and of one request without its events (cost to the device only).
   public var eventBytes: Int
   public var requestBytes: Int
+  /// The tenant that the server knows the cohort's uploads by (S1), for its `KeyLimit`s; nil: the cohort's name.
+  public var writeKey: String? = nil
 
   /// What stands between the upload loop and the network.
   public var gates = ClientGates()

@@ -27,6 +27,12 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case rollout = 11
   /// Whether and when a device takes part in a spike.
   case spike = 20
+  /// Whether an incident makes the server answer one attempt with an error.
+  case serverError = 24
+  /// Whether the answer to one accepted attempt gets lost.
+  case lostAnswer = 25
+  /// What an incident adds to the way of one answer.
+  case answerLatency = 26
   /// What a client's gates draw.
   case gates = 40
 }

@@ -5,11 +5,15 @@ public struct TAPIConfiguration: Sendable, Hashable {
   public var server: Server
   public var overload: Overload
   public var incidents: [Incident]
+  public var rules: ServerRules
 
-  public init(server: Server, overload: Overload = .init(), incidents: [Incident] = []) {
+  public init(
+    server: Server, overload: Overload = .init(), incidents: [Incident] = [], rules: ServerRules = .init()
+  ) {
     self.server = server
     self.overload = overload
     self.incidents = incidents
+    self.rules = rules
   }
 
   /// One of two servers.
@@ -26,12 +30,17 @@ public struct TokenBucketConfiguration: Sendable, Hashable {
   /// The bucket's size in whole requests, at least 1, at most 10^9.
   public var burst: Int64
   public var serviceTime: Distribution
+  /// Millionths of a token that a request costs beside its own one, for each event of the batch; at most 10^9. A request that
+  /// costs more than the bucket holds is admitted when the bucket is full, and the bucket owes the rest.
+  public var costPerEvent: Int64
   public init(
-    capacityMilliRequestsPerSecond: Int64, burst: Int64, serviceTime: Distribution = .constant(.zero)
+    capacityMilliRequestsPerSecond: Int64, burst: Int64, serviceTime: Distribution = .constant(.zero),
+    costPerEvent: Int64 = 0
   ) {
     self.capacityMilliRequestsPerSecond = capacityMilliRequestsPerSecond
     self.burst = burst
     self.serviceTime = serviceTime
+    self.costPerEvent = costPerEvent
   }
 }
 
@@ -44,13 +53,19 @@ public struct WorkersConfiguration: Sendable, Hashable {
   public var serviceTimePerEvent: Span
   /// Requests that may wait; nil: unbounded.
   public var queueLimit: Int?
+  /// A request that has waited longer when its turn comes is shed: it gets the overload answer and no worker; nil: never.
+  public var queueTimeout: Span?
+  public var congestion: Congestion?
   public init(
-    count: Int, serviceTime: Distribution, serviceTimePerEvent: Span = .zero, queueLimit: Int? = nil
+    count: Int, serviceTime: Distribution, serviceTimePerEvent: Span = .zero, queueLimit: Int? = nil,
+    queueTimeout: Span? = nil, congestion: Congestion? = nil
   ) {
     self.count = count
     self.serviceTime = serviceTime
     self.serviceTimePerEvent = serviceTimePerEvent
     self.queueLimit = queueLimit
+    self.queueTimeout = queueTimeout
+    self.congestion = congestion
   }
 }
 
@@ -70,6 +85,9 @@ public enum RetryAfterPolicy: Sendable, Hashable {
   case fixed(Span)
   /// Whole seconds drawn uniformly from the range, a draw per request.
   case spread(from: Span, to: Span)
+  /// When the capacity will have worked off what waits and what was refused before, rounded up to whole seconds, within these
+  /// bounds: each refused request is given a place of its own behind the others (`RefusedBacklog`).
+  case backlog(atLeast: Span, atMost: Span)
 }
 
 /// Something that happens to the server on the timeline.
@@ -81,10 +99,21 @@ public struct Incident: Sendable, Hashable {
     case brownout(factorPartsPerMillion: Int64)
     /// The Settings CDN is down: the server is not concerned, but apps launched meanwhile run on built-in defaults.
     case cdnOutage
+    /// A share of requests, drawn for each attempt, is answered with this status: at once, costing nothing, or in place of the
+    /// 200 after the work is done. Nothing of it is stored.
+    case errors(status: Int, share: Int64, afterWork: Bool, retryAfter: RetryAfterPolicy)
+    /// A share of the batches that the server accepts is never confirmed: the answer gets lost.
+    case lostAnswers(share: Int64)
+    /// Answers that leave now travel `factor` (parts per million, at least 10^6) times as long, and `added` longer.
+    case latency(added: Distribution, factor: Int64)
+    /// The first request of each device is answered 401; its later ones carry a fresh token.
+    case tokenExpiry
   }
   public var kind: Kind
   public var start: Instant
   public var duration: Span
+  /// After an outage or a brownout: capacity rises linearly from nothing to its full value in this time.
+  public var warmUp = Span.zero
   public var end: Instant { start + duration }
   public init(kind: Kind, start: Instant, duration: Span) {
     self.kind = kind

@@ -13,118 +13,52 @@ public struct TAPIServer: ~Copyable {
     public var sign: Int64
   }
 
-  private let overload: Overload
-  private let key: RandomKey
+  let overload: Overload
+  let key: RandomKey
   private let timeline: IncidentTimeline
   private var nextCondition = 1
+  /// The capacity factor of the incidents that are on.
+  private var conditionFactor: Int64 = 1_000_000
   /// The outage that is on.
-  private var outage: OutageAnswer?
-  private var bucket: TokenBucket
-  private let isBucket: Bool
-  private let bucketServiceTime: Sampler
+  var outage: OutageAnswer?
+  var bucket: TokenBucket
+  let isBucket: Bool
+  let bucketServiceTime: Sampler
   private let bucketRate: Int64
-  private var pool: WorkerPool
-  private var losses: [Completion] = []
-  private var nextLoss = 0
+  private let workerCount: Int
+  var pool: WorkerPool
+  /// What stopped being pending and has not been handed out.
+  private var outcomes: [Completion] = []
+  private var nextOutcome = 0
   /// Bookings since the caller last took them; only workers book time.
   public var usage: [Usage] = []
-  /// When the server itself has something to do next: an incident's boundary or a completion.
+  /// When the server itself has something to do next: an incident's boundary, a change of capacity or a completion.
   public private(set) var nextOwnTime = Instant.never
-
-  /// An answer that leaves at once and does not depend on who asked.
-  @frozen
-  public struct PlainAnswer: Sendable, Hashable, BitwiseCopyable {
-    public var status: UInt16
-    /// Microseconds, at most 4,294 s; `UInt32.max`: no header.
-    public var retryAfter: UInt32
-    @inlinable public init(status: UInt16, retryAfter: UInt32 = .max) {
-      self.status = status
-      self.retryAfter = retryAfter
-    }
-  }
+  /// What goes beyond admission; nil where a scenario has none of it.
+  let rules: RuleBook?
+  /// The backlog that `RetryAfterPolicy.backlog` answers with.
+  var refused = RefusedBacklog()
 
   /// Whether `plainAnswers` may stand in for `arrive` until `nextOwnTime`: a bucket without service time whose refusals and
   /// outage are the same for everybody.
-  public private(set) var answersPlainly = false
-  private var isDown = false
-  private var downAnswer = PlainAnswer(status: 0)
-  private var refusalAnswer = PlainAnswer(status: 0)
-
-  /// The server's part that answers plainly, taken out to be asked in a tight loop and given back by `resume`.
-  @frozen
-  public struct PlainAnswers: BitwiseCopyable {
-    @usableFromInline var bucket: TokenBucket
-    @usableFromInline let isDown: Bool
-    @usableFromInline let down: PlainAnswer
-    @usableFromInline let refusal: PlainAnswer
-
-    /// Decides on a request that arrives now without looking at it.
-    @inlinable @inline(__always)
-    public mutating func answer(at now: Instant) -> PlainAnswer {
-      if isDown { return down }
-      return bucket.take(at: now) ? PlainAnswer(status: 200) : refusal
-    }
-
-    /// Of every answer that is not 200.
-    public var refusedStatus: UInt16 { isDown ? down.status : refusal.status }
-
-    @usableFromInline init(bucket: TokenBucket, isDown: Bool, down: PlainAnswer, refusal: PlainAnswer) {
-      self.bucket = bucket
-      self.isDown = isDown
-      self.down = down
-      self.refusal = refusal
-    }
-  }
-
-  /// With `answersPlainly` only: whether so many requests from `now` on get the same answer in any order, if nothing happens to the
-  /// server meanwhile.
-  public func answersAlike(_ requests: Int, at now: Instant) -> Bool {
-    isDown || bucket.holds(requests, at: now)
-  }
-
-  /// With `answersPlainly` only; until `resume` the server must not be asked anything else.
-  public func plainAnswers() -> PlainAnswers {
-    PlainAnswers(bucket: bucket, isDown: isDown, down: downAnswer, refusal: refusalAnswer)
-  }
-
-  public mutating func resume(_ answers: PlainAnswers) { bucket = answers.bucket }
-
-  private mutating func notePlainAnswers() {
-    func plain(_ status: Int, _ policy: RetryAfterPolicy) -> PlainAnswer? {
-      switch policy {
-      case .none: PlainAnswer(status: UInt16(truncatingIfNeeded: status))
-      case .fixed(let span):
-        PlainAnswer(
-          status: UInt16(truncatingIfNeeded: status),
-          retryAfter: UInt32(clamping: min(span.microseconds, Self.longestRetryAfter)))
-      case .spread: nil
-      }
-    }
-    answersPlainly = false
-    guard isBucket, bucketServiceTime == Sampler(.constant(.zero)),
-      let refused = plain(overload.status, overload.retryAfter)
-    else { return }
-    refusalAnswer = refused
-    isDown = false
-    if let outage {
-      guard let status = outage.status, let answer = plain(status, outage.retryAfter) else { return }
-      isDown = true
-      downAnswer = answer
-    }
-    answersPlainly = true
-  }
+  public internal(set) var answersPlainly = false
+  var isDown = false
+  var downAnswer = PlainAnswer(status: 0)
+  var refusalAnswer = PlainAnswer(status: 0)
 
   /// Microseconds; a longer Retry-After counts as this one.
   public static var longestRetryAfter: Int64 { 4_294_000_000 }
 
-  private struct OutageAnswer {
+  struct OutageAnswer {
     /// nil: silence.
     var status: Int?
     var retryAfter: RetryAfterPolicy
   }
 
-  /// - Parameter key: the run's key; draws are (device, batch, attempt) below it.
-  public init(_ configuration: TAPIConfiguration, key: RandomKey) {
+  /// - Parameters:
+  ///   - key: the run's key; draws are (device, batch, attempt) below it.
+  ///   - sources: who sends, by `UploadRequest.shard`; only the rules ask.
+  public init(_ configuration: TAPIConfiguration, key: RandomKey, sources: [UploadSource] = []) {
     overload = configuration.overload
     self.key = key
     timeline = IncidentTimeline(configuration.incidents)
@@ -135,13 +69,16 @@ public struct TAPIServer: ~Copyable {
       bucketServiceTime = Sampler(settings.serviceTime)
       bucketRate = settings.capacityMilliRequestsPerSecond
       pool = WorkerPool(WorkersConfiguration(count: 0, serviceTime: .constant(.zero)), key: key)
+      workerCount = 0
     case .workers(let settings):
       isBucket = false
       bucket = TokenBucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 0, burst: 0))
       bucketServiceTime = Sampler(.constant(.zero))
       bucketRate = 0
       pool = WorkerPool(settings, key: key)
+      workerCount = settings.count
     }
+    rules = RuleBook(configuration, sources: sources)
     apply(timeline.conditions[0])
     noteNextOwnTime()
   }
@@ -156,29 +93,85 @@ public struct TAPIServer: ~Copyable {
   }
 
   private mutating func noteNextOwnTime() {
-    nextOwnTime = nextLoss < losses.count ? losses[nextLoss].at : min(nextBoundary, pool.nextCompletion)
+    if nextOutcome < outcomes.count {
+      nextOwnTime = outcomes[nextOutcome].at
+      return
+    }
+    nextOwnTime = min(nextBoundary, pool.nextCompletion)
+    if let next = rules?.autoscaler?.nextTime { nextOwnTime = min(nextOwnTime, next) }
   }
 
-  /// The next request that stops being pending at or before `limit`; nil when there is none. Passes incident boundaries on the way.
+  /// The next request that stops being pending at or before `limit`; nil when there is none. Passes incident boundaries and changes
+  /// of capacity on the way.
   public mutating func nextCompletion(through limit: Instant) -> Completion? {
     defer { noteNextOwnTime() }
     while true {
-      if nextLoss < losses.count {
-        nextLoss += 1
-        return losses[nextLoss - 1]
+      if nextOutcome < outcomes.count {
+        nextOutcome += 1
+        return outcomes[nextOutcome - 1]
       }
+      outcomes.removeAll(keepingCapacity: true)
+      nextOutcome = 0
       let (boundary, completion) = (nextBoundary, pool.nextCompletion)
-      if min(boundary, completion) > limit { return nil }
-      if boundary <= completion {
+      let scaling = rules?.autoscaler?.nextTime ?? .never
+      if min(boundary, completion, scaling) > limit { return nil }
+      if boundary <= min(completion, scaling) {
         apply(timeline.conditions[nextCondition])
         nextCondition += 1
-        continue
+      } else if scaling <= completion {
+        scale(at: scaling)
+      } else {
+        complete(at: completion)
       }
-      var booked: Usage?
-      let request = pool.complete { booked = Usage(start: $0, end: $1, sign: 1) }
-      if let booked { usage.append(booked) }
-      return Completion(request: request, at: completion, isServed: true)
     }
+  }
+
+  private mutating func complete(at now: Instant) {
+    var booked: Usage?
+    var shed: [UploadRequest] = []
+    if rules != nil { noteUse(at: now) }
+    let request = pool.complete(
+      onStart: { booked = Usage(start: $0, end: $1, sign: 1) }, onShed: { shed.append($0) })
+    if let booked { usage.append(booked) }
+    outcomes.append(
+      Completion(
+        request: request, at: now,
+        outcome: rules == nil
+          ? .answered(ServerAnswer(status: 200, retryAfter: nil, at: now)) : delayedOutcome(request, at: now))
+    )
+    if !shed.isEmpty { answerShed(shed, at: now) }
+  }
+
+  @inline(never)
+  private mutating func answerShed(_ requests: [UploadRequest], at now: Instant) {
+    for request in requests {
+      var answer = refusal(overload.status, overload.retryAfter, request, now)
+      answer.cause = .queueTimeout
+      outcomes.append(Completion(request: request, at: now, outcome: .answered(delayed(answer, request))))
+    }
+  }
+
+  /// A measurement of the autoscaler, or a change that takes effect.
+  @inline(never)
+  private mutating func scale(at now: Instant) {
+    noteUse(at: now)
+    guard rules?.stepAutoscaler() ?? false else { return }
+    setRate(at: now)
+    if isBucket { return }
+    var booked: [Usage] = []
+    var shed: [UploadRequest] = []
+    pool.setWorkers(
+      max(1, (workerCount * Int(capacityScale) + 500_000) / 1_000_000), now: now,
+      onStart: { booked.append(Usage(start: $0, end: $1, sign: 1)) }, onShed: { shed.append($0) })
+    usage += booked
+    answerShed(shed, at: now)
+  }
+
+  private var capacityScale: Int64 { rules?.autoscaler?.scale ?? 1_000_000 }
+
+  private mutating func setRate(at now: Instant) {
+    noteUse(at: now)
+    bucket.setRate(scaled(scaled(bucketRate, by: conditionFactor), by: capacityScale), at: now)
   }
 
   private mutating func apply(_ condition: IncidentTimeline.Condition) {
@@ -186,19 +179,19 @@ public struct TAPIServer: ~Copyable {
     if let incident = condition.outage, case .outage(let status, let retryAfter, _) = incident.kind {
       outage = OutageAnswer(status: status, retryAfter: retryAfter)
     }
-    bucket.setRate(scaled(bucketRate, by: condition.factor), at: condition.start)
+    conditionFactor = condition.factor
+    setRate(at: condition.start)
+    rules?.faults = condition.faults
     notePlainAnswers()
     pool.speed = condition.factor
-    losses.removeAll(keepingCapacity: true)
-    nextLoss = 0
     if condition.losesWork {
       var lost: [Completion] = []
       var unbooked: [Usage] = []
       pool.loseAll { request, end in
-        lost.append(Completion(request: request, at: condition.start, isServed: false))
+        lost.append(Completion(request: request, at: condition.start, outcome: .lost))
         if let end { unbooked.append(Usage(start: condition.start, end: end, sign: -1)) }
       }
-      losses = lost
+      outcomes += lost
       usage += unbooked
     }
   }
@@ -208,11 +201,19 @@ public struct TAPIServer: ~Copyable {
   }
 
   /// Decides on a request that arrives now. Everything due before must have been drained.
-  public mutating func arrive(_ request: UploadRequest) -> Admission {
-    let now = request.arrival
+  /// - Parameter retryCount: its `X-Retry-Count`.
+  public mutating func arrive(_ request: UploadRequest, retryCount: Int = 0) -> Admission {
+    if rules != nil { return arriveUnderRules(request, retryCount: retryCount) }
     if outage != nil { return answerInOutage(request) }
+    return admit(request, cost: TokenBucket.token)
+  }
+
+  /// - Parameter cost: at a bucket, in the units of its level.
+  @inline(__always)
+  mutating func admit(_ request: UploadRequest, cost: Int64) -> Admission {
+    let now = request.arrival
     if isBucket {
-      guard bucket.take(at: now) else {
+      guard cost == TokenBucket.token ? bucket.take(at: now) : bucket.take(cost, at: now) else {
         return .answered(refusal(overload.status, overload.retryAfter, request, now))
       }
       let service = bucketServiceTime.sample(request.key(key).child(RandomPurpose.service))
@@ -228,23 +229,24 @@ public struct TAPIServer: ~Copyable {
   }
 
   @inline(never)
-  private func answerInOutage(_ request: UploadRequest) -> Admission {
+  mutating func answerInOutage(_ request: UploadRequest) -> Admission {
     guard let outage, let status = outage.status else { return .lost }
     return .answered(refusal(status, outage.retryAfter, request, request.arrival))
   }
 
-  private func refusal(
+  mutating func refusal(
     _ status: Int, _ policy: RetryAfterPolicy, _ request: UploadRequest, _ now: Instant
   ) -> ServerAnswer {
-    let retryAfter: Int64? =
-      switch policy {
-      case .none: nil
-      case .fixed(let span): span.microseconds
-      case .spread(let low, let high):
-        // The header carries whole seconds.
-        request.key(key).child(RandomPurpose.retryAfter.rawValue)
-          .uniform(low.microseconds / 1_000_000, through: high.microseconds / 1_000_000) * 1_000_000
-      }
+    var capacity = 0.0
+    var refusedRequest = request
+    if case .backlog = policy {
+      let cost = rules?.cost(of: request) ?? TokenBucket.token
+      capacity = isBucket ? Double(bucket.rate) / Double(cost) : pool.capacity(events: request.events)
+      // A shed request arrived long ago; it comes back from now on.
+      refusedRequest.arrival = now
+    }
+    let retryAfter = policy.header(
+      for: refusedRequest, key, &refused, capacity: capacity, waiting: pool.queued)
     return ServerAnswer(status: UInt16(truncatingIfNeeded: status), retryAfter: retryAfter, at: now)
   }
 }
@@ -253,7 +255,10 @@ extension TAPIConfiguration {
   /// Nominal capacity in thousandths of a request per second; for workers W over the mean service time of a batch of `meanEvents` events.
   public func nominalCapacityMilli(meanEvents: Double) -> Int64 {
     switch server {
-    case .bucket(let bucket): return bucket.capacityMilliRequestsPerSecond
+    case .bucket(let bucket):
+      if bucket.costPerEvent == 0 { return bucket.capacityMilliRequestsPerSecond }
+      let cost = 1 + Double(bucket.costPerEvent) / 1e6 * meanEvents
+      return Int64((Double(bucket.capacityMilliRequestsPerSecond) / cost).rounded())
     case .workers(let workers):
       let mean = workers.serviceTime.mean + Double(workers.serviceTimePerEvent.microseconds) * meanEvents
       let capacity = Double(workers.count) * 1e9 / max(mean, 1e-3)

@@ -39,6 +39,14 @@ struct TokenBucket: BitwiseCopyable {
     return later.level / Self.token >= tokens
   }
 
+  /// Takes `cost` (in units of `level`) if it is there, or if the bucket is full and holds no more; then the bucket owes the rest.
+  mutating func take(_ cost: Int64, at now: Instant) -> Bool {
+    refill(at: now)
+    if level < min(cost, full) { return false }
+    level -= cost
+    return true
+  }
+
   /// Takes a token if there is a whole one.
   @inlinable @inline(__always)
   mutating func take(at now: Instant) -> Bool {

@@ -57,16 +57,29 @@ public struct UploadRequest: BitwiseCopyable, Sendable, Hashable {
 
 /// What the server makes of a request.
 public struct ServerAnswer: Sendable, Hashable {
+  /// Why it is not a 200.
+  public enum Cause: UInt8, Sendable, Hashable {
+    case other
+    /// A limit of the tenant or of the device.
+    case keyLimit
+    /// It had waited for too long.
+    case queueTimeout
+  }
+
   public var status: UInt16
   /// Microseconds; nil: no header.
   public var retryAfter: Int64?
   /// When the answer leaves the server.
   public var at: Instant
+  public var cause: Cause
+  /// Microseconds that it travels longer than its request's `downlink`.
+  public var delay: Int64 = 0
 
-  public init(status: UInt16, retryAfter: Int64?, at: Instant) {
+  public init(status: UInt16, retryAfter: Int64?, at: Instant, cause: Cause = .other) {
     self.status = status
     self.retryAfter = retryAfter
     self.at = at
+    self.cause = cause
   }
 }
 
@@ -75,14 +88,26 @@ public enum Admission: Sendable, Hashable {
   case answered(ServerAnswer)
   /// No answer, ever.
   case lost
+  /// Accepted at this time, but the answer never arrives.
+  case unconfirmed(at: Instant)
   /// It waits or is being served; `TAPIServer.nextCompletion` will tell.
   case pending
 }
 
 /// A request that was pending and is so no longer.
 public struct Completion: Sendable {
+  public enum Outcome: Sendable, Hashable {
+    case answered(ServerAnswer)
+    /// Lost in an outage.
+    case lost
+    /// Accepted, but the answer never arrives.
+    case unconfirmed
+  }
   public var request: UploadRequest
   public var at: Instant
-  /// Served (200), or lost in an outage.
-  public var isServed: Bool
+  public var outcome: Outcome
+  /// Whether it was accepted and its answer is under way.
+  public var isServed: Bool {
+    if case .answered(let answer) = outcome { answer.status == 200 } else { false }
+  }
 }

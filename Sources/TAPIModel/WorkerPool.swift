@@ -2,11 +2,15 @@ import SimulationKernel
 
 /// W workers in front of a FIFO queue.
 struct WorkerPool {
-  private let workers: Int
+  private(set) var workers: Int
   private let queueLimit: Int
   private let serviceTime: Sampler
   private let perEvent: Int64
   private let key: RandomKey
+  private let queueTimeout: Span?
+  /// How much longer work takes for each request that waits as it starts.
+  private let slowdownPerQueued: Double
+  private let meanService: Double
   /// Parts per million of the nominal speed, for work that starts from now on.
   var speed: Int64 = 1_000_000
 
@@ -28,6 +32,10 @@ struct WorkerPool {
     serviceTime = Sampler(configuration.serviceTime)
     perEvent = configuration.serviceTimePerEvent.microseconds
     self.key = key
+    queueTimeout = configuration.queueTimeout
+    slowdownPerQueued =
+      configuration.congestion.map { Double($0.slowdown) / 1e6 / Double(max($0.queue, 1)) } ?? 0
+    meanService = configuration.serviceTime.mean
     running.reserveCapacity(min(workers, 1 << 16))
   }
 
@@ -46,19 +54,45 @@ struct WorkerPool {
     return true
   }
 
-  /// Ends the work that is due next and starts the oldest waiting one.
-  mutating func complete(onStart: (Instant, Instant) -> Void) -> UploadRequest {
+  /// Ends the work that is due next and starts the oldest waiting one. `onShed` gets what has waited for too long.
+  mutating func complete(
+    onStart: (Instant, Instant) -> Void, onShed: (UploadRequest) -> Void
+  ) -> UploadRequest {
     let done = popFirst()
-    if queueHead < queue.count {
+    startWaiting(now: done.end, onStart: onStart, onShed: onShed)
+    return done.request
+  }
+
+  private mutating func startWaiting(
+    now: Instant, onStart: (Instant, Instant) -> Void, onShed: (UploadRequest) -> Void
+  ) {
+    while running.count < workers, queueHead < queue.count {
       let next = queue[queueHead]
       queueHead += 1
       if queueHead > 1_024 && queueHead * 2 > queue.count {
         queue.removeFirst(queueHead)
         queueHead = 0
       }
-      start(next, now: done.end, onStart: onStart)
+      if let queueTimeout, now - next.arrival > queueTimeout {
+        onShed(next)
+      } else {
+        start(next, now: now, onStart: onStart)
+      }
     }
-    return done.request
+  }
+
+  /// More workers start on what waits; fewer end what they have begun.
+  mutating func setWorkers(
+    _ count: Int, now: Instant, onStart: (Instant, Instant) -> Void, onShed: (UploadRequest) -> Void
+  ) {
+    workers = count
+    startWaiting(now: now, onStart: onStart, onShed: onShed)
+  }
+
+  /// Requests of this size that all workers together serve in a microsecond, without congestion.
+  func capacity(events: UInt16) -> Double {
+    let time = meanService + Double(perEvent) * Double(events)
+    return Double(workers) * Double(speed) / 1e6 / max(time, 1)
   }
 
   /// Loses everything, running work first, then the queue in order. `onLoss` gets each request and, if it ran, when it would have ended.
@@ -73,9 +107,10 @@ struct WorkerPool {
   private mutating func start(_ request: UploadRequest, now: Instant, onStart: (Instant, Instant) -> Void) {
     let draw = serviceTime.sample(request.key(key).child(RandomPurpose.service.rawValue)).microseconds
     var time = draw + perEvent * Int64(request.events)
-    if speed != 1_000_000 {
+    if speed != 1_000_000 || slowdownPerQueued > 0 {
       // Slower work takes longer; beyond a thousand days it is as good as never.
-      let scaled = Double(time) * 1_000_000 / Double(max(speed, 1))
+      var scaled = Double(time) * 1_000_000 / Double(max(speed, 1))
+      if slowdownPerQueued > 0 { scaled *= 1 + slowdownPerQueued * Double(queued) }
       time = scaled < 8.64e13 ? Int64(scaled) : 86_400_000_000_000
     }
     let end = now + Span(microseconds: time)

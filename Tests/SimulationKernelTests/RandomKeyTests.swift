@@ -30,9 +30,9 @@ import Testing
   func purposeNumbers() {
     let purposes: [RandomPurpose] = [
       .events, .flushPhase, .eventPhase, .networkUp, .networkDown, .service, .jitter, .retryAfter, .order,
-      .lifecycle, .rollout,
+      .lifecycle, .rollout, .spike, .serverError, .lostAnswer, .answerLatency,
     ]
-    #expect(purposes.map(\.rawValue) == Array(1...11))
+    #expect(purposes.map(\.rawValue) == Array(1...11) + [20, 24, 25, 26])
     #expect(purposes == RandomPurpose.allCases)
     let key = RandomKey(seed: 3)
     #expect(key.child(.service) == key.child(6))

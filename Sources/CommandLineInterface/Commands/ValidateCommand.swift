@@ -65,6 +65,11 @@ struct ValidateCommand {
     case .outage(nil, _, _): "outage without any answer"
     case .cdnOutage: "settings CDN down"
     case .brownout(let factor): "brownout to \(percent(Double(factor) / 1e6)) of the capacity"
+    case .errors(let status, let share, _, _):
+      "\(percent(Double(share) / 1e6)) of requests answered with \(status)"
+    case .lostAnswers(let share): "\(percent(Double(share) / 1e6)) of the answers lost"
+    case .latency: "answers under way for longer"
+    case .tokenExpiry: "every device's token expired, 401,"
     }
   }
 

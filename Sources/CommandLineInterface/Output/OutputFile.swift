@@ -11,6 +11,7 @@ package struct OutputFile: Sendable, Hashable {
 
   static let timeSeries = "timeseries.csv"
   static let deliveries = "delivery_histogram.csv"
+  static let cohorts = "cohorts.csv"
   static let summary = "summary.csv"
   static let statistics = "statistics.csv"
   static let differences = "differences.csv"
@@ -26,8 +27,8 @@ package struct OutputFile: Sendable, Hashable {
   static let documentSettings = "settings-document.json"
   /// Everything that fleetsim writes beside folders of variants.
   static let topLevelNames: Set<String> = [
-    timeSeries, deliveries, summary, statistics, differences, replications, manifest, report, picture, stability,
-    stabilityPicture, pareto, paretoPicture, settings, documentSettings,
+    timeSeries, deliveries, cohorts, summary, statistics, differences, replications, manifest, report, picture,
+    stability, stabilityPicture, pareto, paretoPicture, settings, documentSettings,
   ]
-  static let variantNames: Set<String> = [timeSeries, deliveries]
+  static let variantNames: Set<String> = [timeSeries, deliveries, cohorts]
 }

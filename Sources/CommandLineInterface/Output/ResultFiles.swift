@@ -21,6 +21,9 @@ struct ResultFiles {
       tables.append(OutputFile(prefix + OutputFile.timeSeries, TimeSeriesCSV.bytes(of: result.record.series)))
       tables.append(
         OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: result.record.deliveries)))
+      if result.record.cohorts.count > 1 {
+        tables.append(OutputFile(prefix + OutputFile.cohorts, CohortCSV.bytes(of: result.record.cohorts)))
+      }
     }
     var manifest = manifest
     manifest.files = tables

@@ -93,12 +93,14 @@ struct BatchPool: ~Copyable {
   private(set) var records: UnsafeMutablePointer<BatchRecord>
   /// *files* only: the retry state of batches that have failed.
   private var retryStates: UnsafeMutablePointer<BatchRetryState>?
+  /// Where the server deduplicates: when it accepted a batch first, microseconds.
+  private(set) var acceptanceTimes: UnsafeMutablePointer<Int64>?
   private var capacity: Int
   private var used: Int
   private var free: UInt32 = 0
   private let devices: UInt32
 
-  init(devices: Int, keepsRetryStates: Bool) {
+  init(devices: Int, keepsRetryStates: Bool, keepsAcceptanceTimes: Bool) {
     self.devices = UInt32(devices)
     used = devices + 1
     capacity = devices + 256
@@ -108,11 +110,16 @@ struct BatchPool: ~Copyable {
       retryStates = PlainMemory.allocate(byteCount: capacity * MemoryLayout<BatchRetryState>.stride)
         .bindMemory(to: BatchRetryState.self, capacity: capacity)
     }
+    if keepsAcceptanceTimes {
+      acceptanceTimes = PlainMemory.allocate(byteCount: capacity * MemoryLayout<Int64>.stride)
+        .bindMemory(to: Int64.self, capacity: capacity)
+    }
   }
 
   deinit {
     PlainMemory.release(records)
     if let retryStates { PlainMemory.release(retryStates) }
+    if let acceptanceTimes { PlainMemory.release(acceptanceTimes) }
   }
 
   @inline(__always)
@@ -192,6 +199,7 @@ struct BatchPool: ~Copyable {
     let more = capacity + max(256, capacity / 2)
     records = Self.grown(records, from: capacity, to: more)
     retryStates = retryStates.map { Self.grown($0, from: capacity, to: more) }
+    acceptanceTimes = acceptanceTimes.map { Self.grown($0, from: capacity, to: more) }
     capacity = more
   }
 

@@ -58,6 +58,10 @@ package struct CohortPlan {
   let meanRestartGap: Double
   let keepsState: Bool
   let flushesAtLaunch: Bool
+  /// Whether the server asks for `X-Retry-Count`.
+  let tellsRetryCount: Bool
+  /// Microseconds after a batch's first acceptance in which the server recognises it; negative: it never does.
+  let deduplicationWindow: Int64
   let checks: Bool
   /// Devices have a row in the gate table.
   let keepsGates: Bool
@@ -147,6 +151,8 @@ package struct CohortPlan {
     keepsTriggerPlans = !scansTriggers || cohort.flush.count != nil
     keepsLoopState = !isRebatch || concurrency > 1 || ignoresFlushWhileUploading || keepsGates
     oldBefore = scenario.tapi.incidents.map(\.end.microseconds).max() ?? .min
+    tellsRetryCount = scenario.tapi.rules.retryCountLimit != nil
+    deduplicationWindow = scenario.tapi.rules.deduplicationWindow?.microseconds ?? -1
     self.checks = checks
   }
 }

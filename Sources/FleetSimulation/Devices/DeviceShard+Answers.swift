@@ -245,9 +245,16 @@ extension DeviceShard {
     if batches[batch].flags.contains(.accepted) {
       counters.add(1, to: .duplicateBatches, row: row)
       counters.add(events, to: .duplicateEvents, row: row)
+      if let times = batches.acceptanceTimes {
+        let since = time.microseconds &- times[Int(truncatingIfNeeded: batch)]
+        if since <= plan.pointee.deduplicationWindow {
+          counters.add(events, to: .deduplicatedEvents, row: row)
+        }
+      }
       return
     }
     batches[batch].flags.insert(.accepted)
+    batches.acceptanceTimes?[Int(truncatingIfNeeded: batch)] = time.microseconds
     counters.add(1, to: .acceptedBatches, row: row)
     counters.add(events, to: .deliveredEvents, row: row)
     if batches[batch].flags.contains(.dropped) {

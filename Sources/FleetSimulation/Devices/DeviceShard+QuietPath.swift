@@ -15,7 +15,7 @@ extension DeviceShard {
     return plan.scansTriggers && !plan.keepsLoopState && !plan.keepsTriggerPlans && !plan.checks
       && plan.isRegular && plan.eventsPerInterval > 0 && plan.eventsPerInterval <= plan.quickEvents
       && plan.constantLatency.up > 0 && Int64(plan.constantLatency.up) <= plan.timeout
-      && tracedDevice == .max
+      && tracedDevice == .max && !plan.tellsRetryCount
   }
 
   /// The trigger of the interval at `now` for a device whose records are `record`.
@@ -69,8 +69,9 @@ extension DeviceShard {
     }
     outbox.send(
       UploadTicket(
-        offset: 0, device: device, batch: batch, uplink: plan.pointee.constantLatency.up,
-        downlink: plan.pointee.constantLatency.down, attempt: 1, generation: upload.pointee.generation),
+        device: device, batch: batch, uplink: plan.pointee.constantLatency.up,
+        downlink: plan.pointee.constantLatency.down, attempt: 1, generation: upload.pointee.generation,
+        retryCount: 0),
       at: Instant(microseconds: now))
     return true
   }

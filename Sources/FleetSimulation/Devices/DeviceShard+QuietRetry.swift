@@ -13,7 +13,7 @@ extension DeviceShard {
     let plan = plan.pointee
     return plan.isRebatch && !plan.keepsLoopState && !plan.checks && plan.wakesByTimer
       && plan.constantLatency.up > 0 && Int64(plan.constantLatency.up) <= plan.timeout
-      && tracedDevice == .max
+      && tracedDevice == .max && !plan.tellsRetryCount
   }
 
   /// An answer at `now` other than 2xx, for a device with nothing else due.
@@ -99,8 +99,8 @@ extension DeviceShard {
     let latency = plan.pointee.constantLatency
     outbox.send(
       UploadTicket(
-        offset: 0, device: device, batch: batch, uplink: latency.up, downlink: latency.down,
-        attempt: attempt, generation: upload.pointee.generation), at: Instant(microseconds: now))
+        device: device, batch: batch, uplink: latency.up, downlink: latency.down, attempt: attempt,
+        generation: upload.pointee.generation, retryCount: 0), at: Instant(microseconds: now))
     return true
   }
 }

@@ -113,7 +113,7 @@ extension DeviceShard {
         }
         if isTraced(device) { note(tracedSend(batch, retryCount), device, at: now) }
         let asQuery = plan.pointee.reconciles && batches[batch].flags.contains(.unknownOutcome)
-        send(batch, device, asQuery: asQuery, at: now, &sink)
+        send(batch, device, retryCount: retryCount, asQuery: asQuery, at: now, &sink)
       } else {
         holdBack(batch, device, decision, &cursor, at: now)
       }
@@ -146,8 +146,8 @@ extension DeviceShard {
         batch: state, pipeline: &record.pointee.pipeline, now: now.microseconds,
         oldestEventQueuedAt: queuedAt)
     }
-    if case .send = decision {
-      send(batch, device, at: now, &sink)
+    if case .send(let retryCount) = decision {
+      send(batch, device, retryCount: retryCount, at: now, &sink)
     } else {
       holdBack(batch, device, decision, &cursor, at: now)
       record.pointee.flags.remove([.looping, .draining])
@@ -272,7 +272,8 @@ extension DeviceShard {
   /// - Parameter asQuery: asks whether the batch was applied instead (O4).
   @inline(__always)
   mutating func send(
-    _ batch: UInt32, _ device: UInt32, asQuery: Bool = false, at now: Instant, _ sink: inout Outbox
+    _ batch: UInt32, _ device: UInt32, retryCount: UInt16, asQuery: Bool = false, at now: Instant,
+    _ sink: inout Outbox
   ) {
     if plan.pointee.checks { checkSend(batch, device, at: now) }
     let upload = batches.records + Int(truncatingIfNeeded: batch)
@@ -288,8 +289,9 @@ extension DeviceShard {
     if latency.up == 0 { latency = drawLatency(batch, device) }
     sink.send(
       UploadTicket(
-        offset: 0, device: device, batch: batch, uplink: latency.up, downlink: latency.down,
-        attempt: attempt, generation: upload.pointee.generation), at: now)
+        device: device, batch: batch, uplink: latency.up, downlink: latency.down, attempt: attempt,
+        generation: upload.pointee.generation,
+        retryCount: plan.pointee.tellsRetryCount ? retryCount : 0), at: now)
     if Int64(latency.up) > plan.pointee.timeout { giveUpOnTheWay(batch, device, at: now, &sink) }
     setInFlight(inFlight(device) &+ 1, device)
     count(1, .inFlightChange, at: now)

@@ -75,7 +75,9 @@ package struct DeviceShard: ~Copyable {
     worlds = plan.hasWorld ? Self.table(WorldPlan.self, count) : nil
     gates =
       plan.keepsGates ? PlainMemory.zeroed(byteCount: max(count, 1) * plan.gateLayout.stride) : nil
-    batches = BatchPool(devices: count, keepsRetryStates: !plan.isRebatch)
+    batches = BatchPool(
+      devices: count, keepsRetryStates: !plan.isRebatch,
+      keepsAcceptanceTimes: plan.deduplicationWindow >= 0)
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount)
     layOut()

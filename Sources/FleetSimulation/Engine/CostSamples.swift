@@ -22,6 +22,9 @@ struct CostSamples {
   private var total = DeviceCost()
   private var largest = (attempts: Int64(0), bytes: Int64(0), radio: Int64(0))
 
+  /// So far.
+  var devicesThatLostEvents: Int64 { total.devicesThatLostEvents }
+
   /// O(devices).
   mutating func add(_ records: UnsafePointer<DeviceRecord>, count: Int, _ cohort: Cohort) {
     let source = Source(

@@ -140,16 +140,14 @@ package struct Outbox: ~Copyable {
     schedule(ticket.delivery(windowStart: due &- ticket.offset))
   }
 
-  /// An upload leaves at `now`; its offset is set here.
+  /// An upload leaves at `now`.
   @inline(__always)
   mutating func send(_ upload: UploadTicket, at now: Instant) {
     let arrival = now.microseconds &+ Int64(upload.uplink)
     if isCollecting {
       collect(upload, arrival: Instant(microseconds: arrival))
     } else if arrival < end.microseconds {
-      var upload = upload
-      upload.offset = UInt32(truncatingIfNeeded: clock.offset(of: arrival))
-      uploads.push(upload, slot: clock.slot(of: arrival))
+      uploads.push(upload.arriving(at: clock.offset(of: arrival)), slot: clock.slot(of: arrival))
     }
   }
 

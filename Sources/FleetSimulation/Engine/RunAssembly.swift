@@ -10,6 +10,9 @@ package struct RunAssembly: ~Copyable {
   private var deliveries = Histogram()
   private var unconfirmed: Int64 = 0
   private var cost = CostSamples()
+  private var cohorts: [CohortRecord] = []
+  /// Of the latest cohort.
+  private var cohortDeliveries = Histogram()
 
   package static func rowCount(_ scenario: Scenario) -> Int {
     let interval = scenario.interval.microseconds
@@ -22,18 +25,30 @@ package struct RunAssembly: ~Copyable {
     intervalDeliveries = IntervalDeliveries(rows: Self.rowCount(scenario))
   }
 
-  /// The shard must live until `record` has returned.
+  /// The shard must live until `record` has returned. Shards come cohort by cohort.
   package mutating func add(_ shard: borrowing DeviceShard, cohort: Cohort) {
     shard.counters.merge(into: counters)
     shard.intervalDeliveries.merge(into: intervalDeliveries)
     shard.deliveries.merge(into: &deliveries, sums: shard.counters)
     unconfirmed += shard.acceptedUnconfirmedEvents
+    let losers = cost.devicesThatLostEvents
     cost.add(shard.devices, count: shard.count, cohort)
+    if cohorts.last?.name != cohort.name {
+      cohorts.append(CohortRecord(name: cohort.name, devices: Int64(cohort.devices)))
+      cohortDeliveries = Histogram()
+    }
+    shard.deliveries.merge(into: &cohortDeliveries, sums: shard.counters)
+    let last = cohorts.count - 1
+    cohorts[last].add(shard.counters)
+    cohorts[last].attempts += shard.attempts
+    cohorts[last].devicesThatLostEvents += cost.devicesThatLostEvents - losers
+    cohorts[last].setTimesToDelivery(cohortDeliveries)
   }
 
   package consuming func record(_ front: borrowing ServerFront) -> RunRecord {
     let timeline = IncidentTimeline(scenario.tapi.incidents)
     let nominal = NormalLoad(scenario).nominalCapacityMilli
+    let capacity = CapacityHistory(front.capacityHistory)
     var series = TimeSeries(
       interval: scenario.interval.microseconds, duration: scenario.duration.microseconds, rows: [])
     series.rows.reserveCapacity(counters.rows)
@@ -45,19 +60,29 @@ package struct RunAssembly: ~Copyable {
       deviceColumns(&row, index)
       serverColumns(&row, index, front)
       gauges.advance(&row, index, counters, front.counters)
-      let nominalMicroseconds = timeline.capacityMicroseconds(from: start, to: stop)
+      let nominalMicroseconds = capacity.sum(from: start, to: stop) {
+        timeline.capacityMicroseconds(from: $0, to: $1)
+      }
       row.capacityMilliRequests = Self.saturating(nominal, times: nominalMicroseconds, over: 1_000_000)
       switch scenario.tapi.server {
-      case .bucket:
+      case .bucket(let bucket):
         row.availableMicroseconds = nominalMicroseconds
         // Only admitted requests are answered 2xx at a bucket.
         row.busyMicroseconds = Self.saturating(
           row.answers2xx, times: 1_000_000_000, over: max(nominal, 1))
+        if bucket.costPerEvent > 0 {
+          row.busyMicroseconds = Self.saturating(
+            front.counters[index, .busyMicroseconds], times: 1_000,
+            over: max(bucket.capacityMilliRequestsPerSecond, 1))
+        }
       case .workers(let workers):
         row.busyMicroseconds = front.counters[index, .busyMicroseconds]
         row.availableMicroseconds =
           nominalMicroseconds == 0
-          ? 0 : Self.saturating(Int64(workers.count), times: (stop - start).microseconds, over: 1)
+          ? 0
+          : Self.saturating(
+            Int64(workers.count), times: capacity.sum(from: start, to: stop) { ($1 - $0).microseconds },
+            over: 1)
       }
       let percentiles = intervalDeliveries.percentiles([50, 99], row: index)
       row.timeToDeliveryP50 = percentiles[0]
@@ -69,12 +94,14 @@ package struct RunAssembly: ~Copyable {
     end.pendingEvents = series.rows.last?.backlogEvents ?? 0
     end.sealedBatches = gauges.sealed
     end.settledBatches = gauges.settled
-    return RunRecord(
+    var record = RunRecord(
       series: series, deliveries: deliveries, offeredPer100ms: front.offeredPer100ms,
       nominalCapacityMilli: nominal, incidents: scenario.tapi.incidents.map(\.span),
       devices: Int64(scenario.fleet.reduce(0) { $0 + $1.devices }),
       longestFlushInterval: scenario.fleet.compactMap { $0.flush.interval?.microseconds }.max() ?? 0,
       cost: cost.summary, end: end)
+    record.cohorts = cohorts
+    return record
   }
 
   /// `value` · `factor` / `divisor`, rounded down; the largest number where that is more. None is negative.
@@ -98,6 +125,7 @@ package struct RunAssembly: ~Copyable {
     row.settledOldEvents = counters[index, .settledOldEvents]
     row.acceptedBatches = counters[index, .acceptedBatches]
     row.duplicateBatches = counters[index, .duplicateBatches]
+    row.deduplicatedEvents = counters[index, .deduplicatedEvents]
     row.launches = counters[index, .launches]
     row.refusedByGate = counters[index, .refusedByGate]
     row.blockedEvents = counters[index, .blockedEvents]
@@ -119,6 +147,10 @@ package struct RunAssembly: ~Copyable {
     row.answers4xxOther = front.counters[index, .answers4xxOther]
     row.answers5xxOther = front.counters[index, .answers5xxOther]
     row.unanswered = front.counters[index, .unanswered]
+    row.keyLimited = front.counters[index, .keyLimited]
+    row.shed = front.counters[index, .shed]
+    row.unheardAnswers = front.counters[index, .unheardAnswers]
+    row.lostAnswers = front.counters[index, .lostAnswers]
   }
 
   /// Gauges are sums of changes.
@@ -167,6 +199,15 @@ extension Incident {
       return IncidentSpan(
         label: "brownout to \(tenths / 10).\(tenths % 10) %", isOutage: false, start: start.microseconds,
         end: end.microseconds)
+    case .errors(let status, let share, _, _):
+      return part("\(status) for \(Units.text(partsPerMillion: share))")
+    case .lostAnswers(let share): return part("\(Units.text(partsPerMillion: share)) of answers lost")
+    case .latency: return part("slow answers")
+    case .tokenExpiry: return part("tokens expired")
     }
+  }
+
+  private func part(_ label: String) -> IncidentSpan {
+    IncidentSpan(label: label, isOutage: false, start: start.microseconds, end: end.microseconds)
   }
 }

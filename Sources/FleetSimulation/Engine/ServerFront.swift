@@ -21,13 +21,17 @@ package struct ServerFront: ~Copyable {
   let counters: IntervalCounters<ServerCounter>
   let offered: UnsafeMutablePointer<UInt32>
   private let tenthCount: Int
+  /// The most that there can be.
   private let workers: Int
+  private let costsByEvent: Bool
   private let checks: Bool
   private(set) var violation: String?
   private var lastTime = Instant.start
 
   package init(_ scenario: Scenario, shards: [ShardLayout], rowCount: Int, checks: Bool) {
-    server = TAPIServer(scenario.tapi, key: RandomKey(seed: scenario.seed))
+    server = TAPIServer(
+      scenario.tapi, key: RandomKey(seed: scenario.seed), sources: scenario.uploadSources(of: shards))
+    costsByEvent = scenario.tapi.server.costsByEvent
     timeouts = .allocate(capacity: max(shards.count, 1))
     for (i, shard) in shards.enumerated() { timeouts[i] = scenario.fleet[shard.cohort].timeout.microseconds }
     rows = RowCursor(interval: scenario.interval)
@@ -37,7 +41,12 @@ package struct ServerFront: ~Copyable {
     tenthCount = Int((scenario.duration.microseconds + 99_999) / 100_000)
     offered = PlainMemory.zeroed(byteCount: tenthCount * MemoryLayout<UInt32>.stride)
       .bindMemory(to: UInt32.self, capacity: tenthCount)
-    if case .workers(let pool) = scenario.tapi.server { workers = pool.count } else { workers = 0 }
+    if case .workers(let pool) = scenario.tapi.server {
+      let most = max(scenario.tapi.rules.autoscaling?.maximum ?? 0, 1_000_000)
+      workers = (pool.count * Int(most) + 500_000) / 1_000_000
+    } else {
+      workers = 0
+    }
     self.checks = checks
   }
 
@@ -51,6 +60,7 @@ package struct ServerFront: ~Copyable {
 
   package var nextOwnTime: Instant { server.nextOwnTime }
   package var queued: Int { server.queued }
+  var capacityHistory: [(time: Instant, scale: Int64)] { server.capacityHistory }
 
   @inline(__always)
   private mutating func count(_ n: Int64, _ counter: ServerCounter, at now: Instant) {
@@ -69,29 +79,39 @@ package struct ServerFront: ~Copyable {
       count(Int64(server.queued - queued), .queueChange, at: completion.at)
       book()
       let request = completion.request
-      if completion.isServed {
-        countAnswer(200, at: completion.at)
-        answer(
-          ServerAnswer(status: 200, retryAfter: nil, at: completion.at), request, wasPending: true, &sink)
-      } else {
+      switch completion.outcome {
+      case .answered(let decision):
+        countAnswer(decision, at: completion.at)
+        answer(decision, request, wasPending: true, &sink)
+      case .lost:
         count(1, .unanswered, at: completion.at)
         sink.deliver(delivery(.loss, request, due: completion.at), toShard: Int(request.shard))
+      case .unconfirmed:
+        acceptUnconfirmed(request, at: completion.at, wasPending: true, &sink)
       }
     }
     book()
   }
 
   /// A request arrives. The caller has advanced the server through its time of arrival.
-  package mutating func arrive(_ request: UploadRequest, _ sink: inout some DeliverySink & ~Copyable) {
+  /// - Parameter retryCount: its `X-Retry-Count`, where the server asks for it.
+  package mutating func arrive(
+    _ request: UploadRequest, retryCount: Int, _ sink: inout some DeliverySink & ~Copyable
+  ) {
     let now = request.arrival
     check(now)
     let queued = server.queued
     count(1, request.attempt == 1 ? .firstAttempts : .retries, at: now)
     offered[tenths.row(at: now.microseconds)] &+= 1
-    switch server.arrive(request) {
+    let tokens = costsByEvent ? server.microTokensTaken : 0
+    let admission = server.arrive(request, retryCount: retryCount)
+    if costsByEvent { count(server.microTokensTaken - tokens, .busyMicroseconds, at: now) }
+    switch admission {
     case .answered(let decision):
-      countAnswer(decision.status, at: now)
+      countAnswer(decision, at: now)
       answer(decision, request, wasPending: false, &sink)
+    case .unconfirmed(let time):
+      acceptUnconfirmed(request, at: time, wasPending: false, &sink)
     case .lost:
       count(1, .unanswered, at: now)
       if isGivenUp(request, at: now) {
@@ -195,10 +215,13 @@ package struct ServerFront: ~Copyable {
     _ sink: inout some DeliverySink & ~Copyable
   ) {
     let deadline = deadline(request)
-    let due = answer.at + Span(microseconds: Int64(request.downlink))
+    let downlink =
+      answer.delay == 0 ? request.downlink : UInt32(clamping: Int64(request.downlink) + answer.delay)
+    let due = answer.at + Span(microseconds: Int64(downlink))
     let shard = Int(request.shard)
     if due <= deadline {
       var delivery = delivery(.answer, request, due: due)
+      delivery.downlink = downlink
       delivery.status = answer.status
       if let retryAfter = answer.retryAfter {
         delivery.retryAfter = UInt32(clamping: min(retryAfter, TAPIServer.longestRetryAfter))
@@ -209,8 +232,23 @@ package struct ServerFront: ~Copyable {
     if !wasPending, request.arrival <= deadline {
       sink.deliver(timeOut(request, resolves: false), toShard: shard)
     }
+    count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1)))
     sink.deliver(
       delivery(answer.status == 200 ? .acceptance : .loss, request, due: answer.at), toShard: shard)
+  }
+
+  /// The server accepts an upload at `time` and its answer gets lost.
+  @inline(never)
+  private mutating func acceptUnconfirmed(
+    _ request: UploadRequest, at time: Instant, wasPending: Bool, _ sink: inout some DeliverySink & ~Copyable
+  ) {
+    let now = wasPending ? time : request.arrival
+    count(1, .answers2xx, at: now)
+    count(1, .lostAnswers, at: now)
+    if !wasPending, request.arrival <= deadline(request) {
+      sink.deliver(timeOut(request, resolves: false), toShard: Int(request.shard))
+    }
+    sink.deliver(delivery(.acceptance, request, due: time), toShard: Int(request.shard))
   }
 
   private func timeOut(_ request: UploadRequest, resolves: Bool) -> Delivery {
@@ -228,8 +266,13 @@ package struct ServerFront: ~Copyable {
   }
 
   @inline(__always)
-  private mutating func countAnswer(_ status: UInt16, at now: Instant) {
-    count(1, Self.counter(of: status), at: now)
+  private mutating func countAnswer(_ answer: ServerAnswer, at now: Instant) {
+    count(1, Self.counter(of: answer.status), at: now)
+    switch answer.cause {
+    case .other: break
+    case .keyLimit: count(1, .keyLimited, at: now)
+    case .queueTimeout: count(1, .shed, at: now)
+    }
   }
 
   @inline(__always)

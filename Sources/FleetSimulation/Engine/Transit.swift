@@ -42,14 +42,41 @@ package enum ItemKind {
 /// An upload on its way, as a shard's calendar keeps it: 24 bytes. The rest of `UploadRequest` can be read off the batch, whose record
 /// stays as long as an attempt's fate is open.
 package struct UploadTicket: BitwiseCopyable {
-  /// Microseconds after the start of the window that it arrives in.
-  var offset: UInt32
+  /// `X-Retry-Count`, where the server asks for it (13 bits, saturating) | microseconds after the start of the window that it arrives
+  /// in (19 bits).
+  private var head: UInt32
   var device: UInt32
   var batch: UInt32
   var uplink: UInt32
   var downlink: UInt32
   var attempt: UInt16
   var generation: UInt16
+
+  @inline(__always)
+  init(
+    device: UInt32, batch: UInt32, uplink: UInt32, downlink: UInt32, attempt: UInt16, generation: UInt16,
+    retryCount: UInt16
+  ) {
+    head = UInt32(min(retryCount, 1 &<< 13 &- 1)) &<< 19
+    self.device = device
+    self.batch = batch
+    self.uplink = uplink
+    self.downlink = downlink
+    self.attempt = attempt
+    self.generation = generation
+  }
+
+  @inline(__always)
+  var offset: UInt32 { head & (1 &<< 19 &- 1) }
+  package var retryCount: Int { Int(head &>> 19) }
+
+  /// The same on its way to a window. It has had none before.
+  @inline(__always)
+  func arriving(at offset: Int64) -> UploadTicket {
+    var ticket = self
+    ticket.head |= UInt32(truncatingIfNeeded: offset)
+    return ticket
+  }
 }
 
 /// A `Delivery` as a shard's calendar keeps it: 24 bytes.

@@ -33,6 +33,10 @@ struct WindowedEngine: ~Copyable {
       return room.pointee.shard.request(room.pointee.arrivals[ArrivalWord.index(word)], at: now)
     }
 
+    func retryCount(_ word: UInt64) -> Int {
+      (base + ArrivalWord.shard(word)).pointee.arrivals[ArrivalWord.index(word)].retryCount
+    }
+
     deinit {
       base.deinitialize(count: count)
       base.deallocate()
@@ -184,7 +188,8 @@ struct WindowedEngine: ~Copyable {
       if i >= words.count { break }
       let now = Instant(microseconds: start &+ ArrivalWord.offset(words[i]))
       if front.nextOwnTime <= now { front.advance(through: now, &self.rooms) }
-      front.arrive(self.rooms.request(words[i], at: now), &self.rooms)
+      front.arrive(
+        self.rooms.request(words[i], at: now), retryCount: self.rooms.retryCount(words[i]), &self.rooms)
       i &+= 1
     }
     if front.nextOwnTime.microseconds < end {

@@ -77,9 +77,21 @@ struct MemoryModel {
     let reserved = rows * Double(IntervalDeliveries.bytesPerRow)
     let sums = rows * Double(IntervalCounters<DeviceCounter>.bytesPerRow)
     return [
-      (.server, Amount(counters + offered + table) + requests),
+      (.server, Amount(counters + offered + table + ruleTables) + requests),
       (.results, Amount(min(touched, reserved) + sums + resultBytes, atMost: reserved + sums + resultBytes)),
     ]
+  }
+
+  /// Buckets and bits that the server keeps for each device.
+  private var ruleTables: Double {
+    let limits = scenario.tapi.rules.keyLimits.filter(\.isPerDevice)
+    let bytes = scenario.fleet.reduce(0.0) { sum, cohort in
+      let key = cohort.writeKey ?? cohort.name
+      let buckets = limits.filter { $0.key == nil || $0.key == key }.count
+      return sum + Double(cohort.devices * buckets * KeyLimit.bytesPerDevice)
+    }
+    let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
+    return bytes + (scenario.tapi.incidents.contains { $0.kind == .tokenExpiry } ? Double(devices) / 8 : 0)
   }
 
   private func created(_ cohort: Cohort) -> Double {

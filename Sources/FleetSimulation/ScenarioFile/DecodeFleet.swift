@@ -125,6 +125,8 @@ extension ScenarioDecoder {
     if let node = node["requestSize"] {
       cohort.requestBytes = bytes(node, join(path, "requestSize"), in: 0...100_000_000) ?? cohort.requestBytes
     }
+    if let node = node["writeKey"] { cohort.writeKey = string(node, join(path, "writeKey")) }
+    if cohort.writeKey == cohort.name { cohort.writeKey = nil }
     warnIfNothingArrivesInTime(cohort, node, path)
     guard name != nil, devices != nil, events != nil else { return nil }
     return cohort

@@ -25,7 +25,10 @@ extension ScenarioDecoder {
     let fleet = root["fleet"].map {
       self.fleet($0, duration: duration, defaults: defaults, settings: settings)
     }
-    if let tapi, let fleet { warnIfNothingIsLaunched(tapi, fleet, root) }
+    if let tapi, let fleet {
+      warnIfNothingIsLaunched(tapi, fleet, root)
+      warnOfUnknownKeys(tapi.rules.keyLimits, fleet, root)
+    }
     guard let duration, let interval, let tapi, let fleet else { return nil }
     reportTooManyRows(root, duration: duration, interval: interval, cohorts: fleet.count)
     return Scenario(

@@ -27,8 +27,9 @@ extension ScenarioDecoder {
     if let node = node["incidents"] {
       incidents = self.incidents(node, join(path, "incidents"), duration: duration)
     }
+    let rules = self.rules(node, path)
     guard let server, let overload else { return nil }
-    return TAPIConfiguration(server: server, overload: overload, incidents: incidents)
+    return TAPIConfiguration(server: server, overload: overload, incidents: incidents, rules: rules)
   }
 
   private mutating func bucket(_ node: PositionedValue, _ path: String) -> TokenBucketConfiguration? {
@@ -39,12 +40,17 @@ extension ScenarioDecoder {
     if let node = node["burst"] { burst = count(node, join(path, "burst"), in: 1...1_000_000_000) }
     var time: Distribution? = .constant(.zero)
     if let node = node["serviceTime"] { time = serviceTime(node, join(path, "serviceTime")) }
-    guard let capacity, let burst, let time else { return nil }
+    var cost: Int64? = 0
+    if let node = node["costPerEvent"] {
+      cost = number(
+        node, join(path, "costPerEvent"), in: 0...1_000_000_000, allowed: "numbers from 0 to 1000")
+    }
+    guard let capacity, let burst, let time, let cost else { return nil }
     return TokenBucketConfiguration(
-      capacityMilliRequestsPerSecond: capacity, burst: Int64(burst), serviceTime: time)
+      capacityMilliRequestsPerSecond: capacity, burst: Int64(burst), serviceTime: time, costPerEvent: cost)
   }
 
-  private mutating func capacity(_ node: PositionedValue, _ path: String) -> Int64? {
+  mutating func capacity(_ node: PositionedValue, _ path: String) -> Int64? {
     guard
       let text = unitText(node, path, "a rate", example: "4000/s", unit: "/s"),
       let milli = unit(node, path, { () throws(Units.Problem) in try Units.milliPerSecond(text) })
@@ -68,6 +74,14 @@ extension ScenarioDecoder {
     if let node = node["queueLimit"] {
       queueLimit = unlimited(node, join(path, "queueLimit"), in: 0...1_000_000_000)
     }
+    var queueTimeout: Span?
+    if let node = node["queueTimeout"], !node.isNull {
+      queueTimeout = span(node, join(path, "queueTimeout"), in: .milliseconds(1)...Units.longestSpan)
+    }
+    var congestion: Congestion?
+    if let node = node["congestion"], !node.isNull {
+      congestion = self.congestion(node, join(path, "congestion"), queueLimit: queueLimit ?? nil)
+    }
     guard let workers, let time, let perEvent, let queueLimit else { return nil }
     if perEvent == .zero, time.isAlwaysZero {
       report(
@@ -76,7 +90,8 @@ extension ScenarioDecoder {
       return nil
     }
     return WorkersConfiguration(
-      count: workers, serviceTime: time, serviceTimePerEvent: perEvent, queueLimit: queueLimit)
+      count: workers, serviceTime: time, serviceTimePerEvent: perEvent, queueLimit: queueLimit,
+      queueTimeout: queueTimeout, congestion: congestion)
   }
 
   /// A whole number, or `"unlimited"`, which is `.some(nil)`; nil when neither.
@@ -114,7 +129,7 @@ extension ScenarioDecoder {
       }
     }
     guard object(node, path, ScenarioSchema.overload.keys, shortForm: "\"queue\"") != nil else { return nil }
-    if case .workers(let workers) = server, workers.queueLimit == nil {
+    if case .workers(let workers) = server, workers.queueLimit == nil, workers.queueTimeout == nil {
       warn(
         "never answered: the queue is unlimited. Give workers.queueLimit, or write overload: \"queue\"",
         at: node.position, path)
@@ -127,9 +142,13 @@ extension ScenarioDecoder {
     return Overload(status: status, retryAfter: policy)
   }
 
-  private mutating func retryAfter(_ node: PositionedValue, _ path: String) -> RetryAfterPolicy? {
+  mutating func retryAfter(_ node: PositionedValue, _ path: String) -> RetryAfterPolicy? {
     if case .string("none") = node.content { return RetryAfterPolicy.none }
     guard node.members != nil else { return wholeSeconds(node, path).map(RetryAfterPolicy.fixed) }
+    if let backlog = node["backlog"], backlog.members != nil {
+      guard object(node, path, ScenarioSchema.retryAfter.keys.map(\.optional)) != nil else { return nil }
+      return self.backlog(node, join(path, "backlog"))
+    }
     guard object(node, path, ScenarioSchema.retryAfter.keys) != nil else { return nil }
     let from = node["from"].flatMap { wholeSeconds($0, join(path, "from")) }
     let to = node["to"].flatMap { wholeSeconds($0, join(path, "to")) }
@@ -141,148 +160,13 @@ extension ScenarioDecoder {
     return .spread(from: from, to: to)
   }
 
-  private mutating func wholeSeconds(_ node: PositionedValue, _ path: String) -> Span? {
+  mutating func wholeSeconds(_ node: PositionedValue, _ path: String) -> Span? {
     guard let span = span(node, path, in: .zero...Self.longestRetryAfter) else { return nil }
     guard span.microseconds % 1_000_000 == 0 else {
       report("Retry-After is sent in whole seconds, and \(shown(node)) is none", at: node.position, path)
       return nil
     }
     return span
-  }
-
-  // MARK: Incidents
-
-  private mutating func incidents(_ node: PositionedValue, _ path: String, duration: Span?) -> [Incident] {
-    guard case .array(let elements) = node.content else {
-      report("expected a list, found \(describe(node))", at: node.position, path)
-      return []
-    }
-    guard elements.count <= 10_000 else {
-      report("\(elements.count) incidents; at most 10000 are allowed", at: node.position, path)
-      return []
-    }
-    var found: [(incident: Incident, index: Int)] = []
-    for (index, element) in elements.enumerated() {
-      if let incident = incident(element, join(path, "\(index)"), duration: duration) {
-        found.append((incident, index))
-      }
-    }
-    reportOverlaps(found, elements, path)
-    return found.map(\.incident)
-  }
-
-  private mutating func incident(_ node: PositionedValue, _ path: String, duration: Span?) -> Incident? {
-    let common = ScenarioSchema.commonIncidentKeys
-    let name = node["kind"].flatMap {
-      word($0, join(path, "kind"), IncidentName.allCases.map { ($0.rawValue, $0) })
-    }
-    let own: [ScenarioSchema.Key] =
-      switch name {
-      case .outage: ScenarioSchema.outageKeys
-      case .brownout: ScenarioSchema.brownoutKeys
-      case .cdnOutage: []
-      case nil: ScenarioSchema.outageKeys + ScenarioSchema.brownoutKeys.map(\.optional)
-      }
-    guard object(node, path, common + own) != nil else { return nil }
-    let start = node["at"].flatMap { span($0, join(path, "at"), in: .zero...Units.longestSpan) }
-    let length = node["for"].flatMap {
-      span($0, join(path, "for"), in: Span(microseconds: 1)...Units.longestSpan)
-    }
-    var kind: Incident.Kind?
-    switch name {
-    case .outage: kind = outage(node, path)
-    case .brownout: kind = brownout(node, path)
-    case .cdnOutage: kind = .cdnOutage
-    case nil: break
-    }
-    guard let start, let length, let kind else { return nil }
-    let incident = Incident(kind: kind, start: .start + start, duration: length)
-    if let duration {
-      if start >= duration {
-        warn(
-          "starts at \(Units.text(start)), when the run of \(Units.text(duration)) is over: it never happens",
-          at: node.position, path)
-      } else if start + length > duration {
-        warn(
-          "ends at \(Units.text(start + length)), after the run of \(Units.text(duration))",
-          at: node.position, path)
-      }
-    }
-    return incident
-  }
-
-  private mutating func outage(_ node: PositionedValue, _ path: String) -> Incident.Kind? {
-    var status: Int?? = .some(503)
-    if let node = node["status"] {
-      let place = join(path, "status")
-      if case .string("none") = node.content {
-        status = .some(nil)
-      } else {
-        status = count(node, place, in: 100...999, orWord: "none").map { .some($0) }
-        if let code = status ?? nil, (200...299).contains(code) {
-          report(
-            "\(code) accepts the upload, which is no outage; allowed: any other status", at: node.position,
-            place)
-        }
-      }
-    }
-    var policy: RetryAfterPolicy? = RetryAfterPolicy.none
-    if let node = node["retryAfter"] { policy = retryAfter(node, join(path, "retryAfter")) }
-    var keepsWork: Bool? = false
-    if let node = node["keepsWork"] { keepsWork = bool(node, join(path, "keepsWork")) }
-    guard let status, let policy, let keepsWork else { return nil }
-    if status == nil, policy != RetryAfterPolicy.none, let node = node["retryAfter"] {
-      report(
-        "no answer (status: \"none\") cannot carry a Retry-After", at: node.position, join(path, "retryAfter")
-      )
-      return nil
-    }
-    return .outage(status: status, retryAfter: policy, keepsWork: keepsWork)
-  }
-
-  private mutating func brownout(_ node: PositionedValue, _ path: String) -> Incident.Kind? {
-    guard let node = node["factor"] else { return nil }
-    let path = join(path, "factor")
-    guard
-      let parts = share(
-        node, path, in: 1_000...1_000_000, allowed: "0.1% to 100%",
-        more: ". For no capacity at all use kind: \"outage\"")
-    else { return nil }
-    return .brownout(factorPartsPerMillion: parts)
-  }
-
-  private mutating func reportOverlaps(
-    _ found: [(incident: Incident, index: Int)], _ elements: [PositionedValue], _ path: String
-  ) {
-    for name in IncidentName.allCases {
-      let sorted = found.filter { $0.incident.kind.name == name }
-        .sorted { ($0.incident.start, $0.index) < ($1.incident.start, $1.index) }
-      var latest: (incident: Incident, index: Int)?
-      for entry in sorted {
-        if let latest, entry.incident.start < latest.incident.end {
-          report(
-            "overlaps incident \(latest.index) on line \(elements[latest.index].position.line), "
-              + "another \(name.rawValue)",
-            at: elements[entry.index].position, join(path, "\(entry.index)"))
-        }
-        if latest.map({ entry.incident.end > $0.incident.end }) ?? true { latest = entry }
-      }
-    }
-  }
-}
-
-/// `kind` as a scenario writes it.
-enum IncidentName: String, CaseIterable {
-  case outage, brownout, cdnOutage
-}
-
-extension Incident.Kind {
-  var name: IncidentName {
-    switch self {
-    case .outage: .outage
-    case .brownout: .brownout
-    case .cdnOutage: .cdnOutage
-    }
   }
 }
 

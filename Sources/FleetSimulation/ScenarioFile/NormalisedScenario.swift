@@ -55,26 +55,28 @@ extension TAPIConfiguration {
     members.append(
       ("overload", hasUnlimitedQueue && overload == Overload() ? .text("queue") : overload.normalised))
     members.append(("incidents", .list(incidents.map(\.normalised))))
-    return .members(members)
+    return .members(members + rules.normalised)
   }
 }
 
 extension TokenBucketConfiguration {
   fileprivate var normalised: PositionedValue {
-    .members([
-      ("capacity", .text(Units.text(milliPerSecond: capacityMilliRequestsPerSecond))),
-      ("burst", .number("\(burst)")), ("serviceTime", serviceTime.normalised),
-    ])
+    .members(
+      [
+        ("capacity", .text(Units.text(milliPerSecond: capacityMilliRequestsPerSecond))),
+        ("burst", .number("\(burst)")), ("serviceTime", serviceTime.normalised),
+      ] + (costPerEvent == 0 ? [] : [("costPerEvent", .millionths(costPerEvent))]))
   }
 }
 
 extension WorkersConfiguration {
   fileprivate var normalised: PositionedValue {
-    .members([
-      ("count", .number("\(count)")), ("serviceTime", serviceTime.normalised),
-      ("serviceTimePerEvent", .span(serviceTimePerEvent)),
-      ("queueLimit", queueLimit.map { .number("\($0)") } ?? .text("unlimited")),
-    ])
+    .members(
+      [
+        ("count", .number("\(count)")), ("serviceTime", serviceTime.normalised),
+        ("serviceTimePerEvent", .span(serviceTimePerEvent)),
+        ("queueLimit", queueLimit.map { .number("\($0)") } ?? .text("unlimited")),
+      ] + (queueTimeout.map { [("queueTimeout", .span($0))] } ?? []) + (congestion?.normalised ?? []))
   }
 }
 
@@ -85,11 +87,13 @@ extension Overload {
 }
 
 extension RetryAfterPolicy {
-  fileprivate var normalised: PositionedValue {
+  var normalised: PositionedValue {
     switch self {
     case .none: .text("none")
     case .fixed(let span): .span(span)
     case .spread(let from, let to): .members([("from", .span(from)), ("to", .span(to))])
+    case .backlog(let atLeast, let atMost):
+      .members([("backlog", .members([("atLeast", .span(atLeast)), ("atMost", .span(atMost))]))])
     }
   }
 }
@@ -103,9 +107,17 @@ extension Incident {
           ("status", status.map { .number("\($0)") } ?? .text("none")),
           ("retryAfter", retryAfter.normalised),
           ("keepsWork", .bool(keepsWork)),
-        ]
+        ] + (warmUp == .zero ? [] : [("warmUp", .span(warmUp))])
       case .brownout(let parts): [("factor", .text(Units.text(partsPerMillion: parts)))]
-      case .cdnOutage: []
+      case .cdnOutage, .tokenExpiry: []
+      case .errors(let status, let share, let afterWork, let retryAfter):
+        [
+          ("share", .text(Units.text(partsPerMillion: share))), ("status", .number("\(status)")),
+          ("afterWork", .bool(afterWork)), ("retryAfter", retryAfter.normalised),
+        ]
+      case .lostAnswers(let share): [("share", .text(Units.text(partsPerMillion: share)))]
+      case .latency(let added, let factor):
+        [("added", added.normalised), ("factor", .millionths(factor))]
       }
     return .members(
       [("kind", .text(kind.name.rawValue)), ("at", .span(start - .start)), ("for", .span(duration))] + rest)
@@ -131,7 +143,7 @@ extension Distribution {
 
 extension Cohort {
   fileprivate var normalised: PositionedValue {
-    .members([
+    var members: [(String, PositionedValue)] = [
       ("name", .text(name)), ("devices", .number("\(devices)")), ("client", .text(client)),
       ("events", events.normalised(atOnce: eventsAtOnce)), ("spikes", .list(spikes.map(\.normalised))),
       (
@@ -150,7 +162,10 @@ extension Cohort {
         ])
       ),
       ("retries", .text(retries == .gate ? "gate" : "timer")),
-      ("uploadConcurrency", uploadConcurrency == .max ? .text("unlimited") : .number("\(uploadConcurrency)")),
+      (
+        "uploadConcurrency",
+        uploadConcurrency == .max ? .text("unlimited") : .number("\(uploadConcurrency)")
+      ),
       ("flushWhileUploading", .text(ignoresFlushWhileUploading ? "ignored" : "joins")),
       ("timeout", .span(timeout)), ("network", .members([("latency", latency.normalised)])),
       ("settings", PositionedValue(settings.encoded(defaults: settingsDefaults))),
@@ -160,7 +175,9 @@ extension Cohort {
       ("rollout", rollout?.normalised(settingsDefaults) ?? .null),
       ("eventSize", .text(Units.text(bytes: eventBytes))),
       ("requestSize", .text(Units.text(bytes: requestBytes))),
-    ])
+    ]
+    if let writeKey { members.append(("writeKey", .text(writeKey))) }
+    return .members(members)
   }
 }
 

@@ -129,6 +129,11 @@ import UploadRetry
         total.unanswered += row.unanswered
         total.serverQueue += row.serverQueue
         total.answers429 += row.answers429
+        total.keyLimited += row.keyLimited
+        total.shed += row.shed
+        total.unheardAnswers += row.unheardAnswers
+        total.lostAnswers += row.lostAnswers
+        total.deduplicatedEvents += row.deduplicatedEvents
       }
       unconfirmed += record.end.acceptedUnconfirmedEvents
     }
@@ -136,7 +141,7 @@ import UploadRetry
       \TimeSeries.Row.droppedByStatus, \.droppedByRetryLimit, \.droppedByRateLimitRetryLimit, \.droppedByAge,
       \.droppedByOverflow, \.timeouts, \.duplicateEvents, \.acceptedAfterDropEvents, \.unanswered,
       \.serverQueue,
-      \.answers429,
+      \.answers429, \.keyLimited, \.shed, \.unheardAnswers, \.lostAnswers, \.deduplicatedEvents,
     ] { #expect(total[keyPath: path] > 0, "\(path)") }
     #expect(unconfirmed > 0)
   }

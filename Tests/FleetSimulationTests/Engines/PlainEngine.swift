@@ -10,7 +10,7 @@ import TAPIModel
 struct PlainEngine: ~Copyable {
   /// Everything that can happen, in the order of one instant. (Incidents and completions are the server's own and come first.)
   enum Event {
-    case arrival(UploadRequest)
+    case arrival(UploadRequest, retryCount: Int)
     case delivery(Delivery, shard: Int)
     case wakeUp(UInt32, shard: Int)
     case trigger(UInt32, shard: Int)
@@ -90,7 +90,9 @@ struct PlainEngine: ~Copyable {
             tie: (UInt64(shard), UInt64(device), 0, 0), event: event))
       }
       for delivery in outbox.collected.deliveries { deliver(delivery, toShard: shard) }
-      for (ticket, arrival) in outbox.collected.uploads { send(devices.request(ticket, at: arrival)) }
+      for (ticket, arrival) in outbox.collected.uploads {
+        send(devices.request(ticket, at: arrival), retryCount: ticket.retryCount)
+      }
       outbox.collected = .init()
     }
 
@@ -106,7 +108,7 @@ struct PlainEngine: ~Copyable {
           event: .delivery(d, shard: target)))
     }
 
-    mutating func send(_ r: UploadRequest) {
+    mutating func send(_ r: UploadRequest, retryCount: Int) {
       sent.append(r)
       if r.arrival >= end { return }
       // Arrivals of one instant: by a hash of (seed, device, batch, attempt), then device.
@@ -115,7 +117,7 @@ struct PlainEngine: ~Copyable {
       push(
         Entry(
           time: r.arrival, kind: 0, tie: (hash, UInt64(r.device), UInt64(r.firstOrdinal), UInt64(r.attempt)),
-          event: .arrival(r)))
+          event: .arrival(r, retryCount: retryCount)))
     }
   }
 
@@ -160,8 +162,8 @@ struct PlainEngine: ~Copyable {
       }
       guard let entry = agenda.pop() else { break }
       switch entry.event {
-      case .arrival(let request):
-        front.arrive(request, &agenda)
+      case .arrival(let request, let retryCount):
+        front.arrive(request, retryCount: retryCount, &agenda)
       case .delivery(let delivery, let shard):
         shards[shard].handle(delivery, &outbox)
         agenda.take(&outbox, from: shards[shard], shard: shard)

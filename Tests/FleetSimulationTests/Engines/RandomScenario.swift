@@ -11,7 +11,9 @@ struct RandomScenario {
 
   static func scenario(seed: UInt64) -> Scenario {
     var draw = RandomScenario(key: RandomKey(seed: seed))
-    return draw.scenario(seed: seed)
+    var scenario = draw.scenario(seed: seed)
+    draw.drawRules(&scenario)
+    return scenario
   }
 
   /// The same with cohorts for which the engine has its shortest way: re-chunked batches, one upload at a time, events in step
@@ -44,19 +46,20 @@ struct RandomScenario {
           capacityMilliRequestsPerSecond: Int64(max(load * Double(draw.int(80...400)) * 10, 50)),
           burst: Int64(draw.int(1...60))))
     }
+    if draw.chance(25) { draw.drawRules(&scenario) }
     return scenario
   }
 
   private init(key: RandomKey) { self.key = key }
 
-  private mutating func int(_ range: ClosedRange<Int>) -> Int {
+  mutating func int(_ range: ClosedRange<Int>) -> Int {
     drawn += 1
     return Int(key.child(drawn).uniform(Int64(range.lowerBound), through: Int64(range.upperBound)))
   }
 
-  private mutating func chance(_ percent: Int) -> Bool { int(1...100) <= percent }
+  mutating func chance(_ percent: Int) -> Bool { int(1...100) <= percent }
 
-  private mutating func pick<T>(_ choices: [T]) -> T { choices[int(0...choices.count - 1)] }
+  mutating func pick<T>(_ choices: [T]) -> T { choices[int(0...choices.count - 1)] }
 
   private mutating func scenario(seed: UInt64) -> Scenario {
     let duration = Span.seconds(Int64(int(60...400)))

@@ -22,8 +22,8 @@ enum MessageGoldens {
     server bucket: { capacity: '1/s', burst: 1e308 }
       2: tapi.bucket.burst: 1e308 is out of range; allowed: whole numbers from 1 to 1000000000
     server bucket: { capacity: '1/s', brust: 1, serviceTme: 2 }
-      2: tapi.bucket.brust: unknown key; did you mean "burst"? Allowed here: capacity, burst, serviceTime
-      2: tapi.bucket.serviceTme: unknown key; did you mean "serviceTime"? Allowed here: capacity, burst, serviceTime
+      2: tapi.bucket.brust: unknown key; did you mean "burst"? Allowed here: capacity, burst, costPerEvent, serviceTime
+      2: tapi.bucket.serviceTme: unknown key; did you mean "serviceTime"? Allowed here: capacity, burst, costPerEvent, serviceTime
     server bucket: { capacity: '1/s', serviceTime: {} }
       2: tapi.bucket.serviceTime: an empty distribution; write a span like "50ms" or one of constant, uniform, exponential, logNormal
     server bucket: { capacity: '1/s', serviceTime: { constant: '1s', uniform: 1 } }
@@ -84,7 +84,7 @@ enum MessageGoldens {
       2: tapi.incidents.0.at: missing; write for example at: "20m"
       2: tapi.incidents.0.for: missing; write for example for: "10m"
     tapi incidents: [{ kind: 'outrage', at: '1m', for: '1m' }]
-      2: tapi.incidents.0.kind: "outrage" is not known; did you mean "outage"? Allowed: "outage", "brownout", "cdnOutage"
+      2: tapi.incidents.0.kind: "outrage" is not known; did you mean "outage"? Allowed: "outage", "brownout", "cdnOutage", "errors", "lostAnswers", "latency", "tokenExpiry"
     tapi incidents: [{ kind: 'cdnOutage', at: '1m', for: '1m', status: 503 }]
       2: tapi.incidents.0.status: unknown key. Allowed here: kind, at, for
       2: warning: tapi.incidents.0: concerns no device: apps fetch Settings at launch, and none is launched during the run; give the cohort lifecycle: { restarts: "2/day" }, or say at: "0s"
@@ -95,7 +95,7 @@ enum MessageGoldens {
     tapi incidents: [{ kind: 'cdnOutage', at: '1m', for: '1m' }]
       2: warning: tapi.incidents.0: concerns no device: apps fetch Settings at launch, and none is launched during the run; give the cohort lifecycle: { restarts: "2/day" }, or say at: "0s"
     tapi incidents: [{ kind: 'outage', at: '1m', for: '0s', factor: 1 }]
-      2: tapi.incidents.0.factor: unknown key. Allowed here: kind, at, for, status, retryAfter, keepsWork
+      2: tapi.incidents.0.factor: unknown key. Allowed here: kind, at, for, status, retryAfter, keepsWork, warmUp
       2: tapi.incidents.0.for: "0s" is out of range; allowed: 1us to 366d
     tapi incidents: [{ kind: 'outage', at: '1m', for: '1m', status: 200 }]
       2: tapi.incidents.0.status: 200 accepts the upload, which is no outage; allowed: any other status
@@ -145,7 +145,7 @@ enum MessageGoldens {
     top compare: []
       4: compare: expected an object of paths and lists of values, found a list
     top compare: { 'tapi.bukcet.capacity': ['1/s'] }
-      4: compare["tapi.bukcet.capacity"][0]: there is no "bukcet" in tapi; did you mean "bucket"? Allowed there: bucket, workers, overload, incidents
+      4: compare["tapi.bukcet.capacity"][0]: there is no "bukcet" in tapi; did you mean "bucket"? Allowed there: bucket, workers, overload, incidents, keyLimits, retryCountLimit, requestSizeLimit, deduplication, autoscaling
     top compare: { 'tapi.bucket.capacity': ['1/s', '1/s', 5] }
       4: compare["tapi.bucket.capacity"][1]: the same as value 0
       4: compare["tapi.bucket.capacity"][2]: missing unit: write "5/s"
@@ -167,7 +167,7 @@ enum MessageGoldens {
   /// `--set`.
   static let overrides = #"""
     --set tapi.bukcet.capacity=1/s
-      --set: tapi.bukcet.capacity: there is no "bukcet" in tapi; did you mean "bucket"? Allowed there: bucket, workers, overload, incidents
+      --set: tapi.bukcet.capacity: there is no "bukcet" in tapi; did you mean "bucket"? Allowed there: bucket, workers, overload, incidents, keyLimits, retryCountLimit, requestSizeLimit, deduplication, autoscaling
     --set tapi.bucket.capacity=5
       --set: tapi.bucket.capacity: missing unit: write "5/s"
     --set tapi..x=1

@@ -45,6 +45,9 @@ struct MessageTests {
   @Test("about the server", arguments: cases(MessageGoldens.server))
   func server(_ test: Case) { check(test) }
 
+  @Test("about the server's rules", arguments: cases(MessageGoldens.rules))
+  func rules(_ test: Case) { check(test) }
+
   @Test("about a cohort", arguments: cases(MessageGoldens.cohort))
   func cohort(_ test: Case) { check(test) }
 

@@ -12,6 +12,8 @@ struct OpenFleet {
   var serviceTime: Distribution
   /// Requests in the system at most (K); nil: unbounded.
   var systemSize: Int?
+  /// Waiting for longer, a request is shed.
+  var queueTimeout: Span?
   var arrivals: Int
   var seed: UInt64
 
@@ -47,6 +49,15 @@ struct OpenFleet {
     }
   }
 
+  /// The share of requests that are shed.
+  var shedding: Estimate {
+    get throws {
+      Estimate.batchMeans(try run().series, batches: 40) { rows in
+        Double(rows.reduce(0) { $0 + $1.shed }) / Double(rows.reduce(0) { $0 + $1.offered })
+      }
+    }
+  }
+
   private var latency: Span { .milliseconds(200) }
 
   private func run() throws -> RunRecord {
@@ -66,7 +77,8 @@ struct OpenFleet {
         tapi: TAPIConfiguration(
           server: .workers(
             WorkersConfiguration(
-              count: workers, serviceTime: serviceTime, queueLimit: systemSize.map { $0 - workers })),
+              count: workers, serviceTime: serviceTime, queueLimit: systemSize.map { $0 - workers },
+              queueTimeout: queueTimeout)),
           // A full system answers 400: not retried.
           overload: Overload(status: 400)), fleet: [cohort]))
   }
@@ -119,5 +131,12 @@ enum QueueingTheory {
       sum += weight
     }
     return weight / sum
+  }
+
+  /// M/M/1 where a request that has waited for `patience` (in mean service times) is not served: the share of those (Barrer 1957).
+  static func sheddingMM1(utilisation rho: Double, patience: Double, exp: (Double) -> Double) -> Double {
+    let decay = exp(-(1 - rho) * patience)
+    let empty = 1 / (1 + rho * (1 - decay) / (1 - rho) + rho * decay)
+    return empty * rho * decay
   }
 }

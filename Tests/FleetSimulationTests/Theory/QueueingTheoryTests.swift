@@ -71,4 +71,18 @@ import Testing
       within: bound,
       "M/M/4/\(systemSize) at \(rho)")
   }
+
+  @Test(
+    "M/M/1 with a queue time-out: the share of requests shed", arguments: [(0.8, 3.0), (1.5, 2.0)])
+  func shedding(rho: Double, patience: Double) throws {
+    let mean = service(rho)
+    let fleet = OpenFleet(
+      serviceTime: .exponential(mean: mean),
+      queueTimeout: Span(microseconds: Int64(Double(mean.microseconds) * patience)),
+      arrivals: size(1_200_000),
+      seed: Self.seed)
+    check(
+      try fleet.shedding, QueueingTheory.sheddingMM1(utilisation: rho, patience: patience, exp: exp),
+      within: 0.03, "M/M/1 with time-out at \(rho)")
+  }
 }

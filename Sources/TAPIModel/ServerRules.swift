@@ -1,0 +1,96 @@
+import SimulationKernel
+
+/// What a server does beyond admission. All of it is off by default and then costs nothing.
+public struct ServerRules: Sendable, Hashable {
+  /// Limits of single tenants or devices. A request must find room in each one that concerns it.
+  public var keyLimits: [KeyLimit] = []
+  /// A request whose `X-Retry-Count` is this or more is answered 422; nil: none is.
+  public var retryCountLimit: Int?
+  /// Bytes; a larger request is answered 413; nil: none is.
+  public var requestSizeLimit: Int?
+  /// How long after its first acceptance a batch is recognised by its message ids and not stored again; nil: it is stored again.
+  public var deduplicationWindow: Span?
+  public var autoscaling: Autoscaling?
+
+  public init() {}
+}
+
+/// A limit that answers 429 for one tenant (a write key) or one device, whatever the server's own capacity is.
+public struct KeyLimit: Sendable, Hashable {
+  /// The write key that it holds for; nil: every key, each with a bucket of its own.
+  public var key: String?
+  /// Whether each device has a bucket of its own. The n-th devices of all cohorts of a key share one, as the clients of one user
+  /// share a token.
+  public var isPerDevice: Bool
+  /// Thousandths of a request per second. Positive, at most 10^12.
+  public var rateMilliRequestsPerSecond: Int64
+  /// Requests at once, 1 … 10^9.
+  public var burst: Int64
+  public var retryAfter: RetryAfterPolicy
+
+  public init(
+    key: String?, isPerDevice: Bool = false, rateMilliRequestsPerSecond: Int64, burst: Int64,
+    retryAfter: RetryAfterPolicy = .none
+  ) {
+    self.key = key
+    self.isPerDevice = isPerDevice
+    self.rateMilliRequestsPerSecond = rateMilliRequestsPerSecond
+    self.burst = burst
+    self.retryAfter = retryAfter
+  }
+}
+
+/// Capacity that follows utilisation, late.
+///
+/// Every `interval` the utilisation u of the interval gone by is measured. Where it is more than 10 % off the target, capacity is
+/// to become capacity · u / target, within the bounds, and does so `delay` later. An outage looks like idleness to it.
+public struct Autoscaling: Sendable, Hashable {
+  /// Utilisation aimed at, parts per million, 10^4 … 10^6.
+  public var target: Int64
+  /// At least 1 s.
+  public var interval: Span
+  public var delay: Span
+  /// Bounds in parts per million of the configured capacity, which the run starts with; 10^4 … 10^8.
+  public var minimum: Int64
+  public var maximum: Int64
+
+  public init(
+    target: Int64 = 700_000, interval: Span = .seconds(60), delay: Span = .seconds(180),
+    minimum: Int64 = 1_000_000, maximum: Int64 = 2_000_000
+  ) {
+    self.target = target
+    self.interval = interval
+    self.delay = delay
+    self.minimum = minimum
+    self.maximum = maximum
+  }
+}
+
+/// Congestion collapse: work that starts while q requests wait takes (1 + `slowdown` · q / `queue`) times as long.
+public struct Congestion: Sendable, Hashable {
+  /// Parts per million, at most 10^9.
+  public var slowdown: Int64
+  /// At least 1.
+  public var queue: Int
+
+  public init(slowdown: Int64, queue: Int) {
+    self.slowdown = slowdown
+    self.queue = queue
+  }
+}
+
+/// Where uploads come from: what the server can know of a sender, one for each `UploadRequest.shard`.
+public struct UploadSource: Sendable, Hashable {
+  public var writeKey: String
+  /// `UploadRequest.device` of the cohort's first device.
+  public var firstDevice: UInt32
+  public var eventBytes: Int
+  public var requestBytes: Int
+
+  public init(writeKey: String, firstDevice: UInt32 = 0, eventBytes: Int = 0, requestBytes: Int = 0) {
+    self.writeKey = writeKey
+    self.firstDevice = firstDevice
+    self.eventBytes = eventBytes
+    self.requestBytes = requestBytes
+  }
+}

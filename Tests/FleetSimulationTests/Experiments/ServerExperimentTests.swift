@@ -1,0 +1,109 @@
+import FleetMetrics
+import FleetSimulation
+import SimulationKernel
+import TAPIModel
+import Testing
+
+/// Experiments 011, 014 and 015: each claim of their READMEs, by a margin that is gone when the mechanism is.
+@Suite struct ServerExperimentTests {
+  private static let metastable = "011-metastable/scenario.json5"
+  private static let brownout = "tapi.incidents.0.for"
+
+  private func run(
+    _ path: String, _ overrides: [String: String]
+  ) throws -> (record: RunRecord, summary: RunSummary) {
+    let scenario = try ExperimentFiles.decode(path, overrides).scenario
+    let record = try Simulation.run(scenario)
+    let twin = try Simulation.run(scenario.withoutIncidents)
+    return (record, RunAnalysis.summary(of: record, twin: twin, name: "run", seed: scenario.seed))
+  }
+
+  @Test(
+    "011: with the same parameters a fleet is well after a brownout of two minutes, and ill for good after five"
+  )
+  func bothStates() throws {
+    let (well, short) = try run(Self.metastable, [Self.brownout: "2m"])
+    let (ill, long) = try run(Self.metastable, [Self.brownout: "5m"])
+    #expect((short.recoveryTime ?? .max) < 2 * 60_000_000)
+    #expect(long.baselineIsHealthy && long.recoveryTime == nil)
+    // The last ten minutes, half an hour after the cause has gone.
+    func end(_ record: RunRecord, _ column: (TimeSeries.Row) -> Int64) -> Int64 {
+      record.series.rows.suffix(60).reduce(0) { $0 + column($1) }
+    }
+    #expect(end(well, \.unheardAnswers) == 0)
+    #expect(end(ill, \.answers2xx) > 17_000)
+    #expect(end(ill, \.unheardAnswers) > end(ill, \.answers2xx) * 9 / 10)
+    #expect(end(ill, \.offered) > 3 * end(well, \.offered) / 2)
+  }
+
+  @Test(
+    "011: what ends it makes the longest wait in the queue shorter than the clients' patience, or the retries fewer",
+    arguments: [
+      ("fleet.phones.timeout", "20s"), ("tapi.workers.queueLimit", "200"),
+      ("tapi.workers.queueTimeout", "5s"),
+      ("settings.backoffConfig.maxBackoffInterval", "60"), ("tapi.overload.status", "429"),
+      ("fleet.phones.retries", "gate"), ("tapi.autoscaling", "{}"),
+    ])
+  func remedies(path: String, value: String) throws {
+    let (_, summary) = try run(Self.metastable, [Self.brownout: "5m", path: value])
+    #expect((summary.recoveryTime ?? .max) < 11 * 60_000_000)
+  }
+
+  @Test(
+    "011: what leaves the queue's longest wait above the clients' patience does not end it",
+    arguments: [
+      ("fleet.phones.timeout", "5s"), ("tapi.workers.queueLimit", "400"),
+      ("tapi.workers.queueTimeout", "12s"),
+      ("settings.backoffConfig.jitterStrategy", "equal"),
+    ])
+  func noRemedies(path: String, value: String) throws {
+    #expect(try run(Self.metastable, [Self.brownout: "5m", path: value]).summary.recoveryTime == nil)
+  }
+
+  @Test(
+    "014: each device loses what it creates beyond a thousand events: the heavy users most, the light ones nothing"
+  )
+  func overflow() throws {
+    let (record, _) = try run("014-queue-overflow/scenario.json5", [Self.brownout: "6h"])
+    let cohorts = Dictionary(uniqueKeysWithValues: record.cohorts.map { ($0.name, $0) })
+    for (name, perMinute) in [("light", 1.0), ("normal", 6), ("heavy", 20)] {
+      let cohort = try #require(cohorts[name])
+      let expected = max(0, perMinute * 360 - 1_000)
+      let lost = Double(cohort.lostEvents) / Double(cohort.devices)
+      // What a device holds as the outage begins or gathers until it learns of its end: two flush intervals' worth.
+      #expect(abs(lost - expected) < max(perMinute * 20, 1), "\(name): \(lost) against \(expected)")
+      #expect(cohort.droppedByOverflow == cohort.lostEvents)
+      #expect(cohort.devicesThatLostEvents == (expected > 0 ? cohort.devices : 0))
+      // The newest are kept: nothing that is delivered is older than a queue's worth and the way back.
+      let oldest = min(1_000 / perMinute, 360) + 30
+      #expect(Double(cohort.timeToDeliveryMax ?? .max) / 60e6 < oldest)
+    }
+  }
+
+  @Test(
+    "015: recovery takes as long as the spare capacity of the hour needs for half an hour's load: at night little, at the peak much"
+  )
+  func hours() throws {
+    // Batches a second of the whole fleet at its twin, by minute; the backlog drains at what capacity leaves over.
+    let rates = try run("015-production-day/scenario.json5", ["tapi.incidents": "[]"]).record
+    let load = rates.series.rows.map { Double($0.offered) / 60 }
+    func fluid(hour: Int) -> Double {
+      let start = hour * 60
+      var backlog = load[start..<start + 30].reduce(0, +)
+      var minute = start + 30
+      while backlog > 0 {
+        backlog += load[minute] - 20
+        minute += 1
+      }
+      return Double(minute - start - 30)
+    }
+    for (hour, longest) in [(3, 15.0), (20, 120)] {
+      let recovered = try #require(
+        try run("015-production-day/scenario.json5", ["tapi.incidents.0.at": "\(hour)h"]).summary.recoveryTime
+      )
+      let minutes = Double(recovered) / 60e6
+      #expect(minutes > fluid(hour: hour) && minutes < 1.2 * fluid(hour: hour) + 8, "\(hour) h: \(minutes)")
+      #expect(minutes < longest)
+    }
+  }
+}

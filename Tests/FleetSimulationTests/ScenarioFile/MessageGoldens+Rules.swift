@@ -1,0 +1,69 @@
+extension MessageGoldens {
+  /// What a server can do beyond admission.
+  static let rules = #"""
+    tapi keyLimits: [{ key: 'phones', rate: '100/min', burst: 100, retryAfter: '5s' }, { per: 'device', rate: '1/s' }]
+    tapi keyLimits: { rate: '1/s' }
+      2: tapi.keyLimits: expected a list of limits, found an object
+    tapi keyLimits: [{ rate: 5, per: 'user' }]
+      2: tapi.keyLimits.0.per: "user" is not known. Allowed: "key", "device"
+      2: tapi.keyLimits.0.rate: missing unit: write "5/s"
+    tapi keyLimits: [{ key: 'fones', rate: '1/s' }]
+      2: warning: tapi.keyLimits.0.key: no cohort has the writeKey "fones": the limit never applies
+    tapi keyLimits: [{ burst: 0 }]
+      2: tapi.keyLimits.0.rate: missing; write for example rate: "100/min"
+      2: tapi.keyLimits.0.burst: 0 is out of range; allowed: whole numbers from 1 to 1000000000
+    tapi retryCountLimit: 0
+      2: tapi.retryCountLimit: 0 is out of range; allowed: whole numbers from 1 to 8191
+    tapi retryCountLimit: null, requestSizeLimit: null, deduplication: null, autoscaling: null
+    tapi requestSizeLimit: 500
+      2: tapi.requestSizeLimit: missing unit: write "500B"
+    tapi requestSizeLimit: '500KB'
+    tapi deduplication: {}
+      2: tapi.deduplication.window: missing; write for example window: "24h"
+    tapi deduplication: { window: '24h' }
+    tapi autoscaling: {}
+    tapi autoscaling: { target: '0%' }
+      2: tapi.autoscaling.target: "0%" is out of range; allowed: 1% to 100%
+    tapi autoscaling: { minimum: '200%', maximum: '100%' }
+      2: tapi.autoscaling: minimum 200% is above maximum, 100%
+    tapi autoscaling: { interval: '10ms', delay: '2d' }
+      2: tapi.autoscaling.interval: "10ms" is out of range; allowed: 1s to 1d
+      2: tapi.autoscaling.delay: "2d" is out of range; allowed: 0s to 1d
+    server bucket: { capacity: '1/s', costPerEvent: '2' }
+      2: tapi.bucket.costPerEvent: expected a number, found the string "2"; allowed: numbers from 0 to 1000
+    server bucket: { capacity: '1/s', costPerEvent: 1001 }
+      2: tapi.bucket.costPerEvent: 1001 is out of range; allowed: numbers from 0 to 1000
+    server bucket: { capacity: '1/s', costPerEvent: 0.0000001 }
+      2: tapi.bucket.costPerEvent: 0.0000001 is finer than a millionth; allowed: numbers from 0 to 1000
+    server workers: { count: 1, serviceTime: '1s', congestion: { slowdown: 2 } }
+      2: tapi.workers.congestion.queue: needs the length of queue that slows work down so much; write queue: 1000, or give workers a queueLimit
+    server workers: { count: 1, serviceTime: '1s', queueLimit: 100, congestion: { slowdown: 2 } }, overload: { status: 503 }
+    server workers: { count: 1, serviceTime: '1s', queueTimeout: '0s' }
+      2: tapi.workers.queueTimeout: "0s" is out of range; allowed: 1ms to 366d
+    server workers: { count: 1, serviceTime: '1s', queueTimeout: '5s' }, overload: { status: 503 }
+    tapi overload: { retryAfter: { backlog: {} } }
+    tapi overload: { retryAfter: { backlog: { atMost: '1500ms' } } }
+      2: tapi.overload.retryAfter.backlog.atMost: Retry-After is sent in whole seconds, and "1500ms" is none
+    tapi overload: { retryAfter: { backlog: { atLeast: '9s', atMost: '5s' } } }
+      2: tapi.overload.retryAfter.backlog: atLeast 9s is above atMost, 5s
+    tapi overload: { retryAfter: { backlog: {}, from: '5s' } }
+      2: tapi.overload.retryAfter.backlog: from and backlog exclude each other; keep one
+    tapi incidents: [{ kind: 'errors', at: '1m', for: '1m', share: '10%' }]
+    tapi incidents: [{ kind: 'errors', at: '1m', for: '1m', status: 200 }]
+      2: tapi.incidents.0.share: missing; write for example share: "10%"
+      2: tapi.incidents.0.status: 200 is out of range; allowed: whole numbers from 300 to 599
+    tapi incidents: [{ kind: 'lostAnswers', at: '1m', for: '1m', share: '0%' }]
+      2: tapi.incidents.0.share: "0%" is out of range; allowed: 0.0001% to 100%
+    tapi incidents: [{ kind: 'latency', at: '1m', for: '1m' }]
+      2: tapi.incidents.0: slows nothing; write added: "2s", factor: 3, or both
+    tapi incidents: [{ kind: 'latency', at: '1m', for: '1m', added: { exponential: '2s' }, factor: 0.5 }]
+      2: tapi.incidents.0.factor: 0.5 is out of range; allowed: numbers from 1 to 1000
+    tapi incidents: [{ kind: 'tokenExpiry', at: '1m', for: '1m', share: '10%' }]
+      2: tapi.incidents.0.share: unknown key. Allowed here: kind, at, for
+    tapi incidents: [{ kind: 'outage', at: '1m', for: '1m', warmUp: '5m' }]
+    tapi incidents: [{ kind: 'brownout', at: '1m', for: '1m', factor: '50%', warmUp: '5m' }]
+      2: tapi.incidents.0.warmUp: unknown key. Allowed here: kind, at, for, factor
+    cohort +writeKey: 5
+      3: fleet.phones.writeKey: expected a string, found 5
+    """#
+}

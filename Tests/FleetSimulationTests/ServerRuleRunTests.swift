@@ -1,0 +1,143 @@
+import FleetMetrics
+import FleetSimulation
+import SimulationKernel
+import TAPIModel
+import Testing
+
+/// What the server's rules do to whole runs; figures by hand.
+@Suite struct ServerRuleRunTests {
+  /// Devices with an event every `every`, each a batch of its own, sent at once; retries by timer after 10, 20, 40 … s.
+  private func scenario(
+    devices: Int = 1, every: Span, duration: Span, server: TAPIConfiguration.Server,
+    incidents: [Incident] = []
+  ) -> Scenario {
+    var cohort = Cohort(name: "phones", devices: devices, events: .periodic(every: every, phase: .random))
+    cohort.flush = FlushPolicy(count: 1, interval: nil)
+    cohort.retries = .timer
+    cohort.uploadConcurrency = .max
+    cohort.latency = .constant(.milliseconds(50))
+    cohort.settings.backoff.baseBackoffInterval = 10_000_000
+    cohort.settings.backoff.jitter = .none
+    return Scenario(
+      duration: duration, tapi: TAPIConfiguration(server: server, incidents: incidents), fleet: [cohort])
+  }
+
+  private func run(_ scenario: Scenario) throws -> RunSummary {
+    var options = RunOptions()
+    options.checks = true
+    let record = try Simulation.run(scenario, options: options)
+    return RunAnalysis.summary(of: record, twin: record, name: "run", seed: scenario.seed)
+  }
+
+  private var bucket: TAPIConfiguration.Server {
+    .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000_000, burst: 1_000))
+  }
+
+  private func incident(_ kind: Incident.Kind, seconds: Int64) -> Incident {
+    Incident(kind: kind, start: .start, duration: .seconds(seconds))
+  }
+
+  @Test(
+    "A request that its client has given up on still occupies its worker to the end, and nobody hears the answer"
+  )
+  func abandonedWork() throws {
+    var scenario = scenario(
+      devices: 20, every: .seconds(100), duration: .seconds(1_000),
+      server: .workers(WorkersConfiguration(count: 100, serviceTime: .constant(.seconds(5)))))
+    scenario.fleet[0].timeout = .seconds(2)
+    let record = try Simulation.run(scenario)
+    let rows = record.series.rows
+    let served = rows.reduce(0) { $0 + $1.answers2xx }
+    #expect(served > 400)
+    #expect(rows.reduce(0) { $0 + $1.unheardAnswers } == served)
+    #expect(rows.reduce(0) { $0 + $1.timeouts } >= served)
+    // Work that the end of the run cuts off counts up to there: at most the last five seconds of it.
+    let busy = rows.reduce(0) { $0 + $1.busyMicroseconds }
+    #expect(busy >= served * 5_000_000 && busy < (served + 40) * 5_000_000)
+    #expect(rows.reduce(0) { $0 + $1.duplicateEvents } > 0)
+  }
+
+  @Test("D6: what is accepted again within the window is recognised, and what comes later is stored twice")
+  func deduplication() throws {
+    func summary(_ window: Span?) throws -> RunSummary {
+      var scenario = scenario(
+        devices: 50, every: .seconds(1_000), duration: .seconds(300), server: bucket,
+        incidents: [incident(.lostAnswers(share: 1_000_000), seconds: 300)])
+      scenario.fleet[0].timeout = .seconds(1)
+      scenario.fleet[0].events = .periodic(every: .seconds(1_000), phase: .flush)
+      scenario.tapi.rules.deduplicationWindow = window
+      return try run(scenario)
+    }
+    // Events at 0 s, time-outs of 1 s, waits of 10, 20, 40 and 80 s: accepted again 11, 32, 73 and 154 s after the first time.
+    let none = try summary(nil)
+    #expect(none.deliveredEvents == 50 && none.duplicateEvents == 200 && none.deduplicatedEvents == 0)
+    #expect(none.lostAnswers == 250)
+    #expect(try summary(.seconds(10)).deduplicatedEvents == 0)
+    #expect(try summary(.seconds(11)).deduplicatedEvents == 50)
+    #expect(try summary(.seconds(100)).deduplicatedEvents == 150)
+    #expect(try summary(.hours(1)).deduplicatedEvents == 200)
+  }
+
+  @Test("A retry whose X-Retry-Count has reached the server's limit gets 422, and its client drops it")
+  func retryCount() throws {
+    // Tries at 0, 10, 30, 70 and 150 s, counting 0 … 4; the server is back before the last.
+    func summary(_ limit: Int?) throws -> RunSummary {
+      var scenario = scenario(
+        devices: 10, every: .seconds(1_000), duration: .seconds(400), server: bucket,
+        incidents: [incident(.outage(status: 500, retryAfter: .none, keepsWork: true), seconds: 100)])
+      scenario.fleet[0].events = .periodic(every: .seconds(1_000), phase: .flush)
+      scenario.tapi.rules.retryCountLimit = limit
+      return try run(scenario)
+    }
+    #expect(try summary(nil).deliveredEvents == 10)
+    #expect(try summary(5).deliveredEvents == 10)
+    let refused = try summary(4)
+    #expect(refused.deliveredEvents == 0 && refused.droppedByStatus == 10)
+  }
+
+  @Test("One tenant's limit leaves another tenant's uploads alone (S1)")
+  func tenants() throws {
+    func delivered(limited: Bool, key: String) throws -> Int64 {
+      var scenario = scenario(devices: 20, every: .seconds(10), duration: .seconds(300), server: bucket)
+      scenario.fleet.append(scenario.fleet[0])
+      scenario.fleet[1].name = "others"
+      scenario.fleet[1].devices = 30
+      if limited {
+        scenario.tapi.rules.keyLimits = [KeyLimit(key: key, rateMilliRequestsPerSecond: 1, burst: 1)]
+      }
+      return try run(scenario).deliveredEvents
+    }
+    // 300 s at a thousandth of a request per second: each time one batch of the limited tenant, and all of the other's.
+    let all = try delivered(limited: false, key: "")
+    #expect(all > 1_400)
+    #expect(
+      try delivered(limited: true, key: "phones") + delivered(limited: true, key: "others") == all + 2)
+  }
+
+  @Test("cohorts.csv: each cohort's events apart, and together the run's")
+  func cohorts() throws {
+    let record = try Simulation.run(RandomScenario.scenario(seed: 3))
+    let total = record.series.rows.reduce(0) { $0 + $1.createdEvents }
+    #expect(record.cohorts.reduce(0) { $0 + $1.createdEvents } == total)
+    #expect(record.cohorts.reduce(0) { $0 + $1.pendingEvents } == record.end.pendingEvents)
+    #expect(record.cohorts.reduce(0) { $0 + $1.devices } == record.devices)
+    #expect(record.cohorts.reduce(0) { $0 + $1.devicesThatLostEvents } == record.cost.devicesThatLostEvents)
+    #expect(record.cohorts.compactMap(\.timeToDeliveryMax).max() == record.deliveries.maximum)
+  }
+
+  @Test("The capacity column follows a warm-up and the autoscaler")
+  func capacityColumn() throws {
+    var outage = incident(.outage(status: 503, retryAfter: .none, keepsWork: true), seconds: 10)
+    outage.warmUp = .seconds(10)
+    var scenario = scenario(
+      every: .seconds(1_000), duration: .seconds(60),
+      server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 100_000, burst: 100)),
+      incidents: [outage])
+    scenario.tapi.rules.autoscaling = Autoscaling(
+      interval: .seconds(30), delay: .seconds(10), minimum: 250_000, maximum: 1_000_000)
+    let capacity = try Simulation.run(scenario).series.rows.map(\.capacityMilliRequests)
+    #expect(capacity[9] == 0)
+    #expect(capacity[10] == 5_000 && capacity[15] == 55_000 && capacity[20] == 100_000)
+    #expect(capacity[39] == 100_000 && capacity[40] == 25_000)
+  }
+}

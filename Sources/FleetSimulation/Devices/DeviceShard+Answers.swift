@@ -56,7 +56,7 @@ extension DeviceShard {
         return
       }
       count(1, .timeouts, at: delivery.due)
-      batches[batch].flags.insert(.unknownOutcome)
+      if delivery.status != Delivery.notSent { noteUnknownOutcome(batch, at: delivery.due) }
       fail(.noStatus, delivery, &sink)
     }
   }
@@ -118,13 +118,17 @@ extension DeviceShard {
 
   /// The client learns that its upload failed: the machine decides, the device does it.
   @inline(never)
-  private mutating func fail(
+  mutating func fail(
     _ response: UploadResponse, _ delivery: Delivery, _ sink: inout Outbox
   ) {
     let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
     let record = self[device]
     let ordinal = batches[batch].firstOrdinal
     endUpload(response, delivery)
+    if plan.pointee.splitsOn413, delivery.status == 413, split(batch, device, at: now) {
+      continueLoop(device, from: loopCursor(device, behind: ordinal), at: now, &sink)
+      return
+    }
     let outcome = decide(response, batch, device, at: now)
     if outcome != .delivered { record.pointee.flags.insert(.loopHadFailure) }
     switch outcome {

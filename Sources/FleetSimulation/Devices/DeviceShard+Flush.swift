@@ -22,7 +22,7 @@ extension DeviceShard {
     let created = takeCreated(device, by: now)
     let record = self[device]
     if record.pointee.oldest == 0, created.count &- 1 < plan.pointee.quickEvents,
-      record.pointee.flags.isDisjoint(with: [.looping, .idleWithBatches]),
+      record.pointee.flags.isDisjoint(with: [.looping, .idleWithBatches, .offline]),
       record.pointee.gate.isReady(at: now.microseconds),
       tracedDevice == .max
     {

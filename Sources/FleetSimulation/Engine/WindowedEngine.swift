@@ -90,7 +90,9 @@ struct WindowedEngine: ~Copyable {
   /// No answer and no upload takes less; no client is less patient. At most 2^19 µs, which a timer word can hold.
   static func lookAhead(_ scenario: Scenario, asked: Span?) -> Span {
     var width = Span(microseconds: 1 << 19)
-    for cohort in scenario.fleet { width = min(width, cohort.latency.minimum, cohort.timeout) }
+    for cohort in scenario.fleet {
+      width = min(width, cohort.latency.minimum, cohort.timeout, cohort.connectTimeout ?? cohort.timeout)
+    }
     if let asked { width = min(width, asked) }
     return max(width, Span(microseconds: 1))
   }

@@ -112,7 +112,7 @@ extension Incident {
 }
 
 extension Distribution {
-  fileprivate var normalised: PositionedValue {
+  var normalised: PositionedValue {
     switch self {
     case .constant(let span): .span(span)
     case .uniform(let low, let high): .members([("uniform", .list([.span(low), .span(high)]))])
@@ -146,12 +146,16 @@ extension Cohort {
         .members([
           ("mode", .text(queue.mode == .files ? "files" : "rebatch")), ("limit", .number("\(queue.limit)")),
           ("maximumBatchEvents", .number("\(queue.maximumBatchEvents)")),
+          ("maximumBatchSize", queue.maximumBatchBytes.map { .text(Units.text(bytes: $0)) } ?? .null),
+          ("splitOn413", .bool(queue.splitsOn413)),
         ])
       ),
       ("retries", .text(retries == .gate ? "gate" : "timer")),
       ("uploadConcurrency", uploadConcurrency == .max ? .text("unlimited") : .number("\(uploadConcurrency)")),
       ("flushWhileUploading", .text(ignoresFlushWhileUploading ? "ignored" : "joins")),
-      ("timeout", .span(timeout)), ("network", .members([("latency", latency.normalised)])),
+      ("timeout", normalisedTimeout),
+      ("network", .members([("latency", latency.normalised)] + link.normalised)),
+      ("connectivity", connectivity?.normalised ?? .null),
       ("settings", PositionedValue(settings.encoded())), ("policy", policy.normalised),
       ("lifecycle", lifecycle?.normalised ?? .null), ("rollout", rollout?.normalised ?? .null),
       ("eventSize", .text(Units.text(bytes: eventBytes))),

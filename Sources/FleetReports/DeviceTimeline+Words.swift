@@ -57,14 +57,14 @@ extension DeviceTimeline {
     case .limit(.age): "its retries have gone on for too long"
     case .overflow: "the queue was full"
     }
+  }
 
-    static func words(_ place: DeviceTrace.LossOnTheWay) -> String {
-      switch place {
-      case .request: "the request gets lost"
-      case .answer: "the answer will get lost"
-      case .noConnection: "no connection in time"
-      case .tooSlow: "too large for this link within the time-out"
-      }
+  static func words(_ place: DeviceTrace.LossOnTheWay) -> String {
+    switch place {
+    case .request: "the request gets lost"
+    case .answer: "the answer will get lost"
+    case .noConnection: "no connection in time"
+    case .tooSlow: "too large for this link within the time-out"
     }
   }
 

@@ -28,7 +28,8 @@ struct ConnectivityTests {
       let rows = try fleet.run().series.rows
       // A row's number is binomial; rows some minutes apart are nearly independent.
       let average = Double(rows.reduce(0) { $0 + $1.offlineDevices }) / 60
-      #expect(abs(average - mean) < 15 / 20.0.squareRoot() * 4, "\(online) \(average)")
+      let tolerance = 4 * 15 / 20.0.squareRoot()
+      #expect(abs(average - mean) < tolerance, "\(online) \(average)")
       #expect(abs(Double(rows[0].offlineDevices) - mean) < 4 * 15, "\(online) \(rows[0].offlineDevices)")
     }
   }

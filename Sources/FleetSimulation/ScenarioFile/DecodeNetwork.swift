@@ -85,7 +85,7 @@ extension ScenarioDecoder {
     guard cohort.queue.splitsOn413, cohort.queue.mode == .rebatch else { return }
     report(
       "batches are cut for good, so that the queue's mode must be \"files\"",
-      at: (node["queue"]?["splitOn413"] ?? node).position, join(path, "queue.splitOn413"))
+      at: (node["queue"]?["splitOn413"] ?? node).position, join(join(path, "queue"), "splitOn413"))
   }
 
   // MARK: Online and offline

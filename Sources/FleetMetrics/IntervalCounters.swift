@@ -46,6 +46,7 @@ public enum DeviceCounter: Int, CaseIterable, Sendable {
   case refusedByGate, blockedEvents, heldLoops, throttledRequests, credentialRefreshes, statusQueries
   case breakerOpenings, breakerOpenMicroseconds
   case deduplicatedEvents
+  case offlineChange, lostRequests, lostOnTheWayBack, unknownOutcomes
 }
 
 /// What the server's side counts.

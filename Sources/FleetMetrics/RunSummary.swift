@@ -45,6 +45,9 @@ public struct RunSummary: Sendable, Hashable {
   public var lostAnswers: Int64 = 0
   /// Of the duplicate events: recognised by the server and not stored again.
   public var deduplicatedEvents: Int64 = 0
+  public var networkLostRequests: Int64 = 0
+  public var networkLostAnswers: Int64 = 0
+  public var unknownOutcomes: Int64 = 0
   public var pendingEvents: Int64 = 0
   public var acceptedUnconfirmedEvents: Int64 = 0
   /// Dropped, and not accepted after all.

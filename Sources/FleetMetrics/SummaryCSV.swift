@@ -2,7 +2,7 @@
 public enum SummaryCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<RunSummary>] =
-    totals + load + recovery + delivery + cost + censoring + gates + serverRules
+    totals + load + recovery + delivery + cost + censoring + gates + serverRules + world
 
   private static let totals: [CSVColumn<RunSummary>] = [
     .init("run", "", "Name of the variant.") { .text($0.run) },
@@ -193,6 +193,21 @@ public enum SummaryCSV {
       "Of the attempts: questions whether an upload of unknown outcome was applied, before it is sent again."
     ) {
       .integer($0.statusQueries)
+    },
+  ]
+
+  private static let world: [CSVColumn<RunSummary>] = [
+    .init("network_lost_requests", "requests", "Requests that the network lost on their way to the server.") {
+      .integer($0.networkLostRequests)
+    },
+    .init("network_lost_answers", "answers", "Uploads whose answer, if there was one, the network lost.") {
+      .integer($0.networkLostAnswers)
+    },
+    .init(
+      "unknown_outcomes", "requests",
+      "Uploads that ended while the client could not know whether the server had got them."
+    ) {
+      .integer($0.unknownOutcomes)
     },
   ]
 

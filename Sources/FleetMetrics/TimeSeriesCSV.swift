@@ -10,7 +10,7 @@ public enum TimeSeriesCSV {
   }
 
   /// The file's columns in order.
-  public static let columns: [CSVColumn<Interval>] = basic + gates + serverRules
+  public static let columns: [CSVColumn<Interval>] = basic + gates + serverRules + world
 
   private static let basic: [CSVColumn<Interval>] = [
     .init("time_s", "s", "Start of the interval, since the start of the run.") { .seconds($0.start) },
@@ -155,6 +155,24 @@ public enum TimeSeriesCSV {
     },
     .init("breaker_openings", "1", "Times that a device's circuit breaker opened.") {
       .integer($0.row.breakerOpenings)
+    },
+  ]
+
+  private static let world: [CSVColumn<Interval>] = [
+    .init("offline_devices", "devices", "Devices without a network, at the interval's end.") {
+      .integer($0.row.offlineDevices)
+    },
+    .init("network_lost_requests", "requests", "Requests that the network lost on their way to the server.") {
+      .integer($0.row.lostRequests)
+    },
+    .init("network_lost_answers", "answers", "Uploads whose answer, if there is one, the network loses.") {
+      .integer($0.row.lostOnTheWayBack)
+    },
+    .init(
+      "unknown_outcomes", "requests",
+      "Uploads that ended while the client could not know whether the server had got them."
+    ) {
+      .integer($0.row.unknownOutcomes)
     },
   ]
 

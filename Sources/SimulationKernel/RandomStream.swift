@@ -27,6 +27,8 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case rollout = 11
   /// Whether and when a device takes part in a spike.
   case spike = 20
+  /// When a device is offline.
+  case connectivity = 21
   /// Whether an incident makes the server answer one attempt with an error.
   case serverError = 24
   /// Whether the answer to one accepted attempt gets lost.

@@ -13,7 +13,7 @@ extension DeviceShard {
     let plan = plan.pointee
     return plan.isRebatch && !plan.keepsLoopState && !plan.checks && plan.wakesByTimer
       && plan.constantLatency.up > 0 && Int64(plan.constantLatency.up) <= plan.timeout
-      && tracedDevice == .max && !plan.tellsRetryCount
+      && tracedDevice == .max && !plan.tellsRetryCount && !plan.hasWorld && !plan.hasFaultyLink
   }
 
   /// An answer at `now` other than 2xx, for a device with nothing else due.

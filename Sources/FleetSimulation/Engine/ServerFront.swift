@@ -215,9 +215,11 @@ package struct ServerFront: ~Copyable {
     _ sink: inout some DeliverySink & ~Copyable
   ) {
     let deadline = deadline(request)
+    let isLost = request.downlink == .max
     let downlink =
-      answer.delay == 0 ? request.downlink : UInt32(clamping: Int64(request.downlink) + answer.delay)
-    let due = answer.at + Span(microseconds: Int64(downlink))
+      answer.delay == 0 || isLost
+      ? request.downlink : UInt32(clamping: min(Int64(UInt32.max) - 1, Int64(request.downlink) + answer.delay))
+    let due = isLost ? .never : answer.at + Span(microseconds: Int64(downlink))
     let shard = Int(request.shard)
     if due <= deadline {
       var delivery = delivery(.answer, request, due: due)

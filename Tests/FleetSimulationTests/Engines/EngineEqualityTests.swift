@@ -134,6 +134,10 @@ import UploadRetry
         total.unheardAnswers += row.unheardAnswers
         total.lostAnswers += row.lostAnswers
         total.deduplicatedEvents += row.deduplicatedEvents
+        total.lostRequests += row.lostRequests
+        total.lostOnTheWayBack += row.lostOnTheWayBack
+        total.unknownOutcomes += row.unknownOutcomes
+        total.offlineDevices += row.offlineDevices
       }
       unconfirmed += record.end.acceptedUnconfirmedEvents
     }
@@ -142,6 +146,7 @@ import UploadRetry
       \.droppedByOverflow, \.timeouts, \.duplicateEvents, \.acceptedAfterDropEvents, \.unanswered,
       \.serverQueue,
       \.answers429, \.keyLimited, \.shed, \.unheardAnswers, \.lostAnswers, \.deduplicatedEvents,
+      \.answers429, \.lostRequests, \.lostOnTheWayBack, \.unknownOutcomes, \.offlineDevices,
     ] { #expect(total[keyPath: path] > 0, "\(path)") }
     #expect(unconfirmed > 0)
   }

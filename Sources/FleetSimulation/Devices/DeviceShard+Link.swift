@@ -89,7 +89,7 @@ extension DeviceShard {
     let (kept, first) = ((events &+ 1) / 2, batches[batch].firstOrdinal)
     let (time, ordinal) = skip(kept, from: first, at: batches[batch].firstTime, device)
     let other = batches.allocate(
-      firstOrdinal: ordinal, firstTime: time, events: UInt16(truncatingIfNeeded: events &- kept))
+      for: device, firstOrdinal: ordinal, firstTime: time, events: UInt16(truncatingIfNeeded: events &- kept))
     batches[batch].events = UInt16(truncatingIfNeeded: kept)
     batches[batch].flags.remove([.hasRetryState, .atTriggersOnly])
     let newer = batches[batch].newer

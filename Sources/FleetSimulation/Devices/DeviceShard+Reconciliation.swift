@@ -46,7 +46,8 @@ extension DeviceShard {
       gatesSay(device, at: now) == .allowed, gatesLetLeave(batch, device, at: now) == .leaves
     {
       if isTraced(device) { note(tracedSend(batch, 0), device, at: now) }
-      send(batch, device, at: now, &sink)
+      let state = plan.pointee.isRebatch ? record.pointee.clientRetry : batches.retryState(batch)
+      send(batch, device, retryCount: state.failureCount, at: now, &sink)
     } else {
       insertReady(batch, device)
     }

@@ -52,7 +52,7 @@ struct ReplicatedVerdictWording {
   }
 
   private var decision: String {
-    if metrics.variants.count == 1 { return single(0) + "." }
+    if metrics.variants.count == 1 { return "\(name(0)): \(single(0))." }
     if areAllAlike {
       return
         "all variants gave the same figures with every seed: in this scenario nothing ever used what differs between them."
@@ -82,7 +82,9 @@ struct ReplicatedVerdictWording {
   }
 
   private func equal(before index: Int) -> String {
-    let settled = headline.prefix { $0 != index }.map { metrics.metrics[$0].title }
+    let settled = headline.prefix { $0 != index }.filter { earlier in
+      ranking.best.allSatisfy { metrics.sample(earlier, variant: $0).count > 0 }
+    }.map { metrics.metrics[$0].title }
     return settled.isEmpty ? "" : ", with nothing that decides in \(VerdictWording.list(settled))"
   }
 

@@ -105,7 +105,7 @@ enum VerdictWording {
 
   static func capitalised(_ sentence: String) -> String {
     // A variant's name stays as it is written.
-    for opening in ["the ", "this ", "no ", "with "] where sentence.hasPrefix(opening) {
+    for opening in ["the ", "this ", "no ", "with ", "all variants "] where sentence.hasPrefix(opening) {
       return sentence.prefix(1).uppercased() + sentence.dropFirst()
     }
     return sentence

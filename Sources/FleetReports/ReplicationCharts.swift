@@ -62,7 +62,11 @@ struct ReplicationCharts {
   private func notes(_ metric: String, _ variant: Int, _ text: (String) -> String) -> [String] {
     guard let index = comparison.metrics.metrics.firstIndex(where: { $0.name == metric }) else { return [] }
     let value = ReplicationText.mean(comparison.metrics, index, variant)
-    return value == "–" ? [] : [value == "never" ? "never recovered" : text(value)]
+    if value == "–" { return [] }
+    let note = value == "never" ? "never recovered" : text(value)
+    // Beside a strip there is room for some 26 letters.
+    guard note.count > 26, let range = note.range(of: " ± ") else { return [note] }
+    return [String(note[..<range.lowerBound]), "± " + note[range.upperBound...]]
   }
 
   private func chart(_ label: String, limit: Double, unit: String, envelopes: [Envelope]) -> StripChart {
@@ -116,7 +120,7 @@ struct ReplicationCharts {
         times: Double(range.lowerBound) * width - end...Double(range.upperBound) * width - end,
         ink: .series(i), style: .band, dash: Theme.dash(i))
       return OverlayChart.Line(
-        name: curve.name, line: line, note: notes(MetricCatalogue.recovery, i) { $0 }.first ?? "")
+        name: curve.name, line: line, note: notes(MetricCatalogue.recovery, i) { $0 }.joined(separator: " "))
     }
     let highest = lines.map(\.line.envelope.maximum).max() ?? 0
     return OverlayChart(

@@ -158,6 +158,36 @@ struct ReplicationTests {
     #expect(text.contains("(seeds 1 to 20, the same for every variant)"))
   }
 
+  @Test("a difference that matters decides, and the sentence says by how much and how surely")
+  func decided() throws {
+    let variants = [variant("a", effect: 1), variant("b", effect: 400)]
+    let engine = Engine()
+    let found = try Replications.run(
+      variants, plan: ReplicationPlan(firstSeed: 1, count: 20), options: .init(), workers: 2, control: .init()
+    ) { scenario, _, _ in try engine.record(scenario) }
+    let text = ReplicatedVerdict.text(found)
+    // 399 attempts of one device in 200 s are 172,368 a day, in every pair.
+    #expect(text.hasPrefix("a brings the fleet back best: it needs "), "\(text)")
+    #expect(
+      text.contains(" attempts per device and day, b (next) 172,368 more, with nothing that decides in"))
+  }
+
+  @Test("variants that no seed tells apart are said to be the same, and one variant is only described")
+  func same() throws {
+    func verdict(_ variants: [Variant]) throws -> String {
+      let engine = Engine()
+      return ReplicatedVerdict.text(
+        try Replications.run(
+          variants, plan: ReplicationPlan(firstSeed: 1, count: 5), options: .init(), workers: 2,
+          control: .init()
+        ) { scenario, _, _ in try engine.record(scenario) })
+    }
+    #expect(
+      try verdict([variant("a", effect: 1), variant("b", effect: 1)])
+        .hasPrefix("All variants gave the same figures with every seed"))
+    #expect(try verdict([variant("alone", effect: 1)]).hasPrefix("alone: events lost 0, recovered in "))
+  }
+
   @Test("a curve's band holds the mean of the runs and narrows with their number")
   func curves() throws {
     let few = try run(ReplicationPlan(firstSeed: 1, count: 5)).curves[0]

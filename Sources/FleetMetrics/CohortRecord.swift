@@ -13,6 +13,7 @@ public struct CohortRecord: Sendable, Hashable {
   public var droppedByRateLimitRetryLimit: Int64 = 0
   public var droppedByAge: Int64 = 0
   public var droppedByOverflow: Int64 = 0
+  public var refusedByGate: Int64 = 0
   public var devicesThatLostEvents: Int64 = 0
   /// Of the delivered events, microseconds; nil where there is none.
   public var timeToDeliveryP50: Int64?
@@ -27,7 +28,7 @@ public struct CohortRecord: Sendable, Hashable {
   /// Dropped, and not accepted after all.
   public var lostEvents: Int64 {
     droppedByStatus + droppedByRetryLimit + droppedByRateLimitRetryLimit + droppedByAge + droppedByOverflow
-      - acceptedAfterDropEvents
+      + refusedByGate - acceptedAfterDropEvents
   }
 
   /// Neither accepted nor dropped when the run ended.
@@ -45,6 +46,7 @@ public struct CohortRecord: Sendable, Hashable {
       droppedByRateLimitRetryLimit += counters[row, .droppedByRateLimitRetryLimit]
       droppedByAge += counters[row, .droppedByAge]
       droppedByOverflow += counters[row, .droppedByOverflow]
+      refusedByGate += counters[row, .refusedByGate]
     }
   }
 
@@ -103,6 +105,10 @@ public enum CohortCSV {
     .init("time_to_delivery_p99_s", "s", "The same, 99th percentile.") { .seconds($0.timeToDeliveryP99) },
     .init("time_to_delivery_max_s", "s", "The same, largest value, exact.") {
       .seconds($0.timeToDeliveryMax)
+    },
+    .init("refused_by_gate_events", "events", "Events dropped because a gate refused them (failure window).")
+    {
+      .integer($0.refusedByGate)
     },
   ]
 

@@ -103,7 +103,8 @@ public enum TimeSeriesCSV {
       .integer($0.row.settledOldEvents)
     },
     .init(
-      "backlog_events", "events", "Events created and neither accepted, dropped nor blocked, at the interval's end."
+      "backlog_events", "events",
+      "Events created and neither accepted, dropped nor blocked, at the interval's end."
     ) {
       .integer($0.row.backlogEvents)
     },

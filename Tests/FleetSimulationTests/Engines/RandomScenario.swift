@@ -101,7 +101,8 @@ struct RandomScenario {
       let kind: Incident.Kind =
         chance(60)
         ? .outage(
-          status: pick([503, 500, 429, 404, 401, 413, nil, nil]), retryAfter: pick([.none, .fixed(.seconds(7))]),
+          status: pick([503, 500, 429, 404, 401, 413, nil, nil]),
+          retryAfter: pick([.none, .fixed(.seconds(7))]),
           keepsWork: chance(50))
         : .brownout(factorPartsPerMillion: Int64(int(0...2_000_000)))
       incidents.append(Incident(kind: kind, start: time, duration: length))

@@ -99,8 +99,8 @@ package struct TuneReport {
       ),
       (
         "Holds",
-        "A setting is recommended only if its score is in no scenario more than 5 % above today's, and if no more of its "
-          + "runs than today's fail to recover or break a constraint."
+        "A setting is recommended only if in each scenario its runs recover and keep the constraints more often than today's, or "
+          + "as often with a score at most 5 % above today's."
       ),
       (
         "Pareto front",

@@ -8,8 +8,8 @@ extension CommandSpecification {
       "Races candidates against today's Settings (the scenarios' own, or --settings) under the same seeds: some are spread "
         + "over the search space, others lie round the best so far; the worse ones stop early, a few finalists get all "
         + "seeds. The score is the geometric mean of the objectives divided by today's. Recommended is the best "
-        + "finalist whose score is in no scenario more than 5 % above today's and that recovers and keeps the constraints no "
-        + "less often. Then each changed key is put back to see what it buys; one that makes no difference stays as it is. "
+        + "finalist that in each scenario recovers and keeps the constraints more often than today's, or as often with a "
+        + "score at most 5 % worse. Then each changed key is put back to see what it buys; one that makes no difference stays as it is. "
         + "The verdict's figures are from as many fresh seeds.",
       "With --out it writes settings.json (as the CDN serves it), settings-document.json (the document's shape), "
         + "pareto.csv, pareto.svg, report.html and run.json. Every run is kept in the journal: a search that was killed "

@@ -106,15 +106,23 @@ package struct Standing: Sendable {
   /// Share of runs that did not recover or broke a constraint.
   package var violations: Double
 
+  /// The same for each scenario, less today's share.
+  package var violationsAgainstToday: [Double]
+
   /// What the race orders by, after `violations`: the score, and five times what a scenario loses beyond the tolerance.
-  package var cost: Double {
-    let limit = DeterministicMath.log(TuneStudy.tolerance)
-    return score + 5 * scenarioScores.reduce(0) { $0 + max(0, $1 - limit) }
+  package var cost: Double { score + 5 * losses.reduce(0, +) }
+
+  /// Whether it is in no scenario worse than today's: it recovers and keeps the constraints more often, or as often and with
+  /// a score within the tolerance.
+  package var holdsEverywhere: Bool {
+    losses.allSatisfy { $0 == 0 } && violationsAgainstToday.allSatisfy { $0 <= 0 }
   }
 
-  /// Whether it is in no scenario worse than today's by more than the tolerance.
-  package var holdsEverywhere: Bool {
-    scenarioScores.allSatisfy { $0 <= DeterministicMath.log(TuneStudy.tolerance) }
+  /// What each scenario loses beyond the tolerance, as ln of the score. Nothing where it recovers more often: not to recover
+  /// costs few attempts.
+  private var losses: [Double] {
+    let limit = DeterministicMath.log(TuneStudy.tolerance)
+    return zip(scenarioScores, violationsAgainstToday).map { $1 < 0 ? 0 : max(0, $0 - limit) }
   }
 
   /// 1 is as today; 0.5 half of it.
@@ -161,10 +169,13 @@ extension Standing {
     logRatioBySeed = objectives.indices.map { o in
       (0..<seeds).map { k in mean(ratios.map { $0[o][k] }) }
     }
-    let all = trials.flatMap(\.self)
-    let bad = all.count { trial in
-      !trial.recovered || study.constraints.contains { !$0.isKept(by: trial) }
+    func bad(_ trials: [Trial]) -> Double {
+      mean(
+        trials.map { trial in
+          !trial.recovered || study.constraints.contains { !$0.isKept(by: trial) } ? 1 : 0
+        })
     }
-    violations = all.isEmpty ? 0 : Double(bad) / Double(all.count)
+    violations = mean(trials.map(bad))
+    violationsAgainstToday = zip(trials, today).map { bad($0) - bad($1) }
   }
 }

@@ -43,6 +43,7 @@ public enum DeviceCounter: Int, CaseIterable, Sendable {
   case timeouts, settledOldEvents, acceptedBatches, duplicateBatches
   case timeToDeliverySum, launches
   case sealedBatches, settledBatches, devicesWaitingChange, inFlightChange
+  case offlineChange, lostRequests, lostOnTheWayBack, unknownOutcomes
 }
 
 /// What the server's side counts.

@@ -50,6 +50,9 @@ public enum RunAnalysis {
       summary.createdEvents += row.createdEvents
       summary.deliveredEvents += row.deliveredEvents
       summary.duplicateEvents += row.duplicateEvents
+      summary.networkLostRequests += row.lostRequests
+      summary.networkLostAnswers += row.lostOnTheWayBack
+      summary.unknownOutcomes += row.unknownOutcomes
       summary.acceptedAfterDropEvents += row.acceptedAfterDropEvents
       summary.droppedByStatus += row.droppedByStatus
       summary.droppedByRetryLimit += row.droppedByRetryLimit

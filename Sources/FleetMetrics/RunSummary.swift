@@ -26,6 +26,9 @@ public struct RunSummary: Sendable, Hashable {
   public var droppedByRateLimitRetryLimit: Int64 = 0
   public var droppedByAge: Int64 = 0
   public var droppedByOverflow: Int64 = 0
+  public var networkLostRequests: Int64 = 0
+  public var networkLostAnswers: Int64 = 0
+  public var unknownOutcomes: Int64 = 0
   public var pendingEvents: Int64 = 0
   public var acceptedUnconfirmedEvents: Int64 = 0
   /// Dropped, and not accepted after all.

@@ -2,7 +2,7 @@
 public enum SummaryCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<RunSummary>] =
-    totals + load + recovery + delivery + cost + censoring
+    totals + load + recovery + delivery + cost + censoring + world
 
   private static let totals: [CSVColumn<RunSummary>] = [
     .init("run", "", "Name of the variant.") { .text($0.run) },
@@ -162,6 +162,21 @@ public enum SummaryCSV {
       "recovery_horizon_s", "s",
       "From the last incident's end to the end of the run: how long recovery could be watched; empty without an incident."
     ) { .seconds($0.recoveryHorizon) }
+  ]
+
+  private static let world: [CSVColumn<RunSummary>] = [
+    .init("network_lost_requests", "requests", "Requests that the network lost on their way to the server.") {
+      .integer($0.networkLostRequests)
+    },
+    .init("network_lost_answers", "answers", "Uploads whose answer, if there was one, the network lost.") {
+      .integer($0.networkLostAnswers)
+    },
+    .init(
+      "unknown_outcomes", "requests",
+      "Uploads that ended while the client could not know whether the server had got them."
+    ) {
+      .integer($0.unknownOutcomes)
+    },
   ]
 
   /// The whole file, a row per summary in the order given.

@@ -63,6 +63,12 @@ public struct TimeSeries: Sendable, Hashable {
     /// Of the events created before the end of the last incident: how many were delivered or dropped in this interval.
     public var settledOldEvents: Int64 = 0
 
+    /// Requests that the network lost, and answers that it lost on their way back.
+    public var lostRequests: Int64 = 0
+    public var lostOnTheWayBack: Int64 = 0
+    /// Uploads that ended while the client could not know whether the server had got them.
+    public var unknownOutcomes: Int64 = 0
+
     // Gauges at the end of the interval.
     /// Events created and neither accepted nor dropped.
     public var backlogEvents: Int64 = 0
@@ -72,6 +78,8 @@ public struct TimeSeries: Sendable, Hashable {
     public var devicesWaiting: Int64 = 0
     /// Uploads that a client has sent and waits for.
     public var inFlight: Int64 = 0
+    /// Devices without a network.
+    public var offlineDevices: Int64 = 0
 
     // Time to delivery of the events first accepted in this interval, microseconds; nil where there was none.
     /// Sum over those events, microseconds; 0 where there was none.

@@ -76,12 +76,23 @@ package struct ChromeTrace {
         case .interval: "flush: interval"
         case .launch: "flush: launch"
         case .spike: "flush: spike"
+        case .reconnect: "flush: online again"
         case .wakeUp: "timer"
         }
       instant(name, Track.triggers, now, [("new_events", "\(newEvents)")])
     case .sealed(let batch, let count):
       instant("seal \(names[batch])", Track.triggers, now, [("events", "\(count)")])
     case .heldBack: instant("held back", Track.triggers, now, [])
+    case .heldBackOffline: instant("held back: offline", Track.triggers, now, [])
+    case .wentOffline(let cutOff): instant("offline", Track.triggers, now, [("uploads_cut_off", "\(cutOff)")])
+    case .cameOnline: instant("online", Track.triggers, now, [])
+    case .lost(let batch, let attempt, let place):
+      instant(
+        "lost: \(DeviceTimeline.words(place))", Track.triggers, now,
+        [("batch", names[batch].asJSON), ("attempt", "\(attempt)")])
+    case .split(let batch, let count, let other):
+      instant(
+        "split \(names[batch])", Track.triggers, now, [("events", "\(count)"), ("into", names[other].asJSON)])
     case .alreadyUploading(let joins):
       instant(joins ? "joins the running loop" : "ignored", Track.triggers, now, [])
     case .sent(let batch, let count, let attempt, let retryCount):

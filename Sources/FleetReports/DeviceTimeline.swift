@@ -24,6 +24,7 @@ package struct DeviceTimeline {
   /// Batches that wait for a backoff, and until when.
   private var backoffs: [Int: Int64] = [:]
   private var waitUntil: Int64 = 0
+  private var isOffline = false
   private var queue = 0
 
   /// A wait is told in a line of its own from this length on, microseconds.
@@ -147,6 +148,8 @@ extension DeviceTimeline {
     let waits: String
     if let open = sentAt.keys.min(by: { ($0.batch, $0.attempt) < ($1.batch, $1.attempt) }) {
       waits = "waits for the answer to \(names[open.batch])"
+    } else if isOffline {
+      waits = "offline"
     } else if waitUntil > start {
       waits = "the pipeline waits"
     } else if let due = backoffs.values.min(), due > start {
@@ -199,6 +202,8 @@ extension DeviceTimeline {
     case .launch: parts.append(newEvents == 0 ? "at the launch" : "at the launch, \(Self.events(newEvents))")
     case .spike:
       parts.append(newEvents == 0 ? "with the others" : "with the others, \(Self.events(newEvents))")
+    case .reconnect:
+      parts.append(newEvents == 0 ? "online again" : "online again, \(Self.events(newEvents))")
     case .wakeUp: parts.append("a wait is over")
     }
     var sealed: [String] = []
@@ -207,7 +212,7 @@ extension DeviceTimeline {
       case .sealed(let batch, let count):
         let numbers = count == 1 ? "event \(batch + 1)" : "events \(batch + 1) to \(batch + count)"
         sealed.append("\(names[batch]) (\(numbers))")
-      case .heldBack, .alreadyUploading: parts.append(whyNot(event))
+      case .heldBack, .heldBackOffline, .alreadyUploading: parts.append(whyNot(event))
       default: break
       }
     }
@@ -223,6 +228,7 @@ extension DeviceTimeline {
     switch event.kind {
     case .alreadyUploading(joins: true): "an upload loop runs already"
     case .alreadyUploading(joins: false): "ignored, uploads run already"
+    case .heldBackOffline: "held back: offline"
     default: "held back: the pipeline is WAITING until \(Self.clock(event.waitUntil))"
     }
   }
@@ -230,7 +236,7 @@ extension DeviceTimeline {
   private mutating func tell(_ event: DeviceTrace.Event) {
     switch event.kind {
     case .trigger, .sealed: break
-    case .heldBack, .alreadyUploading: add(event, "flush", "", whyNot(event))
+    case .heldBack, .heldBackOffline, .alreadyUploading: add(event, "flush", "", whyNot(event))
     case .sent(let batch, let count, let attempt, let retryCount):
       backoffs[batch] = nil
       sentAt[UploadName(batch: batch, attempt: attempt)] = event.time
@@ -254,6 +260,17 @@ extension DeviceTimeline {
       add(event, "drop", names[batch], "\(Self.events(count)) lost: \(Self.reason(loss))")
     case .acceptedUnheard(let batch, let attempt):
       add(event, "server", names[batch], "accepts try \(attempt); the client does not learn of it")
+    case .wentOffline(let cutOff):
+      let uploads = cutOff == 0 ? "" : "; \(cutOff == 1 ? "an upload is" : "\(cutOff) uploads are") cut off"
+      add(event, "offline", "", "the network is gone" + uploads)
+      isOffline = true
+    case .cameOnline:
+      add(event, "online", "", "the network is back")
+      isOffline = false
+    case .lost(let batch, let attempt, let place):
+      add(event, "network", names[batch], "try \(attempt): \(Self.words(place))")
+    case .split(let batch, let count, let other):
+      add(event, "split", names[batch], "too large: its last \(Self.events(count)) become \(names[other])")
     case .stateReset: add(event, "reset", "", "a limit is reached: all retry state is fresh")
     case .launched(let settings, let cutOff):
       sentAt = [:]
@@ -307,7 +324,7 @@ extension DeviceTrace.Kind {
   /// Told in the line of the trigger before it.
   fileprivate var belongsToTrigger: Bool {
     switch self {
-    case .sealed, .heldBack, .alreadyUploading: true
+    case .sealed, .heldBack, .heldBackOffline, .alreadyUploading: true
     default: false
     }
   }

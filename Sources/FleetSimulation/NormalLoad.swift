@@ -64,7 +64,7 @@ public struct NormalLoad: Sendable, Hashable {
 
   /// Events that make a flush or fill a batch, whichever is fewer.
   static func batchSize(of cohort: Cohort) -> Int {
-    max(1, min(cohort.flush.count ?? .max, cohort.queue.maximumBatchEvents))
+    max(1, min(cohort.flush.count ?? .max, cohort.largestBatch))
   }
 
   /// Batches that an interval's flush makes of what comes at `mean` times in it, `extra` events apart.

@@ -60,8 +60,15 @@ public struct Cohort: Sendable, Hashable {
   public var uploadConcurrency: Int
   /// The client gives an upload up after this long; at least 1 ms, default 30 s.
   public var timeout: Span
+  /// A client that notices earlier that it gets no connection gives up after this long, knowing that the server has got nothing;
+  /// nil: it does not tell the two apart. At least 1 ms, at most `timeout`.
+  public var connectTimeout: Span? = nil
   /// One-way latency, each way drawn apart. Its smallest value is at least 1 ms.
   public var latency: Distribution
+  /// Bandwidth and loss; by default there is no limit and nothing gets lost.
+  public var link = Link()
+  /// When devices are offline; nil: never.
+  public var connectivity: Connectivity? = nil
   /// The Settings that every device starts with; a launch may change them (`rollout`, an outage of the CDN).
   public var settings: HTTPConfig
   /// The switches in which clients differ.
@@ -77,7 +84,8 @@ public struct Cohort: Sendable, Hashable {
   public var eventsAtOnce: Int = 1
   /// What many of the devices do together; at most 100.
   public var spikes: [Spike] = []
-  /// Bytes of one event and of one request without its events (cost to the device only).
+  /// Bytes of one event and of one request without its events: for the cost to the device, the time on a slow link and limits on
+  /// the size of a batch.
   public var eventBytes: Int
   public var requestBytes: Int
 
@@ -158,6 +166,10 @@ public struct QueuePolicy: Sendable, Hashable {
   public var limit: Int
   /// Events in one batch at most. 1 … 65,535.
   public var maximumBatchEvents: Int
+  /// Bytes of one request at most, by `Cohort.eventBytes` and `requestBytes`; nil: no limit.
+  public var maximumBatchBytes: Int? = nil
+  /// Whether a batch of several events that is answered 413 is cut in two, both to be sent afresh. *files* only.
+  public var splitsOn413 = false
   public init(mode: Mode = .files, limit: Int = 1_000, maximumBatchEvents: Int = 500) {
     self.mode = mode
     self.limit = limit

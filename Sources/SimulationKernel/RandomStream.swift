@@ -27,6 +27,8 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case rollout = 11
   /// Whether and when a device takes part in a spike.
   case spike = 20
+  /// When a device is offline.
+  case connectivity = 21
 }
 
 /// The name of a draw: a draw is a hash of its entity, never the next number of a shared stream.

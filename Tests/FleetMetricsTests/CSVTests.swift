@@ -35,9 +35,10 @@ struct CSVTests {
         accepted_after_drop_events,dropped_by_status_events,dropped_by_retry_limit_events,\
         dropped_by_rate_limit_retry_limit_events,dropped_by_age_events,dropped_by_overflow_events,settled_old_events,\
         backlog_events,backlog_batches,waiting_devices,in_flight_requests,time_to_delivery_mean_s,\
-        time_to_delivery_p50_s,time_to_delivery_p99_s
-        0.000000,100.000,7.333,6.667,0.667,5.333,1,9,0,2,0,0,0,0,0.667,0,12,7,0,0,0,0,0,0,0,0,5,0,0,0,1.500000,1.234567,61.000000
-        1.500000,0.000,3.000,0.000,3.000,0.000,0,0,0,0,0,0,0,0,,0,0,0,0,0,0,0,0,4,0,0,0,0,0,0,,,
+        time_to_delivery_p50_s,time_to_delivery_p99_s,offline_devices,network_lost_requests,network_lost_answers,\
+        unknown_outcomes
+        0.000000,100.000,7.333,6.667,0.667,5.333,1,9,0,2,0,0,0,0,0.667,0,12,7,0,0,0,0,0,0,0,0,5,0,0,0,1.500000,1.234567,61.000000,0,0,0,0
+        1.500000,0.000,3.000,0.000,3.000,0.000,0,0,0,0,0,0,0,0,,0,0,0,0,0,0,0,0,4,0,0,0,0,0,0,,,,0,0,0,0
 
         """)
   }

@@ -32,7 +32,7 @@ package struct CohortPlan {
   /// Devices have an `UploadLoopState`: several uploads at once, batches apart, or a loop that ends early.
   let keepsLoopState: Bool
   let hasLifecycle: Bool
-  /// Devices have a `WorldPlan`: something around them makes them flush.
+  /// Devices have a `WorldPlan`: spikes make them flush, or they are offline at times.
   let hasWorld: Bool
   let limit: UInt32
   let maximumBatchEvents: UInt32
@@ -44,6 +44,14 @@ package struct CohortPlan {
   let concurrency: UInt32
   let timeout: Int64
   let latency: Sampler
+  /// Uploads may take longer than their latency, or get lost (`crossLink`).
+  let hasFaultyLink: Bool
+  let link: Link
+  /// `.max`: none.
+  let connectTimeout: Int64
+  let eventBytes: Int64
+  let requestBytes: Int64
+  let splitsOn413: Bool
   /// Zeros: the latency is drawn.
   let constantLatency: Latency
   /// Events created before it are *old*: they tell when the backlog of the last incident has drained.
@@ -103,7 +111,7 @@ package struct CohortPlan {
     isSynchronised = cohort.flush.isSynchronised
     isRebatch = cohort.queue.mode == .rebatch
     limit = UInt32(clamping: cohort.queue.limit)
-    maximumBatchEvents = UInt32(clamping: min(cohort.queue.maximumBatchEvents, Int(UInt16.max)))
+    maximumBatchEvents = UInt32(clamping: min(cohort.largestBatch, Int(UInt16.max)))
     quickEvents = checks ? 0 : min(limit, maximumBatchEvents)
     eventsPerInterval =
       isPeriodic && flushInterval != .max && flushInterval % period == 0
@@ -113,7 +121,12 @@ package struct CohortPlan {
     timeout = cohort.timeout.microseconds
     latency = Sampler(cohort.latency)
     var constantLatency = Latency(up: 0, down: 0)
-    if case .constant(let span) = cohort.latency {
+    hasFaultyLink = !cohort.link.isPerfect || cohort.connectTimeout != nil
+    link = cohort.link
+    connectTimeout = cohort.connectTimeout?.microseconds ?? .max
+    (eventBytes, requestBytes) = (Int64(cohort.eventBytes), Int64(cohort.requestBytes))
+    splitsOn413 = cohort.queue.splitsOn413 && cohort.queue.mode == .files
+    if case .constant(let span) = cohort.latency, !hasFaultyLink {
       let microseconds = UInt32(clamping: span.microseconds)
       constantLatency = Latency(up: microseconds, down: microseconds)
     }
@@ -121,7 +134,7 @@ package struct CohortPlan {
     isRegular = isPeriodic && cohort.flush.count == nil
     periods = FastDivider(max(period, 1))
     hasLifecycle = cohort.lifecycle != nil
-    hasWorld = cohort.spikes.contains(where: \.flushes)
+    hasWorld = cohort.spikes.contains(where: \.flushes) || cohort.connectivity != nil
     // A scan passes each device once a window at most, and a phase has 32 bits.
     let interval = cohort.flush.interval?.microseconds ?? .max
     scansTriggers =

@@ -57,6 +57,8 @@ struct DeviceRecord {
     /// The window has an item for this device; it has several. Neither outlives the window.
     static let due = Flags(rawValue: 512)
     static let contended = Flags(rawValue: 1_024)
+    /// Without a network: nothing leaves.
+    static let offline = Flags(rawValue: 2_048)
     fileprivate static let settingsShift: UInt16 = 14
     fileprivate static let settings = Flags(rawValue: 3 << settingsShift)
   }
@@ -202,6 +204,13 @@ struct TriggerPlan: BitwiseCopyable {
 struct WorldPlan: BitwiseCopyable {
   /// The next flush of a spike; `.max`: none.
   var nextFlush: Int64
+  /// The end of the online or offline period; `.max`: there are none.
+  var nextPeriod: Int64
+  /// The next start or end of an interruption; `.max`: none.
+  var nextInterruption: Int64
+  /// Changes of period so far: each draws the length of the next by its number.
+  var periods: UInt32
+  var isInOfflinePeriod: Bool
 }
 
 struct RestartPlan: BitwiseCopyable {

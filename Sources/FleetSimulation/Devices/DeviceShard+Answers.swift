@@ -56,7 +56,7 @@ extension DeviceShard {
         return
       }
       count(1, .timeouts, at: delivery.due)
-      batches[batch].flags.insert(.unknownOutcome)
+      if delivery.status != Delivery.notSent { noteUnknownOutcome(batch, at: delivery.due) }
       fail(.noStatus, delivery, &sink)
     }
   }
@@ -118,11 +118,18 @@ extension DeviceShard {
 
   /// The client learns that its upload failed: the machine decides, the device does it.
   @inline(never)
-  private mutating func fail(
+  mutating func fail(
     _ response: UploadResponse, _ delivery: Delivery, _ sink: inout Outbox
   ) {
     let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
     endUpload(response, delivery)
+    if plan.pointee.splitsOn413, delivery.status == 413 {
+      let ordinal = batches[batch].firstOrdinal
+      if split(batch, device, at: now) {
+        continueLoop(device, from: loopCursor(device, behind: ordinal), at: now, &sink)
+        return
+      }
+    }
     conclude(decide(response, batch, device, at: now), batch, device, at: now, &sink)
   }
 

@@ -22,7 +22,7 @@ extension DeviceShard {
     let created = takeCreated(device, by: now)
     let record = self[device]
     if record.pointee.oldest == 0, created.count &- 1 < plan.pointee.quickEvents,
-      record.pointee.flags.isDisjoint(with: [.looping, .idleWithBatches]),
+      record.pointee.flags.isDisjoint(with: [.looping, .idleWithBatches, .offline]),
       record.pointee.gate.isReady(at: now.microseconds),
       tracedDevice == .max
     {
@@ -198,7 +198,13 @@ extension DeviceShard {
           let first = batches[batch].firstOrdinal
           countDropped(batch, events: excess, .droppedByOverflow, device, at: now)
           trimFront(batch, by: excess, device)
-          if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &-= excess }
+          if let loops {
+            let loop = loops + Int(truncatingIfNeeded: device)
+            loop.pointee.heldEvents &-= excess
+            // A batch that the running loop has passed stays behind it.
+            let left = batches[batch].firstOrdinal
+            if first < loop.pointee.cursor, left >= loop.pointee.cursor { loop.pointee.cursor = left &+ 1 }
+          }
           if isTraced(device) {
             note(.dropped(batch: Int(first), events: Int(excess), .overflow), device, at: now)
           }

@@ -61,6 +61,7 @@ extension DeviceShard {
 
   /// S19: what the CDN serves at a launch; if it is down, what is built in.
   mutating func settingsAtLaunch(_ device: UInt32, at now: Instant) -> DeviceRecord.SettingsVersion {
+    if self[device].pointee.flags.contains(.offline) { return .builtIn }
     if !cdnOutages.isEmpty, cdnOutages.contains(where: { $0.contains(now.microseconds) }) { return .builtIn }
     guard now.microseconds >= plan.pointee.rolloutTime else { return .base }
     let draw = key(of: device).child(RandomPurpose.rollout).uniform(below: 1_000_000)
@@ -79,7 +80,7 @@ extension DeviceShard {
     while batch != 0 {
       if batches[batch].flags.contains(.inFlight) {
         batches[batch].flags.remove(.inFlight)
-        batches[batch].flags.insert(.unknownOutcome)
+        noteUnknownOutcome(batch, at: now)
       }
       batch = batches[batch].newer
     }

@@ -16,8 +16,10 @@ extension DeviceShard {
       return
     }
     if record.pointee.oldest == 0 { return }
-    guard record.pointee.gate.isReady(at: now.microseconds) else {
-      if isTraced(device) { note(.heldBack, device, at: now) }
+    guard record.pointee.gate.isReady(at: now.microseconds), !record.pointee.flags.contains(.offline) else {
+      if isTraced(device) {
+        note(record.pointee.flags.contains(.offline) ? .heldBackOffline : .heldBack, device, at: now)
+      }
       rest(device, at: now, &sink)
       return
     }
@@ -197,7 +199,8 @@ extension DeviceShard {
       record.pointee.flags.insert(.idleWithBatches)
       count(1, .devicesWaitingChange, at: now)
     }
-    if !plan.pointee.wakesByTimer { return }
+    // What is due meanwhile waits for the connection.
+    if !plan.pointee.wakesByTimer || record.pointee.flags.contains(.offline) { return }
     var due = Int64.max
     if hasReady(device) {
       due = now.microseconds
@@ -237,11 +240,15 @@ extension DeviceShard {
     upload.pointee.attemptLeaves()
     var latency = plan.pointee.constantLatency
     if latency.up == 0 { latency = drawLatency(batch, device) }
-    sink.send(
-      UploadTicket(
-        offset: 0, device: device, batch: batch, uplink: latency.up, downlink: latency.down,
-        attempt: attempt, generation: upload.pointee.generation), at: now)
-    if Int64(latency.up) > plan.pointee.timeout { giveUpOnTheWay(batch, device, at: now, &sink) }
+    if plan.pointee.hasFaultyLink { latency = crossLink(batch, device, latency, at: now, &sink) }
+    let leaves = !plan.pointee.hasFaultyLink || latency.up != .max
+    if leaves {
+      sink.send(
+        UploadTicket(
+          offset: 0, device: device, batch: batch, uplink: latency.up, downlink: latency.down,
+          attempt: attempt, generation: upload.pointee.generation), at: now)
+    }
+    if leaves, Int64(latency.up) > plan.pointee.timeout { giveUpOnTheWay(batch, device, at: now, &sink) }
     setInFlight(inFlight(device) &+ 1, device)
     count(1, .inFlightChange, at: now)
     attempts &+= 1

@@ -1,12 +1,52 @@
+import FleetMetrics
 import SimulationKernel
+import UploadRetry
 
-/// What happens around a device, for cohorts with `CohortPlan.hasWorld`: spikes.
+/// What happens around a device, for cohorts with `CohortPlan.hasWorld`: spikes, and a network that comes and goes.
 extension DeviceShard {
+  private func world(_ device: UInt32) -> UnsafeMutablePointer<WorldPlan> {
+    worlds.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
+  }
+
   @inline(never)
   mutating func startWorld(_ device: UInt32, _ sink: inout Outbox) {
-    worlds.unsafelyUnwrapped[Int(truncatingIfNeeded: device)] = WorldPlan(nextFlush: .max)
+    world(device).initialize(
+      to: WorldPlan(
+        nextFlush: .max, nextPeriod: .max, nextInterruption: .max, periods: 0, isInOfflinePeriod: false))
     scheduleSpike(device, after: -1, &sink)
+    guard let connectivity else { return }
+    if let periods = connectivity.periods { startPeriods(device, periods, &sink) }
+    scheduleInterruption(device, after: -1, &sink)
+    if isOffline(device, at: .start) {
+      self[device].pointee.flags.insert(.offline)
+      count(1, .offlineChange, at: .start)
+      if isTraced(device) { note(.wentOffline(uploadsCutOff: 0), device, at: .start) }
+    }
   }
+
+  package mutating func handleWorld(_ device: UInt32, at now: Instant, _ sink: inout Outbox) {
+    let world = world(device)
+    if now.microseconds == world.pointee.nextPeriod || now.microseconds == world.pointee.nextInterruption {
+      if now.microseconds == world.pointee.nextPeriod { changePeriod(device, at: now, &sink) }
+      if now.microseconds == world.pointee.nextInterruption {
+        scheduleInterruption(device, after: now.microseconds, &sink)
+      }
+      let isOffline = isOffline(device, at: now)
+      if isOffline != self[device].pointee.flags.contains(.offline) {
+        if isOffline { goOffline(device, at: now, &sink) } else { comeOnline(device, at: now, &sink) }
+      }
+    }
+    if now.microseconds == world.pointee.nextFlush {
+      scheduleSpike(device, after: now.microseconds, &sink)
+      handleUnplannedTrigger(device, .spike, at: now, &sink)
+    }
+  }
+
+  private mutating func schedule(_ device: UInt32, at time: Int64, _ sink: inout Outbox) {
+    if time < plan.pointee.end { sink.schedule(world: device, at: Instant(microseconds: time)) }
+  }
+
+  // MARK: Spikes
 
   /// The next flush that a spike makes.
   private mutating func scheduleSpike(_ device: UInt32, after past: Int64, _ sink: inout Outbox) {
@@ -15,15 +55,113 @@ extension DeviceShard {
     for index in spikes.indices {
       next = min(next, spikes[index].nextFlush(after: past, before: end, index, key))
     }
-    worlds.unsafelyUnwrapped[Int(truncatingIfNeeded: device)].nextFlush = next
-    if next < end { sink.schedule(world: device, at: Instant(microseconds: next)) }
+    world(device).pointee.nextFlush = next
+    schedule(device, at: next, &sink)
   }
 
-  package mutating func handleWorld(_ device: UInt32, at now: Instant, _ sink: inout Outbox) {
-    let world = worlds.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
-    if now.microseconds == world.pointee.nextFlush {
-      scheduleSpike(device, after: now.microseconds, &sink)
-      handleUnplannedTrigger(device, .spike, at: now, &sink)
+  // MARK: When it is offline
+
+  private func draws(_ device: UInt32) -> RandomKey { key(of: device).child(RandomPurpose.connectivity) }
+
+  private func isOffline(_ device: UInt32, at now: Instant) -> Bool {
+    if world(device).pointee.isInOfflinePeriod { return true }
+    guard let connectivity, !connectivity.interruptions.isEmpty else { return false }
+    let draws = draws(device).child(4)
+    return connectivity.interruptions.indices.contains { index in
+      let one = connectivity.interruptions[index]
+      return one.start <= now && now < one.start + one.duration && one.concerns(draws.child(UInt64(index)))
     }
+  }
+
+  private mutating func scheduleInterruption(_ device: UInt32, after past: Int64, _ sink: inout Outbox) {
+    let draws = draws(device).child(4)
+    var next = Int64.max
+    for (index, one) in (connectivity?.interruptions ?? []).enumerated() {
+      let (start, end) = (one.start.microseconds, (one.start + one.duration).microseconds)
+      let time = start > past ? start : end > past ? end : .max
+      if time < next, one.concerns(draws.child(UInt64(index))) { next = time }
+    }
+    world(device).pointee.nextInterruption = next
+    schedule(device, at: next, &sink)
+  }
+
+  /// A device that has periods is somewhere in one when the run starts.
+  private mutating func startPeriods(
+    _ device: UInt32, _ periods: Connectivity.Periods, _ sink: inout Outbox
+  ) {
+    let draws = draws(device)
+    guard Int64(draws.child(0).uniform(below: 1_000_000)) < periods.sharePartsPerMillion else { return }
+    let (online, offline) = (periods.online.mean, periods.offline.mean)
+    let isOffline = draws.child(1).unitOpen * (online + offline) < offline
+    world(device).pointee.isInOfflinePeriod = isOffline
+    let rest = (isOffline ? periods.offline : periods.online).rest(draws.child(2))
+    world(device).pointee.nextPeriod = rest
+    schedule(device, at: rest, &sink)
+  }
+
+  private mutating func changePeriod(_ device: UInt32, at now: Instant, _ sink: inout Outbox) {
+    guard let periods = connectivity?.periods else { return }
+    let world = world(device)
+    world.pointee.isInOfflinePeriod.toggle()
+    let draw = draws(device).child(3).child(UInt64(world.pointee.periods))
+    world.pointee.periods &+= 1
+    let length = (world.pointee.isInOfflinePeriod ? periods.offline : periods.online).sample(draw)
+    let next = now.microseconds &+ max(length.microseconds, 1)
+    world.pointee.nextPeriod = next
+    schedule(device, at: next, &sink)
+  }
+
+  // MARK: Going and coming
+
+  /// The uploads under way end without an answer; what becomes of them the client doesn't know.
+  private mutating func goOffline(_ device: UInt32, at now: Instant, _ sink: inout Outbox) {
+    let record = self[device]
+    let cutOff = inFlight(device)
+    record.pointee.flags.insert(.offline)
+    count(1, .offlineChange, at: now)
+    if isTraced(device) { note(.wentOffline(uploadsCutOff: Int(cutOff)), device, at: now) }
+    if cutOff == 0 { return }
+    record.pointee.flags.insert(.draining)
+    var batch = record.pointee.oldest
+    while batch != 0 {
+      let next = batches[batch].newer
+      if batches[batch].flags.contains(.inFlight) {
+        noteUnknownOutcome(batch, at: now)
+        fail(
+          .noStatus,
+          Delivery(
+            due: now, device: device, batch: batch, firstOrdinal: batches[batch].firstOrdinal, downlink: 0,
+            retryAfter: .max, attempt: batches[batch].attempts, generation: batches[batch].generation,
+            status: 0, kind: .timeOut, resolves: false), &sink)
+      }
+      batch = next
+    }
+  }
+
+  /// Only what is due leaves: waits are not cut short (O8).
+  private mutating func comeOnline(_ device: UInt32, at now: Instant, _ sink: inout Outbox) {
+    self[device].pointee.flags.remove(.offline)
+    count(-1, .offlineChange, at: now)
+    if isTraced(device) { note(.cameOnline, device, at: now) }
+    if connectivity?.flushesOnReconnect ?? false {
+      handleUnplannedTrigger(device, .reconnect, at: now, &sink)
+    } else if !self[device].pointee.flags.contains(.looping) {
+      rest(device, at: now, &sink)
+    }
+  }
+}
+
+extension Connectivity.Interruption {
+  /// Whether a device is among those without a network.
+  fileprivate func concerns(_ draw: RandomKey) -> Bool {
+    Int64(draw.uniform(below: 1_000_000)) < sharePartsPerMillion
+  }
+}
+
+extension Distribution {
+  /// What is left of a span from this distribution at a random time in it: an exponential one forgets, a constant one is cut anywhere.
+  fileprivate func rest(_ key: RandomKey) -> Int64 {
+    if case .constant(let span) = self { return key.uniform(1, through: max(span.microseconds, 1)) }
+    return max(sample(key).microseconds, 1)
   }
 }

@@ -20,6 +20,7 @@ package struct DeviceShard: ~Copyable {
   let cdnOutages: [Range<Int64>]
   let synchronisedRestarts: [Lifecycle.SynchronisedRestart]
   let spikes: [Spike]
+  let connectivity: Connectivity?
   /// Number of the first device within its cohort, and how many there are.
   let first: Int
   package let count: Int
@@ -55,6 +56,7 @@ package struct DeviceShard: ~Copyable {
       .map { $0.start.microseconds..<$0.end.microseconds }
     synchronisedRestarts = cohort.lifecycle?.synchronised ?? []
     spikes = cohort.spikes
+    connectivity = cohort.connectivity
     let stored = UnsafeMutablePointer<CohortPlan>.allocate(capacity: 1)
     stored.initialize(to: plan)
     self.plan = UnsafePointer(stored)

@@ -88,6 +88,9 @@ package struct RunAssembly: ~Copyable {
     row.createdEvents = counters[index, .createdEvents]
     row.deliveredEvents = counters[index, .deliveredEvents]
     row.duplicateEvents = counters[index, .duplicateEvents]
+    row.lostRequests = counters[index, .lostRequests]
+    row.lostOnTheWayBack = counters[index, .lostOnTheWayBack]
+    row.unknownOutcomes = counters[index, .unknownOutcomes]
     row.acceptedAfterDropEvents = counters[index, .acceptedAfterDropEvents]
     row.droppedByStatus = counters[index, .droppedByStatus]
     row.droppedByRetryLimit = counters[index, .droppedByRetryLimit]
@@ -120,6 +123,7 @@ package struct RunAssembly: ~Copyable {
     var settled: Int64 = 0
     var waiting: Int64 = 0
     var inFlight: Int64 = 0
+    var offline: Int64 = 0
     var queue: Int64 = 0
 
     mutating func advance(
@@ -131,11 +135,13 @@ package struct RunAssembly: ~Copyable {
       settled += devices[index, .settledBatches]
       waiting += devices[index, .devicesWaitingChange]
       inFlight += devices[index, .inFlightChange]
+      offline += devices[index, .offlineChange]
       queue += server[index, .queueChange]
       row.backlogEvents = events
       row.backlogBatches = sealed - settled
       row.devicesWaiting = waiting
       row.inFlight = inFlight
+      row.offlineDevices = offline
       row.serverQueue = queue
     }
   }

@@ -195,7 +195,7 @@ package struct ServerFront: ~Copyable {
     _ sink: inout some DeliverySink & ~Copyable
   ) {
     let deadline = deadline(request)
-    let due = answer.at + Span(microseconds: Int64(request.downlink))
+    let due = request.downlink == .max ? .never : answer.at + Span(microseconds: Int64(request.downlink))
     let shard = Int(request.shard)
     if due <= deadline {
       var delivery = delivery(.answer, request, due: due)

@@ -15,6 +15,8 @@ package struct Delivery: BitwiseCopyable, Sendable {
   }
 
   package var due: Instant
+  /// The `status` of a time-out before the request has left: its client knows that the server has not got it.
+  static var notSent: UInt16 { 1 }
   /// Its place in the shard.
   package var device: UInt32
   package var batch: UInt32

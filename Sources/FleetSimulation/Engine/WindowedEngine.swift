@@ -98,7 +98,9 @@ struct WindowedEngine: ~Copyable {
   /// A large fleet has shorter windows, not below 4 ms, so that what moves in one stays in the processor's caches.
   static func lookAhead(_ scenario: Scenario, asked: Span?) -> Span {
     var width = Span(microseconds: 1 << 19)
-    for cohort in scenario.fleet { width = min(width, cohort.latency.minimum, cohort.timeout) }
+    for cohort in scenario.fleet {
+      width = min(width, cohort.latency.minimum, cohort.timeout, cohort.connectTimeout ?? cohort.timeout)
+    }
     let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
     width = min(width, Span(microseconds: max(1 << 12, (1 << 38) / Int64(max(devices, 1)))))
     if let asked { width = min(width, asked) }

@@ -56,10 +56,11 @@ struct CohortMemory {
     let limit = Double(cohort.queue.limit)
     let events = NormalLoad.eventsPerSecond(of: cohort, over: scenario.duration)
     let eventsPerBatch = rate > 0 ? max(1, events / rate) : 1
-    var each = rate * (forecast.seconds + lateness + 2 * cohort.latency.mean / 1e6)
+    let offline = cohort.connectivity?.meanOfflineSeconds(over: scenario.duration) ?? 0
+    var each = rate * (forecast.seconds + lateness + offline + 2 * cohort.latency.mean / 1e6)
     each = min(each, max(1, limit / eventsPerBatch), rate * duration)
     if cohort.queue.mode == .rebatch {
-      each = max(min(1, each), each * eventsPerBatch / Double(cohort.queue.maximumBatchEvents))
+      each = max(min(1, each), each * eventsPerBatch / Double(cohort.largestBatch))
     }
     // Each batch has an event of its own; a record outlives its place in the queue while an upload of it is open.
     let open = Double(min(cohort.uploadConcurrency, cohort.queue.limit)) * 2 + 1
@@ -76,10 +77,11 @@ struct CohortMemory {
   {
     let limit = Double(cohort.queue.limit)
     guard cohort.queue.mode == .rebatch, cohort.lifecycle == nil, !forecast.isSilent,
+      cohort.connectivity == nil, cohort.link.isPerfect,
       case .bucket(let bucket) = scenario.tapi.server, bucket.serviceTime == .constant(.zero),
       case .constant(let latency) = cohort.latency, latency + latency < cohort.timeout
     else { return limit }
-    return (limit / Double(cohort.queue.maximumBatchEvents)).rounded(.up) + 1
+    return (limit / Double(cohort.largestBatch)).rounded(.up) + 1
   }
 
   /// Of one device.
@@ -152,7 +154,10 @@ struct CohortMemory {
       atMost: bytes(count.upperBound, spread: ring) + bytes(count.upperBound, spread: slots))
   }
 
-  private var latency: Double { max(cohort.latency.mean / 1e6, 1e-6) }
+  private var latency: Double {
+    let transfer = cohort.link.uploadBytesPerSecond.map { Double(cohort.largestUpload) / Double($0) } ?? 0
+    return max(cohort.latency.mean / 1e6 + min(transfer, cohort.timeout.seconds), 1e-6)
+  }
   private var interval: Double { cohort.flush.interval?.seconds ?? duration }
   private var triggerSpread: Double {
     cohort.lifecycle == nil ? min(interval, rate > 0 ? 1 / rate : interval) : duration
@@ -165,7 +170,10 @@ struct CohortMemory {
     let stale = launches * min(1, interval / duration)
     let restarts = cohort.lifecycle.map { Double($0.synchronised.count) + 1 } ?? 0
     let triggers = plan.keepsTriggerPlans ? 1.0 : 0
-    return Amount(devices * (triggers + restarts), atMost: devices * (triggers * (2 + 6 * stale) + restarts))
+    let world = plan.hasWorld ? 3.0 : 0
+    return Amount(
+      devices * (triggers + restarts + min(world, 1)),
+      atMost: devices * (triggers * (2 + 6 * stale) + restarts + world))
   }
 
   /// A wake-up that another has taken the place of stays until its time.

@@ -9,6 +9,7 @@ extension ScenarioDecoder {
   /// What a cohort takes from the scenario when it does not say so itself.
   struct CohortDefaults {
     var latency: Distribution
+    var link = Link()
     /// What the scenario's own `policy` says; it goes before the preset of a cohort's client.
     var policy: PolicyChanges
     /// A stand-in after a problem.
@@ -75,6 +76,7 @@ extension ScenarioDecoder {
       name: name ?? "", devices: devices ?? 1, events: events?.process ?? .poisson(meanGap: .seconds(1)),
       latency: defaults.latency, settings: settings.base)
     cohort.eventsAtOnce = events?.atOnce ?? 1
+    cohort.link = defaults.link
     cohort.take(client(node, path), changedBy: defaults.policy)
     if let node = node["flush"] { cohort.flush = flush(node, join(path, "flush")) }
     if let node = node["queue"] { cohort.queue = queue(node, join(path, "queue"), default: cohort.queue) }
@@ -94,10 +96,10 @@ extension ScenarioDecoder {
     }
     if let node = node["timeout"] {
       let place = join(path, "timeout")
-      cohort.timeout = span(node, place, in: .milliseconds(1)...Units.longestSpan) ?? cohort.timeout
+      timeouts(node, place, &cohort)
     }
     if let node = node["network"] {
-      cohort.latency = network(node, join(path, "network")) ?? cohort.latency
+      network(node, join(path, "network"), &cohort.latency, &cohort.link)
     }
     if let node = node["policy"] {
       for (change, value) in policy(node, join(path, "policy")) { _ = change.set(value, in: &cohort.policy) }
@@ -117,6 +119,11 @@ extension ScenarioDecoder {
     if let node = node["requestSize"] {
       cohort.requestBytes = bytes(node, join(path, "requestSize"), in: 0...100_000_000) ?? cohort.requestBytes
     }
+    if let node = node["connectivity"], !node.isNull {
+      cohort.connectivity = connectivity(node, join(path, "connectivity"), duration: duration)
+    }
+    reportLossWithoutTimeOut(cohort, node, path)
+    reportSplitInRebatch(cohort, node, path)
     warnIfNothingArrivesInTime(cohort, node, path)
     guard name != nil, devices != nil, events != nil else { return nil }
     return cohort
@@ -183,14 +190,16 @@ extension ScenarioDecoder {
       queue.maximumBatchEvents =
         count(node, join(path, "maximumBatchEvents"), in: 1...65_535) ?? queue.maximumBatchEvents
     }
+    if let node = node["maximumBatchSize"] {
+      let place = join(path, "maximumBatchSize")
+      queue.maximumBatchBytes = node.isNull ? nil : bytes(node, place, in: 1...1_000_000_000)
+    }
+    if let node = node["splitOn413"] {
+      queue.splitsOn413 = bool(node, join(path, "splitOn413")) ?? queue.splitsOn413
+    }
     return queue
   }
 
-  mutating func network(_ node: PositionedValue, _ path: String) -> Distribution? {
-    guard object(node, path, ScenarioSchema.network.keys) != nil else { return nil }
-    guard let latency = node["latency"] else { return nil }
-    return self.latency(latency, join(path, "latency"))
-  }
 }
 
 extension ScenarioSchema.Shape {

@@ -20,7 +20,7 @@ extension ScenarioDecoder {
     let interval = self.interval(root, duration: duration)
     let tapi = root["tapi"].flatMap { self.tapi($0, duration: duration) }
     var defaults = CohortDefaults.builtIn
-    if let node = root["network"] { defaults.latency = network(node, "network") ?? defaults.latency }
+    if let node = root["network"] { network(node, "network", &defaults.latency, &defaults.link) }
     if let node = root["policy"] { defaults.policy = policy(node, "policy") }
     let fleet = root["fleet"].map {
       self.fleet($0, duration: duration, defaults: defaults, settings: settings)

@@ -112,7 +112,7 @@ extension Incident {
 }
 
 extension Distribution {
-  fileprivate var normalised: PositionedValue {
+  var normalised: PositionedValue {
     switch self {
     case .constant(let span): .span(span)
     case .uniform(let low, let high): .members([("uniform", .list([.span(low), .span(high)]))])
@@ -129,33 +129,49 @@ extension Distribution {
 }
 
 extension Cohort {
+  fileprivate typealias Members = [(String, PositionedValue)]
+
   fileprivate var normalised: PositionedValue {
-    .members([
+    let network: Members = [("latency", latency.normalised)] + link.normalised
+    let concurrency: PositionedValue =
+      uploadConcurrency == .max ? .text("unlimited") : .number("\(uploadConcurrency)")
+    let workload: Members = [
       ("name", .text(name)), ("devices", .number("\(devices)")), ("client", .text(client)),
       ("events", events.normalised(atOnce: eventsAtOnce)), ("spikes", .list(spikes.map(\.normalised))),
-      (
-        "flush",
-        .members([
-          ("count", flush.count.map { .number("\($0)") } ?? .null),
-          ("interval", flush.interval.map { .span($0) } ?? .null),
-          ("phase", .text(flush.isSynchronised ? "synchronised" : "random")),
-        ])
-      ),
-      (
-        "queue",
-        .members([
-          ("mode", .text(queue.mode == .files ? "files" : "rebatch")), ("limit", .number("\(queue.limit)")),
-          ("maximumBatchEvents", .number("\(queue.maximumBatchEvents)")),
-        ])
-      ),
-      ("retries", .text(retries == .gate ? "gate" : "timer")),
-      ("uploadConcurrency", uploadConcurrency == .max ? .text("unlimited") : .number("\(uploadConcurrency)")),
+      ("flush", flush.normalised), ("queue", queue.normalised),
+    ]
+    let uploads: Members = [
+      ("retries", .text(retries == .gate ? "gate" : "timer")), ("uploadConcurrency", concurrency),
       ("flushWhileUploading", .text(ignoresFlushWhileUploading ? "ignored" : "joins")),
-      ("timeout", .span(timeout)), ("network", .members([("latency", latency.normalised)])),
+      ("timeout", normalisedTimeout), ("network", .members(network)),
+      ("connectivity", connectivity?.normalised ?? .null),
+    ]
+    let client: Members = [
       ("settings", PositionedValue(settings.encoded())), ("policy", policy.normalised),
       ("lifecycle", lifecycle?.normalised ?? .null), ("rollout", rollout?.normalised ?? .null),
       ("eventSize", .text(Units.text(bytes: eventBytes))),
       ("requestSize", .text(Units.text(bytes: requestBytes))),
+    ]
+    return .members(workload + uploads + client)
+  }
+}
+
+extension FlushPolicy {
+  fileprivate var normalised: PositionedValue {
+    .members([
+      ("count", count.map { .number("\($0)") } ?? .null), ("interval", interval.map { .span($0) } ?? .null),
+      ("phase", .text(isSynchronised ? "synchronised" : "random")),
+    ])
+  }
+}
+
+extension QueuePolicy {
+  fileprivate var normalised: PositionedValue {
+    .members([
+      ("mode", .text(mode == .files ? "files" : "rebatch")), ("limit", .number("\(limit)")),
+      ("maximumBatchEvents", .number("\(maximumBatchEvents)")),
+      ("maximumBatchSize", maximumBatchBytes.map { .text(Units.text(bytes: $0)) } ?? .null),
+      ("splitOn413", .bool(splitsOn413)),
     ])
   }
 }

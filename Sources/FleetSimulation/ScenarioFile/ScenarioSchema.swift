@@ -116,7 +116,22 @@ package enum ScenarioSchema {
     Key("minimum"),
   ]
 
-  static let network = Shape.object([Key("latency", .object(logNormalKeys + distributionKeys))])
+  static let network = Shape.object([
+    Key("latency", .object(logNormalKeys + distributionKeys)), Key("bandwidth"),
+    Key("loss", .object(lossKeys)),
+  ])
+  static let lossKeys = [Key("request"), Key("answer")]
+  static let timeoutKeys = [Key("connect"), Key("request")]
+
+  static let connectivity = Shape.object([
+    Key("online", period), Key("offline", period), Key("share"),
+    Key("interruptions", .list(.object(interruptionKeys))), Key("flushOnReconnect"),
+  ])
+  static let period = Shape.object([Key("constant"), Key("exponential")])
+  static let interruptionKeys = [
+    Key("at", example: "\"30m\"", required: true), Key("for", example: "\"10m\"", required: true),
+    Key("share"),
+  ]
 
   // MARK: The fleet
 
@@ -127,12 +142,17 @@ package enum ScenarioSchema {
     Key("events", .object(eventKeys), example: "\"6/min\"", required: true),
     Key("spikes", .list(.object(spikeKeys))),
     Key("flush", .object([Key("count"), Key("interval"), Key("phase")])),
-    Key("queue", .object([Key("mode"), Key("limit"), Key("maximumBatchEvents")])),
+    Key(
+      "queue",
+      .object([
+        Key("mode"), Key("limit"), Key("maximumBatchEvents"), Key("maximumBatchSize"), Key("splitOn413"),
+      ])),
     Key("retries"),
     Key("uploadConcurrency"),
     Key("flushWhileUploading"),
-    Key("timeout"),
+    Key("timeout", .object(timeoutKeys)),
     Key("network", network),
+    Key("connectivity", connectivity),
     Key("settings", .settings),
     Key("policy", policy),
     Key("lifecycle", lifecycle),

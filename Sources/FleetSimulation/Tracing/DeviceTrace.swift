@@ -38,6 +38,15 @@ extension DeviceTrace {
     case sealed(batch: Int, events: Int)
     /// The gate was closed: nothing leaves (S16, S17).
     case heldBack
+    /// The device is offline: nothing leaves.
+    case heldBackOffline
+    /// The network is gone, and with it the uploads under way; or it is back.
+    case wentOffline(uploadsCutOff: Int)
+    case cameOnline
+    /// An upload that the network loses, or its answer; or one that ends unsent for want of a connection or of time.
+    case lost(batch: Int, attempt: Int, LossOnTheWay)
+    /// A batch was too large (413): it keeps its first events, the others become a batch of their own.
+    case split(batch: Int, events: Int, into: Int)
     /// A loop runs already; whether it goes on with what is new, or ignores the flush (S17).
     case alreadyUploading(joins: Bool)
     /// An upload leaves; `attempt` counts from 1. `retryCount` is its `X-Retry-Count`, nil without the header (S2).
@@ -63,8 +72,14 @@ extension DeviceTrace {
     case launch
     /// Many devices flush together (`Spike`).
     case spike
+    /// The network is back.
+    case reconnect
     /// A wait is over, with `RetryWakeUp.timer`.
     case wakeUp
+  }
+
+  public enum LossOnTheWay: Sendable, Hashable {
+    case request, answer, noConnection, tooSlow
   }
 
   public enum Loss: Sendable, Hashable {

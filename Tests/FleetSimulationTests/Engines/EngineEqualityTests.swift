@@ -129,6 +129,10 @@ import UploadRetry
         total.unanswered += row.unanswered
         total.serverQueue += row.serverQueue
         total.answers429 += row.answers429
+        total.lostRequests += row.lostRequests
+        total.lostOnTheWayBack += row.lostOnTheWayBack
+        total.unknownOutcomes += row.unknownOutcomes
+        total.offlineDevices += row.offlineDevices
       }
       unconfirmed += record.end.acceptedUnconfirmedEvents
     }
@@ -136,7 +140,7 @@ import UploadRetry
       \TimeSeries.Row.droppedByStatus, \.droppedByRetryLimit, \.droppedByRateLimitRetryLimit, \.droppedByAge,
       \.droppedByOverflow, \.timeouts, \.duplicateEvents, \.acceptedAfterDropEvents, \.unanswered,
       \.serverQueue,
-      \.answers429,
+      \.answers429, \.lostRequests, \.lostOnTheWayBack, \.unknownOutcomes, \.offlineDevices,
     ] { #expect(total[keyPath: path] > 0, "\(path)") }
     #expect(unconfirmed > 0)
   }

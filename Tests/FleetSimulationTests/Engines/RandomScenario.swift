@@ -30,6 +30,10 @@ struct RandomScenario {
       scenario.fleet[i].latency = .constant(.milliseconds(Int64(draw.pick([7, 50, 200]))))
       scenario.fleet[i].lifecycle = nil
       scenario.fleet[i].spikes = []
+      scenario.fleet[i].link = Link()
+      scenario.fleet[i].connectTimeout = nil
+      scenario.fleet[i].connectivity = nil
+      scenario.fleet[i].queue.maximumBatchBytes = nil
       scenario.fleet[i].eventsAtOnce = 1
     }
     if draw.chance(70) {
@@ -92,7 +96,7 @@ struct RandomScenario {
       let kind: Incident.Kind =
         chance(60)
         ? .outage(
-          status: pick([503, 500, 429, 404, nil, nil]), retryAfter: pick([.none, .fixed(.seconds(7))]),
+          status: pick([503, 500, 429, 404, 413, nil, nil]), retryAfter: pick([.none, .fixed(.seconds(7))]),
           keepsWork: chance(50))
         : .brownout(factorPartsPerMillion: Int64(int(0...2_000_000)))
       incidents.append(Incident(kind: kind, start: time, duration: length))
@@ -140,6 +144,7 @@ struct RandomScenario {
     ])
     cohort.settings = settings()
     drawClient(&cohort)
+    drawWorld(&cohort)
     if chance(50) {
       cohort.lifecycle = Lifecycle(
         meanTimeBetweenRestarts: chance(60) ? .seconds(Int64(int(5...200))) : nil,
@@ -184,6 +189,38 @@ struct RandomScenario {
       }
       return .replay(ArrivalRates(rows: rows, sharePartsPerMillion: pick([1_000_000, 300_000])))
     }
+  }
+
+  /// Links, time-outs, sizes and offline periods.
+  private mutating func drawWorld(_ cohort: inout Cohort) {
+    if chance(30) {
+      cohort.link = Link(
+        uploadBytesPerSecond: chance(50) ? pick([800, 5_000, 1_000_000]) : nil,
+        requestLossPartsPerMillion: pick([0, 100_000, 600_000]),
+        answerLossPartsPerMillion: pick([0, 100_000, 600_000]))
+    }
+    if chance(20) {
+      cohort.connectTimeout = min(cohort.timeout, .milliseconds(Int64(pick([20, 300, 5_000]))))
+    }
+    if chance(20) { cohort.queue.maximumBatchBytes = pick([100, 4_000, 20_000]) }
+    if chance(30), cohort.queue.mode == .files { cohort.queue.splitsOn413 = true }
+    guard chance(35) else { return }
+    func some(_ draw: inout RandomScenario) -> Distribution {
+      let span = Span.milliseconds(Int64(draw.int(1_000...60_000)))
+      return draw.chance(50) ? .constant(span) : .exponential(mean: span)
+    }
+    var connectivity = Connectivity(flushesOnReconnect: chance(60))
+    if chance(70) {
+      let (online, offline) = (some(&self), some(&self))
+      connectivity.periods = .init(
+        online: online, offline: offline, sharePartsPerMillion: pick([1_000_000, 500_000]))
+    }
+    connectivity.interruptions = (0..<int(0...2)).map { _ in
+      .init(
+        start: Instant(microseconds: pick([0, 30_000_000, Int64(int(0...200_000_000))])),
+        duration: .milliseconds(Int64(int(1...60_000))), sharePartsPerMillion: pick([1_000_000, 500_000]))
+    }
+    cohort.connectivity = connectivity
   }
 
   private mutating func spike(withEvents: Bool) -> Spike {

@@ -51,6 +51,9 @@ struct MessageTests {
   @Test("about a workload", arguments: cases(MessageGoldens.workload))
   func workload(_ test: Case) { check(test) }
 
+  @Test("about the world", arguments: cases(MessageGoldens.world))
+  func world(_ test: Case) { check(test) }
+
   @Test("about the top level", arguments: cases(MessageGoldens.top))
   func top(_ test: Case) { check(test) }
 

@@ -211,6 +211,12 @@ struct MutationTests {
       "uploadConcurrency")
     check(cohort.timeout >= .milliseconds(1) && cohort.timeout <= Units.longestSpan, "timeout")
     check(isSound(cohort.latency, atLeast: 1_000), "latency")
+    check(cohort.connectTimeout.map { $0 >= .milliseconds(1) && $0 <= cohort.timeout } ?? true, "connect")
+    check(cohort.link.answerLossPartsPerMillion == 0 || cohort.timeout <= .hours(1), "loss")
+    check(!cohort.queue.splitsOn413 || cohort.queue.mode == .files, "splitOn413")
+    for one in cohort.connectivity?.interruptions ?? [] {
+      check(one.duration > .zero && one.duration <= Units.longestSpan, "interruptions")
+    }
     check((1...100_000_000).contains(cohort.eventBytes), "eventBytes")
     check((0...100_000_000).contains(cohort.requestBytes), "requestBytes")
     check((0...1_000).contains(cohort.settings.backoff.maxRetryCount), "maxRetryCount")

@@ -110,6 +110,14 @@ struct ScenarioGenerator {
     cohort.uploadConcurrency = random.pick([1, 2, 1_000_000, .max])
     cohort.timeout = span(1_000...31_622_400_000_000)
     cohort.latency = distribution(least: 1_000, most: 3_600_000_000, exponential: false)
+    cohort.link = Link(
+      uploadBytesPerSecond: random.pick([nil, 1, 50_000, 1_000_000_000_000]),
+      requestLossPartsPerMillion: .random(in: 0...1_000_000, using: &random),
+      answerLossPartsPerMillion: cohort.timeout > .hours(1) ? 0 : .random(in: 0...1_000_000, using: &random))
+    cohort.connectTimeout = random.chance(30) ? span(1_000...cohort.timeout.microseconds) : nil
+    cohort.queue.maximumBatchBytes = random.pick([nil, 1, 475_000])
+    cohort.queue.splitsOn413 = cohort.queue.mode == .files && random.chance(30)
+    cohort.connectivity = random.chance(40) ? connectivity() : nil
     cohort.settings = settings()
     cohort.client = random.pick(ClientPreset.all).name
     cohort.policy = policy()
@@ -147,6 +155,25 @@ struct ScenarioGenerator {
       events: withEvents ? .random(in: 1...1_000, using: &random) : 0,
       flushes: !withEvents || random.chance(50),
       every: random.pick([nil, span(60_000_000...31_622_400_000_000)]))
+  }
+
+  mutating func connectivity() -> Connectivity {
+    func period(_ generator: inout ScenarioGenerator) -> Distribution {
+      let span = generator.span(1_000...31_622_400_000_000)
+      return generator.random.chance(50) ? .constant(span) : .exponential(mean: span)
+    }
+    var connectivity = Connectivity(flushesOnReconnect: random.chance(50))
+    if random.chance(60) {
+      let (online, offline) = (period(&self), period(&self))
+      connectivity.periods = .init(
+        online: online, offline: offline, sharePartsPerMillion: .random(in: 0...1_000_000, using: &random))
+    }
+    connectivity.interruptions = (0..<Int.random(in: 0...2, using: &random)).map { _ in
+      .init(
+        start: .start + span(0...31_622_400_000_000), duration: span(1...31_622_400_000_000),
+        sharePartsPerMillion: .random(in: 0...1_000_000, using: &random))
+    }
+    return connectivity
   }
 
   /// A preset with any switches turned.
@@ -289,7 +316,9 @@ struct NormalisedScenarioTests {
               "queue": {
                 "mode": "files",
                 "limit": 1000,
-                "maximumBatchEvents": 500
+                "maximumBatchEvents": 500,
+                "maximumBatchSize": null,
+                "splitOn413": false
               },
               "retries": "gate",
               "uploadConcurrency": 1,
@@ -302,8 +331,14 @@ struct NormalisedScenarioTests {
                     "p99": "600ms",
                     "minimum": "5ms"
                   }
+                },
+                "bandwidth": null,
+                "loss": {
+                  "request": "0%",
+                  "answer": "0%"
                 }
               },
+              "connectivity": null,
               "settings": {
                 "rateLimitConfig": {
                   "enabled": true,

@@ -1,0 +1,37 @@
+extension MessageGoldens {
+  /// Links, time-outs, offline periods.
+  static let world = #"""
+    top network: { bandwidth: '50KB/s', loss: '1%' }
+    top network: { bandwidth: '50KB', loss: '150%' }
+      4: network.bandwidth: "50KB" is not a bandwidth; write a size a second, like "50KB/s"
+      4: network.loss: "150%" is out of range; allowed: 0% to 100%
+    top network: { bandwidth: 50, loss: { request: 2, answers: 0 } }
+      4: network.bandwidth: missing unit: write "50B/s"
+      4: network.loss.answers: unknown key; did you mean "answer"? Allowed here: request, answer
+      4: network.loss.request: 2 is out of range; allowed: 0% to 100%
+    cohort +network: { bandwidth: null, loss: { answer: '1%' } }, timeout: { connect: '5s', request: '15s' }
+    cohort +timeout: { connect: '40s' }
+      3: fleet.phones.timeout.connect: 40s is longer than the time-out of the request, 30s
+    cohort +timeout: { connect: '0s', requests: '1s' }
+      3: fleet.phones.timeout.requests: unknown key; did you mean "request"? Allowed here: connect, request
+      3: fleet.phones.timeout.connect: "0s" is out of range; allowed: 1ms to 366d
+    cohort +timeout: '2h', network: { loss: 0.01 }
+      3: fleet.phones.timeout: 2h is too long where answers get lost; at most 1h
+    cohort +queue: { maximumBatchSize: '475KB', splitOn413: true }
+    cohort +queue: { mode: 'rebatch', maximumBatchSize: 5, splitOn413: true }
+      3: fleet.phones.queue.maximumBatchSize: missing unit: write "5B"
+      3: fleet.phones.queue.splitOn413: batches are cut for good, so that the queue's mode must be "files"
+    cohort +connectivity: { online: { exponential: '2h' }, offline: '10m', share: '30%', interruptions: [{ at: '1h', for: '10m', share: '50%' }], flushOnReconnect: false }
+    cohort +connectivity: { online: '0s', interruptions: [{}, { at: '1h', for: '0s' }] }
+      3: fleet.phones.connectivity.online: "0s" is out of range; allowed: 1ms to 366d
+      3: fleet.phones.connectivity.offline: missing beside online; write for example offline: { exponential: "1h" }
+      3: fleet.phones.connectivity.interruptions.0.at: missing; write for example at: "30m"
+      3: fleet.phones.connectivity.interruptions.0.for: missing; write for example for: "10m"
+      3: fleet.phones.connectivity.interruptions.1.for: "0s" is out of range; allowed: 1us to 366d
+    cohort +connectivity: { online: {}, offline: { exponential: '1h', constant: '1h' }, interruptions: 5, flushOnReconnect: 1 }
+      3: fleet.phones.connectivity.online: empty; write a span like "1h" or { exponential: "1h" }
+      3: fleet.phones.connectivity.offline: exponential and constant exclude each other; keep one
+      3: fleet.phones.connectivity.interruptions: expected a list, found 5
+      3: fleet.phones.connectivity.flushOnReconnect: expected true or false, found 1
+    """#
+}

@@ -89,12 +89,6 @@ public struct TimeSeries: Sendable, Hashable {
     /// Uploads that ended while the client could not know whether the server had got them.
     public var unknownOutcomes: Int64 = 0
 
-    /// Requests that the network lost, and answers that it lost on their way back.
-    public var lostRequests: Int64 = 0
-    public var lostOnTheWayBack: Int64 = 0
-    /// Uploads that ended while the client could not know whether the server had got them.
-    public var unknownOutcomes: Int64 = 0
-
     // Gauges at the end of the interval.
     /// Events created and neither accepted nor dropped.
     public var backlogEvents: Int64 = 0

@@ -137,21 +137,6 @@ public enum TimeSeriesCSV {
     .init("time_to_delivery_p99_s", "s", "99th percentile of the same.") {
       .seconds($0.row.timeToDeliveryP99)
     },
-    .init("offline_devices", "devices", "Devices without a network, at the interval's end.") {
-      .integer($0.row.offlineDevices)
-    },
-    .init("network_lost_requests", "requests", "Requests that the network lost on their way to the server.") {
-      .integer($0.row.lostRequests)
-    },
-    .init("network_lost_answers", "answers", "Uploads whose answer, if there is one, the network loses.") {
-      .integer($0.row.lostOnTheWayBack)
-    },
-    .init(
-      "unknown_outcomes", "requests",
-      "Uploads that ended while the client could not know whether the server had got them."
-    ) {
-      .integer($0.row.unknownOutcomes)
-    },
   ]
 
   private static let gates: [CSVColumn<Interval>] = [

@@ -70,15 +70,6 @@ extension DeviceTimeline {
     }
   }
 
-  static func words(_ place: DeviceTrace.LossOnTheWay) -> String {
-    switch place {
-    case .request: "the request gets lost"
-    case .answer: "the answer will get lost"
-    case .noConnection: "no connection in time"
-    case .tooSlow: "too large for this link within the time-out"
-    }
-  }
-
   private static func padded(_ value: Int64, _ digits: Int) -> String {
     let text = String(value)
     return String(repeating: "0", count: max(0, digits - text.count)) + text

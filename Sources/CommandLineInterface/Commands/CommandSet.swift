@@ -13,7 +13,8 @@ extension CommandSpecification {
         + "virtual clock. The same scenario and seed give the same bytes in every CSV file."
     ]
     command.subcommands = [
-      run, compare, sweep, merge, checkBaseline, tune, stability, validate, trace, presets, conformance, bench, help,
+      run, compare, sweep, merge, checkBaseline, tune, stability, validate, trace, presets, conformance,
+      bench, help,
     ]
     command.examples = [
       Example(

@@ -27,7 +27,8 @@ package struct OutputFile: Sendable, Hashable {
   static let documentSettings = "settings-document.json"
   /// Everything that fleetsim writes beside folders of variants.
   static let topLevelNames: Set<String> = [
-    timeSeries, deliveries, cohorts, summary, statistics, differences, replications, manifest, report, picture,
+    timeSeries, deliveries, cohorts, summary, statistics, differences, replications, manifest, report,
+    picture,
     stability, stabilityPicture, pareto, paretoPicture, settings, documentSettings,
   ]
   static let variantNames: Set<String> = [timeSeries, deliveries, cohorts]

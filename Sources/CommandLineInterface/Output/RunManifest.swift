@@ -65,16 +65,16 @@ struct RunManifest {
     let seeds = replications.map { [("replications", JSONText.Value.integer(Int64($0)))] } ?? []
     var members: [(String, JSONText.Value)] =
       [
-      ("program", .string("fleetsim")),
-      ("version", .string(CommandLineTool.version)),
-      ("arguments", .array(arguments.map { .string($0) })),
-      ("seed", .unsigned(seed)),
+        ("program", .string("fleetsim")),
+        ("version", .string(CommandLineTool.version)),
+        ("arguments", .array(arguments.map { .string($0) })),
+        ("seed", .unsigned(seed)),
       ] + seeds + [
-      ("checks", .bool(checks)),
-      ("runs", .array(runs)),
-      ("files", .array(files)),
-      ("scenario", .raw(scenario)),
-    ]
+        ("checks", .bool(checks)),
+        ("runs", .array(runs)),
+        ("files", .array(files)),
+        ("scenario", .raw(scenario)),
+      ]
     if let wall {
       let perSecond = wall.seconds > 0 ? 1 / wall.seconds : 0
       members.append(

@@ -218,7 +218,8 @@ package struct ServerFront: ~Copyable {
     let isLost = request.downlink == .max
     let downlink =
       answer.delay == 0 || isLost
-      ? request.downlink : UInt32(clamping: min(Int64(UInt32.max) - 1, Int64(request.downlink) + answer.delay))
+      ? request.downlink
+      : UInt32(clamping: min(Int64(UInt32.max) - 1, Int64(request.downlink) + answer.delay))
     let due = isLost ? .never : answer.at + Span(microseconds: Int64(downlink))
     let shard = Int(request.shard)
     if due <= deadline {

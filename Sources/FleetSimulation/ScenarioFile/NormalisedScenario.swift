@@ -160,7 +160,8 @@ extension Cohort {
       ("connectivity", connectivity?.normalised ?? .null),
     ]
     let client: Members = [
-      ("settings", PositionedValue(settings.encoded(defaults: settingsDefaults))), ("policy", policy.normalised),
+      ("settings", PositionedValue(settings.encoded(defaults: settingsDefaults))),
+      ("policy", policy.normalised),
       ("gates", gates.normalised), ("credentialRefresh", .span(credentialRefresh)),
       ("lifecycle", lifecycle?.normalised ?? .null),
       ("rollout", rollout?.normalised(settingsDefaults) ?? .null),

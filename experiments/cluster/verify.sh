@@ -13,10 +13,10 @@ cd "$here/../.."
 
 # 64 runs: four strategies under sixteen seeds.
 sweep=(experiments/001-outage-herd/scenario.json5 --jitter none,additive:10,full,equal --seeds 16
-  --set fleet.phones.devices=1000 --set tapi.bucket.capacity=63.35/s --set tapi.bucket.burst=60)
+  --set fleet.phones.devices=200 --set tapi.bucket.capacity=12.67/s --set tapi.bucket.burst=20)
 RANDOM=${SEED:=1} kills=${KILLS:-10}
 
-moment() { echo "$((RANDOM % 4)).$((RANDOM % 10))"; }
+moment() { echo "$((RANDOM % 2)).$((RANDOM % 10))"; }
 runs() { find "$1/runs" -name '*.run' -printf '%f %i %T@\n' 2>/dev/null | sort; }
 
 parallel_start() { setsid "$here/parallel.sh" "${sweep[@]}" --out "$1" >"$work/log" 2>&1 & leader=$!; }
@@ -42,7 +42,7 @@ try() {
   "$1_start" "$work/$1"; "$1_finish"
   compare "$work/$1" "$2, 4 shards"
   local there=() before kept
-  mkdir -p "$work/$1-killed"
+  mkdir -p "$work/$1-killed/runs"
   for _ in $(seq "$kills"); do
     before=$(runs "$work/$1-killed")
     "$1_start" "$work/$1-killed"; sleep "$(moment)"; "$1_kill"

@@ -23,8 +23,10 @@ public struct ComparisonMemory: Sendable {
   /// Of runs that each leave memory when they are done: every scenario under `seeds` seeds.
   /// - Parameter scenarios: at least one.
   public init(leaving scenarios: [Scenario], seeds: Int, options: RunOptions = .init()) {
-    replications = max(1, seeds)
-    estimates = scenarios.map { MemoryEstimate($0, options: options) }.sorted { $0.expected > $1.expected }
+    let atOnce = 1_024
+    let largest = scenarios.map { MemoryEstimate($0, options: options) }
+      .sorted { $0.expected > $1.expected }.prefix(atOnce)
+    estimates = Array(largest.flatMap { repeatElement($0, count: min(seeds, atOnce)) }.prefix(atOnce))
     results = 0
     replications = 1
   }

@@ -132,9 +132,9 @@ struct CheckCommandTests {
 
   /// A baseline with another tolerance for retries.
   private static func editing(_ baseline: String, _ tolerance: String) -> String {
-    baseline.split(separator: "\n", omittingEmptySubsequences: false).map(String.init).map { line in
+    baseline.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.contains("\"retries\": ")
-        ? line.replacing("\"notSignificantlyWorse\"", with: tolerance) : line
+        ? line.replacing("\"notSignificantlyWorse\"", with: tolerance) : String(line)
     }.joined(separator: "\n")
   }
 

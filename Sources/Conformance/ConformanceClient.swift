@@ -14,8 +14,9 @@ public struct ConformanceClient: Sendable {
   /// A flush that comes while uploads run does nothing (S17).
   package let ignoresFlushesWhileUploading: Bool
 
-  /// The presets that the simulator ships, the document's own first.
-  public static let presets = ClientPreset.all.map(ConformanceClient.init)
+  /// The presets that follow the document's Settings, its own first.
+  public static let presets = ClientPreset.all.filter { $0.settings == HTTPConfig() }
+    .map(ConformanceClient.init)
 
   /// Their names.
   public static let names = presets.map(\.name)

@@ -71,7 +71,8 @@ extension DeviceShard {
     let record = self[device]
     let batch = record.pointee.oldest
     let flags = record.pointee.flags
-    guard flags.isDisjoint(with: [.contended, .looping]), flags.contains(.idleWithBatches), batch != 0,
+    guard flags.isDisjoint(with: [.contended, .looping, .offline]), flags.contains(.idleWithBatches),
+      batch != 0,
       batch == record.pointee.newest, record.pointee.wakes(at: now), record.pointee.gate.isReady(at: now)
     else { return false }
     let upload = batches.records + Int(truncatingIfNeeded: batch)

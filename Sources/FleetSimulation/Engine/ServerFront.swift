@@ -235,7 +235,7 @@ package struct ServerFront: ~Copyable {
     if !wasPending, request.arrival <= deadline {
       sink.deliver(timeOut(request, resolves: false), toShard: shard)
     }
-    count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1)))
+    if !isLost { count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1))) }
     sink.deliver(
       delivery(answer.status == 200 ? .acceptance : .loss, request, due: answer.at), toShard: shard)
   }

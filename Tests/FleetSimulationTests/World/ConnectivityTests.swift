@@ -147,4 +147,24 @@ struct ConnectivityTests {
     #expect(events.contains { $0.kind == .launched(.builtIn, uploadsCutOff: 0) && $0.time == 735_000_000 })
     #expect(!fleet.sent().contains { (630..<930).contains($0.time) })
   }
+
+  @Test("on the engine's short ways too, a wake-up sends nothing while offline")
+  func shortWays() throws {
+    var fleet = WorldFleet(devices: 50)
+    fleet.incidents = [
+      Incident(
+        kind: .outage(status: 503, retryAfter: .none, keepsWork: true), start: .minute(9.5),
+        duration: .minutes(1))
+    ]
+    fleet.adjust = {
+      $0.queue.mode = .rebatch
+      $0.settings.backoff.baseBackoffInterval = 30_000_000
+      $0.connectivity = interrupted(from: 10.1, minutes: 2)
+    }
+    // The batch of minute 10 has failed and is due within the interruption.
+    let record = try Simulation.run(fleet.scenario)
+    #expect(record == PlainEngine.run(fleet.scenario).record)
+    #expect(record.series.rows[10].answers503 == 50)
+    #expect(record.series.rows[11].firstAttempts + record.series.rows[11].retries == 0)
+  }
 }

@@ -96,7 +96,7 @@ extension CommandSpecification {
     ]
     command.examples = [
       Example(
-        "fleetsim stability s.json5 --x tapi.bucket.capacity=500/s..900/s --y tapi.incidents.0.for=1m..30m",
+        "fleetsim stability s.json5 --x tapi.bucket.capacity=500/s..900/s --y tapi.incidents.0.for=1m..9m",
         "How long an outage may be, by capacity:")
     ]
     return command

@@ -55,7 +55,7 @@ extension CommandSpecification {
     ]
     command.examples = [
       Example(
-        "fleetsim tune short.json5 long.json5 brownout.json5 --settings cdn.json --space space.json5 --out out/tuned",
+        "fleetsim tune short.json5 long.json5 --settings cdn.json --space space.json5 --out out/tuned",
         "What should the CDN serve?")
     ]
     return command
@@ -96,8 +96,8 @@ extension CommandSpecification {
     ]
     command.examples = [
       Example(
-        "fleetsim stability scenario.json5 --x tapi.bucket.capacity=500/s..2000/s:log --y tapi.incidents.0.for=1m..30m "
-          + "--out out/map", "How long an outage may be, by capacity:")
+        "fleetsim stability s.json5 --x tapi.bucket.capacity=500/s..900/s --y tapi.incidents.0.for=1m..9m",
+        "How long an outage may be, by capacity:")
     ]
     return command
   }()

@@ -33,7 +33,7 @@ struct TuneCommand {
     let maker = maker(loaded, workers: workers, control: control, journal: journal)
     let work = BackgroundWork(
       work: { [self, study] in try search(study, maker, journal) }, cancel: control.cancel,
-      progress: { control.progress }, environment: environment)
+      progress: { control.progress }, environment: environment, remains: Self.remains(journal))
     let result = try work.run(showsProgress: !request.isQuiet)
     let seconds = environment.monotonicSeconds() - started
 
@@ -53,6 +53,11 @@ struct TuneCommand {
     }
     try printed.get()
     if !request.isQuiet { try Console.print(files.closing(output?.path, journal: journal?.path, result)) }
+  }
+
+  private static func remains(_ journal: JournalDirectory?) -> String {
+    guard let journal else { return Interruption.nothing }
+    return "\(journal.path) keeps the finished runs, and the same command makes the rest"
   }
 
   private func maker(

@@ -134,7 +134,7 @@ struct CheckCommandTests {
   private static func editing(_ baseline: String, _ tolerance: String) -> String {
     baseline.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.contains("\"retries\": ")
-        ? line.replacing("\"notSignificantlyWorse\"", with: tolerance) : String(line)
+        ? String(line).replacing("\"notSignificantlyWorse\"", with: tolerance) : String(line)
     }.joined(separator: "\n")
   }
 

@@ -20,6 +20,9 @@ public struct CohortRecord: Sendable, Hashable {
   public var timeToDeliveryP99: Int64?
   public var timeToDeliveryMax: Int64?
 
+  /// Given up but kept by their device with a reason.
+  public var blockedEvents: Int64 = 0
+
   public init(name: String, devices: Int64) {
     self.name = name
     self.devices = devices
@@ -31,13 +34,14 @@ public struct CohortRecord: Sendable, Hashable {
       + refusedByGate - acceptedAfterDropEvents
   }
 
-  /// Neither accepted nor dropped when the run ended.
-  public var pendingEvents: Int64 { createdEvents - deliveredEvents - lostEvents }
+  /// Neither accepted, dropped nor blocked when the run ended.
+  public var pendingEvents: Int64 { createdEvents - deliveredEvents - lostEvents - blockedEvents }
 
   /// Adds what a part of the cohort's devices counted.
   public mutating func add(_ counters: borrowing IntervalCounters<DeviceCounter>) {
     for row in 0..<counters.rows {
       createdEvents += counters[row, .createdEvents]
+      blockedEvents += counters[row, .blockedEvents]
       deliveredEvents += counters[row, .deliveredEvents]
       duplicateEvents += counters[row, .duplicateEvents]
       acceptedAfterDropEvents += counters[row, .acceptedAfterDropEvents]

@@ -1,7 +1,8 @@
 /// A run's record as lines of text, and back without loss.
 ///
 /// One line a quantity: its name, then its values, repeated ones as `value*times`, a missing one as `-`. So columns that stay
-/// at nought cost nothing, and a record of other columns than this program's is told from one that is damaged.
+/// at nought cost nothing, and a record of other columns than this program's is told from one that is damaged. What became of each
+/// cohort apart (`RunRecord.cohorts`) is not kept.
 public enum StoredRecord {
   /// What was wrong with a text, without a place: nobody writes it by hand.
   public struct Problem: Error, Hashable, CustomStringConvertible {
@@ -110,7 +111,15 @@ public enum StoredRecord {
     ("droppedByOverflow", \.droppedByOverflow), ("launches", \.launches), ("timeouts", \.timeouts),
     ("settledOldEvents", \.settledOldEvents), ("backlogEvents", \.backlogEvents),
     ("backlogBatches", \.backlogBatches), ("devicesWaiting", \.devicesWaiting), ("inFlight", \.inFlight),
-    ("timeToDeliverySum", \.timeToDeliverySum),
+    ("timeToDeliverySum", \.timeToDeliverySum), ("refusedByGate", \.refusedByGate),
+    ("blockedEvents", \.blockedEvents), ("heldLoops", \.heldLoops),
+    ("throttledRequests", \.throttledRequests), ("credentialRefreshes", \.credentialRefreshes),
+    ("statusQueries", \.statusQueries), ("breakerOpenings", \.breakerOpenings),
+    ("breakerOpenMicroseconds", \.breakerOpenMicroseconds), ("keyLimited", \.keyLimited), ("shed", \.shed),
+    ("unheardAnswers", \.unheardAnswers), ("lostAnswers", \.lostAnswers),
+    ("deduplicatedEvents", \.deduplicatedEvents), ("lostRequests", \.lostRequests),
+    ("lostOnTheWayBack", \.lostOnTheWayBack), ("unknownOutcomes", \.unknownOutcomes),
+    ("offlineDevices", \.offlineDevices),
   ]
 
   private static let optionalColumns: [(name: String, path: OptionalPath<TimeSeries.Row>)] = [

@@ -37,7 +37,7 @@ struct SweepCommandTests {
       #expect(output.standardError == "")
     }
     let whole = try files(scratch, "whole")
-    #expect(whole.count == 1 + 9 + 4 + 4)
+    #expect(whole.count == 1 + 9 + 4 + 4 + 3)
     #expect(try files(scratch, "parts") == whole)
   }
 
@@ -124,7 +124,7 @@ struct SweepCommandTests {
     #expect(output.code == 65)
     #expect(output.standardError.contains("is the plan of another sweep: its scenario is another for 'none'"))
     output = try Tool.run(
-      ["sweep", "s.json5", "--seeds", "4", "--seed", "99", "--out", "d"], in: scratch.url)
+      Self.common + ["4", "--seed", "99", "--out", "d"], in: scratch.url)
     #expect(output.standardError.contains("its seeds are 4 from 5, not 4 from 99"))
   }
 

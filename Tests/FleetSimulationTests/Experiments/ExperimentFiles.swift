@@ -9,14 +9,16 @@ enum ExperimentFiles {
       .deletingLastPathComponent().appending(path: "experiments")
   }
 
-  /// Every scenario file, by its path below `experiments/`.
+  /// Every scenario file, by its path below `experiments/`; the search space of a `tune` is none.
   static var all: [String] {
     let found = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)!
-    return found.compactMap { $0 as? URL }.filter { $0.pathExtension == "json5" }
-      .map { String($0.path().dropFirst(folder.path().count)) }.map {
-        $0.hasPrefix("/") ? String($0.dropFirst()) : $0
-      }
-      .sorted()
+    return found.compactMap { $0 as? URL }.filter {
+      $0.pathExtension == "json5" && $0.lastPathComponent != "space.json5"
+    }
+    .map { String($0.path().dropFirst(folder.path().count)) }.map {
+      $0.hasPrefix("/") ? String($0.dropFirst()) : $0
+    }
+    .sorted()
   }
 
   static func decode(_ path: String, _ overrides: [String: String] = [:]) throws -> ScenarioFile.Decoded {

@@ -106,7 +106,8 @@ import Testing
   )
   func hours() throws {
     // Batches a second of the whole fleet at its twin, by minute; the backlog drains at what capacity leaves over.
-    let rates = try run("015-production-day/scenario.json5", ["tapi.incidents": "[]"]).record
+    let rates = try Simulation.run(
+      ExperimentFiles.decode("015-production-day/scenario.json5").scenario.withoutIncidents)
     let load = rates.series.rows.map { Double($0.offered) / 60 }
     func fluid(hour: Int) -> Double {
       let start = hour * 60

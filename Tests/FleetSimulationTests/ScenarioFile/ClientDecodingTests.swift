@@ -79,7 +79,7 @@ struct ClientDecodingTests {
   func everySwitch() throws {
     for entry in RetryPolicy.switches {
       for pattern in entry.values {
-        let value = pattern.replacing(":S", with: ":3600")
+        let value = pattern.replacing(":S", with: ":3600").replacing(":P", with: ":25")
         let written = entry.isBool ? value : "'\(value)'"
         let policy = try cohort("policy: { \(entry.name): \(written) }").policy
         #expect(policy.value(of: entry.name) == value)

@@ -50,8 +50,8 @@ struct ScenarioGenerator {
     }
   }
 
-  mutating func settings() -> HTTPConfig {
-    var config = HTTPConfig()
+  mutating func settings(from defaults: HTTPConfig) -> HTTPConfig {
+    var config = defaults
     config.rateLimit.isEnabled = random.chance(80)
     config.rateLimit.maxRetryCount = .random(in: 0...1_000, using: &random)
     config.rateLimit.maxRetryInterval = span(1_000_000...3_600_000_000).microseconds
@@ -110,10 +110,10 @@ struct ScenarioGenerator {
     cohort.queue.maximumBatchBytes = random.pick([nil, 1, 475_000])
     cohort.queue.splitsOn413 = cohort.queue.mode == .files && random.chance(30)
     cohort.connectivity = random.chance(40) ? connectivity() : nil
-    cohort.settings = settings()
     let preset = random.pick(ClientPreset.all)
     cohort.client = preset.name
     cohort.settingsDefaults = preset.settings
+    cohort.settings = settings(from: preset.settings)
     if random.chance(50) { cohort.gates = random.pick(ClientPreset.all).gates }
     cohort.policy = policy()
     cohort.ignoresFlushWhileUploading = random.chance(50)
@@ -122,7 +122,7 @@ struct ScenarioGenerator {
       cohort.rollout = SettingsRollout(
         time: .start + span(0...31_622_400_000_000),
         sharePartsPerMillion: .random(in: 0...1_000_000, using: &random),
-        settings: settings())
+        settings: settings(from: preset.settings))
     }
     cohort.eventBytes = random.pick([1, 999, 1_000, 1_500, 100_000_000])
     cohort.requestBytes = random.pick([0, 500, 2_000_000])

@@ -180,6 +180,12 @@ extension CohortPlan {
 
 /// On the pointer, because a method of a large struct may copy it.
 extension UnsafePointer<CohortPlan> {
+  /// Whether an answer given at once always reaches its client before the client gives up; a link with faults makes no promise.
+  var answersComeInTime: Bool {
+    let latency = pointee.constantLatency
+    return latency.up > 0 && Int64(latency.up) + Int64(latency.down) <= pointee.timeout
+  }
+
   /// When a device's flush interval ends first, microseconds.
   func flushPhase(_ key: RandomKey) -> Int64 {
     pointee.flushInterval == .max || pointee.isSynchronised

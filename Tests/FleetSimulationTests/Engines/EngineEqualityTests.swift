@@ -60,6 +60,20 @@ import UploadRetry
     }
   }
 
+  @Test("One thread and two agree where latency is constant and links are slow and lose requests and answers")
+  func twoThreadsOnFaultyLinks() throws {
+    for seed in Self.seeds.prefix(50) {
+      var scenario = RandomScenario.quiet(seed: seed)
+      for i in scenario.fleet.indices {
+        scenario.fleet[i].link = Link(
+          uploadBytesPerSecond: seed % 2 == 0 ? 2_000 : nil, requestLossPartsPerMillion: 100_000,
+          answerLossPartsPerMillion: 100_000)
+      }
+      let one = try windowed(scenario, checks: false)
+      expectSame(one, try windowed(scenario, threads: 2, checks: false), "two threads", seed: seed)
+    }
+  }
+
   @Test("One thread, two, three and eight agree") func threads() throws {
     for seed in Self.seeds.prefix(20) {
       for scenario in [RandomScenario.scenario(seed: seed), RandomScenario.quiet(seed: seed)] {

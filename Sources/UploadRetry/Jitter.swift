@@ -157,24 +157,14 @@ extension Jitter: CustomStringConvertible {
   /// Digits, or digits "." digits, from 0 to 100.
   private static func percent(_ text: Substring.UTF8View) -> Double? {
     let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard (1...2).contains(parts.count), let whole = digits(parts[0], atMost: 3) else { return nil }
+    guard (1...2).contains(parts.count), let whole = wholeNumber(parts[0], digits: 3) else { return nil }
     var millionths = whole * 1_000_000
     if parts.count == 2 {
-      guard var fraction = digits(parts[1], atMost: 6) else { return nil }
+      guard var fraction = wholeNumber(parts[1], digits: 6) else { return nil }
       for _ in parts[1].count..<6 { fraction *= 10 }
       millionths += fraction
     }
     guard millionths <= 100_000_000 else { return nil }
     return Double(millionths) / 1_000_000
-  }
-
-  private static func digits(_ text: Substring.UTF8View, atMost count: Int) -> Int64? {
-    guard !text.isEmpty, text.count <= count else { return nil }
-    var value: Int64 = 0
-    for byte in text {
-      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-      value = value * 10 + Int64(byte - UInt8(ascii: "0"))
-    }
-    return value
   }
 }

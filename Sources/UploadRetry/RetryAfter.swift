@@ -61,6 +61,17 @@ func digitValue(_ byte: UInt8) -> Int64? {
   (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) ? Int64(byte - UInt8(ascii: "0")) : nil
 }
 
+/// The number that one to `count` digits make; nil for anything else. `count` up to 18.
+func wholeNumber(_ text: Substring.UTF8View, digits count: Int) -> Int64? {
+  guard (1...count).contains(text.count) else { return nil }
+  var value: Int64 = 0
+  for byte in text {
+    guard let digit = digitValue(byte) else { return nil }
+    value = value * 10 + digit
+  }
+  return value
+}
+
 /// Reads `X-RateLimit-Reset` (O11), which servers send in two forms: seconds to wait, or a time in seconds since 1970.
 public enum RateLimitReset {
   /// How long the header asks to wait, in microseconds, never negative; nil if it is not a whole number.

@@ -72,13 +72,8 @@ extension RetryPolicy {
   private static func wholePercent(_ name: String) -> UInt8? {
     if name == "none" { return 0 }
     let prefix = "additive:"
-    let digits = name.utf8.dropFirst(prefix.utf8.count)
-    guard name.hasPrefix(prefix), (1...3).contains(digits.count) else { return nil }
-    var percent: Int64 = 0
-    for byte in digits {
-      guard let digit = digitValue(byte) else { return nil }
-      percent = percent * 10 + digit
-    }
+    guard name.hasPrefix(prefix), let percent = wholeNumber(name.utf8.dropFirst(prefix.utf8.count), digits: 3)
+    else { return nil }
     return (1...100).contains(percent) ? UInt8(percent) : nil
   }
 
@@ -122,14 +117,9 @@ extension RetryPolicy.MissingRetryAfter: LosslessStringConvertible {
     case "exponentialBackoff": self = .exponentialBackoff
     default:
       let prefix = "fixed:"
-      let digits = name.utf8.dropFirst(prefix.utf8.count)
-      guard name.hasPrefix(prefix), (1...4).contains(digits.count) else { return nil }
-      var seconds: Int64 = 0
-      for byte in digits {
-        guard let digit = digitValue(byte) else { return nil }
-        seconds = seconds * 10 + digit
-      }
-      guard seconds <= 3600 else { return nil }
+      guard name.hasPrefix(prefix),
+        let seconds = wholeNumber(name.utf8.dropFirst(prefix.utf8.count), digits: 4), seconds <= 3600
+      else { return nil }
       self = .fixed(microseconds: seconds * 1_000_000)
     }
   }

@@ -9,6 +9,8 @@ struct HTMLPage {
   /// Sections, ready as HTML.
   var sections: String
   var command: String
+  /// The scenario as normalised, folded away.
+  var scenarioJSON: String?
   var version: String
 
   var text: String {
@@ -40,6 +42,18 @@ struct HTMLPage {
       <section>
       <h2>How to run it again</h2>
       <pre><code>\(Markup.escape(command))</code></pre>
+
+      """
+    if let scenarioJSON {
+      html += """
+        <details>
+        <summary>The scenario as it was run</summary>
+        <pre><code>\(Markup.escape(scenarioJSON))</code></pre>
+        </details>
+
+        """
+    }
+    html += """
       <p class="facts">fleetsim \(Markup.escape(version))</p>
       </section>
       </main>

@@ -9,15 +9,13 @@ extension HTMLReport {
     title: String, question: String? = nil, comparison: ReplicatedComparison, verdict: String,
     scenarioJSON: String, command: String, version: String
   ) -> String {
-    let seeds = seeds(comparison)
-    var body = "<p class=\"facts\">\(Markup.escape(facts(comparison)))</p>\n"
-    body += means(comparison.metrics)
+    var body = means(comparison.metrics)
     if comparison.variants.count > 1 { body += differences(comparison.metrics) }
     body += figures(comparison) + replicationTerms
-    return page(
-      Page(
-        title: title, question: question, verdict: verdict, body: body, scenarioJSON: scenarioJSON,
-        command: command, version: version, seeds: seeds))
+    return HTMLPage(
+      title: title, question: question, verdict: verdict, facts: facts(comparison), sections: body + terms,
+      command: command, scenarioJSON: scenarioJSON, version: "\(version), \(seeds(comparison))"
+    ).text
   }
 
   private static func seeds(_ comparison: ReplicatedComparison) -> String {

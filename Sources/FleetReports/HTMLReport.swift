@@ -21,67 +21,12 @@ public enum HTMLReport {
     title: String, question: String? = nil, results: [VariantResult], verdict: String, scenarioJSON: String,
     command: String, version: String, seed: UInt64
   ) -> String {
-    var body = "<p class=\"facts\">\(Markup.escape(facts(results, seed: seed)))</p>\n"
-    if !results.isEmpty { body += summaryTable(results) + figures(results) }
-    return page(
-      Page(
-        title: title, question: question, verdict: verdict, body: body, scenarioJSON: scenarioJSON,
-        command: command, version: version, seeds: "seed \(seed)"))
-  }
-
-  /// What is in every report: what was asked and found, then a part of its own, the terms, and how to run it again.
-  struct Page {
-    var title: String
-    var question: String?
-    var verdict: String
-    /// HTML.
-    var body: String
-    var scenarioJSON: String
-    var command: String
-    var version: String
-    var seeds: String
-  }
-
-  static func page(_ page: Page) -> String {
-    var html = """
-      <!DOCTYPE html>
-      <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
-      <head>
-      <meta charset="utf-8"/>
-      <meta name="viewport" content="width=device-width, initial-scale=1"/>
-      <meta name="color-scheme" content="light dark"/>
-      <title>\(Markup.escape(page.title))</title>
-      <style>
-      \(styleSheet)</style>
-      </head>
-      <body>
-      <main>
-      <header>
-      <h1>\(Markup.escape(page.title))</h1>
-
-      """
-    if let question = page.question { html += "<p class=\"question\">\(Markup.escape(question))</p>\n" }
-    html += "</header>\n<section class=\"verdict\" aria-label=\"Verdict\">\n"
-    for line in page.verdict.split(whereSeparator: \.isNewline) {
-      html += "<p>\(Markup.escape(String(line)))</p>\n"
-    }
-    html += "</section>\n" + page.body + terms
-    html += """
-      <section>
-      <h2>How to run it again</h2>
-      <pre><code>\(Markup.escape(page.command))</code></pre>
-      <details>
-      <summary>The scenario as it was run</summary>
-      <pre><code>\(Markup.escape(page.scenarioJSON))</code></pre>
-      </details>
-      <p class="facts">fleetsim \(Markup.escape(page.version)), \(page.seeds)</p>
-      </section>
-      </main>
-      </body>
-      </html>
-
-      """
-    return html
+    let body = results.isEmpty ? "" : summaryTable(results) + figures(results)
+    return HTMLPage(
+      title: title, question: question, verdict: verdict, facts: facts(results, seed: seed),
+      sections: body + terms, command: command, scenarioJSON: scenarioJSON,
+      version: "\(version), seed \(seed)"
+    ).text
   }
 
   /// `20,000 devices, 2 h of virtual time, capacity 1,267 requests/s, outage without answer from 20 min for

@@ -37,7 +37,7 @@ struct SweepCommandTests {
       #expect(output.standardError == "")
     }
     let whole = try files(scratch, "whole")
-    #expect(whole.count == 1 + 9 + 4 + 4 + 3)
+    #expect(whole.count == 1 + 9 + 6)
     #expect(try files(scratch, "parts") == whole)
   }
 
@@ -52,6 +52,23 @@ struct SweepCommandTests {
     #expect(Set(merged.keys) == Set(compared.keys))
     for name in compared.keys where name != "run.json" && name != "report.html" {
       #expect(merged[name] == compared[name], "\(name)")
+    }
+  }
+
+  @Test("merge gives what compare --seeds gives for the same seeds")
+  func sameAsReplications() throws {
+    let scratch = try scratch()
+    _ = try Tool.run(Self.arguments + ["--out", "sweep"], in: scratch.url)
+    let merged = try Tool.run(["merge", "sweep", "--out", "merged"], in: scratch.url)
+    let compared = try Tool.run(
+      ["compare"] + Self.arguments.dropFirst() + ["--out", "compared"], in: scratch.url)
+    #expect(merged.code == 0 && compared.code == 0)
+    #expect(merged.standardOutput.contains(compared.standardOutput))
+    let files = try (merged: files(scratch, "merged"), compared: files(scratch, "compared"))
+    #expect(Set(files.merged.keys) == Set(files.compared.keys))
+    #expect(files.merged.count == 6)
+    for name in files.compared.keys where name != "run.json" && name != "report.html" {
+      #expect(files.merged[name] == files.compared[name], "\(name)")
     }
   }
 
@@ -83,7 +100,7 @@ struct SweepCommandTests {
     let output = try Tool.run(["merge", "d", "--partial"], in: scratch.url)
     #expect(output.code == 0)
     #expect(output.standardError.contains(run.dropFirst(2)))
-    #expect(scratch.contents.contains("d/merged/summary.csv"))
+    #expect(scratch.contents.contains("d/merged/replications.csv"))
   }
 
   @Test("kill -9 at any moment loses nothing: the next process goes on, and the bytes are the same")

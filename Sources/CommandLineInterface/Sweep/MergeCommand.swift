@@ -68,26 +68,30 @@ struct MergeCommand {
         ? "; no seed has all of its runs yet" : "; --partial merges the seeds that have all of their runs")
   }
 
+  /// The files and the table of `compare`, as it writes them for one seed and for several.
   private func write(
     _ file: SweepPlanFile, _ shown: [VariantResult], _ comparison: ReplicatedComparison,
     to output: OutputDirectory
   ) throws {
     let choices = file.plan.variants.map { VariantChoice(name: $0.name, overrides: $0.overrides) }
-    let isReplicated = comparison.replications > 1
-    let verdict = isReplicated ? ReplicatedVerdict.text(comparison) : Verdict.sentence(shown)
-    let manifest = RunManifest(
+    var manifest = RunManifest(
       arguments: file.arguments, seed: file.plan.seeds.first, checks: false, scenario: file.scenario)
-    let files = ResultFiles(
-      results: shown, choices: choices, isComparison: true, title: file.title, question: file.question,
-      verdict: verdict, manifest: manifest)
-    var all = files.all
-    if isReplicated {
-      all.append(OutputFile(OutputFile.statistics, StatisticsCSV.bytes(of: comparison.metrics)))
-      all.append(OutputFile(OutputFile.differences, DifferencesCSV.bytes(of: comparison.metrics)))
-      all.append(OutputFile(OutputFile.replications, SummaryCSV.bytes(of: comparison.rows)))
+    let (verdict, table): (String, String)
+    if comparison.replications > 1 {
+      manifest.replications = comparison.replications
+      (verdict, table) = (ReplicatedVerdict.text(comparison), ReplicationTable.render(comparison))
+      let files = ReplicatedResultFiles(
+        comparison: comparison, choices: choices, title: file.title, question: file.question,
+        verdict: verdict, manifest: manifest)
+      try output.write(files.all)
+    } else {
+      (verdict, table) = (Verdict.sentence(shown), TerminalTable.render(shown))
+      let files = ResultFiles(
+        results: shown, choices: choices, isComparison: true, title: file.title, question: file.question,
+        verdict: verdict, manifest: manifest)
+      try output.write(files.all)
     }
-    try output.write(all)
-    try Console.print(isQuiet ? verdict + "\n" : TerminalTable.render(shown) + "\n" + verdict + "\n")
+    try Console.print(isQuiet ? verdict + "\n" : table + "\n" + verdict + "\n")
     if !isQuiet { try Console.print("\nWritten to \(output.path)\n") }
   }
 }

@@ -45,20 +45,7 @@ struct JournalDirectory: Sendable {
 
   func write(_ name: String, _ text: String) throws(CommandFailure) {
     let target = "\(path)/\(name)"
-    let temporary = "\(path)/.\(name).\(getpid()).tmp"
-    unlink(temporary)
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0o666)
-    guard descriptor >= 0 else { throw failure(.cannotCreate, name) }
-    let isWritten = Console.writeAll(Array(text.utf8), to: descriptor)
-    guard close(descriptor) == 0, isWritten, rename(temporary, target) == 0 else {
-      let failure = failure(.inputOutput, name)
-      unlink(temporary)
-      throw failure
-    }
-  }
-
-  private func failure(_ code: ExitCode, _ name: String) -> CommandFailure {
-    CommandFailure(code, "\(path)/\(name): cannot be written: \(systemMessage())")
+    try AtomicFile.write(Array(text.utf8), to: target, named: target, option: "--journal")
   }
 
   /// Runs by name; a name depends on the version too, for another one may give other results.

@@ -1,10 +1,14 @@
 /// Files that many processes may write at once, on one machine or on several that share a directory: each is whole or not there.
 enum AtomicFile {
   /// Writes `bytes` beside `path` and renames them into place.
-  /// - Parameter name: as messages call the file.
+  /// - Parameters:
+  ///   - name: as messages call the file.
+  ///   - option: of the command line, which names another place.
   /// - Throws: `CommandFailure` 73, 74.
-  static func write(_ bytes: [UInt8], to path: String, named name: String) throws(CommandFailure) {
-    let (temporary, descriptor) = try create(beside: path, named: name)
+  static func write(
+    _ bytes: [UInt8], to path: String, named name: String, option: String = "--out"
+  ) throws(CommandFailure) {
+    let (temporary, descriptor) = try create(beside: path, named: name, option: option)
     let isWritten = Console.writeAll(bytes, to: descriptor) && fsync(descriptor) == 0
     let message = systemMessage()
     guard close(descriptor) == 0, isWritten else {
@@ -32,7 +36,7 @@ enum AtomicFile {
 
   /// A name that no other process has: containers all have the process id 1, and what a killed one left stays.
   private static func create(
-    beside path: String, named name: String
+    beside path: String, named name: String, option: String
   ) throws(CommandFailure) -> (path: String, descriptor: Int32) {
     let (parent, file) = OutputDirectory.split(path)
     for attempt in 0..<10_000 {
@@ -42,7 +46,7 @@ enum AtomicFile {
       if errno != EEXIST { break }
     }
     throw CommandFailure(
-      .cannotCreate, "\(name): cannot be created: \(systemMessage()); name a writable place with --out")
+      .cannotCreate, "\(name): cannot be created: \(systemMessage()); name a writable place with \(option)")
   }
 
   private static let host: String = {

@@ -21,16 +21,16 @@ let package = Package(
     .target(name: "UploadRetry"),
     .target(name: "UploadGating"),
     .target(name: "RetryStateStore", dependencies: ["UploadRetry"]),
-    // Header only: a prefetch instruction. Swift has no other way to it.
-    .target(name: "CPrefetch"),
-    .target(name: "SimulationKernel"),
+    // A prefetch instruction, and tables in large pages. Swift has no other way to them.
+    .target(name: "CMemory"),
+    .target(name: "SimulationKernel", dependencies: ["CMemory"]),
     .target(name: "FleetMetrics"),
     .target(name: "FleetStatistics"),
     .target(name: "TAPIModel", dependencies: ["SimulationKernel"]),
     .target(
       name: "FleetSimulation",
       dependencies: [
-        "UploadRetry", "UploadGating", "SimulationKernel", "TAPIModel", "FleetMetrics", "CPrefetch",
+        "UploadRetry", "UploadGating", "SimulationKernel", "TAPIModel", "FleetMetrics", "CMemory",
       ]),
     .target(name: "Conformance", dependencies: ["UploadRetry", "UploadGating", "FleetSimulation"]),
     .target(name: "FleetExperiments", dependencies: ["FleetSimulation", "FleetStatistics"]),

@@ -1,3 +1,5 @@
+import CMemory
+
 /// A queue of future items by time slot: a ring of slots with an overflow level beyond it.
 ///
 /// Slots are taken in ascending order, each once. Items of a slot come back in no particular order: the caller sorts them
@@ -11,10 +13,11 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   @usableFromInline let headerBytes: Int
 
   @usableFromInline struct FarItem: BitwiseCopyable {
-    @usableFromInline var slot: Int
+    /// Within its revolution.
+    @usableFromInline var slot: UInt32
     @usableFromInline var item: Item
     @usableFromInline init(slot: Int, item: Item) {
-      self.slot = slot
+      self.slot = UInt32(truncatingIfNeeded: slot)
       self.item = item
     }
   }
@@ -96,6 +99,16 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     end.pointee = UInt32(truncatingIfNeeded: (offset &+ MemoryLayout<Item>.stride) &>> 2)
   }
 
+  /// Asks for the word that says where the next item of a slot goes, ahead of a push.
+  @inlinable @inline(__always)
+  public func touch(slot: Int) { fleetsim_prefetch(ends + (slot & ringMask)) }
+
+  /// Asks for where the next item of a slot goes, some time after `touch`.
+  @inlinable @inline(__always)
+  public func touchPlace(inSlot slot: Int) {
+    fleetsim_prefetch(pool + Int(truncatingIfNeeded: ends[slot & ringMask]) &<< 2)
+  }
+
   /// A chunk for a slot whose latest chunk ends at `offset`, or that has none (0): where its first item goes.
   @inlinable @inline(never)
   mutating func newChunk(endingAt offset: Int) -> Int {
@@ -127,7 +140,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     let revolution = slot >> ringBits
     precondition(revolution < revolutions, "an item was scheduled beyond the last slot")
     if far[revolution] == nil { far[revolution] = GrowableBuffer() }
-    far[revolution]!.append(FarItem(slot: slot, item: item))
+    far[revolution]!.append(FarItem(slot: slot & ringMask, item: item))
   }
 
   /// Appends the items of `slot` to `output` and closes the slot. Slots are taken in ascending order, every one of them, except
@@ -178,6 +191,6 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   @usableFromInline @inline(never)
   mutating func drawNear(slot: Int) {
     guard let waiting = far[slot >> ringBits].take() else { return }
-    for i in 0..<waiting.count { pushRing(waiting[i].item, slot: waiting[i].slot) }
+    for i in 0..<waiting.count { pushRing(waiting[i].item, slot: Int(waiting[i].slot)) }
   }
 }

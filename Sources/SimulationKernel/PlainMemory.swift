@@ -1,3 +1,5 @@
+import CMemory
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -7,73 +9,101 @@
 #endif
 
 /// Raw memory for the simulator's large tables: aligned to cache lines, zeroed on demand, grown in place where the system can.
+///
+/// A large table is read here and there, and the processor finds its way through large pages faster. So the largest blocks come
+/// from the system directly, where they lie in large pages and stay in them as they grow; the others from the C library.
 public enum PlainMemory {
   /// A record of 64 bytes must not lie in two cache lines.
   private static var line: Int { 64 }
-  /// Room in front of a block, for alignment and for the distance to where the C library's block begins.
+  /// Room in front of a block, for alignment and for the word that tells where it comes from.
   private static var lead: Int { line + MemoryLayout<Int>.stride }
+  /// From how many bytes on a block is mapped.
+  private static var smallestMapped: Int { 32 << 20 }
 
   /// Uninitialised; large blocks take pages only as they are written.
   public static func allocate(byteCount: Int) -> UnsafeMutableRawPointer {
-    aligned(checked(malloc(byteCount + lead), byteCount))
+    mapped(byteCount) ?? aligned(checked(malloc(byteCount + lead), byteCount))
   }
 
   /// Zeroed; large blocks take pages only as they are written.
   public static func zeroed(byteCount: Int) -> UnsafeMutableRawPointer {
-    preferLargePages(aligned(checked(calloc(byteCount + lead, 1), byteCount)), byteCount)
+    mapped(byteCount) ?? aligned(checked(calloc(byteCount + lead, 1), byteCount))
   }
 
-  /// The same contents in a larger block. The C library moves the pages of a large block instead of copying them.
+  /// The same contents in a larger block. Pages of a large block are moved, not copied.
   public static func grow(_ memory: UnsafeMutableRawPointer, from old: Int, to new: Int)
     -> UnsafeMutableRawPointer
   {
-    let before = distance(memory)
+    if origin(memory) < 0 {
+      return remapped(memory, to: new) ?? moved(memory, byteCount: old, to: allocate(byteCount: new))
+    }
+    if let larger = mapped(new) { return moved(memory, byteCount: old, to: larger) }
+    let before = origin(memory)
     let block = checked(realloc(memory - before, new + lead), new)
     let first = firstLine(block)
     if first != block + before { first.copyMemory(from: block + before, byteCount: old) }
-    return preferLargePages(aligned(block), new)
+    return aligned(block)
   }
 
-  public static func release(_ memory: UnsafeMutableRawPointer) { free(memory - distance(memory)) }
+  public static func release(_ memory: UnsafeMutableRawPointer) {
+    let origin = origin(memory)
+    if origin < 0 { fleetsim_unmap_large(memory - line, -origin) } else { free(memory - origin) }
+  }
 
-  /// The first line in a block that has room for the distance in front of it.
+  private static func moved(
+    _ memory: UnsafeMutableRawPointer, byteCount: Int, to larger: UnsafeMutableRawPointer
+  ) -> UnsafeMutableRawPointer {
+    larger.copyMemory(from: memory, byteCount: byteCount)
+    release(memory)
+    return larger
+  }
+
+  /// The word in front of a block: the distance to where the C library's block begins, or minus the length of the mapping, which
+  /// begins a line before.
+  private static func origin(_ memory: UnsafeMutableRawPointer) -> Int {
+    (memory - MemoryLayout<Int>.stride).load(as: Int.self)
+  }
+
+  private static func setOrigin(_ memory: UnsafeMutableRawPointer, _ word: Int) -> UnsafeMutableRawPointer {
+    (memory - MemoryLayout<Int>.stride).storeBytes(of: word, as: Int.self)
+    return memory
+  }
+
+  // MARK: Blocks of the C library
+
+  /// The first line in a block that has room for the word in front of it.
   private static func aligned(_ block: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
     let first = firstLine(block)
-    (first - MemoryLayout<Int>.stride).storeBytes(of: first - block, as: Int.self)
-    return first
+    return setOrigin(first, first - block)
   }
 
   private static func firstLine(_ block: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
     (block + MemoryLayout<Int>.stride).alignedUp(toMultipleOf: line)
   }
 
-  private static func distance(_ memory: UnsafeMutableRawPointer) -> Int {
-    (memory - MemoryLayout<Int>.stride).load(as: Int.self)
-  }
-
-  /// Large tables are read here and there, and the processor finds its way through large pages faster.
-  ///
-  /// The advice is given for all pages of the block, those at its ends too: a block whose pages differ in it can't be moved by
-  /// `realloc`, which then copies.
-  private static func preferLargePages(_ memory: UnsafeMutableRawPointer, _ byteCount: Int)
-    -> UnsafeMutableRawPointer
-  {
-    #if os(Linux)
-      if byteCount >= 32 << 20 {
-        let page = 4_096
-        let block = Int(bitPattern: memory) - distance(memory)
-        let first = block / page * page
-        let last = (Int(bitPattern: memory) + byteCount + page - 1) / page * page
-        // 14: MADV_HUGEPAGE. Advice: nothing is lost where it isn't taken.
-        _ = madvise(UnsafeMutableRawPointer(bitPattern: first), last - first, 14)
-      }
-    #endif
-    return memory
-  }
-
   private static func checked(_ memory: UnsafeMutableRawPointer?, _ byteCount: Int) -> UnsafeMutableRawPointer
   {
     guard let memory else { fatalError("out of memory: \(byteCount) bytes for the fleet") }
     return memory
+  }
+
+  // MARK: Mappings
+
+  private static func mappedLength(_ byteCount: Int) -> Int {
+    let page = Int(fleetsim_large_page)
+    return (byteCount + line + page - 1) / page * page
+  }
+
+  /// nil for small blocks, and where the system has no such memory.
+  private static func mapped(_ byteCount: Int) -> UnsafeMutableRawPointer? {
+    if byteCount < smallestMapped { return nil }
+    let length = mappedLength(byteCount)
+    return fleetsim_map_large(length).map { setOrigin($0 + line, -length) }
+  }
+
+  private static func remapped(_ memory: UnsafeMutableRawPointer, to new: Int) -> UnsafeMutableRawPointer? {
+    let length = mappedLength(new)
+    if length <= -origin(memory) { return memory }
+    return fleetsim_grow_large(memory - line, -origin(memory), length).map { setOrigin($0 + line, -length) }
   }
 }

@@ -1,4 +1,4 @@
-import CPrefetch
+import CMemory
 import SimulationKernel
 import UploadRetry
 
@@ -87,45 +87,46 @@ struct BatchRecord: BitwiseCopyable {
 
 /// The batch records of a shard. Index 0 stands for "none".
 ///
-/// The first records belong to the devices, one each, in their order in memory: most devices hold one batch at most, and so
-/// a walk over the devices is a walk over their batches. What a device holds beyond that comes from a free list behind them.
+/// The first records belong to the devices, one each, and lie beside them (`DeviceRows`): most devices hold one batch at most.
+/// What a device holds beyond that comes from a table of its own with a free list.
 struct BatchPool: ~Copyable {
-  private(set) var records: UnsafeMutablePointer<BatchRecord>
+  private let rows: DeviceRows
+  /// Records from index `devices` + 1 on, at 1.
+  private var more: UnsafeMutablePointer<BatchRecord>
   /// *files* only: the retry state of batches that have failed.
   private var retryStates: UnsafeMutablePointer<BatchRetryState>?
   /// Where the server deduplicates: when it accepted a batch first, microseconds.
   private(set) var acceptanceTimes: UnsafeMutablePointer<Int64>?
-  private var capacity: Int
-  private var used: Int
+  /// Of `more`.
+  private var capacity = 256
+  private var used = 1
   private var free: UInt32 = 0
   private let devices: UInt32
 
-  init(devices: Int, keepsRetryStates: Bool, keepsAcceptanceTimes: Bool) {
-    self.devices = UInt32(devices)
-    used = devices + 1
-    capacity = devices + 256
-    records = PlainMemory.zeroed(byteCount: capacity * MemoryLayout<BatchRecord>.stride)
-      .bindMemory(to: BatchRecord.self, capacity: capacity)
-    if keepsRetryStates {
-      retryStates = PlainMemory.allocate(byteCount: capacity * MemoryLayout<BatchRetryState>.stride)
-        .bindMemory(to: BatchRetryState.self, capacity: capacity)
-    }
-    if keepsAcceptanceTimes {
-      acceptanceTimes = PlainMemory.allocate(byteCount: capacity * MemoryLayout<Int64>.stride)
-        .bindMemory(to: Int64.self, capacity: capacity)
-    }
+  init(_ rows: DeviceRows, keepsRetryStates: Bool, keepsAcceptanceTimes: Bool) {
+    self.rows = rows
+    devices = UInt32(rows.count)
+    more = Self.table(capacity)
+    if keepsRetryStates { retryStates = Self.table(rows.count + capacity) }
+    if keepsAcceptanceTimes { acceptanceTimes = Self.table(rows.count + capacity) }
   }
 
   deinit {
-    PlainMemory.release(records)
+    PlainMemory.release(more)
     if let retryStates { PlainMemory.release(retryStates) }
     if let acceptanceTimes { PlainMemory.release(acceptanceTimes) }
   }
 
+  /// The address of a record, until more are allocated.
+  @inline(__always)
+  func address(_ index: UInt32) -> UnsafeMutablePointer<BatchRecord> {
+    index <= devices ? rows.batch(index) : more + Int(truncatingIfNeeded: index &- devices)
+  }
+
   @inline(__always)
   subscript(index: UInt32) -> BatchRecord {
-    unsafeAddress { UnsafePointer(records + Int(truncatingIfNeeded: index)) }
-    nonmutating unsafeMutableAddress { records + Int(truncatingIfNeeded: index) }
+    unsafeAddress { UnsafePointer(address(index)) }
+    nonmutating unsafeMutableAddress { address(index) }
   }
 
   /// *files*: a batch's own retry state.
@@ -145,14 +146,8 @@ struct BatchPool: ~Copyable {
   /// Asks for what is known of a batch ahead of the time when it is handled.
   @inline(__always)
   func touchAhead(_ index: UInt32) {
-    fleetsim_prefetch(records + Int(truncatingIfNeeded: index))
+    fleetsim_prefetch(address(index))
     if let retryStates { fleetsim_prefetch(retryStates + Int(truncatingIfNeeded: index)) }
-  }
-
-  /// Asks for a device's own record.
-  @inline(__always)
-  func touchOwn(ofDevice device: UInt32) {
-    fleetsim_prefetch(records + Int(truncatingIfNeeded: device &+ 1))
   }
 
   /// A fresh record for a device, its own if that is free; records may move.
@@ -162,7 +157,7 @@ struct BatchPool: ~Copyable {
   {
     var index = device &+ 1
     if !self[index].isDone { index = takeFree() }
-    let record = records + Int(truncatingIfNeeded: index)
+    let record = address(index)
     record.initialize(
       to: BatchRecord(
         firstOrdinal: firstOrdinal, firstTime: firstTime, events: events,
@@ -178,9 +173,10 @@ struct BatchPool: ~Copyable {
       return index
     }
     if used == capacity { grow() }
+    let fresh = devices &+ UInt32(truncatingIfNeeded: used)
     used &+= 1
-    self[UInt32(truncatingIfNeeded: used &- 1)].generation = 0
-    return UInt32(truncatingIfNeeded: used &- 1)
+    self[fresh].generation = 0
+    return fresh
   }
 
   /// A device's own record is free again by what it says itself (`isDone`).
@@ -195,12 +191,19 @@ struct BatchPool: ~Copyable {
 
   @inline(never)
   private mutating func grow() {
-    precondition(capacity < Int(UInt32.max) / 2, "too many batches in one shard")
-    let more = capacity + max(256, capacity / 2)
-    records = Self.grown(records, from: capacity, to: more)
-    retryStates = retryStates.map { Self.grown($0, from: capacity, to: more) }
-    acceptanceTimes = acceptanceTimes.map { Self.grown($0, from: capacity, to: more) }
-    capacity = more
+    precondition(rows.count + capacity < Int(UInt32.max) / 2, "too many batches in one shard")
+    let larger = capacity + max(256, capacity / 2)
+    more = Self.grown(more, from: capacity, to: larger)
+    retryStates = retryStates.map { Self.grown($0, from: rows.count + capacity, to: rows.count + larger) }
+    acceptanceTimes = acceptanceTimes.map {
+      Self.grown($0, from: rows.count + capacity, to: rows.count + larger)
+    }
+    capacity = larger
+  }
+
+  private static func table<T>(_ capacity: Int) -> UnsafeMutablePointer<T> {
+    PlainMemory.allocate(byteCount: capacity * MemoryLayout<T>.stride).bindMemory(
+      to: T.self, capacity: capacity)
   }
 
   private static func grown<T>(_ table: UnsafeMutablePointer<T>, from capacity: Int, to more: Int)

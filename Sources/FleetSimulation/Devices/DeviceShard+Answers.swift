@@ -219,7 +219,9 @@ extension DeviceShard {
     self[device].pointee.flags.insert(.draining)
   }
 
-  private mutating func decide(
+  /// What the machine says of an upload that has failed.
+  @inline(__always)
+  mutating func decide(
     _ response: UploadResponse, _ batch: UInt32, _ device: UInt32, at now: Instant
   ) -> RetryOutcome {
     let record = self[device]

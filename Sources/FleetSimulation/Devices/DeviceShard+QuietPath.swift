@@ -48,7 +48,7 @@ extension DeviceShard {
 
     let batch = batches.allocate(
       for: device, firstOrdinal: ordinal, firstTime: firstTime, events: UInt16(truncatingIfNeeded: events))
-    let upload = batches.records + Int(truncatingIfNeeded: batch)
+    let upload = batches.address(batch)
     upload.pointee.attempts = 1
     upload.pointee.attemptLeaves()
     upload.pointee.flags = [.held, .inFlight]
@@ -85,7 +85,7 @@ extension DeviceShard {
   ) -> Bool {
     let (device, batch) = (ticket.device, ticket.batch)
     let record = self[device]
-    let upload = batches.records + Int(truncatingIfNeeded: batch)
+    let upload = batches.address(batch)
     let flags = record.pointee.flags
     guard ticket.isSuccess, record.pointee.oldest == batch, record.pointee.newest == batch,
       upload.pointee.isAwaited(attempt: ticket.attempt, generation: ticket.generation),
@@ -132,7 +132,7 @@ extension DeviceShard {
     let plan = plan
     let flags = record.pointee.flags
     let batch = record.pointee.oldest
-    let upload = batches.records + Int(truncatingIfNeeded: batch)
+    let upload = batches.address(batch)
     let events = plan.pointee.eventsPerInterval
     let ordinal = record.pointee.nextOrdinal
     let waitUntil = record.pointee.gate.waitUntil

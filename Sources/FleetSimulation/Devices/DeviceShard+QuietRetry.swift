@@ -25,22 +25,13 @@ extension DeviceShard {
   ) -> Bool {
     let (device, batch) = (ticket.device, ticket.batch)
     let record = self[device]
-    let upload = batches.records + Int(truncatingIfNeeded: batch)
+    let upload = batches.address(batch)
     let flags = record.pointee.flags
     guard ticket.isFailure, record.pointee.oldest == batch, record.pointee.newest == batch,
       upload.pointee.isAwaited(attempt: ticket.attempt, generation: ticket.generation),
       flags.isDisjoint(with: [.contended, .idleWithBatches])
     else { return false }
-    var state = record.pointee.clientRetry
-    var random = LaterJitter(
-      key: key(of: device),
-      name: UploadRequest.name(firstOrdinal: upload.pointee.firstOrdinal, number: state.failureCount))
-    let outcome = machine(of: device)._withUnsafeGuaranteedRef {
-      $0.afterResponse(
-        ticket.response, batch: &state, pipeline: &record.pointee.pipeline, now: now,
-        otherBatchOfFlushFailed: flags.contains(.loopHadFailure), random: &random)
-    }
-    record.pointee.clientRetry = state
+    let outcome = decide(ticket.response, batch, device, at: Instant(microseconds: now))
     record.pointee.noteReception(at: Instant(microseconds: now))
     record.pointee.flags.subtract([.due, .uploading])
     upload.pointee.attemptEnds()
@@ -75,7 +66,7 @@ extension DeviceShard {
       batch != 0,
       batch == record.pointee.newest, record.pointee.wakes(at: now), record.pointee.gate.isReady(at: now)
     else { return false }
-    let upload = batches.records + Int(truncatingIfNeeded: batch)
+    let upload = batches.address(batch)
     guard upload.pointee.flags.isDisjoint(with: [.inFlight, .atTriggersOnly]) else { return false }
     let decision = machine(of: device)._withUnsafeGuaranteedRef {
       // A copy: what does not send is decided again, on the long way.

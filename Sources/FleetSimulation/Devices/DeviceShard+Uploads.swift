@@ -280,7 +280,7 @@ extension DeviceShard {
     _ sink: inout Outbox
   ) {
     if plan.pointee.checks { checkSend(batch, device, at: now) }
-    let upload = batches.records + Int(truncatingIfNeeded: batch)
+    let upload = batches.address(batch)
     var attempt = upload.pointee.nextAttempt
     if plan.pointee.reconciles {
       attempt = StatusQuery.attempt(attempt, asQuery: asQuery)

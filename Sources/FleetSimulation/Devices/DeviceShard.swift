@@ -1,4 +1,4 @@
-import CPrefetch
+import CMemory
 import FleetMetrics
 import SimulationKernel
 import TAPIModel
@@ -24,7 +24,7 @@ package struct DeviceShard: ~Copyable {
   /// Number of the first device within its cohort, and how many there are.
   let first: Int
   package let count: Int
-  let devices: UnsafeMutablePointer<DeviceRecord>
+  let devices: DeviceRows
   /// Tables beside the records, for cohorts that need them.
   let loops: UnsafeMutablePointer<UploadLoopState>?
   let pending: UnsafeMutablePointer<PendingEvents>?
@@ -69,7 +69,7 @@ package struct DeviceShard: ~Copyable {
     self.count = count
     rows = RowCursor(interval: scenario.interval)
     creationRows = RowCursor(interval: scenario.interval)
-    devices = Self.table(DeviceRecord.self, count)
+    devices = DeviceRows(count: count)
     loops = plan.keepsLoopState ? Self.table(UploadLoopState.self, count) : nil
     pending = plan.isRegular ? nil : Self.table(PendingEvents.self, count)
     triggers = plan.keepsTriggerPlans ? Self.table(TriggerPlan.self, count) : nil
@@ -78,7 +78,7 @@ package struct DeviceShard: ~Copyable {
     gates =
       plan.keepsGates ? PlainMemory.zeroed(byteCount: max(count, 1) * plan.gateLayout.stride) : nil
     batches = BatchPool(
-      devices: count, keepsRetryStates: !plan.isRebatch,
+      devices, keepsRetryStates: !plan.isRebatch,
       keepsAcceptanceTimes: plan.deduplicationWindow >= 0)
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount)
@@ -94,7 +94,7 @@ package struct DeviceShard: ~Copyable {
 
   /// Gives each record its device: in the order of numbers, or where triggers are found by a scan in that of phases.
   private func layOut() {
-    for place in 0..<count { devices[place].number = UInt32(truncatingIfNeeded: place) }
+    for place in 0..<UInt32(count) { devices[place].pointee.number = place }
     guard plan.pointee.scansTriggers else { return }
     var words = GrowableBuffer<UInt64>(capacity: count)
     var scratch = GrowableBuffer<UInt64>()
@@ -105,8 +105,9 @@ package struct DeviceShard: ~Copyable {
     }
     WindowOrder.sort(&words, scratch: &scratch, counts: &counts, lowBit: 32, keyBits: 32)
     for place in 0..<count {
-      devices[place].number = UInt32(truncatingIfNeeded: words[place])
-      devices[place].phase = UInt32(truncatingIfNeeded: words[place] &>> 32)
+      let device = devices[UInt32(place)]
+      device.pointee.number = UInt32(truncatingIfNeeded: words[place])
+      device.pointee.phase = UInt32(truncatingIfNeeded: words[place] &>> 32)
     }
   }
 
@@ -114,7 +115,7 @@ package struct DeviceShard: ~Copyable {
     UnsafeMutablePointer(mutating: plan).deinitialize(count: 1)
     plan.deallocate()
     machines.deallocate()
-    PlainMemory.release(devices)
+    devices.release()
     if let loops { PlainMemory.release(loops) }
     if let pending { PlainMemory.release(pending) }
     if let triggers { PlainMemory.release(triggers) }
@@ -137,18 +138,11 @@ package struct DeviceShard: ~Copyable {
   /// Asks for a device's record ahead of the time when it is handled.
   @inline(__always)
   func touchAhead(_ device: UInt32) {
-    fleetsim_prefetch(self[device])
+    devices.touchAhead(device)
     if let loops {
       let loop = UnsafeRawPointer(loops + Int(truncatingIfNeeded: device))
       fleetsim_prefetch(loop)
     }
-  }
-
-  /// Asks for a device's record and its own batch ahead of a walk over the devices; a place behind the last is harmless.
-  @inline(__always)
-  func touchInOrder(ahead device: UInt32) {
-    fleetsim_prefetch(self[device])
-    batches.touchOwn(ofDevice: device)
   }
 
   /// Asks for what the record, touched earlier, leads to: the batch a wake-up will most likely send.
@@ -187,7 +181,7 @@ package struct DeviceShard: ~Copyable {
 
   @inline(__always)
   subscript(device: UInt32) -> UnsafeMutablePointer<DeviceRecord> {
-    devices + Int(truncatingIfNeeded: device)
+    devices[device]
   }
 
   /// The running loop and queue of a device; for cohorts with `keepsLoopState`.

@@ -5,8 +5,7 @@ import SimulationKernel
 struct CostSamples {
   /// A shard's records; whoever owns them keeps them until `summary` has been asked for.
   private struct Source {
-    var records: UnsafePointer<DeviceRecord>
-    var count: Int
+    var rows: DeviceRows
     var eventBytes: Int64
     var requestBytes: Int64
 
@@ -26,11 +25,11 @@ struct CostSamples {
   var devicesThatLostEvents: Int64 { total.devicesThatLostEvents }
 
   /// O(devices).
-  mutating func add(_ records: UnsafePointer<DeviceRecord>, count: Int, _ cohort: Cohort) {
+  mutating func add(_ rows: DeviceRows, _ cohort: Cohort) {
     let source = Source(
-      records: records, count: count, eventBytes: Int64(cohort.eventBytes),
-      requestBytes: Int64(cohort.requestBytes))
-    for record in records..<(records + count) {
+      rows: rows, eventBytes: Int64(cohort.eventBytes), requestBytes: Int64(cohort.requestBytes))
+    for device in 0..<UInt32(rows.count) {
+      let record = rows[device]
       let (attempts, bytes, radio) = (
         record.pointee.attempts, source.bytes(record), record.pointee.radioWakeUps
       )
@@ -43,7 +42,7 @@ struct CostSamples {
       largest.radio = max(largest.radio, radio)
     }
     sources.append(source)
-    devices += Int64(count)
+    devices += Int64(rows.count)
   }
 
   /// Two passes over the devices, more only for those that sent 4 GiB.
@@ -56,7 +55,8 @@ struct CostSamples {
     var radio = RankSearch(rank: rank, largest: largest.radio)
     while attempts.result == nil || bytes.result == nil || radio.result == nil {
       for source in sources {
-        for record in source.records..<(source.records + source.count) {
+        for device in 0..<UInt32(source.rows.count) {
+          let record = source.rows[device]
           attempts.see(record.pointee.attempts)
           bytes.see(source.bytes(record))
           radio.see(record.pointee.radioWakeUps)

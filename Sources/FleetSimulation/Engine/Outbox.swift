@@ -14,7 +14,9 @@ package struct Outbox: ~Copyable {
   let clock: WindowClock
   let end: Instant
   var timers: CalendarQueue<UInt64>
-  var wakeUps: CalendarQueue<UInt32>
+  private var wakeUps: CalendarQueue<UInt32>
+  /// Wake-ups that are on their way into the calendar: it is scattered over memory, so a few go together.
+  private var planned = GrowableBuffer<PlannedWakeUp>()
   var deliveries: CalendarQueue<DeliveryTicket>
   var uploads: CalendarQueue<UploadTicket>
   /// Timers that the device pass sets inside its own window.
@@ -108,8 +110,35 @@ package struct Outbox: ~Copyable {
     } else if time.microseconds < windowEnd {
       inWindow.push(Self.word(clock.offset(of: time.microseconds), ItemKind.wakeUp, UInt64(device)))
     } else {
-      wakeUps.push(device, slot: clock.slot(of: time.microseconds))
+      planned.append(PlannedWakeUp(slot: clock.slot(of: time.microseconds), device: device))
+      if planned.count == Self.mostPlanned { storePlanned() }
     }
+  }
+
+  private struct PlannedWakeUp: BitwiseCopyable {
+    var slot: Int
+    var device: UInt32
+  }
+
+  private static var mostPlanned: Int { 256 }
+  /// How many wake-ups ahead a place in the calendar is asked for.
+  private static var touchDistance: Int { 8 }
+
+  @inline(never)
+  private mutating func storePlanned() {
+    let (items, count) = (planned.base, planned.count)
+    for i in 0..<count {
+      wakeUps.touch(slot: items[min(i &+ 2 &* Self.touchDistance, count &- 1)].slot)
+      wakeUps.touchPlace(inSlot: items[min(i &+ Self.touchDistance, count &- 1)].slot)
+      wakeUps.push(items[i].device, slot: items[i].slot)
+    }
+    planned.removeAll()
+  }
+
+  /// Appends the devices that are to wake up in a window.
+  mutating func takeWakeUps(slot: Int, into devices: inout GrowableBuffer<UInt32>) {
+    storePlanned()
+    wakeUps.take(slot: slot, into: &devices)
   }
 
   mutating func schedule(_ delivery: Delivery) {
@@ -157,7 +186,8 @@ package struct Outbox: ~Copyable {
   }
 
   /// The first slot from `slot` on that may hold items; at most `limit`.
-  func nextOccupied(from slot: Int, limit: Int) -> Int {
+  mutating func nextOccupied(from slot: Int, limit: Int) -> Int {
+    storePlanned()
     var next = timers.nextOccupied(from: slot, limit: limit)
     next = wakeUps.nextOccupied(from: slot, limit: next)
     next = deliveries.nextOccupied(from: slot, limit: next)

@@ -45,7 +45,7 @@ struct Room: ~Copyable {
     return round &+ Int64(shard[scanned].pointee.phase)
   }
 
-  func nextOccupied(from slot: Int, limit: Int) -> Int {
+  mutating func nextOccupied(from slot: Int, limit: Int) -> Int {
     let scan = nextScanned
     let limit = scan == .max ? limit : min(limit, max(slot, outbox.clock.slot(of: scan)))
     return outbox.nextOccupied(from: slot, limit: limit)
@@ -79,7 +79,7 @@ struct Room: ~Copyable {
     contended.removeAll()
     outbox.windowEnd = end
     outbox.deliveries.take(slot: slot, into: &due)
-    outbox.wakeUps.take(slot: slot, into: &wakes)
+    outbox.takeWakeUps(slot: slot, into: &wakes)
     outbox.timers.take(slot: slot, into: &timers)
     wasIdle = due.count &+ wakes.count &+ timers.count == 0 && nextScanned >= end
     if wasIdle { return }
@@ -135,11 +135,11 @@ struct Room: ~Copyable {
     let (devices, count) = (shard.devices, UInt32(truncatingIfNeeded: shard.count))
     while true {
       let device = scanned
-      let record = devices + Int(truncatingIfNeeded: device)
+      let record = devices[device]
       let time = round &+ Int64(record.pointee.phase)
       if time >= end { return }
       // Rows lie one behind another, but the processor does not follow them across pages by itself.
-      shard.touchInOrder(ahead: device &+ 12)
+      devices.touchAhead(device &+ 12)
       scanned = device &+ 1
       if scanned == count {
         scanned = 0

@@ -32,7 +32,7 @@ package struct RunAssembly: ~Copyable {
     shard.deliveries.merge(into: &deliveries, sums: shard.counters)
     unconfirmed += shard.acceptedUnconfirmedEvents
     let losers = cost.devicesThatLostEvents
-    cost.add(shard.devices, count: shard.count, cohort)
+    cost.add(shard.devices, cohort)
     if cohorts.last?.name != cohort.name {
       cohorts.append(CohortRecord(name: cohort.name, devices: Int64(cohort.devices)))
       cohortDeliveries = Histogram()

@@ -1,0 +1,43 @@
+import CMemory
+import SimulationKernel
+
+/// The devices of a shard, each with the batch record that is its own behind it: what is handled together lies together, in two
+/// cache lines and nearly always one page.
+///
+/// Batch records are numbered from 1 on, so row 0 stands for "no batch" and belongs to no device.
+struct DeviceRows {
+  private let base: UnsafeMutableRawPointer
+  let count: Int
+
+  private static var deviceBytes: Int { MemoryLayout<DeviceRecord>.stride }
+  static var rowBytes: Int { deviceBytes + MemoryLayout<BatchRecord>.stride }
+
+  init(count: Int) {
+    self.count = count
+    base = PlainMemory.zeroed(byteCount: (count + 1) * Self.rowBytes)
+  }
+
+  func release() { PlainMemory.release(base) }
+
+  @inline(__always)
+  private func row(_ n: Int) -> UnsafeMutableRawPointer { base + n &* Self.rowBytes }
+
+  @inline(__always)
+  subscript(device: UInt32) -> UnsafeMutablePointer<DeviceRecord> {
+    row(Int(truncatingIfNeeded: device) &+ 1).assumingMemoryBound(to: DeviceRecord.self)
+  }
+
+  /// The record of batch `index`, at most `count`: it belongs to device `index` − 1.
+  @inline(__always)
+  func batch(_ index: UInt32) -> UnsafeMutablePointer<BatchRecord> {
+    (row(Int(truncatingIfNeeded: index)) + Self.deviceBytes).assumingMemoryBound(to: BatchRecord.self)
+  }
+
+  /// Asks for a device and its batch ahead of the time when they are handled; a number behind the last is harmless.
+  @inline(__always)
+  func touchAhead(_ device: UInt32) {
+    let row = row(Int(truncatingIfNeeded: device) &+ 1)
+    fleetsim_prefetch(row)
+    fleetsim_prefetch(row + Self.deviceBytes)
+  }
+}

@@ -56,14 +56,15 @@ package struct Outbox: ~Copyable {
     uploads = CalendarQueue(slots: slotCount, ringSlots: rings.transit, chunkBytes: chunks.transit)
   }
 
-  /// Chunks of timers and wake-ups, which lie in thousands of slots, and of what is on its way, which lies in a few.
+  /// Chunks of timers and wake-ups, which lie in tens of thousands of slots that each leave half a chunk empty, and of what is on
+  /// its way, which lies in a few.
   static func chunkBytes(devices: Int) -> (timers: Int, transit: Int) {
-    func bytes(_ wanted: Int) -> Int {
+    func bytes(_ wanted: Int, atMost most: Int) -> Int {
       var bytes = 256
-      while bytes < 4_096, bytes * 2 <= wanted { bytes *= 2 }
+      while bytes < most, bytes * 2 <= wanted { bytes *= 2 }
       return bytes
     }
-    return (bytes(devices >> 12), bytes(devices >> 8))
+    return (bytes(devices >> 12, atMost: 1_024), bytes(devices >> 8, atMost: 4_096))
   }
 
   /// Ring sizes of timers and wake-ups, and of what is on its way. A year in short windows has so many slots that the rings

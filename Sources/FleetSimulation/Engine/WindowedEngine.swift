@@ -96,14 +96,14 @@ struct WindowedEngine: ~Copyable {
 
   /// No answer and no upload takes less; no client is less patient. At most 2^19 µs, which a timer word can hold.
   ///
-  /// A large fleet has shorter windows, not below 2 ms, so that what moves in one stays in the processor's caches.
+  /// A large fleet has shorter windows, not below 4 ms, so that what moves in one stays in the processor's caches.
   static func lookAhead(_ scenario: Scenario, asked: Span?) -> Span {
     var width = Span(microseconds: 1 << 19)
     for cohort in scenario.fleet {
       width = min(width, cohort.latency.minimum, cohort.timeout, cohort.connectTimeout ?? cohort.timeout)
     }
     let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
-    width = min(width, Span(microseconds: max(1 << 11, (1 << 37) / Int64(max(devices, 1)))))
+    width = min(width, Span(microseconds: max(1 << 12, (1 << 37) / Int64(max(devices, 1)))))
     if let asked { width = min(width, asked) }
     return max(width, Span(microseconds: 1))
   }

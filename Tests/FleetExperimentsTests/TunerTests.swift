@@ -185,6 +185,19 @@ struct TunerTests {
     #expect(TuneVerdict(result).sentence.hasPrefix("Leave the Settings as they are"))
   }
 
+  @Test("a recommended value at the end of its range is said to be there, one inside is not")
+  func endOfTheRange() throws {
+    func sentence(_ time: @escaping @Sendable ([Int], Int) -> Double) throws -> String {
+      let field = Field(time: time)
+      var tuner = Tuner(study(space), maker: field.maker(space))
+      return try TuneVerdict(tuner.run()).sentence
+    }
+    let atTheEnd = "is at the end of what was searched"
+    #expect(try sentence { choices, _ in Double(100 - choices[0]) }.contains(atTheEnd))
+    let inside = try sentence { choices, _ in Double(100 + abs(choices[0] - 10)) }
+    #expect(inside.hasPrefix("Change") && !inside.contains(atTheEnd))
+  }
+
   @Test("the front has what no other candidate beats in one objective without being beaten in another")
   func front() throws {
     let field = Field(

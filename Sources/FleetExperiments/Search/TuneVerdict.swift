@@ -42,6 +42,12 @@ package struct TuneVerdict: Sendable {
         + "\(Self.decimal(DeterministicMath.exp(confirmed.scenarioScores[worst])))"
     }
     text += "."
+    let atTheEnd = changes.filter(isAtTheEnd).map { "\(shortName($0)) \(newValue($0))" }
+    if !atTheEnd.isEmpty {
+      text +=
+        " \(VerdictWording.list(atTheEnd)) \(atTheEnd.count == 1 ? "is" : "are") at the end of what was searched: "
+        + "what lies beyond may be better."
+    }
     if confirmed.violations > 0 {
       text +=
         " \(percent(confirmed.violations)) of its runs do not recover or break a constraint"
@@ -110,6 +116,15 @@ package struct TuneVerdict: Sendable {
 
   private func newValue(_ parameter: Int) -> String { result.value(parameter, of: winner.candidate) }
   private func todaysValue(_ parameter: Int) -> String { study.todaysValues[parameter] ?? "not set" }
+
+  /// Whether the recommended value is the first or last of several that have an order.
+  private func isAtTheEnd(_ parameter: Int) -> Bool {
+    let searched = study.space.parameters[parameter]
+    guard searched.isOrdered, searched.values.count > 2, let choice = winner.candidate.choices[parameter] else {
+      return false
+    }
+    return choice == 0 || choice == searched.values.count - 1
+  }
 
   private var scenarioCount: String {
     study.scenarios.count == 1 ? "this scenario" : "\(study.scenarios.count) scenarios"

@@ -152,9 +152,16 @@ package struct DeviceShard: ~Copyable {
       touchAhead(batch: self[device].pointee.oldest)
       return
     }
-    touchAhead(batch: loops[Int(truncatingIfNeeded: device)].ready)
+    let loop = loops + Int(truncatingIfNeeded: device)
+    touchAhead(batch: loop.pointee.ready)
+    touchAhead(batch: loop.pointee.passed)
+    if plan.pointee.isRebatch { return }
     let place = self[device].pointee.waiting
-    if place.count > 0 { fleetsim_prefetch(waiting.address(place)) }
+    if place.count > 0 {
+      let heap = waiting.address(place)
+      fleetsim_prefetch(heap)
+      fleetsim_prefetch(heap + Int(place.count))
+    }
   }
 
   @inline(__always)

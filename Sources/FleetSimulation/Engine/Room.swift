@@ -162,10 +162,15 @@ struct Room: ~Copyable {
 
   private mutating func deliver(start: Int64) {
     let (items, count) = (due.base, due.count)
+    let hasQueues = shard.loops != nil
     for i in 0..<count {
       let ahead = items + min(i &+ Self.touchDistance, count &- 1)
       shard.touchAhead(ahead.pointee.device)
       shard.touchAhead(batch: ahead.pointee.batch)
+      if hasQueues {
+        shard.touchBatchAhead(of: items[min(i &+ Self.touchDistance / 2, count &- 1)].device)
+        shard.touchFirstWaitingAhead(of: items[min(i &+ Self.touchDistance / 4, count &- 1)].device)
+      }
       let ticket = items[i]
       let now = start &+ ticket.offset
       let row = shard.counters.base(row: shard.rows.row(at: now))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How far a denser map moves the boundary: experiments/011-metastable/boundary.py COARSE/stability.csv DENSE/stability.csv
 
-For every y that both maps looked at next to the boundary: where along x the last point recovers and the first one does not. Prints
-both, and how far their middles are apart, in cells of the first map.
+For every line of points, in both directions, that both maps looked at next to the boundary: where along it the last point recovers and
+the first one does not. Prints both, and how far their middles are apart, in cells of the first map.
 """
 import csv
 import re
@@ -17,34 +17,38 @@ def number(text):
     return sum(float(value) * UNITS[unit] for value, unit in parts)
 
 
-def boundaries(path):
-    """By y: the largest x that recovers below the smallest that never does, and that one."""
-    rows = {}
+def boundaries(path, along, across):
+    """By the place across: the largest value along a line that recovers below the smallest that never does, and that one."""
+    lines = {}
     with open(path) as file:
         for row in csv.DictReader(file):
-            rows.setdefault(number(row["y"]), []).append((number(row["x"]), row["outcome"] == "recovers"))
+            lines.setdefault(number(row[across]), []).append((number(row[along]), row["outcome"] == "recovers"))
     found = {}
-    for y, points in rows.items():
+    for place, points in lines.items():
         points.sort()
-        ill = next((x for x, recovers in points if not recovers), None)
-        well = max((x for x, recovers in points if recovers and (ill is None or x < ill)), default=None)
+        ill = next((value for value, recovers in points if not recovers), None)
+        well = max((value for value, recovers in points if recovers and (ill is None or value < ill)), default=None)
         if ill is not None and well is not None:
-            found[y] = (well, ill)
+            found[place] = (well, ill)
     return found
 
 
-first, second = boundaries(sys.argv[1]), boundaries(sys.argv[2])
-cell = min(ill - well for well, ill in first.values())
-fine = min(ill - well for well, ill in second.values())
-moved = []
-print(f"one cell along x: {cell:g} in the first map, {fine:g} in the second")
-print(f"{'y':>8} {'first map':>20} {'second map':>20} {'moved, cells':>14}")
-for y in sorted(first):
-    # Where a map is coarse, away from the cliff of that row, its boundary is not known to one cell.
-    near = [other for other in second if abs(other - y) < 1e-6 * max(1, abs(y))]
-    if not near or first[y][1] - first[y][0] > 1.5 * cell or second[near[0]][1] - second[near[0]][0] > 1.5 * cell:
-        continue
-    a, b = first[y], second[near[0]]
-    moved.append(abs(sum(b) - sum(a)) / 2 / cell)
-    print(f"{y:8g} {a[0]:9.4g} to {a[1]:7.4g} {b[0]:9.4g} to {b[1]:7.4g} {moved[-1]:14.2f}")
-print(f"{len(moved)} rows, largest move {max(moved):.2f} cells")
+def compare(along, across):
+    first, second = (boundaries(path, along, across) for path in sys.argv[1:3])
+    cell = min(ill - well for well, ill in first.values())
+    fine = min(ill - well for well, ill in second.values())
+    moved = []
+    print(f"along {along}: one cell is {cell:g} in the first map, {fine:g} in the second")
+    print(f"{across:>8} {'first map':>22} {'second map':>22} {'moved, cells':>14}")
+    for place in sorted(set(first) & set(second)):
+        a, b = first[place], second[place]
+        # Away from the cliff of its line a map is coarse, and its boundary is not known to one cell.
+        if a[1] - a[0] > 1.5 * cell or b[1] - b[0] > 1.5 * cell:
+            continue
+        moved.append(abs(sum(b) - sum(a)) / 2 / cell)
+        print(f"{place:8g} {a[0]:10.4g} to {a[1]:8.4g} {b[0]:10.4g} to {b[1]:8.4g} {moved[-1]:14.2f}")
+    print(f"{len(moved)} lines, largest move {max(moved):.2f} cells\n")
+
+
+compare("x", "y")
+compare("y", "x")

@@ -203,11 +203,9 @@ struct ReplicatedVerdictWording {
   }
 
   private var basis: String {
-    let plan = comparison.plan
-    let last = plan.seed(of: comparison.replications - 1)
     let pairs = metrics.variants.count * (metrics.variants.count - 1) / 2
     var text =
-      "From \(comparison.replications) replications (seeds \(plan.firstSeed) to \(last), the same for every variant)"
+      "From \(comparison.replications) replications (\(comparison.seedsText), the same for every variant)"
       + "; ± is half a 95 % interval"
     if pairs > 1 {
       text += ", of differences widened by Holm's procedure over the \(pairs) pairs of a metric"

@@ -61,6 +61,22 @@ public struct ReplicatedComparison: Sendable {
 
   public var variants: [String] { metrics.variants }
 
+  /// Of the replications, in order: from the plan's first on, but for those that a merge had to leave out.
+  public var seeds: [UInt64] {
+    stride(from: 0, to: rows.count, by: max(variants.count, 1)).map { rows[$0].seed }
+  }
+
+  /// `seeds 1 to 10`, `seeds 1, 3 and 4`.
+  public var seedsText: String {
+    let seeds = seeds
+    guard let first = seeds.first, let last = seeds.last else { return "no seed" }
+    if seeds.count == 1 { return "seed \(first)" }
+    let isUnbroken = zip(seeds, seeds.dropFirst()).allSatisfy { $0 &+ 1 == $1 }
+    if isUnbroken { return "seeds \(first) to \(last)" }
+    if seeds.count > 20 { return "\(seeds.count) seeds of \(first) to \(last)" }
+    return "seeds " + VerdictWording.list(seeds.map { "\($0)" })
+  }
+
   /// The rows of one variant, in order of replication.
   public func rows(of variant: Int) -> [RunSummary] {
     stride(from: variant, to: rows.count, by: max(variants.count, 1)).map { rows[$0] }

@@ -14,13 +14,8 @@ extension HTMLReport {
     body += figures(comparison) + replicationTerms
     return HTMLPage(
       title: title, question: question, verdict: verdict, facts: facts(comparison), sections: body + terms,
-      command: command, scenarioJSON: scenarioJSON, version: "\(version), \(seeds(comparison))"
+      command: command, scenarioJSON: scenarioJSON, version: "\(version), \(comparison.seedsText)"
     ).text
-  }
-
-  private static func seeds(_ comparison: ReplicatedComparison) -> String {
-    let last = comparison.plan.seed(of: max(comparison.replications - 1, 0))
-    return "seeds \(comparison.plan.firstSeed) to \(last)"
   }
 
   private static func facts(_ comparison: ReplicatedComparison) -> String {
@@ -41,7 +36,7 @@ extension HTMLReport {
           "\($0.label) from \(Humanised.duration($0.start)) for \(Humanised.duration($0.end - $0.start))"
         }.joined(separator: " · ")
     }
-    facts.append("\(comparison.replications) replications, \(seeds(comparison))")
+    facts.append("\(comparison.replications) replications, \(comparison.seedsText)")
     return facts.joined(separator: " · ")
   }
 

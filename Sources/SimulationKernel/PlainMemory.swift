@@ -8,17 +8,17 @@ import CMemory
   import Darwin
 #endif
 
-/// Raw memory for the simulator's large tables: aligned to cache lines, zeroed on demand, grown in place where the system can.
+/// Raw memory for the simulator's large tables: aligned to cache lines, zeroed on demand, grown without copying where the system can.
 ///
 /// A large table is read here and there, and the processor finds its way through large pages faster. So the largest blocks come
 /// from the system directly, where they lie in large pages and stay in them as they grow; the others from the C library.
 public enum PlainMemory {
-  /// A record of 64 bytes must not lie in two cache lines.
+  /// Rows begin at cache lines.
   private static var line: Int { 64 }
   /// Room in front of a block, for alignment and for the word that tells where it comes from.
   private static var lead: Int { line + MemoryLayout<Int>.stride }
   /// From how many bytes on a block is mapped.
-  private static var smallestMapped: Int { 32 << 20 }
+  public static var smallestMapped: Int { 32 << 20 }
 
   /// Uninitialised; large blocks take pages only as they are written.
   public static func allocate(byteCount: Int) -> UnsafeMutableRawPointer {

@@ -100,7 +100,12 @@ struct SweepCommandTests {
     let output = try Tool.run(["merge", "d", "--partial"], in: scratch.url)
     #expect(output.code == 0)
     #expect(output.standardError.contains(run.dropFirst(2)))
-    #expect(scratch.contents.contains("d/merged/replications.csv"))
+    let rows = try scratch.text("d/merged/replications.csv").split(separator: "\n").dropFirst()
+    let seeds = Set(rows.compactMap { $0.split(separator: ",").dropFirst().first }).sorted()
+    let named = "seeds \(seeds.joined(separator: seeds == ["1", "3"] ? " and " : " to "))"
+    #expect(output.standardOutput.contains("(\(named), "))
+    #expect(try scratch.text("d/merged/report.html").contains(named))
+    #expect(try scratch.text("d/merged/run.json").contains("\"seed\": \(seeds[0])"))
   }
 
   @Test("kill -9 at any moment loses nothing: the next process goes on, and the bytes are the same")

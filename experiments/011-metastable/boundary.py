@@ -18,7 +18,7 @@ def number(text):
 
 
 def boundaries(path, along, across):
-    """By the place across: the largest value along a line that recovers below the smallest that never does, and that one."""
+    """By the place across: the largest value along a line that recovers below the smallest that does not, and that one."""
     lines = {}
     with open(path) as file:
         for row in csv.DictReader(file):
@@ -35,6 +35,8 @@ def boundaries(path, along, across):
 
 def compare(along, across):
     first, second = (boundaries(path, along, across) for path in sys.argv[1:3])
+    if not first or not second:
+        sys.exit(f"no line along {along} has the boundary on it in both maps")
     cell = min(ill - well for well, ill in first.values())
     fine = min(ill - well for well, ill in second.values())
     moved = []
@@ -47,7 +49,7 @@ def compare(along, across):
             continue
         moved.append(abs(sum(b) - sum(a)) / 2 / cell)
         print(f"{place:8g} {a[0]:10.4g} to {a[1]:8.4g} {b[0]:10.4g} to {b[1]:8.4g} {moved[-1]:14.2f}")
-    print(f"{len(moved)} lines, largest move {max(moved):.2f} cells\n")
+    print(f"{len(moved)} lines, largest move {max(moved, default=0):.2f} cells\n")
 
 
 compare("x", "y")

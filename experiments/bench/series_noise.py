@@ -3,7 +3,7 @@
 
 experiments/bench/series_noise.py LARGE/timeseries.csv SMALL/timeseries.csv
 
-Counts of independent devices scatter at most like Poisson counts, so z = (large / factor - small) / sqrt(small · (1 + 1 / factor)) has
+Counts of independent devices scatter at most like Poisson counts, so z = (large / factor - small) / sqrt(m · (1 + 1 / factor)), m the larger of the two, has
 a root mean square of 1 or less where nothing but chance is between the two. The factor is that of the created events, rounded.
 """
 import csv
@@ -23,6 +23,8 @@ def read(path):
 
 def main():
     large, small = read(sys.argv[1]), read(sys.argv[2])
+    if len(large) != len(small):
+        sys.exit(f"{len(large)} rows in one, {len(small)} in the other: run both with the same duration and interval")
     factor = round(total(large, "created_events") / total(small, "created_events"))
     print(f"{len(small)} rows, factor {factor}")
     print(f"{'column':<20} {'total, small':>16} {'large / factor':>16} {'apart':>10} {'rms z':>7} {'largest |z|':>12}")

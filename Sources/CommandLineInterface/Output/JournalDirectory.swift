@@ -17,15 +17,16 @@ struct JournalDirectory: Sendable {
           .cannotCreate, "\(path): exists and is not a directory; name another with --journal")
       }
       let names = try OutputDirectory.entries(path, named: path)
-      guard names.isEmpty || names.contains(Self.marker) else {
+      let foreign = names.first { AtomicFile.target(ofTemporary: $0) != Self.marker }
+      guard foreign == nil || names.contains(Self.marker) else {
         throw CommandFailure(
           .cannotCreate,
-          "\(path): holds '\(names[0])' and is no journal of fleetsim; name another with --journal")
+          "\(path): holds '\(foreign ?? "")' and is no journal of fleetsim; name another with --journal")
       }
     } else {
       try Self.make(path)
     }
-    try write(Self.marker, "fleetsim journal\n")
+    if access("\(path)/\(Self.marker)", F_OK) != 0 { try write(Self.marker, "fleetsim journal\n") }
   }
 
   private static func make(_ path: String) throws(CommandFailure) {

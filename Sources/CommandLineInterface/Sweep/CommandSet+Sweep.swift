@@ -10,7 +10,7 @@ extension CommandSpecification {
       "With --shard only a part is made, such that the parts together are the whole and share nothing: they may run at once, "
         + "on several machines with a common directory or in directories copied together afterwards. Without it the part "
         + "comes from SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX (Kubernetes), AWS_BATCH_JOB_ARRAY_INDEX, or with "
-        + "--shards from PARALLEL_SEQ (GNU parallel). 'fleetsim merge' makes summary and report.",
+        + "--shards from PARALLEL_SEQ (GNU parallel). 'fleetsim merge' makes tables and report.",
     ]
     command.arguments = [scenario]
     command.options = [
@@ -41,7 +41,7 @@ extension CommandSpecification {
 
   package static let merge: CommandSpecification = {
     var command = CommandSpecification(
-      name: "merge", abstract: "Make summary and report of a sweep, or say what is missing.")
+      name: "merge", abstract: "Make tables and report of a sweep, or say what is missing.")
     command.discussion = [
       "Writes what compare would have written: the same bytes whatever the parts that the sweep was made in. If runs are "
         + "missing or damaged it names them, writes nothing, and the exit code is 1."

@@ -75,7 +75,8 @@ struct MergeCommand {
   ) throws {
     let choices = file.plan.variants.map { VariantChoice(name: $0.name, overrides: $0.overrides) }
     var manifest = RunManifest(
-      arguments: file.arguments, seed: file.plan.seeds.first, checks: false, scenario: file.scenario)
+      arguments: file.arguments, seed: comparison.seeds.first ?? file.plan.seeds.first, checks: false,
+      scenario: file.scenario)
     let (verdict, table): (String, String)
     if comparison.replications > 1 {
       manifest.replications = comparison.replications

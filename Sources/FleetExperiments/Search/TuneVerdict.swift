@@ -46,7 +46,7 @@ package struct TuneVerdict: Sendable {
     if !atTheEnd.isEmpty {
       text +=
         " \(VerdictWording.list(atTheEnd)) \(atTheEnd.count == 1 ? "is" : "are") at the end of what was searched: "
-        + "what lies beyond may be better."
+        + "what lies beyond may be better, if it is allowed."
     }
     if confirmed.violations > 0 {
       text +=
@@ -117,10 +117,11 @@ package struct TuneVerdict: Sendable {
   private func newValue(_ parameter: Int) -> String { result.value(parameter, of: winner.candidate) }
   private func todaysValue(_ parameter: Int) -> String { study.todaysValues[parameter] ?? "not set" }
 
-  /// Whether the recommended value is the first or last of several that have an order.
+  /// Whether the recommended value is the first or last of three or more that have an order.
   private func isAtTheEnd(_ parameter: Int) -> Bool {
     let searched = study.space.parameters[parameter]
-    guard searched.isOrdered, searched.values.count > 2, let choice = winner.candidate.choices[parameter] else {
+    guard searched.isOrdered, searched.values.count > 2, let choice = winner.candidate.choices[parameter]
+    else {
       return false
     }
     return choice == 0 || choice == searched.values.count - 1

@@ -2,7 +2,7 @@ import SimulationKernel
 import UploadGating
 import UploadRetry
 
-/// One device: a flat cache line of 64 bytes, no reference, nothing that a strategy could not be asked about.
+/// One device: 64 flat bytes, no reference, nothing that a strategy could not be asked about.
 ///
 /// What only some cohorts need lies in tables beside it (`UploadLoopState`, `PendingEvents`, `TriggerPlan`, `RestartPlan`), which the
 /// others do not have. All zeros is a device before its start. Events are numbered per device in the order of their creation;

@@ -98,8 +98,11 @@ struct CohortMemory {
       + (plan.deduplicationWindow >= 0 ? Double(MemoryLayout<Int64>.stride) : 0)
     // Each device has a record of its own, used or not; others' come on top.
     let more = max(0, held.expected - devices)
+    // A large table takes large pages, of which a few batches here and there touch all.
+    let states = (devices + more) * state
+    let isInLargePages = states >= Double(PlainMemory.smallestMapped)
     return Amount(
-      devices * record + more * record + held.expected * state,
+      devices * record + more * record + (isInLargePages ? states : held.expected * state),
       atMost: (devices + held.upperBound) * (record + state))
   }
 
@@ -220,8 +223,12 @@ struct CohortMemory {
     plan.scansTriggers ? (devices / Double(shards)).rounded(.up) * 2 * Double(MemoryLayout<UInt64>.stride) : 0
   }
 
-  /// What comes only after the layout.
-  var laterParts: Amount { batches + waitingBatches + calendars + windows }
+  /// What comes only after the layout; each device's own batch record lies in its row, which is laid out.
+  var laterParts: Amount {
+    let own = devices * Double(MemoryLayout<BatchRecord>.stride)
+    let more = Amount(max(0, batches.expected - own), atMost: max(0, batches.upperBound - own))
+    return more + waitingBatches + calendars + windows
+  }
 
   var figures: MemoryModel.Figures {
     var tables = 0

@@ -60,6 +60,17 @@ extension TAPIServer {
     #expect(server.status(request(599_882)) == 429)
   }
 
+  @Test("K3: all clients of a project share its hundred queries a minute")
+  func sharedByClients() {
+    var server = bucket(1_000_000, burst: 1_000_000, sources: Self.tenants) {
+      $0.keyLimits = [KeyLimit(key: "a", rateMilliRequestsPerSecond: 1_667, burst: 100)]
+    }
+    for now in [0, 60_000_000] as [Int64] {
+      let admitted = (UInt32(0)..<150).filter { server.status(request(now, device: $0)) == 200 }
+      #expect(admitted == Array(0..<100))
+    }
+  }
+
   @Test("A limit without a key holds for each key by itself")
   func everyKey() {
     var server = bucket(1_000_000, burst: 1_000_000, sources: Self.tenants) {

@@ -66,6 +66,22 @@ struct JitterTests {
     #expect(ends(.decorrelated, cap: 100_000, previous: 200_000) == [100_000, 100_000])
   }
 
+  @Test("O2: the chapter's delays reach exactly their bounds: none, full, equal, decorrelated")
+  func chapterDelays() {
+    func ends(_ jitter: Jitter, retryCount: Int = 2, previous: Int64 = 0) -> [Int64] {
+      [Constant.low, .high].map { constant in
+        var random = constant
+        return draw(jitter, retryCount: retryCount, base: seconds(1), previous: previous, &random)
+      }
+    }
+    // The third failure, 1 s · 2² = 4 s, and one at the cap of 300 s.
+    #expect(ends(.none) == [4, 4].map(seconds) && ends(.none, retryCount: 20) == [300, 300].map(seconds))
+    #expect(ends(.full) == [0, 4].map(seconds) && ends(.full, retryCount: 20) == [0, 300].map(seconds))
+    #expect(ends(.equal) == [2, 4].map(seconds) && ends(.equal, retryCount: 20) == [150, 300].map(seconds))
+    #expect(ends(.decorrelated, previous: seconds(7)) == [1, 21].map(seconds))
+    #expect(ends(.decorrelated, previous: seconds(200)) == [1, 300].map(seconds))
+  }
+
   @Test("Additive jitter goes beyond the cap to 330 s, unless it is clamped again")
   func additiveAtTheCap() {
     #expect(ends(.additive(percent: 10), retryCount: 20) == [300_000_000, 330_000_000])

@@ -33,6 +33,20 @@ struct FailureClassTests {
     #expect(FailureClass.classify(.init(), of: .background).kind == .network)
   }
 
+  @Test(
+    "O1: whether the server was reached says what is ambiguous; what is retried has delays, what is refused needs somebody"
+  )
+  func wholeClass() {
+    func meaning(_ failure: RequestFailure) -> FailureClass { .classify(failure, of: .background) }
+    #expect(!meaning(.init(transport: .requestTimeout, reachedServer: false)).isAmbiguous)
+    #expect(meaning(.init(transport: .refused, reachedServer: true)).isAmbiguous)
+    let retried = meaning(.init(status: 503))
+    #expect(retried.minDelay == seconds(5) && retried.maxDelay == seconds(1_800))
+    #expect(!retried.userActionRequired && !retried.requiresAuthRefresh)
+    let refused = meaning(.init(status: 422))
+    #expect(refused.minDelay == 0 && refused.maxDelay == 0 && refused.userActionRequired)
+  }
+
   @Test("O4: a request that was sent and not answered is ambiguous, one that never left is not")
   func ambiguity() {
     func isAmbiguous(_ error: RequestFailure.TransportError, _ reached: Bool? = nil) -> Bool {
@@ -153,6 +167,28 @@ struct OperationRecordTests {
     #expect(applied.state == .done)
     record.reconcile(wasApplied: false)
     #expect(record.state == .willRetry && record.nextAttemptAt == seconds(1))
+  }
+
+  @Test("O10: a user sees pending, syncing, will retry, unknown, needs attention and done")
+  func visibleState() {
+    var record = OperationRecord()
+    #expect(record.state == .pending)
+    record.attempt(now: 0)
+    #expect(record.state == .syncing)
+    var random = Constant.high
+    _ = record.fail(.init(status: 503), of: .interactive, by: machine, now: 0, random: &random)
+    #expect(record.state == .willRetry)
+    _ = fail(&record, .init(transport: .requestTimeout), now: seconds(1))
+    #expect(record.state == .unknown)
+    record.reconcile(wasApplied: false)
+    #expect(record.state == .willRetry)
+    _ = fail(&record, .init(status: 422), now: seconds(10))
+    #expect(record.state == .blocked(.permanent))
+    let isResumed = record.resume()
+    #expect(isResumed && record.state == .pending)
+    record.attempt(now: seconds(20))
+    record.succeed()
+    #expect(record.state == .done)
   }
 
   @Test("O8: what the device itself lacks needs attention, a lock passes")

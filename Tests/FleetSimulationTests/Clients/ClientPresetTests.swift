@@ -126,6 +126,21 @@ struct ClientPresetTests {
     #expect(summary.answers429 == 1 && summary.pendingEvents <= 1 && sent.count >= 60)
   }
 
+  @Test("K2: the wait survives a restart where it is stored, and only there", arguments: [true, false])
+  func keenRestarts(keepsState: Bool) throws {
+    var fleet = GatedFleet(
+      preset: .keenProposed, duration: 100, eventGap: .seconds(1_000), flushInterval: .seconds(1),
+      outages: [(429, 0, 1)])
+    fleet.change = {
+      // Of waits of up to a day one in a thousand would be over by then.
+      $0.gates.projectDelay = ProjectDelay(base: 86_400_000_000, longest: 86_400_000_000)
+      $0.lifecycle = Lifecycle(
+        synchronised: [.init(time: .start + .seconds(50))], keepsState: keepsState, flushesAtLaunch: false)
+    }
+    let sent = try fleet.run().sent
+    #expect(sent.count == (keepsState ? 1 : 2) && sent.dropFirst().allSatisfy { $0 >= 50 }, "\(sent)")
+  }
+
   @Test(
     "K3: a hundred queries a minute for the whole project: its clients share them, and all get through in time"
   )
@@ -181,6 +196,38 @@ struct ClientPresetTests {
     #expect(sizes.max() == 500)
   }
 
+  @Test("D1: a full queue drops the oldest events")
+  func dataflyOverflow() throws {
+    // Without a network from 1 s on. Back at 190.05 s, with 1 … 1900 behind it, it has the last thousand of them.
+    var fleet = GatedFleet(
+      preset: .datafly, duration: 200, eventGap: .milliseconds(100), flushInterval: .seconds(30))
+    fleet.change = {
+      $0.connectivity = Connectivity(
+        interruptions: [.init(start: .start + .seconds(1), duration: .milliseconds(189_050))])
+    }
+    let (summary, _, events) = try fleet.run()
+    let sent = events.compactMap { event -> [Int]? in
+      if case .sent(let batch, let events, _, _) = event.kind { [batch, events] } else { nil }
+    }
+    #expect(sent == [[0, 1], [901, 500], [1_401, 500]])
+    #expect(summary.droppedByOverflow == 900)
+  }
+
+  @Test("D3: with a limit of 500 KB a batch holds no more, and what is left goes with the next")
+  func dataflyBytes() throws {
+    var fleet = GatedFleet(
+      preset: .datafly, duration: 70, eventGap: .milliseconds(100), flushInterval: .seconds(60))
+    fleet.change = {
+      $0.eventBytes = 2_000
+      $0.queue.maximumBatchBytes = 500_000
+    }
+    let sizes = try fleet.run().events.compactMap { event -> Int? in
+      if case .sent(_, let events, _, _) = event.kind { events } else { nil }
+    }
+    // 500 bytes around (500,000 − 500) / 2,000 events; 600 of them come in a minute.
+    #expect(sizes == [1, 249, 249, 102])
+  }
+
   @Test("D1: what was uploading when the app was killed is pending at the next launch")
   func dataflyRelaunch() throws {
     var fleet = GatedFleet(
@@ -207,6 +254,18 @@ struct ClientPresetTests {
     #expect(times(.count) == [20, 50, 80])
   }
 
+  @Test("D2: when the app asks for it, and as soon as the connection is back (D7)")
+  func dataflyOtherTriggers() throws {
+    var fleet = GatedFleet(
+      preset: .datafly, duration: 65, eventGap: .seconds(1), flushInterval: .seconds(30))
+    fleet.change = {
+      $0.spikes = [Spike(time: .start + .milliseconds(10_500), events: 0)]
+      $0.connectivity = Connectivity(
+        interruptions: [.init(start: .start + .milliseconds(40_500), duration: .seconds(10))])
+    }
+    #expect(try fleet.run().sent.isClose(to: [0, 10.5, 30, 50.5, 60]))
+  }
+
   @Test("D6: what is accepted twice is delivered once and counted as a duplicate")
   func dataflyDuplicates() throws {
     var fleet = GatedFleet(
@@ -227,6 +286,35 @@ struct ClientPresetTests {
     let (summary, _, events) = try fleet.run()
     #expect(summary.blockedEvents == 3 && summary.lostEvents == 0 && summary.deliveredEvents == 3)
     #expect(events.contains { if case .dropped(_, _, .blocked) = $0.kind { true } else { false } })
+  }
+
+  @Test("O3: at most four requests are under way at the host")
+  func offlineFirstConcurrency() throws {
+    var fleet = GatedFleet(preset: .offlineFirst, duration: 20, flushInterval: .seconds(1))
+    fleet.server = .workers(WorkersConfiguration(count: 100, serviceTime: .constant(.seconds(10))))
+    fleet.change = { $0.gates.controller = nil }
+    // An answer takes 10.2 s.
+    #expect(try fleet.run().sent.isClose(to: [0, 1, 2, 3, 10.2, 11.2, 12.2, 13.2]))
+  }
+
+  @Test("O3: a run sends twenty retries, the others wait for the next one")
+  func offlineFirstBudget() throws {
+    var fleet = GatedFleet(
+      preset: .offlineFirst, duration: 110, flushInterval: .seconds(1), outages: [(503, 0, 29.5)])
+    fleet.change = {
+      $0.settings.backoff.jitter = .none
+      $0.settings.backoff.baseBackoffInterval = 60_000_000
+      $0.gates.breaker = nil
+      $0.gates.controller = nil
+      $0.connectivity = Connectivity(
+        interruptions: [.init(start: .start + .milliseconds(29_500), duration: .seconds(71))])
+    }
+    // Thirty batches have failed and are due when the network is back at 100.5 s, with 71 fresh ones. Twenty uploads take a
+    // second, so that this run goes on beyond 105 s.
+    let retries = try fleet.run().events.compactMap { event -> Int64? in
+      if case .sent(_, _, let attempt, _) = event.kind, attempt > 1 { event.time / 1_000_000 } else { nil }
+    }
+    #expect(retries.filter { $0 < 105 }.count == 20 && retries.count == 30, "\(retries)")
   }
 
   @Test(
@@ -255,6 +343,19 @@ struct ClientPresetTests {
     }
     let sent = try fleet.run().sent
     #expect(sent.isClose(to: [0, 10, 20, 30, 40, 50, 60, 60.2, 70, 80, 90]))
+  }
+
+  @Test("O8: a restart does not reset what waits: only due work runs")
+  func waitsOverRestart() throws {
+    var fleet = GatedFleet(
+      preset: .offlineFirst, duration: 100, eventGap: .seconds(1_000), flushInterval: .seconds(10),
+      outages: [(503, 0, 1)])
+    fleet.change = {
+      $0.settings.backoff.jitter = .none
+      $0.settings.backoff.baseBackoffInterval = 60_000_000
+      $0.lifecycle = Lifecycle(synchronised: [.init(time: .start + .seconds(20))])
+    }
+    #expect(try fleet.run().sent.isClose(to: [0, 60.2]))
   }
 
   @Test("All nine clients are there, each by name, and a scenario can name each")

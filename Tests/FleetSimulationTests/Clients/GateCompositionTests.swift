@@ -158,6 +158,65 @@ struct GateCompositionTests {
     #expect(summary.statusQueries == 1 && summary.deliveredEvents == 1)
   }
 
+  @Test(
+    "O4: of answers that get lost the server recognises what is sent again; who asks first sends nothing twice",
+    arguments: [(5, 1), (15, 2)] as [(Int64, Int64)])
+  func lostAnswers(lostFor: Int64, repeats: Int64) throws {
+    // Accepted at 0.1 s. Time-outs at 1 s and, if that answer gets lost too, at 11 s: due at 9 s and 27 s, tried at the flush
+    // behind.
+    let times: [Double] = Array([0, 10, 30].prefix(Int(repeats) + 1))
+    for reconciles in [true, false] {
+      var fleet = GatedFleet(duration: 100, eventGap: .seconds(1_000), flushInterval: .seconds(10))
+      fleet.adjustServer = {
+        $0.incidents = [
+          Incident(kind: .lostAnswers(share: 1_000_000), start: .start, duration: .seconds(lostFor))
+        ]
+        $0.rules.deduplicationWindow = .hours(1)
+      }
+      fleet.change = {
+        $0.timeout = .seconds(1)
+        $0.settings.backoff.baseBackoffInterval = 8_000_000
+        $0.settings.backoff.jitter = .none
+        $0.gates.reconciles = reconciles
+      }
+      let (summary, sent, _) = try fleet.run()
+      #expect(sent.isClose(to: times))
+      #expect(summary.deliveredEvents == 1 && summary.pendingEvents == 0)
+      #expect(summary.statusQueries == (reconciles ? repeats : 0))
+      #expect(summary.duplicateEvents == (reconciles ? 0 : repeats))
+      #expect(summary.deduplicatedEvents == (reconciles ? 0 : repeats))
+    }
+  }
+
+  @Test("O10: failures by class, retries, time to success, how often breakers open and for how long")
+  func measured() throws {
+    var fleet = GatedFleet(
+      duration: 100, eventGap: .seconds(1_000), flushInterval: .seconds(10),
+      outages: [(503, 0, 5), (429, 5, 10), (nil, 15, 10), (500, 35, 10)])
+    fleet.change = {
+      $0.timeout = .seconds(1)
+      $0.settings.backoff.isEnabled = false
+      $0.settings.rateLimit.isEnabled = false
+      $0.gates.breaker = CircuitBreaker(thresholdPercent: 0, minimumFailures: 1, openTime: 4_000_000)
+    }
+    let (summary, sent, _) = try fleet.run()
+    // Open until 4.2 s, 18.2 s, 37 s (the client waits for 1 s) and 72.2 s.
+    #expect(sent.isClose(to: [0, 10, 20, 40, 80]))
+    let lines = String(decoding: SummaryCSV.bytes(of: [summary]), as: UTF8.self).split(separator: "\n")
+      .map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+    let fields = Dictionary(uniqueKeysWithValues: zip(lines[0], lines[1]))
+    for (name, value) in [
+      "attempts": "5", "first_attempts": "1", "retries": "4", "answers_2xx": "1", "answers_429": "1",
+      "answers_503": "1", "answers_other": "1", "unanswered_requests": "1", "timed_out_requests": "1",
+      "breaker_openings": "4", "breaker_open_s": "60.000000", "time_to_delivery_max_s": "80.100000",
+    ] { #expect(fields[name] == value, "\(name)") }
+    // Percentiles are within 0.8 %.
+    for name in ["time_to_delivery_p50_s", "time_to_delivery_p90_s", "time_to_delivery_p99_s"] {
+      let time = try #require(fields[name].flatMap(Double.init), "\(name)")
+      #expect(abs(time / 80.1 - 1) < 0.008, "\(name)")
+    }
+  }
+
   @Test("Jitter on Retry-After spreads what one Retry-After would bring back together")
   func retryAfterJitter() throws {
     func most(_ percent: UInt8) throws -> Int {
@@ -177,7 +236,8 @@ struct GateCompositionTests {
   }
 
   @Test(
-    "A restart with state kept finds the breaker open, one without finds it closed", arguments: [true, false])
+    "O6: a restart with state kept finds the breaker open, one without finds it closed",
+    arguments: [true, false])
   func restart(keepsState: Bool) throws {
     var fleet = document([(503, 0, 1_000)], duration: 25) { $0.breaker = CircuitBreaker() }
     fleet.change = { [change = fleet.change] in

@@ -20,6 +20,9 @@ struct GatedFleet {
   var server = TAPIConfiguration.Server.bucket(
     TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000_000_000, burst: 1_000_000))
 
+  /// What else there is to the server.
+  var adjustServer: (inout TAPIConfiguration) -> Void = { _ in }
+
   var scenario: Scenario {
     var cohort = Cohort(
       name: "phones", devices: devices, events: .periodic(every: eventGap, phase: .flush),
@@ -33,9 +36,9 @@ struct GatedFleet {
         start: Instant(microseconds: Int64($0.at * 1e6)), duration: Span(microseconds: Int64($0.length * 1e6))
       )
     }
-    return Scenario(
-      duration: .seconds(duration), tapi: TAPIConfiguration(server: server, incidents: incidents),
-      fleet: [cohort])
+    var tapi = TAPIConfiguration(server: server, incidents: incidents)
+    adjustServer(&tapi)
+    return Scenario(duration: .seconds(duration), tapi: tapi, fleet: [cohort])
   }
 
   /// The run and what happens to device 0, with all checkers on.

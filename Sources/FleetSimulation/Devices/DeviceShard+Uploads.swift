@@ -238,10 +238,12 @@ extension DeviceShard {
       count(1, .devicesWaitingChange, at: now)
     }
     // What is due meanwhile waits for the connection.
-    if !plan.pointee.wakesByTimer || record.pointee.flags.contains(.offline) { return }
+    if record.pointee.flags.contains(.offline) { return }
     var due = Int64.max
     if plan.pointee.keepsGates, case let held = gateWakeUp(device, at: now), held.isHeld {
       guard let until = held.until else { return }
+      // In gate mode a run that the pipeline's wait has ended goes on at a trigger only.
+      if !plan.pointee.wakesByTimer, !record.pointee.gate.isReady(at: until) { return }
       due = until
     } else if !plan.pointee.wakesByTimer {
       return

@@ -112,6 +112,27 @@ struct GateCompositionTests {
     #expect(sizes.prefix(3).max() == 100 && sizes.suffix(4).max() == 50, "\(sizes)")
   }
 
+  @Test("T1: what a window holds leaves as soon as the window lets it, in gate mode too")
+  func windowInGateMode() throws {
+    var fleet = GatedFleet(duration: 35, eventGap: .seconds(6), flushInterval: .seconds(6))
+    fleet.change = { $0.gates.rateGate = RateGate(RateWindow(slots: 1, span: 10_000_000)) }
+    #expect(try fleet.run().sent.isClose(to: [0, 10, 20, 30]))
+  }
+
+  @Test("T1: a run that a 429 has ended goes on at a trigger in gate mode, whatever the window says")
+  func windowAfter429() throws {
+    // At 30 s one of two batches leaves; the other would at 40 s. The 429 of the first says 50.2 s; the next flush is at 60 s.
+    var fleet = GatedFleet(
+      duration: 79, eventGap: .seconds(15), flushInterval: .seconds(30), outages: [(429, 29, 5)])
+    fleet.retryAfter = .fixed(.seconds(20))
+    fleet.change = {
+      $0.queue.maximumBatchEvents = 1
+      $0.uploadConcurrency = 2
+      $0.gates.rateGate = RateGate(RateWindow(slots: 1, span: 10_000_000))
+    }
+    #expect(try fleet.run().sent.isClose(to: [0, 30, 60, 70]))
+  }
+
   @Test("K1: a failure window may hold instead of refusing")
   func holds() throws {
     let fleet = document([(404, 0, 10)], duration: 200) {

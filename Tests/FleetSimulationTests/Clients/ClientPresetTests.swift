@@ -163,6 +163,7 @@ struct ClientPresetTests {
       preset: .datafly, duration: 400, eventGap: .seconds(1_000), flushInterval: .seconds(30),
       outages: [(503, 0, 150)])
     let (summary, sent, _) = try fleet.run()
+    try #require(sent.count > 7)
     // An answer takes 0.2 s.
     for (n, gap) in sent.gaps.prefix(6).enumerated() {
       let base = Double(1 << n)

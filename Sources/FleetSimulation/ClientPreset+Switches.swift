@@ -45,6 +45,9 @@ extension ClientPreset {
         path: "queue.maximumBatchEvents", meaning: "events in one upload at most", requirement: "D3",
         values: ["N (1 to 65535)"], value: { "\($0.maximumBatchEvents)" }),
       Switch(
+        path: "queue.maximumBatchSize", meaning: "bytes of one upload at most", requirement: "D3",
+        values: ["SIZE", "null"], value: { $0.maximumBatchBytes.map(Units.text(bytes:)) ?? "null" }),
+      Switch(
         path: "retries", meaning: "what brings a batch back whose wait is over", requirement: "S17",
         values: ["gate", "timer"], value: { $0.retries == .gate ? "gate" : "timer" }),
     ]

@@ -13,6 +13,8 @@ public struct ClientPreset: Sendable, Hashable {
   public var settings = HTTPConfig()
   public var queueMode: QueuePolicy.Mode
   public var maximumBatchEvents = 500
+  /// Bytes of an upload; nil: no limit.
+  public var maximumBatchBytes: Int?
   public var uploadConcurrency: Int
   public var ignoresFlushWhileUploading = false
   public var retries = RetryWakeUp.gate
@@ -111,6 +113,8 @@ public struct ClientPreset: Sendable, Hashable {
   ) {
     $0.settings = .datafly
     $0.retries = .timer
+    // D3's 500 KB, of 1,024 bytes each: 500 events of 1,000 bytes fit.
+    $0.maximumBatchBytes = 512_000
   }
 }
 
@@ -121,6 +125,7 @@ extension Cohort {
     policy = preset.policy
     queue.mode = preset.queueMode
     queue.maximumBatchEvents = preset.maximumBatchEvents
+    queue.maximumBatchBytes = preset.maximumBatchBytes
     uploadConcurrency = preset.uploadConcurrency
     ignoresFlushWhileUploading = preset.ignoresFlushWhileUploading
     retries = preset.retries

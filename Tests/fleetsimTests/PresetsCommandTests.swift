@@ -97,7 +97,7 @@ struct PresetsCommandTests {
     #expect(
       swift.hasPrefix(
         "segment-swift: analytics-swift: all batch files of a flush at once.\n"
-          + "It differs from the document in 11 of 38 switches.\n"))
+          + "It differs from the document in 11 of 39 switches.\n"))
     #expect(
       swift.contains(
         """

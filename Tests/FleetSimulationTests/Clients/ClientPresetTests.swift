@@ -214,19 +214,16 @@ struct ClientPresetTests {
     #expect(summary.droppedByOverflow == 900)
   }
 
-  @Test("D3: with a limit of 500 KB a batch holds no more, and what is left goes with the next")
+  @Test("D3: an upload has at most 500 KB, and what does not fit goes with the next")
   func dataflyBytes() throws {
     var fleet = GatedFleet(
       preset: .datafly, duration: 70, eventGap: .milliseconds(100), flushInterval: .seconds(60))
-    fleet.change = {
-      $0.eventBytes = 2_000
-      $0.queue.maximumBatchBytes = 500_000
-    }
+    fleet.change = { $0.eventBytes = 2_000 }
     let sizes = try fleet.run().events.compactMap { event -> Int? in
       if case .sent(_, let events, _, _) = event.kind { events } else { nil }
     }
-    // 500 bytes around (500,000 − 500) / 2,000 events; 600 of them come in a minute.
-    #expect(sizes == [1, 249, 249, 102])
+    // 500 bytes around (512,000 − 500) / 2,000 events; 600 of them come in a minute.
+    #expect(sizes == [1, 255, 255, 90])
   }
 
   @Test("D1: what was uploading when the app was killed is pending at the next launch")

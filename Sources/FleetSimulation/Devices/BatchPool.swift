@@ -94,7 +94,9 @@ struct BatchPool: ~Copyable {
   /// Records from index `devices` + 1 on, at 1.
   private var more: UnsafeMutablePointer<BatchRecord>
   /// *files* only: the retry state of batches that have failed.
-  private var retryStates: UnsafeMutablePointer<BatchRetryState>?
+  private var retryStates: UnsafeMutablePointer<PackedRetryState>?
+  /// For the checkers: from when on such a batch is due, by its retry record.
+  private var dueTimes: UnsafeMutablePointer<Int64>?
   /// Where the server deduplicates: when it accepted a batch first, microseconds.
   private(set) var acceptanceTimes: UnsafeMutablePointer<Int64>?
   /// Of `more`.
@@ -103,17 +105,19 @@ struct BatchPool: ~Copyable {
   private var free: UInt32 = 0
   private let devices: UInt32
 
-  init(_ rows: DeviceRows, keepsRetryStates: Bool, keepsAcceptanceTimes: Bool) {
+  init(_ rows: DeviceRows, keepsRetryStates: Bool, keepsAcceptanceTimes: Bool, checks: Bool) {
     self.rows = rows
     devices = UInt32(rows.count)
     more = Self.table(capacity)
     if keepsRetryStates { retryStates = Self.table(rows.count + capacity) }
+    if keepsRetryStates, checks { dueTimes = Self.table(rows.count + capacity) }
     if keepsAcceptanceTimes { acceptanceTimes = Self.table(rows.count + capacity) }
   }
 
   deinit {
     PlainMemory.release(more)
     if let retryStates { PlainMemory.release(retryStates) }
+    if let dueTimes { PlainMemory.release(dueTimes) }
     if let acceptanceTimes { PlainMemory.release(acceptanceTimes) }
   }
 
@@ -129,18 +133,25 @@ struct BatchPool: ~Copyable {
     nonmutating unsafeMutableAddress { address(index) }
   }
 
-  /// *files*: a batch's own retry state.
+  /// *files*: a batch's own retry state, but for `retryAt`.
   @inline(__always)
   func retryState(_ index: UInt32) -> BatchRetryState {
     guard self[index].flags.contains(.hasRetryState), let retryStates else { return BatchRetryState() }
-    return retryStates[Int(truncatingIfNeeded: index)]
+    return retryStates[Int(truncatingIfNeeded: index)].state
   }
 
   @inline(__always)
   func setRetryState(_ state: BatchRetryState, _ index: UInt32) {
     guard let retryStates else { return }
     self[index].flags.insert(.hasRetryState)
-    retryStates[Int(truncatingIfNeeded: index)] = state
+    retryStates[Int(truncatingIfNeeded: index)] = PackedRetryState(state)
+    if let dueTimes { dueTimes[Int(truncatingIfNeeded: index)] = state.retryAt }
+  }
+
+  /// From when on a batch is due, by its retry record; 0: at once, or nobody checks.
+  func dueTime(_ index: UInt32) -> Int64 {
+    guard self[index].flags.contains(.hasRetryState), let dueTimes else { return 0 }
+    return dueTimes[Int(truncatingIfNeeded: index)]
   }
 
   /// Asks for what is known of a batch ahead of the time when it is handled.
@@ -195,6 +206,7 @@ struct BatchPool: ~Copyable {
     let larger = capacity + max(256, capacity / 2)
     more = Self.grown(more, from: capacity, to: larger)
     retryStates = retryStates.map { Self.grown($0, from: rows.count + capacity, to: rows.count + larger) }
+    dueTimes = dueTimes.map { Self.grown($0, from: rows.count + capacity, to: rows.count + larger) }
     acceptanceTimes = acceptanceTimes.map {
       Self.grown($0, from: rows.count + capacity, to: rows.count + larger)
     }

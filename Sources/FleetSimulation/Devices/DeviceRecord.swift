@@ -136,31 +136,10 @@ extension DeviceRecord {
     @inline(__always) set { shared = newValue.words }
   }
 
-  /// *rebatch* only: the client's retry record but for `retryAt`, because the client's wait is the gate's. Packed: failure time
-  /// plus one (46 bits), latest failure (2), failure count (16), previous delay (32).
+  /// *rebatch* only: the client's retry record.
   var clientRetry: BatchRetryState {
-    @inline(__always) get {
-      var state = BatchRetryState()
-      let word = UInt64(shared.0) | UInt64(shared.1) &<< 32
-      if word == 0 { return state }
-      let failed = Int64(truncatingIfNeeded: word & (1 &<< 46 &- 1))
-      if failed != 0 { state.firstFailureTime = failed &- 1 }
-      state.latestFailure =
-        BatchRetryState.LatestFailure(rawValue: UInt8(truncatingIfNeeded: word &>> 46 & 3)) ?? .none
-      state.failureCount = UInt16(truncatingIfNeeded: word &>> 48)
-      state.previousDelay = shared.2
-      return state
-    }
-    @inline(__always) set {
-      let failed =
-        newValue.firstFailureTime == .min ? 0 : UInt64(truncatingIfNeeded: newValue.firstFailureTime &+ 1)
-      let word =
-        failed | UInt64(newValue.latestFailure.rawValue) &<< 46 | UInt64(newValue.failureCount) &<< 48
-      shared = (
-        UInt32(truncatingIfNeeded: word), UInt32(truncatingIfNeeded: word &>> 32),
-        word == 0 ? 0 : newValue.previousDelay
-      )
-    }
+    @inline(__always) get { PackedRetryState(words: shared).state }
+    @inline(__always) set { shared = PackedRetryState(newValue).asWords }
   }
 }
 

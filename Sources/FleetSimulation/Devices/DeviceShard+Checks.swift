@@ -17,7 +17,7 @@ extension DeviceShard {
     while batch != 0 {
       let flags = batches[batch].flags
       let isAllowed = !flags.contains(.atTriggersOnly) || record.pointee.flags.contains(.byTrigger)
-      let isDue = !flags.contains(.waiting) || batches.retryState(batch).retryAt <= now.microseconds
+      let isDue = !flags.contains(.waiting) || batches.dueTime(batch) <= now.microseconds
       if batches[batch].firstOrdinal >= cursor,
         batches[batch].firstOrdinal < loops?[Int(device)].loopEnd ?? .max, !flags.contains(.inFlight),
         isAllowed, isDue
@@ -32,7 +32,7 @@ extension DeviceShard {
   mutating func checkSend(_ batch: UInt32, _ device: UInt32, at now: Instant) {
     let record = self[device]
     if batches[batch].flags.contains(.inFlight) { note("two uploads of one batch at once", device, at: now) }
-    if batches.retryState(batch).retryAt > now.microseconds {
+    if batches.dueTime(batch) > now.microseconds {
       note("an attempt before its due time", device, at: now)
     }
     if record.pointee.gate.waitUntil > now.microseconds {

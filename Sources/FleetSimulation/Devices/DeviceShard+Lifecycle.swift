@@ -99,15 +99,25 @@ extension DeviceShard {
       snapshot.batches = [.init(id: 0, state: record.pointee.clientRetry, isInFlight: inFlight(device) > 0)]
       return snapshot
     }
+    let dueTimes = waitingUntil(device)
     var batch = record.pointee.oldest
     while batch != 0 {
+      var state = batches.retryState(batch)
+      state.retryAt = batches[batch].flags.contains(.waiting) ? dueTimes[batch] ?? 0 : 0
       snapshot.batches.append(
         .init(
-          id: UInt64(batches[batch].firstOrdinal), state: batches.retryState(batch),
+          id: UInt64(batches[batch].firstOrdinal), state: state,
           isInFlight: batches[batch].flags.contains(.inFlight)))
       batch = batches[batch].newer
     }
     return snapshot
+  }
+
+  /// When each waiting batch of a device is due. Batches that have left the queue meanwhile may be among them.
+  private func waitingUntil(_ device: UInt32) -> [UInt32: Int64] {
+    let place = self[device].pointee.waiting
+    let heap = waiting.address(place)
+    return Dictionary((0..<Int(place.count)).map { (heap[$0].batch, heap[$0].due) }) { first, _ in first }
   }
 
   /// S18: the launched client acts on its snapshot as `UploadRetry` validates it against the clock and the Settings just

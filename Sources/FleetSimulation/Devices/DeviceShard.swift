@@ -79,7 +79,7 @@ package struct DeviceShard: ~Copyable {
       plan.keepsGates ? PlainMemory.zeroed(byteCount: max(count, 1) * plan.gateLayout.stride) : nil
     batches = BatchPool(
       devices, keepsRetryStates: !plan.isRebatch,
-      keepsAcceptanceTimes: plan.deduplicationWindow >= 0)
+      keepsAcceptanceTimes: plan.deduplicationWindow >= 0, checks: plan.checks)
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount)
     layOut()

@@ -94,7 +94,7 @@ struct CohortMemory {
   private var batches: Amount {
     let record = Double(MemoryLayout<BatchRecord>.stride)
     let state =
-      (plan.isRebatch ? 0 : Double(MemoryLayout<BatchRetryState>.stride))
+      (plan.isRebatch ? 0 : Double(MemoryLayout<PackedRetryState>.stride))
       + (plan.deduplicationWindow >= 0 ? Double(MemoryLayout<Int64>.stride) : 0)
     // Each device has a record of its own, used or not; others' come on top.
     let more = max(0, held.expected - devices)

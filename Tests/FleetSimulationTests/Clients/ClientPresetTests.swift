@@ -330,6 +330,17 @@ struct ClientPresetTests {
     #expect(second.blockedEvents == 1 && second.deliveredEvents == 0)
   }
 
+  @Test("O9: a client with one retry record for all its batches refreshes once for a batch, too")
+  func refreshWithOneRecord() throws {
+    var fleet = GatedFleet(
+      preset: .offlineFirst, duration: 60, eventGap: .seconds(1_000), flushInterval: .seconds(30),
+      outages: [(401, 0, 60)])
+    fleet.change = { $0.queue.mode = .rebatch }
+    let (summary, sent, _) = try fleet.run()
+    #expect(sent.isClose(to: [0, 1.2]))
+    #expect(summary.credentialRefreshes == 1 && summary.deliveredEvents == 0)
+  }
+
   @Test("O8: one operation that fails does not hold the others back")
   func othersGoOn() throws {
     var fleet = GatedFleet(

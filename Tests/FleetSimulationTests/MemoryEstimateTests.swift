@@ -55,9 +55,9 @@ struct MemoryEstimateTests {
 
   @Test("in an outage a device that keeps files has one for each flush, one that re-chunks has one in all")
   func backlog() {
-    // 20 flushes in ten minutes, some more while the last backoff runs; 32 bytes each, 24 of retry state beside it.
+    // 20 flushes in ten minutes, some more while the last backoff runs; 32 bytes each, 12 of retry state beside it.
     let files = Self.bytes(.batches, Self.scenario { $0.queue.mode = .files })
-    #expect(files >= 20 * 56_000_000 && files <= 30 * 56_000_000)
+    #expect(files >= 20 * 44_000_000 && files <= 30 * 44_000_000)
     let rebatch = Self.bytes(.batches, Self.scenario())
     #expect(rebatch >= 32_000_000 && rebatch <= 33_000_000)
   }
@@ -68,9 +68,9 @@ struct MemoryEstimateTests {
       $0.queue.mode = .files
       $0.queue.limit = 5
     }
-    #expect(Self.bytes(.batches, scenario) == 5 * 56_000_000)
+    #expect(Self.bytes(.batches, scenario) == 5 * 44_000_000)
     let bound = MemoryEstimate(scenario).items.first { $0.part == .batches }?.upperBound ?? 0
-    #expect(bound >= 5 * 56_000_000 && bound <= 9 * 56_000_000)
+    #expect(bound >= 5 * 44_000_000 && bound <= 9 * 44_000_000)
   }
 
   @Test("a fleet that its server can't serve piles its backlog up for the whole run")
@@ -85,7 +85,7 @@ struct MemoryEstimateTests {
     let overloaded = Self.bytes(.batches, scenario)
     // A record of its own for each of the million devices, and next to nothing else.
     #expect(healthy >= 32_000_000 && healthy < 33_000_000)
-    #expect(overloaded > 60 * 56_000_000 && overloaded < 70 * 56_000_000)
+    #expect(overloaded > 60 * 44_000_000 && overloaded < 70 * 44_000_000)
   }
 
   @Test("two outages that touch are one; a brownout counts with what it leaves")

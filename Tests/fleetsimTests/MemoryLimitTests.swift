@@ -21,7 +21,7 @@ struct MemoryLimitTests {
     #expect(output.standardOutput == "")
     for words in [
       "s.json5: does not fit into memory: it needs about ", " TiB, and this machine has ",
-      "The largest part is batch records of cohort 'phones', ", "Take fewer devices",
+      "The largest part is heaps of waiting batches of cohort 'phones', ", "Take fewer devices",
     ] {
       #expect(output.standardError.contains(words), "\(words) in \(output.standardError)")
     }

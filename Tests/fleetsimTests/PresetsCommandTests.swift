@@ -47,6 +47,7 @@ struct PresetsCommandTests {
         | queue.mode               | S2  |   files        |   files        |   files        |   files        | ≠ rebatch      |
         | uploadConcurrency        | S3  | ≠ unlimited    | ≠ unlimited    | ≠ 4            | ≠ 3            |   1            |
         | queue.maximumBatchEvents | D3  | ≠ 1            | ≠ 1            |   500          | ≠ 1            |   500          |
+        | queue.maximumBatchSize   | D3  |   null         |   null         |   null         |   null         | ≠ 512KB        |
         | retries                  | S17 |   gate         | ≠ timer        | ≠ timer        | ≠ timer        | ≠ timer        |
         | retryAfterOnOtherCodes   | S7  |   ignored      |   ignored      | ≠ delaysBatch  |   ignored      |   ignored      |
         | noStatus                 | S9  | ≠ untouched    | ≠ untouched    |   backoff      | ≠ untouched    |   backoff      |

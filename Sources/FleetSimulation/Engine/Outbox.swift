@@ -116,11 +116,6 @@ package struct Outbox: ~Copyable {
     }
   }
 
-  private struct PlannedWakeUp: BitwiseCopyable {
-    var slot: Int
-    var device: UInt32
-  }
-
   private static var mostPlanned: Int { 256 }
   /// How many wake-ups ahead a place in the calendar is asked for.
   private static var touchDistance: Int { 8 }
@@ -201,4 +196,10 @@ package struct Outbox: ~Copyable {
     deliveries.skip(to: slot)
     uploads.skip(to: slot)
   }
+}
+
+/// A wake-up that is on its way into the calendar. Not nested and private: the compiler (Swift 6.3, debug builds) fails on that.
+struct PlannedWakeUp: BitwiseCopyable {
+  var slot: Int
+  var device: UInt32
 }

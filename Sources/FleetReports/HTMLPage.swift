@@ -99,8 +99,8 @@ struct HTMLPage {
   }
 
   /// Terms and what they mean.
-  static func terms(_ definitions: [(String, String)]) -> String {
-    var html = "<section>\n<h2>What the words mean</h2>\n<dl>\n"
+  static func terms(_ definitions: [(String, String)], title: String = "What the words mean") -> String {
+    var html = "<section>\n<h2>\(Markup.escape(title))</h2>\n<dl>\n"
     for (term, definition) in definitions {
       html += "<dt>\(Markup.escape(term))</dt>\n<dd>\(Markup.escape(definition))</dd>\n"
     }

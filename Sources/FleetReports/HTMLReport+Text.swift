@@ -1,20 +1,10 @@
 extension HTMLReport {
   /// Every word that the report uses in a sense of its own, as design.md defines it.
-  static var terms: String {
-    definitionList("What the words mean", definitions)
-  }
-
-  private static func definitionList(_ title: String, _ definitions: [(String, String)]) -> String {
-    var html = "<section>\n<h2>\(title)</h2>\n<dl>\n"
-    for (term, definition) in definitions {
-      html += "<dt>\(Markup.escape(term))</dt>\n<dd>\(Markup.escape(definition))</dd>\n"
-    }
-    return html + "</dl>\n</section>\n"
-  }
+  static var terms: String { HTMLPage.terms(definitions) }
 
   /// The words of a report on replications.
   static var replicationTerms: String {
-    definitionList("What the statistics mean", replicationDefinitions)
+    HTMLPage.terms(replicationDefinitions, title: "What the statistics mean")
   }
 
   private static let replicationDefinitions: [(String, String)] = [

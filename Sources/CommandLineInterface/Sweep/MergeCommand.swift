@@ -78,20 +78,24 @@ struct MergeCommand {
       arguments: file.arguments, seed: comparison.seeds.first ?? file.plan.seeds.first, checks: false,
       scenario: file.scenario)
     let (verdict, table): (String, String)
+    let files: [OutputFile]
     if comparison.replications > 1 {
       manifest.replications = comparison.replications
       (verdict, table) = (ReplicatedVerdict.text(comparison), ReplicationTable.render(comparison))
-      let files = ReplicatedResultFiles(
-        comparison: comparison, choices: choices, title: file.title, question: file.question,
-        verdict: verdict, manifest: manifest)
-      try output.write(files.all)
+      files =
+        ReplicatedResultFiles(
+          comparison: comparison, choices: choices, title: file.title, question: file.question,
+          verdict: verdict, manifest: manifest
+        ).all
     } else {
       (verdict, table) = (Verdict.sentence(shown), TerminalTable.render(shown))
-      let files = ResultFiles(
-        results: shown, choices: choices, isComparison: true, title: file.title, question: file.question,
-        verdict: verdict, manifest: manifest)
-      try output.write(files.all)
+      files =
+        ResultFiles(
+          results: shown, choices: choices, isComparison: true, title: file.title, question: file.question,
+          verdict: verdict, manifest: manifest
+        ).all
     }
+    try output.write(files)
     try Console.print(isQuiet ? verdict + "\n" : table + "\n" + verdict + "\n")
     if !isQuiet { try Console.print("\nWritten to \(output.path)\n") }
   }

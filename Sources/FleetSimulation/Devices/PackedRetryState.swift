@@ -5,11 +5,9 @@ import UploadRetry
 /// Failure time plus one (45 bits: a year and a month), whether credentials were refreshed (1), latest failure (2), failure count
 /// (16), previous delay (32). All zeros is a record without failures.
 struct PackedRetryState: BitwiseCopyable {
-  private var words: (UInt32, UInt32, UInt32) = (0, 0, 0)
+  private let words: (UInt32, UInt32, UInt32)
 
   private static var timeBits: UInt64 { 45 }
-
-  init() {}
 
   @inline(__always)
   init(words: (UInt32, UInt32, UInt32)) { self.words = words }

@@ -145,14 +145,11 @@ package struct DeviceShard: ~Copyable {
     }
   }
 
-  /// Asks for what the record, touched earlier, leads to: the batch a wake-up will most likely send.
+  /// Asks for what the record, touched earlier, leads to: the batch a loop will most likely send. For cohorts with
+  /// `keepsLoopState`; others find nearly all of their batches beside their records.
   @inline(__always)
   func touchBatchAhead(of device: UInt32) {
-    guard let loops else {
-      touchAhead(batch: self[device].pointee.oldest)
-      return
-    }
-    let loop = loops + Int(truncatingIfNeeded: device)
+    let loop = loop(device)
     touchAhead(batch: loop.pointee.ready)
     touchAhead(batch: loop.pointee.passed)
     if plan.pointee.isRebatch { return }
@@ -161,6 +158,7 @@ package struct DeviceShard: ~Copyable {
       let heap = waiting.address(place)
       fleetsim_prefetch(heap)
       fleetsim_prefetch(heap + Int(place.count))
+      fleetsim_prefetch(heap + Int(place.count) / 2)
     }
   }
 

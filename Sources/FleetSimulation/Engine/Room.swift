@@ -166,8 +166,8 @@ struct Room: ~Copyable {
     for i in 0..<count {
       let ahead = items + min(i &+ Self.touchDistance, count &- 1)
       shard.touchAhead(ahead.pointee.device)
-      shard.touchAhead(batch: ahead.pointee.batch)
       if hasQueues {
+        shard.touchAhead(batch: ahead.pointee.batch)
         shard.touchBatchAhead(of: items[min(i &+ Self.touchDistance / 2, count &- 1)].device)
         shard.touchFirstWaitingAhead(of: items[min(i &+ Self.touchDistance / 4, count &- 1)].device)
       }
@@ -192,10 +192,13 @@ struct Room: ~Copyable {
 
   private mutating func wakeUp(start: Int64) {
     let width = outbox.windowEnd &- start
+    let hasQueues = shard.loops != nil
     for i in 0..<wakes.count {
       shard.touchAhead(wakes[min(i &+ Self.touchDistance, wakes.count &- 1)])
-      shard.touchBatchAhead(of: wakes[min(i &+ Self.touchDistance / 2, wakes.count &- 1)])
-      shard.touchFirstWaitingAhead(of: wakes[min(i &+ Self.touchDistance / 4, wakes.count &- 1)])
+      if hasQueues {
+        shard.touchBatchAhead(of: wakes[min(i &+ Self.touchDistance / 2, wakes.count &- 1)])
+        shard.touchFirstWaitingAhead(of: wakes[min(i &+ Self.touchDistance / 4, wakes.count &- 1)])
+      }
       let device = wakes[i]
       // A wake-up that has been moved out of the window is stale: any time in the window will do for it.
       let offset = min(shard[device].pointee.wakeUpOffset(from: start), width &- 1)

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# fleetsim against SimPy, and against hand-written C where there is some, on herd-1; one core each, in turn.
+# fleetsim against SimPy, and against hand-written C where there is some, on herd-1; in turn, one core each, but for the rows of
+# fleetsim on several threads.
 #
 #   experiments/bench/compare.sh [REFERENCE_DIR]
 #
 # REFERENCE_DIR has a Makefile that builds $BUILD/herd1_general, which takes DEVICES SECONDS SEED and prints a line of JSON with
 # "attempts" and "ns_per_attempt". Environment:
 #   SIZES          devices, space separated (default "10000 100000 1000000"; the C program takes fewer than 16,777,216)
+#   THREADS        fleetsim runs with so many threads, too, on as many cores; 1: it does not (default 1)
 #   REPEAT         runs of fleetsim and C each, of which the median counts (default 5)
 #   SIMPY_DEVICES  devices for SimPy, which costs the same per attempt at any size (default 10000)
 #   SIMPY_REPEAT   runs of SimPy (default 1)
@@ -21,10 +23,11 @@ fi
 cd "$(dirname "$0")/../.."
 read -r -a sizes <<<"${SIZES:-10000 100000 1000000}"
 repeat=${REPEAT:-5}
+threads=${THREADS:-1}
 simpy_devices=${SIMPY_DEVICES:-10000}
 simpy_repeat=${SIMPY_REPEAT:-1}
 python=${PYTHON:-python3}
-for number in "${sizes[@]}" "$repeat" "$simpy_devices" "$simpy_repeat"; do
+for number in "${sizes[@]}" "$repeat" "$threads" "$simpy_devices" "$simpy_repeat"; do
   [[ $number =~ ^[1-9][0-9]*$ ]] || { echo "compare.sh: '$number' is no whole number from 1" >&2; exit 64; }
 done
 command -v "$python" >/dev/null || { echo "compare.sh: there is no $python; set PYTHON" >&2; exit 69; }
@@ -55,7 +58,7 @@ run() {
   local program=$1 devices=$2
   shift 2
   echo "$program, $devices devices" >&2
-  "${pinned[@]}" "$@" >"$work/json"
+  "$@" >"$work/json"
   "$python" -c '
 import json, sys
 figures = json.load(open(sys.argv[1]))
@@ -65,19 +68,24 @@ print(sys.argv[2], sys.argv[3], figures["attempts"], figures["ns_per_attempt"])
 }
 
 for _ in $(seq "$simpy_repeat"); do
-  run SimPy "$simpy_devices" "$work/venv/bin/python" experiments/bench/herd1_simpy.py --devices "$simpy_devices"
+  run SimPy "$simpy_devices" "${pinned[@]}" "$work/venv/bin/python" experiments/bench/herd1_simpy.py --devices "$simpy_devices"
 done
 for devices in "${sizes[@]}"; do
   for _ in $(seq "$repeat"); do
-    run fleetsim "$devices" "$fleetsim" bench --only herd-1-150 --devices "$devices" --json
-    if [ -n "$reference" ]; then run C "$devices" "$work/reference/herd1_general" "$devices" 3600 1; fi
+    bench=("$fleetsim" bench --only herd-1-150 --devices "$devices" --json)
+    run fleetsim "$devices" "${pinned[@]}" "${bench[@]}"
+    if [ "$threads" -gt 1 ]; then run "fleetsim-x$threads" "$devices" "${bench[@]}" --threads "$threads"; fi
+    if [ -n "$reference" ]; then
+      run C "$devices" "${pinned[@]}" "$work/reference/herd1_general" "$devices" 3600 1
+    fi
   done
 done
 
 model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo 2>/dev/null | head -n 1)
 if [ -z "$model" ]; then model=$(sysctl -n machdep.cpu.brand_string 2>/dev/null || uname -m); fi
-echo "herd-1, one virtual hour, capacity 150 % of the normal load; one core, medians"
-echo "made by: experiments/bench/compare.sh${reference:+ REFERENCE_DIR} (SIZES=\"${sizes[*]}\" REPEAT=$repeat SIMPY_DEVICES=$simpy_devices)"
+echo "herd-1, one virtual hour, capacity 150 % of the normal load; medians"
+if [ "$threads" -gt 1 ]; then echo "one core each, fleetsim-x$threads: $threads threads on as many"; else echo "one core each"; fi
+echo "made by: experiments/bench/compare.sh${reference:+ REFERENCE_DIR} (SIZES=\"${sizes[*]}\" REPEAT=$repeat THREADS=$threads SIMPY_DEVICES=$simpy_devices)"
 echo "on: $(date -u +%Y-%m-%d), $model, $(getconf _NPROCESSORS_ONLN) cores, load average $(uptime | sed 's/.*average[s]*: *//')"
 echo "versions: fleetsim $("$fleetsim" --version), $(swift --version 2>/dev/null | sed -n 's/.*\(Swift version [0-9.]*\).*/\1/p'), $("$python" --version), SimPy $("$work/venv/bin/python" -c 'import simpy; print(simpy.__version__)')${reference:+, $(${CC:-cc} --version | head -n 1)}"
 echo

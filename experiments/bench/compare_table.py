@@ -16,7 +16,7 @@ def main():
     medians = {key: statistics.median(ns for _, ns in values) for key, values in runs.items()}
     simpy = min((ns for (program, _), ns in medians.items() if program == "SimPy"), default=None)
 
-    titles = ["program", "devices", "runs", "attempts/client", "ns/attempt", "min", "max", "times C", "SimPy / this"]
+    titles = ["program", "devices", "runs", "attempts/client", "ns/attempt", "min", "max", "times C", "SimPy / this", "one thread / this"]
     rows = []
     wrong = []
     for (program, devices), values in sorted(runs.items(), key=lambda item: (item[0][1], item[0][0] != "SimPy", item[0][0])):
@@ -25,6 +25,7 @@ def main():
         if any(abs(attempts / devices / ATTEMPTS_PER_CLIENT - 1) > TOLERANCE for attempts, _ in values):
             wrong.append(f"{program} with {devices} devices: {per_client:.2f}")
         c = medians.get(("C", devices))
+        one_thread = medians.get(("fleetsim", devices)) if program.startswith("fleetsim-x") else None
         rows.append(
             [
                 program,
@@ -36,6 +37,7 @@ def main():
                 f"{max(n for _, n in values):,.1f}",
                 f"{ns / c:.2f}" if c else "",
                 f"{simpy / ns:,.0f}" if simpy else "",
+                f"{one_thread / ns:.2f}" if one_thread else "",
             ]
         )
     widths = [max(len(row[i]) for row in [titles] + rows) for i in range(len(titles))]

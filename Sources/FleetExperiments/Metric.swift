@@ -14,7 +14,7 @@ public struct Metric: Sendable {
     case relative(Double)
     /// By this much, in the metric's unit.
     case absolute(Double)
-    /// By anything that the two intervals can't tell apart.
+    /// By what chance can explain, and by what doesn't matter: 1 % of the recorded mean.
     case notSignificantlyWorse
   }
 

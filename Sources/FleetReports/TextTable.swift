@@ -11,13 +11,18 @@ struct TextTable {
   /// Columns two spaces apart, numbers to the right, a rule under the titles. Lines end in `\n`.
   ///
   /// If the table is wider than `width`, the first column is shortened in the middle of its texts, down to 8
-  /// characters.
+  /// characters, as long as no two of them become the same.
   func terminal(width: Int) -> String {
     var table = self
     var widths = table.widths
     let excess = widths.reduce(2 * (columns.count - 1), +) - width
     if excess > 0 {
-      widths[0] = max(widths[0] - excess, 8)
+      let names = rows.map { $0[0] }
+      let (full, different) = (widths[0], Set(names).count)
+      widths[0] = max(full - excess, 8)
+      while widths[0] < full, Set(names.map { Self.shortened($0, to: widths[0]) }).count < different {
+        widths[0] += 1
+      }
       for i in rows.indices { table.rows[i][0] = Self.shortened(rows[i][0], to: widths[0]) }
     }
     let titles = columns.map(\.title)

@@ -43,6 +43,17 @@ struct BaselineTests {
     }
   }
 
+  @Test("what every seed does, but hardly, is no regression: it has to be more than 1 %")
+  func relevance() throws {
+    let many = Self.noisy.map { $0 * 1_000 }
+    func judge(_ share: Double, _ tolerance: Metric.Tolerance) throws -> MetricChange.Judgement {
+      try Self.change(Self.lower, tolerance, then: many, now: many.map { $0 * (1 + share) }).judgement
+    }
+    #expect(try judge(0.009, .notSignificantlyWorse) == .tolerated)
+    #expect(try judge(0.011, .notSignificantlyWorse) == .worse)
+    #expect(try judge(0.009, .relative(0)) == .worse)
+  }
+
   @Test("a step that every seed takes is significant; the direction says whether it is worse")
   func directions() throws {
     let up = Self.noisy.map { $0 + 5 }

@@ -18,6 +18,19 @@ struct FormattingTests {
     #expect(Humanised.duration(microseconds) == text)
   }
 
+  @Test("A wide table shortens names, but never so far that two of them read the same")
+  func shortening() {
+    func names(_ names: [String]) -> [Substring] {
+      let table = TextTable(
+        columns: [.init(title: "name", isNumber: false), .init(title: "value")],
+        rows: names.map { [$0, String(repeating: "1", count: 30)] })
+      return table.terminal(width: 40).split(separator: "\n").dropFirst(2).map { $0.prefix { $0 != " " } }
+    }
+    #expect(names(["a-long-name", "another-name"]) == ["a-lo…ame", "anot…ame"])
+    let alike = ["gate&50000/s", "gate&10000/s", "time&50000/s", "time&10000/s"]
+    #expect(Set(names(alike)).count == 4)
+  }
+
   @Test("Counts are grouped, rates are short, shares are honest at both ends")
   func numbers() {
     #expect(Humanised.count(0) == "0" && Humanised.count(1_234_567) == "1,234,567")

@@ -192,6 +192,18 @@ struct CheckCommandTests {
     #expect(counter.counts["failure"] == worse(output).count)
   }
 
+  @Test("a smaller fleet before the same server is recorded with a warning: its load is another one")
+  func otherLoad() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let smaller = ["check", "s.json5", "--record", "--seeds", "2", "--set", "fleet.phones.devices=20"]
+    let output = try Tool.run(smaller, in: scratch.url)
+    #expect(output.code == 0)
+    #expect(output.standardError.contains("s.json5: warning: with these --set the normal load is"))
+    let same = try Tool.run(["check", "s.json5", "--record", "--set", "duration=2m"], in: scratch.url)
+    #expect(same.code == 0 && !same.standardError.contains("warning"), "\(same.standardError)")
+  }
+
   @Test(
     "a baseline that is wrong is refused with its line and what would be right",
     arguments: [
@@ -221,7 +233,10 @@ struct CheckCommandTests {
   @Test(
     "a wrong command line says what would be right",
     arguments: [
-      (["s.json5"], 66, "baseline.json: cannot be read"),
+      (
+        ["s.json5"], 66,
+        "baseline.json: there is no baseline yet; record one with: fleetsim check s.json5 --record"
+      ),
       (["s.json5", "--seeds", "5"], 64, "goes with '--record'"),
       (["s.json5", "--record", "--seeds", "1"], 64, "one seed has no interval; at least 2"),
       (["s.json5", "--format", "xml"], 64, "text, github, junit"),

@@ -27,6 +27,14 @@ struct ExitCodeTests {
       ),
       ("compare s.json5 --jitter additive:101", "P from 0 to 100"),
       ("compare s.json5 --jitter full,full", "'full' is there twice"),
+      (
+        "compare s.json5 --jitter full,none --vary settings.backoffConfig.jitterStrategy=none,equal",
+        "'--jitter' chooses values of settings.backoffConfig.jitterStrategy already"
+      ),
+      (
+        "compare s.json5 --vary duration=1h,2h --vary duration=2h,3h",
+        "another '--vary' chooses values of duration already; name them all there."
+      ),
       ("compare s.json5 --jitter full,,none", "there is nothing between two commas"),
       ("compare plain.json5", "Error: There is nothing to compare: give --jitter or --vary"),
       ("help exit", "Error: There is no help on 'exit'."),

@@ -47,6 +47,7 @@ struct CheckCommand {
       let old = files[subject.baselinePath]?.baseline(of: subject.name)
       let overrides = request.overrides.isEmpty ? old?.overrides ?? [] : request.overrides
       let (scenario, seed) = try scenario(subject, overrides)
+      try warnOfOtherLoad(subject, scenario, overrides)
       let seeds = SeedRange(
         first: seed, count: request.seeds ?? old?.seeds.count ?? CheckRequest.defaultSeeds)
       let summaries = try run(subject, scenario, seeds)
@@ -65,6 +66,18 @@ struct CheckCommand {
     for (path, output) in zip(order, outputs) { try output.write(files[path]?.text ?? "") }
   }
 
+  /// A fleet that was made smaller in front of the same server has no herd worth recording.
+  private func warnOfOtherLoad(_ subject: Subject, _ scenario: Scenario, _ overrides: [String]) throws {
+    guard !overrides.isEmpty else { return }
+    let unchanged = try LoadedScenario(InputRequest(path: subject.path, overrides: [])).decode().scenario
+    let (load, meant) = (NormalLoad(scenario).utilisation, NormalLoad(unchanged).utilisation)
+    guard load.isFinite, meant.isFinite, max(load, meant) > 1.25 * min(load, meant) else { return }
+    Console.printError(
+      "\(subject.path): warning: with these --set the normal load is \(percent(load)) of the capacity, without them "
+        + "\(percent(meant)); to record a smaller fleet under the same load, set the capacity (and burst or workers) along with "
+        + "its devices\n")
+  }
+
   // MARK: Checking
 
   private func check(_ subjects: [Subject]) throws {
@@ -72,6 +85,12 @@ struct CheckCommand {
     var planned: [(subject: Subject, file: BaselineFile, baseline: Baseline, scenario: Scenario)] = []
     // Whatever is wrong with a file is said before anything runs.
     for subject in subjects {
+      guard access(subject.baselinePath, F_OK) == 0 else {
+        throw CommandFailure(
+          .noInput,
+          "\(subject.baselinePath): there is no baseline yet; record one with: fleetsim check \(subject.path) --record"
+        )
+      }
       let file = try BaselineFile(contentsOf: subject.baselinePath)
       guard let baseline = file.baseline(of: subject.name) else {
         let known = file.baselines.map { "'\($0.scenario)'" }.joined(separator: ", ")
@@ -109,7 +128,7 @@ struct CheckCommand {
 
   private func scenario(_ subject: Subject, _ overrides: [String]) throws -> (Scenario, seed: UInt64) {
     let loaded = try LoadedScenario(
-      InputRequest(path: subject.path, overrides: try overrides.map(CheckRequest.override)))
+      InputRequest(path: subject.path, overrides: try overrides.flatMap(InputRequest.overrides)))
     let decoded = try loaded.decode()
     printWarnings([decoded], subject.path)
     return (decoded.scenario, decoded.scenario.seed)

@@ -29,7 +29,7 @@ struct CheckRequest: Sendable {
     baselinePath = parsed.value("baseline")
     records = parsed.has("record")
     overrides = parsed.values("set")
-    for text in overrides { _ = try Self.override(text) }
+    for text in overrides { _ = try InputRequest.overrides(text) }
     format = .text
     if let name = parsed.value("format") {
       guard let known = Format(rawValue: name) else {
@@ -50,11 +50,5 @@ struct CheckRequest: Sendable {
     memory = try MemoryLimit(parsed)
     checks = parsed.has("check")
     isQuiet = parsed.has("quiet")
-  }
-
-  static func override(_ text: String) throws -> Override {
-    let (path, value) = try InputRequest.assignment(
-      text, option: "--set <path=value>", example: "duration=1h")
-    return Override(path: path, value: value)
   }
 }

@@ -7,7 +7,8 @@ extension CommandSpecification {
         + "summary.csv, seed by seed, with what was recorded. Prints what moved and by how much; the exit code is 1 if a "
         + "metric is worse than its tolerance allows.",
       "A tolerance stands beside each metric in the baseline, to be edited and kept by --record: \"notSignificantlyWorse\" "
-        + "(a paired t test over the seeds, with Holm's adjustment over the metrics), { \"relative\": 0.05 } or "
+        + "(worse by more than 1 % of the recorded mean, and beyond chance: a paired t test over the seeds, with Holm's "
+        + "adjustment over the metrics), { \"relative\": 0.05 } or "
         + "{ \"absolute\": 10 } for the mean. A metric without a better direction may move neither up nor down.",
     ]
     command.arguments = [
@@ -22,7 +23,8 @@ extension CommandSpecification {
       OptionSpecification(
         "set", value: "path=value", isRepeatable: true,
         help:
-          "Set a key of the scenario. With --record it becomes part of the baseline, as fleet.phones.devices=1000."
+          "Set a key of the scenario. With --record it becomes part of the baseline: a smaller fleet, with a capacity in "
+          + "proportion."
       ),
       OptionSpecification(
         "format", value: "format",
@@ -32,8 +34,8 @@ extension CommandSpecification {
     ]
     command.examples = [
       Example(
-        "fleetsim check scenario.json5 --record --set fleet.phones.devices=1000",
-        "Record a small version of a scenario:"),
+        "fleetsim check scenario.json5 --record --set fleet.phones.devices=1000 --set tapi.bucket.capacity=64/s",
+        "Record a small version of a scenario, its capacity as small:"),
       Example("fleetsim check scenario.json5", "Is it still as good?"),
       Example(
         "fleetsim check scenario.json5 --set settings.backoffConfig.jitterStrategy=none",

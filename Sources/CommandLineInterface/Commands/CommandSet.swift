@@ -218,7 +218,7 @@ extension CommandSpecification {
     "settings", value: "file", help: "Settings JSON for every cohort, in place of the scenario's.")
   static let set = OptionSpecification(
     "set", value: "path=value", isRepeatable: true,
-    help: "Set a key of the scenario, as duration=1h or fleet.phones.devices=1000. Later ones win.")
+    help: "Set a key of the scenario, as duration=1h or fleet.phones.timeout=30s. Later ones win.")
   static let out = OptionSpecification(
     "out", value: "dir",
     help: "Write the files into this directory, all or none; one that fleetsim wrote before is replaced. "

@@ -13,10 +13,7 @@ struct InputRequest: Sendable {
   init(_ parsed: ParsedArguments) throws {
     scenarioPath = parsed.positional[0]
     settingsPath = parsed.value("settings")
-    overrides = try parsed.values("set").map { text in
-      let (path, value) = try Self.assignment(text, option: "--set <path=value>", example: "duration=1h")
-      return Override(path: path, value: value)
-    }
+    overrides = try parsed.values("set").flatMap(Self.overrides)
     if let text = parsed.value("seed") {
       guard text.utf8.allSatisfy({ (48...57).contains($0) }), let seed = UInt64(text) else {
         throw UsageError("The value '\(text)' is invalid for '--seed <n>': a whole number from 0 to 2^64-1.")
@@ -28,6 +25,12 @@ struct InputRequest: Sendable {
   init(path: String, overrides: [Override]) {
     scenarioPath = path
     self.overrides = overrides
+  }
+
+  /// What one `--set` sets.
+  static func overrides(_ text: String) throws -> [Override] {
+    let (path, value) = try assignment(text, option: "--set <path=value>", example: "duration=1h")
+    return Override.choosing(path, value)
   }
 
   static func assignment(
@@ -63,11 +66,22 @@ struct RunRequest: Sendable {
     input = try InputRequest(parsed)
     self.compares = compares
     axes = []
-    if let list = parsed.value("jitter") { axes.append(try Self.jitters(list)) }
+    var varied: Set<String> = []
+    if let list = parsed.value("jitter") {
+      axes.append(try Self.jitters(list))
+      varied.insert(Override.jitterPath)
+    }
     for text in parsed.values("vary") {
       let option = "--vary <path=a,b,c>"
       let (path, list) = try InputRequest.assignment(
         text, option: option, example: "tapi.bucket.capacity=2000/s,4000/s")
+      guard varied.insert(path).inserted else {
+        let other =
+          parsed.value("jitter") != nil && path == Override.jitterPath ? "'--jitter'" : "another '--vary'"
+        throw UsageError(
+          "The value '\(text)' is invalid for '\(option)': \(other) chooses values of \(path) already; name them all there."
+        )
+      }
       let values = try Self.items(list, of: option)
       axes.append(VariantChoice.axis(ScenarioFile.Axis(path: path, values: values)))
     }

@@ -176,7 +176,7 @@ struct TuneCommand {
     }
     let size = request.space.size
     return lines.joined()
-      + "\(request.space.parameters.count) keys, \(size == .max ? "very many" : FigureText.grouped(Int64(size))) "
+      + "\(request.space.parameters.count) \(request.space.parameters.count == 1 ? "key" : "keys"), \(size == .max ? "very many" : FigureText.grouped(Int64(size))) "
       + "combinations\n\n"
   }
 

@@ -52,7 +52,8 @@ struct MergeCommand {
   private func report(_ missing: [SweepResults<SweepDirectory>.Missing], _ file: SweepPlanFile) {
     let all = file.plan.variants.count * file.plan.seeds.count
     let runs = missing.count { !$0.isTwin }
-    var text = "\(path): missing: \(runs) of \(all) runs and \(missing.count - runs) twins\n"
+    let twins = missing.count - runs
+    var text = "\(path): missing: \(runs) of \(all) runs and \(twins) \(twins == 1 ? "twin" : "twins")\n"
     for run in missing.prefix(Self.mostNamed) {
       text +=
         "  \(run.isTwin ? "twin of " : "")\(run.variant), seed \(run.seed): "

@@ -53,7 +53,8 @@ public struct Baseline: Sendable, Hashable {
   /// Each seed's run against the one recorded under the same seed.
   ///
   /// What is held against its interval is tested as Student's paired t, with Holm's adjustment over all such metrics of the
-  /// scenario: the chance of any false alarm is below 5 %, however many metrics there are.
+  /// scenario: the chance of any false alarm is below 5 %, however many metrics there are. What is beyond chance still has to
+  /// matter: under common random numbers a difference of a few requests is told from zero.
   /// - Parameter summaries: of the runs, in the order of the seeds.
   public func changes(to summaries: [RunSummary]) -> [MetricChange] {
     var changes = entries.compactMap { entry in
@@ -121,7 +122,8 @@ public struct MetricChange: Sendable {
     switch entry.tolerance {
     case .relative(let share): abs(difference.mean) > share * abs(recorded.mean)
     case .absolute(let limit): abs(difference.mean) > limit
-    case .notSignificantlyWorse: difference.mean != 0 && (adjustedP ?? 0) < 0.05
+    case .notSignificantlyWorse:
+      abs(difference.mean) > ReplicatedVerdict.relevance * abs(recorded.mean) && (adjustedP ?? 0) < 0.05
     }
   }
 }

@@ -38,7 +38,7 @@ package struct TuneVerdict: Sendable {
       confirmed.scenarioScores.count > 1
     {
       text +=
-        "; where it gains least, in \(study.scenarios[worst]), "
+        "; where it gains least, in '\(study.scenarios[worst])', "
         + "\(Self.decimal(DeterministicMath.exp(confirmed.scenarioScores[worst])))"
     }
     text += "."

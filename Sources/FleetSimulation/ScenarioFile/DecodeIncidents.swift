@@ -67,9 +67,10 @@ extension ScenarioDecoder {
         warn(
           "starts at \(Units.text(start)), when the run of \(Units.text(duration)) is over: it never happens",
           at: node.position, path)
-      } else if start + length > duration {
+      } else if start + length >= duration {
+        let place = start + length == duration ? "with" : "after"
         warn(
-          "ends at \(Units.text(start + length)), after the run of \(Units.text(duration))",
+          "ends at \(Units.text(start + length)), \(place) the run of \(Units.text(duration)): no recovery can be seen",
           at: node.position, path)
       }
     }

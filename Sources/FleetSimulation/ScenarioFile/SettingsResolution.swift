@@ -105,7 +105,10 @@ struct SettingsResolution {
     for repair in repairs {
       report(repair, in: settings, changes, reporting: &decoder)
     }
-    if let message = Self.whatIsMissing(in: value, config, policy, defaults) {
+    let missing =
+      Self.whatIsMissing(in: value, config, policy, defaults)
+      ?? (SettingsTree.holdsNothing(original.tree) ? SettingsTree.nothingFound : nil)
+    if let message = missing {
       let isCommandLine = settings.tree.position == .commandLine
       let path = settings.prefix.isEmpty ? "httpConfig" : settings.prefix
       add(message, at: isCommandLine ? position : settings.tree.position, path, &decoder, .warning)
@@ -224,6 +227,16 @@ enum SettingsTree {
     return tree["rateLimitConfig"] != nil || tree["backoffConfig"] != nil || tree.members?.isEmpty ?? true
       ? [] : ["httpConfig"]
   }
+
+  /// Whether there is something, and no section in any of these places: a file of something else, or a name misspelt.
+  static func holdsNothing(_ tree: PositionedValue) -> Bool {
+    guard let members = tree.members, !members.isEmpty else { return false }
+    return section(of: tree) == ["httpConfig"] && tree["httpConfig"] == nil
+  }
+
+  static let nothingFound =
+    "no retry settings here: neither httpConfig nor integrations[\"Segment.io\"].httpConfig nor rateLimitConfig or "
+    + "backoffConfig; the client's defaults are used"
 
   /// Puts a change into the section, wherever it is.
   static func apply(_ change: SettingsChange, to tree: inout PositionedValue) {

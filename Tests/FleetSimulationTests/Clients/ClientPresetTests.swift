@@ -300,8 +300,7 @@ struct ClientPresetTests {
     var fleet = GatedFleet(
       preset: .offlineFirst, duration: 110, flushInterval: .seconds(1), outages: [(503, 0, 29.5)])
     fleet.change = {
-      $0.settings.backoff.jitter = .none
-      $0.settings.backoff.baseBackoffInterval = 60_000_000
+      $0.backOffExactly(from: 60)
       $0.gates.breaker = nil
       $0.gates.controller = nil
       $0.connectivity = Connectivity(
@@ -347,8 +346,7 @@ struct ClientPresetTests {
       preset: .offlineFirst, duration: 100, eventGap: .seconds(10), flushInterval: .seconds(10),
       outages: [(503, 0, 1)])
     fleet.change = {
-      $0.settings.backoff.jitter = .none
-      $0.settings.backoff.baseBackoffInterval = 60_000_000
+      $0.backOffExactly(from: 60)
     }
     let sent = try fleet.run().sent
     #expect(sent.isClose(to: [0, 10, 20, 30, 40, 50, 60, 60.2, 70, 80, 90]))
@@ -360,8 +358,7 @@ struct ClientPresetTests {
       preset: .offlineFirst, duration: 100, eventGap: .seconds(1_000), flushInterval: .seconds(10),
       outages: [(503, 0, 1)])
     fleet.change = {
-      $0.settings.backoff.jitter = .none
-      $0.settings.backoff.baseBackoffInterval = 60_000_000
+      $0.backOffExactly(from: 60)
       $0.lifecycle = Lifecycle(synchronised: [.init(time: .start + .seconds(20))])
     }
     #expect(try fleet.run().sent.isClose(to: [0, 60.2]))

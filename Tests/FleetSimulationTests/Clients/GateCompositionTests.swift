@@ -152,8 +152,7 @@ struct GateCompositionTests {
         WorkersConfiguration(count: 500, serviceTime: .uniform(.zero, .milliseconds(1_500))))
       fleet.change = {
         $0.timeout = .seconds(1)
-        $0.settings.backoff.baseBackoffInterval = 5_000_000
-        $0.settings.backoff.jitter = .none
+        $0.backOffExactly(from: 5)
         $0.gates.reconciles = reconciles
       }
       return try fleet.run().summary
@@ -169,8 +168,7 @@ struct GateCompositionTests {
       duration: 100, eventGap: .seconds(1_000), flushInterval: .seconds(10), outages: [(nil, 0, 5)])
     fleet.change = {
       $0.timeout = .seconds(1)
-      $0.settings.backoff.baseBackoffInterval = 8_000_000
-      $0.settings.backoff.jitter = .none
+      $0.backOffExactly(from: 8)
       $0.gates.reconciles = true
     }
     let (summary, sent, _) = try fleet.run()
@@ -196,8 +194,7 @@ struct GateCompositionTests {
       }
       fleet.change = {
         $0.timeout = .seconds(1)
-        $0.settings.backoff.baseBackoffInterval = 8_000_000
-        $0.settings.backoff.jitter = .none
+        $0.backOffExactly(from: 8)
         $0.gates.reconciles = reconciles
       }
       let (summary, sent, _) = try fleet.run()

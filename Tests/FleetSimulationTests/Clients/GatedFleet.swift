@@ -54,6 +54,14 @@ struct GatedFleet {
   }
 }
 
+extension Cohort {
+  /// Waits without jitter: `seconds`, twice as long, four times …
+  mutating func backOffExactly(from seconds: Int64) {
+    settings.backoff.jitter = .none
+    settings.backoff.baseBackoffInterval = seconds * 1_000_000
+  }
+}
+
 extension [Double] {
   /// The largest number of times within a half-open span.
   func most(within span: Double) -> Int {

@@ -190,6 +190,23 @@ struct DecodingTests {
   }
 
   @Test(
+    "a Settings file without retry settings is a warning that says where they were looked for",
+    arguments: [
+      (#"{ "integrations": { "Segment": { "httpConfig": { "backoffConfig": {} } } } }"#, true),
+      (#"{ "plan": {} }"#, true), ("{}", false), (#"{ "httpConfig": {} }"#, false),
+      (#"{ "backoffConfig": {} }"#, false),
+      (#"{ "integrations": { "Segment.io": { "httpConfig": { "backoffConfig": {} } } } }"#, false),
+    ])
+  func noRetrySettings(settings: String, isWarned: Bool) {
+    let messages = ScenarioText(top: "settings: 'set.json'").messages(files: ["set.json": settings])
+    #expect(messages.count == (isWarned ? 1 : 0), "\(messages)")
+    #expect(
+      messages.allSatisfy {
+        $0.hasPrefix("set.json:1: warning: httpConfig: no retry settings here: neither httpConfig nor integ")
+      }, "\(messages)")
+  }
+
+  @Test(
     "--settings replaces the Settings of every cohort, and the files that the scenario names are not read")
   func replacedSettings() throws {
     let text = ScenarioText(cohort: "name: 'a', devices: 1, events: '1/s', settings: 'gone.json'")

@@ -111,7 +111,9 @@ enum MessageGoldens {
     tapi incidents: [{ kind: 'outage', at: '1m', for: '10m' }, { kind: 'outage', at: '5m', for: '1m' }, { kind: 'brownout', at: '1m', for: '1m', factor: 0.5 }]
       2: tapi.incidents.1: overlaps incident 0 on line 2, another outage
     tapi incidents: [{ kind: 'outage', at: '110m', for: '20m' }]
-      2: warning: tapi.incidents.0: ends at 130m, after the run of 2h
+      2: warning: tapi.incidents.0: ends at 130m, after the run of 2h: no recovery can be seen
+    tapi incidents: [{ kind: 'outage', at: '100m', for: '20m' }]
+      2: warning: tapi.incidents.0: ends at 2h, with the run of 2h: no recovery can be seen
     tapi incidents: [{ kind: 'outage', at: '3h', for: '20m' }]
       2: warning: tapi.incidents.0: starts at 3h, when the run of 2h is over: it never happens
     """#

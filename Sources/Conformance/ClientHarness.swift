@@ -94,7 +94,10 @@ struct ClientHarness {
     switch action {
     case .trigger(let kind): flush(byTrigger: kind != .wakeUp, at: now)
     case .events(let count, let batch): add(count, to: batch, at: now)
-    case .answer(let batch, let status, let header): answer(batch, status, header, at: now)
+    case .answer(let batch, let status, let retryAfter, let rateLimitReset):
+      let wait = machine.policy.wait(
+        retryAfter: retryAfter, rateLimitReset: rateLimitReset, nowUnixSeconds: now / 1_000_000)
+      answer(batch, status.map { .status($0, retryAfter: wait) } ?? .noStatus, at: now)
     case .restart(let saved): restart(saved, at: now)
     }
     return seen
@@ -186,15 +189,11 @@ struct ClientHarness {
     }
   }
 
-  private mutating func answer(_ name: String, _ status: Int?, _ header: String?, at now: Int64) {
+  private mutating func answer(_ name: String, _ response: UploadResponse, at now: Int64) {
     guard let index = batches.firstIndex(where: { $0.name == name && $0.isInFlight }) else {
       seen.impossible = "an answer for \(name), which is not being uploaded"
       return
     }
-    let wait = header.flatMap {
-      RetryAfter.parse($0, nowUnixSeconds: now / 1_000_000, forms: machine.policy.retryAfterForms)
-    }
-    let response = status.map { UploadResponse.status($0, retryAfter: wait) } ?? .noStatus
     let othersFailed = failedInFlush.contains { $0 != name }
     var state = preset.hasOneRetryRecord ? clientRetry : batches[index].retry
     let outcome = machine.afterResponse(

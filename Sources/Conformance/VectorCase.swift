@@ -92,8 +92,8 @@ struct VectorStep: Sendable {
     case trigger(TriggerKind)
     /// New events, to be sealed under a name by the next flush.
     case events(Int, batch: String)
-    /// How the upload of a batch ended; nil: no HTTP status (S9). The header is as received.
-    case answer(batch: String, status: Int?, retryAfter: String?)
+    /// How the upload of a batch ended; nil: no HTTP status (S9). Headers are as received.
+    case answer(batch: String, status: Int?, retryAfter: String?, rateLimitReset: String?)
     /// The process dies and comes back with what it had saved (S18).
     case restart(SavedState)
   }

@@ -59,7 +59,8 @@ extension VectorReader {
       batches.insert(batch)
       return .events(count, batch: batch)
     default:
-      let answer = object(value, path + ".answer", known: ["batch", "status", "retryAfter"])
+      let answer = object(
+        value, path + ".answer", known: ["batch", "status", "retryAfter", "rateLimitReset"])
       guard let batch = answer["batch"], let status = answer["status"] else {
         if answer.members != nil { report("needs batch and status", at: answer.position, path + ".answer") }
         return nil
@@ -69,18 +70,20 @@ extension VectorReader {
       } else {
         code = whole(status, path + ".answer.status", in: -1_000_000...1_000_000)
       }
-      var header: String?
-      if let value = answer["retryAfter"] {
-        if case .string(let text) = value.content {
-          header = text
-        } else {
-          report(
-            "expected the header's text, found \(value.kind)", at: value.position, path + ".answer.retryAfter"
-          )
-        }
-      }
-      return .answer(batch: name(batch, path + ".answer.batch", batches), status: code, retryAfter: header)
+      let path = path + ".answer"
+      return .answer(
+        batch: name(batch, path + ".batch", batches), status: code,
+        retryAfter: header("retryAfter", of: answer, path),
+        rateLimitReset: header("rateLimitReset", of: answer, path))
     }
+  }
+
+  /// The text of a header that an answer may have.
+  private mutating func header(_ key: String, of answer: PositionedValue, _ path: String) -> String? {
+    guard let value = answer[key] else { return nil }
+    if case .string(let text) = value.content { return text }
+    report("expected the header's text, found \(value.kind)", at: value.position, path + "." + key)
+    return nil
   }
 
   /// The name of a batch that there is.

@@ -250,7 +250,7 @@ extension DeviceTimeline {
       let words: String =
         switch response {
         case .status(let code, nil): "\(code)\(latency)"
-        case .status(let code, let wait?): "\(code), Retry-After \(Self.seconds(wait)),\(latency)"
+        case .status(let code, let wait?): "\(code), \(trace.waitHeader) \(Self.seconds(wait)),\(latency)"
         case .noStatus: "no answer\(latency)"
         }
       add(event, response == .noStatus ? "time-out" : "answer", names[batch], words)

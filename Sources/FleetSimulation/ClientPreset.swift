@@ -78,7 +78,7 @@ public struct ClientPreset: Sendable, Hashable {
     $0.gates.projectDelay = ProjectDelay()
   }
 
-  /// O1–O9.
+  /// O1–O9, O11.
   public static let offlineFirst = ClientPreset(
     "offline-first",
     "operations that wait by themselves, a circuit breaker; given up means blocked",

@@ -6,6 +6,8 @@ public struct TAPIConfiguration: Sendable, Hashable {
   public var overload: Overload
   public var incidents: [Incident]
   public var rules: ServerRules
+  /// By which header every wait goes out that a `RetryAfterPolicy` asks for, whatever the answer (O11).
+  public var retryAfterHeader = RetryAfterHeader.retryAfter
 
   public init(
     server: Server, overload: Overload = .init(), incidents: [Incident] = [], rules: ServerRules = .init()
@@ -88,6 +90,19 @@ public enum RetryAfterPolicy: Sendable, Hashable {
   /// When the capacity will have worked off what waits and what was refused before, rounded up to whole seconds, within these
   /// bounds: each refused request is given a place of its own behind the others (`RefusedBacklog`).
   case backlog(atLeast: Span, atMost: Span)
+}
+
+/// The headers that say how long to wait (O11).
+public enum RetryAfterHeader: String, Sendable, Hashable, CaseIterable {
+  /// `Retry-After`, which every client reads.
+  case retryAfter = "retry-after"
+  /// `X-RateLimit-Reset` alone.
+  case rateLimitReset = "x-ratelimit-reset"
+  /// Both, with the same time.
+  case both
+
+  /// Whether a client gets to know the time that stands there.
+  public func isRead(byReaderOfRateLimitReset reads: Bool) -> Bool { reads || self != .rateLimitReset }
 }
 
 /// Something that happens to the server on the timeline.

@@ -91,10 +91,13 @@ public enum RateLimitReset {
   }
 
   /// What a server asks to wait by either header; `Retry-After` is the standard one and counts first (O11).
+  ///
+  /// - Parameter forms: of `Retry-After`, those that the client reads (`RetryPolicy.retryAfterForms`).
   public static func wait(
-    retryAfter: String?, rateLimitReset: String?, nowUnixSeconds now: Int64
+    retryAfter: String?, rateLimitReset: String?, nowUnixSeconds now: Int64,
+    forms: RetryAfter.Forms = .secondsOrDate
   ) -> Int64? {
-    retryAfter.flatMap { RetryAfter.parse($0, nowUnixSeconds: now) }
+    retryAfter.flatMap { RetryAfter.parse($0, nowUnixSeconds: now, forms: forms) }
       ?? rateLimitReset.flatMap { parse($0, nowUnixSeconds: now) }
   }
 }

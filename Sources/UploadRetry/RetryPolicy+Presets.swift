@@ -44,12 +44,13 @@ extension RetryPolicy {
     return policy
   }()
 
-  /// The offline-first chapter (O1–O9): every operation waits by itself, at least as long as a Retry-After asks
-  /// for; credentials are refreshed once; what is given up is blocked, not lost.
+  /// The offline-first chapter (O1–O11): every operation waits by itself, at least as long as a Retry-After or an
+  /// X-RateLimit-Reset asks for; credentials are refreshed once; what is given up is blocked, not lost.
   public static let offlineFirst: RetryPolicy = {
     var policy = RetryPolicy()
     policy.rateLimited = .delaysBatch
     policy.retryAfterOnOtherCodes = .delaysBatch
+    policy.readsRateLimitReset = true
     policy.unauthorized = .refreshThenRetryOnce
     policy.givenUp = .blocked
     return policy

@@ -34,6 +34,9 @@ extension RetryPolicy {
     choice(
       \.retryAfterOnOtherCodes, "retryAfterOnOtherCodes", "Retry-After on a retryable status but 429", "S7"),
     choice(\.retryAfterForms, "retryAfterForms", "forms of Retry-After that are read", "S4"),
+    bool(
+      \.readsRateLimitReset, "readsRateLimitReset", "X-RateLimit-Reset is read where there is no Retry-After",
+      "O11"),
     choice(\.noStatus, "noStatus", "what a failure without an HTTP status does", "S9"),
     choice(\.retryCountHeader, "retryCountHeader", "what X-Retry-Count says", "S2"),
     choice(\.twoWaits, "twoWaits", "which of two waits of the pipeline counts", "S16"),

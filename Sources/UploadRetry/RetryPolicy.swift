@@ -13,6 +13,8 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   public var retryAfterOnOtherCodes = RetryAfterOnOtherCodes.ignored
   /// S4: which forms of Retry-After the client reads; the transport passes it to `RetryAfter.parse`.
   public var retryAfterForms = RetryAfter.Forms.secondsOrDate
+  /// O11: whether the client reads `X-RateLimit-Reset` where an answer has no usable Retry-After; see `wait(retryAfter:…)`.
+  public var readsRateLimitReset = false
   /// S9: what a failure without an HTTP status leads to.
   public var noStatus = NoStatus.backoff
   /// S2: what `X-Retry-Count` says, and when it is left out.
@@ -184,6 +186,16 @@ extension RetryPolicy {
 // MARK: - What the caller applies
 
 extension RetryPolicy {
+  /// What a server asks this client to wait, microseconds, by the headers of its answer as they were received; nil: by none that
+  /// it reads (S4, O11). `Retry-After` is the standard one and counts first.
+  ///
+  /// - Parameter now: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
+  public func wait(retryAfter: String?, rateLimitReset: String?, nowUnixSeconds now: Int64) -> Int64? {
+    RateLimitReset.wait(
+      retryAfter: retryAfter, rateLimitReset: readsRateLimitReset ? rateLimitReset : nil, nowUnixSeconds: now,
+      forms: retryAfterForms)
+  }
+
   /// What to put into `X-Retry-Count` for a `SendDecision.send(retryCount:)`; nil leaves the header out (S2).
   @inlinable
   public func headerValue(_ retryCount: UInt16) -> UInt16? {

@@ -239,6 +239,22 @@ struct TimeoutTests {
     }
   }
 
+  @Test("O11: a client that does not read X-RateLimit-Reset goes by Retry-After alone")
+  func policy() {
+    func wait(_ policy: RetryPolicy, _ retryAfter: String?, _ reset: String?) -> Int64? {
+      policy.wait(retryAfter: retryAfter, rateLimitReset: reset, nowUnixSeconds: 0)
+    }
+    #expect(wait(.offlineFirst, nil, "9") == seconds(9))
+    #expect(wait(.offlineFirst, "3", "9") == seconds(3))
+    #expect(wait(.tapiDocument, nil, "9") == nil)
+    #expect(wait(.tapiDocument, "3", "9") == seconds(3))
+    // Of a date it understands nothing, so it is as if there were none.
+    var policy = RetryPolicy.segmentSwift
+    #expect(wait(policy, "Thu, 01 Jan 1970 00:00:03 GMT", "9") == nil)
+    policy.readsRateLimitReset = true
+    #expect(wait(policy, "Thu, 01 Jan 1970 00:00:03 GMT", "9") == seconds(9))
+  }
+
   @Test("O11: Retry-After counts before it")
   func both() {
     #expect(RateLimitReset.wait(retryAfter: "3", rateLimitReset: "9", nowUnixSeconds: 0) == seconds(3))

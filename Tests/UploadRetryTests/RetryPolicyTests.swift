@@ -9,6 +9,7 @@ struct RetryPolicyTests {
     ("missingRetryAfter", ["maxRetryInterval", "maxRetryInterval", "maxRetryInterval", "fixed:60"]),
     ("retryAfterOnOtherCodes", ["ignored", "pausesPipeline", "ignored", "pausesPipeline"]),
     ("retryAfterForms", ["secondsOrDate", "secondsOnly", "secondsOnly", "secondsOrDate"]),
+    ("readsRateLimitReset", ["false", "false", "false", "false"]),
     ("noStatus", ["backoff", "untouched", "asStatus500", "clientBackoff"]),
     (
       "retryCountHeader",

@@ -50,6 +50,7 @@ struct PresetsCommandTests {
         | queue.maximumBatchSize   | D3  |   null         |   null         |   null         |   null         | ≠ 512KB        |
         | retries                  | S17 |   gate         | ≠ timer        | ≠ timer        | ≠ timer        | ≠ timer        |
         | retryAfterOnOtherCodes   | S7  |   ignored      |   ignored      | ≠ delaysBatch  |   ignored      |   ignored      |
+        | readsRateLimitReset      | O11 |   false        |   false        | ≠ true         |   false        |   false        |
         | noStatus                 | S9  | ≠ untouched    | ≠ untouched    |   backoff      | ≠ untouched    |   backoff      |
         | limitReached             | S12 |   dropBatch    |   dropBatch    |   dropBatch    |   dropBatch    | ≠ startOverAt  |
         |                          |     |                |                |                |                |   NextTrigger  |
@@ -98,7 +99,7 @@ struct PresetsCommandTests {
     #expect(
       swift.hasPrefix(
         "segment-swift: analytics-swift: all batch files of a flush at once.\n"
-          + "It differs from the document in 11 of 39 switches.\n"))
+          + "It differs from the document in 11 of 40 switches.\n"))
     #expect(
       swift.contains(
         """

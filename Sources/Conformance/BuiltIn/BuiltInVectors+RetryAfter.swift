@@ -241,6 +241,21 @@ extension BuiltInVectors {
           ]
         },
         {
+          "id": "rate-limit-reset-alone", "requirement": "S4",
+          "says": "X-RateLimit-Reset is no Retry-After: the document does not read it",
+          "settings": {
+            "httpConfig": {"rateLimitConfig": {"maxRetryInterval": 60}, "backoffConfig": {"jitterPercent": 0}}
+          },
+          "given": {"batches": ["a"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+            {"at": 0, "answer": {"batch": "a", "status": 429, "rateLimitReset": "20"},
+              "expect": {"outcome": {"pause": 60}, "globalRetryCount": 1, "queue": ["a"]}},
+            {"at": 59, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 60}},
+            {"at": 60, "trigger": "manual", "expect": {"sends": ["a"]}}
+          ]
+        },
+        {
           "id": "from-the-answer", "requirement": "S4",
           "says": "The wait counts from the answer, not from the request",
           "given": {"batches": ["a"]},

@@ -68,6 +68,8 @@ package struct CohortPlan {
   let flushesAtLaunch: Bool
   /// Whether the server asks for `X-Retry-Count`.
   let tellsRetryCount: Bool
+  /// Whether the clients read the header in which the server says how long to wait (O11).
+  let readsWaits: Bool
   /// Microseconds after a batch's first acceptance in which the server recognises it; negative: it never does.
   let deduplicationWindow: Int64
   let checks: Bool
@@ -165,6 +167,8 @@ package struct CohortPlan {
     keepsLoopState = !isRebatch || concurrency > 1 || ignoresFlushWhileUploading || keepsGates
     oldBefore = scenario.tapi.incidents.map(\.end.microseconds).max() ?? .min
     tellsRetryCount = scenario.tapi.rules.retryCountLimit != nil
+    readsWaits = scenario.tapi.retryAfterHeader.isRead(
+      byReaderOfRateLimitReset: cohort.policy.readsRateLimitReset)
     deduplicationWindow = scenario.tapi.rules.deduplicationWindow?.microseconds ?? -1
     self.checks = checks
   }
@@ -184,6 +188,15 @@ extension UnsafePointer<CohortPlan> {
   var answersComeInTime: Bool {
     let latency = pointee.constantLatency
     return latency.up > 0 && Int64(latency.up) + Int64(latency.down) <= pointee.timeout
+  }
+
+  /// What a client makes of an answer: a wait in a header that it does not read is none (O11).
+  ///
+  /// - Parameter retryAfter: microseconds; `.max`: no header.
+  @inline(__always)
+  func response(status: UInt16, retryAfter: UInt32) -> UploadResponse {
+    .status(
+      Int(status), retryAfter: retryAfter == .max || !pointee.readsWaits ? nil : Int64(retryAfter))
   }
 
   /// When a device's flush interval ends first, microseconds.

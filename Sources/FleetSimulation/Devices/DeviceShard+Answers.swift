@@ -31,8 +31,7 @@ extension DeviceShard {
 
   @inline(never)
   private mutating func fail(_ delivery: Delivery, _ sink: inout Outbox) {
-    let retryAfter = delivery.retryAfter == .max ? nil : Int64(delivery.retryAfter)
-    fail(.status(Int(delivery.status), retryAfter: retryAfter), delivery, &sink)
+    fail(plan.response(status: delivery.status, retryAfter: delivery.retryAfter), delivery, &sink)
   }
 
   /// Time-outs, and what only the observers hear of.

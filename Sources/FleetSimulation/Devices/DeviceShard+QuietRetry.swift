@@ -31,7 +31,8 @@ extension DeviceShard {
       upload.pointee.isAwaited(attempt: ticket.attempt, generation: ticket.generation),
       flags.isDisjoint(with: [.contended, .idleWithBatches])
     else { return false }
-    let outcome = decide(ticket.response, batch, device, at: Instant(microseconds: now))
+    let response = plan.response(status: ticket.status, retryAfter: ticket.retryAfter)
+    let outcome = decide(response, batch, device, at: Instant(microseconds: now))
     record.pointee.noteReception(at: Instant(microseconds: now))
     record.pointee.flags.subtract([.due, .uploading])
     upload.pointee.attemptEnds()

@@ -1,6 +1,5 @@
 import SimulationKernel
 import TAPIModel
-import UploadRetry
 
 /// Something on its way to a device: an answer, the end of its patience, or news that only the observers see.
 package struct Delivery: BitwiseCopyable, Sendable {
@@ -129,12 +128,8 @@ struct DeliveryTicket: BitwiseCopyable {
   @inline(__always)
   var isFailure: Bool { kind == UInt64(Delivery.Kind.answer.rawValue) && !isSuccess }
 
-  /// What an answer says.
   @inline(__always)
-  var response: UploadResponse {
-    .status(
-      Int(truncatingIfNeeded: head &>> 19 & 1_023), retryAfter: retryAfter == .max ? nil : Int64(retryAfter))
-  }
+  var status: UInt16 { UInt16(truncatingIfNeeded: head &>> 19 & 1_023) }
 
   @inline(__always)
   var offset: Int64 { Int64(head & (1 &<< 19 &- 1)) }
@@ -147,7 +142,7 @@ struct DeliveryTicket: BitwiseCopyable {
     Delivery(
       due: Instant(microseconds: start &+ offset), device: device, batch: batch, firstOrdinal: 0,
       downlink: downlink, retryAfter: retryAfter, attempt: attempt, generation: generation,
-      status: UInt16(truncatingIfNeeded: head &>> 19 & 1_023),
+      status: status,
       kind: Delivery.Kind(rawValue: UInt8(truncatingIfNeeded: kind)).unsafelyUnwrapped,
       resolves: head &>> 31 != 0)
   }

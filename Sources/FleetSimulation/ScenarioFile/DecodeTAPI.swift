@@ -23,13 +23,19 @@ extension ScenarioDecoder {
     }
     var overload: Overload? = Overload()
     if let node = node["overload"] { overload = self.overload(node, join(path, "overload"), server: server) }
+    var header: RetryAfterHeader? = .retryAfter
+    if let node = node["retryAfterHeader"] {
+      header = word(node, join(path, "retryAfterHeader"), RetryAfterHeader.allCases.map { ($0.rawValue, $0) })
+    }
     var incidents: [Incident] = []
     if let node = node["incidents"] {
       incidents = self.incidents(node, join(path, "incidents"), duration: duration)
     }
     let rules = self.rules(node, path)
-    guard let server, let overload else { return nil }
-    return TAPIConfiguration(server: server, overload: overload, incidents: incidents, rules: rules)
+    guard let server, let overload, let header else { return nil }
+    var tapi = TAPIConfiguration(server: server, overload: overload, incidents: incidents, rules: rules)
+    tapi.retryAfterHeader = header
+    return tapi
   }
 
   private mutating func bucket(_ node: PositionedValue, _ path: String) -> TokenBucketConfiguration? {

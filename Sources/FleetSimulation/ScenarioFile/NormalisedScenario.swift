@@ -54,6 +54,9 @@ extension TAPIConfiguration {
     }
     members.append(
       ("overload", hasUnlimitedQueue && overload == Overload() ? .text("queue") : overload.normalised))
+    if retryAfterHeader != .retryAfter {
+      members.append(("retryAfterHeader", .text(retryAfterHeader.rawValue)))
+    }
     members.append(("incidents", .list(incidents.map(\.normalised))))
     return .members(members + rules.normalised)
   }
@@ -161,7 +164,7 @@ extension Cohort {
     ]
     let client: Members = [
       ("settings", PositionedValue(settings.encoded(defaults: settingsDefaults))),
-      ("policy", policy.normalised),
+      ("policy", policy.normalised(of: client)),
       ("gates", gates.normalised), ("credentialRefresh", .span(credentialRefresh)),
       ("lifecycle", lifecycle?.normalised ?? .null),
       ("rollout", rollout?.normalised(settingsDefaults) ?? .null),
@@ -194,10 +197,13 @@ extension QueuePolicy {
 }
 
 extension RetryPolicy {
-  fileprivate var normalised: PositionedValue {
-    .members(
-      Self.switches.map { entry in
+  /// Every switch; a later one only where the client's preset has it otherwise, so that a normalised scenario stays as it is.
+  fileprivate func normalised(of client: String) -> PositionedValue {
+    let preset = ClientPreset.all.first { $0.name == client }?.policy ?? RetryPolicy()
+    return .members(
+      Self.switches.compactMap { entry in
         let value = entry.value(in: self)
+        if entry.name == "readsRateLimitReset", value == entry.value(in: preset) { return nil }
         return (entry.name, entry.isBool ? .bool(value == "true") : .text(value))
       })
   }

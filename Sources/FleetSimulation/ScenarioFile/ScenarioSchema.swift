@@ -72,6 +72,7 @@ package enum ScenarioSchema {
     Key("bucket", bucket),
     Key("workers", workers),
     Key("overload", overload),
+    Key("retryAfterHeader"),
     Key("incidents", .list(.object(incidentKeys))),
     Key("keyLimits", .list(.object(keyLimitKeys))),
     Key("retryCountLimit"),

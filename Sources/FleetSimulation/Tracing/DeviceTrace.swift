@@ -15,6 +15,8 @@ public struct DeviceTrace: Sendable {
   public var duration: Int64
   /// What went wrong at the server meanwhile.
   public var incidents: [IncidentSpan]
+  /// The header whose wait stands in an answer: the one that the client goes by (O11).
+  public var waitHeader = "Retry-After"
   public var events: [Event]
 }
 
@@ -145,10 +147,11 @@ extension Simulation {
     }
     let tracer = DeviceTracer()
     let record = try run(scenario, options: options, control: control, tracing: (device, tracer))
-    let trace = DeviceTrace(
+    var trace = DeviceTrace(
       device: device, numberInCohort: numberInCohort, cohort: cohort, seed: scenario.seed,
       duration: scenario.duration.microseconds, incidents: scenario.tapi.incidents.map(\.span),
       events: tracer.events)
+    if scenario.tapi.retryAfterHeader == .rateLimitReset { trace.waitHeader = "X-RateLimit-Reset" }
     return (record, trace)
   }
 }

@@ -1,6 +1,7 @@
 import FleetMetrics
 import FleetSimulation
 import SimulationKernel
+import TAPIModel
 import Testing
 import UploadRetry
 
@@ -126,6 +127,8 @@ import UploadRetry
         #expect(drawn.contains { $0.hasPrefix(head) }, "\(entry.name) \(value)")
       }
     }
+    let headers = Set(scenarios.map(\.tapi.retryAfterHeader))
+    #expect(headers == Set(RetryAfterHeader.allCases))
     let lifecycles = cohorts.compactMap(\.lifecycle)
     #expect(lifecycles.contains { $0.meanTimeBetweenRestarts != nil && $0.keepsState })
     #expect(lifecycles.contains { $0.meanTimeBetweenRestarts != nil && !$0.keepsState })

@@ -11,6 +11,10 @@ extension RandomScenario {
     for i in scenario.fleet.indices where chance(40) { scenario.fleet[i].writeKey = pick(["shared", "own"]) }
   }
 
+  mutating func drawRetryAfterHeader(_ tapi: inout TAPIConfiguration) {
+    if chance(60) { tapi.retryAfterHeader = pick([.rateLimitReset, .both]) }
+  }
+
   private mutating func drawCapacityRules(_ tapi: inout TAPIConfiguration) {
     switch tapi.server {
     case .bucket(var bucket):

@@ -13,6 +13,7 @@ struct RandomScenario {
     var draw = RandomScenario(key: RandomKey(seed: seed))
     var scenario = draw.scenario(seed: seed)
     draw.drawRules(&scenario)
+    draw.drawRetryAfterHeader(&scenario.tapi)
     return scenario
   }
 
@@ -51,6 +52,7 @@ struct RandomScenario {
           burst: Int64(draw.int(1...60))))
     }
     if draw.chance(25) { draw.drawRules(&scenario) }
+    draw.drawRetryAfterHeader(&scenario.tapi)
     return scenario
   }
 

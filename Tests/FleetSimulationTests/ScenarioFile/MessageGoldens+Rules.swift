@@ -12,6 +12,11 @@ extension MessageGoldens {
     tapi keyLimits: [{ burst: 0 }]
       2: tapi.keyLimits.0.rate: missing; write for example rate: "100/min"
       2: tapi.keyLimits.0.burst: 0 is out of range; allowed: whole numbers from 1 to 1000000000
+    tapi retryAfterHeader: 'both', overload: { status: 429, retryAfter: '5s' }
+    tapi retryAfterHeader: 'X-RateLimit-Reset'
+      2: tapi.retryAfterHeader: "X-RateLimit-Reset" is not known; did you mean "x-ratelimit-reset"? Allowed: "retry-after", "x-ratelimit-reset", "both"
+    tapi retryAfterHeader: null
+      2: tapi.retryAfterHeader: expected one of "retry-after", "x-ratelimit-reset", "both", found null
     tapi retryCountLimit: 0
       2: tapi.retryCountLimit: 0 is out of range; allowed: whole numbers from 1 to 8191
     tapi retryCountLimit: null, requestSizeLimit: null, deduplication: null, autoscaling: null

@@ -196,6 +196,12 @@ struct ScenarioGenerator {
   }
 
   mutating func scenario() -> Scenario {
+    var scenario = scenarioWithRetryAfter()
+    scenario.tapi.retryAfterHeader = random.pick(RetryAfterHeader.allCases)
+    return scenario
+  }
+
+  private mutating func scenarioWithRetryAfter() -> Scenario {
     let duration = span(1_000...Units.longestSpan.microseconds)
     let leastInterval = max(1_000, (duration.microseconds - 1) / 100_000 + 1)
     return Scenario(

@@ -93,11 +93,11 @@ struct ParetoPlot {
     func py(_ value: Double) -> Double { bottom - Self.share(value, limits[axis]) * Self.plotHeight }
 
     canvas.text("↑ " + titles[axis], x: left - 44, y: Self.top - 16, size: 12.5, ink: .text, isBold: true)
-    for tick in Self.ticks(limits[0]) {
+    for tick in Self.ticks(limits[0], apart: 48 / width) {
       canvas.line(px(tick.value), Self.top, px(tick.value), bottom, ink: .grid)
       canvas.text(tick.label, x: px(tick.value), y: bottom + 16, size: 10.5, anchor: .middle)
     }
-    for tick in Self.ticks(limits[axis]) {
+    for tick in Self.ticks(limits[axis], apart: 24 / Self.plotHeight) {
       canvas.line(left, py(tick.value), left + width, py(tick.value), ink: .grid)
       canvas.text(tick.label, x: left - 6, y: py(tick.value) + 4, size: 10.5, anchor: .end)
     }
@@ -145,7 +145,7 @@ struct ParetoPlot {
     for (kind, text) in shown where points.contains(where: { $0.kind == kind }) {
       mark(kind, x: x, y: y - 4, on: &canvas)
       canvas.text(text, x: x + 14, y: y, size: 12, ink: .text)
-      x += 40 + Double(text.count) * 6.4
+      x += 46 + Double(text.count) * 6.6
     }
   }
 
@@ -153,10 +153,14 @@ struct ParetoPlot {
     min(max((value - limits.lowerBound) / (limits.upperBound - limits.lowerBound), 0), 1)
   }
 
-  /// Ratios that people know, as few as leave some room between them.
-  private static func ticks(_ limits: ClosedRange<Double>) -> [(value: Double, label: String)] {
+  /// Ratios that people know, no two closer than a share `apart` of the axis.
+  private static func ticks(_ limits: ClosedRange<Double>, apart: Double) -> [(value: Double, label: String)]
+  {
     let steps: [[(Double, String)]] = [
-      [(0.1, "÷ 10"), (0.25, "÷ 4"), (0.5, "÷ 2"), (1, "today"), (2, "× 2"), (4, "× 4"), (10, "× 10")],
+      [
+        (0.1, "÷ 10"), (0.25, "÷ 4"), (0.5, "÷ 2"), (0.7, "-30 %"), (1, "today"), (1.4, "+40 %"), (2, "× 2"),
+        (4, "× 4"), (10, "× 10"),
+      ],
       [
         (0.5, "-50 %"), (0.6, "-40 %"), (0.7, "-30 %"), (0.8, "-20 %"), (0.9, "-10 %"), (1, "today"),
         (1.1, "+10 %"),
@@ -174,7 +178,7 @@ struct ParetoPlot {
       .filter { limits.contains($0.value) }
     var kept: [(value: Double, label: String)] = []
     for tick in inside {
-      if let last = kept.last, tick.value - last.value < width / 9 {
+      if let last = kept.last, tick.value - last.value < width * apart {
         if tick.value == 0 { kept[kept.count - 1] = tick }
         continue
       }

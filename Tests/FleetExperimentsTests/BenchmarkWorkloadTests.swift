@@ -40,7 +40,9 @@ struct BenchmarkWorkloadTests {
     #expect(try workload("001", devices: 20_000) == scenario("001-outage-herd/scenario.json5", [jitter]))
   }
 
-  @Test("every client preset has a workload: experiment 001's second file with that client")
+  @Test(
+    "every client preset has a workload: experiment 001's second file with that client, at half of the capacity"
+  )
   func presets() throws {
     for preset in ClientPreset.all {
       // The file says one upload at once for whatever client.
@@ -49,13 +51,20 @@ struct BenchmarkWorkloadTests {
         Override(path: "fleet.phones.client", value: preset.name),
         Override(path: "fleet.phones.uploadConcurrency", value: uploads),
       ]
-      var expected = try scenario("001-outage-herd/gate.json5", client)
+      let single = [
+        Override(path: "tapi.bucket.capacity", value: "4000/s"),
+        Override(path: "tapi.bucket.burst", value: "400"),
+      ]
+      var expected = try scenario(
+        "001-outage-herd/gate.json5", client + (preset.maximumBatchEvents == 1 ? single : []))
       if preset.settings != HTTPConfig() {
         // The file's Settings and waits are the TAPI clients'.
         expected.fleet[0].settings = preset.settings
         expected.fleet[0].retries = preset.retries
       }
-      #expect(try workload("preset-" + preset.name, devices: 20_000) == expected)
+      let scenario = try workload("preset-" + preset.name, devices: 20_000)
+      #expect(scenario == expected)
+      #expect(abs(NormalLoad(scenario).utilisation - 0.5) < 0.01, "\(preset.name)")
     }
   }
 

@@ -34,7 +34,7 @@ extension CommandSpecification {
     ]
     command.examples = [
       Example(
-        "fleetsim check scenario.json5 --record --set fleet.phones.devices=1000 --set tapi.bucket.capacity=64/s",
+        "fleetsim check my.json5 --record --set fleet.phones.devices=1000 --set tapi.bucket.capacity=64/s",
         "Record a small version of a scenario, its capacity as small:"),
       Example("fleetsim check scenario.json5", "Is it still as good?"),
       Example(

@@ -15,6 +15,11 @@ package enum FigureText {
     return pair(minutes / 60, "h", minutes % 60, "min")
   }
 
+  /// A noun behind a number of things: `seed`, `seeds`.
+  package static func noun(_ singular: String, _ count: Int) -> String {
+    count == 1 ? singular : singular + "s"
+  }
+
   private static func pair(_ large: Int64, _ unit: String, _ small: Int64, _ smallUnit: String) -> String {
     small == 0 ? "\(large) \(unit)" : "\(large) \(unit) \(small < 10 ? "0" : "")\(small) \(smallUnit)"
   }

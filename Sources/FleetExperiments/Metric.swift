@@ -14,9 +14,12 @@ public struct Metric: Sendable {
     case relative(Double)
     /// By this much, in the metric's unit.
     case absolute(Double)
-    /// By what chance can explain, and by what doesn't matter: 1 % of the recorded mean.
+    /// By what chance can explain, and by what doesn't matter: `relevantShare` of the recorded mean.
     case notSignificantlyWorse
   }
+
+  /// Differences of less than this share of a mean don't matter: they are no reason to choose a variant, and no regression.
+  public static let relevantShare = 0.01
 
   /// The column's name in `summary.csv`.
   public let name: String

@@ -14,9 +14,6 @@ public enum ReplicatedVerdict {
     return ReplicatedVerdictWording(comparison).lines.joined(separator: "\n")
   }
 
-  /// Smaller differences than this share of the better mean are no reason to choose.
-  static let relevance = 0.01
-
   enum Criterion {
     case health, recovery
     case metric(Int)
@@ -50,7 +47,7 @@ public enum ReplicatedVerdict {
       let resolution = metric.isCensored ? interval(comparison) : 0
       let worse = zip(candidates, means).filter { variant, sample in
         variant != best.0 && pairs[index].pair(best.0, variant).differs
-          && sample.mean - best.1.mean > max(relevance * abs(best.1.mean), resolution)
+          && sample.mean - best.1.mean > max(Metric.relevantShare * abs(best.1.mean), resolution)
       }
       leave(.metric(index), worse.sorted { $0.1.mean < $1.1.mean }.map(\.0))
     }

@@ -66,7 +66,7 @@ struct ParetoPlot {
       }
       lines += zip(titles, coordinates).map { "\($0): \(TuneVerdict.change($1)) against today" }
       lines.append(
-        "score: \(TuneVerdict.decimal(standing.ratio)), \(standing.seeds) \(standing.seeds == 1 ? "seed" : "seeds")"
+        "score: \(TuneVerdict.decimal(standing.ratio)), \(standing.seeds) \(FigureText.noun("seed", standing.seeds))"
       )
     }
     return Point(coordinates: coordinates, kind: kind, tooltip: lines.joined(separator: "\n"))

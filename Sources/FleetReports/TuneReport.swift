@@ -72,7 +72,7 @@ package struct TuneReport {
     sections += HTMLPage.table(
       "Against today's Settings", header: comparison.header, rows: comparison.rows,
       note:
-        "Means over \(result.winner.seeds) fresh \(result.winner.seeds == 1 ? "seed" : "seeds"), on which no choice was based: "
+        "Means over \(result.winner.seeds) fresh \(FigureText.noun("seed", result.winner.seeds)), on which no choice was based: "
         + "today → recommended."
     )
     sections += HTMLPage.figure(

@@ -52,5 +52,7 @@ def compare(along, across):
     print(f"{len(moved)} lines, largest move {max(moved, default=0):.2f} cells\n")
 
 
+if len(sys.argv) != 3:
+    sys.exit("usage: experiments/011-metastable/boundary.py COARSE/stability.csv DENSE/stability.csv")
 compare("x", "y")
 compare("y", "x")

@@ -82,7 +82,8 @@ enum CheckReport {
     switch change.entry.tolerance {
     case .relative(let share): return "\(MetricText.plain(share * 100)) % \(way)"
     case .absolute(let limit): return "\(MetricText.value(change.metric, limit)) \(way)"
-    case .notSignificantlyWorse: return "what chance can explain, or 1 %"
+    case .notSignificantlyWorse:
+      return "what chance can explain, or \(MetricText.plain(Metric.relevantShare * 100)) %"
     }
   }
 

@@ -59,7 +59,7 @@ struct RunCommand {
     let workers = try request.memory.workers(memory, atMost: asked, path)
     if workers < asked {
       Console.printError(
-        "\(path): warning: \(workers) \(workers == 1 ? "run" : "runs") at a time instead of "
+        "\(path): warning: \(workers) \(FigureText.noun("run", workers)) at a time instead of "
           + "\(min(asked, memory.runs)), which would need about "
           + "\(MemorySize.text(memory.expected(workers: asked))) of memory\n")
     }

@@ -174,9 +174,9 @@ struct TuneCommand {
       "\(loaded.path): seed \(base.scenario.seed), \(FigureText.grouped(Self.devices(base))) devices, "
         + "\(FigureText.span(base.scenario.duration.microseconds))\n"
     }
-    let size = request.space.size
+    let (keys, size) = (request.space.parameters.count, request.space.size)
     return lines.joined()
-      + "\(request.space.parameters.count) \(request.space.parameters.count == 1 ? "key" : "keys"), \(size == .max ? "very many" : FigureText.grouped(Int64(size))) "
+      + "\(keys) \(FigureText.noun("key", keys)), \(size == .max ? "very many" : FigureText.grouped(Int64(size))) "
       + "combinations\n\n"
   }
 

@@ -53,7 +53,7 @@ struct MergeCommand {
     let all = file.plan.variants.count * file.plan.seeds.count
     let runs = missing.count { !$0.isTwin }
     let twins = missing.count - runs
-    var text = "\(path): missing: \(runs) of \(all) runs and \(twins) \(twins == 1 ? "twin" : "twins")\n"
+    var text = "\(path): missing: \(runs) of \(all) runs and \(twins) \(FigureText.noun("twin", twins))\n"
     for run in missing.prefix(Self.mostNamed) {
       text +=
         "  \(run.isTwin ? "twin of " : "")\(run.variant), seed \(run.seed): "

@@ -69,8 +69,8 @@ struct SweepCommand {
     let variants = plan.variants.count
     let runs = FigureText.grouped(Int64(variants * plan.seeds.count))
     var text =
-      "\(loaded.path): \(runs) runs, \(variants) \(variants == 1 ? "variant" : "variants") under "
-      + "\(FigureText.grouped(Int64(plan.seeds.count))) \(plan.seeds.count == 1 ? "seed" : "seeds") from \(plan.seeds.first)"
+      "\(loaded.path): \(runs) runs, \(variants) \(FigureText.noun("variant", variants)) under "
+      + "\(FigureText.grouped(Int64(plan.seeds.count))) \(FigureText.noun("seed", plan.seeds.count)) from \(plan.seeds.first)"
     if request.shard.count > 1 {
       text += "; shard \(request.shard.text)" + (request.shardSource.map { " by \($0)" } ?? "")
     }

@@ -123,7 +123,7 @@ public struct MetricChange: Sendable {
     case .relative(let share): abs(difference.mean) > share * abs(recorded.mean)
     case .absolute(let limit): abs(difference.mean) > limit
     case .notSignificantlyWorse:
-      abs(difference.mean) > ReplicatedVerdict.relevance * abs(recorded.mean) && (adjustedP ?? 0) < 0.05
+      abs(difference.mean) > Metric.relevantShare * abs(recorded.mean) && (adjustedP ?? 0) < 0.05
     }
   }
 }

@@ -13,6 +13,7 @@ let package = Package(
   products: [
     .library(name: "UploadRetry", targets: ["UploadRetry"]),
     .library(name: "UploadGating", targets: ["UploadGating"]),
+    .library(name: "UploadPipeline", targets: ["UploadPipeline"]),
     .library(name: "RetryStateStore", targets: ["RetryStateStore"]),
     .library(name: "FleetSimulation", targets: ["FleetSimulation"]),
     .executable(name: "fleetsim", targets: ["fleetsim"]),
@@ -20,6 +21,7 @@ let package = Package(
   targets: [
     .target(name: "UploadRetry"),
     .target(name: "UploadGating"),
+    .target(name: "UploadPipeline", dependencies: ["UploadRetry", "UploadGating"]),
     .target(name: "RetryStateStore", dependencies: ["UploadRetry"]),
     // A prefetch instruction, and tables in large pages. Swift has no other way to them.
     .target(name: "CMemory"),
@@ -30,7 +32,7 @@ let package = Package(
     .target(
       name: "FleetSimulation",
       dependencies: [
-        "UploadRetry", "UploadGating", "SimulationKernel", "TAPIModel", "FleetMetrics", "CMemory",
+        "UploadRetry", "UploadGating", "UploadPipeline", "SimulationKernel", "TAPIModel", "FleetMetrics", "CMemory",
       ]),
     .target(name: "Conformance", dependencies: ["UploadRetry", "UploadGating", "FleetSimulation"]),
     .target(name: "FleetExperiments", dependencies: ["FleetSimulation", "FleetStatistics"]),

@@ -1,4 +1,5 @@
 import UploadGating
+import UploadPipeline
 import UploadRetry
 
 extension ClientPreset {

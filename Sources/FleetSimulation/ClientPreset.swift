@@ -1,5 +1,6 @@
 import SimulationKernel
 import UploadGating
+import UploadPipeline
 import UploadRetry
 
 /// A client that a source document describes: its switches, and what its queue, its Settings and its gates are unless the

@@ -1,5 +1,6 @@
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 import UploadRetry
 
 /// Everything a run depends on, besides the version of the program: normalised and valid.

@@ -1,8 +1,11 @@
 import SimulationKernel
+import UploadPipeline
 import UploadRetry
 
 /// A cohort, prepared for the hot loop: plain values only.
 package struct CohortPlan {
+  /// What the cohort's clients are. The first field: `DeviceShard.options` is its address.
+  let client: ClientOptions
   /// By `SettingsVersion`.
   let machines: InlineArray<3, RetryStateMachine>
   let key: RandomKey
@@ -21,7 +24,6 @@ package struct CohortPlan {
   /// `.max`: none.
   let flushInterval: Int64
   let isSynchronised: Bool
-  let isRebatch: Bool
   /// Strictly periodic events and no count trigger: event times are computed, nothing is drawn ahead.
   let isRegular: Bool
   let periods: FastDivider
@@ -34,14 +36,10 @@ package struct CohortPlan {
   let hasLifecycle: Bool
   /// Devices have a `WorldPlan`: spikes make them flush, or they are offline at times.
   let hasWorld: Bool
-  let limit: UInt32
-  let maximumBatchEvents: UInt32
   /// Up to so many events are one batch within the queue's limit; 0 with checkers on, which see the long way round.
   let quickEvents: UInt32
   /// Events in a flush interval, where that is always the same number; else 0.
   let eventsPerInterval: UInt32
-  let wakesByTimer: Bool
-  let concurrency: UInt32
   let timeout: Int64
   let latency: Sampler
   /// Uploads may take longer than their latency, or get lost (`crossLink`).
@@ -51,13 +49,10 @@ package struct CohortPlan {
   let connectTimeout: Int64
   let eventBytes: Int64
   let requestBytes: Int64
-  let splitsOn413: Bool
   /// Zeros: the latency is drawn.
   let constantLatency: Latency
   /// Events created before it are *old*: they tell when the backlog of the last incident has drained.
   let oldBefore: Int64
-  let policy: RetryPolicy
-  let ignoresFlushWhileUploading: Bool
   /// `.max`: no rollout.
   let rolloutTime: Int64
   /// Parts per million.
@@ -73,14 +68,6 @@ package struct CohortPlan {
   /// Microseconds after a batch's first acceptance in which the server recognises it; negative: it never does.
   let deduplicationWindow: Int64
   let checks: Bool
-  /// Devices have a row in the gate table.
-  let keepsGates: Bool
-  let gates: ClientGates
-  let gateLayout: ClientGates.Layout
-  /// Uploads of unknown outcome are asked for first (O4).
-  let reconciles: Bool
-  /// How long a refresh of credentials takes (O9), microseconds.
-  let credentialRefresh: Int64
   /// What is given up is blocked, not lost (O3).
   let blocksGivenUp: Bool
 
@@ -88,6 +75,13 @@ package struct CohortPlan {
   package init(
     _ cohort: Cohort, firstDevice: Int, scenario: Scenario, checks: Bool, windowWidth: Int64?
   ) {
+    let client = ClientOptions(
+      policy: cohort.policy, uploads: cohort.uploadConcurrency, isRebatch: cohort.queue.mode == .rebatch,
+      ignoresFlushWhileUploading: cohort.ignoresFlushWhileUploading, wakesByTimer: cohort.retries == .timer,
+      maximumBatchEvents: cohort.largestBatch, limit: cohort.queue.limit,
+      splitsOn413: cohort.queue.splitsOn413 && cohort.queue.mode == .files,
+      credentialRefresh: cohort.credentialRefresh.microseconds, gates: cohort.gates)
+    self.client = client
     let builtIn = HTTPConfig.decode(
       .object([]), missingSection: cohort.policy.missingSection, defaults: cohort.settingsDefaults
     ).config
@@ -96,8 +90,6 @@ package struct CohortPlan {
       RetryStateMachine(config: cohort.rollout?.settings ?? cohort.settings, policy: cohort.policy),
       RetryStateMachine(config: builtIn, policy: cohort.policy),
     ]
-    policy = cohort.policy
-    ignoresFlushWhileUploading = cohort.ignoresFlushWhileUploading
     rolloutTime = cohort.rollout?.time.microseconds ?? .max
     rolloutShare = cohort.rollout?.sharePartsPerMillion ?? 0
     meanRestartGap = Double(cohort.lifecycle?.meanTimeBetweenRestarts?.microseconds ?? 0)
@@ -127,21 +119,11 @@ package struct CohortPlan {
     flushCount = UInt32(clamping: cohort.flush.count ?? .max)
     flushInterval = cohort.flush.interval?.microseconds ?? .max
     isSynchronised = cohort.flush.isSynchronised
-    isRebatch = cohort.queue.mode == .rebatch
-    limit = UInt32(clamping: cohort.queue.limit)
-    maximumBatchEvents = UInt32(clamping: min(cohort.largestBatch, Int(UInt16.max)))
-    gates = cohort.gates
-    gateLayout = ClientGates.Layout(cohort.gates)
-    keepsGates = !cohort.gates.isEmpty
-    reconciles = cohort.gates.reconciles
-    credentialRefresh = cohort.credentialRefresh.microseconds
     blocksGivenUp = cohort.policy.givenUp == .blocked
-    quickEvents = checks || keepsGates ? 0 : min(limit, maximumBatchEvents)
+    quickEvents = checks || client.keepsGates ? 0 : min(client.limit, client.maximumBatchEvents)
     eventsPerInterval =
       isPeriodic && flushInterval != .max && flushInterval % period == 0
       ? UInt32(clamping: flushInterval / period) : 0
-    wakesByTimer = cohort.retries == .timer
-    concurrency = UInt32(clamping: cohort.uploadConcurrency)
     timeout = cohort.timeout.microseconds
     latency = Sampler(cohort.latency)
     var constantLatency = Latency(up: 0, down: 0)
@@ -149,7 +131,6 @@ package struct CohortPlan {
     link = cohort.link
     connectTimeout = cohort.connectTimeout?.microseconds ?? .max
     (eventBytes, requestBytes) = (Int64(cohort.eventBytes), Int64(cohort.requestBytes))
-    splitsOn413 = cohort.queue.splitsOn413 && cohort.queue.mode == .files
     if case .constant(let span) = cohort.latency, !hasFaultyLink {
       let microseconds = UInt32(clamping: span.microseconds)
       constantLatency = Latency(up: microseconds, down: microseconds)
@@ -164,7 +145,8 @@ package struct CohortPlan {
     scansTriggers =
       interval >= windowWidth ?? .max && interval <= Int64(UInt32.max) && cohort.lifecycle == nil && !hasWorld
     keepsTriggerPlans = !scansTriggers || cohort.flush.count != nil
-    keepsLoopState = !isRebatch || concurrency > 1 || ignoresFlushWhileUploading || keepsGates
+    keepsLoopState =
+      !client.isRebatch || client.uploads > 1 || client.ignoresFlushWhileUploading || client.keepsGates
     oldBefore = scenario.tapi.incidents.map(\.end.microseconds).max() ?? .min
     tellsRetryCount = scenario.tapi.rules.retryCountLimit != nil
     readsWaits = scenario.tapi.retryAfterHeader.isRead(

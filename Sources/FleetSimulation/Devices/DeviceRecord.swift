@@ -1,5 +1,6 @@
 import SimulationKernel
 import UploadGating
+import UploadPipeline
 import UploadRetry
 
 /// One device: 64 flat bytes, no reference, nothing that a strategy could not be asked about.
@@ -8,7 +9,8 @@ import UploadRetry
 /// others do not have. All zeros is a device before its start. Events are numbered per device in the order of their creation;
 /// `nextOrdinal` is the first that no flush has sealed yet.
 struct DeviceRecord {
-  var gate: UploadGate
+  /// The first field: `DeviceRows.client` is its address.
+  private var client: ClientState
   /// *rebatch*: the client's one retry record. *files*: the batches that wait for their backoff.
   private var shared: (UInt32, UInt32, UInt32)
   /// Its number within the shard's devices; records may be laid out in another order.
@@ -19,48 +21,32 @@ struct DeviceRecord {
   /// The device's batches in the order of their events; 0: none.
   var oldest: UInt32
   var newest: UInt32
+  /// The lowest bits of the pending wake-up's time, with `Flags.wakes`. A wake-up that comes at another time is stale; one
+  /// that is 71.6 min old to the microsecond would pass, and find nothing to do.
+  private var wakeBits: UInt32
   /// The time of the latest transmission (its lowest 38 bits, in the highest place: a silence is known modulo three days) and
   /// attempts (26 bits, saturating: a year at two a second).
   private var activity: UInt64
   /// Events sent, once for every attempt (42 bits), and radio wake-ups (22 bits: a year of one each 8 s).
   private var cost: UInt64
-  /// The lowest bits of the pending wake-up's time, with `Flags.wakes`. A wake-up that comes at another time is stale; one
-  /// that is 71.6 min old to the microsecond would pass, and find nothing to do.
-  private var wakeBits: UInt32
-  var pipeline: PipelineRetryState
-  var flags: Flags
-
   /// Which Settings the device runs on since its last launch (S19).
   enum SettingsVersion: UInt16 {
     case base, rollout, builtIn
   }
 
-  struct Flags: OptionSet {
-    var rawValue: UInt16
-    /// An upload loop runs, or waits for its last answers.
-    static let looping = Flags(rawValue: 1)
-    /// The loop has ended early (429) and sends nothing more.
-    static let draining = Flags(rawValue: 2)
-    /// The loop was started by a trigger, not by a wake-up.
-    static let byTrigger = Flags(rawValue: 4)
-    /// Counted among the devices that wait.
-    static let idleWithBatches = Flags(rawValue: 8)
-    static let lostEvents = Flags(rawValue: 16)
-    /// Some entries of the waiting heap stand for batches that have left the queue.
-    static let hasStaleEntries = Flags(rawValue: 32)
-    /// An upload of the running loop has failed.
-    static let loopHadFailure = Flags(rawValue: 64)
-    /// A wake-up is pending.
-    static let wakes = Flags(rawValue: 128)
-    /// An upload is under way, where there is at most one.
-    static let uploading = Flags(rawValue: 256)
-    /// The window has an item for this device; it has several. Neither outlives the window.
-    static let due = Flags(rawValue: 512)
-    static let contended = Flags(rawValue: 1_024)
-    /// Without a network: nothing leaves.
-    static let offline = Flags(rawValue: 2_048)
-    fileprivate static let settingsShift: UInt16 = 14
-    fileprivate static let settings = Flags(rawValue: 3 << settingsShift)
+  typealias Flags = ClientFlags
+
+  var gate: UploadGate {
+    @inline(__always) get { client.gate }
+    @inline(__always) set { client.gate = newValue }
+  }
+  var pipeline: PipelineRetryState {
+    @inline(__always) get { client.pipeline }
+    @inline(__always) set { client.pipeline = newValue }
+  }
+  var flags: Flags {
+    @inline(__always) get { client.flags }
+    @inline(__always) set { client.flags = newValue }
   }
 
   var settings: SettingsVersion {
@@ -74,6 +60,21 @@ struct DeviceRecord {
   /// Index of the device's retry machine.
   @inline(__always)
   var settingsIndex: Int { Int(truncatingIfNeeded: flags.rawValue &>> Flags.settingsShift) }
+}
+
+extension ClientFlags {
+  static var lostEvents: ClientFlags { ClientFlags(rawValue: 16) }
+  /// Some entries of the waiting heap stand for batches that have left the queue.
+  static var hasStaleEntries: ClientFlags { ClientFlags(rawValue: 32) }
+  /// A wake-up is pending.
+  static var wakes: ClientFlags { ClientFlags(rawValue: 128) }
+  /// An upload is under way, where there is at most one.
+  static var uploading: ClientFlags { ClientFlags(rawValue: 256) }
+  /// The window has an item for this device; it has several. Neither outlives the window.
+  static var due: ClientFlags { ClientFlags(rawValue: 512) }
+  static var contended: ClientFlags { ClientFlags(rawValue: 1_024) }
+  fileprivate static var settingsShift: UInt16 { 14 }
+  fileprivate static var settings: ClientFlags { ClientFlags(rawValue: 3 << settingsShift) }
 }
 
 // MARK: - Cost to the device

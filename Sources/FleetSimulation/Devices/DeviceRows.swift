@@ -1,5 +1,6 @@
 import CMemory
 import SimulationKernel
+import UploadPipeline
 
 /// The devices of a shard, each with the batch record that is its own behind it: what is handled together lies together, in two
 /// cache lines and nearly always one page.
@@ -25,6 +26,11 @@ struct DeviceRows {
   @inline(__always)
   subscript(device: UInt32) -> UnsafeMutablePointer<DeviceRecord> {
     row(Int(truncatingIfNeeded: device) &+ 1).assumingMemoryBound(to: DeviceRecord.self)
+  }
+
+  @inline(__always)
+  func client(_ device: UInt32) -> UnsafeMutablePointer<ClientState> {
+    row(Int(truncatingIfNeeded: device) &+ 1).assumingMemoryBound(to: ClientState.self)
   }
 
   /// The record of batch `index`, at most `count`: it belongs to device `index` − 1.

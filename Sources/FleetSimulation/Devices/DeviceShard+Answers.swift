@@ -2,17 +2,18 @@ import FleetMetrics
 import SimulationKernel
 import TAPIModel
 import UploadGating
+import UploadPipeline
 import UploadRetry
 
 /// Answers, time-outs, and what becomes of a batch.
 extension DeviceShard {
   @inline(__always)
-  package mutating func handle(_ delivery: Delivery, _ sink: inout Outbox) {
+  package mutating func handle(_ delivery: Delivery, _ sink: UnsafeMutablePointer<Outbox>) {
     let batch = delivery.batch
     // A stale item: the record serves another batch by now.
     if batches[batch].generation != delivery.generation { return }
     if delivery.kind != .answer {
-      handleUnanswered(delivery, &sink)
+      handleUnanswered(delivery, sink)
       return
     }
     batches[batch].attemptEnds()
@@ -26,17 +27,20 @@ extension DeviceShard {
       releaseIfDone(batch)
       return
     }
-    if delivery.status == 200 { succeed(delivery, &sink) } else { fail(delivery, &sink) }
+    if delivery.status == 200 { succeed(delivery, sink) } else { fail(delivery, sink) }
   }
 
   @inline(never)
-  private mutating func fail(_ delivery: Delivery, _ sink: inout Outbox) {
-    fail(plan.response(status: delivery.status, retryAfter: delivery.retryAfter), delivery, &sink)
+  private mutating func fail(_ delivery: Delivery, _ sink: UnsafeMutablePointer<Outbox>) {
+    fail(
+      plan.response(status: delivery.status, retryAfter: delivery.retryAfter), delivery.batch,
+      delivery.device,
+      at: delivery.due.microseconds, sink)
   }
 
   /// Time-outs, and what only the observers hear of.
   @inline(never)
-  private mutating func handleUnanswered(_ delivery: Delivery, _ sink: inout Outbox) {
+  private mutating func handleUnanswered(_ delivery: Delivery, _ sink: UnsafeMutablePointer<Outbox>) {
     let batch = delivery.batch
     switch delivery.kind {
     case .answer: break
@@ -58,47 +62,25 @@ extension DeviceShard {
       }
       count(1, .timeouts, at: delivery.due)
       if delivery.status != Delivery.notSent { noteUnknownOutcome(batch, at: delivery.due) }
-      fail(.noStatus, delivery, &sink)
+      fail(.noStatus, batch, delivery.device, at: delivery.due.microseconds, sink)
     }
   }
 
   // MARK: Ends of an upload
 
-  /// The client learns that its upload was accepted.
+  /// The client learns that its upload was accepted, or what became of it.
   @inline(__always)
-  private mutating func succeed(_ delivery: Delivery, _ sink: inout Outbox) {
+  private mutating func succeed(_ delivery: Delivery, _ sink: UnsafeMutablePointer<Outbox>) {
     let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
     let record = self[device]
-    if isQuery(delivery), !hearsItWasApplied(delivery, &sink) { return }
+    if isQuery(delivery) {
+      let wasApplied = batches[batch].flags.contains(.accepted)
+      hear(wasApplied: wasApplied, batch, device, at: now.microseconds, sink)
+      return
+    }
     let isOnly = record.pointee.oldest == batch && record.pointee.newest == batch && tracedDevice == .max
-    if plan.pointee.keepsGates { gatesHear(status: 200, of: batch, device, at: now) }
-    let response = UploadResponse.status(200, retryAfter: nil)
-    if !isOnly { endUpload(response, delivery) }
-    let otherFailed = record.pointee.flags.contains(.loopHadFailure)
-    var random = LaterJitter(key: plan.pointee.key, name: 0)  // A success draws nothing.
-    var state = plan.pointee.isRebatch ? record.pointee.clientRetry : BatchRetryState()
-    let outcome = machine(of: device)._withUnsafeGuaranteedRef {
-      $0.afterResponse(
-        response, batch: &state, pipeline: &record.pointee.pipeline, now: now.microseconds,
-        otherBatchOfFlushFailed: otherFailed, random: &random)
-    }
-    if plan.pointee.isRebatch { record.pointee.clientRetry = state }
-    if plan.pointee.policy.endsWait(otherBatchOfFlushFailed: otherFailed) { record.pointee.gate.reset() }
-    if isOnly {
-      settleOnly(batch, device, at: now)
-    } else {
-      goOn(delivery, outcome, &sink)
-    }
-  }
-
-  /// A batch has been delivered, and the loop goes on with others.
-  @inline(never)
-  private mutating func goOn(_ delivery: Delivery, _ outcome: RetryOutcome, _ sink: inout Outbox) {
-    let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
-    let ordinal = batches[batch].firstOrdinal
-    settle(batch, device, at: now)
-    if isTraced(device) { note(.decided(batch: Int(ordinal), outcome), device, at: now) }
-    continueLoop(device, from: loopCursor(device, behind: ordinal), at: now, &sink)
+    succeed(batch, device, isOnly: isOnly, at: now.microseconds, sink)
+    if isOnly { settleOnly(batch, device, at: now) }
   }
 
   /// The one batch that a device holds is delivered: its upload, its place in the queue and the running loop end.
@@ -117,128 +99,6 @@ extension DeviceShard {
     counters.add(1, to: .settledBatches, row: row)
     batches[batch].flags.remove([.inFlight, .held])
     releaseIfDone(batch)
-  }
-
-  /// The client learns that its upload failed: the machine decides, the device does it.
-  @inline(never)
-  mutating func fail(
-    _ response: UploadResponse, _ delivery: Delivery, _ sink: inout Outbox
-  ) {
-    let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
-    endUpload(response, delivery)
-    if plan.pointee.keepsGates { gatesHearOfFailure(response, batch, device, at: now) }
-    let ordinal = batches[batch].firstOrdinal
-    if plan.pointee.splitsOn413, delivery.status == 413, split(batch, device, at: now) {
-      continueLoop(device, from: loopCursor(device, behind: ordinal), at: now, &sink)
-      return
-    }
-    conclude(decide(response, batch, device, at: now), batch, device, at: now, &sink)
-  }
-
-  /// The device does what the machine said of an upload that has failed.
-  @inline(never)
-  mutating func conclude(
-    _ outcome: RetryOutcome, _ batch: UInt32, _ device: UInt32, at now: Instant, _ sink: inout Outbox
-  ) {
-    let record = self[device]
-    let ordinal = batches[batch].firstOrdinal
-    if outcome != .delivered { record.pointee.flags.insert(.loopHadFailure) }
-    switch outcome {
-    case .delivered:
-      if plan.pointee.policy.endsWait(otherBatchOfFlushFailed: record.pointee.flags.contains(.loopHadFailure))
-      {
-        record.pointee.gate.reset()
-      }
-      settle(batch, device, at: now)
-    case .retry(let time):
-      if plan.pointee.isRebatch {
-        // One retry record for the client: its wait is the whole client's.
-        pauseClient(device, until: time, .backoff, at: now)
-        insertReady(batch, device)
-      } else {
-        pushWaiting(batch, until: time, device)
-      }
-    case .pause(let time):
-      pauseClient(device, until: time, .rateLimit, at: now)
-      insertReady(batch, device)
-    case .backOff(let time):
-      pauseClient(device, until: time, .backoff, at: now)
-      insertReady(batch, device)
-    case .retryAtNextTrigger:
-      batches[batch].flags.insert(.atTriggersOnly)
-      insertReady(batch, device)
-    case .refreshCredentials:
-      count(1, .credentialRefreshes, at: now)
-      let time = now.microseconds &+ plan.pointee.credentialRefresh
-      if plan.pointee.isRebatch {
-        pauseClient(device, until: time, .backoff, at: now)
-        insertReady(batch, device)
-      } else {
-        refreshCredentials(batch, until: time, device)
-      }
-    case .drop(let reason):
-      drop(batch, givenUp(reason), device, at: now)
-    }
-    if isTraced(device) { note(.decided(batch: Int(ordinal), outcome), device, at: now) }
-    continueLoop(device, from: loopCursor(device, behind: ordinal), at: now, &sink)
-  }
-
-  /// O9: the batch is due when the credentials are there.
-  private mutating func refreshCredentials(_ batch: UInt32, until time: Int64, _ device: UInt32) {
-    var state = batches.retryState(batch)
-    state.retryAt = time
-    batches.setRetryState(state, batch)
-    pushWaiting(batch, until: time, device)
-  }
-
-  mutating func endUpload(_ response: UploadResponse, _ delivery: Delivery) {
-    let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
-    batches[batch].flags.remove(.inFlight)
-    setInFlight(inFlight(device) &- 1, device)
-    count(-1, .inFlightChange, at: now)
-    if isTraced(device) {
-      note(
-        .answered(batch: Int(batches[batch].firstOrdinal), attempt: Int(delivery.attempt), response), device,
-        at: now)
-    }
-  }
-
-  /// The pipeline waits, and the running loop ends. The gate alone owns a wait of the client: by its rule it may be shorter
-  /// than the one just drawn.
-  @inline(__always)
-  mutating func pauseClient(
-    _ device: UInt32, until time: Int64, _ kind: UploadGate.WaitKind, at now: Instant
-  ) {
-    let rule: UploadGate.WaitRule =
-      switch plan.pointee.policy.twoWaits {
-      case .laterReplaces: .laterReplaces
-      case .shorterWinsRateLimitBeatsBackoff: .shorterWinsRateLimitBeatsBackoff
-      }
-    self[device].pointee.gate.pause(until: time, kind: kind, rule: rule, now: now.microseconds)
-    self[device].pointee.flags.insert(.draining)
-  }
-
-  /// What the machine says of an upload that has failed.
-  @inline(__always)
-  mutating func decide(
-    _ response: UploadResponse, _ batch: UInt32, _ device: UInt32, at now: Instant
-  ) -> RetryOutcome {
-    let record = self[device]
-    var state = plan.pointee.isRebatch ? record.pointee.clientRetry : batches.retryState(batch)
-    let name = UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: state.failureCount)
-    var random = LaterJitter(key: key(of: device), name: name)
-    let failed = record.pointee.flags.contains(.loopHadFailure)
-    let outcome = machine(of: device)._withUnsafeGuaranteedRef {
-      $0.afterResponse(
-        response, batch: &state, pipeline: &record.pointee.pipeline, now: now.microseconds,
-        otherBatchOfFlushFailed: failed, random: &random)
-    }
-    if plan.pointee.isRebatch {
-      record.pointee.clientRetry = state
-    } else {
-      batches.setRetryState(state, batch)
-    }
-    return outcome
   }
 
   // MARK: Ends of a batch
@@ -343,24 +203,10 @@ extension DeviceShard {
 
   /// Delivered or dropped: the batch leaves the queue. Its record stays while an upload of it is open at the server.
   @inline(__always)
-  private mutating func settle(_ batch: UInt32, _ device: UInt32, at now: Instant) {
+  mutating func settle(_ batch: UInt32, _ device: UInt32, at now: Instant) {
     if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &-= UInt32(batches[batch].events) }
     removeHeld(batch, device)
     count(1, .settledBatches, at: now)
     releaseIfDone(batch)
-  }
-}
-
-/// The word of one retry's jitter, made only if it is asked for. It is named by (device, batch, retry ordinal), so that it moves
-/// no other draw.
-struct LaterJitter: RandomNumberGenerator {
-  /// Of the device.
-  let key: RandomKey
-  let name: UInt64
-
-  @inline(__always)
-  mutating func next() -> UInt64 {
-    var stream = RandomStream(key.child(RandomPurpose.jitter).child(name))
-    return stream.next()
   }
 }

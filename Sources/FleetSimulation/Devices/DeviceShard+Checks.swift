@@ -11,13 +11,13 @@ extension DeviceShard {
   }
 
   /// The oldest due batch at or behind the loop's cursor, found by looking at every batch; 0: none.
-  func nextDueByScan(_ device: UInt32, from cursor: UInt32, at now: Instant) -> UInt32 {
+  func nextDueByScan(_ device: UInt32, from cursor: UInt32, at now: Int64) -> UInt32 {
     let record = self[device]
     var batch = record.pointee.oldest
     while batch != 0 {
       let flags = batches[batch].flags
       let isAllowed = !flags.contains(.atTriggersOnly) || record.pointee.flags.contains(.byTrigger)
-      let isDue = !flags.contains(.waiting) || batches.dueTime(batch) <= now.microseconds
+      let isDue = !flags.contains(.waiting) || batches.dueTime(batch) <= now
       if batches[batch].firstOrdinal >= cursor,
         batches[batch].firstOrdinal < loops?[Int(device)].loopEnd ?? .max, !flags.contains(.inFlight),
         isAllowed, isDue
@@ -38,7 +38,7 @@ extension DeviceShard {
     if record.pointee.gate.waitUntil > now.microseconds {
       note("an attempt inside the gate's wait", device, at: now)
     }
-    if inFlight(device) >= plan.pointee.concurrency {
+    if uploads(of: device) >= options.pointee.uploads {
       note("more uploads at once than allowed", device, at: now)
     }
   }
@@ -72,7 +72,7 @@ extension DeviceShard {
         previous = batches[batch].firstOrdinal
         batch = batches[batch].newer
       }
-      if held != Int64(heldEvents(device)) || uploads != Int(inFlight(device)) {
+      if held != Int64(heldEvents(of: device)) || uploads != Int(self.uploads(of: device)) {
         return "device \(globalNumber(device)): its counts do not match its queue at \(time) µs"
       }
     }

@@ -62,7 +62,9 @@ extension DeviceShard {
   }
 
   /// The event `n` behind event `ordinal`.
-  mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ device: UInt32) -> (Int64, UInt32) {
+  package mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ device: UInt32) -> (
+    Int64, UInt32
+  ) {
     if plan.pointee.isPeriodic { return (time &+ Int64(n) &* plan.pointee.period, ordinal &+ n) }
     let draws = EventDraws(key(of: device))
     var time = time
@@ -86,10 +88,10 @@ extension DeviceShard {
   // MARK: The next trigger
 
   mutating func planFirstTrigger(
-    _ device: UInt32, phase: Int64, _ sink: inout Outbox
+    _ device: UInt32, phase: Int64, _ sink: UnsafeMutablePointer<Outbox>
   ) {
     planNextTrigger(
-      device, nextInterval: plan.pointee.flushInterval == .max ? .max : phase, drawnThrough: -1, &sink)
+      device, nextInterval: plan.pointee.flushInterval == .max ? .max : phase, drawnThrough: -1, sink)
   }
 
   /// Draws the events up to the next trigger and schedules it: the interval, or the event that fills the count.
@@ -97,7 +99,7 @@ extension DeviceShard {
   /// - Parameter drawnThrough: the horizon of the plan before.
   @inline(__always)
   mutating func planNextTrigger(
-    _ device: UInt32, nextInterval: Int64, drawnThrough: Int64, _ sink: inout Outbox
+    _ device: UInt32, nextInterval: Int64, drawnThrough: Int64, _ sink: UnsafeMutablePointer<Outbox>
   ) {
     let horizon = min(nextInterval, plan.pointee.end &- 1)
     var next = nextInterval
@@ -109,7 +111,7 @@ extension DeviceShard {
     if let triggers { triggers[Int(truncatingIfNeeded: device)].triggerAt = next }
     // A scan finds the triggers of the interval.
     if next < plan.pointee.end, !plan.pointee.scansTriggers || next != nextInterval {
-      sink.schedule(trigger: device, at: Instant(microseconds: next))
+      sink.pointee.schedule(trigger: device, at: Instant(microseconds: next))
     }
   }
 

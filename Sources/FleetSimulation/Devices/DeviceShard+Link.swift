@@ -8,7 +8,8 @@ extension DeviceShard {
   /// giving up is arranged; `down` of `.max`: no answer comes back.
   @inline(never)
   mutating func crossLink(
-    _ batch: UInt32, _ device: UInt32, _ latency: CohortPlan.Latency, at now: Instant, _ sink: inout Outbox
+    _ batch: UInt32, _ device: UInt32, _ latency: CohortPlan.Latency, at now: Instant,
+    _ sink: UnsafeMutablePointer<Outbox>
   ) -> CohortPlan.Latency {
     let draws = key(of: device).child(
       UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
@@ -16,13 +17,13 @@ extension DeviceShard {
     let connecting = min(plan.pointee.connectTimeout, timeout)
     var latency = latency
     if plan.pointee.connectTimeout < timeout, Int64(latency.up) &+ Int64(latency.down) > connecting {
-      giveUp(batch, device, after: connecting, isKnown: true, .noConnection, at: now, &sink)
+      giveUp(batch, device, after: connecting, isKnown: true, .noConnection, at: now, sink)
       return CohortPlan.Latency(up: .max, down: .max)
     }
     if Self.isLost(link.requestLossPartsPerMillion, draws.child(RandomPurpose.networkUp)) {
       // Without a time-out for connecting the client can't tell it from a lost answer.
       let isKnown = plan.pointee.connectTimeout != .max
-      giveUp(batch, device, after: connecting, isKnown: isKnown, .request, at: now, &sink)
+      giveUp(batch, device, after: connecting, isKnown: isKnown, .request, at: now, sink)
       count(1, .lostRequests, at: now)
       return CohortPlan.Latency(up: .max, down: .max)
     }
@@ -30,7 +31,7 @@ extension DeviceShard {
       let bytes = plan.pointee.requestBytes &+ Int64(batches[batch].events) &* plan.pointee.eventBytes
       let transfer = RunAssembly.saturating(bytes, times: 1_000_000, over: Int64(speed))
       if transfer > timeout {
-        giveUp(batch, device, after: timeout, isKnown: true, .tooSlow, at: now, &sink)
+        giveUp(batch, device, after: timeout, isKnown: true, .tooSlow, at: now, sink)
         return CohortPlan.Latency(up: .max, down: .max)
       }
       latency.up = UInt32(clamping: min(Int64(latency.up) &+ transfer, Int64(UInt32.max) &- 1))
@@ -52,9 +53,9 @@ extension DeviceShard {
   /// - Parameter isKnown: whether the client knows that the server has got nothing.
   private mutating func giveUp(
     _ batch: UInt32, _ device: UInt32, after wait: Int64, isKnown: Bool, _ place: DeviceTrace.LossOnTheWay,
-    at now: Instant, _ sink: inout Outbox
+    at now: Instant, _ sink: UnsafeMutablePointer<Outbox>
   ) {
-    sink.schedule(
+    sink.pointee.schedule(
       Delivery(
         due: now + Span(microseconds: wait), device: device, batch: batch,
         firstOrdinal: batches[batch].firstOrdinal, downlink: 0, retryAfter: .max,
@@ -98,13 +99,13 @@ extension DeviceShard {
     batches[batch].newer = other
     if newer == 0 { self[device].pointee.newest = other } else { batches[newer].older = other }
     count(1, .sealedBatches, at: now)
-    if plan.pointee.concurrency == 1 {
+    if options.pointee.uploads == 1 {
       // The running loop goes on with the first half.
       loop(device).pointee.cursor = first
       loop(device).pointee.passed = 0
     }
-    insertReady(batch, device)
-    insertReady(other, device)
+    putBack(batch, device)
+    putBack(other, device)
     if isTraced(device) {
       note(.split(batch: Int(first), events: Int(events &- kept), into: Int(ordinal)), device, at: now)
     }

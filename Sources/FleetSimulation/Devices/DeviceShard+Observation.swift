@@ -31,7 +31,7 @@ extension DeviceShard {
   /// What the server has to know of an upload that arrives: a batch's record stays as it was sent while an attempt is open.
   package func request(_ upload: UploadTicket, at now: Instant) -> UploadRequest {
     var batch = batches[upload.batch]
-    if plan.pointee.reconciles, StatusQuery.isQuery(upload.attempt) { batch.events = 0 }
+    if options.pointee.gates.reconciles, StatusQuery.isQuery(upload.attempt) { batch.events = 0 }
     return UploadRequest(
       arrival: now, device: UInt32(truncatingIfNeeded: globalNumber(upload.device)), place: upload.device,
       batch: upload.batch, firstOrdinal: batch.firstOrdinal, uplink: upload.uplink,

@@ -11,7 +11,7 @@ extension DeviceShard {
 
   /// Sealed events that the device holds.
   @inline(__always)
-  func heldEvents(_ device: UInt32) -> UInt32 {
+  package func heldEvents(of device: UInt32) -> UInt32 {
     if let loops { return loops[Int(truncatingIfNeeded: device)].heldEvents }
     var sum: UInt32 = 0
     var batch = self[device].pointee.oldest
@@ -20,24 +20,6 @@ extension DeviceShard {
       batch = batches[batch].newer
     }
     return sum
-  }
-
-  /// Uploads under way.
-  @inline(__always)
-  func inFlight(_ device: UInt32) -> UInt32 {
-    if let loops { return loops[Int(truncatingIfNeeded: device)].inFlight }
-    return self[device].pointee.flags.contains(.uploading) ? 1 : 0
-  }
-
-  @inline(__always)
-  func setInFlight(_ n: UInt32, _ device: UInt32) {
-    if let loops {
-      loops[Int(truncatingIfNeeded: device)].inFlight = n
-    } else if n == 0 {
-      self[device].pointee.flags.remove(.uploading)
-    } else {
-      self[device].pointee.flags.insert(.uploading)
-    }
   }
 
   @inline(__always)
@@ -64,7 +46,7 @@ extension DeviceShard {
 
   // MARK: Due batches
 
-  mutating func appendReady(_ batch: UInt32, _ device: UInt32) {
+  package mutating func putLast(_ batch: UInt32, _ device: UInt32) {
     if loops == nil { return }
     let loop = loop(device)
     batches[batch].link = 0
@@ -77,7 +59,7 @@ extension DeviceShard {
   }
 
   /// Into its place by ordinal: near the head, as what becomes due again is old.
-  mutating func insertReady(_ batch: UInt32, _ device: UInt32) {
+  package mutating func putBack(_ batch: UInt32, _ device: UInt32) {
     if loops == nil { return }
     var (previous, next) = readyPlace(before: batches[batch].firstOrdinal, device)
     linkReady(batch, &previous, next, device)
@@ -135,21 +117,21 @@ extension DeviceShard {
   /// Many come at once after an outage: they are put in order among themselves first, by what the heap's entries say, and
   /// then merged in one walk, so that each record is touched once.
   @inline(__always)
-  mutating func collectDue(_ device: UInt32, at now: Instant) {
-    guard let first = firstWaiting(device), first.due <= now.microseconds else { return }
+  mutating func collectDue(_ device: UInt32, at now: Int64) {
+    guard let first = firstWaiting(device), first.due <= now else { return }
     popWaiting(first.batch, device)
-    if let second = firstWaiting(device), second.due <= now.microseconds {
+    if let second = firstWaiting(device), second.due <= now {
       collectMany(from: first, device, at: now)
     } else {
-      insertReady(first.batch, device)
+      putBack(first.batch, device)
     }
   }
 
   @inline(never)
-  private mutating func collectMany(from first: WaitingHeaps.Entry, _ device: UInt32, at now: Instant) {
+  private mutating func collectMany(from first: WaitingHeaps.Entry, _ device: UInt32, at now: Int64) {
     due.removeAll()
     due.append(first)
-    while let next = firstWaiting(device), next.due <= now.microseconds {
+    while let next = firstWaiting(device), next.due <= now {
       popWaiting(next.batch, device)
       touchAhead(batch: next.batch)
       due.append(next)
@@ -178,9 +160,105 @@ extension DeviceShard {
     if next == 0 { loop(device).pointee.lastReady = previous }
   }
 
+  /// The first due batch at or behind the loop's cursor, taken out of the due list; 0: none.
+  @inline(__always)
+  package mutating func takeNextDue(_ device: UInt32, from cursor: UInt32, at now: Int64) -> UInt32 {
+    let expected = plan.pointee.checks ? nextDueByScan(device, from: cursor, at: now) : 0
+    let batch = takeNext(device, from: cursor, at: now)
+    if plan.pointee.checks, batch != expected { report("the loop took the wrong batch", device, at: now) }
+    return batch
+  }
+
+  @inline(__always)
+  private mutating func takeNext(_ device: UInt32, from cursor: UInt32, at now: Int64) -> UInt32 {
+    if loops != nil { return takeNextReady(device, at: now) }
+    let record = self[device]
+    var batch = record.pointee.oldest
+    while batch != 0 {
+      if batches[batch].firstOrdinal >= cursor, !batches[batch].flags.contains(.inFlight),
+        !batches[batch].flags.contains(.atTriggersOnly) || record.pointee.flags.contains(.byTrigger)
+      {
+        batches[batch].flags.remove(.atTriggersOnly)
+        return batch
+      }
+      batch = batches[batch].newer
+    }
+    return 0
+  }
+
+  private mutating func takeNextReady(_ device: UInt32, at now: Int64) -> UInt32 {
+    let (record, loop) = (self[device], loop(device))
+    collectDue(device, at: now)
+    var previous = loop.pointee.passed
+    var batch = previous == 0 ? loop.pointee.ready : batches[previous].link
+    while batch != 0 {
+      let isLegacy = batches[batch].flags.contains(.atTriggersOnly)
+      if batches[batch].firstOrdinal >= loop.pointee.cursor,
+        batches[batch].firstOrdinal < loop.pointee.loopEnd,
+        !isLegacy || record.pointee.flags.contains(.byTrigger)
+      {
+        removeReady(batch, after: previous, device)
+        batches[batch].flags.remove(.atTriggersOnly)
+        return batch
+      }
+      previous = batch
+      batch = batches[batch].link
+    }
+    return 0
+  }
+
+  package mutating func countDue(_ device: UInt32, byTrigger: Bool, at now: Int64) -> Int {
+    collectDue(device, at: now)
+    var n = 0
+    var batch = loop(device).pointee.ready
+    while batch != 0 {
+      if byTrigger || !batches[batch].flags.contains(.atTriggersOnly) { n += 1 }
+      batch = batches[batch].link
+    }
+    return n
+  }
+
+  @inline(__always)
+  package mutating func hasDue(_ device: UInt32) -> Bool {
+    var batch: UInt32
+    if loops == nil {
+      batch = self[device].pointee.oldest
+      while batch != 0, !batches[batch].flags.isDisjoint(with: [.atTriggersOnly, .inFlight]) {
+        batch = batches[batch].newer
+      }
+    } else {
+      batch = loop(device).pointee.ready
+      while batch != 0, batches[batch].flags.contains(.atTriggersOnly) { batch = batches[batch].link }
+    }
+    return batch != 0
+  }
+
   // MARK: Waiting batches
 
-  mutating func pushWaiting(_ batch: UInt32, until due: Int64, _ device: UInt32) {
+  @inline(__always)
+  package mutating func firstDue(_ device: UInt32) -> Int64? { firstWaiting(device)?.due }
+
+  package mutating func forgetDueTimes(_ device: UInt32) {
+    while let entry = firstWaiting(device) { popWaiting(entry.batch, device) }
+    guard let loops else { return }
+    let loop = loops + Int(truncatingIfNeeded: device)
+    loop.pointee.ready = 0
+    loop.pointee.lastReady = 0
+    loop.pointee.passed = 0
+  }
+
+  /// Batches that have left the queue meanwhile may be among them.
+  package func dueTimes(of device: UInt32) -> [UInt32: Int64] {
+    let place = self[device].pointee.waiting
+    let heap = waiting.address(place)
+    return Dictionary(
+      (0..<Int(place.count)).map { (heap[$0].batch, heap[$0].due) }.filter {
+        batches[$0.0].flags.contains(.waiting)
+      }
+    ) { first, _ in first }
+  }
+
+  package mutating func putOff(_ batch: UInt32, until due: Int64, _ device: UInt32) {
     let entry = WaitingHeaps.Entry(due: due, firstOrdinal: batches[batch].firstOrdinal, batch: batch)
     batches[batch].flags.insert(.waiting)
     let record = self[device]
@@ -190,7 +268,7 @@ extension DeviceShard {
   /// The waiting batch that is due first; entries of batches that have gone are freed on the way.
   @inline(__always)
   mutating func firstWaiting(_ device: UInt32) -> WaitingHeaps.Entry? {
-    if plan.pointee.isRebatch { return nil }
+    if options.pointee.isRebatch { return nil }
     let record = self[device]
     while record.pointee.waiting.count > 0 {
       let entry = waiting.first(record.pointee.waiting)

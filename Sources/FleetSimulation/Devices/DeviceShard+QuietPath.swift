@@ -1,5 +1,6 @@
 import FleetMetrics
 import SimulationKernel
+import UploadPipeline
 import UploadRetry
 
 /// What happens most in any run, each in one straight line: the interval's trigger of a device that holds nothing, or one batch
@@ -29,7 +30,7 @@ extension DeviceShard {
     let plan = plan
     let flags = record.pointee.flags
     if record.pointee.oldest != 0 { return quietlyAdd(record, device, at: now) }
-    guard flags.isDisjoint(with: [.due, .looping, .idleWithBatches]),
+    guard flags.isDisjoint(with: [.due, .looping, .resting]),
       record.pointee.gate.isReady(at: now), now >= plan.pointee.flushInterval,
       now &+ plan.pointee.flushInterval < plan.pointee.end
     else { return false }
@@ -40,10 +41,9 @@ extension DeviceShard {
     let firstTime = first &+ Int64(ordinal) &* period
     let state = record.pointee.clientRetry
     var pipeline = record.pointee.pipeline
-    let decision = machine(of: device)._withUnsafeGuaranteedRef {
-      $0.beforeSend(batch: state, pipeline: &pipeline, now: now, oldestEventQueuedAt: firstTime)
-    }
-    guard case .send = decision else { return false }
+    guard
+      case .send = decision(on: state, queuedAt: firstTime, pipeline: &pipeline, device, at: now)
+    else { return false }
     record.pointee.pipeline = pipeline
 
     let batch = batches.allocate(
@@ -91,19 +91,7 @@ extension DeviceShard {
       upload.pointee.isAwaited(attempt: ticket.attempt, generation: ticket.generation),
       !flags.contains(.contended), tracedDevice == .max, gates == nil
     else { return false }
-    let otherFailed = flags.contains(.loopHadFailure)
-    var random = LaterJitter(key: plan.pointee.key, name: 0)  // A success draws nothing.
-    var state = plan.pointee.isRebatch ? record.pointee.clientRetry : BatchRetryState()
-    let machine = machine(of: device)
-    _ = machine._withUnsafeGuaranteedRef {
-      $0.afterResponse(
-        .status(200, retryAfter: nil), batch: &state, pipeline: &record.pointee.pipeline, now: now,
-        otherBatchOfFlushFailed: otherFailed, random: &random)
-    }
-    if plan.pointee.isRebatch { record.pointee.clientRetry = state }
-    if machine._withUnsafeGuaranteedRef({ $0.policy.endsWait(otherBatchOfFlushFailed: otherFailed) }) {
-      record.pointee.gate.reset()
-    }
+    hearSuccess(batch, device, at: now)
     record.pointee.noteReception(at: Instant(microseconds: now))
     record.pointee.flags = flags.subtracting([.due, .looping, .draining, .uploading])
     record.pointee.oldest = 0
@@ -138,8 +126,8 @@ extension DeviceShard {
     let waitUntil = record.pointee.gate.waitUntil
     let together = UInt32(upload.pointee.events) &+ events
     guard record.pointee.newest == batch, flags.isDisjoint(with: [.due, .looping]),
-      flags.contains(.idleWithBatches), now < waitUntil,
-      record.pointee.wakes(at: waitUntil) || !plan.pointee.wakesByTimer,
+      flags.contains(.resting), now < waitUntil,
+      record.pointee.wakes(at: waitUntil) || !options.pointee.wakesByTimer,
       upload.pointee.flags.isDisjoint(with: [.inFlight, .unknownOutcome]),
       upload.pointee.firstOrdinal &+ UInt32(upload.pointee.events) == ordinal,
       together <= plan.pointee.quickEvents, now >= plan.pointee.flushInterval,

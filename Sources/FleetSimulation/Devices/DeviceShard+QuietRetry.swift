@@ -1,6 +1,7 @@
 import FleetMetrics
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 import UploadRetry
 
 /// The failure and the next try of a device whose client keeps one retry record and holds one batch, each in one straight line.
@@ -11,7 +12,7 @@ extension DeviceShard {
   /// Whether these apply to this shard's devices at all.
   var hasQuietRetries: Bool {
     let plan = plan.pointee
-    return plan.isRebatch && !plan.keepsLoopState && !plan.checks && plan.wakesByTimer
+    return plan.client.isRebatch && !plan.keepsLoopState && !plan.checks && plan.client.wakesByTimer
       && plan.constantLatency.up > 0 && Int64(plan.constantLatency.up) <= plan.timeout
       && tracedDevice == .max && !plan.tellsRetryCount && !plan.hasWorld && !plan.hasFaultyLink
   }
@@ -29,10 +30,10 @@ extension DeviceShard {
     let flags = record.pointee.flags
     guard ticket.isFailure, record.pointee.oldest == batch, record.pointee.newest == batch,
       upload.pointee.isAwaited(attempt: ticket.attempt, generation: ticket.generation),
-      flags.isDisjoint(with: [.contended, .idleWithBatches])
+      flags.isDisjoint(with: [.contended, .resting])
     else { return false }
     let response = plan.response(status: ticket.status, retryAfter: ticket.retryAfter)
-    let outcome = decide(response, batch, device, at: Instant(microseconds: now))
+    let outcome = decide(response, batch, device, at: now)
     record.pointee.noteReception(at: Instant(microseconds: now))
     record.pointee.flags.subtract([.due, .uploading])
     upload.pointee.attemptEnds()
@@ -40,15 +41,15 @@ extension DeviceShard {
     row[DeviceCounter.inFlightChange.rawValue] &-= 1
     switch outcome {
     case .retry(let time), .backOff(let time):
-      pauseClient(device, until: time, .backoff, at: Instant(microseconds: now))
+      pause(device, until: time, .backoff, at: now)
     case .pause(let time):
-      pauseClient(device, until: time, .rateLimit, at: Instant(microseconds: now))
+      pause(device, until: time, .rateLimit, at: now)
     default:
-      conclude(outcome, batch, device, at: Instant(microseconds: now), &outbox)
+      conclude(outcome, batch, device, at: now, &outbox)
       return true
     }
     record.pointee.flags.subtract([.looping, .draining])
-    record.pointee.flags.formUnion([.loopHadFailure, .idleWithBatches])
+    record.pointee.flags.formUnion([.loopHadFailure, .resting])
     row[DeviceCounter.devicesWaitingChange.rawValue] &+= 1
     let due = max(now, record.pointee.gate.waitUntil)
     if record.pointee.wakes(at: due) { return true }
@@ -63,22 +64,20 @@ extension DeviceShard {
     let record = self[device]
     let batch = record.pointee.oldest
     let flags = record.pointee.flags
-    guard flags.isDisjoint(with: [.contended, .looping, .offline]), flags.contains(.idleWithBatches),
+    guard flags.isDisjoint(with: [.contended, .looping, .offline]), flags.contains(.resting),
       batch != 0,
       batch == record.pointee.newest, record.pointee.wakes(at: now), record.pointee.gate.isReady(at: now)
     else { return false }
     let upload = batches.address(batch)
     guard upload.pointee.flags.isDisjoint(with: [.inFlight, .atTriggersOnly]) else { return false }
-    let decision = machine(of: device)._withUnsafeGuaranteedRef {
-      // A copy: what does not send is decided again, on the long way.
-      var pipeline = record.pointee.pipeline
-      return $0.beforeSend(
-        batch: record.pointee.clientRetry, pipeline: &pipeline, now: now,
-        oldestEventQueuedAt: upload.pointee.firstTime)
-    }
+    // A copy: what does not send is decided again, on the long way.
+    var pipeline = record.pointee.pipeline
+    let decision = decision(
+      on: record.pointee.clientRetry, queuedAt: upload.pointee.firstTime, pipeline: &pipeline, device, at: now
+    )
     guard case .send = decision else { return false }
     record.pointee.flags = flags.subtracting([
-      .due, .wakes, .idleWithBatches, .draining, .byTrigger, .loopHadFailure,
+      .due, .wakes, .resting, .draining, .byTrigger, .loopHadFailure,
     ]).union([.looping, .uploading])
     let attempt = upload.pointee.nextAttempt
     upload.pointee.attempts = attempt

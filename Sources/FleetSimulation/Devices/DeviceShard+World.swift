@@ -1,5 +1,6 @@
 import FleetMetrics
 import SimulationKernel
+import UploadPipeline
 import UploadRetry
 
 /// What happens around a device, for cohorts with `CohortPlan.hasWorld`: spikes, and a network that comes and goes.
@@ -9,14 +10,14 @@ extension DeviceShard {
   }
 
   @inline(never)
-  mutating func startWorld(_ device: UInt32, _ sink: inout Outbox) {
+  mutating func startWorld(_ device: UInt32, _ sink: UnsafeMutablePointer<Outbox>) {
     world(device).initialize(
       to: WorldPlan(
         nextFlush: .max, nextPeriod: .max, nextInterruption: .max, periods: 0, isInOfflinePeriod: false))
-    scheduleSpike(device, after: -1, &sink)
+    scheduleSpike(device, after: -1, sink)
     guard let connectivity else { return }
-    if let periods = connectivity.periods { startPeriods(device, periods, &sink) }
-    scheduleInterruption(device, after: -1, &sink)
+    if let periods = connectivity.periods { startPeriods(device, periods, sink) }
+    scheduleInterruption(device, after: -1, sink)
     if isOffline(device, at: .start) {
       self[device].pointee.flags.insert(.offline)
       count(1, .offlineChange, at: .start)
@@ -24,39 +25,41 @@ extension DeviceShard {
     }
   }
 
-  package mutating func handleWorld(_ device: UInt32, at now: Instant, _ sink: inout Outbox) {
+  package mutating func handleWorld(_ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>) {
     let world = world(device)
     if now.microseconds == world.pointee.nextPeriod || now.microseconds == world.pointee.nextInterruption {
-      if now.microseconds == world.pointee.nextPeriod { changePeriod(device, at: now, &sink) }
+      if now.microseconds == world.pointee.nextPeriod { changePeriod(device, at: now, sink) }
       if now.microseconds == world.pointee.nextInterruption {
-        scheduleInterruption(device, after: now.microseconds, &sink)
+        scheduleInterruption(device, after: now.microseconds, sink)
       }
       let isOffline = isOffline(device, at: now)
       if isOffline != self[device].pointee.flags.contains(.offline) {
-        if isOffline { goOffline(device, at: now, &sink) } else { comeOnline(device, at: now, &sink) }
+        if isOffline { goOffline(device, at: now, sink) } else { comeOnline(device, at: now, sink) }
       }
     }
     if now.microseconds == world.pointee.nextFlush {
-      scheduleSpike(device, after: now.microseconds, &sink)
-      handleUnplannedTrigger(device, .spike, at: now, &sink)
+      scheduleSpike(device, after: now.microseconds, sink)
+      handleUnplannedTrigger(device, .spike, at: now, sink)
     }
   }
 
-  private mutating func schedule(_ device: UInt32, at time: Int64, _ sink: inout Outbox) {
-    if time < plan.pointee.end { sink.schedule(world: device, at: Instant(microseconds: time)) }
+  private mutating func schedule(_ device: UInt32, at time: Int64, _ sink: UnsafeMutablePointer<Outbox>) {
+    if time < plan.pointee.end { sink.pointee.schedule(world: device, at: Instant(microseconds: time)) }
   }
 
   // MARK: Spikes
 
   /// The next flush that a spike makes.
-  private mutating func scheduleSpike(_ device: UInt32, after past: Int64, _ sink: inout Outbox) {
+  private mutating func scheduleSpike(
+    _ device: UInt32, after past: Int64, _ sink: UnsafeMutablePointer<Outbox>
+  ) {
     let (key, end) = (key(of: device), plan.pointee.end)
     var next = Int64.max
     for index in spikes.indices {
       next = min(next, spikes[index].nextFlush(after: past, before: end, index, key))
     }
     world(device).pointee.nextFlush = next
-    schedule(device, at: next, &sink)
+    schedule(device, at: next, sink)
   }
 
   // MARK: When it is offline
@@ -73,7 +76,9 @@ extension DeviceShard {
     }
   }
 
-  private mutating func scheduleInterruption(_ device: UInt32, after past: Int64, _ sink: inout Outbox) {
+  private mutating func scheduleInterruption(
+    _ device: UInt32, after past: Int64, _ sink: UnsafeMutablePointer<Outbox>
+  ) {
     let draws = draws(device).child(4)
     var next = Int64.max
     for (index, one) in (connectivity?.interruptions ?? []).enumerated() {
@@ -82,12 +87,12 @@ extension DeviceShard {
       if time < next, one.concerns(draws.child(UInt64(index))) { next = time }
     }
     world(device).pointee.nextInterruption = next
-    schedule(device, at: next, &sink)
+    schedule(device, at: next, sink)
   }
 
   /// A device that has periods is somewhere in one when the run starts.
   private mutating func startPeriods(
-    _ device: UInt32, _ periods: Connectivity.Periods, _ sink: inout Outbox
+    _ device: UInt32, _ periods: Connectivity.Periods, _ sink: UnsafeMutablePointer<Outbox>
   ) {
     let draws = draws(device)
     guard Int64(draws.child(0).uniform(below: 1_000_000)) < periods.sharePartsPerMillion else { return }
@@ -96,10 +101,11 @@ extension DeviceShard {
     world(device).pointee.isInOfflinePeriod = isOffline
     let rest = (isOffline ? periods.offline : periods.online).rest(draws.child(2))
     world(device).pointee.nextPeriod = rest
-    schedule(device, at: rest, &sink)
+    schedule(device, at: rest, sink)
   }
 
-  private mutating func changePeriod(_ device: UInt32, at now: Instant, _ sink: inout Outbox) {
+  private mutating func changePeriod(_ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>)
+  {
     guard let periods = connectivity?.periods else { return }
     let world = world(device)
     world.pointee.isInOfflinePeriod.toggle()
@@ -108,15 +114,15 @@ extension DeviceShard {
     let length = (world.pointee.isInOfflinePeriod ? periods.offline : periods.online).sample(draw)
     let next = now.microseconds &+ max(length.microseconds, 1)
     world.pointee.nextPeriod = next
-    schedule(device, at: next, &sink)
+    schedule(device, at: next, sink)
   }
 
   // MARK: Going and coming
 
   /// The uploads under way end without an answer; what becomes of them the client doesn't know.
-  private mutating func goOffline(_ device: UInt32, at now: Instant, _ sink: inout Outbox) {
+  private mutating func goOffline(_ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>) {
     let record = self[device]
-    let cutOff = inFlight(device)
+    let cutOff = uploads(of: device)
     record.pointee.flags.insert(.offline)
     count(1, .offlineChange, at: now)
     if isTraced(device) { note(.wentOffline(uploadsCutOff: Int(cutOff)), device, at: now) }
@@ -127,26 +133,21 @@ extension DeviceShard {
       let next = batches[batch].newer
       if batches[batch].flags.contains(.inFlight) {
         noteUnknownOutcome(batch, at: now)
-        fail(
-          .noStatus,
-          Delivery(
-            due: now, device: device, batch: batch, firstOrdinal: batches[batch].firstOrdinal, downlink: 0,
-            retryAfter: .max, attempt: batches[batch].attempts, generation: batches[batch].generation,
-            status: 0, kind: .timeOut, resolves: false), &sink)
+        fail(.noStatus, batch, device, at: now.microseconds, sink)
       }
       batch = next
     }
   }
 
   /// Only what is due leaves: waits are not cut short (O8).
-  private mutating func comeOnline(_ device: UInt32, at now: Instant, _ sink: inout Outbox) {
+  private mutating func comeOnline(_ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>) {
     self[device].pointee.flags.remove(.offline)
     count(-1, .offlineChange, at: now)
     if isTraced(device) { note(.cameOnline, device, at: now) }
     if connectivity?.flushesOnReconnect ?? false {
-      handleUnplannedTrigger(device, .reconnect, at: now, &sink)
+      handleUnplannedTrigger(device, .reconnect, at: now, sink)
     } else if !self[device].pointee.flags.contains(.looping) {
-      rest(device, at: now, &sink)
+      rest(device, at: now.microseconds, sink)
     }
   }
 }

@@ -2,7 +2,7 @@ import CMemory
 import FleetMetrics
 import SimulationKernel
 import TAPIModel
-import UploadGating
+import UploadPipeline
 import UploadRetry
 
 /// Some devices of one cohort, with everything that only they touch.
@@ -76,9 +76,10 @@ package struct DeviceShard: ~Copyable {
     restarts = plan.hasLifecycle ? Self.table(RestartPlan.self, count) : nil
     worlds = plan.hasWorld ? Self.table(WorldPlan.self, count) : nil
     gates =
-      plan.keepsGates ? PlainMemory.zeroed(byteCount: max(count, 1) * plan.gateLayout.stride) : nil
+      plan.client.keepsGates
+      ? PlainMemory.zeroed(byteCount: max(count, 1) * plan.client.gateLayout.stride) : nil
     batches = BatchPool(
-      devices, keepsRetryStates: !plan.isRebatch,
+      devices, keepsRetryStates: !plan.client.isRebatch,
       keepsAcceptanceTimes: plan.deduplicationWindow >= 0, checks: plan.checks)
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount)
@@ -152,7 +153,7 @@ package struct DeviceShard: ~Copyable {
     let loop = loop(device)
     touchAhead(batch: loop.pointee.ready)
     touchAhead(batch: loop.pointee.passed)
-    if plan.pointee.isRebatch { return }
+    if options.pointee.isRebatch { return }
     let place = self[device].pointee.waiting
     if place.count > 0 {
       let heap = waiting.address(place)
@@ -168,7 +169,7 @@ package struct DeviceShard: ~Copyable {
   /// Asks for the batch that is due first, in the heap touched earlier.
   @inline(__always)
   func touchFirstWaitingAhead(of device: UInt32) {
-    if plan.pointee.isRebatch { return }
+    if options.pointee.isRebatch { return }
     let place = self[device].pointee.waiting
     if place.count > 0 { touchAhead(batch: waiting.first(place).batch) }
   }
@@ -180,7 +181,7 @@ package struct DeviceShard: ~Copyable {
 
   /// The machine of the Settings that a device runs on.
   @inline(__always)
-  func machine(of device: UInt32) -> Unmanaged<RetryStateMachine> {
+  package func machine(of device: UInt32) -> Unmanaged<RetryStateMachine> {
     machines[self[device].pointee.settingsIndex]
   }
 
@@ -201,7 +202,7 @@ package struct DeviceShard: ~Copyable {
   }
 
   /// Sets a device's phases and its first trigger (O(1) plus the events up to it).
-  package mutating func start(device: UInt32, _ sink: inout Outbox) {
+  package mutating func start(device: UInt32, _ sink: UnsafeMutablePointer<Outbox>) {
     let record = self[device]
     let key = key(of: device)
     if let loops { loops[Int(truncatingIfNeeded: device)] = UploadLoopState() }
@@ -217,9 +218,9 @@ package struct DeviceShard: ~Copyable {
         unsealedTime: first, aheadTime: first, upcoming: 0)
     }
     record.pointee.settings = settingsAtLaunch(device, at: .start)
-    planFirstTrigger(device, phase: phase, &sink)
-    scheduleRestarts(device, &sink)
-    if plan.pointee.hasWorld { startWorld(device, &sink) }
+    planFirstTrigger(device, phase: phase, sink)
+    scheduleRestarts(device, sink)
+    if plan.pointee.hasWorld { startWorld(device, sink) }
   }
 }
 

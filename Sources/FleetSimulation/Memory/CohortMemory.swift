@@ -1,6 +1,7 @@
 import FleetMetrics
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 import UploadRetry
 
 /// What the shards of one cohort need. The sizes are those of the types that `DeviceShard`, `Room` and `Outbox` are made of.
@@ -94,7 +95,7 @@ struct CohortMemory {
   private var batches: Amount {
     let record = Double(MemoryLayout<BatchRecord>.stride)
     let state =
-      (plan.isRebatch ? 0 : Double(MemoryLayout<PackedRetryState>.stride))
+      (plan.client.isRebatch ? 0 : Double(MemoryLayout<PackedRetryState>.stride))
       + (plan.deduplicationWindow >= 0 ? Double(MemoryLayout<Int64>.stride) : 0)
     // Each device has a record of its own, used or not; others' come on top.
     let more = max(0, held.expected - devices)
@@ -108,7 +109,7 @@ struct CohortMemory {
 
   /// Blocks of the sizes that a device's heap grows through: those it has left are no use to devices that grow alike.
   private var waitingBatches: Amount {
-    if plan.isRebatch { return Amount(0) }
+    if plan.client.isRebatch { return Amount(0) }
     let entry = Double(MemoryLayout<WaitingHeaps.Entry>.stride)
     // Not all of a device's batches wait at once: some are due, one is under way.
     let mean = forecast.seconds > 0 ? held.expected / devices : 0
@@ -183,7 +184,7 @@ struct CohortMemory {
 
   /// A wake-up that another has taken the place of stays until its time.
   private var wakeUps: Amount {
-    guard plan.wakesByTimer else { return Amount(0) }
+    guard plan.client.wakesByTimer else { return Amount(0) }
     let loops = 2 * (longestWait * (1 / max(interval, 1e-3) + rate) + 2)
     return Amount(min(devices, held.expected), atMost: devices * loops)
   }

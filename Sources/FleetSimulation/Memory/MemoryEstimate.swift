@@ -1,4 +1,5 @@
 import SimulationKernel
+import UploadPipeline
 
 /// What a run of a scenario will need of memory at its peak, before it is run.
 ///

@@ -1,5 +1,6 @@
 import SimulationKernel
 import UploadGating
+import UploadPipeline
 
 /// `gates`: parts that stand between a cohort's upload loop and the network, on top of its client's.
 extension ScenarioDecoder {
@@ -154,7 +155,10 @@ extension ScenarioDecoder {
 
   private mutating func throttle(_ node: PositionedValue, _ path: String, _ gates: inout ClientGates) {
     gates.throttle = part(node, path, ScenarioSchema.throttle) { decoder, node, path in
-      gates.throttlePause = decoder.time("pause", of: node, path, default: gates.throttlePause)
+      gates.throttlePause =
+        decoder.time(
+          "pause", of: node, path, default: Span(microseconds: gates.throttlePause)
+        ).microseconds
       return AdaptiveThrottle(
         factor: node["k"].flatMap { decoder.factor($0, decoder.join(path, "k")) } ?? 2_000,
         window: decoder.time("window", of: node, path, default: .minutes(2)).microseconds)

@@ -1,5 +1,6 @@
 import SimulationKernel
 import UploadGating
+import UploadPipeline
 
 extension ClientGates {
   /// As `ScenarioDecoder.gates` reads it, every part written out.
@@ -27,7 +28,7 @@ extension ClientGates {
         throttle.map {
           .members([
             ("k", .number(Units.thousandths(Int64($0.factor)))), ("window", .time($0.window)),
-            ("pause", .span(throttlePause)),
+            ("pause", .span(Span(microseconds: throttlePause))),
           ])
         } ?? .null
       ),

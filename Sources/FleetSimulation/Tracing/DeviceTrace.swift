@@ -1,4 +1,5 @@
 import FleetMetrics
+import UploadPipeline
 import UploadRetry
 
 /// Everything that happened to one device in a run, in order.

@@ -1,5 +1,6 @@
 import FleetMetrics
 import SimulationKernel
+import UploadPipeline
 import UploadRetry
 
 /// Collects what happens to the one traced device.
@@ -18,7 +19,7 @@ extension DeviceShard {
   @inline(never)
   mutating func note(_ kind: DeviceTrace.Kind, _ device: UInt32, at now: Instant) {
     let record = self[device]
-    let queued = Int(heldEvents(device))
+    let queued = Int(heldEvents(of: device))
     tracer?.append(
       DeviceTrace.Event(
         time: now.microseconds, kind: kind, queuedEvents: queued,
@@ -32,7 +33,7 @@ extension DeviceShard {
     .sent(
       batch: Int(batches[batch].firstOrdinal), events: Int(batches[batch].events),
       attempt: batches[batch].attempts == .max ? 2 : Int(batches[batch].attempts) + 1,
-      retryCount: plan.pointee.policy.headerValue(retryCount).map(Int.init))
+      retryCount: options.pointee.policy.headerValue(retryCount).map(Int.init))
   }
 
   /// A batch that has left the queue; its record still tells which it was.

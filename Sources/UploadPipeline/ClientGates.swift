@@ -1,4 +1,3 @@
-import SimulationKernel
 import UploadGating
 
 /// What stands between a device's upload loop and the network, beside the client's retry state: parts of `UploadGating`, any
@@ -24,8 +23,8 @@ public struct ClientGates: Sendable, Hashable {
   public var retryBudget: RetryBudget?
   /// Rejections at the client, by the server's acceptance lately.
   public var throttle: AdaptiveThrottle?
-  /// How long a rejected upload is held.
-  public var throttlePause = Span.seconds(1)
+  /// How long a rejected upload is held, microseconds.
+  public var throttlePause: Int64 = 1_000_000
   /// O5: uploads at once and events in a batch, both within what the cohort allows.
   public var controller: BackpressureController?
   /// O4: an upload whose outcome is unknown is asked for before it is sent again, which takes a request of its own.
@@ -48,18 +47,18 @@ public struct ClientGates: Sendable, Hashable {
 extension ClientGates {
   /// Where each part's state lies in a device's row of the gate table; 0 stands for "not there", as the row begins with what
   /// every gated device has.
-  struct Layout {
-    var rateLog = 0
-    var breaker = 0
-    var failureWindow = 0
-    var projectDelay = 0
-    var budget = 0
-    var throttle = 0
-    var controller = 0
+  public struct Layout: Sendable {
+    public var rateLog = 0
+    public var breaker = 0
+    public var failureWindow = 0
+    public var projectDelay = 0
+    public var budget = 0
+    public var throttle = 0
+    public var controller = 0
     /// Bytes of a row.
-    private(set) var stride: Int
+    public private(set) var stride: Int
 
-    init(_ gates: ClientGates) {
+    public init(_ gates: ClientGates) {
       stride = MemoryLayout<GateHold>.stride
       func take(_ bytes: Int?) -> Int {
         guard let bytes else { return 0 }
@@ -82,22 +81,33 @@ extension ClientGates {
 }
 
 /// What a gated device remembers of the hold that its loop met last.
+@usableFromInline
 struct GateHold: BitwiseCopyable {
   /// When it is worth while to look again, microseconds; 0: nothing is held, `.max`: not before the next trigger.
-  var until: Int64 = 0
-  var flags: Flags = []
+  @usableFromInline var until: Int64 = 0
+  @usableFromInline var flags: Flags = []
 
+  @usableFromInline
+  init(until: Int64 = 0, flags: Flags = []) {
+    self.until = until
+    self.flags = flags
+  }
+
+  @usableFromInline
   struct Flags: OptionSet, BitwiseCopyable {
-    var rawValue: UInt32
+    @usableFromInline var rawValue: UInt32
+
+    @usableFromInline init(rawValue: UInt32) { self.rawValue = rawValue }
+
     /// A wake-up comes at `until` whatever `RetryWakeUp` says.
-    static let wakes = Flags(rawValue: 1)
+    @usableFromInline static var wakes: Flags { Flags(rawValue: 1) }
     /// The wake-up goes on with the held run instead of starting one.
-    static let resumes = Flags(rawValue: 2)
+    @usableFromInline static var resumes: Flags { Flags(rawValue: 2) }
     /// The held run was started by a trigger.
-    static let byTrigger = Flags(rawValue: 4)
+    @usableFromInline static var byTrigger: Flags { Flags(rawValue: 4) }
     /// The held run has not begun (T2).
-    static let fromStart = Flags(rawValue: 8)
+    @usableFromInline static var fromStart: Flags { Flags(rawValue: 8) }
     /// One batch is held while the loop goes on with others.
-    static let skips = Flags(rawValue: 16)
+    @usableFromInline static var skips: Flags { Flags(rawValue: 16) }
   }
 }

@@ -1,0 +1,240 @@
+import FleetMetrics
+import SimulationKernel
+import TAPIModel
+import UploadPipeline
+import UploadRetry
+
+/// A shard's devices are clients: their memory is the shard's flat rows, their requests go to the outbox. What a client decides is in
+/// `UploadPipeline`, nothing of it here.
+extension DeviceShard: UploadClientHost {
+  package typealias Sink = UnsafeMutablePointer<Outbox>
+
+  // MARK: The client
+
+  @inline(__always)
+  package var options: UnsafePointer<ClientOptions> {
+    UnsafeRawPointer(plan).assumingMemoryBound(to: ClientOptions.self)
+  }
+
+  @inline(__always)
+  package func state(of client: UInt32) -> UnsafeMutablePointer<ClientState> { devices.client(client) }
+
+  @inline(__always)
+  package func gateRow(of client: UInt32) -> UnsafeMutableRawPointer {
+    gates.unsafelyUnwrapped + Int(truncatingIfNeeded: client) &* options.pointee.gateLayout.stride
+  }
+
+  @inline(__always)
+  package func uploads(of client: UInt32) -> UInt32 {
+    if let loops { return loops[Int(truncatingIfNeeded: client)].inFlight }
+    return self[client].pointee.flags.contains(.uploading) ? 1 : 0
+  }
+
+  @inline(__always)
+  func setUploads(_ n: UInt32, of client: UInt32) {
+    if let loops {
+      loops[Int(truncatingIfNeeded: client)].inFlight = n
+    } else if n == 0 {
+      self[client].pointee.flags.remove(.uploading)
+    } else {
+      self[client].pointee.flags.insert(.uploading)
+    }
+  }
+
+  @inline(__always)
+  package func cursor(of client: UInt32, behind ordinal: UInt32) -> UInt32 {
+    if let loops { return loops[Int(truncatingIfNeeded: client)].cursor }
+    return ordinal &+ 1
+  }
+
+  @inline(__always)
+  package func setCursor(_ cursor: UInt32, of client: UInt32) {
+    if let loops { loops[Int(truncatingIfNeeded: client)].cursor = cursor }
+  }
+
+  @inline(__always)
+  package func startLoop(of client: UInt32, cursor: UInt32, end: UInt32) {
+    guard let loops else { return }
+    let loop = loops + Int(truncatingIfNeeded: client)
+    loop.pointee.loopEnd = end
+    loop.pointee.cursor = cursor
+    loop.pointee.passed = 0
+  }
+
+  @inline(__always)
+  package func nextOrdinal(of client: UInt32) -> UInt32 { self[client].pointee.nextOrdinal }
+
+  // MARK: The queue
+
+  @inline(__always)
+  package func oldest(of client: UInt32) -> UInt32 { self[client].pointee.oldest }
+  @inline(__always)
+  package func newest(of client: UInt32) -> UInt32 { self[client].pointee.newest }
+  @inline(__always)
+  package func newer(than batch: UInt32) -> UInt32 { batches[batch].newer }
+  @inline(__always)
+  package func firstOrdinal(of batch: UInt32) -> UInt32 { batches[batch].firstOrdinal }
+  @inline(__always)
+  package func events(of batch: UInt32) -> UInt32 { UInt32(batches[batch].events) }
+  @inline(__always)
+  package func queuedAt(_ batch: UInt32) -> Int64 { batches[batch].firstTime }
+  @inline(__always)
+  package func isUploading(_ batch: UInt32) -> Bool { batches[batch].flags.contains(.inFlight) }
+  @inline(__always)
+  package func hasBeenSent(_ batch: UInt32) -> Bool { batches[batch].attempts > 0 }
+  @inline(__always)
+  package func hasUnknownOutcome(_ batch: UInt32) -> Bool { batches[batch].flags.contains(.unknownOutcome) }
+
+  @inline(__always)
+  package func retryState(of batch: UInt32, _ client: UInt32) -> BatchRetryState {
+    options.pointee.isRebatch ? self[client].pointee.clientRetry : batches.retryState(batch)
+  }
+
+  @inline(__always)
+  package func setRetryState(_ state: BatchRetryState, of batch: UInt32, _ client: UInt32) {
+    if options.pointee.isRebatch {
+      self[client].pointee.clientRetry = state
+    } else {
+      batches.setRetryState(state, batch)
+    }
+  }
+
+  @inline(__always)
+  package func setWaitsForTrigger(_ waits: Bool, _ batch: UInt32) {
+    if waits {
+      batches[batch].flags.insert(.atTriggersOnly)
+    } else {
+      batches[batch].flags.remove(.atTriggersOnly)
+    }
+  }
+
+  package mutating func split(_ batch: UInt32, _ client: UInt32, at now: Int64) -> Bool {
+    split(batch, client, at: Instant(microseconds: now))
+  }
+
+  // MARK: What it does
+
+  @inline(__always)
+  package mutating func send(
+    _ batch: UInt32, _ client: UInt32, retryCount: UInt16, asQuery: Bool, at now: Int64,
+    _ sink: UnsafeMutablePointer<Outbox>
+  ) {
+    if isTraced(client) {
+      note(tracedSend(batch, retryCount), client, at: Instant(microseconds: now))
+    }
+    transmit(
+      batch, client, retryCount: retryCount, asQuery: asQuery, at: Instant(microseconds: now), sink)
+  }
+
+  package mutating func endUpload(
+    _ batch: UInt32, _ response: UploadResponse, _ client: UInt32, at now: Int64
+  ) {
+    let now = Instant(microseconds: now)
+    batches[batch].flags.remove(.inFlight)
+    setUploads(uploads(of: client) &- 1, of: client)
+    count(-1, .inFlightChange, at: now)
+    if isTraced(client) {
+      note(
+        .answered(
+          batch: Int(batches[batch].firstOrdinal), attempt: Int(batches[batch].attempts), response), client,
+        at: now)
+    }
+    if options.pointee.gates.reconciles {
+      batches[batch].attempts = StatusQuery.number(batches[batch].attempts)
+    }
+  }
+
+  @inline(__always)
+  package mutating func settle(_ batch: UInt32, _ client: UInt32, at now: Int64) {
+    settle(batch, client, at: Instant(microseconds: now))
+  }
+
+  package mutating func giveUp(_ batch: UInt32, _ loss: ClientLoss, _ client: UInt32, at now: Int64) {
+    let counter: DeviceCounter
+    switch loss {
+    case .limit(let reason): counter = plan.pointee.blocksGivenUp ? .blockedEvents : DeviceCounter(reason)
+    case .refused: counter = .refusedByGate
+    case .overflow:
+      counter = .droppedByOverflow
+      if batches[batch].flags.contains(.waiting) {
+        self[client].pointee.flags.insert(.hasStaleEntries)
+      } else {
+        removeReady(batch, client)
+      }
+    }
+    drop(batch, counter, client, at: Instant(microseconds: now))
+  }
+
+  @inline(__always)
+  package mutating func wake(_ client: UInt32, at due: Int64, _ sink: UnsafeMutablePointer<Outbox>) {
+    let record = self[client]
+    if record.pointee.wakes(at: due) { return }
+    record.pointee.planWakeUp(at: due)
+    if due < plan.pointee.end { sink.pointee.schedule(wakeUp: client, at: Instant(microseconds: due)) }
+  }
+
+  @inline(__always)
+  package func draws(for batch: UInt32, failures: UInt16, _ client: UInt32) -> LaterJitter {
+    LaterJitter(
+      key: key(of: client),
+      name: UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: failures))
+  }
+
+  package func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64 {
+    var name = key(of: client).child(RandomPurpose.gates).child(
+      UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
+    if let now { name = name.child(UInt64(bitPattern: now)) }
+    var random = RandomStream(name)
+    return random.next()
+  }
+
+  // MARK: Who listens
+
+  @inline(__always)
+  package mutating func count(_ n: Int64, _ what: ClientCount, _ client: UInt32, at now: Int64) {
+    let counter: DeviceCounter =
+      switch what {
+      case .resting: .devicesWaitingChange
+      case .heldLoops: .heldLoops
+      case .throttledRequests: .throttledRequests
+      case .breakerOpenings: .breakerOpenings
+      case .breakerOpenMicroseconds: .breakerOpenMicroseconds
+      case .credentialRefreshes: .credentialRefreshes
+      }
+    count(n, counter, at: Instant(microseconds: now))
+  }
+
+  @inline(__always)
+  package func isObserved(_ client: UInt32) -> Bool { isTraced(client) }
+
+  package mutating func observe(_ event: ClientEvent, _ client: UInt32, at now: Int64) {
+    let kind: DeviceTrace.Kind =
+      switch event {
+      case .heldBack: .heldBack
+      case .heldBackOffline: .heldBackOffline
+      case .heldByGate(let until): .heldByGate(until: until)
+      case .alreadyUploading(let joins): .alreadyUploading(joins: joins)
+      case .decided(let batch, let outcome): .decided(batch: Int(batch), outcome)
+      case .stateReset: .stateReset
+      }
+    note(kind, client, at: Instant(microseconds: now))
+  }
+
+  package mutating func report(_ bug: String, _ client: UInt32, at now: Int64) {
+    note(bug, client, at: Instant(microseconds: now))
+  }
+}
+
+/// The word of one retry's jitter, made only if it is asked for. It is named by (device, batch, retry ordinal), so that it moves
+/// no other draw.
+package struct LaterJitter: RandomNumberGenerator {
+  /// Of the device.
+  let key: RandomKey
+  let name: UInt64
+
+  @inline(__always)
+  package mutating func next() -> UInt64 {
+    var stream = RandomStream(key.child(RandomPurpose.jitter).child(name))
+    return stream.next()
+  }
+}

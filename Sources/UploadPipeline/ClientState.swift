@@ -1,0 +1,44 @@
+import UploadGating
+import UploadRetry
+
+/// What a client knows of itself beside its queue: 12 bytes, kept wherever its host keeps it. All zeros is a client that has just
+/// been installed.
+@frozen
+public struct ClientState: BitwiseCopyable, Sendable {
+  /// Until when nothing leaves (S16).
+  public var gate: UploadGate
+  /// The global counter (S2).
+  public var pipeline: PipelineRetryState
+  /// Where its upload loop is.
+  public var flags: ClientFlags
+
+  /// READY, nothing counted, no loop.
+  @inlinable
+  public init() {
+    gate = UploadGate()
+    pipeline = PipelineRetryState()
+    flags = []
+  }
+}
+
+/// Where a client's upload loop is. Bits without a name here are the host's own.
+@frozen
+public struct ClientFlags: OptionSet, BitwiseCopyable, Sendable {
+  public var rawValue: UInt16
+
+  @inlinable
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// An upload loop runs, or waits for its last answers.
+  @inlinable public static var looping: ClientFlags { ClientFlags(rawValue: 1) }
+  /// The loop has ended early (a 429) and sends nothing more.
+  @inlinable public static var draining: ClientFlags { ClientFlags(rawValue: 2) }
+  /// The loop was started by a trigger, not by a wake-up.
+  @inlinable public static var byTrigger: ClientFlags { ClientFlags(rawValue: 4) }
+  /// No loop runs, and batches are held.
+  @inlinable public static var resting: ClientFlags { ClientFlags(rawValue: 8) }
+  /// An upload of the running loop has failed.
+  @inlinable public static var loopHadFailure: ClientFlags { ClientFlags(rawValue: 64) }
+  /// Without a network: nothing leaves (D7).
+  @inlinable public static var offline: ClientFlags { ClientFlags(rawValue: 2_048) }
+}

@@ -1,0 +1,191 @@
+import UploadGating
+import UploadRetry
+
+/// What the end of an upload does: the machine decides, the client does it.
+extension UploadClientHost where Self: ~Copyable {
+  /// 2xx.
+  ///
+  /// - Parameter isOnly: the batch is all that the client holds, and nobody observes: the caller settles it and ends the loop.
+  @inlinable
+  @inline(__always)
+  public mutating func succeed(
+    _ batch: UInt32, _ client: UInt32, isOnly: Bool, at now: Int64, _ sink: Sink
+  ) {
+    if options.pointee.keepsGates { gatesHear(status: 200, of: batch, client, at: now) }
+    if !isOnly { endUpload(batch, .status(200, retryAfter: nil), client, at: now) }
+    let outcome = hearSuccess(batch, client, at: now)
+    if !isOnly { goOn(batch, outcome, client, at: now, sink) }
+  }
+
+  /// What a 2xx does to the client's state; its queue and its loop are the caller's.
+  @inlinable
+  @inline(__always)
+  @discardableResult
+  public mutating func hearSuccess(_ batch: UInt32, _ client: UInt32, at now: Int64) -> RetryOutcome {
+    let state = state(of: client)
+    let otherFailed = state.pointee.flags.contains(.loopHadFailure)
+    var draws = NoDraws()
+    var record = options.pointee.isRebatch ? retryState(of: batch, client) : BatchRetryState()
+    let outcome = machine(of: client)._withUnsafeGuaranteedRef {
+      $0.afterResponse(
+        .status(200, retryAfter: nil), batch: &record, pipeline: &state.pointee.pipeline, now: now,
+        otherBatchOfFlushFailed: otherFailed, random: &draws)
+    }
+    if options.pointee.isRebatch { setRetryState(record, of: batch, client) }
+    if options.pointee.policy.endsWait(otherBatchOfFlushFailed: otherFailed) { state.pointee.gate.reset() }
+    return outcome
+  }
+
+  /// A batch has been delivered, and the loop goes on with others.
+  @inlinable
+  @inline(never)
+  mutating func goOn(
+    _ batch: UInt32, _ outcome: RetryOutcome, _ client: UInt32, at now: Int64, _ sink: Sink
+  ) {
+    let ordinal = firstOrdinal(of: batch)
+    settle(batch, client, at: now)
+    if isObserved(client) { observe(.decided(batch: ordinal, outcome), client, at: now) }
+    continueLoop(client, from: cursor(of: client, behind: ordinal), at: now, sink)
+  }
+
+  /// Any other end of an upload.
+  @inlinable
+  @inline(never)
+  public mutating func fail(
+    _ response: UploadResponse, _ batch: UInt32, _ client: UInt32, at now: Int64, _ sink: Sink
+  ) {
+    endUpload(batch, response, client, at: now)
+    if options.pointee.keepsGates { gatesHear(response, of: batch, client, at: now) }
+    let ordinal = firstOrdinal(of: batch)
+    if options.pointee.splitsOn413, case .status(413, _) = response, split(batch, client, at: now) {
+      continueLoop(client, from: cursor(of: client, behind: ordinal), at: now, sink)
+      return
+    }
+    conclude(decide(response, batch, client, at: now), batch, client, at: now, sink)
+  }
+
+  /// What the machine says of an upload that has failed.
+  @inlinable
+  @inline(__always)
+  public mutating func decide(
+    _ response: UploadResponse, _ batch: UInt32, _ client: UInt32, at now: Int64
+  ) -> RetryOutcome {
+    let state = state(of: client)
+    var record = retryState(of: batch, client)
+    var draws = draws(for: batch, failures: record.failureCount, client)
+    let failed = state.pointee.flags.contains(.loopHadFailure)
+    let outcome = machine(of: client)._withUnsafeGuaranteedRef {
+      $0.afterResponse(
+        response, batch: &record, pipeline: &state.pointee.pipeline, now: now,
+        otherBatchOfFlushFailed: failed, random: &draws)
+    }
+    setRetryState(record, of: batch, client)
+    return outcome
+  }
+
+  /// The client does what the machine said of an upload that has failed.
+  @inlinable
+  @inline(never)
+  public mutating func conclude(
+    _ outcome: RetryOutcome, _ batch: UInt32, _ client: UInt32, at now: Int64, _ sink: Sink
+  ) {
+    let state = state(of: client)
+    let ordinal = firstOrdinal(of: batch)
+    if outcome != .delivered { state.pointee.flags.insert(.loopHadFailure) }
+    switch outcome {
+    case .delivered:
+      if options.pointee.policy.endsWait(
+        otherBatchOfFlushFailed: state.pointee.flags.contains(.loopHadFailure))
+      {
+        state.pointee.gate.reset()
+      }
+      settle(batch, client, at: now)
+    case .retry(let time):
+      if options.pointee.isRebatch {
+        // One retry record for the client: its wait is the whole client's.
+        pause(client, until: time, .backoff, at: now)
+        putBack(batch, client)
+      } else {
+        putOff(batch, until: time, client)
+      }
+    case .pause(let time):
+      pause(client, until: time, .rateLimit, at: now)
+      putBack(batch, client)
+    case .backOff(let time):
+      pause(client, until: time, .backoff, at: now)
+      putBack(batch, client)
+    case .retryAtNextTrigger:
+      setWaitsForTrigger(true, batch)
+      putBack(batch, client)
+    case .refreshCredentials:
+      count(1, .credentialRefreshes, client, at: now)
+      let time = now &+ options.pointee.credentialRefresh
+      if options.pointee.isRebatch {
+        pause(client, until: time, .backoff, at: now)
+        putBack(batch, client)
+      } else {
+        // O9: the batch is due when the credentials are there.
+        var record = retryState(of: batch, client)
+        record.retryAt = time
+        setRetryState(record, of: batch, client)
+        putOff(batch, until: time, client)
+      }
+    case .drop(let reason):
+      giveUp(batch, .limit(reason), client, at: now)
+    }
+    if isObserved(client) { observe(.decided(batch: ordinal, outcome), client, at: now) }
+    continueLoop(client, from: cursor(of: client, behind: ordinal), at: now, sink)
+  }
+
+  /// The pipeline waits, and the running loop ends. The gate alone owns a wait of the client: by its rule it may be shorter
+  /// than the one just drawn.
+  @inlinable
+  @inline(__always)
+  public mutating func pause(
+    _ client: UInt32, until time: Int64, _ kind: UploadGate.WaitKind, at now: Int64
+  ) {
+    let rule: UploadGate.WaitRule =
+      switch options.pointee.policy.twoWaits {
+      case .laterReplaces: .laterReplaces
+      case .shorterWinsRateLimitBeatsBackoff: .shorterWinsRateLimitBeatsBackoff
+      }
+    let state = state(of: client)
+    state.pointee.gate.pause(until: time, kind: kind, rule: rule, now: now)
+    state.pointee.flags.insert(.draining)
+  }
+
+  // MARK: Questions (O4)
+
+  /// The answer to the question whether an upload of unknown outcome was applied. Applied: as if the upload had been answered.
+  /// Not applied: the upload leaves at once, if nothing holds it; otherwise it is asked for again when it is due.
+  @inlinable
+  @inline(never)
+  public mutating func hear(
+    wasApplied: Bool, _ batch: UInt32, _ client: UInt32, at now: Int64, _ sink: Sink
+  ) {
+    if wasApplied {
+      succeed(batch, client, isOnly: false, at: now, sink)
+      return
+    }
+    endUpload(batch, .status(200, retryAfter: nil), client, at: now)
+    gatesHear(status: 200, of: batch, client, at: now)
+    let state = state(of: client)
+    let ordinal = firstOrdinal(of: batch)
+    if !state.pointee.flags.contains(.draining), state.pointee.gate.isReady(at: now),
+      gatesSay(client, at: now) == .allowed, gatesLetLeave(batch, client, at: now) == .leaves
+    {
+      let count = retryState(of: batch, client).failureCount
+      send(batch, client, retryCount: count, asQuery: false, at: now, sink)
+    } else {
+      putBack(batch, client)
+    }
+    continueLoop(client, from: cursor(of: client, behind: ordinal), at: now, sink)
+  }
+}
+
+/// A success draws nothing.
+@usableFromInline
+struct NoDraws: RandomNumberGenerator {
+  @usableFromInline init() {}
+  @usableFromInline mutating func next() -> UInt64 { 0 }
+}

@@ -1,0 +1,163 @@
+import UploadGating
+import UploadRetry
+
+/// What a client runs on: memory for its queue, a way to send, and ears for what it does. The client itself, which is everything
+/// between "events come in" and "a request leaves", is in the extensions of this protocol, once:
+/// - `UploadLoop`: what a trigger or a wake-up starts, and in which order the loop asks (S3, S16, S17);
+/// - `UploadAnswers`: what the end of an upload does;
+/// - `UploadGates`: what stands between the loop and the network (`ClientGates`);
+/// - `UploadSealing`: how events become batches, and which go when there are too many;
+/// - `UploadRestart`: what a client knows after its process has ended (S18).
+///
+/// A host keeps one client or millions: `client` is its place in the host's memory. Batches have numbers of the host's choice but 0,
+/// which stands for none; a batch is a range of events, which are numbered per client in the order of their creation. Times are
+/// microseconds on one clock. Everything is specialised for the host: a fleet of a million devices keeps flat rows, an app an array
+/// (`UploadClient`).
+public protocol UploadClientHost: ~Copyable {
+  /// Where requests and wake-ups go.
+  associatedtype Sink
+  /// Random words for one retry's jitter.
+  associatedtype Draws: RandomNumberGenerator
+
+  // MARK: The client
+
+  /// What all clients of this host are; the address stays.
+  var options: UnsafePointer<ClientOptions> { get }
+  /// The decisions that a client's Settings lead to.
+  func machine(of client: UInt32) -> Unmanaged<RetryStateMachine>
+  func state(of client: UInt32) -> UnsafeMutablePointer<ClientState>
+  /// The parts of `ClientGates`, laid out by `ClientOptions.gateLayout`; asked for with gates only.
+  func gateRow(of client: UInt32) -> UnsafeMutableRawPointer
+  /// Uploads under way.
+  func uploads(of client: UInt32) -> UInt32
+  /// The running loop goes on with batches from this event number on. A client with one upload at a time may keep none: it goes
+  /// on behind event `ordinal`, the batch whose upload has ended.
+  func cursor(of client: UInt32, behind ordinal: UInt32) -> UInt32
+  func setCursor(_ cursor: UInt32, of client: UInt32)
+  /// A loop starts: it passes over batches from `end` on.
+  func startLoop(of client: UInt32, cursor: UInt32, end: UInt32)
+  /// The number that the next event will have.
+  func nextOrdinal(of client: UInt32) -> UInt32
+
+  // MARK: The queue
+
+  /// The batch with the oldest events; 0: the client holds none.
+  func oldest(of client: UInt32) -> UInt32
+  /// The one with the newest.
+  func newest(of client: UInt32) -> UInt32
+  /// The batch behind one; 0: there is none.
+  func newer(than batch: UInt32) -> UInt32
+  func firstOrdinal(of batch: UInt32) -> UInt32
+  func events(of batch: UInt32) -> UInt32
+  /// When its first event was created.
+  func queuedAt(_ batch: UInt32) -> Int64
+  func isUploading(_ batch: UInt32) -> Bool
+  /// How often it has been sent.
+  func hasBeenSent(_ batch: UInt32) -> Bool
+  /// Whether some upload of it ended without an answer.
+  func hasUnknownOutcome(_ batch: UInt32) -> Bool
+  /// All events that have become batches and have not left.
+  func heldEvents(of client: UInt32) -> UInt32
+  /// *files*: the batch's own record. *rebatch*: the client's.
+  func retryState(of batch: UInt32, _ client: UInt32) -> BatchRetryState
+  func setRetryState(_ state: BatchRetryState, of batch: UInt32, _ client: UInt32)
+  /// The first batch from event number `cursor` on that is due and not under way, taken out of the due ones; 0: none.
+  mutating func takeNextDue(_ client: UInt32, from cursor: UInt32, at now: Int64) -> UInt32
+  /// It is due, in its place by age.
+  mutating func putBack(_ batch: UInt32, _ client: UInt32)
+  /// It is due, behind all that are.
+  mutating func putLast(_ batch: UInt32, _ client: UInt32)
+  /// It is due at a time to come.
+  mutating func putOff(_ batch: UInt32, until due: Int64, _ client: UInt32)
+  /// Whether it is due at triggers only, not at wake-ups (S15).
+  func setWaitsForTrigger(_ waits: Bool, _ batch: UInt32)
+  /// How many batches a loop over all of them would find due.
+  mutating func countDue(_ client: UInt32, byTrigger: Bool, at now: Int64) -> Int
+  /// Whether a batch is due that a wake-up may take.
+  mutating func hasDue(_ client: UInt32) -> Bool
+  /// When the first of the batches that are put off is due; nil: there is none.
+  mutating func firstDue(_ client: UInt32) -> Int64?
+  /// No batch is due or put off any more; each is told anew.
+  mutating func forgetDueTimes(_ client: UInt32)
+  /// When a batch that is put off is due; 0: it is not put off. For snapshots; may take long.
+  func dueTimes(of client: UInt32) -> [UInt32: Int64]
+
+  /// Becomes the newest batch.
+  mutating func append(
+    _ events: UInt32, firstOrdinal: UInt32, firstTime: Int64, _ client: UInt32, at now: Int64)
+  /// When the event `n` behind event `ordinal`, created at `time`, was created.
+  mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: UInt32) -> (Int64, UInt32)
+  /// *rebatch*: the newest batch gets more events.
+  mutating func extend(_ batch: UInt32, by n: UInt32, _ client: UInt32)
+  /// *rebatch*: batches are cut anew, with so many events each at most. No upload is under way.
+  mutating func rechunk(_ client: UInt32, atMost maximum: UInt32, at now: Int64)
+  /// *rebatch*: the oldest events of a batch are lost for want of room.
+  mutating func trimForOverflow(_ batch: UInt32, by n: UInt32, _ client: UInt32, at now: Int64)
+  /// 413: a batch becomes two, both due; false: it can't.
+  mutating func split(_ batch: UInt32, _ client: UInt32, at now: Int64) -> Bool
+
+  // MARK: What it does
+
+  /// A request leaves. `asQuery`: it asks whether the batch was applied (O4).
+  mutating func send(
+    _ batch: UInt32, _ client: UInt32, retryCount: UInt16, asQuery: Bool, at now: Int64, _ sink: Sink)
+  /// An upload is over, however it ended.
+  mutating func endUpload(_ batch: UInt32, _ response: UploadResponse, _ client: UInt32, at now: Int64)
+  /// The batch leaves the queue: delivered.
+  mutating func settle(_ batch: UInt32, _ client: UInt32, at now: Int64)
+  /// The batch leaves the queue: given up.
+  mutating func giveUp(_ batch: UInt32, _ loss: ClientLoss, _ client: UInt32, at now: Int64)
+  /// The client asks to be woken at `due`; an earlier wish is forgotten.
+  mutating func wake(_ client: UInt32, at due: Int64, _ sink: Sink)
+  /// Draws for a batch's retry, named by how often it has failed.
+  func draws(for batch: UInt32, failures: UInt16, _ client: UInt32) -> Draws
+  /// A word for a gate's decision about a batch's latest attempt; of several at one attempt `now` tells which.
+  func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64
+
+  // MARK: Who listens
+
+  mutating func count(_ n: Int64, _ count: ClientCount, _ client: UInt32, at now: Int64)
+  /// Whether anybody hears `observe`.
+  func isObserved(_ client: UInt32) -> Bool
+  mutating func observe(_ event: ClientEvent, _ client: UInt32, at now: Int64)
+  /// A batch that must not have come up: a bug of the host.
+  mutating func report(_ bug: String, _ client: UInt32, at now: Int64)
+}
+
+/// How a batch is given up.
+@frozen
+public enum ClientLoss: Sendable, Hashable {
+  /// By the retry machine: lost, or blocked (`RetryPolicy.givenUp`).
+  case limit(DropReason)
+  /// The queue was full.
+  case overflow
+  /// A gate refused it (`ClientGates.refusesWhileBlocked`).
+  case refused
+}
+
+/// What a client does that somebody may want to count.
+@frozen
+public enum ClientCount: Sendable {
+  /// Clients that rest with batches: up and down.
+  case resting
+  /// A loop that a gate held.
+  case heldLoops
+  case throttledRequests
+  case breakerOpenings, breakerOpenMicroseconds
+  case credentialRefreshes
+}
+
+/// A step of a client, for a log (S20). A batch is named by the number of its first event.
+@frozen
+public enum ClientEvent: Sendable {
+  /// The gate was closed (S16), or there is no network: nothing leaves.
+  case heldBack, heldBackOffline
+  /// A gate of `ClientGates` holds an upload back, until this time or, with nil, until a trigger tries again.
+  case heldByGate(until: Int64?)
+  /// A loop runs already; whether it goes on with what is new.
+  case alreadyUploading(joins: Bool)
+  /// What the client makes of an answer.
+  case decided(batch: UInt32, RetryOutcome)
+  /// A limit was reached that makes the whole client start afresh.
+  case stateReset
+}

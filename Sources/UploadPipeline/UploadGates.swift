@@ -1,0 +1,287 @@
+import UploadGating
+import UploadRetry
+
+/// Gates between the upload loop and the network (`ClientGates`): whether a run may start, whether an upload may leave, and
+/// what came back. Only clients with `ClientOptions.keepsGates` come here.
+extension UploadClientHost where Self: ~Copyable {
+  /// A part's state in a client's row.
+  @inlinable
+  @inline(__always)
+  func part<State>(_ place: Int, _ client: UInt32, as _: State.Type) -> UnsafeMutablePointer<State> {
+    (gateRow(of: client) + place)
+      .assumingMemoryBound(to: State.self)
+  }
+
+  @inlinable
+  func hold(_ client: UInt32) -> UnsafeMutablePointer<GateHold> {
+    part(0, client, as: GateHold.self)
+  }
+  @inlinable
+  func words(_ place: Int, _ client: UInt32) -> UnsafeMutablePointer<UInt32> {
+    part(place, client, as: UInt32.self)
+  }
+
+  // MARK: Runs
+
+  /// A trigger makes whatever was held before a matter of its own run.
+  @inlinable
+  func forgetHold(_ client: UInt32) { hold(client).pointee = GateHold() }
+
+  /// Whether a run may start. One that goes on where it was held keeps what it was.
+  ///
+  /// - Parameters:
+  ///   - byTrigger: becomes that of a held run.
+  ///   - cursor: becomes where a held run goes on.
+  @inlinable
+  @inline(never)
+  mutating func gatesLetRunStart(
+    _ client: UInt32, byTrigger: inout Bool, cursor: inout UInt32, at now: Int64, _ sink: Sink
+  ) -> Bool {
+    let held = hold(client).pointee
+    forgetHold(client)
+    let resumes = !byTrigger && held.flags.contains(.resumes)
+    if resumes {
+      byTrigger = held.flags.contains(.byTrigger)
+      if !held.flags.contains(.fromStart) { cursor = self.cursor(of: client, behind: 0) }
+    } else if let budget = options.pointee.gates.retryBudget {
+      budget.startRun(&part(options.pointee.gateLayout.budget, client, as: RetryBudget.State.self).pointee)
+    }
+    guard options.pointee.gates.reservesWholeRun, cursor == 0, let gate = options.pointee.gates.rateGate
+    else {
+      return true
+    }
+    let due = min(countDue(client, byTrigger: byTrigger, at: now), gate.first.slots)
+    let log = words(options.pointee.gateLayout.rateLog, client)
+    guard due > 0, let time = gate.earliest(for: due, in: .first, log: log, now: now),
+      time > now
+    else { return true }
+    var flags: GateHold.Flags = [.wakes, .resumes, .fromStart]
+    if byTrigger { flags.insert(.byTrigger) }
+    note(hold: GateHold(until: time, flags: flags), client, at: now)
+    rest(client, at: now, sink)
+    return false
+  }
+
+  @inlinable
+  mutating func note(hold new: GateHold, _ client: UInt32, at now: Int64) {
+    let hold = hold(client)
+    // Of several holds of one run the one that ends first is worth a look.
+    if hold.pointee.until == 0 {
+      hold.pointee = new
+    } else {
+      hold.pointee.until = min(hold.pointee.until, new.until)
+      hold.pointee.flags.formUnion(new.flags)
+    }
+    count(1, .heldLoops, client, at: now)
+    if isObserved(client) {
+      observe(.heldByGate(until: new.until == .max ? nil : new.until), client, at: now)
+    }
+  }
+
+  /// When a held client is to be woken; nil: by the next trigger, or nothing is held.
+  @inlinable
+  func gateWakeUp(_ client: UInt32, at now: Int64) -> (isHeld: Bool, until: Int64?) {
+    let hold = hold(client).pointee
+    if hold.until <= now { return (false, nil) }
+    let wakes = options.pointee.wakesByTimer || hold.flags.contains(.wakes)
+    return (true, wakes && hold.until != .max ? hold.until : nil)
+  }
+
+  /// A loop that is held while it waits for answers goes on when the hold is over.
+  @inlinable
+  mutating func wakeRunningLoop(_ client: UInt32, at now: Int64, _ sink: Sink) {
+    if let until = gateWakeUp(client, at: now).until { wake(client, at: until, sink) }
+  }
+
+  /// Whether a wake-up finds a running loop that was held.
+  @inlinable
+  func isHeldLoop(_ client: UInt32) -> Bool { hold(client).pointee.until != 0 }
+
+  // MARK: Before an upload
+
+  /// Asked for each batch that is due, before anything is decided about the batch itself.
+  @inlinable
+  @inline(never)
+  mutating func gatesSay(_ client: UInt32, at now: Int64) -> GateVerdict {
+    let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
+    let time = now
+    var until: Int64 = 0
+    var flags: GateHold.Flags = .resumes
+    if state(of: client).pointee.flags.contains(.byTrigger) { flags.insert(.byTrigger) }
+    if let window = gates.failureWindow,
+      let end = window.blockedUntil(
+        part(layout.failureWindow, client, as: FailureWindow.State.self).pointee, now: time)
+    {
+      if gates.refusesWhileBlocked { return .refused }
+      until = max(until, end)
+    }
+    if let delay = gates.projectDelay,
+      let end = delay.heldUntil(
+        part(layout.projectDelay, client, as: ProjectDelay.State.self).pointee, now: time)
+    {
+      until = max(until, end)
+    }
+    if let breaker = gates.breaker {
+      switch breaker.permission(words(layout.breaker, client), now: time) {
+      case .allowed, .allowedAsProbe: break
+      case .refused(let end): until = max(until, end)
+      case .refusedWhileProbing:
+        if uploads(of: client) > 0 { return .held }  // An answer goes on with the loop.
+        until = .max
+      }
+    }
+    if until == 0 {
+      if let controller = gates.controller {
+        let state = part(layout.controller, client, as: BackpressureController.State.self)
+        if Int(uploads(of: client)) >= controller.concurrency(state.pointee) { return .held }
+      }
+      if let gate = gates.rateGate,
+        let end = gate.earliest(log: words(layout.rateLog, client), now: time), end > time
+      {
+        until = end
+        flags.insert(.wakes)
+      }
+    }
+    if until == 0 {
+      // What holds a batch back still does.
+      if !hold(client).pointee.flags.contains(.skips) { forgetHold(client) }
+      return .allowed
+    }
+    note(hold: GateHold(until: until, flags: flags), client, at: now)
+    return .held
+  }
+
+  /// Asked for a batch that would be sent now; a grant takes what the gates count.
+  @inlinable
+  @inline(never)
+  mutating func gatesLetLeave(_ batch: UInt32, _ client: UInt32, at now: Int64) -> LeaveVerdict {
+    let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
+    let time = now
+    let isRetry = hasBeenSent(batch)
+    let budget = part(layout.budget, client, as: RetryBudget.State.self)
+    if isRetry, let rule = gates.retryBudget {
+      switch rule.permission(budget.pointee, now: time) {
+      case .allowed: break
+      case .refusedForThisRun, .refused(until: nil):
+        note(hold: GateHold(until: .max, flags: .skips), client, at: now)
+        return .skipped
+      case .refused(let until?):
+        note(hold: GateHold(until: max(until, time + 1), flags: .skips), client, at: now)
+        return .skipped
+      }
+    }
+    if let throttle = gates.throttle {
+      let state = part(layout.throttle, client, as: AdaptiveThrottle.State.self)
+      if throttle.rejects(&state.pointee, now: time, word: gateWord(for: batch, client, at: time)) {
+        count(1, .throttledRequests, client, at: now)
+        var flags: GateHold.Flags = .resumes
+        if self.state(of: client).pointee.flags.contains(.byTrigger) { flags.insert(.byTrigger) }
+        let end = time + gates.throttlePause
+        note(hold: GateHold(until: end, flags: flags), client, at: now)
+        return .held
+      }
+    }
+    if isRetry, let rule = gates.retryBudget { rule.take(&budget.pointee, now: time) }
+    if let breaker = gates.breaker { breaker.take(words(layout.breaker, client), now: time) }
+    if let gate = gates.rateGate { gate.take(log: words(layout.rateLog, client), now: time) }
+    return .leaves
+  }
+
+  /// Events of a batch at most, now.
+  @inlinable
+  @inline(never)
+  func gatedMaximumBatch(_ client: UInt32) -> UInt32 {
+    guard let controller = options.pointee.gates.controller else { return options.pointee.maximumBatchEvents }
+    let state = part(options.pointee.gateLayout.controller, client, as: BackpressureController.State.self)
+    return min(UInt32(controller.batchEvents(state.pointee)), options.pointee.maximumBatchEvents)
+  }
+
+  // MARK: After an upload
+
+  /// What came back, 0 standing for nothing.
+  @inlinable
+  @inline(never)
+  mutating func gatesHear(status: Int, of batch: UInt32, _ client: UInt32, at now: Int64) {
+    let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
+    let time = now
+    let isSuccess = (200...299).contains(status)
+    if let breaker = gates.breaker {
+      let failed = status == 0 || status == 429 || status >= 500
+      let openTime = breaker.record(failed: failed, words(layout.breaker, client), now: time)
+      if openTime > 0 {
+        count(1, .breakerOpenings, client, at: now)
+        count(openTime, .breakerOpenMicroseconds, client, at: now)
+      }
+    }
+    if let window = gates.failureWindow, (400...499).contains(status) {
+      window.recordFailure(
+        &part(layout.failureWindow, client, as: FailureWindow.State.self).pointee, now: time)
+    }
+    if let delay = gates.projectDelay {
+      let state = part(layout.projectDelay, client, as: ProjectDelay.State.self)
+      if isSuccess { delay.recordSuccess(&state.pointee) }
+      if ProjectDelay.counts(status: status) {
+        delay.recordFailure(&state.pointee, now: time, word: gateWord(for: batch, client, at: nil))
+      }
+    }
+    if isSuccess, let budget = gates.retryBudget {
+      budget.recordSuccess(&part(layout.budget, client, as: RetryBudget.State.self).pointee, now: time)
+    }
+    if isSuccess, let throttle = gates.throttle {
+      throttle.recordAccept(
+        &part(layout.throttle, client, as: AdaptiveThrottle.State.self).pointee, now: time)
+    }
+    if let controller = gates.controller {
+      controller.record(
+        BackpressureController.signal(status: status),
+        &part(layout.controller, client, as: BackpressureController.State.self).pointee)
+    }
+  }
+
+  @inlinable
+  @inline(never)
+  mutating func gatesHear(
+    _ response: UploadResponse, of batch: UInt32, _ client: UInt32, at now: Int64
+  ) {
+    if case .status(let status, _) = response {
+      gatesHear(status: status, of: batch, client, at: now)
+    } else {
+      gatesHear(status: 0, of: batch, client, at: now)
+    }
+  }
+
+  // MARK: Restarts
+
+  /// What a launched client knows of its gates: everything, if it keeps state, but for uploads that were under way.
+  @inlinable
+  public func relaunchGates(_ client: UInt32, keepingState keepsState: Bool, at now: Int64) {
+    forgetHold(client)
+    let layout = options.pointee.gateLayout
+    if !keepsState {
+      gateRow(of: client).initializeMemory(as: UInt8.self, repeating: 0, count: layout.stride)
+    } else if let breaker = options.pointee.gates.breaker {
+      let words = words(layout.breaker, client)
+      breaker.restore(breaker.snapshot(words), words, now: now)
+    }
+  }
+}
+
+/// What the gates say about any upload of a client.
+@usableFromInline
+enum GateVerdict {
+  case allowed
+  /// It goes back into the queue, and the loop sends nothing more for now.
+  case held
+  /// It is lost.
+  case refused
+}
+
+/// What the gates say about one batch that would be sent now.
+@usableFromInline
+enum LeaveVerdict {
+  case leaves
+  /// The loop goes on with others.
+  case skipped
+  /// The loop sends nothing more for now.
+  case held
+}

@@ -1,0 +1,221 @@
+import UploadGating
+import UploadRetry
+
+/// The upload loop (S3, S16, S17): over the due batches from the oldest to the newest, once.
+extension UploadClientHost where Self: ~Copyable {
+  /// A trigger or a wake-up asks for a loop. One that runs already reaches what has been sealed meanwhile.
+  @inlinable
+  @inline(__always)
+  public mutating func runLoop(_ client: UInt32, at now: Int64, byTrigger: Bool, _ sink: Sink) {
+    let state = state(of: client)
+    if state.pointee.flags.contains(.looping) {
+      joinLoop(client, at: now, sink)
+      return
+    }
+    if oldest(of: client) == 0 { return }
+    if byTrigger, options.pointee.keepsGates { forgetHold(client) }
+    guard state.pointee.gate.isReady(at: now), !state.pointee.flags.contains(.offline) else {
+      if isObserved(client) {
+        observe(state.pointee.flags.contains(.offline) ? .heldBackOffline : .heldBack, client, at: now)
+      }
+      rest(client, at: now, sink)
+      return
+    }
+    var (byTrigger, cursor) = (byTrigger, UInt32(0))
+    if options.pointee.keepsGates,
+      !gatesLetRunStart(client, byTrigger: &byTrigger, cursor: &cursor, at: now, sink)
+    {
+      return
+    }
+    if state.pointee.flags.contains(.resting) {
+      state.pointee.flags.remove(.resting)
+      count(-1, .resting, client, at: now)
+    }
+    begin(client, byTrigger: byTrigger, cursor: cursor)
+    if options.pointee.isRebatch, oldest(of: client) != newest(of: client) {
+      rechunk(client, atMost: maximumBatch(client), at: now)
+    }
+    continueLoop(client, from: cursor, at: now, sink)
+  }
+
+  /// What a loop of a trigger does for a client that holds one fresh batch and nothing else.
+  @inlinable
+  @inline(__always)
+  public mutating func runLoop(
+    overOnly batch: UInt32, _ client: UInt32, at now: Int64, _ sink: Sink
+  ) {
+    begin(client, byTrigger: true, cursor: 0)
+    var cursor = firstOrdinal(of: batch) &+ 1
+    setCursor(cursor, of: client)
+    let decision = ask(about: batch, isFresh: true, client, at: now)
+    if case .send(let retryCount) = decision {
+      send(batch, client, retryCount: retryCount, asQuery: false, at: now, sink)
+    } else {
+      holdBack(batch, client, decision, &cursor, at: now)
+      endLoop(client, at: now, sink)
+    }
+  }
+
+  @inlinable
+  @inline(__always)
+  mutating func begin(_ client: UInt32, byTrigger: Bool, cursor: UInt32) {
+    let state = state(of: client)
+    state.pointee.flags.remove([.draining, .byTrigger, .loopHadFailure])
+    state.pointee.flags.insert(byTrigger ? [.looping, .byTrigger] : .looping)
+    startLoop(
+      of: client, cursor: cursor,
+      end: options.pointee.ignoresFlushWhileUploading ? nextOrdinal(of: client) : .max)
+  }
+
+  @inlinable
+  @inline(never)
+  mutating func joinLoop(_ client: UInt32, at now: Int64, _ sink: Sink) {
+    var joins = !options.pointee.ignoresFlushWhileUploading
+    if options.pointee.keepsGates, isHeldLoop(client) { joins = true }
+    if state(of: client).pointee.flags.contains(.draining) { joins = false }
+    if isObserved(client) { observe(.alreadyUploading(joins: joins), client, at: now) }
+    if joins { continueLoop(client, from: cursor(of: client, behind: 0), at: now, sink) }
+  }
+
+  /// Whether a batch may leave now, or ever; a limit of the whole client that drops it starts over.
+  ///
+  /// - Parameter isFresh: the batch is known not to have failed; a record of the whole client is looked at all the same.
+  @inlinable
+  @inline(__always)
+  mutating func ask(about batch: UInt32, isFresh: Bool = false, _ client: UInt32, at now: Int64)
+    -> SendDecision
+  {
+    let record =
+      isFresh && !options.pointee.isRebatch ? BatchRetryState() : retryState(of: batch, client)
+    return decision(
+      on: record, queuedAt: queuedAt(batch), pipeline: &state(of: client).pointee.pipeline, client, at: now)
+  }
+
+  /// The one place where the machine is asked: everything that sends comes here first.
+  @inlinable
+  @inline(__always)
+  public func decision(
+    on record: BatchRetryState, queuedAt: Int64, pipeline: inout PipelineRetryState, _ client: UInt32,
+    at now: Int64
+  ) -> SendDecision {
+    machine(of: client)._withUnsafeGuaranteedRef {
+      $0.beforeSend(batch: record, pipeline: &pipeline, now: now, oldestEventQueuedAt: queuedAt)
+    }
+  }
+
+  /// Sends what may be sent now; ends the loop when nothing is left to send or to wait for.
+  ///
+  /// - Parameter cursor: the loop goes on with batches from this event number on.
+  @inlinable
+  @inline(__always)
+  public mutating func continueLoop(
+    _ client: UInt32, from cursor: UInt32, at now: Int64, _ sink: Sink
+  ) {
+    let state = state(of: client)
+    var cursor = cursor
+    while oldest(of: client) != 0, uploads(of: client) < options.pointee.uploads,
+      !state.pointee.flags.contains(.draining), state.pointee.gate.isReady(at: now)
+    {
+      let batch = takeNextDue(client, from: cursor, at: now)
+      if batch == 0 { break }
+      if options.pointee.keepsGates {
+        let verdict = gatesSay(client, at: now)
+        if verdict == .held {
+          putBack(batch, client)
+          break
+        }
+        if verdict == .refused {
+          giveUp(batch, .refused, client, at: now)
+          continue
+        }
+      }
+      let before = cursor
+      cursor = firstOrdinal(of: batch) &+ 1
+      setCursor(cursor, of: client)
+      let decision = ask(about: batch, client, at: now)
+      if case .send(let retryCount) = decision {
+        if options.pointee.keepsGates, case let verdict = gatesLetLeave(batch, client, at: now),
+          verdict != .leaves
+        {
+          // What is held is the first that goes on.
+          if verdict == .held { setCursor(before, of: client) }
+          putBack(batch, client)
+          if verdict == .held { break }
+          continue
+        }
+        let asQuery = options.pointee.gates.reconciles && hasUnknownOutcome(batch)
+        send(batch, client, retryCount: retryCount, asQuery: asQuery, at: now, sink)
+      } else {
+        holdBack(batch, client, decision, &cursor, at: now)
+      }
+    }
+    if uploads(of: client) == 0 {
+      endLoop(client, at: now, sink)
+    } else if options.pointee.keepsGates {
+      wakeRunningLoop(client, at: now, sink)
+    }
+  }
+
+  @inlinable
+  @inline(__always)
+  mutating func endLoop(_ client: UInt32, at now: Int64, _ sink: Sink) {
+    state(of: client).pointee.flags.remove([.looping, .draining])
+    if oldest(of: client) != 0 { rest(client, at: now, sink) }
+  }
+
+  /// A batch that may not be sent now, or never.
+  @inlinable
+  @inline(never)
+  mutating func holdBack(
+    _ batch: UInt32, _ client: UInt32, _ decision: SendDecision, _ cursor: inout UInt32, at now: Int64
+  ) {
+    switch decision {
+    case .send: break
+    case .notDue(let until):
+      // The gate or the queue let something through too early.
+      report("a batch was offered before it was due", client, at: now)
+      if options.pointee.isRebatch { return }
+      putOff(batch, until: max(until, now &+ 1), client)
+    case .drop(let reason):
+      if options.pointee.isRebatch { setRetryState(BatchRetryState(), of: batch, client) }
+      giveUp(batch, .limit(reason), client, at: now)
+    case .dropFlush(let reason):
+      if options.pointee.isRebatch { setRetryState(BatchRetryState(), of: batch, client) }
+      state(of: client).pointee.gate.reset()
+      if isObserved(client) { observe(.stateReset, client, at: now) }
+      giveUp(batch, .limit(reason), client, at: now)
+      while case let next = takeNextDue(client, from: cursor, at: now), next != 0 {
+        giveUp(next, .limit(reason), client, at: now)
+      }
+    }
+  }
+
+  /// Between loops: a client that holds batches rests, and with a timer arranges to be woken.
+  @inlinable
+  @inline(never)
+  public mutating func rest(_ client: UInt32, at now: Int64, _ sink: Sink) {
+    if oldest(of: client) == 0 { return }
+    let state = state(of: client)
+    if !state.pointee.flags.contains(.resting) {
+      state.pointee.flags.insert(.resting)
+      count(1, .resting, client, at: now)
+    }
+    // What is due meanwhile waits for the connection.
+    if state.pointee.flags.contains(.offline) { return }
+    var due = Int64.max
+    if options.pointee.keepsGates, case let held = gateWakeUp(client, at: now), held.isHeld {
+      guard let until = held.until else { return }
+      // Without a timer a run that the pipeline's wait has ended goes on at a trigger only.
+      if !options.pointee.wakesByTimer, !state.pointee.gate.isReady(at: until) { return }
+      due = until
+    } else if !options.pointee.wakesByTimer {
+      return
+    } else if hasDue(client) {
+      due = now
+    } else {
+      guard let first = firstDue(client) else { return }
+      due = max(first, now)
+    }
+    wake(client, at: max(due, state.pointee.gate.waitUntil), sink)
+  }
+}

@@ -1,0 +1,75 @@
+import UploadRetry
+
+/// How events become batches, and which of them go when the queue is full.
+extension UploadClientHost where Self: ~Copyable {
+  /// Events of a batch at most, now.
+  @inlinable
+  @inline(__always)
+  public func maximumBatch(_ client: UInt32) -> UInt32 {
+    options.pointee.keepsGates ? gatedMaximumBatch(client) : options.pointee.maximumBatchEvents
+  }
+
+  /// Makes batches of `n` new events from number `ordinal` on, the first of them created at `time`. `n` > 0.
+  @inlinable
+  @inline(__always)
+  public mutating func seal(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: UInt32, now: Int64) {
+    if n <= maximumBatch(client), !options.pointee.isRebatch || newest(of: client) == 0 {
+      append(n, firstOrdinal: ordinal, firstTime: time, client, at: now)
+    } else {
+      sealMany(n, from: ordinal, at: time, client, now: now)
+    }
+  }
+
+  @inlinable
+  @inline(never)
+  mutating func sealMany(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: UInt32, now: Int64) {
+    var left = n
+    var (time, ordinal) = (time, ordinal)
+    if options.pointee.isRebatch, let taken = extendNewest(client, by: left, from: ordinal) {
+      (time, ordinal) = skip(taken, from: ordinal, at: time, client)
+      left &-= taken
+    }
+    while left > 0 {
+      let size = min(left, maximumBatch(client))
+      append(size, firstOrdinal: ordinal, firstTime: time, client, at: now)
+      left &-= size
+      if left > 0 { (time, ordinal) = skip(size, from: ordinal, at: time, client) }
+    }
+  }
+
+  /// *rebatch*: the newest batch takes what it has room for, unless it is under way or its fate is unknown.
+  @inlinable
+  mutating func extendNewest(_ client: UInt32, by n: UInt32, from ordinal: UInt32) -> UInt32? {
+    let newest = newest(of: client)
+    if newest == 0 || isUploading(newest) || hasUnknownOutcome(newest) { return nil }
+    let events = events(of: newest)
+    if firstOrdinal(of: newest) &+ events != ordinal { return nil }
+    let maximum = maximumBatch(client)
+    let taken = min(n, maximum - min(events, maximum))
+    if taken == 0 { return nil }
+    extend(newest, by: taken, client)
+    return taken
+  }
+
+  /// The queue has its limit again: the oldest events go, never those under way.
+  @inlinable
+  @inline(never)
+  public mutating func keepLimit(_ client: UInt32, at now: Int64) {
+    var batch = oldest(of: client)
+    var held = heldEvents(of: client)
+    while batch != 0, held > options.pointee.limit {
+      let next = newer(than: batch)
+      if !isUploading(batch) {
+        let excess = held &- options.pointee.limit
+        let events = events(of: batch)
+        if options.pointee.isRebatch, !hasUnknownOutcome(batch), excess < events {
+          trimForOverflow(batch, by: excess, client, at: now)
+          return
+        }
+        giveUp(batch, .overflow, client, at: now)
+        held &-= events
+      }
+      batch = next
+    }
+  }
+}

@@ -32,7 +32,8 @@ let package = Package(
     .target(
       name: "FleetSimulation",
       dependencies: [
-        "UploadRetry", "UploadGating", "UploadPipeline", "SimulationKernel", "TAPIModel", "FleetMetrics", "CMemory",
+        "UploadRetry", "UploadGating", "UploadPipeline", "SimulationKernel", "TAPIModel", "FleetMetrics",
+        "CMemory",
       ]),
     .target(name: "Conformance", dependencies: ["UploadRetry", "UploadGating", "FleetSimulation"]),
     .target(name: "FleetExperiments", dependencies: ["FleetSimulation", "FleetStatistics"]),

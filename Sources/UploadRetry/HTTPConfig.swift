@@ -3,6 +3,9 @@
 /// Plain values without references: it may be copied in a hot loop. `decode` makes one of Settings, `encoded`
 /// the reverse.
 public struct HTTPConfig: Sendable, Hashable, BitwiseCopyable {
+  /// False: the client found no Settings that it can read, and runs as it did before there were any
+  /// (`RetryPolicy.withoutSettings`). The document's client has its defaults instead.
+  public var isManaged = true
   /// 429s, which make the pipeline wait.
   public var rateLimit: RateLimitConfig
   /// Transient errors, which make their batch wait.
@@ -19,6 +22,9 @@ public struct HTTPConfig: Sendable, Hashable, BitwiseCopyable {
 public struct RateLimitConfig: Sendable, Hashable, BitwiseCopyable {
   /// False: legacy, a 429 has no consequences (S15).
   public var isEnabled = true
+  /// While it is off, what a client without this section would lose or count is kept and tried again at the next flush,
+  /// whatever `RetryPolicy.rateLimitingOff` says: `enabled` is neither true nor false (analytics-react-native).
+  public var keepsWhenOff = false
   /// Consecutive 429s that are retried, over all batches (S12). 0 … 1000.
   public var maxRetryCount = 100
   /// The longest wait that a Retry-After can ask for, and the wait without one (S4). Microseconds, 1 s … 1 h.
@@ -34,6 +40,8 @@ public struct RateLimitConfig: Sendable, Hashable, BitwiseCopyable {
 public struct BackoffConfig: Sendable, Hashable, BitwiseCopyable {
   /// False: legacy, every batch is tried at each flush and never dropped for a limit (S15).
   public var isEnabled = true
+  /// As `RateLimitConfig.keepsWhenOff`, for `RetryPolicy.backoffOff`.
+  public var keepsWhenOff = false
   /// Transient failures of a batch that are retried (S12). 0 … 1000.
   public var maxRetryCount = 100
   /// The first backoff (S10). Microseconds, 0.1 s … 60 s.

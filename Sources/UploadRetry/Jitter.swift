@@ -4,8 +4,8 @@
 public enum Jitter: Sendable, Hashable, BitwiseCopyable {
   /// The backoff itself.
   case none
-  /// The backoff plus uniform 0 … `percent` of it (S10). `percent` is 0 … 100; what is outside counts as the
-  /// nearer end.
+  /// The backoff plus uniform 0 … `percent` of it (S10). `percent` is 0 … 10^6, and in Settings as the document reads them at
+  /// most 100; what is outside counts as the nearer end.
   case additive(percent: Double)
   /// Uniform 0 … backoff.
   case full
@@ -84,14 +84,15 @@ extension Jitter {
   private static func share(of length: Int64, percent: Double) -> Int64 {
     let product = length.magnitude.multipliedFullWidth(by: UInt64(millionths(ofPercent: percent)))
     let hundredPercent: UInt64 = 100_000_000
-    if product.high == 0 { return Int64(product.low / hundredPercent) }
-    return Int64(hundredPercent.dividingFullWidth(product).quotient)
+    if product.high == 0 { return Int64(clamping: product.low / hundredPercent) }
+    if product.high >= hundredPercent { return .max }
+    return Int64(clamping: hundredPercent.dividingFullWidth(product).quotient)
   }
 
-  /// A percentage as whole millionths of a percent, 0 … 100,000,000.
+  /// A percentage as whole millionths of a percent.
   fileprivate static func millionths(ofPercent percent: Double) -> Int64 {
     guard percent > 0 else { return 0 }  // NaN too
-    return Int64((min(percent, 100) * 1_000_000).rounded())
+    return Int64((min(percent, 1_000_000) * 1_000_000).rounded())
   }
 }
 

@@ -26,6 +26,7 @@ public struct StatusTable: Sendable, Hashable, BitwiseCopyable {
   private var words: SIMD8<UInt64>
 
   private static let outsideBit = 500
+  private static let rateLimitedBit = 510
   private static let policyBit = 511
 
   /// The retryable statuses that S5 and S6 name; a `retryableStatusCodes` that leaves one out drops it (S13).
@@ -62,6 +63,12 @@ public struct StatusTable: Sendable, Hashable, BitwiseCopyable {
   public var outsideAction: StatusAction {
     get { read(Self.outsideBit) ? .retry : .drop }
     set { write(newValue == .retry, at: Self.outsideBit) }
+  }
+
+  /// Whether Settings say that a 429 is dropped; only clients with `RetryPolicy.overridden429` hear of it.
+  public var dropsRateLimited: Bool {
+    get { read(Self.rateLimitedBit) }
+    set { write(newValue, at: Self.rateLimitedBit) }
   }
 
   /// Whether no setting has decided about 511.

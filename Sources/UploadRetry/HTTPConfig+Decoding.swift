@@ -81,7 +81,7 @@ extension SettingsReader {
       for name in names where place[name] != nil {
         let path = place.path(of: name)
         if let found {
-          repair(path, "ignored, because \(found.path) is there too")
+          repair(path, SettingsRepair.superseded + "\(found.path) is there too")
         } else {
           found = member(name, of: place, otherwise: "it is ignored")
         }
@@ -89,7 +89,7 @@ extension SettingsReader {
     }
     let parts = [HTTPConfig.rateLimitKey, HTTPConfig.backoffKey]
     for part in parts where found != nil && root[part] != nil {
-      repair(root.path(of: part), "ignored, because \(found!.path) is there too")
+      repair(root.path(of: part), SettingsRepair.superseded + "\(found!.path) is there too")
     }
     if let found { return found }
     if parts.contains(where: { root[$0] != nil }) { return root }
@@ -97,7 +97,7 @@ extension SettingsReader {
       let candidates = place.path.isEmpty ? names + parts : names
       for (key, _) in place.members where !candidates.contains(key) {
         guard let name = nearest(to: key, among: candidates) else { continue }
-        repair(place.path(of: key), "unknown key, ignored; did you mean \(name)?")
+        repair(place.path(of: key), "\(SettingsRepair.unknownKey); did you mean \(name)?")
       }
     }
     return nil
@@ -129,7 +129,7 @@ extension RateLimitConfig {
     let shipped = "maxRateLimitDuration"
     let usesShipped = section[documented] == nil
     if !usesShipped && section[shipped] != nil {
-      reader.repair(section.path(of: shipped), "ignored, because \(documented) is there too")
+      reader.repair(section.path(of: shipped), SettingsRepair.superseded + "\(documented) is there too")
     }
     maxTotalBackoffDuration = reader.seconds(
       usesShipped ? shipped : documented, in: section, range: 0...604_800, default: maxTotalBackoffDuration)

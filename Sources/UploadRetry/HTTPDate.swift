@@ -1,5 +1,5 @@
 /// A date as RFC 9110 §5.6.7 writes it, in its three forms; all are UTC and case-sensitive.
-struct HTTPDate {
+package struct HTTPDate {
   /// Seconds since 1970-01-01T00:00:00Z.
   let unixSeconds: Int64
 
@@ -70,7 +70,7 @@ struct HTTPDate {
 
   /// Days since 1970-01-01 in the proleptic Gregorian calendar, counted in years that begin in March; `day`
   /// may lie beyond the month's end.
-  static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
+  package static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
     let marchYear = month > 2 ? year : year - 1
     let marchMonth = (month + 9) % 12
     let leapDays = floorDivide(marchYear, 4) - floorDivide(marchYear, 100) + floorDivide(marchYear, 400)

@@ -1,13 +1,18 @@
 /// An object inside Settings, and where it stands.
-struct SettingsSection {
-  var path: String
-  var members: [(key: String, value: SettingsValue)]
+package struct SettingsSection {
+  package var path: String
+  package var members: [(key: String, value: SettingsValue)]
+
+  package init(path: String, members: [(key: String, value: SettingsValue)]) {
+    self.path = path
+    self.members = members
+  }
 
   /// The last member of that name.
-  subscript(key: String) -> SettingsValue? { members.last { $0.key == key }?.value }
+  package subscript(key: String) -> SettingsValue? { members.last { $0.key == key }?.value }
 
   /// The path of a member: `path.key`, or `path["key"]` where the key is not an identifier.
-  func path(of key: String) -> String {
+  package func path(of key: String) -> String {
     let isIdentifier =
       key.utf8.first.map { digitValue($0) == nil } ?? false
       && key.utf8.allSatisfy { byte in
@@ -100,7 +105,7 @@ struct SettingsReader {
   {
     var reported: Set<String> = []
     for (key, _) in section.members where !known.contains(key) && reported.insert(key).inserted {
-      var message = "unknown key, ignored"
+      var message = SettingsRepair.unknownKey
       if let owner = elsewhere.keys.sorted().first(where: { elsewhere[$0]!.contains(key) }) {
         message += "; it belongs inside \(owner)"
       } else if let nearest = nearest(to: key, among: known) {
@@ -114,6 +119,23 @@ struct SettingsReader {
 }
 
 // MARK: - Words for messages
+
+/// The words of this file for the other readers of Settings in this package.
+package enum SettingsWords {
+  /// A value in a few words, on one line.
+  package static func described(_ value: SettingsValue) -> String { UploadRetry.described(value) }
+
+  /// A number as a person writes it: no `.0`.
+  package static func shown(_ number: Double) -> String { UploadRetry.shown(number) }
+
+  /// In quotes, on one line, and not too long.
+  package static func quoted(_ text: String) -> String { UploadRetry.quoted(text) }
+
+  /// The candidate that `word` is most likely a slip of; nil: none is near.
+  package static func nearest(to word: String, among candidates: [String]) -> String? {
+    UploadRetry.nearest(to: word, among: candidates)
+  }
+}
 
 /// A value in a few words, on one line.
 func described(_ value: SettingsValue) -> String {

@@ -51,4 +51,14 @@ public struct SettingsRepair: Sendable, Hashable {
     self.path = path
     self.message = message
   }
+
+  /// How the messages of keys that nobody knows begin.
+  static let unknownKey = "unknown key, ignored"
+  /// How the messages of sections and keys begin whose place another one takes.
+  static let superseded = "ignored, because "
+
+  /// Whether it is about a key or a section that is passed over whatever its value, rather than about a value.
+  package var isNotRead: Bool {
+    message.hasPrefix(Self.unknownKey) || message.hasPrefix(Self.superseded)
+  }
 }

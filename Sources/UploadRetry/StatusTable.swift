@@ -44,6 +44,14 @@ public struct StatusTable: Sendable, Hashable, BitwiseCopyable {
 
   private init(words: SIMD8<UInt64>) { self.words = words }
 
+  /// Every status treated alike but for 2xx and 429, 511 and what is outside 100…599 included: a table that owes nothing to the
+  /// document's.
+  public init(everything action: StatusAction) {
+    words = .zero
+    for status in 100...599 { set(action, for: status) }
+    outsideAction = action
+  }
+
   /// What `status` means; any integer is allowed.
   public func classify(_ status: Int) -> StatusClass {
     if status >= 200 && status <= 299 { return .success }

@@ -21,6 +21,7 @@ let package = Package(
   targets: [
     .target(name: "UploadRetry"),
     .target(name: "UploadGating"),
+    .target(name: "ShippedClients", dependencies: ["UploadRetry"]),
     .target(name: "UploadPipeline", dependencies: ["UploadRetry", "UploadGating"]),
     .target(name: "RetryStateStore", dependencies: ["UploadRetry"]),
     // A prefetch instruction, and tables in large pages. Swift has no other way to them.
@@ -32,8 +33,8 @@ let package = Package(
     .target(
       name: "FleetSimulation",
       dependencies: [
-        "UploadRetry", "UploadGating", "UploadPipeline", "SimulationKernel", "TAPIModel", "FleetMetrics",
-        "CMemory",
+        "UploadRetry", "UploadGating", "UploadPipeline", "ShippedClients", "SimulationKernel", "TAPIModel",
+        "FleetMetrics", "CMemory",
       ]),
     .target(name: "Conformance", dependencies: ["UploadRetry", "UploadGating", "FleetSimulation"]),
     .target(name: "FleetExperiments", dependencies: ["FleetSimulation", "FleetStatistics"]),
@@ -47,6 +48,7 @@ let package = Package(
 
     tests("UploadRetryTests", ["UploadRetry", "UploadGating"]),
     tests("UploadGatingTests", ["UploadGating"]),
+    tests("ShippedClientsTests", ["ShippedClients"]),
     tests("RetryStateStoreTests", ["RetryStateStore"]),
     tests("SimulationKernelTests", ["SimulationKernel"]),
     tests("TAPIModelTests", ["TAPIModel"]),

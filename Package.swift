@@ -21,8 +21,8 @@ let package = Package(
   targets: [
     .target(name: "UploadRetry"),
     .target(name: "UploadGating"),
-    .target(name: "ShippedClients", dependencies: ["UploadRetry"]),
     .target(name: "UploadPipeline", dependencies: ["UploadRetry", "UploadGating"]),
+    .target(name: "ShippedClients", dependencies: ["UploadRetry"]),
     .target(name: "RetryStateStore", dependencies: ["UploadRetry"]),
     // A prefetch instruction, and tables in large pages. Swift has no other way to them.
     .target(name: "CMemory"),
@@ -36,7 +36,9 @@ let package = Package(
         "UploadRetry", "UploadGating", "UploadPipeline", "ShippedClients", "SimulationKernel", "TAPIModel",
         "FleetMetrics", "CMemory",
       ]),
-    .target(name: "Conformance", dependencies: ["UploadRetry", "UploadGating", "FleetSimulation"]),
+    .target(
+      name: "Conformance",
+      dependencies: ["UploadRetry", "UploadGating", "UploadPipeline", "ShippedClients", "FleetSimulation"]),
     .target(name: "FleetExperiments", dependencies: ["FleetSimulation", "FleetStatistics"]),
     .target(
       name: "FleetReports",

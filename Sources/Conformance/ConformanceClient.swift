@@ -1,22 +1,18 @@
 import FleetSimulation
+import ShippedClients
+import UploadPipeline
 import UploadRetry
 
-/// A client to be tested: one column of the requirements' last table.
+/// A client to be tested: a preset.
 public struct ConformanceClient: Sendable {
+  package var preset: ClientPreset
+
   /// The preset's name, `tapi-document`.
-  public let name: String
-  /// The switches that the retry machine and the gate follow.
-  public let policy: RetryPolicy
-  /// Uploads at once (S3).
-  package let uploads: Int
-  /// One retry record for the whole client, where batches have no identity, instead of one a batch.
-  package let hasOneRetryRecord: Bool
-  /// A flush that comes while uploads run does nothing (S17).
-  package let ignoresFlushesWhileUploading: Bool
+  public var name: String { preset.name }
 
   /// The presets that follow the document's Settings, its own first.
   public static let presets = ClientPreset.all.filter { $0.settings == HTTPConfig() }
-    .map(ConformanceClient.init)
+    .map { ConformanceClient(preset: $0) }
 
   /// Their names.
   public static let names = presets.map(\.name)
@@ -27,21 +23,39 @@ public struct ConformanceClient: Sendable {
     self = preset
   }
 
-  private init(_ preset: ClientPreset) {
-    self.init(
-      name: preset.name, policy: preset.policy, uploads: preset.uploadConcurrency,
-      hasOneRetryRecord: preset.queueMode == .rebatch,
-      ignoresFlushesWhileUploading: preset.ignoresFlushWhileUploading)
+  package init(preset: ClientPreset) { self.preset = preset }
+
+  /// Whether the SDK says what it makes of its Settings, so that `effective` can be compared; the others are judged by what they do.
+  var tellsEffectiveSettings: Bool { preset.dialect != .analyticsKotlin }
+
+  /// Waits that its clock can't tell apart, microseconds.
+  var resolution: Int64 { preset.policy.waitsInMilliseconds ? 1_000 : 0 }
+
+  /// The wait that a server asks for, microseconds, by the headers of its answer.
+  func wait(retryAfter: String?, rateLimitReset: String?, nowUnixMicroseconds now: Int64) -> Int64? {
+    if preset.dialect == .document {
+      return preset.policy.wait(
+        retryAfter: retryAfter, rateLimitReset: rateLimitReset, nowUnixSeconds: now / 1_000_000)
+    }
+    return retryAfter.flatMap { preset.dialect.retryAfter($0, nowUnixMicroseconds: now) }
   }
 
-  package init(
-    name: String, policy: RetryPolicy, uploads: Int, hasOneRetryRecord: Bool,
-    ignoresFlushesWhileUploading: Bool
-  ) {
-    self.name = name
-    self.policy = policy
-    self.uploads = uploads
-    self.hasOneRetryRecord = hasOneRetryRecord
-    self.ignoresFlushesWhileUploading = ignoresFlushesWhileUploading
+  /// The client that a case asks for.
+  func cohort(for vector: VectorCase, config: HTTPConfig) -> Cohort {
+    var cohort = Cohort(name: "vector", devices: 1, events: .poisson(meanGap: .hours(1)))
+    cohort.take(preset)
+    cohort.settings = config
+    if let supportsOAuth = vector.client.supportsOAuth { cohort.policy.supportsOAuth = supportsOAuth }
+    if preset.dialect == .document {
+      if let uploads = vector.client.uploads { cohort.uploadConcurrency = uploads }
+      cohort.queue.limit = vector.client.maximumEvents
+    }
+    cohort.queue.maximumBatchBytes = nil
+    cohort.queue.maximumBatchEvents = isRebatch ? vector.client.maximumBatchEvents ?? 1 : 65_535
+    if cohort.saving == .never, vector.client.isPersistent == true { cohort.saving = .delayed }
+    return cohort
   }
+
+  /// Whether its events are chunked anew at each flush: then a name of the vectors is one event.
+  var isRebatch: Bool { preset.queueMode == .rebatch }
 }

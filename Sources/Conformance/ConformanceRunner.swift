@@ -1,3 +1,5 @@
+import FleetSimulation
+import UploadPipeline
 import UploadRetry
 
 /// Runs vectors against a client (S21).
@@ -37,19 +39,42 @@ public struct ConformanceRunner: Sendable {
     return .deviates(deviation.reason)
   }
 
-  /// What differs under the first draw that finds anything.
+  /// What differs, on the client module alone or on a device of the engine, under the first draw that finds anything.
   private func mismatches(of vector: VectorCase, _ steps: [VectorStep]) -> [Mismatch] {
-    let (config, repairs) = HTTPConfig.decode(vector.settings, missingSection: client.policy.missingSection)
-    let fromSettings = SettingsComparison.mismatches(vector, config, repairs)
+    let (config, findings) = client.preset.dialect.decode(vector.settings)
+    let fromSettings = SettingsComparison.mismatches(vector, config, findings, client)
     if !fromSettings.isEmpty { return fromSettings }
+    let cohort = client.cohort(for: vector, config: config)
+    let flushCount = FlushCount(vector.client.flushAt, countsAllEvents: client.preset.countsAllEvents)
     for draws in Draws.choices(vector.jitter) {
-      var harness = ClientHarness(vector, config: config, preset: client, random: draws)
-      let origin = vector.wallClock * 1_000_000
-      for step in steps {
-        let seen = harness.perform(step.action, at: origin + step.at)
-        let found = StepComparison(step: step, origin: origin).mismatches(seen, harness)
-        if !found.isEmpty { return found }
+      let module = mismatches(
+        ModuleSubject(
+          cohort, flushCount: flushCount, draws: draws, origin: vector.wallClock * 1_000_000), vector, steps)
+      let device = mismatches(
+        DeviceSubject(cohort, flushCount: flushCount, draws: draws), vector, steps)
+      if module != device {
+        let only = (module + device).first { !module.contains($0) || !device.contains($0) }
+        return [
+          Mismatch(
+            line: only?.line ?? vector.line,
+            message: "the client module and the engine's device differ: \(only?.message ?? "")")
+        ]
       }
+      if !module.isEmpty { return module }
+    }
+    return []
+  }
+
+  private func mismatches(
+    _ subject: any ConformanceSubject, _ vector: VectorCase, _ steps: [VectorStep]
+  ) -> [Mismatch] {
+    let origin = subject.origin
+    var script = ClientScript(subject, vector, client)
+    for step in steps {
+      let seen = script.perform(step)
+      let comparison = StepComparison(step: step, origin: origin, resolution: client.resolution)
+      let found = comparison.mismatches(seen, script)
+      if !found.isEmpty { return found }
     }
     return []
   }

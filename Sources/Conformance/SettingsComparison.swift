@@ -1,3 +1,4 @@
+import ShippedClients
 import UploadRetry
 
 /// Compares decoded Settings with what a case expects of them (S13, S14).
@@ -6,19 +7,30 @@ enum SettingsComparison {
   private static let whole = "$"
 
   static func mismatches(
-    _ vector: VectorCase, _ config: HTTPConfig, _ repairs: [SettingsRepair]
+    _ vector: VectorCase, _ config: HTTPConfig, _ findings: [SettingsFinding], _ client: ConformanceClient
   ) -> [Mismatch] {
     var found: [Mismatch] = []
-    if let expected = vector.repairs {
-      let paths = Array(Set(repairs.map { $0.path.isEmpty ? whole : $0.path })).sorted()
+    // No shipped SDK reports what it repairs.
+    if let expected = vector.repairs, client.preset.dialect == .document {
+      let paths = Array(Set(findings.map { $0.path.isEmpty ? whole : $0.path })).sorted()
       if paths != expected.value {
         found.append(
           Mismatch(expected.line, "repairs", expected: list(expected.value), got: list(paths)))
       }
     }
+    // What a case about Settings is about: a value that ends the process keeps no promise.
+    if let trap = findings.first(where: { $0.effect == .endsProcess }), let line = lineOfSettings(vector) {
+      found.append(Mismatch(line: line, message: "\(trap.path): \(trap.message)"))
+    }
+    if !client.tellsEffectiveSettings { return found }
     let encoded = config.encoded()
     for (path, expected) in vector.effective {
-      let value = member(path.split(separator: ".").map(String.init)[...], of: encoded)
+      // A limit that the client does not have.
+      if path == "rateLimitConfig.maxTotalBackoffDuration", config.rateLimit.maxTotalBackoffDuration == .max {
+        continue
+      }
+      var value = member(path.split(separator: ".").map(String.init)[...], of: encoded)
+      if path.hasSuffix(".jitterPercent"), value == nil, config.backoff.jitter == .none { value = .number(0) }
       if value != expected.value {
         found.append(
           Mismatch(
@@ -27,6 +39,12 @@ enum SettingsComparison {
       }
     }
     return found
+  }
+
+  /// Of a case that says what becomes of Settings; nil: it is about something else.
+  private static func lineOfSettings(_ vector: VectorCase) -> Int? {
+    vector.requirement == "S14"
+      ? vector.repairs?.line ?? vector.effective.first?.value.line ?? vector.line : nil
   }
 
   private static func member(_ path: ArraySlice<String>, of value: SettingsValue) -> SettingsValue? {

@@ -1,3 +1,5 @@
+import FleetSimulation
+import UploadPipeline
 import UploadRetry
 
 /// One file of conformance vectors (S21): cases that any SDK can run.
@@ -53,9 +55,11 @@ struct VectorClient: Sendable {
   var uploads: Int?
   var flushAt = 20
   /// Events held at most.
-  var maximumEvents = 1000
-  /// False: nothing survives a restart (S18).
-  var isPersistent = true
+  var maximumEvents = Int.max
+  /// Where events are chunked anew: events in one upload at most, a name being one event.
+  var maximumBatchEvents: Int?
+  /// False: nothing survives a restart (S18); nil: the client's own way.
+  var isPersistent: Bool?
 }
 
 /// The state at time 0.
@@ -74,6 +78,8 @@ enum VectorDraw: String, Sendable, CaseIterable {
 struct VectorBatch: Sendable {
   var name: String
   var events = 1
+  /// When its first event was queued; nil: at time 0, or earlier if it has failed before.
+  var queuedAt: Int64?
   var failures: UInt16 = 0
   var firstFailureAt: Int64?
   var dueAt: Int64?
@@ -98,11 +104,7 @@ struct VectorStep: Sendable {
     case restart(SavedState)
   }
 
-  enum TriggerKind: String, Sendable, CaseIterable {
-    case interval, manual, reconnect, foreground, background
-    /// Not a trigger: the due time of a client that sets a timer.
-    case wakeUp
-  }
+  typealias TriggerKind = ClientTrigger
 
   /// What a restart finds.
   enum SavedState: String, Sendable, CaseIterable {
@@ -172,7 +174,26 @@ enum ExpectedOutcome: Sendable {
 /// The reasons of drops as the files name them.
 enum DropName {
   static let overflow = "overflow"
-  static let all = ["status", "retryLimit", "globalRetryLimit", "age", overflow]
+  static let refused = "refused"
+  static let all = ["status", "retryLimit", "globalRetryLimit", "age", overflow, refused]
+
+  static func name(of loss: ClientLoss) -> String {
+    switch loss {
+    case .limit(let reason): name(of: reason)
+    case .overflow: overflow
+    case .refused: refused
+    case .discarded: name(of: .status)
+    }
+  }
+
+  static func name(of loss: DeviceTrace.Loss) -> String {
+    switch loss {
+    case .limit(let reason): name(of: reason)
+    case .overflow: overflow
+    case .refused: refused
+    case .blocked: "blocked"
+    }
+  }
 
   static func name(of reason: DropReason) -> String {
     switch reason {

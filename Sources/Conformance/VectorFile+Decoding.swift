@@ -118,13 +118,17 @@ extension VectorReader {
   }
 
   private mutating func client(_ node: PositionedValue, _ path: String) -> VectorClient {
-    let node = object(node, path, known: ["oauth", "uploads", "flushAt", "maximumEvents", "persistent"])
+    let node = object(
+      node, path, known: ["oauth", "uploads", "flushAt", "maximumEvents", "maximumBatchEvents", "persistent"])
     var client = VectorClient()
     client.supportsOAuth = node["oauth"].map { bool($0, path + ".oauth") }
     client.uploads = node["uploads"].map { whole($0, path + ".uploads", in: 1...1000) }
     if let count = node["flushAt"] { client.flushAt = whole(count, path + ".flushAt", in: 1...1_000_000) }
     if let count = node["maximumEvents"] {
       client.maximumEvents = whole(count, path + ".maximumEvents", in: 1...1_000_000)
+    }
+    if let count = node["maximumBatchEvents"] {
+      client.maximumBatchEvents = whole(count, path + ".maximumBatchEvents", in: 1...65_535)
     }
     if let flag = node["persistent"] { client.isPersistent = bool(flag, path + ".persistent") }
     return client
@@ -152,12 +156,14 @@ extension VectorReader {
   private mutating func batch(_ node: PositionedValue, _ path: String) -> VectorBatch {
     if case .string = node.content { return VectorBatch(name: text(node, path)) }
     let node = object(
-      node, path, known: ["batch", "events", "failures", "firstFailureAt", "dueAt", "latestFailure"])
+      node, path,
+      known: ["batch", "events", "queuedAt", "failures", "firstFailureAt", "dueAt", "latestFailure"])
     var batch = VectorBatch(name: required("batch", of: node, path).map { text($0, path + ".batch") } ?? "")
     if let count = node["events"] { batch.events = whole(count, path + ".events", in: 1...1_000_000) }
     if let count = node["failures"] {
       batch.failures = UInt16(whole(count, path + ".failures", in: 0...65_535))
     }
+    batch.queuedAt = node["queuedAt"].map { seconds($0, path + ".queuedAt") }
     batch.firstFailureAt = node["firstFailureAt"].map { seconds($0, path + ".firstFailureAt") }
     batch.dueAt = node["dueAt"].map { seconds($0, path + ".dueAt") }
     if let kind = node["latestFailure"] {

@@ -89,7 +89,8 @@ extension VectorReader {
   /// The name of a batch that there is.
   private mutating func name(_ node: PositionedValue, _ path: String, _ batches: Set<String>) -> String {
     let name = text(node, path)
-    if !name.isEmpty, !batches.contains(name) {
+    // An upload of several is named "a+b".
+    if !name.isEmpty, !name.split(separator: "+").allSatisfy({ batches.contains(String($0)) }) {
       report("there is no batch \(quoted(name))", at: node.position, path)
     }
     return name

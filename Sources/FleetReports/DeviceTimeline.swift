@@ -304,6 +304,9 @@ extension DeviceTimeline {
     case .retryAtNextTrigger: "tried again at the next flush"
     case .refreshCredentials: "refreshes its credentials and tries once more"
     case .drop: nil
+    case .dropAndPause(_, let time):
+      "the pipeline waits \(Self.seconds(time - now)), until \(Self.clock(time))"
+    case .discarded: "takes it for delivered"
     }
   }
 

@@ -41,7 +41,32 @@ extension ClientPreset {
         value: { $0.uploadConcurrency == .max ? "unlimited" : "\($0.uploadConcurrency)" }),
       Switch(
         path: "flushWhileUploading", meaning: "a flush that comes while uploads run", requirement: "S17",
-        values: ["joins", "ignored"], value: { $0.ignoresFlushWhileUploading ? "ignored" : "joins" }),
+        values: FlushWhileUploading.allCases.map(\.rawValue), value: { $0.flushWhileUploading.rawValue }),
+      Switch(
+        path: "uploadLoop.actsAtFlushEnd", meaning: "queue and state stay until a flush is answered",
+        requirement: "S17", values: ["true", "false"], value: { "\($0.actsAtFlushEnd)" }),
+      Switch(
+        path: "uploadLoop.rateLimitEndsLoop", meaning: "a 429 ends the loop even if it asks for no wait",
+        requirement: "S3", values: ["true", "false"], value: { "\($0.rateLimitEndsLoop)" }),
+      Switch(
+        path: "uploadLoop.saving", meaning: "when retry state is saved", requirement: "S18",
+        values: Saving.allCases.map(\.rawValue), value: { $0.saving.rawValue }),
+      Switch(
+        path: "uploadLoop.triggers", meaning: "what makes the client flush", requirement: "S17",
+        values: ["all", "[TRIGGER …]"],
+        value: { preset in
+          preset.triggers == .all
+            ? "all" : "[" + preset.triggers.kinds.map(\.rawValue).joined(separator: ", ") + "]"
+        }),
+      Switch(
+        path: "uploadLoop.countOfAnEvent", meaning: "how much an event counts for flush.count",
+        requirement: "S17", values: ["1", "2"], value: { "\($0.countOfAnEvent)" }),
+      Switch(
+        path: "uploadLoop.countsAllEvents", meaning: "the count goes on over other flushes",
+        requirement: "S17", values: ["true", "false"], value: { "\($0.countsAllEvents)" }),
+      Switch(
+        path: "queue.limit", meaning: "sealed events held at most", requirement: "D1",
+        values: ["N (1 to 1000000)", "null"], value: { $0.queueLimit.map { "\($0)" } ?? "null" }),
       Switch(
         path: "queue.maximumBatchEvents", meaning: "events in one upload at most", requirement: "D3",
         values: ["N (1 to 65535)"], value: { "\($0.maximumBatchEvents)" }),

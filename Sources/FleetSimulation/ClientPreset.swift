@@ -1,3 +1,4 @@
+import ShippedClients
 import SimulationKernel
 import UploadGating
 import UploadPipeline
@@ -10,6 +11,8 @@ public struct ClientPreset: Sendable, Hashable {
   /// What it is, on one line.
   public var meaning: String
   public var policy: RetryPolicy
+  /// How it reads its Settings, and a Retry-After.
+  public var dialect = SettingsDialect.document
   /// What a value that the Settings leave out is.
   public var settings = HTTPConfig()
   public var queueMode: QueuePolicy.Mode
@@ -17,7 +20,16 @@ public struct ClientPreset: Sendable, Hashable {
   /// Bytes of an upload; nil: no limit.
   public var maximumBatchBytes: Int?
   public var uploadConcurrency: Int
-  public var ignoresFlushWhileUploading = false
+  public var flushWhileUploading = FlushWhileUploading.joins
+  public var actsAtFlushEnd = false
+  public var rateLimitEndsLoop = true
+  public var saving = Saving.atOnce
+  public var triggers = ClientTriggers.all
+  /// Sealed events held at most; nil: no limit.
+  public var queueLimit: Int?
+  /// Of the flush policy's count, each event counts so much (1 or 2), and the count goes on over flushes for other reasons.
+  public var countOfAnEvent = 1
+  public var countsAllEvents = false
   public var retries = RetryWakeUp.gate
   public var gates = ClientGates()
 
@@ -46,14 +58,36 @@ public struct ClientPreset: Sendable, Hashable {
   public static let segmentSwift = ClientPreset(
     "segment-swift", "analytics-swift: all batch files of a flush at once", .segmentSwift, .files,
     uploads: .max
-  ) { $0.ignoresFlushWhileUploading = true }
+  ) {
+    $0.dialect = .analyticsSwift
+    $0.flushWhileUploading = .ignored
+    $0.saving = .atOnceAsItIs
+    $0.triggers = ClientTriggers([.count, .interval, .manual, .reconnect, .background])
+    $0.countOfAnEvent = 2
+    $0.countsAllEvents = true
+  }
 
   public static let segmentKotlin = ClientPreset(
-    "segment-kotlin", "analytics-kotlin: one batch file after another", .segmentKotlin, .files, uploads: 1)
+    "segment-kotlin", "analytics-kotlin: one batch file after another", .segmentKotlin, .files, uploads: 1
+  ) {
+    $0.dialect = .analyticsKotlin
+    $0.flushWhileUploading = .queued
+    $0.rateLimitEndsLoop = false
+    $0.saving = .afterAnswers
+    $0.triggers = .shipped
+  }
 
   public static let segmentReactNative = ClientPreset(
     "segment-react-native", "analytics-react-native: re-chunks its events, all chunks at once",
-    .segmentReactNative, .rebatch, uploads: .max)
+    .segmentReactNative, .rebatch, uploads: .max
+  ) {
+    $0.dialect = .analyticsReactNative
+    $0.actsAtFlushEnd = true
+    $0.saving = .never
+    $0.triggers = .shipped
+    $0.maximumBatchEvents = 1_000
+    $0.maximumBatchBytes = 512_000
+  }
 
   // MARK: The other documents
 
@@ -116,7 +150,15 @@ public struct ClientPreset: Sendable, Hashable {
     $0.retries = .timer
     // D3's 500 KB, of 1,024 bytes each: 500 events of 1,000 bytes fit.
     $0.maximumBatchBytes = 512_000
+    $0.queueLimit = 1_000
   }
+}
+
+extension ClientTriggers {
+  /// Every kind but the timer of a wait, which no shipped SDK sets.
+  fileprivate static let shipped = ClientTriggers([
+    .count, .interval, .manual, .reconnect, .foreground, .background,
+  ])
 }
 
 extension Cohort {
@@ -128,7 +170,14 @@ extension Cohort {
     queue.maximumBatchEvents = preset.maximumBatchEvents
     queue.maximumBatchBytes = preset.maximumBatchBytes
     uploadConcurrency = preset.uploadConcurrency
-    ignoresFlushWhileUploading = preset.ignoresFlushWhileUploading
+    flushWhileUploading = preset.flushWhileUploading
+    actsAtFlushEnd = preset.actsAtFlushEnd
+    rateLimitEndsLoop = preset.rateLimitEndsLoop
+    saving = preset.saving
+    triggers = preset.triggers
+    countOfAnEvent = preset.countOfAnEvent
+    countsAllEvents = preset.countsAllEvents
+    queue.limit = preset.queueLimit ?? .max
     retries = preset.retries
     gates = preset.gates
     settingsDefaults = preset.settings

@@ -24,7 +24,7 @@ extension NormalLoad {
     return (0..<stretches).map { index in
       let middle = Int64((Double(index) + 0.5) * Double(duration.microseconds) / Double(stretches))
       guard let interval, interval > 0 else {
-        let count = cohort.flush.count ?? size
+        let count = cohort.eventsUntilFlush ?? size
         let events = rate.rate(at: middle) * 1e6 * Double(cohort.eventsAtOnce)
         return events / Double(count) * Double((count - 1) / size + 1)
       }
@@ -52,7 +52,7 @@ extension NormalLoad {
     let size = Double(batchSize(of: cohort))
     if spike.flushes { return (Double(max(spike.events, 1)) / size).rounded(.up) }
     guard let interval = cohort.flush.interval else {
-      let count = Double(cohort.flush.count ?? 1)
+      let count = Double(cohort.eventsUntilFlush ?? 1)
       return Double(spike.events) / count * (count / size).rounded(.up)
     }
     let mean = occasionsPerSecond(of: cohort, over: duration) * interval.seconds

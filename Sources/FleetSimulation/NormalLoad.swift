@@ -51,7 +51,7 @@ public struct NormalLoad: Sendable, Hashable {
     let size = batchSize(of: cohort)
     let spikes = spikeRates(of: cohort, over: duration)
     guard let interval = cohort.flush.interval, interval > .zero else {
-      guard let count = cohort.flush.count, count > 0 else { return spikes.batches }
+      guard let count = cohort.eventsUntilFlush, count > 0 else { return spikes.batches }
       let events = occasionsPerSecond(of: cohort, over: duration) * Double(cohort.eventsAtOnce)
       return events / Double(count) * Double((count - 1) / size + 1) + spikes.batches
     }
@@ -64,7 +64,7 @@ public struct NormalLoad: Sendable, Hashable {
 
   /// Events that make a flush or fill a batch, whichever is fewer.
   static func batchSize(of cohort: Cohort) -> Int {
-    max(1, min(cohort.flush.count ?? .max, cohort.largestBatch))
+    max(1, min(cohort.eventsUntilFlush ?? .max, cohort.largestBatch))
   }
 
   /// Batches that an interval's flush makes of what comes at `mean` times in it, `extra` events apart.

@@ -74,9 +74,21 @@ public struct Cohort: Sendable, Hashable {
   public var settings: HTTPConfig
   /// The switches in which clients differ.
   public var policy: RetryPolicy
-  /// S17: whether a flush that comes while uploads run is ignored by them (shipped Swift) or joins the running
-  /// loop.
-  public var ignoresFlushWhileUploading: Bool = false
+  /// What a flush does that comes while uploads run (S17).
+  public var flushWhileUploading = FlushWhileUploading.joins
+  /// *rebatch*: whether the client acts only when the last upload of a flush has been answered.
+  public var actsAtFlushEnd = false
+  /// Whether a 429 ends the running loop even if it asks for no wait (S3).
+  public var rateLimitEndsLoop = true
+  /// When retry state is saved, and what a launch makes of it (S18).
+  public var saving = Saving.atOnce
+  /// What makes a device flush (S17).
+  public var triggers = ClientTriggers.all
+  /// How much an event counts for `flush.count`: 1 or 2.
+  public var countOfAnEvent = 1
+  /// Whether that count goes on over flushes that come for other reasons, so that every so many events there is one, instead of
+  /// starting over at each flush.
+  public var countsAllEvents = false
   /// App launches and kills; nil: every app runs from before the start to the end.
   public var lifecycle: Lifecycle? = nil
   /// Settings published during the run (S19); nil: none.
@@ -146,6 +158,13 @@ public enum EventPhase: Sendable, Hashable {
   case flush
 }
 
+extension Cohort {
+  /// Events that make a flush; nil: no count does. An event may count twice (`countOfAnEvent`).
+  public var eventsUntilFlush: Int? {
+    flush.count.map { $0 % countOfAnEvent == 0 ? $0 / countOfAnEvent : $0 }
+  }
+}
+
 /// When a device flushes (S17). At least one of the two is set.
 public struct FlushPolicy: Sendable, Hashable {
   /// Events since the last flush that make one; nil: no count trigger. 1 … 10^6.
@@ -172,7 +191,7 @@ public struct QueuePolicy: Sendable, Hashable {
   }
   /// Batch files, or chunks made anew at each flush.
   public var mode: Mode
-  /// Sealed events held at most; the oldest beyond that are dropped when a flush seals. 1 … 10^6.
+  /// Sealed events held at most; the oldest beyond that are dropped when a flush seals. 1 … 10^6, or `Int.max`: no limit.
   public var limit: Int
   /// Events in one batch at most. 1 … 65,535.
   public var maximumBatchEvents: Int

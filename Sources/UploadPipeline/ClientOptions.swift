@@ -6,8 +6,16 @@ public struct ClientOptions: Sendable {
   public var uploads: UInt32
   /// One retry record for the client, whose events are chunked anew at each flush; else one for each sealed batch (S2).
   public var isRebatch: Bool
-  /// A flush that comes while uploads run is ignored (S17).
-  public var ignoresFlushWhileUploading: Bool
+  /// What a flush does that comes while uploads run (S17).
+  public var flushWhileUploading: FlushWhileUploading
+  /// *rebatch*: the client acts when the last upload of a flush has been answered; until then queue and state stay as they are.
+  public var actsAtFlushEnd: Bool
+  /// A 429 ends the running loop (S3), even if it asks for no wait.
+  public var rateLimitEndsLoop: Bool
+  /// When retry state is saved, and what a launch makes of it (S18).
+  public var saving: Saving
+  /// What makes the client flush (S17).
+  public var triggers: ClientTriggers
   /// A wake-up comes when a wait is over; else retries happen at triggers only (S17).
   public var wakesByTimer: Bool
   /// Events of a batch at most. 1 … 65,535.
@@ -33,14 +41,20 @@ public struct ClientOptions: Sendable {
 
   public init(
     policy: RetryPolicy = .tapiDocument, uploads: Int = 1, isRebatch: Bool = false,
-    ignoresFlushWhileUploading: Bool = false, wakesByTimer: Bool = false, maximumBatchEvents: Int = 500,
+    flushWhileUploading: FlushWhileUploading = .joins, actsAtFlushEnd: Bool = false,
+    rateLimitEndsLoop: Bool = true, saving: Saving = .atOnce, triggers: ClientTriggers = .all,
+    wakesByTimer: Bool = false, maximumBatchEvents: Int = 500,
     limit: Int = 1_000, splitsOn413: Bool = false, credentialRefresh: Int64 = 1_000_000,
     gates: ClientGates = ClientGates()
   ) {
     self.policy = policy
     self.uploads = UInt32(clamping: uploads)
     self.isRebatch = isRebatch
-    self.ignoresFlushWhileUploading = ignoresFlushWhileUploading
+    self.flushWhileUploading = flushWhileUploading
+    self.actsAtFlushEnd = actsAtFlushEnd
+    self.rateLimitEndsLoop = rateLimitEndsLoop
+    self.saving = saving
+    self.triggers = triggers
     self.wakesByTimer = wakesByTimer
     self.maximumBatchEvents = UInt32(clamping: min(maximumBatchEvents, Int(UInt16.max)))
     self.limit = UInt32(clamping: limit)
@@ -50,4 +64,64 @@ public struct ClientOptions: Sendable {
     gateLayout = ClientGates.Layout(gates)
     keepsGates = !gates.isEmpty
   }
+}
+
+/// What a flush does that comes while uploads run (S17).
+public enum FlushWhileUploading: String, Sendable, Hashable, CaseIterable {
+  /// The running loop goes on with what it seals.
+  case joins
+  /// Nothing: it does not even seal.
+  case ignored
+  /// It seals, and a whole loop follows when the running one ends; one for each such flush. A loop goes over what was there at
+  /// its start.
+  case queued
+}
+
+/// When retry state is saved, and what a launch makes of it (S18).
+public enum Saving: String, Sendable, Hashable, CaseIterable {
+  /// With every change; a launch repairs what can't be (`RetrySnapshot.validated`).
+  case atOnce
+  /// With every change; a launch takes it as it is.
+  case atOnceAsItIs
+  /// After each answer; a launch takes it as it is. What a loop finds out before a send is forgotten by a restart.
+  case afterAnswers
+  /// A second after the latest change; a launch takes it as it is.
+  case delayed
+  /// Never: a launched client starts afresh.
+  case never
+}
+
+/// What may make a client flush (S17).
+public enum ClientTrigger: String, Sendable, Hashable, CaseIterable {
+  /// As many new events as the flush policy's count.
+  case count
+  case interval
+  /// The app asks for it.
+  case manual
+  /// The network is back.
+  case reconnect
+  /// The app comes to the foreground, a launch included; it goes to the background.
+  case foreground, background
+  /// The due time of a wait, which a client with a timer is woken at; it seals nothing.
+  case wakeUp
+}
+
+/// A set of triggers.
+public struct ClientTriggers: OptionSet, Sendable, Hashable {
+  public var rawValue: UInt8
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  public init(_ triggers: [ClientTrigger]) {
+    rawValue = ClientTrigger.allCases.enumerated().reduce(0) { bits, entry in
+      triggers.contains(entry.element) ? bits | 1 << UInt8(entry.offset) : bits
+    }
+  }
+
+  /// Every kind.
+  public static let all = ClientTriggers(ClientTrigger.allCases)
+
+  /// Those in it, in the order of their declaration.
+  public var kinds: [ClientTrigger] { ClientTrigger.allCases.filter(contains) }
+
+  public func contains(_ trigger: ClientTrigger) -> Bool { isSuperset(of: ClientTriggers([trigger])) }
 }

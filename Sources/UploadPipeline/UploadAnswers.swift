@@ -13,6 +13,10 @@ extension UploadClientHost where Self: ~Copyable {
   ) {
     if options.pointee.keepsGates { gatesHear(status: 200, of: batch, client, at: now) }
     if !isOnly { endUpload(batch, .status(200, retryAfter: nil), client, at: now) }
+    if options.pointee.actsAtFlushEnd, !isOnly {
+      answerInFlush(.delivered, batch, client, at: now, sink)
+      return
+    }
     let outcome = hearSuccess(batch, client, at: now)
     if !isOnly { goOn(batch, outcome, client, at: now, sink) }
   }
@@ -24,6 +28,7 @@ extension UploadClientHost where Self: ~Copyable {
   public mutating func hearSuccess(_ batch: UInt32, _ client: UInt32, at now: Int64) -> RetryOutcome {
     let state = state(of: client)
     let otherFailed = state.pointee.flags.contains(.loopHadFailure)
+    if options.pointee.saving == .delayed { noteChange(client, at: now) }
     var draws = NoDraws()
     var record = options.pointee.isRebatch ? retryState(of: batch, client) : BatchRetryState()
     let outcome = machine(of: client)._withUnsafeGuaranteedRef {
@@ -32,8 +37,18 @@ extension UploadClientHost where Self: ~Copyable {
         otherBatchOfFlushFailed: otherFailed, random: &draws)
     }
     if options.pointee.isRebatch { setRetryState(record, of: batch, client) }
-    if options.pointee.policy.endsWait(otherBatchOfFlushFailed: otherFailed) { state.pointee.gate.reset() }
+    if endsWait(client, otherFailed: otherFailed) { state.pointee.gate.reset() }
+    if options.pointee.saving == .afterAnswers { save(client) }
     return outcome
+  }
+
+  /// Whether a 2xx opens the gate (S16).
+  @inlinable
+  @inline(__always)
+  func endsWait(_ client: UInt32, otherFailed: Bool) -> Bool {
+    machine(of: client)._withUnsafeGuaranteedRef {
+      !$0.ignoresState && $0.policy.endsWait(otherBatchOfFlushFailed: otherFailed)
+    }
   }
 
   /// A batch has been delivered, and the loop goes on with others.
@@ -59,6 +74,11 @@ extension UploadClientHost where Self: ~Copyable {
     let ordinal = firstOrdinal(of: batch)
     if options.pointee.splitsOn413, case .status(413, _) = response, split(batch, client, at: now) {
       continueLoop(client, from: cursor(of: client, behind: ordinal), at: now, sink)
+      return
+    }
+    if options.pointee.actsAtFlushEnd {
+      let result = machine(of: client)._withUnsafeGuaranteedRef { $0.result(of: response) }
+      answerInFlush(result, batch, client, at: now, sink)
       return
     }
     conclude(decide(response, batch, client, at: now), batch, client, at: now, sink)
@@ -94,9 +114,7 @@ extension UploadClientHost where Self: ~Copyable {
     if outcome != .delivered { state.pointee.flags.insert(.loopHadFailure) }
     switch outcome {
     case .delivered:
-      if options.pointee.policy.endsWait(
-        otherBatchOfFlushFailed: state.pointee.flags.contains(.loopHadFailure))
-      {
+      if endsWait(client, otherFailed: state.pointee.flags.contains(.loopHadFailure)) {
         state.pointee.gate.reset()
       }
       settle(batch, client, at: now)
@@ -106,7 +124,9 @@ extension UploadClientHost where Self: ~Copyable {
         pause(client, until: time, .backoff, at: now)
         putBack(batch, client)
       } else {
-        putOff(batch, until: time, client)
+        let record = retryState(of: batch, client)
+        let look = machine(of: client)._withUnsafeGuaranteedRef { $0.lookAt(record, due: time) }
+        if look <= now { putBack(batch, client) } else { putOff(batch, until: look, client) }
       }
     case .pause(let time):
       pause(client, until: time, .rateLimit, at: now)
@@ -132,7 +152,13 @@ extension UploadClientHost where Self: ~Copyable {
       }
     case .drop(let reason):
       giveUp(batch, .limit(reason), client, at: now)
+    case .dropAndPause(let reason, let time):
+      pause(client, until: time, .rateLimit, at: now)
+      giveUp(batch, .limit(reason), client, at: now)
+    case .discarded:
+      giveUp(batch, .discarded, client, at: now)
     }
+    if options.pointee.saving == .afterAnswers { save(client) }
     if isObserved(client) { observe(.decided(batch: ordinal, outcome), client, at: now) }
     continueLoop(client, from: cursor(of: client, behind: ordinal), at: now, sink)
   }
@@ -151,7 +177,7 @@ extension UploadClientHost where Self: ~Copyable {
       }
     let state = state(of: client)
     state.pointee.gate.pause(until: time, kind: kind, rule: rule, now: now)
-    state.pointee.flags.insert(.draining)
+    if options.pointee.rateLimitEndsLoop { state.pointee.flags.insert(.draining) }
   }
 
   // MARK: Questions (O4)

@@ -33,9 +33,14 @@ public protocol UploadClientHost: ~Copyable {
   /// The running loop goes on with batches from this event number on. A client with one upload at a time may keep none: it goes
   /// on behind event `ordinal`, the batch whose upload has ended.
   func cursor(of client: UInt32, behind ordinal: UInt32) -> UInt32
-  func setCursor(_ cursor: UInt32, of client: UInt32)
+  mutating func setCursor(_ cursor: UInt32, of client: UInt32)
   /// A loop starts: it passes over batches from `end` on.
-  func startLoop(of client: UInt32, cursor: UInt32, end: UInt32)
+  mutating func startLoop(of client: UInt32, cursor: UInt32, end: UInt32)
+  /// Whole loops that wait for the running one to end (`FlushWhileUploading.queued`).
+  func queuedLoops(of client: UInt32) -> UInt16
+  mutating func setQueuedLoops(_ n: UInt16, of client: UInt32)
+  /// What is saved of a client that does not save at once (`Saving`).
+  func saved(of client: UInt32) -> UnsafeMutablePointer<SavedState>
   /// The number that the next event will have.
   func nextOrdinal(of client: UInt32) -> UInt32
 
@@ -60,7 +65,7 @@ public protocol UploadClientHost: ~Copyable {
   func heldEvents(of client: UInt32) -> UInt32
   /// *files*: the batch's own record. *rebatch*: the client's.
   func retryState(of batch: UInt32, _ client: UInt32) -> BatchRetryState
-  func setRetryState(_ state: BatchRetryState, of batch: UInt32, _ client: UInt32)
+  mutating func setRetryState(_ state: BatchRetryState, of batch: UInt32, _ client: UInt32)
   /// The first batch from event number `cursor` on that is due and not under way, taken out of the due ones; 0: none.
   mutating func takeNextDue(_ client: UInt32, from cursor: UInt32, at now: Int64) -> UInt32
   /// It is due, in its place by age.
@@ -70,7 +75,9 @@ public protocol UploadClientHost: ~Copyable {
   /// It is due at a time to come.
   mutating func putOff(_ batch: UInt32, until due: Int64, _ client: UInt32)
   /// Whether it is due at triggers only, not at wake-ups (S15).
-  func setWaitsForTrigger(_ waits: Bool, _ batch: UInt32)
+  mutating func setWaitsForTrigger(_ waits: Bool, _ batch: UInt32)
+  /// The first batch from event number `cursor` on that is not under way, due or not; 0: none. It stays where it is.
+  mutating func nextHeld(_ client: UInt32, from cursor: UInt32) -> UInt32
   /// How many batches a loop over all of them would find due.
   mutating func countDue(_ client: UInt32, byTrigger: Bool, at now: Int64) -> Int
   /// Whether a batch is due that a wake-up may take.
@@ -82,6 +89,11 @@ public protocol UploadClientHost: ~Copyable {
   /// When a batch that is put off is due; 0: it is not put off. For snapshots; may take long.
   func dueTimes(of client: UInt32) -> [UInt32: Int64]
 
+  /// New events come in, which have no numbers yet but the next; a host that draws events by itself need not listen.
+  mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: UInt32)
+  /// So many events are about to become batches; they have, and the next event has number `ordinal`.
+  mutating func willSeal(_ n: UInt32, _ client: UInt32)
+  mutating func didSeal(through ordinal: UInt32, _ client: UInt32)
   /// Becomes the newest batch.
   mutating func append(
     _ events: UInt32, firstOrdinal: UInt32, firstTime: Int64, _ client: UInt32, at now: Int64)
@@ -91,8 +103,13 @@ public protocol UploadClientHost: ~Copyable {
   mutating func extend(_ batch: UInt32, by n: UInt32, _ client: UInt32)
   /// *rebatch*: batches are cut anew, with so many events each at most. No upload is under way.
   mutating func rechunk(_ client: UInt32, atMost maximum: UInt32, at now: Int64)
-  /// *rebatch*: the oldest events of a batch are lost for want of room.
-  mutating func trimForOverflow(_ batch: UInt32, by n: UInt32, _ client: UInt32, at now: Int64)
+  /// *rebatch*: the oldest events of a batch are lost, but not all of them.
+  mutating func trim(_ batch: UInt32, by n: UInt32, _ loss: ClientLoss, _ client: UInt32, at now: Int64)
+  /// *rebatch*: how many of the oldest events were created before `time`. No upload is under way.
+  mutating func countEvents(of client: UInt32, before time: Int64) -> UInt32
+  /// How an upload ended whose flush goes on; nil: the batch has not been answered (`ClientOptions.actsAtFlushEnd`).
+  func result(of batch: UInt32) -> UploadResult?
+  mutating func setResult(_ result: UploadResult?, of batch: UInt32)
   /// 413: a batch becomes two, both due; false: it can't.
   mutating func split(_ batch: UInt32, _ client: UInt32, at now: Int64) -> Bool
 
@@ -124,6 +141,30 @@ public protocol UploadClientHost: ~Copyable {
   mutating func report(_ bug: String, _ client: UInt32, at now: Int64)
 }
 
+extension UploadClientHost where Self: ~Copyable {
+  public mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: UInt32) {}
+}
+
+/// What a client has saved that does not save at once.
+@frozen
+public struct SavedState: BitwiseCopyable, Sendable {
+  public var gate: UploadGate
+  public var pipeline: PipelineRetryState
+  /// *rebatch*: the client's record.
+  public var record: BatchRetryState
+  /// The latest change, which a client that saves later may not have saved.
+  public var changedAt: Int64
+
+  /// Nothing has been saved.
+  @inlinable
+  public init() {
+    gate = UploadGate()
+    pipeline = PipelineRetryState()
+    record = BatchRetryState()
+    changedAt = .min
+  }
+}
+
 /// How a batch is given up.
 @frozen
 public enum ClientLoss: Sendable, Hashable {
@@ -133,6 +174,8 @@ public enum ClientLoss: Sendable, Hashable {
   case overflow
   /// A gate refused it (`ClientGates.refusesWhileBlocked`).
   case refused
+  /// The client took it for delivered, and the server had not accepted it.
+  case discarded
 }
 
 /// What a client does that somebody may want to count.

@@ -12,9 +12,13 @@ extension UploadClientHost where Self: ~Copyable {
       joinLoop(client, at: now, sink)
       return
     }
+    if options.pointee.actsAtFlushEnd {
+      runFlush(client, byTrigger: byTrigger, at: now, sink)
+      return
+    }
     if oldest(of: client) == 0 { return }
     if byTrigger, options.pointee.keepsGates { forgetHold(client) }
-    guard state.pointee.gate.isReady(at: now), !state.pointee.flags.contains(.offline) else {
+    guard isReady(client, at: now), !state.pointee.flags.contains(.offline) else {
       if isObserved(client) {
         observe(state.pointee.flags.contains(.offline) ? .heldBackOffline : .heldBack, client, at: now)
       }
@@ -45,13 +49,12 @@ extension UploadClientHost where Self: ~Copyable {
     overOnly batch: UInt32, _ client: UInt32, at now: Int64, _ sink: Sink
   ) {
     begin(client, byTrigger: true, cursor: 0)
-    var cursor = firstOrdinal(of: batch) &+ 1
-    setCursor(cursor, of: client)
+    setCursor(firstOrdinal(of: batch) &+ 1, of: client)
     let decision = ask(about: batch, isFresh: true, client, at: now)
     if case .send(let retryCount) = decision {
       send(batch, client, retryCount: retryCount, asQuery: false, at: now, sink)
     } else {
-      holdBack(batch, client, decision, &cursor, at: now)
+      holdBack(batch, client, decision, at: now)
       endLoop(client, at: now, sink)
     }
   }
@@ -64,16 +67,32 @@ extension UploadClientHost where Self: ~Copyable {
     state.pointee.flags.insert(byTrigger ? [.looping, .byTrigger] : .looping)
     startLoop(
       of: client, cursor: cursor,
-      end: options.pointee.ignoresFlushWhileUploading ? nextOrdinal(of: client) : .max)
+      end: options.pointee.flushWhileUploading == .joins && !options.pointee.actsAtFlushEnd
+        ? .max : nextOrdinal(of: client))
+  }
+
+  /// Whether the pipeline waits for nothing (S16).
+  @inlinable
+  @inline(__always)
+  func isReady(_ client: UInt32, at now: Int64) -> Bool {
+    state(of: client).pointee.gate.isReady(at: now)
+      || machine(of: client)._withUnsafeGuaranteedRef { $0.ignoresWaits }
   }
 
   @inlinable
   @inline(never)
   mutating func joinLoop(_ client: UInt32, at now: Int64, _ sink: Sink) {
-    var joins = !options.pointee.ignoresFlushWhileUploading
+    var joins = options.pointee.flushWhileUploading == .joins && !options.pointee.actsAtFlushEnd
     if options.pointee.keepsGates, isHeldLoop(client) { joins = true }
     if state(of: client).pointee.flags.contains(.draining) { joins = false }
-    if isObserved(client) { observe(.alreadyUploading(joins: joins), client, at: now) }
+    if options.pointee.flushWhileUploading == .queued, !joins {
+      let queued = queuedLoops(of: client)
+      setQueuedLoops(queued == .max ? .max : queued &+ 1, of: client)
+    }
+    if isObserved(client) {
+      observe(
+        .alreadyUploading(joins: joins || options.pointee.flushWhileUploading == .queued), client, at: now)
+    }
     if joins { continueLoop(client, from: cursor(of: client, behind: 0), at: now, sink) }
   }
 
@@ -87,19 +106,17 @@ extension UploadClientHost where Self: ~Copyable {
   {
     let record =
       isFresh && !options.pointee.isRebatch ? BatchRetryState() : retryState(of: batch, client)
-    return decision(
-      on: record, queuedAt: queuedAt(batch), pipeline: &state(of: client).pointee.pipeline, client, at: now)
+    return decision(on: record, pipeline: &state(of: client).pointee.pipeline, client, at: now)
   }
 
   /// The one place where the machine is asked: everything that sends comes here first.
   @inlinable
   @inline(__always)
   public func decision(
-    on record: BatchRetryState, queuedAt: Int64, pipeline: inout PipelineRetryState, _ client: UInt32,
-    at now: Int64
+    on record: BatchRetryState, pipeline: inout PipelineRetryState, _ client: UInt32, at now: Int64
   ) -> SendDecision {
     machine(of: client)._withUnsafeGuaranteedRef {
-      $0.beforeSend(batch: record, pipeline: &pipeline, now: now, oldestEventQueuedAt: queuedAt)
+      $0.beforeSend(batch: record, pipeline: &pipeline, now: now)
     }
   }
 
@@ -114,10 +131,17 @@ extension UploadClientHost where Self: ~Copyable {
     let state = state(of: client)
     var cursor = cursor
     while oldest(of: client) != 0, uploads(of: client) < options.pointee.uploads,
-      !state.pointee.flags.contains(.draining), state.pointee.gate.isReady(at: now)
+      !state.pointee.flags.contains(.draining), isReady(client, at: now)
     {
+      if options.pointee.policy.limitsCheck == .beforeDue, dropNextAtGlobalLimit(client, &cursor, at: now) {
+        continue
+      }
       let batch = takeNextDue(client, from: cursor, at: now)
-      if batch == 0 { break }
+      if batch == 0 {
+        // One pass over what was there: nothing that becomes due behind it belongs to this loop.
+        if options.pointee.flushWhileUploading != .joins { setCursor(.max, of: client) }
+        break
+      }
       if options.pointee.keepsGates {
         let verdict = gatesSay(client, at: now)
         if verdict == .held {
@@ -146,7 +170,7 @@ extension UploadClientHost where Self: ~Copyable {
         let asQuery = options.pointee.gates.reconciles && hasUnknownOutcome(batch)
         send(batch, client, retryCount: retryCount, asQuery: asQuery, at: now, sink)
       } else {
-        holdBack(batch, client, decision, &cursor, at: now)
+        holdBack(batch, client, decision, at: now)
       }
     }
     if uploads(of: client) == 0 {
@@ -156,18 +180,53 @@ extension UploadClientHost where Self: ~Copyable {
     }
   }
 
+  /// A global limit that comes before a batch's wait drops whichever is next, waiting or not.
+  @inlinable
+  @inline(never)
+  mutating func dropNextAtGlobalLimit(_ client: UInt32, _ cursor: inout UInt32, at now: Int64) -> Bool {
+    let pipeline = state(of: client).pointee.pipeline
+    guard machine(of: client)._withUnsafeGuaranteedRef({ $0.dropsNext(pipeline) }) else { return false }
+    let batch = nextHeld(client, from: cursor)
+    if batch == 0 { return false }
+    cursor = firstOrdinal(of: batch) &+ 1
+    setCursor(cursor, of: client)
+    guard case .drop(let reason) = ask(about: batch, client, at: now) else { return false }
+    giveUp(batch, .limit(reason), client, at: now)
+    return true
+  }
+
   @inlinable
   @inline(__always)
   mutating func endLoop(_ client: UInt32, at now: Int64, _ sink: Sink) {
+    if options.pointee.actsAtFlushEnd { finishFlush(client, at: now) }
     state(of: client).pointee.flags.remove([.looping, .draining])
+    if options.pointee.flushWhileUploading == .queued, queuedLoops(of: client) > 0 {
+      runQueuedLoop(client, at: now, sink)
+      return
+    }
     if oldest(of: client) != 0 { rest(client, at: now, sink) }
+  }
+
+  /// The flush that came while the loop ran has a loop of its own.
+  @inlinable
+  @inline(never)
+  mutating func runQueuedLoop(_ client: UInt32, at now: Int64, _ sink: Sink) {
+    setQueuedLoops(queuedLoops(of: client) &- 1, of: client)
+    if oldest(of: client) == 0 || !isReady(client, at: now)
+      || state(of: client).pointee.flags.contains(.offline)
+    {
+      endLoop(client, at: now, sink)
+      return
+    }
+    begin(client, byTrigger: true, cursor: 0)
+    continueLoop(client, from: 0, at: now, sink)
   }
 
   /// A batch that may not be sent now, or never.
   @inlinable
   @inline(never)
   mutating func holdBack(
-    _ batch: UInt32, _ client: UInt32, _ decision: SendDecision, _ cursor: inout UInt32, at now: Int64
+    _ batch: UInt32, _ client: UInt32, _ decision: SendDecision, at now: Int64
   ) {
     switch decision {
     case .send: break
@@ -179,14 +238,6 @@ extension UploadClientHost where Self: ~Copyable {
     case .drop(let reason):
       if options.pointee.isRebatch { setRetryState(BatchRetryState(), of: batch, client) }
       giveUp(batch, .limit(reason), client, at: now)
-    case .dropFlush(let reason):
-      if options.pointee.isRebatch { setRetryState(BatchRetryState(), of: batch, client) }
-      state(of: client).pointee.gate.reset()
-      if isObserved(client) { observe(.stateReset, client, at: now) }
-      giveUp(batch, .limit(reason), client, at: now)
-      while case let next = takeNextDue(client, from: cursor, at: now), next != 0 {
-        giveUp(next, .limit(reason), client, at: now)
-      }
     }
   }
 

@@ -63,7 +63,7 @@ extension UploadClientHost where Self: ~Copyable {
         let excess = held &- options.pointee.limit
         let events = events(of: batch)
         if options.pointee.isRebatch, !hasUnknownOutcome(batch), excess < events {
-          trimForOverflow(batch, by: excess, client, at: now)
+          trim(batch, by: excess, .overflow, client, at: now)
           return
         }
         giveUp(batch, .overflow, client, at: now)

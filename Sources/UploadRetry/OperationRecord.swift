@@ -121,7 +121,7 @@ extension OperationRecord {
       return .refreshCredentials
     case .retry(let time), .backOff(let time), .pause(let time):
       // The limits are asked before a send; an operation that has none left is blocked at once.
-      if case .drop(let reason) = machine.beforeSend(batch: retry, pipeline: &pipeline, now: time) {
+      if let reason = machine.limitReached(retry, pipeline, now: time) {
         return block(reason == .age ? .age : .retryLimit, repeated: false)
       }
       retry.retryAt = time
@@ -133,7 +133,7 @@ extension OperationRecord {
     case .delivered:
       succeed()
       return .done
-    case .drop:
+    case .drop, .dropAndPause, .discarded:
       return block(meaning.kind == .authentication ? .authentication : .permanent, repeated: isRepeated)
     }
   }

@@ -43,6 +43,11 @@ public enum RetryOutcome: Sendable, Hashable {
   case refreshCredentials
   /// The batch is given up, for this reason: lost, or blocked (`RetryPolicy.givenUp`).
   case drop(DropReason)
+  /// The batch is given up, and the pipeline waits until this time (`RetryPolicy.overridden429` at `dropsAndPauses`).
+  case dropAndPause(DropReason, until: Int64)
+  /// The client takes the batch for delivered, though the server has not accepted it, and its state stays
+  /// (`RetryPolicy.belowSuccess` at `discarded`).
+  case discarded
 }
 
 /// Whether a batch may be sent now.
@@ -54,7 +59,4 @@ public enum SendDecision: Sendable, Hashable {
   case notDue(until: Int64)
   /// The batch is lost, for this reason.
   case drop(DropReason)
-  /// What this flush would have sent is lost; the caller makes all batch state fresh and opens the gate
-  /// (`RetryPolicy.limitReached` at `resetStateAndDropFlush` only).
-  case dropFlush(DropReason)
 }

@@ -4,7 +4,7 @@ extension RetryPolicy {
   /// The document's own behaviour.
   public static let tapiDocument = RetryPolicy()
 
-  /// analytics-swift, mid-2026. Its other rows: retry state per batch file, all batch files of a flush at once.
+  /// analytics-swift at c9a0d63, as observed. Its other rows: retry state per batch file, all batch files of a flush at once.
   public static let segmentSwift: RetryPolicy = {
     var policy = RetryPolicy()
     policy.clampAfterJitter = true
@@ -12,22 +12,31 @@ extension RetryPolicy {
     policy.retryAfterForms = .secondsOnly
     policy.noStatus = .untouched
     policy.retryCountHeader = .onlyAboveZeroMaxOfBatchAndGlobal
-    policy.limitReached = .dropBatchAndResetGlobal
     policy.rateLimitingOff = .drop
-    policy.missingSection = .off
     policy.sendsAtLimit = .maxRetryCount
+    policy.limitsCheck = .beforeDue
+    policy.rateLimitRecord = .untouched
+    policy.backoffOff = .forgets
+    policy.withoutSettings = .drops400
+    policy.overridden429 = .dropsAndPauses
+    policy.belowSuccess = .discarded
     return policy
   }()
 
-  /// analytics-kotlin, mid-2026. Its other rows: retry state per batch file, one upload at a time.
+  /// analytics-kotlin at a14649b, as observed. Its other rows: retry state per batch file, one upload at a time.
   public static let segmentKotlin: RetryPolicy = {
     var policy = segmentSwift
     policy.retryAfterOnOtherCodes = .ignored
     policy.noStatus = .asStatus500
+    policy.backoffOff = .drop
+    policy.withoutSettings = .drops4xx
+    policy.overridden429 = .ignored
+    policy.belowSuccess = .resets
+    policy.waitsInMilliseconds = true
     return policy
   }()
 
-  /// analytics-react-native, mid-2026. Its other rows: one retry record for the client, all chunks of a flush
+  /// analytics-react-native at 74884be, as observed. Its other rows: one retry record for the client, all chunks of a flush
   /// at once.
   public static let segmentReactNative: RetryPolicy = {
     var policy = RetryPolicy()
@@ -38,9 +47,11 @@ extension RetryPolicy {
     policy.twoWaits = .shorterWinsRateLimitBeatsBackoff
     policy.limitReached = .resetStateAndDropFlush
     policy.rateLimitingOff = .drop
-    policy.sendsAtLimit = .maxRetryCount
     policy.successEndsWait = .onlyWhenNoOtherBatchOfTheFlushFailed
     policy.ageLimit = .eventAgeSinceQueued
+    policy.backoffOff = .drop
+    policy.overridden429 = .drops
+    policy.exponent = .allFailures
     return policy
   }()
 

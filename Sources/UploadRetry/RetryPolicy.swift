@@ -45,6 +45,23 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   /// added after the cap.
   public var retryAfterJitterPercent: UInt8 = 0
 
+  /// S11, S12: whether the limits are looked at for batches that still wait.
+  public var limitsCheck = LimitsCheck.whenDue
+  /// S11: what a 429 leaves in its batch's record.
+  public var rateLimitRecord = RateLimitRecord.failure
+  /// S15: what a retryable failure leads to while `backoffConfig` is off.
+  public var backoffOff = BackoffOff.legacy
+  /// S13, S15: what a client does without Settings that it can read.
+  public var withoutSettings = WithoutSettings.legacy
+  /// S13: what a 429 leads to that `statusCodeOverrides` or `default4xxBehavior` drop.
+  public var overridden429 = Overridden429.ignored
+  /// S8: what an answer below 200 leads to.
+  public var belowSuccess = BelowSuccess.asTable
+  /// S10: which failures the exponent counts.
+  public var exponent = Exponent.ownFailures
+  /// S10: waits are whole milliseconds, and the draw is below its upper end.
+  public var waitsInMilliseconds = false
+
   /// The document's own behaviour.
   public init() {}
 }
@@ -105,7 +122,7 @@ extension RetryPolicy {
     case backoff
     /// Retry state is left as it is; tried again at the next flush.
     case untouched
-    /// What the Settings say about a 500.
+    /// What the Settings say about a 500; but where they drop it, the batch stays and its record is made fresh.
     case asStatus500
     /// Counted as with `backoff`, but the whole client waits.
     case clientBackoff
@@ -117,7 +134,7 @@ extension RetryPolicy {
     case always
     /// The larger of the batch's and the global count, on first tries too; left out when it is 0.
     case onlyAboveZeroMaxOfBatchAndGlobal
-    /// Always there: all failures since the latest success, 429s and others together. It needs one retry
+    /// All failures since the client's state was fresh, 429s and others together; left out when it is 0. It needs one retry
     /// record for the client.
     case clientCounter
   }
@@ -134,9 +151,8 @@ extension RetryPolicy {
   public enum LimitReached: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// The batch is dropped; the global counter starts over if the limit was its own.
     case dropBatch
-    /// The batch is dropped, and the global counter starts over whichever limit it was.
-    case dropBatchAndResetGlobal
-    /// All retry state is made fresh, and what the flush would have sent is dropped.
+    /// Looked at when the uploads of a flush have been answered: all retry state is made fresh, and what has failed in that flush
+    /// is dropped. It needs one retry record for the client.
     case resetStateAndDropFlush
     /// Nothing is lost: after the last try the batch is pending again, and its schedule starts over at the next
     /// trigger (D4). Its age has no limit.
@@ -163,7 +179,8 @@ extension RetryPolicy {
   public enum SendsAtLimit: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// So many *re*tries: dropped when the count is larger than `maxRetryCount`.
     case maxRetryCountPlusOne
-    /// Dropped when the count has reached `maxRetryCount`; the first try is never refused.
+    /// Dropped when the count has reached `maxRetryCount`: a batch that has not failed has no count of its own, but the global one
+    /// is compared too, so that 0 refuses every first try.
     case maxRetryCount
   }
 
@@ -178,8 +195,73 @@ extension RetryPolicy {
   public enum AgeLimit: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// The time since the batch's first retryable failure, before each retry.
     case sinceFirstFailure
-    /// The age of the batch's oldest event since it was queued, before each send.
+    /// The age of each event since it was queued, at every flush (events beyond it are dropped one by one), and the time since
+    /// the client's first failure when a flush has been answered.
     case eventAgeSinceQueued
+  }
+
+  /// Whether the limits are looked at for batches that still wait (S11, S12).
+  public enum LimitsCheck: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// Only a batch that is due and about to be sent is dropped.
+    case whenDue
+    /// Each loop looks at every batch, and a limit comes before the wait.
+    case beforeDue
+  }
+
+  /// What a 429 leaves in its batch's record (S11).
+  public enum RateLimitRecord: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// A failure: its age starts, and `rateLimitConfig` sets its limits from then on.
+    case failure
+    /// Nothing: only the client counts it.
+    case untouched
+  }
+
+  /// What a retryable failure leads to while `backoffConfig` is off (S15).
+  public enum BackoffOff: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// It counts, and is tried again at the next trigger.
+    case legacy
+    /// Tried again at the next trigger, its record made fresh.
+    case forgets
+    /// The batch is dropped, as after a status that is not retried.
+    case drop
+  }
+
+  /// What a client does without Settings that it can read (S13, S15).
+  public enum WithoutSettings: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// The document's: both sections have their defaults, or are off one by one.
+    case legacy
+    /// Only a 400 drops, and no state is kept; with both sections off nothing drops at all.
+    case drops400
+    /// 4xx but 429 drop. State that is there is looked at and never changed. The same with both sections off.
+    case drops4xx
+  }
+
+  /// What a 429 leads to that Settings drop (S13).
+  public enum Overridden429: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// It follows `rateLimitConfig` alone.
+    case ignored
+    /// The batch is dropped.
+    case drops
+    /// The batch is dropped, and the client waits all the same.
+    case dropsAndPauses
+  }
+
+  /// What an answer below 200 leads to (S8).
+  public enum BelowSuccess: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// What the Settings and the tables say.
+    case asTable
+    /// 1 … 199: the client takes the batch for delivered; its counters stay.
+    case discarded
+    /// The client takes the batch for delivered, and its counters start over.
+    case resets
+  }
+
+  /// Which failures the exponent of the backoff counts (S10).
+  public enum Exponent: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// Those of the batch that are not 429s.
+    case ownFailures
+    /// All of the client since its state was fresh, 429s included.
+    case allFailures
   }
 }
 
@@ -201,8 +283,8 @@ extension RetryPolicy {
   public func headerValue(_ retryCount: UInt16) -> UInt16? {
     if retryCount > 0 { return retryCount }
     switch retryCountHeader {
-    case .always, .clientCounter: return 0
-    case .onlyAboveZeroMaxOfBatchAndGlobal: return nil
+    case .always: return 0
+    case .onlyAboveZeroMaxOfBatchAndGlobal, .clientCounter: return nil
     }
   }
 

@@ -21,10 +21,28 @@ public final class RetryStateMachine: Sendable {
   /// The switches it follows.
   public let policy: RetryPolicy
 
+  /// Retries follow no Settings: answers change no state, and nothing is checked before a send (`RetryPolicy.withoutSettings`).
+  public let ignoresState: Bool
+  /// A wait of the pipeline that is there holds nothing back (analytics-swift with both sections off).
+  public let ignoresWaits: Bool
+  /// Nothing can hold a batch back, or drop it, of a client that has not failed.
+  @usableFromInline let freshAlwaysLeaves: Bool
+
   /// A machine has no state of its own: one serves every batch of every client that has these Settings.
   public init(config: HTTPConfig, policy: RetryPolicy = .tapiDocument) {
     self.config = config
     self.policy = policy
+    let bothOff = !config.rateLimit.isEnabled && !config.backoff.isEnabled
+    ignoresState =
+      switch policy.withoutSettings {
+      case .legacy: false
+      case .drops400: !config.isManaged
+      case .drops4xx: !config.isManaged || bothOff
+      }
+    ignoresWaits = policy.backoffOff == .forgets && bothOff
+    freshAlwaysLeaves =
+      policy.sendsAtLimit == .maxRetryCountPlusOne || config.rateLimit.maxRetryCount > 0
+      || !config.rateLimit.isEnabled
   }
 
   /// Asked before every send (S11, S12, S16).
@@ -33,19 +51,15 @@ public final class RetryStateMachine: Sendable {
   ///   - pipeline: its count goes back to 0 when its limit drops the batch (S12), and is left alone
   ///     otherwise.
   ///   - now: microseconds, on the clock of earlier calls; any value is safe.
-  ///   - queuedAt: when the batch's oldest event was queued, microseconds on the same clock; it is read with
-  ///     `RetryPolicy.ageLimit` at `eventAgeSinceQueued` only. `.max`, unknown: no age.
   @inlinable
   public func beforeSend(
-    batch: BatchRetryState, pipeline: inout PipelineRetryState, now: Int64,
-    oldestEventQueuedAt queuedAt: Int64 = .max
+    batch: BatchRetryState, pipeline: inout PipelineRetryState, now: Int64
   ) -> SendDecision {
-    if case .none = batch.latestFailure, batch.failureCount == 0, pipeline.retryCount == 0,
-      case .sinceFirstFailure = policy.ageLimit
+    if case .none = batch.latestFailure, batch.failureCount == 0, pipeline.retryCount == 0, freshAlwaysLeaves
     {
       return .send(retryCount: 0)
     }
-    return decideSend(batch: batch, pipeline: &pipeline, now: now, queuedAt: queuedAt)
+    return decideSend(batch: batch, pipeline: &pipeline, now: now)
   }
 
   /// Asked after every answer (S3–S10, S15). After `.delivered` and `.drop` the batch's state is fresh again.
@@ -62,7 +76,7 @@ public final class RetryStateMachine: Sendable {
     otherBatchOfFlushFailed failed: Bool = false, random: inout some RandomNumberGenerator
   ) -> RetryOutcome {
     if case .status(let code, _) = response, code >= 200 && code <= 299 {
-      if !policy.endsWait(otherBatchOfFlushFailed: failed) { return .delivered }
+      if ignoresState || !policy.endsWait(otherBatchOfFlushFailed: failed) { return .delivered }
       batch = BatchRetryState()
       pipeline.retryCount = 0
       return .delivered
@@ -109,53 +123,70 @@ extension RetryStateMachine {
   @usableFromInline
   @inline(never)
   func decideSend(
-    batch: BatchRetryState, pipeline: inout PipelineRetryState, now: Int64, queuedAt: Int64
+    batch: BatchRetryState, pipeline: inout PipelineRetryState, now: Int64
   ) -> SendDecision {
-    let waits = batch.latestFailure == .transient && config.backoff.isEnabled && now < batch.retryAt
-    if waits { return .notDue(until: batch.retryAt) }
-    if policy.ageLimit == .eventAgeSinceQueued, let limit = ageLimit(of: batch),
-      queuedAt != .max, isLonger(from: queuedAt, to: now, than: limit)
-    {
-      return .drop(.age)  // These events are too old; it says nothing about the client's retries.
-    }
-    if let reason = limitReached(batch, pipeline, now: now) {
-      switch policy.limitReached {
-      case .dropBatch:
-        if reason == .rateLimitRetryLimit { pipeline.retryCount = 0 }
-        return .drop(reason)
-      case .dropBatchAndResetGlobal:
-        pipeline.retryCount = 0
-        return .drop(reason)
-      case .resetStateAndDropFlush:
-        pipeline.retryCount = 0
-        return .dropFlush(reason)
-      case .startOverAtNextTrigger: break  // Nothing is lost; `recordTransient` starts over.
+    if !ignoresState {
+      let waits = batch.latestFailure == .transient && config.backoff.isEnabled && now < batch.retryAt
+      if waits, policy.limitsCheck == .whenDue { return .notDue(until: batch.retryAt) }
+      if let reason = limitReached(batch, pipeline, now: now) {
+        switch policy.limitReached {
+        case .dropBatch:
+          if reason == .rateLimitRetryLimit { pipeline.retryCount = 0 }
+          return .drop(reason)
+        case .resetStateAndDropFlush: break  // The flush's end has looked at them (`FlushTally`).
+        case .startOverAtNextTrigger: break  // Nothing is lost; `recordTransient` starts over.
+        }
       }
+      if waits { return .notDue(until: batch.retryAt) }
     }
     return .send(retryCount: retryCount(batch, pipeline))
   }
 
-  /// S11 and S12, for a batch that is due.
-  private func limitReached(
+  /// The limit that keeps a batch from being sent at a time (S11, S12); nil: none does. It is what `beforeSend` goes by, for a
+  /// caller that wants to know ahead.
+  public func limitReached(
     _ batch: BatchRetryState, _ pipeline: PipelineRetryState, now: Int64
   ) -> DropReason? {
-    if policy.ageLimit == .sinceFirstFailure, batch.latestFailure != .none, batch.firstFailureTime != .min,
-      let limit = ageLimit(of: batch), isLonger(from: batch.firstFailureTime, to: now, than: limit)
-    {
-      return .age
+    if policy.limitsCheck == .beforeDue {
+      if dropsNext(pipeline) { return .rateLimitRetryLimit }
+      if isRetryLimitReached(batch) { return .retryLimit }
+      return isTooOld(batch, now: now) ? .age : nil
     }
-    if batch.latestFailure == .transient, config.backoff.isEnabled,
-      isUsedUp(batch.failureCount, config.backoff.maxRetryCount)
-    {
-      return .retryLimit
-    }
-    if config.rateLimit.isEnabled, isUsedUp(pipeline.retryCount, config.rateLimit.maxRetryCount) {
-      return .rateLimitRetryLimit
-    }
-    return nil
+    if isTooOld(batch, now: now) { return .age }
+    if isRetryLimitReached(batch) { return .retryLimit }
+    return dropsNext(pipeline) ? .rateLimitRetryLimit : nil
   }
 
-  /// That of the section that the latest failure belongs to, or without one the backoff's; nil if it is off.
+  private func isTooOld(_ batch: BatchRetryState, now: Int64) -> Bool {
+    guard policy.ageLimit == .sinceFirstFailure, batch.latestFailure != .none, batch.firstFailureTime != .min,
+      let limit = ageLimit(of: batch)
+    else { return false }
+    return isLonger(from: batch.firstFailureTime, to: now, than: limit)
+  }
+
+  private func isRetryLimitReached(_ batch: BatchRetryState) -> Bool {
+    batch.latestFailure == .transient && config.backoff.isEnabled
+      && isUsedUp(batch.failureCount, config.backoff.maxRetryCount)
+  }
+
+  /// Whether the global limit is reached, so that the batch that a loop looks at next is dropped, waiting or not (S12).
+  public func dropsNext(_ pipeline: PipelineRetryState) -> Bool {
+    !ignoresState && config.rateLimit.isEnabled
+      && isUsedUp(pipeline.retryCount, config.rateLimit.maxRetryCount)
+  }
+
+  /// When a loop has to look at a batch that is due at `due`: then, or earlier where a limit ends its wait
+  /// (`RetryPolicy.limitsCheck` at `beforeDue`). Microseconds.
+  public func lookAt(_ batch: BatchRetryState, due: Int64) -> Int64 {
+    guard policy.limitsCheck == .beforeDue else { return due }
+    if ignoresState || !config.backoff.isEnabled || isRetryLimitReached(batch) { return .min }
+    guard policy.ageLimit == .sinceFirstFailure, batch.latestFailure != .none, batch.firstFailureTime != .min,
+      let limit = ageLimit(of: batch)
+    else { return due }
+    return min(due, saturatingSum(saturatingSum(batch.firstFailureTime, limit), 1))
+  }
+
+  /// That of the section that the latest failure belongs to; nil if it is off.
   private func ageLimit(of batch: BatchRetryState) -> Int64? {
     if case .rateLimited = batch.latestFailure {
       return config.rateLimit.isEnabled ? config.rateLimit.maxTotalBackoffDuration : nil
@@ -166,7 +197,7 @@ extension RetryStateMachine {
   private func isUsedUp(_ count: UInt16, _ maximum: Int) -> Bool {
     switch policy.sendsAtLimit {
     case .maxRetryCountPlusOne: Int(count) > maximum
-    case .maxRetryCount: count > 0 && Int(count) >= maximum
+    case .maxRetryCount: Int(count) >= maximum
     }
   }
 
@@ -186,9 +217,8 @@ extension RetryStateMachine {
 
   /// S11: strictly more than `limit`.
   private func isLonger(from start: Int64, to now: Int64, than limit: Int64) -> Bool {
-    guard now > start else { return false }
     let (age, overflow) = now.subtractingReportingOverflow(start)
-    return overflow || age > limit
+    return overflow ? now > start : age > limit
   }
 }
 
@@ -204,11 +234,19 @@ extension RetryStateMachine {
     switch response {
     case .status(let status, let wait):
       (code, retryAfter) = (status, wait)
+      if let outcome = belowSuccess(code, &batch, &pipeline) { return .decided(outcome) }
+      if ignoresState { return .decided(withoutSettings(code)) }
     case .noStatus:
+      if ignoresState { return .decided(.retryAtNextTrigger) }
       switch policy.noStatus {  // S9
       case .backoff: return recordTransient(&batch, now: now)
       case .untouched: return .decided(.retryAtNextTrigger)
-      case .asStatus500: (code, retryAfter) = (500, nil)
+      case .asStatus500:
+        if config.backoff.isEnabled, config.backoff.statuses.classify(500) == .retry {
+          return recordTransient(&batch, now: now)
+        }
+        batch = BatchRetryState()
+        return .decided(.retryAtNextTrigger)
       case .clientBackoff:
         let step = recordTransient(&batch, now: now)
         guard case .backoff(let count) = step else { return step }
@@ -220,6 +258,10 @@ extension RetryStateMachine {
       batch.retryAt = 0
       return .decided(.refreshCredentials)
     }
+    if policy.backoffOff == .forgets, !config.rateLimit.isEnabled, !config.backoff.isEnabled {
+      batch = BatchRetryState()
+      return .decided(.retryAtNextTrigger)
+    }
     switch config.backoff.statuses.classify(code) {
     case .rateLimited where policy.rateLimited == .delaysBatch:
       return recordRetry(retryAfter, &batch, &pipeline, now: now)
@@ -228,7 +270,13 @@ extension RetryStateMachine {
         batch = BatchRetryState()
         return .decided(.drop(.status))
       }
-      return recordRateLimit(retryAfter, &batch, &pipeline, now: now)
+      let step = recordRateLimit(retryAfter, &batch, &pipeline, now: now)
+      guard policy.overridden429 == .dropsAndPauses, config.backoff.statuses.dropsRateLimited else {
+        return step
+      }
+      batch = BatchRetryState()
+      guard case .decided(.pause(let time)) = step else { return .decided(.drop(.status)) }
+      return .decided(.dropAndPause(.status, until: time))
     case .retry:
       return recordRetry(retryAfter, &batch, &pipeline, now: now)
     case .authenticate where policy.supportsOAuth:
@@ -243,12 +291,45 @@ extension RetryStateMachine {
     }
   }
 
+  /// S8: nil where the tables decide.
+  private func belowSuccess(
+    _ code: Int, _ batch: inout BatchRetryState, _ pipeline: inout PipelineRetryState
+  ) -> RetryOutcome? {
+    switch policy.belowSuccess {
+    case .asTable: return nil
+    case .discarded:
+      guard (1...199).contains(code) else { return nil }
+      if !ignoresState { batch = BatchRetryState() }
+      return .discarded
+    case .resets:
+      guard code < 200 else { return nil }
+      if !ignoresState {
+        batch = BatchRetryState()
+        pipeline.retryCount = 0
+      }
+      return .drop(.status)
+    }
+  }
+
+  /// S15, as shipped: what a client does that follows no Settings.
+  private func withoutSettings(_ code: Int) -> RetryOutcome {
+    switch policy.withoutSettings {
+    case .legacy: .retryAtNextTrigger
+    case .drops400: code == 400 ? .drop(.status) : .retryAtNextTrigger
+    case .drops4xx: (400...499).contains(code) && code != 429 ? .drop(.status) : .retryAtNextTrigger
+    }
+  }
+
   /// S7.
   private func recordRetry(
     _ retryAfter: Int64?, _ batch: inout BatchRetryState, _ pipeline: inout PipelineRetryState, now: Int64
   ) -> FailureStep {
     if retryAfter != nil, config.rateLimit.isEnabled, policy.retryAfterOnOtherCodes == .pausesPipeline {
       return recordRateLimit(retryAfter, &batch, &pipeline, now: now)
+    }
+    if !config.backoff.isEnabled, policy.backoffOff != .legacy {
+      batch = BatchRetryState()
+      return .decided(policy.backoffOff == .drop ? .drop(.status) : .retryAtNextTrigger)
     }
     let step = recordTransient(&batch, now: now)
     if let retryAfter, policy.retryAfterOnOtherCodes == .delaysBatch, case .backoff(let count) = step {
@@ -276,12 +357,14 @@ extension RetryStateMachine {
     _ retryAfter: Int64?, _ batch: inout BatchRetryState, _ pipeline: inout PipelineRetryState, now: Int64
   ) -> FailureStep {
     let earlier = pipeline.retryCount
-    noteFirstFailure(&batch, now: now)
-    batch.latestFailure = .rateLimited
-    batch.retryAt = 0
+    if policy.rateLimitRecord == .failure {
+      noteFirstFailure(&batch, now: now)
+      batch.latestFailure = .rateLimited
+      batch.retryAt = 0
+    }
     pipeline.retryCount = earlier == .max ? .max : earlier + 1
     guard config.rateLimit.isEnabled else { return .decided(.retryAtNextTrigger) }
-    let longest = max(0, config.rateLimit.maxRetryInterval)
+    let longest = config.rateLimit.maxRetryInterval
     if let retryAfter {
       let asked = min(max(0, retryAfter), longest)
       if policy.retryAfterJitterPercent > 0 { return .spreadPause(asked) }
@@ -343,10 +426,22 @@ extension RetryStateMachine {
     return .pause(until: saturatingSum(now, drawDelay(count, cap: cap, batch: &batch, word: word)))
   }
 
-  private func drawDelay(_ count: UInt16, cap: Int64, batch: inout BatchRetryState, word: UInt64) -> Int64 {
-    let delay = config.backoff.jitter.delay(
+  func drawDelay(_ count: UInt16, cap: Int64, batch: inout BatchRetryState, word: UInt64) -> Int64 {
+    var delay = config.backoff.jitter.delay(
       retryCount: Int(count), base: config.backoff.baseBackoffInterval, cap: cap,
       previousDelay: Int64(batch.previousDelay), clampAfterJitter: policy.clampAfterJitter, word: word)
+    if policy.waitsInMilliseconds {
+      // What is drawn is below the end of its range, and cut to whole milliseconds.
+      let backoff = Jitter.backoff(
+        retryCount: Int(count), base: config.backoff.baseBackoffInterval, cap: cap)
+      let drawn = config.backoff.jitter.delay(
+        retryCount: Int(count), base: config.backoff.baseBackoffInterval, cap: cap,
+        previousDelay: Int64(batch.previousDelay), clampAfterJitter: false, word: word)
+      if case .additive = config.backoff.jitter, drawn > backoff {
+        delay = min(
+          backoff + (drawn - backoff - 1) / 1_000 * 1_000, policy.clampAfterJitter ? max(cap, 0) : .max)
+      }
+    }
     batch.previousDelay = UInt32(clamping: delay)
     return delay
   }

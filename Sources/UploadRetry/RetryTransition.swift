@@ -97,7 +97,8 @@ extension RetryTransition {
       case .delivered: .delivered
       case .retry(let time): .waiting(until: time)
       case .pause, .backOff, .retryAtNextTrigger, .refreshCredentials: .ready
-      case .drop(let reason): .dropped(reason)
+      case .drop(let reason), .dropAndPause(let reason, _): .dropped(reason)
+      case .discarded: .dropped(.status)
       }
     return RetryTransition(
       .batch, from: state(before.retryAt, now), to: to, cause: .response(response), time: now)
@@ -115,7 +116,7 @@ extension RetryTransition {
       return RetryTransition(.batch, from: from, to: .ready, cause: .waitReached, time: now)
     case .notDue:
       return nil
-    case .drop(let reason), .dropFlush(let reason):
+    case .drop(let reason):
       return RetryTransition(.batch, from: from, to: .dropped(reason), cause: .limit, time: now)
     }
   }

@@ -32,6 +32,8 @@ struct BatchRecord: BitwiseCopyable {
     static let held = Flags(rawValue: 8)
     /// In its device's heap of waiting batches.
     static let waiting = Flags(rawValue: 16)
+    /// *rebatch*: it has been answered, and its flush goes on.
+    static let answered = waiting
     /// Legacy (S15): due at triggers only.
     static let atTriggersOnly = Flags(rawValue: 32)
     /// Of one that is dropped: it is kept somewhere with a reason (O3). It is due at no trigger any more.

@@ -21,6 +21,10 @@ package struct CohortPlan {
   let period: Int64
   let phaseIsFlush: Bool
   let flushCount: UInt32
+  /// `FlushPolicy.countsAllEvents`.
+  let countsAllEvents: Bool
+  /// Devices have a `SavedState`.
+  let keepsSavedStates: Bool
   /// `.max`: none.
   let flushInterval: Int64
   let isSynchronised: Bool
@@ -75,13 +79,22 @@ package struct CohortPlan {
   package init(
     _ cohort: Cohort, firstDevice: Int, scenario: Scenario, checks: Bool, windowWidth: Int64?
   ) {
-    let client = ClientOptions(
-      policy: cohort.policy, uploads: cohort.uploadConcurrency, isRebatch: cohort.queue.mode == .rebatch,
-      ignoresFlushWhileUploading: cohort.ignoresFlushWhileUploading, wakesByTimer: cohort.retries == .timer,
-      maximumBatchEvents: cohort.largestBatch, limit: cohort.queue.limit,
-      splitsOn413: cohort.queue.splitsOn413 && cohort.queue.mode == .files,
-      credentialRefresh: cohort.credentialRefresh.microseconds, gates: cohort.gates)
+    self.init(
+      cohort, firstDevice: firstDevice, scenario: scenario, checks: checks, windowWidth: windowWidth,
+      script: nil)
+  }
+
+  /// - Parameter script: when events are created, of a device that is driven by hand.
+  init(
+    _ cohort: Cohort, firstDevice: Int, scenario: Scenario, checks: Bool, windowWidth: Int64?,
+    script: ScriptedTimes?
+  ) {
+    var client = ClientOptions(cohort)
+    // Who never restarts need not know what is saved.
+    if cohort.lifecycle == nil, script == nil, client.saving != .atOnce { client.saving = .atOnceAsItIs }
     self.client = client
+    keepsSavedStates = client.saving == .afterAnswers || client.saving == .delayed
+    countsAllEvents = cohort.countsAllEvents
     let builtIn = HTTPConfig.decode(
       .object([]), missingSection: cohort.policy.missingSection, defaults: cohort.settingsDefaults
     ).config
@@ -98,7 +111,7 @@ package struct CohortPlan {
     key = RandomKey(seed: scenario.seed)
     self.firstDevice = firstDevice
     end = scenario.duration.microseconds
-    schedule = EventSchedule(cohort)
+    schedule = script.map(EventSchedule.init(script:)) ?? EventSchedule(cohort)
     switch cohort.events {
     case .poisson(let gap), .varying(let gap, _):
       isPeriodic = false
@@ -116,7 +129,7 @@ package struct CohortPlan {
       period = 0
       phaseIsFlush = false
     }
-    flushCount = UInt32(clamping: cohort.flush.count ?? .max)
+    flushCount = UInt32(clamping: cohort.eventsUntilFlush ?? .max)
     flushInterval = cohort.flush.interval?.microseconds ?? .max
     isSynchronised = cohort.flush.isSynchronised
     blocksGivenUp = cohort.policy.givenUp == .blocked
@@ -136,7 +149,7 @@ package struct CohortPlan {
       constantLatency = Latency(up: microseconds, down: microseconds)
     }
     self.constantLatency = constantLatency
-    isRegular = isPeriodic && cohort.flush.count == nil
+    isRegular = isPeriodic && cohort.eventsUntilFlush == nil
     periods = FastDivider(max(period, 1))
     hasLifecycle = cohort.lifecycle != nil
     hasWorld = cohort.spikes.contains(where: \.flushes) || cohort.connectivity != nil
@@ -144,9 +157,10 @@ package struct CohortPlan {
     let interval = cohort.flush.interval?.microseconds ?? .max
     scansTriggers =
       interval >= windowWidth ?? .max && interval <= Int64(UInt32.max) && cohort.lifecycle == nil && !hasWorld
-    keepsTriggerPlans = !scansTriggers || cohort.flush.count != nil
+    keepsTriggerPlans = !scansTriggers || cohort.eventsUntilFlush != nil
     keepsLoopState =
-      !client.isRebatch || client.uploads > 1 || client.ignoresFlushWhileUploading || client.keepsGates
+      !client.isRebatch || client.uploads > 1 || client.flushWhileUploading != .joins
+      || client.actsAtFlushEnd || client.keepsGates
     oldBefore = scenario.tapi.incidents.map(\.end.microseconds).max() ?? .min
     tellsRetryCount = scenario.tapi.rules.retryCountLimit != nil
     readsWaits = scenario.tapi.retryAfterHeader.isRead(
@@ -217,5 +231,18 @@ extension UnsafePointer<CohortPlan> {
   func firstEvent(_ draws: EventDraws) -> Int64 {
     if pointee.isPeriodic { return eventPhase(draws.device) }
     return next(after: pointee.schedule == nil ? 0 : -1, before: 0, draws)
+  }
+}
+
+extension ClientOptions {
+  /// What the clients of a cohort are.
+  package init(_ cohort: Cohort) {
+    self.init(
+      policy: cohort.policy, uploads: cohort.uploadConcurrency, isRebatch: cohort.queue.mode == .rebatch,
+      flushWhileUploading: cohort.flushWhileUploading, actsAtFlushEnd: cohort.actsAtFlushEnd,
+      rateLimitEndsLoop: cohort.rateLimitEndsLoop, saving: cohort.saving, triggers: cohort.triggers,
+      wakesByTimer: cohort.retries == .timer, maximumBatchEvents: cohort.largestBatch,
+      limit: cohort.queue.limit, splitsOn413: cohort.queue.splitsOn413 && cohort.queue.mode == .files,
+      credentialRefresh: cohort.credentialRefresh.microseconds, gates: cohort.gates)
   }
 }

@@ -160,6 +160,8 @@ struct UploadLoopState: BitwiseCopyable {
   /// Sealed events that the device holds.
   var heldEvents: UInt32 = 0
   var inFlight: UInt32 = 0
+  /// `FlushWhileUploading.queued`.
+  var queuedLoops: UInt16 = 0
 }
 
 /// Events drawn ahead, up to the pending trigger. Strictly periodic events without a count trigger are computed instead.

@@ -61,6 +61,13 @@ extension DeviceShard: UploadClientHost {
     loop.pointee.passed = 0
   }
 
+  package func queuedLoops(of client: UInt32) -> UInt16 { loop(client).pointee.queuedLoops }
+  package func setQueuedLoops(_ n: UInt16, of client: UInt32) { loop(client).pointee.queuedLoops = n }
+
+  package func saved(of client: UInt32) -> UnsafeMutablePointer<SavedState> {
+    savedStates.unsafelyUnwrapped + Int(truncatingIfNeeded: client)
+  }
+
   @inline(__always)
   package func nextOrdinal(of client: UInt32) -> UInt32 { self[client].pointee.nextOrdinal }
 
@@ -108,6 +115,24 @@ extension DeviceShard: UploadClientHost {
     }
   }
 
+  package mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: UInt32) {
+    script?.append(n, at: time)
+  }
+
+  package func result(of batch: UInt32) -> UploadResult? {
+    batches[batch].flags.contains(.answered) ? FlushAnswer.unpacked(batches[batch].link) : nil
+  }
+
+  package func setResult(_ result: UploadResult?, of batch: UInt32) {
+    if let result {
+      batches[batch].flags.insert(.answered)
+      batches[batch].link = FlushAnswer.packed(result)
+    } else {
+      batches[batch].flags.remove(.answered)
+      batches[batch].link = 0
+    }
+  }
+
   package mutating func split(_ batch: UInt32, _ client: UInt32, at now: Int64) -> Bool {
     split(batch, client, at: Instant(microseconds: now))
   }
@@ -149,19 +174,18 @@ extension DeviceShard: UploadClientHost {
     settle(batch, client, at: Instant(microseconds: now))
   }
 
-  package mutating func giveUp(_ batch: UInt32, _ loss: ClientLoss, _ client: UInt32, at now: Int64) {
-    let counter: DeviceCounter
+  func counter(of loss: ClientLoss) -> DeviceCounter {
     switch loss {
-    case .limit(let reason): counter = plan.pointee.blocksGivenUp ? .blockedEvents : DeviceCounter(reason)
-    case .refused: counter = .refusedByGate
-    case .overflow:
-      counter = .droppedByOverflow
-      if batches[batch].flags.contains(.waiting) {
-        self[client].pointee.flags.insert(.hasStaleEntries)
-      } else {
-        removeReady(batch, client)
-      }
+    case .limit(let reason): plan.pointee.blocksGivenUp ? .blockedEvents : DeviceCounter(reason)
+    case .refused: .refusedByGate
+    case .discarded: .droppedByStatus
+    case .overflow: .droppedByOverflow
     }
+  }
+
+  package mutating func giveUp(_ batch: UInt32, _ loss: ClientLoss, _ client: UInt32, at now: Int64) {
+    let counter = counter(of: loss)
+    leaveQueue(batch, client)
     drop(batch, counter, client, at: Instant(microseconds: now))
   }
 
@@ -177,7 +201,8 @@ extension DeviceShard: UploadClientHost {
   package func draws(for batch: UInt32, failures: UInt16, _ client: UInt32) -> LaterJitter {
     LaterJitter(
       key: key(of: client),
-      name: UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: failures))
+      name: UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: failures),
+      script: scriptedDraws)
   }
 
   package func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64 {
@@ -231,10 +256,42 @@ package struct LaterJitter: RandomNumberGenerator {
   /// Of the device.
   let key: RandomKey
   let name: UInt64
+  let script: Unmanaged<ScriptedDraws>?
 
   @inline(__always)
   package mutating func next() -> UInt64 {
+    if let script { return script.takeUnretainedValue().next() }
     var stream = RandomStream(key.child(RandomPurpose.jitter).child(name))
     return stream.next()
+  }
+}
+
+/// How an upload ended whose flush goes on, in the word that links due batches, which this one is not among: what it is (2 bits) and
+/// the wait that the server asked for, in tenths of a millisecond plus one (30 bits; a day and a quarter, saturating).
+enum FlushAnswer {
+  private static var unit: Int64 { 100 }
+  private static var waitBits: UInt32 { 30 }
+  private static var waitMask: UInt32 { 1 &<< waitBits &- 1 }
+
+  static func packed(_ result: UploadResult) -> UInt32 {
+    switch result {
+    case .delivered: return 0
+    case .dropped: return 1 &<< waitBits
+    case .failed(let wait, let isRateLimit):
+      let kind: UInt32 = (isRateLimit ? 3 : 2) &<< waitBits
+      guard let wait else { return kind }
+      return kind | UInt32(min(max(0, wait) / unit, Int64(waitMask) - 1) + 1)
+    }
+  }
+
+  static func unpacked(_ word: UInt32) -> UploadResult {
+    switch word &>> waitBits {
+    case 0: return .delivered
+    case 1: return .dropped
+    default:
+      let ticks = word & waitMask
+      return .failed(
+        wait: ticks == 0 ? nil : Int64(ticks - 1) * unit, isRateLimit: word &>> waitBits == 3)
+    }
   }
 }

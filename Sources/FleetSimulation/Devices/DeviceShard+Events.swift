@@ -91,7 +91,7 @@ extension DeviceShard {
     _ device: UInt32, phase: Int64, _ sink: UnsafeMutablePointer<Outbox>
   ) {
     planNextTrigger(
-      device, nextInterval: plan.pointee.flushInterval == .max ? .max : phase, drawnThrough: -1, sink)
+      device, nextInterval: plan.pointee.flushInterval == .max ? .max : phase, drawnThrough: -1, at: -1, sink)
   }
 
   /// Draws the events up to the next trigger and schedules it: the interval, or the event that fills the count.
@@ -99,14 +99,18 @@ extension DeviceShard {
   /// - Parameter drawnThrough: the horizon of the plan before.
   @inline(__always)
   mutating func planNextTrigger(
-    _ device: UInt32, nextInterval: Int64, drawnThrough: Int64, _ sink: UnsafeMutablePointer<Outbox>
+    _ device: UInt32, nextInterval: Int64, drawnThrough: Int64, at now: Int64,
+    _ sink: UnsafeMutablePointer<Outbox>
   ) {
     let horizon = min(nextInterval, plan.pointee.end &- 1)
     var next = nextInterval
     if pending == nil {
       countPeriodic(device, after: drawnThrough, through: horizon)
     } else {
-      next = drawAhead(device, nextInterval: nextInterval, horizon: horizon)
+      next =
+        plan.pointee.countsAllEvents
+        ? drawAheadCountingAll(device, nextInterval: nextInterval, horizon: horizon, at: now)
+        : drawAhead(device, nextInterval: nextInterval, horizon: horizon)
     }
     if let triggers { triggers[Int(truncatingIfNeeded: device)].triggerAt = next }
     // A scan finds the triggers of the interval.
@@ -164,5 +168,32 @@ extension DeviceShard {
     }
     events.pointee.upcoming = n
     return n == plan.pointee.flushCount ? last : nextInterval
+  }
+
+  /// The same where flushes in between don't restart the count: the event that fills it has a number that is a multiple.
+  @inline(never)
+  private mutating func drawAheadCountingAll(
+    _ device: UInt32, nextInterval: Int64, horizon: Int64, at now: Int64
+  ) -> Int64 {
+    let events = pending.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
+    let ordinal = self[device].pointee.nextOrdinal
+    var (time, n) = (events.pointee.aheadTime, events.pointee.upcoming)
+    if n > 0, (ordinal &+ n) % plan.pointee.flushCount == 0,
+      let planned = triggers?[Int(truncatingIfNeeded: device)].triggerAt, planned > now,
+      planned != nextInterval
+    {
+      return planned
+    }
+    let draws = EventDraws(key(of: device))
+    var next = nextInterval
+    while time <= horizon, next == nextInterval {
+      n &+= 1
+      counters.add(1, to: .createdEvents, row: creationRows.row(at: time))
+      if (ordinal &+ n) % plan.pointee.flushCount == 0 { next = time }
+      time = plan.next(after: time, before: ordinal &+ n, draws)
+    }
+    events.pointee.aheadTime = time
+    events.pointee.upcoming = n
+    return next
   }
 }

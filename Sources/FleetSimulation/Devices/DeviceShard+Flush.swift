@@ -19,6 +19,12 @@ extension DeviceShard {
         nextInterval = planned.pointee.nextInterval
       }
     }
+    if ignoresFlush(device) {
+      if isTraced(device) { note(.alreadyUploading(joins: false), device, at: now) }
+      planNextTrigger(
+        device, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now.microseconds, sink)
+      return
+    }
     let created = takeCreated(device, by: now)
     let record = self[device]
     if record.pointee.oldest == 0, created.count &- 1 < plan.pointee.quickEvents,
@@ -27,7 +33,8 @@ extension DeviceShard {
       tracedDevice == .max
     {
       let batch = sealOnly(device, created, at: now)
-      planNextTrigger(device, nextInterval: nextInterval, drawnThrough: now.microseconds, sink)
+      planNextTrigger(
+        device, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now.microseconds, sink)
       runLoop(overOnly: batch, device, at: now.microseconds, sink)
       return
     }
@@ -42,6 +49,7 @@ extension DeviceShard {
     _ device: UInt32, _ kind: DeviceTrace.Trigger = .launch, at now: Instant,
     _ sink: UnsafeMutablePointer<Outbox>
   ) {
+    if ignoresFlush(device) { return }
     let created = pending == nil ? takeCreated(device, by: now) : takeDrawn(device, by: now)
     if isTraced(device) { note(.trigger(kind, newEvents: Int(created.count)), device, at: now) }
     let (planned, nextInterval) = plannedTriggers(device)
@@ -76,17 +84,21 @@ extension DeviceShard {
     _ device: UInt32, _ created: CreatedEvents, nextInterval: Int64, drawnThrough: Int64, at now: Instant,
     _ sink: UnsafeMutablePointer<Outbox>
   ) {
-    if created.count != 0 {
-      let ordinal = self[device].pointee.nextOrdinal
-      if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &+= created.count }
-      seal(created.count, from: ordinal, at: created.firstTime, device, now: now.microseconds)
-      self[device].pointee.nextOrdinal = ordinal &+ created.count
-    }
-    planNextTrigger(device, nextInterval: nextInterval, drawnThrough: drawnThrough, sink)
-    if created.count != 0, heldEvents(of: device) > options.pointee.limit {
-      keepLimit(device, at: now.microseconds)
-    }
-    runLoop(device, at: now.microseconds, byTrigger: true, sink)
+    flush(
+      device, sealing: created.count, from: self[device].pointee.nextOrdinal, createdAt: created.firstTime,
+      at: now.microseconds, sink)
+    planNextTrigger(
+      device, nextInterval: nextInterval, drawnThrough: drawnThrough, at: now.microseconds, sink)
+  }
+
+  @inline(__always)
+  package mutating func willSeal(_ n: UInt32, _ device: UInt32) {
+    if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &+= n }
+  }
+
+  @inline(__always)
+  package mutating func didSeal(through ordinal: UInt32, _ device: UInt32) {
+    self[device].pointee.nextOrdinal = ordinal
   }
 
   package mutating func handleWakeUp(
@@ -156,10 +168,13 @@ extension DeviceShard {
     batches[batch].events -= UInt16(truncatingIfNeeded: n)
   }
 
-  package mutating func trimForOverflow(_ batch: UInt32, by n: UInt32, _ device: UInt32, at now: Int64) {
+  package mutating func trim(
+    _ batch: UInt32, by n: UInt32, _ loss: ClientLoss, _ device: UInt32, at now: Int64
+  ) {
     let now = Instant(microseconds: now)
     let first = batches[batch].firstOrdinal
-    countDropped(batch, events: n, .droppedByOverflow, device, at: now)
+    let counter = counter(of: loss)
+    countDropped(batch, events: n, counter, device, at: now)
     trimFront(batch, by: n, device)
     if let loops {
       let loop = loops + Int(truncatingIfNeeded: device)
@@ -168,6 +183,8 @@ extension DeviceShard {
       let left = batches[batch].firstOrdinal
       if first < loop.pointee.cursor, left >= loop.pointee.cursor { loop.pointee.cursor = left &+ 1 }
     }
-    if isTraced(device) { note(.dropped(batch: Int(first), events: Int(n), .overflow), device, at: now) }
+    if isTraced(device) {
+      note(.dropped(batch: Int(first), events: Int(n), .init(counter)), device, at: now)
+    }
   }
 }

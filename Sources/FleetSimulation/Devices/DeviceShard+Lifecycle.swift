@@ -39,7 +39,8 @@ extension DeviceShard {
     }
     count(1, .launches, at: now)
     let cutOff = uploads(of: device)
-    let kept = plan.pointee.keepsState ? retrySnapshot(of: device) : RetrySnapshot()
+    var kept = endProcess(device, at: now.microseconds)
+    if !plan.pointee.keepsState { kept = RetrySnapshot() }
     giveUpUploads(device, at: now)
     if options.pointee.keepsGates {
       relaunchGates(device, keepingState: plan.pointee.keepsState, at: now.microseconds)
@@ -55,11 +56,12 @@ extension DeviceShard {
       // The flush timer starts anew: devices that restart together flush together from then on.
       triggers[Int(truncatingIfNeeded: device)].nextInterval = now.microseconds &+ plan.pointee.flushInterval
     }
-    if plan.pointee.flushesAtLaunch {
+    if plan.pointee.flushesAtLaunch, options.pointee.triggers.contains(.foreground) {
       handleUnplannedTrigger(device, at: now, sink)
     } else {
       let (planned, nextInterval) = plannedTriggers(device)
-      planNextTrigger(device, nextInterval: nextInterval, drawnThrough: planned, sink)
+      planNextTrigger(
+        device, nextInterval: nextInterval, drawnThrough: planned, at: now.microseconds, sink)
       rest(device, at: now.microseconds, sink)
     }
   }
@@ -74,9 +76,8 @@ extension DeviceShard {
   }
 
   /// The kill ends the loop and every upload under way; what becomes of them the client never learns, so they are due again.
-  private mutating func giveUpUploads(_ device: UInt32, at now: Instant) {
+  mutating func giveUpUploads(_ device: UInt32, at now: Instant) {
     let record = self[device]
-    forgetLoop(device)
     let cutOff = uploads(of: device)
     if cutOff == 0 { return }
     count(-Int64(cutOff), .inFlightChange, at: now)

@@ -207,6 +207,54 @@ extension DeviceShard {
     return 0
   }
 
+  package mutating func nextHeld(_ device: UInt32, from cursor: UInt32) -> UInt32 {
+    let end = loops?[Int(truncatingIfNeeded: device)].loopEnd ?? .max
+    var batch = self[device].pointee.oldest
+    while batch != 0 {
+      let first = batches[batch].firstOrdinal
+      if first >= end { return 0 }
+      if first >= cursor, !batches[batch].flags.contains(.inFlight) { return batch }
+      batch = batches[batch].newer
+    }
+    return 0
+  }
+
+  /// A batch that has not been taken leaves the due ones, or the heap.
+  mutating func leaveQueue(_ batch: UInt32, _ device: UInt32) {
+    guard let loops, !options.pointee.isRebatch || !batches[batch].flags.contains(.answered) else { return }
+    if !options.pointee.isRebatch, batches[batch].flags.contains(.waiting) {
+      self[device].pointee.flags.insert(.hasStaleEntries)
+      return
+    }
+    var next = loops[Int(truncatingIfNeeded: device)].ready
+    var previous: UInt32 = 0
+    while next != 0, batches[next].firstOrdinal <= batches[batch].firstOrdinal {
+      if next == batch {
+        removeReady(batch, after: previous, device)
+        return
+      }
+      previous = next
+      next = batches[next].link
+    }
+  }
+
+  package mutating func countEvents(of device: UInt32, before time: Int64) -> UInt32 {
+    var n: UInt32 = 0
+    let draws = EventDraws(key(of: device))
+    var batch = self[device].pointee.oldest
+    while batch != 0 {
+      var (created, ordinal) = (batches[batch].firstTime, batches[batch].firstOrdinal)
+      for _ in 0..<batches[batch].events {
+        if created >= time { return n }
+        n &+= 1
+        ordinal &+= 1
+        created = plan.next(after: created, before: ordinal, draws)
+      }
+      batch = batches[batch].newer
+    }
+    return n
+  }
+
   package mutating func countDue(_ device: UInt32, byTrigger: Bool, at now: Int64) -> Int {
     collectDue(device, at: now)
     var n = 0
@@ -250,6 +298,10 @@ extension DeviceShard {
   /// Batches that have left the queue meanwhile may be among them.
   package func dueTimes(of device: UInt32) -> [UInt32: Int64] {
     let place = self[device].pointee.waiting
+    if options.pointee.policy.limitsCheck == .beforeDue, plan.pointee.checks {
+      // A batch may be looked at before it is due; the checkers know when it is.
+      return knownDueTimes(of: device)
+    }
     let heap = waiting.address(place)
     return Dictionary(
       (0..<Int(place.count)).map { (heap[$0].batch, heap[$0].due) }.filter {
@@ -286,6 +338,16 @@ extension DeviceShard {
     batches[batch].flags.remove(.waiting)
     let record = self[device]
     waiting.popFirst(&record.pointee.waiting)
+  }
+
+  private func knownDueTimes(of device: UInt32) -> [UInt32: Int64] {
+    var times: [UInt32: Int64] = [:]
+    var batch = self[device].pointee.oldest
+    while batch != 0 {
+      times[batch] = batches.dueTime(batch)
+      batch = batches[batch].newer
+    }
+    return times
   }
 
   /// Frees a record that nothing refers to any more.

@@ -42,7 +42,7 @@ extension DeviceShard {
     let state = record.pointee.clientRetry
     var pipeline = record.pointee.pipeline
     guard
-      case .send = decision(on: state, queuedAt: firstTime, pipeline: &pipeline, device, at: now)
+      case .send = decision(on: state, pipeline: &pipeline, device, at: now)
     else { return false }
     record.pointee.pipeline = pipeline
 

@@ -72,9 +72,7 @@ extension DeviceShard {
     guard upload.pointee.flags.isDisjoint(with: [.inFlight, .atTriggersOnly]) else { return false }
     // A copy: what does not send is decided again, on the long way.
     var pipeline = record.pointee.pipeline
-    let decision = decision(
-      on: record.pointee.clientRetry, queuedAt: upload.pointee.firstTime, pipeline: &pipeline, device, at: now
-    )
+    let decision = decision(on: record.pointee.clientRetry, pipeline: &pipeline, device, at: now)
     guard case .send = decision else { return false }
     record.pointee.flags = flags.subtracting([
       .due, .wakes, .resting, .draining, .byTrigger, .loopHadFailure,

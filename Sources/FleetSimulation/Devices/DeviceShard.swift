@@ -31,6 +31,8 @@ package struct DeviceShard: ~Copyable {
   let triggers: UnsafeMutablePointer<TriggerPlan>?
   let restarts: UnsafeMutablePointer<RestartPlan>?
   let worlds: UnsafeMutablePointer<WorldPlan>?
+  /// What is saved of clients that do not save at once.
+  let savedStates: UnsafeMutablePointer<SavedState>?
   /// A row for each device, laid out by `CohortPlan.gateLayout`.
   let gates: UnsafeMutableRawPointer?
   var batches: BatchPool
@@ -49,6 +51,9 @@ package struct DeviceShard: ~Copyable {
   /// The device that `tracer` hears of, by place; `.max`: none.
   var tracedDevice: UInt32 = .max
   var tracer: DeviceTracer?
+  /// Of a device that is driven by hand (`ScriptedDevice`).
+  var script: ScriptedTimes?
+  var scriptedDraws: Unmanaged<ScriptedDraws>?
 
   package init(
     plan: CohortPlan, _ cohort: Cohort, in scenario: Scenario, number: Int, first: Int, count: Int,
@@ -75,6 +80,10 @@ package struct DeviceShard: ~Copyable {
     triggers = plan.keepsTriggerPlans ? Self.table(TriggerPlan.self, count) : nil
     restarts = plan.hasLifecycle ? Self.table(RestartPlan.self, count) : nil
     worlds = plan.hasWorld ? Self.table(WorldPlan.self, count) : nil
+    savedStates = plan.keepsSavedStates ? Self.table(SavedState.self, count) : nil
+    if let savedStates {
+      for device in 0..<count { (savedStates + device).initialize(to: SavedState()) }
+    }
     gates =
       plan.client.keepsGates
       ? PlainMemory.zeroed(byteCount: max(count, 1) * plan.client.gateLayout.stride) : nil
@@ -122,6 +131,7 @@ package struct DeviceShard: ~Copyable {
     if let triggers { PlainMemory.release(triggers) }
     if let restarts { PlainMemory.release(restarts) }
     if let worlds { PlainMemory.release(worlds) }
+    if let savedStates { PlainMemory.release(savedStates) }
     if let gates { PlainMemory.release(gates) }
   }
 

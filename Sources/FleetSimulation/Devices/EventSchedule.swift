@@ -26,6 +26,14 @@ struct EventSchedule: Sendable {
     case poisson(meanGap: Double)
     case periodic(Int64)
     case rate(CumulativeRate)
+    case script(ScriptedTimes)
+  }
+
+  /// Events at the times of a script.
+  init(script: ScriptedTimes) {
+    process = .script(script)
+    atOnce = 1
+    spikes = []
   }
 
   /// nil for a cohort whose events need none of this.
@@ -58,6 +66,7 @@ struct EventSchedule: Sendable {
         max(time, 0) &+ Distribution.exponentialGap(mean: mean, key: draws.events.child(UInt64(ordinal)))
     case .periodic(let period):
       next = time < phase ? phase : phase &+ ((time &- phase) / period &+ 1) &* period
+    case .script(let script): return script.time(of: ordinal)
     case .rate(let rate):
       let gap = -DeterministicMath.log(draws.events.child(UInt64(ordinal)).unitAboveZero)
       next = max(max(time, 0), rate.time(of: rate.count(through: time) + gap))
@@ -112,4 +121,13 @@ extension Spike {
       occurrence &+= 1
     }
   }
+}
+
+/// When the events of a scripted device are created, by their numbers; only one thread has it.
+final class ScriptedTimes: @unchecked Sendable {
+  private var times: [Int64] = []
+
+  func append(_ n: UInt32, at time: Int64) { times.append(contentsOf: repeatElement(time, count: Int(n))) }
+
+  func time(of ordinal: UInt32) -> Int64 { Int(ordinal) < times.count ? times[Int(ordinal)] : .max }
 }

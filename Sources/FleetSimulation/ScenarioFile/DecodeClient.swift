@@ -1,3 +1,4 @@
+import UploadPipeline
 import UploadRetry
 
 /// `client` and `policy`: which client a cohort runs, and the switches that the scenario sets differently.
@@ -9,6 +10,44 @@ extension ScenarioDecoder {
   mutating func client(_ cohort: PositionedValue, _ path: String) -> ClientPreset {
     guard let node = cohort["client"] else { return .tapiDocument }
     return word(node, join(path, "client"), ClientPreset.all.map { ($0.name, $0) }) ?? .tapiDocument
+  }
+
+  /// `uploadLoop`: what else an SDK's loop does in its own way.
+  mutating func uploadLoop(_ node: PositionedValue, _ path: String, _ cohort: inout Cohort) {
+    guard object(node, path, ScenarioSchema.uploadLoop.keys) != nil else { return }
+    if let node = node["actsAtFlushEnd"] {
+      cohort.actsAtFlushEnd = bool(node, join(path, "actsAtFlushEnd")) ?? cohort.actsAtFlushEnd
+      if cohort.actsAtFlushEnd, cohort.queue.mode == .files {
+        report(
+          "a client that acts at the end of a flush re-chunks its events; set queue.mode to \"rebatch\"",
+          at: node.position, join(path, "actsAtFlushEnd"))
+        cohort.actsAtFlushEnd = false
+      }
+    }
+    if let node = node["rateLimitEndsLoop"] {
+      cohort.rateLimitEndsLoop = bool(node, join(path, "rateLimitEndsLoop")) ?? cohort.rateLimitEndsLoop
+    }
+    if let node = node["saving"] {
+      cohort.saving =
+        word(node, join(path, "saving"), Saving.allCases.map { ($0.rawValue, $0) }) ?? cohort.saving
+    }
+    if let node = node["triggers"] { cohort.triggers = triggers(node, join(path, "triggers")) }
+    if let node = node["countOfAnEvent"] {
+      cohort.countOfAnEvent =
+        count(node, join(path, "countOfAnEvent"), in: 1...2) ?? cohort.countOfAnEvent
+    }
+    if let node = node["countsAllEvents"] {
+      cohort.countsAllEvents = bool(node, join(path, "countsAllEvents")) ?? cohort.countsAllEvents
+    }
+  }
+
+  private mutating func triggers(_ node: PositionedValue, _ path: String) -> ClientTriggers {
+    guard case .array(let elements) = node.content else {
+      report("expected a list of triggers, found \(describe(node))", at: node.position, path)
+      return .all
+    }
+    let allowed = ClientTrigger.allCases.map { ($0.rawValue, $0) }
+    return ClientTriggers(elements.compactMap { word($0, path, allowed) })
   }
 
   /// Reads every switch of `RetryPolicy.switches` by that table.

@@ -1,4 +1,5 @@
 import SimulationKernel
+import UploadPipeline
 import UploadRetry
 
 /// `fleet`: the cohorts.
@@ -90,10 +91,12 @@ extension ScenarioDecoder {
       cohort.uploadConcurrency = limit ?? .max
     }
     if let node = node["flushWhileUploading"] {
-      cohort.ignoresFlushWhileUploading =
-        word(node, join(path, "flushWhileUploading"), [("joins", false), ("ignored", true)])
-        ?? cohort.ignoresFlushWhileUploading
+      cohort.flushWhileUploading =
+        word(
+          node, join(path, "flushWhileUploading"), FlushWhileUploading.allCases.map { ($0.rawValue, $0) })
+        ?? cohort.flushWhileUploading
     }
+    if let node = node["uploadLoop"] { uploadLoop(node, join(path, "uploadLoop"), &cohort) }
     if let node = node["timeout"] {
       let place = join(path, "timeout")
       timeouts(node, place, &cohort)
@@ -194,7 +197,8 @@ extension ScenarioDecoder {
       queue.mode = word(node, join(path, "mode"), [("files", .files), ("rebatch", .rebatch)]) ?? queue.mode
     }
     if let node = node["limit"] {
-      queue.limit = count(node, join(path, "limit"), in: 1...1_000_000) ?? queue.limit
+      queue.limit =
+        node.isNull ? .max : count(node, join(path, "limit"), in: 1...1_000_000) ?? queue.limit
     }
     if let node = node["maximumBatchEvents"] {
       queue.maximumBatchEvents =

@@ -1,5 +1,6 @@
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 import UploadRetry
 
 extension Scenario {
@@ -158,10 +159,12 @@ extension Cohort {
     ]
     let uploads: Members = [
       ("retries", .text(retries == .gate ? "gate" : "timer")), ("uploadConcurrency", concurrency),
-      ("flushWhileUploading", .text(ignoresFlushWhileUploading ? "ignored" : "joins")),
+      ("flushWhileUploading", .text(flushWhileUploading.rawValue)),
       ("timeout", normalisedTimeout), ("network", .members(network)),
       ("connectivity", connectivity?.normalised ?? .null),
     ]
+    let loop = normalisedUploadLoop
+    let ofLoop: Members = loop.isEmpty ? [] : [("uploadLoop", .members(loop))]
     let client: Members = [
       ("settings", PositionedValue(settings.encoded(defaults: settingsDefaults))),
       ("policy", policy.normalised(of: client)),
@@ -172,7 +175,30 @@ extension Cohort {
       ("requestSize", .text(Units.text(bytes: requestBytes))),
     ]
     let tenant: Members = writeKey.map { [("writeKey", .text($0))] } ?? []
-    return .members(workload + uploads + client + tenant)
+    return .members(workload + uploads + ofLoop + client + tenant)
+  }
+}
+
+extension Cohort {
+  /// Where the cohort differs from its preset.
+  fileprivate var normalisedUploadLoop: Members {
+    let preset = ClientPreset.all.first { $0.name == client } ?? .tapiDocument
+    var members: Members = []
+    if actsAtFlushEnd != preset.actsAtFlushEnd { members.append(("actsAtFlushEnd", .bool(actsAtFlushEnd))) }
+    if rateLimitEndsLoop != preset.rateLimitEndsLoop {
+      members.append(("rateLimitEndsLoop", .bool(rateLimitEndsLoop)))
+    }
+    if saving != preset.saving { members.append(("saving", .text(saving.rawValue))) }
+    if triggers != preset.triggers {
+      members.append(("triggers", .list(triggers.kinds.map { .text($0.rawValue) })))
+    }
+    if countOfAnEvent != preset.countOfAnEvent {
+      members.append(("countOfAnEvent", .number("\(countOfAnEvent)")))
+    }
+    if countsAllEvents != preset.countsAllEvents {
+      members.append(("countsAllEvents", .bool(countsAllEvents)))
+    }
+    return members
   }
 }
 
@@ -188,7 +214,8 @@ extension FlushPolicy {
 extension QueuePolicy {
   fileprivate var normalised: PositionedValue {
     .members([
-      ("mode", .text(mode == .files ? "files" : "rebatch")), ("limit", .number("\(limit)")),
+      ("mode", .text(mode == .files ? "files" : "rebatch")),
+      ("limit", limit == .max ? .null : .number("\(limit)")),
       ("maximumBatchEvents", .number("\(maximumBatchEvents)")),
       ("maximumBatchSize", maximumBatchBytes.map { .text(Units.text(bytes: $0)) } ?? .null),
       ("splitOn413", .bool(splitsOn413)),
@@ -200,10 +227,15 @@ extension RetryPolicy {
   /// Every switch; a later one only where the client's preset has it otherwise, so that a normalised scenario stays as it is.
   fileprivate func normalised(of client: String) -> PositionedValue {
     let preset = ClientPreset.all.first { $0.name == client }?.policy ?? RetryPolicy()
+    let laterSwitches: Set = [
+      "readsRateLimitReset", "limitsCheck", "rateLimitRecord", "backoffOff", "withoutSettings",
+      "overridden429",
+      "belowSuccess", "exponent", "waitsInMilliseconds",
+    ]
     return .members(
       Self.switches.compactMap { entry in
         let value = entry.value(in: self)
-        if entry.name == "readsRateLimitReset", value == entry.value(in: preset) { return nil }
+        if laterSwitches.contains(entry.name), value == entry.value(in: preset) { return nil }
         return (entry.name, entry.isBool ? .bool(value == "true") : .text(value))
       })
   }

@@ -185,6 +185,7 @@ package enum ScenarioSchema {
     Key("retries"),
     Key("uploadConcurrency"),
     Key("flushWhileUploading"),
+    Key("uploadLoop", uploadLoop),
     Key("timeout", .object(timeoutKeys)),
     Key("network", network),
     Key("connectivity", connectivity),
@@ -197,6 +198,11 @@ package enum ScenarioSchema {
     Key("eventSize"),
     Key("requestSize"),
     Key("writeKey"),
+  ])
+
+  static let uploadLoop = Shape.object([
+    Key("actsAtFlushEnd"), Key("rateLimitEndsLoop"), Key("saving"), Key("triggers"), Key("countOfAnEvent"),
+    Key("countsAllEvents"),
   ])
 
   static let eventKeys = [

@@ -30,7 +30,7 @@ struct RandomScenario {
       scenario.fleet[i].flush = FlushPolicy(count: nil, interval: interval, isSynchronised: draw.chance(10))
       scenario.fleet[i].queue.mode = .rebatch
       scenario.fleet[i].uploadConcurrency = 1
-      scenario.fleet[i].ignoresFlushWhileUploading = false
+      scenario.fleet[i].flushWhileUploading = .joins
       scenario.fleet[i].latency = .constant(.milliseconds(Int64(draw.pick([7, 50, 200]))))
       scenario.fleet[i].lifecycle = nil
       scenario.fleet[i].spikes = []
@@ -259,7 +259,7 @@ struct RandomScenario {
 
   /// Half of the cohorts run a preset as it is or with a few switches turned, the others any mixture of switches.
   private mutating func drawClient(_ cohort: inout Cohort) {
-    cohort.ignoresFlushWhileUploading = chance(30)
+    cohort.flushWhileUploading = chance(30) ? .ignored : .joins
     var turned = 50
     if chance(50) {
       let preset = pick(ClientPreset.all)

@@ -1,0 +1,134 @@
+import FleetMetrics
+import FleetSimulation
+import UploadPipeline
+import UploadRetry
+
+/// What runs a case: the client module alone, or a device of the engine. Times are microseconds since the case began.
+protocol ConformanceSubject: AnyObject {
+  var held: [HeldBatch] { get }
+  var state: ClientState { get }
+  /// Of a client with one record.
+  var clientRecord: BatchRetryState { get }
+  /// Events that no flush has sealed.
+  var unsealed: UInt32 { get }
+  /// What its clock says at time 0.
+  var origin: Int64 { get }
+
+  func add(_ n: UInt32, counting: Int, at now: Int64)
+  func trigger(_ trigger: ClientTrigger, at now: Int64)
+  func answered(_ response: UploadResponse, _ batch: UInt32, at now: Int64)
+  func hold(_ events: UInt32, createdAt time: Int64)
+  /// The process ends; what it has saved is returned.
+  func endProcess(strandingUnsealed: Bool, at now: Int64) -> RetrySnapshot
+  func launch(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair]
+  func adopt(_ snapshot: RetrySnapshot)
+  /// With when it is due, on its own clock.
+  func record(of batch: UInt32) -> BatchRetryState
+  func takeSteps() -> [SubjectStep]
+}
+
+/// A thing that a client did.
+enum SubjectStep {
+  case sent(Range<UInt32>, header: Int?)
+  /// Events left the queue undelivered; the first is the batch's.
+  case lost(Range<UInt32>, reason: String)
+  /// What came of an upload, by its first event.
+  case decided(UInt32, RetryOutcome)
+}
+
+// MARK: - The module alone
+
+final class ModuleSubject: ConformanceSubject {
+  private var client: UploadClient
+  let origin: Int64
+
+  var held: [HeldBatch] { client.triggered.held }
+  var state: ClientState { client.triggered.state }
+  var clientRecord: BatchRetryState { client.triggered.clientRecord }
+  var unsealed: UInt32 { client.triggered.unsealed }
+
+  init(_ cohort: Cohort, flushCount: FlushCount, draws: any RandomNumberGenerator, origin: Int64) {
+    client = UploadClient(
+      options: ClientOptions(cohort), config: cohort.settings, flushCount: flushCount, random: draws)
+    self.origin = origin
+  }
+
+  func add(_ n: UInt32, counting: Int, at now: Int64) {
+    client.triggered.add(n, counting: counting, at: now + origin, ())
+  }
+  func trigger(_ trigger: ClientTrigger, at now: Int64) { client.trigger(trigger, at: now + origin) }
+  func answered(_ response: UploadResponse, _ batch: UInt32, at now: Int64) {
+    client.answered(batch, response, at: now + origin)
+  }
+  func hold(_ events: UInt32, createdAt time: Int64) {
+    let first = client.triggered.host.nextOrdinal(of: 0)
+    client.triggered.host.adopt(firstEvent: first, events: events, createdAt: time + origin, at: origin)
+  }
+  func endProcess(strandingUnsealed: Bool, at now: Int64) -> RetrySnapshot {
+    client.triggered.forgetMemory(strandingUnsealed: strandingUnsealed)
+    let snapshot = client.triggered.host.endProcess(0, at: now + origin)
+    client.triggered.host.cutOffUploads()
+    return snapshot
+  }
+  func launch(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair] {
+    client.triggered.host.restore(snapshot, 0, at: now + origin)
+  }
+  func adopt(_ snapshot: RetrySnapshot) { client.triggered.host.adopt(snapshot, 0, at: origin) }
+  func record(of batch: UInt32) -> BatchRetryState { client.triggered.host.retryState(of: batch, 0) }
+
+  func takeSteps() -> [SubjectStep] {
+    client.takeActions().compactMap { action in
+      switch action {
+      case .send(_, let events, let retryCount, _): .sent(events, header: retryCount.map(Int.init))
+      case .lost(let events, let loss): .lost(events, reason: DropName.name(of: loss))
+      case .step(.decided(let batch, let outcome)): .decided(batch, outcome)
+      case .delivered, .wake, .step: nil
+      }
+    }
+  }
+}
+
+// MARK: - A device of the engine
+
+final class DeviceSubject: ConformanceSubject {
+  private var device: ScriptedDevice
+  var origin: Int64 { ScriptedDevice.origin }
+
+  var held: [HeldBatch] { device.triggered.held }
+  var state: ClientState { device.triggered.state }
+  var clientRecord: BatchRetryState { device.triggered.clientRecord }
+  var unsealed: UInt32 { device.triggered.unsealed }
+
+  init(_ cohort: Cohort, flushCount: FlushCount, draws: any RandomNumberGenerator) {
+    device = ScriptedDevice(cohort, flushCount: flushCount, draws: draws)
+  }
+
+  func add(_ n: UInt32, counting: Int, at now: Int64) { device.add(n, counting: counting, at: now) }
+  func trigger(_ trigger: ClientTrigger, at now: Int64) { device.trigger(trigger, at: now) }
+  func answered(_ response: UploadResponse, _ batch: UInt32, at now: Int64) {
+    device.answered(response, batch, at: now)
+  }
+  func hold(_ events: UInt32, createdAt time: Int64) { device.adopt(events, createdAt: time, at: 0) }
+  func endProcess(strandingUnsealed: Bool, at now: Int64) -> RetrySnapshot {
+    device.triggered.forgetMemory(strandingUnsealed: strandingUnsealed)
+    return device.endProcess(at: now)
+  }
+  func launch(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair] {
+    device.restore(snapshot, at: now)
+  }
+  func adopt(_ snapshot: RetrySnapshot) { device.adopt(snapshot, at: 0) }
+  func record(of batch: UInt32) -> BatchRetryState { device.record(of: batch) }
+
+  func takeSteps() -> [SubjectStep] {
+    device.takeEvents().compactMap { event in
+      switch event.kind {
+      case .sent(let batch, let events, _, let retryCount):
+        .sent(UInt32(batch)..<UInt32(batch + events), header: retryCount)
+      case .dropped(let batch, let events, let loss):
+        .lost(UInt32(batch)..<UInt32(batch + events), reason: DropName.name(of: loss))
+      case .decided(let batch, let outcome): .decided(UInt32(batch), outcome)
+      default: nil
+      }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import FleetMetrics
+import SimulationKernel
+import TAPIModel
+import UploadPipeline
+import UploadRetry
+
+/// One device of the engine, driven by hand: a fleet of one, whose events, triggers and answers are told instead of simulated. It runs
+/// the shard's own memory and handlers; conformance looks here whether the fleet's devices do what the clients do.
+///
+/// Times are microseconds; earlier ones than 0 are allowed, down to a hundred days before it, and later ones up to 250 days.
+package struct ScriptedDevice: ~Copyable {
+  package var triggered: TriggeredClient<DeviceShard>
+  private let outbox: UnsafeMutablePointer<Outbox>
+  private let tracer = DeviceTracer()
+  private let source: ScriptedDraws
+  private var seen = 0
+
+  /// What a shard's tables count from; they know no time before 0.
+  package static var origin: Int64 { 100 * 86_400 * 1_000_000 }
+
+  /// - Parameter draws: words for all jitter.
+  package init(_ cohort: Cohort, flushCount: FlushCount, draws: any RandomNumberGenerator) {
+    let span = Span.hours(24 * 366)
+    let scenario = Scenario(
+      duration: span, interval: span,
+      tapi: TAPIConfiguration(
+        server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))),
+      fleet: [cohort])
+    let script = ScriptedTimes()
+    let plan = CohortPlan(
+      cohort, firstDevice: 0, scenario: scenario, checks: true, windowWidth: nil, script: script)
+    var shard = DeviceShard(plan: plan, cohort, in: scenario, number: 0, first: 0, count: 1, rowCount: 2)
+    shard.script = script
+    source = ScriptedDraws(draws)
+    shard.scriptedDraws = .passUnretained(source)
+    shard.tracer = tracer
+    shard.tracedDevice = 0
+    if let loops = shard.loops { loops[0] = UploadLoopState() }
+    triggered = TriggeredClient(shard, flushCount: flushCount)
+    outbox = .allocate(capacity: 1)
+    outbox.initialize(to: Outbox(collecting: Instant(microseconds: span.microseconds)))
+  }
+
+  deinit {
+    outbox.deinitialize(count: 1)
+    outbox.deallocate()
+  }
+
+  package mutating func add(_ n: UInt32, counting: Int?, at now: Int64) {
+    triggered.add(n, counting: counting, at: now + Self.origin, outbox)
+  }
+
+  package mutating func trigger(_ trigger: ClientTrigger, at now: Int64) {
+    triggered.trigger(trigger, at: now + Self.origin, outbox)
+  }
+
+  /// An upload ends that is under way.
+  package mutating func answered(_ response: UploadResponse, _ batch: UInt32, at now: Int64) {
+    let time = Instant(microseconds: now + Self.origin)
+    triggered.host.batches[batch].attemptEnds()
+    switch response {
+    case .status(let code, _) where (200...299).contains(code): triggered.host.accept(batch, 0, at: time)
+    case .status: break
+    case .noStatus: triggered.host.noteUnknownOutcome(batch, at: time)
+    }
+    triggered.answered(response, batch, at: time.microseconds, outbox)
+  }
+
+  /// A batch that was stored is there.
+  package mutating func adopt(_ events: UInt32, createdAt time: Int64, at now: Int64) {
+    let first = triggered.host.nextOrdinal(of: 0)
+    triggered.host.note(events, eventsCreatedAt: time + Self.origin, 0)
+    triggered.host.willSeal(events, 0)
+    triggered.host.append(
+      events, firstOrdinal: first, firstTime: time + Self.origin, 0, at: now + Self.origin)
+    triggered.host.didSeal(through: first + events, 0)
+  }
+
+  /// The process ends; what a launch will find, in the device's times (`origin`).
+  package mutating func endProcess(at now: Int64) -> RetrySnapshot {
+    let time = now + Self.origin
+    let snapshot = triggered.host.endProcess(0, at: time)
+    triggered.host.giveUpUploads(0, at: Instant(microseconds: time))
+    triggered.host[0].pointee.flags.remove(.wakes)
+    return snapshot
+  }
+
+  package mutating func restore(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair] {
+    triggered.host.restore(snapshot, 0, at: now + Self.origin)
+  }
+
+  package mutating func adopt(_ snapshot: RetrySnapshot, at now: Int64) {
+    triggered.host.adopt(snapshot, 0, at: now + Self.origin)
+  }
+
+  /// What has happened since it was last asked.
+  package mutating func takeEvents() -> [DeviceTrace.Event] {
+    defer { seen = tracer.events.count }
+    outbox.pointee.collected = .init()
+    return Array(tracer.events[seen...])
+  }
+
+  /// A batch's record, with when it is due (*files*).
+  package func record(of batch: UInt32) -> BatchRetryState {
+    var record = triggered.host.retryState(of: batch, 0)
+    if !triggered.host.options.pointee.isRebatch { record.retryAt = triggered.host.batches.dueTime(batch) }
+    return record
+  }
+}
+
+/// Words for the jitter of a device that is driven by hand.
+final class ScriptedDraws {
+  private var generator: any RandomNumberGenerator
+  init(_ generator: any RandomNumberGenerator) { self.generator = generator }
+  func next() -> UInt64 { generator.next() }
+}

@@ -1,0 +1,325 @@
+import UploadGating
+import UploadRetry
+
+/// One client in an array: what an app keeps its batches in, and the conformance vectors.
+///
+/// Complexity: every operation is linear in the batches held, of which an app has tens.
+package struct ArrayQueue: ~Copyable {
+  struct Batch {
+    var id: UInt32
+    var firstOrdinal: UInt32
+    var events: UInt32
+    var retry = BatchRetryState()
+    var isUploading = false
+    var hasUnknownOutcome = false
+    var attempts = 0
+    /// When a loop looks at it next; 0: it is due.
+    var lookAt: Int64 = 0
+    var waitsForTrigger = false
+    var result: UploadResult?
+  }
+
+  let optionsAddress: UnsafeMutablePointer<ClientOptions>
+  let stateAddress: UnsafeMutablePointer<ClientState>
+  let savedAddress: UnsafeMutablePointer<SavedState>
+  let gates: UnsafeMutableRawPointer
+  var currentMachine: RetryStateMachine
+  let random: RandomWords
+  /// Oldest first.
+  var batches: [Batch] = []
+  /// Creation times of the events from number `firstTimed` on.
+  var eventTimes: [Int64] = []
+  var firstTimed: UInt32 = 0
+  /// *rebatch*.
+  var clientRetry = BatchRetryState()
+  var loopCursor: UInt32 = 0
+  var loopEnd: UInt32 = .max
+  var queued: UInt16 = 0
+  var sealedThrough: UInt32 = 0
+  private var nextID: UInt32 = 1
+  /// What the client has done since it was last asked.
+  var actions: [UploadClient.Action] = []
+  /// The first broken promise of this queue.
+  var bug: String?
+
+  init(_ options: ClientOptions, machine: RetryStateMachine, random: RandomWords) {
+    optionsAddress = .allocate(capacity: 1)
+    optionsAddress.initialize(to: options)
+    stateAddress = .allocate(capacity: 1)
+    stateAddress.initialize(to: ClientState())
+    savedAddress = .allocate(capacity: 1)
+    savedAddress.initialize(to: SavedState())
+    let bytes = options.gateLayout.stride
+    gates = .allocate(byteCount: bytes, alignment: 8)
+    gates.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
+    currentMachine = machine
+    self.random = random
+  }
+
+  deinit {
+    optionsAddress.deinitialize(count: 1)
+    optionsAddress.deallocate()
+    stateAddress.deallocate()
+    savedAddress.deallocate()
+    gates.deallocate()
+  }
+
+  private func index(of batch: UInt32) -> Int? { batches.firstIndex { $0.id == batch } }
+
+  subscript(batch: UInt32) -> Batch {
+    get { batches[index(of: batch)!] }
+    set { batches[index(of: batch)!] = newValue }
+  }
+
+  /// A batch that was stored is there.
+  package mutating func adopt(firstEvent: UInt32, events: UInt32, createdAt time: Int64, at now: Int64) {
+    if eventTimes.isEmpty { firstTimed = firstEvent }
+    while firstTimed + UInt32(eventTimes.count) < firstEvent { eventTimes.append(time) }
+    note(events, eventsCreatedAt: time, 0)
+    append(events, firstOrdinal: firstEvent, firstTime: time, 0, at: now)
+    sealedThrough = firstEvent + events
+  }
+
+  /// Uploads under way are given up; what became of them is unknown.
+  package mutating func cutOffUploads() {
+    for index in batches.indices where batches[index].isUploading {
+      batches[index].isUploading = false
+      batches[index].hasUnknownOutcome = true
+    }
+  }
+
+  func createdAt(_ ordinal: UInt32) -> Int64 {
+    let index = Int(ordinal) - Int(firstTimed)
+    return eventTimes.indices.contains(index) ? eventTimes[index] : eventTimes.last ?? 0
+  }
+}
+
+extension ArrayQueue: UploadClientHost {
+  package typealias Sink = Void
+
+  // MARK: The client
+
+  package var options: UnsafePointer<ClientOptions> { UnsafePointer(optionsAddress) }
+  package func machine(of client: UInt32) -> Unmanaged<RetryStateMachine> { .passUnretained(currentMachine) }
+  package func state(of client: UInt32) -> UnsafeMutablePointer<ClientState> { stateAddress }
+  package func gateRow(of client: UInt32) -> UnsafeMutableRawPointer { gates }
+  package func uploads(of client: UInt32) -> UInt32 { UInt32(batches.count(where: \.isUploading)) }
+  package func cursor(of client: UInt32, behind ordinal: UInt32) -> UInt32 { loopCursor }
+  package func saved(of client: UInt32) -> UnsafeMutablePointer<SavedState> { savedAddress }
+  package func queuedLoops(of client: UInt32) -> UInt16 { queued }
+  package func nextOrdinal(of client: UInt32) -> UInt32 { sealedThrough }
+
+  // MARK: The queue
+
+  package func oldest(of client: UInt32) -> UInt32 { batches.first?.id ?? 0 }
+  package func newest(of client: UInt32) -> UInt32 { batches.last?.id ?? 0 }
+  package func newer(than batch: UInt32) -> UInt32 {
+    guard let index = index(of: batch), index + 1 < batches.count else { return 0 }
+    return batches[index + 1].id
+  }
+  package func firstOrdinal(of batch: UInt32) -> UInt32 { self[batch].firstOrdinal }
+  package func events(of batch: UInt32) -> UInt32 { self[batch].events }
+  package func queuedAt(_ batch: UInt32) -> Int64 { createdAt(self[batch].firstOrdinal) }
+  package func isUploading(_ batch: UInt32) -> Bool { self[batch].isUploading }
+  package func hasBeenSent(_ batch: UInt32) -> Bool { self[batch].attempts > 0 }
+  package func hasUnknownOutcome(_ batch: UInt32) -> Bool { self[batch].hasUnknownOutcome }
+  package func heldEvents(of client: UInt32) -> UInt32 { batches.reduce(0) { $0 + $1.events } }
+  package func retryState(of batch: UInt32, _ client: UInt32) -> BatchRetryState {
+    options.pointee.isRebatch ? clientRetry : self[batch].retry
+  }
+  package func result(of batch: UInt32) -> UploadResult? { self[batch].result }
+
+  package func dueTimes(of client: UInt32) -> [UInt32: Int64] {
+    Dictionary(uniqueKeysWithValues: batches.map { ($0.id, $0.retry.retryAt) })
+  }
+
+  private func isDue(_ batch: Batch, at now: Int64) -> Bool {
+    !batch.isUploading && batch.result == nil && batch.lookAt <= now
+      && (!batch.waitsForTrigger || stateAddress.pointee.flags.contains(.byTrigger))
+  }
+
+  package mutating func takeNextDue(_ client: UInt32, from cursor: UInt32, at now: Int64) -> UInt32 {
+    let found = batches.firstIndex {
+      $0.firstOrdinal >= loopCursor && $0.firstOrdinal < loopEnd && isDue($0, at: now)
+    }
+    guard let found else { return 0 }
+    batches[found].waitsForTrigger = false
+    return batches[found].id
+  }
+
+  package mutating func nextHeld(_ client: UInt32, from cursor: UInt32) -> UInt32 {
+    batches.first { $0.firstOrdinal >= cursor && $0.firstOrdinal < loopEnd && !$0.isUploading }?.id ?? 0
+  }
+
+  package mutating func countDue(_ client: UInt32, byTrigger: Bool, at now: Int64) -> Int {
+    batches.count { !$0.isUploading && $0.lookAt <= now && (byTrigger || !$0.waitsForTrigger) }
+  }
+
+  package mutating func hasDue(_ client: UInt32) -> Bool {
+    batches.contains { !$0.isUploading && $0.lookAt == 0 && !$0.waitsForTrigger }
+  }
+
+  package mutating func firstDue(_ client: UInt32) -> Int64? {
+    batches.map(\.lookAt).filter { $0 != 0 }.min()
+  }
+
+  package mutating func countEvents(of client: UInt32, before time: Int64) -> UInt32 {
+    var n: UInt32 = 0
+    for batch in batches {
+      for ordinal in batch.firstOrdinal..<batch.firstOrdinal + batch.events {
+        if createdAt(ordinal) >= time { return n }
+        n += 1
+      }
+    }
+    return n
+  }
+
+  package mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: UInt32) -> (
+    Int64, UInt32
+  ) {
+    (createdAt(ordinal + n), ordinal + n)
+  }
+
+  // MARK: Changes
+
+  package mutating func setCursor(_ cursor: UInt32, of client: UInt32) { loopCursor = cursor }
+  package mutating func startLoop(of client: UInt32, cursor: UInt32, end: UInt32) {
+    (loopCursor, loopEnd) = (cursor, end)
+  }
+  package mutating func setQueuedLoops(_ n: UInt16, of client: UInt32) { queued = n }
+  package mutating func setRetryState(_ state: BatchRetryState, of batch: UInt32, _ client: UInt32) {
+    if options.pointee.isRebatch {
+      clientRetry = state
+      clientRetry.retryAt = 0  // Its wait is the gate's.
+    } else {
+      self[batch].retry = state
+    }
+  }
+  package mutating func setResult(_ result: UploadResult?, of batch: UInt32) { self[batch].result = result }
+  package mutating func setWaitsForTrigger(_ waits: Bool, _ batch: UInt32) {
+    self[batch].waitsForTrigger = waits
+  }
+  package mutating func putBack(_ batch: UInt32, _ client: UInt32) { self[batch].lookAt = 0 }
+  package mutating func putLast(_ batch: UInt32, _ client: UInt32) { self[batch].lookAt = 0 }
+  package mutating func putOff(_ batch: UInt32, until due: Int64, _ client: UInt32) {
+    self[batch].lookAt = due
+  }
+  package mutating func forgetDueTimes(_ client: UInt32) {
+    for index in batches.indices { batches[index].lookAt = 0 }
+  }
+  package mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: UInt32) {
+    eventTimes.append(contentsOf: repeatElement(time, count: Int(n)))
+    // Times of events that have left the queue go, many at once.
+    let kept = batches.first?.firstOrdinal ?? sealedThrough
+    if kept - firstTimed > 10_000 {
+      eventTimes.removeFirst(Int(kept - firstTimed))
+      firstTimed = kept
+    }
+  }
+
+  package mutating func willSeal(_ n: UInt32, _ client: UInt32) {}
+  package mutating func didSeal(through ordinal: UInt32, _ client: UInt32) { sealedThrough = ordinal }
+
+  package mutating func append(
+    _ events: UInt32, firstOrdinal: UInt32, firstTime: Int64, _ client: UInt32, at now: Int64
+  ) {
+    batches.append(Batch(id: nextID, firstOrdinal: firstOrdinal, events: events))
+    nextID += 1
+  }
+
+  package mutating func extend(_ batch: UInt32, by n: UInt32, _ client: UInt32) { self[batch].events += n }
+
+  package mutating func rechunk(_ client: UInt32, atMost maximum: UInt32, at now: Int64) {
+    // What is held may have gaps, where an upload in the middle was delivered; a chunk does not span one.
+    var runs: [(first: UInt32, events: UInt32)] = []
+    for batch in batches {
+      if let last = runs.last, last.first + last.events == batch.firstOrdinal {
+        runs[runs.count - 1].events += batch.events
+      } else {
+        runs.append((batch.firstOrdinal, batch.events))
+      }
+    }
+    batches = []
+    for (first, events) in runs {
+      var (first, left) = (first, events)
+      while left > 0 {
+        let size = min(left, maximum)
+        append(size, firstOrdinal: first, firstTime: createdAt(first), client, at: now)
+        first += size
+        left -= size
+      }
+    }
+  }
+
+  package mutating func trim(
+    _ batch: UInt32, by n: UInt32, _ loss: ClientLoss, _ client: UInt32, at now: Int64
+  ) {
+    let first = self[batch].firstOrdinal
+    actions.append(.lost(first..<first + n, loss))
+    self[batch].firstOrdinal += n
+    self[batch].events -= n
+  }
+
+  package mutating func split(_ batch: UInt32, _ client: UInt32, at now: Int64) -> Bool {
+    guard let index = index(of: batch), batches[index].events > 1 else { return false }
+    let kept = (batches[index].events + 1) / 2
+    var other = Batch(
+      id: nextID, firstOrdinal: batches[index].firstOrdinal + kept, events: batches[index].events - kept)
+    nextID += 1
+    other.attempts = 0
+    batches[index].events = kept
+    batches[index].retry = BatchRetryState()
+    batches.insert(other, at: index + 1)
+    if options.pointee.uploads == 1 { loopCursor = batches[index].firstOrdinal }
+    return true
+  }
+
+  // MARK: What it does
+
+  package mutating func send(
+    _ batch: UInt32, _ client: UInt32, retryCount: UInt16, asQuery: Bool, at now: Int64, _ sink: Void
+  ) {
+    self[batch].isUploading = true
+    if !asQuery { self[batch].attempts += 1 }
+    let upload = self[batch]
+    actions.append(
+      .send(
+        batch: batch, upload.firstOrdinal..<upload.firstOrdinal + upload.events,
+        retryCount: options.pointee.policy.headerValue(retryCount), asksWhetherApplied: asQuery))
+  }
+
+  package mutating func endUpload(
+    _ batch: UInt32, _ response: UploadResponse, _ client: UInt32, at now: Int64
+  ) {
+    self[batch].isUploading = false
+    if response == .noStatus { self[batch].hasUnknownOutcome = true }
+  }
+
+  package mutating func settle(_ batch: UInt32, _ client: UInt32, at now: Int64) {
+    let gone = self[batch]
+    batches.removeAll { $0.id == batch }
+    actions.append(.delivered(gone.firstOrdinal..<gone.firstOrdinal + gone.events))
+  }
+
+  package mutating func giveUp(_ batch: UInt32, _ loss: ClientLoss, _ client: UInt32, at now: Int64) {
+    let gone = self[batch]
+    batches.removeAll { $0.id == batch }
+    actions.append(.lost(gone.firstOrdinal..<gone.firstOrdinal + gone.events, loss))
+  }
+
+  package mutating func wake(_ client: UInt32, at due: Int64, _ sink: Void) { actions.append(.wake(at: due)) }
+
+  package func draws(for batch: UInt32, failures: UInt16, _ client: UInt32) -> RandomWords { random }
+  package func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64 { random.word() }
+
+  // MARK: Who listens
+
+  package mutating func count(_ n: Int64, _ count: ClientCount, _ client: UInt32, at now: Int64) {}
+  package func isObserved(_ client: UInt32) -> Bool { true }
+  package mutating func observe(_ event: ClientEvent, _ client: UInt32, at now: Int64) {
+    actions.append(.step(event))
+  }
+  package mutating func report(_ bug: String, _ client: UInt32, at now: Int64) {
+    if self.bug == nil { self.bug = bug }
+  }
+}

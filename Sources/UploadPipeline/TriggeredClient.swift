@@ -1,0 +1,84 @@
+import UploadRetry
+
+/// A client of a host with what makes it flush: the way from "events come in" to its loop (S17).
+package struct TriggeredClient<Host: UploadClientHost & ~Copyable>: ~Copyable {
+  package var host: Host
+  private let client: UInt32
+  private var flushCount: FlushCount
+  /// Events that no flush has sealed, and when the first of them was created.
+  package private(set) var unsealed: UInt32 = 0
+  private var unsealedSince: Int64 = 0
+  /// The process that wrote the unsealed events has ended: they are sealed with the next that come.
+  private var isStranded = false
+
+  package init(_ host: consuming Host, client: UInt32 = 0, flushCount: FlushCount) {
+    self.host = host
+    self.client = client
+    self.flushCount = flushCount
+  }
+
+  /// New events; they may be a flush.
+  ///
+  /// - Parameter counting: for how many they count, if not for as many as they are.
+  package mutating func add(_ n: UInt32, counting: Int? = nil, at now: Int64, _ sink: Host.Sink) {
+    host.note(n, eventsCreatedAt: now, client)
+    if unsealed == 0 { unsealedSince = now }
+    unsealed += n
+    isStranded = false
+    if flushCount.add(counting ?? Int(n)) { trigger(.count, at: now, sink) }
+  }
+
+  /// Something asks for a flush, or a wait is over.
+  package mutating func trigger(_ trigger: ClientTrigger, at now: Int64, _ sink: Host.Sink) {
+    guard host.options.pointee.triggers.contains(trigger), !host.ignoresFlush(client) else { return }
+    if trigger == .wakeUp {
+      host.runLoop(client, at: now, byTrigger: false, sink)
+      return
+    }
+    flushCount.flushed()
+    let n = isStranded ? 0 : unsealed
+    if n > 0 { unsealed = 0 }
+    host.flush(
+      client, sealing: n, from: host.nextOrdinal(of: client), createdAt: unsealedSince, at: now, sink)
+  }
+
+  /// The client whose upload it is learns how it ended; nothing happens if it is not under way.
+  package mutating func answered(
+    _ response: UploadResponse, _ batch: UInt32, at now: Int64, _ sink: Host.Sink
+  ) {
+    host.answered(response, batch, client, at: now, sink)
+  }
+
+  /// The process has ended: what was in memory is gone. Unsealed events are stored, but with an own batch file for each flush they
+  /// are not found by a launched client until it writes to that file again.
+  package mutating func forgetMemory(strandingUnsealed: Bool) {
+    flushCount.restart()
+    isStranded = strandingUnsealed && unsealed > 0
+  }
+
+  /// What the client holds, oldest first.
+  package var held: [HeldBatch] {
+    var held: [HeldBatch] = []
+    var batch = host.oldest(of: client)
+    while batch != 0 {
+      let first = host.firstOrdinal(of: batch)
+      held.append(
+        HeldBatch(
+          id: batch, events: first..<first + host.events(of: batch), isUploading: host.isUploading(batch)))
+      batch = host.newer(than: batch)
+    }
+    return held
+  }
+
+  package var state: ClientState { host.state(of: client).pointee }
+
+  /// *rebatch*: the client's record.
+  package var clientRecord: BatchRetryState { host.retryState(of: 0, client) }
+}
+
+/// A batch in a client's queue.
+package struct HeldBatch: Sendable {
+  package var id: UInt32
+  package var events: Range<UInt32>
+  package var isUploading: Bool
+}

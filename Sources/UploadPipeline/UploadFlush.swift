@@ -1,0 +1,55 @@
+import UploadRetry
+
+/// What a trigger does to a client, from its new events to the first request (S17).
+extension UploadClientHost where Self: ~Copyable {
+  /// A flush: `n` new events from number `ordinal` on, the first of them created at `time`, become batches, the queue's limit is
+  /// kept, and the loop is asked to run. A client that ignores it (`ignoresFlush`) must not come here.
+  @inlinable
+  @inline(__always)
+  public mutating func flush(
+    _ client: UInt32, sealing n: UInt32, from ordinal: UInt32, createdAt time: Int64, at now: Int64,
+    _ sink: Sink
+  ) {
+    if n != 0 {
+      willSeal(n, client)
+      seal(n, from: ordinal, at: time, client, now: now)
+      didSeal(through: ordinal &+ n, client)
+      if heldEvents(of: client) > options.pointee.limit { keepLimit(client, at: now) }
+    }
+    runLoop(client, at: now, byTrigger: true, sink)
+  }
+
+  /// Whether a flush would do nothing at all: uploads are under way (`FlushWhileUploading.ignored`).
+  @inlinable
+  @inline(__always)
+  public func ignoresFlush(_ client: UInt32) -> Bool {
+    options.pointee.flushWhileUploading == .ignored && uploads(of: client) > 0
+  }
+
+  /// An upload has ended, with an answer or without one.
+  @inlinable
+  public mutating func answered(
+    _ response: UploadResponse, _ batch: UInt32, _ client: UInt32, at now: Int64, _ sink: Sink
+  ) {
+    if case .status(let code, _) = response, (200...299).contains(code) {
+      succeed(batch, client, isOnly: false, at: now, sink)
+    } else {
+      fail(response, batch, client, at: now, sink)
+    }
+  }
+
+  /// The process ends at once, whatever it is doing: what a launch will find is returned. Uploads under way are the host's to end.
+  @inlinable
+  public mutating func endProcess(_ client: UInt32, at now: Int64) -> RetrySnapshot {
+    switch options.pointee.saving {
+    case .atOnce, .atOnceAsItIs: break
+    case .afterAnswers, .delayed: goBackToSaved(client, at: now)
+    case .never:
+      forgetLoop(client)
+      return RetrySnapshot()
+    }
+    let snapshot = retrySnapshot(of: client)
+    forgetLoop(client)
+    return snapshot
+  }
+}

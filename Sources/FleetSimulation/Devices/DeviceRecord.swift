@@ -73,6 +73,8 @@ extension ClientFlags {
   /// The window has an item for this device; it has several. Neither outlives the window.
   static var due: ClientFlags { ClientFlags(rawValue: 512) }
   static var contended: ClientFlags { ClientFlags(rawValue: 1_024) }
+  /// Events of it were chunked anew while the fate of an upload was open (`EventHistory`).
+  static var hasHistory: ClientFlags { ClientFlags(rawValue: 4_096) }
   fileprivate static var settingsShift: UInt16 { 14 }
   fileprivate static var settings: ClientFlags { ClientFlags(rawValue: 3 << settingsShift) }
 }

@@ -24,7 +24,7 @@ extension DeviceShard {
     guard batches[batch].flags.contains(.inFlight), batches[batch].attempts == delivery.attempt else {
       // The app was killed meanwhile: nobody waits for this answer.
       if delivery.status == 200, !isQuery(delivery) { traceUnheard(delivery) }
-      releaseIfDone(batch)
+      releaseIfDone(batch, delivery.device)
       return
     }
     if delivery.status == 200 { succeed(delivery, sink) } else { fail(delivery, sink) }
@@ -50,14 +50,14 @@ extension DeviceShard {
         traceUnheard(delivery)
         accept(batch, delivery.device, at: delivery.due)
       }
-      releaseIfDone(batch)
+      releaseIfDone(batch, delivery.device)
     case .loss:
       batches[batch].attemptEnds()
-      releaseIfDone(batch)
+      releaseIfDone(batch, delivery.device)
     case .timeOut:
       if delivery.resolves { batches[batch].attemptEnds() }
       guard batches[batch].flags.contains(.inFlight), batches[batch].attempts == delivery.attempt else {
-        releaseIfDone(batch)
+        releaseIfDone(batch, delivery.device)
         return
       }
       count(1, .timeouts, at: delivery.due)
@@ -78,7 +78,9 @@ extension DeviceShard {
       hear(wasApplied: wasApplied, batch, device, at: now.microseconds, sink)
       return
     }
-    let isOnly = record.pointee.oldest == batch && record.pointee.newest == batch && tracedDevice == .max
+    let isOnly =
+      record.pointee.oldest == batch && record.pointee.newest == batch && tracedDevice == .max
+      && !record.pointee.flags.contains(.hasHistory)
     succeed(batch, device, isOnly: isOnly, at: now.microseconds, sink)
     if isOnly { settleOnly(batch, device, at: now) }
   }
@@ -98,7 +100,7 @@ extension DeviceShard {
     counters.add(-1, to: .inFlightChange, row: row)
     counters.add(1, to: .settledBatches, row: row)
     batches[batch].flags.remove([.inFlight, .held])
-    releaseIfDone(batch)
+    releaseIfDone(batch, device)
   }
 
   // MARK: Ends of a batch
@@ -106,6 +108,10 @@ extension DeviceShard {
   /// The server accepts a batch: its events are delivered, unless they were before.
   @inline(never)
   mutating func accept(_ batch: UInt32, _ device: UInt32, at time: Instant) {
+    if self[device].pointee.flags.contains(.hasHistory) {
+      acceptWithHistory(batch, device, at: time)
+      return
+    }
     let events = Int64(batches[batch].events)
     let row = rows.row(at: time.microseconds)
     if batches[batch].flags.contains(.accepted) {
@@ -164,7 +170,7 @@ extension DeviceShard {
   }
 
   @inline(__always)
-  private mutating func recordDelivery(after wait: Int64, row: Int) -> Int64 {
+  mutating func recordDelivery(after wait: Int64, row: Int) -> Int64 {
     let bucket = deliveries.record(wait)
     intervalDeliveries.record(histogramBucket: bucket, row: row)
     return wait
@@ -185,6 +191,10 @@ extension DeviceShard {
   mutating func countDropped(
     _ batch: UInt32, events: UInt32, _ reason: DeviceCounter, _ device: UInt32, at now: Instant
   ) {
+    if self[device].pointee.flags.contains(.hasHistory) {
+      countDroppedWithHistory(batch, events: events, reason, device, at: now)
+      return
+    }
     if batches[batch].flags.contains(.accepted) { return }
     count(Int64(events), reason, at: now)
     if reason != .blockedEvents { self[device].pointee.flags.insert(.lostEvents) }
@@ -207,6 +217,7 @@ extension DeviceShard {
     if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &-= UInt32(batches[batch].events) }
     removeHeld(batch, device)
     count(1, .settledBatches, at: now)
-    releaseIfDone(batch)
+    releaseIfDone(batch, device)
+    if self[device].pointee.flags.contains(.hasHistory) { forgetHistoryIfEmpty(device) }
   }
 }

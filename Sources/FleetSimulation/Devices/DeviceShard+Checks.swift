@@ -65,7 +65,7 @@ extension DeviceShard {
       while batch != 0 {
         held += Int64(batches[batch].events)
         if batches[batch].flags.contains(.inFlight) { uploads += 1 }
-        if !batches[batch].flags.contains(.accepted) { open += Int64(batches[batch].events) }
+        open += Int64(batches[batch].events) - acceptedEvents(of: batch, device)
         if let previous, previous >= batches[batch].firstOrdinal {
           return "device \(globalNumber(device)): batches out of order at \(time) µs"
         }

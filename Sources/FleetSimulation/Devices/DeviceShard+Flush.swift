@@ -133,16 +133,16 @@ extension DeviceShard {
     batches[batch].events &+= UInt16(truncatingIfNeeded: n)
   }
 
-  /// Neighbouring batches that may still change become one, up to the largest batch.
+  /// Neighbouring batches become one, up to the largest batch.
   package mutating func rechunk(_ device: UInt32, atMost maximum: UInt32, at now: Int64) {
+    forgetBoundaries(device)
     var batch = self[device].pointee.oldest
     while batch != 0 {
       let next = batches[batch].newer
       if next == 0 { return }
       let events = UInt32(batches[batch].events)
       let room = maximum - min(events, maximum)
-      let flags = batches[batch].flags.union(batches[next].flags)
-      if room == 0 || flags.contains(.unknownOutcome)
+      if room == 0
         || batches[batch].firstOrdinal &+ events != batches[next].firstOrdinal
       {
         batch = next

@@ -19,7 +19,7 @@ extension DeviceShard {
     for device in 0..<UInt32(count) {
       var batch = self[device].pointee.oldest
       while batch != 0 {
-        if batches[batch].flags.contains(.accepted) { sum += Int64(batches[batch].events) }
+        sum += acceptedEvents(of: batch, device)
         batch = batches[batch].newer
       }
     }

@@ -328,7 +328,7 @@ extension DeviceShard {
         return entry
       }
       popWaiting(entry.batch, device)
-      releaseIfDone(entry.batch)
+      releaseIfDone(entry.batch, device)
     }
     record.pointee.flags.remove(.hasStaleEntries)
     return nil
@@ -352,7 +352,10 @@ extension DeviceShard {
 
   /// Frees a record that nothing refers to any more.
   @inline(__always)
-  mutating func releaseIfDone(_ batch: UInt32) {
-    if batches[batch].isDone { batches.release(batch) }
+  mutating func releaseIfDone(_ batch: UInt32, _ device: UInt32) {
+    guard batches[batch].isDone else { return }
+    let wasLeftBehind = batches[batch].flags == .unknownOutcome
+    batches.release(batch)
+    if wasLeftBehind, options.pointee.isRebatch { openRecordEnds(device) }
   }
 }

@@ -89,7 +89,7 @@ extension DeviceShard {
     let flags = record.pointee.flags
     guard ticket.isSuccess, record.pointee.oldest == batch, record.pointee.newest == batch,
       upload.pointee.isAwaited(attempt: ticket.attempt, generation: ticket.generation),
-      !flags.contains(.contended), tracedDevice == .max, gates == nil
+      flags.isDisjoint(with: [.contended, .hasHistory]), tracedDevice == .max, gates == nil
     else { return false }
     hearSuccess(batch, device, at: now)
     record.pointee.noteReception(at: Instant(microseconds: now))

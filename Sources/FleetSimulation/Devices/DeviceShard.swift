@@ -37,6 +37,8 @@ package struct DeviceShard: ~Copyable {
   let gates: UnsafeMutableRawPointer?
   var batches: BatchPool
   var waiting = WaitingHeaps()
+  /// Of devices with `ClientFlags.hasHistory`.
+  var histories: [UInt32: EventHistory] = [:]
   /// Scratch of `collectDue`.
   var due = GrowableBuffer<WaitingHeaps.Entry>()
   /// Where counts go: now, and for events drawn ahead.

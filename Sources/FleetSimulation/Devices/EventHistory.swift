@@ -1,0 +1,195 @@
+import FleetMetrics
+import SimulationKernel
+
+/// What the server has, of the events of one device whose uploads ended without an answer and were chunked anew (*rebatch*): the
+/// batches that were sent are gone, their fate is not.
+///
+/// A batch that an attempt is still open of leaves its record behind, in no queue, until the fate is known.
+struct EventHistory {
+  /// Event numbers that the server has accepted, in order and apart.
+  private(set) var accepted: [Range<UInt32>] = []
+  /// Those that the client has given up before.
+  private var dropped: [Range<UInt32>] = []
+  /// Records left behind.
+  var openRecords = 0
+
+  mutating func accept(_ events: Range<UInt32>) { Self.insert(events, into: &accepted) }
+  mutating func drop(_ events: Range<UInt32>) { Self.insert(events, into: &dropped) }
+
+  /// What of some events the server does not have yet.
+  func missing(of events: Range<UInt32>) -> [Range<UInt32>] {
+    var missing: [Range<UInt32>] = []
+    var next = events.lowerBound
+    for known in accepted where known.upperBound > events.lowerBound && known.lowerBound < events.upperBound {
+      if known.lowerBound > next { missing.append(next..<known.lowerBound) }
+      next = max(next, known.upperBound)
+    }
+    if next < events.upperBound { missing.append(next..<events.upperBound) }
+    return missing
+  }
+
+  func wasDropped(_ event: UInt32) -> Bool { dropped.contains { $0.contains(event) } }
+
+  private static func insert(_ events: Range<UInt32>, into ranges: inout [Range<UInt32>]) {
+    if events.isEmpty { return }
+    var merged = events
+    ranges.removeAll { range in
+      guard range.upperBound >= merged.lowerBound, range.lowerBound <= merged.upperBound else { return false }
+      merged = min(range.lowerBound, merged.lowerBound)..<max(range.upperBound, merged.upperBound)
+      return true
+    }
+    let place = ranges.firstIndex { $0.lowerBound > merged.lowerBound } ?? ranges.count
+    ranges.insert(merged, at: place)
+  }
+}
+
+extension DeviceShard {
+  private func range(of batch: UInt32) -> Range<UInt32> {
+    let first = batches[batch].firstOrdinal
+    return first..<first &+ UInt32(batches[batch].events)
+  }
+
+  /// Batches of unknown outcome may be cut anew: what is known of them goes into the device's history.
+  @inline(never)
+  mutating func forgetBoundaries(_ device: UInt32) {
+    var batch = self[device].pointee.oldest
+    while batch != 0 {
+      let next = batches[batch].newer
+      if batches[batch].flags.contains(.unknownOutcome) { forgetBoundaries(of: batch, device) }
+      batch = next
+    }
+  }
+
+  private mutating func forgetBoundaries(of batch: UInt32, _ device: UInt32) {
+    var history = histories[device] ?? EventHistory()
+    let old = batches[batch]
+    if old.flags.contains(.accepted) { history.accept(range(of: batch)) }
+    if old.outstanding > 0 {
+      // The record stays for what is still open of it, outside the queue; another one takes its place.
+      history.openRecords += 1
+      let other = batches.allocate(
+        for: device, firstOrdinal: old.firstOrdinal, firstTime: old.firstTime, events: old.events)
+      batches[other].attempts = old.attempts
+      replace(batch, by: other, device)
+      batches[batch].flags = .unknownOutcome
+    } else {
+      batches[batch].flags.subtract([.unknownOutcome, .accepted])
+    }
+    histories[device] = history
+    self[device].pointee.flags.insert(.hasHistory)
+  }
+
+  /// In the queue and among the due ones.
+  private mutating func replace(_ batch: UInt32, by other: UInt32, _ device: UInt32) {
+    let old = batches[batch]
+    batches[other].flags = old.flags.subtracting([.unknownOutcome, .accepted])
+    batches[other].older = old.older
+    batches[other].newer = old.newer
+    batches[other].link = old.link
+    if old.older == 0 { self[device].pointee.oldest = other } else { batches[old.older].newer = other }
+    if old.newer == 0 { self[device].pointee.newest = other } else { batches[old.newer].older = other }
+    guard let loops else { return }
+    let loop = loops + Int(truncatingIfNeeded: device)
+    if loop.pointee.lastReady == batch { loop.pointee.lastReady = other }
+    if loop.pointee.passed == batch { loop.pointee.passed = other }
+    if loop.pointee.ready == batch {
+      loop.pointee.ready = other
+    } else {
+      var due = loop.pointee.ready
+      while due != 0, batches[due].link != batch { due = batches[due].link }
+      if due != 0 { batches[due].link = other }
+    }
+  }
+
+  /// The server accepts a batch of a device with a history.
+  @inline(never)
+  mutating func acceptWithHistory(_ batch: UInt32, _ device: UInt32, at time: Instant) {
+    guard var history = histories[device] else { return }
+    let row = rows.row(at: time.microseconds)
+    let events = range(of: batch)
+    let missing = history.missing(of: events)
+    let new = missing.reduce(0) { $0 + $1.count }
+    counters.add(Int64(events.count - new), to: .duplicateEvents, row: row)
+    if plan.pointee.deduplicationWindow >= 0 {
+      counters.add(Int64(events.count - new), to: .deduplicatedEvents, row: row)
+    }
+    counters.add(1, to: new == 0 ? .duplicateBatches : .acceptedBatches, row: row)
+    counters.add(Int64(new), to: .deliveredEvents, row: row)
+    var (sum, old) = (Int64(0), Int64(0))
+    for part in missing {
+      let first = batches[batch].firstOrdinal
+      var (created, ordinal) = skip(
+        part.lowerBound &- first, from: first, at: batches[batch].firstTime, device)
+      let draws = EventDraws(key(of: device))
+      while ordinal < part.upperBound {
+        sum &+= recordDelivery(after: time.microseconds &- created, row: row)
+        if history.wasDropped(ordinal) {
+          if plan.pointee.blocksGivenUp {
+            counters.add(-1, to: .blockedEvents, row: row)
+          } else {
+            counters.add(1, to: .acceptedAfterDropEvents, row: row)
+          }
+        } else if created < plan.pointee.oldBefore {
+          old &+= 1
+        }
+        ordinal &+= 1
+        created = plan.next(after: created, before: ordinal, draws)
+      }
+    }
+    counters.add(sum, to: .timeToDeliverySum, row: row)
+    counters.add(old, to: .settledOldEvents, row: row)
+    history.accept(events)
+    histories[device] = history
+  }
+
+  /// The `n` oldest events of a batch are given up; what the server has is not lost.
+  @inline(never)
+  mutating func countDroppedWithHistory(
+    _ batch: UInt32, events n: UInt32, _ reason: DeviceCounter, _ device: UInt32, at now: Instant
+  ) {
+    guard var history = histories[device] else { return }
+    let first = batches[batch].firstOrdinal
+    let missing = history.missing(of: first..<first &+ n)
+    let lost = missing.reduce(0) { $0 + $1.count }
+    history.drop(first..<first &+ n)
+    histories[device] = history
+    if lost == 0 { return }
+    count(Int64(lost), reason, at: now)
+    if reason != .blockedEvents { self[device].pointee.flags.insert(.lostEvents) }
+    var old: Int64 = 0
+    for part in missing {
+      var (created, ordinal) = skip(
+        part.lowerBound &- first, from: first, at: batches[batch].firstTime, device)
+      let draws = EventDraws(key(of: device))
+      while ordinal < part.upperBound, created < plan.pointee.oldBefore {
+        old &+= 1
+        ordinal &+= 1
+        created = plan.next(after: created, before: ordinal, draws)
+      }
+    }
+    count(old, .settledOldEvents, at: now)
+  }
+
+  /// Of a batch, the events that the server has.
+  func acceptedEvents(of batch: UInt32, _ device: UInt32) -> Int64 {
+    if batches[batch].flags.contains(.accepted) { return Int64(batches[batch].events) }
+    guard self[device].pointee.flags.contains(.hasHistory), let history = histories[device] else { return 0 }
+    let missing = history.missing(of: range(of: batch)).reduce(0) { $0 + $1.count }
+    return Int64(batches[batch].events) - Int64(missing)
+  }
+
+  /// A record that was left behind is free.
+  @inline(never)
+  mutating func openRecordEnds(_ device: UInt32) {
+    histories[device]?.openRecords -= 1
+    forgetHistoryIfEmpty(device)
+  }
+
+  /// Nothing is held, and nothing is open any more.
+  @inline(never)
+  mutating func forgetHistoryIfEmpty(_ device: UInt32) {
+    guard self[device].pointee.oldest == 0, histories[device]?.openRecords ?? 0 == 0 else { return }
+    histories[device] = nil
+    self[device].pointee.flags.remove(.hasHistory)
+  }
+}

@@ -1,3 +1,4 @@
+import ShippedClients
 import SimulationKernel
 import UploadGating
 import UploadPipeline
@@ -10,6 +11,8 @@ public struct ClientPreset: Sendable, Hashable {
   /// What it is, on one line.
   public var meaning: String
   public var policy: RetryPolicy
+  /// How it reads Settings and Retry-After.
+  public var dialect = SettingsDialect.document
   /// What a value that the Settings leave out is.
   public var settings = HTTPConfig()
   public var queueMode: QueuePolicy.Mode
@@ -46,14 +49,19 @@ public struct ClientPreset: Sendable, Hashable {
   public static let segmentSwift = ClientPreset(
     "segment-swift", "analytics-swift: all batch files of a flush at once", .segmentSwift, .files,
     uploads: .max
-  ) { $0.ignoresFlushWhileUploading = true }
+  ) {
+    $0.dialect = .analyticsSwift
+    $0.ignoresFlushWhileUploading = true
+  }
 
   public static let segmentKotlin = ClientPreset(
-    "segment-kotlin", "analytics-kotlin: one batch file after another", .segmentKotlin, .files, uploads: 1)
+    "segment-kotlin", "analytics-kotlin: one batch file after another", .segmentKotlin, .files, uploads: 1
+  ) { $0.dialect = .analyticsKotlin }
 
   public static let segmentReactNative = ClientPreset(
     "segment-react-native", "analytics-react-native: re-chunks its events, all chunks at once",
-    .segmentReactNative, .rebatch, uploads: .max)
+    .segmentReactNative, .rebatch, uploads: .max
+  ) { $0.dialect = .analyticsReactNative }
 
   // MARK: The other documents
 

@@ -45,7 +45,7 @@ let package = Package(
       dependencies: ["Conformance", "FleetMetrics", "FleetExperiments", "FleetStatistics"]),
     .target(
       name: "CommandLineInterface",
-      dependencies: ["Conformance", "FleetExperiments", "FleetReports", "FleetStatistics"]),
+      dependencies: ["Conformance", "FleetExperiments", "FleetReports", "FleetStatistics", "ShippedClients"]),
     .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
 
     tests("UploadRetryTests", ["UploadRetry", "UploadGating"]),

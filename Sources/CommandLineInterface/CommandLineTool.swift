@@ -66,7 +66,7 @@ public enum CommandLineTool {
     case "check":
       try CheckCommand(request: CheckRequest(parsed), environment: environment).execute()
     case "validate":
-      try ValidateCommand(request: InputRequest(parsed), isQuiet: parsed.has("quiet")).execute()
+      try parsed.has("client") ? SettingsCheckCommand(parsed).execute() : ValidateCommand(parsed).execute()
     case "presets":
       try PresetsCommand(parsed).execute()
     case "trace":

@@ -18,7 +18,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     switch self {
     case .success: "Done."
     case .failed:
-      "Vectors failed, metrics are worse than their baseline, or a sweep lacks runs: each is named."
+      "Failed vectors, worse metrics, missing runs, or Settings that harm a client: each is named."
     case .usage: "The command line is wrong: an unknown option or strategy, a missing argument."
     case .data:
       "A scenario, Settings, vector or baseline file is wrong, or a sweep's; or a run lacks memory."

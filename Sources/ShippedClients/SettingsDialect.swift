@@ -26,8 +26,8 @@ extension SettingsDialect {
   ///   place in it; a finding names them.
   ///
   /// - Parameter defaults: what is missing, statuses aside: those of a shipped SDK are its own.
-  /// - Returns: the configuration, and what is to be said of the Settings, in the order of the keys in `HTTPConfig.knownKeyPaths`
-  ///   or so; a value that makes the client ignore all others hides nothing that is wrong with them.
+  /// - Returns: the configuration, and what is to be said of the Settings, in a fixed order that is not the file's. A value that
+  ///   makes the client ignore all others hides nothing that is wrong with them.
   public func decode(
     _ settings: SettingsValue, defaults: HTTPConfig = HTTPConfig()
   ) -> (config: HTTPConfig, findings: [SettingsFinding]) {

@@ -88,18 +88,36 @@ extension CommandSpecification {
   }()
 
   package static let validate: CommandSpecification = {
-    var command = CommandSpecification(name: "validate", abstract: "Check a scenario without running it.")
+    var command = CommandSpecification(
+      name: "validate", abstract: "Check a scenario without running it, or Settings for a client.")
     command.discussion = [
       "Reports every problem at once, one a line, as file:line: path: what is wrong and what is allowed. Of a valid "
-        + "scenario it shows the fleet, its normal load against the server's capacity, and the memory that a run takes."
+        + "scenario it shows the fleet, its normal load against the server's capacity, and the memory that a run takes.",
+      "With --client and --settings, and without a scenario, it says what that client makes of the Settings: which values "
+        + "end the app's process, lose data, make the client ignore or reset the others, mean something else than in the "
+        + "document or are not read, and where in the SDK's source that is to be seen. The exit code is 1 if it is one of "
+        + "the first four.",
     ]
-    command.arguments = [scenario]
+    command.arguments = [
+      ArgumentSpecification(
+        "scenario", help: "The scenario file (JSON5). (none with --client)", isOptional: true)
+    ]
     command.options = [
+      OptionSpecification(
+        "client", value: "preset",
+        help:
+          "Check the Settings file as this client reads it: \(ClientPreset.all.map(\.name).joined(separator: ", "))."
+      ),
       settings, set,
-      OptionSpecification("quiet", short: "q", help: "Print nothing about a valid scenario but warnings."),
+      OptionSpecification(
+        "quiet", short: "q",
+        help: "Print nothing about a valid scenario but warnings, and of a client nothing but findings."),
     ]
     command.examples = [
-      Example("fleetsim validate scenario.json5 --settings cdn.json", "With another Settings file:")
+      Example("fleetsim validate scenario.json5 --settings cdn.json", "With another Settings file:"),
+      Example(
+        "fleetsim validate --settings cdn.json --client segment-swift",
+        "What does a shipped client make of the file that the CDN serves?"),
     ]
     return command
   }()

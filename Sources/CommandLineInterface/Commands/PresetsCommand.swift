@@ -1,5 +1,16 @@
 import FleetSimulation
 
+extension ClientPreset {
+  /// - Throws: `UsageError` for one that does not exist, which calls it a `kind`.
+  static func named(_ name: String, kind: String) throws -> ClientPreset {
+    if let preset = all.first(where: { $0.name == name }) { return preset }
+    let names = all.map(\.name)
+    let hint = Spelling.nearest(to: name, among: names).map { " Did you mean '\($0)'?" } ?? ""
+    throw UsageError(
+      "The \(kind) '\(name)' does not exist; there are \(names.joined(separator: ", ")).\(hint)")
+  }
+}
+
 /// `fleetsim presets`: where clients differ, side by side or one in words.
 struct PresetsCommand {
   /// nil: all of them.
@@ -8,12 +19,7 @@ struct PresetsCommand {
   /// - Throws: `UsageError` for a preset that does not exist.
   init(_ parsed: ParsedArguments) throws {
     guard let name = parsed.positional.first else { return }
-    preset = ClientPreset.all.first { $0.name == name }
-    guard preset == nil else { return }
-    let names = ClientPreset.all.map(\.name)
-    let hint = Spelling.nearest(to: name, among: names).map { " Did you mean '\($0)'?" } ?? ""
-    throw UsageError(
-      "The preset '\(name)' does not exist; there are \(names.joined(separator: ", ")).\(hint)")
+    preset = try ClientPreset.named(name, kind: "preset")
   }
 
   func execute() throws {

@@ -7,6 +7,16 @@ struct ValidateCommand {
   var request: InputRequest
   var isQuiet: Bool
 
+  /// - Throws: `UsageError`.
+  init(_ parsed: ParsedArguments) throws {
+    guard !parsed.positional.isEmpty else {
+      throw UsageError(
+        "Missing expected argument '<scenario>', or '--client <preset>' and '--settings <file>'")
+    }
+    request = try InputRequest(parsed)
+    isQuiet = parsed.has("quiet")
+  }
+
   func execute() throws {
     let loaded = try LoadedScenario(request)
     let base = try loaded.decode()

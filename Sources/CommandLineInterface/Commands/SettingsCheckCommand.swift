@@ -1,0 +1,71 @@
+import FleetSimulation
+import ShippedClients
+
+/// `fleetsim validate --client`: what a client makes of a Settings file.
+struct SettingsCheckCommand {
+  var client: ClientPreset
+  /// As the user named it.
+  var path: String
+  var isQuiet: Bool
+
+  /// - Throws: `UsageError`.
+  init(_ parsed: ParsedArguments) throws {
+    client = try ClientPreset.named(parsed.value("client") ?? "", kind: "client")
+    if let scenario = parsed.positional.first {
+      throw UsageError(
+        "'--client' checks a Settings file by itself, and a scenario names its clients: leave out '\(scenario)' or '--client'."
+      )
+    }
+    if parsed.has("set") {
+      throw UsageError("'--set' changes a scenario, and there is none with '--client'.")
+    }
+    guard let settings = parsed.value("settings") else {
+      throw UsageError("Missing expected option '--settings <file>': '--client' says how that file is read.")
+    }
+    path = settings
+    isQuiet = parsed.has("quiet")
+  }
+
+  /// - Throws: `CommandFailure` 1 when a finding does harm, 65, 66; `ScenarioProblems`.
+  func execute() throws {
+    let check = try SettingsCheck(text: try InputFile.text(path), name: path, client: client)
+    let lines = check.findings.map { line, finding in
+      let source = finding.source.map { " (\($0))" } ?? ""
+      return Diagnostic(file: path, line: line, path: finding.path, message: finding.message + source)
+        .description + "\n"
+    }
+    let effects = check.findings.map(\.finding.effect)
+    try Console.print(lines.joined() + (isQuiet ? "" : summary(effects) + "\n"))
+    let harmful = effects.count(where: \.isHarmful)
+    if harmful > 0 {
+      throw CommandFailure(
+        .failed,
+        "\(path): not for \(client.name): \(harmful) of \(Self.findings(effects.count)) "
+          + (harmful == 1 ? "does harm" : "do harm"))
+    }
+  }
+
+  /// How many findings there are, and of which kind; the worst first.
+  private func summary(_ effects: [SettingsFinding.Effect]) -> String {
+    if effects.isEmpty { return "\(path): no finding for \(client.name)" }
+    let parts = SettingsFinding.Effect.allCases.reversed().compactMap { effect -> String? in
+      let count = effects.count { $0 == effect }
+      return count == 0 ? nil : "\(count) \(Self.words(effect, isOne: count == 1))"
+    }
+    return "\(path): \(Self.findings(effects.count)) for \(client.name): \(parts.joined(separator: ", "))"
+  }
+
+  private static func findings(_ count: Int) -> String { count == 1 ? "1 finding" : "\(count) findings" }
+
+  private static func words(_ effect: SettingsFinding.Effect, isOne: Bool) -> String {
+    switch effect {
+    case .endsProcess: isOne ? "ends the process" : "end the process"
+    case .losesData: isOne ? "loses data" : "lose data"
+    case .legacy: isOne ? "makes it legacy" : "make it legacy"
+    case .resetsValues: isOne ? "resets all values" : "reset all values"
+    case .readDifferently: isOne ? "is read differently" : "are read differently"
+    case .notRead: isOne ? "is not read" : "are not read"
+    case .repaired: isOne ? "is repaired" : "are repaired"
+    }
+  }
+}

@@ -40,6 +40,7 @@ enum SubjectStep {
 
 final class ModuleSubject: ConformanceSubject {
   private var client: UploadClient
+  private let keepsWhatIsGivenUp: Bool
   let origin: Int64
 
   var held: [HeldBatch] { client.triggered.held }
@@ -50,6 +51,7 @@ final class ModuleSubject: ConformanceSubject {
   init(_ cohort: Cohort, flushCount: FlushCount, draws: any RandomNumberGenerator, origin: Int64) {
     client = UploadClient(
       options: ClientOptions(cohort), config: cohort.settings, flushCount: flushCount, random: draws)
+    keepsWhatIsGivenUp = cohort.policy.givenUp == .blocked
     self.origin = origin
   }
 
@@ -79,7 +81,9 @@ final class ModuleSubject: ConformanceSubject {
   func takeSteps() -> [SubjectStep] {
     client.takeActions().compactMap { action in
       switch action {
+      case .send(_, _, _, asksWhetherApplied: true): nil
       case .send(_, let events, let retryCount, _): .sent(events, header: retryCount.map(Int.init))
+      case .lost(let events, .limit) where keepsWhatIsGivenUp: .lost(events, reason: DropName.blocked)
       case .lost(let events, let loss): .lost(events, reason: DropName.name(of: loss))
       case .step(.decided(let batch, let outcome)): .decided(batch, outcome)
       case .delivered, .wake, .step: nil

@@ -175,7 +175,8 @@ enum ExpectedOutcome: Sendable {
 enum DropName {
   static let overflow = "overflow"
   static let refused = "refused"
-  static let all = ["status", "retryLimit", "globalRetryLimit", "age", overflow, refused]
+  static let blocked = "blocked"
+  static let all = ["status", "retryLimit", "globalRetryLimit", "age", overflow, refused, blocked]
 
   static func name(of loss: ClientLoss) -> String {
     switch loss {
@@ -191,7 +192,7 @@ enum DropName {
     case .limit(let reason): name(of: reason)
     case .overflow: overflow
     case .refused: refused
-    case .blocked: "blocked"
+    case .blocked: blocked
     }
   }
 

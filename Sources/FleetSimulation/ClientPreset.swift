@@ -168,6 +168,8 @@ public struct ClientPreset: Sendable, Hashable {
     $0.maximumBatchBytes = 512_000
     $0.queueLimit = 1_000
     $0.triggersThatSkipWaits = ClientTriggers([.manual, .reconnect])
+    // Not on entering the background (D2).
+    $0.triggers = ClientTriggers([.count, .interval, .manual, .reconnect, .foreground, .wakeUp])
   }
 }
 

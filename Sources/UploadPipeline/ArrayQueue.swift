@@ -26,6 +26,7 @@ package struct ArrayQueue: ~Copyable {
   let gates: UnsafeMutableRawPointer
   var currentMachine: RetryStateMachine
   let random: RandomWords
+  let gateWords: GateWords
   /// Oldest first.
   var batches: [Batch] = []
   /// Creation times of the events from number `firstTimed` on.
@@ -55,6 +56,7 @@ package struct ArrayQueue: ~Copyable {
     gates.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
     currentMachine = machine
     self.random = random
+    gateWords = GateWords(salt: random.word())
   }
 
   deinit {
@@ -242,12 +244,18 @@ extension ArrayQueue: UploadClientHost {
         runs.append((batch.firstOrdinal, batch.events))
       }
     }
+    let before = batches
     batches = []
     for (first, events) in runs {
       var (first, left) = (first, events)
       while left > 0 {
         let size = min(left, maximum)
         append(size, firstOrdinal: first, firstTime: createdAt(first), client, at: now)
+        // A chunk is what the batch was that its first event comes from.
+        if let origin = before.last(where: { $0.firstOrdinal <= first }) {
+          batches[batches.count - 1].waitsForTrigger = origin.waitsForTrigger
+          batches[batches.count - 1].attempts = origin.attempts
+        }
         first += size
         left -= size
       }
@@ -315,10 +323,11 @@ extension ArrayQueue: UploadClientHost {
 
   package func draws(for batch: UInt32, failures: UInt16, _ client: UInt32) -> RandomWords { random }
   package func queryWord(of batch: UInt32, _ client: UInt32) -> UInt64 {
-    // Queries come in turn.
-    UInt64(self[batch].firstOrdinal) &* 0x9E37_79B9_7F4A_7C15
+    gateWords.word(self[batch].firstOrdinal, .max, at: nil)
   }
-  package func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64 { random.word() }
+  package func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64 {
+    gateWords.word(self[batch].firstOrdinal, UInt16(clamping: self[batch].attempts), at: now)
+  }
 
   // MARK: Who listens
 

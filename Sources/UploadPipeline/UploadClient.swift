@@ -115,3 +115,24 @@ package struct RandomWords: RandomNumberGenerator {
   package mutating func next() -> UInt64 { source.next() }
   func word() -> UInt64 { source.next() }
 }
+
+/// Words for gates' decisions about one upload: the same again for the same upload, attempt and time.
+package struct GateWords: Sendable {
+  private let salt: UInt64
+
+  package init(salt: UInt64) { self.salt = salt }
+
+  package func word(_ firstEvent: UInt32, _ attempts: UInt16, at now: Int64?) -> UInt64 {
+    var z = salt &+ (UInt64(firstEvent) << 16 | UInt64(attempts))
+    if let now { z = Self.mixed(z) ^ UInt64(bitPattern: now) }
+    return Self.mixed(z)
+  }
+
+  /// SplitMix64's finaliser.
+  private static func mixed(_ z: UInt64) -> UInt64 {
+    var z = z &+ 0x9E37_79B9_7F4A_7C15
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}

@@ -212,6 +212,9 @@ extension DeviceShard: UploadClientHost {
   }
 
   package func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64 {
+    if let scriptedGates {
+      return scriptedGates.word(batches[batch].firstOrdinal, batches[batch].attempts, at: now)
+    }
     var name = key(of: client).child(RandomPurpose.gates).child(
       UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
     if let now { name = name.child(UInt64(bitPattern: now)) }
@@ -220,6 +223,7 @@ extension DeviceShard: UploadClientHost {
   }
 
   package func queryWord(of batch: UInt32, _ client: UInt32) -> UInt64 {
+    if let scriptedGates { return scriptedGates.word(batches[batch].firstOrdinal, .max, at: nil) }
     var random = RandomStream(
       key(of: client).child(RandomPurpose.gates).child(
         UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: .max)))

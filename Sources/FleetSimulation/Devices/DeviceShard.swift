@@ -56,6 +56,7 @@ package struct DeviceShard: ~Copyable {
   /// Of a device that is driven by hand (`ScriptedDevice`).
   var script: ScriptedTimes?
   var scriptedDraws: Unmanaged<ScriptedDraws>?
+  var scriptedGates: GateWords?
 
   package init(
     plan: CohortPlan, _ cohort: Cohort, in scenario: Scenario, number: Int, first: Int, count: Int,

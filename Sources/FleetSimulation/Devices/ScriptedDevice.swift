@@ -32,6 +32,7 @@ package struct ScriptedDevice: ~Copyable {
     var shard = DeviceShard(plan: plan, cohort, in: scenario, number: 0, first: 0, count: 1, rowCount: 2)
     shard.script = script
     source = ScriptedDraws(draws)
+    shard.scriptedGates = GateWords(salt: source.next())
     shard.scriptedDraws = .passUnretained(source)
     shard.tracer = tracer
     shard.tracedDevice = 0

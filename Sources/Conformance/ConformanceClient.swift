@@ -40,6 +40,16 @@ public struct ConformanceClient: Sendable {
     return retryAfter.flatMap { preset.dialect.retryAfter($0, nowUnixMicroseconds: now) }
   }
 
+  /// What it makes of Settings, and what is to be said of them.
+  func settings(_ settings: SettingsValue) -> (config: HTTPConfig, findings: [SettingsFinding]) {
+    var read = preset.dialect.decode(settings, defaults: preset.settings)
+    if preset.dialect == .document {
+      let missing = preset.policy.missingSection
+      read.config = HTTPConfig.decode(settings, missingSection: missing, defaults: preset.settings).config
+    }
+    return read
+  }
+
   /// The client that a case asks for.
   func cohort(for vector: VectorCase, config: HTTPConfig) -> Cohort {
     var cohort = Cohort(name: "vector", devices: 1, events: .poisson(meanGap: .hours(1)))

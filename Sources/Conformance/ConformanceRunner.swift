@@ -41,7 +41,7 @@ public struct ConformanceRunner: Sendable {
 
   /// What differs, on the client module alone or on a device of the engine, under the first draw that finds anything.
   private func mismatches(of vector: VectorCase, _ steps: [VectorStep]) -> [Mismatch] {
-    let (config, findings) = client.preset.dialect.decode(vector.settings)
+    let (config, findings) = client.settings(vector.settings)
     let fromSettings = SettingsComparison.mismatches(vector, config, findings, client)
     if !fromSettings.isEmpty { return fromSettings }
     let cohort = client.cohort(for: vector, config: config)

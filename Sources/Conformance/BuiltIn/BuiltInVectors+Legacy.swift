@@ -365,6 +365,22 @@ extension BuiltInVectors {
               ]
             }
           }
+        },
+        {
+          "id": "backoff-off-still-counts", "requirement": "S15",
+          "says": "Without waits and limits failures still count for X-Retry-Count",
+          "settings": {"httpConfig": {"rateLimitConfig": {}, "backoffConfig": {"enabled": false}}},
+          "given": {"batches": ["a"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 0}]}},
+            {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": "retryAtNextTrigger"}},
+            {"at": 1, "trigger": "manual", "expect": {"sends": [{"a": 1}]}}
+          ],
+          "deviates": {
+            "segment-swift": "leaves X-Retry-Count out when it is 0",
+            "segment-kotlin": "drops every retryable status while backoff is off (RetryStateMachine.kt:48-55)",
+            "segment-react-native": "drops every retryable status while backoff is off (errors.ts:188-190)"
+          }
         }
       ]
     }

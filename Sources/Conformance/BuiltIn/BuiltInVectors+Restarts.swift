@@ -665,6 +665,21 @@ extension BuiltInVectors {
               ]
             }
           }
+        },
+        {
+          "id": "saved-at-once", "requirement": "S18",
+          "says": "A wait is saved at once: the process may die right after it",
+          "given": {"batches": ["a"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+            {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "100"}},
+            {"at": 0.000001, "restart": "intact", "expect": {"state": "WAITING", "waitUntil": 100}},
+            {"at": 99, "trigger": "manual"},
+            {"at": 100, "trigger": "manual", "expect": {"sends": ["a"]}}
+          ],
+          "deviates": {
+            "segment-react-native": "keeps retry state in memory only (SegmentDestination.ts:477-479)"
+          }
         }
       ]
     }

@@ -290,8 +290,8 @@ extension BuiltInVectors {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
                 {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Saturday, 01-Jan-00 00:00:10 GMT"},
-                 "expect": {
+                {"at": 0, "answer": {"batch": "a", "status": 429,
+                  "retryAfter": "Saturday, 01-Jan-00 00:00:10 GMT"}, "expect": {
                   "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
                 {"at": 19, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 300}},
                 {"at": 20, "trigger": "manual"}
@@ -301,8 +301,8 @@ extension BuiltInVectors {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
                 {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Saturday, 01-Jan-00 00:00:10 GMT"},
-                 "expect": {
+                {"at": 0, "answer": {"batch": "a", "status": 429,
+                  "retryAfter": "Saturday, 01-Jan-00 00:00:10 GMT"}, "expect": {
                   "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
                 {"at": 19, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 300}},
                 {"at": 20, "trigger": "manual"}
@@ -387,8 +387,8 @@ extension BuiltInVectors {
               "why": "reads whatever Date reads as a date (errors.ts:215-219)",
               "steps": [
                 {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 +0100"},
-                 "expect": {
+                {"at": 0, "answer": {"batch": "a", "status": 429,
+                  "retryAfter": "Sun, 06 Nov 1994 08:49:37 +0100"}, "expect": {
                   "outcome": {"pause": 0}, "queue": ["a"]}},
                 {"at": 299, "trigger": "manual", "expect": {"sends": ["a"], "state": "READY"}},
                 {"at": 300, "trigger": "manual"}

@@ -27,7 +27,7 @@ extension BuiltInVectors {
           ],
           "deviates": {
             "segment-swift": "does not clamp its Settings (HttpConfig.swift:161-167)",
-            "segment-react-native": "maxRetryInterval from 0.1 s, which null is too, to a day (config-validation.ts:18-28)"
+            "segment-react-native": "an interval from 0.1 s, as null is, to a day (config-validation.ts:18-28)"
           }
         },
         {
@@ -51,7 +51,7 @@ extension BuiltInVectors {
           ],
           "deviates": {
             "segment-swift": "does not clamp its Settings (HttpConfig.swift:161-167)",
-            "segment-react-native": "maxRetryInterval from 0.1 s, which null is too, to a day (config-validation.ts:18-28)"
+            "segment-react-native": "an interval from 0.1 s, as null is, to a day (config-validation.ts:18-28)"
           }
         },
         {
@@ -74,7 +74,7 @@ extension BuiltInVectors {
               "expect": {"outcome": {"pause": 300}}}
           ],
           "deviates": {
-            "segment-react-native": "maxRetryInterval from 0.1 s, which null is too, to a day (config-validation.ts:18-28)"
+            "segment-react-native": "an interval from 0.1 s, as null is, to a day (config-validation.ts:18-28)"
           }
         },
         {

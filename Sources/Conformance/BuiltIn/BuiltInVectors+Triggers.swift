@@ -441,6 +441,31 @@ extension BuiltInVectors {
               ]
             }
           }
+        },
+        {
+          "id": "no-loop-after-it-either", "requirement": "S17",
+          "says": "... and none after it: what has become due meanwhile waits for the next trigger",
+          "given": {"batches": ["a", "b"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+            {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"sends": ["b"], "dueAt": {"a": 0.5}}},
+            {"at": 1, "trigger": "manual"},
+            {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"queue": ["a"]}},
+            {"at": 3, "trigger": "manual", "expect": {"sends": ["a"]}}
+          ],
+          "deviates": {
+            "segment-swift": "sends all batches of a flush at once",
+            "segment-kotlin": {
+              "why": "each trigger during a loop makes another one follow",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"sends": ["b"]}},
+                {"at": 1, "trigger": "manual"},
+                {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"sends": ["a"], "queue": ["a"]}}
+              ]
+            },
+            "segment-react-native": "sends all batches of a flush at once"
+          }
         }
       ]
     }

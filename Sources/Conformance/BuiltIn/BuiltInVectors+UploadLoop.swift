@@ -323,6 +323,29 @@ extension BuiltInVectors {
               ]
             }
           }
+        },
+        {
+          "id": "429-without-a-wait-ends-the-loop", "requirement": "S3",
+          "says": "A 429 with Retry-After 0 ends the loop too: what is behind it goes at the next trigger",
+          "given": {"batches": ["a", "b"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+            {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "0"},
+              "expect": {"state": "READY", "queue": ["a", "b"]}},
+            {"at": 1, "trigger": "manual", "expect": {"sends": ["a"]}}
+          ],
+          "deviates": {
+            "segment-swift": "sends all batches of a flush at once",
+            "segment-kotlin": {
+              "why": "goes on with the loop after a wait of 0",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "0"},
+                  "expect": {"sends": ["b"], "state": "READY", "queue": ["a", "b"]}}
+              ]
+            },
+            "segment-react-native": "sends all batches of a flush at once"
+          }
         }
       ]
     }

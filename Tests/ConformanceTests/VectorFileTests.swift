@@ -35,11 +35,11 @@ struct VectorFileTests {
         "f.json:2: cases[0] x.requirement: \"S1\" is not a requirement that can be tested; those are S2 to S18",
         "f.json:3: cases[0] x.given.waitUntl: unknown key; did you mean \"waitUntil\"?",
         "f.json:3: cases[0] x.given.batches: the batch \"a\" is there twice",
-        "f.json:5: cases[0] x.steps[0].trigger: \"manuel\" is not allowed; allowed are interval, manual, reconnect, "
-          + "foreground, background, wakeUp; did you mean \"manual\"?",
+        "f.json:5: cases[0] x.steps[0].trigger: \"manuel\" is not allowed; allowed are count, interval, manual, "
+          + "reconnect, foreground, background, wakeUp; did you mean \"manual\"?",
         "f.json:6: cases[0] x.steps[1].expect.sends: there is no batch \"c\"",
         "f.json:6: cases[0] x.steps[1].expect.drops: \"old\" is not allowed; allowed are status, retryLimit, "
-          + "globalRetryLimit, age, overflow",
+          + "globalRetryLimit, age, overflow, refused",
         "f.json:6: cases[0] x.steps[1].expect.outcome: expected \"delivered\", \"retryAtNextTrigger\", "
           + "{\"retry\": seconds}, {\"pause\": seconds} or {\"drop\": reason}",
         "f.json:7: cases[0] x.steps[2].answer.status: expected a whole number from -1000000 to 1000000, found a string",

@@ -206,6 +206,7 @@ extension DeviceShard: UploadClientHost {
   }
 
   package func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64 {
+    if let scriptedDraws { return scriptedDraws.takeUnretainedValue().next() }
     var name = key(of: client).child(RandomPurpose.gates).child(
       UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
     if let now { name = name.child(UInt64(bitPattern: now)) }

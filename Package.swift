@@ -57,7 +57,7 @@ let package = Package(
     tests("FleetMetricsTests", ["FleetMetrics"]),
     tests("FleetStatisticsTests", ["FleetStatistics"]),
     tests("FleetSimulationTests", ["FleetSimulation", "FleetStatistics"]),
-    .testTarget(name: "ConformanceTests", dependencies: ["Conformance"], exclude: ["Vectors"]),
+    .testTarget(name: "ConformanceTests", dependencies: ["Conformance"], exclude: ["Recordings", "Vectors"]),
     tests("FleetExperimentsTests", ["FleetExperiments", "FleetStatistics"]),
     tests("FleetReportsTests", ["FleetReports"]),
     .testTarget(

@@ -17,11 +17,19 @@ public struct ConformanceClient: Sendable {
   /// Their names.
   public static let names = presets.map(\.name)
 
+  /// Every preset's; those that are not in `names` have vectors of their own.
+  public static let allNames = ClientPreset.all.map(\.name)
+
   /// The preset of that name.
   public init?(name: String) {
-    guard let preset = Self.presets.first(where: { $0.name == name }) else { return nil }
-    self = preset
+    guard let preset = ClientPreset.all.first(where: { $0.name == name }) else { return nil }
+    self.init(preset: preset)
   }
+
+  /// Whether the cases of a file are about this client.
+  func isMeant(by file: VectorFile) -> Bool { file.client.map { $0 == name } ?? followsTAPI }
+
+  private var followsTAPI: Bool { preset.settings == HTTPConfig() }
 
   package init(preset: ClientPreset) { self.preset = preset }
 
@@ -40,6 +48,16 @@ public struct ConformanceClient: Sendable {
     return retryAfter.flatMap { preset.dialect.retryAfter($0, nowUnixMicroseconds: now) }
   }
 
+  /// What it makes of Settings, and what is to be said of them.
+  func settings(_ settings: SettingsValue) -> (config: HTTPConfig, findings: [SettingsFinding]) {
+    var read = preset.dialect.decode(settings, defaults: preset.settings)
+    if preset.dialect == .document {
+      let missing = preset.policy.missingSection
+      read.config = HTTPConfig.decode(settings, missingSection: missing, defaults: preset.settings).config
+    }
+    return read
+  }
+
   /// The client that a case asks for.
   func cohort(for vector: VectorCase, config: HTTPConfig) -> Cohort {
     var cohort = Cohort(name: "vector", devices: 1, events: .poisson(meanGap: .hours(1)))
@@ -49,10 +67,12 @@ public struct ConformanceClient: Sendable {
     if let supportsOAuth = vector.client.supportsOAuth { cohort.policy.supportsOAuth = supportsOAuth }
     if preset.dialect == .document {
       if let uploads = vector.client.uploads { cohort.uploadConcurrency = uploads }
-      cohort.queue.limit = vector.client.maximumEvents
+      if let limit = vector.client.maximumEvents { cohort.queue.limit = limit }
     }
     cohort.queue.maximumBatchBytes = nil
-    cohort.queue.maximumBatchEvents = isRebatch ? vector.client.maximumBatchEvents ?? 1 : 65_535
+    // Where the document is silent, a batch is what a case says that it is.
+    let events = followsTAPI ? (isRebatch ? 1 : 65_535) : preset.maximumBatchEvents
+    cohort.queue.maximumBatchEvents = isRebatch ? vector.client.maximumBatchEvents ?? events : events
     if cohort.saving == .never, vector.client.isPersistent == true { cohort.saving = .delayed }
     return cohort
   }

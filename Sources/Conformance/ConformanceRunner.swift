@@ -9,11 +9,21 @@ public struct ConformanceRunner: Sendable {
 
   public init(client: ConformanceClient) { self.client = client }
 
-  /// Runs every case of every file, in order.
+  /// Runs files against the clients that they are about, in their order: the document's own, and those that a file names.
+  public static func reports(on files: [VectorFile]) -> [ConformanceReport] {
+    var names: [String] = []
+    for file in files {
+      let name = file.client ?? ConformanceClient.names[0]
+      if !names.contains(name) { names.append(name) }
+    }
+    return names.compactMap { ConformanceClient(name: $0).map { ConformanceRunner(client: $0).run(files) } }
+  }
+
+  /// Runs every case of every file that is about this client, in order.
   public func run(_ files: [VectorFile]) -> ConformanceReport {
     ConformanceReport(
       client: client.name,
-      results: files.flatMap { file in
+      results: files.filter(client.isMeant).flatMap { file in
         file.cases.map { vector in
           CaseResult(
             id: vector.id, requirement: vector.requirement, says: vector.says, file: file.name,
@@ -41,7 +51,7 @@ public struct ConformanceRunner: Sendable {
 
   /// What differs, on the client module alone or on a device of the engine, under the first draw that finds anything.
   private func mismatches(of vector: VectorCase, _ steps: [VectorStep]) -> [Mismatch] {
-    let (config, findings) = client.preset.dialect.decode(vector.settings)
+    let (config, findings) = client.settings(vector.settings)
     let fromSettings = SettingsComparison.mismatches(vector, config, findings, client)
     if !fromSettings.isEmpty { return fromSettings }
     let cohort = client.cohort(for: vector, config: config)

@@ -19,7 +19,19 @@ public enum Requirement {
     ("S16", "READY, WAITING and their transitions"),
     ("S17", "triggers and the upload loop"),
     ("S18", "state survives a restart"),
+    ("K2", "a project waits after a 429 or a 503"),
+    ("O2", "the longer of the own delay and Retry-After"),
+    ("O3", "what is given up is blocked, not lost"),
+    ("O9", "a 401 refreshes credentials, then one retry"),
+    ("T1", "60 requests a minute and 3 a second"),
+    ("D1", "the oldest of a full queue goes"),
+    ("D2", "what makes a flush"),
+    ("D4", "waits of 1 2 4 8 16 32 s, then pending again"),
+    ("D5", "400, 401 and 403 drop, all else is retried"),
   ]
+
+  /// What a message says of them.
+  static let names = "S2 to S18, " + all.map(\.id).filter { !$0.hasPrefix("S") }.joined(separator: ", ")
 
   static func title(of id: String) -> String? { all.first { $0.id == id }?.title }
 }

@@ -65,7 +65,8 @@ struct StepComparison {
     let now = origin + step.at
     let matches: Bool =
       switch (expected.value, seen.outcome) {
-      case (.delivered, .delivered), (.delivered, .discarded), (.retryAtNextTrigger, .retryAtNextTrigger):
+      case (.delivered, .delivered), (.delivered, .discarded), (.retryAtNextTrigger, .retryAtNextTrigger),
+        (.refreshCredentials, .refreshCredentials):
         true
       case (.retry(let range), .retry(let time)), (.retry(let range), .refreshThenRetry(let time)):
         isIn(range, time - now)
@@ -73,6 +74,8 @@ struct StepComparison {
         isIn(range, time - now)
       case (.drop(let reason), .drop(let dropped)), (.drop(let reason), .dropAndPause(let dropped, _)):
         reason == DropName.name(of: dropped) && !seen.isBlocked
+      case (.block(let reason), .drop(let dropped)):
+        reason == DropName.name(of: dropped) && seen.isBlocked
       default: false
       }
     if matches { return [] }
@@ -82,7 +85,9 @@ struct StepComparison {
       case .retryAtNextTrigger: "retry at the next trigger"
       case .retry(let range): "retry after \(text(range))"
       case .pause(let range): "pause of \(text(range))"
+      case .refreshCredentials: "refresh credentials and retry"
       case .drop(let reason): "drop (\(reason))"
+      case .block(let reason): "blocked (\(reason))"
       }
     let got =
       switch seen.outcome {

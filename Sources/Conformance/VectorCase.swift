@@ -11,6 +11,8 @@ public struct VectorFile: Sendable {
   public var name: String
   /// What the file is about.
   public var title: String
+  /// The preset that the cases are about; nil: those that follow the TAPI document's Settings.
+  package var client: String?
   package var cases: [VectorCase]
 
   /// How many cases it has.
@@ -55,7 +57,7 @@ struct VectorClient: Sendable {
   var uploads: Int?
   var flushAt = 20
   /// Events held at most.
-  var maximumEvents = Int.max
+  var maximumEvents: Int?
   /// Where events are chunked anew: events in one upload at most, a name being one event.
   var maximumBatchEvents: Int?
   /// False: nothing survives a restart (S18); nil: the client's own way.
@@ -168,7 +170,11 @@ enum ExpectedOutcome: Sendable {
   /// The pipeline waits this long from the answer on.
   case pause(ClosedRange<Int64>)
   case retryAtNextTrigger
+  /// Credentials are refreshed, and the batch is sent once more.
+  case refreshCredentials
   case drop(String)
+  /// As a drop, but the events are kept.
+  case block(String)
 }
 
 /// The reasons of drops as the files name them.

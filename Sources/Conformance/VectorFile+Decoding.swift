@@ -28,8 +28,8 @@ extension VectorFile {
 
 extension VectorReader {
   fileprivate mutating func file(_ root: PositionedValue) -> VectorFile {
-    let root = object(root, "", known: ["format", "title", "settings", "cases"])
-    if root.members == nil { return VectorFile(name: file, title: file, cases: []) }
+    let root = object(root, "", known: ["format", "title", "client", "settings", "cases"])
+    if root.members == nil { return VectorFile(name: file, title: file, client: nil, cases: []) }
     let format = root["format"].map { whole($0, "format", in: 0...1_000_000) }
     if format != VectorFile.format {
       report(
@@ -52,7 +52,17 @@ extension VectorReader {
     } else {
       report("missing", at: root.position, "cases")
     }
-    return VectorFile(name: file, title: root["title"].map { text($0, "title") } ?? file, cases: cases)
+    return VectorFile(
+      name: file, title: root["title"].map { text($0, "title") } ?? file,
+      client: root["client"].flatMap { preset($0) }, cases: cases)
+  }
+
+  /// The name of a preset.
+  private mutating func preset(_ node: PositionedValue) -> String? {
+    let name = text(node, "client")
+    if ConformanceClient.allNames.contains(name) { return name }
+    if !name.isEmpty { unknown(name, allowed: ConformanceClient.allNames, at: node.position, "client") }
+    return nil
   }
 
   private mutating func required(_ key: String, of node: PositionedValue, _ path: String) -> PositionedValue?
@@ -77,7 +87,8 @@ extension VectorReader {
       requirement = text(name, place + ".requirement")
       if !requirement.isEmpty, Requirement.title(of: requirement) == nil {
         report(
-          "\(quoted(requirement)) is not a requirement that can be tested; those are S2 to S18",
+          "\(quoted(requirement)) is not a requirement that can be tested; those are "
+            + Requirement.names,
           at: name.position, place + ".requirement")
       }
     }

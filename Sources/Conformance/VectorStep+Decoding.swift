@@ -199,6 +199,7 @@ extension VectorReader {
       switch name {
       case "delivered": return .delivered
       case "retryAtNextTrigger": return .retryAtNextTrigger
+      case "refreshCredentials": return .refreshCredentials
       default: break
       }
     } else if let members = node.members, members.count == 1 {
@@ -206,12 +207,13 @@ extension VectorReader {
       case "retry": return .retry(secondsRange(members[0].value, path + ".retry"))
       case "pause": return .pause(secondsRange(members[0].value, path + ".pause"))
       case "drop": return .drop(reason(members[0].value, path + ".drop"))
+      case "block": return .block(reason(members[0].value, path + ".block"))
       default: break
       }
     }
     report(
-      "expected \"delivered\", \"retryAtNextTrigger\", {\"retry\": seconds}, {\"pause\": seconds} or "
-        + "{\"drop\": reason}", at: node.position, path)
+      "expected \"delivered\", \"retryAtNextTrigger\", \"refreshCredentials\", {\"retry\": seconds}, "
+        + "{\"pause\": seconds}, {\"drop\": reason} or {\"block\": reason}", at: node.position, path)
     return nil
   }
 }

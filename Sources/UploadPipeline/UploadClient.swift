@@ -116,13 +116,15 @@ package struct RandomWords: RandomNumberGenerator {
   func word() -> UInt64 { source.next() }
 }
 
-/// Words for gates' decisions about one upload: the same again for the same upload, attempt and time.
+/// Words for gates' decisions about one upload: the same again for the same upload, attempt and time. A salt of zeros, or of ones, is
+/// that of a source that draws nothing else: then all words are the lowest, or the highest.
 package struct GateWords: Sendable {
   private let salt: UInt64
 
   package init(salt: UInt64) { self.salt = salt }
 
   package func word(_ firstEvent: UInt32, _ attempts: UInt16, at now: Int64?) -> UInt64 {
+    if salt == 0 || salt == .max { return salt }
     var z = salt &+ (UInt64(firstEvent) << 16 | UInt64(attempts))
     if let now { z = Self.mixed(z) ^ UInt64(bitPattern: now) }
     return Self.mixed(z)

@@ -90,7 +90,8 @@ extension RetryStateMachine {
     if tally.hasWait { return }
     if tally.hasFailed {
       guard config.backoff.isEnabled else { return }
-      let count = UInt16(clamping: Int(record.failureCount) + Int(pipeline.retryCount))
+      let others = policy.exponent == .allFailures ? Int(pipeline.retryCount) : 0
+      let count = UInt16(clamping: Int(record.failureCount) + others)
       let wait = drawDelay(
         count, cap: config.backoff.maxBackoffInterval, batch: &record, word: random.next())
       fail(

@@ -32,16 +32,18 @@ struct VectorFileTests {
       """
     #expect(
       problems(text) == [
-        "f.json:2: cases[0] x.requirement: \"S1\" is not a requirement that can be tested; those are S2 to S18",
+        "f.json:2: cases[0] x.requirement: \"S1\" is not a requirement that can be tested; those are "
+          + "S2 to S18, K2, O2, O3, O9, T1, D1, D2, D4, D5",
         "f.json:3: cases[0] x.given.waitUntl: unknown key; did you mean \"waitUntil\"?",
         "f.json:3: cases[0] x.given.batches: the batch \"a\" is there twice",
-        "f.json:5: cases[0] x.steps[0].trigger: \"manuel\" is not allowed; allowed are interval, manual, reconnect, "
-          + "foreground, background, wakeUp; did you mean \"manual\"?",
+        "f.json:5: cases[0] x.steps[0].trigger: \"manuel\" is not allowed; allowed are count, interval, manual, "
+          + "reconnect, foreground, background, wakeUp; did you mean \"manual\"?",
         "f.json:6: cases[0] x.steps[1].expect.sends: there is no batch \"c\"",
         "f.json:6: cases[0] x.steps[1].expect.drops: \"old\" is not allowed; allowed are status, retryLimit, "
-          + "globalRetryLimit, age, overflow",
+          + "globalRetryLimit, age, overflow, refused",
         "f.json:6: cases[0] x.steps[1].expect.outcome: expected \"delivered\", \"retryAtNextTrigger\", "
-          + "{\"retry\": seconds}, {\"pause\": seconds} or {\"drop\": reason}",
+          + "\"refreshCredentials\", {\"retry\": seconds}, {\"pause\": seconds}, {\"drop\": reason} or "
+          + "{\"block\": reason}",
         "f.json:7: cases[0] x.steps[2].answer.status: expected a whole number from -1000000 to 1000000, found a string",
         "f.json:7: cases[0] x.steps[2].at: is before the step on line 6",
         "f.json:8: cases[0] x.steps[3]: a step has one of trigger, events, answer, restart",

@@ -35,7 +35,7 @@ struct ConformanceCommandTests {
   @Test(
     "a shipped client deviates as expected, and the reasons are shown",
     arguments: [
-      ("segment-swift", "clamps backoff plus jitter to the cap"), ("segment-kotlin", "treats it as a 500"),
+      ("segment-swift", "clamps backoff plus jitter to the cap"), ("segment-kotlin", "clamps jitterPercent to 50"),
       ("segment-react-native", "waits 60 s after a 429"),
     ])
   func shipped(client: String, reason: String) throws {

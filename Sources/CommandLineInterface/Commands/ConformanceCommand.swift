@@ -6,16 +6,19 @@ import FleetSimulation
 struct ConformanceCommand {
   /// As the user named them; none: the built-in vectors.
   var paths: [String]
-  var client: ConformanceClient
+  /// nil: the one that each file is about.
+  var client: ConformanceClient?
 
   /// - Throws: `UsageError` for a client that does not exist.
   init(_ parsed: ParsedArguments) throws {
     paths = parsed.positional
-    let name = parsed.value("client") ?? ConformanceClient.names[0]
+    guard let name = parsed.value("client") else { return }
     guard let client = ConformanceClient(name: name) else {
-      let hint = Spelling.nearest(to: name, among: ConformanceClient.names).map { " Did you mean '\($0)'?" }
+      let hint = Spelling.nearest(to: name, among: ConformanceClient.allNames).map {
+        " Did you mean '\($0)'?"
+      }
       throw UsageError(
-        "The client '\(name)' does not exist; there are \(ConformanceClient.names.joined(separator: ", "))."
+        "The client '\(name)' does not exist; there are \(ConformanceClient.allNames.joined(separator: ", "))."
           + (hint ?? ""))
     }
     self.client = client
@@ -23,11 +26,12 @@ struct ConformanceCommand {
 
   /// - Throws: `CommandFailure` 1 when a case fails, 65, 66; `ScenarioProblems`.
   func execute() throws {
-    let report = ConformanceRunner(client: client).run(try files())
-    try Console.print(text(report))
-    if !report.failures.isEmpty {
-      throw CommandFailure(.failed, report.failures.joined(separator: "\n"))
-    }
+    let files = try files()
+    let reports =
+      client.map { [ConformanceRunner(client: $0).run(files)] } ?? ConformanceRunner.reports(on: files)
+    try Console.print(reports.map(text).joined(separator: "\n"))
+    let failures = reports.flatMap(\.failures)
+    if !failures.isEmpty { throw CommandFailure(.failed, failures.joined(separator: "\n")) }
   }
 
   /// All problems of all files at once.

@@ -245,7 +245,16 @@ extension BuiltInVectors {
           "steps": [
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 1}}}
-          ]
+          ],
+          "deviates": {
+            "segment-kotlin": {
+              "why": "clamps jitterPercent to 50 (RetryConfig.kt:71)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.749}}}
+              ]
+            }
+          }
         },
         {
           "id": "own-base-and-cap", "requirement": "S10",
@@ -292,7 +301,16 @@ extension BuiltInVectors {
           "steps": [
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "the exponent counts 429s too (RetryManager.ts:222-223)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 64}}}
+              ]
+            }
+          }
         },
         {
           "id": "429-between", "requirement": "S10",
@@ -305,7 +323,21 @@ extension BuiltInVectors {
             {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "5"}},
             {"at": 6, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 6, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 1}}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "the exponent counts 429s too (RetryManager.ts:222-223)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 1, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "5"}, "expect": {
+                  "outcome": {"pause": 5}}},
+                {"at": 6, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 6, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 2}}}
+              ]
+            }
+          }
         },
         {
           "id": "each-batch-its-own", "requirement": "S10",
@@ -324,8 +356,23 @@ extension BuiltInVectors {
               "expect": {"outcome": {"retry": 0.5}, "dueAt": {"a": 8, "b": 0.5}}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 8}}},
+                {"at": 0, "answer": {"batch": "b", "status": 503}, "expect": {
+                  "outcome": {"retry": 0.5}, "dueAt": {"a": 8, "b": 0.5}}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}},
+                {"at": 0, "answer": {"batch": "b", "status": 503}, "expect": {"outcome": {"retry": 8}}}
+              ]
+            }
           }
         },
         {

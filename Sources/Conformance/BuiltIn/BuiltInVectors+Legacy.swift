@@ -18,7 +18,27 @@ extension BuiltInVectors {
             {"at": 1e-06, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 1, "answer": {"batch": "a", "status": 500}, "expect": {"outcome": "retryAtNextTrigger"}},
             {"at": 1, "trigger": "manual", "expect": {"sends": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-kotlin": {
+              "why": "drops every retryable status while backoff is off (RetryStateMachine.kt:48-55)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": {"drop": "status"}, "state": "READY", "queue": []}},
+                {"at": 0.000001, "trigger": "manual"}
+              ]
+            },
+            "segment-react-native": {
+              "why": "drops every retryable status while backoff is off (errors.ts:188-190)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": {"drop": "status"}, "state": "READY", "queue": []}},
+                {"at": 0.000001, "trigger": "manual"}
+              ]
+            }
+          }
         },
         {
           "id": "backoff-off-not-by-timer", "requirement": "S15",
@@ -30,7 +50,29 @@ extension BuiltInVectors {
             {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": "retryAtNextTrigger"}},
             {"at": 10, "trigger": "wakeUp", "expect": {"queue": ["a"]}},
             {"at": 30, "trigger": "interval", "expect": {"sends": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-kotlin": {
+              "why": "drops every retryable status while backoff is off (RetryStateMachine.kt:48-55)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": {"drop": "status"}}},
+                {"at": 10, "trigger": "wakeUp", "expect": {"queue": []}},
+                {"at": 30, "trigger": "interval"}
+              ]
+            },
+            "segment-react-native": {
+              "why": "drops every retryable status while backoff is off (errors.ts:188-190)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": {"drop": "status"}}},
+                {"at": 10, "trigger": "wakeUp", "expect": {"queue": []}},
+                {"at": 30, "trigger": "interval"}
+              ]
+            }
+          }
         },
         {
           "id": "backoff-off-not-in-the-same-loop", "requirement": "S15",
@@ -44,8 +86,38 @@ extension BuiltInVectors {
             {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": "retryAtNextTrigger"}},
+                {"at": 1, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": ["a"]}},
+                {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "drops every retryable status while backoff is off (RetryStateMachine.kt:48-55)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "sends": ["b"], "outcome": {"drop": "status"}}},
+                {"at": 1, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": []}},
+                {"at": 2, "trigger": "manual"}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}},
+                {"at": 1, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "drops": {"a": "status"}, "outcome": "delivered", "queue": []}},
+                {"at": 2, "trigger": "manual"}
+              ]
+            }
           }
         },
         {
@@ -70,7 +142,15 @@ extension BuiltInVectors {
           },
           "steps": [
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"], "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "limits the age of events whatever is enabled (SegmentDestination.ts:235-271)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "age"}, "queue": []}}
+              ]
+            }
+          }
         },
         {
           "id": "backoff-off-drops-4xx", "requirement": "S15",
@@ -124,25 +204,27 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "drops a batch on a 429 while rate limiting is off",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"},
-                "expect": {"outcome": {"drop": "status"}, "queue": []}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"}, "expect": {
+                  "outcome": {"drop": "status"}, "state": "READY", "queue": []}},
+                {"at": 0.000001, "trigger": "manual"}
               ]
             },
             "segment-kotlin": {
               "why": "drops a batch on a 429 while rate limiting is off",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"},
-                "expect": {"outcome": {"drop": "status"}, "queue": []}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"}, "expect": {
+                  "outcome": {"drop": "status"}, "state": "READY", "queue": []}},
+                {"at": 0.000001, "trigger": "manual"}
               ]
             },
             "segment-react-native": {
               "why": "drops a batch on a 429 while rate limiting is off",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"},
-                "expect": {"outcome": {"drop": "status"}, "queue": []}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"}, "expect": {
+                  "outcome": {"drop": "status"}, "queue": []}}
               ]
             }
           }
@@ -160,9 +242,35 @@ extension BuiltInVectors {
             {"at": 1, "answer": {"batch": "b", "status": 200}, "expect": {"queue": ["a"]}}
           ],
           "deviates": {
-            "segment-swift": "drops a batch on a 429 while rate limiting is off",
-            "segment-kotlin": "drops a batch on a 429 while rate limiting is off",
-            "segment-react-native": "drops a batch on a 429 while rate limiting is off"
+            "segment-swift": {
+              "why": "drops a batch on a 429 while rate limiting is off",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"}, "expect": {
+                  "outcome": {"drop": "status"}}},
+                {"at": 1, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": []}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "drops a batch on a 429 while rate limiting is off",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"}, "expect": {
+                  "sends": ["b"], "outcome": {"drop": "status"}}},
+                {"at": 1, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": []}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "drops a batch on a 429 while rate limiting is off",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "60"}},
+                {"at": 1, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "drops": {"a": "status"}, "outcome": "delivered", "queue": []}}
+              ]
+            }
           }
         },
         {
@@ -191,7 +299,15 @@ extension BuiltInVectors {
           },
           "steps": [
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"], "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "limits the age of events whatever is enabled (SegmentDestination.ts:235-271)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "age"}, "queue": []}}
+              ]
+            }
+          }
         },
         {
           "id": "rate-off-503-waits", "requirement": "S15",
@@ -223,8 +339,47 @@ extension BuiltInVectors {
             {"at": 1, "answer": {"batch": "b", "status": 500}, "expect": {"queue": ["a", "b"]}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": "retryAtNextTrigger"}},
+                {"at": 0, "answer": {"batch": "b", "status": 500}, "expect": {
+                  "outcome": "retryAtNextTrigger", "queue": ["a", "b"]}},
+                {"at": 1, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": "retryAtNextTrigger"}},
+                {"at": 1, "answer": {"batch": "b", "status": 500}, "expect": {
+                  "outcome": "retryAtNextTrigger", "queue": ["a", "b"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}},
+                {"at": 0, "answer": {"batch": "b", "status": 500}, "expect": {
+                  "drops": {"a": "status"}, "outcome": {"drop": "status"}, "queue": []}},
+                {"at": 1, "trigger": "manual"}
+              ]
+            }
+          }
+        },
+        {
+          "id": "backoff-off-still-counts", "requirement": "S15",
+          "says": "Without waits and limits failures still count for X-Retry-Count",
+          "settings": {"httpConfig": {"rateLimitConfig": {}, "backoffConfig": {"enabled": false}}},
+          "given": {"batches": ["a"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 0}]}},
+            {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": "retryAtNextTrigger"}},
+            {"at": 1, "trigger": "manual", "expect": {"sends": [{"a": 1}]}}
+          ],
+          "deviates": {
+            "segment-swift": "leaves X-Retry-Count out when it is 0",
+            "segment-kotlin": "drops every retryable status while backoff is off (RetryStateMachine.kt:48-55)",
+            "segment-react-native": "drops every retryable status while backoff is off (errors.ts:188-190)"
           }
         }
       ]

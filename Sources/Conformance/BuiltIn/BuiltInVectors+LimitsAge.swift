@@ -35,10 +35,7 @@ extension BuiltInVectors {
           },
           "steps": [
             {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "age"}, "queue": []}}
-          ],
-          "deviates": {
-            "segment-react-native": "limits the age of the events since they were queued"
-          }
+          ]
         },
         {
           "id": "whatever-the-count", "requirement": "S11",
@@ -50,10 +47,7 @@ extension BuiltInVectors {
           },
           "steps": [
             {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "age"}, "queue": []}}
-          ],
-          "deviates": {
-            "segment-react-native": "limits the age of the events since they were queued"
-          }
+          ]
         },
         {
           "id": "own-limit", "requirement": "S11",
@@ -89,7 +83,15 @@ extension BuiltInVectors {
           },
           "steps": [
             {"at": 61, "trigger": "manual", "expect": {"drops": {"a": "age"}}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "raises a short maxTotalBackoffDuration to 600 s (config-validation.ts:93-97)",
+              "steps": [
+                {"at": 61, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
+          }
         },
         {
           "id": "first-failure-stays", "requirement": "S11",
@@ -109,7 +111,10 @@ extension BuiltInVectors {
             {"at": 10, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 10, "answer": {"batch": "a", "status": 503}},
             {"at": 15, "trigger": "manual", "expect": {"drops": {"a": "age"}, "queue": []}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": "raises a short maxTotalBackoffDuration to 600 s (config-validation.ts:93-97)"
+          }
         },
         {
           "id": "429-sets-it", "requirement": "S11",
@@ -127,7 +132,45 @@ extension BuiltInVectors {
             {"at": 10, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 10, "answer": {"batch": "a", "status": 429, "retryAfter": "1"}},
             {"at": 11, "trigger": "manual", "expect": {"drops": {"a": "age"}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "a 429 starts no age (RetryStateMachine.swift:93)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "5"}, "expect": {
+                  "outcome": {"pause": 5}}},
+                {"at": 10, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 10, "answer": {"batch": "a", "status": 429, "retryAfter": "1"}, "expect": {
+                  "outcome": {"pause": 1}}},
+                {"at": 11, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "a 429 starts no age (RetryStateMachine.kt:59-71)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "5"}, "expect": {
+                  "outcome": {"pause": 5}}},
+                {"at": 10, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 10, "answer": {"batch": "a", "status": 429, "retryAfter": "1"}, "expect": {
+                  "outcome": {"pause": 1}}},
+                {"at": 11, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "does not read maxTotalBackoffDuration of rateLimitConfig (types.ts:340-345)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "5"}, "expect": {
+                  "outcome": {"pause": 5}}},
+                {"at": 10, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 10, "answer": {"batch": "a", "status": 429, "retryAfter": "1"}, "expect": {
+                  "outcome": {"pause": 1}}},
+                {"at": 11, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
+          }
         },
         {
           "id": "429-then-503", "requirement": "S11",
@@ -145,7 +188,42 @@ extension BuiltInVectors {
             {"at": 5, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 5, "answer": {"batch": "a", "status": 503}},
             {"at": 11, "trigger": "manual", "expect": {"drops": {"a": "age"}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "a 429 starts no age (RetryStateMachine.swift:93)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "5"}, "expect": {
+                  "outcome": {"pause": 5}}},
+                {"at": 5, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 5, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 11, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "a 429 starts no age (RetryStateMachine.kt:59-71)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "5"}, "expect": {
+                  "outcome": {"pause": 5}}},
+                {"at": 5, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 5, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 11, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "raises a short maxTotalBackoffDuration to 600 s (config-validation.ts:93-97)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "5"}, "expect": {
+                  "outcome": {"pause": 5}}},
+                {"at": 5, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 5, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 1}}},
+                {"at": 11, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
+          }
         },
         {
           "id": "mixed-latest-429", "requirement": "S11",
@@ -164,7 +242,24 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "age"}}}
           ],
           "deviates": {
-            "segment-react-native": "limits the age of the events since they were queued"
+            "segment-swift": {
+              "why": "backoffConfig's limit holds whatever failed last (RetryStateMachine.swift:106)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "backoffConfig's limit holds whatever failed last (RetryStateMachine.kt:159-163)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "limits the age of the events since they were queued",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
           }
         },
         {
@@ -199,7 +294,27 @@ extension BuiltInVectors {
             {"at": 60, "trigger": "manual", "expect": {"drops": {"a": "age"}, "queue": []}}
           ],
           "deviates": {
-            "segment-react-native": "limits the age of the events since they were queued"
+            "segment-swift": {
+              "why": "the age comes before the wait (RetryStateMachine.swift:106)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "age"}, "queue": []}},
+                {"at": 60, "trigger": "manual", "expect": {"queue": []}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "the limits come before the wait (RetryStateMachine.kt:152-168)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "age"}, "queue": []}},
+                {"at": 60, "trigger": "manual", "expect": {"queue": []}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "limits the age of the events since they were queued",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "age"}, "queue": []}},
+                {"at": 60, "trigger": "manual", "expect": {"queue": []}}
+              ]
+            }
           }
         },
         {
@@ -234,7 +349,45 @@ extension BuiltInVectors {
             {"at": 10, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 10, "answer": {"batch": "a", "status": 429, "retryAfter": "1"}},
             {"at": 11, "trigger": "manual", "expect": {"drops": {"a": "age"}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "a 429 starts no age (RetryStateMachine.swift:93)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "5"}, "expect": {
+                  "outcome": {"pause": 5}}},
+                {"at": 10, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 10, "answer": {"batch": "a", "status": 429, "retryAfter": "1"}, "expect": {
+                  "outcome": {"pause": 1}}},
+                {"at": 11, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "has no limit on the time of 429s (RetryConfig.kt:24-28)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "5"}, "expect": {
+                  "outcome": {"pause": 5}}},
+                {"at": 10, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 10, "answer": {"batch": "a", "status": 429, "retryAfter": "1"}, "expect": {
+                  "outcome": {"pause": 1}}},
+                {"at": 11, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "does not read maxTotalBackoffDuration of rateLimitConfig (types.ts:340-345)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "5"}, "expect": {
+                  "outcome": {"pause": 5}}},
+                {"at": 10, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 10, "answer": {"batch": "a", "status": 429, "retryAfter": "1"}, "expect": {
+                  "outcome": {"pause": 1}}},
+                {"at": 11, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
+          }
         }
       ]
     }

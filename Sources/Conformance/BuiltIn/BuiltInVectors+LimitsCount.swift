@@ -22,19 +22,13 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
+                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
               ]
             },
             "segment-kotlin": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
-              ]
-            },
-            "segment-react-native": {
-              "why": "drops when the count has reached maxRetryCount: one send fewer",
-              "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
+                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
               ]
             }
           }
@@ -49,7 +43,15 @@ extension BuiltInVectors {
           },
           "steps": [
             {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "queue": []}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "its limits act at the answer, not before a send (RetryManager.ts:255-261)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"], "queue": ["a"]}}
+              ]
+            }
+          }
         },
         {
           "id": "two-retries", "requirement": "S12",
@@ -71,33 +73,24 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 503}},
-              {"at": 10, "trigger": "manual", "expect": {"sends": [{"a": 1}]}},
-              {"at": 10, "answer": {"batch": "a", "status": 503}, "expect": {"queue": ["a"]}},
-              {"at": 20, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "queue": []}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 10, "trigger": "manual", "expect": {"sends": [{"a": 1}]}},
+                {"at": 10, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 1}}},
+                {"at": 20, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
               ]
             },
             "segment-kotlin": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 503}},
-              {"at": 10, "trigger": "manual", "expect": {"sends": [{"a": 1}]}},
-              {"at": 10, "answer": {"batch": "a", "status": 503}, "expect": {"queue": ["a"]}},
-              {"at": 20, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "queue": []}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 10, "trigger": "manual", "expect": {"sends": [{"a": 1}]}},
+                {"at": 10, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 1}}},
+                {"at": 20, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
               ]
             },
-            "segment-react-native": {
-              "why": "drops when the count has reached maxRetryCount: one send fewer",
-              "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 503}},
-              {"at": 10, "trigger": "manual", "expect": {"sends": [{"a": 1}]}},
-              {"at": 10, "answer": {"batch": "a", "status": 503}, "expect": {"queue": ["a"]}},
-              {"at": 20, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "queue": []}}
-              ]
-            }
+            "segment-react-native": "its limits act at the answer, not before a send (RetryManager.ts:255-261)"
           }
         },
         {
@@ -111,7 +104,18 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"queue": ["a"]}},
             {"at": 10, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "queue": []}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "raises maxRetryCount to 1 (config-validation.ts:113-115)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": {"retry": 0.5}, "queue": ["a"]}},
+                {"at": 10, "trigger": "manual", "expect": {"sends": ["a"], "queue": ["a"]}}
+              ]
+            }
+          }
         },
         {
           "id": "checked-before-a-send", "requirement": "S12",
@@ -124,7 +128,30 @@ extension BuiltInVectors {
           "steps": [
             {"at": 0, "trigger": "manual", "expect": {"queue": ["a"]}},
             {"at": 60, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "the count comes before the wait (RetryStateMachine.swift:98)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "queue": []}},
+                {"at": 60, "trigger": "manual"}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "the limits come before the wait (RetryStateMachine.kt:152-168)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "queue": []}},
+                {"at": 60, "trigger": "manual"}
+              ]
+            },
+            "segment-react-native": {
+              "why": "its limits act at the answer, not before a send (RetryManager.ts:255-261)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"queue": ["a"]}},
+                {"at": 60, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
+          }
         },
         {
           "id": "global-at-the-limit", "requirement": "S12",
@@ -140,22 +167,13 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-              {"at": 0, "trigger": "manual",
-                "expect": {"drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
+                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "globalRetryLimit"}}}
               ]
             },
             "segment-kotlin": {
               "why": "drops when the count has reached maxRetryCount: one send fewer",
               "steps": [
-              {"at": 0, "trigger": "manual",
-                "expect": {"drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
-              ]
-            },
-            "segment-react-native": {
-              "why": "drops when the count has reached maxRetryCount: one send fewer",
-              "steps": [
-              {"at": 0, "trigger": "manual",
-                "expect": {"drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
+                {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "globalRetryLimit"}}}
               ]
             }
           }
@@ -170,7 +188,15 @@ extension BuiltInVectors {
           "steps": [
             {"at": 0, "trigger": "manual",
               "expect": {"drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0, "queue": []}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "its limits act at the answer, not before a send (RetryManager.ts:255-261)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"], "queue": ["a"]}}
+              ]
+            }
+          }
         },
         {
           "id": "global-drops-one", "requirement": "S12",
@@ -192,26 +218,24 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "leaves X-Retry-Count out when it is 0",
               "steps": [
-              {"at": 0, "trigger": "manual",
-                "expect": {"sends": [{"b": null}], "drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
+                {"at": 0, "trigger": "manual", "expect": {
+                  "sends": [{"b": null}], "drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0,
+                  "queue": ["b"]}}
               ]
             },
             "segment-kotlin": {
               "why": "leaves X-Retry-Count out when it is 0",
               "steps": [
-              {"at": 0, "trigger": "manual",
-                "expect": {"sends": [{"b": null}], "drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
+                {"at": 0, "trigger": "manual", "expect": {
+                  "sends": [{"b": null}], "drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0,
+                  "queue": ["b"]}}
               ]
             },
             "segment-react-native": {
-              "why": "at a limit all retry state starts over and the whole flush is dropped",
+              "why": "its limits act at the answer, not before a send (RetryManager.ts:255-261)",
               "steps": [
-              {"at": 0, "trigger": "manual",
-                "expect": {
-                  "drops": {"a": "globalRetryLimit", "b": "globalRetryLimit"},
-                  "globalRetryCount": 0,
-                  "queue": []
-                }}
+                {"at": 0, "trigger": "manual", "expect": {
+                  "sends": [{"a": 101}, {"b": 101}], "queue": ["a", "b"]}}
               ]
             }
           }
@@ -223,7 +247,15 @@ extension BuiltInVectors {
           "steps": [
             {"at": 0, "trigger": "manual",
               "expect": {"drops": {"a": "globalRetryLimit"}, "globalRetryCount": 0}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "its limits act at the answer, not before a send (RetryManager.ts:255-261)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
+          }
         },
         {
           "id": "own-limit-keeps-global", "requirement": "S12",
@@ -238,22 +270,10 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "globalRetryCount": 3}}
           ],
           "deviates": {
-            "segment-swift": {
-              "why": "any limit resets the global counter",
-              "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "globalRetryCount": 0}}
-              ]
-            },
-            "segment-kotlin": {
-              "why": "any limit resets the global counter",
-              "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "globalRetryCount": 0}}
-              ]
-            },
             "segment-react-native": {
-              "why": "any limit resets the global counter",
+              "why": "its limits act at the answer, not before a send (RetryManager.ts:255-261)",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}, "globalRetryCount": 0}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}}
               ]
             }
           }
@@ -293,7 +313,12 @@ extension BuiltInVectors {
               "expect": {"sends": ["b"], "drops": {"a": "retryLimit"}, "queue": ["b"]}}
           ],
           "deviates": {
-            "segment-react-native": "at a limit all retry state starts over and the whole flush is dropped"
+            "segment-react-native": {
+              "why": "at a limit all retry state starts over and the whole flush is dropped",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"], "queue": ["a", "b"]}}
+              ]
+            }
           }
         }
       ]

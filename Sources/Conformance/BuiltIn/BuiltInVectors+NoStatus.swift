@@ -27,20 +27,12 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "leaves retry state untouched: tried again at the next flush",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 30, "answer": {"batch": "a", "status": "none"},
-                "expect": {"outcome": "retryAtNextTrigger", "failures": {"a": 0}}},
-              {"at": 30, "trigger": "manual", "expect": {"sends": ["a"]}}
-              ]
-            },
-            "segment-react-native": {
-              "why": "the whole client backs off",
-              "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 30, "answer": {"batch": "a", "status": "none"},
-                "expect": {"outcome": {"pause": 0.5}, "state": "WAITING", "failures": {"a": 1}}},
-              {"at": 30.4, "trigger": "manual"},
-              {"at": 31, "trigger": "manual", "expect": {"sends": ["a"]}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}},
+                {"at": 30, "answer": {"batch": "a", "status": "none"}, "expect": {
+                  "outcome": "retryAtNextTrigger", "globalRetryCount": 0, "failures": {"a": 0},
+                  "queue": ["a"]}},
+                {"at": 30.4, "trigger": "manual", "expect": {"sends": [{"a": null}]}},
+                {"at": 30.5, "trigger": "manual"}
               ]
             }
           }
@@ -60,22 +52,12 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "leaves retry state untouched: tried again at the next flush",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 1, "answer": {"batch": "a", "status": "none"},
-                "expect": {"outcome": "retryAtNextTrigger"}},
-              {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 3, "answer": {"batch": "a", "status": "none"},
-                "expect": {"outcome": "retryAtNextTrigger", "failures": {"a": 0}}}
-              ]
-            },
-            "segment-react-native": {
-              "why": "the whole client backs off",
-              "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 1, "answer": {"batch": "a", "status": "none"}, "expect": {"outcome": {"pause": 0.5}}},
-              {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 3, "answer": {"batch": "a", "status": "none"},
-                "expect": {"outcome": {"pause": 1}, "failures": {"a": 2}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": "none"}, "expect": {
+                  "outcome": "retryAtNextTrigger"}},
+                {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 3, "answer": {"batch": "a", "status": "none"}, "expect": {
+                  "outcome": "retryAtNextTrigger", "failures": {"a": 0}}}
               ]
             }
           }
@@ -92,8 +74,16 @@ extension BuiltInVectors {
               "expect": {"outcome": {"retry": 1}, "failures": {"a": 2}}}
           ],
           "deviates": {
-            "segment-swift": "leaves retry state untouched: tried again at the next flush",
-            "segment-react-native": "the whole client backs off"
+            "segment-swift": {
+              "why": "leaves retry state untouched: tried again at the next flush",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 3, "answer": {"batch": "a", "status": "none"}, "expect": {
+                  "outcome": "retryAtNextTrigger", "failures": {"a": 1}}}
+              ]
+            }
           }
         },
         {
@@ -112,16 +102,22 @@ extension BuiltInVectors {
               "expect": {"outcome": {"retry": 0.5}, "queue": ["a"]}}
           ],
           "deviates": {
-            "segment-swift": "leaves retry state untouched: tried again at the next flush",
-            "segment-kotlin": {
-              "why": "treats it as a 500",
+            "segment-swift": {
+              "why": "leaves retry state untouched: tried again at the next flush",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 1, "answer": {"batch": "a", "status": "none"},
-                "expect": {"outcome": {"drop": "status"}, "queue": []}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": "none"}, "expect": {
+                  "outcome": "retryAtNextTrigger", "queue": ["a"]}}
               ]
             },
-            "segment-react-native": "the whole client backs off"
+            "segment-kotlin": {
+              "why": "forgets the failure and keeps the file (EventPipeline.kt:314-324)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": "none"}, "expect": {
+                  "outcome": "retryAtNextTrigger", "queue": ["a"]}}
+              ]
+            }
           }
         },
         {
@@ -134,7 +130,14 @@ extension BuiltInVectors {
               "expect": {"state": "READY", "globalRetryCount": 0}}
           ],
           "deviates": {
-            "segment-react-native": "the whole client backs off"
+            "segment-react-native": {
+              "why": "the whole client backs off",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": "none"}, "expect": {
+                  "outcome": {"retry": 0.5}, "state": "WAITING"}}
+              ]
+            }
           }
         }
       ]

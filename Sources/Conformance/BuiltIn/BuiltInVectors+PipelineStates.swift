@@ -28,8 +28,24 @@ extension BuiltInVectors {
             {"at": 2, "answer": {"batch": "b", "status": 299}, "expect": {"outcome": "delivered", "queue": []}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 204}, "expect": {"outcome": "delivered"}},
+                {"at": 2, "answer": {"batch": "b", "status": 299}, "expect": {
+                  "outcome": "delivered", "queue": []}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 204}},
+                {"at": 2, "answer": {"batch": "b", "status": 299}, "expect": {
+                  "outcome": "delivered", "queue": []}}
+              ]
+            }
           }
         },
         {
@@ -53,7 +69,15 @@ extension BuiltInVectors {
             {"at": 1.1, "events": 20, "seals": "b", "expect": {"sends": ["b"]}}
           ],
           "deviates": {
-            "segment-react-native": "keeps one retry record for the whole client"
+            "segment-react-native": {
+              "why": "keeps one retry record for the whole client",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": {"retry": 0.5}, "state": "WAITING"}},
+                {"at": 1.1, "events": 20, "seals": "b"}
+              ]
+            }
           }
         },
         {
@@ -121,14 +145,14 @@ extension BuiltInVectors {
               "expect": {"state": "WAITING", "waitUntil": 62, "globalRetryCount": 2}}
           ],
           "deviates": {
+            "segment-kotlin": "does not apply: it uploads one file after another (EventPipeline.kt:188)",
             "segment-react-native": {
-              "why": "of two waits the shorter counts",
+              "why": "acts when the last upload of a flush is answered (SegmentDestination.ts:383-395)",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
-              {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"},
-                "expect": {"waitUntil": 31}},
-              {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "60"},
-                "expect": {"state": "WAITING", "waitUntil": 31}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"}},
+                {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "60"}, "expect": {
+                  "outcome": {"pause": 30}, "state": "WAITING", "waitUntil": 32}}
               ]
             }
           }
@@ -143,7 +167,19 @@ extension BuiltInVectors {
             {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "60"}, "expect": {"waitUntil": 61}},
             {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "30"},
               "expect": {"state": "WAITING", "waitUntil": 32, "globalRetryCount": 2}}
-          ]
+          ],
+          "deviates": {
+            "segment-kotlin": "does not apply: it uploads one file after another (EventPipeline.kt:188)",
+            "segment-react-native": {
+              "why": "acts when the last upload of a flush is answered (SegmentDestination.ts:383-395)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "60"}},
+                {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "30"}, "expect": {
+                  "outcome": {"pause": 30}, "state": "WAITING", "waitUntil": 32}}
+              ]
+            }
+          }
         },
         {
           "id": "waiting-5xx", "requirement": "S16",
@@ -155,7 +191,19 @@ extension BuiltInVectors {
             {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"}, "expect": {"waitUntil": 31}},
             {"at": 2, "answer": {"batch": "b", "status": 503},
               "expect": {"outcome": {"retry": 0.5}, "state": "WAITING", "waitUntil": 31}}
-          ]
+          ],
+          "deviates": {
+            "segment-kotlin": "does not apply: it uploads one file after another (EventPipeline.kt:188)",
+            "segment-react-native": {
+              "why": "a Retry-After in a flush hides its other failures (SegmentDestination.ts:288-296)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"}},
+                {"at": 2, "answer": {"batch": "b", "status": 503}, "expect": {
+                  "outcome": {"pause": 30}, "state": "WAITING", "waitUntil": 32}}
+              ]
+            }
+          }
         },
         {
           "id": "waiting-2xx", "requirement": "S16",
@@ -171,16 +219,16 @@ extension BuiltInVectors {
             {"at": 3, "trigger": "manual", "expect": {"sends": ["a"]}}
           ],
           "deviates": {
+            "segment-kotlin": "does not apply: it uploads one file after another (EventPipeline.kt:188)",
             "segment-react-native": {
-              "why": "a 2xx ends the wait only when no other batch of the flush has failed",
+              "why": "acts when the last upload of a flush is answered (SegmentDestination.ts:383-395)",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
-              {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"},
-                "expect": {"state": "WAITING"}},
-              {"at": 2, "answer": {"batch": "b", "status": 200},
-                "expect": {"state": "WAITING", "waitUntil": 31, "globalRetryCount": 1, "queue": ["a"]}},
-              {"at": 3, "trigger": "manual"},
-              {"at": 31, "trigger": "manual", "expect": {"sends": ["a"]}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"}, "expect": {
+                  "state": "READY"}},
+                {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "state": "WAITING", "queue": ["a"]}},
+                {"at": 3, "trigger": "manual"}
               ]
             }
           }
@@ -199,15 +247,15 @@ extension BuiltInVectors {
             {"at": 0.55, "trigger": "manual", "expect": {"sends": ["a"]}}
           ],
           "deviates": {
+            "segment-kotlin": "does not apply: it uploads one file after another (EventPipeline.kt:188)",
             "segment-react-native": {
-              "why": "one wait for the client, of two the shorter",
+              "why": "acts when the last upload of a flush is answered (SegmentDestination.ts:383-395)",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 503},
-                "expect": {"outcome": {"retry": 0.5}, "state": "WAITING", "waitUntil": 0.5}},
-              {"at": 0.1, "answer": {"batch": "b", "status": 503},
-                "expect": {"outcome": {"retry": 1}, "state": "WAITING", "waitUntil": 0.5}},
-              {"at": 0.55, "trigger": "manual", "expect": {"sends": ["a", "b"]}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"state": "READY"}},
+                {"at": 0.1, "answer": {"batch": "b", "status": 503}, "expect": {
+                  "outcome": {"retry": 0.5}, "state": "WAITING"}},
+                {"at": 0.55, "trigger": "manual"}
               ]
             }
           }
@@ -222,7 +270,19 @@ extension BuiltInVectors {
             {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"}},
             {"at": 2, "answer": {"batch": "b", "status": 400},
               "expect": {"outcome": {"drop": "status"}, "state": "WAITING", "waitUntil": 31}}
-          ]
+          ],
+          "deviates": {
+            "segment-kotlin": "does not apply: it uploads one file after another (EventPipeline.kt:188)",
+            "segment-react-native": {
+              "why": "acts when the last upload of a flush is answered (SegmentDestination.ts:383-395)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"}},
+                {"at": 2, "answer": {"batch": "b", "status": 400}, "expect": {
+                  "outcome": {"drop": "status"}, "state": "WAITING", "waitUntil": 32}}
+              ]
+            }
+          }
         },
         {
           "id": "reset-keeps-counters", "requirement": "S16",
@@ -259,7 +319,29 @@ extension BuiltInVectors {
             {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"},
               "expect": {"state": "WAITING"}},
             {"at": 2, "answer": {"batch": "b", "status": 503}, "expect": {"queue": ["a", "b", "c"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "does not apply: all files of a flush go at once (SegmentDestination.swift:168)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"}, "expect": {
+                  "outcome": {"pause": 30}, "state": "WAITING"}},
+                {"at": 2, "answer": {"batch": "b", "status": 503}, "expect": {
+                  "outcome": {"retry": 0.5}, "queue": ["a", "b", "c"]}}
+              ]
+            },
+            "segment-kotlin": "does not apply: it uploads one file after another (EventPipeline.kt:188)",
+            "segment-react-native": {
+              "why": "does not apply: all uploads go at once (SegmentDestination.ts:377-385)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"}, "expect": {
+                  "state": "READY"}},
+                {"at": 2, "answer": {"batch": "b", "status": 503}, "expect": {"queue": ["a", "b", "c"]}}
+              ]
+            }
+          }
         }
       ]
     }

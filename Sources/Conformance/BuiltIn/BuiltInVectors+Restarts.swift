@@ -19,7 +19,21 @@ extension BuiltInVectors {
               "expect": {"state": "WAITING", "waitUntil": 100, "restored": "intact", "queue": ["a"]}},
             {"at": 99, "trigger": "manual"},
             {"at": 100, "trigger": "manual", "expect": {"sends": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "100"}, "expect": {
+                  "outcome": {"pause": 100}, "waitUntil": 100}},
+                {"at": 50, "restart": "intact", "expect": {
+                  "state": "READY", "queue": ["a"], "restored": "fresh"}},
+                {"at": 99, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 100, "trigger": "manual"}
+              ]
+            }
+          }
         },
         {
           "id": "wait-in-the-past", "requirement": "S18",
@@ -28,7 +42,16 @@ extension BuiltInVectors {
           "steps": [
             {"at": 200, "restart": "intact", "expect": {"state": "READY", "restored": "intact"}},
             {"at": 200, "trigger": "manual", "expect": {"sends": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
+              "steps": [
+                {"at": 200, "restart": "intact", "expect": {"state": "READY", "restored": "fresh"}},
+                {"at": 200, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
+          }
         },
         {
           "id": "wait-just-over", "requirement": "S18",
@@ -48,7 +71,33 @@ extension BuiltInVectors {
               "expect": {"state": "WAITING", "waitUntil": 300, "restored": "repaired"}},
             {"at": 299, "trigger": "manual"},
             {"at": 300, "trigger": "manual", "expect": {"sends": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "takes its saved state as it is (Storage.swift:203-216)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"state": "WAITING", "waitUntil": 4000}},
+                {"at": 299, "trigger": "manual"},
+                {"at": 300, "trigger": "manual"}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "takes its saved state as it is (RetryStateStorage.kt:44-50)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"state": "WAITING", "waitUntil": 4000}},
+                {"at": 299, "trigger": "manual"},
+                {"at": 300, "trigger": "manual"}
+              ]
+            },
+            "segment-react-native": {
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"state": "READY", "restored": "fresh"}},
+                {"at": 299, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 300, "trigger": "manual"}
+              ]
+            }
+          }
         },
         {
           "id": "wait-a-century-away", "requirement": "S18",
@@ -57,7 +106,27 @@ extension BuiltInVectors {
           "steps": [
             {"at": 0, "restart": "intact",
               "expect": {"state": "WAITING", "waitUntil": 300, "restored": "repaired"}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "takes its saved state as it is (Storage.swift:203-216)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"state": "WAITING", "waitUntil": 3000000000}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "takes its saved state as it is (RetryStateStorage.kt:44-50)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"state": "WAITING", "waitUntil": 3000000000}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"state": "READY", "restored": "fresh"}}
+              ]
+            }
+          }
         },
         {
           "id": "wait-at-the-cap", "requirement": "S18",
@@ -65,7 +134,15 @@ extension BuiltInVectors {
           "given": {"batches": ["a"], "waitUntil": 300},
           "steps": [
             {"at": 0, "restart": "intact", "expect": {"waitUntil": 300, "restored": "intact"}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"restored": "fresh"}}
+              ]
+            }
+          }
         },
         {
           "id": "wait-own-cap", "requirement": "S18",
@@ -76,7 +153,27 @@ extension BuiltInVectors {
           "given": {"batches": ["a"], "waitUntil": 250},
           "steps": [
             {"at": 0, "restart": "intact", "expect": {"waitUntil": 60, "restored": "repaired"}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "takes its saved state as it is (Storage.swift:203-216)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"waitUntil": 250}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "takes its saved state as it is (RetryStateStorage.kt:44-50)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"waitUntil": 250}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"restored": "fresh"}}
+              ]
+            }
+          }
         },
         {
           "id": "counters-survive", "requirement": "S18",
@@ -96,22 +193,22 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "X-Retry-Count is the larger of the batch's and the global count",
               "steps": [
-              {"at": 50, "restart": "intact", "expect": {"globalRetryCount": 5, "failures": {"a": 3}}},
-              {"at": 50, "trigger": "manual", "expect": {"sends": [{"a": 5}]}}
+                {"at": 50, "restart": "intact", "expect": {"globalRetryCount": 5, "failures": {"a": 3}}},
+                {"at": 50, "trigger": "manual", "expect": {"sends": [{"a": 5}]}}
               ]
             },
             "segment-kotlin": {
               "why": "X-Retry-Count is the larger of the batch's and the global count",
               "steps": [
-              {"at": 50, "restart": "intact", "expect": {"globalRetryCount": 5, "failures": {"a": 3}}},
-              {"at": 50, "trigger": "manual", "expect": {"sends": [{"a": 5}]}}
+                {"at": 50, "restart": "intact", "expect": {"globalRetryCount": 5, "failures": {"a": 3}}},
+                {"at": 50, "trigger": "manual", "expect": {"sends": [{"a": 5}]}}
               ]
             },
             "segment-react-native": {
-              "why": "X-Retry-Count is one counter for the whole client",
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
               "steps": [
-              {"at": 50, "restart": "intact", "expect": {"globalRetryCount": 5, "failures": {"a": 3}}},
-              {"at": 50, "trigger": "manual", "expect": {"sends": [{"a": 8}]}}
+                {"at": 50, "restart": "intact", "expect": {"restored": "fresh"}},
+                {"at": 50, "trigger": "manual", "expect": {"sends": [{"a": null}]}}
               ]
             }
           }
@@ -127,7 +224,19 @@ extension BuiltInVectors {
             {"at": 1, "trigger": "manual", "expect": {"sends": [{"a": 1}]}},
             {"at": 1, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": 1}, "failures": {"a": 2}}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 1, "restart": "intact"},
+                {"at": 1, "trigger": "manual", "expect": {"sends": [{"a": null}]}},
+                {"at": 1, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}}
+              ]
+            }
+          }
         },
         {
           "id": "batch-wait-survives", "requirement": "S18",
@@ -141,7 +250,17 @@ extension BuiltInVectors {
             {"at": 10, "restart": "intact", "expect": {"dueAt": {"a": 60}, "restored": "intact"}},
             {"at": 59, "trigger": "manual"},
             {"at": 60, "trigger": "manual", "expect": {"sends": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
+              "steps": [
+                {"at": 10, "restart": "intact", "expect": {"restored": "fresh"}},
+                {"at": 59, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 60, "trigger": "manual"}
+              ]
+            }
+          }
         },
         {
           "id": "batch-wait-too-far", "requirement": "S18",
@@ -161,7 +280,33 @@ extension BuiltInVectors {
             {"at": 0, "restart": "intact", "expect": {"dueAt": {"a": 300}, "restored": "repaired"}},
             {"at": 299, "trigger": "manual"},
             {"at": 300, "trigger": "manual", "expect": {"sends": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "takes its saved state as it is (Storage.swift:203-216)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"dueAt": {"a": 100000}}},
+                {"at": 299, "trigger": "manual"},
+                {"at": 300, "trigger": "manual"}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "takes its saved state as it is (RetryStateStorage.kt:44-50)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"dueAt": {"a": 100000}}},
+                {"at": 299, "trigger": "manual"},
+                {"at": 300, "trigger": "manual"}
+              ]
+            },
+            "segment-react-native": {
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"restored": "fresh"}},
+                {"at": 299, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 300, "trigger": "manual"}
+              ]
+            }
+          }
         },
         {
           "id": "age-survives", "requirement": "S18",
@@ -176,7 +321,13 @@ extension BuiltInVectors {
             {"at": 2, "trigger": "manual", "expect": {"drops": {"a": "age"}, "queue": []}}
           ],
           "deviates": {
-            "segment-react-native": "limits the age of the events since they were queued"
+            "segment-react-native": {
+              "why": "limits the age of the events since they were queued",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"restored": "fresh"}},
+                {"at": 2, "trigger": "manual", "expect": {"drops": {"a": "age"}, "queue": []}}
+              ]
+            }
           }
         },
         {
@@ -196,7 +347,36 @@ extension BuiltInVectors {
             {"at": 10, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 10, "answer": {"batch": "a", "status": 503}},
             {"at": 20, "trigger": "manual", "expect": {"drops": {"a": "age"}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "keeps a first failure in the future (RetryState.swift:48-51)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"queue": ["a"]}},
+                {"at": 10, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 10, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 1}}},
+                {"at": 20, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "takes its saved state as it is (RetryStateStorage.kt:44-50)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"queue": ["a"]}},
+                {"at": 10, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 10, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 1}}},
+                {"at": 20, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"queue": ["a"], "restored": "fresh"}},
+                {"at": 10, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 10, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 20, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
+          }
         },
         {
           "id": "corrupt-is-fresh", "requirement": "S18",
@@ -276,7 +456,21 @@ extension BuiltInVectors {
             {"at": 10, "restart": "intact",
               "expect": {"state": "READY", "globalRetryCount": 0, "queue": ["a"], "restored": "fresh"}},
             {"at": 10, "trigger": "manual", "expect": {"sends": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "does not apply: retry state is always kept (Storage.swift:219)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "100"}, "expect": {
+                  "outcome": {"pause": 100}, "waitUntil": 100}},
+                {"at": 10, "restart": "intact", "expect": {
+                  "state": "WAITING", "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 10, "trigger": "manual"}
+              ]
+            },
+            "segment-kotlin": "does not apply: retry state is always kept (EventPipeline.kt:274)"
+          }
         },
         {
           "id": "delivered-stays-delivered", "requirement": "S18",
@@ -290,8 +484,27 @@ extension BuiltInVectors {
             {"at": 4, "answer": {"batch": "b", "status": 200}, "expect": {"queue": []}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 200}, "expect": {"outcome": "delivered"}},
+                {"at": 2, "restart": "intact", "expect": {"queue": ["b"]}},
+                {"at": 3, "trigger": "manual", "expect": {"sends": ["b"]}},
+                {"at": 4, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": []}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 200}},
+                {"at": 2, "restart": "intact", "expect": {"queue": ["a", "b"]}},
+                {"at": 3, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 4, "answer": {"batch": "b", "status": 200}, "expect": {"queue": ["a", "b"]}}
+              ]
+            }
           }
         },
         {
@@ -326,7 +539,19 @@ extension BuiltInVectors {
               "expect": {"queue": ["a"], "failures": {"a": 0}, "restored": "intact"}},
             {"at": 5, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 6, "answer": {"batch": "a", "status": 200}, "expect": {"queue": []}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 5, "restart": "intact", "expect": {"queue": ["a"], "restored": "fresh"}},
+                {"at": 5, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 6, "answer": {"batch": "a", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": []}}
+              ]
+            }
+          }
         },
         {
           "id": "killed-during-a-retry", "requirement": "S18",
@@ -340,7 +565,17 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 2}]}},
             {"at": 5, "restart": "intact", "expect": {"queue": ["a"], "failures": {"a": 2}}},
             {"at": 5, "trigger": "manual", "expect": {"sends": [{"a": 2}]}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 2}]}},
+                {"at": 5, "restart": "intact", "expect": {"queue": ["a"]}},
+                {"at": 5, "trigger": "manual", "expect": {"sends": [{"a": null}]}}
+              ]
+            }
+          }
         },
         {
           "id": "restart-ends-the-loop", "requirement": "S18",
@@ -353,8 +588,24 @@ extension BuiltInVectors {
             {"at": 3, "answer": {"batch": "a", "status": 200}, "expect": {"sends": ["b"]}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "restart": "intact", "expect": {"queue": ["a", "b"]}},
+                {"at": 2, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 3, "answer": {"batch": "a", "status": 200}, "expect": {"outcome": "delivered"}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "restart": "intact", "expect": {"queue": ["a", "b"]}},
+                {"at": 2, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 3, "answer": {"batch": "a", "status": 200}}
+              ]
+            }
           }
         },
         {
@@ -366,7 +617,18 @@ extension BuiltInVectors {
             {"at": 20, "restart": "intact", "expect": {"waitUntil": 100}},
             {"at": 99.999999, "restart": "intact", "expect": {"state": "WAITING", "waitUntil": 100}},
             {"at": 100, "trigger": "manual", "expect": {"sends": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
+              "steps": [
+                {"at": 10, "restart": "intact"},
+                {"at": 20, "restart": "intact"},
+                {"at": 99.999999, "restart": "intact", "expect": {"state": "READY"}},
+                {"at": 100, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
+          }
         },
         {
           "id": "clamped-once", "requirement": "S18",
@@ -376,7 +638,48 @@ extension BuiltInVectors {
             {"at": 0, "restart": "intact", "expect": {"waitUntil": 300, "restored": "repaired"}},
             {"at": 200, "restart": "intact", "expect": {"waitUntil": 300, "restored": "intact"}},
             {"at": 300, "trigger": "manual", "expect": {"sends": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "takes its saved state as it is (Storage.swift:203-216)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"waitUntil": 4000}},
+                {"at": 200, "restart": "intact", "expect": {"waitUntil": 4000}},
+                {"at": 300, "trigger": "manual"}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "takes its saved state as it is (RetryStateStorage.kt:44-50)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"waitUntil": 4000}},
+                {"at": 200, "restart": "intact", "expect": {"waitUntil": 4000}},
+                {"at": 300, "trigger": "manual"}
+              ]
+            },
+            "segment-react-native": {
+              "why": "keeps retry state in memory only (SegmentDestination.ts:477-479)",
+              "steps": [
+                {"at": 0, "restart": "intact", "expect": {"restored": "fresh"}},
+                {"at": 200, "restart": "intact", "expect": {"restored": "fresh"}},
+                {"at": 300, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
+          }
+        },
+        {
+          "id": "saved-at-once", "requirement": "S18",
+          "says": "A wait is saved at once: the process may die right after it",
+          "given": {"batches": ["a"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+            {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "100"}},
+            {"at": 0.000001, "restart": "intact", "expect": {"state": "WAITING", "waitUntil": 100}},
+            {"at": 99, "trigger": "manual"},
+            {"at": 100, "trigger": "manual", "expect": {"sends": ["a"]}}
+          ],
+          "deviates": {
+            "segment-react-native": "keeps retry state in memory only (SegmentDestination.ts:477-479)"
+          }
         }
       ]
     }

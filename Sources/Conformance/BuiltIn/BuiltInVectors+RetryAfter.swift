@@ -87,7 +87,18 @@ extension BuiltInVectors {
             {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "-5"},
               "expect": {"outcome": {"pause": 0}, "globalRetryCount": 1, "queue": ["a"]}},
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": {
+              "why": "takes a negative Retry-After for none (errors.ts:211)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "-5"}, "expect": {
+                  "outcome": {"pause": 60}, "queue": ["a"]}},
+                {"at": 0, "trigger": "manual"}
+              ]
+            }
+          }
         },
         {
           "id": "blanks", "requirement": "S4",
@@ -179,11 +190,13 @@ extension BuiltInVectors {
           ],
           "deviates": {
             "segment-react-native": {
-              "why": "waits 60 s after a 429 without a usable Retry-After",
+              "why": "reads fractions of a second (errors.ts:209-212)",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "1.5"},
-                "expect": {"outcome": {"pause": 60}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "1.5"}, "expect": {
+                  "outcome": {"pause": 1.5}, "queue": ["a"]}},
+                {"at": 299, "trigger": "manual", "expect": {"sends": ["a"], "state": "READY"}},
+                {"at": 300, "trigger": "manual"}
               ]
             }
           }

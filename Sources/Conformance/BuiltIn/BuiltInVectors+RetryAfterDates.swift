@@ -23,17 +23,23 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 59, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 300}},
+                {"at": 60, "trigger": "manual"}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 59, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 300}},
+                {"at": 60, "trigger": "manual"}
               ]
             }
           }
@@ -54,17 +60,23 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 59, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 300}},
+                {"at": 60, "trigger": "manual"}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 59, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 300}},
+                {"at": 60, "trigger": "manual"}
               ]
             }
           }
@@ -85,17 +97,23 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun Nov  6 08:49:37 1994"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun Nov  6 08:49:37 1994"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 59, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 300}},
+                {"at": 60, "trigger": "manual"}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun Nov  6 08:49:37 1994"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun Nov  6 08:49:37 1994"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 59, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 300}},
+                {"at": 60, "trigger": "manual"}
               ]
             }
           }
@@ -116,17 +134,23 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Wed Nov 16 08:49:37 1994"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Wed Nov 16 08:49:37 1994"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 89, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 300}},
+                {"at": 90, "trigger": "manual"}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Wed Nov 16 08:49:37 1994"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Wed Nov 16 08:49:37 1994"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 89, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 300}},
+                {"at": 90, "trigger": "manual"}
               ]
             }
           }
@@ -147,17 +171,23 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Thu, 29 Feb 2024 08:02:00 GMT"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Thu, 29 Feb 2024 08:02:00 GMT"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 119, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 300}},
+                {"at": 120, "trigger": "manual"}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Thu, 29 Feb 2024 08:02:00 GMT"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Thu, 29 Feb 2024 08:02:00 GMT"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 119, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 300}},
+                {"at": 120, "trigger": "manual"}
               ]
             }
           }
@@ -177,17 +207,21 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 0, "trigger": "manual"}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 0, "trigger": "manual"}
               ]
             }
           }
@@ -207,17 +241,21 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 0, "trigger": "manual"}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 GMT"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 0, "trigger": "manual"}
               ]
             }
           }
@@ -251,17 +289,23 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Saturday, 01-Jan-00 00:00:10 GMT"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429,
+                  "retryAfter": "Saturday, 01-Jan-00 00:00:10 GMT"}, "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 19, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 300}},
+                {"at": 20, "trigger": "manual"}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Saturday, 01-Jan-00 00:00:10 GMT"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429,
+                  "retryAfter": "Saturday, 01-Jan-00 00:00:10 GMT"}, "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 19, "trigger": "manual", "expect": {"state": "WAITING", "waitUntil": 300}},
+                {"at": 20, "trigger": "manual"}
               ]
             }
           }
@@ -281,17 +325,21 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 0, "trigger": "manual"}
               ]
             },
             "segment-kotlin": {
               "why": "reads Retry-After as a whole number of seconds only",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
-                "expect": {"outcome": {"pause": 300}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sunday, 06-Nov-94 08:49:37 GMT"},
+                 "expect": {
+                  "outcome": {"pause": 300}, "globalRetryCount": 1, "queue": ["a"]}},
+                {"at": 0, "trigger": "manual"}
               ]
             }
           }
@@ -310,11 +358,14 @@ extension BuiltInVectors {
           ],
           "deviates": {
             "segment-react-native": {
-              "why": "waits 60 s after a 429 without a usable Retry-After",
+              "why": "reads whatever Date reads as a date (errors.ts:215-219)",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 31 Feb 1994 08:49:37 GMT"},
-                "expect": {"outcome": {"pause": 60}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 31 Feb 1994 08:49:37 GMT"},
+                 "expect": {
+                  "outcome": {"pause": 0}, "queue": ["a"]}},
+                {"at": 299, "trigger": "manual", "expect": {"sends": ["a"], "state": "READY"}},
+                {"at": 300, "trigger": "manual"}
               ]
             }
           }
@@ -333,11 +384,14 @@ extension BuiltInVectors {
           ],
           "deviates": {
             "segment-react-native": {
-              "why": "waits 60 s after a 429 without a usable Retry-After",
+              "why": "reads whatever Date reads as a date (errors.ts:215-219)",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "Sun, 06 Nov 1994 08:49:37 +0100"},
-                "expect": {"outcome": {"pause": 60}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429,
+                  "retryAfter": "Sun, 06 Nov 1994 08:49:37 +0100"}, "expect": {
+                  "outcome": {"pause": 0}, "queue": ["a"]}},
+                {"at": 299, "trigger": "manual", "expect": {"sends": ["a"], "state": "READY"}},
+                {"at": 300, "trigger": "manual"}
               ]
             }
           }

@@ -26,27 +26,20 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 503, "retryAfter": "120"},
-                "expect": {
-                  "outcome": {"pause": 120},
-                  "state": "WAITING",
-                  "globalRetryCount": 1,
-                  "failures": {"a": 0}
-                }}
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503, "retryAfter": "120"}, "expect": {
+                  "outcome": {"pause": 120}, "state": "WAITING", "globalRetryCount": 1,
+                  "failures": {"a": 0}}},
+                {"at": 0.5, "trigger": "manual"}
               ]
             },
             "segment-react-native": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 503, "retryAfter": "120"},
-                "expect": {
-                  "outcome": {"pause": 120},
-                  "state": "WAITING",
-                  "globalRetryCount": 1,
-                  "failures": {"a": 0}
-                }}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503, "retryAfter": "120"}, "expect": {
+                  "outcome": {"pause": 120}, "state": "WAITING", "globalRetryCount": 1,
+                  "failures": {"a": 0}}}
               ]
             }
           }
@@ -70,27 +63,20 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 408, "retryAfter": "120"},
-                "expect": {
-                  "outcome": {"pause": 120},
-                  "state": "WAITING",
-                  "globalRetryCount": 1,
-                  "failures": {"a": 0}
-                }}
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}},
+                {"at": 0, "answer": {"batch": "a", "status": 408, "retryAfter": "120"}, "expect": {
+                  "outcome": {"pause": 120}, "state": "WAITING", "globalRetryCount": 1,
+                  "failures": {"a": 0}}},
+                {"at": 0.5, "trigger": "manual"}
               ]
             },
             "segment-react-native": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 408, "retryAfter": "120"},
-                "expect": {
-                  "outcome": {"pause": 120},
-                  "state": "WAITING",
-                  "globalRetryCount": 1,
-                  "failures": {"a": 0}
-                }}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 408, "retryAfter": "120"}, "expect": {
+                  "outcome": {"pause": 120}, "state": "WAITING", "globalRetryCount": 1,
+                  "failures": {"a": 0}}}
               ]
             }
           }
@@ -114,27 +100,20 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 500, "retryAfter": "120"},
-                "expect": {
-                  "outcome": {"pause": 120},
-                  "state": "WAITING",
-                  "globalRetryCount": 1,
-                  "failures": {"a": 0}
-                }}
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}},
+                {"at": 0, "answer": {"batch": "a", "status": 500, "retryAfter": "120"}, "expect": {
+                  "outcome": {"pause": 120}, "state": "WAITING", "globalRetryCount": 1,
+                  "failures": {"a": 0}}},
+                {"at": 0.5, "trigger": "manual"}
               ]
             },
             "segment-react-native": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 500, "retryAfter": "120"},
-                "expect": {
-                  "outcome": {"pause": 120},
-                  "state": "WAITING",
-                  "globalRetryCount": 1,
-                  "failures": {"a": 0}
-                }}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 500, "retryAfter": "120"}, "expect": {
+                  "outcome": {"pause": 120}, "state": "WAITING", "globalRetryCount": 1,
+                  "failures": {"a": 0}}}
               ]
             }
           }
@@ -158,27 +137,20 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 529, "retryAfter": "120"},
-                "expect": {
-                  "outcome": {"pause": 120},
-                  "state": "WAITING",
-                  "globalRetryCount": 1,
-                  "failures": {"a": 0}
-                }}
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}},
+                {"at": 0, "answer": {"batch": "a", "status": 529, "retryAfter": "120"}, "expect": {
+                  "outcome": {"pause": 120}, "state": "WAITING", "globalRetryCount": 1,
+                  "failures": {"a": 0}}},
+                {"at": 0.5, "trigger": "manual"}
               ]
             },
             "segment-react-native": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 529, "retryAfter": "120"},
-                "expect": {
-                  "outcome": {"pause": 120},
-                  "state": "WAITING",
-                  "globalRetryCount": 1,
-                  "failures": {"a": 0}
-                }}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 529, "retryAfter": "120"}, "expect": {
+                  "outcome": {"pause": 120}, "state": "WAITING", "globalRetryCount": 1,
+                  "failures": {"a": 0}}}
               ]
             }
           }
@@ -202,27 +174,20 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 410, "retryAfter": "120"},
-                "expect": {
-                  "outcome": {"pause": 120},
-                  "state": "WAITING",
-                  "globalRetryCount": 1,
-                  "failures": {"a": 0}
-                }}
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}},
+                {"at": 0, "answer": {"batch": "a", "status": 410, "retryAfter": "120"}, "expect": {
+                  "outcome": {"pause": 120}, "state": "WAITING", "globalRetryCount": 1,
+                  "failures": {"a": 0}}},
+                {"at": 0.5, "trigger": "manual"}
               ]
             },
             "segment-react-native": {
               "why": "a Retry-After on any retryable status pauses the pipeline",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 410, "retryAfter": "120"},
-                "expect": {
-                  "outcome": {"pause": 120},
-                  "state": "WAITING",
-                  "globalRetryCount": 1,
-                  "failures": {"a": 0}
-                }}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 410, "retryAfter": "120"}, "expect": {
+                  "outcome": {"pause": 120}, "state": "WAITING", "globalRetryCount": 1,
+                  "failures": {"a": 0}}}
               ]
             }
           }
@@ -282,8 +247,21 @@ extension BuiltInVectors {
             {"at": 0, "answer": {"batch": "a", "status": 503, "retryAfter": "120"}, "expect": {"sends": ["b"]}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503, "retryAfter": "120"}, "expect": {
+                  "outcome": {"pause": 120}}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503, "retryAfter": "120"}}
+              ]
+            }
           }
         }
       ]

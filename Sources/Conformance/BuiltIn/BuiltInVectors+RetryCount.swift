@@ -18,13 +18,19 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "leaves X-Retry-Count out when it is 0",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}}
               ]
             },
             "segment-kotlin": {
               "why": "leaves X-Retry-Count out when it is 0",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "leaves X-Retry-Count out when it is 0",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}]}}
               ]
             }
           }
@@ -197,18 +203,37 @@ extension BuiltInVectors {
             {"at": 2, "trigger": "manual", "expect": {"sends": [{"a": 1}]}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 3}, {"b": 3}]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": {"retry": 0.5}, "globalRetryCount": 3}},
+                {"at": 1, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "globalRetryCount": 0, "failures": {"a": 1}}},
+                {"at": 2, "trigger": "manual", "expect": {"sends": [{"a": 1}]}}
+              ]
+            },
             "segment-kotlin": {
               "why": "X-Retry-Count is the larger of the batch's and the global count",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 3}]}},
-              {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"sends": [{"b": 3}]}},
-              {"at": 1, "answer": {"batch": "b", "status": 200},
-                "expect": {"globalRetryCount": 0, "failures": {"a": 1}}},
-              {"at": 2, "trigger": "manual", "expect": {"sends": [{"a": 1}]}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 3}]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "sends": [{"b": 3}], "outcome": {"retry": 0.5}, "globalRetryCount": 3}},
+                {"at": 1, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "globalRetryCount": 0, "failures": {"a": 1}}},
+                {"at": 2, "trigger": "manual", "expect": {"sends": [{"a": 1}]}}
               ]
             },
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 3}, {"b": 3}]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}},
+                {"at": 1, "answer": {"batch": "b", "status": 200}, "expect": {"outcome": "delivered"}},
+                {"at": 2, "trigger": "manual"}
+              ]
+            }
           }
         },
         {
@@ -227,7 +252,12 @@ extension BuiltInVectors {
             {"at": 100, "trigger": "manual", "expect": {"sends": [{"a": 2}]}}
           ],
           "deviates": {
-            "segment-react-native": "keeps one retry record for the whole client"
+            "segment-react-native": {
+              "why": "keeps one retry record for the whole client",
+              "steps": [
+                {"at": 0, "trigger": "manual"}
+              ]
+            }
           }
         },
         {
@@ -247,18 +277,24 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "sends all batches of a flush at once",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 500}, "expect": {"failures": {"a": 1, "b": 0}}},
-              {"at": 0, "answer": {"batch": "b", "status": 500}, "expect": {"failures": {"a": 1, "b": 1}}},
-              {"at": 1, "trigger": "manual", "expect": {"sends": [{"a": 1}, {"b": 1}]}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}, {"b": null}]}},
+                {"at": 0, "answer": {"batch": "a", "status": 500}, "expect": {
+                  "outcome": {"retry": 0.5}, "failures": {"a": 1, "b": 0}}},
+                {"at": 0, "answer": {"batch": "b", "status": 500}, "expect": {
+                  "outcome": {"retry": 0.5}, "failures": {"a": 1, "b": 1}}},
+                {"at": 1, "trigger": "manual", "expect": {"sends": [{"a": 1}, {"b": 1}]}},
+                {"at": 1, "answer": {"batch": "a", "status": 500}, "expect": {
+                  "outcome": {"retry": 1}, "failures": {"a": 2, "b": 1}}}
               ]
             },
             "segment-react-native": {
-              "why": "keeps one retry record for the whole client",
+              "why": "failures of a flush count once (SegmentDestination.ts:294-295)",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
-              {"at": 0, "answer": {"batch": "a", "status": 500}, "expect": {"failures": {"a": 1, "b": 1}}},
-              {"at": 0, "answer": {"batch": "b", "status": 500}, "expect": {"failures": {"a": 2, "b": 2}}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": [{"a": null}, {"b": null}]}},
+                {"at": 0, "answer": {"batch": "a", "status": 500}},
+                {"at": 0, "answer": {"batch": "b", "status": 500}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 1, "trigger": "manual", "expect": {"sends": [{"a": 1}, {"b": 1}]}},
+                {"at": 1, "answer": {"batch": "a", "status": 500}}
               ]
             }
           }
@@ -289,8 +325,23 @@ extension BuiltInVectors {
             {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "1"}, "expect": {
+                  "outcome": {"pause": 1}, "globalRetryCount": 1}},
+                {"at": 1, "trigger": "manual"}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "1"}},
+                {"at": 1, "trigger": "manual"}
+              ]
+            }
           }
         }
       ]

@@ -35,7 +35,14 @@ extension BuiltInVectors {
           ],
           "deviates": {
             "segment-swift": "a missing section means legacy",
-            "segment-kotlin": "a missing section means legacy"
+            "segment-kotlin": {
+              "why": "a missing section means legacy",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": "retryAtNextTrigger", "queue": ["a"]}}
+              ]
+            }
           }
         },
         {
@@ -102,11 +109,7 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "600"},
               "expect": {"outcome": {"pause": 300}}}
-          ],
-          "deviates": {
-            "segment-swift": "a missing section means legacy",
-            "segment-kotlin": "a missing section means legacy"
-          }
+          ]
         },
         {
           "id": "missing-backoff", "requirement": "S13",
@@ -144,8 +147,7 @@ extension BuiltInVectors {
               "expect": {"outcome": {"retry": [0.5, 0.55]}, "queue": ["a"]}}
           ],
           "deviates": {
-            "segment-swift": "a missing section means legacy",
-            "segment-kotlin": "a missing section means legacy"
+            "segment-react-native": "does not read maxTotalBackoffDuration of rateLimitConfig (types.ts:340-345)"
           }
         },
         {

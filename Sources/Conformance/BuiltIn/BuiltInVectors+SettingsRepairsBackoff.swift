@@ -26,7 +26,10 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": [0.5, 1]}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "does not clamp its Settings (HttpConfig.swift:161-167)"
+          }
         },
         {
           "id": "jitter-negative", "requirement": "S14",
@@ -48,7 +51,10 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": 0.5}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "a negative jitterPercent ends the process (RetryStateMachine.swift:174)"
+          }
         },
         {
           "id": "jitter-0", "requirement": "S14",
@@ -60,7 +66,10 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": 0.5}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "a jitterPercent of 0 ends the process (RetryStateMachine.swift:174)"
+          }
         },
         {
           "id": "jitter-100", "requirement": "S14",
@@ -95,7 +104,10 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": [0.5, 0.55]}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "one unreadable value means legacy (SegmentDestination.swift:82)"
+          }
         },
         {
           "id": "base-0", "requirement": "S14",
@@ -117,7 +129,10 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": [0.1, 0.11]}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "a wait of 0 is not clamped and ends the process (RetryStateMachine.swift:174)"
+          }
         },
         {
           "id": "base-1000", "requirement": "S14",
@@ -139,7 +154,11 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": [60, 66]}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "does not clamp its Settings (HttpConfig.swift:161-167)",
+            "segment-react-native": "baseBackoffInterval up to 300 s (config-validation.ts:86-91)"
+          }
         },
         {
           "id": "max-backoff-0", "requirement": "S14",
@@ -161,7 +180,11 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": [0.5, 0.55]}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "a wait of 0 is not clamped and ends the process (RetryStateMachine.swift:174)",
+            "segment-react-native": "maxBackoffInterval from 0.1 s to a day (config-validation.ts:69-79)"
+          }
         },
         {
           "id": "max-backoff-huge", "requirement": "S14",
@@ -185,7 +208,11 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": [0.5, 0.55]}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "does not clamp its Settings (HttpConfig.swift:161-167)",
+            "segment-react-native": "maxBackoffInterval from 0.1 s to a day (config-validation.ts:69-79)"
+          }
         },
         {
           "id": "retries-negative", "requirement": "S14",
@@ -207,7 +234,11 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"queue": ["a"]}},
             {"at": 5, "trigger": "manual", "expect": {"drops": {"a": "retryLimit"}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "does not clamp its Settings (HttpConfig.swift:161-167)",
+            "segment-react-native": "raises maxRetryCount to 1 (config-validation.ts:113-115)"
+          }
         },
         {
           "id": "retries-huge", "requirement": "S14",
@@ -231,7 +262,11 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": [0.5, 0.55]}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "does not clamp its Settings (HttpConfig.swift:161-167)",
+            "segment-react-native": "maxRetryCount at most 100 (config-validation.ts:42-48)"
+          }
         },
         {
           "id": "retries-fraction", "requirement": "S14",
@@ -253,7 +288,10 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": [0.5, 0.55]}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "one unreadable value means legacy (SegmentDestination.swift:82)"
+          }
         },
         {
           "id": "total-negative", "requirement": "S14",
@@ -275,7 +313,11 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": [0.5, 0.55]}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "does not clamp its Settings (HttpConfig.swift:161-167)",
+            "segment-react-native": "raises a short maxTotalBackoffDuration to 600 s (config-validation.ts:93-97)"
+          }
         },
         {
           "id": "total-huge", "requirement": "S14",
@@ -299,7 +341,10 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": [0.5, 0.55]}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "does not clamp its Settings (HttpConfig.swift:161-167)"
+          }
         },
         {
           "id": "enabled-text", "requirement": "S14",
@@ -321,7 +366,11 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": [0.5, 0.55]}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "one unreadable value means legacy (SegmentDestination.swift:82)",
+            "segment-react-native": "only true itself switches a section on (RetryManager.ts:213)"
+          }
         }
       ]
     }

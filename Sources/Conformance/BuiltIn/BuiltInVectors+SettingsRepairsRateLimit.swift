@@ -24,7 +24,11 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "20"},
               "expect": {"outcome": {"pause": 1}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "does not clamp its Settings (HttpConfig.swift:161-167)",
+            "segment-react-native": "an interval from 0.1 s, as null is, to a day (config-validation.ts:18-28)"
+          }
         },
         {
           "id": "interval-a-million", "requirement": "S14",
@@ -44,7 +48,11 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "100000"},
               "expect": {"outcome": {"pause": 3600}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "does not clamp its Settings (HttpConfig.swift:161-167)",
+            "segment-react-native": "an interval from 0.1 s, as null is, to a day (config-validation.ts:18-28)"
+          }
         },
         {
           "id": "interval-null", "requirement": "S14",
@@ -64,7 +72,10 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "400"},
               "expect": {"outcome": {"pause": 300}}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": "an interval from 0.1 s, as null is, to a day (config-validation.ts:18-28)"
+          }
         },
         {
           "id": "global-retries-huge", "requirement": "S14",
@@ -84,7 +95,11 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": [0.5, 0.55]}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "does not clamp its Settings (HttpConfig.swift:161-167)",
+            "segment-react-native": "maxRetryCount at most 100 (config-validation.ts:42-48)"
+          }
         },
         {
           "id": "enabled-number", "requirement": "S14",
@@ -104,7 +119,11 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "20"},
               "expect": {"outcome": {"pause": 20}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "one unreadable value means legacy (SegmentDestination.swift:82)",
+            "segment-react-native": "only true itself switches a section on (RetryManager.ts:179)"
+          }
         }
       ]
     }

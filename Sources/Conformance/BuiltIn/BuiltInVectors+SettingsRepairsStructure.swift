@@ -29,7 +29,14 @@ extension BuiltInVectors {
           ],
           "deviates": {
             "segment-swift": "a missing section means legacy",
-            "segment-kotlin": "a missing section means legacy"
+            "segment-kotlin": {
+              "why": "a missing section means legacy",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": "retryAtNextTrigger", "queue": ["a"]}}
+              ]
+            }
           }
         },
         {
@@ -61,7 +68,14 @@ extension BuiltInVectors {
           ],
           "deviates": {
             "segment-swift": "a missing section means legacy",
-            "segment-kotlin": "a missing section means legacy"
+            "segment-kotlin": {
+              "why": "a missing section means legacy",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": "retryAtNextTrigger", "queue": ["a"]}}
+              ]
+            }
           }
         },
         {
@@ -93,7 +107,14 @@ extension BuiltInVectors {
           ],
           "deviates": {
             "segment-swift": "a missing section means legacy",
-            "segment-kotlin": "a missing section means legacy"
+            "segment-kotlin": {
+              "why": "a missing section means legacy",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": "retryAtNextTrigger", "queue": ["a"]}}
+              ]
+            }
           }
         },
         {
@@ -126,7 +147,26 @@ extension BuiltInVectors {
           "steps": [
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 404}, "expect": {"outcome": {"retry": 0.5}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "does not read retryableStatusCodes (HttpConfig.swift:46-51)",
+            "segment-kotlin": {
+              "why": "does not read retryableStatusCodes (RetryConfig.kt:43-61)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 404}, "expect": {
+                  "outcome": {"drop": "status"}}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "does not read retryableStatusCodes (errors.ts:143-197)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 404}, "expect": {
+                  "outcome": {"drop": "status"}}}
+              ]
+            }
+          }
         },
         {
           "id": "overrides-partly-bad", "requirement": "S14",
@@ -148,7 +188,18 @@ extension BuiltInVectors {
           "steps": [
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 404}, "expect": {"outcome": {"retry": 0.5}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "one unreadable value means legacy (SegmentDestination.swift:82)",
+            "segment-kotlin": {
+              "why": "one unreadable value means the defaults (RetryConfig.kt:132-135)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 404}, "expect": {
+                  "outcome": {"drop": "status"}}}
+              ]
+            }
+          }
         },
         {
           "id": "behavior-unknown", "requirement": "S14",
@@ -162,7 +213,25 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503},
               "expect": {"outcome": {"retry": [0.5, 0.55]}, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "one unreadable value means legacy (SegmentDestination.swift:82)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": "retryAtNextTrigger", "queue": ["a"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "any behaviour but retry drops (errors.ts:191-193)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": {"drop": "status"}, "queue": []}}
+              ]
+            }
+          }
         },
         {
           "id": "everything-at-once", "requirement": "S14",
@@ -203,7 +272,12 @@ extension BuiltInVectors {
             {"at": 200, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 200, "answer": {"batch": "a", "status": 429, "retryAfter": "9999"},
               "expect": {"outcome": {"pause": 3600}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "does not clamp its Settings (HttpConfig.swift:161-167)",
+            "segment-kotlin": "one unreadable value means the defaults (RetryConfig.kt:132-135)",
+            "segment-react-native": "other bounds: a base up to 300 s, a cap up to a day (config-validation.ts)"
+          }
         }
       ]
     }

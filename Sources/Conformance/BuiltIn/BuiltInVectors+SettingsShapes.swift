@@ -97,7 +97,10 @@ extension BuiltInVectors {
             {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 2, "answer": {"batch": "a", "status": 429, "retryAfter": "600"},
               "expect": {"outcome": {"pause": 60}}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": "does not read maxTotalBackoffDuration of rateLimitConfig (types.ts:340-345)"
+          }
         },
         {
           "id": "second-name", "requirement": "S13",
@@ -144,7 +147,22 @@ extension BuiltInVectors {
             {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 2, "answer": {"batch": "a", "status": 429, "retryAfter": "600"},
               "expect": {"outcome": {"pause": 60}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": "reads httpConfig only (SegmentDestination.swift:80)",
+            "segment-kotlin": {
+              "why": "reads httpConfig only (SegmentDestination.kt:20-24)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": "retryAtNextTrigger"}},
+                {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 2, "answer": {"batch": "a", "status": 429, "retryAfter": "600"}, "expect": {
+                  "outcome": "retryAtNextTrigger"}}
+              ]
+            },
+            "segment-react-native": "reads httpConfig only (types.ts:389)"
+          }
         },
         {
           "id": "cdn-shape", "requirement": "S13",
@@ -196,7 +214,10 @@ extension BuiltInVectors {
             {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 2, "answer": {"batch": "a", "status": 429, "retryAfter": "600"},
               "expect": {"outcome": {"pause": 60}}}
-          ]
+          ],
+          "deviates": {
+            "segment-react-native": "does not read maxTotalBackoffDuration of rateLimitConfig (types.ts:340-345)"
+          }
         },
         {
           "id": "cdn-section-is-on", "requirement": "S13",

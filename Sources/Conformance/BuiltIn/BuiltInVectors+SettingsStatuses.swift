@@ -107,7 +107,33 @@ extension BuiltInVectors {
           "steps": [
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 404}, "expect": {"outcome": {"retry": 0.5}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "does not read retryableStatusCodes (HttpConfig.swift:46-51)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 404}, "expect": {
+                  "outcome": {"drop": "status"}}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "does not read retryableStatusCodes (RetryConfig.kt:43-61)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 404}, "expect": {
+                  "outcome": {"drop": "status"}}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "does not read retryableStatusCodes (errors.ts:143-197)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 404}, "expect": {
+                  "outcome": {"drop": "status"}}}
+              ]
+            }
+          }
         },
         {
           "id": "left-out-drops", "requirement": "S13",
@@ -122,7 +148,30 @@ extension BuiltInVectors {
           "steps": [
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 500}, "expect": {"outcome": {"drop": "status"}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "does not read retryableStatusCodes (HttpConfig.swift:46-51)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 500}, "expect": {"outcome": {"retry": 0.5}}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "does not read retryableStatusCodes (RetryConfig.kt:43-61)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 500}, "expect": {"outcome": {"retry": 0.5}}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "does not read retryableStatusCodes (errors.ts:143-197)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 500}, "expect": {"outcome": {"retry": 0.5}}}
+              ]
+            }
+          }
         },
         {
           "id": "left-out-408-drops", "requirement": "S13",
@@ -137,7 +186,30 @@ extension BuiltInVectors {
           "steps": [
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 408}, "expect": {"outcome": {"drop": "status"}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "does not read retryableStatusCodes (HttpConfig.swift:46-51)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 408}, "expect": {"outcome": {"retry": 0.5}}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "does not read retryableStatusCodes (RetryConfig.kt:43-61)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 408}, "expect": {"outcome": {"retry": 0.5}}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "does not read retryableStatusCodes (errors.ts:143-197)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 408}, "expect": {"outcome": {"retry": 0.5}}}
+              ]
+            }
+          }
         },
         {
           "id": "list-silent-on-others", "requirement": "S13",
@@ -167,7 +239,33 @@ extension BuiltInVectors {
           "steps": [
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "does not read retryableStatusCodes (HttpConfig.swift:46-51)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": {"drop": "status"}}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "does not read retryableStatusCodes (RetryConfig.kt:43-61)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": {"drop": "status"}}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "does not read retryableStatusCodes (errors.ts:143-197)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": {"drop": "status"}}}
+              ]
+            }
+          }
         },
         {
           "id": "default-5xx-drop", "requirement": "S13",
@@ -259,7 +357,25 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "20"},
               "expect": {"outcome": {"pause": 20}, "state": "WAITING", "globalRetryCount": 1, "queue": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "pauses and deletes the file as well (SegmentDestination.swift:195)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "20"}, "expect": {
+                  "outcome": {"drop": "status"}, "state": "WAITING", "globalRetryCount": 1, "queue": []}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "an override comes before the rule for 429 (errors.ts:153-168)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "20"}, "expect": {
+                  "outcome": {"drop": "status"}, "state": "READY", "queue": []}}
+              ]
+            }
+          }
         },
         {
           "id": "429-default-4xx", "requirement": "S13",

@@ -123,7 +123,36 @@ extension BuiltInVectors {
             {"at": 1, "answer": {"batch": "a", "status": 511},
               "expect": {"outcome": {"drop": "status"}, "queue": [], "globalRetryCount": 0}},
             {"at": 400, "trigger": "manual"}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "retries 511 as any other 5xx (RetryStateMachine.swift:187)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 511}, "expect": {
+                  "outcome": {"retry": 0.5}, "globalRetryCount": 0, "queue": ["a"]}},
+                {"at": 400, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "retries 511 as any other 5xx (RetryStateMachine.kt:202)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 511}, "expect": {
+                  "outcome": {"retry": 0.5}, "globalRetryCount": 0, "queue": ["a"]}},
+                {"at": 400, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "retries 511 as any other 5xx (errors.ts:186-193)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 511}, "expect": {
+                  "outcome": {"retry": 0.5}, "queue": ["a"]}},
+                {"at": 400, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
+          }
         },
         {
           "id": "status-511-with-oauth-retries", "requirement": "S6",
@@ -220,7 +249,18 @@ extension BuiltInVectors {
             {"at": 1, "answer": {"batch": "a", "status": 100},
               "expect": {"outcome": {"drop": "status"}, "queue": [], "globalRetryCount": 0}},
             {"at": 400, "trigger": "manual"}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "takes 1 to 199 for a success (HTTPClient.swift:185)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 100}, "expect": {
+                  "outcome": "delivered", "globalRetryCount": 0, "queue": []}},
+                {"at": 400, "trigger": "manual"}
+              ]
+            }
+          }
         },
         {
           "id": "status-103-drops", "requirement": "S8",
@@ -231,7 +271,18 @@ extension BuiltInVectors {
             {"at": 1, "answer": {"batch": "a", "status": 103},
               "expect": {"outcome": {"drop": "status"}, "queue": [], "globalRetryCount": 0}},
             {"at": 400, "trigger": "manual"}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "takes 1 to 199 for a success (HTTPClient.swift:185)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 103}, "expect": {
+                  "outcome": "delivered", "globalRetryCount": 0, "queue": []}},
+                {"at": 400, "trigger": "manual"}
+              ]
+            }
+          }
         },
         {
           "id": "status-300-drops", "requirement": "S8",
@@ -286,7 +337,18 @@ extension BuiltInVectors {
             {"at": 1, "answer": {"batch": "a", "status": 99},
               "expect": {"outcome": {"drop": "status"}, "queue": [], "globalRetryCount": 0}},
             {"at": 400, "trigger": "manual"}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "takes 1 to 199 for a success (HTTPClient.swift:185)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 99}, "expect": {
+                  "outcome": "delivered", "globalRetryCount": 0, "queue": []}},
+                {"at": 400, "trigger": "manual"}
+              ]
+            }
+          }
         },
         {
           "id": "status-600-drops", "requirement": "S8",
@@ -327,7 +389,41 @@ extension BuiltInVectors {
             {"at": 2, "answer": {"batch": "a", "status": 600}, "expect": {"outcome": {"retry": 1}}},
             {"at": 3, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 3, "answer": {"batch": "a", "status": 101}, "expect": {"outcome": {"retry": 2}}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "takes 1 to 199 for a success (HTTPClient.swift:185)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 302}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 2, "answer": {"batch": "a", "status": 600}, "expect": {"outcome": {"retry": 1}}},
+                {"at": 3, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 3, "answer": {"batch": "a", "status": 101}, "expect": {"outcome": "delivered"}}
+              ]
+            },
+            "segment-kotlin": {
+              "why": "takes a 101 for a success (HTTPClient.kt:109)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 302}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 2, "answer": {"batch": "a", "status": 600}, "expect": {"outcome": {"retry": 1}}},
+                {"at": 3, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 3, "answer": {"batch": "a", "status": 101}, "expect": {
+                  "outcome": {"drop": "status"}}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "does not read unknownCodeBehavior (errors.ts:196)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 302}, "expect": {
+                  "outcome": {"drop": "status"}}},
+                {"at": 2, "trigger": "manual"}
+              ]
+            }
+          }
         },
         {
           "id": "drop-lets-the-loop-go-on", "requirement": "S8",
@@ -340,8 +436,25 @@ extension BuiltInVectors {
             {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"outcome": "delivered", "queue": []}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 302}, "expect": {
+                  "outcome": {"drop": "status"}, "queue": ["b"]}},
+                {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": []}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 302}, "expect": {"queue": ["a", "b"]}},
+                {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "drops": {"a": "status"}, "outcome": "delivered", "queue": []}}
+              ]
+            }
           }
         }
       ]

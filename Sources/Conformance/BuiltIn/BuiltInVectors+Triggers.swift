@@ -37,7 +37,15 @@ extension BuiltInVectors {
           "given": {"batches": ["a"]},
           "steps": [
             {"at": 1, "trigger": "foreground", "expect": {"sends": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "does not flush in the foreground (SegmentDestination.swift:111)",
+              "steps": [
+                {"at": 1, "trigger": "foreground"}
+              ]
+            }
+          }
         },
         {
           "id": "trigger-background", "requirement": "S17",
@@ -88,7 +96,19 @@ extension BuiltInVectors {
             {"at": 3, "answer": {"batch": "a", "status": 200}},
             {"at": 4, "events": 19, "seals": "b"},
             {"at": 5, "events": 1, "seals": "b", "expect": {"sends": ["b"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "only its own flush starts the count over (CountBasedFlushPolicy.swift:45)",
+              "steps": [
+                {"at": 1, "events": 10, "seals": "a"},
+                {"at": 2, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 3, "answer": {"batch": "a", "status": 200}, "expect": {"outcome": "delivered"}},
+                {"at": 4, "events": 19, "seals": "b", "expect": {"sends": ["b"]}},
+                {"at": 5, "events": 1, "seals": "b"}
+              ]
+            }
+          }
         },
         {
           "id": "count-restarts-when-blocked", "requirement": "S17",
@@ -100,8 +120,22 @@ extension BuiltInVectors {
             {"at": 40, "events": 1, "seals": "b", "expect": {"sends": ["a"], "queue": ["a", "b"]}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 1, "events": 20, "seals": "a", "expect": {"state": "WAITING", "queue": ["a"]}},
+                {"at": 2, "events": 19, "seals": "b", "expect": {"queue": ["a"]}},
+                {"at": 40, "events": 1, "seals": "b", "expect": {"sends": ["a", "b"], "queue": ["a", "b"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 1, "events": 20, "seals": "a", "expect": {"state": "WAITING", "queue": ["a"]}},
+                {"at": 2, "events": 19, "seals": "b", "expect": {"queue": ["a"]}},
+                {"at": 40, "events": 1, "seals": "b", "expect": {"sends": ["a", "b"], "queue": ["a", "b"]}}
+              ]
+            }
           }
         },
         {
@@ -162,13 +196,17 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "sends all batches of a flush at once",
               "steps": [
-              {"at": 1, "events": 20, "seals": "c", "expect": {"sends": ["a", "b", "c"]}}
+                {"at": 1, "events": 20, "seals": "c", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 2, "answer": {"batch": "a", "status": 200}, "expect": {"outcome": "delivered"}},
+                {"at": 3, "answer": {"batch": "b", "status": 200}, "expect": {"outcome": "delivered"}},
+                {"at": 4, "answer": {"batch": "c", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": []}}
               ]
             },
             "segment-react-native": {
               "why": "sends all batches of a flush at once",
               "steps": [
-              {"at": 1, "events": 20, "seals": "c", "expect": {"sends": ["a", "b", "c"]}}
+                {"at": 1, "events": 20, "seals": "c", "expect": {"sends": ["a", "b", "c"]}}
               ]
             }
           }
@@ -186,8 +224,30 @@ extension BuiltInVectors {
             {"at": 5, "answer": {"batch": "b", "status": 200}, "expect": {"queue": []}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "trigger": "manual"},
+                {"at": 2, "trigger": "interval"},
+                {"at": 3, "answer": {"batch": "a", "status": 200}, "expect": {"outcome": "delivered"}},
+                {"at": 4, "trigger": "manual"},
+                {"at": 5, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": []}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "trigger": "manual"},
+                {"at": 2, "trigger": "interval"},
+                {"at": 3, "answer": {"batch": "a", "status": 200}},
+                {"at": 4, "trigger": "manual"},
+                {"at": 5, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": []}}
+              ]
+            }
           }
         },
         {
@@ -204,19 +264,17 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "ignores a flush while uploads run",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 1, "events": 20, "seals": "b", "expect": {"queue": ["a"]}},
-              {"at": 2, "answer": {"batch": "a", "status": 200}, "expect": {"queue": []}},
-              {"at": 3, "trigger": "manual", "expect": {"sends": ["b"]}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "events": 20, "seals": "b", "expect": {"queue": ["a"]}},
+                {"at": 2, "answer": {"batch": "a", "status": 200}, "expect": {"outcome": "delivered"}}
               ]
             },
             "segment-react-native": {
-              "why": "sends all batches of a flush at once",
+              "why": "ignores a flush during a flush (QueueFlushingPlugin.ts:77-84)",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
-              {"at": 1, "events": 20, "seals": "b", "expect": {"sends": ["b"], "queue": ["a", "b"]}},
-              {"at": 2, "answer": {"batch": "a", "status": 200}},
-              {"at": 3, "answer": {"batch": "b", "status": 200}, "expect": {"queue": []}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 1, "events": 20, "seals": "b", "expect": {"queue": ["a", "b"]}},
+                {"at": 2, "answer": {"batch": "a", "status": 200}, "expect": {"outcome": "delivered"}}
               ]
             }
           }
@@ -232,8 +290,27 @@ extension BuiltInVectors {
             {"at": 11, "trigger": "manual", "expect": {"sends": ["a"]}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": {"retry": 0.5}, "dueAt": {"a": 0.5}}},
+                {"at": 10, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": ["a"]}},
+                {"at": 11, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}},
+                {"at": 10, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": ["a"]}},
+                {"at": 11, "trigger": "manual", "expect": {"sends": ["a"]}}
+              ]
+            }
           }
         },
         {
@@ -250,8 +327,19 @@ extension BuiltInVectors {
             {"at": 10, "answer": {"batch": "a", "status": 200}, "expect": {"sends": ["b"]}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "keeps one retry record for the whole client"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 10, "answer": {"batch": "a", "status": 200}, "expect": {"outcome": "delivered"}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "keeps one retry record for the whole client",
+              "steps": [
+                {"at": 0, "trigger": "manual"}
+              ]
+            }
           }
         },
         {
@@ -262,7 +350,27 @@ extension BuiltInVectors {
             {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
             {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"dueAt": {"a": 0.5}}},
             {"at": 0.5, "trigger": "wakeUp", "expect": {"sends": ["a"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "does not apply: it sets no timer for a due time",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {
+                  "outcome": {"retry": 0.5}, "dueAt": {"a": 0.5}}},
+                {"at": 0.5, "trigger": "wakeUp"}
+              ]
+            },
+            "segment-kotlin": "does not apply: it sets no timer for a due time",
+            "segment-react-native": {
+              "why": "does not apply: it sets no timer for a due time",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 0.5, "trigger": "wakeUp"}
+              ]
+            }
+          }
         },
         {
           "id": "timer-inside-a-wait", "requirement": "S17",
@@ -288,17 +396,18 @@ extension BuiltInVectors {
           ],
           "deviates": {
             "segment-swift": {
-              "why": "sends all batches of a flush at once",
+              "why": "does not apply: its store has no limit (DirectoryStore.swift:62)",
               "steps": [
-              {"at": 1, "events": 20, "seals": "c",
-                "expect": {"sends": ["b", "c"], "drops": {"a": "overflow"}, "queue": ["b", "c"]}}
+                {"at": 1, "events": 20, "seals": "c", "expect": {
+                  "sends": ["a", "b", "c"], "queue": ["a", "b", "c"]}}
               ]
             },
+            "segment-kotlin": "does not apply: its store has no limit",
             "segment-react-native": {
-              "why": "sends all batches of a flush at once",
+              "why": "does not apply: its queue has no limit (QueueFlushingPlugin.ts:64-71)",
               "steps": [
-              {"at": 1, "events": 20, "seals": "c",
-                "expect": {"sends": ["b", "c"], "drops": {"a": "overflow"}, "queue": ["b", "c"]}}
+                {"at": 1, "events": 20, "seals": "c", "expect": {
+                  "sends": ["a", "b", "c"], "queue": ["a", "b", "c"]}}
               ]
             }
           }
@@ -314,7 +423,47 @@ extension BuiltInVectors {
             {"at": 2, "answer": {"batch": "a", "status": 200}, "expect": {"sends": ["c"]}}
           ],
           "deviates": {
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "events": 20, "seals": "c", "expect": {"queue": ["a", "b"]}},
+                {"at": 2, "answer": {"batch": "a", "status": 200}, "expect": {"outcome": "delivered"}}
+              ]
+            },
+            "segment-kotlin": "does not apply: its store has no limit",
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "events": 20, "seals": "c", "expect": {"queue": ["a", "b", "c"]}},
+                {"at": 2, "answer": {"batch": "a", "status": 200}}
+              ]
+            }
+          }
+        },
+        {
+          "id": "no-loop-after-it-either", "requirement": "S17",
+          "says": "... and none after it: what has become due meanwhile waits for the next trigger",
+          "given": {"batches": ["a", "b"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+            {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"sends": ["b"], "dueAt": {"a": 0.5}}},
+            {"at": 1, "trigger": "manual"},
+            {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"queue": ["a"]}},
+            {"at": 3, "trigger": "manual", "expect": {"sends": ["a"]}}
+          ],
+          "deviates": {
             "segment-swift": "sends all batches of a flush at once",
+            "segment-kotlin": {
+              "why": "each trigger during a loop makes another one follow",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"sends": ["b"]}},
+                {"at": 1, "trigger": "manual"},
+                {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"sends": ["a"], "queue": ["a"]}}
+              ]
+            },
             "segment-react-native": "sends all batches of a flush at once"
           }
         }

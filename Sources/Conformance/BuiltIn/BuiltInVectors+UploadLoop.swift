@@ -21,19 +21,22 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "sends all batches of a flush at once",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
-              {"at": 1, "answer": {"batch": "a", "status": 200}},
-              {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"queue": ["c"]}},
-              {"at": 3, "answer": {"batch": "c", "status": 200}, "expect": {"queue": []}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 200}, "expect": {"outcome": "delivered"}},
+                {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": ["c"]}},
+                {"at": 3, "answer": {"batch": "c", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": []}}
               ]
             },
             "segment-react-native": {
-              "why": "sends all batches of a flush at once",
+              "why": "acts when the last upload of a flush is answered (SegmentDestination.ts:383-395)",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
-              {"at": 1, "answer": {"batch": "a", "status": 200}},
-              {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"queue": ["c"]}},
-              {"at": 3, "answer": {"batch": "c", "status": 200}, "expect": {"queue": []}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 200}},
+                {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"queue": ["a", "b", "c"]}},
+                {"at": 3, "answer": {"batch": "c", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": []}}
               ]
             }
           }
@@ -54,25 +57,23 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "sends all batches of a flush at once",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
-              {"at": 1, "answer": {"batch": "a", "status": 200}},
-              {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "30"},
-                "expect": {"outcome": {"pause": 30}, "state": "WAITING", "queue": ["b", "c"]}},
-              {"at": 3, "answer": {"batch": "c", "status": 200}, "expect": {"state": "READY", "queue": ["b"]}},
-              {"at": 4, "trigger": "manual", "expect": {"sends": ["b"]}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 200}, "expect": {"outcome": "delivered"}},
+                {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "30"}, "expect": {
+                  "outcome": {"pause": 30}, "queue": ["b", "c"]}},
+                {"at": 31, "trigger": "manual"},
+                {"at": 32, "trigger": "manual"}
               ]
             },
             "segment-react-native": {
-              "why": "sends all batches of a flush at once",
+              "why": "a Retry-After in a flush hides its other failures (SegmentDestination.ts:288-296)",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
-              {"at": 1, "answer": {"batch": "a", "status": 200}},
-              {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "30"},
-                "expect": {"outcome": {"pause": 30}, "state": "WAITING", "queue": ["b", "c"]}},
-              {"at": 3, "answer": {"batch": "c", "status": 200},
-                "expect": {"state": "WAITING", "queue": ["b"]}},
-              {"at": 31, "trigger": "manual"},
-              {"at": 32, "trigger": "manual", "expect": {"sends": ["b"]}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 200}},
+                {"at": 2, "answer": {"batch": "b", "status": 429, "retryAfter": "30"}, "expect": {
+                  "queue": ["a", "b", "c"]}},
+                {"at": 31, "trigger": "manual"},
+                {"at": 32, "trigger": "manual"}
               ]
             }
           }
@@ -93,25 +94,22 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "sends all batches of a flush at once",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
-              {"at": 1, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}},
-              {"at": 1.1, "answer": {"batch": "b", "status": 200}},
-              {"at": 1.2, "answer": {"batch": "c", "status": 200}, "expect": {"queue": ["a"]}},
-              {"at": 1.4, "trigger": "manual"},
-              {"at": 1.5, "trigger": "manual", "expect": {"sends": ["a"]}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 1.1, "answer": {"batch": "b", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": ["a", "c"]}},
+                {"at": 1.2, "answer": {"batch": "c", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": ["a"]}}
               ]
             },
             "segment-react-native": {
-              "why": "sends all batches of a flush at once",
+              "why": "a Retry-After in a flush hides its other failures (SegmentDestination.ts:288-296)",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
-              {"at": 1, "answer": {"batch": "a", "status": 503},
-                "expect": {"outcome": {"retry": 0.5}, "state": "WAITING"}},
-              {"at": 1.1, "answer": {"batch": "b", "status": 200}},
-              {"at": 1.2, "answer": {"batch": "c", "status": 200},
-                "expect": {"state": "WAITING", "queue": ["a"]}},
-              {"at": 1.4, "trigger": "manual"},
-              {"at": 1.5, "trigger": "manual", "expect": {"sends": ["a"]}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 503}},
+                {"at": 1.1, "answer": {"batch": "b", "status": 200}, "expect": {"queue": ["a", "b", "c"]}},
+                {"at": 1.2, "answer": {"batch": "c", "status": 200}, "expect": {
+                  "outcome": "delivered", "queue": ["a"]}}
               ]
             }
           }
@@ -128,8 +126,27 @@ extension BuiltInVectors {
               "expect": {"queue": ["a", "b", "c"], "failures": {"a": 1, "b": 1, "c": 1}}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 0.1, "answer": {"batch": "a", "status": 408}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 0.2, "answer": {"batch": "b", "status": 410}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 0.3, "answer": {"batch": "c", "status": 460}, "expect": {
+                  "outcome": {"retry": 0.5}, "failures": {"a": 1, "b": 1, "c": 1},
+                  "queue": ["a", "b", "c"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 0.1, "answer": {"batch": "a", "status": 408}},
+                {"at": 0.2, "answer": {"batch": "b", "status": 410}},
+                {"at": 0.3, "answer": {"batch": "c", "status": 460}, "expect": {
+                  "outcome": {"retry": 0.5}, "queue": ["a", "b", "c"]}}
+              ]
+            }
           }
         },
         {
@@ -145,19 +162,16 @@ extension BuiltInVectors {
             "segment-swift": {
               "why": "sends all batches of a flush at once",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
-              {"at": 1, "answer": {"batch": "a", "status": 400},
-                "expect": {"outcome": {"drop": "status"}, "queue": ["b"]}},
-              {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"queue": []}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 400}, "expect": {
+                  "outcome": {"drop": "status"}, "queue": ["b"]}}
               ]
             },
             "segment-react-native": {
-              "why": "sends all batches of a flush at once",
+              "why": "acts when the last upload of a flush is answered (SegmentDestination.ts:383-395)",
               "steps": [
-              {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
-              {"at": 1, "answer": {"batch": "a", "status": 400},
-                "expect": {"outcome": {"drop": "status"}, "queue": ["b"]}},
-              {"at": 2, "answer": {"batch": "b", "status": 200}, "expect": {"queue": []}}
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 400}, "expect": {"queue": ["a", "b"]}}
               ]
             }
           }
@@ -172,8 +186,21 @@ extension BuiltInVectors {
               "expect": {"sends": ["b"], "queue": ["a", "b"]}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 30, "answer": {"batch": "a", "status": "none"}, "expect": {
+                  "outcome": "retryAtNextTrigger", "queue": ["a", "b"]}}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"]}},
+                {"at": 30, "answer": {"batch": "a", "status": "none"}, "expect": {"queue": ["a", "b"]}}
+              ]
+            }
           }
         },
         {
@@ -190,7 +217,12 @@ extension BuiltInVectors {
             {"at": 1, "answer": {"batch": "b", "status": 200}, "expect": {"queue": ["a"]}}
           ],
           "deviates": {
-            "segment-react-native": "keeps one retry record for the whole client"
+            "segment-react-native": {
+              "why": "keeps one retry record for the whole client",
+              "steps": [
+                {"at": 0, "trigger": "manual"}
+              ]
+            }
           }
         },
         {
@@ -213,7 +245,12 @@ extension BuiltInVectors {
               "expect": {"sends": ["b"], "drops": {"a": "retryLimit"}, "queue": ["b"]}}
           ],
           "deviates": {
-            "segment-react-native": "at a limit all retry state starts over and the whole flush is dropped"
+            "segment-react-native": {
+              "why": "at a limit all retry state starts over and the whole flush is dropped",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b"], "queue": ["a", "b"]}}
+              ]
+            }
           }
         },
         {
@@ -230,8 +267,26 @@ extension BuiltInVectors {
             {"at": 13, "answer": {"batch": "b", "status": 200}, "expect": {"sends": ["c"]}}
           ],
           "deviates": {
-            "segment-swift": "sends all batches of a flush at once",
-            "segment-react-native": "sends all batches of a flush at once"
+            "segment-swift": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}, "expect": {"outcome": {"retry": 0.5}}},
+                {"at": 1, "answer": {"batch": "b", "status": 429, "retryAfter": "10"}, "expect": {
+                  "outcome": {"pause": 10}, "state": "WAITING"}},
+                {"at": 11, "trigger": "manual"}
+              ]
+            },
+            "segment-react-native": {
+              "why": "sends all batches of a flush at once",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 503}},
+                {"at": 1, "answer": {"batch": "b", "status": 429, "retryAfter": "10"}, "expect": {
+                  "state": "READY"}},
+                {"at": 11, "trigger": "manual"}
+              ]
+            }
           }
         },
         {
@@ -245,7 +300,52 @@ extension BuiltInVectors {
               "expect": {"state": "WAITING", "queue": ["a", "b", "c"]}},
             {"at": 2, "answer": {"batch": "b", "status": 503},
               "expect": {"outcome": {"retry": 0.5}, "queue": ["a", "b", "c"]}}
-          ]
+          ],
+          "deviates": {
+            "segment-swift": {
+              "why": "does not apply: all files of a flush go at once (SegmentDestination.swift:168)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"}, "expect": {
+                  "outcome": {"pause": 30}, "state": "WAITING", "queue": ["a", "b", "c"]}},
+                {"at": 2, "answer": {"batch": "b", "status": 503}, "expect": {
+                  "outcome": {"retry": 0.5}, "queue": ["a", "b", "c"]}}
+              ]
+            },
+            "segment-kotlin": "does not apply: it uploads one file after another (EventPipeline.kt:188)",
+            "segment-react-native": {
+              "why": "does not apply: all uploads go at once (SegmentDestination.ts:377-385)",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+                {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "30"}, "expect": {
+                  "state": "READY", "queue": ["a", "b", "c"]}},
+                {"at": 2, "answer": {"batch": "b", "status": 503}, "expect": {"queue": ["a", "b", "c"]}}
+              ]
+            }
+          }
+        },
+        {
+          "id": "429-without-a-wait-ends-the-loop", "requirement": "S3",
+          "says": "A 429 with Retry-After 0 ends the loop too: what is behind it goes at the next trigger",
+          "given": {"batches": ["a", "b"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+            {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "0"},
+              "expect": {"state": "READY", "queue": ["a", "b"]}},
+            {"at": 1, "trigger": "manual", "expect": {"sends": ["a"]}}
+          ],
+          "deviates": {
+            "segment-swift": "sends all batches of a flush at once",
+            "segment-kotlin": {
+              "why": "goes on with the loop after a wait of 0",
+              "steps": [
+                {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+                {"at": 0, "answer": {"batch": "a", "status": 429, "retryAfter": "0"},
+                  "expect": {"sends": ["b"], "state": "READY", "queue": ["a", "b"]}}
+              ]
+            },
+            "segment-react-native": "sends all batches of a flush at once"
+          }
         }
       ]
     }

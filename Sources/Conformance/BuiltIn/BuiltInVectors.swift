@@ -3,10 +3,13 @@
 enum BuiltInVectors {
   static let all: [(name: String, text: String)] = [
     ("backoff", backoff),
+    ("datafly", datafly),
+    ("keen", keen),
     ("legacy", legacy),
     ("limits-age", limitsAge),
     ("limits-count", limitsCount),
     ("no-status", noStatus),
+    ("offline-first", offlineFirst),
     ("pipeline-states", pipelineStates),
     ("restarts", restarts),
     ("retry-after", retryAfter),
@@ -21,6 +24,7 @@ enum BuiltInVectors {
     ("settings-statuses", settingsStatuses),
     ("statuses-4xx", statuses4xx),
     ("statuses-5xx", statuses5xx),
+    ("toggl", toggl),
     ("triggers", triggers),
     ("upload-loop", uploadLoop),
   ]

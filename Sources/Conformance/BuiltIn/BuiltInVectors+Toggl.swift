@@ -1,0 +1,148 @@
+// Recorded from Tests/ConformanceTests/Vectors; see BuiltInVectorTests. Do not edit.
+
+extension BuiltInVectors {
+  static let toggl = ##"""
+    {
+      "format": 1,
+      "title": "Toggl: at most 60 requests a minute and 3 a second; a batch is a request",
+      "client": "toggl",
+      "cases": [
+        {
+          "id": "toggl-three-a-second", "requirement": "T1",
+          "says": "Three requests leave at once; the fourth waits until a second after the first",
+          "given": {"batches": ["a", "b", "c", "d"]},
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a", "b", "c"]}},
+            {"at": 0.1, "answer": {"batch": "a", "status": 200}, "expect": {"queue": ["b", "c", "d"]}},
+            {"at": 0.2, "answer": {"batch": "b", "status": 200}},
+            {"at": 0.3, "answer": {"batch": "c", "status": 200}, "expect": {"queue": ["d"]}},
+            {"at": 0.999999, "trigger": "wakeUp"},
+            {"at": 1, "trigger": "wakeUp", "expect": {"sends": ["d"]}}
+          ]
+        },
+        {
+          "id": "toggl-any-second", "requirement": "T1",
+          "says": "Any second: requests at 0, 0.5 and 0.6 s leave room at 1 s, and no more until 1.5 s",
+          "steps": [
+            {"at": 0, "events": 1, "seals": "a"},
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["a"]}},
+            {"at": 0.1, "answer": {"batch": "a", "status": 200}},
+            {"at": 0.5, "events": 1, "seals": "b"},
+            {"at": 0.5, "trigger": "manual", "expect": {"sends": ["b"]}},
+            {"at": 0.55, "answer": {"batch": "b", "status": 200}},
+            {"at": 0.6, "events": 1, "seals": "c"},
+            {"at": 0.6, "trigger": "manual", "expect": {"sends": ["c"]}},
+            {"at": 0.65, "answer": {"batch": "c", "status": 200}},
+            {"at": 0.7, "events": 1, "seals": "d"},
+            {"at": 0.7, "trigger": "manual"},
+            {"at": 1, "trigger": "wakeUp", "expect": {"sends": ["d"]}},
+            {"at": 1.05, "answer": {"batch": "d", "status": 200}},
+            {"at": 1.1, "events": 1, "seals": "e"},
+            {"at": 1.1, "trigger": "manual"},
+            {"at": 1.5, "trigger": "wakeUp", "expect": {"sends": ["e"]}}
+          ]
+        },
+        {
+          "id": "toggl-sixty-a-minute", "requirement": "T1",
+          "says": "Sixty requests take twenty seconds; the next one waits until a minute after the first",
+          "given": {
+            "batches": [
+              "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12",
+              "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24",
+              "r25", "r26", "r27", "r28", "r29", "r30", "r31", "r32", "r33", "r34", "r35", "r36",
+              "r37", "r38", "r39", "r40", "r41", "r42", "r43", "r44", "r45", "r46", "r47", "r48",
+              "r49", "r50", "r51", "r52", "r53", "r54", "r55", "r56", "r57", "r58", "r59", "r60"
+            ]
+          },
+          "steps": [
+            {"at": 0, "trigger": "manual", "expect": {"sends": ["r1", "r2", "r3"]}},
+            {"at": 0.5, "answer": {"batch": "r1", "status": 200}},
+            {"at": 0.5, "answer": {"batch": "r2", "status": 200}},
+            {"at": 0.5, "answer": {"batch": "r3", "status": 200}},
+            {"at": 1, "trigger": "wakeUp", "expect": {"sends": ["r4", "r5", "r6"]}},
+            {"at": 1.5, "answer": {"batch": "r4", "status": 200}},
+            {"at": 1.5, "answer": {"batch": "r5", "status": 200}},
+            {"at": 1.5, "answer": {"batch": "r6", "status": 200}},
+            {"at": 2, "trigger": "wakeUp", "expect": {"sends": ["r7", "r8", "r9"]}},
+            {"at": 2.5, "answer": {"batch": "r7", "status": 200}},
+            {"at": 2.5, "answer": {"batch": "r8", "status": 200}},
+            {"at": 2.5, "answer": {"batch": "r9", "status": 200}},
+            {"at": 3, "trigger": "wakeUp", "expect": {"sends": ["r10", "r11", "r12"]}},
+            {"at": 3.5, "answer": {"batch": "r10", "status": 200}},
+            {"at": 3.5, "answer": {"batch": "r11", "status": 200}},
+            {"at": 3.5, "answer": {"batch": "r12", "status": 200}},
+            {"at": 4, "trigger": "wakeUp", "expect": {"sends": ["r13", "r14", "r15"]}},
+            {"at": 4.5, "answer": {"batch": "r13", "status": 200}},
+            {"at": 4.5, "answer": {"batch": "r14", "status": 200}},
+            {"at": 4.5, "answer": {"batch": "r15", "status": 200}},
+            {"at": 5, "trigger": "wakeUp", "expect": {"sends": ["r16", "r17", "r18"]}},
+            {"at": 5.5, "answer": {"batch": "r16", "status": 200}},
+            {"at": 5.5, "answer": {"batch": "r17", "status": 200}},
+            {"at": 5.5, "answer": {"batch": "r18", "status": 200}},
+            {"at": 6, "trigger": "wakeUp", "expect": {"sends": ["r19", "r20", "r21"]}},
+            {"at": 6.5, "answer": {"batch": "r19", "status": 200}},
+            {"at": 6.5, "answer": {"batch": "r20", "status": 200}},
+            {"at": 6.5, "answer": {"batch": "r21", "status": 200}},
+            {"at": 7, "trigger": "wakeUp", "expect": {"sends": ["r22", "r23", "r24"]}},
+            {"at": 7.5, "answer": {"batch": "r22", "status": 200}},
+            {"at": 7.5, "answer": {"batch": "r23", "status": 200}},
+            {"at": 7.5, "answer": {"batch": "r24", "status": 200}},
+            {"at": 8, "trigger": "wakeUp", "expect": {"sends": ["r25", "r26", "r27"]}},
+            {"at": 8.5, "answer": {"batch": "r25", "status": 200}},
+            {"at": 8.5, "answer": {"batch": "r26", "status": 200}},
+            {"at": 8.5, "answer": {"batch": "r27", "status": 200}},
+            {"at": 9, "trigger": "wakeUp", "expect": {"sends": ["r28", "r29", "r30"]}},
+            {"at": 9.5, "answer": {"batch": "r28", "status": 200}},
+            {"at": 9.5, "answer": {"batch": "r29", "status": 200}},
+            {"at": 9.5, "answer": {"batch": "r30", "status": 200}},
+            {"at": 10, "trigger": "wakeUp", "expect": {"sends": ["r31", "r32", "r33"]}},
+            {"at": 10.5, "answer": {"batch": "r31", "status": 200}},
+            {"at": 10.5, "answer": {"batch": "r32", "status": 200}},
+            {"at": 10.5, "answer": {"batch": "r33", "status": 200}},
+            {"at": 11, "trigger": "wakeUp", "expect": {"sends": ["r34", "r35", "r36"]}},
+            {"at": 11.5, "answer": {"batch": "r34", "status": 200}},
+            {"at": 11.5, "answer": {"batch": "r35", "status": 200}},
+            {"at": 11.5, "answer": {"batch": "r36", "status": 200}},
+            {"at": 12, "trigger": "wakeUp", "expect": {"sends": ["r37", "r38", "r39"]}},
+            {"at": 12.5, "answer": {"batch": "r37", "status": 200}},
+            {"at": 12.5, "answer": {"batch": "r38", "status": 200}},
+            {"at": 12.5, "answer": {"batch": "r39", "status": 200}},
+            {"at": 13, "trigger": "wakeUp", "expect": {"sends": ["r40", "r41", "r42"]}},
+            {"at": 13.5, "answer": {"batch": "r40", "status": 200}},
+            {"at": 13.5, "answer": {"batch": "r41", "status": 200}},
+            {"at": 13.5, "answer": {"batch": "r42", "status": 200}},
+            {"at": 14, "trigger": "wakeUp", "expect": {"sends": ["r43", "r44", "r45"]}},
+            {"at": 14.5, "answer": {"batch": "r43", "status": 200}},
+            {"at": 14.5, "answer": {"batch": "r44", "status": 200}},
+            {"at": 14.5, "answer": {"batch": "r45", "status": 200}},
+            {"at": 15, "trigger": "wakeUp", "expect": {"sends": ["r46", "r47", "r48"]}},
+            {"at": 15.5, "answer": {"batch": "r46", "status": 200}},
+            {"at": 15.5, "answer": {"batch": "r47", "status": 200}},
+            {"at": 15.5, "answer": {"batch": "r48", "status": 200}},
+            {"at": 16, "trigger": "wakeUp", "expect": {"sends": ["r49", "r50", "r51"]}},
+            {"at": 16.5, "answer": {"batch": "r49", "status": 200}},
+            {"at": 16.5, "answer": {"batch": "r50", "status": 200}},
+            {"at": 16.5, "answer": {"batch": "r51", "status": 200}},
+            {"at": 17, "trigger": "wakeUp", "expect": {"sends": ["r52", "r53", "r54"]}},
+            {"at": 17.5, "answer": {"batch": "r52", "status": 200}},
+            {"at": 17.5, "answer": {"batch": "r53", "status": 200}},
+            {"at": 17.5, "answer": {"batch": "r54", "status": 200}},
+            {"at": 18, "trigger": "wakeUp", "expect": {"sends": ["r55", "r56", "r57"]}},
+            {"at": 18.5, "answer": {"batch": "r55", "status": 200}},
+            {"at": 18.5, "answer": {"batch": "r56", "status": 200}},
+            {"at": 18.5, "answer": {"batch": "r57", "status": 200}},
+            {"at": 19, "trigger": "wakeUp", "expect": {"sends": ["r58", "r59", "r60"]}},
+            {"at": 19.5, "answer": {"batch": "r58", "status": 200}},
+            {"at": 19.5, "answer": {"batch": "r59", "status": 200}},
+            {"at": 19.5, "answer": {"batch": "r60", "status": 200}},
+            {"at": 20, "events": 1, "seals": "late"},
+            {"at": 20, "trigger": "manual", "expect": {"queue": ["late"]}},
+            {"at": 59.999999, "trigger": "wakeUp"},
+            {"at": 60, "trigger": "wakeUp", "expect": {"sends": ["late"]}}
+          ]
+        }
+      ]
+    }
+
+    """##
+}

@@ -183,5 +183,6 @@ extension Cohort {
     retries = preset.retries
     gates = preset.gates
     settingsDefaults = preset.settings
+    settingsDialect = preset.dialect
   }
 }

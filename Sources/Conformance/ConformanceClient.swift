@@ -45,6 +45,7 @@ public struct ConformanceClient: Sendable {
     var cohort = Cohort(name: "vector", devices: 1, events: .poisson(meanGap: .hours(1)))
     cohort.take(preset)
     cohort.settings = config
+    cohort.credentialRefresh = .zero
     if let supportsOAuth = vector.client.supportsOAuth { cohort.policy.supportsOAuth = supportsOAuth }
     if preset.dialect == .document {
       if let uploads = vector.client.uploads { cohort.uploadConcurrency = uploads }

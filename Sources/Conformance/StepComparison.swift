@@ -67,7 +67,8 @@ struct StepComparison {
       switch (expected.value, seen.outcome) {
       case (.delivered, .delivered), (.delivered, .discarded), (.retryAtNextTrigger, .retryAtNextTrigger):
         true
-      case (.retry(let range), .retry(let time)): isIn(range, time - now)
+      case (.retry(let range), .retry(let time)), (.retry(let range), .refreshThenRetry(let time)):
+        isIn(range, time - now)
       case (.pause(let range), .pause(let time)), (.pause(let range), .backOff(let time)):
         isIn(range, time - now)
       case (.drop(let reason), .drop(let dropped)), (.drop(let reason), .dropAndPause(let dropped, _)):
@@ -89,7 +90,7 @@ struct StepComparison {
       case .delivered: "delivered"
       case .retryAtNextTrigger: "retry at the next trigger"
       case .refreshCredentials: "refresh credentials and retry"
-      case .retry(let time): "retry after \(text(time - now))"
+      case .retry(let time), .refreshThenRetry(let time): "retry after \(text(time - now))"
       case .pause(let time), .backOff(let time): "pause of \(text(time - now))"
       case .discarded: "delivered"
       case .drop(let reason), .dropAndPause(let reason, _):

@@ -91,6 +91,7 @@ package struct ChromeTrace {
       instant(
         "lost: \(DeviceTimeline.words(place))", Track.triggers, now,
         [("batch", names[batch].asJSON), ("attempt", "\(attempt)")])
+    case .asked(let batch): instant("asks about \(names[batch])", Track.triggers, now, [])
     case .split(let batch, let count, let other):
       instant(
         "split \(names[batch])", Track.triggers, now, [("events", "\(count)"), ("into", names[other].asJSON)])

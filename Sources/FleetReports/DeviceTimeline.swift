@@ -239,6 +239,7 @@ extension DeviceTimeline {
     case .heldBack, .heldBackOffline, .alreadyUploading: add(event, "flush", "", whyNot(event))
     case .heldByGate(let until):
       add(event, "held", "", "by a gate, until \(until.map(Self.clock) ?? "the next flush")")
+    case .asked(let batch): add(event, "question", names[batch], "was it applied?")
     case .sent(let batch, let count, let attempt, let retryCount):
       backoffs[batch] = nil
       sentAt[UploadName(batch: batch, attempt: attempt)] = event.time
@@ -302,6 +303,7 @@ extension DeviceTimeline {
     case .pause(let time): "the pipeline waits \(Self.seconds(time - now)), until \(Self.clock(time))"
     case .backOff(let time): "the whole client backs off \(Self.seconds(time - now))"
     case .retryAtNextTrigger: "tried again at the next flush"
+    case .refreshThenRetry(let time): "refreshes its credentials and backs off, until \(Self.clock(time))"
     case .refreshCredentials: "refreshes its credentials and tries once more"
     case .drop: nil
     case .dropAndPause(_, let time):

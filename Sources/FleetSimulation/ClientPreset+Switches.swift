@@ -64,6 +64,11 @@ extension ClientPreset {
             ? "all" : "[" + preset.triggers.kinds.map(\.rawValue).joined(separator: ", ") + "]"
         }),
       Switch(
+        path: "uploadLoop.triggersThatSkipWaits", meaning: "triggers that cut a wait short",
+        requirement: "D7",
+        values: ["[TRIGGER …]"],
+        value: { "[" + $0.triggersThatSkipWaits.kinds.map(\.rawValue).joined(separator: ", ") + "]" }),
+      Switch(
         path: "uploadLoop.countOfAnEvent", meaning: "how much an event counts for flush.count",
         requirement: "S17", values: ["1", "2"], value: { "\($0.countOfAnEvent)" }),
       Switch(
@@ -116,8 +121,9 @@ extension ClientPreset {
   private static let gateSwitches: [Switch] = [
     ("rateWindows", "so many requests in a span, alone or two in series", "T1", "[{slots, span}]"),
     ("wholeRun", "a run waits until there is a slot for each of its requests", "T2", ""),
+    ("restartRun", "a run without a slot waits and starts over", "T3", ""),
     ("breaker", "stops requests to a host that is down", "O6", "{requests, window, threshold, openTime …}"),
-    ("failureWindow", "so many 4xx block everything", "K1", "{failures, span, whenBlocked}"),
+    ("failureWindow", "so many 4xx block a query", "K1", "{failures, span, whenBlocked, queries, exempt}"),
     ("projectDelay", "everything waits after a 429 or a 503", "K2", "{base, longest}"),
     ("retryBudget", "retries a run, or earned by successes", "O3", "{perRun, capacity, perSuccess, trickle}"),
     ("adaptiveThrottling", "rejects at the client what the server would", "O5", "{k, window, pause}"),

@@ -25,6 +25,8 @@ public struct ClientPreset: Sendable, Hashable {
   public var rateLimitEndsLoop = true
   public var saving = Saving.atOnce
   public var triggers = ClientTriggers.all
+  /// Triggers that cut a wait of the client short.
+  public var triggersThatSkipWaits: ClientTriggers = []
   /// Sealed events held at most; nil: no limit.
   public var queueLimit: Int?
   /// Of the flush policy's count, each event counts so much (1 or 2), and the count goes on over flushes for other reasons.
@@ -49,7 +51,7 @@ public struct ClientPreset: Sendable, Hashable {
 
   public static let all = [
     tapiDocument, segmentSwift, segmentKotlin, segmentReactNative, keenExisting, keenProposed, offlineFirst,
-    toggl, datafly,
+    toggl, togglPush, datafly,
   ]
 
   // MARK: TAPI
@@ -100,7 +102,8 @@ public struct ClientPreset: Sendable, Hashable {
   ) {
     $0.settings = .withoutWaits
     $0.maximumBatchEvents = 1
-    $0.gates.failureWindow = FailureWindow()
+    // The document names no number of queries; ten of them repeat here.
+    $0.gates.failureWindow = FailureWindow(queries: 10)
   }
 
   /// K2.
@@ -142,6 +145,19 @@ public struct ClientPreset: Sendable, Hashable {
     $0.gates.reservesWholeRun = true
   }
 
+  /// T3. A flush is a push: one request after another, a slot each; without one it waits and starts over.
+  public static let togglPush = ClientPreset(
+    "toggl-push", "Toggl's push: one request at a time; without a slot it waits and starts over",
+    .withoutRetryState, .files, uploads: 1
+  ) {
+    $0.settings = .withoutWaits
+    $0.maximumBatchEvents = 1
+    $0.retries = .timer
+    $0.gates.rateGate = RateGate(
+      RateWindow(slots: 60, span: 60_000_000), RateWindow(slots: 3, span: 1_000_000))
+    $0.gates.restartsRun = true
+  }
+
   /// D1–D7.
   public static let datafly = ClientPreset(
     "datafly",
@@ -153,6 +169,7 @@ public struct ClientPreset: Sendable, Hashable {
     // D3's 500 KB, of 1,024 bytes each: 500 events of 1,000 bytes fit.
     $0.maximumBatchBytes = 512_000
     $0.queueLimit = 1_000
+    $0.triggersThatSkipWaits = ClientTriggers([.manual, .reconnect])
   }
 }
 
@@ -177,6 +194,7 @@ extension Cohort {
     rateLimitEndsLoop = preset.rateLimitEndsLoop
     saving = preset.saving
     triggers = preset.triggers
+    triggersThatSkipWaits = preset.triggersThatSkipWaits
     countOfAnEvent = preset.countOfAnEvent
     countsAllEvents = preset.countsAllEvents
     queue.limit = preset.queueLimit ?? .max

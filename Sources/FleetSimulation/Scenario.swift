@@ -85,6 +85,8 @@ public struct Cohort: Sendable, Hashable {
   public var saving = Saving.atOnce
   /// What makes a device flush (S17).
   public var triggers = ClientTriggers.all
+  /// Triggers that cut a wait of the client short (D7).
+  public var triggersThatSkipWaits: ClientTriggers = []
   /// How much an event counts for `flush.count`: 1 or 2.
   public var countOfAnEvent = 1
   /// Whether that count goes on over flushes that come for other reasons, so that every so many events there is one, instead of

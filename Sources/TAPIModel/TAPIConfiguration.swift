@@ -8,6 +8,8 @@ public struct TAPIConfiguration: Sendable, Hashable {
   public var rules: ServerRules
   /// By which header every wait goes out that a `RetryAfterPolicy` asks for, whatever the answer (O11).
   public var retryAfterHeader = RetryAfterHeader.retryAfter
+  /// How it is written there (S4).
+  public var retryAfterForm = RetryAfterForm.seconds
 
   public init(
     server: Server, overload: Overload = .init(), incidents: [Incident] = [], rules: ServerRules = .init()
@@ -103,6 +105,13 @@ public enum RetryAfterHeader: String, Sendable, Hashable, CaseIterable {
 
   /// Whether a client gets to know the time that stands there.
   public func isRead(byReaderOfRateLimitReset reads: Bool) -> Bool { reads || self != .rateLimitReset }
+}
+
+/// How a server writes the time to wait (RFC 9110 §10.2.3).
+public enum RetryAfterForm: String, Sendable, Hashable, CaseIterable {
+  case seconds
+  /// As an HTTP-date, which not every client reads.
+  case date
 }
 
 /// Something that happens to the server on the timeline.

@@ -13,6 +13,7 @@ package struct ArrayQueue: ~Copyable {
     var isUploading = false
     var hasUnknownOutcome = false
     var attempts = 0
+    var isAsking = false
     /// When a loop looks at it next; 0: it is due.
     var lookAt: Int64 = 0
     var waitsForTrigger = false
@@ -123,6 +124,8 @@ extension ArrayQueue: UploadClientHost {
   package func isUploading(_ batch: UInt32) -> Bool { self[batch].isUploading }
   package func hasBeenSent(_ batch: UInt32) -> Bool { self[batch].attempts > 0 }
   package func hasUnknownOutcome(_ batch: UInt32) -> Bool { self[batch].hasUnknownOutcome }
+  package mutating func outcomeIsKnown(_ batch: UInt32) { self[batch].hasUnknownOutcome = false }
+  package func isAsking(_ batch: UInt32) -> Bool { self[batch].isAsking }
   package func heldEvents(of client: UInt32) -> UInt32 { batches.reduce(0) { $0 + $1.events } }
   package func retryState(of batch: UInt32, _ client: UInt32) -> BatchRetryState {
     options.pointee.isRebatch ? clientRetry : self[batch].retry
@@ -280,6 +283,7 @@ extension ArrayQueue: UploadClientHost {
     _ batch: UInt32, _ client: UInt32, retryCount: UInt16, asQuery: Bool, at now: Int64, _ sink: Void
   ) {
     self[batch].isUploading = true
+    self[batch].isAsking = asQuery
     if !asQuery { self[batch].attempts += 1 }
     let upload = self[batch]
     actions.append(
@@ -310,6 +314,10 @@ extension ArrayQueue: UploadClientHost {
   package mutating func wake(_ client: UInt32, at due: Int64, _ sink: Void) { actions.append(.wake(at: due)) }
 
   package func draws(for batch: UInt32, failures: UInt16, _ client: UInt32) -> RandomWords { random }
+  package func queryWord(of batch: UInt32, _ client: UInt32) -> UInt64 {
+    // Queries come in turn.
+    UInt64(self[batch].firstOrdinal) &* 0x9E37_79B9_7F4A_7C15
+  }
   package func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64 { random.word() }
 
   // MARK: Who listens

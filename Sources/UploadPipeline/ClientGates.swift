@@ -11,6 +11,8 @@ public struct ClientGates: Sendable, Hashable {
   public var rateGate: RateGate?
   /// T2: a run starts only when the first window has a slot for each batch that is due, up to all of its slots.
   public var reservesWholeRun = false
+  /// T3: a run that finds no slot in the first window waits for one and starts over.
+  public var restartsRun = false
   /// O6: after 429, 5xx and no answer at all it opens; other answers are successes of the host.
   public var breaker: CircuitBreaker?
   /// K1: counts 4xx.
@@ -67,7 +69,7 @@ extension ClientGates {
         return place
       }
       throttle = take(gates.throttle.map { _ in MemoryLayout<AdaptiveThrottle.State>.stride })
-      failureWindow = take(gates.failureWindow.map { _ in MemoryLayout<FailureWindow.State>.stride })
+      failureWindow = take(gates.failureWindow.map { $0.queries * MemoryLayout<FailureWindow.State>.stride })
       projectDelay = take(gates.projectDelay.map { _ in MemoryLayout<ProjectDelay.State>.stride })
       budget = take(gates.retryBudget.map { _ in MemoryLayout<RetryBudget.State>.stride })
       controller = take(gates.controller.map { _ in MemoryLayout<BackpressureController.State>.stride })

@@ -18,6 +18,8 @@ public struct ClientOptions: Sendable {
   public var triggers: ClientTriggers
   /// A wake-up comes when a wait is over; else retries happen at triggers only (S17).
   public var wakesByTimer: Bool
+  /// Triggers that cut a wait of the client short (D7).
+  public var triggersThatSkipWaits: ClientTriggers
   /// Events of a batch at most. 1 … 65,535.
   public var maximumBatchEvents: UInt32
   /// Events held at most; the oldest beyond that are lost.
@@ -43,6 +45,7 @@ public struct ClientOptions: Sendable {
     policy: RetryPolicy = .tapiDocument, uploads: Int = 1, isRebatch: Bool = false,
     flushWhileUploading: FlushWhileUploading = .joins, actsAtFlushEnd: Bool = false,
     rateLimitEndsLoop: Bool = true, saving: Saving = .atOnce, triggers: ClientTriggers = .all,
+    triggersThatSkipWaits: ClientTriggers = [],
     wakesByTimer: Bool = false, maximumBatchEvents: Int = 500,
     limit: Int = 1_000, splitsOn413: Bool = false, credentialRefresh: Int64 = 1_000_000,
     gates: ClientGates = ClientGates()
@@ -55,6 +58,7 @@ public struct ClientOptions: Sendable {
     self.rateLimitEndsLoop = rateLimitEndsLoop
     self.saving = saving
     self.triggers = triggers
+    self.triggersThatSkipWaits = triggersThatSkipWaits
     self.wakesByTimer = wakesByTimer
     self.maximumBatchEvents = UInt32(clamping: min(maximumBatchEvents, Int(UInt16.max)))
     self.limit = UInt32(clamping: limit)

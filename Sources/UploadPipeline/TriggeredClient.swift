@@ -36,6 +36,7 @@ package struct TriggeredClient<Host: UploadClientHost & ~Copyable>: ~Copyable {
       return
     }
     flushCount.flushed()
+    host.skipWait(client, for: trigger)
     let n = isStranded ? 0 : unsealed
     if n > 0 { unsealed = 0 }
     host.flush(

@@ -69,6 +69,7 @@ extension UploadClientHost where Self: ~Copyable {
   public mutating func fail(
     _ response: UploadResponse, _ batch: UInt32, _ client: UInt32, at now: Int64, _ sink: Sink
   ) {
+    let wasQuestion = options.pointee.gates.reconciles && isAsking(batch)
     endUpload(batch, response, client, at: now)
     if options.pointee.keepsGates { gatesHear(response, of: batch, client, at: now) }
     let ordinal = firstOrdinal(of: batch)
@@ -81,7 +82,15 @@ extension UploadClientHost where Self: ~Copyable {
       answerInFlush(result, batch, client, at: now, sink)
       return
     }
-    conclude(decide(response, batch, client, at: now), batch, client, at: now, sink)
+    let before = retryState(of: batch, client)
+    let outcome = decide(response, batch, client, at: now)
+    if wasQuestion {
+      // A question uses up none of the operation's attempts.
+      var record = retryState(of: batch, client)
+      if case .drop = outcome {} else { record.failureCount = before.failureCount }
+      setRetryState(record, of: batch, client)
+    }
+    conclude(outcome, batch, client, at: now, sink)
   }
 
   /// What the machine says of an upload that has failed.
@@ -127,6 +136,18 @@ extension UploadClientHost where Self: ~Copyable {
         let record = retryState(of: batch, client)
         let look = machine(of: client)._withUnsafeGuaranteedRef { $0.lookAt(record, due: time) }
         if look <= now { putBack(batch, client) } else { putOff(batch, until: look, client) }
+      }
+    case .refreshThenRetry(let time):
+      count(1, .credentialRefreshes, client, at: now)
+      let due = max(time, now &+ options.pointee.credentialRefresh)
+      var record = retryState(of: batch, client)
+      record.retryAt = due
+      setRetryState(record, of: batch, client)
+      if options.pointee.isRebatch {
+        pause(client, until: due, .backoff, at: now)
+        putBack(batch, client)
+      } else {
+        putOff(batch, until: due, client)
       }
     case .pause(let time):
       pause(client, until: time, .rateLimit, at: now)
@@ -194,11 +215,12 @@ extension UploadClientHost where Self: ~Copyable {
       return
     }
     endUpload(batch, .status(200, retryAfter: nil), client, at: now)
+    outcomeIsKnown(batch)
     gatesHear(status: 200, of: batch, client, at: now)
     let state = state(of: client)
     let ordinal = firstOrdinal(of: batch)
     if !state.pointee.flags.contains(.draining), state.pointee.gate.isReady(at: now),
-      gatesSay(client, at: now) == .allowed, gatesLetLeave(batch, client, at: now) == .leaves
+      gatesSay(of: batch, client, at: now) == .allowed, gatesLetLeave(batch, client, at: now) == .leaves
     {
       let count = retryState(of: batch, client).failureCount
       send(batch, client, retryCount: count, asQuery: false, at: now, sink)

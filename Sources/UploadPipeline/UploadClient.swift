@@ -62,6 +62,14 @@ public struct UploadClient: ~Copyable {
     triggered.answered(response, batch, at: now, ())
   }
 
+  /// The answer to a question has come: whether the upload was applied (O4).
+  public mutating func answered(_ batch: UInt32, wasApplied: Bool, at now: Int64) {
+    guard triggered.host.batches.contains(where: { $0.id == batch && $0.isUploading && $0.isAsking }) else {
+      return
+    }
+    triggered.host.hear(wasApplied: wasApplied, batch, 0, at: now, ())
+  }
+
   /// The network is there, or not: without it nothing leaves. Uploads under way end on their own.
   public mutating func setOnline(_ isOnline: Bool) {
     let state = triggered.host.state(of: 0)

@@ -61,6 +61,10 @@ public protocol UploadClientHost: ~Copyable {
   func hasBeenSent(_ batch: UInt32) -> Bool
   /// Whether some upload of it ended without an answer.
   func hasUnknownOutcome(_ batch: UInt32) -> Bool
+  /// A question has settled what became of it (O4).
+  mutating func outcomeIsKnown(_ batch: UInt32)
+  /// Whether the upload under way is a question.
+  func isAsking(_ batch: UInt32) -> Bool
   /// All events that have become batches and have not left.
   func heldEvents(of client: UInt32) -> UInt32
   /// *files*: the batch's own record. *rebatch*: the client's.
@@ -130,6 +134,9 @@ public protocol UploadClientHost: ~Copyable {
   func draws(for batch: UInt32, failures: UInt16, _ client: UInt32) -> Draws
   /// A word for a gate's decision about a batch's latest attempt; of several at one attempt `now` tells which.
   func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64
+
+  /// A word that tells which query a batch is (K1): the same each time it is sent.
+  func queryWord(of batch: UInt32, _ client: UInt32) -> UInt64
 
   // MARK: Who listens
 

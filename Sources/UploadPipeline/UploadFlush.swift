@@ -1,3 +1,4 @@
+import UploadGating
 import UploadRetry
 
 /// What a trigger does to a client, from its new events to the first request (S17).
@@ -17,6 +18,12 @@ extension UploadClientHost where Self: ~Copyable {
       if heldEvents(of: client) > options.pointee.limit { keepLimit(client, at: now) }
     }
     runLoop(client, at: now, byTrigger: true, sink)
+  }
+
+  /// A trigger that does not care for waits comes (D7): the client's wait is over; its counts stay.
+  @inlinable
+  public mutating func skipWait(_ client: UInt32, for trigger: ClientTrigger) {
+    if options.pointee.triggersThatSkipWaits.contains(trigger) { state(of: client).pointee.gate.reset() }
   }
 
   /// Whether a flush would do nothing at all: uploads are under way (`FlushWhileUploading.ignored`).

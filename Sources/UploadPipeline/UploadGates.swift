@@ -99,27 +99,59 @@ extension UploadClientHost where Self: ~Copyable {
 
   // MARK: Before an upload
 
+  /// The window that a batch's query belongs to (K1); nil: there is none, or it is exempt.
+  @inlinable
+  func failureWindow(of batch: UInt32, _ client: UInt32) -> UnsafeMutablePointer<FailureWindow.State>? {
+    guard let rule = options.pointee.gates.failureWindow,
+      let index = rule.window(of: queryWord(of: batch, client))
+    else { return nil }
+    return part(options.pointee.gateLayout.failureWindow, client, as: FailureWindow.State.self) + index
+  }
+
+  /// Until when a batch is held by what holds requests one by one (K1, K2); 0: it is not.
+  @inlinable
+  @inline(never)
+  mutating func heldByItself(_ batch: UInt32, _ client: UInt32, at now: Int64) -> Int64 {
+    let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
+    var until: Int64 = 0
+    if let window = failureWindow(of: batch, client), let rule = gates.failureWindow,
+      let end = rule.blockedUntil(window.pointee, now: now)
+    {
+      until = end
+    }
+    if let delay = gates.projectDelay {
+      let state = part(layout.projectDelay, client, as: ProjectDelay.State.self).pointee
+      let word = gateWord(for: batch, client, at: Int64(delay.failures(state)))
+      if let end = delay.heldUntil(state, now: now, word: word) { until = max(until, end) }
+    }
+    return until
+  }
+
+  /// Whether a batch's query is blocked and lost with it (K1).
+  @inlinable
+  mutating func isRefused(_ batch: UInt32, _ client: UInt32, at now: Int64) -> Bool {
+    guard options.pointee.gates.refusesWhileBlocked, let rule = options.pointee.gates.failureWindow,
+      let window = failureWindow(of: batch, client)
+    else { return false }
+    return rule.blockedUntil(window.pointee, now: now) != nil
+  }
+
   /// Asked for each batch that is due, before anything is decided about the batch itself.
   @inlinable
   @inline(never)
-  mutating func gatesSay(_ client: UInt32, at now: Int64) -> GateVerdict {
+  mutating func gatesSay(of batch: UInt32, _ client: UInt32, at now: Int64) -> GateVerdict {
     let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
     let time = now
     var until: Int64 = 0
     var flags: GateHold.Flags = .resumes
     if state(of: client).pointee.flags.contains(.byTrigger) { flags.insert(.byTrigger) }
-    if let window = gates.failureWindow,
-      let end = window.blockedUntil(
-        part(layout.failureWindow, client, as: FailureWindow.State.self).pointee, now: time)
-    {
-      if gates.refusesWhileBlocked { return .refused }
-      until = max(until, end)
-    }
-    if let delay = gates.projectDelay,
-      let end = delay.heldUntil(
-        part(layout.projectDelay, client, as: ProjectDelay.State.self).pointee, now: time)
-    {
-      until = max(until, end)
+    if gates.failureWindow != nil || gates.projectDelay != nil {
+      if isRefused(batch, client, at: now) { return .refused }
+      let end = heldByItself(batch, client, at: now)
+      if end > 0 {
+        note(hold: GateHold(until: end, flags: flags.union([.skips, .fromStart])), client, at: now)
+        return .skipped
+      }
     }
     if let breaker = gates.breaker {
       switch breaker.permission(words(layout.breaker, client), now: time) {
@@ -135,11 +167,16 @@ extension UploadClientHost where Self: ~Copyable {
         let state = part(layout.controller, client, as: BackpressureController.State.self)
         if Int(uploads(of: client)) >= controller.concurrency(state.pointee) { return .held }
       }
-      if let gate = gates.rateGate,
-        let end = gate.earliest(log: words(layout.rateLog, client), now: time), end > time
-      {
-        until = end
-        flags.insert(.wakes)
+      if let gate = gates.rateGate {
+        let log = words(layout.rateLog, client)
+        if let end = gate.earliest(log: log, now: time), end > time {
+          until = end
+          flags.insert(.wakes)
+          if gates.restartsRun, let slot = gate.earliest(in: .first, log: log, now: time), slot > time {
+            until = slot
+            flags.insert(.fromStart)
+          }
+        }
       }
     }
     if until == 0 {
@@ -213,15 +250,16 @@ extension UploadClientHost where Self: ~Copyable {
         count(openTime, .breakerOpenMicroseconds, client, at: now)
       }
     }
-    if let window = gates.failureWindow, (400...499).contains(status) {
-      window.recordFailure(
-        &part(layout.failureWindow, client, as: FailureWindow.State.self).pointee, now: time)
+    if let rule = gates.failureWindow, (400...499).contains(status),
+      let window = failureWindow(of: batch, client)
+    {
+      rule.recordFailure(&window.pointee, now: time)
     }
     if let delay = gates.projectDelay {
       let state = part(layout.projectDelay, client, as: ProjectDelay.State.self)
       if isSuccess { delay.recordSuccess(&state.pointee) }
       if ProjectDelay.counts(status: status) {
-        delay.recordFailure(&state.pointee, now: time, word: gateWord(for: batch, client, at: nil))
+        delay.recordFailure(&state.pointee, status: status, now: time)
       }
     }
     if isSuccess, let budget = gates.retryBudget {
@@ -272,6 +310,8 @@ enum GateVerdict {
   case allowed
   /// It goes back into the queue, and the loop sends nothing more for now.
   case held
+  /// It goes back into the queue, and the loop goes on with others.
+  case skipped
   /// It is lost.
   case refused
 }

@@ -143,10 +143,16 @@ extension UploadClientHost where Self: ~Copyable {
         break
       }
       if options.pointee.keepsGates {
-        let verdict = gatesSay(client, at: now)
+        let verdict = gatesSay(of: batch, client, at: now)
         if verdict == .held {
           putBack(batch, client)
           break
+        }
+        if verdict == .skipped {
+          cursor = firstOrdinal(of: batch) &+ 1
+          setCursor(cursor, of: client)
+          putBack(batch, client)
+          continue
         }
         if verdict == .refused {
           giveUp(batch, .refused, client, at: now)

@@ -119,7 +119,7 @@ extension OperationRecord {
     case .refreshCredentials:
       state = .willRetry
       return .refreshCredentials
-    case .retry(let time), .backOff(let time), .pause(let time):
+    case .retry(let time), .backOff(let time), .pause(let time), .refreshThenRetry(let time):
       // The limits are asked before a send; an operation that has none left is blocked at once.
       if let reason = machine.limitReached(retry, pipeline, now: time) {
         return block(reason == .age ? .age : .retryLimit, repeated: false)

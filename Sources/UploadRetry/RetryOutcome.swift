@@ -41,6 +41,9 @@ public enum RetryOutcome: Sendable, Hashable {
   /// 401 (O9): the caller refreshes its credentials and sends the batch once more, without any wait. With
   /// `RetryPolicy.unauthorized` at `refreshThenRetryOnce` only.
   case refreshCredentials
+  /// 511 (S6): the caller refreshes its credentials; the batch waits until this time (microseconds), or until they are there if
+  /// that is later.
+  case refreshThenRetry(at: Int64)
   /// The batch is given up, for this reason: lost, or blocked (`RetryPolicy.givenUp`).
   case drop(DropReason)
   /// The batch is given up, and the pipeline waits until this time (`RetryPolicy.overridden429` at `dropsAndPauses`).

@@ -77,7 +77,7 @@ extension RetrySnapshot {
     let backoffCap = config.backoff.isEnabled ? config.backoff.longestWait(policy) : 0
     let batchCap =
       config.backoff.isEnabled && policy.retryAfterOnOtherCodes == .delaysBatch
-      ? max(backoffCap, config.longestPause(policy)) : backoffCap
+      ? .max : backoffCap  // A Retry-After that delays a batch has no cap (O2).
     let rateLimitCap = config.rateLimit.isEnabled ? config.longestPause(policy) : 0
 
     if waitUntil != 0 {

@@ -86,6 +86,11 @@ public final class RetryStateMachine: Sendable {
       return outcome
     case .backoff(let retryCount):
       return wait(afterRetries: retryCount, batch: &batch, now: now, word: random.next())
+    case .authentication(let retryCount):
+      guard
+        case .retry(let time) = wait(afterRetries: retryCount, batch: &batch, now: now, word: random.next())
+      else { return .retryAtNextTrigger }
+      return .refreshThenRetry(at: time)
     case .clientBackoff(let retryCount):
       return backOff(afterRetries: retryCount, batch: &batch, now: now, word: random.next())
     case .pipelineBackoff(let retryCount):
@@ -106,6 +111,8 @@ public final class RetryStateMachine: Sendable {
     case decided(RetryOutcome)
     /// The batch waits, by this many earlier failures.
     case backoff(retryCount: UInt16)
+    /// The same, and credentials are refreshed.
+    case authentication(retryCount: UInt16)
     /// The client waits, by this many earlier failures.
     case clientBackoff(retryCount: UInt16)
     /// The pipeline waits, by this many earlier 429s.
@@ -280,7 +287,9 @@ extension RetryStateMachine {
     case .retry:
       return recordRetry(retryAfter, &batch, &pipeline, now: now)
     case .authenticate where policy.supportsOAuth:
-      return recordRetry(retryAfter, &batch, &pipeline, now: now)
+      let step = recordRetry(retryAfter, &batch, &pipeline, now: now)
+      guard case .backoff(let count) = step else { return step }
+      return .authentication(retryCount: count)
     case .authenticate, .drop:
       batch = BatchRetryState()
       return .decided(.drop(.status))
@@ -334,7 +343,7 @@ extension RetryStateMachine {
     let step = recordTransient(&batch, now: now)
     if let retryAfter, policy.retryAfterOnOtherCodes == .delaysBatch, case .backoff(let count) = step {
       return .delay(
-        retryCount: count, atLeast: min(max(0, retryAfter), max(0, config.rateLimit.maxRetryInterval)))
+        retryCount: count, atLeast: max(0, retryAfter))
     }
     return step
   }

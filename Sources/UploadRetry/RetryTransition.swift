@@ -95,7 +95,7 @@ extension RetryTransition {
     let to: State =
       switch outcome {
       case .delivered: .delivered
-      case .retry(let time): .waiting(until: time)
+      case .retry(let time), .refreshThenRetry(let time): .waiting(until: time)
       case .pause, .backOff, .retryAtNextTrigger, .refreshCredentials: .ready
       case .drop(let reason), .dropAndPause(let reason, _): .dropped(reason)
       case .discarded: .dropped(.status)

@@ -163,8 +163,9 @@ package struct CohortPlan {
       || client.actsAtFlushEnd || client.keepsGates
     oldBefore = scenario.tapi.incidents.map(\.end.microseconds).max() ?? .min
     tellsRetryCount = scenario.tapi.rules.retryCountLimit != nil
-    readsWaits = scenario.tapi.retryAfterHeader.isRead(
-      byReaderOfRateLimitReset: cohort.policy.readsRateLimitReset)
+    readsWaits =
+      scenario.tapi.retryAfterHeader.isRead(byReaderOfRateLimitReset: cohort.policy.readsRateLimitReset)
+      && (scenario.tapi.retryAfterForm == .seconds || cohort.policy.retryAfterForms == .secondsOrDate)
     deduplicationWindow = scenario.tapi.rules.deduplicationWindow?.microseconds ?? -1
     self.checks = checks
   }
@@ -241,6 +242,7 @@ extension ClientOptions {
       policy: cohort.policy, uploads: cohort.uploadConcurrency, isRebatch: cohort.queue.mode == .rebatch,
       flushWhileUploading: cohort.flushWhileUploading, actsAtFlushEnd: cohort.actsAtFlushEnd,
       rateLimitEndsLoop: cohort.rateLimitEndsLoop, saving: cohort.saving, triggers: cohort.triggers,
+      triggersThatSkipWaits: cohort.triggersThatSkipWaits,
       wakesByTimer: cohort.retries == .timer, maximumBatchEvents: cohort.largestBatch,
       limit: cohort.queue.limit, splitsOn413: cohort.queue.splitsOn413 && cohort.queue.mode == .files,
       credentialRefresh: cohort.credentialRefresh.microseconds, gates: cohort.gates)

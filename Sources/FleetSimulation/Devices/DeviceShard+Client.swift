@@ -92,6 +92,10 @@ extension DeviceShard: UploadClientHost {
   @inline(__always)
   package func hasUnknownOutcome(_ batch: UInt32) -> Bool { batches[batch].flags.contains(.unknownOutcome) }
 
+  package mutating func outcomeIsKnown(_ batch: UInt32) { batches[batch].flags.remove(.unknownOutcome) }
+
+  package func isAsking(_ batch: UInt32) -> Bool { StatusQuery.isQuery(batches[batch].attempts) }
+
   @inline(__always)
   package func retryState(of batch: UInt32, _ client: UInt32) -> BatchRetryState {
     options.pointee.isRebatch ? self[client].pointee.clientRetry : batches.retryState(batch)
@@ -145,7 +149,9 @@ extension DeviceShard: UploadClientHost {
     _ sink: UnsafeMutablePointer<Outbox>
   ) {
     if isTraced(client) {
-      note(tracedSend(batch, retryCount), client, at: Instant(microseconds: now))
+      note(
+        asQuery ? .asked(batch: Int(batches[batch].firstOrdinal)) : tracedSend(batch, retryCount), client,
+        at: Instant(microseconds: now))
     }
     transmit(
       batch, client, retryCount: retryCount, asQuery: asQuery, at: Instant(microseconds: now), sink)
@@ -210,6 +216,13 @@ extension DeviceShard: UploadClientHost {
       UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
     if let now { name = name.child(UInt64(bitPattern: now)) }
     var random = RandomStream(name)
+    return random.next()
+  }
+
+  package func queryWord(of batch: UInt32, _ client: UInt32) -> UInt64 {
+    var random = RandomStream(
+      key(of: client).child(RandomPurpose.gates).child(
+        UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: .max)))
     return random.next()
   }
 

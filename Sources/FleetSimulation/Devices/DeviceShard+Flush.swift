@@ -50,6 +50,7 @@ extension DeviceShard {
     _ sink: UnsafeMutablePointer<Outbox>
   ) {
     if ignoresFlush(device) { return }
+    if kind == .reconnect { skipWait(device, for: .reconnect) }
     let created = pending == nil ? takeCreated(device, by: now) : takeDrawn(device, by: now)
     if isTraced(device) { note(.trigger(kind, newEvents: Int(created.count)), device, at: now) }
     let (planned, nextInterval) = plannedTriggers(device)

@@ -41,6 +41,9 @@ extension ScenarioDecoder {
         word(node, join(path, "saving"), Saving.allCases.map { ($0.rawValue, $0) }) ?? cohort.saving
     }
     if let node = node["triggers"] { cohort.triggers = triggers(node, join(path, "triggers")) }
+    if let node = node["triggersThatSkipWaits"] {
+      cohort.triggersThatSkipWaits = triggers(node, join(path, "triggersThatSkipWaits"))
+    }
     if let node = node["countOfAnEvent"] {
       cohort.countOfAnEvent =
         count(node, join(path, "countOfAnEvent"), in: 1...2) ?? cohort.countOfAnEvent

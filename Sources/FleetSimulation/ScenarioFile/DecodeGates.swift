@@ -18,6 +18,9 @@ extension ScenarioDecoder {
     if let node = node["wholeRun"] {
       gates.reservesWholeRun = bool(node, join(path, "wholeRun")) ?? gates.reservesWholeRun
     }
+    if let node = node["restartRun"] {
+      gates.restartsRun = bool(node, join(path, "restartRun")) ?? gates.restartsRun
+    }
     if let node = node["breaker"] { gates.breaker = breaker(node, join(path, "breaker")) }
     if let node = node["failureWindow"] { failureWindow(node, join(path, "failureWindow"), &gates) }
     if let node = node["projectDelay"] {
@@ -119,7 +122,11 @@ extension ScenarioDecoder {
       }
       return FailureWindow(
         failures: decoder.number("failures", of: node, path, default: 10, in: 1...65_535),
-        span: decoder.time("span", of: node, path, default: .hours(1)).microseconds)
+        span: decoder.time("span", of: node, path, default: .hours(1)).microseconds,
+        queries: decoder.number("queries", of: node, path, default: 1, in: 1...1_000),
+        exemptPercent: node["exempt"].flatMap {
+          decoder.share($0, decoder.join(path, "exempt"), in: 0...1_000_000, allowed: "0% to 100%")
+        }.map { Int($0 / 10_000) } ?? 0)
     }
   }
 

@@ -27,14 +27,19 @@ extension ScenarioDecoder {
     if let node = node["retryAfterHeader"] {
       header = word(node, join(path, "retryAfterHeader"), RetryAfterHeader.allCases.map { ($0.rawValue, $0) })
     }
+    var form: RetryAfterForm? = .seconds
+    if let node = node["retryAfterForm"] {
+      form = word(node, join(path, "retryAfterForm"), RetryAfterForm.allCases.map { ($0.rawValue, $0) })
+    }
     var incidents: [Incident] = []
     if let node = node["incidents"] {
       incidents = self.incidents(node, join(path, "incidents"), duration: duration)
     }
     let rules = self.rules(node, path)
-    guard let server, let overload, let header else { return nil }
+    guard let server, let overload, let header, let form else { return nil }
     var tapi = TAPIConfiguration(server: server, overload: overload, incidents: incidents, rules: rules)
     tapi.retryAfterHeader = header
+    tapi.retryAfterForm = form
     return tapi
   }
 

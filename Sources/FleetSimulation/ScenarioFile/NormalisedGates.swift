@@ -7,7 +7,7 @@ extension ClientGates {
   var normalised: PositionedValue {
     .members([
       ("rateWindows", rateGate?.normalised ?? .null),
-      ("wholeRun", .bool(reservesWholeRun)),
+      ("wholeRun", .bool(reservesWholeRun)), ("restartRun", .bool(restartsRun)),
       ("breaker", breaker?.normalised ?? .null),
       (
         "failureWindow",
@@ -15,6 +15,7 @@ extension ClientGates {
           .members([
             ("failures", .number("\($0.failures)")), ("span", .time($0.span)),
             ("whenBlocked", .text(refusesWhileBlocked ? "refuse" : "hold")),
+            ("queries", .number("\($0.queries)")), ("exempt", .text("\($0.exemptPercent)%")),
           ])
         } ?? .null
       ),

@@ -60,6 +60,7 @@ extension TAPIConfiguration {
     if retryAfterHeader != .retryAfter {
       members.append(("retryAfterHeader", .text(retryAfterHeader.rawValue)))
     }
+    if retryAfterForm != .seconds { members.append(("retryAfterForm", .text(retryAfterForm.rawValue))) }
     members.append(("incidents", .list(incidents.map(\.normalised))))
     return .members(members + rules.normalised)
   }
@@ -214,6 +215,9 @@ extension Cohort {
     if saving != preset.saving { members.append(("saving", .text(saving.rawValue))) }
     if triggers != preset.triggers {
       members.append(("triggers", .list(triggers.kinds.map { .text($0.rawValue) })))
+    }
+    if triggersThatSkipWaits != preset.triggersThatSkipWaits {
+      members.append(("triggersThatSkipWaits", .list(triggersThatSkipWaits.kinds.map { .text($0.rawValue) })))
     }
     if countOfAnEvent != preset.countOfAnEvent {
       members.append(("countOfAnEvent", .number("\(countOfAnEvent)")))

@@ -3,6 +3,7 @@ extension ScenarioSchema {
   static let gates = Shape.object([
     Key("rateWindows", .list(.object(rateWindowKeys))),
     Key("wholeRun"),
+    Key("restartRun"),
     Key("breaker", breaker),
     Key("failureWindow", failureWindow),
     Key("projectDelay", projectDelay),
@@ -18,7 +19,9 @@ extension ScenarioSchema {
     Key("requests"), Key("window"), Key("threshold"), Key("minimumFailures"), Key("openTime"),
     Key("longestOpenTime"), Key("probes"),
   ])
-  static let failureWindow = Shape.object([Key("failures"), Key("span"), Key("whenBlocked")])
+  static let failureWindow = Shape.object([
+    Key("failures"), Key("span"), Key("whenBlocked"), Key("queries"), Key("exempt"),
+  ])
   static let projectDelay = Shape.object([Key("base"), Key("longest")])
   static let retryBudget = Shape.object([
     Key("perRun"), Key("capacity"), Key("perSuccess"), Key("trickle"),

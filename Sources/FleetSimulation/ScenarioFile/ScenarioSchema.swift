@@ -73,6 +73,7 @@ package enum ScenarioSchema {
     Key("workers", workers),
     Key("overload", overload),
     Key("retryAfterHeader"),
+    Key("retryAfterForm"),
     Key("incidents", .list(.object(incidentKeys))),
     Key("keyLimits", .list(.object(keyLimitKeys))),
     Key("retryCountLimit"),
@@ -202,7 +203,8 @@ package enum ScenarioSchema {
   ])
 
   static let uploadLoop = Shape.object([
-    Key("actsAtFlushEnd"), Key("rateLimitEndsLoop"), Key("saving"), Key("triggers"), Key("countOfAnEvent"),
+    Key("actsAtFlushEnd"), Key("rateLimitEndsLoop"), Key("saving"), Key("triggers"),
+    Key("triggersThatSkipWaits"), Key("countOfAnEvent"),
     Key("countsAllEvents"),
   ])
 

@@ -56,6 +56,8 @@ extension DeviceTrace {
     case alreadyUploading(joins: Bool)
     /// An upload leaves; `attempt` counts from 1. `retryCount` is its `X-Retry-Count`, nil without the header (S2).
     case sent(batch: Int, events: Int, attempt: Int, retryCount: Int?)
+    /// A question leaves: whether the earlier upload of a batch was applied (O4).
+    case asked(batch: Int)
     /// The client learns how an upload ended; no status: it gave up waiting.
     case answered(batch: Int, attempt: Int, UploadResponse)
     /// What the client makes of that.

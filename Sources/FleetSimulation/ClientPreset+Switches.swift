@@ -1,3 +1,4 @@
+import ShippedClients
 import UploadGating
 import UploadPipeline
 import UploadRetry
@@ -19,7 +20,8 @@ extension ClientPreset {
 
     /// How a table calls it: the name of a switch of `RetryPolicy`, or the path.
     public var name: String {
-      for prefix in ["policy.", "gates.", "settings.backoffConfig."] where path.hasPrefix(prefix) {
+      for prefix in ["policy.", "gates.", "uploadLoop.", "settings.backoffConfig."]
+      where path.hasPrefix(prefix) {
         let name = String(path.dropFirst(prefix.count))
         return name == "enabled" ? "backoff" : name
       }
@@ -42,6 +44,9 @@ extension ClientPreset {
       Switch(
         path: "flushWhileUploading", meaning: "a flush that comes while uploads run", requirement: "S17",
         values: FlushWhileUploading.allCases.map(\.rawValue), value: { $0.flushWhileUploading.rawValue }),
+      Switch(
+        path: "settingsDialect", meaning: "whose way of reading Settings", requirement: "S13",
+        values: SettingsDialect.allCases.map(\.rawValue), value: { $0.dialect.rawValue }),
       Switch(
         path: "uploadLoop.actsAtFlushEnd", meaning: "queue and state stay until a flush is answered",
         requirement: "S17", values: ["true", "false"], value: { "\($0.actsAtFlushEnd)" }),

@@ -34,6 +34,8 @@ public struct ClientPreset: Sendable, Hashable {
   public var countsAllEvents = false
   public var retries = RetryWakeUp.gate
   public var gates = ClientGates()
+  /// Of a shipped client: the SDK, its commit and the place in its source that a switch has its value from, by the switch's path.
+  public var sources: [String: String] { dialect.switchSources }
 
   init(
     _ name: String, _ meaning: String, _ policy: RetryPolicy, _ queueMode: QueuePolicy.Mode, uploads: Int,
@@ -201,5 +203,6 @@ extension Cohort {
     retries = preset.retries
     gates = preset.gates
     settingsDefaults = preset.settings
+    settingsDialect = preset.dialect
   }
 }

@@ -1,3 +1,4 @@
+import ShippedClients
 import SimulationKernel
 import TAPIModel
 import UploadPipeline
@@ -112,6 +113,11 @@ public struct Cohort: Sendable, Hashable {
   public var credentialRefresh = Span.seconds(1)
   /// What Settings that leave a value out mean, by the client's preset.
   public var settingsDefaults = HTTPConfig()
+  /// How the clients read their Settings.
+  public var settingsDialect = SettingsDialect.document
+  /// What `settings` was read from, where clients read as a shipped SDK does: such an SDK takes values that no normal form of
+  /// the document's can say. nil: nothing but `settings` is known.
+  public var settingsSource: SettingsValue? = nil
 
   public init(
     name: String, devices: Int, client: String = "tapi-document", events: EventProcess,

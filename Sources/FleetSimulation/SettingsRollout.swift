@@ -10,6 +10,8 @@ public struct SettingsRollout: Sendable, Hashable {
   public var sharePartsPerMillion: Int64
   /// What the CDN serves to these devices from then on, in place of the cohort's Settings.
   public var settings: HTTPConfig
+  /// As `Cohort.settingsSource`.
+  public var source: SettingsValue? = nil
   public init(time: Instant, sharePartsPerMillion: Int64 = 1_000_000, settings: HTTPConfig) {
     self.time = time
     self.sharePartsPerMillion = sharePartsPerMillion

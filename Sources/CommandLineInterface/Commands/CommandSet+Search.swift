@@ -42,6 +42,11 @@ extension CommandSpecification {
         "across", value: "how",
         help: "The score over several scenarios: their mean, or that of the worst. (default: mean)"),
       OptionSpecification(
+        "client", value: "preset",
+        help: "Search only keys that this client reads. (default: those that a client of the scenarios reads)"
+      ),
+      OptionSpecification("all-keys", help: "Search keys, too, that no such client reads."),
+      OptionSpecification(
         "seeds", value: "n",
         help: "Seeds of the finalists, from each scenario's own on. (default: \(TuneStudy.defaultSeeds))"),
       OptionSpecification(

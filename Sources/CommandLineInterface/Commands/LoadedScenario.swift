@@ -6,6 +6,8 @@ struct LoadedScenario {
   /// As the user named it.
   let path: String
   let overrides: [Override]
+  /// Whether an override may be of a key of Settings that a cohort's client does not read.
+  var allowsUnread = false
   private let file: ScenarioFile
 
   /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`.
@@ -34,7 +36,7 @@ struct LoadedScenario {
   var settingsDocument: SettingsDocument? { file.settingsDocument }
 
   func decode(_ choice: VariantChoice? = nil) throws -> ScenarioFile.Decoded {
-    try file.decode(overrides: overrides + (choice?.overrides ?? []))
+    try file.decode(overrides: overrides + (choice?.overrides ?? []), allowsUnread: allowsUnread)
   }
 
   /// Decodes every choice; all problems of all of them at once, each once. The scenario itself has been

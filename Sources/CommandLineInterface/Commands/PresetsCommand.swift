@@ -53,7 +53,7 @@ struct PresetsCommand {
     var rows = [titles, widths.map { String(repeating: "-", count: $0) }]
     for entry in ClientPreset.switches where presets.contains(where: { differs(entry, $0) }) {
       let cells =
-        [[entry.name], [entry.requirement]]
+        [wrapped(entry.name, to: widths[0]), [entry.requirement]]
         + presets.enumerated().map { index, preset -> [String] in
           let isMarked = differs(entry, preset)
           let indent = String(repeating: " ", count: preset == document ? 0 : mark.count)
@@ -70,11 +70,12 @@ struct PresetsCommand {
     return lines.joined()
   }
 
-  /// Cuts a value before capital letters and behind blanks into lines of at most `width`.
+  /// Cuts a value before capital letters and behind blanks and hyphens into lines of at most `width`.
   private static func wrapped(_ value: String, to width: Int) -> [String] {
     var words: [String] = []
     for character in value {
-      if words.isEmpty || character.isUppercase || words[words.count - 1].hasSuffix(" ") { words.append("") }
+      let isCut = words.last.map { $0.hasSuffix(" ") || $0.hasSuffix("-") } ?? true
+      if isCut || character.isUppercase { words.append("") }
       words[words.count - 1].append(character)
     }
     return words.reduce(into: [""]) { lines, word in
@@ -94,10 +95,15 @@ struct PresetsCommand {
       ? "\(preset.name): \(preset.meaning).\n"
       : "\(preset.name): \(preset.meaning).\nIt differs from the document in \(count) of \(ClientPreset.switches.count) switches.\n"
     for entry in ClientPreset.switches {
-      text += "\n\(entry.path): \(entry.value(preset))"
-      if differs(entry, preset) { text += "  (\(mark)\(entry.value(document)) of the document)" }
+      let value = "\(entry.path): \(entry.value(preset))"
+      text += "\n" + value
+      if differs(entry, preset) {
+        let note = "  (\(mark)\(entry.value(document)) of the document)"
+        text += value.count + note.count > 100 ? "\n" + note : note
+      }
       text += "\n  \(entry.requirement): \(entry.meaning)\n"
       text += "  allowed: \(entry.values.joined(separator: ", "))\n"
+      if let source = preset.sources[entry.path] { text += "  source: \(source)\n" }
     }
     return text
       + """

@@ -1,6 +1,7 @@
 import FleetExperiments
 import FleetReports
 import FleetSimulation
+import ShippedClients
 import UploadRetry
 
 /// `fleetsim tune`: better Settings for several scenarios at once.
@@ -10,9 +11,15 @@ struct TuneCommand {
   var environment: CommandEnvironment
 
   func execute() throws {
-    let loaded = try request.inputs.map { try LoadedScenario($0) }
+    let loaded = try request.inputs.map { input in
+      var loaded = try LoadedScenario(input)
+      loaded.allowsUnread = true
+      return loaded
+    }
     let bases = try loaded.map { try $0.decode() }
     for (loaded, base) in zip(loaded, bases) { printWarnings([base], loaded.path) }
+    let clients = TuneClients(bases.flatMap(\.scenario.fleet), asked: request.client)
+    if !request.allowsAllKeys { try clients.check(request.space) }
     let config = try todaysConfig(bases)
     try checkValues(loaded[0])
     var study = TuneStudy(
@@ -37,10 +44,11 @@ struct TuneCommand {
     let result = try work.run(showsProgress: !request.isQuiet)
     let seconds = environment.monotonicSeconds() - started
 
-    let settings = (loaded[0].settingsDocument ?? SettingsDocument(config))
+    let settings = (loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config))
       .setting(request.inputs[0].overrides + request.space.overrides(result.winner.candidate))
     let files = TuneFiles(
-      result: result, settings: settings, arguments: arguments, scenarios: bases.map(\.normalisedJSON),
+      result: result, settings: settings, clients: clients, arguments: arguments,
+      scenarios: bases.map(\.normalisedJSON),
       facts: facts(bases, result), title: study.scenarios.joined(separator: ", "), seed: request.seed)
     let printed = Result { try Console.print(files.text(isQuiet: request.isQuiet)) }
     if let output {
@@ -121,15 +129,32 @@ struct TuneCommand {
 
   // MARK: Checks
 
-  /// The Settings that all cohorts of all scenarios have.
+  /// The Settings that all cohorts of all scenarios have, as the first reads them.
+  ///
+  /// Clients that read one file in different ways make different values of it; those of the keys that are searched have to agree
+  /// where both read them.
   private func todaysConfig(_ bases: [ScenarioFile.Decoded]) throws -> HTTPConfig {
-    let configs = bases.flatMap { $0.scenario.fleet.map(\.settings) }
-    guard let first = configs.first, configs.allSatisfy({ $0 == first }) else {
+    let cohorts = bases.flatMap(\.scenario.fleet)
+    let first = cohorts.first { $0.settingsDialect == .document } ?? cohorts[0]
+    let areAlike = cohorts.allSatisfy { cohort in
+      if let alike = cohorts.first(where: { $0.settingsDialect == cohort.settingsDialect }),
+        alike.settings != cohort.settings || alike.settingsSource != cohort.settingsSource
+      {
+        return false
+      }
+      return request.space.parameters.allSatisfy { parameter in
+        !TuneClients.reads(cohort.settingsDialect, parameter)
+          || !TuneClients.reads(first.settingsDialect, parameter)
+          || SearchableSettings.value(of: parameter.path, in: cohort.settings)
+            == SearchableSettings.value(of: parameter.path, in: first.settings)
+      }
+    }
+    guard areAlike else {
       throw UsageError(
         "The scenarios or their cohorts have different Settings, so there are none to compare with; give --settings FILE."
       )
     }
-    return first
+    return first.settings
   }
 
   /// Every value of every parameter on its own.

@@ -18,6 +18,10 @@ struct TuneRequest: Sendable {
   var seeds: Int
   var budget = Budget.standard
   var across = TuneStudy.Across.mean
+  /// Whose keys are searched; nil: those of the scenarios' clients.
+  var client: ClientPreset?
+  /// Whether keys may be searched that no client reads.
+  var allowsAllKeys = false
   /// Of the draw of candidates.
   var seed: UInt64 = 1
   var outputPath: String?
@@ -68,6 +72,8 @@ struct TuneRequest: Sendable {
       }
     }
     self.constraints = (file?.constraints ?? []) + constraints
+    client = try parsed.value("client").map { try ClientPreset.named($0, kind: "client") }
+    allowsAllKeys = parsed.has("all-keys")
     seeds = try RunRequest.count(parsed, "seeds", "n", through: 10_000) ?? TuneStudy.defaultSeeds
     if let text = parsed.value("budget") { budget = try Self.budget(text) }
     if let text = parsed.value("across") {

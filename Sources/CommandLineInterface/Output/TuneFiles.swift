@@ -6,6 +6,7 @@ import FleetSimulation
 struct TuneFiles {
   var result: TuneResult
   var settings: SettingsDocument
+  var clients: TuneClients
   var arguments: [String]
   /// As normalised, JSON.
   var scenarios: [String]
@@ -20,7 +21,12 @@ struct TuneFiles {
     var text = verdict.sentence + "\n"
     for sentence in verdict.keySentences { text += "- \(sentence)\n" }
     let comparison = verdict.comparison
-    return text + "\n" + TerminalTable.plain(header: comparison.header, rows: comparison.rows)
+    text += "\n" + TerminalTable.plain(header: comparison.header, rows: comparison.rows)
+    for (client, lines) in clients.sentences(result, settings) {
+      text += "\nWhat \(client) makes of these Settings:\n"
+      for line in lines { text += "- \(line)\n" }
+    }
+    return text
   }
 
   func all(wall: RunManifest.Wall) -> [OutputFile] {

@@ -1,3 +1,4 @@
+import ShippedClients
 import SimulationKernel
 import UploadPipeline
 import UploadRetry
@@ -95,9 +96,8 @@ package struct CohortPlan {
     self.client = client
     keepsSavedStates = client.saving == .afterAnswers || client.saving == .delayed
     countsAllEvents = cohort.countsAllEvents
-    let builtIn = HTTPConfig.decode(
-      .object([]), missingSection: cohort.policy.missingSection, defaults: cohort.settingsDefaults
-    ).config
+    let builtIn = cohort.settingsDialect.config(
+      of: .object([]), missingSection: cohort.policy.missingSection, defaults: cohort.settingsDefaults)
     machines = [
       RetryStateMachine(config: cohort.settings, policy: cohort.policy),
       RetryStateMachine(config: cohort.rollout?.settings ?? cohort.settings, policy: cohort.policy),

@@ -1,3 +1,4 @@
+import ShippedClients
 import UploadPipeline
 import UploadRetry
 
@@ -10,6 +11,14 @@ extension ScenarioDecoder {
   mutating func client(_ cohort: PositionedValue, _ path: String) -> ClientPreset {
     guard let node = cohort["client"] else { return .tapiDocument }
     return word(node, join(path, "client"), ClientPreset.all.map { ($0.name, $0) }) ?? .tapiDocument
+  }
+
+  /// How a cohort's clients read Settings: as the preset's do, unless the cohort says otherwise.
+  mutating func settingsDialect(_ cohort: PositionedValue, _ path: String) -> SettingsDialect {
+    let standard = Self.preset(of: cohort).dialect
+    guard let node = cohort["settingsDialect"] else { return standard }
+    return word(node, join(path, "settingsDialect"), SettingsDialect.allCases.map { ($0.rawValue, $0) })
+      ?? standard
   }
 
   /// `uploadLoop`: what else an SDK's loop does in its own way.
@@ -90,6 +99,12 @@ extension ScenarioDecoder {
   static func preset(of cohort: PositionedValue) -> ClientPreset {
     var silent = ScenarioDecoder(sources: [])
     return silent.client(cohort, "")
+  }
+
+  /// How its Settings are read, likewise without a word.
+  static func settingsDialect(of cohort: PositionedValue) -> SettingsDialect {
+    var silent = ScenarioDecoder(sources: [])
+    return silent.settingsDialect(cohort, "")
   }
 
   /// The policy of a cohort, likewise without a word.

@@ -75,10 +75,12 @@ extension ScenarioDecoder {
     }
     var cohort = Cohort(
       name: name ?? "", devices: devices ?? 1, events: events?.process ?? .poisson(meanGap: .seconds(1)),
-      latency: defaults.latency, settings: settings.base)
+      latency: defaults.latency, settings: settings.base.config)
     cohort.eventsAtOnce = events?.atOnce ?? 1
     cohort.link = defaults.link
     cohort.take(client(node, path), changedBy: defaults.policy)
+    cohort.settingsDialect = settingsDialect(node, path)
+    cohort.settingsSource = settings.base.source
     if let node = node["flush"] { cohort.flush = flush(node, join(path, "flush")) }
     if let node = node["queue"] { cohort.queue = queue(node, join(path, "queue"), default: cohort.queue) }
     if let node = node["retries"] {

@@ -74,7 +74,7 @@ extension ScenarioDecoder {
 
   /// `settings` is what the rollout's Settings were decoded to.
   mutating func rollout(
-    _ node: PositionedValue, _ path: String, _ settings: HTTPConfig?, duration: Span?
+    _ node: PositionedValue, _ path: String, _ settings: CohortSettings.Version?, duration: Span?
   ) -> SettingsRollout? {
     guard object(node, path, ScenarioSchema.rollout.keys) != nil else { return nil }
     let time = node["at"].flatMap { self.time($0, join(path, "at"), duration: duration) }
@@ -83,7 +83,9 @@ extension ScenarioDecoder {
       share = self.share(node, join(path, "share"), in: 0...1_000_000, allowed: "0% to 100%")
     }
     guard let time, let share, let settings else { return nil }
-    return SettingsRollout(time: time, sharePartsPerMillion: share, settings: settings)
+    var rollout = SettingsRollout(time: time, sharePartsPerMillion: share, settings: settings.config)
+    rollout.source = settings.source
+    return rollout
   }
 
   /// When something happens; a warning if the run is over by then.

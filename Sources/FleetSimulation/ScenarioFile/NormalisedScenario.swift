@@ -1,3 +1,4 @@
+import ShippedClients
 import SimulationKernel
 import TAPIModel
 import UploadPipeline
@@ -34,7 +35,8 @@ extension PositionedValue {
     case .null: self = .null
     case .bool(let value): self = .bool(value)
     case .number(let value):
-      self = .number(Int(exactly: value).map { "\($0)" } ?? "\(value)")
+      let infinite = value < 0 ? "-1e999" : "1e999"
+      self = .number(value.isInfinite ? infinite : Int(exactly: value).map { "\($0)" } ?? "\(value)")
     case .string(let text): self = .text(text)
     case .array(let elements): self = .list(elements.map(Self.init))
     case .object(let members): self = .members(members.map { ($0.key, Self($0.value)) })
@@ -165,13 +167,16 @@ extension Cohort {
       ("connectivity", connectivity?.normalised ?? .null),
     ]
     let loop = normalisedUploadLoop
-    let ofLoop: Members = loop.isEmpty ? [] : [("uploadLoop", .members(loop))]
+    var ofLoop: Members = loop.isEmpty ? [] : [("uploadLoop", .members(loop))]
+    if settingsDialect != preset.dialect {
+      ofLoop.append(("settingsDialect", .text(settingsDialect.rawValue)))
+    }
     let client: Members = [
-      ("settings", PositionedValue(settings.encoded(defaults: settingsDefaults))),
+      ("settings", normalised(settings, settingsSource)),
       ("policy", policy.normalised(of: client)),
       ("gates", gates.normalised), ("credentialRefresh", .span(credentialRefresh)),
       ("lifecycle", lifecycle?.normalised ?? .null),
-      ("rollout", rollout?.normalised(settingsDefaults) ?? .null),
+      ("rollout", normalisedRollout),
       ("eventSize", .text(Units.text(bytes: eventBytes))),
       ("requestSize", .text(Units.text(bytes: requestBytes))),
     ]
@@ -181,9 +186,27 @@ extension Cohort {
 }
 
 extension Cohort {
+  private var preset: ClientPreset { ClientPreset.all.first { $0.name == client } ?? .tapiDocument }
+
+  /// The Settings as the document says them, or for a shipped SDK as they were: see `settingsSource`.
+  private func normalised(_ config: HTTPConfig, _ source: SettingsValue?) -> PositionedValue {
+    let encoded = PositionedValue(source ?? config.encoded(defaults: settingsDefaults))
+    if settingsDialect == .document || source != nil { return encoded }
+    return .members([(SettingsTree.sectionName, encoded)])
+  }
+
+  private var normalisedRollout: PositionedValue {
+    guard let rollout else { return .null }
+    return .members([
+      ("at", .span(rollout.time - .start)),
+      ("share", .text(Units.text(partsPerMillion: rollout.sharePartsPerMillion))),
+      ("settings", normalised(rollout.settings, rollout.source)),
+    ])
+  }
+
   /// Where the cohort differs from its preset.
   fileprivate var normalisedUploadLoop: Members {
-    let preset = ClientPreset.all.first { $0.name == client } ?? .tapiDocument
+    let preset = preset
     var members: Members = []
     if actsAtFlushEnd != preset.actsAtFlushEnd { members.append(("actsAtFlushEnd", .bool(actsAtFlushEnd))) }
     if rateLimitEndsLoop != preset.rateLimitEndsLoop {
@@ -258,15 +281,6 @@ extension Lifecycle {
           synchronised.map { .members([("at", .span($0.time - .start)), ("spread", .span($0.spread))]) })
       ),
       ("state", .text(keepsState ? "persisted" : "inMemory")), ("flushAtLaunch", .bool(flushesAtLaunch)),
-    ])
-  }
-}
-
-extension SettingsRollout {
-  fileprivate func normalised(_ defaults: HTTPConfig) -> PositionedValue {
-    .members([
-      ("at", .span(time - .start)), ("share", .text(Units.text(partsPerMillion: sharePartsPerMillion))),
-      ("settings", PositionedValue(settings.encoded(defaults: defaults))),
     ])
   }
 }

@@ -68,11 +68,12 @@ public struct ScenarioFile: Sendable {
   }
 
   /// Applies overrides in order, then decodes.
+  /// - Parameter allowsUnread: whether an override may be of a key of Settings that a cohort's client does not read.
   /// - Throws: `ScenarioProblems` with every problem there is, warnings last.
-  public func decode(overrides: [Override] = []) throws -> Decoded {
+  public func decode(overrides: [Override] = [], allowsUnread: Bool = false) throws -> Decoded {
     var decoder = newDecoder
     for problem in fileProblems { decoder.add(problem) }
-    let scenario = scenario(overrides, &decoder)
+    let scenario = scenario(overrides, &decoder, allowsUnread: allowsUnread)
     let axes = axes(overrides, &decoder)
     let diagnostics = decoder.all
     guard !decoder.hasErrors, let scenario else {
@@ -84,11 +85,14 @@ public struct ScenarioFile: Sendable {
       scenario: scenario, warnings: diagnostics, normalisedJSON: scenario.normalisedJSON, axes: axes)
   }
 
-  private func scenario(_ overrides: [Override], _ decoder: inout ScenarioDecoder) -> Scenario? {
+  private func scenario(
+    _ overrides: [Override], _ decoder: inout ScenarioDecoder, allowsUnread: Bool = false
+  ) -> Scenario? {
     var overriding = Overriding(root: root)
     for override in overrides { overriding.apply(override, reporting: &decoder) }
     var resolution = SettingsResolution(
       replacement: replacement, files: settingsFiles, changes: overriding.settingsChanges)
+    resolution.allowsUnread = allowsUnread
     let settings = resolution.configs(of: overriding.root, reporting: &decoder)
     return decoder.scenario(overriding.root, settings: settings)
   }

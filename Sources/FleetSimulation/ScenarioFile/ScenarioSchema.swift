@@ -191,6 +191,7 @@ package enum ScenarioSchema {
     Key("network", network),
     Key("connectivity", connectivity),
     Key("settings", .settings),
+    Key("settingsDialect"),
     Key("policy", policy),
     Key("gates", gates),
     Key("credentialRefresh"),

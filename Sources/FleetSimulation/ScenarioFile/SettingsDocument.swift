@@ -1,3 +1,4 @@
+import ShippedClients
 import UploadRetry
 
 /// Settings as JSON to be published: in the shape that the CDN serves, and in the document's.
@@ -8,6 +9,20 @@ package struct SettingsDocument: Sendable {
 
   /// The Settings written out in full.
   package init(_ config: HTTPConfig) { tree = PositionedValue(config.encoded()) }
+
+  /// The numbers that a shipped SDK has by default, as far as it reads their keys.
+  package init(defaultsOf dialect: SettingsDialect) {
+    let full = Self.renamed(
+      PositionedValue(HTTPConfig().encoded()), "maxTotalBackoffDuration", to: "maxRateLimitDuration")
+    let read = Set(dialect.readKeyPaths)
+    let sections: [PositionedValue.Member] = (full.members ?? []).map { section in
+      var section = section
+      section.value.content = .object(
+        (section.value.members ?? []).filter { read.contains("\(section.key).\($0.key)") })
+      return section
+    }
+    tree = PositionedValue(.object(sections), at: .commandLine)
+  }
 
   /// With `settings.…` overrides put in, wherever the section is; other overrides change nothing.
   package func setting(_ overrides: [Override]) -> SettingsDocument {
@@ -25,11 +40,23 @@ package struct SettingsDocument: Sendable {
   }
 
   /// As the CDN serves it: `integrations["Segment.io"].httpConfig`, everything else in the file as it was.
-  package var cdnJSON: String {
+  package var cdnJSON: String { Self.text(cdnTree) }
+
+  /// What a client of that kind makes of these Settings when the CDN serves them: paths are those inside the section.
+  package func findings(in dialect: SettingsDialect) -> [(path: String, finding: SettingsFinding)] {
+    let section = SettingsTree.section(of: cdnTree, in: dialect)
+    return dialect.decode(SettingsTree.settingsValue(cdnTree)).findings.map { finding in
+      let parts = PathText.parse(finding.path) ?? []
+      let isInside = parts.starts(with: section)
+      return (isInside ? parts.dropFirst(section.count).joined(separator: ".") : finding.path, finding)
+    }
+  }
+
+  private var cdnTree: PositionedValue {
     let path = SettingsTree.section(of: tree)
-    if path.first == "integrations" { return Self.text(tree) }
+    if path.first == "integrations" { return tree }
     let section = Self.renamed(section, "maxTotalBackoffDuration", to: "maxRateLimitDuration")
-    return Self.text(Self.nested(["integrations", "Segment.io", "httpConfig"], section))
+    return Self.nested(["integrations", "Segment.io", "httpConfig"], section)
   }
 
   /// As the document writes it: `httpConfig`.

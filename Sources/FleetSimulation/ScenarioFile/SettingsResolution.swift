@@ -1,10 +1,18 @@
+import ShippedClients
 import UploadRetry
 
 /// The Settings of one cohort: those that it starts with, and those that its rollout publishes.
 struct CohortSettings {
-  var base = HTTPConfig()
+  /// Settings as a client has read them.
+  struct Version {
+    var config = HTTPConfig()
+    /// `Cohort.settingsSource`.
+    var source: SettingsValue?
+  }
+
+  var base = Version()
   /// nil: the cohort has no rollout, or one without usable Settings, which has been reported.
-  var rollout: HTTPConfig?
+  var rollout: Version?
 }
 
 /// Which Settings each cohort has (S13), with the changes of `--set`, and what had to be repaired in them
@@ -18,8 +26,12 @@ struct SettingsResolution {
   /// The files that the scenario names, by name.
   var files: [String: PositionedValue]
   var changes: [SettingsChange]
+  /// Whether an override of what a cohort's client does not read is no error: one file is published for all of a fleet.
+  var allowsUnread = false
 
-  private var decoded: [String: HTTPConfig] = [:]
+  private typealias Settings = (tree: PositionedValue, prefix: String)
+
+  private var decoded: [String: CohortSettings.Version] = [:]
   private var reported: Set<Diagnostic> = []
 
   init(replacement: PositionedValue?, files: [String: PositionedValue], changes: [SettingsChange]) {
@@ -42,53 +54,127 @@ struct SettingsResolution {
       let isOwn = cohort["settings"] != nil
       let place = isOwn ? ScenarioPaths.cohort(index, of: cohorts) + ".settings" : "settings"
       let node = cohort["settings"] ?? root["settings"]
-      let policy = ScenarioDecoder.policy(of: cohort, in: root)
+      let preset = ScenarioDecoder.preset(of: cohort)
+      let client = SettingsReaderKind(
+        client: preset.name, dialect: ScenarioDecoder.settingsDialect(of: cohort),
+        policy: ScenarioDecoder.policy(of: cohort, in: root), defaults: preset.settings)
       let targeted = changes.contains { $0.cohort == index && !$0.isOfRollout }
       var key: String? = targeted || isOwn ? nil : "shared"
       if !targeted, isOwn, case .string(let name)? = node?.content { key = "file " + name }
-      let preset = ScenarioDecoder.preset(of: cohort)
-      key?.append(" \(policy.missingSection) \(policy.rateLimitingOff) \(preset.name)")
+      key?.append(" " + client.key)
       var settings = CohortSettings()
-      if let key, let config = decoded[key] {
-        settings.base = config
+      if let key, let version = decoded[key] {
+        settings.base = version
       } else {
         settings.base = base(
-          node, place, cohort: index, policy, preset.settings, declaredAt: (node ?? cohort).position,
-          reporting: &decoder)
+          node, place, cohort: index, client, declaredAt: (node ?? cohort).position, reporting: &decoder)
         if let key { decoded[key] = settings.base }
       }
       settings.rollout = rollout(
         cohort["rollout"]?["settings"], ScenarioPaths.cohort(index, of: cohorts) + ".rollout.settings",
-        cohort: index, policy, preset.settings, reporting: &decoder)
+        cohort: index, client, reporting: &decoder)
       configs.append(settings)
     }
     return configs
   }
 
   private mutating func base(
-    _ node: PositionedValue?, _ place: String, cohort: Int, _ policy: RetryPolicy,
-    _ defaults: HTTPConfig, declaredAt position: Position, reporting decoder: inout ScenarioDecoder
-  ) -> HTTPConfig {
+    _ node: PositionedValue?, _ place: String, cohort: Int, _ client: SettingsReaderKind,
+    declaredAt position: Position, reporting decoder: inout ScenarioDecoder
+  ) -> CohortSettings.Version {
+    let none =
+      client.dialect == .document ? PositionedValue(.object([]), at: .commandLine) : SettingsTree.defaults
     var settings =
-      node.flatMap { tree($0, place, reporting: &decoder) }
-      ?? (tree: PositionedValue(.object([]), at: .commandLine), prefix: place)
+      node.flatMap { tree($0, place, reporting: &decoder) } ?? (tree: none, prefix: place)
     if let replacement { settings = (replacement, "") }
     let changes = changes.filter { ($0.cohort == nil || $0.cohort == cohort) && !$0.isOfRollout }
-    return config(settings, changes, policy, defaults, declaredAt: position, reporting: &decoder)
+    return version(settings, changes, client, declaredAt: position, reporting: &decoder)
   }
 
   /// The Settings of a rollout are a version of their own: nothing in them comes from the ones before.
   private mutating func rollout(
-    _ node: PositionedValue?, _ place: String, cohort: Int, _ policy: RetryPolicy,
-    _ defaults: HTTPConfig, reporting decoder: inout ScenarioDecoder
-  ) -> HTTPConfig? {
+    _ node: PositionedValue?, _ place: String, cohort: Int, _ client: SettingsReaderKind,
+    reporting decoder: inout ScenarioDecoder
+  ) -> CohortSettings.Version? {
     let changes = changes.filter { $0.cohort == cohort && $0.isOfRollout }
     guard let node, let settings = tree(node, place, reporting: &decoder) else { return nil }
-    return config(settings, changes, policy, defaults, declaredAt: node.position, reporting: &decoder)
+    return version(settings, changes, client, declaredAt: node.position, reporting: &decoder)
   }
 
+  private mutating func version(
+    _ original: Settings, _ changes: [SettingsChange], _ client: SettingsReaderKind,
+    declaredAt position: Position, reporting decoder: inout ScenarioDecoder
+  ) -> CohortSettings.Version {
+    if client.dialect != .document { return shippedVersion(original, changes, client, reporting: &decoder) }
+    let config = config(
+      original, changes, client.policy, client.defaults, declaredAt: position, reporting: &decoder)
+    return CohortSettings.Version(config: config)
+  }
+
+  // MARK: As a shipped SDK reads them
+
+  private mutating func shippedVersion(
+    _ original: Settings, _ changes: [SettingsChange], _ client: SettingsReaderKind,
+    reporting decoder: inout ScenarioDecoder
+  ) -> CohortSettings.Version {
+    var settings = original
+    var isUnfolded = unfold(&settings)
+    for change in changes {
+      if !change.parts.isEmpty {
+        SettingsTree.apply(change, to: &settings.tree, in: client.dialect)
+      } else if let whole = tree(change.value, change.path, reporting: &decoder) {
+        settings = whole
+        isUnfolded = unfold(&settings)
+      }
+    }
+    let (_, findings) = client.dialect.decode(
+      SettingsTree.settingsValue(settings.tree), defaults: client.defaults)
+    for finding in findings {
+      report(finding, in: settings, isUnfolded, changes, client.dialect, reporting: &decoder)
+    }
+    let source = SettingsTree.source(settings.tree)
+    return CohortSettings.Version(
+      config: client.dialect.decode(source, defaults: client.defaults).config, source: source)
+  }
+
+  /// Only what stands in the scenario may leave `httpConfig` out, not a file that is published.
+  private func unfold(_ settings: inout Settings) -> Bool {
+    guard !settings.prefix.isEmpty, let unfolded = SettingsTree.unfolded(settings.tree) else { return false }
+    settings.tree = unfolded
+    return true
+  }
+
+  private mutating func report(
+    _ finding: SettingsFinding, in settings: Settings, _ isUnfolded: Bool, _ changes: [SettingsChange],
+    _ dialect: SettingsDialect, reporting decoder: inout ScenarioDecoder
+  ) {
+    let parts = PathText.parse(finding.path) ?? []
+    let position = SettingsTree.deepestPosition(parts, in: settings.tree)
+    let isOverride = position == .commandLine
+    let section = SettingsTree.section(of: settings.tree, in: dialect)
+    let change = changes.last { !$0.parts.isEmpty && parts.starts(with: section + $0.parts) }
+    var path = finding.path
+    if isOverride {
+      path = change?.path ?? changes.last?.path ?? (settings.prefix.isEmpty ? path : settings.prefix)
+    } else if !settings.prefix.isEmpty {
+      if isUnfolded, parts.first == SettingsTree.sectionName {
+        path = String(path.dropFirst(SettingsTree.sectionName.count + (parts.count > 1 ? 1 : 0)))
+      }
+      path = settings.prefix + (path.isEmpty || path.hasPrefix("[") ? "" : ".") + path
+    }
+    let isAllowed = allowsUnread && finding.effect == .notRead
+    let isError = isOverride && finding.spoilsOverride && !isAllowed
+    var message = finding.message
+    if isError, finding.effect == .notRead, change != nil {
+      message += "; choose another client, or say settingsDialect: \"document\" in the cohort"
+    }
+    add(message, at: position, path, &decoder, isError ? .error : .warning)
+  }
+
+  // MARK: As the document says
+
   private mutating func config(
-    _ original: (tree: PositionedValue, prefix: String), _ changes: [SettingsChange], _ policy: RetryPolicy,
+    _ original: Settings, _ changes: [SettingsChange], _ policy: RetryPolicy,
     _ defaults: HTTPConfig, declaredAt position: Position, reporting decoder: inout ScenarioDecoder
   ) -> HTTPConfig {
     var settings = original
@@ -239,8 +325,10 @@ enum SettingsTree {
     + "backoffConfig; the client's defaults are used"
 
   /// Puts a change into the section, wherever it is.
-  static func apply(_ change: SettingsChange, to tree: inout PositionedValue) {
-    tree = setting(tree, (section(of: tree) + change.parts)[...], change.value)
+  static func apply(
+    _ change: SettingsChange, to tree: inout PositionedValue, in dialect: SettingsDialect = .document
+  ) {
+    tree = setting(tree, (section(of: tree, in: dialect) + change.parts)[...], change.value)
   }
 
   private static func setting(

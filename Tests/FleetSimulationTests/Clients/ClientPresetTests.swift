@@ -376,8 +376,10 @@ struct ClientPresetTests {
       var expected = Cohort(
         name: "phones", devices: 1, events: .poisson(meanGap: .seconds(10)), settings: cohort.settings)
       expected.take(preset)
+      expected.settingsSource = cohort.settingsSource
       #expect(cohort == expected)
-      if preset.policy.missingSection == .defaultsOn { #expect(cohort.settings == preset.settings) }
+      #expect((cohort.settingsSource == nil) == (preset.dialect == .document))
+      if preset.dialect == .document { #expect(cohort.settings == preset.settings) }
     }
   }
 }

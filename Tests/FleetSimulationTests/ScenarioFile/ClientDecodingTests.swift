@@ -96,13 +96,15 @@ struct ClientDecodingTests {
       return [settings.rateLimit.isEnabled, settings.backoff.isEnabled]
     }
     #expect(try isOn("") == [true, true])
-    #expect(try isOn("client: 'segment-swift'") == [false, false])
-    #expect(try isOn("client: 'segment-react-native'") == [true, true])
-    #expect(try isOn("client: 'segment-kotlin', settings: { backoffConfig: {} }") == [false, true])
-    #expect(try isOn("client: 'segment-kotlin', policy: { missingSection: 'defaultsOn' }") == [true, true])
-    #expect(
-      try isOn("client: 'segment-kotlin'", top: "policy: { missingSection: 'defaultsOn' }") == [true, true])
     #expect(try isOn("policy: { missingSection: 'off' }") == [false, false])
+    #expect(try isOn("", top: "policy: { missingSection: 'off' }") == [false, false])
+    #expect(try isOn("policy: { missingSection: 'off' }, settings: { backoffConfig: {} }") == [false, true])
+    // Shipped clients have their own ways.
+    #expect(try isOn("client: 'segment-swift'") == [true, true])
+    #expect(try isOn("client: 'segment-swift', policy: { missingSection: 'off' }") == [true, true])
+    #expect(try isOn("client: 'segment-react-native'") == [true, true])
+    #expect(try isOn("client: 'segment-kotlin', settings: { backoffConfig: {} }") == [true, true])
+    #expect(try isOn("client: 'segment-kotlin', settings: {}") == [false, false])
     // The same file, read by two clients.
     let file = try ScenarioText(
       cohort: """

@@ -28,8 +28,12 @@ extension MessageGoldens {
       3: fleet.phones.client: "segment-swfit" is not known; did you mean "segment-swift"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "datafly"
       3: fleet.phones.flushWhileUploading: "join" is not known; did you mean "joins"? Allowed: "joins", "ignored"
     cohort +client: 'segment-kotlin'
-      3: warning: settings: no backoffConfig (a failed batch is tried again at every flush, without waits or limits), no rateLimitConfig (a 429 drops its batch): with missingSection "off" (fleetsim presets) a missing section is switched off; write {} to switch it on with its defaults
+    cohort +client: 'segment-kotlin', settings: {}
+      3: warning: fleet.phones.settings: there is no httpConfig: analytics-kotlin runs in legacy, without waits and limits, and drops every 4xx but 429, a 408, 410 or 460 too
     cohort +client: 'segment-swift', settings: { backoffConfig: {}, rateLimitConfig: { enabled: false } }
+      3: warning: fleet.phones.settings.rateLimitConfig.enabled: with rate limiting off and backoff on, analytics-swift drops every batch that gets a 429, whatever statusCodeOverrides say; switch both off, or neither
+    cohort +client: 'segment-swift', settingsDialect: 'docment'
+      3: fleet.phones.settingsDialect: "docment" is not known; did you mean "document"? Allowed: "document", "analytics-swift", "analytics-kotlin", "analytics-react-native"
     cohort +policy: { missingSection: 'off' }, settings: { httpConfig: { backoffConfig: {} } }
       3: warning: fleet.phones.settings: no rateLimitConfig (a 429 makes nothing wait): with missingSection "off" (fleetsim presets) a missing section is switched off; write {} to switch it on with its defaults
     cohort +client: 'segment-react-native'
@@ -133,8 +137,8 @@ extension MessageGoldens {
     cohort +settings: 'no.json'
       3: fleet.phones.settings: cannot read "no.json": No such file
     cohort +flsh: {}, Devices: 5
-      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, timeout, network, connectivity, settings, policy, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
-      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, timeout, network, connectivity, settings, policy, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
+      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, uploadLoop, timeout, network, connectivity, settings, settingsDialect, policy, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
+      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, uploadLoop, timeout, network, connectivity, settings, settingsDialect, policy, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
     cohort +settings: { httpConfig: { backoffConfig: { jitterPercent: 200, jitterStrategy: 'ful' } } }
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterPercent: 200 is out of range; allowed is 0 to 100 %; 100 is used
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterStrategy: "ful" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; did you mean full? additive:100 is used

@@ -1,3 +1,4 @@
+import ShippedClients
 import SimulationKernel
 import TAPIModel
 import Testing
@@ -67,6 +68,21 @@ struct ScenarioGenerator {
     return config
   }
 
+  /// Settings such as shipped SDKs read in their own ways.
+  mutating func shippedSettings() -> SettingsValue {
+    let value = random.pick(
+      [
+        .null, .bool(false), .number(1e18), .number(-3), .number(2.5), .number(.infinity), .string("12"),
+        .array([]), .object([("429", .string("drop"))]),
+      ] as [SettingsValue])
+    let key = random.pick(HTTPConfig.knownKeyPaths.filter { $0.contains(".") }).split(separator: ".")
+    let config = SettingsValue.object([(String(key[0]), .object([(String(key[1]), value)]))])
+    return random.pick([
+      .object([]), .object([("httpConfig", value)]), .object([("httpConfig", config)]),
+      .object([("integrations", .object([("Segment.io", .object([("httpConfig", config)]))]))]),
+    ])
+  }
+
   mutating func cohort(_ name: String, duration: Span) -> Cohort {
     let leastGap = max(1_000, duration.microseconds / 1_000_000_000 + 1)
     let gap = span(leastGap...Units.longestSpan.microseconds)
@@ -114,6 +130,12 @@ struct ScenarioGenerator {
     cohort.client = preset.name
     cohort.settingsDefaults = preset.settings
     cohort.settings = settings(from: preset.settings)
+    cohort.settingsDialect = random.chance(30) ? random.pick(SettingsDialect.allCases) : preset.dialect
+    if cohort.settingsDialect != .document {
+      cohort.settingsSource = shippedSettings()
+      cohort.settings =
+        cohort.settingsDialect.decode(cohort.settingsSource ?? .null, defaults: preset.settings).config
+    }
     if random.chance(50) { cohort.gates = random.pick(ClientPreset.all).gates }
     cohort.policy = policy()
     cohort.ignoresFlushWhileUploading = random.chance(50)
@@ -123,6 +145,12 @@ struct ScenarioGenerator {
         time: .start + span(0...31_622_400_000_000),
         sharePartsPerMillion: .random(in: 0...1_000_000, using: &random),
         settings: settings(from: preset.settings))
+      if cohort.settingsDialect != .document {
+        let source = shippedSettings()
+        cohort.rollout?.source = source
+        cohort.rollout?.settings =
+          cohort.settingsDialect.decode(source, defaults: preset.settings).config
+      }
     }
     cohort.eventBytes = random.pick([1, 999, 1_000, 1_500, 100_000_000])
     cohort.requestBytes = random.pick([0, 500, 2_000_000])

@@ -21,7 +21,23 @@ struct PresetsCommandTests {
         | ---------------------- | --- | -------------------- | ------------------ | ------------------ | -------------------- |
         | queue.mode             | S2  | files                |   files            |   files            | ≠ rebatch            |
         | uploadConcurrency      | S3  | 1                    | ≠ unlimited        |   1                | ≠ unlimited          |
-        | flushWhileUploading    | S17 | joins                | ≠ ignored          |   joins            |   joins              |
+        | flushWhileUploading    | S17 | joins                | ≠ ignored          | ≠ queued           |   joins              |
+        | settingsDialect        | S13 | document             | ≠ analytics-swift  | ≠ analytics-kotlin | ≠ analytics-react-   |
+        |                        |     |                      |                    |                    |   native             |
+        | actsAtFlushEnd         | S17 | false                |   false            |   false            | ≠ true               |
+        | rateLimitEndsLoop      | S3  | true                 |   true             | ≠ false            |   true               |
+        | saving                 | S18 | atOnce               | ≠ atOnceAsItIs     | ≠ afterAnswers     | ≠ never              |
+        | triggers               | S17 | all                  | ≠ [count,          | ≠ [count,          | ≠ [count, interval,  |
+        |                        |     |                      |   interval,        |   interval,        |   manual,            |
+        |                        |     |                      |   manual,          |   manual,          |   reconnect,         |
+        |                        |     |                      |   reconnect,       |   reconnect,       |   foreground,        |
+        |                        |     |                      |   background]      |   foreground,      |   background]        |
+        |                        |     |                      |                    |   background]      |                      |
+        | countOfAnEvent         | S17 | 1                    | ≠ 2                |   1                |   1                  |
+        | countsAllEvents        | S17 | false                | ≠ true             |   false            |   false              |
+        | queue.maximumBatch     | D3  | 500                  |   500              |   500              | ≠ 1000               |
+        | Events                 |     |                      |                    |                    |                      |
+        | queue.maximumBatchSize | D3  | null                 |   null             |   null             | ≠ 512KB              |
         | clampAfterJitter       | S10 | false                | ≠ true             | ≠ true             |   false              |
         | missingRetryAfter      | S4  | maxRetryInterval     |   maxRetryInterval |   maxRetryInterval | ≠ fixed:60           |
         | retryAfterOnOtherCodes | S7  | ignored              | ≠ pausesPipeline   |   ignored          | ≠ pausesPipeline     |
@@ -31,51 +47,73 @@ struct PresetsCommandTests {
         |                        |     |                      |   OfBatchAndGlobal |   OfBatchAndGlobal |                      |
         | twoWaits               | S16 | laterReplaces        |   laterReplaces    |   laterReplaces    | ≠ shorterWinsRate    |
         |                        |     |                      |                    |                    |   LimitBeatsBackoff  |
-        | limitReached           | S12 | dropBatch            | ≠ dropBatchAnd     | ≠ dropBatchAnd     | ≠ resetStateAndDrop  |
-        |                        |     |                      |   ResetGlobal      |   ResetGlobal      |   Flush              |
+        | limitReached           | S12 | dropBatch            |   dropBatch        |   dropBatch        | ≠ resetStateAndDrop  |
+        |                        |     |                      |                    |                    |   Flush              |
         | rateLimitingOff        | S15 | legacy               | ≠ drop             | ≠ drop             | ≠ drop               |
-        | missingSection         | S13 | defaultsOn           | ≠ off              | ≠ off              |   defaultsOn         |
-        | sendsAtLimit           | S12 | maxRetryCountPlusOne | ≠ maxRetryCount    | ≠ maxRetryCount    | ≠ maxRetryCount      |
+        | sendsAtLimit           | S12 | maxRetryCountPlusOne | ≠ maxRetryCount    | ≠ maxRetryCount    |   maxRetryCountPlus  |
+        |                        |     |                      |                    |                    |   One                |
         | successEndsWait        | S16 | always               |   always           |   always           | ≠ onlyWhenNoOther    |
         |                        |     |                      |                    |                    |   BatchOfTheFlush    |
         |                        |     |                      |                    |                    |   Failed             |
         | ageLimit               | S11 | sinceFirstFailure    |   sinceFirst       |   sinceFirst       | ≠ eventAgeSince      |
         |                        |     |                      |   Failure          |   Failure          |   Queued             |
+        | limitsCheck            | S12 | whenDue              | ≠ beforeDue        | ≠ beforeDue        |   whenDue            |
+        | rateLimitRecord        | S11 | failure              | ≠ untouched        | ≠ untouched        |   failure            |
+        | backoffOff             | S15 | legacy               | ≠ forgets          | ≠ drop             | ≠ drop               |
+        | withoutSettings        | S13 | legacy               | ≠ drops400         | ≠ drops4xx         |   legacy             |
+        | overridden429          | S13 | ignored              | ≠ dropsAndPauses   |   ignored          | ≠ drops              |
+        | belowSuccess           | S8  | asTable              | ≠ discarded        | ≠ resets           |   asTable            |
+        | exponent               | S10 | ownFailures          |   ownFailures      |   ownFailures      | ≠ allFailures        |
+        | waitsInMilliseconds    | S10 | false                |   false            | ≠ true             |   false              |
 
-        | switch                   | req | keen-existing  | keen-proposed  | offline-first  | toggl          | datafly        |
-        | ------------------------ | --- | -------------- | -------------- | -------------- | -------------- | -------------- |
-        | queue.mode               | S2  |   files        |   files        |   files        |   files        | ≠ rebatch      |
-        | uploadConcurrency        | S3  | ≠ unlimited    | ≠ unlimited    | ≠ 4            | ≠ 3            |   1            |
-        | queue.maximumBatchEvents | D3  | ≠ 1            | ≠ 1            |   500          | ≠ 1            |   500          |
-        | queue.maximumBatchSize   | D3  |   null         |   null         |   null         |   null         | ≠ 512KB        |
-        | retries                  | S17 |   gate         | ≠ timer        | ≠ timer        | ≠ timer        | ≠ timer        |
-        | retryAfterOnOtherCodes   | S7  |   ignored      |   ignored      | ≠ delaysBatch  |   ignored      |   ignored      |
-        | readsRateLimitReset      | O11 |   false        |   false        | ≠ true         |   false        |   false        |
-        | noStatus                 | S9  | ≠ untouched    | ≠ untouched    |   backoff      | ≠ untouched    |   backoff      |
-        | limitReached             | S12 |   dropBatch    |   dropBatch    |   dropBatch    |   dropBatch    | ≠ startOverAt  |
-        |                          |     |                |                |                |                |   NextTrigger  |
-        | rateLimited              | O2  | ≠ delaysBatch  | ≠ delaysBatch  | ≠ delaysBatch  | ≠ delaysBatch  | ≠ delaysBatch  |
-        | unauthorized             | O9  |   asTable      |   asTable      | ≠ refreshThen  |   asTable      |   asTable      |
-        |                          |     |                |                |   RetryOnce    |                |                |
-        | givenUp                  | O3  |   dropped      |   dropped      | ≠ blocked      |   dropped      |   dropped      |
-        | rateLimit                | S4  | ≠ false        | ≠ false        |   true         | ≠ false        |   true         |
-        | backoff                  | S10 | ≠ false        | ≠ false        |   true         | ≠ false        |   true         |
-        | maxRetryCount            | S12 |   100          |   100          | ≠ 9            |   100          | ≠ 6            |
-        | baseBackoffInterval      | S10 |   0.5          |   0.5          | ≠ 5            |   0.5          | ≠ 1            |
-        | maxBackoffInterval       | S10 |   300          |   300          | ≠ 1800         |   300          | ≠ 32           |
-        | jitterStrategy           | J   |   additive:10  |   additive:10  | ≠ full         |   additive:10  | ≠ additive:50  |
-        | rateWindows              | T1  |   null         |   null         |   null         | ≠ [{slots:     |   null         |
-        |                          |     |                |                |                |   60, span:    |                |
-        |                          |     |                |                |                |   "1m"},       |                |
-        |                          |     |                |                |                |   {slots: 3,   |                |
-        |                          |     |                |                |                |   span: "1s"}] |                |
-        | wholeRun                 | T2  |   false        |   false        |   false        | ≠ true         |   false        |
-        | breaker                  | O6  |   null         |   null         | ≠ {}           |   null         |   null         |
-        | failureWindow            | K1  | ≠ {}           |   null         |   null         |   null         |   null         |
-        | projectDelay             | K2  |   null         | ≠ {}           |   null         |   null         |   null         |
-        | retryBudget              | O3  |   null         |   null         | ≠ {perRun: 20} |   null         |   null         |
-        | controller               | O5  |   null         |   null         | ≠ {uploads: 4} |   null         |   null         |
-        | reconcile                | O4  |   false        |   false        | ≠ true         |   false        |   false        |
+        | switch                   | req | keen-existing          | keen-proposed          | offline-first          |
+        | ------------------------ | --- | ---------------------- | ---------------------- | ---------------------- |
+        | uploadConcurrency        | S3  | ≠ unlimited            | ≠ unlimited            | ≠ 4                    |
+        | queue.maximumBatchEvents | D3  | ≠ 1                    | ≠ 1                    |   500                  |
+        | retries                  | S17 |   gate                 | ≠ timer                | ≠ timer                |
+        | retryAfterOnOtherCodes   | S7  |   ignored              |   ignored              | ≠ delaysBatch          |
+        | readsRateLimitReset      | O11 |   false                |   false                | ≠ true                 |
+        | noStatus                 | S9  | ≠ untouched            | ≠ untouched            |   backoff              |
+        | rateLimited              | O2  | ≠ delaysBatch          | ≠ delaysBatch          | ≠ delaysBatch          |
+        | unauthorized             | O9  |   asTable              |   asTable              | ≠ refreshThenRetryOnce |
+        | givenUp                  | O3  |   dropped              |   dropped              | ≠ blocked              |
+        | rateLimit                | S4  | ≠ false                | ≠ false                |   true                 |
+        | backoff                  | S10 | ≠ false                | ≠ false                |   true                 |
+        | maxRetryCount            | S12 |   100                  |   100                  | ≠ 9                    |
+        | baseBackoffInterval      | S10 |   0.5                  |   0.5                  | ≠ 5                    |
+        | maxBackoffInterval       | S10 |   300                  |   300                  | ≠ 1800                 |
+        | jitterStrategy           | J   |   additive:10          |   additive:10          | ≠ full                 |
+        | breaker                  | O6  |   null                 |   null                 | ≠ {}                   |
+        | failureWindow            | K1  | ≠ {queries: 10}        |   null                 |   null                 |
+        | projectDelay             | K2  |   null                 | ≠ {}                   |   null                 |
+        | retryBudget              | O3  |   null                 |   null                 | ≠ {perRun: 20}         |
+        | controller               | O5  |   null                 |   null                 | ≠ {uploads: 4}         |
+        | reconcile                | O4  |   false                |   false                | ≠ true                 |
+
+        | switch                   | req | toggl                  | toggl-push             | datafly                |
+        | ------------------------ | --- | ---------------------- | ---------------------- | ---------------------- |
+        | queue.mode               | S2  |   files                |   files                | ≠ rebatch              |
+        | uploadConcurrency        | S3  | ≠ 3                    |   1                    |   1                    |
+        | triggersThatSkipWaits    | D7  |   []                   |   []                   | ≠ [manual, reconnect]  |
+        | queue.limit              | D1  |   null                 |   null                 | ≠ 1000                 |
+        | queue.maximumBatchEvents | D3  | ≠ 1                    | ≠ 1                    |   500                  |
+        | queue.maximumBatchSize   | D3  |   null                 |   null                 | ≠ 512KB                |
+        | retries                  | S17 | ≠ timer                | ≠ timer                | ≠ timer                |
+        | noStatus                 | S9  | ≠ untouched            | ≠ untouched            |   backoff              |
+        | limitReached             | S12 |   dropBatch            |   dropBatch            | ≠ startOverAtNext      |
+        |                          |     |                        |                        |   Trigger              |
+        | rateLimited              | O2  | ≠ delaysBatch          | ≠ delaysBatch          | ≠ delaysBatch          |
+        | rateLimit                | S4  | ≠ false                | ≠ false                |   true                 |
+        | backoff                  | S10 | ≠ false                | ≠ false                |   true                 |
+        | maxRetryCount            | S12 |   100                  |   100                  | ≠ 6                    |
+        | baseBackoffInterval      | S10 |   0.5                  |   0.5                  | ≠ 1                    |
+        | maxBackoffInterval       | S10 |   300                  |   300                  | ≠ 32                   |
+        | jitterStrategy           | J   |   additive:10          |   additive:10          | ≠ additive:50          |
+        | rateWindows              | T1  | ≠ [{slots: 60, span:   | ≠ [{slots: 60, span:   |   null                 |
+        |                          |     |   "1m"}, {slots: 3,    |   "1m"}, {slots: 3,    |                        |
+        |                          |     |   span: "1s"}]         |   span: "1s"}]         |                        |
+        | wholeRun                 | T2  | ≠ true                 |   false                |   false                |
+        | restartRun               | T3  |   false                | ≠ true                 |   false                |
 
         ≠ is not what the document says; where no client of a table differs, the row is left out.
         'fleetsim presets <name>' explains the switches of one client.
@@ -99,7 +137,7 @@ struct PresetsCommandTests {
     #expect(
       swift.hasPrefix(
         "segment-swift: analytics-swift: all batch files of a flush at once.\n"
-          + "It differs from the document in 11 of 40 switches.\n"))
+          + "It differs from the document in 20 of 58 switches.\n"))
     #expect(
       swift.contains(
         """
@@ -107,21 +145,36 @@ struct PresetsCommandTests {
         policy.noStatus: untouched  (≠ backoff of the document)
           S9: what a failure without an HTTP status does
           allowed: backoff, untouched, asStatus500, clientBackoff
+          source: analytics-swift c9a0d63, HTTPClient.swift:156-159
+
+        """))
+    #expect(
+      swift.contains(
+        """
+          allowed: secondsOrDate, secondsOnly
+          source: analytics-swift c9a0d63, HTTPClient.swift:152
 
         """))
     let document = try run("tapi-document").standardOutput
+    #expect(!document.contains("source:"))
     #expect(document.hasPrefix("tapi-document: the design document's own client.\n"))
   }
 
   @Test("the paths and values of the table are those that a scenario takes")
   func scenario() throws {
     for preset in ClientPreset.all {
-      let overrides = ClientPreset.switches.map { entry in
+      // What a client does not read in its Settings, it does not take as an override either.
+      let entries = ClientPreset.switches.filter { entry in
+        guard entry.path.hasPrefix("settings.") else { return true }
+        return preset.dialect.readKeyPaths.contains(String(entry.path.dropFirst("settings.".count)))
+      }
+      let overrides = entries.map { entry in
         Override(path: "fleet.phones.\(entry.path)", value: entry.value(preset))
       }
       let cohort = try ScenarioFile(text: Scenarios.small, name: "s") { _ in "" }.decode(overrides: overrides)
         .scenario.fleet[0]
       #expect(cohort.policy == preset.policy)
+      #expect(cohort.settingsDialect == preset.dialect)
       #expect(cohort.queue.mode == preset.queueMode)
       #expect(cohort.uploadConcurrency == preset.uploadConcurrency)
       #expect(cohort.ignoresFlushWhileUploading == preset.ignoresFlushWhileUploading)
@@ -139,7 +192,7 @@ struct PresetsCommandTests {
     #expect(
       output.standardError.hasPrefix(
         "Error: The preset 'segment-swfit' does not exist; there are tapi-document, segment-swift, "
-          + "segment-kotlin, segment-react-native, keen-existing, keen-proposed, offline-first, toggl, datafly. "
+          + "segment-kotlin, segment-react-native, keen-existing, keen-proposed, offline-first, toggl, toggl-push, datafly. "
           + "Did you mean 'segment-swift'?\nUsage: fleetsim presets"))
     #expect(try run("android").standardError.contains("datafly.\nUsage:"))
   }

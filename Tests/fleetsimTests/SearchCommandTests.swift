@@ -103,6 +103,35 @@ struct SearchCommandTests {
     #expect(output.standardError.contains(message), "\(output.standardError)")
   }
 
+  @Test("only keys that a client reads are searched; what shipped clients make of the result is said")
+  func clients() throws {
+    let scratch = try scratch()
+    let swift = Self.scenario.replacing(
+      "name: \"phones\"", with: "name: \"phones\", client: \"segment-swift\"")
+    try Data(swift.utf8).write(to: scratch.url.appending(path: "swift.json5"))
+    let both = [
+      "--search", "settings.backoffConfig.maxBackoffInterval=60,300", "--seeds", "1", "--budget", "40",
+    ]
+    let jitter = ["--search", "settings.backoffConfig.jitterStrategy=additive:10,full"]
+    let refused = try Tool.run(["tune", "swift.json5"] + both + jitter, in: scratch.url)
+    #expect(refused.code == 64)
+    #expect(
+      refused.standardError.contains(
+        "'settings.backoffConfig.jitterStrategy' is not read by segment-swift, so a search of it finds nothing; leave it "
+          + "out of the search, or give --all-keys"))
+    let asked = try Tool.run(
+      ["tune", "a.json5", "--client", "segment-kotlin"] + both + jitter, in: scratch.url)
+    #expect(asked.code == 64 && asked.standardError.contains("is not read by segment-kotlin"))
+    let all = try Tool.run(["tune", "swift.json5", "--all-keys"] + both + jitter, in: scratch.url)
+    #expect(all.code == 0)
+    #expect(
+      all.standardOutput.contains(
+        "What segment-swift makes of these Settings:\n- backoffConfig.maxBackoffInterval "))
+    #expect(all.standardOutput.contains(": read as written\n- backoffConfig.jitterStrategy "))
+    let plain = try Tool.run(["tune", "a.json5"] + both, in: scratch.url)
+    #expect(plain.code == 0 && !plain.standardOutput.contains(" makes of these Settings"))
+  }
+
   @Test("a map is the same with one worker or two; its report and its table are written")
   func stability() throws {
     let scratch = try scratch()

@@ -38,10 +38,14 @@ struct PresetsCommand {
 
   /// A Markdown table, aligned for a terminal, at most 120 columns wide; long values go on in the next row.
   private static var table: String {
-    table(of: Array(ClientPreset.all.prefix(4)), widths: [22, 3, 20, 18, 18, 20]) + "\n"
-      + table(of: Array(ClientPreset.all.dropFirst(4)), widths: [24, 3, 14, 14, 14, 14, 14])
+    let others = Array(ClientPreset.all.dropFirst(4))
+    let tables = stride(from: 0, to: others.count, by: 3).map { first in
+      let some = Array(others[first..<min(first + 3, others.count)])
+      return table(of: some, widths: [24, 3] + some.map { _ in 22 }) + "\n"
+    }
+    return table(of: Array(ClientPreset.all.prefix(4)), widths: [22, 3, 20, 18, 18, 20]) + "\n"
+      + tables.joined()
         + """
-
         \(mark)is not what the document says; where no client of a table differs, the row is left out.
         'fleetsim presets <name>' explains the switches of one client.
 

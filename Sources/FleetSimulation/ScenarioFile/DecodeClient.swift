@@ -54,8 +54,17 @@ extension ScenarioDecoder {
   }
 
   private mutating func triggers(_ node: PositionedValue, _ path: String) -> ClientTriggers {
-    guard case .array(let elements) = node.content else {
-      report("expected a list of triggers, found \(describe(node))", at: node.position, path)
+    let elements: [PositionedValue]
+    switch node.content {
+    case .array(let list): elements = list
+    // As `fleetsim presets` prints them.
+    case .string("all"): return .all
+    case .string(let text) where text.hasPrefix("[") && text.hasSuffix("]"):
+      elements = text.dropFirst().dropLast().split { ", ".contains($0) }.map {
+        PositionedValue(.string(String($0)), at: node.position)
+      }
+    default:
+      report("expected \"all\" or a list of triggers, found \(describe(node))", at: node.position, path)
       return .all
     }
     let allowed = ClientTrigger.allCases.map { ($0.rawValue, $0) }

@@ -1,0 +1,29 @@
+import Conformance
+import FleetSimulation
+import Testing
+
+/// The client module alone and a device of the engine are one client, whatever happens to them.
+@Suite("Random histories")
+struct RandomHistoryTests {
+  @Test(
+    "the module and a device do the same in a thousand random histories of each client",
+    arguments: ClientPreset.all.map(\.name))
+  func agree(name: String) throws {
+    let preset = try #require(ClientPreset.all.first { $0.name == name })
+    let runner = ConformanceRunner(client: ConformanceClient(preset: preset))
+    #expect(runner.disagreements(histories: 1_000, seed: 20) == [])
+  }
+
+  @Test("queues of one upload and of many, and every way to take a flush during uploads, agree, too")
+  func otherLoops() throws {
+    for uploads in [1, 2, Int.max] {
+      for flush in ["joins", "ignored", "queued"] {
+        var preset = ClientPreset.tapiDocument
+        preset.uploadConcurrency = uploads
+        preset.flushWhileUploading = try #require(.init(rawValue: flush))
+        let runner = ConformanceRunner(client: ConformanceClient(preset: preset))
+        #expect(runner.disagreements(histories: 300, seed: 7) == [], "\(uploads) \(flush)")
+      }
+    }
+  }
+}

@@ -58,10 +58,10 @@ extension ClientPreset {
         values: Saving.allCases.map(\.rawValue), value: { $0.saving.rawValue }),
       Switch(
         path: "uploadLoop.triggers", meaning: "what makes the client flush", requirement: "S17",
-        values: ["all", "[TRIGGER …]"],
+        values: ["all", "[\"TRIGGER\", …]"],
         value: { preset in
           preset.triggers == .all
-            ? "all" : "[" + preset.triggers.kinds.map(\.rawValue).joined(separator: ", ") + "]"
+            ? "all" : "[" + preset.triggers.kinds.map { "\"\($0.rawValue)\"" }.joined(separator: ", ") + "]"
         }),
       Switch(
         path: "uploadLoop.triggersThatSkipWaits", meaning: "triggers that cut a wait short",

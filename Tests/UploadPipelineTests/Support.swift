@@ -38,7 +38,7 @@ extension HTTPConfig {
 /// One client, told step by step: what happens goes in, what it does comes out as lines of text.
 ///
 /// Lines read `send 0-2 #1`, `ask 0`, `delivered 0-2`, `lost 3 age`, `wake 5`; events are named by their numbers, times are seconds.
-struct Desk: ~Copyable {
+final class Desk {
   var client: UploadClient
   /// Which upload carries these events.
   private var uploads: [String: UInt32] = [:]
@@ -46,13 +46,13 @@ struct Desk: ~Copyable {
 
   init(
     _ options: ClientOptions, _ config: HTTPConfig = .withoutJitter, count: FlushCount = FlushCount(nil),
-    random: Constant = .low
+    random: any RandomNumberGenerator = Constant.low
   ) {
     client = UploadClient(options: options, config: config, flushCount: count, random: random)
   }
 
   /// What was done since the last step.
-  mutating func lines() -> [String] {
+  func lines() -> [String] {
     client.takeActions().compactMap { action in
       switch action {
       case .send(let batch, let events, let count, let asks):
@@ -68,34 +68,34 @@ struct Desk: ~Copyable {
   }
 
   /// Events are created.
-  mutating func add(_ n: Int) -> [String] {
+  func add(_ n: Int) -> [String] {
     client.add(n, at: now)
     return lines()
   }
 
   /// Something asks for a flush, after so many new events.
-  mutating func flush(_ n: Int = 0, _ trigger: ClientTrigger = .interval) -> [String] {
+  func flush(_ n: Int = 0, _ trigger: ClientTrigger = .interval) -> [String] {
     client.add(n, at: now)
     client.trigger(trigger, at: now)
     return lines()
   }
 
-  mutating func wakeUp() -> [String] { flush(0, .wakeUp) }
+  func wakeUp() -> [String] { flush(0, .wakeUp) }
 
   /// The upload of these events is answered.
-  mutating func answer(_ events: String, _ status: Int, retryAfter: Double? = nil) -> [String] {
+  func answer(_ events: String, _ status: Int, retryAfter: Double? = nil) -> [String] {
     hear(events, .status(status, retryAfter: retryAfter.map(seconds)))
   }
 
-  mutating func loseAnswer(_ events: String) -> [String] { hear(events, .noStatus) }
+  func loseAnswer(_ events: String) -> [String] { hear(events, .noStatus) }
 
-  private mutating func hear(_ events: String, _ response: UploadResponse) -> [String] {
+  private func hear(_ events: String, _ response: UploadResponse) -> [String] {
     guard let batch = uploads[events] else { return ["no upload of \(events)"] }
     client.answered(batch, response, at: now)
     return lines()
   }
 
-  mutating func pass(_ time: Double) { now += seconds(time) }
+  func pass(_ time: Double) { now += seconds(time) }
 
   /// What is held, uploads with a star.
   var held: [String] { client.held.map { name($0.events) + ($0.isUploading ? "*" : "") } }

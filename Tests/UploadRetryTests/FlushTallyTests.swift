@@ -42,7 +42,9 @@ struct FlushTallyTests {
     }
   }
 
-  private func result(_ response: UploadResponse, _ change: (inout HTTPConfig) -> Void = { _ in }) -> UploadResult {
+  private func result(_ response: UploadResponse, _ change: (inout HTTPConfig) -> Void = { _ in })
+    -> UploadResult
+  {
     var config = HTTPConfig.withoutJitter
     change(&config)
     return RetryStateMachine(config: config, policy: .segmentReactNative).result(of: response)
@@ -87,11 +89,15 @@ struct FlushTallyTests {
     #expect(failed == .failed(wait: nil, isRateLimit: false))
   }
 
-  @Test("A 429 that Settings drop is dropped, and a 511 that they leave to the tables only without authentication")
+  @Test(
+    "A 429 that Settings drop is dropped, and a 511 that they leave to the tables only without authentication"
+  )
   func resultsOfSettings() {
     #expect(result(tooMany) { $0.backoff.statuses.dropsRateLimited = true } == .dropped)
     var policy = RetryPolicy.segmentReactNative
-    #expect(RetryStateMachine(config: .init(), policy: policy).result(of: .status(511, retryAfter: nil)) == .dropped)
+    #expect(
+      RetryStateMachine(config: .init(), policy: policy).result(of: .status(511, retryAfter: nil)) == .dropped
+    )
     policy.supportsOAuth = true
     #expect(
       RetryStateMachine(config: .init(), policy: policy).result(of: .status(511, retryAfter: nil))
@@ -152,10 +158,13 @@ struct FlushTallyTests {
     #expect(client.flush([unavailable]).waitUntil == seconds(330))
   }
 
-  @Test("A success makes all fresh unless something that is tried again failed; a drop is no failure and keeps the count")
+  @Test(
+    "A success makes all fresh unless something that is tried again failed; a drop is no failure and keeps the count"
+  )
   func freshAgain() {
     for (answers, isFresh) in [
-      ([success], true), ([success, refused], true), ([success, unavailable], false), ([success, tooMany], false),
+      ([success], true), ([success, refused], true), ([success, unavailable], false),
+      ([success, tooMany], false),
       ([refused], false), ([unavailable, success, success], false),
     ] as [([UploadResponse], Bool)] {
       var client = Client()
@@ -180,7 +189,8 @@ struct FlushTallyTests {
 
   // MARK: Off
 
-  @Test("With rate limiting off a Retry-After neither waits nor counts, and keeps the backoff from being drawn")
+  @Test(
+    "With rate limiting off a Retry-After neither waits nor counts, and keeps the backoff from being drawn")
   func rateLimitingOff() {
     var config = HTTPConfig.withoutJitter
     config.rateLimit.isEnabled = false
@@ -266,7 +276,9 @@ struct FlushTallyTests {
 
   // MARK: A wait that cannot be
 
-  @Test("A wait further away than 1.1 times its cap, or before its own first failure, cannot be one of the client's")
+  @Test(
+    "A wait further away than 1.1 times its cap, or before its own first failure, cannot be one of the client's"
+  )
   func impossibleWaits() {
     var config = HTTPConfig.withoutJitter
     config.rateLimit.maxRetryInterval = seconds(20)

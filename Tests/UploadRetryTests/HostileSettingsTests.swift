@@ -37,7 +37,8 @@ struct HostileSettingsTests {
     for answer in [UploadResponse.status(503, retryAfter: nil), .status(429, retryAfter: .max), .noStatus] {
       for _ in 0..<70 {
         switch machine.afterResponse(answer, batch: &batch, pipeline: &pipeline, now: 0, random: &random) {
-        case .retry(let time), .pause(let time), .backOff(let time), .dropAndPause(_, let time):
+        case .retry(let time), .pause(let time), .backOff(let time), .refreshThenRetry(let time),
+          .dropAndPause(_, let time):
           longest = max(longest, time)
         case .delivered, .retryAtNextTrigger, .refreshCredentials, .drop, .discarded: break
         }

@@ -190,7 +190,9 @@ struct RetrySwitchTests {
     }
   }
 
-  @Test("With maxRetryCount 0 of the client the first try is sent and no second one, or every first try is dropped")
+  @Test(
+    "With maxRetryCount 0 of the client the first try is sent and no second one, or every first try is dropped"
+  )
   func noRateLimitRetries() {
     var config = HTTPConfig.withoutJitter
     config.rateLimit.maxRetryCount = 0
@@ -316,7 +318,9 @@ struct RetrySwitchTests {
     #expect(lines(policy, [tooMany]) == ["0 s #0 429/10 > pause 10"])
   }
 
-  @Test("With backoff off a failure counts and is retried at the next trigger, leaves a fresh record, or drops its batch")
+  @Test(
+    "With backoff off a failure counts and is retried at the next trigger, leaves a fresh record, or drops its batch"
+  )
   func backoffOff() {
     var config = HTTPConfig.withoutJitter
     config.backoff.isEnabled = false
@@ -353,7 +357,8 @@ struct RetrySwitchTests {
       $0.rateLimitingOff = .drop
     }
     for status in [302, 400, 401, 404, 413, 429, 500, 501, 503, 600] {
-      #expect(lines(policy, config, [.status(status, retryAfter: nil)]) == ["0 s #0 \(status) > next trigger"])
+      #expect(
+        lines(policy, config, [.status(status, retryAfter: nil)]) == ["0 s #0 \(status) > next trigger"])
     }
     #expect(RetryStateMachine(config: config, policy: policy).ignoresWaits)
     #expect(!RetryStateMachine(config: config).ignoresWaits)
@@ -363,7 +368,9 @@ struct RetrySwitchTests {
 
   // MARK: S13
 
-  @Test("Without Settings a client has the document's, or drops 400 alone, or drops 4xx but 429; the latter two count nothing")
+  @Test(
+    "Without Settings a client has the document's, or drops 400 alone, or drops 4xx but 429; the latter two count nothing"
+  )
   func withoutSettings() {
     var config = HTTPConfig.withoutJitter
     config.isManaged = false
@@ -397,7 +404,9 @@ struct RetrySwitchTests {
     }
   }
 
-  @Test("With both sections off a client that drops 4xx does so too; one that drops 400 has Settings of its own then")
+  @Test(
+    "With both sections off a client that drops 4xx does so too; one that drops 400 has Settings of its own then"
+  )
   func bothOff() {
     var config = HTTPConfig.withoutJitter
     config.backoff.isEnabled = false
@@ -434,7 +443,8 @@ struct RetrySwitchTests {
 
   // MARK: S8
 
-  @Test("An answer below 200 goes by the table, or counts as delivered with the counters kept, or started over")
+  @Test(
+    "An answer below 200 goes by the table, or counts as delivered with the counters kept, or started over")
   func belowSuccess() {
     for (value, told, global) in [
       (RetryPolicy.BelowSuccess.asTable, "drop status", 7), (.discarded, "discarded", 7),
@@ -548,7 +558,9 @@ struct RetrySwitchTests {
     failed.latestFailure = .transient
     var limited = failed
     limited.latestFailure = .rateLimited
-    func machine(_ policy: RetryPolicy) -> RetryStateMachine { RetryStateMachine(config: config, policy: policy) }
+    func machine(_ policy: RetryPolicy) -> RetryStateMachine {
+      RetryStateMachine(config: config, policy: policy)
+    }
     func decide(_ batch: BatchRetryState, _ policy: RetryPolicy, _ now: Double) -> SendDecision {
       var pipeline = PipelineRetryState()
       return machine(policy).beforeSend(batch: batch, pipeline: &pipeline, now: seconds(now))

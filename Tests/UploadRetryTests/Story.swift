@@ -72,6 +72,7 @@ struct Story {
     case .backOff(let time): "back off \(at(time - start))"
     case .retryAtNextTrigger: "next trigger"
     case .refreshCredentials: "refresh"
+    case .refreshThenRetry(let time): "refresh, retry \(at(time - start))"
     case .drop(let reason): "drop \(reason)"
     case .dropAndPause(let reason, let time): "drop \(reason), pause \(at(time - start))"
     case .discarded: "discarded"

@@ -48,8 +48,9 @@ let package = Package(
       dependencies: ["Conformance", "FleetExperiments", "FleetReports", "FleetStatistics", "ShippedClients"]),
     .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
 
-    tests("UploadRetryTests", ["UploadRetry", "UploadGating"]),
+    tests("UploadRetryTests", ["UploadRetry"]),
     tests("UploadGatingTests", ["UploadGating"]),
+    tests("UploadPipelineTests", ["UploadPipeline"]),
     tests("ShippedClientsTests", ["ShippedClients"]),
     tests("RetryStateStoreTests", ["RetryStateStore"]),
     tests("SimulationKernelTests", ["SimulationKernel"]),

@@ -167,9 +167,13 @@ public enum EventPhase: Sendable, Hashable {
 }
 
 extension Cohort {
-  /// Events that make a flush; nil: no count does. An event may count twice (`countOfAnEvent`).
+  /// Events that make a flush; nil: no count does. An event may count twice (`countOfAnEvent`): then a count that goes on over
+  /// flushes has to be met exactly, and one that starts over has to be reached.
   public var eventsUntilFlush: Int? {
-    flush.count.map { $0 % countOfAnEvent == 0 ? $0 / countOfAnEvent : $0 }
+    flush.count.map { count in
+      if count % countOfAnEvent == 0 { return count / countOfAnEvent }
+      return countsAllEvents ? count : count / countOfAnEvent + 1
+    }
   }
 }
 

@@ -76,11 +76,28 @@ package struct ArrayQueue: ~Copyable {
 
   /// A batch that was stored is there.
   package mutating func adopt(firstEvent: UInt32, events: UInt32, createdAt time: Int64, at now: Int64) {
-    if eventTimes.isEmpty { firstTimed = firstEvent }
+    if eventTimes.isEmpty { (firstTimed, sealedThrough) = (firstEvent, firstEvent) }
     while firstTimed + UInt32(eventTimes.count) < firstEvent { eventTimes.append(time) }
     note(events, eventsCreatedAt: time, 0)
     append(events, firstOrdinal: firstEvent, firstTime: time, 0, at: now)
     sealedThrough = firstEvent + events
+  }
+
+  /// The next event has that number, or the one behind those that are held, if that is larger.
+  mutating func goOn(from ordinal: UInt32) {
+    if eventTimes.isEmpty { firstTimed = max(ordinal, sealedThrough) }
+    sealedThrough = max(ordinal, sealedThrough)
+    let missing = Int(sealedThrough - firstTimed) - eventTimes.count
+    if missing > 0 { eventTimes += Array(repeating: eventTimes.last ?? 0, count: missing) }
+  }
+
+  /// An upload of the batch was under way when the process ended.
+  mutating func noteUnknownOutcome(ofBatchFrom ordinal: UInt64) {
+    // With one record for the client it says of no batch which it was.
+    guard !options.pointee.isRebatch,
+      let index = batches.firstIndex(where: { UInt64($0.firstOrdinal) == ordinal })
+    else { return }
+    batches[index].hasUnknownOutcome = true
   }
 
   /// Uploads under way are given up; what became of them is unknown.

@@ -78,8 +78,8 @@ package struct TriggeredClient<Host: UploadClientHost & ~Copyable>: ~Copyable {
 }
 
 /// A batch in a client's queue.
-package struct HeldBatch: Sendable {
-  package var id: UInt32
-  package var events: Range<UInt32>
-  package var isUploading: Bool
+public struct HeldBatch: Sendable, Hashable {
+  public var id: UInt32
+  public var events: Range<UInt32>
+  public var isUploading: Bool
 }

@@ -76,20 +76,32 @@ public struct UploadClient: ~Copyable {
     if isOnline { state.pointee.flags.remove(.offline) } else { state.pointee.flags.insert(.offline) }
   }
 
+  /// The batches that the client holds, oldest first; the app stores which events each has, for `launch`.
+  public var held: [HeldBatch] { triggered.held }
+
   /// What the client has to store, whenever it has changed (S18).
   public var snapshot: RetrySnapshot { triggered.host.retrySnapshot(of: 0) }
 
   /// The client was launched: it finds `stored`, with the events that it held when its process ended. Call it before the first
   /// trigger; returns what had to be repaired.
+  ///
+  /// - Parameters:
+  ///   - batches: oldest first.
+  ///   - nextEvent: the number of the next event, so that no number comes twice; nil: the one behind those that are held.
   public mutating func launch(
     _ stored: RetrySnapshot, holding batches: [(firstEvent: UInt32, events: UInt32, createdAt: Int64)],
-    at now: Int64
+    nextEvent: UInt32? = nil, at now: Int64
   ) -> [SnapshotRepair] {
     for batch in batches {
       triggered.host.adopt(
         firstEvent: batch.firstEvent, events: batch.events, createdAt: batch.createdAt, at: now)
     }
-    return triggered.host.restore(stored, 0, at: now)
+    if let nextEvent { triggered.host.goOn(from: nextEvent) }
+    let repairs = triggered.host.restore(stored, 0, at: now)
+    for case (.unknownOutcome, let first?) in repairs.map({ ($0.kind, $0.batch) }) {
+      triggered.host.noteUnknownOutcome(ofBatchFrom: first)
+    }
+    return repairs
   }
 
   /// What the client has done since it was last asked.

@@ -90,8 +90,7 @@ extension RetryStateMachine {
     if tally.hasWait { return }
     if tally.hasFailed {
       guard config.backoff.isEnabled else { return }
-      let others = policy.exponent == .allFailures ? Int(pipeline.retryCount) : 0
-      let count = UInt16(clamping: Int(record.failureCount) + others)
+      let count = failuresCounted(by: policy.exponent, record.failureCount, pipeline)
       let wait = drawDelay(
         count, cap: config.backoff.maxBackoffInterval, batch: &record, word: random.next())
       fail(

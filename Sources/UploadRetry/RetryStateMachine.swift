@@ -246,16 +246,16 @@ extension RetryStateMachine {
     case .noStatus:
       if ignoresState { return .decided(.retryAtNextTrigger) }
       switch policy.noStatus {  // S9
-      case .backoff: return recordTransient(&batch, now: now)
+      case .backoff: return recordTransient(&batch, pipeline, now: now)
       case .untouched: return .decided(.retryAtNextTrigger)
       case .asStatus500:
         if config.backoff.isEnabled, config.backoff.statuses.classify(500) == .retry {
-          return recordTransient(&batch, now: now)
+          return recordTransient(&batch, pipeline, now: now)
         }
         batch = BatchRetryState()
         return .decided(.retryAtNextTrigger)
       case .clientBackoff:
-        let step = recordTransient(&batch, now: now)
+        let step = recordTransient(&batch, pipeline, now: now)
         guard case .backoff(let count) = step else { return step }
         return .clientBackoff(retryCount: count)
       }
@@ -270,6 +270,9 @@ extension RetryStateMachine {
       return .decided(.retryAtNextTrigger)
     }
     switch config.backoff.statuses.classify(code) {
+    case .rateLimited where policy.overridden429 == .drops && config.backoff.statuses.dropsRateLimited:
+      batch = BatchRetryState()
+      return .decided(.drop(.status))
     case .rateLimited where policy.rateLimited == .delaysBatch:
       return recordRetry(retryAfter, &batch, &pipeline, now: now)
     case .rateLimited:
@@ -340,7 +343,7 @@ extension RetryStateMachine {
       batch = BatchRetryState()
       return .decided(policy.backoffOff == .drop ? .drop(.status) : .retryAtNextTrigger)
     }
-    let step = recordTransient(&batch, now: now)
+    let step = recordTransient(&batch, pipeline, now: now)
     if let retryAfter, policy.retryAfterOnOtherCodes == .delaysBatch, case .backoff(let count) = step {
       return .delay(
         retryCount: count, atLeast: max(0, retryAfter))
@@ -348,7 +351,9 @@ extension RetryStateMachine {
     return step
   }
 
-  private func recordTransient(_ batch: inout BatchRetryState, now: Int64) -> FailureStep {
+  private func recordTransient(
+    _ batch: inout BatchRetryState, _ pipeline: PipelineRetryState, now: Int64
+  ) -> FailureStep {
     let earlier = batch.failureCount
     noteFirstFailure(&batch, now: now)
     batch.latestFailure = .transient
@@ -359,7 +364,17 @@ extension RetryStateMachine {
       batch = BatchRetryState()
       return .decided(.retryAtNextTrigger)
     }
-    return .backoff(retryCount: earlier)
+    return .backoff(retryCount: failuresCounted(by: policy.exponent, earlier, pipeline))
+  }
+
+  /// S10: the failures that the exponent counts, of a record with so many own ones.
+  func failuresCounted(
+    by exponent: RetryPolicy.Exponent, _ own: UInt16, _ pipeline: PipelineRetryState
+  ) -> UInt16 {
+    switch exponent {
+    case .ownFailures: own
+    case .allFailures: UInt16(clamping: Int(own) + Int(pipeline.retryCount))
+    }
   }
 
   private func recordRateLimit(

@@ -92,6 +92,9 @@ struct ClientSwitchTests {
       config.backoff.jitter = .none
       config.backoff.baseBackoffInterval = seconds(40)
       #expect(lines(.offlineFirst, config, [asked]) == ["0 s #0 \(status)/20 > retry 40"])
+      // No cap of rateLimitConfig holds for it.
+      let far = UploadResponse.status(status, retryAfter: seconds(7_200))
+      #expect(lines(.offlineFirst, config, [far]) == ["0 s #0 \(status)/7200 > retry 7200"])
     }
   }
 
@@ -152,10 +155,10 @@ struct ClientSwitchTests {
   @Test("O2: a wait for a Retry-After that is longer than any backoff survives a restart")
   func longWaitIsKept() {
     var story = Story(.datafly, policy: .offlineFirst)
-    story.send(.status(503, retryAfter: seconds(250)))
+    story.send(.status(503, retryAfter: seconds(7_200)))
     let stored = RetrySnapshot(batches: [.init(id: 1, state: story.batches[0])])
     let (snapshot, repairs) = stored.validated(now: 0, config: .datafly, policy: .offlineFirst)
-    #expect(repairs.isEmpty && snapshot.batches[0].state.retryAt == seconds(250))
+    #expect(repairs.isEmpty && snapshot.batches[0].state.retryAt == seconds(7_200))
   }
 
   // MARK: Jitter on Retry-After

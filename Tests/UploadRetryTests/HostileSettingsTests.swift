@@ -37,10 +37,20 @@ struct HostileSettingsTests {
     for answer in [UploadResponse.status(503, retryAfter: nil), .status(429, retryAfter: .max), .noStatus] {
       for _ in 0..<70 {
         switch machine.afterResponse(answer, batch: &batch, pipeline: &pipeline, now: 0, random: &random) {
-        case .retry(let time), .pause(let time), .backOff(let time): longest = max(longest, time)
-        case .delivered, .retryAtNextTrigger, .refreshCredentials, .drop: break
+        case .retry(let time), .pause(let time), .backOff(let time), .refreshThenRetry(let time),
+          .dropAndPause(_, let time):
+          longest = max(longest, time)
+        case .delivered, .retryAtNextTrigger, .refreshCredentials, .drop, .discarded: break
         }
         _ = machine.beforeSend(batch: batch, pipeline: &pipeline, now: .max)
+      }
+      // A client that acts at the end of its flushes.
+      var (record, counts) = (BatchRetryState(), PipelineRetryState())
+      for _ in 0..<70 {
+        var tally = FlushTally()
+        machine.add(machine.result(of: answer), to: &tally, client: &record, pipeline: &counts, now: 0)
+        machine.finish(&tally, client: &record, pipeline: &counts, now: 0, random: &random)
+        longest = max(longest, tally.waitUntil)
       }
     }
     return longest
@@ -55,7 +65,7 @@ struct HostileSettingsTests {
         let (config, repairs) = HTTPConfig.decode(Self.section(name, key, .number(value)))
         #expect(repairs.map(\.path) == ["httpConfig.\(name).\(key)"], "\(value)")
         #expect(isInRange(config), "\(key) \(value)")
-        for policy in [RetryPolicy.tapiDocument, .segmentSwift, .segmentReactNative] {
+        for policy in [RetryPolicy.tapiDocument, .segmentSwift, .segmentKotlin, .segmentReactNative] {
           #expect(longestWait(config, policy) <= seconds(7_200))
         }
       }

@@ -58,6 +58,10 @@ struct JitterTests {
     #expect(ends(.additive(percent: 50), retryCount: 2) == [2_000_000, 3_000_000])
     #expect(ends(.additive(percent: 12.5), retryCount: 2) == [2_000_000, 2_250_000])
     #expect(ends(.additive(percent: 0), retryCount: 2) == [2_000_000, 2_000_000])
+    // No Settings as the document reads them ask for more than 100 %; a client that does not clamp them may.
+    #expect(ends(.additive(percent: 900), retryCount: 2) == [2_000_000, 20_000_000])
+    #expect(ends(.additive(percent: 1e6), retryCount: 2) == [2_000_000, 20_002_000_000])
+    #expect(ends(.additive(percent: 1e7), retryCount: 2) == [2_000_000, 20_002_000_000])
     #expect(ends(.full, retryCount: 2) == [0, 2_000_000])
     #expect(ends(.equal, retryCount: 2) == [1_000_000, 2_000_000])
     #expect(ends(.decorrelated) == [500_000, 1_500_000])
@@ -87,6 +91,9 @@ struct JitterTests {
     #expect(ends(.additive(percent: 10), retryCount: 20) == [300_000_000, 330_000_000])
     #expect(ends(.additive(percent: 10), retryCount: 20, clamp: true) == [300_000_000, 300_000_000])
     #expect(ends(.additive(percent: 10), retryCount: 9, clamp: true) == [256_000_000, 281_600_000])
+    #expect(ends(.additive(percent: 900), retryCount: 20) == [300_000_000, 3_000_000_000])
+    #expect(ends(.additive(percent: 900), retryCount: 2, clamp: true) == [2_000_000, 20_000_000])
+    #expect(ends(.additive(percent: 900), retryCount: 8, clamp: true) == [128_000_000, 300_000_000])
     for jitter in [Jitter.none, .full, .equal, .decorrelated] {
       #expect(ends(jitter, retryCount: 20, previous: 300_000_000)[1] == 300_000_000)
     }

@@ -21,13 +21,10 @@ struct RetryPolicyTests {
       "twoWaits",
       ["laterReplaces", "laterReplaces", "laterReplaces", "shorterWinsRateLimitBeatsBackoff"]
     ),
-    (
-      "limitReached",
-      ["dropBatch", "dropBatchAndResetGlobal", "dropBatchAndResetGlobal", "resetStateAndDropFlush"]
-    ),
+    ("limitReached", ["dropBatch", "dropBatch", "dropBatch", "resetStateAndDropFlush"]),
     ("rateLimitingOff", ["legacy", "drop", "drop", "drop"]),
-    ("missingSection", ["defaultsOn", "off", "off", "defaultsOn"]),
-    ("sendsAtLimit", ["maxRetryCountPlusOne", "maxRetryCount", "maxRetryCount", "maxRetryCount"]),
+    ("missingSection", ["defaultsOn", "defaultsOn", "defaultsOn", "defaultsOn"]),
+    ("sendsAtLimit", ["maxRetryCountPlusOne", "maxRetryCount", "maxRetryCount", "maxRetryCountPlusOne"]),
     ("successEndsWait", ["always", "always", "always", "onlyWhenNoOtherBatchOfTheFlushFailed"]),
     (
       "ageLimit", ["sinceFirstFailure", "sinceFirstFailure", "sinceFirstFailure", "eventAgeSinceQueued"]
@@ -36,6 +33,14 @@ struct RetryPolicyTests {
     ("rateLimited", ["pausesPipeline", "pausesPipeline", "pausesPipeline", "pausesPipeline"]),
     ("unauthorized", ["asTable", "asTable", "asTable", "asTable"]),
     ("givenUp", ["dropped", "dropped", "dropped", "dropped"]),
+    ("limitsCheck", ["whenDue", "beforeDue", "beforeDue", "whenDue"]),
+    ("rateLimitRecord", ["failure", "untouched", "untouched", "failure"]),
+    ("backoffOff", ["legacy", "forgets", "drop", "drop"]),
+    ("withoutSettings", ["legacy", "drops400", "drops4xx", "legacy"]),
+    ("overridden429", ["ignored", "dropsAndPauses", "ignored", "drops"]),
+    ("belowSuccess", ["asTable", "discarded", "resets", "asTable"]),
+    ("exponent", ["ownFailures", "ownFailures", "ownFailures", "allFailures"]),
+    ("waitsInMilliseconds", ["false", "false", "true", "false"]),
     ("retryAfterJitter", ["none", "none", "none", "none"]),
   ]
 

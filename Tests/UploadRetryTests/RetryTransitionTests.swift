@@ -54,6 +54,11 @@ struct RetryTransitionTests {
     #expect(
       batch(fresh, .status(400, retryAfter: nil), .drop(.status))
         == "2 s batch READY > DROPPED (status): 400")
+    #expect(
+      batch(fresh, .status(429, retryAfter: nil), .dropAndPause(.status, until: 9))
+        == "2 s batch READY > DROPPED (status): 429")
+    #expect(
+      batch(fresh, .status(102, retryAfter: nil), .discarded) == "2 s batch READY > DROPPED (status): 102")
   }
 
   @Test("A batch's steps before a send")
@@ -69,7 +74,7 @@ struct RetryTransitionTests {
     #expect(
       step(waiting, .drop(.age)) == "2.000001 s batch WAITING until 2 s > DROPPED (age): limit reached")
     #expect(
-      step(.init(), .dropFlush(.rateLimitRetryLimit))
+      step(.init(), .drop(.rateLimitRetryLimit))
         == "2.000001 s batch READY > DROPPED (rateLimitRetryLimit): limit reached")
   }
 

@@ -50,12 +50,12 @@ struct StatusTests {
     }
   }
 
-  @Test("511 is dropped, and retried by a client that supports OAuth")
+  @Test("511 is dropped, and retried with new credentials by a client that supports OAuth")
   func authentication() {
     #expect(outcome(511) == .drop(.status))
     var policy = RetryPolicy.tapiDocument
     policy.supportsOAuth = true
-    #expect(outcome(511, policy: policy) == .retry(at: 500_000))
+    #expect(outcome(511, policy: policy) == .refreshThenRetry(at: 500_000))
     #expect(outcome(501, policy: policy) == .drop(.status))
   }
 

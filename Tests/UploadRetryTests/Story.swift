@@ -23,7 +23,6 @@ struct Story {
       now = until
       decision = machine.beforeSend(batch: batches[batch], pipeline: &pipeline, now: now)
     }
-    if case .dropFlush = decision { batches = [.init(), .init()] }
     guard case .send(let count) = decision else {
       lines.append("\(at(now)) s \(name(decision))")
       return
@@ -32,7 +31,7 @@ struct Story {
     let outcome = machine.afterResponse(
       response, batch: &batches[batch], pipeline: &pipeline, now: now, random: &random)
     switch outcome {
-    case .pause(let until), .backOff(let until): now = until
+    case .pause(let until), .backOff(let until), .dropAndPause(_, let until): now = until
     default: break
     }
     lines.append("\(at(start)) s \(header(count)) \(name(response)) > \(name(outcome, from: start))")
@@ -62,7 +61,6 @@ struct Story {
     case .send(let count): "send #\(count)"
     case .notDue(let until): "not due until \(at(until))"
     case .drop(let reason): "drop \(reason)"
-    case .dropFlush(let reason): "drop flush \(reason)"
     }
   }
 
@@ -74,7 +72,10 @@ struct Story {
     case .backOff(let time): "back off \(at(time - start))"
     case .retryAtNextTrigger: "next trigger"
     case .refreshCredentials: "refresh"
+    case .refreshThenRetry(let time): "refresh, retry \(at(time - start))"
     case .drop(let reason): "drop \(reason)"
+    case .dropAndPause(let reason, let time): "drop \(reason), pause \(at(time - start))"
+    case .discarded: "discarded"
     }
   }
 }

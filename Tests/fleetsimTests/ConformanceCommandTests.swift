@@ -35,7 +35,8 @@ struct ConformanceCommandTests {
   @Test(
     "a shipped client deviates as expected, and the reasons are shown",
     arguments: [
-      ("segment-swift", "clamps backoff plus jitter to the cap"), ("segment-kotlin", "clamps jitterPercent to 50"),
+      ("segment-swift", "clamps backoff plus jitter to the cap"),
+      ("segment-kotlin", "clamps jitterPercent to 50"),
       ("segment-react-native", "waits 60 s after a 429"),
     ])
   func shipped(client: String, reason: String) throws {

@@ -26,12 +26,6 @@ extension ScenarioDecoder {
     guard object(node, path, ScenarioSchema.uploadLoop.keys) != nil else { return }
     if let node = node["actsAtFlushEnd"] {
       cohort.actsAtFlushEnd = bool(node, join(path, "actsAtFlushEnd")) ?? cohort.actsAtFlushEnd
-      if cohort.actsAtFlushEnd, cohort.queue.mode == .files {
-        report(
-          "a client that acts at the end of a flush re-chunks its events; set queue.mode to \"rebatch\"",
-          at: node.position, join(path, "actsAtFlushEnd"))
-        cohort.actsAtFlushEnd = false
-      }
     }
     if let node = node["rateLimitEndsLoop"] {
       cohort.rateLimitEndsLoop = bool(node, join(path, "rateLimitEndsLoop")) ?? cohort.rateLimitEndsLoop
@@ -51,6 +45,18 @@ extension ScenarioDecoder {
     if let node = node["countsAllEvents"] {
       cohort.countsAllEvents = bool(node, join(path, "countsAllEvents")) ?? cohort.countsAllEvents
     }
+  }
+
+  /// A client that acts at the end of a flush has one record, whether the preset says so or the scenario.
+  mutating func checkFlushEnd(_ node: PositionedValue, _ path: String, _ cohort: inout Cohort) {
+    guard cohort.actsAtFlushEnd, cohort.queue.mode == .files else { return }
+    cohort.actsAtFlushEnd = false
+    let isSaid = node["uploadLoop"]?["actsAtFlushEnd"] != nil
+    let place = isSaid ? node["uploadLoop"]?["actsAtFlushEnd"] : node["queue"]?["mode"]
+    report(
+      "a client that acts at the end of a flush re-chunks its events; set queue.mode to \"rebatch\", or "
+        + "uploadLoop.actsAtFlushEnd to false",
+      at: (place ?? node).position, join(path, isSaid ? "uploadLoop.actsAtFlushEnd" : "queue.mode"))
   }
 
   private mutating func triggers(_ node: PositionedValue, _ path: String) -> ClientTriggers {

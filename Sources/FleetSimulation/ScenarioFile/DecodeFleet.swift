@@ -99,6 +99,7 @@ extension ScenarioDecoder {
         ?? cohort.flushWhileUploading
     }
     if let node = node["uploadLoop"] { uploadLoop(node, join(path, "uploadLoop"), &cohort) }
+    checkFlushEnd(node, path, &cohort)
     if let node = node["timeout"] {
       let place = join(path, "timeout")
       timeouts(node, place, &cohort)

@@ -4,6 +4,7 @@ import SimulationKernel
 import TAPIModel
 import Testing
 import UploadGating
+import UploadPipeline
 import UploadRetry
 
 /// The clients of the other documents, each in front of a server, with the documents' own numbers.
@@ -364,9 +365,9 @@ struct ClientPresetTests {
     #expect(try fleet.run().sent.isClose(to: [0, 60.2]))
   }
 
-  @Test("All nine clients are there, each by name, and a scenario can name each")
+  @Test("All ten clients are there, each by name, and a scenario can name each")
   func names() throws {
-    #expect(ClientPreset.all.count == 9 && Set(ClientPreset.all.map(\.name)).count == 9)
+    #expect(ClientPreset.all.count == 10 && Set(ClientPreset.all.map(\.name)).count == 9)
     for preset in ClientPreset.all {
       let text = """
         { format: 1, duration: "1m", tapi: { bucket: { capacity: "10/s" } },

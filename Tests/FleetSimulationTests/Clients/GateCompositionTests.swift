@@ -4,6 +4,7 @@ import SimulationKernel
 import TAPIModel
 import Testing
 import UploadGating
+import UploadPipeline
 import UploadRetry
 
 /// Each gate by itself before the document's client, which needs none of them.

@@ -2,6 +2,7 @@ import FleetSimulation
 import SimulationKernel
 import Testing
 import UploadGating
+import UploadPipeline
 
 @Suite("Gates in a scenario file")
 struct GateDecodingTests {
@@ -26,7 +27,7 @@ struct GateDecodingTests {
     #expect(gates.failureWindow == FailureWindow() && gates.refusesWhileBlocked)
     #expect(gates.projectDelay == ProjectDelay())
     #expect(gates.retryBudget == RetryBudget())
-    #expect(gates.throttle == AdaptiveThrottle() && gates.throttlePause == .seconds(1))
+    #expect(gates.throttle == AdaptiveThrottle() && gates.throttlePause == 1_000_000)
     #expect(gates.controller == BackpressureController())
     #expect(gates.rateGate == nil && !gates.reconciles)
   }
@@ -59,7 +60,7 @@ struct GateDecodingTests {
     expected.retryBudget = RetryBudget(
       perRun: 7, bucket: .init(capacity: 9, perSuccess: 500, trickle: 30_000_000))
     expected.throttle = AdaptiveThrottle(factor: 1_500, window: 40_000_000)
-    expected.throttlePause = .milliseconds(250)
+    expected.throttlePause = 250_000
     expected.controller = BackpressureController(
       longestConcurrency: 3, smallestBatch: 2, largestBatch: 50, batchStep: 5, decreasePercent: 10)
     #expect(gates == expected)

@@ -3,6 +3,7 @@ import FleetSimulation
 import SimulationKernel
 import TAPIModel
 import Testing
+import UploadPipeline
 import UploadRetry
 
 /// The proof that windows change nothing: two engines, one result.
@@ -126,6 +127,25 @@ import UploadRetry
         let head = value.hasSuffix(":S") || value.hasSuffix(":P") ? String(value.dropLast()) : value
         #expect(drawn.contains { $0.hasPrefix(head) }, "\(entry.name) \(value)")
       }
+    }
+    #expect(Set(cohorts.map(\.flushWhileUploading)) == Set(FlushWhileUploading.allCases))
+    #expect(Set(cohorts.map(\.saving)) == Set(Saving.allCases))
+    #expect(Set(cohorts.map(\.actsAtFlushEnd)).count == 2 && Set(cohorts.map(\.rateLimitEndsLoop)).count == 2)
+    #expect(Set(cohorts.map(\.countOfAnEvent)) == [1, 2] && Set(cohorts.map(\.countsAllEvents)).count == 2)
+    for trigger in ClientTrigger.allCases where trigger != .count && trigger != .interval {
+      #expect(cohorts.contains { !$0.triggers.contains(trigger) }, "\(trigger)")
+    }
+    #expect(cohorts.contains { !$0.settings.isManaged })
+    // The presets as they are.
+    for preset in ClientPreset.all {
+      var same = Cohort(name: "", devices: 1, events: .poisson(meanGap: .seconds(1)), settings: HTTPConfig())
+      same.take(preset)
+      let found = cohorts.contains {
+        $0.client == preset.name && $0.policy == same.policy && $0.gates == same.gates
+          && $0.flushWhileUploading == same.flushWhileUploading && $0.actsAtFlushEnd == same.actsAtFlushEnd
+          && $0.saving == same.saving && $0.triggers == same.triggers
+      }
+      #expect(found, "\(preset.name)")
     }
     let headers = Set(scenarios.map(\.tapi.retryAfterHeader))
     #expect(headers == Set(RetryAfterHeader.allCases))

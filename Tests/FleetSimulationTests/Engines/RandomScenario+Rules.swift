@@ -13,6 +13,7 @@ extension RandomScenario {
 
   mutating func drawRetryAfterHeader(_ tapi: inout TAPIConfiguration) {
     if chance(60) { tapi.retryAfterHeader = pick([.rateLimitReset, .both]) }
+    if chance(25) { tapi.retryAfterForm = .date }
   }
 
   private mutating func drawCapacityRules(_ tapi: inout TAPIConfiguration) {

@@ -2,6 +2,7 @@ import FleetSimulation
 import SimulationKernel
 import TAPIModel
 import UploadGating
+import UploadPipeline
 import UploadRetry
 
 /// Draws small scenarios that between them use everything the model has: the seed names the scenario.
@@ -31,6 +32,7 @@ struct RandomScenario {
       scenario.fleet[i].queue.mode = .rebatch
       scenario.fleet[i].uploadConcurrency = 1
       scenario.fleet[i].flushWhileUploading = .joins
+      scenario.fleet[i].actsAtFlushEnd = false
       scenario.fleet[i].latency = .constant(.milliseconds(Int64(draw.pick([7, 50, 200]))))
       scenario.fleet[i].lifecycle = nil
       scenario.fleet[i].spikes = []
@@ -244,7 +246,13 @@ struct RandomScenario {
     var settings = HTTPConfig()
     settings.backoff.jitter = pick([
       .none, .additive(percent: 10), .additive(percent: 100), .full, .equal, .decorrelated,
+      .additive(percent: 400),
     ])
+    // What clients make of Settings that are not there, or strange.
+    settings.isManaged = !chance(10)
+    settings.rateLimit.keepsWhenOff = chance(10)
+    settings.backoff.keepsWhenOff = chance(10)
+    settings.backoff.statuses.dropsRateLimited = chance(15)
     settings.backoff.isEnabled = chance(85)
     settings.backoff.maxRetryCount = pick([0, 2, 100])
     settings.backoff.baseBackoffInterval = pick([100_000, 500_000, 5_000_000])
@@ -259,7 +267,7 @@ struct RandomScenario {
 
   /// Half of the cohorts run a preset as it is or with a few switches turned, the others any mixture of switches.
   private mutating func drawClient(_ cohort: inout Cohort) {
-    cohort.flushWhileUploading = chance(30) ? .ignored : .joins
+    drawUploadLoop(&cohort)
     var turned = 50
     if chance(50) {
       let preset = pick(ClientPreset.all)
@@ -267,12 +275,28 @@ struct RandomScenario {
       if preset.settings != HTTPConfig() || chance(20) { cohort.settings = preset.settings }
       turned = pick([0, 0, 15])
     }
-    if chance(40) { drawGates(&cohort) }
+    if chance(turned == 0 ? 20 : 50) { drawGates(&cohort) }
     for entry in RetryPolicy.switches where chance(turned) {
       let value = pick(entry.values).replacing(":S", with: ":\(int(0...90))")
         .replacing(":P", with: ":\(int(1...100))")
       precondition(entry.set(value, in: &cohort.policy), "\(entry.name) does not take \(value)")
     }
+  }
+
+  /// What else a client's loop may do in its own way.
+  private mutating func drawUploadLoop(_ cohort: inout Cohort) {
+    cohort.flushWhileUploading = pick([.joins, .joins, .ignored, .queued])
+    cohort.actsAtFlushEnd = cohort.queue.mode == .rebatch && chance(40)
+    cohort.rateLimitEndsLoop = chance(60)
+    cohort.saving = pick([.atOnce, .atOnceAsItIs, .afterAnswers, .delayed, .never])
+    if chance(40) {
+      cohort.triggers = ClientTriggers(ClientTrigger.allCases.filter { _ in chance(75) })
+      // A device that never flushes says nothing.
+      cohort.triggers.formUnion(ClientTriggers([.count, .interval]))
+    }
+    if chance(20) { cohort.triggersThatSkipWaits = ClientTriggers([.manual, .reconnect]) }
+    cohort.countOfAnEvent = pick([1, 1, 2])
+    cohort.countsAllEvents = chance(30)
   }
 
   /// Any mixture of gates, small enough that they matter in a short run.
@@ -283,6 +307,7 @@ struct RandomScenario {
       let second = RateWindow(slots: int(1...3), span: Int64(int(1...3_000)) * 1_000)
       gates.rateGate = RateGate(first, chance(50) ? second : nil)
       gates.reservesWholeRun = chance(50)
+      gates.restartsRun = chance(30)
     }
     if chance(35) {
       gates.breaker = CircuitBreaker(
@@ -291,7 +316,9 @@ struct RandomScenario {
         minimumFailures: int(1...5), openTime: pick([100_000, 5_000_000, 30_000_000]), probes: int(1...3))
     }
     if chance(25) {
-      gates.failureWindow = FailureWindow(failures: int(1...10), span: Int64(int(1...90)) * 1_000_000)
+      gates.failureWindow = FailureWindow(
+        failures: int(1...10), span: Int64(int(1...90)) * 1_000_000, queries: pick([1, 3]),
+        exemptPercent: pick([0, 20]))
       gates.refusesWhileBlocked = chance(50)
     }
     if chance(25) {
@@ -306,7 +333,7 @@ struct RandomScenario {
     if chance(35) {
       gates.throttle = AdaptiveThrottle(
         factor: pick([1_000, 2_000]), window: pick([1_000_000, 120_000_000]))
-      gates.throttlePause = pick([.milliseconds(1), .seconds(5)])
+      gates.throttlePause = pick([1_000, 5_000_000])
     }
     if chance(35) {
       gates.controller = BackpressureController(

@@ -1,6 +1,7 @@
 import SimulationKernel
 import TAPIModel
 import Testing
+import UploadPipeline
 import UploadRetry
 
 @testable import FleetSimulation
@@ -16,20 +17,87 @@ struct ClientDecodingTests {
   @Test(
     "a preset gives the policy, the queue mode, the uploads at once and what a flush does meanwhile",
     arguments: [
-      ("tapi-document", RetryPolicy.tapiDocument, QueuePolicy.Mode.files, 1, false),
-      ("segment-swift", .segmentSwift, .files, Int.max, true),
-      ("segment-kotlin", .segmentKotlin, .files, 1, false),
-      ("segment-react-native", .segmentReactNative, .rebatch, Int.max, false),
+      ("tapi-document", RetryPolicy.tapiDocument, QueuePolicy.Mode.files, 1, FlushWhileUploading.joins),
+      ("segment-swift", .segmentSwift, .files, Int.max, .ignored),
+      ("segment-kotlin", .segmentKotlin, .files, 1, .queued),
+      ("segment-react-native", .segmentReactNative, .rebatch, Int.max, .joins),
     ])
   func presets(
-    _ name: String, _ policy: RetryPolicy, _ mode: QueuePolicy.Mode, _ uploads: Int, _ ignores: Bool
+    _ name: String, _ policy: RetryPolicy, _ mode: QueuePolicy.Mode, _ uploads: Int,
+    _ flushWhileUploading: FlushWhileUploading
   ) throws {
     let cohort = try cohort("client: '\(name)'")
     #expect(cohort.client == name)
     #expect(cohort.policy == policy)
-    #expect(cohort.queue == QueuePolicy(mode: mode))
+    // No limit on the queue; React Native's chunks have up to 1,000 events and 500 KB.
+    var queue = QueuePolicy(mode: mode, limit: .max)
+    if mode == .rebatch { (queue.maximumBatchEvents, queue.maximumBatchBytes) = (1_000, 512_000) }
+    #expect(cohort.queue == queue)
     #expect(cohort.uploadConcurrency == uploads)
-    #expect(cohort.ignoresFlushWhileUploading == ignores)
+    #expect(cohort.flushWhileUploading == flushWhileUploading)
+  }
+
+  @Test("a preset gives the rest of the upload loop, and uploadLoop goes before it, key by key")
+  func uploadLoop() throws {
+    struct Loop: Equatable {
+      var actsAtFlushEnd = false
+      var rateLimitEndsLoop = true
+      var saving = Saving.atOnce
+      var triggers = ClientTriggers.all
+      var countOfAnEvent = 1
+      var countsAllEvents = false
+    }
+    func loop(_ more: String) throws -> Loop {
+      let cohort = try cohort(more)
+      return Loop(
+        actsAtFlushEnd: cohort.actsAtFlushEnd, rateLimitEndsLoop: cohort.rateLimitEndsLoop,
+        saving: cohort.saving, triggers: cohort.triggers, countOfAnEvent: cohort.countOfAnEvent,
+        countsAllEvents: cohort.countsAllEvents)
+    }
+    let withoutTimer: [ClientTrigger] = [
+      .count, .interval, .manual, .reconnect, .foreground, .background,
+    ]
+    #expect(try loop("client: 'tapi-document'") == Loop())
+    #expect(
+      try loop("client: 'segment-swift'")
+        == Loop(
+          saving: .atOnceAsItIs, triggers: ClientTriggers(withoutTimer.filter { $0 != .foreground }),
+          countOfAnEvent: 2, countsAllEvents: true))
+    #expect(
+      try loop("client: 'segment-kotlin'")
+        == Loop(rateLimitEndsLoop: false, saving: .afterAnswers, triggers: ClientTriggers(withoutTimer)))
+    #expect(
+      try loop("client: 'segment-react-native'")
+        == Loop(actsAtFlushEnd: true, saving: .never, triggers: ClientTriggers(withoutTimer)))
+    #expect(
+      try loop("client: 'segment-swift', uploadLoop: { countOfAnEvent: 1, saving: 'delayed' }")
+        == Loop(
+          saving: .delayed, triggers: ClientTriggers(withoutTimer.filter { $0 != .foreground }),
+          countsAllEvents: true))
+    let all = try loop(
+      """
+      queue: { mode: 'rebatch' }, uploadLoop: { actsAtFlushEnd: true, rateLimitEndsLoop: false, saving: 'afterAnswers',
+        triggers: ['manual', 'count'], countOfAnEvent: 2, countsAllEvents: true }
+      """)
+    #expect(
+      all
+        == Loop(
+          actsAtFlushEnd: true, rateLimitEndsLoop: false, saving: .afterAnswers,
+          triggers: ClientTriggers([.count, .manual]), countOfAnEvent: 2, countsAllEvents: true))
+    #expect(try loop("uploadLoop: { triggers: [] }").triggers.kinds == [])
+  }
+
+  @Test("an event that counts twice reaches an odd count with its half, but meets it only as a whole")
+  func eventsUntilFlush() throws {
+    func events(_ count: Int, _ loop: String) throws -> Int? {
+      try cohort("flush: { count: \(count) }, uploadLoop: { \(loop) }").eventsUntilFlush
+    }
+    for (count, whole, half) in [(20, 10, 10), (5, 5, 3), (2, 1, 1), (1, 1, 1)] {
+      #expect(try events(count, "countOfAnEvent: 2, countsAllEvents: true") == whole)
+      #expect(try events(count, "countOfAnEvent: 2") == half)
+      #expect(try events(count, "countsAllEvents: true") == count)
+    }
+    #expect(try cohort("flush: { count: null, interval: '1s' }").eventsUntilFlush == nil)
   }
 
   @Test("what the cohort says goes before its preset, wherever it stands")
@@ -37,16 +105,21 @@ struct ClientDecodingTests {
     let cohort = try cohort(
       """
       policy: { noStatus: 'backoff', missingRetryAfter: 'fixed:90' }, queue: { mode: 'files', limit: 7 },
-      uploadConcurrency: 2, flushWhileUploading: 'ignored', client: 'segment-react-native'
+      uploadConcurrency: 2, flushWhileUploading: 'ignored', uploadLoop: { actsAtFlushEnd: false },
+      client: 'segment-react-native'
       """)
     var policy = RetryPolicy.segmentReactNative
     policy.noStatus = .backoff
     policy.missingRetryAfter = .fixed(microseconds: 90_000_000)
     #expect(cohort.policy == policy)
-    #expect(cohort.queue == QueuePolicy(mode: .files, limit: 7))
+    var queue = QueuePolicy(mode: .files, limit: 7, maximumBatchEvents: 1_000)
+    queue.maximumBatchBytes = 512_000
+    #expect(cohort.queue == queue)
     #expect(cohort.uploadConcurrency == 2)
-    #expect(cohort.ignoresFlushWhileUploading)
+    #expect(cohort.flushWhileUploading == .ignored)
     #expect(try self.cohort("client: 'segment-react-native', queue: { limit: 7 }").queue.mode == .rebatch)
+    #expect(try self.cohort("client: 'datafly'").queue.limit == 1_000)
+    #expect(try self.cohort("client: 'datafly', queue: { limit: null }").queue.limit == .max)
   }
 
   @Test("the scenario's policy goes before the preset, the cohort's before both; a path reaches all")
@@ -109,7 +182,7 @@ struct ClientDecodingTests {
     let file = try ScenarioText(
       cohort: """
         name: 'a', devices: 1, events: '1/s', settings: 'a.json' },
-        { name: 'b', devices: 1, events: '1/s', settings: 'a.json', client: 'segment-swift'
+        { name: 'b', devices: 1, events: '1/s', settings: 'a.json', policy: { missingSection: 'off' }
         """
     ).file(files: ["a.json": "{}"])
     #expect(try file.decode().scenario.fleet.map(\.settings.backoff.isEnabled) == [true, false])

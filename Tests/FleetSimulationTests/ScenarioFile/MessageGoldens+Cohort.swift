@@ -23,10 +23,10 @@ extension MessageGoldens {
     cohort name: 'a', devices: 10, events: '2000/s'
       3: fleet.a.events: "2000/s" is out of range; allowed: one event in 366 days to 1000/s
     cohort +client: 'tapi-dokument'
-      3: fleet.phones.client: "tapi-dokument" is not known; did you mean "tapi-document"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "datafly"
+      3: fleet.phones.client: "tapi-dokument" is not known; did you mean "tapi-document"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "toggl-push", "datafly"
     cohort +client: 'segment-swfit', flushWhileUploading: 'join'
-      3: fleet.phones.client: "segment-swfit" is not known; did you mean "segment-swift"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "datafly"
-      3: fleet.phones.flushWhileUploading: "join" is not known; did you mean "joins"? Allowed: "joins", "ignored"
+      3: fleet.phones.client: "segment-swfit" is not known; did you mean "segment-swift"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "toggl-push", "datafly"
+      3: fleet.phones.flushWhileUploading: "join" is not known; did you mean "joins"? Allowed: "joins", "ignored", "queued"
     cohort +client: 'segment-kotlin'
     cohort +client: 'segment-kotlin', settings: {}
       3: warning: fleet.phones.settings: there is no httpConfig: analytics-kotlin runs in legacy, without waits and limits, and drops every 4xx but 429, a 408, 410 or 460 too
@@ -38,7 +38,7 @@ extension MessageGoldens {
       3: warning: fleet.phones.settings: no rateLimitConfig (a 429 makes nothing wait): with missingSection "off" (fleetsim presets) a missing section is switched off; write {} to switch it on with its defaults
     cohort +client: 'segment-react-native'
     cohort +client: 5
-      3: fleet.phones.client: expected one of "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "datafly", found 5
+      3: fleet.phones.client: expected one of "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "toggl-push", "datafly", found 5
     cohort +flush: { count: null, interval: null }
       3: fleet.phones.flush: neither a count nor an interval: such a device never flushes; keep one
     cohort +flush: { count: 0, interval: 30, phase: 'synchronized' }
@@ -54,6 +54,22 @@ extension MessageGoldens {
       3: fleet.phones.uploadConcurrency: 0 is out of range; allowed: whole numbers from 1 to 1000000 or "unlimited"
     cohort +uploadConcurrency: 'unlimitd'
       3: fleet.phones.uploadConcurrency: expected a number, found the string "unlimitd"; allowed: whole numbers from 1 to 1000000 or "unlimited"
+    cohort +client: 'segment-react-native', queue: { mode: 'files', limit: null }
+      3: fleet.phones.queue.mode: a client that acts at the end of a flush re-chunks its events; set queue.mode to "rebatch", or uploadLoop.actsAtFlushEnd to false
+    cohort +uploadLoop: { actsAtFlushEnd: true }
+      3: fleet.phones.uploadLoop.actsAtFlushEnd: a client that acts at the end of a flush re-chunks its events; set queue.mode to "rebatch", or uploadLoop.actsAtFlushEnd to false
+    cohort +uploadLoop: { saving: 'atonce', triggers: 'some', countOfAnEvent: 3, countsAllEvents: 1, rateLimitEndsLoop: null, actAtFlushEnd: true }
+      3: fleet.phones.uploadLoop.actAtFlushEnd: unknown key; did you mean "actsAtFlushEnd"? Allowed here: actsAtFlushEnd, rateLimitEndsLoop, saving, triggers, triggersThatSkipWaits, countOfAnEvent, countsAllEvents
+      3: fleet.phones.uploadLoop.rateLimitEndsLoop: expected true or false, found null
+      3: fleet.phones.uploadLoop.saving: "atonce" is not known; did you mean "atOnce"? Allowed: "atOnce", "atOnceAsItIs", "afterAnswers", "delayed", "never"
+      3: fleet.phones.uploadLoop.triggers: expected a list of triggers or "all", found the string "some"
+      3: fleet.phones.uploadLoop.countOfAnEvent: 3 is out of range; allowed: whole numbers from 1 to 2
+      3: fleet.phones.uploadLoop.countsAllEvents: expected true or false, found 1
+    cohort +uploadLoop: { triggers: ['count', 'flush', 5] }
+      3: fleet.phones.uploadLoop.triggers: "flush" is not known. Allowed: "count", "interval", "manual", "reconnect", "foreground", "background", "wakeUp"
+      3: fleet.phones.uploadLoop.triggers: expected one of "count", "interval", "manual", "reconnect", "foreground", "background", "wakeUp", found 5
+    cohort +uploadLoop: true
+      3: fleet.phones.uploadLoop: expected an object, found true
     cohort +timeout: '0s'
       3: fleet.phones.timeout: "0s" is out of range; allowed: 1ms to 366d
     cohort +timeout: '5ms'
@@ -81,10 +97,10 @@ extension MessageGoldens {
       3: fleet.phones.policy.missingRetryAfter: "none" is not known. Allowed: "maxRetryInterval", "fixed:S", "exponentialBackoff"
       3: fleet.phones.policy.supportsOAuth: expected true or false, found null
     cohort +policy: { missingRetryAfter: 'fixed:3601', noStatus: 'asStatus5000', limitReached: 1, twoWait: 'x' }
-      3: fleet.phones.policy.twoWait: unknown key; did you mean "twoWaits"? Allowed here: clampAfterJitter, missingRetryAfter, retryAfterOnOtherCodes, retryAfterForms, readsRateLimitReset, noStatus, retryCountHeader, twoWaits, limitReached, rateLimitingOff, missingSection, sendsAtLimit, successEndsWait, ageLimit, supportsOAuth, rateLimited, unauthorized, givenUp, retryAfterJitter
+      3: fleet.phones.policy.twoWait: unknown key; did you mean "twoWaits"? Allowed here: clampAfterJitter, missingRetryAfter, retryAfterOnOtherCodes, retryAfterForms, readsRateLimitReset, noStatus, retryCountHeader, twoWaits, limitReached, rateLimitingOff, missingSection, sendsAtLimit, successEndsWait, ageLimit, supportsOAuth, rateLimited, unauthorized, givenUp, limitsCheck, rateLimitRecord, backoffOff, withoutSettings, overridden429, belowSuccess, exponent, waitsInMilliseconds, retryAfterJitter
       3: fleet.phones.policy.missingRetryAfter: "fixed:3601" is not known; write for example "fixed:60": whole seconds from 0 to 3600
       3: fleet.phones.policy.noStatus: "asStatus5000" is not known; did you mean "asStatus500"? Allowed: "backoff", "untouched", "asStatus500", "clientBackoff"
-      3: fleet.phones.policy.limitReached: expected one of "dropBatch", "dropBatchAndResetGlobal", "resetStateAndDropFlush", "startOverAtNextTrigger", found 1
+      3: fleet.phones.policy.limitReached: expected one of "dropBatch", "resetStateAndDropFlush", "startOverAtNextTrigger", found 1
     cohort +policy: { missingRetryAfter: 'fixed:S' }
       3: fleet.phones.policy.missingRetryAfter: "fixed:S" is not known; write for example "fixed:60": whole seconds from 0 to 3600
     cohort +policy: 'shipped'

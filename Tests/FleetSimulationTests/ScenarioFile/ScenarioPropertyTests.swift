@@ -2,6 +2,7 @@ import ShippedClients
 import SimulationKernel
 import TAPIModel
 import Testing
+import UploadPipeline
 import UploadRetry
 
 @testable import FleetSimulation
@@ -112,7 +113,7 @@ struct ScenarioGenerator {
       cohort.flush.count == nil || random.chance(70) ? span(1_000...31_622_400_000_000) : nil
     cohort.flush.isSynchronised = random.chance(50)
     cohort.queue.mode = random.pick([.files, .rebatch])
-    cohort.queue.limit = .random(in: 1...1_000_000, using: &random)
+    cohort.queue.limit = random.chance(20) ? .max : .random(in: 1...1_000_000, using: &random)
     cohort.queue.maximumBatchEvents = .random(in: 1...65_535, using: &random)
     cohort.retries = random.pick([.gate, .timer])
     cohort.uploadConcurrency = random.pick([1, 2, 1_000_000, .max])
@@ -138,7 +139,7 @@ struct ScenarioGenerator {
     }
     if random.chance(50) { cohort.gates = random.pick(ClientPreset.all).gates }
     cohort.policy = policy()
-    cohort.ignoresFlushWhileUploading = random.chance(50)
+    drawUploadLoop(&cohort)
     cohort.lifecycle = random.chance(50) ? lifecycle() : nil
     if random.chance(50) {
       cohort.rollout = SettingsRollout(
@@ -156,6 +157,16 @@ struct ScenarioGenerator {
     cohort.requestBytes = random.pick([0, 500, 2_000_000])
     cohort.writeKey = random.pick([nil, "", "a key"])
     return cohort
+  }
+
+  mutating func drawUploadLoop(_ cohort: inout Cohort) {
+    cohort.flushWhileUploading = random.pick(FlushWhileUploading.allCases)
+    cohort.actsAtFlushEnd = cohort.queue.mode == .rebatch && random.chance(50)
+    cohort.rateLimitEndsLoop = random.chance(50)
+    cohort.saving = random.pick(Saving.allCases)
+    cohort.triggers = ClientTriggers(ClientTrigger.allCases.filter { _ in random.chance(70) })
+    cohort.countOfAnEvent = random.pick([1, 2])
+    cohort.countsAllEvents = random.chance(50)
   }
 
   mutating func curve() -> RateCurve {
@@ -312,7 +323,7 @@ struct NormalisedScenarioTests {
               },
               "queue": {
                 "mode": "files",
-                "limit": 1000,
+                "limit": null,
                 "maximumBatchEvents": 500,
                 "maximumBatchSize": null,
                 "splitOn413": false

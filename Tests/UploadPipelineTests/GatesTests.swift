@@ -1,0 +1,214 @@
+import Testing
+import UploadGating
+import UploadPipeline
+import UploadRetry
+
+@Suite("Gates between a client and the network")
+struct GatesTests {
+  /// A client without retry state of its own and with batches of one event, so that only the gates hold it back.
+  private func desk(
+    uploads: Int = 1, wakes: Bool = true, random: any RandomNumberGenerator = Constant.low,
+    _ change: (inout ClientGates) -> Void
+  ) -> Desk {
+    var config = HTTPConfig()
+    config.rateLimit.isEnabled = false
+    config.backoff.isEnabled = false
+    var options = ClientOptions(
+      policy: .withoutRetryState, uploads: uploads, wakesByTimer: wakes, maximumBatchEvents: 1)
+    change(&options.gates)
+    return Desk(options, config, random: random)
+  }
+
+  @Test(
+    "A window lets so many leave in a span, and the held run goes on when it may, without a timer too (T1)")
+  func window() {
+    let desk = desk(uploads: .max, wakes: false) {
+      $0.rateGate = RateGate(RateWindow(slots: 2, span: seconds(10)))
+    }
+    #expect(desk.flush(3) == ["send 0 #0", "send 1 #0", "wake 1010.0"])
+    desk.pass(4)
+    // What comes meanwhile waits for its turn.
+    #expect(desk.flush(1) == ["wake 1010.0"])
+    #expect(desk.answer("0", 200) == ["delivered 0", "wake 1010.0"])
+    desk.pass(6)
+    #expect(desk.wakeUp() == ["send 2 #0", "send 3 #0"])
+  }
+
+  @Test("A whole run waits until there is a slot for each of its requests (T2)")
+  func wholeRun() {
+    let desk = desk(uploads: .max) {
+      $0.rateGate = RateGate(RateWindow(slots: 3, span: seconds(10)))
+      $0.reservesWholeRun = true
+    }
+    #expect(desk.flush(2) == ["send 0 #0", "send 1 #0"])
+    _ = desk.answer("0", 200)
+    _ = desk.answer("1", 200)
+    desk.pass(4)
+    // One slot is free; the run needs two.
+    #expect(desk.flush(2) == ["wake 1010.0"])
+    desk.pass(6)
+    #expect(desk.wakeUp() == ["send 2 #0", "send 3 #0"])
+  }
+
+  @Test("After enough failures the breaker lets nothing leave, then one probe; its success closes it (O6)")
+  func breaker() {
+    let desk = desk(uploads: 2) {
+      $0.breaker = CircuitBreaker(requests: 4, minimumFailures: 2, openTime: seconds(30))
+    }
+    #expect(desk.flush(4) == ["send 0 #0", "send 1 #0"])
+    #expect(desk.answer("0", 503) == ["send 2 #0"])
+    #expect(desk.answer("1", 503) == ["wake 1030.0"])
+    // The answer of an upload that was under way changes nothing.
+    #expect(desk.answer("2", 200) == ["delivered 2", "wake 1030.0"])
+    desk.pass(10)
+    #expect(desk.flush() == ["wake 1030.0"])
+    desk.pass(20)
+    #expect(desk.flush() == ["send 0 #1"])
+    #expect(desk.flush() == [])
+    #expect(desk.answer("0", 200) == ["delivered 0", "send 1 #1", "send 3 #0"])
+  }
+
+  @Test("A query that has failed too often is refused and lost, or held until its window is over (K1)")
+  func failureWindow() {
+    let refusing = desk { $0.failureWindow = FailureWindow(failures: 2, span: seconds(60)) }
+    #expect(refusing.flush(3) == ["send 0 #0"])
+    #expect(refusing.answer("0", 404) == ["lost 0 status", "send 1 #0"])
+    #expect(refusing.answer("1", 404) == ["lost 1 status", "lost 2 refused"])
+    let holding = desk {
+      $0.failureWindow = FailureWindow(failures: 2, span: seconds(60))
+      $0.refusesWhileBlocked = false
+    }
+    #expect(holding.flush(3) == ["send 0 #0"])
+    #expect(holding.answer("0", 404) == ["lost 0 status", "send 1 #0"])
+    #expect(holding.answer("1", 404) == ["lost 1 status", "wake 1060.0"])
+    holding.pass(60)
+    #expect(holding.wakeUp() == ["send 2 #0"])
+  }
+
+  @Test("After a 429 or a 503 each request draws its own wait, once, and a success clears it (K2)")
+  func projectDelay() {
+    let desk = desk(uploads: 4, wakes: false, random: SplitMix64(seed: 1)) {
+      $0.projectDelay = ProjectDelay(base: seconds(1_000), longest: seconds(1_000))
+    }
+    #expect(desk.flush(4).count == 4)
+    for event in 0..<4 { #expect(desk.answer("\(event)", 503) == []) }
+    /// When each leaves, looked at every second: nobody's wait is drawn anew at each look.
+    var left: [String: Int] = [:]
+    for second in 1...1_000 {
+      desk.pass(1)
+      for line in desk.flush() {
+        let event = "\(line.split(separator: " ")[1])"
+        if left[event] == nil { left[event] = second }
+        _ = desk.answer(event, 404)
+      }
+    }
+    #expect(left.count == 4 && Set(left.values).count == 4)
+    // The smallest of hundreds of draws from up to 1,000 s would be next to nothing.
+    #expect(left.values.max()! > 100, "\(left)")
+  }
+
+  @Test("A run sends so many retries; others wait for the next one, first tries don't (O3)")
+  func retryBudget() {
+    let desk = desk(wakes: false) { $0.retryBudget = RetryBudget(perRun: 1) }
+    #expect(desk.flush(2) == ["send 0 #0"])
+    #expect(desk.answer("0", 503) == ["send 1 #0"])
+    #expect(desk.answer("1", 503) == [])
+    #expect(desk.flush(1) == ["send 0 #1"])
+    #expect(desk.answer("0", 404) == ["lost 0 status", "send 2 #0"])
+    #expect(desk.answer("2", 200) == ["delivered 2"])
+    #expect(desk.flush() == ["send 1 #1"])
+  }
+
+  @Test("After signs of overload fewer uploads run at once, and batches are smaller (O5)")
+  func controller() {
+    let desk = desk(uploads: .max, wakes: false) {
+      $0.controller = BackpressureController(longestConcurrency: 4)
+    }
+    #expect(desk.flush(5).count == 4)
+    #expect(desk.answer("0", 503) == [])
+    // Three of two are under way.
+    #expect(desk.answer("1", 404) == ["lost 1 status"])
+    #expect(desk.answer("2", 404) == ["lost 2 status", "send 4 #0"])
+
+    var options = ClientOptions(policy: .withoutRetryState)
+    options.gates.controller = BackpressureController(smallestBatch: 1, largestBatch: 8, batchStep: 0)
+    let sizes = Desk(options)
+    #expect(sizes.flush(8) == ["send 0-7 #0"])
+    #expect(sizes.answer("0-7", 413) == ["lost 0-7 status"])
+    #expect(sizes.flush(8) == ["send 8-11 #0"])
+  }
+
+  @Test("What the server would reject is rejected at the client, and looked at again after a pause")
+  func throttle() {
+    let desk = desk(random: SplitMix64(seed: 1)) {
+      $0.throttle = AdaptiveThrottle(factor: 1_000)
+      $0.throttlePause = seconds(3)
+    }
+    #expect(desk.flush(1) == ["send 0 #0"])
+    #expect(desk.loseAnswer("0") == [])
+    // Of one request none was accepted: half of the next are rejected, whichever the words say.
+    var rejected = 0
+    for _ in 0..<40 {
+      let lines = desk.flush()
+      if lines == ["wake \(Double(desk.now) / 1_000_000 + 3)"] {
+        rejected += 1
+      } else {
+        _ = desk.loseAnswer("0")
+      }
+      desk.pass(4)
+    }
+    #expect((5...39).contains(rejected), "\(rejected)")
+  }
+
+  @Test("An upload of unknown outcome is asked about before it is sent again (O4)")
+  func reconcile() {
+    for wasApplied in [true, false] {
+      var options = ClientOptions()
+      options.gates.reconciles = true
+      let desk = Desk(options)
+      #expect(desk.flush(1) == ["send 0 #0"])
+      #expect(desk.loseAnswer("0") == [])
+      desk.pass(1)
+      #expect(desk.flush() == ["ask 0 #1"])
+      let batch = desk.client.held[0].id
+      desk.client.answered(batch, wasApplied: wasApplied, at: desk.now)
+      #expect(desk.lines() == (wasApplied ? ["delivered 0"] : ["send 0 #1"]))
+      // It has been told.
+      desk.client.answered(batch, wasApplied: wasApplied, at: desk.now)
+      #expect(desk.lines() == [])
+    }
+  }
+
+  @Test("An upload leaves when every gate lets it, and one that holds takes nothing from the others")
+  func composition() {
+    let desk = desk(uploads: .max) {
+      $0.rateGate = RateGate(RateWindow(slots: 2, span: seconds(10)))
+      $0.breaker = CircuitBreaker(requests: 4, minimumFailures: 1, openTime: seconds(15))
+    }
+    #expect(desk.flush(2) == ["send 0 #0", "send 1 #0"])
+    // The first failure opens the breaker: until 1015, though the window has slots from 1010 on.
+    #expect(desk.answer("0", 503) == [])
+    #expect(desk.answer("1", 404) == ["lost 1 status", "wake 1015.0"])
+    desk.pass(11)
+    #expect(desk.flush(3) == ["wake 1015.0"])
+    desk.pass(4)
+    // One probe, which takes one slot; its success lets one more leave, and the window holds the rest.
+    #expect(desk.wakeUp() == ["send 0 #1"])
+    #expect(desk.answer("0", 200) == ["delivered 0", "send 2 #0", "wake 1025.0"])
+    desk.pass(10)
+    #expect(desk.wakeUp() == ["send 3 #0", "send 4 #0"])
+  }
+
+  @Test("The client's own wait comes before the gates")
+  func ownWait() {
+    var options = ClientOptions(uploads: .max, wakesByTimer: true, maximumBatchEvents: 1)
+    options.gates.rateGate = RateGate(RateWindow(slots: 1, span: seconds(10)))
+    let desk = Desk(options)
+    #expect(desk.flush(2) == ["send 0 #0", "wake 1010.0"])
+    #expect(desk.answer("0", 429, retryAfter: 30) == ["wake 1030.0"])
+    desk.pass(10)
+    #expect(desk.wakeUp() == ["wake 1030.0"])
+    desk.pass(20)
+    #expect(desk.wakeUp() == ["send 0 #1", "wake 1040.0"])
+  }
+}

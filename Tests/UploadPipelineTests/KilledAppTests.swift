@@ -1,0 +1,71 @@
+import Testing
+import UploadPipeline
+import UploadRetry
+
+@Suite("An app that is killed and started again (S18)")
+struct KilledAppTests {
+  /// Each client's own loop, with the document's way of saving.
+  enum Client: CaseIterable, CustomTestStringConvertible {
+    case document, swift, kotlin, reactNative
+
+    var testDescription: String { "\(self)" }
+
+    /// The longest wait that there may be, seconds.
+    var cap: Double {
+      switch self {
+      case .document, .reactNative: 330
+      case .swift, .kotlin: 300
+      }
+    }
+
+    var options: ClientOptions {
+      switch self {
+      case .document: ClientOptions(maximumBatchEvents: 2)
+      case .swift:
+        ClientOptions(
+          policy: .segmentSwift, uploads: .max, flushWhileUploading: .ignored, maximumBatchEvents: 2)
+      case .kotlin:
+        ClientOptions(
+          policy: .segmentKotlin, flushWhileUploading: .queued, rateLimitEndsLoop: false,
+          maximumBatchEvents: 2)
+      case .reactNative:
+        ClientOptions(
+          policy: .segmentReactNative, uploads: .max, isRebatch: true, actsAtFlushEnd: true,
+          maximumBatchEvents: 2)
+      }
+    }
+  }
+
+  @Test(
+    "It never uploads a settled event twice and never waits beyond the cap: 2,500 histories a client",
+    arguments: Client.allCases)
+  func histories(client: Client) {
+    var total = KilledApp.Tally()
+    var violations: [String] = []
+    for seed in 1...2_500 {
+      var config = HTTPConfig()
+      if seed % 3 == 0 {
+        config.rateLimit.maxRetryCount = 3
+        config.backoff.maxRetryCount = 2
+      }
+      if seed % 5 == 0 { config.backoff.baseBackoffInterval = seconds(60) }
+      var app = KilledApp(
+        seed: UInt64(seed), options: client.options, config: config, cap: seconds(client.cap))
+      app.live(launches: 8)
+      violations += app.violations.map { "seed \(seed): \($0)" }
+      total.killsInFlight += app.tally.killsInFlight
+      total.unusable += app.tally.unusable
+      total.clamped += app.tally.clamped
+      total.keptWaits += app.tally.keptWaits
+      total.settled += app.tally.settled
+      total.outdated += app.tally.outdated
+    }
+    #expect(violations.isEmpty, "\(violations.prefix(5))")
+    // The histories have met what they are about.
+    for count in [
+      total.killsInFlight, total.unusable, total.clamped, total.keptWaits, total.settled, total.outdated,
+    ] {
+      #expect(count > 250, "\(total)")
+    }
+  }
+}

@@ -103,11 +103,11 @@ private func uniform(_ low: Int64, _ high: Int64, _ word: UInt64) -> Int64 {
   return low + Int64(width.multipliedFullWidth(by: word).high)
 }
 
-/// a + b for b >= 0, or the largest value.
+/// a + b, or the end of the range that it is beyond.
 @usableFromInline
 func saturatingSum(_ a: Int64, _ b: Int64) -> Int64 {
   let (sum, overflow) = a.addingReportingOverflow(b)
-  return overflow ? .max : sum
+  return overflow ? (b < 0 ? .min : .max) : sum
 }
 
 // MARK: - Names

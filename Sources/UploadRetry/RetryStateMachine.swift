@@ -186,7 +186,9 @@ extension RetryStateMachine {
   /// (`RetryPolicy.limitsCheck` at `beforeDue`). Microseconds.
   public func lookAt(_ batch: BatchRetryState, due: Int64) -> Int64 {
     guard policy.limitsCheck == .beforeDue else { return due }
-    if ignoresState || !config.backoff.isEnabled || isRetryLimitReached(batch) { return .min }
+    if ignoresState || !config.backoff.isEnabled { return .min }
+    guard policy.limitReached == .dropBatch else { return due }
+    if isRetryLimitReached(batch) { return .min }
     guard policy.ageLimit == .sinceFirstFailure, batch.latestFailure != .none, batch.firstFailureTime != .min,
       let limit = ageLimit(of: batch)
     else { return due }

@@ -298,7 +298,16 @@ struct RetrySwitchTests {
     #expect(early.lookAt(batch, due: seconds(60)) == seconds(60))
     #expect(early.lookAt(batch, due: seconds(200)) == seconds(100) + 1)
     #expect(document.lookAt(batch, due: seconds(200)) == seconds(200))
+    // Where no limit drops a batch before its send there is nothing to look for.
+    let harmless = with {
+      $0.limitsCheck = .beforeDue
+      $0.limitReached = .startOverAtNextTrigger
+    }
+    #expect(
+      RetryStateMachine(config: config, policy: harmless).lookAt(batch, due: seconds(200)) == seconds(200))
     batch.failureCount = 3
+    #expect(
+      RetryStateMachine(config: config, policy: harmless).lookAt(batch, due: seconds(60)) == seconds(60))
     #expect(early.lookAt(batch, due: seconds(60)) == .min)
     #expect(document.lookAt(batch, due: seconds(60)) == seconds(60))
   }

@@ -112,6 +112,8 @@ extension UploadClientHost where Self: ~Copyable {
     var batch = oldest(of: client)
     while batch != 0 {
       var record = BatchRetryState()
+      // A record without events means nothing.
+      while let first = known.first, first.id < UInt64(firstOrdinal(of: batch)) { known.removeFirst() }
       if !options.pointee.isRebatch, known.first?.id == UInt64(firstOrdinal(of: batch)) {
         record = known.removeFirst().state
         if isStateless { record = BatchRetryState() }

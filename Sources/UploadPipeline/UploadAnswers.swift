@@ -103,6 +103,7 @@ extension UploadClientHost where Self: ~Copyable {
     var record = retryState(of: batch, client)
     var draws = draws(for: batch, failures: record.failureCount, client)
     let failed = state.pointee.flags.contains(.loopHadFailure)
+    if options.pointee.saving == .delayed { noteChange(client, at: now) }
     let outcome = machine(of: client)._withUnsafeGuaranteedRef {
       $0.afterResponse(
         response, batch: &record, pipeline: &state.pointee.pipeline, now: now,

@@ -75,7 +75,7 @@ final class Desk {
 
   /// Something asks for a flush, after so many new events.
   func flush(_ n: Int = 0, _ trigger: ClientTrigger = .interval) -> [String] {
-    client.add(n, at: now)
+    if n > 0 { client.add(n, at: now) }
     client.trigger(trigger, at: now)
     return lines()
   }

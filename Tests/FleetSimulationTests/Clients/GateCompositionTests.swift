@@ -272,8 +272,8 @@ struct GateCompositionTests {
   func bytes() {
     #expect(ClientGates().bytesPerDevice == 0)
     #expect(ClientPreset.tapiDocument.gates.bytesPerDevice == 0)
-    #expect(ClientPreset.keenExisting.gates.bytesPerDevice == 32)
-    #expect(ClientPreset.keenProposed.gates.bytesPerDevice == 32)
+    #expect(ClientPreset.keenExisting.gates.bytesPerDevice == 16 + 10 * 16)
+    #expect(ClientPreset.keenProposed.gates.bytesPerDevice == 16 + 24)
     #expect(ClientPreset.toggl.gates.bytesPerDevice == 16 + 4 * 63 + 4)
     #expect(ClientPreset.offlineFirst.gates.bytesPerDevice < 200)
   }

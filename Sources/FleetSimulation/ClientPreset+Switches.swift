@@ -58,14 +58,16 @@ extension ClientPreset {
         values: Saving.allCases.map(\.rawValue), value: { $0.saving.rawValue }),
       Switch(
         path: "uploadLoop.triggers", meaning: "what makes the client flush", requirement: "S17",
-        values: ["all", "[\"TRIGGER\", …]"],
+        values: ["all", "[TRIGGER …]"],
         value: { preset in
-          preset.triggers == .all ? "all" : list(preset.triggers)
+          preset.triggers == .all
+            ? "all" : "[" + preset.triggers.kinds.map(\.rawValue).joined(separator: ", ") + "]"
         }),
       Switch(
         path: "uploadLoop.triggersThatSkipWaits", meaning: "triggers that cut a wait short",
         requirement: "D7",
-        values: ["[\"TRIGGER\", …]"], value: { list($0.triggersThatSkipWaits) }),
+        values: ["[TRIGGER …]"],
+        value: { "[" + $0.triggersThatSkipWaits.kinds.map(\.rawValue).joined(separator: ", ") + "]" }),
       Switch(
         path: "uploadLoop.countOfAnEvent", meaning: "how much an event counts for flush.count",
         requirement: "S17", values: ["1", "2"], value: { "\($0.countOfAnEvent)" }),
@@ -90,11 +92,6 @@ extension ClientPreset {
         path: "policy." + entry.name, meaning: entry.meaning, requirement: entry.requirement,
         values: entry.values, value: { entry.value(in: $0.policy) })
     } + settingsSwitches + gateSwitches
-
-  /// As a scenario's list has them.
-  private static func list(_ triggers: ClientTriggers) -> String {
-    "[" + triggers.kinds.map { "\"\($0.rawValue)\"" }.joined(separator: ", ") + "]"
-  }
 
   /// What Settings mean that leave these values out.
   private static let settingsSwitches: [Switch] = [

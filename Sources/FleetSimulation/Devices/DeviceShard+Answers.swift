@@ -217,7 +217,10 @@ extension DeviceShard {
     if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &-= UInt32(batches[batch].events) }
     removeHeld(batch, device)
     count(1, .settledBatches, at: now)
-    releaseIfDone(batch, device)
-    if self[device].pointee.flags.contains(.hasHistory) { forgetHistoryIfEmpty(device) }
+    if self[device].pointee.flags.contains(.hasHistory) {
+      settleWithHistory(batch, device)
+    } else {
+      releaseIfDone(batch, device)
+    }
   }
 }

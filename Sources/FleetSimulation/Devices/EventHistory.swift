@@ -178,6 +178,19 @@ extension DeviceShard {
     return Int64(batches[batch].events) - Int64(missing)
   }
 
+  /// A batch of a device with a history has left the queue; while an upload of it is open, its record is one that was left behind.
+  @inline(never)
+  mutating func settleWithHistory(_ batch: UInt32, _ device: UInt32) {
+    if batches[batch].outstanding > 0 {
+      batches[batch].flags = .unknownOutcome
+      histories[device]?.openRecords += 1
+      return
+    }
+    batches[batch].flags.remove(.unknownOutcome)
+    releaseIfDone(batch, device)
+    forgetHistoryIfEmpty(device)
+  }
+
   /// A record that was left behind is free.
   @inline(never)
   mutating func openRecordEnds(_ device: UInt32) {

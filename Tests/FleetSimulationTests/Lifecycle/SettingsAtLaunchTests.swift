@@ -131,6 +131,7 @@ import UploadRetry
     // The upload of 150 fails, and without a backoff it is tried again at the next flush, 210, before that flush's own.
     var fleet = fleet(outagesAt: 150)
     fleet.policy = .segmentSwift
+    fleet.policy.missingSection = .off
     fleet.incidents.append(.cdnOutage(80, until: 100))
     fleet.lifecycle = .at(90)
     let sent = try fleet.story().sent

@@ -68,7 +68,8 @@ import Testing
     arguments: ["100", "1000"])
   func overflow(count: String) throws {
     let lost = try losses(
-      ["settings.backoffConfig.maxRetryCount": count, "fleet.phones.queue.limit": "1000"], \.droppedByOverflow)
+      ["settings.backoffConfig.maxRetryCount": count, "fleet.phones.queue.limit": "1000"], \.droppedByOverflow
+    )
     // 1000 events at 6/min last 2.78 h. The count has a deviation of √1000, 3 %; the first of 50 devices is
     // within four deviations. 14 h make 5040 events, of which 1000 are kept.
     #expect(lost.firstHour > 2.78 * 0.87 && lost.firstHour < 2.78, "\(lost)")

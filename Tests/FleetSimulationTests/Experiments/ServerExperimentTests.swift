@@ -63,7 +63,8 @@ import Testing
   @Test(
     "011: a breaker ends it, and so do a budget with a trickle and throttling",
     arguments: [
-      ("breaker", "{}"), ("breaker", "{ openTime: '5s', longestOpenTime: '20s' }"), ("retryBudget", "{ capacity: 10, trickle: '1m' }"), ("adaptiveThrottling", "{}"),
+      ("breaker", "{}"), ("breaker", "{ openTime: '5s', longestOpenTime: '20s' }"),
+      ("retryBudget", "{ capacity: 10, trickle: '1m' }"), ("adaptiveThrottling", "{}"),
     ])
   func gates(name: String, value: String) throws {
     let (_, summary) = try run(Self.metastable, [Self.brownout: "5m", "fleet.phones.gates.\(name)": value])

@@ -62,7 +62,7 @@ extension MessageGoldens {
       3: fleet.phones.uploadLoop.actAtFlushEnd: unknown key; did you mean "actsAtFlushEnd"? Allowed here: actsAtFlushEnd, rateLimitEndsLoop, saving, triggers, triggersThatSkipWaits, countOfAnEvent, countsAllEvents
       3: fleet.phones.uploadLoop.rateLimitEndsLoop: expected true or false, found null
       3: fleet.phones.uploadLoop.saving: "atonce" is not known; did you mean "atOnce"? Allowed: "atOnce", "atOnceAsItIs", "afterAnswers", "delayed", "never"
-      3: fleet.phones.uploadLoop.triggers: expected a list of triggers or "all", found the string "some"
+      3: fleet.phones.uploadLoop.triggers: expected "all" or a list of triggers, found the string "some"
       3: fleet.phones.uploadLoop.countOfAnEvent: 3 is out of range; allowed: whole numbers from 1 to 2
       3: fleet.phones.uploadLoop.countsAllEvents: expected true or false, found 1
     cohort +uploadLoop: { triggers: ['count', 'flush', 5] }

@@ -12,7 +12,6 @@ struct VectorStrengthTests {
   static let unnoticed: [String: [String: String]] = [
     "tapi-document": [
       "countOfAnEvent 2": "a vector says what counts as an event",
-      "exponent allFailures": "only one record for the client has seen all failures",
       "overridden429 drops": "the document's reading takes no override of 429 over",
       "overridden429 dropsAndPauses": "the document's reading takes no override of 429 over",
       "waitsInMilliseconds true": "a client that counts in milliseconds may be a millisecond off",
@@ -21,17 +20,14 @@ struct VectorStrengthTests {
     ],
     "segment-swift": [
       "countOfAnEvent 1": "a vector says what counts as an event",
-      "exponent allFailures": "only one record for the client has seen all failures",
       "missingSection off": "its own reading of Settings decides",
       "rateLimitEndsLoop false": "all uploads have begun when a 429 comes",
       "readsRateLimitReset true": "its own reading of headers decides",
       "retryAfterForms secondsOrDate": "its own reading of headers decides",
-      "saving delayed": "only a client that acts when a flush ends saves late",
       "supportsOAuth true": "its own table retries a 511 anyway",
     ],
     "segment-kotlin": [
       "countOfAnEvent 2": "a vector says what counts as an event",
-      "exponent allFailures": "only one record for the client has seen all failures",
       "missingSection off": "its own reading of Settings decides",
       "overridden429 drops": "its own reading takes no override of 429 over",
       "overridden429 dropsAndPauses": "its own reading takes no override of 429 over",

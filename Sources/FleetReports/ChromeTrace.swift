@@ -77,6 +77,8 @@ package struct ChromeTrace {
         case .launch: "flush: launch"
         case .spike: "flush: spike"
         case .reconnect: "flush: online again"
+        case .foreground: "flush: foreground"
+        case .background: "flush: background"
         case .wakeUp: "timer"
         }
       instant(name, Track.triggers, now, [("new_events", "\(newEvents)")])
@@ -87,6 +89,8 @@ package struct ChromeTrace {
     case .heldBackOffline: instant("held back: offline", Track.triggers, now, [])
     case .wentOffline(let cutOff): instant("offline", Track.triggers, now, [("uploads_cut_off", "\(cutOff)")])
     case .cameOnline: instant("online", Track.triggers, now, [])
+    case .cameToForeground: instant("foreground", Track.triggers, now, [])
+    case .wentToBackground: instant("background", Track.triggers, now, [])
     case .lost(let batch, let attempt, let place):
       instant(
         "lost: \(DeviceTimeline.words(place))", Track.triggers, now,

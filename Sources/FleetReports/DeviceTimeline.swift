@@ -204,6 +204,9 @@ extension DeviceTimeline {
       parts.append(newEvents == 0 ? "with the others" : "with the others, \(Self.events(newEvents))")
     case .reconnect:
       parts.append(newEvents == 0 ? "online again" : "online again, \(Self.events(newEvents))")
+    case .foreground, .background:
+      let place = trigger == .foreground ? "in the foreground" : "to the background"
+      parts.append(newEvents == 0 ? place : "\(place), \(Self.events(newEvents))")
     case .wakeUp: parts.append("a wait is over")
     }
     var sealed: [String] = []
@@ -271,6 +274,8 @@ extension DeviceTimeline {
     case .cameOnline:
       add(event, "online", "", "the network is back")
       isOffline = false
+    case .cameToForeground: add(event, "open", "", "the app comes to the foreground")
+    case .wentToBackground: add(event, "close", "", "the app goes to the background")
     case .lost(let batch, let attempt, let place):
       add(event, "network", names[batch], "try \(attempt): \(Self.words(place))")
     case .split(let batch, let count, let other):

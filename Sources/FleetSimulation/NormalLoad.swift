@@ -48,6 +48,7 @@ public struct NormalLoad: Sendable, Hashable {
   /// being the events that make a flush or fill a batch, whichever is fewer; without an interval each `count`
   /// events make a flush.
   package static func batchesPerSecond(of cohort: Cohort, over duration: Span = .hours(24)) -> Double {
+    if let sessions = cohort.sessions { return batchesPerSecond(of: cohort, sessions, over: duration) }
     let size = batchSize(of: cohort)
     let spikes = spikeRates(of: cohort, over: duration)
     guard let interval = cohort.flush.interval, interval > .zero else {
@@ -60,6 +61,21 @@ public struct NormalLoad: Sendable, Hashable {
     }
     let mean = occasionsPerSecond(of: cohort, over: duration) * interval.seconds
     return batchesOfInterval(cohort, mean: mean) / interval.seconds + spikes.batches
+  }
+
+  /// About: as without sessions where the app is open, and half an interval's batches more for each session that ends. Events of the
+  /// background wait for the next session, as full batches.
+  private static func batchesPerSecond(
+    of cohort: Cohort, _ sessions: Sessions, over duration: Span
+  ) -> Double {
+    var open = cohort
+    open.sessions = nil
+    let inBackground = sessions.createsEventsInBackground
+    if !inBackground { open.events = cohort.events.faster(by: 1 / sessions.share) }
+    let whileOpen = batchesPerSecond(of: open, over: duration) * sessions.share
+    let events = eventsPerSecond(of: cohort, over: duration)
+    let left = inBackground ? events * (1 - sessions.share) / Double(batchSize(of: cohort)) : 0
+    return min(events, whileOpen + left + sessions.perSecond / 2)
   }
 
   /// Events that make a flush or fill a batch, whichever is fewer.

@@ -71,6 +71,8 @@ public struct Cohort: Sendable, Hashable {
   public var link = Link()
   /// When devices are offline; nil: never.
   public var connectivity: Connectivity? = nil
+  /// When the app is in the foreground; nil: it runs all the time, and neither comes nor goes.
+  public var sessions: Sessions? = nil
   /// The Settings that every device starts with; a launch may change them (`rollout`, an outage of the CDN).
   public var settings: HTTPConfig
   /// The switches in which clients differ.

@@ -29,6 +29,8 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case spike = 20
   /// When a device is offline.
   case connectivity = 21
+  /// When an app is in the foreground.
+  case sessions = 22
   /// Whether an incident makes the server answer one attempt with an error.
   case serverError = 24
   /// Whether the answer to one accepted attempt gets lost.

@@ -57,6 +57,9 @@ extension ClientGates {
     public var budget = 0
     public var throttle = 0
     public var controller = 0
+    public var pace = 0
+    /// `SentUpload` for each upload that may be under way.
+    public var sentUploads = 0
     /// Bytes of a row.
     public private(set) var stride: Int
 
@@ -73,6 +76,12 @@ extension ClientGates {
       projectDelay = take(gates.projectDelay.map { _ in MemoryLayout<ProjectDelay.State>.stride })
       budget = take(gates.retryBudget.map { _ in MemoryLayout<RetryBudget.State>.stride })
       controller = take(gates.controller.map { _ in MemoryLayout<BackpressureController.State>.stride })
+      pace = take(
+        gates.controller.flatMap { $0.paces ? MemoryLayout<BackpressureController.Pace>.stride : nil })
+      sentUploads = take(
+        gates.controller.flatMap {
+          $0.needsLatencies ? $0.longestConcurrency * MemoryLayout<SentUpload>.stride : nil
+        })
       rateLog = take(gates.rateGate.map { $0.logWords * 4 })
       breaker = take(gates.breaker.map { $0.stateWords * 4 })
     }
@@ -80,6 +89,21 @@ extension ClientGates {
 
   /// Bytes that each device's gates take beside its record.
   public var bytesPerDevice: Int { isEmpty ? 0 : Layout(self).stride }
+}
+
+/// An upload under way, of a client that wants to know how long answers take.
+@usableFromInline
+struct SentUpload: BitwiseCopyable {
+  /// The number of its first event, plus one; 0: none.
+  @usableFromInline var name: UInt64
+  /// Microseconds.
+  @usableFromInline var time: Int64
+
+  @usableFromInline
+  init(name: UInt64, time: Int64) {
+    self.name = name
+    self.time = time
+  }
 }
 
 /// What a gated device remembers of the hold that its loop met last.

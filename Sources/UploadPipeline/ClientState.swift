@@ -41,4 +41,6 @@ public struct ClientFlags: OptionSet, BitwiseCopyable, Sendable {
   @inlinable public static var loopHadFailure: ClientFlags { ClientFlags(rawValue: 64) }
   /// Without a network: nothing leaves (D7).
   @inlinable public static var offline: ClientFlags { ClientFlags(rawValue: 2_048) }
+  /// The app is closed: no wait wakes it up. Triggers that come all the same do what they do.
+  @inlinable public static var suspended: ClientFlags { ClientFlags(rawValue: 8_192) }
 }

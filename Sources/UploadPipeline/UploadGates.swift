@@ -166,11 +166,19 @@ extension UploadClientHost where Self: ~Copyable {
       if let controller = gates.controller {
         let state = part(layout.controller, client, as: BackpressureController.State.self)
         if Int(uploads(of: client)) >= controller.concurrency(state.pointee) { return .held }
+        if controller.paces {
+          let end = controller.earliest(
+            part(layout.pace, client, as: BackpressureController.Pace.self).pointee)
+          if end > time {
+            until = end
+            flags.insert(.wakes)
+          }
+        }
       }
       if let gate = gates.rateGate {
         let log = words(layout.rateLog, client)
         if let end = gate.earliest(log: log, now: time), end > time {
-          until = end
+          until = max(until, end)
           flags.insert(.wakes)
           if gates.restartsRun, let slot = gate.earliest(in: .first, log: log, now: time), slot > time {
             until = slot
@@ -221,6 +229,12 @@ extension UploadClientHost where Self: ~Copyable {
     if isRetry, let rule = gates.retryBudget { rule.take(&budget.pointee, now: time) }
     if let breaker = gates.breaker { breaker.take(words(layout.breaker, client), now: time) }
     if let gate = gates.rateGate { gate.take(log: words(layout.rateLog, client), now: time) }
+    if let controller = gates.controller {
+      if controller.paces {
+        part(layout.pace, client, as: BackpressureController.Pace.self).pointee.latest = time
+      }
+      if controller.needsLatencies { noteSent(batch, controller, client, at: time) }
+    }
     return .leaves
   }
 
@@ -270,10 +284,38 @@ extension UploadClientHost where Self: ~Copyable {
         &part(layout.throttle, client, as: AdaptiveThrottle.State.self).pointee, now: time)
     }
     if let controller = gates.controller {
-      controller.record(
-        BackpressureController.signal(status: status),
-        &part(layout.controller, client, as: BackpressureController.State.self).pointee)
+      let latency = controller.needsLatencies ? takeLatency(of: batch, controller, client, at: time) : nil
+      let signal = controller.signal(status: status, latency: latency)
+      controller.record(signal, &part(layout.controller, client, as: BackpressureController.State.self).pointee)
+      if controller.paces {
+        controller.record(signal, &part(layout.pace, client, as: BackpressureController.Pace.self).pointee)
+      }
     }
+  }
+
+  /// When an upload left, in a place that is free: there are as many as uploads at once.
+  @inlinable
+  func noteSent(_ batch: UInt32, _ controller: BackpressureController, _ client: UInt32, at now: Int64) {
+    let places = part(options.pointee.gateLayout.sentUploads, client, as: SentUpload.self)
+    let name = UInt64(firstOrdinal(of: batch)) + 1
+    for index in 0..<controller.longestConcurrency where places[index].name == 0 || places[index].name == name {
+      places[index] = SentUpload(name: name, time: now)
+      return
+    }
+  }
+
+  /// How long an answer took; nil: the upload is not known any more.
+  @inlinable
+  func takeLatency(
+    of batch: UInt32, _ controller: BackpressureController, _ client: UInt32, at now: Int64
+  ) -> Int64? {
+    let places = part(options.pointee.gateLayout.sentUploads, client, as: SentUpload.self)
+    let name = UInt64(firstOrdinal(of: batch)) + 1
+    for index in 0..<controller.longestConcurrency where places[index].name == name {
+      places[index].name = 0
+      return now - places[index].time
+    }
+    return nil
   }
 
   @inlinable
@@ -295,6 +337,11 @@ extension UploadClientHost where Self: ~Copyable {
   public func relaunchGates(_ client: UInt32, keepingState keepsState: Bool, at now: Int64) {
     forgetHold(client)
     let layout = options.pointee.gateLayout
+    if let controller = options.pointee.gates.controller, controller.needsLatencies {
+      // Nothing is under way any more.
+      part(layout.sentUploads, client, as: SentUpload.self)
+        .update(repeating: SentUpload(name: 0, time: 0), count: controller.longestConcurrency)
+    }
     if !keepsState {
       gateRow(of: client).initializeMemory(as: UInt8.self, repeating: 0, count: layout.stride)
     } else if let breaker = options.pointee.gates.breaker {

@@ -257,8 +257,8 @@ extension UploadClientHost where Self: ~Copyable {
       state.pointee.flags.insert(.resting)
       count(1, .resting, client, at: now)
     }
-    // What is due meanwhile waits for the connection.
-    if state.pointee.flags.contains(.offline) { return }
+    // What is due meanwhile waits for the connection, and for the app to be open.
+    if !state.pointee.flags.isDisjoint(with: [.offline, .suspended]) { return }
     var due = Int64.max
     if options.pointee.keepsGates, case let held = gateWakeUp(client, at: now), held.isHeld {
       guard let until = held.until else { return }

@@ -91,8 +91,7 @@ extension RetryStateMachine {
     if tally.hasFailed {
       guard config.backoff.isEnabled else { return }
       let count = failuresCounted(by: policy.exponent, record.failureCount, pipeline)
-      let wait = drawDelay(
-        count, cap: config.backoff.maxBackoffInterval, batch: &record, word: random.next())
+      let wait = drawDelay(count, bounds, batch: &record, word: random.next())
       fail(
         until: saturatingSum(now, wait), isBackoff: true, limits: (config.backoff.maxRetryCount, .retryLimit),
         maximumAge: config.backoff.maxTotalBackoffDuration, &tally, &record, &pipeline, now: now)

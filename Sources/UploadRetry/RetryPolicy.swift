@@ -61,6 +61,9 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   public var exponent = Exponent.ownFailures
   /// S10: waits are whole milliseconds, and the draw is below its upper end.
   public var waitsInMilliseconds = false
+  /// O2: base and longest wait by the failure's class. A client that acts when a flush ends has one wait for all of its failures,
+  /// `backoffConfig`'s.
+  public var classDelays = ClassDelays()
 
   /// The document's own behaviour.
   public init() {}

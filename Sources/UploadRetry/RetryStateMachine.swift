@@ -85,21 +85,21 @@ public final class RetryStateMachine: Sendable {
     case .decided(let outcome):
       return outcome
     case .backoff(let retryCount):
-      return wait(afterRetries: retryCount, batch: &batch, now: now, word: random.next())
+      return wait(after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
     case .authentication(let retryCount):
       guard
-        case .retry(let time) = wait(afterRetries: retryCount, batch: &batch, now: now, word: random.next())
+        case .retry(let time) = wait(after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
       else { return .retryAtNextTrigger }
       return .refreshThenRetry(at: time)
     case .clientBackoff(let retryCount):
-      return backOff(afterRetries: retryCount, batch: &batch, now: now, word: random.next())
+      return backOff(after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
     case .pipelineBackoff(let retryCount):
-      return pause(afterRetries: retryCount, batch: &batch, now: now, word: random.next())
+      return pause(after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
     case .spreadPause(let asked):
       return .pause(until: saturatingSum(now, policy.spreading(asked, word: random.next())))
     case .delay(let retryCount, let asked):
       return wait(
-        afterRetries: retryCount, atLeast: asked, batch: &batch, now: now, word: random.next(),
+        after: response, retries: retryCount, atLeast: asked, batch: &batch, now: now, word: random.next(),
         spread: policy.retryAfterJitterPercent > 0 ? random.next() : 0)
     }
   }
@@ -411,10 +411,11 @@ extension RetryStateMachine {
   /// S10 on the batch's own count.
   @usableFromInline
   @inline(never)
-  func wait(afterRetries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64)
-    -> RetryOutcome
+  func wait(
+    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64
+  ) -> RetryOutcome
   {
-    let delay = drawDelay(count, cap: config.backoff.maxBackoffInterval, batch: &batch, word: word)
+    let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word)
     batch.retryAt = saturatingSum(now, delay)
     return .retry(at: batch.retryAt)
   }
@@ -423,10 +424,10 @@ extension RetryStateMachine {
   @usableFromInline
   @inline(never)
   func wait(
-    afterRetries count: UInt16, atLeast asked: Int64, batch: inout BatchRetryState, now: Int64, word: UInt64,
+    after response: UploadResponse, retries count: UInt16, atLeast asked: Int64, batch: inout BatchRetryState, now: Int64, word: UInt64,
     spread: UInt64
   ) -> RetryOutcome {
-    let delay = drawDelay(count, cap: config.backoff.maxBackoffInterval, batch: &batch, word: word)
+    let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word)
     batch.retryAt = saturatingSum(now, max(delay, policy.spreading(asked, word: spread)))
     return .retry(at: batch.retryAt)
   }
@@ -434,10 +435,11 @@ extension RetryStateMachine {
   /// S9, selectable: S10 on the record's count; the record itself is due when the client is.
   @usableFromInline
   @inline(never)
-  func backOff(afterRetries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64)
-    -> RetryOutcome
+  func backOff(
+    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64
+  ) -> RetryOutcome
   {
-    let delay = drawDelay(count, cap: config.backoff.maxBackoffInterval, batch: &batch, word: word)
+    let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word)
     return .backOff(until: saturatingSum(now, delay))
   }
 
@@ -445,23 +447,36 @@ extension RetryStateMachine {
   /// met the 429.
   @usableFromInline
   @inline(never)
-  func pause(afterRetries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64)
-    -> RetryOutcome
+  func pause(
+    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64
+  ) -> RetryOutcome
   {
-    let cap = min(config.backoff.maxBackoffInterval, config.rateLimit.maxRetryInterval)
-    return .pause(until: saturatingSum(now, drawDelay(count, cap: cap, batch: &batch, word: word)))
+    var bounds = bounds(after: response)
+    bounds.longest = min(bounds.longest, config.rateLimit.maxRetryInterval)
+    return .pause(until: saturatingSum(now, drawDelay(count, bounds, batch: &batch, word: word)))
   }
 
-  func drawDelay(_ count: UInt16, cap: Int64, batch: inout BatchRetryState, word: UInt64) -> Int64 {
+  /// Base and longest wait after a failure: those of its class, or `backoffConfig`'s (O2).
+  private func bounds(after response: UploadResponse) -> DelayBounds { policy.classDelays[response] ?? bounds }
+
+  /// `backoffConfig`'s.
+  var bounds: DelayBounds {
+    DelayBounds(base: config.backoff.baseBackoffInterval, longest: config.backoff.maxBackoffInterval)
+  }
+
+  func drawDelay(
+    _ count: UInt16, _ bounds: DelayBounds, batch: inout BatchRetryState, word: UInt64
+  ) -> Int64 {
+    let (base, cap) = (bounds.base, bounds.longest)
     var delay = config.backoff.jitter.delay(
-      retryCount: Int(count), base: config.backoff.baseBackoffInterval, cap: cap,
+      retryCount: Int(count), base: base, cap: cap,
       previousDelay: Int64(batch.previousDelay), clampAfterJitter: policy.clampAfterJitter, word: word)
     if policy.waitsInMilliseconds {
       // What is drawn is below the end of its range, and cut to whole milliseconds.
       let backoff = Jitter.backoff(
-        retryCount: Int(count), base: config.backoff.baseBackoffInterval, cap: cap)
+        retryCount: Int(count), base: base, cap: cap)
       let drawn = config.backoff.jitter.delay(
-        retryCount: Int(count), base: config.backoff.baseBackoffInterval, cap: cap,
+        retryCount: Int(count), base: base, cap: cap,
         previousDelay: Int64(batch.previousDelay), clampAfterJitter: false, word: word)
       if case .additive = config.backoff.jitter, drawn > backoff {
         delay = min(

@@ -40,7 +40,7 @@ struct VectorFileTests {
           + "reconnect, foreground, background, wakeUp; did you mean \"manual\"?",
         "f.json:6: cases[0] x.steps[1].expect.sends: there is no batch \"c\"",
         "f.json:6: cases[0] x.steps[1].expect.drops: \"old\" is not allowed; allowed are status, retryLimit, "
-          + "globalRetryLimit, age, overflow, refused",
+          + "globalRetryLimit, age, overflow, refused, blocked",
         "f.json:6: cases[0] x.steps[1].expect.outcome: expected \"delivered\", \"retryAtNextTrigger\", "
           + "\"refreshCredentials\", {\"retry\": seconds}, {\"pause\": seconds}, {\"drop\": reason} or "
           + "{\"block\": reason}",

@@ -39,7 +39,7 @@ package struct CohortPlan {
   /// Devices have an `UploadLoopState`: several uploads at once, batches apart, or a loop that ends early.
   let keepsLoopState: Bool
   let hasLifecycle: Bool
-  /// Devices have a `WorldPlan`: spikes make them flush, or they are offline at times.
+  /// Devices have a `WorldPlan`: spikes make them flush, or they are offline or closed at times.
   let hasWorld: Bool
   /// Up to so many events are one batch within the queue's limit; 0 with checkers on, which see the long way round.
   let quickEvents: UInt32
@@ -111,7 +111,7 @@ package struct CohortPlan {
     key = RandomKey(seed: scenario.seed)
     self.firstDevice = firstDevice
     end = scenario.duration.microseconds
-    schedule = script.map(EventSchedule.init(script:)) ?? EventSchedule(cohort)
+    schedule = script.map(EventSchedule.init(script:)) ?? EventSchedule(cohort, end: end)
     switch cohort.events {
     case .poisson(let gap), .varying(let gap, _):
       isPeriodic = false
@@ -152,7 +152,8 @@ package struct CohortPlan {
     isRegular = isPeriodic && cohort.eventsUntilFlush == nil
     periods = FastDivider(max(period, 1))
     hasLifecycle = cohort.lifecycle != nil
-    hasWorld = cohort.spikes.contains(where: \.flushes) || cohort.connectivity != nil
+    hasWorld =
+      cohort.spikes.contains(where: \.flushes) || cohort.connectivity != nil || cohort.sessions != nil
     // A scan passes each device once a window at most, and a phase has 32 bits.
     let interval = cohort.flush.interval?.microseconds ?? .max
     scansTriggers =

@@ -182,6 +182,9 @@ struct TriggerPlan: BitwiseCopyable {
   var triggerAt: Int64
   /// `.max`: none.
   var nextInterval: Int64
+
+  /// Instead of `triggerAt`: the trigger has come, and the client has ignored it.
+  static var ignored: Int64 { .min }
 }
 
 /// What the world around a device does next.
@@ -192,6 +195,8 @@ struct WorldPlan: BitwiseCopyable {
   var nextPeriod: Int64
   /// The next start or end of an interruption; `.max`: none.
   var nextInterruption: Int64
+  /// nil: the app runs all the time.
+  var session: Sessions.Period?
   /// Changes of period so far: each draws the length of the next by its number.
   var periods: UInt32
   var isInOfflinePeriod: Bool

@@ -155,10 +155,16 @@ extension DeviceShard {
     // Events drawn ahead for an earlier plan are there already; if they fill the count, the plan stands.
     var n = events.pointee.upcoming
     var last = triggers?[Int(truncatingIfNeeded: device)].triggerAt ?? .max
+    var full = plan.pointee.flushCount
+    if n >= full {
+      if last != TriggerPlan.ignored { return last }
+      // The count is full, and each event more is a trigger.
+      full = n &+ 1
+    }
     if time <= horizon {
       let draws = EventDraws(key(of: device))
       let ordinal = self[device].pointee.nextOrdinal
-      while time <= horizon, n < plan.pointee.flushCount {
+      while time <= horizon, n < full {
         last = time
         n &+= 1
         counters.add(1, to: .createdEvents, row: creationRows.row(at: time))
@@ -167,7 +173,7 @@ extension DeviceShard {
       events.pointee.aheadTime = time
     }
     events.pointee.upcoming = n
-    return n == plan.pointee.flushCount ? last : nextInterval
+    return n == full ? last : nextInterval
   }
 
   /// The same where flushes in between don't restart the count: the event that fills it has a number that is a multiple.

@@ -13,6 +13,7 @@ extension DeviceShard {
       let planned = triggers + Int(truncatingIfNeeded: device)
       if planned.pointee.triggerAt != now.microseconds { return }
       isInterval = now.microseconds == planned.pointee.nextInterval
+      if isInterval, self[device].pointee.flags.contains(.suspended) { return }
       if isInterval {
         planned.pointee.nextInterval = nextInterval
       } else {
@@ -21,6 +22,7 @@ extension DeviceShard {
     }
     if ignoresFlush(device) {
       if isTraced(device) { note(.alreadyUploading(joins: false), device, at: now) }
+      triggers?[Int(truncatingIfNeeded: device)].triggerAt = TriggerPlan.ignored
       planNextTrigger(
         device, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now.microseconds, sink)
       return
@@ -44,13 +46,13 @@ extension DeviceShard {
     flush(device, created, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now, sink)
   }
 
-  /// A trigger that was not planned (a launch, a spike): the events drawn ahead are parted at `now`.
+  /// A trigger that was not planned (a launch, a spike, a session): the events drawn ahead are parted at `now`.
   mutating func handleUnplannedTrigger(
     _ device: UInt32, _ kind: DeviceTrace.Trigger = .launch, at now: Instant,
     _ sink: UnsafeMutablePointer<Outbox>
   ) {
     if ignoresFlush(device) { return }
-    if kind == .reconnect { skipWait(device, for: .reconnect) }
+    if let trigger = kind.ofClient { skipWait(device, for: trigger) }
     let created = pending == nil ? takeCreated(device, by: now) : takeDrawn(device, by: now)
     if isTraced(device) { note(.trigger(kind, newEvents: Int(created.count)), device, at: now) }
     let (planned, nextInterval) = plannedTriggers(device)
@@ -108,6 +110,8 @@ extension DeviceShard {
     let record = self[device]
     if !record.pointee.wakes(at: now.microseconds) { return }
     record.pointee.flags.remove(.wakes)
+    // What is due meanwhile waits for the next session.
+    if record.pointee.flags.contains(.suspended) { return }
     if isTraced(device) { note(.trigger(.wakeUp, newEvents: 0), device, at: now) }
     runLoop(device, at: now.microseconds, byTrigger: false, sink)
   }

@@ -52,16 +52,14 @@ extension DeviceShard {
     if isTraced(device) {
       note(.launched(.init(record.pointee.settings), uploadsCutOff: Int(cutOff)), device, at: now)
     }
-    if plan.pointee.flushInterval != .max, let triggers {
-      // The flush timer starts anew: devices that restart together flush together from then on.
-      triggers[Int(truncatingIfNeeded: device)].nextInterval = now.microseconds &+ plan.pointee.flushInterval
-    }
-    if plan.pointee.flushesAtLaunch, options.pointee.triggers.contains(.foreground) {
+    // A closed app is launched in the background, where no interval runs.
+    let isOpen = !record.pointee.flags.contains(.suspended)
+    // The flush timer starts anew: devices that restart together flush together from then on.
+    if isOpen { startInterval(device, at: now) }
+    if isOpen, plan.pointee.flushesAtLaunch, options.pointee.triggers.contains(.foreground) {
       handleUnplannedTrigger(device, at: now, sink)
     } else {
-      let (planned, nextInterval) = plannedTriggers(device)
-      planNextTrigger(
-        device, nextInterval: nextInterval, drawnThrough: planned, at: now.microseconds, sink)
+      replan(device, at: now, sink)
       rest(device, at: now.microseconds, sink)
     }
   }

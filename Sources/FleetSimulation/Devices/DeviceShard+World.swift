@@ -3,7 +3,7 @@ import SimulationKernel
 import UploadPipeline
 import UploadRetry
 
-/// What happens around a device, for cohorts with `CohortPlan.hasWorld`: spikes, and a network that comes and goes.
+/// What happens around a device, for cohorts with `CohortPlan.hasWorld`: spikes, a network that comes and goes, and sessions.
 extension DeviceShard {
   private func world(_ device: UInt32) -> UnsafeMutablePointer<WorldPlan> {
     worlds.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
@@ -13,8 +13,10 @@ extension DeviceShard {
   mutating func startWorld(_ device: UInt32, _ sink: UnsafeMutablePointer<Outbox>) {
     world(device).initialize(
       to: WorldPlan(
-        nextFlush: .max, nextPeriod: .max, nextInterruption: .max, periods: 0, isInOfflinePeriod: false))
+        nextFlush: .max, nextPeriod: .max, nextInterruption: .max, session: nil, periods: 0,
+        isInOfflinePeriod: false))
     scheduleSpike(device, after: -1, sink)
+    startSessions(device, sink)
     guard let connectivity else { return }
     if let periods = connectivity.periods { startPeriods(device, periods, sink) }
     scheduleInterruption(device, after: -1, sink)
@@ -27,6 +29,9 @@ extension DeviceShard {
 
   package mutating func handleWorld(_ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>) {
     let world = world(device)
+    if let session = world.pointee.session, now.microseconds == session.end {
+      changeSession(device, session, at: now, sink)
+    }
     if now.microseconds == world.pointee.nextPeriod || now.microseconds == world.pointee.nextInterruption {
       if now.microseconds == world.pointee.nextPeriod { changePeriod(device, at: now, sink) }
       if now.microseconds == world.pointee.nextInterruption {
@@ -144,7 +149,8 @@ extension DeviceShard {
     self[device].pointee.flags.remove(.offline)
     count(-1, .offlineChange, at: now)
     if isTraced(device) { note(.cameOnline, device, at: now) }
-    if connectivity?.flushesOnReconnect ?? false {
+    let flushes = (connectivity?.flushesOnReconnect ?? false) && options.pointee.triggers.contains(.reconnect)
+    if flushes, !self[device].pointee.flags.contains(.suspended) {
       handleUnplannedTrigger(device, .reconnect, at: now, sink)
     } else if !self[device].pointee.flags.contains(.looping) {
       rest(device, at: now.microseconds, sink)
@@ -152,17 +158,76 @@ extension DeviceShard {
   }
 }
 
+// MARK: - Sessions
+
+extension DeviceShard {
+  private mutating func startSessions(_ device: UInt32, _ sink: UnsafeMutablePointer<Outbox>) {
+    guard let sessions else { return }
+    let session = sessions.firstPeriod(key(of: device))
+    world(device).pointee.session = session
+    schedule(device, at: session.end, sink)
+    if session.isForeground { return }
+    self[device].pointee.flags.insert(.suspended)
+    stopInterval(device, until: session.end)
+    replan(device, at: .start, sink)
+  }
+
+  /// The app comes to the foreground, or goes to the background (S17).
+  private mutating func changeSession(
+    _ device: UInt32, _ last: Sessions.Period, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>
+  ) {
+    guard let sessions else { return }
+    let session = sessions.period(after: last, key(of: device))
+    world(device).pointee.session = session
+    schedule(device, at: session.end, sink)
+    if isTraced(device) { note(session.isForeground ? .cameToForeground : .wentToBackground, device, at: now) }
+    if session.isForeground {
+      self[device].pointee.flags.remove(.suspended)
+      startInterval(device, at: now)
+    } else {
+      stopInterval(device, until: session.end)
+    }
+    let trigger: ClientTrigger = session.isForeground ? .foreground : .background
+    if options.pointee.triggers.contains(trigger), !ignoresFlush(device) {
+      handleUnplannedTrigger(device, session.isForeground ? .foreground : .background, at: now, sink)
+    } else {
+      replan(device, at: now, sink)
+      if session.isForeground {
+        if self[device].pointee.flags.contains(.looping) {
+          if options.pointee.keepsGates { wakeRunningLoop(device, at: now.microseconds, sink) }
+        } else {
+          rest(device, at: now.microseconds, sink)
+        }
+      }
+    }
+    if !session.isForeground { self[device].pointee.flags.insert(.suspended) }
+  }
+
+  /// The flush interval starts anew.
+  mutating func startInterval(_ device: UInt32, at now: Instant) {
+    guard plan.pointee.flushInterval != .max, let triggers else { return }
+    triggers[Int(truncatingIfNeeded: device)].nextInterval = now.microseconds &+ plan.pointee.flushInterval
+  }
+
+  /// The interval does not run: its next trigger is the session's start, which takes its place (`handleTrigger`). Events may have been
+  /// drawn up to the trigger that was planned, so that the next is not before it; when the session starts it is planned anew.
+  private mutating func stopInterval(_ device: UInt32, until start: Int64) {
+    guard plan.pointee.flushInterval != .max, let triggers else { return }
+    let planned = triggers + Int(truncatingIfNeeded: device)
+    planned.pointee.nextInterval = max(planned.pointee.nextInterval, start)
+  }
+
+  /// The next trigger, after the interval has changed and no flush has.
+  mutating func replan(_ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>) {
+    let (planned, nextInterval) = plannedTriggers(device)
+    planNextTrigger(
+      device, nextInterval: nextInterval, drawnThrough: planned, at: now.microseconds, sink)
+  }
+}
+
 extension Connectivity.Interruption {
   /// Whether a device is among those without a network.
   fileprivate func concerns(_ draw: RandomKey) -> Bool {
     Int64(draw.uniform(below: 1_000_000)) < sharePartsPerMillion
-  }
-}
-
-extension Distribution {
-  /// What is left of a span from this distribution at a random time in it: an exponential one forgets, a constant one is cut anywhere.
-  fileprivate func rest(_ key: RandomKey) -> Int64 {
-    if case .constant(let span) = self { return key.uniform(1, through: max(span.microseconds, 1)) }
-    return max(sample(key).microseconds, 1)
   }
 }

@@ -21,6 +21,7 @@ package struct DeviceShard: ~Copyable {
   let synchronisedRestarts: [Lifecycle.SynchronisedRestart]
   let spikes: [Spike]
   let connectivity: Connectivity?
+  let sessions: Sessions?
   /// Number of the first device within its cohort, and how many there are.
   let first: Int
   package let count: Int
@@ -67,6 +68,7 @@ package struct DeviceShard: ~Copyable {
     synchronisedRestarts = cohort.lifecycle?.synchronised ?? []
     spikes = cohort.spikes
     connectivity = cohort.connectivity
+    sessions = cohort.sessions
     let stored = UnsafeMutablePointer<CohortPlan>.allocate(capacity: 1)
     stored.initialize(to: plan)
     self.plan = UnsafePointer(stored)

@@ -21,6 +21,10 @@ struct EventSchedule: Sendable {
   /// Events created at each time of the process.
   private let atOnce: UInt32
   private let spikes: [Spike]
+  /// Events come in these only; nil: at any time.
+  private let sessions: Sessions?
+  /// Of the run.
+  private let end: Int64
 
   private enum Process: Sendable {
     case poisson(meanGap: Double)
@@ -34,13 +38,19 @@ struct EventSchedule: Sendable {
     process = .script(script)
     atOnce = 1
     spikes = []
+    sessions = nil
+    end = .max
   }
 
   /// nil for a cohort whose events need none of this.
-  init?(_ cohort: Cohort) {
+  ///
+  /// - Parameter end: of the run, microseconds.
+  init?(_ cohort: Cohort, end: Int64) {
+    self.end = end
+    sessions = cohort.sessions.flatMap { $0.createsEventsInBackground ? nil : $0 }
     spikes = cohort.spikes
     atOnce = UInt32(clamping: max(cohort.eventsAtOnce, 1))
-    let needsMore = atOnce > 1 || spikes.contains { $0.events > 0 }
+    let needsMore = atOnce > 1 || sessions != nil || spikes.contains { $0.events > 0 }
     switch cohort.events {
     case .poisson(let gap):
       guard needsMore else { return nil }
@@ -62,14 +72,34 @@ struct EventSchedule: Sendable {
     var next: Int64
     switch process {
     case .poisson(let mean):
-      next =
-        max(time, 0) &+ Distribution.exponentialGap(mean: mean, key: draws.events.child(UInt64(ordinal)))
+      let key = draws.events.child(UInt64(ordinal))
+      if let sessions {
+        var gap = Distribution.exponentialGap(mean: mean * sessions.share, key: key)
+        next = sessions.inForeground(from: time, before: self.end, draws.device) { from, to in
+          if gap < to &- from { return from &+ gap }
+          gap &-= to &- from
+          return nil
+        }
+      } else {
+        next = max(time, 0) &+ Distribution.exponentialGap(mean: mean, key: key)
+      }
     case .periodic(let period):
       next = time < phase ? phase : phase &+ ((time &- phase) / period &+ 1) &* period
     case .script(let script): return script.time(of: ordinal)
     case .rate(let rate):
       let gap = -DeterministicMath.log(draws.events.child(UInt64(ordinal)).unitAboveZero)
-      next = max(max(time, 0), rate.time(of: rate.count(through: time) + gap))
+      if let sessions {
+        var left = gap * sessions.share
+        next = sessions.inForeground(from: time, before: self.end, draws.device) { from, to in
+          let past = rate.count(through: from)
+          let count = rate.count(through: to) - past
+          if left < count { return min(max(from, rate.time(of: past + left)), to &- 1) }
+          left -= count
+          return nil
+        }
+      } else {
+        next = max(max(time, 0), rate.time(of: rate.count(through: time) + gap))
+      }
     }
     for index in spikes.indices { spikes[index].moveToEarlier(&next, after: time, index, draws.device) }
     return next

@@ -47,6 +47,31 @@ extension ScenarioDecoder {
     }
   }
 
+  /// Backoffs by the class of the failure; what is not said is that of the Settings.
+  mutating func classDelays(_ node: PositionedValue, _ path: String, _ backoff: BackoffConfig) -> ClassDelays {
+    var delays = ClassDelays()
+    let shape = ScenarioSchema.classDelays
+    guard object(node, path, shape.keys) != nil else { return delays }
+    let range = Span.milliseconds(1)...Units.longestSpan
+    for (name, place) in ClassDelays.names {
+      guard let node = node[name], !node.isNull else { continue }
+      let path = join(path, name)
+      guard object(node, path, shape.key(name).shape.keys) != nil else { continue }
+      var bounds = DelayBounds(base: backoff.baseBackoffInterval, longest: backoff.maxBackoffInterval)
+      for (key, bound) in [("base", \DelayBounds.base), ("longest", \DelayBounds.longest)] {
+        guard let node = node[key], let span = span(node, join(path, key), in: range) else { continue }
+        bounds[keyPath: bound] = span.microseconds
+      }
+      if bounds.base > bounds.longest {
+        report(
+          "the base of \(Units.text(Span(microseconds: bounds.base))) is longer than the longest wait, "
+            + Units.text(Span(microseconds: bounds.longest)), at: node.position, path)
+      }
+      delays[keyPath: place] = bounds
+    }
+    return delays
+  }
+
   /// A client that acts at the end of a flush has one record, whether the preset says so or the scenario.
   mutating func checkFlushEnd(_ node: PositionedValue, _ path: String, _ cohort: inout Cohort) {
     guard cohort.actsAtFlushEnd, cohort.queue.mode == .files else { return }

@@ -110,6 +110,9 @@ extension ScenarioDecoder {
     if let node = node["policy"] {
       for (change, value) in policy(node, join(path, "policy")) { _ = change.set(value, in: &cohort.policy) }
     }
+    if let node = node["classDelays"], !node.isNull {
+      cohort.policy.classDelays = classDelays(node, join(path, "classDelays"), cohort.settings.backoff)
+    }
     if let node = node["spikes"] {
       cohort.spikes = spikes(node, join(path, "spikes"), duration: duration, atOnce: cohort.eventsAtOnce)
     }
@@ -137,6 +140,9 @@ extension ScenarioDecoder {
     if cohort.writeKey == cohort.name { cohort.writeKey = nil }
     if let node = node["connectivity"], !node.isNull {
       cohort.connectivity = connectivity(node, join(path, "connectivity"), duration: duration)
+    }
+    if let node = node["sessions"], !node.isNull {
+      cohort.sessions = sessions(node, join(path, "sessions"), events: cohort.events)
     }
     reportLossWithoutTimeOut(cohort, node, path)
     reportSplitInRebatch(cohort, node, path)

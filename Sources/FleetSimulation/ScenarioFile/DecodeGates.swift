@@ -192,6 +192,23 @@ extension ScenarioDecoder {
       let decrease = node["decrease"].flatMap {
         decoder.share($0, decoder.join(path, "decrease"), in: 10_000...990_000, allowed: "1% to 99%")
       }
+      let target = node["targetLatency"].flatMap { node in
+        node.isNull
+          ? nil : decoder.span(node, decoder.join(path, "targetLatency"), in: Self.shortest...Units.longestSpan)
+      }
+      let longestGap = node["longestGap"].flatMap { node in
+        node.isNull ? nil : decoder.span(node, decoder.join(path, "longestGap"), in: Self.shortest...Span.hours(1))
+      }
+      let shortestGap = node["shortestGap"].flatMap {
+        decoder.span($0, decoder.join(path, "shortestGap"), in: Self.shortest...Span.hours(1))
+      }
+      if let shortestGap, let node = node["shortestGap"], shortestGap > longestGap ?? .zero {
+        decoder.report(
+          longestGap == nil
+            ? "without longestGap uploads are not paced"
+            : "\(Units.text(shortestGap)) is longer than longestGap, \(Units.text(longestGap ?? .zero))",
+          at: node.position, decoder.join(path, "shortestGap"))
+      }
       return BackpressureController(
         longestConcurrency: decoder.number(
           "uploads", of: node, path, default: standard.longestConcurrency, in: 1...1_000),
@@ -200,7 +217,10 @@ extension ScenarioDecoder {
         largestBatch: decoder.number(
           "largestBatch", of: node, path, default: standard.largestBatch, in: 1...65_535),
         batchStep: decoder.number("batchStep", of: node, path, default: standard.batchStep, in: 0...65_535),
-        decreasePercent: decrease.map { Int($0 / 10_000) } ?? standard.decreasePercent)
+        decreasePercent: decrease.map { Int($0 / 10_000) } ?? standard.decreasePercent,
+        targetLatency: target?.microseconds,
+        shortestGap: shortestGap?.microseconds ?? BackpressureController.standardGap,
+        longestGap: longestGap?.microseconds ?? 0)
     }
   }
 }

@@ -117,6 +117,32 @@ extension ScenarioDecoder {
     return connectivity
   }
 
+  // MARK: In the foreground and closed
+
+  mutating func sessions(_ node: PositionedValue, _ path: String, events: EventProcess) -> Sessions? {
+    guard object(node, path, ScenarioSchema.sessions.keys) != nil else { return nil }
+    let share = node["share"].flatMap {
+      self.share($0, join(path, "share"), in: 1...999_999, allowed: "0.0001% to 99.9999%")
+    }
+    let length = node["length"].flatMap { period($0, join(path, "length")) }
+    let inBackground = node["eventsInBackground"].flatMap { bool($0, join(path, "eventsInBackground")) } ?? false
+    if case .periodic = events, !inBackground {
+      report(
+        "strictly periodic events don't wait for a session; set sessions.eventsInBackground to true, or give "
+          + "events a rate such as \"30/h\"", at: node.position, path)
+    }
+    guard let share, let length else { return nil }
+    let sessions = Sessions(
+      sharePartsPerMillion: share, length: length, createsEventsInBackground: inBackground)
+    guard sessions.meanGap <= Units.longestSpan else {
+      report(
+        "with sessions so long and a share so small the app is closed for more than "
+          + Units.text(Units.longestSpan) + " at a time", at: node.position, path)
+      return nil
+    }
+    return sessions
+  }
+
   /// A span or `{ exponential: mean }`.
   private mutating func period(_ node: PositionedValue, _ path: String) -> Distribution? {
     let range = Span.milliseconds(1)...Units.longestSpan

@@ -1,6 +1,7 @@
 import SimulationKernel
 import UploadGating
 import UploadPipeline
+import UploadRetry
 
 extension ClientGates {
   /// As `ScenarioDecoder.gates` reads it, every part written out.
@@ -77,12 +78,26 @@ extension RetryBudget {
   }
 }
 
+extension ClassDelays {
+  var normalised: PositionedValue {
+    .members(
+      Self.names.compactMap { name, place in
+        self[keyPath: place].map {
+          (name, .members([("base", .time($0.base)), ("longest", .time($0.longest))]))
+        }
+      })
+  }
+}
+
 extension BackpressureController {
   fileprivate var normalised: PositionedValue {
-    .members([
+    var members: [(String, PositionedValue)] = [
       ("uploads", .number("\(longestConcurrency)")), ("smallestBatch", .number("\(smallestBatch)")),
       ("largestBatch", .number("\(largestBatch)")), ("batchStep", .number("\(batchStep)")),
       ("decrease", .text("\(decreasePercent)%")),
-    ])
+    ]
+    if let targetLatency { members.append(("targetLatency", .time(targetLatency))) }
+    if paces { members += [("shortestGap", .time(shortestGap)), ("longestGap", .time(longestGap))] }
+    return .members(members)
   }
 }

@@ -23,6 +23,15 @@ extension Link {
   }
 }
 
+extension Sessions {
+  var normalised: PositionedValue {
+    .members([
+      ("share", .text(Units.text(partsPerMillion: sharePartsPerMillion))), ("length", length.normalised),
+      ("eventsInBackground", .bool(createsEventsInBackground)),
+    ])
+  }
+}
+
 extension Connectivity {
   var normalised: PositionedValue {
     var members: [(String, PositionedValue)] = []

@@ -167,6 +167,8 @@ extension Cohort {
       ("connectivity", connectivity?.normalised ?? .null),
     ]
     let loop = normalisedUploadLoop
+    var ofSessions: Members = sessions.map { [("sessions", $0.normalised)] } ?? []
+    if policy.classDelays != ClassDelays() { ofSessions.append(("classDelays", policy.classDelays.normalised)) }
     var ofLoop: Members = loop.isEmpty ? [] : [("uploadLoop", .members(loop))]
     if settingsDialect != preset.dialect {
       ofLoop.append(("settingsDialect", .text(settingsDialect.rawValue)))
@@ -181,7 +183,7 @@ extension Cohort {
       ("requestSize", .text(Units.text(bytes: requestBytes))),
     ]
     let tenant: Members = writeKey.map { [("writeKey", .text($0))] } ?? []
-    return .members(workload + uploads + ofLoop + client + tenant)
+    return .members(workload + uploads + ofSessions + ofLoop + client + tenant)
   }
 }
 

@@ -29,5 +29,6 @@ extension ScenarioSchema {
   static let throttle = Shape.object([Key("k"), Key("window"), Key("pause")])
   static let controller = Shape.object([
     Key("uploads"), Key("smallestBatch"), Key("largestBatch"), Key("batchStep"), Key("decrease"),
+    Key("targetLatency"), Key("shortestGap"), Key("longestGap"),
   ])
 }

@@ -163,6 +163,10 @@ package enum ScenarioSchema {
     Key("online", period), Key("offline", period), Key("share"),
     Key("interruptions", .list(.object(interruptionKeys))), Key("flushOnReconnect"),
   ])
+  static let sessions = Shape.object([
+    Key("share", example: "\"5%\"", required: true), Key("length", period, example: "\"4m\"", required: true),
+    Key("eventsInBackground"),
+  ])
   static let period = Shape.object([Key("constant"), Key("exponential")])
   static let interruptionKeys = [
     Key("at", example: "\"30m\"", required: true), Key("for", example: "\"10m\"", required: true),
@@ -190,9 +194,11 @@ package enum ScenarioSchema {
     Key("timeout", .object(timeoutKeys)),
     Key("network", network),
     Key("connectivity", connectivity),
+    Key("sessions", sessions),
     Key("settings", .settings),
     Key("settingsDialect"),
     Key("policy", policy),
+    Key("classDelays", classDelays),
     Key("gates", gates),
     Key("credentialRefresh"),
     Key("lifecycle", lifecycle),
@@ -201,6 +207,10 @@ package enum ScenarioSchema {
     Key("requestSize"),
     Key("writeKey"),
   ])
+
+  /// Every class of `ClassDelays`, by its own table.
+  static let classDelays = Shape.object(
+    ClassDelays.names.map { Key($0.name, .object([Key("base"), Key("longest")])) })
 
   static let uploadLoop = Shape.object([
     Key("actsAtFlushEnd"), Key("rateLimitEndsLoop"), Key("saving"), Key("triggers"),

@@ -48,6 +48,8 @@ extension DeviceTrace {
     /// The network is gone, and with it the uploads under way; or it is back.
     case wentOffline(uploadsCutOff: Int)
     case cameOnline
+    /// A session begins or ends (`Sessions`).
+    case cameToForeground, wentToBackground
     /// An upload that the network loses, or its answer; or one that ends unsent for want of a connection or of time.
     case lost(batch: Int, attempt: Int, LossOnTheWay)
     /// A batch was too large (413): it keeps its first events, the others become a batch of their own.
@@ -81,8 +83,23 @@ extension DeviceTrace {
     case spike
     /// The network is back.
     case reconnect
+    /// A session begins or ends (`Sessions`).
+    case foreground, background
     /// A wait is over, with `RetryWakeUp.timer`.
     case wakeUp
+
+    /// What the client takes it for; nil: no trigger of a client's own.
+    var ofClient: ClientTrigger? {
+      switch self {
+      case .count: .count
+      case .interval: .interval
+      case .launch, .foreground: .foreground
+      case .background: .background
+      case .reconnect: .reconnect
+      case .wakeUp: .wakeUp
+      case .spike: nil
+      }
+    }
   }
 
   public enum LossOnTheWay: Sendable, Hashable {

@@ -39,6 +39,7 @@ struct RandomScenario {
       scenario.fleet[i].link = Link()
       scenario.fleet[i].connectTimeout = nil
       scenario.fleet[i].connectivity = nil
+      scenario.fleet[i].sessions = nil
       scenario.fleet[i].queue.maximumBatchBytes = nil
       scenario.fleet[i].eventsAtOnce = 1
       scenario.fleet[i].gates = ClientGates()
@@ -214,6 +215,7 @@ struct RandomScenario {
     }
     if chance(20) { cohort.queue.maximumBatchBytes = pick([100, 4_000, 20_000]) }
     if chance(30), cohort.queue.mode == .files { cohort.queue.splitsOn413 = true }
+    drawSessions(&cohort)
     guard chance(35) else { return }
     func some(_ draw: inout RandomScenario) -> Distribution {
       let span = Span.milliseconds(Int64(draw.int(1_000...60_000)))
@@ -231,6 +233,18 @@ struct RandomScenario {
         duration: .milliseconds(Int64(int(1...60_000))), sharePartsPerMillion: pick([1_000_000, 500_000]))
     }
     cohort.connectivity = connectivity
+  }
+
+  /// The app is closed at times.
+  private mutating func drawSessions(_ cohort: inout Cohort) {
+    guard chance(25) else { return }
+    var inBackground = chance(50)
+    if case .periodic = cohort.events { inBackground = true }
+    let length = Span.milliseconds(Int64(int(100...60_000)))
+    cohort.sessions = Sessions(
+      sharePartsPerMillion: pick([20_000, 300_000, 900_000]),
+      length: chance(50) ? .constant(length) : .exponential(mean: length),
+      createsEventsInBackground: inBackground)
   }
 
   private mutating func spike(withEvents: Bool) -> Spike {

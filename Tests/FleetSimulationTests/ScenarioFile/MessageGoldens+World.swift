@@ -28,6 +28,13 @@ extension MessageGoldens {
       3: fleet.phones.connectivity.interruptions.0.at: missing; write for example at: "30m"
       3: fleet.phones.connectivity.interruptions.0.for: missing; write for example for: "10m"
       3: fleet.phones.connectivity.interruptions.1.for: "0s" is out of range; allowed: 1us to 366d
+    cohort +sessions: { share: '5%', length: { exponential: '4m' } }
+    cohort +sessions: { share: 1, eventsInBackground: 'no' }
+      3: fleet.phones.sessions.length: missing; write for example length: "4m"
+      3: fleet.phones.sessions.share: 1 is out of range; allowed: 0.0001% to 99.9999%
+      3: fleet.phones.sessions.eventsInBackground: expected true or false, found "no"
+    cohort +sessions: { share: '0.0001%', length: '2d' }
+      3: fleet.phones.sessions: with sessions so long and a share so small the app is closed for more than 366d at a time
     cohort +connectivity: { online: {}, offline: { exponential: '1h', constant: '1h' }, interruptions: 5, flushOnReconnect: 1 }
       3: fleet.phones.connectivity.online: empty; write a span like "1h" or { exponential: "1h" }
       3: fleet.phones.connectivity.offline: exponential and constant exclude each other; keep one

@@ -127,6 +127,7 @@ struct ScenarioGenerator {
     cohort.queue.maximumBatchBytes = random.pick([nil, 1, 475_000])
     cohort.queue.splitsOn413 = cohort.queue.mode == .files && random.chance(30)
     cohort.connectivity = random.chance(40) ? connectivity() : nil
+    cohort.sessions = random.chance(30) ? sessions(for: cohort.events) : nil
     let preset = random.pick(ClientPreset.all)
     cohort.client = preset.name
     cohort.settingsDefaults = preset.settings
@@ -190,6 +191,16 @@ struct ScenarioGenerator {
       events: withEvents ? .random(in: 1...1_000, using: &random) : 0,
       flushes: !withEvents || random.chance(50),
       every: random.pick([nil, span(60_000_000...31_622_400_000_000)]))
+  }
+
+  mutating func sessions(for events: EventProcess) -> Sessions {
+    let length = span(1_000...60_000_000)
+    var inBackground = random.chance(50)
+    if case .periodic = events { inBackground = true }
+    return Sessions(
+      sharePartsPerMillion: .random(in: 1_000...999_999, using: &random),
+      length: random.chance(50) ? .constant(length) : .exponential(mean: length),
+      createsEventsInBackground: inBackground)
   }
 
   mutating func connectivity() -> Connectivity {

@@ -71,7 +71,8 @@ extension Sessions {
   ///   - advance: goes on from a time towards the end of a session; nil if it does not arrive within it.
   /// - Complexity: O(sessions since the start of the run).
   func inForeground(
-    from time: Int64, before end: Int64, _ device: RandomKey, _ advance: (_ from: Int64, _ to: Int64) -> Int64?
+    from time: Int64, before end: Int64, _ device: RandomKey,
+    _ advance: (_ from: Int64, _ to: Int64) -> Int64?
   ) -> Int64 {
     var period = firstPeriod(device)
     var from = max(time, 0)

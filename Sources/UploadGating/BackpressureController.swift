@@ -28,7 +28,8 @@ public struct BackpressureController: Sendable, Hashable, BitwiseCopyable {
 
   public init(
     longestConcurrency: Int = 8, smallestBatch: Int = 10, largestBatch: Int = 500, batchStep: Int = 10,
-    decreasePercent: Int = 50, targetLatency: Int64? = nil, shortestGap: Int64 = standardGap, longestGap: Int64 = 0
+    decreasePercent: Int = 50, targetLatency: Int64? = nil, shortestGap: Int64 = standardGap,
+    longestGap: Int64 = 0
   ) {
     self.longestConcurrency = min(max(longestConcurrency, 1), 1_000)
     self.largestBatch = min(max(largestBatch, 1), Int(UInt16.max))

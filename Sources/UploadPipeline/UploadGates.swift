@@ -89,7 +89,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// A loop that is held while it waits for answers goes on when the hold is over.
   @inlinable
-  mutating func wakeRunningLoop(_ client: UInt32, at now: Int64, _ sink: Sink) {
+  public mutating func wakeRunningLoop(_ client: UInt32, at now: Int64, _ sink: Sink) {
     if let until = gateWakeUp(client, at: now).until { wake(client, at: until, sink) }
   }
 
@@ -286,7 +286,8 @@ extension UploadClientHost where Self: ~Copyable {
     if let controller = gates.controller {
       let latency = controller.needsLatencies ? takeLatency(of: batch, controller, client, at: time) : nil
       let signal = controller.signal(status: status, latency: latency)
-      controller.record(signal, &part(layout.controller, client, as: BackpressureController.State.self).pointee)
+      controller.record(
+        signal, &part(layout.controller, client, as: BackpressureController.State.self).pointee)
       if controller.paces {
         controller.record(signal, &part(layout.pace, client, as: BackpressureController.Pace.self).pointee)
       }
@@ -298,7 +299,8 @@ extension UploadClientHost where Self: ~Copyable {
   func noteSent(_ batch: UInt32, _ controller: BackpressureController, _ client: UInt32, at now: Int64) {
     let places = part(options.pointee.gateLayout.sentUploads, client, as: SentUpload.self)
     let name = UInt64(firstOrdinal(of: batch)) + 1
-    for index in 0..<controller.longestConcurrency where places[index].name == 0 || places[index].name == name {
+    for index in 0..<controller.longestConcurrency where places[index].name == 0 || places[index].name == name
+    {
       places[index] = SentUpload(name: name, time: now)
       return
     }

@@ -88,7 +88,8 @@ public final class RetryStateMachine: Sendable {
       return wait(after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
     case .authentication(let retryCount):
       guard
-        case .retry(let time) = wait(after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
+        case .retry(let time) = wait(
+          after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
       else { return .retryAtNextTrigger }
       return .refreshThenRetry(at: time)
     case .clientBackoff(let retryCount):
@@ -412,9 +413,9 @@ extension RetryStateMachine {
   @usableFromInline
   @inline(never)
   func wait(
-    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64
-  ) -> RetryOutcome
-  {
+    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64,
+    word: UInt64
+  ) -> RetryOutcome {
     let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word)
     batch.retryAt = saturatingSum(now, delay)
     return .retry(at: batch.retryAt)
@@ -424,7 +425,8 @@ extension RetryStateMachine {
   @usableFromInline
   @inline(never)
   func wait(
-    after response: UploadResponse, retries count: UInt16, atLeast asked: Int64, batch: inout BatchRetryState, now: Int64, word: UInt64,
+    after response: UploadResponse, retries count: UInt16, atLeast asked: Int64, batch: inout BatchRetryState,
+    now: Int64, word: UInt64,
     spread: UInt64
   ) -> RetryOutcome {
     let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word)
@@ -436,9 +438,9 @@ extension RetryStateMachine {
   @usableFromInline
   @inline(never)
   func backOff(
-    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64
-  ) -> RetryOutcome
-  {
+    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64,
+    word: UInt64
+  ) -> RetryOutcome {
     let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word)
     return .backOff(until: saturatingSum(now, delay))
   }
@@ -448,16 +450,18 @@ extension RetryStateMachine {
   @usableFromInline
   @inline(never)
   func pause(
-    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64, word: UInt64
-  ) -> RetryOutcome
-  {
+    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64,
+    word: UInt64
+  ) -> RetryOutcome {
     var bounds = bounds(after: response)
     bounds.longest = min(bounds.longest, config.rateLimit.maxRetryInterval)
     return .pause(until: saturatingSum(now, drawDelay(count, bounds, batch: &batch, word: word)))
   }
 
   /// Base and longest wait after a failure: those of its class, or `backoffConfig`'s (O2).
-  private func bounds(after response: UploadResponse) -> DelayBounds { policy.classDelays[response] ?? bounds }
+  private func bounds(after response: UploadResponse) -> DelayBounds {
+    policy.classDelays[response] ?? bounds
+  }
 
   /// `backoffConfig`'s.
   var bounds: DelayBounds {

@@ -108,6 +108,41 @@ struct BackpressureControllerTests {
     #expect(controller.batchEvents(state) == 10)
   }
 
+  @Test("O5: an answer slower than the target halves both, one that is not leaves them to grow")
+  func latency() {
+    let controller = BackpressureController(
+      longestConcurrency: 8, smallestBatch: 10, largestBatch: 500, batchStep: 10, targetLatency: 2_000_000)
+    var state = BackpressureController.State()
+    controller.record(controller.signal(status: 200, latency: 2_000_001), &state)
+    #expect(controller.concurrency(state) == 4 && controller.batchEvents(state) == 250)
+    controller.record(controller.signal(status: 200, latency: 2_000_000), &state)
+    #expect(controller.batchEvents(state) == 260)
+    #expect(controller.signal(status: 200, latency: nil) == .success)
+    #expect(controller.signal(status: 503, latency: 5_000_000) == .overload)
+    #expect(BackpressureController().signal(status: 200, latency: .max) == .success)
+  }
+
+  @Test("O5: the gap between uploads doubles at each sign of overload and shrinks with each success")
+  func pace() {
+    let controller = BackpressureController(shortestGap: 100_000, longestGap: 1_000_000)
+    var pace = BackpressureController.Pace()
+    var gaps: [Int64] = []
+    for _ in 0..<6 {
+      controller.record(.overload, &pace)
+      gaps.append(pace.gap)
+    }
+    #expect(gaps == [100_000, 200_000, 400_000, 800_000, 1_000_000, 1_000_000])
+    pace.latest = 7_000_000
+    #expect(controller.earliest(pace) == 8_000_000)
+    controller.record(.success, &pace)
+    #expect(pace.gap == 875_000)
+    // 0.875^n falls below a tenth after 18 of them.
+    for _ in 0..<17 { controller.record(.success, &pace) }
+    #expect(pace.gap == 0)
+    #expect(controller.earliest(pace) < 0)
+    #expect(!BackpressureController().paces)
+  }
+
   @Test("O5: what each status says")
   func signals() {
     #expect(BackpressureController.signal(status: 204) == .success)

@@ -138,6 +138,37 @@ struct GatesTests {
     #expect(sizes.flush(8) == ["send 8-11 #0"])
   }
 
+  @Test("A slow answer halves the batches to come, a quick one does not (O5)")
+  func slowAnswers() {
+    var options = ClientOptions(policy: .withoutRetryState)
+    options.gates.controller = BackpressureController(
+      smallestBatch: 1, largestBatch: 8, batchStep: 0, targetLatency: seconds(2))
+    let desk = Desk(options)
+    #expect(desk.flush(8) == ["send 0-7 #0"])
+    desk.pass(2)
+    #expect(desk.answer("0-7", 200) == ["delivered 0-7"])
+    #expect(desk.flush(8) == ["send 8-15 #0"])
+    desk.pass(2.5)
+    #expect(desk.answer("8-15", 200) == ["delivered 8-15"])
+    #expect(desk.flush(8) == ["send 16-19 #0"])
+  }
+
+  @Test("After a sign of overload the next upload leaves a gap later, and the run goes on by itself (O5)")
+  func pacing() {
+    let desk = desk(wakes: false) {
+      $0.controller = BackpressureController(shortestGap: seconds(4), longestGap: seconds(60))
+    }
+    #expect(desk.flush(3) == ["send 0 #0"])
+    desk.pass(1)
+    #expect(desk.answer("0", 503) == ["wake 1004.0"])
+    #expect(desk.flush() == ["wake 1004.0"])
+    desk.pass(3)
+    #expect(desk.wakeUp() == ["send 0 #1"])
+    #expect(desk.answer("0", 503) == ["wake 1012.0"])
+    desk.pass(8)
+    #expect(desk.wakeUp().first?.hasPrefix("send") == true)
+  }
+
   @Test("What the server would reject is rejected at the client, and looked at again after a pause")
   func throttle() {
     let desk = desk(random: SplitMix64(seed: 1)) {

@@ -180,7 +180,9 @@ extension DeviceShard {
     let session = sessions.period(after: last, key(of: device))
     world(device).pointee.session = session
     schedule(device, at: session.end, sink)
-    if isTraced(device) { note(session.isForeground ? .cameToForeground : .wentToBackground, device, at: now) }
+    if isTraced(device) {
+      note(session.isForeground ? .cameToForeground : .wentToBackground, device, at: now)
+    }
     if session.isForeground {
       self[device].pointee.flags.remove(.suspended)
       startInterval(device, at: now)

@@ -1,4 +1,5 @@
 import ShippedClients
+import SimulationKernel
 import UploadPipeline
 import UploadRetry
 
@@ -48,7 +49,8 @@ extension ScenarioDecoder {
   }
 
   /// Backoffs by the class of the failure; what is not said is that of the Settings.
-  mutating func classDelays(_ node: PositionedValue, _ path: String, _ backoff: BackoffConfig) -> ClassDelays {
+  mutating func classDelays(_ node: PositionedValue, _ path: String, _ backoff: BackoffConfig) -> ClassDelays
+  {
     var delays = ClassDelays()
     let shape = ScenarioSchema.classDelays
     guard object(node, path, shape.keys) != nil else { return delays }

@@ -194,10 +194,12 @@ extension ScenarioDecoder {
       }
       let target = node["targetLatency"].flatMap { node in
         node.isNull
-          ? nil : decoder.span(node, decoder.join(path, "targetLatency"), in: Self.shortest...Units.longestSpan)
+          ? nil
+          : decoder.span(node, decoder.join(path, "targetLatency"), in: Self.shortest...Units.longestSpan)
       }
       let longestGap = node["longestGap"].flatMap { node in
-        node.isNull ? nil : decoder.span(node, decoder.join(path, "longestGap"), in: Self.shortest...Span.hours(1))
+        node.isNull
+          ? nil : decoder.span(node, decoder.join(path, "longestGap"), in: Self.shortest...Span.hours(1))
       }
       let shortestGap = node["shortestGap"].flatMap {
         decoder.span($0, decoder.join(path, "shortestGap"), in: Self.shortest...Span.hours(1))

@@ -125,7 +125,8 @@ extension ScenarioDecoder {
       self.share($0, join(path, "share"), in: 1...999_999, allowed: "0.0001% to 99.9999%")
     }
     let length = node["length"].flatMap { period($0, join(path, "length")) }
-    let inBackground = node["eventsInBackground"].flatMap { bool($0, join(path, "eventsInBackground")) } ?? false
+    let inBackground =
+      node["eventsInBackground"].flatMap { bool($0, join(path, "eventsInBackground")) } ?? false
     if case .periodic = events, !inBackground {
       report(
         "strictly periodic events don't wait for a session; set sessions.eventsInBackground to true, or give "

@@ -168,7 +168,9 @@ extension Cohort {
     ]
     let loop = normalisedUploadLoop
     var ofSessions: Members = sessions.map { [("sessions", $0.normalised)] } ?? []
-    if policy.classDelays != ClassDelays() { ofSessions.append(("classDelays", policy.classDelays.normalised)) }
+    if policy.classDelays != ClassDelays() {
+      ofSessions.append(("classDelays", policy.classDelays.normalised))
+    }
     var ofLoop: Members = loop.isEmpty ? [] : [("uploadLoop", .members(loop))]
     if settingsDialect != preset.dialect {
       ofLoop.append(("settingsDialect", .text(settingsDialect.rawValue)))

@@ -44,7 +44,8 @@ struct GateDecodingTests {
         failureWindow: { failures: 4, span: "90s", whenBlocked: "hold", queries: 3, exempt: "20%" }, projectDelay: { base: "1s", longest: "8s" },
         retryBudget: { perRun: 7, capacity: 9, perSuccess: "50%", trickle: "30s" },
         adaptiveThrottling: { k: 1.5, window: "40s", pause: "250ms" },
-        controller: { uploads: 3, smallestBatch: 2, largestBatch: 50, batchStep: 5, decrease: "10%" },
+        controller: { uploads: 3, smallestBatch: 2, largestBatch: 50, batchStep: 5, decrease: "10%",
+                      targetLatency: "3s", shortestGap: "250ms", longestGap: "40s" },
       }
       """)
     var expected = ClientGates()
@@ -65,7 +66,8 @@ struct GateDecodingTests {
     expected.throttle = AdaptiveThrottle(factor: 1_500, window: 40_000_000)
     expected.throttlePause = 250_000
     expected.controller = BackpressureController(
-      longestConcurrency: 3, smallestBatch: 2, largestBatch: 50, batchStep: 5, decreasePercent: 10)
+      longestConcurrency: 3, smallestBatch: 2, largestBatch: 50, batchStep: 5, decreasePercent: 10,
+      targetLatency: 3_000_000, shortestGap: 250_000, longestGap: 40_000_000)
     #expect(gates == expected)
   }
 

@@ -9,7 +9,8 @@ import UploadPipeline
 struct SessionTests {
   /// Phones that are open a fifth of the time, three minutes each.
   private func fleet(
-    devices: Int = 400, minutes: Int64 = 120, inBackground: Bool = false, length: Distribution = .exponential(mean: .minutes(3)),
+    devices: Int = 400, minutes: Int64 = 120, inBackground: Bool = false,
+    length: Distribution = .exponential(mean: .minutes(3)),
     _ adjust: @escaping (inout Cohort) -> Void = { _ in }
   ) -> WorldFleet {
     var fleet = WorldFleet(devices: devices, minutes: minutes)
@@ -42,7 +43,9 @@ struct SessionTests {
     return sessions
   }
 
-  @Test("are open for their share of the time", arguments: [Distribution.exponential(mean: .minutes(3)), .constant(.minutes(3))])
+  @Test(
+    "are open for their share of the time",
+    arguments: [Distribution.exponential(mean: .minutes(3)), .constant(.minutes(3))])
   func share(length: Distribution) throws {
     var open: Int64 = 0
     var lengths: [Int64] = []
@@ -80,13 +83,15 @@ struct SessionTests {
   func varying() throws {
     let curve = RateCurve(
       .points([
-        .init(time: .zero, factorPartsPerMillion: 0), .init(time: .minutes(60), factorPartsPerMillion: 2_000_000),
+        .init(time: .zero, factorPartsPerMillion: 0),
+        .init(time: .minutes(60), factorPartsPerMillion: 2_000_000),
       ]), period: .minutes(120))
     let record = try fleet { $0.events = .varying(meanGap: .seconds(20), curve) }.run()
     let rows = record.series.rows
     #expect(abs(Double(record.sum(\.createdEvents)) - 144_000) < 0.05 * 144_000)
     // A quarter of the area of a triangle lies in its outer halves.
-    let outer = rows[..<30].reduce(0) { $0 + $1.createdEvents } + rows[90...].reduce(0) { $0 + $1.createdEvents }
+    let outer =
+      rows[..<30].reduce(0) { $0 + $1.createdEvents } + rows[90...].reduce(0) { $0 + $1.createdEvents }
     #expect(abs(Double(outer) / 144_000 - 0.25) < 0.03)
   }
 
@@ -95,7 +100,8 @@ struct SessionTests {
     var fleet = fleet(devices: 20, inBackground: true)
     fleet.incidents = [
       Incident(
-        kind: .outage(status: 503, retryAfter: .none, keepsWork: true), start: .minute(20), duration: .minutes(20))
+        kind: .outage(status: 503, retryAfter: .none, keepsWork: true), start: .minute(20),
+        duration: .minutes(20))
     ]
     var background = 0
     for device in 0..<20 {
@@ -144,7 +150,9 @@ struct SessionTests {
   @Test("lose nothing: what was created is delivered or still held")
   func conservation() throws {
     // The run checks it itself.
-    let record = try fleet(inBackground: true) { $0.lifecycle = Lifecycle(meanTimeBetweenRestarts: .minutes(20)) }.run()
+    let record = try fleet(inBackground: true) {
+      $0.lifecycle = Lifecycle(meanTimeBetweenRestarts: .minutes(20))
+    }.run()
     #expect(record.sum(\.deliveredEvents) > 140_000 * 8 / 10)
   }
 }

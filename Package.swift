@@ -36,9 +36,13 @@ let package = Package(
         "UploadRetry", "UploadGating", "UploadPipeline", "ShippedClients", "SimulationKernel", "TAPIModel",
         "FleetMetrics", "CMemory",
       ]),
+    // The vector files, which only C can put into a binary as they are.
+    .target(name: "ConformanceVectors"),
     .target(
       name: "Conformance",
-      dependencies: ["UploadRetry", "UploadGating", "UploadPipeline", "ShippedClients", "FleetSimulation"]),
+      dependencies: [
+        "UploadRetry", "UploadGating", "UploadPipeline", "ShippedClients", "FleetSimulation", "ConformanceVectors",
+      ]),
     .target(name: "FleetExperiments", dependencies: ["FleetSimulation", "FleetStatistics"]),
     .target(
       name: "FleetReports",
@@ -64,5 +68,6 @@ let package = Package(
     .testTarget(
       name: "fleetsimTests", dependencies: ["CommandLineInterface", "fleetsim"], exclude: ["Snapshots"]),
   ],
-  swiftLanguageModes: [.v6]
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .gnu2x
 )

@@ -93,7 +93,9 @@ struct ClientScript {
       let wait = client.wait(
         retryAfter: retryAfter, rateLimitReset: rateLimitReset, nowUnixMicroseconds: now)
       subject.answered(status.map { .status($0, retryAfter: wait) } ?? .noStatus, batch.id, at: step.at)
-    case .restart(let saved): seen.restored = restart(saved, at: step.at)
+    case .restart(let saved, let settings):
+      let config = settings.map { client.settings($0).config }
+      seen.restored = restart(saved, config, at: step.at)
     }
     collect(into: &seen, answered: answered)
     let now = Set(heldNames).union(seen.drops.map(\.batch))
@@ -135,9 +137,12 @@ struct ClientScript {
     subject.add(UInt32(events), counting: count, at: now)
   }
 
-  private mutating func restart(_ saved: VectorStep.SavedState, at now: Int64) -> VectorExpectation.Restored {
+  private mutating func restart(
+    _ saved: VectorStep.SavedState, _ config: HTTPConfig?, at now: Int64
+  ) -> VectorExpectation.Restored {
     let stored = subject.endProcess(
       strandingUnsealed: client.preset.flushWhileUploading == .ignored, at: now)
+    if let config { subject.follow(config) }
     if client.preset.saving != .atOnce {
       // As shipped: taken as it is, or not at all.
       let isThere = saved == .intact && (client.preset.saving != .never || vector.client.isPersistent == true)

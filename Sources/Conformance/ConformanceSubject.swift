@@ -20,6 +20,8 @@ protocol ConformanceSubject: AnyObject {
   func hold(_ events: UInt32, createdAt time: Int64)
   /// The process ends; what it has saved is returned.
   func endProcess(strandingUnsealed: Bool, at now: Int64) -> RetrySnapshot
+  /// A launch has fetched other Settings (S19).
+  func follow(_ config: HTTPConfig)
   func launch(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair]
   func adopt(_ snapshot: RetrySnapshot)
   /// With when it is due, on its own clock.
@@ -72,6 +74,7 @@ final class ModuleSubject: ConformanceSubject {
     client.triggered.host.cutOffUploads()
     return snapshot
   }
+  func follow(_ config: HTTPConfig) { client.triggered.host.follow(config) }
   func launch(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair] {
     client.triggered.host.restore(snapshot, 0, at: now + origin)
   }
@@ -117,6 +120,7 @@ final class DeviceSubject: ConformanceSubject {
     device.triggered.forgetMemory(strandingUnsealed: strandingUnsealed)
     return device.endProcess(at: now)
   }
+  func follow(_ config: HTTPConfig) { device.follow(config) }
   func launch(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair] {
     device.restore(snapshot, at: now)
   }

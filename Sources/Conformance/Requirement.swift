@@ -19,6 +19,9 @@ public enum Requirement {
     ("S16", "READY, WAITING and their transitions"),
     ("S17", "triggers and the upload loop"),
     ("S18", "state survives a restart"),
+    ("S19", "a launch fetches the Settings"),
+    ("S20", "what becomes of an upload is reported"),
+    ("K1", "ten 4xx within an hour block a query"),
     ("K2", "a project waits after a 429 or a 503"),
     ("O2", "the longer of the own delay and Retry-After"),
     ("O3", "what is given up is blocked, not lost"),
@@ -31,7 +34,7 @@ public enum Requirement {
   ]
 
   /// What a message says of them.
-  static let names = "S2 to S18, " + all.map(\.id).filter { !$0.hasPrefix("S") }.joined(separator: ", ")
+  static let names = "S2 to S20, " + all.map(\.id).filter { !$0.hasPrefix("S") }.joined(separator: ", ")
 
   static func title(of id: String) -> String? { all.first { $0.id == id }?.title }
 }

@@ -102,8 +102,8 @@ struct VectorStep: Sendable {
     case events(Int, batch: String)
     /// How the upload of a batch ended; nil: no HTTP status (S9). Headers are as received.
     case answer(batch: String, status: Int?, retryAfter: String?, rateLimitReset: String?)
-    /// The process dies and comes back with what it had saved (S18).
-    case restart(SavedState)
+    /// The process dies and comes back with what it had saved (S18), and with Settings that it fetches (S19); nil: the same.
+    case restart(SavedState, settings: SettingsValue?)
   }
 
   typealias TriggerKind = ClientTrigger

@@ -1,14 +1,18 @@
+import ConformanceVectors
 import FleetSimulation
 
 extension VectorFile {
   /// The vectors that ship with the tool, in a fixed order.
   ///
-  /// Their texts are the files under `Tests/ConformanceTests/Vectors`, carried in the code so that a binary
-  /// needs nothing beside it; a test compares the two.
+  /// They are the files under `Tests/ConformanceTests/Vectors`, which the C compiler puts into the binary, so that it needs nothing
+  /// beside it.
   /// - Throws: `ScenarioProblems`: only if the vectors themselves are broken.
   public static func builtIn() throws(ScenarioProblems) -> [VectorFile] {
     var files: [VectorFile] = []
-    for (name, text) in BuiltInVectors.all { files.append(try VectorFile(text: text, name: name + ".json")) }
+    for index in 0..<fleetsim_vector_file_count() {
+      let file = ConformanceVectors.fleetsim_vector_file(index)
+      files.append(try VectorFile(text: String(cString: file.text), name: String(cString: file.name)))
+    }
     return files
   }
 }

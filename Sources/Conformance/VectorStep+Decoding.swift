@@ -20,7 +20,7 @@ extension VectorReader {
     _ node: PositionedValue, _ path: String, batches: inout Set<String>
   ) -> VectorStep? {
     let kinds = ["trigger", "events", "answer", "restart"]
-    let node = object(node, path, known: ["at"] + kinds + ["seals", "expect"])
+    let node = object(node, path, known: ["at"] + kinds + ["seals", "settings", "expect"])
     let actions = kinds.filter { node[$0] != nil }
     guard actions.count == 1, let value = node[actions[0]] else {
       if node.members != nil {
@@ -47,7 +47,10 @@ extension VectorReader {
     case "trigger":
       return word(value, path + ".trigger", as: VectorStep.TriggerKind.self).map { .trigger($0) }
     case "restart":
-      return word(value, path + ".restart", as: VectorStep.SavedState.self).map { .restart($0) }
+      let settings = node["settings"].map(Self.settings)
+      return word(value, path + ".restart", as: VectorStep.SavedState.self).map {
+        .restart($0, settings: settings)
+      }
     case "events":
       let count = whole(value, path + ".events", in: 1...100_000)
       guard let name = node["seals"] else {

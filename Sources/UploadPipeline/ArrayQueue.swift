@@ -67,6 +67,11 @@ package struct ArrayQueue: ~Copyable {
     gates.deallocate()
   }
 
+  /// The Settings change: those of a launch (S19).
+  package mutating func follow(_ config: HTTPConfig) {
+    currentMachine = RetryStateMachine(config: config, policy: options.pointee.policy)
+  }
+
   private func index(of batch: UInt32) -> Int? { batches.firstIndex { $0.id == batch } }
 
   subscript(batch: UInt32) -> Batch {

@@ -138,18 +138,8 @@ extension UploadClientHost where Self: ~Copyable {
         let look = machine(of: client)._withUnsafeGuaranteedRef { $0.lookAt(record, due: time) }
         if look <= now { putBack(batch, client) } else { putOff(batch, until: look, client) }
       }
-    case .refreshThenRetry(let time):
-      count(1, .credentialRefreshes, client, at: now)
-      let due = max(time, now &+ options.pointee.credentialRefresh)
-      var record = retryState(of: batch, client)
-      record.retryAt = due
-      setRetryState(record, of: batch, client)
-      if options.pointee.isRebatch {
-        pause(client, until: due, .backoff, at: now)
-        putBack(batch, client)
-      } else {
-        putOff(batch, until: due, client)
-      }
+    case .refreshCredentials: refreshCredentials(for: batch, until: now, client, at: now)
+    case .refreshThenRetry(let time): refreshCredentials(for: batch, until: time, client, at: now)
     case .pause(let time):
       pause(client, until: time, .rateLimit, at: now)
       putBack(batch, client)
@@ -159,19 +149,6 @@ extension UploadClientHost where Self: ~Copyable {
     case .retryAtNextTrigger:
       setWaitsForTrigger(true, batch)
       putBack(batch, client)
-    case .refreshCredentials:
-      count(1, .credentialRefreshes, client, at: now)
-      let time = now &+ options.pointee.credentialRefresh
-      if options.pointee.isRebatch {
-        pause(client, until: time, .backoff, at: now)
-        putBack(batch, client)
-      } else {
-        // O9: the batch is due when the credentials are there.
-        var record = retryState(of: batch, client)
-        record.retryAt = time
-        setRetryState(record, of: batch, client)
-        putOff(batch, until: time, client)
-      }
     case .drop(let reason):
       giveUp(batch, .limit(reason), client, at: now)
     case .dropAndPause(let reason, let time):
@@ -183,6 +160,25 @@ extension UploadClientHost where Self: ~Copyable {
     if options.pointee.saving == .afterAnswers { save(client) }
     if isObserved(client) { observe(.decided(batch: ordinal, outcome), client, at: now) }
     continueLoop(client, from: cursor(of: client, behind: ordinal), at: now, sink)
+  }
+
+  /// O9: the batch is due when the credentials are there, and not before `time`.
+  @inlinable
+  @inline(never)
+  mutating func refreshCredentials(
+    for batch: UInt32, until time: Int64, _ client: UInt32, at now: Int64
+  ) {
+    count(1, .credentialRefreshes, client, at: now)
+    let due = max(time, now &+ options.pointee.credentialRefresh)
+    if options.pointee.isRebatch {
+      pause(client, until: due, .backoff, at: now)
+      putBack(batch, client)
+    } else {
+      var record = retryState(of: batch, client)
+      record.retryAt = due
+      setRetryState(record, of: batch, client)
+      putOff(batch, until: due, client)
+    }
   }
 
   /// The pipeline waits, and the running loop ends. The gate alone owns a wait of the client: by its rule it may be shorter

@@ -33,7 +33,7 @@ struct VectorFileTests {
     #expect(
       problems(text) == [
         "f.json:2: cases[0] x.requirement: \"S1\" is not a requirement that can be tested; those are "
-          + "S2 to S18, K2, O2, O3, O9, T1, D1, D2, D4, D5",
+          + "S2 to S20, K1, K2, O2, O3, O9, T1, D1, D2, D4, D5",
         "f.json:3: cases[0] x.given.waitUntl: unknown key; did you mean \"waitUntil\"?",
         "f.json:3: cases[0] x.given.batches: the batch \"a\" is there twice",
         "f.json:5: cases[0] x.steps[0].trigger: \"manuel\" is not allowed; allowed are count, interval, manual, "

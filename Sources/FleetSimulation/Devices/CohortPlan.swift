@@ -22,7 +22,7 @@ package struct CohortPlan {
   let period: Int64
   let phaseIsFlush: Bool
   let flushCount: UInt32
-  /// `FlushPolicy.countsAllEvents`.
+  /// `Cohort.countsAllEvents`.
   let countsAllEvents: Bool
   /// Devices have a `SavedState`.
   let keepsSavedStates: Bool

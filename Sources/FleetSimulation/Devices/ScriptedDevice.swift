@@ -14,6 +14,8 @@ package struct ScriptedDevice: ~Copyable {
   private let tracer = DeviceTracer()
   private let source: ScriptedDraws
   private var seen = 0
+  /// What the latest launch has fetched; the shard's table does not keep it alive.
+  private var fetched: RetryStateMachine
 
   /// What a shard's tables count from; they know no time before 0.
   package static var origin: Int64 { 100 * 86_400 * 1_000_000 }
@@ -37,6 +39,7 @@ package struct ScriptedDevice: ~Copyable {
     shard.tracer = tracer
     shard.tracedDevice = 0
     if let loops = shard.loops { loops[0] = UploadLoopState() }
+    fetched = RetryStateMachine(config: cohort.settings, policy: cohort.policy)
     triggered = TriggeredClient(shard, flushCount: flushCount)
     outbox = .allocate(capacity: 1)
     outbox.initialize(to: Outbox(collecting: Instant(microseconds: span.microseconds)))
@@ -84,6 +87,14 @@ package struct ScriptedDevice: ~Copyable {
     triggered.host.giveUpUploads(0, at: Instant(microseconds: time))
     triggered.host[0].pointee.flags.remove(.wakes)
     return snapshot
+  }
+
+  /// A launch has fetched other Settings (S19).
+  package mutating func follow(_ config: HTTPConfig) {
+    let policy = triggered.host.options.pointee.policy
+    fetched = RetryStateMachine(config: config, policy: policy)
+    triggered.host.machines[Int(DeviceRecord.SettingsVersion.rollout.rawValue)] = .passUnretained(fetched)
+    triggered.host[0].pointee.settings = .rollout
   }
 
   package mutating func restore(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair] {

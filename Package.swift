@@ -41,7 +41,8 @@ let package = Package(
     .target(
       name: "Conformance",
       dependencies: [
-        "UploadRetry", "UploadGating", "UploadPipeline", "ShippedClients", "FleetSimulation", "ConformanceVectors",
+        "UploadRetry", "UploadGating", "UploadPipeline", "ShippedClients", "FleetSimulation",
+        "ConformanceVectors",
       ]),
     .target(name: "FleetExperiments", dependencies: ["FleetSimulation", "FleetStatistics"]),
     .target(

@@ -56,9 +56,13 @@ struct SessionTests {
       lengths += sessions.dropFirst().dropLast().map { $0.upperBound - $0.lowerBound }
     }
     // Some 40 sessions a device: 2,400 sessions, whose sum is off by 2 % or so, and that of the gaps likewise.
-    #expect(abs(Double(open) / (60 * 600 * 60e6) - 0.2) < 4 * 0.2 * 0.04)
-    let mean = Double(lengths.reduce(0, +)) / Double(lengths.count) / 60e6
-    #expect(abs(mean - 3) < 4 * 3 / Double(lengths.count).squareRoot() + 0.05)
+    let total: Double = 60 * 600 * 60e6
+    let share = Double(open) / total
+    #expect(abs(share - 0.2) < 0.032)
+    let sum = Double(lengths.reduce(0, +))
+    let mean = sum / Double(lengths.count) / 60e6
+    let tolerance = 12 / Double(lengths.count).squareRoot() + 0.05
+    #expect(abs(mean - 3) < tolerance)
   }
 
   @Test("create as many events as without sessions, and none while they are closed")
@@ -92,7 +96,8 @@ struct SessionTests {
     // A quarter of the area of a triangle lies in its outer halves.
     let outer =
       rows[..<30].reduce(0) { $0 + $1.createdEvents } + rows[90...].reduce(0) { $0 + $1.createdEvents }
-    #expect(abs(Double(outer) / 144_000 - 0.25) < 0.03)
+    let share = Double(outer) / 144_000
+    #expect(abs(share - 0.25) < 0.03)
   }
 
   @Test("S17: neither the interval nor a wait that is over wakes a closed app")
@@ -153,6 +158,6 @@ struct SessionTests {
     let record = try fleet(inBackground: true) {
       $0.lifecycle = Lifecycle(meanTimeBetweenRestarts: .minutes(20))
     }.run()
-    #expect(record.sum(\.deliveredEvents) > 140_000 * 8 / 10)
+    #expect(record.sum(\.deliveredEvents) > 112_000)
   }
 }

@@ -119,7 +119,7 @@ extension ConformanceRunner {
     }
     switch random.below(12) {
     case 0..<4: return .events(random.below(4) + 1, batch: "s\(step)")
-    case 4: return .restart(random.pick(VectorStep.SavedState.allCases))
+    case 4: return .restart(random.pick(VectorStep.SavedState.allCases), settings: nil)
     default: return .trigger(random.pick(ClientTrigger.allCases.filter { $0 != .count }))
     }
   }

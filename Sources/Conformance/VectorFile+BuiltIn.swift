@@ -9,8 +9,8 @@ extension VectorFile {
   /// - Throws: `ScenarioProblems`: only if the vectors themselves are broken.
   public static func builtIn() throws(ScenarioProblems) -> [VectorFile] {
     var files: [VectorFile] = []
-    for index in 0..<fleetsim_vector_file_count() {
-      let file = ConformanceVectors.fleetsim_vector_file(index)
+    for index in 0..<fleetsim_vector_count() {
+      let file = fleetsim_vector(index)
       files.append(try VectorFile(text: String(cString: file.text), name: String(cString: file.name)))
     }
     return files

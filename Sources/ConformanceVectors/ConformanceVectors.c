@@ -120,6 +120,6 @@ static const struct fleetsim_vector_file files[] = {
     FILE("upload-loop.json", upload_loop),
 };
 
-size_t fleetsim_vector_file_count(void) { return sizeof files / sizeof *files; }
+size_t fleetsim_vector_count(void) { return sizeof files / sizeof *files; }
 
-struct fleetsim_vector_file fleetsim_vector_file(size_t index) { return files[index]; }
+struct fleetsim_vector_file fleetsim_vector(size_t index) { return files[index]; }

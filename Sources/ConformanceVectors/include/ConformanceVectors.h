@@ -10,9 +10,9 @@ struct fleetsim_vector_file {
   const char *text;
 };
 
-size_t fleetsim_vector_file_count(void);
+size_t fleetsim_vector_count(void);
 
 /// The file at an index below the count.
-struct fleetsim_vector_file fleetsim_vector_file(size_t index);
+struct fleetsim_vector_file fleetsim_vector(size_t index);
 
 #endif

@@ -213,7 +213,7 @@ public struct QueuePolicy: Sendable, Hashable {
   public var maximumBatchBytes: Int? = nil
   /// Whether a batch of several events that is answered 413 is cut in two, both to be sent afresh. *files* only.
   public var splitsOn413 = false
-  public init(mode: Mode = .files, limit: Int = 1_000, maximumBatchEvents: Int = 500) {
+  public init(mode: Mode = .files, limit: Int = .max, maximumBatchEvents: Int = 500) {
     self.mode = mode
     self.limit = limit
     self.maximumBatchEvents = maximumBatchEvents

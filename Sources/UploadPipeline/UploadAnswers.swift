@@ -82,25 +82,21 @@ extension UploadClientHost where Self: ~Copyable {
       answerInFlush(result, batch, client, at: now, sink)
       return
     }
-    let before = retryState(of: batch, client)
-    let outcome = decide(response, batch, client, at: now)
-    if wasQuestion {
-      // A question uses up none of the operation's attempts.
-      var record = retryState(of: batch, client)
-      if case .drop = outcome {} else { record.failureCount = before.failureCount }
-      setRetryState(record, of: batch, client)
-    }
+    let outcome = decide(response, batch, client, isQuestion: wasQuestion, at: now)
     conclude(outcome, batch, client, at: now, sink)
   }
 
   /// What the machine says of an upload that has failed.
+  ///
+  /// - Parameter isQuestion: it was the question whether an upload was applied, which uses up none of the operation's attempts (O4).
   @inlinable
   @inline(__always)
   public mutating func decide(
-    _ response: UploadResponse, _ batch: UInt32, _ client: UInt32, at now: Int64
+    _ response: UploadResponse, _ batch: UInt32, _ client: UInt32, isQuestion: Bool = false, at now: Int64
   ) -> RetryOutcome {
     let state = state(of: client)
     var record = retryState(of: batch, client)
+    let earlier = record.failureCount
     var draws = draws(for: batch, failures: record.failureCount, client)
     let failed = state.pointee.flags.contains(.loopHadFailure)
     if options.pointee.saving == .delayed { noteChange(client, at: now) }
@@ -108,6 +104,9 @@ extension UploadClientHost where Self: ~Copyable {
       $0.afterResponse(
         response, batch: &record, pipeline: &state.pointee.pipeline, now: now,
         otherBatchOfFlushFailed: failed, random: &draws)
+    }
+    if isQuestion {
+      if case .drop = outcome {} else { record.failureCount = earlier }
     }
     setRetryState(record, of: batch, client)
     return outcome

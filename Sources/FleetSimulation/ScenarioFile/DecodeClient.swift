@@ -83,7 +83,8 @@ extension ScenarioDecoder {
     report(
       "a client that acts at the end of a flush re-chunks its events; set queue.mode to \"rebatch\", or "
         + "uploadLoop.actsAtFlushEnd to false",
-      at: (place ?? node).position, join(path, isSaid ? "uploadLoop.actsAtFlushEnd" : "queue.mode"))
+      at: (place ?? node).position,
+      isSaid ? join(join(path, "uploadLoop"), "actsAtFlushEnd") : join(join(path, "queue"), "mode"))
   }
 
   private mutating func triggers(_ node: PositionedValue, _ path: String) -> ClientTriggers {

@@ -41,14 +41,17 @@ struct GatedFleet {
     return Scenario(duration: .seconds(duration), tapi: tapi, fleet: [cohort])
   }
 
-  /// The run and what happens to device 0, with all checkers on.
+  /// The run and what happens to device 0, and when it sends something, questions too (O4); with all checkers on.
   func run() throws -> (summary: RunSummary, sent: [Double], events: [DeviceTrace.Event]) {
     var options = RunOptions()
     options.checks = true
     let (record, trace) = try Simulation.trace(scenario, device: 0, options: options)
     let summary = RunAnalysis.summary(of: record, twin: record, name: "gated", seed: 1)
     let sent = trace.events.compactMap { event -> Double? in
-      if case .sent = event.kind { Double(event.time) / 1e6 } else { nil }
+      switch event.kind {
+      case .sent, .asked: Double(event.time) / 1e6
+      default: nil
+      }
     }
     return (summary, sent, trace.events)
   }

@@ -237,7 +237,7 @@ struct RandomScenario {
 
   /// The app is closed at times.
   private mutating func drawSessions(_ cohort: inout Cohort) {
-    guard chance(25) else { return }
+    guard chance(15) else { return }
     var inBackground = chance(50)
     if case .periodic = cohort.events { inBackground = true }
     let length = Span.milliseconds(Int64(int(100...60_000)))

@@ -32,14 +32,14 @@ extension MessageGoldens {
     cohort +sessions: { share: 1, eventsInBackground: 'no' }
       3: fleet.phones.sessions.length: missing; write for example length: "4m"
       3: fleet.phones.sessions.share: 1 is out of range; allowed: 0.0001% to 99.9999%
-      3: fleet.phones.sessions.eventsInBackground: expected true or false, found "no"
+      3: fleet.phones.sessions.eventsInBackground: expected true or false, found the string "no"
     cohort +sessions: { share: '0.0001%', length: '2d' }
       3: fleet.phones.sessions: with sessions so long and a share so small the app is closed for more than 366d at a time
     cohort +classDelays: { timeout: { base: '2s', longest: '10m' }, rateLimit: { longest: '1h' } }
     cohort +classDelays: { network: {}, server: { base: '10m' }, timeout: { base: 5 } }
       3: fleet.phones.classDelays.network: unknown key. Allowed here: rateLimit, timeout, server
+      3: fleet.phones.classDelays.timeout.base: missing unit: write "5s"
       3: fleet.phones.classDelays.server: the base of 10m is longer than the longest wait, 5m
-      3: fleet.phones.classDelays.timeout.base: expected a duration such as "30s" (units us, ms, s, m, h, d), found 5
     cohort +gates: { controller: { targetLatency: '2s', shortestGap: '50ms', longestGap: '1m' } }
     cohort +gates: { controller: { shortestGap: '1m', longestGap: '1s' } }
       3: fleet.phones.gates.controller.shortestGap: 1m is longer than longestGap, 1s

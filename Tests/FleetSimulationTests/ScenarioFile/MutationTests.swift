@@ -204,7 +204,7 @@ struct MutationTests {
     check(cohort.flush.count != nil || cohort.flush.interval != nil, "flush")
     check((1...1_000_000).contains(cohort.flush.count ?? 1), "flush.count")
     check((cohort.flush.interval ?? .seconds(1)) >= .milliseconds(1), "flush.interval")
-    check((1...1_000_000).contains(cohort.queue.limit), "queue.limit")
+    check((1...1_000_000).contains(cohort.queue.limit) || cohort.queue.limit == .max, "queue.limit")
     check((1...65_535).contains(cohort.queue.maximumBatchEvents), "queue.maximumBatchEvents")
     check(
       cohort.uploadConcurrency == .max || (1...1_000_000).contains(cohort.uploadConcurrency),

@@ -61,7 +61,7 @@ struct SettingsDialectDecodingTests {
       cohort: """
         name: 'a', devices: 1, events: '1/s', client: 'segment-swift' },
         { name: 'b', devices: 1, events: '1/s', client: 'segment-kotlin' },
-        { name: 'c', devices: 1, events: '1/s' }
+        { name: 'c', devices: 1, events: '1/s'
         """, top: "settings: 's.json'"
     ).messages(files: ["s.json": file])
     #expect(two.count == 2)
@@ -97,7 +97,7 @@ struct SettingsDialectDecodingTests {
     #expect(cohort.settingsSource == nil)
     #expect(cohort.policy == .segmentSwift)
     #expect(
-      text("settingsDialect: 'analytics-android'").messages().first?.contains("did you mean") == true)
+      text("settingsDialect: 'analytics-swfit'").messages().first?.contains("did you mean") == true)
     let set = Override(path: "fleet.phones.settingsDialect", value: "document")
     let other = try text("client: 'segment-swift'").file().decode(overrides: [override, set])
     #expect(other.scenario.fleet[0].settings == cohort.settings)

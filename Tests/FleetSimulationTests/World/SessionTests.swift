@@ -90,13 +90,13 @@ struct SessionTests {
         .init(time: .zero, factorPartsPerMillion: 0),
         .init(time: .minutes(60), factorPartsPerMillion: 2_000_000),
       ]), period: .minutes(120))
-    let record = try fleet { $0.events = .varying(meanGap: .seconds(20), curve) }.run()
+    let record = try fleet(devices: 4_000) { $0.events = .varying(meanGap: .seconds(20), curve) }.run()
     let rows = record.series.rows
-    #expect(abs(Double(record.sum(\.createdEvents)) - 144_000) < 0.05 * 144_000)
+    #expect(abs(Double(record.sum(\.createdEvents)) - 1_440_000) < 0.03 * 1_440_000)
     // A quarter of the area of a triangle lies in its outer halves.
     let outer =
       rows[..<30].reduce(0) { $0 + $1.createdEvents } + rows[90...].reduce(0) { $0 + $1.createdEvents }
-    let share = Double(outer) / 144_000
+    let share = Double(outer) / 1_440_000
     #expect(abs(share - 0.25) < 0.03)
   }
 

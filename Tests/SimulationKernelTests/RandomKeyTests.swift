@@ -30,10 +30,10 @@ import Testing
   func purposeNumbers() {
     let purposes: [RandomPurpose] = [
       .events, .flushPhase, .eventPhase, .networkUp, .networkDown, .service, .jitter, .retryAfter, .order,
-      .lifecycle, .rollout, .spike, .connectivity, .serverError, .lostAnswer, .answerLatency,
+      .lifecycle, .rollout, .spike, .connectivity, .sessions, .serverError, .lostAnswer, .answerLatency,
       .gates,
     ]
-    #expect(purposes.map(\.rawValue) == Array(1...11) + [20, 21, 24, 25, 26, 40])
+    #expect(purposes.map(\.rawValue) == Array(1...11) + [20, 21, 22, 24, 25, 26, 40])
     #expect(purposes == RandomPurpose.allCases)
     let key = RandomKey(seed: 3)
     #expect(key.child(.service) == key.child(6))

@@ -94,6 +94,9 @@ struct PresetsCommandTests {
         | ------------------------ | --- | ---------------------- | ---------------------- | ---------------------- |
         | queue.mode               | S2  |   files                |   files                | ≠ rebatch              |
         | uploadConcurrency        | S3  | ≠ 3                    |   1                    |   1                    |
+        | triggers                 | S17 |   all                  |   all                  | ≠ [count, interval,    |
+        |                          |     |                        |                        |   manual, reconnect,   |
+        |                          |     |                        |                        |   foreground, wakeUp]  |
         | triggersThatSkipWaits    | D7  |   []                   |   []                   | ≠ [manual, reconnect]  |
         | queue.limit              | D1  |   null                 |   null                 | ≠ 1000                 |
         | queue.maximumBatchEvents | D3  | ≠ 1                    | ≠ 1                    |   500                  |

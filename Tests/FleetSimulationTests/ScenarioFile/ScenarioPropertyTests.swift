@@ -397,6 +397,7 @@ struct NormalisedScenarioTests {
               "gates": {
                 "rateWindows": null,
                 "wholeRun": false,
+                "restartRun": false,
                 "breaker": null,
                 "failureWindow": null,
                 "projectDelay": null,

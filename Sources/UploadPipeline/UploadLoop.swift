@@ -193,10 +193,10 @@ extension UploadClientHost where Self: ~Copyable {
     let pipeline = state(of: client).pointee.pipeline
     guard machine(of: client)._withUnsafeGuaranteedRef({ $0.dropsNext(pipeline) }) else { return false }
     let batch = nextHeld(client, from: cursor)
-    if batch == 0 { return false }
+    // Where a limit drops nothing (`RetryPolicy.limitReached`) the batch is looked at as any other.
+    guard batch != 0, case .drop(let reason) = ask(about: batch, client, at: now) else { return false }
     cursor = firstOrdinal(of: batch) &+ 1
     setCursor(cursor, of: client)
-    guard case .drop(let reason) = ask(about: batch, client, at: now) else { return false }
     giveUp(batch, .limit(reason), client, at: now)
     return true
   }

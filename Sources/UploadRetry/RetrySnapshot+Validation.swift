@@ -149,7 +149,8 @@ extension BatchRetryState {
       if hasRefreshedCredentials { state.retryAt = 0 }
       return state == BatchRetryState()
     case .rateLimited: return firstFailureTime != .min && (retryAt == 0 || hasRefreshedCredentials)
-    case .transient: return firstFailureTime != .min && failureCount > 0
+    // A count of 0: what failed was a question whether an earlier upload was applied, which uses up no attempt (O4).
+    case .transient: return firstFailureTime != .min
     }
   }
 }

@@ -40,7 +40,8 @@ struct VectorStrengthTests {
     // `FlushTally` decides for a client that acts when a flush ends, by fewer switches.
     "segment-react-native": [
       "belowSuccess discarded": tally, "belowSuccess resets": tally,
-      "limitReached startOverAtNextTrigger": tally, "noStatus asStatus500": tally, "noStatus backoff": tally,
+      "limitReached startOverAtNextTrigger": tally, "limitsCheck beforeDue": tally,
+      "noStatus asStatus500": tally, "noStatus backoff": tally,
       "noStatus untouched": tally, "rateLimitRecord untouched": tally, "rateLimited delaysBatch": tally,
       "retryAfterJitter additive:100": tally, "sendsAtLimit maxRetryCount": tally,
       "successEndsWait always": tally, "twoWaits laterReplaces": tally,

@@ -43,6 +43,8 @@ package struct CohortPlan {
   let hasWorld: Bool
   /// Up to so many events are one batch within the queue's limit; 0 with checkers on, which see the long way round.
   let quickEvents: UInt32
+  /// ... none of which is older than this, microseconds; `.max`: no client looks at the age of events (`RetryPolicy.ageLimit`).
+  let quickAge: Int64
   /// Events in a flush interval, where that is always the same number; else 0.
   let eventsPerInterval: UInt32
   let timeout: Int64
@@ -133,6 +135,9 @@ package struct CohortPlan {
     flushInterval = cohort.flush.interval?.microseconds ?? .max
     isSynchronised = cohort.flush.isSynchronised
     blocksGivenUp = cohort.policy.givenUp == .blocked
+    quickAge = machines.indices.reduce(Int64.max) { least, index in
+      client.actsAtFlushEnd ? min(least, machines[index].maximumEventAge ?? .max) : least
+    }
     quickEvents = checks || client.keepsGates ? 0 : min(client.limit, client.maximumBatchEvents)
     eventsPerInterval =
       isPeriodic && flushInterval != .max && flushInterval % period == 0

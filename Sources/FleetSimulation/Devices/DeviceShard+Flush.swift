@@ -32,7 +32,7 @@ extension DeviceShard {
     if record.pointee.oldest == 0, created.count &- 1 < plan.pointee.quickEvents,
       record.pointee.flags.isDisjoint(with: [.looping, .resting, .offline]),
       record.pointee.gate.isReady(at: now.microseconds),
-      tracedDevice == .max
+      now.microseconds &- created.firstTime <= plan.pointee.quickAge, tracedDevice == .max
     {
       let batch = sealOnly(device, created, at: now)
       planNextTrigger(

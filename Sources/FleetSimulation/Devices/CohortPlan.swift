@@ -135,9 +135,11 @@ package struct CohortPlan {
     flushInterval = cohort.flush.interval?.microseconds ?? .max
     isSynchronised = cohort.flush.isSynchronised
     blocksGivenUp = cohort.policy.givenUp == .blocked
-    quickAge = machines.indices.reduce(Int64.max) { least, index in
-      client.actsAtFlushEnd ? min(least, machines[index].maximumEventAge ?? .max) : least
+    var quickAge = Int64.max
+    for index in machines.indices where client.actsAtFlushEnd {
+      quickAge = min(quickAge, machines[index].maximumEventAge ?? .max)
     }
+    self.quickAge = quickAge
     quickEvents = checks || client.keepsGates ? 0 : min(client.limit, client.maximumBatchEvents)
     eventsPerInterval =
       isPeriodic && flushInterval != .max && flushInterval % period == 0

@@ -256,6 +256,12 @@ extension ArrayQueue: UploadClientHost {
 
   package mutating func extend(_ batch: UInt32, by n: UInt32, _ client: UInt32) { self[batch].events += n }
 
+  package mutating func forgetBoundaries(_ client: UInt32) {
+    for index in batches.indices where !batches[index].isUploading {
+      batches[index].hasUnknownOutcome = false
+    }
+  }
+
   package mutating func rechunk(_ client: UInt32, atMost maximum: UInt32, at now: Int64) {
     // What is held may have gaps, where an upload in the middle was delivered; a chunk does not span one.
     var runs: [(first: UInt32, events: UInt32)] = []

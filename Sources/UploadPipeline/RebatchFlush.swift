@@ -58,6 +58,7 @@ extension UploadClientHost where Self: ~Copyable {
     let first = oldest(of: client)
     let (oldestAllowed, overflow) = now.subtractingReportingOverflow(limit)
     if overflow || first == 0 || queuedAt(first) >= oldestAllowed { return }
+    forgetBoundaries(client)
     var left = countEvents(of: client, before: oldestAllowed)
     while left > 0, case let batch = oldest(of: client), batch != 0 {
       let events = events(of: batch)

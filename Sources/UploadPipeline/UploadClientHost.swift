@@ -105,6 +105,8 @@ public protocol UploadClientHost: ~Copyable {
   mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: UInt32) -> (Int64, UInt32)
   /// *rebatch*: the newest batch gets more events.
   mutating func extend(_ batch: UInt32, by n: UInt32, _ client: UInt32)
+  /// *rebatch*: batches of unknown outcome are as others from now on, and may be cut; those under way are not.
+  mutating func forgetBoundaries(_ client: UInt32)
   /// *rebatch*: batches are cut anew, with so many events each at most. No upload is under way.
   mutating func rechunk(_ client: UInt32, atMost maximum: UInt32, at now: Int64)
   /// *rebatch*: the oldest events of a batch are lost, but not all of them.

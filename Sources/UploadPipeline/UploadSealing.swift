@@ -37,11 +37,17 @@ extension UploadClientHost where Self: ~Copyable {
     }
   }
 
-  /// *rebatch*: the newest batch takes what it has room for, unless it is under way or its fate is unknown.
+  /// Whether a batch is as it was sent until the running loop, or flush, is done with it.
+  @inlinable
+  func isTaken(_ batch: UInt32) -> Bool {
+    isUploading(batch) || options.pointee.actsAtFlushEnd && result(of: batch) != nil
+  }
+
+  /// *rebatch*: the newest batch takes what it has room for, unless it is taken or its fate is unknown.
   @inlinable
   mutating func extendNewest(_ client: UInt32, by n: UInt32, from ordinal: UInt32) -> UInt32? {
     let newest = newest(of: client)
-    if newest == 0 || isUploading(newest) || hasUnknownOutcome(newest) { return nil }
+    if newest == 0 || isTaken(newest) || hasUnknownOutcome(newest) { return nil }
     let events = events(of: newest)
     if firstOrdinal(of: newest) &+ events != ordinal { return nil }
     let maximum = maximumBatch(client)
@@ -55,14 +61,15 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(never)
   public mutating func keepLimit(_ client: UInt32, at now: Int64) {
+    if options.pointee.isRebatch { forgetBoundaries(client) }
     var batch = oldest(of: client)
     var held = heldEvents(of: client)
     while batch != 0, held > options.pointee.limit {
       let next = newer(than: batch)
-      if !isUploading(batch) {
+      if !isTaken(batch) {
         let excess = held &- options.pointee.limit
         let events = events(of: batch)
-        if options.pointee.isRebatch, !hasUnknownOutcome(batch), excess < events {
+        if options.pointee.isRebatch, excess < events {
           trim(batch, by: excess, .overflow, client, at: now)
           return
         }

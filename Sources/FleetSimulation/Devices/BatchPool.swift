@@ -97,7 +97,8 @@ struct BatchPool: ~Copyable {
   private var more: UnsafeMutablePointer<BatchRecord>
   /// *files* only: the retry state of batches that have failed.
   private var retryStates: UnsafeMutablePointer<PackedRetryState>?
-  /// For the checkers: from when on such a batch is due, by its retry record.
+  /// From when on such a batch is due, by its retry record: for the checkers, and for clients that look at batches that still wait
+  /// (`RetryPolicy.limitsCheck`).
   private var dueTimes: UnsafeMutablePointer<Int64>?
   /// Where the server deduplicates: when it accepted a batch first, microseconds.
   private(set) var acceptanceTimes: UnsafeMutablePointer<Int64>?
@@ -106,13 +107,18 @@ struct BatchPool: ~Copyable {
   private var used = 1
   private var free: UInt32 = 0
   private let devices: UInt32
+  private let looksAtWaiting: Bool
 
-  init(_ rows: DeviceRows, keepsRetryStates: Bool, keepsAcceptanceTimes: Bool, checks: Bool) {
+  /// - Parameter looksAtWaiting: the client looks at batches that still wait, and has to know until when.
+  init(
+    _ rows: DeviceRows, keepsRetryStates: Bool, keepsAcceptanceTimes: Bool, looksAtWaiting: Bool, checks: Bool
+  ) {
     self.rows = rows
     devices = UInt32(rows.count)
+    self.looksAtWaiting = looksAtWaiting
     more = Self.table(capacity)
     if keepsRetryStates { retryStates = Self.table(rows.count + capacity) }
-    if keepsRetryStates, checks { dueTimes = Self.table(rows.count + capacity) }
+    if keepsRetryStates, checks || looksAtWaiting { dueTimes = Self.table(rows.count + capacity) }
     if keepsAcceptanceTimes { acceptanceTimes = Self.table(rows.count + capacity) }
   }
 
@@ -135,11 +141,13 @@ struct BatchPool: ~Copyable {
     nonmutating unsafeMutableAddress { address(index) }
   }
 
-  /// *files*: a batch's own retry state, but for `retryAt`.
+  /// *files*: a batch's own retry state; but for `retryAt`, if the client doesn't look at batches that still wait.
   @inline(__always)
   func retryState(_ index: UInt32) -> BatchRetryState {
     guard self[index].flags.contains(.hasRetryState), let retryStates else { return BatchRetryState() }
-    return retryStates[Int(truncatingIfNeeded: index)].state
+    var state = retryStates[Int(truncatingIfNeeded: index)].state
+    if looksAtWaiting { state.retryAt = dueTime(index) }
+    return state
   }
 
   @inline(__always)

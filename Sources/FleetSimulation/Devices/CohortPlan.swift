@@ -45,7 +45,7 @@ package struct CohortPlan {
   let quickEvents: UInt32
   /// ... none of which is older than this, microseconds; `.max`: no client looks at the age of events (`RetryPolicy.ageLimit`).
   let quickAge: Int64
-  /// Events in a flush interval, where that is always the same number; else 0.
+  /// Events in a flush interval, where each flush finds the same number; else 0.
   let eventsPerInterval: UInt32
   let timeout: Int64
   let latency: Sampler
@@ -143,6 +143,7 @@ package struct CohortPlan {
     quickEvents = checks || client.keepsGates ? 0 : min(client.limit, client.maximumBatchEvents)
     eventsPerInterval =
       isPeriodic && flushInterval != .max && flushInterval % period == 0
+        && client.flushWhileUploading != .ignored
       ? UInt32(clamping: flushInterval / period) : 0
     timeout = cohort.timeout.microseconds
     latency = Sampler(cohort.latency)

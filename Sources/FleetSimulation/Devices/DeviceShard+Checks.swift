@@ -17,7 +17,12 @@ extension DeviceShard {
     while batch != 0 {
       let flags = batches[batch].flags
       let isAllowed = !flags.contains(.atTriggersOnly) || record.pointee.flags.contains(.byTrigger)
-      let isDue = !flags.contains(.waiting) || !options.pointee.isRebatch && batches.dueTime(batch) <= now
+      let isDue =
+        !flags.contains(.waiting)
+        || !options.pointee.isRebatch
+          && machine(of: device)._withUnsafeGuaranteedRef {
+            $0.lookAt(batches.retryState(batch), due: batches.dueTime(batch))
+          } <= now
       if batches[batch].firstOrdinal >= cursor,
         batches[batch].firstOrdinal < loops?[Int(device)].loopEnd ?? .max, !flags.contains(.inFlight),
         isAllowed, isDue

@@ -77,7 +77,7 @@ extension DeviceShard {
   mutating func giveUpUploads(_ device: UInt32, at now: Instant) {
     let record = self[device]
     let cutOff = uploads(of: device)
-    if cutOff == 0 { return }
+    if cutOff == 0, !options.pointee.actsAtFlushEnd { return }
     count(-Int64(cutOff), .inFlightChange, at: now)
     setUploads(0, of: device)
     var batch = record.pointee.oldest
@@ -88,6 +88,9 @@ extension DeviceShard {
         if options.pointee.gates.reconciles {
           batches[batch].attempts = StatusQuery.number(batches[batch].attempts)
         }
+      } else if options.pointee.actsAtFlushEnd, batches[batch].flags.contains(.accepted) {
+        // It was answered, and the client had not acted yet.
+        batches[batch].flags.insert(.unknownOutcome)
       }
       batch = batches[batch].newer
     }

@@ -298,8 +298,8 @@ extension DeviceShard {
   /// Batches that have left the queue meanwhile may be among them.
   package func dueTimes(of device: UInt32) -> [UInt32: Int64] {
     let place = self[device].pointee.waiting
-    if options.pointee.policy.limitsCheck == .beforeDue, plan.pointee.checks {
-      // A batch may be looked at before it is due; the checkers know when it is.
+    if options.pointee.policy.limitsCheck == .beforeDue {
+      // A batch may be looked at before it is due.
       return knownDueTimes(of: device)
     }
     let heap = waiting.address(place)

@@ -94,7 +94,8 @@ package struct DeviceShard: ~Copyable {
       ? PlainMemory.zeroed(byteCount: max(count, 1) * plan.client.gateLayout.stride) : nil
     batches = BatchPool(
       devices, keepsRetryStates: !plan.client.isRebatch,
-      keepsAcceptanceTimes: plan.deduplicationWindow >= 0, checks: plan.checks)
+      keepsAcceptanceTimes: plan.deduplicationWindow >= 0,
+      looksAtWaiting: plan.client.policy.limitsCheck == .beforeDue, checks: plan.checks)
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount)
     layOut()

@@ -8,13 +8,15 @@ import SimulationKernel
 struct EventHistory {
   /// Event numbers that the server has accepted, in order and apart.
   private(set) var accepted: [Range<UInt32>] = []
-  /// Those that the client has given up before.
+  /// Those that the client has given up before, and those that it has blocked (O3).
   private var dropped: [Range<UInt32>] = []
+  private var blocked: [Range<UInt32>] = []
   /// Records left behind.
   var openRecords = 0
 
   mutating func accept(_ events: Range<UInt32>) { Self.insert(events, into: &accepted) }
   mutating func drop(_ events: Range<UInt32>) { Self.insert(events, into: &dropped) }
+  mutating func block(_ events: Range<UInt32>) { Self.insert(events, into: &blocked) }
 
   /// What of some events the server does not have yet.
   func missing(of events: Range<UInt32>) -> [Range<UInt32>] {
@@ -29,6 +31,7 @@ struct EventHistory {
   }
 
   func wasDropped(_ event: UInt32) -> Bool { dropped.contains { $0.contains(event) } }
+  func wasBlocked(_ event: UInt32) -> Bool { blocked.contains { $0.contains(event) } }
 
   private static func insert(_ events: Range<UInt32>, into ranges: inout [Range<UInt32>]) {
     if events.isEmpty { return }
@@ -51,11 +54,14 @@ extension DeviceShard {
 
   /// Batches of unknown outcome may be cut anew: what is known of them goes into the device's history.
   @inline(never)
-  mutating func forgetBoundaries(_ device: UInt32) {
+  package mutating func forgetBoundaries(_ device: UInt32) {
     var batch = self[device].pointee.oldest
     while batch != 0 {
       let next = batches[batch].newer
-      if batches[batch].flags.contains(.unknownOutcome) { forgetBoundaries(of: batch, device) }
+      let flags = batches[batch].flags
+      if flags.contains(.unknownOutcome), flags.isDisjoint(with: [.inFlight, .answered]) {
+        forgetBoundaries(of: batch, device)
+      }
       batch = next
     }
   }
@@ -107,6 +113,10 @@ extension DeviceShard {
     guard var history = histories[device] else { return }
     let row = rows.row(at: time.microseconds)
     let events = range(of: batch)
+    // One that was given up before there was a history is known by its own flags.
+    if batches[batch].flags.contains(.dropped) {
+      if batches[batch].flags.contains(.blocked) { history.block(events) } else { history.drop(events) }
+    }
     let missing = history.missing(of: events)
     let new = missing.reduce(0) { $0 + $1.count }
     counters.add(Int64(events.count - new), to: .duplicateEvents, row: row)
@@ -123,12 +133,10 @@ extension DeviceShard {
       let draws = EventDraws(key(of: device))
       while ordinal < part.upperBound {
         sum &+= recordDelivery(after: time.microseconds &- created, row: row)
-        if history.wasDropped(ordinal) {
-          if plan.pointee.blocksGivenUp {
-            counters.add(-1, to: .blockedEvents, row: row)
-          } else {
-            counters.add(1, to: .acceptedAfterDropEvents, row: row)
-          }
+        if history.wasBlocked(ordinal) {
+          counters.add(-1, to: .blockedEvents, row: row)
+        } else if history.wasDropped(ordinal) {
+          counters.add(1, to: .acceptedAfterDropEvents, row: row)
         } else if created < plan.pointee.oldBefore {
           old &+= 1
         }
@@ -151,7 +159,11 @@ extension DeviceShard {
     let first = batches[batch].firstOrdinal
     let missing = history.missing(of: first..<first &+ n)
     let lost = missing.reduce(0) { $0 + $1.count }
-    history.drop(first..<first &+ n)
+    if reason == .blockedEvents {
+      history.block(first..<first &+ n)
+    } else {
+      history.drop(first..<first &+ n)
+    }
     histories[device] = history
     if lost == 0 { return }
     count(Int64(lost), reason, at: now)

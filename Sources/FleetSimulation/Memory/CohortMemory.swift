@@ -96,6 +96,8 @@ struct CohortMemory {
     let record = Double(MemoryLayout<BatchRecord>.stride)
     let state =
       (plan.client.isRebatch ? 0 : Double(MemoryLayout<PackedRetryState>.stride))
+      + (!plan.client.isRebatch && plan.client.policy.limitsCheck == .beforeDue
+        ? Double(MemoryLayout<Int64>.stride) : 0)
       + (plan.deduplicationWindow >= 0 ? Double(MemoryLayout<Int64>.stride) : 0)
     // Each device has a record of its own, used or not; others' come on top.
     let more = max(0, held.expected - devices)

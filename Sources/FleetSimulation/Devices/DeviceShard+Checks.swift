@@ -37,7 +37,11 @@ extension DeviceShard {
   mutating func checkSend(_ batch: UInt32, _ device: UInt32, at now: Instant) {
     let record = self[device]
     if batches[batch].flags.contains(.inFlight) { note("two uploads of one batch at once", device, at: now) }
-    if batches.dueTime(batch) > now.microseconds {
+    // Legacy Settings of a later launch know no waits (S15), and a client that looks at waiting batches sends them then.
+    let knowsWaits =
+      options.pointee.policy.limitsCheck == .whenDue
+      || machine(of: device)._withUnsafeGuaranteedRef { !$0.ignoresState && $0.config.backoff.isEnabled }
+    if knowsWaits, batches.dueTime(batch) > now.microseconds {
       note("an attempt before its due time", device, at: now)
     }
     if record.pointee.gate.waitUntil > now.microseconds {

@@ -71,7 +71,7 @@ struct ServerHintTests {
       return try Simulation.run(scenario, options: options)
     }
     var matters = 0
-    for seed in 1...50 as ClosedRange<UInt64> {
+    for seed in 1...60 as ClosedRange<UInt64> {
       for var scenario in [RandomScenario.scenario(seed: seed), RandomScenario.quiet(seed: seed)] {
         scenario.tapi.overload.status = 503
         if scenario.tapi.overload.retryAfter == .none {

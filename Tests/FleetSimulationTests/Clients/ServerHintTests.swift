@@ -53,7 +53,7 @@ struct ServerHintTests {
   @Test(
     """
     O11: wherever a wait comes from, X-RateLimit-Reset is a Retry-After to clients that read it and nothing to the others, and both \
-    headers are one: 100 random scenarios, on one thread and two
+    headers are one: 120 random scenarios, on one thread and two
     """)
   func everywhere() throws {
     func run(_ scenario: Scenario, _ header: RetryAfterHeader, reads: Bool) throws -> RunRecord {

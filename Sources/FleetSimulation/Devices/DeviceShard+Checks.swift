@@ -17,12 +17,7 @@ extension DeviceShard {
     while batch != 0 {
       let flags = batches[batch].flags
       let isAllowed = !flags.contains(.atTriggersOnly) || record.pointee.flags.contains(.byTrigger)
-      let isDue =
-        !flags.contains(.waiting)
-        || !options.pointee.isRebatch
-          && machine(of: device)._withUnsafeGuaranteedRef {
-            $0.lookAt(batches.retryState(batch), due: batches.dueTime(batch))
-          } <= now
+      let isDue = !flags.contains(.waiting) || !options.pointee.isRebatch && lookTime(batch, device) <= now
       if batches[batch].firstOrdinal >= cursor,
         batches[batch].firstOrdinal < loops?[Int(device)].loopEnd ?? .max, !flags.contains(.inFlight),
         isAllowed, isDue
@@ -32,6 +27,14 @@ extension DeviceShard {
       batch = batches[batch].newer
     }
     return 0
+  }
+
+  /// When a waiting batch is looked at: when it is due by its record; by the heap, where a limit may bring that forward.
+  private func lookTime(_ batch: UInt32, _ device: UInt32) -> Int64 {
+    if options.pointee.policy.limitsCheck == .whenDue { return batches.dueTime(batch) }
+    let place = self[device].pointee.waiting
+    let heap = waiting.address(place)
+    return (0..<Int(place.count)).first { heap[$0].batch == batch }.map { heap[$0].due } ?? .max
   }
 
   mutating func checkSend(_ batch: UInt32, _ device: UInt32, at now: Instant) {

@@ -113,7 +113,8 @@ extension DeviceShard {
     guard var history = histories[device] else { return }
     let row = rows.row(at: time.microseconds)
     let events = range(of: batch)
-    // One that was given up before there was a history is known by its own flags.
+    // What became of one before there was a history is known by its own flags.
+    if batches[batch].flags.contains(.accepted) { history.accept(events) }
     if batches[batch].flags.contains(.dropped) {
       if batches[batch].flags.contains(.blocked) { history.block(events) } else { history.drop(events) }
     }
@@ -148,6 +149,10 @@ extension DeviceShard {
     counters.add(old, to: .settledOldEvents, row: row)
     history.accept(events)
     histories[device] = history
+    // The history may be forgotten before the last attempt of a batch that had gone before it.
+    if batches[batch].flags.isDisjoint(with: [.held, .unknownOutcome]) {
+      batches[batch].flags.insert(.accepted)
+    }
   }
 
   /// The `n` oldest events of a batch are given up; what the server has is not lost.

@@ -13,11 +13,14 @@ extension DeviceShard {
   /// The oldest due batch at or behind the loop's cursor, found by looking at every batch; 0: none.
   func nextDueByScan(_ device: UInt32, from cursor: UInt32, at now: Int64) -> UInt32 {
     let record = self[device]
+    let looks = options.pointee.policy.limitsCheck == .beforeDue ? lookTimes(device) : [:]
     var batch = record.pointee.oldest
     while batch != 0 {
       let flags = batches[batch].flags
       let isAllowed = !flags.contains(.atTriggersOnly) || record.pointee.flags.contains(.byTrigger)
-      let isDue = !flags.contains(.waiting) || !options.pointee.isRebatch && lookTime(batch, device) <= now
+      let isDue =
+        !flags.contains(.waiting)
+        || !options.pointee.isRebatch && looks[batch] ?? batches.dueTime(batch) <= now
       if batches[batch].firstOrdinal >= cursor,
         batches[batch].firstOrdinal < loops?[Int(device)].loopEnd ?? .max, !flags.contains(.inFlight),
         isAllowed, isDue
@@ -29,12 +32,11 @@ extension DeviceShard {
     return 0
   }
 
-  /// When a waiting batch is looked at: when it is due by its record; by the heap, where a limit may bring that forward.
-  private func lookTime(_ batch: UInt32, _ device: UInt32) -> Int64 {
-    if options.pointee.policy.limitsCheck == .whenDue { return batches.dueTime(batch) }
+  /// When waiting batches are looked at, where a limit may bring that forward.
+  private func lookTimes(_ device: UInt32) -> [UInt32: Int64] {
     let place = self[device].pointee.waiting
     let heap = waiting.address(place)
-    return (0..<Int(place.count)).first { heap[$0].batch == batch }.map { heap[$0].due } ?? .max
+    return Dictionary((0..<Int(place.count)).map { (heap[$0].batch, heap[$0].due) }) { first, _ in first }
   }
 
   mutating func checkSend(_ batch: UInt32, _ device: UInt32, at now: Instant) {

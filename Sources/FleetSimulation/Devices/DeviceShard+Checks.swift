@@ -13,7 +13,8 @@ extension DeviceShard {
   /// The oldest due batch at or behind the loop's cursor, found by looking at every batch; 0: none.
   func nextDueByScan(_ device: UInt32, from cursor: UInt32, at now: Int64) -> UInt32 {
     let record = self[device]
-    let looks = options.pointee.policy.limitsCheck == .beforeDue ? lookTimes(device) : [:]
+    let looksAtWaiting = !options.pointee.isRebatch && options.pointee.policy.limitsCheck == .beforeDue
+    let looks = looksAtWaiting ? lookTimes(device) : [:]
     var batch = record.pointee.oldest
     while batch != 0 {
       let flags = batches[batch].flags
@@ -32,7 +33,7 @@ extension DeviceShard {
     return 0
   }
 
-  /// When waiting batches are looked at, where a limit may bring that forward.
+  /// *files*: when waiting batches are looked at, where a limit may bring that forward.
   private func lookTimes(_ device: UInt32) -> [UInt32: Int64] {
     let place = self[device].pointee.waiting
     let heap = waiting.address(place)

@@ -23,9 +23,21 @@ extension UploadClientHost where Self: ~Copyable {
 
   // MARK: Runs
 
-  /// A trigger makes whatever was held before a matter of its own run.
   @inlinable
   func forgetHold(_ client: UInt32) { hold(client).pointee = GateHold() }
+
+  /// A trigger makes whatever was held before a matter of its own run, but for a run that has its slots: that one goes on (T2).
+  @inlinable
+  func forgetHoldAtTrigger(_ client: UInt32) {
+    if !isAmidWholeRun(hold(client).pointee) { forgetHold(client) }
+  }
+
+  /// Whether a run that has reserved its slots waits for the next of them.
+  @inlinable
+  func isAmidWholeRun(_ held: GateHold) -> Bool {
+    options.pointee.gates.reservesWholeRun && held.flags.contains([.wakes, .resumes])
+      && !held.flags.contains(.fromStart)
+  }
 
   /// Whether a run may start. One that goes on where it was held keeps what it was.
   ///
@@ -39,9 +51,9 @@ extension UploadClientHost where Self: ~Copyable {
   ) -> Bool {
     let held = hold(client).pointee
     forgetHold(client)
-    let resumes = !byTrigger && held.flags.contains(.resumes)
+    let resumes = held.flags.contains(.resumes) && (!byTrigger || isAmidWholeRun(held))
     if resumes {
-      byTrigger = held.flags.contains(.byTrigger)
+      byTrigger = byTrigger || held.flags.contains(.byTrigger)
       if !held.flags.contains(.fromStart) { cursor = self.cursor(of: client, behind: 0) }
     } else if let budget = options.pointee.gates.retryBudget {
       budget.startRun(&part(options.pointee.gateLayout.budget, client, as: RetryBudget.State.self).pointee)

@@ -17,7 +17,7 @@ extension UploadClientHost where Self: ~Copyable {
       return
     }
     if oldest(of: client) == 0 { return }
-    if byTrigger, options.pointee.keepsGates { forgetHold(client) }
+    if byTrigger, options.pointee.keepsGates { forgetHoldAtTrigger(client) }
     guard isReady(client, at: now), !state.pointee.flags.contains(.offline) else {
       if isObserved(client) {
         observe(state.pointee.flags.contains(.offline) ? .heldBackOffline : .heldBack, client, at: now)

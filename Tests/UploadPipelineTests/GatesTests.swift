@@ -50,6 +50,21 @@ struct GatesTests {
     #expect(desk.wakeUp() == ["send 2 #0", "send 3 #0"])
   }
 
+  @Test("A trigger between two waves of a whole run leaves it as it is: it has its slots (T2)")
+  func triggerAmidWholeRun() {
+    let desk = desk(uploads: .max) {
+      $0.rateGate = RateGate(
+        RateWindow(slots: 4, span: seconds(60)), RateWindow(slots: 2, span: seconds(1)))
+      $0.reservesWholeRun = true
+    }
+    #expect(desk.flush(6) == ["send 0 #0", "send 1 #0", "wake 1001.0"])
+    desk.pass(0.5)
+    // Two of the four slots are left; a run that started over would wait until all are free.
+    #expect(desk.flush() == ["wake 1001.0"])
+    desk.pass(0.5)
+    #expect(desk.wakeUp() == ["send 2 #0", "send 3 #0", "wake 1060.0"])
+  }
+
   @Test("After enough failures the breaker lets nothing leave, then one probe; its success closes it (O6)")
   func breaker() {
     let desk = desk(uploads: 2) {

@@ -1,4 +1,5 @@
 import FleetSimulation
+import ScenarioFormat
 
 /// Ends a command with a message and an exit code.
 package struct CommandFailure: Error, Sendable, CustomStringConvertible {

@@ -1,6 +1,6 @@
 import FleetExperiments
 import FleetMetrics
-import FleetSimulation
+import UploadRetry
 
 /// What the tool takes from the machine that it runs on. Only the executable reads clocks.
 public struct CommandEnvironment: Sendable {
@@ -34,7 +34,7 @@ public enum CommandLineTool {
       return try Console.print(parsed.has("version") ? version + "\n" : HelpScreen().text(root))
     }
     guard let command = root.subcommands.first(where: { $0.name == first }) else {
-      let hint = Spelling.nearest(to: first, among: root.subcommands.map(\.name)).map {
+      let hint = nearest(to: first, among: root.subcommands.map(\.name)).map {
         " Did you mean '\($0)'?"
       }
       throw CommandFailure(usage: "Unknown command '\(first)'.\(hint ?? "")", of: root, parent: nil)
@@ -95,7 +95,7 @@ public enum CommandLineTool {
     if topic == ExitCode.topic { return ExitCode.table }
     if topic == columnsTopic { return ColumnReference.markdown + "\n" + StatisticsReference.markdown }
     let topics = root.subcommands.map(\.name) + [ExitCode.topic, columnsTopic]
-    let hint = Spelling.nearest(to: topic, among: topics)
+    let hint = nearest(to: topic, among: topics)
     throw UsageError("There is no help on '\(topic)'.\(hint.map { " Did you mean '\($0)'?" } ?? "")")
   }
 

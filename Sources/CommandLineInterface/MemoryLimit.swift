@@ -1,5 +1,6 @@
 import FleetExperiments
 import FleetSimulation
+import ScenarioModel
 
 /// How much memory runs may take: what the machine has, or what `--memory-limit` says.
 struct MemoryLimit: Sendable {

@@ -1,4 +1,3 @@
-import FleetSimulation
 import UploadPipeline
 import UploadRetry
 

@@ -1,5 +1,6 @@
 import FleetMetrics
 import FleetSimulation
+import ScenarioModel
 import UploadPipeline
 import UploadRetry
 

@@ -1,5 +1,5 @@
 import ConformanceVectors
-import FleetSimulation
+import ScenarioFormat
 
 extension VectorFile {
   /// The vectors that ship with the tool, in a fixed order.

@@ -1,4 +1,4 @@
-import FleetSimulation
+import ScenarioFormat
 import UploadRetry
 
 extension VectorFile {

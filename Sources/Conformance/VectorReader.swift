@@ -1,4 +1,5 @@
-import FleetSimulation
+import ScenarioFormat
+import ScenarioModel
 import UploadRetry
 
 /// Reads pieces of a vector file and collects what is wrong, with file, line and path.
@@ -25,7 +26,7 @@ struct VectorReader {
       return PositionedValue(.null, at: node.position)
     }
     for member in members where !known.contains(member.key) {
-      let hint = Spelling.nearest(to: member.key, among: known).map { "did you mean \(quoted($0))?" }
+      let hint = nearest(to: member.key, among: known).map { "did you mean \(quoted($0))?" }
       report(
         "unknown key; \(hint ?? "known are " + known.joined(separator: ", "))", at: member.keyPosition,
         join(path, member.key))
@@ -73,7 +74,7 @@ struct VectorReader {
   }
 
   mutating func unknown(_ text: String, allowed: [String], at position: Position, _ path: String) {
-    let hint = Spelling.nearest(to: text, among: allowed).map { "; did you mean \(quoted($0))?" } ?? ""
+    let hint = nearest(to: text, among: allowed).map { "; did you mean \(quoted($0))?" } ?? ""
     report(
       "\(quoted(text)) is not allowed; allowed are \(allowed.joined(separator: ", "))\(hint)",
       at: position, path)

@@ -1,4 +1,5 @@
-import FleetSimulation
+import ScenarioFormat
+import UploadRetry
 
 extension VectorReader {
   /// The steps of a case, in the order of their times; `batches` are the ones there are at time 0.

@@ -1,4 +1,4 @@
-import FleetSimulation
+import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import UploadRetry

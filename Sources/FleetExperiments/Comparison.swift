@@ -1,5 +1,6 @@
 import FleetMetrics
 import FleetSimulation
+import ScenarioModel
 import Synchronization
 
 /// One of the scenarios that a comparison sets side by side.

@@ -1,4 +1,5 @@
 import FleetSimulation
+import ScenarioModel
 import SimulationKernel
 import Synchronization
 

@@ -1,4 +1,5 @@
 import FleetSimulation
+import ScenarioModel
 
 /// What a comparison will need of memory, by the number of runs at a time.
 public struct ComparisonMemory: Sendable {

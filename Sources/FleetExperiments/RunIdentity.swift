@@ -1,5 +1,5 @@
 import FleetMetrics
-import FleetSimulation
+import ScenarioModel
 
 /// What a run depends on, as text: two scenarios with equal identities give equal records, because a run
 /// depends on nothing else.

@@ -1,5 +1,5 @@
 import FleetMetrics
-import FleetSimulation
+import ScenarioModel
 
 /// Which runs a comparison needs, each once.
 struct RunPlan: Sendable {

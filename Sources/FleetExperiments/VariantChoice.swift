@@ -1,4 +1,4 @@
-import FleetSimulation
+import ScenarioFormat
 
 /// How one variant differs from the scenario it is made from.
 public struct VariantChoice: Sendable, Hashable {

@@ -56,7 +56,7 @@ struct AnalyticsKotlinSettings {
 
   mutating func read(_ settings: SettingsValue) -> HTTPConfig {
     guard case .object(let members) = settings else {
-      structural("", "\(SettingsWords.described(settings)) is not an object", Place.settings)
+      structural("", "\(described(settings)) is not an object", Place.settings)
       return defaults.unmanaged
     }
     let root = SettingsSection(path: "", members: members)
@@ -69,7 +69,7 @@ struct AnalyticsKotlinSettings {
       return defaults.unmanaged
     }
     guard case .object(let members) = found.value else {
-      structural(found.path, "\(SettingsWords.described(found.value)) is not an object", Place.section)
+      structural(found.path, "\(described(found.value)) is not an object", Place.section)
       return defaults.unmanaged
     }
     let section = SettingsSection(path: found.path, members: members)
@@ -101,7 +101,7 @@ struct AnalyticsKotlinSettings {
     guard let value = section[key] else { return nil }
     let path = section.path(of: key)
     guard case .object(let members) = value else {
-      structural(path, "\(SettingsWords.described(value)) is not an object", Place.section)
+      structural(path, "\(described(value)) is not an object", Place.section)
       return nil
     }
     let part = SettingsSection(path: path, members: members)
@@ -119,20 +119,20 @@ struct AnalyticsKotlinSettings {
       let bool = text.lowercased() == "true"
       if bool == standard {
         findings.add(
-          .repaired, path, "\(SettingsWords.quoted(text)) is \(bool) in \(findings.sdk); write \(bool)",
+          .repaired, path, "\(quoted(text)) is \(bool) in \(findings.sdk); write \(bool)",
           Place.switches)
       } else {
         findings.add(
           .readDifferently, path,
-          "\(SettingsWords.quoted(text)) is \(bool) in \(findings.sdk), and \(standard) by the document; write \(bool)",
+          "\(quoted(text)) is \(bool) in \(findings.sdk), and \(standard) by the document; write \(bool)",
           Place.switches)
       }
       return bool
     case .array, .object:
-      structural(path, "\(SettingsWords.described(value)) is not true or false", Place.section)
+      structural(path, "\(described(value)) is not true or false", Place.section)
     default:
       unreadable(
-        path, "\(SettingsWords.described(value)) is not true or false",
+        path, "\(described(value)) is not true or false",
         "the section is on; write true or false")
     }
     return true
@@ -234,7 +234,7 @@ struct AnalyticsKotlinSettings {
     let path = part.path(of: SettingsName.overrides)
     guard case .object(let members) = value else {
       unreadable(
-        path, "\(SettingsWords.described(value)) is not an object", "write { \"429\": \"retry\" } or more")
+        path, "\(described(value)) is not an object", "write { \"429\": \"retry\" } or more")
       return rules
     }
     let given = SettingsSection(path: path, members: members)
@@ -242,7 +242,7 @@ struct AnalyticsKotlinSettings {
     for (key, value) in members {
       let path = given.path(of: key)
       guard let status = Int32(key), !key.hasPrefix("+") else {
-        unreadable(path, "\(SettingsWords.quoted(key)) is not a whole number", "a status is 100 to 599")
+        unreadable(path, "\(quoted(key)) is not a whole number", "a status is 100 to 599")
         continue
       }
       guard let action = action(value, at: path) else {
@@ -282,7 +282,7 @@ struct AnalyticsKotlinSettings {
     } else if key != String(status) {
       findings.add(
         .readDifferently, path,
-        "\(findings.sdk) reads \(SettingsWords.quoted(key)) as \(status), which the document ignores; write \"\(status)\"",
+        "\(findings.sdk) reads \(quoted(key)) as \(status), which the document ignores; write \"\(status)\"",
         Place.behaviour)
     }
   }
@@ -293,7 +293,7 @@ struct AnalyticsKotlinSettings {
 
   private mutating func action(_ value: SettingsValue, at path: String) -> StatusAction? {
     if case .string(let name) = value, let action = StatusAction(rawValue: name) { return action }
-    unreadable(path, "\(SettingsWords.described(value)) is not \"retry\" or \"drop\"", "write one of these")
+    unreadable(path, "\(described(value)) is not \"retry\" or \"drop\"", "write one of these")
     return nil
   }
 
@@ -342,7 +342,7 @@ struct AnalyticsKotlinSettings {
     }
     if let whole, bits == 64 || Int32(exactly: whole) != nil { return whole }
     unreadable(
-      part.path(of: key.name), "\(SettingsWords.described(value)) is not a whole number of \(bits) bits",
+      part.path(of: key.name), "\(described(value)) is not a whole number of \(bits) bits",
       "write a whole number, \(key.allowed)")
     return nil
   }
@@ -356,7 +356,7 @@ struct AnalyticsKotlinSettings {
     default: break
     }
     unreadable(
-      part.path(of: key.name), "\(SettingsWords.described(value)) is not a number",
+      part.path(of: key.name), "\(described(value)) is not a number",
       "write one, \(key.allowed)")
     return nil
   }

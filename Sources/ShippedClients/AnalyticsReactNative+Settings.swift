@@ -99,7 +99,7 @@ struct AnalyticsReactNativeSettings {
     let fallback = "uses its defaults, both sections switched on"
     guard case .object(let members) = settings else {
       findings.add(
-        .repaired, "", "\(SettingsWords.described(settings)) is not an object: \(findings.sdk) \(fallback)",
+        .repaired, "", "\(described(settings)) is not an object: \(findings.sdk) \(fallback)",
         Place.section)
       return nil
     }
@@ -116,7 +116,7 @@ struct AnalyticsReactNativeSettings {
     guard case .object(let members) = found.value else {
       findings.add(
         .repaired, found.path,
-        "\(SettingsWords.described(found.value)) is not an object: \(findings.sdk) \(fallback)",
+        "\(described(found.value)) is not an object: \(findings.sdk) \(fallback)",
         Place.section)
       return nil
     }
@@ -131,7 +131,7 @@ struct AnalyticsReactNativeSettings {
     } else if let section, let value = section[part.name] {
       findings.add(
         .repaired, section.path(of: part.name),
-        "\(SettingsWords.described(value)) is not an object: \(findings.sdk) uses the section's defaults, switched on",
+        "\(described(value)) is not an object: \(findings.sdk) uses the section's defaults, switched on",
         Place.section)
     }
   }
@@ -167,7 +167,7 @@ struct AnalyticsReactNativeSettings {
     guard let value = part.given["enabled"] else { return }
     findings.add(
       .readDifferently, path,
-      "\(SettingsWords.described(value)) is neither true nor false, and neither on nor off in \(findings.sdk): \(effect); write true or false",
+      "\(described(value)) is neither true nor false, and neither on nor off in \(findings.sdk): \(effect); write true or false",
       place)
   }
 
@@ -200,7 +200,7 @@ struct AnalyticsReactNativeSettings {
     if inForce.isNaN {
       findings.add(
         .readDifferently, path,
-        "\(SettingsWords.described(value)) is not a number in \(findings.sdk) either, and not repaired: \(withoutNumber); allowed is "
+        "\(described(value)) is not a number in \(findings.sdk) either, and not repaired: \(withoutNumber); allowed is "
           + key.allowed, place)
       return
     }

@@ -25,7 +25,7 @@ extension AnalyticsReactNativeSettings {
       } else {
         findings.add(
           .repaired, path,
-          "\(SettingsWords.described(value)) is not an object: \(findings.sdk) uses the overrides built into it",
+          "\(described(value)) is not an object: \(findings.sdk) uses the overrides built into it",
           Place.overrides)
       }
     }
@@ -42,7 +42,7 @@ extension AnalyticsReactNativeSettings {
       guard let status = Int(key), String(status) == key else {
         findings.add(
           .notRead, path,
-          "\(SettingsWords.quoted(key)) is not how \(findings.sdk) writes a status: it never matches; a status is 100 to 599",
+          "\(quoted(key)) is not how \(findings.sdk) writes a status: it never matches; a status is 100 to 599",
           Place.overrides)
         continue
       }
@@ -70,7 +70,7 @@ extension AnalyticsReactNativeSettings {
       } else {
         findings.add(
           .losesData, path,
-          "with a 429 overridden by \(SettingsWords.described(value)), \(sdk) drops every batch that gets one; write \"retry\"",
+          "with a 429 overridden by \(described(value)), \(sdk) drops every batch that gets one; write \"retry\"",
           Place.override429)
       }
     } else if !(100...599).contains(status) {
@@ -86,7 +86,7 @@ extension AnalyticsReactNativeSettings {
         now == standard ? .repaired : now == .drop ? .losesData : .readDifferently
       findings.add(
         effect, path,
-        "\(SettingsWords.described(value)) is not \"retry\" or \"drop\": in \(sdk) a \(status) is \(now == .drop ? "dropped" : "retried"); "
+        "\(described(value)) is not \"retry\" or \"drop\": in \(sdk) a \(status) is \(now == .drop ? "dropped" : "retried"); "
           + "write one of these", Place.overrides)
     }
   }
@@ -99,7 +99,7 @@ extension AnalyticsReactNativeSettings {
     let effect: SettingsFinding.Effect = action == standard ? .repaired : .losesData
     findings.add(
       effect, path,
-      "\(SettingsWords.described(value)) is not \"retry\" or \"drop\", and means \"\(action.rawValue)\" in \(findings.sdk); write one of these",
+      "\(described(value)) is not \"retry\" or \"drop\", and means \"\(action.rawValue)\" in \(findings.sdk); write one of these",
       Place.default5xx)
   }
 }

@@ -50,7 +50,7 @@ struct AnalyticsSwiftSettings {
     guard case .object(let members) = settings else {
       findings.add(
         .legacy, "",
-        "\(SettingsWords.described(settings)) is not an object: \(findings.sdk) \(Self.without)",
+        "\(described(settings)) is not an object: \(findings.sdk) \(Self.without)",
         Place.section)
       return defaults.unmanaged
     }
@@ -66,7 +66,7 @@ struct AnalyticsSwiftSettings {
     guard case .object(let members) = found.value else {
       findings.add(
         .legacy, found.path,
-        "\(SettingsWords.described(found.value)) is not an object: \(findings.sdk) \(Self.without)",
+        "\(described(found.value)) is not an object: \(findings.sdk) \(Self.without)",
         Place.decoding)
       return defaults.unmanaged
     }
@@ -94,7 +94,7 @@ struct AnalyticsSwiftSettings {
       return part
     case .null: repairedNull(path, "its defaults, switched on", Place.missing)
     default:
-      unreadable(path, "\(SettingsWords.described(value)) is not an object", "write { … }, or leave it out")
+      unreadable(path, "\(described(value)) is not an object", "write { … }, or leave it out")
     }
     return nil
   }
@@ -180,7 +180,7 @@ struct AnalyticsSwiftSettings {
     let remedy = key.name == NumberKey.jitterPercent.name ? "write 1 or more" : "write a positive number"
     findings.add(
       .endsProcess, part.path(of: key.name),
-      "\(SettingsWords.shown(value)) ends the process of an app with \(findings.sdk) at its first backoff, which draws its jitter from an "
+      "\(shown(value)) ends the process of an app with \(findings.sdk) at its first backoff, which draws its jitter from an "
         + "empty range; \(remedy)", Place.randomDraw)
     return true
   }
@@ -206,7 +206,7 @@ struct AnalyticsSwiftSettings {
     }
     guard case .object(let members) = value else {
       unreadable(
-        path, "\(SettingsWords.described(value)) is not an object", "write { \"429\": \"retry\" } or more")
+        path, "\(described(value)) is not an object", "write { \"429\": \"retry\" } or more")
       return rules
     }
     let given = SettingsSection(path: path, members: members)
@@ -221,7 +221,7 @@ struct AnalyticsSwiftSettings {
       guard let status = Int(key) else {
         findings.add(
           .notRead, given.path(of: key),
-          "\(SettingsWords.quoted(key)) is not a whole number: \(findings.sdk) leaves it out; a status is 100 to 599",
+          "\(quoted(key)) is not a whole number: \(findings.sdk) leaves it out; a status is 100 to 599",
           Place.behaviour)
         continue
       }
@@ -251,7 +251,7 @@ struct AnalyticsSwiftSettings {
     } else if key != String(status) {
       findings.add(
         .readDifferently, path,
-        "\(findings.sdk) reads \(SettingsWords.quoted(key)) as \(status), which the document ignores; write \"\(status)\"",
+        "\(findings.sdk) reads \(quoted(key)) as \(status), which the document ignores; write \"\(status)\"",
         Place.behaviour)
     }
   }
@@ -295,7 +295,7 @@ struct AnalyticsSwiftSettings {
 
   private mutating func action(_ value: SettingsValue, at path: String) -> StatusAction? {
     if case .string(let name) = value, let action = StatusAction(rawValue: name) { return action }
-    unreadable(path, "\(SettingsWords.described(value)) is not \"retry\" or \"drop\"", "write one of these")
+    unreadable(path, "\(described(value)) is not \"retry\" or \"drop\"", "write one of these")
     return nil
   }
 
@@ -329,7 +329,7 @@ struct AnalyticsSwiftSettings {
       repairedNull(part.path(of: key), "\(standard)", Place.missing)
     } else {
       unreadable(
-        part.path(of: key), "\(SettingsWords.described(value)) is not true or false", "write one of these")
+        part.path(of: key), "\(described(value)) is not true or false", "write one of these")
     }
     return standard
   }
@@ -342,7 +342,7 @@ struct AnalyticsSwiftSettings {
       repairedNull(part.path(of: key.name), "its default", Place.missing)
     } else {
       unreadable(
-        part.path(of: key.name), "\(SettingsWords.described(value)) is not a number",
+        part.path(of: key.name), "\(described(value)) is not a number",
         "write one, \(key.allowed)")
     }
     return nil
@@ -352,7 +352,7 @@ struct AnalyticsSwiftSettings {
     guard let number = number(key, in: part) else { return nil }
     if let whole = Int64(exactly: number) { return whole }
     unreadable(
-      part.path(of: key.name), "\(SettingsWords.shown(number)) is not a whole number of 64 bits",
+      part.path(of: key.name), "\(shown(number)) is not a whole number of 64 bits",
       "write a whole number, \(key.allowed)")
     return nil
   }
@@ -362,7 +362,7 @@ struct AnalyticsSwiftSettings {
     // The exponent of Foundation's Decimal ends below Double's.
     if number.magnitude < 1e165 { return number }
     unreadable(
-      part.path(of: key.name), "\(SettingsWords.shown(number)) is larger than Decimal holds",
+      part.path(of: key.name), "\(shown(number)) is larger than Decimal holds",
       "write \(key.allowed)")
     return nil
   }

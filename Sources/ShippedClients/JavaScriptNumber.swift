@@ -50,7 +50,7 @@ enum JavaScript {
     switch value {
     case .null: "null"
     case .bool(let bool): bool ? "true" : "false"
-    case .number(let number): SettingsWords.shown(number)
+    case .number(let number): shown(number)
     case .string(let text): text
     case .array(let elements): elements.map { $0 == .null ? "" : text($0) }.joined(separator: ",")
     case .object: "[object Object]"

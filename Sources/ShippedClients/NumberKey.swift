@@ -31,10 +31,10 @@ struct NumberKey {
 
   /// `1 to 3600 s`
   var allowed: String {
-    "\(SettingsWords.shown(range.lowerBound)) to \(SettingsWords.shown(range.upperBound))\(unit)"
+    "\(shown(range.lowerBound)) to \(shown(range.upperBound))\(unit)"
   }
 
-  func text(_ value: Double) -> String { SettingsWords.shown(value) + unit }
+  func text(_ value: Double) -> String { shown(value) + unit }
 }
 
 extension FindingCollector {
@@ -54,12 +54,12 @@ extension FindingCollector {
       if value == .number(document) { return }
       add(
         .repaired, path,
-        "\(SettingsWords.described(value)) is \(key.text(inForce)) in \(sdk)\(because); allowed is \(key.allowed)",
+        "\(described(value)) is \(key.text(inForce)) in \(sdk)\(because); allowed is \(key.allowed)",
         place)
     } else {
       add(
         .readDifferently, path,
-        "\(SettingsWords.described(value)) is \(key.text(inForce)) in \(sdk)\(because), and \(key.text(document)) by the document; "
+        "\(described(value)) is \(key.text(inForce)) in \(sdk)\(because), and \(key.text(document)) by the document; "
           + "allowed is \(key.allowed)", place)
     }
   }

@@ -51,7 +51,7 @@ extension FindingCollector {
     if found == nil, !isNamed {
       for section in places {
         for (key, _) in section.members where key != SettingsName.section {
-          guard SettingsWords.nearest(to: key, among: [SettingsName.section]) != nil else { continue }
+          guard nearest(to: key, among: [SettingsName.section]) != nil else { continue }
           add(
             .notRead, section.path(of: key),
             "unknown key, \(sdk) does not read it; did you mean httpConfig?", place)
@@ -80,7 +80,7 @@ extension FindingCollector {
       var message = "unknown key, \(sdk) does not read it; "
       if let owner = read.first(where: { $0.hasSuffix("." + key) }) {
         message += "it belongs inside \(owner.dropLast(key.count + 1))"
-      } else if let nearest = SettingsWords.nearest(to: key, among: known) {
+      } else if let nearest = nearest(to: key, among: known) {
         message += "did you mean \(nearest)?"
       } else {
         message += "it reads \(known.joined(separator: ", "))"

@@ -50,6 +50,15 @@ extension SettingsDialect {
     }
   }
 
+  /// What a client makes of Settings; the document's goes by a switch where a section is missing (S13).
+  package func config(
+    of settings: SettingsValue, missingSection: RetryPolicy.MissingSection, defaults: HTTPConfig
+  ) -> HTTPConfig {
+    self == .document
+      ? HTTPConfig.decode(settings, missingSection: missingSection, defaults: defaults).config
+      : decode(settings, defaults: defaults).config
+  }
+
   /// Key paths from the section (`backoffConfig.jitterPercent`, …) that this client reads, in the order of
   /// `HTTPConfig.knownKeyPaths`.
   public var readKeyPaths: [String] {

@@ -1,5 +1,5 @@
 import Conformance
-import FleetSimulation
+import ScenarioModel
 import Testing
 
 /// The client module alone and a device of the engine are one client, whatever happens to them.

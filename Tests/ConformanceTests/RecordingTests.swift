@@ -1,5 +1,5 @@
 import Conformance
-import FleetSimulation
+import ScenarioFormat
 import Testing
 
 /// The presets of shipped clients do what the shipped code did.

@@ -1,6 +1,6 @@
 import Conformance
-import FleetSimulation
 import Foundation
+import ScenarioFormat
 
 /// The files under `Recordings`: what the shipped SDKs' own code did.
 enum Recordings {

@@ -1,5 +1,4 @@
 import Conformance
-import FleetSimulation
 import Testing
 
 /// The runner itself: what it says about vectors that do not hold, and about files that are none.

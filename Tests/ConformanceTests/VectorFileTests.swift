@@ -1,5 +1,5 @@
 import Conformance
-import FleetSimulation
+import ScenarioFormat
 import Testing
 
 /// Files that are no vectors: all problems at once, each with its line.

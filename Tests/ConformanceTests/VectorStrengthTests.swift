@@ -1,5 +1,5 @@
 import Conformance
-import FleetSimulation
+import ScenarioModel
 import Testing
 import UploadPipeline
 import UploadRetry

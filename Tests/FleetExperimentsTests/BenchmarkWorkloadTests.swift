@@ -1,6 +1,7 @@
 import FleetExperiments
-import FleetSimulation
 import Foundation
+import ScenarioFormat
+import ScenarioModel
 import Testing
 import UploadRetry
 

@@ -1,6 +1,7 @@
 import FleetExperiments
 import FleetMetrics
 import FleetSimulation
+import ScenarioModel
 import SimulationKernel
 import Synchronization
 import TAPIModel

@@ -1,7 +1,7 @@
 import FleetExperiments
 import FleetMetrics
-import FleetSimulation
 import FleetStatistics
+import ScenarioModel
 import SimulationKernel
 import Synchronization
 import TAPIModel

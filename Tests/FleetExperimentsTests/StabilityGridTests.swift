@@ -1,6 +1,6 @@
 import FleetExperiments
 import FleetMetrics
-import FleetSimulation
+import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import Testing

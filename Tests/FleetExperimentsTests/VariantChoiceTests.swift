@@ -1,5 +1,5 @@
 import FleetExperiments
-import FleetSimulation
+import ScenarioFormat
 import Testing
 
 @Suite("Variants")

@@ -1,7 +1,7 @@
 import FleetExperiments
 import FleetMetrics
-import FleetSimulation
 import FleetStatistics
+import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import Testing

@@ -1,4 +1,5 @@
-import FleetSimulation
+import ScenarioFormat
+import ScenarioModel
 import Testing
 
 /// `fleetsim presets` through the real process.

@@ -1,5 +1,6 @@
 import CommandLineInterface
 import FleetExperiments
+import FleetMetrics
 import Foundation
 import Testing
 

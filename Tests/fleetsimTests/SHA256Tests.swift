@@ -1,4 +1,5 @@
 import FleetExperiments
+import FleetMetrics
 import Testing
 
 /// The examples that NIST publishes with FIPS 180-4, and lengths around the block's end.

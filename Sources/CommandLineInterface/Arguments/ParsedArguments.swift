@@ -1,4 +1,4 @@
-import FleetSimulation
+import UploadRetry
 
 /// The arguments of one command, sorted out.
 package struct ParsedArguments: Sendable, Hashable {
@@ -87,7 +87,7 @@ extension CommandSpecification {
 
   private func unknownOption(_ name: String) -> UsageError {
     let known = allOptions.map { "--\($0.name)" }
-    let suggestion = Spelling.nearest(to: name, among: known).map { " Did you mean '\($0)'?" } ?? ""
+    let suggestion = nearest(to: name, among: known).map { " Did you mean '\($0)'?" } ?? ""
     return UsageError("Unknown option '\(name)'.\(suggestion)")
   }
 

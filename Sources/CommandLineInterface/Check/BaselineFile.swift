@@ -1,6 +1,6 @@
 import FleetExperiments
-import FleetSimulation
 import FleetStatistics
+import ScenarioFormat
 
 /// `baseline.json`: what scenarios gave when they were recorded.
 struct BaselineFile {

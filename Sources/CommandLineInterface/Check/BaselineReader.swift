@@ -1,5 +1,6 @@
 import FleetExperiments
-import FleetSimulation
+import ScenarioFormat
+import UploadRetry
 
 /// Reads `baseline.json`, which people edit: tolerances are set there.
 enum BaselineReader {
@@ -58,7 +59,7 @@ enum BaselineReader {
     for metric in metrics.members ?? [] {
       guard MetricCatalogue.metric(named: metric.key) != nil else {
         let names = MetricCatalogue.all.map(\.name)
-        let hint = Spelling.nearest(to: metric.key, among: names).map { "; did you mean '\($0)'?" } ?? ""
+        let hint = nearest(to: metric.key, among: names).map { "; did you mean '\($0)'?" } ?? ""
         throw Problem(metric.value, "'\(metric.key)' is no metric\(hint)")
       }
       entries.append(try entry(metric.key, metric.value, seeds: seeds.count))

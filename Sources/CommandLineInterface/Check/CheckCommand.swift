@@ -1,6 +1,7 @@
 import FleetExperiments
 import FleetMetrics
 import FleetSimulation
+import ScenarioModel
 
 /// `fleetsim check`: scenarios against what they gave when they were recorded.
 struct CheckCommand {

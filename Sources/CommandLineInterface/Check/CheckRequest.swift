@@ -1,5 +1,3 @@
-import FleetSimulation
-
 /// What `check` was asked to do.
 struct CheckRequest: Sendable {
   enum Format: String, CaseIterable, Sendable {

@@ -1,6 +1,9 @@
 import FleetExperiments
 import FleetSimulation
+import ScenarioFormat
+import ScenarioModel
 import SimulationKernel
+import UploadRetry
 
 /// `fleetsim bench`: what an attempt costs.
 ///
@@ -71,7 +74,7 @@ struct BenchCommand {
           "The value '\(list)' is invalid for '--only <a,b,c>': there is nothing between two commas.")
       }
       guard let workload = BenchmarkWorkload.all.first(where: { $0.name == name }) else {
-        let hint = Spelling.nearest(to: name, among: known).map { " Did you mean '\($0)'?" } ?? ""
+        let hint = nearest(to: name, among: known).map { " Did you mean '\($0)'?" } ?? ""
         throw UsageError(
           "The workload '\(name)' does not exist; there are \(known.joined(separator: ", ")).\(hint)")
       }

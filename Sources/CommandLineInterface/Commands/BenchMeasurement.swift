@@ -1,6 +1,8 @@
 import FleetExperiments
 import FleetMetrics
 import FleetSimulation
+import ScenarioFormat
+import ScenarioModel
 
 /// What `fleetsim bench` found out about one workload.
 struct BenchMeasurement {

@@ -1,5 +1,4 @@
 import FleetExperiments
-import FleetSimulation
 
 extension CommandSpecification {
   package static let bench: CommandSpecification = {

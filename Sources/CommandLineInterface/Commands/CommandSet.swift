@@ -1,5 +1,5 @@
 import Conformance
-import FleetSimulation
+import ScenarioModel
 import UploadRetry
 
 /// The commands of fleetsim and their help.

@@ -1,6 +1,7 @@
 import Conformance
 import FleetReports
-import FleetSimulation
+import ScenarioFormat
+import UploadRetry
 
 /// `fleetsim conformance`: does a client behave as the document says?
 struct ConformanceCommand {
@@ -14,7 +15,7 @@ struct ConformanceCommand {
     paths = parsed.positional
     guard let name = parsed.value("client") else { return }
     guard let client = ConformanceClient(name: name) else {
-      let hint = Spelling.nearest(to: name, among: ConformanceClient.allNames).map {
+      let hint = nearest(to: name, among: ConformanceClient.allNames).map {
         " Did you mean '\($0)'?"
       }
       throw UsageError(

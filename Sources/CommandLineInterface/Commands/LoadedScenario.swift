@@ -1,5 +1,6 @@
 import FleetExperiments
-import FleetSimulation
+import ScenarioFormat
+import ScenarioModel
 
 /// A scenario file read with what it refers to, and the variants asked of it.
 struct LoadedScenario {

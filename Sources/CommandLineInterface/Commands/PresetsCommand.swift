@@ -1,11 +1,12 @@
-import FleetSimulation
+import ScenarioModel
+import UploadRetry
 
 extension ClientPreset {
   /// - Throws: `UsageError` for one that does not exist, which calls it a `kind`.
   static func named(_ name: String, kind: String) throws -> ClientPreset {
     if let preset = all.first(where: { $0.name == name }) { return preset }
     let names = all.map(\.name)
-    let hint = Spelling.nearest(to: name, among: names).map { " Did you mean '\($0)'?" } ?? ""
+    let hint = nearest(to: name, among: names).map { " Did you mean '\($0)'?" } ?? ""
     throw UsageError(
       "The \(kind) '\(name)' does not exist; there are \(names.joined(separator: ", ")).\(hint)")
   }

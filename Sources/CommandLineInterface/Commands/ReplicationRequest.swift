@@ -1,6 +1,6 @@
 import FleetExperiments
-import FleetSimulation
 import FleetStatistics
+import UploadRetry
 
 /// What `compare --seeds` and `--precision` ask for.
 struct ReplicationRequest: Sendable {
@@ -44,7 +44,7 @@ struct ReplicationRequest: Sendable {
     let metrics = parts.count == 2 ? [parts[0]] : ReplicationPlan.defaultMetrics
     if parts.count == 2, MetricCatalogue.metric(named: parts[0]) == nil {
       let names = MetricCatalogue.all.map(\.name)
-      let hint = Spelling.nearest(to: parts[0], among: names).map { " Did you mean '\($0)'?" } ?? ""
+      let hint = nearest(to: parts[0], among: names).map { " Did you mean '\($0)'?" } ?? ""
       throw UsageError(
         "There is no metric '\(parts[0])' for '--precision'.\(hint) Metrics are the numeric columns of summary.csv."
       )

@@ -2,6 +2,7 @@ import FleetExperiments
 import FleetMetrics
 import FleetReports
 import FleetSimulation
+import ScenarioFormat
 
 /// `fleetsim compare --seeds` and `--precision`.
 extension RunCommand {

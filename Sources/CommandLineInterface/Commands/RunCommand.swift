@@ -2,6 +2,7 @@ import FleetExperiments
 import FleetMetrics
 import FleetReports
 import FleetSimulation
+import ScenarioFormat
 
 /// `fleetsim run` and `fleetsim compare`: a plain run is a comparison of one.
 struct RunCommand {

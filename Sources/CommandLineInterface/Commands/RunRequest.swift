@@ -1,5 +1,5 @@
 import FleetExperiments
-import FleetSimulation
+import ScenarioFormat
 import UploadRetry
 
 /// Which scenario to read, and how to change it before it is decoded.
@@ -114,7 +114,7 @@ struct RunRequest: Sendable {
       let strategy = clamps ? String(name.dropLast(Override.clampSuffix.count)) : name
       guard Jitter(name: strategy) == nil else { continue }
       let known = ["none", "additive:10", "full", "equal", "decorrelated"]
-      let hint = Spelling.nearest(to: strategy, among: known).map { " Did you mean '\($0)'?" } ?? ""
+      let hint = nearest(to: strategy, among: known).map { " Did you mean '\($0)'?" } ?? ""
       throw UsageError(
         "The jitter strategy '\(strategy)' does not exist.\(hint) Allowed: \(Jitter.allowedNames); each may end in "
           + "\(Override.clampSuffix).")

@@ -1,4 +1,5 @@
-import FleetSimulation
+import ScenarioFormat
+import ScenarioModel
 import ShippedClients
 
 /// `fleetsim validate --client`: what a client makes of a Settings file.

@@ -2,6 +2,8 @@ import FleetExperiments
 import FleetMetrics
 import FleetReports
 import FleetSimulation
+import ScenarioFormat
+import ScenarioModel
 import SimulationKernel
 
 /// `fleetsim stability`: a map over two parameters.

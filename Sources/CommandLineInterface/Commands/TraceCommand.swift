@@ -1,7 +1,9 @@
 import FleetExperiments
 import FleetReports
 import FleetSimulation
+import ScenarioModel
 import SimulationKernel
+import UploadRetry
 
 /// `fleetsim trace`: one device of a scenario, step by step.
 struct TraceCommand {
@@ -32,7 +34,7 @@ struct TraceCommand {
     let name = parsed.value("format") ?? Format.text.rawValue
     guard let format = Format(rawValue: name) else {
       let known = Format.allCases.map(\.rawValue)
-      let hint = Spelling.nearest(to: name, among: known).map { " Did you mean '\($0)'?" } ?? ""
+      let hint = nearest(to: name, among: known).map { " Did you mean '\($0)'?" } ?? ""
       throw UsageError(
         "The format '\(name)' does not exist; there are \(known.joined(separator: ", ")).\(hint)")
     }

@@ -1,5 +1,6 @@
 import FleetExperiments
-import FleetSimulation
+import ScenarioFormat
+import ScenarioModel
 import ShippedClients
 import UploadRetry
 

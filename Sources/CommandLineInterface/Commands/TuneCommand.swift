@@ -1,6 +1,7 @@
 import FleetExperiments
 import FleetReports
 import FleetSimulation
+import ScenarioFormat
 import ShippedClients
 import UploadRetry
 

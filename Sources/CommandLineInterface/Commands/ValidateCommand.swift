@@ -1,5 +1,6 @@
 import FleetExperiments
 import FleetSimulation
+import ScenarioModel
 import TAPIModel
 
 /// `fleetsim validate`: every problem at once, or what the scenario amounts to.

@@ -1,4 +1,4 @@
-import FleetSimulation
+import ScenarioFormat
 
 /// Writes JSON, pretty-printed with two spaces.
 enum JSONText {

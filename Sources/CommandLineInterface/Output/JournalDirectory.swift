@@ -1,4 +1,5 @@
 import FleetExperiments
+import FleetMetrics
 
 /// Finished runs as files in a directory, each named by the SHA-256 of what it depends on and put there by rename.
 struct JournalDirectory: Sendable {

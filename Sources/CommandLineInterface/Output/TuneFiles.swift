@@ -1,6 +1,6 @@
 import FleetExperiments
 import FleetReports
-import FleetSimulation
+import ScenarioFormat
 
 /// What a search prints and writes.
 struct TuneFiles {

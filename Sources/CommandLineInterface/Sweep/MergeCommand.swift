@@ -1,7 +1,6 @@
 import FleetExperiments
 import FleetMetrics
 import FleetReports
-import FleetSimulation
 
 /// `fleetsim merge`: the result files of a sweep from its runs, or what is missing.
 struct MergeCommand {

@@ -1,5 +1,7 @@
 import FleetExperiments
 import FleetSimulation
+import ScenarioFormat
+import ScenarioModel
 
 /// `fleetsim sweep`: the runs of a grid that are not there yet.
 struct SweepCommand {

@@ -1,5 +1,5 @@
 import FleetExperiments
-import FleetSimulation
+import ScenarioFormat
 
 /// `plan.json`: the grid of a sweep and all that merging it needs.
 struct SweepPlanFile: Sendable {

@@ -1,5 +1,4 @@
 import FleetExperiments
-import FleetSimulation
 
 /// What `sweep` was asked to do.
 struct SweepRequest: Sendable {

@@ -1,4 +1,4 @@
-import FleetSimulation
+import ScenarioModel
 import SimulationKernel
 
 /// A number with the unit that a scenario writes it in: `200/s`, `5m`, `50%`, `2KB` or `0.5`.

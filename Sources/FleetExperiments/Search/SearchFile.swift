@@ -1,4 +1,5 @@
-import FleetSimulation
+import ScenarioFormat
+import UploadRetry
 
 /// A search-space file (JSON5): `search`, and if it likes `objectives` and `constraints`.
 package struct SearchFile: Sendable {
@@ -28,7 +29,7 @@ package struct SearchFile: Sendable {
       throw ScenarioProblems(diagnostics: problems)
     }
     for member in members where !allowed.contains(member.key) {
-      let hint = Spelling.nearest(to: member.key, among: allowed).map { "; did you mean '\($0)'?" } ?? ""
+      let hint = nearest(to: member.key, among: allowed).map { "; did you mean '\($0)'?" } ?? ""
       report(
         member.value, member.key,
         "there is no such key in a search space\(hint) Allowed: \(allowed.joined(separator: ", "))")

@@ -1,4 +1,4 @@
-import FleetSimulation
+import ScenarioFormat
 import SimulationKernel
 
 /// One key that a search may change, and the values that it may take.

@@ -1,5 +1,5 @@
 import FleetMetrics
-import FleetSimulation
+import ScenarioModel
 import SimulationKernel
 
 /// What became of a fleet at one point of a stability map, over its seeds.

@@ -1,6 +1,7 @@
 import Dispatch
 import FleetMetrics
 import FleetSimulation
+import ScenarioModel
 import Synchronization
 
 /// Runs many scenarios with their twins and keeps nothing of a run but its summary, so that searches of thousands of

@@ -1,5 +1,5 @@
 import FleetMetrics
-import FleetSimulation
+import ScenarioModel
 import Synchronization
 
 /// One run of one candidate: a row of `summary.csv`, and nothing else, so that a run read back from a journal counts

@@ -1,6 +1,7 @@
 import Dispatch
 import FleetMetrics
 import FleetSimulation
+import ScenarioModel
 import Synchronization
 
 /// Where the runs of a sweep are kept.

@@ -1,4 +1,4 @@
-import FleetSimulation
+import ScenarioModel
 
 /// The runs of a plan, each once.
 struct SweepJobs: Sendable {

@@ -1,4 +1,6 @@
-import FleetSimulation
+import FleetMetrics
+import ScenarioFormat
+import ScenarioModel
 
 /// A full-factorial grid of variants and seeds, as independent runs whose names say what they depend on.
 public struct SweepPlan: Sendable, Hashable {

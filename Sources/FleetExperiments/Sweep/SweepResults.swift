@@ -1,5 +1,4 @@
 import FleetMetrics
-import FleetSimulation
 
 /// The results of a sweep, seed by seed, from the runs that are kept.
 public struct SweepResults<Store: SweepStore> {

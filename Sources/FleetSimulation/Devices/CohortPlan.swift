@@ -1,3 +1,4 @@
+import ScenarioModel
 import ShippedClients
 import SimulationKernel
 import UploadPipeline

@@ -1,5 +1,6 @@
 import CMemory
 import FleetMetrics
+import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import UploadPipeline

@@ -1,3 +1,4 @@
+import ScenarioModel
 import SimulationKernel
 
 /// The key of a device, and that of its events: every draw of an event time comes from one of them.

@@ -1,4 +1,5 @@
 import FleetMetrics
+import ScenarioModel
 import SimulationKernel
 
 /// Cost to the device, device by device: read off the shards' records, which are counted in place.

@@ -1,3 +1,5 @@
+import ScenarioModel
+
 /// Which devices of which cohort a shard holds. A shard never mixes cohorts, so its plan is one constant.
 package struct ShardLayout: Sendable {
   package var cohort: Int

@@ -1,5 +1,6 @@
 import FleetMetrics
 import Foundation
+import ScenarioModel
 import SimulationKernel
 import Synchronization
 

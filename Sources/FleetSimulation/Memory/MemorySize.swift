@@ -1,3 +1,5 @@
+import ScenarioModel
+
 /// Amounts of memory as people write and read them.
 package enum MemorySize {
   private static let units: [(name: String, bytes: UInt64)] = [

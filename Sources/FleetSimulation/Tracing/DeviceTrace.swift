@@ -1,4 +1,5 @@
 import FleetMetrics
+import ScenarioModel
 import UploadPipeline
 import UploadRetry
 

@@ -1,5 +1,7 @@
 import FleetMetrics
 import FleetSimulation
+import ScenarioFormat
+import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import Testing

@@ -1,4 +1,5 @@
-import FleetSimulation
+import ScenarioFormat
+import ScenarioModel
 import SimulationKernel
 import Testing
 import UploadGating

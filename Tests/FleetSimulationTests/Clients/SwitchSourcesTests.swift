@@ -1,4 +1,4 @@
-import FleetSimulation
+import ScenarioModel
 import ShippedClients
 import Testing
 

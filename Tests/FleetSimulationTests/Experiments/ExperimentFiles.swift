@@ -1,5 +1,6 @@
-import FleetSimulation
 import Foundation
+import ScenarioFormat
+import ScenarioModel
 
 /// The scenario files under `experiments/`, found from this file's own place in the repository.
 enum ExperimentFiles {

@@ -1,5 +1,6 @@
 import FleetMetrics
 import FleetSimulation
+import ScenarioModel
 import Testing
 
 /// Experiment 010 with 300 phones: each claim of its README, by a margin that is gone when the mechanism is.

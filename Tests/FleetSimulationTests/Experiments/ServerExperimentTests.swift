@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "011: with the same parameters a fleet is well after a brownout of two minutes, and ill for good after five"
+    "011: with the same parameters a fleet is well after a brownout of two minutes, and ill to the end after five"
   )
   func bothStates() throws {
     let (well, short) = try run(Self.metastable, [Self.brownout: "2m"])

@@ -1,4 +1,3 @@
-import FleetSimulation
 import Foundation
 import SimulationKernel
 import Testing

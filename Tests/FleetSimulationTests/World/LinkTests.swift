@@ -1,5 +1,5 @@
 import FleetMetrics
-import FleetSimulation
+import ScenarioModel
 import SimulationKernel
 import TAPIModel
 import Testing

@@ -1,6 +1,7 @@
 import FleetMetrics
 import FleetSimulation
 import Foundation
+import ScenarioModel
 import SimulationKernel
 import TAPIModel
 

@@ -1,6 +1,6 @@
 import FleetMetrics
-import FleetSimulation
 import Foundation
+import ScenarioModel
 import SimulationKernel
 import Testing
 

@@ -1,0 +1,270 @@
+import ScenarioModel
+import SimulationKernel
+import UploadRetry
+
+/// Turns a tree into a `Scenario` and collects every problem on the way.
+///
+/// A reading function returns nil when it has reported a problem; the caller goes on with some stand-in, so
+/// that the problems behind it are found too. Whether there was a problem is asked once, at the end.
+struct ScenarioDecoder {
+  typealias Shape = ScenarioSchema.Shape
+
+  /// Names of the files by `Position.source`.
+  let sources: [String]
+  /// The arrival rates in files that the scenario names; those that could not be read have been reported.
+  var rateFiles: [String: [ArrivalRates.Row]] = [:]
+  private(set) var diagnostics: [Diagnostic] = []
+  private(set) var hasErrors = false
+  private var unreported = 0
+  /// A file of a million mistakes need not print a million lines.
+  static let maximumDiagnostics = 1_000
+
+  init(sources: [String]) { self.sources = sources }
+
+  // MARK: Reporting
+
+  mutating func report(_ message: String, at position: Position, _ path: String) {
+    add(.error, message, at: position, path)
+  }
+
+  mutating func warn(_ message: String, at position: Position, _ path: String) {
+    add(.warning, message, at: position, path)
+  }
+
+  mutating func add(_ severity: Diagnostic.Severity, _ message: String, at position: Position, _ path: String)
+  {
+    add(
+      Diagnostic(
+        severity: severity, file: Self.name(of: position, in: sources),
+        line: position == .commandLine ? nil : Int(position.line),
+        column: position == .commandLine ? nil : Int(position.column), path: path, message: message))
+  }
+
+  mutating func add(_ diagnostic: Diagnostic) {
+    if diagnostic.severity == .error { hasErrors = true }
+    if diagnostics.count < Self.maximumDiagnostics {
+      diagnostics.append(diagnostic)
+    } else {
+      unreported += 1
+    }
+  }
+
+  /// Everything reported, with a last line for what was too much to list.
+  var all: [Diagnostic] {
+    guard unreported > 0, let last = diagnostics.last else { return diagnostics }
+    var more = last
+    more.severity = hasErrors ? .error : .warning
+    more.path = ""
+    more.message = "and \(unreported) more problems"
+    return diagnostics + [more]
+  }
+
+  static func name(of position: Position, in sources: [String]) -> String {
+    sources.indices.contains(Int(position.source)) ? sources[Int(position.source)] : "--set"
+  }
+
+  // MARK: Objects
+
+  /// Checks that a value is an object with these keys and no others, the required ones included.
+  mutating func object(
+    _ node: PositionedValue, _ path: String, _ keys: [ScenarioSchema.Key], shortForm: String? = nil
+  ) -> PositionedValue? {
+    guard let members = node.members else {
+      let forms = ["an object", shortForm].compactMap(\.self).joined(separator: " or ")
+      report("expected \(forms), found \(describe(node))", at: node.position, path)
+      return nil
+    }
+    let names = keys.map(\.name)
+    for member in members where !names.contains(member.key) {
+      unknownKey(member, path, names)
+    }
+    for key in keys where key.isRequired && node[key.name] == nil {
+      report(
+        "missing; write for example \(key.name): \(key.example)", at: node.position, join(path, key.name))
+    }
+    return node
+  }
+
+  mutating func unknownKey(_ member: PositionedValue.Member, _ path: String, _ names: [String]) {
+    let hint = Spelling.hint(for: member.key, among: names)
+    report(
+      "unknown key\(hint) Allowed here: \(names.joined(separator: ", "))", at: member.keyPosition,
+      join(path, member.key))
+  }
+
+  /// The one member of an object that says which form a value has.
+  mutating func onlyMember(
+    _ node: PositionedValue, _ path: String, of names: [String]
+  ) -> PositionedValue.Member? {
+    let present = (node.members ?? []).filter { names.contains($0.key) }
+    if present.count > 1 {
+      report(
+        "\(present.map(\.key).joined(separator: " and ")) exclude each other; keep one",
+        at: present[1].keyPosition,
+        path)
+      return nil
+    }
+    return present.first
+  }
+
+  func join(_ path: String, _ key: String) -> String {
+    let shown = PathText.isPlain(key) ? key : "[\(quoted(key))]"
+    return path.isEmpty ? shown : PathText.isPlain(key) ? path + "." + shown : path + shown
+  }
+
+  /// Text in quotes, numbers as written.
+  func shown(_ node: PositionedValue) -> String {
+    if case .string(let text) = node.content { quoted(text) } else { describe(node) }
+  }
+
+  /// The value for a message: short values as written, others by kind.
+  func describe(_ node: PositionedValue) -> String {
+    switch node.content {
+    case .null: "null"
+    case .bool(let value): "\(value)"
+    case .number(let text): String(text.prefix(40))
+    case .string(let text): "the string \(quoted(text))"
+    case .array, .object: node.kind
+    }
+  }
+
+  // MARK: Scalars
+
+  mutating func string(_ node: PositionedValue, _ path: String) -> String? {
+    if case .string(let text) = node.content { return text }
+    report("expected a string, found \(describe(node))", at: node.position, path)
+    return nil
+  }
+
+  mutating func bool(_ node: PositionedValue, _ path: String) -> Bool? {
+    if case .bool(let value) = node.content { return value }
+    report("expected true or false, found \(describe(node))", at: node.position, path)
+    return nil
+  }
+
+  /// One of a few words.
+  mutating func word<Value>(
+    _ node: PositionedValue, _ path: String, _ words: [(word: String, value: Value)]
+  ) -> Value? {
+    let names = words.map(\.word)
+    guard case .string(let text) = node.content else {
+      report("expected one of \(list(names)), found \(describe(node))", at: node.position, path)
+      return nil
+    }
+    if let match = words.first(where: { $0.word == text }) { return match.value }
+    report(
+      "\(quoted(text)) is not known\(Spelling.hint(for: text, among: names)) Allowed: \(list(names))",
+      at: node.position, path)
+    return nil
+  }
+
+  /// A whole number. `orWord` names the text allowed in its place, for messages.
+  mutating func count(
+    _ node: PositionedValue, _ path: String, in range: ClosedRange<Int>, orWord: String? = nil
+  ) -> Int? {
+    let allowed =
+      "allowed: whole numbers from \(range.lowerBound) to \(range.upperBound)"
+      + (orWord.map { " or \"\($0)\"" } ?? "")
+    guard case .number(let text) = node.content else {
+      var message = "expected a number, found \(describe(node))"
+      if case .string(let text) = node.content, ExactDecimal(text) != nil {
+        message += "; leave the quotes out"
+      }
+      report("\(message); \(allowed)", at: node.position, path)
+      return nil
+    }
+    if let number = ExactDecimal(text), case .exact(let value) = number.times(1) {
+      if let value = Int(exactly: value), range.contains(value) { return value }
+      report("\(text.prefix(40)) is out of range; \(allowed)", at: node.position, path)
+    } else if let number = ExactDecimal(text), number.times(1) == .fraction {
+      report("\(text.prefix(40)) is not a whole number; \(allowed)", at: node.position, path)
+    } else {
+      report("\(text.prefix(40)) is out of range; \(allowed)", at: node.position, path)
+    }
+    return nil
+  }
+
+  mutating func seed(_ node: PositionedValue, _ path: String) -> UInt64? {
+    if case .number(let text) = node.content, let value = ExactDecimal(text)?.unsigned { return value }
+    report(
+      "\(describe(node)) is not a seed; allowed: whole numbers from 0 to \(UInt64.max)", at: node.position,
+      path)
+    return nil
+  }
+
+  // MARK: Values with units
+
+  /// A plain number is shown with the unit; a negative or an absurd one is not repeated as if it were right.
+  private static func missingUnit(_ text: String, _ unit: String, example: String) -> String {
+    let isPlain = text.utf8.count <= 12 && text.utf8.allSatisfy { Ascii.isDigit($0) || $0 == Ascii.dot }
+    return "missing unit: write " + (isPlain ? quoted(text + unit) : "a value like " + quoted(example))
+  }
+
+  mutating func span(_ node: PositionedValue, _ path: String, in range: ClosedRange<Span>) -> Span? {
+    let text: String
+    switch node.content {
+    case .string(let written): text = written
+    case .number(let written):
+      report(Self.missingUnit(written, "s", example: "30s"), at: node.position, path)
+      return nil
+    default:
+      report("expected a span such as \"30s\", found \(describe(node))", at: node.position, path)
+      return nil
+    }
+    guard let span = unit(node, path, { () throws(Units.Problem) in try Units.span(text) }) else {
+      return nil
+    }
+    guard range.contains(span) else {
+      report(
+        "\(quoted(text)) is out of range; "
+          + "allowed: \(Units.text(range.lowerBound)) to \(Units.text(range.upperBound))",
+        at: node.position, path)
+      return nil
+    }
+    return span
+  }
+
+  /// The text of a rate or a size; a bare number lacks its unit.
+  mutating func unitText(
+    _ node: PositionedValue, _ path: String, _ what: String, example: String, unit: String
+  ) -> String? {
+    switch node.content {
+    case .string(let text): return text
+    case .number(let text):
+      report(Self.missingUnit(text, unit, example: example), at: node.position, path)
+    default:
+      report("expected \(what) such as \"\(example)\", found \(describe(node))", at: node.position, path)
+    }
+    return nil
+  }
+
+  mutating func bytes(_ node: PositionedValue, _ path: String, in range: ClosedRange<Int>) -> Int? {
+    guard
+      let text = unitText(node, path, "a size", example: "500KB", unit: "B"),
+      let bytes = unit(node, path, { () throws(Units.Problem) in try Units.bytes(text) })
+    else { return nil }
+    guard let bytes = Int(exactly: bytes), range.contains(bytes) else {
+      report(
+        "\(quoted(text)) is out of range; allowed: \(Units.text(bytes: range.lowerBound)) to "
+          + Units.text(bytes: range.upperBound), at: node.position, path)
+      return nil
+    }
+    return bytes
+  }
+
+  /// Reads a text with a unit, and reports what is wrong with it.
+  mutating func unit<Value>(
+    _ node: PositionedValue, _ path: String, _ read: () throws(Units.Problem) -> Value
+  ) -> Value? {
+    do throws(Units.Problem) {
+      return try read()
+    } catch {
+      report(error.message, at: node.position, path)
+      return nil
+    }
+  }
+
+  func list(_ words: [String]) -> String {
+    words.map { "\"\($0)\"" }.joined(separator: ", ")
+  }
+}

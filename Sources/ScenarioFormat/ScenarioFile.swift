@@ -1,0 +1,228 @@
+import ScenarioModel
+import UploadRetry
+
+/// A scenario file with everything it refers to, before overrides.
+///
+/// Text → positioned tree (`JSON5Parser`) → overrides (`Overriding`) → Settings of each cohort
+/// (`SettingsResolution`) → `Scenario` (`ScenarioDecoder`). What keys there are says `ScenarioSchema`.
+public struct ScenarioFile: Sendable {
+  /// What `decode` made.
+  public struct Decoded: Sendable {
+    public var scenario: Scenario
+    /// Repairs of Settings and the like.
+    public var warnings: [Diagnostic]
+    /// The whole scenario as normalised JSON (for `run.json`), pretty-printed, two spaces. Without `compare`:
+    /// it is one run's scenario.
+    public var normalisedJSON: String
+    /// The `compare:` section: one axis per path, values as written.
+    public var axes: [Axis]
+  }
+  public struct Axis: Sendable, Hashable {
+    public var path: String
+    public var values: [String]
+    public init(path: String, values: [String]) {
+      self.path = path
+      self.values = values
+    }
+  }
+
+  let root: PositionedValue
+  private var sources: [String]
+  private(set) var replacement: PositionedValue?
+  private(set) var settingsFiles: [String: PositionedValue] = [:]
+  private var rateFiles: [String: [ArrivalRates.Row]] = [:]
+  /// What was wrong with the files that the scenario refers to: reported with everything else by `decode`.
+  private var fileProblems: [Diagnostic] = []
+
+  /// Parses scenario text. `readFile` resolves paths in it (`settings: "settings.json"`, relative to the
+  /// scenario) to text, or throws an error whose description is shown; it is called at most once a path.
+  /// Problems of those files are reported by `decode`, with all the others.
+  /// - Throws: `ScenarioProblems` if the scenario itself is no JSON5 object.
+  public init(
+    text: String, name: String, settingsText: (text: String, name: String)? = nil,
+    readFile: (String) throws -> String
+  ) throws {
+    sources = [name]
+    do {
+      root = try JSON5Parser.parse(text)
+    } catch {
+      throw ScenarioProblems(diagnostics: [Self.diagnostic(error, name)])
+    }
+    guard root.members != nil else {
+      let message = "a scenario is an object, { format: 1, … }; found \(root.kind)"
+      let error = JSON5Error(position: root.position, message: message)
+      throw ScenarioProblems(diagnostics: [Self.diagnostic(error, name)])
+    }
+    if let settingsText {
+      replacement = parseSettings(settingsText.text, name: settingsText.name)
+    }
+    for (path, node) in FileReferences.settings(in: root, onlyCompared: settingsText != nil) {
+      if let text = fileText(of: node, at: path, with: readFile), case .string(let name) = node.content {
+        settingsFiles[name] = parseSettings(text, name: name)
+      }
+    }
+    for (path, node) in FileReferences.rates(in: root) {
+      if let text = fileText(of: node, at: path, with: readFile), case .string(let name) = node.content {
+        rateFiles[name] = parseRates(text, name: name)
+      }
+    }
+  }
+
+  /// Applies overrides in order, then decodes.
+  /// - Parameter allowsUnread: whether an override may be of a key of Settings that a cohort's client does not read.
+  /// - Throws: `ScenarioProblems` with every problem there is, warnings last.
+  public func decode(overrides: [Override] = [], allowsUnread: Bool = false) throws -> Decoded {
+    var decoder = newDecoder
+    for problem in fileProblems { decoder.add(problem) }
+    let scenario = scenario(overrides, &decoder, allowsUnread: allowsUnread)
+    let axes = axes(overrides, &decoder)
+    let diagnostics = decoder.all
+    guard !decoder.hasErrors, let scenario else {
+      throw ScenarioProblems(
+        diagnostics: diagnostics.filter { $0.severity == .error }
+          + diagnostics.filter { $0.severity == .warning })
+    }
+    return Decoded(
+      scenario: scenario, warnings: diagnostics, normalisedJSON: scenario.normalisedJSON, axes: axes)
+  }
+
+  private func scenario(
+    _ overrides: [Override], _ decoder: inout ScenarioDecoder, allowsUnread: Bool = false
+  ) -> Scenario? {
+    var overriding = Overriding(root: root)
+    for override in overrides { overriding.apply(override, reporting: &decoder) }
+    var resolution = SettingsResolution(
+      replacement: replacement, files: settingsFiles, changes: overriding.settingsChanges)
+    resolution.allowsUnread = allowsUnread
+    let settings = resolution.configs(of: overriding.root, reporting: &decoder)
+    return decoder.scenario(overriding.root, settings: settings)
+  }
+
+  // MARK: Files
+
+  private static func diagnostic(_ error: JSON5Error, _ name: String) -> Diagnostic {
+    Diagnostic(
+      file: name, line: Int(error.position.line), column: Int(error.position.column), message: error.message)
+  }
+
+  /// The text of the file that a value names; nil after a problem.
+  private mutating func fileText(
+    of reference: PositionedValue, at path: String, with readFile: (String) throws -> String
+  ) -> String? {
+    guard case .string(let name) = reference.content else { return nil }
+    do {
+      return try readFile(name)
+    } catch {
+      let reasons =
+        (error as? ScenarioProblems)?.diagnostics.map(\.message).joined(separator: "; ") ?? "\(error)"
+      fileProblems.append(
+        Diagnostic(
+          file: sources[0], line: Int(reference.position.line), column: Int(reference.position.column),
+          path: path, message: "cannot read \(quoted(name)): \(reasons)"))
+      return nil
+    }
+  }
+
+  private mutating func parseRates(_ text: String, name: String) -> [ArrivalRates.Row]? {
+    let table = ArrivalRateTable(text)
+    for problem in table.problems {
+      fileProblems.append(Diagnostic(file: name, line: problem.line, message: problem.message))
+    }
+    return table.problems.isEmpty ? table.rows : nil
+  }
+
+  private var newDecoder: ScenarioDecoder {
+    var decoder = ScenarioDecoder(sources: sources)
+    decoder.rateFiles = rateFiles
+    return decoder
+  }
+
+  /// Bad values in Settings are repaired, but a file that is no JSON object is no Settings at all.
+  private mutating func parseSettings(_ text: String, name: String) -> PositionedValue? {
+    sources.append(name)
+    do throws(JSON5Error) {
+      let tree = try JSON5Parser.parse(text, source: Int32(sources.count - 1))
+      if tree.members != nil { return tree }
+      throw JSON5Error(position: tree.position, message: "Settings are an object, { … }; found \(tree.kind)")
+    } catch {
+      fileProblems.append(Self.diagnostic(error, name))
+      return nil
+    }
+  }
+
+  // MARK: Axes
+
+  private static let maximumAxisValues = 200
+
+  /// Reads `compare`, and decodes the scenario once for every value in it.
+  private func axes(_ overrides: [Override], _ decoder: inout ScenarioDecoder) -> [Axis] {
+    guard let compare = root["compare"] else { return [] }
+    guard let members = compare.members else {
+      decoder.report(
+        "expected an object of paths and lists of values, found \(decoder.describe(compare))",
+        at: compare.position,
+        "compare")
+      return []
+    }
+    var base = newDecoder
+    _ = scenario(overrides, &base)
+    let known = Set(base.diagnostics)
+    var axes: [Axis] = []
+    var total = 0
+    for member in members {
+      let path = "compare[\(quoted(member.key))]"
+      guard case .array(let elements) = member.value.content, !elements.isEmpty else {
+        decoder.report(
+          "expected a list of at least one value, found "
+            + (member.value.isEmptyList ? "an empty one" : decoder.describe(member.value)),
+          at: member.value.position, path)
+        continue
+      }
+      total += elements.count
+      guard total <= Self.maximumAxisValues else {
+        decoder.report(
+          "more than \(Self.maximumAxisValues) values to compare", at: member.value.position, "compare")
+        break
+      }
+      var values: [String] = []
+      for (index, element) in elements.enumerated() {
+        let value = Self.axisText(element)
+        if let first = values.firstIndex(of: value) {
+          decoder.report("the same as value \(first)", at: element.position, "\(path)[\(index)]")
+        }
+        values.append(value)
+        check(
+          Override.choosing(member.key, value), overrides, element.position, "\(path)[\(index)]", known,
+          &decoder)
+      }
+      axes.append(Axis(path: member.key, values: values))
+    }
+    return axes
+  }
+
+  /// What `--set path=…` would say: text without quotes, unless it would then be taken for something else.
+  private static func axisText(_ element: PositionedValue) -> String {
+    guard case .string(let text) = element.content else { return JSONText.compact(element) }
+    return (try? JSON5Parser.parse(text)) == nil ? text : text.asJSON
+  }
+
+  /// Reports what is wrong with the scenario with this override, and is not without it.
+  private func check(
+    _ choice: [Override], _ overrides: [Override], _ position: Position, _ path: String,
+    _ known: Set<Diagnostic>,
+    _ decoder: inout ScenarioDecoder
+  ) {
+    var trial = newDecoder
+    _ = scenario(overrides + choice, &trial)
+    for problem in trial.diagnostics where problem.severity == .error && !known.contains(problem) {
+      let place = problem.path == choice[0].path || problem.path.isEmpty ? "" : problem.path + ": "
+      decoder.report(place + problem.message, at: position, path)
+    }
+  }
+}
+
+extension PositionedValue {
+  fileprivate var isEmptyList: Bool {
+    if case .array(let elements) = content { elements.isEmpty } else { false }
+  }
+}

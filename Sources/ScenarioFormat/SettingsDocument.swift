@@ -1,0 +1,160 @@
+import ScenarioModel
+import ShippedClients
+import UploadRetry
+
+/// Settings as JSON to be published: in the shape that the CDN serves, and in the document's.
+package struct SettingsDocument: Sendable {
+  private var tree: PositionedValue
+
+  init(tree: PositionedValue) { self.tree = tree }
+
+  /// The Settings written out in full.
+  package init(_ config: HTTPConfig) { tree = PositionedValue(config.encoded()) }
+
+  /// The numbers that a shipped SDK has by default, as far as it reads their keys.
+  package init(defaultsOf dialect: SettingsDialect) {
+    let full = Self.renamed(
+      PositionedValue(HTTPConfig().encoded()), "maxTotalBackoffDuration", to: "maxRateLimitDuration")
+    let read = Set(dialect.readKeyPaths)
+    let sections: [PositionedValue.Member] = (full.members ?? []).map { section in
+      var section = section
+      section.value.content = .object(
+        (section.value.members ?? []).filter { read.contains("\(section.key).\($0.key)") })
+      return section
+    }
+    tree = PositionedValue(.object(sections), at: .commandLine)
+  }
+
+  /// With `settings.…` overrides put in, wherever the section is; other overrides change nothing.
+  package func setting(_ overrides: [Override]) -> SettingsDocument {
+    var result = self
+    for override in overrides {
+      guard let parts = PathText.parse(override.path), parts.first == "settings", parts.count > 1 else {
+        continue
+      }
+      let change = SettingsChange(
+        cohort: nil, isOfRollout: false, parts: Array(parts.dropFirst()), value: override.tree,
+        path: override.path)
+      SettingsTree.apply(change, to: &result.tree)
+    }
+    return result
+  }
+
+  /// As the CDN serves it: `integrations["Segment.io"].httpConfig`, everything else in the file as it was.
+  package var cdnJSON: String { Self.text(cdnTree) }
+
+  /// What a client of that kind makes of these Settings when the CDN serves them: paths are those inside the section.
+  package func findings(in dialect: SettingsDialect) -> [(path: String, finding: SettingsFinding)] {
+    let section = SettingsTree.section(of: cdnTree, in: dialect)
+    return dialect.decode(SettingsTree.settingsValue(cdnTree)).findings.map { finding in
+      let parts = PathText.parse(finding.path) ?? []
+      let isInside = parts.starts(with: section)
+      return (isInside ? parts.dropFirst(section.count).joined(separator: ".") : finding.path, finding)
+    }
+  }
+
+  private var cdnTree: PositionedValue {
+    let path = SettingsTree.section(of: tree)
+    if path.first == "integrations" { return tree }
+    let section = Self.renamed(section, "maxTotalBackoffDuration", to: "maxRateLimitDuration")
+    return Self.nested(["integrations", "Segment.io", "httpConfig"], section)
+  }
+
+  /// As the document writes it: `httpConfig`.
+  package var documentJSON: String {
+    Self.text(
+      Self.nested(
+        ["httpConfig"], Self.renamed(section, "maxRateLimitDuration", to: "maxTotalBackoffDuration")))
+  }
+
+  private var section: PositionedValue {
+    SettingsTree.section(of: tree).reduce(tree) { $0[$1] ?? PositionedValue(.object([]), at: .commandLine) }
+  }
+
+  private static func nested(_ path: [String], _ value: PositionedValue) -> PositionedValue {
+    path.reversed().reduce(value) { inner, key in
+      PositionedValue(.object([.init(key: key, keyPosition: .commandLine, value: inner)]), at: .commandLine)
+    }
+  }
+
+  /// The rate limit's longest duration has one name in the document and another in what is served.
+  private static func renamed(_ section: PositionedValue, _ name: String, to other: String) -> PositionedValue
+  {
+    var section = section
+    guard var limit = section["rateLimitConfig"], var members = limit.members,
+      let index = members.firstIndex(where: { $0.key == name })
+    else { return section }
+    members[index].key = other
+    limit.content = .object(members)
+    section.setMember("rateLimitConfig", to: limit)
+    return section
+  }
+
+  /// Plain JSON: numbers that only JSON5 can write become ordinary ones.
+  private static func text(_ tree: PositionedValue) -> String { JSONText.pretty(plain(tree)) + "\n" }
+
+  private static func plain(_ node: PositionedValue) -> PositionedValue {
+    switch node.content {
+    case .number(let text):
+      guard let first = text.utf8.first, let last = text.utf8.last else { return node }
+      let isPlain =
+        (Ascii.isDigit(first) || first == Ascii.minus) && Ascii.isDigit(last) && !text.hasPrefix("-.")
+        && !text.contains("x") && !text.contains("X")
+        && !(text.hasPrefix("0") && text.count > 1 && !text.hasPrefix("0."))
+      if isPlain { return node }
+      guard let exact = ExactDecimal(text), case .exact(let micro) = exact.times(1_000_000) else {
+        return node
+      }
+      return PositionedValue(.number(Units.seconds(microseconds: micro)), at: node.position)
+    case .array(let elements): return PositionedValue(.array(elements.map(plain)), at: node.position)
+    case .object(let members):
+      return PositionedValue(
+        .object(members.map { .init(key: $0.key, keyPosition: $0.keyPosition, value: plain($0.value)) }),
+        at: node.position)
+    default: return node
+    }
+  }
+}
+
+extension ScenarioFile {
+  /// The Settings that all cohorts start with, as they were written; nil if there are none or not the same for all.
+  package var settingsDocument: SettingsDocument? {
+    if let replacement { return SettingsDocument(tree: replacement) }
+    var nodes: [PositionedValue?] = []
+    if case .array(let cohorts)? = root["fleet"]?.content {
+      nodes = cohorts.map { $0["settings"] ?? root["settings"] }
+    }
+    guard let first = nodes.first, let node = first else { return nil }
+    switch node.content {
+    case .object:
+      return nodes.allSatisfy { $0?.position == node.position } ? SettingsDocument(tree: node) : nil
+    case .string(let name):
+      let isShared = nodes.allSatisfy { other in
+        if case .string(name)? = other?.content { true } else { false }
+      }
+      return isShared ? settingsFiles[name].map(SettingsDocument.init(tree:)) : nil
+    default: return nil
+    }
+  }
+}
+
+/// What a search may change: the keys of Settings.
+package enum SearchableSettings {
+  /// The prefix of their paths.
+  package static let prefix = "settings."
+
+  /// The value of a key, as an override would write it: its default where the Settings do not name it; nil for what is not a
+  /// single value.
+  package static func value(of path: String, in config: HTTPConfig) -> String? {
+    guard path.hasPrefix(prefix) else { return nil }
+    if path == Override.jitterPath { return config.backoff.jitter.description }
+    guard let parts = PathText.parse(String(path.dropFirst(prefix.count))) else { return nil }
+    let tree = PositionedValue(config.encoded())
+    let node = parts.reduce(Optional(tree)) { $0?[$1] }
+    switch node?.content {
+    case .number(let text), .string(let text): return text
+    case .bool(let value): return "\(value)"
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import SimulationKernel
+import TAPIModel
+
+/// What a scenario's fleet asks of the server when nothing fails, by formula.
+public struct NormalLoad: Sendable, Hashable {
+  /// Batches that the whole fleet uploads per second.
+  public var batchesPerSecond: Double
+  public var eventsPerSecond: Double
+  /// The largest of `batchesPerSecond` over the run, where rates vary (`RateCurve`, `ArrivalRates`) or devices do something
+  /// together (`Spike`); else the same.
+  public var peakBatchesPerSecond: Double
+  /// What the server can serve without incidents, requests per second in thousandths; for workers at the
+  /// fleet's mean batch. Capacity means this in every ratio (design.md, Definitions).
+  public var nominalCapacityMilli: Int64
+  public var capacityPerSecond: Double { Double(nominalCapacityMilli) / 1_000 }
+
+  /// Load divided by capacity; above 1 the fleet does not hold.
+  public var utilisation: Double { capacityPerSecond > 0 ? batchesPerSecond / capacityPerSecond : .infinity }
+
+  public init(_ scenario: Scenario) {
+    var batches = 0.0
+    var events = 0.0
+    for cohort in scenario.fleet {
+      batches += Self.batchesPerSecond(of: cohort, over: scenario.duration) * Double(cohort.devices)
+      events += Self.eventsPerSecond(of: cohort, over: scenario.duration) * Double(cohort.devices)
+    }
+    batchesPerSecond = batches
+    eventsPerSecond = events
+    peakBatchesPerSecond = max(batches, Self.peak(of: scenario))
+    let meanEvents = batches > 0 ? events / batches : 1
+    nominalCapacityMilli = scenario.tapi.nominalCapacityMilli(meanEvents: meanEvents)
+  }
+
+  /// At its peak, load divided by capacity.
+  public var peakUtilisation: Double {
+    capacityPerSecond > 0 ? peakBatchesPerSecond / capacityPerSecond : .infinity
+  }
+
+  /// One device's events per second, as a mean over the run.
+  package static func eventsPerSecond(of cohort: Cohort, over duration: Span = .hours(24)) -> Double {
+    occasionsPerSecond(of: cohort, over: duration) * Double(cohort.eventsAtOnce)
+      + spikeRates(of: cohort, over: duration).events
+  }
+
+  /// One device's batches per second, as a mean over the run.
+  ///
+  /// The count restarts at every flush (S17), so an interval with n events makes ⌈n / size⌉ batches, `size`
+  /// being the events that make a flush or fill a batch, whichever is fewer; without an interval each `count`
+  /// events make a flush.
+  package static func batchesPerSecond(of cohort: Cohort, over duration: Span = .hours(24)) -> Double {
+    if let sessions = cohort.sessions { return batchesPerSecond(of: cohort, sessions, over: duration) }
+    let size = batchSize(of: cohort)
+    let spikes = spikeRates(of: cohort, over: duration)
+    guard let interval = cohort.flush.interval, interval > .zero else {
+      guard let count = cohort.eventsUntilFlush, count > 0 else { return spikes.batches }
+      let events = occasionsPerSecond(of: cohort, over: duration) * Double(cohort.eventsAtOnce)
+      return events / Double(count) * Double((count - 1) / size + 1) + spikes.batches
+    }
+    if let course = course(of: cohort, over: duration) {
+      return course.reduce(0, +) / Double(course.count) + spikes.batches
+    }
+    let mean = occasionsPerSecond(of: cohort, over: duration) * interval.seconds
+    return batchesOfInterval(cohort, mean: mean) / interval.seconds + spikes.batches
+  }
+
+  /// About: as without sessions where the app is open, and half an interval's batches more for each session that ends. Events of the
+  /// background wait for the next session, as full batches.
+  private static func batchesPerSecond(
+    of cohort: Cohort, _ sessions: Sessions, over duration: Span
+  ) -> Double {
+    var open = cohort
+    open.sessions = nil
+    let inBackground = sessions.createsEventsInBackground
+    if !inBackground { open.events = cohort.events.faster(by: 1 / sessions.share) }
+    let whileOpen = batchesPerSecond(of: open, over: duration) * sessions.share
+    let events = eventsPerSecond(of: cohort, over: duration)
+    let left = inBackground ? events * (1 - sessions.share) / Double(batchSize(of: cohort)) : 0
+    return min(events, whileOpen + left + sessions.perSecond / 2)
+  }
+
+  /// Events that make a flush or fill a batch, whichever is fewer.
+  static func batchSize(of cohort: Cohort) -> Int {
+    max(1, min(cohort.eventsUntilFlush ?? .max, cohort.largestBatch))
+  }
+
+  /// Batches that an interval's flush makes of what comes at `mean` times in it, `extra` events apart.
+  static func batchesOfInterval(_ cohort: Cohort, mean: Double, extra: Int = 0) -> Double {
+    let (size, atOnce) = (batchSize(of: cohort), Double(cohort.eventsAtOnce))
+    func made(_ times: Double) -> Double { batches(times * atOnce + Double(extra), size) }
+    if case .periodic = cohort.events { return periodicExpectation(mean: mean, made) }
+    return poissonExpectation(mean: mean, made)
+  }
+
+  private static func batches(_ events: Double, _ size: Int) -> Double {
+    (events / Double(size)).rounded(.up)
+  }
+
+  /// E f(N) for a whole number N that is the mean's floor or ceiling.
+  private static func periodicExpectation(mean: Double, _ value: (Double) -> Double) -> Double {
+    let low = mean.rounded(.down)
+    return value(low) * (1 - (mean - low)) + value(low + 1) * (mean - low)
+  }
+
+  /// E f(N) for Poisson N, by the ratios of neighbouring probabilities from the mode outwards: no exponential
+  /// needed.
+  private static func poissonExpectation(mean: Double, _ value: (Double) -> Double) -> Double {
+    guard mean > 0 else { return value(0) }
+    // Far above a batch's size, rounding up makes no difference worth the sum.
+    guard mean < 1e6 else { return value(mean) }
+    let mode = mean.rounded(.down)
+    var weights = 1.0
+    var sum = value(mode)
+    var (n, weight) = (mode, 1.0)
+    while weight > 1e-18 {
+      n += 1
+      weight *= mean / n
+      weights += weight
+      sum += weight * value(n)
+    }
+    (n, weight) = (mode, 1.0)
+    while n > 0, weight > 1e-18 {
+      weight *= n / mean
+      n -= 1
+      weights += weight
+      sum += weight * value(n)
+    }
+    return sum / weights
+  }
+}

@@ -1,0 +1,242 @@
+import SimulationKernel
+import UploadRetry
+
+/// Values with units: `"30s"`, `"4000/s"`, `"500KB"`, `"10%"`. Everything exact, in integers.
+package enum Units {
+  /// Why a text is not the value wanted: the message says what would be right.
+  package struct Problem: Error, Sendable, Hashable {
+    package var message: String
+  }
+
+  /// No span is longer, so that sums of spans cannot overflow.
+  package static let longestSpan = Span(microseconds: 366 * 86_400_000_000)
+
+  static let spanUnits: [(name: String, microseconds: UInt64)] = [
+    ("d", 86_400_000_000), ("h", 3_600_000_000), ("m", 60_000_000), ("s", 1_000_000), ("ms", 1_000),
+    ("us", 1),
+  ]
+  static let rateUnits: [(name: String, microseconds: UInt64)] = [
+    ("s", 1_000_000), ("min", 60_000_000), ("h", 3_600_000_000), ("day", 86_400_000_000),
+  ]
+  static let sizeUnits: [(name: String, bytes: UInt64)] = [
+    ("B", 1), ("KB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000),
+  ]
+
+  // MARK: Spans
+
+  /// `"30s"`, `"250ms"`, `"80us"`, `"1.5h"`, `"1h30m"`: units from the largest to the smallest, each once.
+  package static func span(_ text: String) throws(Problem) -> Span {
+    var rest = Substring(text)
+    var total: UInt64 = 0
+    var lastUnit = -1
+    repeat {
+      let (number, unit, after) = split(rest)
+      guard let amount = ExactDecimal(number), !amount.isNegative || rest.startIndex == text.startIndex else {
+        throw Problem(
+          message: "\(quoted(text)) is not a span; write a number and a unit, like \"30s\" or \"1h30m\"")
+      }
+      guard !unit.isEmpty else {
+        throw Problem(message: "missing unit: write \(quoted(text + "s"))")
+      }
+      guard let index = spanUnits.firstIndex(where: { $0.name == unit || ($0.name == "us" && unit == "µs") })
+      else {
+        throw Problem(
+          message: unknownUnit(unit, of: text, "a span", spanUnits.reversed().map(\.name), spanAliases))
+      }
+      guard index > lastUnit else {
+        throw Problem(
+          message: "\(quoted(text)): units go from the largest to the smallest, each once, like \"1h30m\"")
+      }
+      lastUnit = index
+      guard !amount.isNegative else { throw Problem(message: "\(quoted(text)) is negative") }
+      switch amount.times(spanUnits[index].microseconds) {
+      case .exact(let microseconds):
+        let (sum, overflow) = total.addingReportingOverflow(UInt64(microseconds))
+        total = overflow ? .max : sum
+      case .tooLarge: total = .max
+      case .fraction:
+        throw Problem(message: "\(quoted(text)) is finer than a microsecond, the smallest step of time")
+      }
+      rest = after
+    } while !rest.isEmpty
+    guard total <= UInt64(longestSpan.microseconds) else {
+      throw Problem(message: "\(quoted(text)) is longer than 366d, the longest span")
+    }
+    return Span(microseconds: Int64(total))
+  }
+
+  /// The shortest exact text of a span: `"90m"`, `"1500ms"`.
+  package static func text(_ span: Span) -> String {
+    if span == .zero { return "0s" }
+    for unit in spanUnits where span.microseconds % Int64(unit.microseconds) == 0 {
+      return "\(span.microseconds / Int64(unit.microseconds))\(unit.name)"
+    }
+    return "\(span.microseconds)us"
+  }
+
+  // MARK: Rates
+
+  /// `"4000/s"` in thousandths per second: 4,000,000. Rounded to the nearest thousandth.
+  package static func milliPerSecond(_ text: String) throws(Problem) -> Int64 {
+    let (amount, unit) = try rate(text)
+    return amount.times(1_000_000_000, dividedBy: unit) ?? .max
+  }
+
+  /// The gap between two events of a rate, rounded to the nearest microsecond; nil if the rate is 0 or the
+  /// gap is too long to tell.
+  package static func gap(_ text: String) throws(Problem) -> Span? {
+    let (amount, unit) = try rate(text)
+    return amount.dividing(unit).map(Span.init(microseconds:))
+  }
+
+  private static func rate(_ text: String) throws(Problem) -> (ExactDecimal, unit: UInt64) {
+    let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let amount = ExactDecimal(parts[0]) else {
+      throw Problem(
+        message:
+          "\(quoted(text)) is not a rate; write a number, \"/\" and s, min, h or day, like \"\(rateExample)\""
+      )
+    }
+    guard parts.count == 2, !parts[1].isEmpty else {
+      throw Problem(message: "missing unit: write \(quoted(parts[0] + "/s"))")
+    }
+    guard let unit = rateUnits.first(where: { $0.name == parts[1] }) else {
+      throw Problem(
+        message: unknownUnit("/" + parts[1], of: text, "a rate", rateUnits.map { "/" + $0.name }, rateAliases)
+      )
+    }
+    guard !amount.isNegative else { throw Problem(message: "\(quoted(text)) is negative") }
+    return (amount, unit.microseconds)
+  }
+
+  private static let rateExample = "4000/s"
+
+  /// `"4000/s"`, `"66.667/s"`.
+  package static func text(milliPerSecond milli: Int64) -> String { thousandths(milli) + "/s" }
+
+  /// A gap as a rate if that says it exactly, `"6/min"`; else nil.
+  package static func rateText(gap: Span) -> String? {
+    guard gap > .zero else { return nil }
+    for unit in rateUnits where Int64(unit.microseconds) % gap.microseconds == 0 {
+      return "\(Int64(unit.microseconds) / gap.microseconds)/\(unit.name)"
+    }
+    return nil
+  }
+
+  // MARK: Sizes and shares
+
+  /// `"500KB"` in bytes; KB, MB and GB are powers of 1000.
+  package static func bytes(_ text: String) throws(Problem) -> Int64 {
+    let (number, unit, rest) = split(Substring(text))
+    guard let amount = ExactDecimal(number), rest.isEmpty else {
+      throw Problem(
+        message: "\(quoted(text)) is not a size; write a number and B, KB, MB or GB, like \"500KB\"")
+    }
+    guard !unit.isEmpty else { throw Problem(message: "missing unit: write \(quoted(text + "B"))") }
+    guard let factor = sizeUnits.first(where: { $0.name == unit })?.bytes else {
+      throw Problem(message: unknownUnit(unit, of: text, "a size", sizeUnits.map(\.name), sizeAliases))
+    }
+    switch amount.times(factor) {
+    case .exact(let bytes): return bytes
+    case .tooLarge: return amount.isNegative ? .min : .max
+    case .fraction: throw Problem(message: "\(quoted(text)) is not a whole number of bytes")
+    }
+  }
+
+  package static func text(bytes: Int) -> String {
+    for unit in sizeUnits.reversed() where bytes != 0 && bytes % Int(unit.bytes) == 0 {
+      return "\(bytes / Int(unit.bytes))\(unit.name)"
+    }
+    return "\(bytes)B"
+  }
+
+  /// `"50%"` in parts per million: 500,000.
+  package static func partsPerMillion(_ text: String) throws(Problem) -> Int64 {
+    guard text.last == "%" else {
+      throw Problem(
+        message: ExactDecimal(text) == nil
+          ? "\(quoted(text)) is not a share; write a percentage like \"50%\" or a number like 0.5"
+          : "missing unit: write \(quoted(text + "%")), or the number 0.5 for a half")
+    }
+    guard let amount = ExactDecimal(text.dropLast()) else {
+      throw Problem(message: "\(quoted(text)) is not a percentage; write one like \"50%\"")
+    }
+    return try share(amount, 10_000, text)
+  }
+
+  package static func share(_ amount: ExactDecimal, _ factor: UInt64, _ text: String) throws(Problem) -> Int64
+  {
+    switch amount.times(factor) {
+    case .exact(let parts): return parts
+    case .tooLarge: return amount.isNegative ? .min : .max
+    case .fraction: throw Problem(message: "\(quoted(text)) is finer than a millionth")
+    }
+  }
+
+  /// `"50%"`, `"12.5%"`.
+  package static func text(partsPerMillion parts: Int64) -> String {
+    let whole = parts / 10_000
+    let rest = parts % 10_000
+    return (rest == 0 ? "\(whole)" : trimmed("\(whole).", padded(rest, 4))) + "%"
+  }
+
+  /// Thousandths as a decimal number without trailing zeros.
+  package static func thousandths(_ value: Int64) -> String {
+    value % 1_000 == 0 ? "\(value / 1_000)" : trimmed("\(value / 1_000).", padded(value % 1_000, 3))
+  }
+
+  /// Millionths as a decimal number without trailing zeros.
+  package static func millionths(_ value: Int64) -> String { seconds(microseconds: value) }
+
+  /// Microseconds as seconds, a decimal number without trailing zeros.
+  package static func seconds(microseconds: Int64) -> String {
+    let whole = microseconds / 1_000_000
+    let rest = microseconds % 1_000_000
+    return rest == 0 ? "\(whole)" : trimmed("\(whole).", padded(rest, 6))
+  }
+
+  private static func padded(_ value: Int64, _ width: Int) -> String {
+    let digits = "\(value)"
+    return String(repeating: "0", count: max(width - digits.count, 0)) + digits
+  }
+
+  private static func trimmed(_ head: String, _ digits: String) -> String {
+    var digits = digits
+    while digits.last == "0" { digits.removeLast() }
+    return head + digits
+  }
+
+  // MARK: Reading
+
+  /// Cuts a number, the unit behind it, and what comes after that.
+  private static func split(_ text: Substring) -> (number: Substring, unit: Substring, rest: Substring) {
+    func isNumeric(_ c: Character) -> Bool { c.isASCII && (c.isNumber || c == "." || c == "+" || c == "-") }
+    let number = text.prefix(while: isNumeric)
+    let tail = text[number.endIndex...]
+    let unit = tail.prefix { !isNumeric($0) }
+    return (number, unit, tail[unit.endIndex...])
+  }
+
+  private static let spanAliases = [
+    "sec": "s", "secs": "s", "second": "s", "seconds": "s", "min": "m", "mins": "m", "minute": "m",
+    "minutes": "m",
+    "hour": "h", "hours": "h", "hr": "h", "day": "d", "days": "d", "msec": "ms", "millis": "ms", "usec": "us",
+    "μs": "us", "S": "s", "M": "m", "H": "h", "D": "d", "MS": "ms",
+  ]
+  private static let rateAliases = [
+    "/sec": "/s", "/second": "/s", "/m": "/min", "/minute": "/min", "/hour": "/h", "/d": "/day", "/S": "/s",
+  ]
+  private static let sizeAliases = [
+    "b": "B", "kb": "KB", "kB": "KB", "K": "KB", "k": "KB", "KiB": "KB", "mb": "MB", "M": "MB", "MiB": "MB",
+    "bytes": "B", "gb": "GB", "G": "GB", "GiB": "GB",
+  ]
+
+  private static func unknownUnit(
+    _ unit: some StringProtocol, of text: String, _ what: String, _ allowed: [String],
+    _ aliases: [String: String]
+  ) -> String {
+    let hint = aliases[String(unit)].map { "; did you mean \(quoted($0))?" } ?? "."
+    return "\(quoted(text)): unknown unit \(quoted(String(unit)))\(hint) The units of \(what) are "
+      + allowed.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,183 @@
+import SimulationKernel
+import TAPIModel
+import Testing
+import UploadRetry
+
+@testable import ScenarioFormat
+@testable import ScenarioModel
+
+@Suite("Overrides")
+struct OverrideTests {
+  private let twoCohorts = ScenarioText(
+    cohort: """
+      name: 'phones', devices: 10, events: '6/min', flush: { count: 5 } },
+      { name: 'tablets', devices: 3, events: '1/s', policy: { supportsOAuth: true },
+        settings: { integrations: { 'Segment.io': { httpConfig: { backoffConfig: { jitterStrategy: 'full' } } } } }
+      """,
+    top: "settings: { retryConfig: { backoffConfig: { maxRetryCount: 2 } } }")
+
+  @Test("a path sets a member of the server, of a cohort by name and by number")
+  func paths() throws {
+    let scenario = try twoCohorts.decode([
+      "tapi.bucket.capacity": "10/s", "fleet.phones.flush.interval": "45s", "fleet.1.retries": "timer",
+      "fleet[0].devices": "99", "seed": "0x10", "question": "Why?",
+    ]).scenario
+    #expect(
+      scenario.tapi.server == .bucket(.init(capacityMilliRequestsPerSecond: 10_000, burst: 1)))
+    #expect(scenario.fleet[0].flush == FlushPolicy(count: 5, interval: .seconds(45)))
+    #expect(scenario.fleet.map(\.retries) == [.gate, .timer])
+    #expect(scenario.fleet[0].devices == 99)
+    #expect(scenario.seed == 16)
+    #expect(scenario.question == "Why?")
+  }
+
+  @Test("a member of something that the file does not have is created")
+  func created() throws {
+    let scenario = try ScenarioText().decode([
+      "tapi.overload.retryAfter.from": "1s", "tapi.overload.retryAfter.to": "2s", "network.latency": "9ms",
+      "fleet.phones.queue.mode": "rebatch", "fleet.phones.policy.clampAfterJitter": "true",
+    ]).scenario
+    #expect(scenario.tapi.overload.retryAfter == .spread(from: .seconds(1), to: .seconds(2)))
+    #expect(scenario.fleet[0].latency == .constant(.milliseconds(9)))
+    #expect(scenario.fleet[0].queue.mode == .rebatch)
+    #expect(scenario.fleet[0].policy.clampAfterJitter)
+  }
+
+  @Test("a whole part can be replaced, by JSON5")
+  func wholeParts() throws {
+    let scenario = try ScenarioText().decode([
+      "tapi":
+        "{ workers: { count: 1, serviceTime: '1s' }, incidents: [{ kind: 'outage', at: '1m', for: '1m' }] }",
+      "fleet.phones.flush.count": "null",
+    ]).scenario
+    #expect(
+      scenario.tapi.server == .workers(.init(count: 1, serviceTime: .constant(.seconds(1)))))
+    #expect(scenario.fleet[0].flush.count == nil)
+  }
+
+  @Test("an incident is addressed by its number")
+  func incidents() throws {
+    let text = ScenarioText(tapi: "incidents: [{ kind: 'outage', at: '1m', for: '1m' }]")
+    let decoded = try text.decode(["tapi.incidents[0].for": "5m", "tapi.incidents.0.status": "none"])
+    #expect(decoded.scenario.tapi.incidents[0].duration == .minutes(5))
+    #expect(
+      decoded.scenario.tapi.incidents[0].kind == .outage(status: nil, retryAfter: .none, keepsWork: false))
+    #expect(
+      text.messages(overrides: [.init(path: "tapi.incidents.1.for", value: "5m")]) == [
+        "--set: tapi.incidents.1.for: tapi.incidents has no element \"1\"; its elements are 0 to 0"
+      ])
+  }
+
+  @Test("the last override of a path wins")
+  func order() throws {
+    let overrides = [Override(path: "seed", value: "2"), Override(path: "seed", value: "3")]
+    #expect(try ScenarioText().file().decode(overrides: overrides).scenario.seed == 3)
+  }
+
+  @Test(
+    "settings.… reaches every cohort, whatever shape its Settings have; fleet.NAME.settings.… reaches one")
+  func settings() throws {
+    let all = try twoCohorts.decode(["settings.backoffConfig.jitterStrategy": "equal"]).scenario.fleet
+    #expect(all.map(\.settings.backoff.jitter) == [.equal, .equal])
+    #expect(all.map(\.settings.backoff.maxRetryCount) == [2, 100])
+    let one = try twoCohorts.decode(["fleet.phones.settings.backoffConfig.jitterStrategy": "equal"]).scenario
+      .fleet
+    #expect(one.map(\.settings.backoff.jitter) == [.equal, .full])
+    let none = try ScenarioText().decode(["settings.rateLimitConfig.maxRetryInterval": "60"]).scenario.fleet
+    #expect(none[0].settings.rateLimit.maxRetryInterval == 60_000_000)
+    let status = try twoCohorts.decode(["settings.backoffConfig.statusCodeOverrides.404": "retry"]).scenario
+      .fleet
+    #expect(status.allSatisfy { $0.settings.backoff.statuses != StatusTable.document })
+  }
+
+  @Test("an override takes the place of the second name that a key of Settings has")
+  func secondNames() throws {
+    let text = ScenarioText(
+      top:
+        "settings: { rateLimitConfig: { maxRateLimitDuration: 5 }, backoffConfig: { jitterStrategy: 'additive:5' } }"
+    )
+    let decoded = try text.decode([
+      "settings.rateLimitConfig.maxTotalBackoffDuration": "9", "settings.backoffConfig.jitterPercent": "20",
+    ])
+    #expect(decoded.warnings == [])
+    #expect(decoded.scenario.fleet[0].settings.rateLimit.maxTotalBackoffDuration == 9_000_000)
+    #expect(decoded.scenario.fleet[0].settings.backoff.jitter == .additive(percent: 20))
+    let useless = ScenarioText(top: "settings: { backoffConfig: { jitterStrategy: 'full' } }")
+      .messages(overrides: [.init(path: "settings.backoffConfig.jitterPercent", value: "20")])
+    #expect(
+      useless == [
+        "--set: warning: settings.backoffConfig.jitterPercent: has no effect: jitterStrategy is full"
+      ])
+  }
+
+  @Test("whole Settings can be replaced, for all and for one, and changed after that")
+  func wholeSettings() throws {
+    let all = try twoCohorts.decode(["settings": "{ backoffConfig: { maxRetryCount: 4 } }"]).scenario.fleet
+    #expect(all.map(\.settings.backoff.maxRetryCount) == [4, 4])
+    let overrides = [
+      Override(path: "fleet.tablets.settings", value: "{ backoffConfig: { maxRetryCount: 4 } }"),
+      Override(path: "settings.backoffConfig.baseBackoffInterval", value: "2"),
+    ]
+    let one = try twoCohorts.file().decode(overrides: overrides).scenario.fleet
+    #expect(one.map(\.settings.backoff.maxRetryCount) == [2, 4])
+    #expect(one.map(\.settings.backoff.baseBackoffInterval) == [2_000_000, 2_000_000])
+  }
+
+  @Test("--settings comes before --set")
+  func givenSettings() throws {
+    let file = try twoCohorts.file(settings: ("{ httpConfig: { backoffConfig: { maxRetryCount: 9 } } }", "x"))
+    let fleet = try file.decode(overrides: [
+      .init(path: "settings.backoffConfig.jitterStrategy", value: "none")
+    ])
+    .scenario.fleet
+    #expect(fleet.map(\.settings.backoff.maxRetryCount) == [9, 9])
+    #expect(fleet.map(\.settings.backoff.jitter) == [.none, .none])
+  }
+
+  @Test("policy.… reaches every cohort, those with a policy of their own too")
+  func policy() throws {
+    let fleet = try twoCohorts.decode(["policy.clampAfterJitter": "true"]).scenario.fleet
+    #expect(fleet.map(\.policy.clampAfterJitter) == [true, true])
+    #expect(fleet.map(\.policy.supportsOAuth) == [false, true])
+  }
+
+  @Test("compare may name Settings files, which are read like the others")
+  func comparedFiles() throws {
+    let text = ScenarioText(top: "compare: { settings: ['a.json', 'b.json'] }")
+    let file = try text.file(files: [
+      "a.json": "{}", "b.json": "{ httpConfig: { backoffConfig: { maxRetryCount: 3 } } }",
+    ])
+    #expect(try file.decode().axes == [.init(path: "settings", values: ["a.json", "b.json"])])
+    let second = try file.decode(overrides: [.init(path: "settings", value: "b.json")])
+    #expect(second.scenario.fleet[0].settings.backoff.maxRetryCount == 3)
+    #expect(
+      text.messages(files: ["a.json": "{}"]).first
+        == "s.json5:4: compare[\"settings\"][1]: cannot read \"b.json\": No such file")
+  }
+
+  @Test("axes keep the values as written, so that an override gives the same value")
+  func axisTexts() throws {
+    let text = ScenarioText(
+      top:
+        "compare: { question: ['5', 'true', 'plain', 'a\\'b'], seed: [1, 0x2], 'fleet.phones.flush': [{ count: 1, }] }"
+    )
+    let decoded = try text.decode()
+    #expect(
+      decoded.axes == [
+        .init(path: "question", values: ["\"5\"", "\"true\"", "plain", "a'b"]),
+        .init(path: "seed", values: ["1", "0x2"]),
+        .init(path: "fleet.phones.flush", values: ["{ \"count\": 1 }"]),
+      ])
+    for value in decoded.axes[0].values { _ = try text.decode(["question": value]) }
+  }
+
+  @Test("paths are read with numbers, brackets and quotes")
+  func pathText() {
+    #expect(PathText.parse("a.b.0.c") == ["a", "b", "0", "c"])
+    #expect(PathText.parse("a[0].b[\"x.y\"].c") == ["a", "0", "b", "x.y", "c"])
+    #expect(PathText.parse("[\"q\\\"q\"]") == ["q\"q"])
+    for text in ["", ".", "a.", ".a", "a..b", "a[", "a[]", "a[\"x", "a[\"x\"", "a.[0]"] {
+      #expect(PathText.parse(text) == nil, "\(text)")
+    }
+  }
+}

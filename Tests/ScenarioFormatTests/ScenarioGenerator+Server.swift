@@ -1,0 +1,86 @@
+import SimulationKernel
+import TAPIModel
+
+/// Random valid servers.
+extension ScenarioGenerator {
+  mutating func rules() -> ServerRules {
+    var rules = ServerRules()
+    rules.keyLimits = (0..<Int.random(in: 0...2, using: &random)).map { _ in
+      KeyLimit(
+        key: random.pick([nil, "cohort-0", "a key"]), isPerDevice: random.chance(50),
+        rateMilliRequestsPerSecond: .random(in: 1...1_000_000_000_000, using: &random),
+        burst: .random(in: 1...1_000_000_000, using: &random), retryAfter: retryAfter())
+    }
+    rules.retryCountLimit = random.chance(50) ? nil : .random(in: 1...8_191, using: &random)
+    rules.requestSizeLimit = random.chance(50) ? nil : .random(in: 1...1_000_000_000, using: &random)
+    rules.deduplicationWindow = random.chance(50) ? nil : span(0...31_622_400_000_000)
+    if random.chance(50) {
+      let bounds = [
+        Int64.random(in: 10_000...100_000_000, using: &random),
+        .random(in: 10_000...100_000_000, using: &random),
+      ].sorted()
+      rules.autoscaling = Autoscaling(
+        target: .random(in: 10_000...1_000_000, using: &random), interval: span(1_000_000...86_400_000_000),
+        delay: span(0...86_400_000_000), minimum: bounds[0], maximum: bounds[1])
+    }
+    return rules
+  }
+
+  mutating func server() -> TAPIConfiguration.Server {
+    if random.chance(50) {
+      return .bucket(
+        .init(
+          capacityMilliRequestsPerSecond: .random(
+            in: 1...random.pick([100, 1_000_000, 1_000_000_000_000]), using: &random),
+          burst: .random(in: 1...1_000_000_000, using: &random),
+          serviceTime: distribution(least: 0, most: 86_400_000_000, exponential: true),
+          costPerEvent: random.chance(50) ? 0 : .random(in: 0...1_000_000_000, using: &random)))
+    }
+    return .workers(
+      .init(
+        count: .random(in: 1...1_000_000, using: &random),
+        serviceTime: distribution(least: 1, most: 86_400_000_000, exponential: true),
+        serviceTimePerEvent: span(0...3_600_000_000),
+        queueLimit: random.chance(50) ? .random(in: 0...1_000_000_000, using: &random) : nil,
+        queueTimeout: random.chance(30) ? span(1_000...86_400_000_000) : nil,
+        congestion: random.chance(30)
+          ? Congestion(
+            slowdown: .random(in: 1...1_000_000_000, using: &random),
+            queue: .random(in: 1...1_000_000_000, using: &random)) : nil))
+  }
+
+  /// Incidents one after another, so that none overlaps.
+  mutating func incidents() -> [Incident] {
+    var start = Instant.start
+    return (0..<Int.random(in: 0...4, using: &random)).map { _ in
+      start += span(0...600_000_000)
+      let length = span(1...600_000_000)
+      defer { start += length }
+      let status = random.pick([nil, 100, 302, 404, 503, 999])
+      let kinds: [Incident.Kind] = [
+        .outage(
+          status: status, retryAfter: status == nil ? .none : retryAfter(), keepsWork: random.chance(50)),
+        .brownout(factorPartsPerMillion: .random(in: 1_000...1_000_000, using: &random)), .cdnOutage,
+        .errors(
+          status: .random(in: 300...599, using: &random), share: .random(in: 1...1_000_000, using: &random),
+          afterWork: random.chance(50), retryAfter: retryAfter()),
+        .lostAnswers(share: .random(in: 1...1_000_000, using: &random)),
+        .latency(
+          added: distribution(least: 0, most: 86_400_000_000, exponential: true),
+          factor: .random(in: 1_000_000...1_000_000_000, using: &random)), .tokenExpiry,
+      ]
+      var incident = Incident(kind: random.pick(kinds), start: start, duration: length)
+      if case .outage = incident.kind { incident.warmUp = random.pick([.zero, span(0...86_400_000_000)]) }
+      return incident
+    }
+  }
+
+  mutating func retryAfter() -> RetryAfterPolicy {
+    let seconds = [Int64.random(in: 0...600_000, using: &random), .random(in: 0...600_000, using: &random)]
+      .sorted()
+    return random.pick([
+      .none, .fixed(.seconds(seconds[0])), .spread(from: .seconds(seconds[0]), to: .seconds(seconds[1])),
+      .backlog(atLeast: .seconds(seconds[0]), atMost: .seconds(seconds[1])),
+    ])
+  }
+}

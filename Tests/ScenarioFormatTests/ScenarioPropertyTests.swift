@@ -1,0 +1,421 @@
+import ShippedClients
+import SimulationKernel
+import TAPIModel
+import Testing
+import UploadPipeline
+import UploadRetry
+
+@testable import ScenarioFormat
+@testable import ScenarioModel
+
+/// A small seeded generator of the tests' own, so that a failing seed can be run again.
+struct TestRandom: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 0xD1B5_4A32_D192_ED03 }
+
+  /// splitmix64 (Steele, Lea, Flood 2014).
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+  mutating func pick<T>(_ values: [T]) -> T { values[Int.random(in: 0..<values.count, using: &self)] }
+}
+
+/// Random valid scenarios, with every form of every field.
+struct ScenarioGenerator {
+  var random: TestRandom
+  init(seed: UInt64) { random = TestRandom(seed: seed) }
+
+  /// A span in a range, sometimes round, sometimes not.
+  mutating func span(_ range: ClosedRange<Int64>) -> Span {
+    let raw = Int64.random(in: range, using: &random)
+    let unit = random.pick([1, 1_000, 1_000_000, 60_000_000] as [Int64])
+    let round = raw / unit * unit
+    return Span(microseconds: range.contains(round) ? round : raw)
+  }
+
+  mutating func distribution(least: Int64, most: Int64, exponential: Bool) -> Distribution {
+    switch Int.random(in: 0..<(exponential ? 4 : 3), using: &random) {
+    case 0: return .constant(span(least...most))
+    case 1:
+      let spans = [span(least...most), span(least...most)].sorted()
+      return .uniform(spans[0], spans[1])
+    case 2:
+      let minimum = span(least...most / 4)
+      let median = span(minimum.microseconds + 1...most / 2)
+      return .logNormal(median: median, p99: span(median.microseconds...most), minimum: minimum)
+    default: return .exponential(mean: span(max(least, 1)...most))
+    }
+  }
+
+  mutating func settings(from defaults: HTTPConfig) -> HTTPConfig {
+    var config = defaults
+    config.rateLimit.isEnabled = random.chance(80)
+    config.rateLimit.maxRetryCount = .random(in: 0...1_000, using: &random)
+    config.rateLimit.maxRetryInterval = span(1_000_000...3_600_000_000).microseconds
+    config.backoff.isEnabled = random.chance(80)
+    config.backoff.baseBackoffInterval = span(100_000...60_000_000).microseconds
+    config.backoff.maxBackoffInterval = span(1_000_000...3_600_000_000).microseconds
+    config.backoff.maxTotalBackoffDuration = span(0...604_800_000_000).microseconds
+    config.backoff.jitter = random.pick([
+      .none, .full, .equal, .decorrelated, .additive(percent: 10), .additive(percent: 12.5),
+      .additive(percent: 0),
+    ])
+    if random.chance(30) { config.backoff.statuses.set(.retry, for: 404) }
+    return config
+  }
+
+  /// Settings such as shipped SDKs read in their own ways.
+  mutating func shippedSettings() -> SettingsValue {
+    let value = random.pick(
+      [
+        .null, .bool(false), .number(1e18), .number(-3), .number(2.5), .number(.infinity), .string("12"),
+        .array([]), .object([("429", .string("drop"))]),
+      ] as [SettingsValue])
+    let key = random.pick(HTTPConfig.knownKeyPaths.filter { $0.contains(".") }).split(separator: ".")
+    let config = SettingsValue.object([(String(key[0]), .object([(String(key[1]), value)]))])
+    return random.pick([
+      .object([]), .object([("httpConfig", value)]), .object([("httpConfig", config)]),
+      .object([("integrations", .object([("Segment.io", .object([("httpConfig", config)]))]))]),
+    ])
+  }
+
+  mutating func cohort(_ name: String, duration: Span) -> Cohort {
+    let leastGap = max(1_000, duration.microseconds / 1_000_000_000 + 1)
+    let gap = span(leastGap...Units.longestSpan.microseconds)
+    var cohort = Cohort(
+      name: name, devices: .random(in: 1...1_000_000, using: &random),
+      events: random.pick([
+        .poisson(meanGap: gap), .poisson(meanGap: .seconds(10)), .periodic(every: gap, phase: .random),
+        .periodic(every: gap, phase: .flush), .varying(meanGap: gap, curve()),
+        .replay(
+          ArrivalRates(
+            rows: [
+              .init(
+                time: .start + span(0...1_000_000),
+                microEventsPerSecond: .random(in: 0...1_000_000, using: &random)),
+              .init(time: .start + span(1_000_001...9_000_000), microEventsPerSecond: 1),
+            ], sharePartsPerMillion: .random(in: 1...1_000_000, using: &random))),
+      ]))
+    cohort.eventsAtOnce = random.pick([1, 1, 9])
+    if duration.microseconds / leastGap > 100_000_000 { cohort.eventsAtOnce = 1 }
+    if random.chance(30) {
+      cohort.spikes = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+        spike(withEvents: cohort.eventsAtOnce == 1)
+      }
+    }
+    cohort.flush.count = random.chance(70) ? Int.random(in: 1...1_000_000, using: &random) : nil
+    cohort.flush.interval =
+      cohort.flush.count == nil || random.chance(70) ? span(1_000...31_622_400_000_000) : nil
+    cohort.flush.isSynchronised = random.chance(50)
+    cohort.queue.mode = random.pick([.files, .rebatch])
+    cohort.queue.limit = random.chance(20) ? .max : .random(in: 1...1_000_000, using: &random)
+    cohort.queue.maximumBatchEvents = .random(in: 1...65_535, using: &random)
+    cohort.retries = random.pick([.gate, .timer])
+    cohort.uploadConcurrency = random.pick([1, 2, 1_000_000, .max])
+    cohort.timeout = span(1_000...31_622_400_000_000)
+    cohort.latency = distribution(least: 1_000, most: 3_600_000_000, exponential: false)
+    cohort.link = Link(
+      uploadBytesPerSecond: random.pick([nil, 1, 50_000, 1_000_000_000_000]),
+      requestLossPartsPerMillion: .random(in: 0...1_000_000, using: &random),
+      answerLossPartsPerMillion: cohort.timeout > .hours(1) ? 0 : .random(in: 0...1_000_000, using: &random))
+    cohort.connectTimeout = random.chance(30) ? span(1_000...cohort.timeout.microseconds) : nil
+    cohort.queue.maximumBatchBytes = random.pick([nil, 1, 475_000])
+    cohort.queue.splitsOn413 = cohort.queue.mode == .files && random.chance(30)
+    cohort.connectivity = random.chance(40) ? connectivity() : nil
+    cohort.sessions = random.chance(30) ? sessions(for: cohort.events) : nil
+    let preset = random.pick(ClientPreset.all)
+    cohort.client = preset.name
+    cohort.settingsDefaults = preset.settings
+    cohort.settings = settings(from: preset.settings)
+    cohort.settingsDialect = random.chance(30) ? random.pick(SettingsDialect.allCases) : preset.dialect
+    if cohort.settingsDialect != .document {
+      cohort.settingsSource = shippedSettings()
+      cohort.settings =
+        cohort.settingsDialect.decode(cohort.settingsSource ?? .null, defaults: preset.settings).config
+    }
+    if random.chance(50) { cohort.gates = random.pick(ClientPreset.all).gates }
+    cohort.policy = policy()
+    drawUploadLoop(&cohort)
+    cohort.lifecycle = random.chance(50) ? lifecycle() : nil
+    if random.chance(50) {
+      cohort.rollout = SettingsRollout(
+        time: .start + span(0...31_622_400_000_000),
+        sharePartsPerMillion: .random(in: 0...1_000_000, using: &random),
+        settings: settings(from: preset.settings))
+      if cohort.settingsDialect != .document {
+        let source = shippedSettings()
+        cohort.rollout?.source = source
+        cohort.rollout?.settings =
+          cohort.settingsDialect.decode(source, defaults: preset.settings).config
+      }
+    }
+    cohort.eventBytes = random.pick([1, 999, 1_000, 1_500, 100_000_000])
+    cohort.requestBytes = random.pick([0, 500, 2_000_000])
+    cohort.writeKey = random.pick([nil, "", "a key"])
+    return cohort
+  }
+
+  mutating func drawUploadLoop(_ cohort: inout Cohort) {
+    cohort.flushWhileUploading = random.pick(FlushWhileUploading.allCases)
+    cohort.actsAtFlushEnd = cohort.queue.mode == .rebatch && random.chance(50)
+    cohort.rateLimitEndsLoop = random.chance(50)
+    cohort.saving = random.pick(Saving.allCases)
+    cohort.triggers = ClientTriggers(ClientTrigger.allCases.filter { _ in random.chance(70) })
+    cohort.countOfAnEvent = random.pick([1, 2])
+    cohort.countsAllEvents = random.chance(50)
+  }
+
+  mutating func curve() -> RateCurve {
+    let period = random.pick([nil, span(60_000_000...Units.longestSpan.microseconds)])
+    if let period, random.chance(40) {
+      let amplitude = Int64.random(in: 0...1_000_000, using: &random)
+      return RateCurve(
+        .sine(amplitudePartsPerMillion: amplitude, peak: span(0...86_400_000_000)), period: period)
+    }
+    let times = Set((0..<3).map { _ in span(0...59_999_999) }).sorted()
+    return RateCurve(
+      .points(
+        times.map { .init(time: $0, factorPartsPerMillion: .random(in: 1...2_000_000, using: &random)) }),
+      period: period)
+  }
+
+  mutating func spike(withEvents: Bool) -> Spike {
+    Spike(
+      time: .start + span(0...31_622_400_000_000), spread: span(0...60_000_000),
+      sharePartsPerMillion: .random(in: 0...1_000_000, using: &random),
+      events: withEvents ? .random(in: 1...1_000, using: &random) : 0,
+      flushes: !withEvents || random.chance(50),
+      every: random.pick([nil, span(60_000_000...31_622_400_000_000)]))
+  }
+
+  mutating func sessions(for events: EventProcess) -> Sessions {
+    let length = span(1_000...60_000_000)
+    var inBackground = random.chance(50)
+    if case .periodic = events { inBackground = true }
+    return Sessions(
+      sharePartsPerMillion: .random(in: 1_000...999_999, using: &random),
+      length: random.chance(50) ? .constant(length) : .exponential(mean: length),
+      createsEventsInBackground: inBackground)
+  }
+
+  mutating func connectivity() -> Connectivity {
+    func period(_ generator: inout ScenarioGenerator) -> Distribution {
+      let span = generator.span(1_000...31_622_400_000_000)
+      return generator.random.chance(50) ? .constant(span) : .exponential(mean: span)
+    }
+    var connectivity = Connectivity(flushesOnReconnect: random.chance(50))
+    if random.chance(60) {
+      let (online, offline) = (period(&self), period(&self))
+      connectivity.periods = .init(
+        online: online, offline: offline, sharePartsPerMillion: .random(in: 0...1_000_000, using: &random))
+    }
+    connectivity.interruptions = (0..<Int.random(in: 0...2, using: &random)).map { _ in
+      .init(
+        start: .start + span(0...31_622_400_000_000), duration: span(1...31_622_400_000_000),
+        sharePartsPerMillion: .random(in: 0...1_000_000, using: &random))
+    }
+    return connectivity
+  }
+
+  /// A preset with any switches turned.
+  mutating func policy() -> RetryPolicy {
+    var policy = random.pick(ClientPreset.all).policy
+    for entry in RetryPolicy.switches where random.chance(40) {
+      let value = random.pick(entry.values)
+        .replacing(":S", with: ":\(Int.random(in: 0...3_600, using: &random))")
+        .replacing(":P", with: ":\(Int.random(in: 1...100, using: &random))")
+      let isSet = policy.set(name: entry.name, value: value)
+      precondition(isSet, "\(entry.name) does not take \(value)")
+    }
+    return policy
+  }
+
+  mutating func lifecycle() -> Lifecycle {
+    Lifecycle(
+      meanTimeBetweenRestarts: random.pick([
+        nil, .seconds(43_200), .seconds(1), span(1_000_000...31_622_400_000_000),
+      ]),
+      synchronised: (0..<Int.random(in: 0...3, using: &random)).map { _ in
+        .init(time: .start + span(0...31_622_400_000_000), spread: span(0...31_622_400_000_000))
+      }, keepsState: random.chance(50), flushesAtLaunch: random.chance(50))
+  }
+
+  mutating func scenario() -> Scenario {
+    var scenario = scenarioWithRetryAfter()
+    scenario.tapi.retryAfterHeader = random.pick(RetryAfterHeader.allCases)
+    return scenario
+  }
+
+  private mutating func scenarioWithRetryAfter() -> Scenario {
+    let duration = span(1_000...Units.longestSpan.microseconds)
+    let leastInterval = max(1_000, (duration.microseconds - 1) / 100_000 + 1)
+    return Scenario(
+      question: random.pick([nil, "", "Why \"now\"?\n\\ é 😀 \u{1}\u{2028}"]), seed: random.next(),
+      duration: duration,
+      interval: span(leastInterval...duration.microseconds),
+      tapi: TAPIConfiguration(
+        server: server(),
+        overload: random.pick([
+          Overload(), Overload(status: .random(in: 400...599, using: &random), retryAfter: retryAfter()),
+        ]),
+        incidents: incidents(), rules: rules()),
+      fleet: (0..<Int.random(in: 1...3, using: &random)).map { cohort("cohort-\($0)", duration: duration) })
+  }
+}
+
+@Suite("Normalised scenarios")
+struct NormalisedScenarioTests {
+  @Test("a normalised scenario decodes to an equal one: 400 random scenarios")
+  func roundTrip() throws {
+    for seed in 0..<400 as Range<UInt64> {
+      var generator = ScenarioGenerator(seed: seed)
+      let scenario = generator.scenario()
+      let text = scenario.normalisedJSON
+      do {
+        let decoded = try ScenarioFile(text: text, name: "s") { _ in throw ScenarioText.NoFile() }.decode()
+        #expect(decoded.scenario == scenario, "seed \(seed)")
+        #expect(decoded.normalisedJSON == text, "seed \(seed)")
+      } catch {
+        Issue.record("seed \(seed): \(error)\n\(text)")
+      }
+    }
+  }
+
+  @Test("the normalised form is as a person would write it")
+  func form() throws {
+    let decoded = try ScenarioText(
+      bucket: "workers: { count: 2, serviceTime: { exponential: '50ms' } }",
+      tapi: "incidents: [{ kind: 'brownout', at: '90s', for: '1m', factor: 0.5 }]",
+      top: "question: 'Why?', seed: 7"
+    ).decode(["settings.backoffConfig.jitterStrategy": "full"])
+    #expect(
+      decoded.normalisedJSON == """
+        {
+          "format": 1,
+          "question": "Why?",
+          "seed": 7,
+          "duration": "2h",
+          "interval": "1s",
+          "tapi": {
+            "workers": {
+              "count": 2,
+              "serviceTime": {
+                "exponential": "50ms"
+              },
+              "serviceTimePerEvent": "0s",
+              "queueLimit": "unlimited"
+            },
+            "overload": "queue",
+            "incidents": [
+              {
+                "kind": "brownout",
+                "at": "90s",
+                "for": "1m",
+                "factor": "50%"
+              }
+            ]
+          },
+          "fleet": [
+            {
+              "name": "phones",
+              "devices": 10,
+              "client": "tapi-document",
+              "events": "6/min",
+              "spikes": [],
+              "flush": {
+                "count": 20,
+                "interval": "30s",
+                "phase": "random"
+              },
+              "queue": {
+                "mode": "files",
+                "limit": null,
+                "maximumBatchEvents": 500,
+                "maximumBatchSize": null,
+                "splitOn413": false
+              },
+              "retries": "gate",
+              "uploadConcurrency": 1,
+              "flushWhileUploading": "joins",
+              "timeout": "30s",
+              "network": {
+                "latency": {
+                  "logNormal": {
+                    "median": "80ms",
+                    "p99": "600ms",
+                    "minimum": "5ms"
+                  }
+                },
+                "bandwidth": null,
+                "loss": {
+                  "request": "0%",
+                  "answer": "0%"
+                }
+              },
+              "connectivity": null,
+              "settings": {
+                "rateLimitConfig": {
+                  "enabled": true,
+                  "maxRetryCount": 100,
+                  "maxRetryInterval": 300,
+                  "maxTotalBackoffDuration": 43200
+                },
+                "backoffConfig": {
+                  "enabled": true,
+                  "maxRetryCount": 100,
+                  "baseBackoffInterval": 0.5,
+                  "maxBackoffInterval": 300,
+                  "maxTotalBackoffDuration": 43200,
+                  "jitterStrategy": "full"
+                }
+              },
+              "policy": {
+                "clampAfterJitter": false,
+                "missingRetryAfter": "maxRetryInterval",
+                "retryAfterOnOtherCodes": "ignored",
+                "retryAfterForms": "secondsOrDate",
+                "noStatus": "backoff",
+                "retryCountHeader": "always",
+                "twoWaits": "laterReplaces",
+                "limitReached": "dropBatch",
+                "rateLimitingOff": "legacy",
+                "missingSection": "defaultsOn",
+                "sendsAtLimit": "maxRetryCountPlusOne",
+                "successEndsWait": "always",
+                "ageLimit": "sinceFirstFailure",
+                "supportsOAuth": false,
+                "rateLimited": "pausesPipeline",
+                "unauthorized": "asTable",
+                "givenUp": "dropped",
+                "retryAfterJitter": "none"
+              },
+              "gates": {
+                "rateWindows": null,
+                "wholeRun": false,
+                "restartRun": false,
+                "breaker": null,
+                "failureWindow": null,
+                "projectDelay": null,
+                "retryBudget": null,
+                "adaptiveThrottling": null,
+                "controller": null,
+                "reconcile": false
+              },
+              "credentialRefresh": "1s",
+              "lifecycle": null,
+              "rollout": null,
+              "eventSize": "1KB",
+              "requestSize": "500B"
+            }
+          ]
+        }
+
+        """)
+  }
+}

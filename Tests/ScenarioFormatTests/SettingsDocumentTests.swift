@@ -1,0 +1,79 @@
+import ScenarioFormat
+import Testing
+import UploadRetry
+
+@Suite("Settings to be published")
+struct SettingsDocumentTests {
+  static let cdn = """
+    { "integrations": { "Segment.io": { "apiKey": "K", "httpConfig": {
+        "rateLimitConfig": { "maxRetryInterval": 300, "maxRateLimitDuration": 43200 },
+        "backoffConfig": { "baseBackoffInterval": .5, "jitterPercent": 10, "default5xxBehavior": "retry" } } },
+      "Other": {} }, "plan": { "track": {} } }
+    """
+  static let document = """
+    { "httpConfig": { "rateLimitConfig": { "maxTotalBackoffDuration": 3600 }, "backoffConfig": { "maxRetryCount": 7 } } }
+    """
+  static let plain = "{ backoffConfig: { maxBackoffInterval: 60 } }"
+
+  func file(_ settings: String) throws -> ScenarioFile {
+    try ScenarioFile(
+      text: """
+        { format: 1, duration: "1m", tapi: { bucket: { capacity: "5/s" } }, settings: "s.json",
+          fleet: [{ name: "a", devices: 1, events: "1/s" }, { name: "b", devices: 1, events: "1/s" }] }
+        """, name: "test.json5"
+    ) { _ in settings }
+  }
+
+  func decoded(_ json: String) throws -> HTTPConfig {
+    try ScenarioFile(
+      text: """
+        { format: 1, duration: "1m", tapi: { bucket: { capacity: "5/s" } }, settings: \(json),
+          fleet: [{ name: "a", devices: 1, events: "1/s" }] }
+        """, name: "test.json5"
+    ) { _ in "" }.decode().scenario.fleet[0].settings
+  }
+
+  @Test(
+    "both shapes mean what the scenario with the same overrides runs on",
+    arguments: [cdn, document, plain, "{}"])
+  func shapes(settings: String) throws {
+    let file = try file(settings)
+    let overrides = [
+      Override(path: "settings.backoffConfig.jitterStrategy", value: "full"),
+      Override(path: "settings.backoffConfig.baseBackoffInterval", value: "2.5"),
+      Override(path: "settings.rateLimitConfig.maxTotalBackoffDuration", value: "7200"),
+    ]
+    let expected = try file.decode(overrides: overrides).scenario.fleet[0].settings
+    let result = try #require(file.settingsDocument).setting(overrides)
+    #expect(try decoded(result.cdnJSON) == expected)
+    #expect(try decoded(result.documentJSON) == expected)
+    #expect(result.cdnJSON.contains("\"Segment.io\"") && !result.documentJSON.contains("Segment.io"))
+  }
+
+  @Test("what else the CDN serves stays as it is, and numbers are plain JSON")
+  func rest() throws {
+    let json = try #require(file(Self.cdn).settingsDocument).cdnJSON
+    #expect(json.contains("\"apiKey\": \"K\"") && json.contains("\"plan\"") && json.contains("\"Other\": {}"))
+    #expect(json.contains("\"baseBackoffInterval\": 0.5,"))
+  }
+
+  @Test("Settings that are nowhere written down are written out in full")
+  func full() throws {
+    let document = SettingsDocument(HTTPConfig())
+    #expect(try decoded(document.cdnJSON) == HTTPConfig())
+    #expect(try decoded(document.documentJSON) == HTTPConfig())
+    #expect(
+      document.cdnJSON.contains("maxRateLimitDuration")
+        && document.documentJSON.contains("maxTotalBackoffDuration"))
+  }
+
+  @Test("today's value of a key is found by its path, defaults too")
+  func values() {
+    let config = HTTPConfig()
+    #expect(SearchableSettings.value(of: "settings.backoffConfig.baseBackoffInterval", in: config) == "0.5")
+    #expect(
+      SearchableSettings.value(of: "settings.backoffConfig.jitterStrategy", in: config) == "additive:10")
+    #expect(SearchableSettings.value(of: "settings.backoffConfig.nothing", in: config) == nil)
+    #expect(SearchableSettings.value(of: "tapi.bucket.capacity", in: config) == nil)
+  }
+}

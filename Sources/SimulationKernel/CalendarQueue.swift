@@ -34,6 +34,8 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   @usableFromInline var freeChunk: UInt32
   /// The first slot that may still be pushed to: slots below it have been taken.
   @usableFromInline var current: Int
+  /// The slots before this one that have not been taken are empty; it holds until a slot gets a new chunk.
+  @usableFromInline var emptyUntil: Int
   /// Items beyond the ring, by revolution of the ring.
   @usableFromInline let far: UnsafeMutablePointer<GrowableBuffer<FarItem>?>
   @usableFromInline let revolutions: Int
@@ -67,6 +69,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     chunksUsed = 1
     freeChunk = 0
     current = 0
+    emptyUntil = 0
     revolutions = (slots - 1) >> bits + 1
     far = .allocate(capacity: revolutions)
     for i in 0..<revolutions { (far + i).initialize(to: nil) }
@@ -112,6 +115,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   /// A chunk for a slot whose latest chunk ends at `offset`, or that has none (0): where its first item goes.
   @inlinable @inline(never)
   mutating func newChunk(endingAt offset: Int) -> Int {
+    emptyUntil = 0
     var index = Int(truncatingIfNeeded: freeChunk)
     if index != 0 {
       freeChunk = (pool + index &<< chunkBits).load(as: UInt32.self)
@@ -169,16 +173,21 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     }
   }
 
-  /// The first slot from `slot` on, which comes next, that may hold items; at most `limit`. O(slots passed over).
-  public func nextOccupied(from slot: Int, limit: Int) -> Int {
+  /// The first slot from `slot` on, which comes next, that may hold items; at most `limit`.
+  ///
+  /// O(slots passed over), but each only once as long as nothing is pushed.
+  public mutating func nextOccupied(from slot: Int, limit: Int) -> Int {
     var slot = slot
     while slot < limit {
       if slot & ringMask == 0, far[slot >> ringBits] != nil { return slot }
       let last = min(limit, (slot | ringMask) &+ 1)
+      slot = min(max(slot, emptyUntil), last)
       while slot < last {
-        if ends[slot & ringMask] != 0 { return slot }
+        if ends[slot & ringMask] != 0 { break }
         slot &+= 1
       }
+      emptyUntil = slot
+      if slot < last { return slot }
     }
     return slot
   }

@@ -10,6 +10,16 @@ extension DeviceShard {
     }
   }
 
+  /// What the loop must take next; nil where it isn't watched: in a long queue only every so often, by chance, because a look
+  /// is O(batches held).
+  @inline(never)
+  func watchedNextDue(_ device: UInt32, from cursor: UInt32, at now: Int64) -> UInt32? {
+    let held = heldEvents(of: device)
+    let draw = UInt64(truncatingIfNeeded: now &+ Int64(cursor) &* 7_919) &* 0x9E37_79B9_7F4A_7C15
+    guard held <= 256 || (draw >> 32) % UInt64(held / 128) == 0 else { return nil }
+    return nextDueByScan(device, from: cursor, at: now)
+  }
+
   /// The oldest due batch at or behind the loop's cursor, found by looking at every batch; 0: none.
   func nextDueByScan(_ device: UInt32, from cursor: UInt32, at now: Int64) -> UInt32 {
     let record = self[device]

@@ -12,7 +12,8 @@ func tests(
   _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], isHurried: Bool = false
 ) -> Target {
   .testTarget(
-    name: name, dependencies: dependencies, exclude: exclude, swiftSettings: isHurried ? [] : unhurried)
+    name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude,
+    swiftSettings: isHurried ? [] : unhurried)
 }
 
 let package = Package(
@@ -48,8 +49,7 @@ let package = Package(
     // The vector files, which only C can put into a binary as they are.
     .target(name: "ConformanceVectors"),
     .target(
-      name: "Conformance", dependencies: ["FleetSimulation", "ScenarioFormat", "ConformanceVectors"],
-      swiftSettings: unhurried),
+      name: "Conformance", dependencies: ["FleetSimulation", "ScenarioFormat", "ConformanceVectors"]),
     .target(
       name: "FleetExperiments", dependencies: ["FleetSimulation", "ScenarioFormat", "FleetStatistics"],
       swiftSettings: unhurried),
@@ -58,6 +58,7 @@ let package = Package(
     .target(name: "CommandLineInterface", dependencies: ["FleetReports"], swiftSettings: unhurried),
     .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
 
+    .target(name: "TestSupport", path: "Tests/TestSupport"),
     tests("UploadRetryTests", ["UploadRetry"]),
     tests("UploadGatingTests", ["UploadGating"]),
     tests("UploadPipelineTests", ["UploadPipeline"]),

@@ -22,14 +22,23 @@ public struct ConformanceRunner: Sendable {
   public func run(_ files: [VectorFile]) -> ConformanceReport {
     ConformanceReport(
       client: client.name,
-      results: files.filter(client.isMeant).flatMap { file in
-        file.cases.map { vector in
-          CaseResult(
-            id: vector.id, requirement: vector.requirement, says: vector.says, file: file.name,
-            line: vector.line,
-            verdict: verdict(on: vector))
-        }
-      })
+      results: files.filter(client.isMeant).flatMap { file in file.cases.map { result(of: $0, in: file) } })
+  }
+
+  /// The first case of a file that the client fails; nil: none, or the file isn't meant for the client.
+  public func firstFailure(in file: VectorFile) -> CaseResult? {
+    guard client.isMeant(by: file) else { return nil }
+    for vector in file.cases {
+      let result = result(of: vector, in: file)
+      if case .failed = result.verdict { return result }
+    }
+    return nil
+  }
+
+  private func result(of vector: VectorCase, in file: VectorFile) -> CaseResult {
+    CaseResult(
+      id: vector.id, requirement: vector.requirement, says: vector.says, file: file.name, line: vector.line,
+      verdict: verdict(on: vector))
   }
 
   private func verdict(on vector: VectorCase) -> CaseResult.Verdict {

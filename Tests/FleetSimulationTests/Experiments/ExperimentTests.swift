@@ -1,6 +1,7 @@
 import FleetMetrics
 import FleetSimulation
 import SimulationKernel
+import TestSupport
 import Testing
 
 /// The experiments themselves: that their files are right, that the checkers hold on them, and that small versions of them show
@@ -16,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "The checkers hold on every experiment, at 500 devices, or 20 that hold thousands of batches each",
+    "The checkers hold on every experiment, at 100 devices (500 if exhaustive), or 20 that hold thousands of batches each",
     arguments: ExperimentFiles.all)
   func checkers(path: String) throws {
     var options = RunOptions()
@@ -24,7 +25,8 @@ import Testing
     // At each step the checkers walk all that a device holds.
     let holdsThousands = path.hasPrefix("008") || path.hasPrefix("014")
     _ = try Simulation.run(
-      ExperimentFiles.small(path, devices: holdsThousands ? 20 : 500), options: options)
+      ExperimentFiles.small(path, devices: holdsThousands ? 20 : TestDepth.cases(100, exhaustively: 500)),
+      options: options)
   }
 
   private func summary(_ path: String, jitter: String, clamp: Bool = false, devices: Int) throws -> RunSummary

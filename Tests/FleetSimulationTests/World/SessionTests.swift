@@ -50,8 +50,10 @@ struct SessionTests {
   func share(length: Distribution) throws {
     var open: Int64 = 0
     var lengths: [Int64] = []
-    for device in 0..<60 {
-      let trace = try fleet(devices: 60, minutes: 600, length: length).trace(device: device)
+    for seed in 0..<60 as Range<UInt64> {
+      var one = fleet(devices: 1, minutes: 600, length: length)
+      one.seed = seed
+      let trace = try one.trace()
       let sessions = sessions(trace, minutes: 600)
       open += sessions.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
       lengths += sessions.dropFirst().dropLast().map { $0.upperBound - $0.lowerBound }

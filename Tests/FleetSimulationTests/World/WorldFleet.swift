@@ -9,6 +9,7 @@ import UploadRetry
 struct WorldFleet {
   var devices = 400
   var minutes: Int64 = 30
+  var seed: UInt64 = 1
   var server = TAPIConfiguration.Server.bucket(
     TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000_000_000, burst: 1_000_000))
   var incidents: [Incident] = []
@@ -25,7 +26,7 @@ struct WorldFleet {
     cohort.settings.backoff.baseBackoffInterval = 5_000_000
     adjust(&cohort)
     return Scenario(
-      seed: 1, duration: .minutes(minutes), interval: .minutes(1),
+      seed: seed, duration: .minutes(minutes), interval: .minutes(1),
       tapi: TAPIConfiguration(server: server, incidents: incidents), fleet: [cohort])
   }
 

@@ -74,6 +74,8 @@ let package = Package(
     tests("ConformanceTests", ["Conformance"], exclude: ["Recordings", "Vectors"]),
     tests("FleetExperimentsTests", ["FleetExperiments"]),
     tests("FleetReportsTests", ["FleetReports"]),
+    // The documents, and the habits of the sources.
+    tests("RepositoryTests", []),
     tests("fleetsimTests", ["CommandLineInterface", "fleetsim"], exclude: ["Snapshots"]),
   ],
   swiftLanguageModes: [.v6],

@@ -160,7 +160,7 @@ public enum DifferencesCSV {
   ]
 }
 
-/// The reference of the columns of replicated comparisons, as the README prints it.
+/// The reference of the columns of replicated comparisons, as `fleetsim help columns` prints it.
 public enum StatisticsReference {
   /// Markdown: a heading of level 3 and a table for each file.
   public static var markdown: String {

@@ -1,14 +1,14 @@
 /// One column of an output file: its name, what it means, and how to get it.
 ///
 /// The tables of columns (`TimeSeriesCSV.columns`, `SummaryCSV.columns`, `HistogramCSV.columns`) are the only
-/// place where a column is defined; the writers and the README's reference (`ColumnReference`) are both made
+/// place where a column is defined; the writers and the reference (`ColumnReference`) are both made
 /// from them.
 public struct CSVColumn<Source>: Sendable {
   /// snake_case, the unit last.
   public let name: String
   /// `s`, `events`, `requests/s`, …
   public let unit: String
-  /// One line, for the README.
+  /// One line, for the reference.
   public let definition: String
   public let value: @Sendable (Source) -> CSVValue
 

@@ -1,4 +1,4 @@
-/// The reference of every column of every file, as the README prints it.
+/// The reference of every column of every file, as `fleetsim help columns` prints it.
 public enum ColumnReference {
   /// Markdown: a heading of level 3 and a table for each file.
   public static var markdown: String {

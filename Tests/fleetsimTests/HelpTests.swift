@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Help screens against recorded ones. After a deliberate change, record them with
+/// Help screens, and the page of the columns, against recorded ones. After a deliberate change, record them with
 /// `FLEETSIM_RECORD_SNAPSHOTS=1 swift test --filter HelpTests` and read the difference.
 @Suite("Help")
 struct HelpTests {
@@ -43,6 +43,17 @@ struct HelpTests {
       #expect(output.code == 0)
       #expect(output.standardOutput == screen)
     }
+  }
+
+  @Test("the page of the columns is what `fleetsim help columns` prints")
+  func columns() throws {
+    let scratch = try Scratch()
+    let output = try Tool.run(["help", "columns"], in: scratch.url).standardOutput
+    let page = Tool.repository.appending(path: "Sources/FleetMetrics/FleetMetrics.docc/Columns.md")
+    let text = try String(contentsOf: page, encoding: .utf8)
+    let head = text[..<(try #require(text.range(of: "\n### ")).lowerBound)]
+    if Self.isRecording { try Data((head + "\n" + output).utf8).write(to: page) }
+    #expect(try String(contentsOf: page, encoding: .utf8) == head + "\n" + output)
   }
 
   @Test("no line of help is wider than 100 columns")

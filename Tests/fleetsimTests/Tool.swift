@@ -11,6 +11,9 @@ enum Tool {
     var seconds: Double
   }
 
+  static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
   /// `fleetsim` beside the test bundle: SwiftPM builds it because the tests depend on it.
   static let executable: URL = {
     let bundles = Bundle.allBundles.map(\.bundleURL).filter { $0.pathExtension == "xctest" }

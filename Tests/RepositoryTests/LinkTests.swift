@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+@Suite("Links of the documents")
+struct LinkTests {
+  @Test("every link leads to a file, and to a heading of it", arguments: Repository.pages)
+  func resolve(page path: String) throws {
+    let page = try Page(path)
+    for (line, target) in page.links where target.firstMatch(of: /^[a-z]+:/) == nil {
+      let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+      let folder = Repository.root.appending(path: path).deletingLastPathComponent()
+      let file = parts[0].isEmpty ? path : String(parts[0])
+      let place = (parts[0].isEmpty ? Repository.root : folder).appending(path: file).standardized
+      #expect(FileManager.default.fileExists(atPath: place.path), "\(path):\(line): \(target) leads nowhere")
+      guard parts.count == 2, place.pathExtension == "md",
+        let text = try? String(contentsOf: place, encoding: .utf8)
+      else { continue }
+      #expect(
+        Page(text: text).anchors.contains(String(parts[1])),
+        "\(path):\(line): \(target) leads to no heading")
+    }
+  }
+
+  @Test("every path of a source that a page names is there", arguments: Repository.pages)
+  func paths(page: String) throws {
+    let named = try Repository.text(page).matches(of: /`((?:Sources|Tests|experiments)\/[\w.+\/-]+)`/)
+    for path in named.map(\.1) {
+      let place = Repository.root.appending(path: String(path))
+      #expect(FileManager.default.fileExists(atPath: place.path), "\(page) names \(path)")
+    }
+  }
+
+  @Test("every page of a catalog can be reached from the README")
+  func reachable() throws {
+    var reached: Set<String> = []
+    var open = ["README.md"]
+    while let path = open.popLast() {
+      guard reached.insert(path).inserted else { continue }
+      let folder = Repository.root.appending(path: path).deletingLastPathComponent()
+      for (_, target) in try Page(path).links where target.hasSuffix(".md") && !target.contains(":") {
+        let place = folder.appending(path: target).standardized.path
+        open.append(String(place.dropFirst(Repository.root.standardized.path.count + 1)))
+      }
+    }
+    for page in Repository.pages where page.contains(".docc/") { #expect(reached.contains(page), "\(page)") }
+  }
+
+  @Test("the README has at most 16 KB")
+  func readme() throws { #expect(try Repository.text("README.md").utf8.count <= 16 << 10) }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+/// The commands that README and guides show: whether fleetsim has them, and the files that they are given.
+@Suite("Documented commands")
+struct DocumentedCommandTests {
+  /// Every line that begins with `fleetsim` in a block of shell commands, continued lines joined, comments cut off.
+  private static let commands: [(page: String, words: [String])] = {
+    let sources = Tool.repository.appending(path: "Sources")
+    let inside = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
+    let pages = ["README.md"] + inside.filter { $0.hasSuffix(".md") }.map { "Sources/" + $0 }
+    return pages.sorted().flatMap { page -> [(String, [String])] in
+      guard let text = try? String(contentsOf: Tool.repository.appending(path: page), encoding: .utf8) else {
+        return []
+      }
+      return text.components(separatedBy: "```sh\n").dropFirst().flatMap { block -> [(String, [String])] in
+        let shell = block.components(separatedBy: "```")[0].replacing("\\\n", with: " ")
+        return shell.split(separator: "\n").compactMap { line in
+          let command = line.components(separatedBy: " #")[0]
+          guard let start = command.firstMatch(of: #/^(?:swift run -c release )?fleetsim /#) else {
+            return nil
+          }
+          return (page, command[start.range.upperBound...].split(separator: " ").map(String.init))
+        }
+      }
+    }
+  }()
+
+  @Test("there are some in the README and in every guide")
+  func found() {
+    #expect(Self.commands.contains { $0.page == "README.md" })
+    #expect(Self.commands.count >= 20)
+  }
+
+  @Test("fleetsim has every option that they use")
+  func options() throws {
+    let scratch = try Scratch()
+    var screens: [String: String] = [:]
+    for (page, words) in Self.commands {
+      let name = words[0]
+      if screens[name] == nil {
+        screens[name] = try Tool.run(["help", name], in: scratch.url).standardOutput
+      }
+      let screen = screens[name] ?? ""
+      #expect(screen.hasPrefix("OVERVIEW"), "\(page): fleetsim \(name)")
+      for option in words.dropFirst() where option.hasPrefix("--") {
+        #expect(screen.contains("  \(option) "), "\(page): fleetsim \(name) \(option)")
+      }
+    }
+  }
+
+  @Test("the experiments that they name are there")
+  func files() {
+    for (page, words) in Self.commands {
+      for word in words where word.hasPrefix("experiments/") {
+        #expect(
+          FileManager.default.fileExists(atPath: Tool.repository.appending(path: word).path),
+          "\(page): \(word)")
+      }
+    }
+  }
+
+  @Test("a scenario made as the guide says is valid")
+  func ownQuestion() throws {
+    let scratch = try Scratch()
+    let experiment = Tool.repository.appending(path: "experiments/001-outage-herd")
+    let copies = [("scenario.json5", "my.json5"), ("settings-cdn.json", "cdn.json")]
+    for (from, to) in copies {
+      let text = try String(contentsOf: experiment.appending(path: from), encoding: .utf8)
+      let own = text.replacing("settings-cdn.json", with: "cdn.json")
+      try Data(own.utf8).write(to: scratch.url.appending(path: to))
+    }
+    #expect(try Tool.run(["validate", "my.json5"], in: scratch.url).code == 0)
+  }
+}

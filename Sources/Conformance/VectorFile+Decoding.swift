@@ -7,7 +7,7 @@ extension VectorFile {
 
   /// Reads a vector file.
   ///
-  /// - Parameter name: the file as the user named it, for messages.
+  /// - `name`: the file as the user named it, for messages.
   /// - Throws: `ScenarioProblems`: all problems at once, with file, line and path.
   public init(text: String, name: String) throws(ScenarioProblems) {
     let root: PositionedValue

@@ -9,9 +9,8 @@ public struct ComparisonMemory: Sendable {
   private let results: Int64
   private let replications: Int
 
-  /// - Parameters:
-  ///   - variants: at least one.
-  ///   - replications: how often all of them run, with different seeds.
+  /// - `variants`: at least one.
+  /// - `replications`: how often all of them run, with different seeds.
   public init(_ variants: [Variant], replications: Int = 1, options: RunOptions = .init()) {
     self.replications = max(1, replications)
     let jobs = RunPlan(variants).firstJobs
@@ -22,7 +21,7 @@ public struct ComparisonMemory: Sendable {
   }
 
   /// Of runs that each leave memory when they are done: every scenario under `seeds` seeds.
-  /// - Parameter scenarios: at least one.
+  /// - `scenarios`: at least one.
   public init(leaving scenarios: [Scenario], seeds: Int, options: RunOptions = .init()) {
     let atOnce = 1_024
     let largest = scenarios.map { MemoryEstimate($0, options: options) }

@@ -23,7 +23,7 @@ public struct ReplicatedMetrics: Sendable {
   }
 
   /// The same of a row of `summary.csv` that was read back.
-  /// - Parameter column: the number in a column, nil if it is empty.
+  /// - `column`: the number in a column, nil if it is empty.
   public mutating func add(to variant: Int, _ column: (_ name: String) -> Double?) {
     for (index, metric) in metrics.enumerated() {
       values[variant][index].append(metric.value(column))
@@ -34,7 +34,7 @@ public struct ReplicatedMetrics: Sendable {
   public func replications(of variant: Int) -> Int { values[variant].first?.count ?? 0 }
 
   /// The values of a variant in order of replication.
-  /// - Parameter metric: index in `metrics`.
+  /// - `metric`: index in `metrics`.
   public func values(of metric: Int, variant: Int) -> [MetricValue] { values[variant][metric] }
 
   /// Of the replications that have a value; of a censored time its mean up to the horizon.

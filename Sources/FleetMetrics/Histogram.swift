@@ -97,7 +97,7 @@ public struct Histogram: Sendable, Hashable {
   /// empty.
   ///
   /// The quantile is the smallest recorded value that at least this share of all values does not exceed.
-  /// - Parameter numerator: 0 … `denominator`; 0 gives the smallest value, `denominator` the largest.
+  /// - `numerator`: 0 … `denominator`; 0 gives the smallest value, `denominator` the largest.
   public func quantile(_ numerator: Int64, of denominator: Int64) -> Int64? {
     guard total > 0 else { return nil }
     precondition((0...denominator).contains(numerator) && denominator > 0, "a quantile is a share")

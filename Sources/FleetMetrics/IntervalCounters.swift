@@ -158,7 +158,7 @@ public struct DeliveryRecorder: ~Copyable {
     return bucket
   }
 
-  /// - Parameter counters: where the recorder's owner has added the values up by interval (`timeToDeliverySum`).
+  /// - `counters`: where the recorder's owner has added the values up by interval (`timeToDeliverySum`).
   public func merge(into histogram: inout Histogram, sums counters: borrowing IntervalCounters<DeviceCounter>)
   {
     // In base 2^62, as `Histogram` keeps it.

@@ -9,14 +9,13 @@ import FleetMetrics
 /// well-formed XML as well as HTML.
 public enum HTMLReport {
   /// Renders the whole document.
-  /// - Parameters:
-  ///   - title: what was run, for the heading.
-  ///   - question: the scenario's question, if it asks one.
-  ///   - results: the strategies in the order to show them; may be a single one.
-  ///   - verdict: a sentence or a few; lines are shown as paragraphs.
-  ///   - scenarioJSON: the scenario as normalised.
-  ///   - command: the command line that makes this report again.
-  ///   - version: of the program.
+  /// - `title`: what was run, for the heading.
+  /// - `question`: the scenario's question, if it asks one.
+  /// - `results`: the strategies in the order to show them; may be a single one.
+  /// - `verdict`: a sentence or a few; lines are shown as paragraphs.
+  /// - `scenarioJSON`: the scenario as normalised.
+  /// - `command`: the command line that makes this report again.
+  /// - `version`: of the program.
   public static func render(
     title: String, question: String? = nil, results: [VariantResult], verdict: String, scenarioJSON: String,
     command: String, version: String, seed: UInt64

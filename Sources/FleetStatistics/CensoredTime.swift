@@ -9,9 +9,8 @@ public struct CensoredTime: Sendable, Hashable {
   /// Of min(time, horizon).
   public var restricted: SampleStatistics
 
-  /// - Parameters:
-  ///   - times: nil where it did not happen within the run.
-  ///   - horizon: how long each run could be watched.
+  /// - `times`: nil where it did not happen within the run.
+  /// - `horizon`: how long each run could be watched.
   public init(_ times: [Double?], horizon: Double, confidence: Double = 0.95) {
     restricted = SampleStatistics(times.map { Self.restrict($0, to: horizon) })
     let made = times.count { $0.map { $0 <= horizon } ?? false }

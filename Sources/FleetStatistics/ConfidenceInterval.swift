@@ -44,7 +44,7 @@ public struct WilsonInterval: Sendable, Hashable {
   public var low: Double
   public var high: Double
 
-  /// - Parameter successes: 0 … `count`; `count` of 0 gives 0 … 1.
+  /// - `successes`: 0 … `count`; `count` of 0 gives 0 … 1.
   public init(successes: Int, of count: Int, confidence: Double = 0.95) {
     self.count = count
     self.successes = successes

@@ -28,7 +28,7 @@ public struct MeanEstimate: Sendable, Hashable {
   /// A sample is skewed whose skewness is beyond this on either side.
   public static let skewed = 0.5
 
-  /// - Parameter values: independent; two or more, or nothing is known but their mean.
+  /// - `values`: independent; two or more, or nothing is known but their mean.
   /// - Complexity: O(n log n), and 999 resamples of n where the sample is skewed.
   public init(_ values: [Double], confidence: Double = 0.95) {
     let sample = SampleStatistics(values)

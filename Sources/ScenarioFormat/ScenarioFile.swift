@@ -69,7 +69,7 @@ public struct ScenarioFile: Sendable {
   }
 
   /// Applies overrides in order, then decodes.
-  /// - Parameter allowsUnread: whether an override may be of a key of Settings that a cohort's client does not read.
+  /// - `allowsUnread`: whether an override may be of a key of Settings that a cohort's client does not read.
   /// - Throws: `ScenarioProblems` with every problem there is, warnings last.
   public func decode(overrides: [Override] = [], allowsUnread: Bool = false) throws -> Decoded {
     var decoder = newDecoder

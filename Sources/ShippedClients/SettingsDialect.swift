@@ -25,7 +25,7 @@ extension SettingsDialect {
   /// - `backoff.statuses` owes nothing to the document's tables. Overrides of codes outside 100…599, which the SDKs obey, have no
   ///   place in it; a finding names them.
   ///
-  /// - Parameter defaults: what is missing, statuses aside: those of a shipped SDK are its own.
+  /// - `defaults`: what is missing, statuses aside: those of a shipped SDK are its own.
   /// - Returns: the configuration, and what is to be said of the Settings, in a fixed order that is not the file's. A value that
   ///   makes the client ignore all others hides nothing that is wrong with them.
   public func decode(
@@ -70,7 +70,7 @@ extension SettingsDialect {
   ///
   /// No cap is applied: that is `maxRetryInterval`, and whoever holds the Settings applies it.
   ///
-  /// - Parameter now: the wall clock, microseconds since 1970-01-01T00:00:00Z. analytics-react-native waits until a date in whole
+  /// - `now`: the wall clock, microseconds since 1970-01-01T00:00:00Z. analytics-react-native waits until a date in whole
   ///   seconds, rounded up.
   /// - Returns: microseconds, never negative, the largest number for more than fits; nil: as if the header were absent.
   public func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64? {

@@ -44,7 +44,7 @@ public enum Distribution: Sendable, Hashable {
 
   /// One gap of a Poisson process, in microseconds: −ln(U)·mean rounded, U in (0, 1] from the key's draw.
   ///
-  /// - Parameter mean: mean gap in microseconds; not above zero gives 0. At most `longestSample` comes back.
+  /// - `mean`: mean gap in microseconds; not above zero gives 0. At most `longestSample` comes back.
   @inlinable public static func exponentialGap(mean: Double, key: RandomKey) -> Int64 {
     roundedMicroseconds(-DeterministicMath.log(key.unitAboveZero) * mean)
   }

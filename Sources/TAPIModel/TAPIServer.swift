@@ -55,9 +55,8 @@ public struct TAPIServer: ~Copyable {
     var retryAfter: RetryAfterPolicy
   }
 
-  /// - Parameters:
-  ///   - key: the run's key; draws are (device, batch, attempt) below it.
-  ///   - sources: who sends, by `UploadRequest.shard`; only the rules ask.
+  /// - `key`: the run's key; draws are (device, batch, attempt) below it.
+  /// - `sources`: who sends, by `UploadRequest.shard`; only the rules ask.
   public init(_ configuration: TAPIConfiguration, key: RandomKey, sources: [UploadSource] = []) {
     overload = configuration.overload
     self.key = key
@@ -201,7 +200,7 @@ public struct TAPIServer: ~Copyable {
   }
 
   /// Decides on a request that arrives now. Everything due before must have been drained.
-  /// - Parameter retryCount: its `X-Retry-Count`.
+  /// - `retryCount`: its `X-Retry-Count`.
   public mutating func arrive(_ request: UploadRequest, retryCount: Int = 0) -> Admission {
     if rules != nil { return arriveUnderRules(request, retryCount: retryCount) }
     if outage != nil { return answerInOutage(request) }

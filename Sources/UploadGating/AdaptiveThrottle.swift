@@ -45,7 +45,7 @@ public struct AdaptiveThrottle: Sendable, Hashable, BitwiseCopyable {
 
   /// Counts a request and says whether it is rejected at the client.
   ///
-  /// - Parameter word: 64 uniform bits.
+  /// - `word`: 64 uniform bits.
   public func rejects(_ state: inout State, now: Int64, word: UInt64) -> Bool {
     let (wanted, all) = rejection(state, now: now)
     advance(&state, now: now)

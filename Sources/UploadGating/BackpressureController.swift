@@ -83,7 +83,7 @@ public struct BackpressureController: Sendable, Hashable, BitwiseCopyable {
 
   /// The signal of a status, 0 standing for none.
   ///
-  /// - Parameter latency: how long the answer took, microseconds; nil: not known.
+  /// - `latency`: how long the answer took, microseconds; nil: not known.
   public func signal(status: Int, latency: Int64?) -> Signal {
     let signal = Self.signal(status: status)
     guard signal == .success, let latency, let targetLatency, latency > targetLatency else { return signal }

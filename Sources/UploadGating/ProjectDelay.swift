@@ -34,7 +34,7 @@ public struct ProjectDelay: Sendable, Hashable, BitwiseCopyable {
 
   /// Until when a request is held, microseconds; nil: it may leave.
   ///
-  /// - Parameter word: 64 uniform bits, the request's own: the same for the same request after the same number of failures.
+  /// - `word`: 64 uniform bits, the request's own: the same for the same request after the same number of failures.
   public func heldUntil(_ state: State, now: Int64, word: UInt64) -> Int64? {
     let (failures, latest) = state.counting
     if failures == 0 { return nil }

@@ -39,7 +39,7 @@ public struct RateGate: Sendable, Hashable, BitwiseCopyable {
   /// The earliest time, microseconds, from `now` on, at which so many requests may leave at once; nil: never, a
   /// window has fewer slots.
   ///
-  /// - Parameter requests: at least 1.
+  /// - `requests`: at least 1.
   public func earliest(
     for requests: Int = 1, in windows: Windows = .both, log words: UnsafePointer<UInt32>, now: Int64
   ) -> Int64? {

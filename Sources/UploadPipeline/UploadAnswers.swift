@@ -5,7 +5,7 @@ import UploadRetry
 extension UploadClientHost where Self: ~Copyable {
   /// 2xx.
   ///
-  /// - Parameter isOnly: the batch is all that the client holds, and nobody observes: the caller settles it and ends the loop.
+  /// - `isOnly`: the batch is all that the client holds, and nobody observes: the caller settles it and ends the loop.
   @inlinable
   @inline(__always)
   public mutating func succeed(
@@ -88,7 +88,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// What the machine says of an upload that has failed.
   ///
-  /// - Parameter isQuestion: it was the question whether an upload was applied, which uses up none of the operation's attempts (O4).
+  /// - `isQuestion`: it was the question whether an upload was applied, which uses up none of the operation's attempts (O4).
   @inlinable
   @inline(__always)
   public mutating func decide(

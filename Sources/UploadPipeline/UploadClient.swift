@@ -31,10 +31,9 @@ public struct UploadClient: ~Copyable {
 
   package var triggered: TriggeredClient<ArrayQueue>
 
-  /// - Parameters:
-  ///   - config: the Settings as they were read.
-  ///   - flushCount: how many events make a flush.
-  ///   - random: words for jitter, uniform.
+  /// - `config`: the Settings as they were read.
+  /// - `flushCount`: how many events make a flush.
+  /// - `random`: words for jitter, uniform.
   public init(
     options: ClientOptions, config: HTTPConfig, flushCount: FlushCount = FlushCount(20),
     random: any RandomNumberGenerator = SystemRandomNumberGenerator()
@@ -85,9 +84,8 @@ public struct UploadClient: ~Copyable {
   /// The client was launched: it finds `stored`, with the events that it held when its process ended. Call it before the first
   /// trigger; returns what had to be repaired.
   ///
-  /// - Parameters:
-  ///   - batches: oldest first.
-  ///   - nextEvent: the number of the next event, so that no number comes twice; nil: the one behind those that are held.
+  /// - `batches`: oldest first.
+  /// - `nextEvent`: the number of the next event, so that no number comes twice; nil: the one behind those that are held.
   public mutating func launch(
     _ stored: RetrySnapshot, holding batches: [(firstEvent: UInt32, events: UInt32, createdAt: Int64)],
     nextEvent: UInt32? = nil, at now: Int64

@@ -122,7 +122,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// Sends what may be sent now; ends the loop when nothing is left to send or to wait for.
   ///
-  /// - Parameter cursor: the loop goes on with batches from this event number on.
+  /// - `cursor`: the loop goes on with batches from this event number on.
   @inlinable
   @inline(__always)
   public mutating func continueLoop(

@@ -82,7 +82,7 @@ extension RetryStateMachine {
 
   /// The flush is over: a backoff, if something failed without a wait that the server asked for, or a fresh start, if nothing failed.
   ///
-  /// - Parameter random: one word is taken if a backoff is drawn, none otherwise.
+  /// - `random`: one word is taken if a backoff is drawn, none otherwise.
   public func finish(
     _ tally: inout FlushTally, client record: inout BatchRetryState, pipeline: inout PipelineRetryState,
     now: Int64, random: inout some RandomNumberGenerator

@@ -16,10 +16,10 @@ extension HTTPConfig {
   ///
   /// Jitter is `jitterStrategy` (see `Jitter.init(name:)`) or, without it, additive by `jitterPercent`.
   ///
-  /// - Parameter missingSection: what it means that `rateLimitConfig` or `backoffConfig` is not there, or is
+  /// - `missingSection`: what it means that `rateLimitConfig` or `backoffConfig` is not there, or is
   ///   not an object: its defaults, or off (`RetryPolicy.missingSection`). A section that is there is on
   ///   unless it says otherwise.
-  /// - Parameter defaults: what is missing; the document's unless the client has others.
+  /// - `defaults`: what is missing; the document's unless the client has others.
   /// - Returns: the configuration, and one repair for each bad value, unknown key or ignored section, in a
   ///   fixed order.
   public static func decode(

@@ -38,13 +38,12 @@ extension Jitter {
   /// Takes exactly one word from `random` whatever the strategy, `none` included, so that strategies compared
   /// over one stream stay in step.
   ///
-  /// - Parameters:
-  ///   - retryCount: failures before this one (S10): 0 at the first.
-  ///   - base: the first backoff, microseconds.
-  ///   - cap: the largest backoff, microseconds.
-  ///   - previousDelay: the wait drawn last, microseconds, 0 if there was none; only `decorrelated` reads it.
-  ///   - clampAfterJitter: whether `additive` is clamped to `cap` again (S10, shipped); the others never
-  ///     exceed `cap`.
+  /// - `retryCount`: failures before this one (S10): 0 at the first.
+  /// - `base`: the first backoff, microseconds.
+  /// - `cap`: the largest backoff, microseconds.
+  /// - `previousDelay`: the wait drawn last, microseconds, 0 if there was none; only `decorrelated` reads it.
+  /// - `clampAfterJitter`: whether `additive` is clamped to `cap` again (S10, shipped); the others never
+  ///   exceed `cap`.
   @inlinable
   public func delay(
     retryCount: Int, base: Int64, cap: Int64, previousDelay: Int64, clampAfterJitter: Bool,

@@ -98,9 +98,8 @@ extension OperationRecord {
 
   /// It has failed.
   ///
-  /// - Parameters:
-  ///   - machine: with `RetryPolicy.offlineFirst` and the limits of `HTTPConfig.offlineFirst`.
-  ///   - retryAfter: what the server asked to wait, microseconds.
+  /// - `machine`: with `RetryPolicy.offlineFirst` and the limits of `HTTPConfig.offlineFirst`.
+  /// - `retryAfter`: what the server asked to wait, microseconds.
   public mutating func fail(
     _ failure: RequestFailure, of operation: OperationKind, by machine: RetryStateMachine,
     retryAfter: Int64? = nil, now: Int64, random: inout some RandomNumberGenerator

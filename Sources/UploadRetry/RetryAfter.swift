@@ -16,9 +16,8 @@ public enum RetryAfter {
   /// The name of the day has to be one, but not the right one. The header is
   /// no list: several values joined by commas are none of these.
   ///
-  /// - Parameters:
-  ///   - now: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
-  ///   - forms: what the client reads (`RetryPolicy.retryAfterForms`).
+  /// - `now`: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
+  /// - `forms`: what the client reads (`RetryPolicy.retryAfterForms`).
   /// - Returns: nil if the header is none of these, which counts as absent (S4).
   public static func parse(
     _ header: String, nowUnixSeconds now: Int64, forms: Forms = .secondsOrDate
@@ -78,7 +77,7 @@ public enum RateLimitReset {
   ///
   /// A number of 10^9 and more is a time (2001 and later), a smaller one a wait (less than 32 years).
   ///
-  /// - Parameter now: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
+  /// - `now`: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
   public static func parse(_ header: String, nowUnixSeconds now: Int64) -> Int64? {
     guard let wait = RetryAfter.parse(header, nowUnixSeconds: now, forms: .secondsOnly) else { return nil }
     if wait == .max { return wait }
@@ -92,7 +91,7 @@ public enum RateLimitReset {
 
   /// What a server asks to wait by either header; `Retry-After` is the standard one and counts first (O11).
   ///
-  /// - Parameter forms: of `Retry-After`, those that the client reads (`RetryPolicy.retryAfterForms`).
+  /// - `forms`: of `Retry-After`, those that the client reads (`RetryPolicy.retryAfterForms`).
   public static func wait(
     retryAfter: String?, rateLimitReset: String?, nowUnixSeconds now: Int64,
     forms: RetryAfter.Forms = .secondsOrDate

@@ -274,7 +274,7 @@ extension RetryPolicy {
   /// What a server asks this client to wait, microseconds, by the headers of its answer as they were received; nil: by none that
   /// it reads (S4, O11). `Retry-After` is the standard one and counts first.
   ///
-  /// - Parameter now: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
+  /// - `now`: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
   public func wait(retryAfter: String?, rateLimitReset: String?, nowUnixSeconds now: Int64) -> Int64? {
     RateLimitReset.wait(
       retryAfter: retryAfter, rateLimitReset: readsRateLimitReset ? rateLimitReset : nil, nowUnixSeconds: now,
@@ -305,7 +305,7 @@ extension RetryPolicy {
 
   /// A wait that the server has asked for, with the jitter on it.
   ///
-  /// - Parameter word: 64 uniform bits; not looked at without jitter.
+  /// - `word`: 64 uniform bits; not looked at without jitter.
   @inlinable
   public func spreading(_ wait: Int64, word: UInt64) -> Int64 {
     if retryAfterJitterPercent == 0 || wait <= 0 { return wait }

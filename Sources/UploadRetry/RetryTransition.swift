@@ -58,9 +58,8 @@ public struct RetryTransition: Sendable, Hashable {
 extension RetryTransition {
   /// The pipeline's step after an answer.
   ///
-  /// - Parameters:
-  ///   - before: the gate's `waitUntil` before the answer.
-  ///   - after: its `waitUntil` once the outcome has been applied.
+  /// - `before`: the gate's `waitUntil` before the answer.
+  /// - `after`: its `waitUntil` once the outcome has been applied.
   public static func pipeline(
     waitUntil before: Int64, after: Int64, response: UploadResponse, now: Int64
   ) -> RetryTransition {
@@ -71,9 +70,8 @@ extension RetryTransition {
   /// The pipeline's step at a trigger: WAITING to READY if a wait has been reached since `last`; nil if nothing
   /// changed.
   ///
-  /// - Parameters:
-  ///   - waitUntil: the gate's.
-  ///   - last: when it was looked at before.
+  /// - `waitUntil`: the gate's.
+  /// - `last`: when it was looked at before.
   public static func pipeline(waitUntil: Int64, lastLookedAt last: Int64, now: Int64) -> RetryTransition? {
     guard last < waitUntil, now >= waitUntil else { return nil }
     return RetryTransition(

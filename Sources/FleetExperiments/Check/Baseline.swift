@@ -33,9 +33,8 @@ public struct Baseline: Sendable, Hashable {
   }
 
   /// Records the metrics that have a value in any run.
-  /// - Parameters:
-  ///   - summaries: of the runs, in the order of the seeds.
-  ///   - tolerances: by metric, in place of the metric's own.
+  /// - `summaries`: of the runs, in the order of the seeds.
+  /// - `tolerances`: by metric, in place of the metric's own.
   public init(
     scenario: String, overrides: [String], seeds: SeedRange, summaries: [RunSummary],
     tolerances: [String: Metric.Tolerance] = [:]

@@ -25,7 +25,7 @@ public enum Sweep {
   ///
   /// Which runs make a shard depends on the plan alone, and every run belongs to exactly one, twins included: a twin that
   /// stands for a group is made with those that it turns out not to stand for.
-  /// - Parameter scenarios: of the plan's variants.
+  /// - `scenarios`: of the plan's variants.
   /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
   public static func run(
     _ plan: SweepPlan, scenarios: [Scenario], shard: Shard, options: RunOptions = .init(), workers: Int,

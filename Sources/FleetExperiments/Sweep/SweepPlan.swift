@@ -35,7 +35,7 @@ public struct SweepPlan: Sendable, Hashable {
     self.seeds = seeds
   }
 
-  /// - Parameter variants: with the overrides that make them; their own seeds do not matter.
+  /// - `variants`: with the overrides that make them; their own seeds do not matter.
   public init(version: String, variants: [(choice: VariantChoice, scenario: Scenario)], seeds: SeedRange) {
     var groups: [RunIdentity: Int] = [:]
     self.version = version

@@ -149,7 +149,7 @@ extension Simulation {
   /// Runs `scenario` to its end as `run` does, and keeps what happens to one device.
   ///
   /// The whole fleet runs, because the others decide how the server fares.
-  /// - Parameter device: its number among all cohorts in their order, from 0.
+  /// - `device`: its number among all cohorts in their order, from 0.
   /// - Throws: `NoSuchDevice`; what `run` throws.
   public static func trace(
     _ scenario: Scenario, device: Int, options: RunOptions = .init(), control: RunControl = .init()

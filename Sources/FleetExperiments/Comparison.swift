@@ -28,7 +28,7 @@ public struct VariantResult: Sendable {
   }
 }
 
-/// Runs variants of a scenario side by side, each with its twin (design.md, Definitions: *Baseline*).
+/// Runs variants of a scenario side by side, each with its twin (Definitions.md, Recovery).
 public enum Comparison {
   /// What runs one scenario: the engine, or a stand-in in tests.
   package typealias Engine = @Sendable (Scenario, RunOptions, RunControl) throws -> RunRecord
@@ -37,7 +37,7 @@ public enum Comparison {
   ///
   /// Results come in the order of `variants`, and nothing in them depends on the number of workers or on
   /// which run ended first. Runs that are provably the same are made once: see `RunIdentity`.
-  /// - Parameter workers: runs at a time, at least 1; more than the machine has cores brings nothing.
+  /// - `workers`: runs at a time, at least 1; more than the machine has cores brings nothing.
   /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
   public static func run(
     _ variants: [Variant], options: RunOptions = .init(), workers: Int, control: ComparisonControl = .init()

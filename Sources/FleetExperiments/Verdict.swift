@@ -2,7 +2,7 @@ import FleetMetrics
 
 /// Says in one sentence which variant is best, and by what.
 ///
-/// The order is design.md's *Verdict order*: unhealthy twin; never recovers; events lost; recovery time; p99
+/// The order is that of Definitions.md: unhealthy twin; never recovers; events lost; recovery time; p99
 /// time to delivery; attempts per device. Each criterion keeps the variants that are as good as the best one
 /// within 5 % (of recovery times also within one interval of the time series, their resolution); the first
 /// that leaves a single one decides. The herd factor never counts: the strategy that keeps the server idle

@@ -1,12 +1,11 @@
-/// Turns what was recorded into what it means: every figure of `RunSummary`, as design.md defines it.
+/// Turns what was recorded into what it means: every figure of `RunSummary`, as Definitions.md defines it.
 ///
 /// Whole numbers and the four operations only, so that the figures are the same on every platform. O(rows).
 public enum RunAnalysis {
   /// The summary of one run.
-  /// - Parameters:
-  ///   - record: the run.
-  ///   - twin: the same scenario and seed without its incidents.
-  ///   - name: the variant's name, as it is to be printed.
+  /// - `record`: the run.
+  /// - `twin`: the same scenario and seed without its incidents.
+  /// - `name`: the variant's name, as it is to be printed.
   public static func summary(of record: RunRecord, twin: RunRecord, name: String, seed: UInt64) -> RunSummary
   {
     var summary = RunSummary(run: name, seed: seed)

@@ -1,5 +1,5 @@
 extension HTMLReport {
-  /// Every word that the report uses in a sense of its own, as design.md defines it.
+  /// Every word that the report uses in a sense of its own, as Definitions.md defines it.
   static var terms: String { HTMLPage.terms(definitions) }
 
   /// The words of a report on replications.

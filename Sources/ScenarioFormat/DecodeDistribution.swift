@@ -6,7 +6,7 @@ import SimulationKernel
 extension ScenarioDecoder {
   static let longestServiceTime = Span.hours(24)
   static let longestLatency = Span.hours(1)
-  /// The look-ahead of the engine (design.md, Speed): nothing crosses the network faster.
+  /// The look-ahead of the engine (Design.md, Windows): nothing crosses the network faster.
   static let shortestLatency = Span.milliseconds(1)
   static let defaultMinimumLatency = Span.milliseconds(5)
 

@@ -10,7 +10,7 @@ public struct NormalLoad: Sendable, Hashable {
   /// together (`Spike`); else the same.
   public var peakBatchesPerSecond: Double
   /// What the server can serve without incidents, requests per second in thousandths; for workers at the
-  /// fleet's mean batch. Capacity means this in every ratio (design.md, Definitions).
+  /// fleet's mean batch. Capacity means this in every ratio (Definitions.md, Load).
   public var nominalCapacityMilli: Int64
   public var capacityPerSecond: Double { Double(nominalCapacityMilli) / 1_000 }
 

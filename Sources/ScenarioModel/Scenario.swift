@@ -33,7 +33,7 @@ public struct Scenario: Sendable, Hashable {
     self.fleet = fleet
   }
 
-  /// The twin run of design.md: the same scenario and seed without its incidents.
+  /// The twin run (Definitions.md, Recovery): the same scenario and seed without its incidents.
   public var withoutIncidents: Scenario {
     var twin = self
     twin.tapi.incidents = []

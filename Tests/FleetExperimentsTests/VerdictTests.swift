@@ -2,7 +2,7 @@ import FleetExperiments
 import FleetMetrics
 import Testing
 
-/// Stories in the order of design.md, *Verdict order*: each says who should win, why, and what the sentence
+/// Stories in the order of Definitions.md: each says who should win, why, and what the sentence
 /// has to admit.
 @Suite("The verdict")
 struct VerdictTests {

@@ -1,7 +1,7 @@
 import FleetMetrics
 import SimulationKernel
 
-/// Checkers beside the devices (design.md, Checkers): they observe and never drive.
+/// Checkers beside the devices (Design.md, Checkers): they observe and never drive.
 extension DeviceShard {
   /// Keeps the first broken rule.
   mutating func note(_ problem: String, _ device: UInt32, at now: Instant) {

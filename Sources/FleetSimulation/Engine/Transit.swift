@@ -31,7 +31,7 @@ package struct Delivery: BitwiseCopyable, Sendable {
   package var resolves: Bool
 }
 
-/// The one order within a device at one instant (design.md, Time and order).
+/// The one order within a device at one instant (Design.md, Time and order).
 package enum ItemKind {
   package static let wakeUp: UInt64 = 4
   package static let trigger: UInt64 = 5

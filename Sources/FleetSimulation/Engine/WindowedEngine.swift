@@ -3,7 +3,7 @@ import ScenarioModel
 import SimulationKernel
 import TAPIModel
 
-/// The engine: virtual time in windows no longer than the network's look-ahead (design.md, Speed: windows).
+/// The engine: virtual time in windows no longer than the network's look-ahead (Design.md, Windows).
 ///
 /// Inside such a window devices and server can't see one another, so each window is a server pass (arrivals in the one global
 /// order, together with the server's own work) and then a device pass, shard by shard (`Room.devicePass`).
@@ -278,7 +278,7 @@ struct WindowedEngine: ~Copyable {
     for i in range { words[i] = sorted[i - range.lowerBound].word }
   }
 
-  /// Checkers that look at the whole fleet (design.md): events are conserved.
+  /// Checkers that look at the whole fleet (Design.md, Checkers): events are conserved.
   private func check(at time: Int64) throws {
     for i in 0..<rooms.count {
       if let violation = rooms[i].shard.violation { throw CheckFailure(description: violation) }

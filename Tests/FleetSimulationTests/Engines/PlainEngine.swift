@@ -4,7 +4,7 @@ import ScenarioModel
 import SimulationKernel
 import TAPIModel
 
-/// The simplest engine that could be right: one heap, one event after another, in the order that design.md writes down.
+/// The simplest engine that could be right: one heap, one event after another, in the order that Design.md writes down.
 ///
 /// No windows, no calendars, no radix sort. It runs the same devices and the same server as the windowed engine, so equal
 /// results show that windows, calendars and sorting change nothing.

@@ -24,7 +24,7 @@ public struct ReplicationPlan: Sendable, Hashable {
   /// Stop as soon as all of these are met; empty: run them all.
   public var precision: [Precision]
 
-  /// - Parameter count: at least 2.
+  /// - `count`: at least 2.
   public init(firstSeed: UInt64, count: Int, precision: [Precision] = []) {
     self.firstSeed = firstSeed
     self.count = max(2, count)
@@ -89,9 +89,8 @@ public enum Replications {
   ///
   /// A result depends on the plan alone, not on the number of workers: replications count in the order of their seeds,
   /// and what ran ahead when enough was known is dropped.
-  /// - Parameters:
-  ///   - variants: at least one; their seeds are replaced.
-  ///   - workers: runs at a time, at least 1.
+  /// - `variants`: at least one; their seeds are replaced.
+  /// - `workers`: runs at a time, at least 1.
   /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
   public static func run(
     _ variants: [Variant], plan: ReplicationPlan, options: RunOptions = .init(), workers: Int,
@@ -163,5 +162,17 @@ public enum Replications {
     let count = plan.precision.isEmpty ? plan.count : min(plan.count, 10)
     let duration = jobs.reduce(0.0) { $0 + Double($1.scenario.duration.microseconds) } * Double(count)
     control.expect(runs: jobs.count * count, duration: Int64(exactly: duration.rounded()) ?? .max)
+  }
+}
+
+extension ReplicatedComparison {
+  /// A comparison of runs that were made elsewhere, to which replications are added in the order of their seeds.
+  public init(merging variants: [String], seeds: SeedRange) {
+    self.init(variants: variants, plan: ReplicationPlan(firstSeed: seeds.first, count: seeds.count))
+  }
+
+  /// Adds what every variant gave under the next seed.
+  public mutating func add(_ results: [VariantResult]) {
+    _ = Replications.add(Replications.reduced(results), to: &self)
   }
 }

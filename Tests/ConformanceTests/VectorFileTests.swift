@@ -82,8 +82,12 @@ struct VectorFileTests {
   @Test("a file cut off or with any byte changed never traps")
   func mutations() throws {
     let text = Array(
-      #"{"format": 1, "cases": [{"id": "x", "requirement": "S4", "says": "x", "given": {"batches": ["a", {"batch": "b", "failures": 3, "firstFailureAt": -3, "dueAt": 1e3}], "waitUntil": 2}, "steps": [{"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 0}], "dueAt": {"a": [1, 2]}}}, {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "9"}}, {"at": 2, "restart": "torn"}]}]}"#
-        .utf8)
+      """
+      {"format": 1, "cases": [{"id": "x", "requirement": "S4", "says": "x",
+      "given": {"batches": ["a", {"batch": "b", "failures": 3, "firstFailureAt": -3, "dueAt": 1e3}], "waitUntil": 2},
+      "steps": [{"at": 0, "trigger": "manual", "expect": {"sends": [{"a": 0}], "dueAt": {"a": [1, 2]}}},
+      {"at": 1, "answer": {"batch": "a", "status": 429, "retryAfter": "9"}}, {"at": 2, "restart": "torn"}]}]}
+      """.utf8)
     let client = try #require(ConformanceClient(name: "tapi-document"))
     for index in text.indices {
       for replacement in [

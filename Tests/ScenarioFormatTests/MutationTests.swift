@@ -25,9 +25,11 @@ struct MutationTests {
                 flush: { count: 20, interval: "30s", phase: "random" }, retries: "gate", settings: "settings.json",
                 lifecycle: { restarts: "2/day", synchronised: [{ at: "30m", spread: "10s" }], state: "inMemory", flushAtLaunch: false },
                 rollout: { at: "20m", share: "50%", settings: "settings.json" } },
-              { name: "tablets", devices: 3, client: "segment-react-native", flushWhileUploading: "ignored", events: { every: "30s", phase: "flush" }, queue: { mode: "rebatch", limit: 50,
-                maximumBatchEvents: 7 }, uploadConcurrency: "unlimited", timeout: "15s", eventSize: "1KB",
-                settings: { httpConfig: { backoffConfig: { jitterStrategy: "full" } } }, policy: { clampAfterJitter: true, missingRetryAfter: "fixed:60" } }],
+              { name: "tablets", devices: 3, client: "segment-react-native", flushWhileUploading: "ignored",
+                events: { every: "30s", phase: "flush" }, queue: { mode: "rebatch", limit: 50, maximumBatchEvents: 7 },
+                uploadConcurrency: "unlimited", timeout: "15s", eventSize: "1KB",
+                settings: { httpConfig: { backoffConfig: { jitterStrategy: "full" } } },
+                policy: { clampAfterJitter: true, missingRetryAfter: "fixed:60" } }],
       compare: { "settings.backoffConfig.jitterStrategy": ["additive:10", "full"], "tapi.bucket.burst": [1, 2] },
     }
     """

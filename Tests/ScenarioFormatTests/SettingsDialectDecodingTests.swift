@@ -112,7 +112,10 @@ struct SettingsDialectDecodingTests {
       "{ httpConfig: { rateLimitConfig: { enabled: 'x', maxRetryInterval: null }, backoffConfig: { enabled: 0 } } }",
       "{ rateLimitConfig: { maxRetryCount: 0 } }",
       "{ httpConfig: { backoffConfig: { maxBackoffInterval: Infinity } } }",
-      "{ plan: {}, integrations: { 'Segment.io': { apiKey: 'K', httpConfig: { backoffConfig: { statusCodeOverrides: { '0503': 'drop', '999': 'retry' } } } } } }",
+      """
+      { plan: {}, integrations: { 'Segment.io': { apiKey: 'K',
+      httpConfig: { backoffConfig: { statusCodeOverrides: { '0503': 'drop', '999': 'retry' } } } } } }
+      """,
       "{ httpConfig: { rateLimitConfig: { maxRetryCount: NaN }, backoffConfig: { baseBackoffInterval: -0.0 } } }",
     ])
   func roundTrip(preset: ClientPreset, settings: String) throws {

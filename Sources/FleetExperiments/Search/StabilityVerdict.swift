@@ -10,7 +10,8 @@ package struct StabilityVerdict: Sendable {
     let (kinds, boundary) = map.shares
     let present = Set(map.grid.points.compactMap { map.grid.values[$0]?.kind })
     let range =
-      "\(map.x.path) from \(Self.text(map.x.low)) to \(Self.text(map.x.high)) and \(map.y.path) from \(Self.text(map.y.low)) to \(Self.text(map.y.high))"
+      "\(map.x.path) from \(Self.text(map.x.low)) to \(Self.text(map.x.high)) and "
+      + "\(map.y.path) from \(Self.text(map.y.low)) to \(Self.text(map.y.high))"
     var text: String
     switch (present.contains(.recovers), present.contains(.neverRecovers)) {
     case (true, false):

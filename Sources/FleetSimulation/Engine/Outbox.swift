@@ -3,8 +3,8 @@ import TAPIModel
 
 /// Where a device's consequences go: what is due for one shard's devices and what they have sent, by window.
 ///
-/// For an engine without windows (`init(collecting:)`) it just collects them. Four calendars by kind of item: timers (triggers and restarts, a word each), wake-ups (the device alone: its record knows the
-/// time), deliveries, and uploads on their way.
+/// For an engine without windows (`init(collecting:)`) it just collects them. Four calendars by kind of item: timers (triggers and
+/// restarts, a word each), wake-ups (the device alone: its record knows the time), deliveries, and uploads on their way.
 package struct Outbox: ~Copyable {
   /// A timer word: time within the window (19 bits) | kind (3 bits) | device (41 bits).
   static var deviceBits: UInt64 { 41 }

@@ -63,16 +63,20 @@ import Testing
   private static func report(_ outcome: Outcome, _ theory: Double, _ bias: ConfidenceInterval) {
     let holds = WilsonInterval(successes: outcome.holding, of: outcome.repetitions)
     func text(_ value: Double, _ format: String) -> String { String(format: format, value) }
+    func percent(_ value: Double, _ format: String = "%.1f") -> String { text(value * 100, format) + " %" }
+    let bound = "\(percent(holds.low)) to \(percent(holds.high))"
+    let relative =
+      "\(percent((bias.mean - theory) / theory, "%+.2f")) +- \(percent(bias.halfWidth / theory, "%.2f"))"
     print(
       """
       COVERAGE M/M/1, utilisation \(utilisation), \(arrivals) arrivals a run, the first \(Int(warmUp * 100)) % deleted
       COVERAGE expected wait            \(text(theory, "%.1f")) us
       COVERAGE repetitions              \(outcome.repetitions) of \(replications) runs each, seeds 1 to \(outcome.repetitions * replications)
-      COVERAGE intervals that hold it   \(outcome.holding): \(text(outcome.coverage * 100, "%.1f")) % (95 % interval of that share: \(text(holds.low * 100, "%.1f")) to \(text(holds.high * 100, "%.1f")) %)
+      COVERAGE intervals that hold it   \(outcome.holding): \(percent(outcome.coverage)) (95 % interval of that share: \(bound))
       COVERAGE wholly below it          \(outcome.tooLow)
       COVERAGE wholly above it          \(outcome.repetitions - outcome.holding - outcome.tooLow)
-      COVERAGE mean half width          \(text(outcome.widths.mean, "%.1f")) us: \(text(outcome.widths.mean / theory * 100, "%.1f")) % of the expected wait
-      COVERAGE mean of all runs         \(text(bias.mean, "%.2f")) +- \(text(bias.halfWidth, "%.2f")) us: bias \(text((bias.mean - theory) / theory * 100, "%+.2f")) +- \(text(bias.halfWidth / theory * 100, "%.2f")) %
+      COVERAGE mean half width          \(text(outcome.widths.mean, "%.1f")) us: \(percent(outcome.widths.mean / theory)) of the expected wait
+      COVERAGE mean of all runs         \(text(bias.mean, "%.2f")) +- \(text(bias.halfWidth, "%.2f")) us: bias \(relative)
       """)
   }
 }

@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+/// Habits that the linter does not know.
+@Suite("Tidiness")
+struct TidyTests {
+  /// Files whose lines are data, each as long as its case.
+  private static let data = [
+    "Tests/ScenarioFormatTests/MessageGoldens": "a message stands on one line, as people see it",
+    "Tests/ShippedClientsTests/RecordedSettingsTests.swift":
+      "a Settings document that was recorded stands on one line",
+    "Tests/FleetMetricsTests/CSVTests.swift": "a row of a CSV file stands on one line",
+  ]
+
+  @Test("no line has more than 150 characters, in comments and strings neither")
+  func lineLength() throws {
+    for path in Repository.sources where !Self.data.keys.contains(where: path.hasPrefix) {
+      for (number, line) in try Repository.lines(path) {
+        guard line.utf8.count > 150 else { continue }
+        #expect(line.count <= 150, "\(path):\(number) has \(line.count)")
+      }
+    }
+  }
+
+  @Test("no file has more than 400 lines")
+  func fileLength() throws {
+    for path in Repository.sources {
+      let count = try Repository.lines(path).count - 1
+      #expect(count <= 400, "\(path) has \(count): it is about more than one thing")
+    }
+  }
+
+  /// Files of fewer than 30 lines that declare no type of their own name, and why they are files.
+  private static let small = [
+    "Sources/fleetsim/main.swift": "the program",
+    "Sources/fleetsim/WallClock.swift": "the only place that reads a clock",
+    "Sources/CommandLineInterface/SystemCalls.swift": "the only place that imports the system's library",
+    "Sources/CMemory/include/CMemory.h": "a C target has a header",
+    "Sources/ConformanceVectors/include/ConformanceVectors.h": "a C target has a header",
+    "Sources/Conformance/VectorFile+BuiltIn.swift": "the only place that knows the C target",
+    "Sources/FleetMetrics/ZeroedMemory.swift":
+      "the only place of its module that imports the system's library",
+    "Sources/FleetSimulation/Engine/UploadSources.swift":
+      "what the server knows of the senders, for both engines",
+    "Sources/SimulationKernel/CalendarQueue+Memory.swift":
+      "the estimate of its memory, apart from the hot path",
+    "Sources/ShippedClients/SwitchSources.swift": "what the three files below have in common",
+    "Sources/ShippedClients/AnalyticsKotlin+Sources.swift": "places in the SDK's source, read beside it",
+    "Sources/ShippedClients/AnalyticsReactNative+Sources.swift": "places in the SDK's source, read beside it",
+    "Sources/ShippedClients/AnalyticsSwift+Sources.swift": "places in the SDK's source, read beside it",
+  ]
+
+  @Test("a file of fewer than 30 lines declares a type of its name, or has a reason")
+  func smallFiles() throws {
+    for path in Repository.sources where Self.small[path] == nil {
+      let text = try Repository.text(path)
+      guard try Repository.lines(path).count <= 30 else { continue }
+      let name = path.split(separator: "/").last!.split(separator: ".")[0]
+      let declares = try Regex(#"(?m)^(@\w+ )*.*\b(struct|enum|class|protocol|extension) \#(name)\b"#)
+      #expect(text.contains(declares), "\(path) could be a part of another file")
+    }
+    for path in Self.small.keys { #expect(Repository.sources.contains(path), "\(path) is gone") }
+  }
+
+  @Test("the changelog has an Unreleased section first, and Added, Changed and Fixed in each")
+  func changelog() throws {
+    let lines = try Repository.lines("CHANGELOG.md").map(\.line)
+    let releases = lines.filter { $0.hasPrefix("## ") }
+    #expect(lines.first == "# Changelog" && releases.first == "## Unreleased")
+    var section: Substring?
+    for line in lines.dropFirst() {
+      if line.hasPrefix("## ") { section = nil }
+      if line.hasPrefix("### ") {
+        section = line.dropFirst(4)
+        #expect(["Added", "Changed", "Fixed"].contains(section), "\(line)")
+      }
+      if line.hasPrefix("- ") { #expect(section != nil, "\(line) stands in no section") }
+    }
+  }
+
+  @Test("the guides have no words that only their author understands")
+  func privateWords() throws {
+    for path in Repository.pages where path == "README.md" || path.contains(".docc/") {
+      let text = try Repository.text(path).lowercased()
+      for word in ["quiet path", "alike", "patient", "the long way"] {
+        #expect(!text.contains(word), "\(path): \(word)")
+      }
+    }
+  }
+}

@@ -2,12 +2,7 @@ import FleetMetrics
 
 /// A figure of a run that replications are compared by: a column of `summary.csv`, and what statistics has to know of it.
 public struct Metric: Sendable {
-  /// Which way is better.
-  public enum Direction: Sendable, Hashable {
-    case lowerIsBetter, higherIsBetter
-    /// It describes, but doesn't rank.
-    case neither
-  }
+  public typealias Direction = Measure.Direction
   /// How a later run may differ from a recorded one before it counts as worse; the default for this metric.
   public enum Tolerance: Sendable, Hashable {
     /// By this share of the recorded mean.

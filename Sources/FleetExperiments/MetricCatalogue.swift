@@ -7,7 +7,7 @@ public enum MetricCatalogue {
 
   public static let all: [Metric] = {
     let ranked = order.compactMap { name in SummaryCSV.columns.first { $0.name == name } }
-    let others = SummaryCSV.columns.filter { !order.contains($0.name) && !givens.contains($0.name) }
+    let others = SummaryCSV.columns.filter { !order.contains($0.name) && $0.direction != nil }
     return (ranked + others).map(metric)
   }()
 
@@ -23,31 +23,14 @@ public enum MetricCatalogue {
   static let columns = Dictionary(uniqueKeysWithValues: SummaryCSV.columns.map { ($0.name, $0) })
 
   private static let order = [lost, recovery, timeToDelivery, attempts]
-  /// What a run is given or decided by, not what comes of it.
-  private static let givens: Set<String> = [
-    "run", "seed", "devices", "duration_s", "has_incidents", "baseline_is_healthy", horizon,
-  ]
   private static let censored: Set<String> = [recovery, "drained_s"]
   private static let titles = [
     lost: "events lost", recovery: "recovered in", timeToDelivery: "p99 delivery",
     attempts: "attempts/device/day",
   ]
-  private static let higherIsBetter: Set<String> = ["delivered_events"]
-  private static let lowerIsBetter: Set<String> = [
-    lost, recovery, timeToDelivery, attempts, "drained_s", "amplification_ratio", "retries",
-    "duplicate_events", "pending_events", "timed_out_requests", "dropped_by_status_events",
-    "dropped_by_retry_limit_events", "dropped_by_rate_limit_retry_limit_events", "dropped_by_age_events",
-    "dropped_by_overflow_events", "refused_by_gate_events", "blocked_events", "idle_while_backlogged_s",
-    "above_capacity_s", "time_to_delivery_mean_s",
-    "time_to_delivery_p50_s", "time_to_delivery_p90_s", "time_to_delivery_p99_9_s", "time_to_delivery_max_s",
-    "attempts_p99_per_device_day", "sent_mean_bytes_per_device_day", "sent_p99_bytes_per_device_day",
-    "radio_wakeups_mean_per_device_day", "radio_wakeups_p99_per_device_day", "devices_that_lost_events_ratio",
-  ]
 
   private static func metric(_ column: CSVColumn<RunSummary>) -> Metric {
-    let direction: Metric.Direction =
-      lowerIsBetter.contains(column.name)
-      ? .lowerIsBetter : higherIsBetter.contains(column.name) ? .higherIsBetter : .neither
+    let direction = column.direction ?? .neither
     return Metric(
       name: column.name, unit: column.unit, definition: column.definition,
       title: titles[column.name] ?? column.name, direction: direction,

@@ -23,7 +23,7 @@ struct CurveSample: Sendable {
   }
 
   private static func mean(
-    _ quantity: CurveQuantity, _ rows: [TimeSeries.Row], _ series: TimeSeries, column: Int, of count: Int
+    _ quantity: CurveQuantity, _ rows: TimeSeries.Rows, _ series: TimeSeries, column: Int, of count: Int
   ) -> Double? {
     let range = VariantCurves.rows(of: column, of: count, in: series.rows.count)
     var sum: Int64 = 0
@@ -31,9 +31,9 @@ struct CurveSample: Sendable {
     for i in range where i < rows.count {
       length += series.length(of: i)
       switch quantity {
-      case .offered: sum += rows[i].offered
-      case .goodput: sum += rows[i].acceptedBatches
-      case .backlog, .twinBacklog: sum += rows[i].backlogEvents
+      case .offered: sum += rows[i].attempts
+      case .goodput: sum += rows[i][.acceptedBatches]
+      case .backlog, .twinBacklog: sum += rows[i][.backlogEvents]
       }
     }
     switch quantity {
@@ -64,7 +64,7 @@ public struct RunFacts: Sendable, Hashable {
     incidents = record.incidents.filter { $0.start < series.duration }
     capacity = (0..<columns).map { column in
       let rows = VariantCurves.rows(of: column, of: columns, in: series.rows.count)
-      let sum = rows.reduce(Int64(0)) { $0 + series.rows[$1].capacityMilliRequests }
+      let sum = rows.reduce(Int64(0)) { $0 + series.rows[$1][.capacityMilliRequests] }
       let length = rows.reduce(Int64(0)) { $0 + series.length(of: $1) }
       return length > 0 ? Double(sum) * 1e3 / Double(length) : 0
     }

@@ -10,14 +10,18 @@ public struct CSVColumn<Source>: Sendable {
   public let unit: String
   /// One line, for the reference.
   public let definition: String
+  /// Which way is better; nil of what a run is given or decided by, not what comes of it.
+  public let direction: Measure.Direction?
   public let value: @Sendable (Source) -> CSVValue
 
   package init(
-    _ name: String, _ unit: String, _ definition: String, _ value: @escaping @Sendable (Source) -> CSVValue
+    _ name: String, _ unit: String, _ definition: String, _ direction: Measure.Direction? = nil,
+    _ value: @escaping @Sendable (Source) -> CSVValue
   ) {
     self.name = name
     self.unit = unit
     self.definition = definition
+    self.direction = direction
     self.value = value
   }
 }

@@ -1,15 +1,36 @@
-/// A table of whole-number counters, a row an interval and a column a `Counter`, in one flat block of zeroed memory.
+/// The side of a run that counts, with a table of its own.
+public protocol CountingSide {
+  static var first: Measure { get }
+  static var last: Measure { get }
+}
+
+extension CountingSide {
+  @usableFromInline static var columns: Int { last.rawValue - first.rawValue + 1 }
+  static var measures: ArraySlice<Measure> { Measure.allCases[first.rawValue...last.rawValue] }
+}
+
+public enum DeviceSide: CountingSide {
+  @inlinable public static var first: Measure { .createdEvents }
+  @inlinable public static var last: Measure { .unknownOutcomes }
+}
+
+public enum ServerSide: CountingSide {
+  @inlinable public static var first: Measure { .firstAttempts }
+  @inlinable public static var last: Measure { .lostAnswers }
+}
+
+/// A table of whole-number counters, a row an interval and a column a measure of its side, in one flat block of zeroed memory.
+/// Of gauges it holds the changes.
 ///
 /// Counting is one addition. Tables of shards are added up in any order, because integers are.
-public struct IntervalCounters<Counter: RawRepresentable & CaseIterable>: ~Copyable
-where Counter.RawValue == Int {
+public struct IntervalCounters<Side: CountingSide>: ~Copyable {
   public let rows: Int
   @usableFromInline let columns: Int
   @usableFromInline let cells: UnsafeMutablePointer<Int64>
 
   public init(rows: Int) {
     self.rows = max(rows, 1)
-    columns = Counter.allCases.count
+    columns = Side.columns
     cells = .allocate(capacity: self.rows * columns)
     cells.initialize(repeating: 0, count: self.rows * columns)
   }
@@ -17,44 +38,40 @@ where Counter.RawValue == Int {
   deinit { cells.deallocate() }
 
   /// Bytes of a row, all of which are touched.
-  package static var bytesPerRow: Int { Counter.allCases.count * MemoryLayout<Int64>.stride }
+  package static var bytesPerRow: Int { Side.columns * MemoryLayout<Int64>.stride }
 
   @inlinable
-  public func add(_ n: Int64, to counter: Counter, row: Int) {
-    cells[row &* columns &+ counter.rawValue] &+= n
-  }
+  public func add(_ n: Int64, to measure: Measure, row: Int) { self[row][measure] &+= n }
 
-  /// The counters of a row by their raw values.
+  @inlinable
+  public subscript(row: Int, measure: Measure) -> Int64 { self[row][measure] }
+
   @inlinable @inline(__always)
-  public func base(row: Int) -> UnsafeMutablePointer<Int64> { cells + row &* columns }
-
-  @inlinable
-  public subscript(row: Int, counter: Counter) -> Int64 { cells[row &* columns &+ counter.rawValue] }
+  public subscript(row: Int) -> CounterRow<Side> { CounterRow(cells: cells + row &* columns) }
 
   public func merge(into total: borrowing IntervalCounters) {
     for i in 0..<rows * columns { total.cells[i] &+= cells[i] }
   }
 }
 
-/// What the devices' side counts. Changes of gauges are counted as differences and summed up at the end.
-public enum DeviceCounter: Int, CaseIterable, Sendable {
-  case createdEvents, deliveredEvents, duplicateEvents, acceptedAfterDropEvents
-  case droppedByStatus, droppedByRetryLimit, droppedByRateLimitRetryLimit, droppedByAge, droppedByOverflow
-  case timeouts, settledOldEvents, acceptedBatches, duplicateBatches
-  case timeToDeliverySum, launches
-  case sealedBatches, settledBatches, devicesWaitingChange, inFlightChange
-  case refusedByGate, blockedEvents, heldLoops, throttledRequests, credentialRefreshes, statusQueries
-  case breakerOpenings, breakerOpenMicroseconds
-  case deduplicatedEvents
-  case offlineChange, lostRequests, lostOnTheWayBack, unknownOutcomes
-}
+/// A row of `IntervalCounters`; not to be kept beyond their life.
+public struct CounterRow<Side: CountingSide> {
+  @usableFromInline let cells: UnsafeMutablePointer<Int64>
 
-/// What the server's side counts.
-public enum ServerCounter: Int, CaseIterable, Sendable {
-  case firstAttempts, retries, answers2xx, answers429, answers503, answers4xxOther, answers5xxOther,
-    unanswered
-  case busyMicroseconds, queueChange
-  case keyLimited, shed, unheardAnswers, lostAnswers
+  @inlinable @inline(__always)
+  init(cells: UnsafeMutablePointer<Int64>) { self.cells = cells }
+
+  @inlinable @inline(__always)
+  public subscript(measure: Measure) -> Int64 {
+    get { cells[place(of: measure)] }
+    nonmutating set { cells[place(of: measure)] = newValue }
+  }
+
+  @inlinable @inline(__always)
+  func place(of measure: Measure) -> Int {
+    assert(measure.rawValue >= Side.first.rawValue && measure.rawValue <= Side.last.rawValue)
+    return measure.rawValue &- Side.first.rawValue
+  }
 }
 
 /// Times to delivery by interval, in coarse buckets: 32 an octave, so that a percentile is known within 1.6 %.
@@ -159,8 +176,7 @@ public struct DeliveryRecorder: ~Copyable {
   }
 
   /// - `counters`: where the recorder's owner has added the values up by interval (`timeToDeliverySum`).
-  public func merge(into histogram: inout Histogram, sums counters: borrowing IntervalCounters<DeviceCounter>)
-  {
+  public func merge(into histogram: inout Histogram, sums counters: borrowing IntervalCounters<DeviceSide>) {
     // In base 2^62, as `Histogram` keeps it.
     var (high, low): (Int64, Int64) = (0, 0)
     for row in 0..<counters.rows {

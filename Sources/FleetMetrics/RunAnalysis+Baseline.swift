@@ -49,12 +49,12 @@ extension RunAnalysis {
     var weighted = 0.0
     for i in rows {
       let row = series.rows[i]
-      backlogTime += Double(row.backlogEvents) * Double(series.length(of: i))
-      quarter.created += row.createdEvents
-      quarter.givenUp += row.droppedEvents - row.droppedByStatus
-      if let p99 = row.timeToDeliveryP99, row.deliveredEvents > 0 {
-        weighted += Double(p99) * Double(row.deliveredEvents)
-        delivered += row.deliveredEvents
+      backlogTime += Double(row[.backlogEvents]) * Double(series.length(of: i))
+      quarter.created += row[.createdEvents]
+      quarter.givenUp += row.droppedEvents - row[.droppedByStatus]
+      if let p99 = row.timeToDeliveryP99, row[.deliveredEvents] > 0 {
+        weighted += Double(p99) * Double(row[.deliveredEvents])
+        delivered += row[.deliveredEvents]
       }
     }
     if quarter.created > 0 { quarter.residence = backlogTime / Double(quarter.created) }

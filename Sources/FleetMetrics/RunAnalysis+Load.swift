@@ -48,15 +48,15 @@ extension RunAnalysis {
     var idleMilliRequests = 0.0
     for i in 0..<min(series.rows.count, twin.series.rows.count) {
       let row = series.rows[i]
-      guard row.availableMicroseconds > 0, row.busyMicroseconds < row.availableMicroseconds,
-        isAbove(row.backlogEvents, twin.series.rows[i].backlogEvents)
+      guard row[.availableMicroseconds] > 0, row[.busyMicroseconds] < row[.availableMicroseconds],
+        isAbove(row[.backlogEvents], twin.series.rows[i][.backlogEvents])
       else { continue }
       let start = series.start(of: i)
       let end = start + series.length(of: i)
       if outages.contains(where: { $0.start < end && start < $0.end }) { continue }
       let unused =
-        Double(row.availableMicroseconds - row.busyMicroseconds) / Double(row.availableMicroseconds)
-      idleMilliRequests += Double(row.capacityMilliRequests) * unused
+        Double(row[.availableMicroseconds] - row[.busyMicroseconds]) / Double(row[.availableMicroseconds])
+      idleMilliRequests += Double(row[.capacityMilliRequests]) * unused
     }
     return idleMilliRequests / Double(record.nominalCapacityMilli)
   }

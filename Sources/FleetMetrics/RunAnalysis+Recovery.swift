@@ -24,11 +24,11 @@ extension RunAnalysis {
     var sum: Int64 = 0
     var twinSum: Int64 = 0
     for i in 0..<rows {
-      sum += series.rows[i].backlogEvents
-      twinSum += twin.series.rows[i].backlogEvents
+      sum += series.rows[i][.backlogEvents]
+      twinSum += twin.series.rows[i][.backlogEvents]
       if i >= width {
-        sum -= series.rows[i - width].backlogEvents
-        twinSum -= twin.series.rows[i - width].backlogEvents
+        sum -= series.rows[i - width][.backlogEvents]
+        twinSum -= twin.series.rows[i - width][.backlogEvents]
       }
       isCalm.append(!isAbove(sum, twinSum, samples: Int64(min(i + 1, width))))
     }
@@ -54,16 +54,17 @@ extension RunAnalysis {
     guard end < series.duration, series.interval > 0, end >= 0 else { return nil }
     let first = Int(end / series.interval)
     guard first < series.rows.count else { return nil }
-    var held = first > 0 ? series.rows[first - 1].backlogEvents : 0
+    var held = first > 0 ? series.rows[first - 1][.backlogEvents] : 0
     held +=
       DecimalText.floored(
-        series.rows[first].createdEvents, times: end - series.start(of: first), over: series.length(of: first)
+        series.rows[first][.createdEvents], times: end - series.start(of: first),
+        over: series.length(of: first)
       )
       ?? 0
     if held <= 0 { return 0 }
     var settled: Int64 = 0
     for i in first..<series.rows.count {
-      settled += series.rows[i].settledOldEvents
+      settled += series.rows[i][.settledOldEvents]
       // settled >= 99 % of held, without a product that could overflow.
       if held - settled <= held / 100 { return series.start(of: i) + series.length(of: i) - end }
     }

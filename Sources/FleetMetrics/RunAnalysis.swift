@@ -11,7 +11,11 @@ public enum RunAnalysis {
     var summary = RunSummary(run: name, seed: seed)
     summary.devices = record.devices
     summary.duration = record.series.duration
-    addTotals(of: record, to: &summary)
+    summary.totals = record.series.totals
+    if summary[.settledBatches] > 0 {
+      summary.amplification = Double(summary.attempts) / Double(summary[.settledBatches])
+    }
+    summary.acceptedUnconfirmedEvents = record.acceptedUnconfirmedEvents
     addDelivery(of: record.deliveries, to: &summary)
     addCost(of: record, to: &summary)
 
@@ -34,51 +38,6 @@ public enum RunAnalysis {
   /// The incidents that happen within the run.
   static func incidents(of record: RunRecord) -> [IncidentSpan] {
     record.incidents.filter { $0.start < record.series.duration }
-  }
-
-  private static func addTotals(of record: RunRecord, to summary: inout RunSummary) {
-    for row in record.series.rows {
-      summary.firstAttempts += row.firstAttempts
-      summary.retries += row.retries
-      summary.answers2xx += row.answers2xx
-      summary.answers429 += row.answers429
-      summary.answers503 += row.answers503
-      summary.answersOther += row.answers4xxOther + row.answers5xxOther
-      summary.unanswered += row.unanswered
-      summary.timeouts += row.timeouts
-      summary.createdEvents += row.createdEvents
-      summary.deliveredEvents += row.deliveredEvents
-      summary.duplicateEvents += row.duplicateEvents
-      summary.networkLostRequests += row.lostRequests
-      summary.networkLostAnswers += row.lostOnTheWayBack
-      summary.unknownOutcomes += row.unknownOutcomes
-      summary.acceptedAfterDropEvents += row.acceptedAfterDropEvents
-      summary.droppedByStatus += row.droppedByStatus
-      summary.droppedByRetryLimit += row.droppedByRetryLimit
-      summary.droppedByRateLimitRetryLimit += row.droppedByRateLimitRetryLimit
-      summary.droppedByAge += row.droppedByAge
-      summary.droppedByOverflow += row.droppedByOverflow
-      summary.refusedByGate += row.refusedByGate
-      summary.blockedEvents += row.blockedEvents
-      summary.heldLoops += row.heldLoops
-      summary.throttledRequests += row.throttledRequests
-      summary.credentialRefreshes += row.credentialRefreshes
-      summary.statusQueries += row.statusQueries
-      summary.breakerOpenings += row.breakerOpenings
-      summary.breakerOpenTime += row.breakerOpenMicroseconds
-      summary.keyLimited += row.keyLimited
-      summary.shed += row.shed
-      summary.unheardAnswers += row.unheardAnswers
-      summary.lostAnswers += row.lostAnswers
-      summary.deduplicatedEvents += row.deduplicatedEvents
-    }
-    summary.attempts = summary.firstAttempts + summary.retries
-    summary.batchesSettled = record.end.settledBatches
-    if summary.batchesSettled > 0 {
-      summary.amplification = Double(summary.attempts) / Double(summary.batchesSettled)
-    }
-    summary.pendingEvents = record.end.pendingEvents
-    summary.acceptedUnconfirmedEvents = record.end.acceptedUnconfirmedEvents
   }
 
   private static func addDelivery(of deliveries: Histogram, to summary: inout RunSummary) {

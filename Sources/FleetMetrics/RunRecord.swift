@@ -12,13 +12,15 @@ public struct RunRecord: Sendable, Hashable {
   /// The longest flush interval of any cohort, microseconds; 0 if there is none.
   public var longestFlushInterval: Int64
   public var cost: DeviceCost
-  public var end: EndState
+  /// Events that the server had accepted when the run ended, but whose client did not know it.
+  public var acceptedUnconfirmedEvents: Int64
   /// In the fleet's order.
   public var cohorts: [CohortRecord] = []
 
   public init(
     series: TimeSeries, deliveries: Histogram, offeredPer100ms: [UInt32], nominalCapacityMilli: Int64,
-    incidents: [IncidentSpan], devices: Int64, longestFlushInterval: Int64, cost: DeviceCost, end: EndState
+    incidents: [IncidentSpan], devices: Int64, longestFlushInterval: Int64, cost: DeviceCost,
+    acceptedUnconfirmedEvents: Int64 = 0
   ) {
     self.series = series
     self.deliveries = deliveries
@@ -28,7 +30,7 @@ public struct RunRecord: Sendable, Hashable {
     self.devices = devices
     self.longestFlushInterval = longestFlushInterval
     self.cost = cost
-    self.end = end
+    self.acceptedUnconfirmedEvents = acceptedUnconfirmedEvents
   }
 }
 
@@ -57,16 +59,5 @@ public struct DeviceCost: Sendable, Hashable {
   public var bytesP99: Int64 = 0
   public var radioWakeUpsP99: Int64 = 0
   public var devicesThatLostEvents: Int64 = 0
-  public init() {}
-}
-
-/// What was still open when the run ended.
-public struct EndState: Sendable, Hashable {
-  /// Events created and neither accepted nor dropped.
-  public var pendingEvents: Int64 = 0
-  /// Events that the server has accepted but whose client does not know it.
-  public var acceptedUnconfirmedEvents: Int64 = 0
-  public var sealedBatches: Int64 = 0
-  public var settledBatches: Int64 = 0
   public init() {}
 }

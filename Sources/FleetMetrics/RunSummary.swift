@@ -1,60 +1,14 @@
 /// One row of `summary.csv`: what a run comes to, as defined in Definitions.md. Spans in microseconds; nil prints empty.
-public struct RunSummary: Sendable, Hashable {
+public struct RunSummary: Measured, Hashable {
   /// The variant's name: `full`, or `scenario` for a plain run.
   public var run: String
   public var seed: UInt64
   public var devices: Int64 = 0
   public var duration: Int64 = 0
-  public var attempts: Int64 = 0
-  public var firstAttempts: Int64 = 0
-  public var retries: Int64 = 0
-  public var answers2xx: Int64 = 0
-  public var answers429: Int64 = 0
-  public var answers503: Int64 = 0
-  public var answersOther: Int64 = 0
-  public var unanswered: Int64 = 0
-  public var timeouts: Int64 = 0
-  public var batchesSettled: Int64 = 0
+  public var totals = MeasureTotals()
   /// Attempts per batch settled.
   public var amplification: Double?
-  public var createdEvents: Int64 = 0
-  public var deliveredEvents: Int64 = 0
-  public var duplicateEvents: Int64 = 0
-  public var acceptedAfterDropEvents: Int64 = 0
-  public var droppedByStatus: Int64 = 0
-  public var droppedByRetryLimit: Int64 = 0
-  public var droppedByRateLimitRetryLimit: Int64 = 0
-  public var droppedByAge: Int64 = 0
-  public var droppedByOverflow: Int64 = 0
-  public var refusedByGate: Int64 = 0
-  public var blockedEvents: Int64 = 0
-  public var heldLoops: Int64 = 0
-  public var throttledRequests: Int64 = 0
-  public var credentialRefreshes: Int64 = 0
-  public var statusQueries: Int64 = 0
-  public var breakerOpenings: Int64 = 0
-  /// Summed over devices.
-  public var breakerOpenTime: Int64 = 0
-  /// Of the 429s: refused by a limit of the tenant or device.
-  public var keyLimited: Int64 = 0
-  /// Refused after they had waited in the server's queue for too long.
-  public var shed: Int64 = 0
-  /// Answers that came after the client had given the upload up.
-  public var unheardAnswers: Int64 = 0
-  /// Of the 2xx: answers that an incident lost.
-  public var lostAnswers: Int64 = 0
-  /// Of the duplicate events: recognised by the server and not stored again.
-  public var deduplicatedEvents: Int64 = 0
-  public var networkLostRequests: Int64 = 0
-  public var networkLostAnswers: Int64 = 0
-  public var unknownOutcomes: Int64 = 0
-  public var pendingEvents: Int64 = 0
   public var acceptedUnconfirmedEvents: Int64 = 0
-  /// Dropped, and not accepted after all.
-  public var lostEvents: Int64 {
-    droppedByStatus + droppedByRetryLimit + droppedByRateLimitRetryLimit + droppedByAge + droppedByOverflow
-      + refusedByGate - acceptedAfterDropEvents
-  }
   /// Largest offered load of any 1 s window (100 ms steps) divided by nominal capacity.
   public var peakOfferedRatio: Double?
   /// The same from the end of an incident on; nil without incidents.
@@ -91,4 +45,12 @@ public struct RunSummary: Sendable, Hashable {
     self.run = run
     self.seed = seed
   }
+
+  public subscript(measure: Measure) -> Int64 {
+    get { totals[measure] }
+    set { totals[measure] = newValue }
+  }
+
+  /// Neither accepted, dropped nor blocked when the run ended.
+  public var pendingEvents: Int64 { self[.backlogEvents] }
 }

@@ -12,10 +12,6 @@ enum StoredLines {
     }
 
     mutating func line(_ name: String, _ values: some Sequence<Int64>) {
-      line(name, values.lazy.map { Optional($0) })
-    }
-
-    mutating func line(_ name: String, _ values: some Sequence<Int64?>) {
       bytes.append(contentsOf: name.utf8)
       var iterator = values.makeIterator()
       var next = iterator.next()
@@ -24,15 +20,15 @@ enum StoredLines {
         repeat {
           times += 1
           next = iterator.next()
-        } while next == .some(value)
+        } while next == value
         append(value, times)
       }
       bytes.append(lineFeed)
     }
 
-    private mutating func append(_ value: Int64?, _ times: Int64) {
+    private mutating func append(_ value: Int64, _ times: Int64) {
       bytes.append(space)
-      if let value { DecimalText.append(value, to: &bytes) } else { bytes.append(missing) }
+      DecimalText.append(value, to: &bytes)
       guard times > 1 else { return }
       bytes.append(star)
       DecimalText.append(times, to: &bytes)
@@ -68,23 +64,6 @@ enum StoredLines {
       return values
     }
 
-    mutating func values(_ name: String, atMost limit: Int) throws(StoredRecord.Problem) -> [Int64] {
-      var values: [Int64] = []
-      for value in try parse(name, atMost: limit) {
-        guard let value else { throw problem("'\(name)' lacks a value") }
-        values.append(value)
-      }
-      return values
-    }
-
-    mutating func optionalValues(_ name: String, count: Int) throws(StoredRecord.Problem) -> [Int64?] {
-      let values = try parse(name, atMost: count)
-      guard values.count == count else {
-        throw problem("'\(name)' has \(values.count) values instead of \(count)")
-      }
-      return values
-    }
-
     func end() throws(StoredRecord.Problem) {
       if !rest.isEmpty { throw problem("there is something behind the last line") }
     }
@@ -102,16 +81,11 @@ enum StoredLines {
       return values
     }
 
-    private mutating func parse(_ name: String, atMost limit: Int) throws(StoredRecord.Problem) -> [Int64?] {
-      var values: [Int64?] = []
+    mutating func values(_ name: String, atMost limit: Int) throws(StoredRecord.Problem) -> [Int64] {
+      var values: [Int64] = []
       var text = try line(name)
       while text.popFirst() != nil {
-        var value: Int64?
-        if text.first == missing, text.dropFirst().first.map({ $0 == space || $0 == star }) ?? true {
-          text.removeFirst()
-        } else {
-          value = try integer(&text, name)
-        }
+        let value = try integer(&text, name)
         var times: Int64 = 1
         if text.first == star {
           text.removeFirst()
@@ -132,7 +106,7 @@ enum StoredLines {
       let digits = text[..<end]
       text = text[end...]
       var value: Int64 = 0
-      let isNegative = digits.first == missing
+      let isNegative = digits.first == minus
       let magnitude = isNegative ? digits.dropFirst() : digits
       var overflow = magnitude.isEmpty
       for digit in magnitude {
@@ -153,5 +127,5 @@ enum StoredLines {
   private static let lineFeed = UInt8(ascii: "\n")
   private static let space = UInt8(ascii: " ")
   private static let star = UInt8(ascii: "*")
-  private static let missing = UInt8(ascii: "-")
+  private static let minus = UInt8(ascii: "-")
 }

@@ -1,6 +1,6 @@
 /// A run's record as lines of text, and back without loss.
 ///
-/// One line a quantity: its name, then its values, repeated ones as `value*times`, a missing one as `-`. So columns that stay
+/// One line a quantity: its name, then its values, repeated ones as `value*times`. So columns that stay
 /// at nought cost nothing, and a record of other columns than this program's is told from one that is damaged. What became of each
 /// cohort apart (`RunRecord.cohorts`) is not kept.
 public enum StoredRecord {
@@ -23,11 +23,8 @@ public enum StoredRecord {
     writer.line(deliveriesName, record.deliveries.counts)
     writer.line(offeredName, record.offeredPer100ms.lazy.map(Int64.init))
     writer.line(rowsName, CollectionOfOne(Int64(record.series.rows.count)))
-    for column in columns {
-      writer.line(column.name, record.series.rows.lazy.map { $0[keyPath: column.path] })
-    }
-    for column in optionalColumns {
-      writer.line(column.name, record.series.rows.lazy.map { $0[keyPath: column.path] })
+    for measure in Measure.allCases {
+      writer.line("\(measure)", record.series.rows.lazy.map { $0[measure] })
     }
     return writer.bytes
   }
@@ -56,15 +53,11 @@ public enum StoredRecord {
       record.offeredPer100ms.append(value)
     }
     let rows = try reader.count(rowsName, atMost: 1_000_000)
-    record.series.rows = Array(repeating: TimeSeries.Row(), count: rows)
-    for column in columns {
-      for (row, value) in try reader.values(column.name, count: rows).enumerated() {
-        record.series.rows[row][keyPath: column.path] = value
-      }
-    }
-    for column in optionalColumns {
-      for (row, value) in try reader.optionalValues(column.name, count: rows).enumerated() {
-        record.series.rows[row][keyPath: column.path] = value
+    record.series = TimeSeries(
+      interval: record.series.interval, duration: record.series.duration, rows: rows)
+    for measure in Measure.allCases {
+      for (row, value) in try reader.values("\(measure)", count: rows).enumerated() {
+        record.series[row, measure] = value
       }
     }
     try reader.end()
@@ -74,7 +67,6 @@ public enum StoredRecord {
   // MARK: What there is
 
   private typealias Path<Root> = any WritableKeyPath<Root, Int64> & Sendable
-  private typealias OptionalPath<Root> = any WritableKeyPath<Root, Int64?> & Sendable
 
   private static let incidentsName = "incidents"
   private static let incidentName = "incident"
@@ -91,47 +83,14 @@ public enum StoredRecord {
     ("cost.radioWakeUps", \.cost.radioWakeUps), ("cost.attemptsP99", \.cost.attemptsP99),
     ("cost.bytesP99", \.cost.bytesP99), ("cost.radioWakeUpsP99", \.cost.radioWakeUpsP99),
     ("cost.devicesThatLostEvents", \.cost.devicesThatLostEvents),
-    ("end.pendingEvents", \.end.pendingEvents),
-    ("end.acceptedUnconfirmedEvents", \.end.acceptedUnconfirmedEvents),
-    ("end.sealedBatches", \.end.sealedBatches), ("end.settledBatches", \.end.settledBatches),
-  ]
-
-  private static let columns: [(name: String, path: Path<TimeSeries.Row>)] = [
-    ("capacityMilliRequests", \.capacityMilliRequests), ("firstAttempts", \.firstAttempts),
-    ("retries", \.retries), ("answers2xx", \.answers2xx), ("answers429", \.answers429),
-    ("answers503", \.answers503), ("answers4xxOther", \.answers4xxOther),
-    ("answers5xxOther", \.answers5xxOther), ("unanswered", \.unanswered),
-    ("acceptedBatches", \.acceptedBatches), ("duplicateBatches", \.duplicateBatches),
-    ("busyMicroseconds", \.busyMicroseconds), ("availableMicroseconds", \.availableMicroseconds),
-    ("serverQueue", \.serverQueue), ("createdEvents", \.createdEvents),
-    ("deliveredEvents", \.deliveredEvents), ("duplicateEvents", \.duplicateEvents),
-    ("acceptedAfterDropEvents", \.acceptedAfterDropEvents), ("droppedByStatus", \.droppedByStatus),
-    ("droppedByRetryLimit", \.droppedByRetryLimit),
-    ("droppedByRateLimitRetryLimit", \.droppedByRateLimitRetryLimit), ("droppedByAge", \.droppedByAge),
-    ("droppedByOverflow", \.droppedByOverflow), ("launches", \.launches), ("timeouts", \.timeouts),
-    ("settledOldEvents", \.settledOldEvents), ("backlogEvents", \.backlogEvents),
-    ("backlogBatches", \.backlogBatches), ("devicesWaiting", \.devicesWaiting), ("inFlight", \.inFlight),
-    ("timeToDeliverySum", \.timeToDeliverySum), ("refusedByGate", \.refusedByGate),
-    ("blockedEvents", \.blockedEvents), ("heldLoops", \.heldLoops),
-    ("throttledRequests", \.throttledRequests), ("credentialRefreshes", \.credentialRefreshes),
-    ("statusQueries", \.statusQueries), ("breakerOpenings", \.breakerOpenings),
-    ("breakerOpenMicroseconds", \.breakerOpenMicroseconds), ("keyLimited", \.keyLimited), ("shed", \.shed),
-    ("unheardAnswers", \.unheardAnswers), ("lostAnswers", \.lostAnswers),
-    ("deduplicatedEvents", \.deduplicatedEvents), ("lostRequests", \.lostRequests),
-    ("lostOnTheWayBack", \.lostOnTheWayBack), ("unknownOutcomes", \.unknownOutcomes),
-    ("offlineDevices", \.offlineDevices),
-  ]
-
-  private static let optionalColumns: [(name: String, path: OptionalPath<TimeSeries.Row>)] = [
-    ("timeToDeliveryP50", \.timeToDeliveryP50), ("timeToDeliveryP99", \.timeToDeliveryP99),
+    ("acceptedUnconfirmedEvents", \.acceptedUnconfirmedEvents),
   ]
 }
 
 extension RunRecord {
   fileprivate static var empty: RunRecord {
     RunRecord(
-      series: TimeSeries(interval: 0, duration: 0, rows: []), deliveries: Histogram(), offeredPer100ms: [],
-      nominalCapacityMilli: 0, incidents: [], devices: 0, longestFlushInterval: 0, cost: DeviceCost(),
-      end: EndState())
+      series: TimeSeries(interval: 0, duration: 0, rows: 0), deliveries: Histogram(), offeredPer100ms: [],
+      nominalCapacityMilli: 0, incidents: [], devices: 0, longestFlushInterval: 0, cost: DeviceCost())
   }
 }

@@ -2,83 +2,66 @@
 public enum SummaryCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<RunSummary>] =
-    totals + load + recovery + delivery + cost + censoring + gates + serverRules + world
+    totals + load + recovery + delivery + cost + censoring + measures(.refusedByGate)
 
-  private static let totals: [CSVColumn<RunSummary>] = [
-    .init("run", "", "Name of the variant.") { .text($0.run) },
-    .init("seed", "", "Seed of the run.") { .unsigned($0.seed) },
-    .init("devices", "devices", "Devices in the fleet.") { .integer($0.devices) },
-    .init("duration_s", "s", "Virtual length of the run.") { .seconds($0.duration) },
-    .init("attempts", "requests", "Upload attempts that reached the server.") { .integer($0.attempts) },
-    .init(
-      "first_attempts", "requests", "Of these: first attempts of a batch."
-    ) { .integer($0.firstAttempts) },
-    .init("retries", "requests", "Of these: all later attempts.") { .integer($0.retries) },
-    .init("answers_2xx", "answers", "Answers with a 2xx status.") { .integer($0.answers2xx) },
-    .init("answers_429", "answers", "Answers with status 429.") { .integer($0.answers429) },
-    .init("answers_503", "answers", "Answers with status 503.") { .integer($0.answers503) },
-    .init("answers_other", "answers", "Answers with any other status.") { .integer($0.answersOther) },
-    .init(
-      "unanswered_requests", "requests", "Requests that the server never answered."
-    ) { .integer($0.unanswered) },
-    .init(
-      "timed_out_requests", "requests", "Uploads that clients gave up waiting for."
-    ) { .integer($0.timeouts) },
-    .init("settled_batches", "batches", "Batches delivered or dropped.") { .integer($0.batchesSettled) },
-    .init("amplification_ratio", "1", "Attempts divided by settled batches.") { .decimal($0.amplification) },
-    .init("created_events", "events", "Events created on the devices.") { .integer($0.createdEvents) },
-    .init("delivered_events", "events", "Events accepted by the server at least once.") {
-      .integer($0.deliveredEvents)
-    },
-    .init("duplicate_events", "events", "Events accepted once more.") { .integer($0.duplicateEvents) },
-    .init(
-      "accepted_after_drop_events", "events", "Events that a client dropped and that were accepted after all."
-    ) {
-      .integer($0.acceptedAfterDropEvents)
-    },
-    .init("dropped_by_status_events", "events", "Events dropped because of the answer's status.") {
-      .integer($0.droppedByStatus)
-    },
-    .init("dropped_by_retry_limit_events", "events", "Events dropped at the batch's retry limit.") {
-      .integer($0.droppedByRetryLimit)
-    },
-    .init(
-      "dropped_by_rate_limit_retry_limit_events", "events", "Events dropped at the global (429) retry limit."
-    ) {
-      .integer($0.droppedByRateLimitRetryLimit)
-    },
-    .init(
-      "dropped_by_age_events", "events", "Events dropped because their batch had been failing for too long."
-    ) {
-      .integer($0.droppedByAge)
-    },
-    .init("dropped_by_overflow_events", "events", "Events dropped because the device's queue was full.") {
-      .integer($0.droppedByOverflow)
-    },
-    .init("lost_events", "events", "Events dropped for whatever reason and not accepted after all.") {
-      .integer($0.lostEvents)
-    },
-    .init("pending_events", "events", "Events neither accepted, dropped nor blocked when the run ended.") {
-      .integer($0.pendingEvents)
-    },
-    .init(
-      "accepted_unconfirmed_events", "events",
-      "Events accepted, but the client did not know it when the run ended."
-    ) {
-      .integer($0.acceptedUnconfirmedEvents)
-    },
-  ]
+  private static func measures(_ first: Measure, _ last: Measure? = nil) -> [CSVColumn<RunSummary>] {
+    Measure.declared(in: .summary, first, last).map { $0.totalColumn() }
+  }
+
+  private static let totals: [CSVColumn<RunSummary>] =
+    [
+      .init("run", "", "Name of the variant.") { .text($0.run) },
+      .init("seed", "", "Seed of the run.") { .unsigned($0.seed) },
+      .init("devices", "devices", "Devices in the fleet.") { .integer($0.devices) },
+      .init("duration_s", "s", "Virtual length of the run.") { .seconds($0.duration) },
+      .init("attempts", "requests", "Upload attempts that reached the server.", .neither) {
+        .integer($0.attempts)
+      },
+    ] + measures(.firstAttempts, .answers503) + [
+      .init("answers_other", "answers", "Answers with any other status.", .neither) {
+        .integer($0.answersOther)
+      }
+    ] + measures(.unanswered, .settledBatches) + [
+      .init("amplification_ratio", "1", "Attempts divided by settled batches.", .lowerIsBetter) {
+        .decimal($0.amplification)
+      }
+    ] + measures(.createdEvents, .settledOldEvents) + [
+      .init(
+        "lost_events", "events", "Events dropped for whatever reason and not accepted after all.",
+        .lowerIsBetter
+      ) {
+        .integer($0.lostEvents)
+      },
+      .init(
+        "pending_events", "events", "Events neither accepted, dropped nor blocked when the run ended.",
+        .lowerIsBetter
+      ) {
+        .integer($0.pendingEvents)
+      },
+      .init(
+        "accepted_unconfirmed_events", "events",
+        "Events accepted, but the client did not know it when the run ended.", .neither
+      ) {
+        .integer($0.acceptedUnconfirmedEvents)
+      },
+    ]
 
   private static let load: [CSVColumn<RunSummary>] = [
-    .init("peak_offered_ratio", "1", "Largest offered load of any 1 s window, divided by nominal capacity.") {
+    .init(
+      "peak_offered_ratio", "1", "Largest offered load of any 1 s window, divided by nominal capacity.",
+      .neither
+    ) {
       .decimal($0.peakOfferedRatio)
     },
     .init(
-      "herd_factor_ratio", "1", "The same from the end of the first incident on; empty without an incident."
+      "herd_factor_ratio", "1", "The same from the end of the first incident on; empty without an incident.",
+      .neither
     ) {
       .decimal($0.herdFactor)
     },
-    .init("above_capacity_s", "s", "Whole seconds with an offered load above nominal capacity.") {
+    .init(
+      "above_capacity_s", "s", "Whole seconds with an offered load above nominal capacity.", .lowerIsBetter
+    ) {
       .integer($0.secondsAboveCapacity)
     },
     .init(
@@ -86,7 +69,7 @@ public enum SummaryCSV {
       """
       Seconds' worth of nominal capacity unused, outside outages, while the backlog was more than 10 % above the \
       twin's.
-      """
+      """, .lowerIsBetter
     ) { .decimal($0.idleWhileBackloggedSeconds) },
   ]
 
@@ -102,57 +85,80 @@ public enum SummaryCSV {
       """
       From the last incident's end until the smoothed backlog is at most 10 % above the twin's and stays so; \
       empty: never, or no incident.
-      """
+      """, .lowerIsBetter
     ) { .seconds($0.recoveryTime) },
     .init(
       "drained_s", "s",
       """
       From the last incident's end until 99 % of the events then held have been delivered or dropped; \
       empty: never, or no incident.
-      """
+      """, .lowerIsBetter
     ) { .seconds($0.drainedTime) },
   ]
 
   private static let delivery: [CSVColumn<RunSummary>] = [
-    .init("time_to_delivery_mean_s", "s", "Creation to first acceptance, over all delivered events: mean.") {
+    .init(
+      "time_to_delivery_mean_s", "s", "Creation to first acceptance, over all delivered events: mean.",
+      .lowerIsBetter
+    ) {
       .decimal($0.timeToDeliveryMean.map { $0 / 1_000_000 }, decimals: 6)
     },
-    .init("time_to_delivery_p50_s", "s", "The same, median. Percentiles are within 0.8 %.") {
+    .init("time_to_delivery_p50_s", "s", "The same, median. Percentiles are within 0.8 %.", .lowerIsBetter) {
       .seconds($0.timeToDeliveryP50)
     },
-    .init("time_to_delivery_p90_s", "s", "The same, 90th percentile.") { .seconds($0.timeToDeliveryP90) },
-    .init("time_to_delivery_p99_s", "s", "The same, 99th percentile.") { .seconds($0.timeToDeliveryP99) },
+    .init("time_to_delivery_p90_s", "s", "The same, 90th percentile.", .lowerIsBetter) {
+      .seconds($0.timeToDeliveryP90)
+    },
+    .init("time_to_delivery_p99_s", "s", "The same, 99th percentile.", .lowerIsBetter) {
+      .seconds($0.timeToDeliveryP99)
+    },
     .init(
-      "time_to_delivery_p99_9_s", "s", "The same, 99.9th percentile."
+      "time_to_delivery_p99_9_s", "s", "The same, 99.9th percentile.", .lowerIsBetter
     ) { .seconds($0.timeToDeliveryP999) },
     .init(
-      "time_to_delivery_max_s", "s", "The same, largest value, exact."
+      "time_to_delivery_max_s", "s", "The same, largest value, exact.", .lowerIsBetter
     ) { .seconds($0.timeToDeliveryMax) },
   ]
 
   private static let cost: [CSVColumn<RunSummary>] = [
-    .init("attempts_mean_per_device_day", "requests/device/day", "Upload attempts, mean over devices.") {
+    .init(
+      "attempts_mean_per_device_day", "requests/device/day", "Upload attempts, mean over devices.",
+      .lowerIsBetter
+    ) {
       .decimal($0.attemptsPerDeviceDay)
     },
-    .init("attempts_p99_per_device_day", "requests/device/day", "The same, 99th percentile of devices.") {
+    .init(
+      "attempts_p99_per_device_day", "requests/device/day", "The same, 99th percentile of devices.",
+      .lowerIsBetter
+    ) {
       .decimal($0.attemptsPerDeviceDayP99)
     },
-    .init("sent_mean_bytes_per_device_day", "bytes/device/day", "Bytes sent, mean over devices.") {
+    .init(
+      "sent_mean_bytes_per_device_day", "bytes/device/day", "Bytes sent, mean over devices.", .lowerIsBetter
+    ) {
       .decimal($0.bytesPerDeviceDay)
     },
-    .init("sent_p99_bytes_per_device_day", "bytes/device/day", "The same, 99th percentile of devices.") {
+    .init(
+      "sent_p99_bytes_per_device_day", "bytes/device/day", "The same, 99th percentile of devices.",
+      .lowerIsBetter
+    ) {
       .decimal($0.bytesPerDeviceDayP99)
     },
     .init(
       "radio_wakeups_mean_per_device_day", "1/device/day",
-      "Transmissions after 10 s of silence, mean over devices."
+      "Transmissions after 10 s of silence, mean over devices.", .lowerIsBetter
     ) {
       .decimal($0.radioWakeUpsPerDeviceDay)
     },
-    .init("radio_wakeups_p99_per_device_day", "1/device/day", "The same, 99th percentile of devices.") {
+    .init(
+      "radio_wakeups_p99_per_device_day", "1/device/day", "The same, 99th percentile of devices.",
+      .lowerIsBetter
+    ) {
       .decimal($0.radioWakeUpsPerDeviceDayP99)
     },
-    .init("devices_that_lost_events_ratio", "1", "Share of devices that lost at least one event.") {
+    .init(
+      "devices_that_lost_events_ratio", "1", "Share of devices that lost at least one event.", .lowerIsBetter
+    ) {
       .decimal($0.devicesThatLostEventsShare, decimals: 6)
     },
   ]
@@ -162,53 +168,6 @@ public enum SummaryCSV {
       "recovery_horizon_s", "s",
       "From the last incident's end to the end of the run: how long recovery could be watched; empty without an incident."
     ) { .seconds($0.recoveryHorizon) }
-  ]
-
-  private static let gates: [CSVColumn<RunSummary>] = [
-    .init("refused_by_gate_events", "events", "Events dropped because a gate refused them (failure window).")
-    {
-      .integer($0.refusedByGate)
-    },
-    .init(
-      "blocked_events", "events",
-      "Events given up but kept by their device with a reason, waiting for somebody to do something; not lost."
-    ) {
-      .integer($0.blockedEvents)
-    },
-    .init("held_loops", "1", "Times that a gate held an upload loop back.") { .integer($0.heldLoops) },
-    .init("throttled_requests", "requests", "Uploads rejected at the client by adaptive throttling.") {
-      .integer($0.throttledRequests)
-    },
-    .init("breaker_openings", "1", "Times that a device's circuit breaker opened.") {
-      .integer($0.breakerOpenings)
-    },
-    .init("breaker_open_s", "s", "For how long breakers were opened, summed over devices.") {
-      .seconds($0.breakerOpenTime)
-    },
-    .init("credential_refreshes", "1", "Times that a device refreshed its credentials after a 401.") {
-      .integer($0.credentialRefreshes)
-    },
-    .init(
-      "status_queries", "requests",
-      "Of the attempts: questions whether an upload of unknown outcome was applied, before it is sent again."
-    ) {
-      .integer($0.statusQueries)
-    },
-  ]
-
-  private static let world: [CSVColumn<RunSummary>] = [
-    .init("network_lost_requests", "requests", "Requests that the network lost on their way to the server.") {
-      .integer($0.networkLostRequests)
-    },
-    .init("network_lost_answers", "answers", "Uploads whose answer, if there was one, the network lost.") {
-      .integer($0.networkLostAnswers)
-    },
-    .init(
-      "unknown_outcomes", "requests",
-      "Uploads that ended while the client could not know whether the server had got them."
-    ) {
-      .integer($0.unknownOutcomes)
-    },
   ]
 
   /// The whole file, a row per summary in the order given.

@@ -9,7 +9,7 @@ struct MetricCharts {
   // MARK: Strips
 
   func offered() -> StripChart {
-    let envelopes = results.map { rates($0.record) { $0.offered } }
+    let envelopes = results.map { rates($0.record) { $0.attempts } }
     let limit = rateLimit(envelopes)
     return chart(
       "Offered load of each strategy against capacity, requests per second", limit: limit,
@@ -27,7 +27,7 @@ struct MetricCharts {
   }
 
   func goodput() -> StripChart {
-    let envelopes = results.map { rates($0.record) { $0.acceptedBatches } }
+    let envelopes = results.map { rates($0.record) { $0[.acceptedBatches] } }
     return chart(
       "Goodput of each strategy, batches accepted for the first time per second",
       limit: rateLimit(envelopes), unit: "batches/s"
@@ -35,7 +35,7 @@ struct MetricCharts {
       var strip = strip(i, result, [line(envelopes[i], result, ink: .series(i), style: .area)])
       strip.reference = capacity(result)
       strip.notes = [
-        Humanised.share(result.summary.deliveredEvents, of: result.summary.createdEvents) + " delivered",
+        Humanised.share(result.summary[.deliveredEvents], of: result.summary[.createdEvents]) + " delivered",
         result.summary.idleWhileBackloggedSeconds.map {
           "\(Humanised.duration(seconds($0))) idle"
         } ?? "",
@@ -46,8 +46,8 @@ struct MetricCharts {
   }
 
   func backlog() -> StripChart {
-    let envelopes = results.map { gauges($0.record) { Double($0.backlogEvents) } }
-    let twins = results.map { gauges($0.twin) { Double($0.backlogEvents) } }
+    let envelopes = results.map { gauges($0.record) { Double($0[.backlogEvents]) } }
+    let twins = results.map { gauges($0.twin) { Double($0[.backlogEvents]) } }
     let limit = (envelopes + twins).map(\.maximum).max() ?? 0
     return chart("Undelivered events of each strategy over time", limit: limit, unit: "events") { i, result in
       var strip = strip(
@@ -86,7 +86,7 @@ struct MetricCharts {
       let lost = result.summary.lostEvents
       strip.notes = [
         "\(Humanised.compact(Double(lost))) lost",
-        Humanised.share(lost, of: result.summary.createdEvents) + " of all events",
+        Humanised.share(lost, of: result.summary[.createdEvents]) + " of all events",
       ]
       return strip
     }
@@ -137,7 +137,7 @@ struct MetricCharts {
     guard
       var chart = overlay(
         "Offered load, requests/s", noteTitle: "herd factor",
-        value: { row, length in length > 0 ? Double(row.offered) * 1_000_000 / Double(length) : nil },
+        value: { row, length in length > 0 ? Double(row.attempts) * 1_000_000 / Double(length) : nil },
         note: { $0.summary.herdFactor.map(Humanised.ratio) ?? "" })
     else { return nil }
     let highest = chart.lines.flatMap { $0.line.envelope.columns.compactMap { $0?.mean } }.max() ?? 0
@@ -152,7 +152,7 @@ struct MetricCharts {
   /// Backlogs of all strategies after the incident; nil for a single run or without an incident.
   func backlogOverlay() -> OverlayChart? {
     overlay(
-      "Backlog, events", noteTitle: "recovered in", value: { row, _ in Double(row.backlogEvents) },
+      "Backlog, events", noteTitle: "recovered in", value: { row, _ in Double(row[.backlogEvents]) },
       note: \.summary.recoveryText)
   }
 
@@ -218,7 +218,7 @@ struct MetricCharts {
   }
 
   private func capacity(_ result: VariantResult) -> PlotLine {
-    let envelope = rates(result.record, unit: 1_000) { $0.capacityMilliRequests }
+    let envelope = rates(result.record, unit: 1_000) { $0[.capacityMilliRequests] }
     var line = line(envelope, result, ink: .capacity, style: .line)
     line.dash = "6 4"
     return line

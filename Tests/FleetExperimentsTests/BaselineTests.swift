@@ -24,9 +24,9 @@ struct BaselineTests {
   private static func summary(_ metric: String, _ value: Double) -> RunSummary {
     var summary = RunSummary(run: "s", seed: 1)
     switch metric {
-    case lower: summary.retries = Int64(value)
-    case higher: summary.deliveredEvents = Int64(value)
-    default: summary.answers2xx = Int64(value)
+    case lower: summary[.retries] = Int64(value)
+    case higher: summary[.deliveredEvents] = Int64(value)
+    default: summary[.answers2xx] = Int64(value)
     }
     return summary
   }

@@ -20,14 +20,14 @@ struct ComparisonTests {
 
     func record(_ scenario: Scenario) -> RunRecord {
       runs.withLock { $0.append(scenario) }
-      var row = TimeSeries.Row()
+      var series = TimeSeries(interval: 1_000_000, duration: 1_000_000, rows: 1)
       let fails = !scenario.tapi.incidents.isEmpty || twinFails
-      row.answers2xx = 10
-      row.answers503 = fails ? 3 : 0
+      series[0, .answers2xx] = 10
+      series[0, .answers503] = fails ? 3 : 0
       return RunRecord(
-        series: TimeSeries(interval: 1_000_000, duration: 1_000_000, rows: [row]), deliveries: Histogram(),
+        series: series, deliveries: Histogram(),
         offeredPer100ms: [], nominalCapacityMilli: 1_000_000, incidents: [], devices: Int64(scenario.seed),
-        longestFlushInterval: 0, cost: DeviceCost(), end: EndState())
+        longestFlushInterval: 0, cost: DeviceCost())
     }
     var count: Int { runs.withLock { $0.count } }
   }
@@ -62,7 +62,7 @@ struct ComparisonTests {
     #expect(engine.count == 6)
     #expect(results.map(\.name) == ["v0", "v1", "v2", "v3", "v4"])
     #expect(Set(results.map(\.twin)).count == 1)
-    #expect(results.allSatisfy { $0.twin.series.rows[0].answers503 == 0 })
+    #expect(results.allSatisfy { $0.twin.series.rows[0][.answers503] == 0 })
   }
 
   @Test("a twin that saw a failure is nobody else's", arguments: [1, 2, 7])

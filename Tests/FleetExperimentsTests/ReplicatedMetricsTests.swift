@@ -13,7 +13,7 @@ struct ReplicatedMetricsTests {
     run.hasIncidents = horizon != nil
     run.recoveryHorizon = horizon.map { $0 * Self.second }
     run.recoveryTime = recovery.map { $0 * Self.second }
-    run.droppedByAge = lost
+    run[.droppedByAge] = lost
     run.attemptsPerDeviceDay = attempts
     return run
   }

@@ -25,20 +25,19 @@ struct ReplicationTests {
       let noise = Int64((scenario.seed &* 2_654_435_761) % 97)
       let effect = Int64(scenario.fleet[0].devices)
       let isTwin = scenario.tapi.incidents.isEmpty
-      let rows = (0..<200).map { i in
-        var row = TimeSeries.Row()
-        row.firstAttempts = 1_000 + noise * 10 + effect
-        row.backlogEvents = !isTwin && i >= 10 && i < 60 + Int(noise) / 10 ? 100 : 10
-        return row
+      var series = TimeSeries(interval: 1_000_000, duration: 200_000_000, rows: 200)
+      for i in 0..<200 {
+        series[i, .firstAttempts] = 1_000 + noise * 10 + effect
+        series[i, .backlogEvents] = !isTwin && i >= 10 && i < 60 + Int(noise) / 10 ? 100 : 10
       }
       var cost = DeviceCost()
       cost.attempts = 1_000 + noise * 10 + effect
       return RunRecord(
-        series: TimeSeries(interval: 1_000_000, duration: 200_000_000, rows: rows), deliveries: Histogram(),
+        series: series, deliveries: Histogram(),
         offeredPer100ms: [], nominalCapacityMilli: 1_000_000,
         incidents: isTwin
           ? [] : [IncidentSpan(label: "outage 503", isOutage: true, start: 0, end: 10_000_000)],
-        devices: 1, longestFlushInterval: 0, cost: cost, end: EndState())
+        devices: 1, longestFlushInterval: 0, cost: cost)
     }
   }
 

@@ -44,7 +44,7 @@ struct TunerTests {
       let own = RandomKey(seed: scenario.seed).child(UInt64(choices[0] * 1_000 + choices[1])).unitOpen - 0.5
       let factor = 1 + noise * common + noise * own / 10
       var summary = RunSummary(run: "run", seed: scenario.seed)
-      summary.createdEvents = 1_000_000
+      summary[.createdEvents] = 1_000_000
       summary.hasIncidents = true
       summary.recoveryTime = 1_000_000
       summary.peakOfferedRatio = 3

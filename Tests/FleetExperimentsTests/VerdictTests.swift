@@ -16,7 +16,7 @@ struct VerdictTests {
     var run = RunSummary(run: name, seed: 1)
     run.hasIncidents = incidents
     run.recoveryTime = recovery.map { $0 * Self.second }
-    run.droppedByRetryLimit = lost
+    run[.droppedByRetryLimit] = lost
     run.timeToDeliveryP99 = p99 * Self.second
     run.attemptsPerDeviceDay = attempts
     run.baselineIsHealthy = healthy
@@ -131,7 +131,7 @@ struct VerdictTests {
   @Test("events accepted after their client dropped them are not lost")
   func acceptedAfterDrop() {
     var full = run("full", recovery: 300, lost: 5)
-    full.acceptedAfterDropEvents = 5
+    full[.acceptedAfterDropEvents] = 5
     #expect(
       sentence(full, run("none", recovery: 900)).hasPrefix("full brings the fleet back best: it recovers"))
   }
@@ -153,7 +153,7 @@ struct VerdictTests {
         == "The fleet recovers 5 min 12 s after the last incident; 1 event lost; p99 time to delivery 10 min "
         + "(one seed, 1).")
     var never = run("plain", recovery: nil)
-    never.pendingEvents = 12_000
+    never[.backlogEvents] = 12_000
     #expect(
       sentence(never)
         == "The fleet never recovers from the last incident within the run; no events lost; p99 time to delivery 10 min, "

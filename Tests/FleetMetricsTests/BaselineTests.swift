@@ -8,9 +8,9 @@ struct BaselineTests {
   func twin(rows: Int = 720, flush: Int64 = 30 * second, _ backlog: (Int) -> Int64) -> RunRecord {
     var twin = record(backlogs: (0..<rows).map(backlog), flush: flush)
     for i in twin.series.rows.indices {
-      twin.series.rows[i].createdEvents = 1_000
-      twin.series.rows[i].deliveredEvents = 1_000
-      twin.series.rows[i].timeToDeliveryP99 = 30 * second
+      twin.series[i, .createdEvents] = 1_000
+      twin.series[i, .deliveredEvents] = 1_000
+      twin.series[i, .timeToDeliveryP99] = 30 * second
     }
     return twin
   }
@@ -51,18 +51,19 @@ struct BaselineTests {
   @Test("A backlog that follows the load over the day is healthy")
   func diurnal() {
     var twin = twin { 500 + Int64($0) * 10 }
-    for i in twin.series.rows.indices { twin.series.rows[i].createdEvents = 200 + Int64(i) * 4 }
+    for i in twin.series.rows.indices { twin.series[i, .createdEvents] = 200 + Int64(i) * 4 }
     #expect(RunAnalysis.isHealthy(twin))
   }
 
   @Test("Time to delivery that grows is ill, and noise in it is not")
   func timeToDelivery() {
     var slow = twin { _ in 1_500 }
-    for i in slow.series.rows.indices { slow.series.rows[i].timeToDeliveryP99 = Int64(i) * second }
+    for i in slow.series.rows.indices { slow.series[i, .timeToDeliveryP99] = Int64(i) * second }
     #expect(!RunAnalysis.isHealthy(slow))
     var noisy = twin { _ in 1_500 }
     for i in noisy.series.rows.indices {
-      noisy.series.rows[i].timeToDeliveryP99 = i % 3 == 0 ? nil : Int64(20 + i % 7 * 10) * second
+      noisy.series[i, .timeToDeliveryP99] = Int64(20 + i % 7 * 10) * second
+      if i % 3 == 0 { noisy.series[i, .deliveredEvents] = 0 }
     }
     #expect(RunAnalysis.isHealthy(noisy))
   }
@@ -70,9 +71,9 @@ struct BaselineTests {
   @Test("A full queue that throws events away is ill although nothing grows")
   func overflowing() {
     var full = twin { _ in 10_000 }
-    for i in full.series.rows.indices { full.series.rows[i].droppedByOverflow = 10 }
+    for i in full.series.rows.indices { full.series[i, .droppedByOverflow] = 10 }
     #expect(RunAnalysis.isHealthy(full))
-    full.series.rows[700].droppedByOverflow = 11
+    full.series[700, .droppedByOverflow] = 11
     #expect(!RunAnalysis.isHealthy(full))
   }
 

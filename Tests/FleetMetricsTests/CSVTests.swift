@@ -6,24 +6,24 @@ import Testing
 struct CSVTests {
   @Test("timeseries.csv of a small record, byte for byte")
   func timeSeries() {
-    var series = TimeSeries(interval: 1_500_000, duration: 2_500_000, rows: [.init(), .init()])
-    series.rows[0].capacityMilliRequests = 150_000
-    series.rows[0].firstAttempts = 10
-    series.rows[0].retries = 1
-    series.rows[0].answers2xx = 9
-    series.rows[0].answers503 = 2
-    series.rows[0].acceptedBatches = 8
-    series.rows[0].duplicateBatches = 1
-    series.rows[0].busyMicroseconds = 2_000_000
-    series.rows[0].availableMicroseconds = 3_000_000
-    series.rows[0].createdEvents = 12
-    series.rows[0].deliveredEvents = 7
-    series.rows[0].backlogEvents = 5
-    series.rows[0].timeToDeliverySum = 10_500_006
-    series.rows[0].timeToDeliveryP50 = 1_234_567
-    series.rows[0].timeToDeliveryP99 = 61_000_000
-    series.rows[1].retries = 3
-    series.rows[1].droppedByAge = 4
+    var series = TimeSeries(interval: 1_500_000, duration: 2_500_000, rows: 2)
+    series[0, .capacityMilliRequests] = 150_000
+    series[0, .firstAttempts] = 10
+    series[0, .retries] = 1
+    series[0, .answers2xx] = 9
+    series[0, .answers503] = 2
+    series[0, .acceptedBatches] = 8
+    series[0, .duplicateBatches] = 1
+    series[0, .busyMicroseconds] = 2_000_000
+    series[0, .availableMicroseconds] = 3_000_000
+    series[0, .createdEvents] = 12
+    series[0, .deliveredEvents] = 7
+    series[0, .backlogEvents] = 5
+    series[0, .timeToDeliverySum] = 10_500_006
+    series[0, .timeToDeliveryP50] = 1_234_567
+    series[0, .timeToDeliveryP99] = 61_000_000
+    series[1, .retries] = 3
+    series[1, .droppedByAge] = 4
     var text = ""
     TimeSeriesCSV.write(series, to: &text)
     // Row 1 is a second long, so three retries are 3 a second; 10 in 1.5 s are 6.667.

@@ -7,19 +7,16 @@ func record(
   interval: Int64 = 10 * second, duration: Int64? = nil, backlogs: [Int64],
   incidents: [(start: Int64, end: Int64)] = [], flush: Int64 = 30 * second
 ) -> RunRecord {
-  let rows = backlogs.map { backlog in
-    var row = TimeSeries.Row()
-    row.backlogEvents = backlog
-    return row
-  }
-  let duration = duration ?? Int64(backlogs.count) * interval
+  var series = TimeSeries(
+    interval: interval, duration: duration ?? Int64(backlogs.count) * interval, rows: backlogs.count)
+  for (row, backlog) in backlogs.enumerated() { series[row, .backlogEvents] = backlog }
   return RunRecord(
-    series: TimeSeries(interval: interval, duration: duration, rows: rows), deliveries: Histogram(),
+    series: series, deliveries: Histogram(),
     offeredPer100ms: [], nominalCapacityMilli: 100_000,
     incidents: incidents.map {
       IncidentSpan(label: "outage 503", isOutage: true, start: $0.start, end: $0.end)
     },
-    devices: 10, longestFlushInterval: flush, cost: DeviceCost(), end: EndState())
+    devices: 10, longestFlushInterval: flush, cost: DeviceCost())
 }
 
 /// `count` intervals of one value each.

@@ -79,7 +79,7 @@ struct HistogramTests {
   @Test("A recorder's sum beyond 63 bits stays right")
   func hugeRecorderSum() {
     var recorder = DeliveryRecorder()
-    let counters = IntervalCounters<DeviceCounter>(rows: 2)
+    let counters = IntervalCounters<DeviceSide>(rows: 2)
     for n in 0..<5 {
       _ = recorder.record(1 << 61)
       counters.add(1 << 61, to: .timeToDeliverySum, row: n / 3)

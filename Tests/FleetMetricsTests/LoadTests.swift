@@ -47,7 +47,7 @@ struct LoadTests {
     #expect(summary(run).peakOfferedRatio == nil)
     #expect(summary(run).idleWhileBackloggedSeconds == nil)
     #expect(summary(run).secondsAboveCapacity == 2)
-    run.series.rows = []
+    run.series = TimeSeries(interval: 1, duration: 1, rows: 0)
     #expect(summary(run).attempts == 0)
   }
 
@@ -60,15 +60,15 @@ struct LoadTests {
     run.incidents.append(
       IncidentSpan(label: "brownout × 0.5", isOutage: false, start: 40 * second, end: 50 * second))
     for i in run.series.rows.indices {
-      run.series.rows[i].capacityMilliRequests = i == 4 ? 500_000 : 1_000_000
-      run.series.rows[i].availableMicroseconds = 10 * second
-      run.series.rows[i].busyMicroseconds = 4 * second
+      run.series[i, .capacityMilliRequests] = i == 4 ? 500_000 : 1_000_000
+      run.series[i, .availableMicroseconds] = 10 * second
+      run.series[i, .busyMicroseconds] = 4 * second
     }
     // Row 3: 0.6 of 1,000 requests; row 4: 0.6 of 500; at 100 a second nominal that is 6 s + 3 s.
     let idle = try #require(summary(run, twin).idleWhileBackloggedSeconds)
     #expect(abs(idle - 9) < 1e-9)
     // A burst above capacity is not negative idleness.
-    run.series.rows[4].busyMicroseconds = 12 * second
+    run.series[4, .busyMicroseconds] = 12 * second
     #expect(try #require(summary(run, twin).idleWhileBackloggedSeconds) == 6)
   }
 
@@ -76,25 +76,25 @@ struct LoadTests {
   func totals() {
     var run = record(interval: 3_600 * second, backlogs: [0, 0], incidents: [])
     run.devices = 4
-    run.series.rows[0].firstAttempts = 10
-    run.series.rows[0].retries = 5
-    run.series.rows[1].firstAttempts = 2
-    run.series.rows[1].retries = 13
-    run.series.rows[1].droppedByStatus = 3
-    run.series.rows[1].droppedByOverflow = 4
-    run.series.rows[1].acceptedAfterDropEvents = 2
-    run.end.settledBatches = 12
+    run.series[0, .firstAttempts] = 10
+    run.series[0, .retries] = 5
+    run.series[1, .firstAttempts] = 2
+    run.series[1, .retries] = 13
+    run.series[1, .droppedByStatus] = 3
+    run.series[1, .droppedByOverflow] = 4
+    run.series[1, .acceptedAfterDropEvents] = 2
+    run.series[0, .settledBatches] = 12
     run.cost.attempts = 30
     run.cost.attemptsP99 = 9
     run.cost.devicesThatLostEvents = 1
     let summary = summary(run)
-    #expect(summary.attempts == 30 && summary.firstAttempts == 12 && summary.retries == 18)
+    #expect(summary.attempts == 30 && summary[.firstAttempts] == 12 && summary[.retries] == 18)
     #expect(summary.amplification == 2.5)
     #expect(summary.lostEvents == 5)
     // Two hours are a twelfth of a day.
     #expect(summary.attemptsPerDeviceDay == 90 && summary.attemptsPerDeviceDayP99 == 108)
     #expect(summary.devicesThatLostEventsShare == 0.25)
-    run.end.settledBatches = 0
+    run.series[0, .settledBatches] = 0
     #expect(self.summary(run).amplification == nil)
   }
 }

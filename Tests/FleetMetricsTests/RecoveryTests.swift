@@ -124,12 +124,12 @@ struct DrainedTests {
     // 1,000 held at 100 s (the end of row 9). Settled: 500, 489, 1 and 10.
     var run = record(backlogs: flat(1_000, 20), incidents: [(50 * second, 100 * second)])
     for (row, settled) in [(10, 500), (12, 489), (15, 1), (18, 10)] {
-      run.series.rows[row].settledOldEvents = Int64(settled)
+      run.series[row, .settledOldEvents] = Int64(settled)
     }
     // 989 after row 12, 990 after row 15, which ends at 160 s.
     #expect(RunAnalysis.summary(of: run, twin: run, name: "x", seed: 1).drainedTime == 60 * second)
-    run.series.rows[15].settledOldEvents = 0
-    run.series.rows[18].settledOldEvents = 0
+    run.series[15, .settledOldEvents] = 0
+    run.series[18, .settledOldEvents] = 0
     #expect(RunAnalysis.summary(of: run, twin: run, name: "x", seed: 1).drainedTime == nil)
   }
 
@@ -137,9 +137,9 @@ struct DrainedTests {
   func insideARow() {
     // At 104 s 80 are held from row 9 and 4/10 of row 10's 50: 100. Row 10 settles 98, row 11 one.
     var run = record(backlogs: flat(80, 20), incidents: [(50 * second, 104 * second)])
-    run.series.rows[10].createdEvents = 50
-    run.series.rows[10].settledOldEvents = 98
-    run.series.rows[11].settledOldEvents = 1
+    run.series[10, .createdEvents] = 50
+    run.series[10, .settledOldEvents] = 98
+    run.series[11, .settledOldEvents] = 1
     #expect(RunAnalysis.summary(of: run, twin: run, name: "x", seed: 1).drainedTime == 16 * second)
   }
 

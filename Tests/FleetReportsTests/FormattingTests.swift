@@ -93,13 +93,13 @@ struct TerminalTableTests {
     full.hasIncidents = true
     full.recoveryTime = 750_000_000
     full.devices = 20_000
-    full.attempts = 2_570_000
+    full[.firstAttempts] = 2_570_000
     full.timeToDeliveryP99 = 3_200_000
     full.herdFactor = 1.8
     full.peakOfferedRatio = 12.34
     var lossy = RunSummary(run: "a|b", seed: 1)
     lossy.hasIncidents = true
-    lossy.droppedByOverflow = 1_234_567
+    lossy[.droppedByOverflow] = 1_234_567
     return [full, lossy]
   }
 

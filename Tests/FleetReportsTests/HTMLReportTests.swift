@@ -95,8 +95,9 @@ struct HTMLReportTests {
   func unusual() {
     let calm = SyntheticFleet.result("calm", wave: 0, rows: 300, outage: nil)
     var empty = calm
-    empty.record.series.rows = []
-    empty.twin.series.rows = []
+    empty.record.series = TimeSeries(
+      interval: SyntheticFleet.second, duration: 300 * SyntheticFleet.second, rows: 0)
+    empty.twin.series = empty.record.series
     empty.record.deliveries = Histogram()
     var powerless = SyntheticFleet.result("powerless", wave: 1, rows: 300, outage: 0..<10)
     powerless.record.nominalCapacityMilli = 0
@@ -104,7 +105,7 @@ struct HTMLReportTests {
     endless.record.incidents[0].end = .max
     var huge = SyntheticFleet.result("huge", wave: 1, rows: 300, outage: 20..<50)
     huge.record.nominalCapacityMilli = .max
-    for i in huge.record.series.rows.indices { huge.record.series.rows[i].backlogEvents = 1 << 60 }
+    for i in huge.record.series.rows.indices { huge.record.series[i, .backlogEvents] = 1 << 60 }
     var single = SyntheticFleet.result("single", wave: 0, rows: 1, outage: 0..<1)
     single.record.series.interval = 3_600_000_000
     for results in [

@@ -34,8 +34,8 @@ struct ReplicationReportTests {
         outage: isTwin ? nil : 600..<1_200)
       let noise = Int64((scenario.seed &* 2_654_435_761) % 89)
       for i in record.series.rows.indices where !isTwin && i > 1_200 {
-        record.series.rows[i].retries += noise
-        record.series.rows[i].backlogEvents += noise * 30
+        record.series[i, .retries] += noise
+        record.series[i, .backlogEvents] += noise * 30
       }
       record.cost.attempts += noise * 1_000
       return record

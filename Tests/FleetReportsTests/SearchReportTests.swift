@@ -94,7 +94,7 @@ struct SearchReportTests {
           var summary = RunSummary(run: "", seed: scenario.seed)
           summary.hasIncidents = true
           summary.recoveryTime = b == 2 && a > 8 ? nil : 1_000_000
-          summary.createdEvents = 1_000
+          summary[.createdEvents] = 1_000
           summary.peakOfferedRatio = 2 + Double(a) / 10
           summary.timeToDeliveryP99 = Int64(1_000_000 * (20 - a) + Int(scenario.seed))
           summary.attemptsPerDeviceDay = Double(100 - 10 * b)

@@ -23,62 +23,61 @@ enum SyntheticFleet {
       return Int64(state >> 33) % (2 * spread + 1) - spread
     }
     let capacity: Int64 = 1_200
-    var series: [TimeSeries.Row] = []
+    var series = TimeSeries(interval: second, duration: Int64(rows) * second, rows: rows)
     var steps: [UInt32] = []
     var deliveries = Histogram()
     var backlog: Int64 = 60_000
-    var totals = (attempts: Int64(0), settled: Int64(0))
+    var attempts: Int64 = 0
     for i in 0..<rows {
-      var row = TimeSeries.Row()
       let isOut = outage?.contains(i) ?? false
       let after = outage.map { i - $0.upperBound } ?? -1
-      row.createdEvents = 2_000 + noise(120)
-      row.firstAttempts = 600 + noise(60)
+      series[i, .createdEvents] = 2_000 + noise(120)
+      series[i, .firstAttempts] = 600 + noise(60)
       let excess = max(backlog - 60_000, 0)
       if isOut {
-        row.retries = 400 + noise(80)
+        series[i, .retries] = 400 + noise(80)
       } else if after >= 0 && excess > 0 {
         // A wave every 300 s, as wide as the jitter is.
         let period = 300
         let width = max(Int(Double(period) * (1 - wave)), 4)
         let isWave = after % period < width
-        row.retries = isWave ? min(excess / Int64(width), 40_000) / 3 + noise(30) + 40 : max(noise(30), 0)
+        series[i, .retries] =
+          isWave ? min(excess / Int64(width), 40_000) / 3 + noise(30) + 40 : max(noise(30), 0)
       }
-      row.capacityMilliRequests = isOut ? 0 : capacity * 1_000
-      row.acceptedBatches = isOut ? 0 : min(row.offered, capacity)
-      row.answers2xx = row.acceptedBatches
-      row.answers503 = isOut ? 0 : row.offered - row.acceptedBatches
-      row.unanswered = isOut ? row.offered : 0
-      row.busyMicroseconds = row.acceptedBatches * second / capacity
-      row.availableMicroseconds = second
-      row.deliveredEvents = min(row.acceptedBatches * 10 / 3, backlog)
-      if excess == 0 { row.deliveredEvents = min(row.createdEvents, row.deliveredEvents) }
-      if loses && isOut && i % 2 == 0 { row.droppedByOverflow = 300 }
-      backlog += row.createdEvents - row.deliveredEvents - row.droppedEvents
-      row.backlogEvents = backlog
-      row.settledOldEvents = after >= 0 ? min(row.deliveredEvents, excess) : 0
-      if row.deliveredEvents > 0 {
+      series[i, .capacityMilliRequests] = isOut ? 0 : capacity * 1_000
+      series[i, .acceptedBatches] = isOut ? 0 : min(series.rows[i].attempts, capacity)
+      series[i, .answers2xx] = series[i, .acceptedBatches]
+      series[i, .answers503] = isOut ? 0 : series.rows[i].attempts - series[i, .acceptedBatches]
+      series[i, .unanswered] = isOut ? series.rows[i].attempts : 0
+      series[i, .busyMicroseconds] = series[i, .acceptedBatches] * second / capacity
+      series[i, .availableMicroseconds] = second
+      series[i, .deliveredEvents] = min(series[i, .acceptedBatches] * 10 / 3, backlog)
+      if excess == 0 {
+        series[i, .deliveredEvents] = min(series[i, .createdEvents], series[i, .deliveredEvents])
+      }
+      if loses && isOut && i % 2 == 0 { series[i, .droppedByOverflow] = 300 }
+      backlog += series[i, .createdEvents] - series[i, .deliveredEvents] - series.rows[i].droppedEvents
+      series[i, .backlogEvents] = backlog
+      series[i, .settledOldEvents] = after >= 0 ? min(series[i, .deliveredEvents], excess) : 0
+      if series[i, .deliveredEvents] > 0 {
         let delay = (15 + excess / 2_000) * second
-        row.timeToDeliveryP50 = delay + noise(second)
-        row.timeToDeliveryP99 =
+        series[i, .timeToDeliveryP50] = delay + noise(second)
+        series[i, .timeToDeliveryP99] =
           delay * 2 + (after >= 0 && excess > 0 ? Int64(after) * second : 0) + noise(2 * second)
-        deliveries.record(delay, count: row.deliveredEvents)
+        deliveries.record(delay, count: series[i, .deliveredEvents])
       }
-      totals.attempts += row.offered
-      totals.settled += row.acceptedBatches
+      attempts += series.rows[i].attempts
+      series[i, .settledBatches] = series[i, .acceptedBatches]
       for step in 0..<10 {
-        steps.append(UInt32(max(row.offered / 10 + (step == 3 ? row.offered % 10 : 0), 0)))
+        steps.append(
+          UInt32(max(series.rows[i].attempts / 10 + (step == 3 ? series.rows[i].attempts % 10 : 0), 0)))
       }
-      series.append(row)
     }
     var cost = DeviceCost()
-    cost.attempts = totals.attempts
-    cost.attemptsP99 = totals.attempts / 10_000
-    var end = EndState()
-    end.pendingEvents = backlog
-    end.settledBatches = totals.settled
+    cost.attempts = attempts
+    cost.attemptsP99 = attempts / 10_000
     return RunRecord(
-      series: TimeSeries(interval: second, duration: Int64(rows) * second, rows: series),
+      series: series,
       deliveries: deliveries,
       offeredPer100ms: steps, nominalCapacityMilli: capacity * 1_000,
       incidents: outage.map {
@@ -87,7 +86,7 @@ enum SyntheticFleet {
             label: "outage without answer", isOutage: true, start: Int64($0.lowerBound) * second,
             end: Int64($0.upperBound) * second)
         ]
-      } ?? [], devices: 20_000, longestFlushInterval: 30 * second, cost: cost, end: end)
+      } ?? [], devices: 20_000, longestFlushInterval: 30 * second, cost: cost)
   }
 
   static var four: [VariantResult] {

@@ -56,7 +56,8 @@ import UploadRetry
     for (strategy, result) in zip(strategies, results).dropFirst() {
       // Rows of 5 ms: each event's creation time, to 5 ms, across the fleet; device by device it is the ordinals below.
       #expect(
-        result.record.series.rows.map(\.createdEvents) == results[0].record.series.rows.map(\.createdEvents),
+        result.record.series.rows.map(\.[.createdEvents])
+          == results[0].record.series.rows.map(\.[.createdEvents]),
         "seed \(seed), \(strategy)")
       let own = latencies(result.sent)
       let common = own.keys.filter { first[$0] != nil }

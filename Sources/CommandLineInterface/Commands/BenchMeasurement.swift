@@ -27,10 +27,10 @@ struct BenchMeasurement {
   var deliveryDigest: String
 
   struct Counts: Hashable {
-    var attempts: Int64 = 0
-    var answers2xx: Int64 = 0
-    var answers429: Int64 = 0
-    var answers503: Int64 = 0
+    var attempts: Int64
+    var answers2xx: Int64
+    var answers429: Int64
+    var answers503: Int64
   }
 
   var nanosecondsPerAttempt: Double { nanoseconds / Double(counts.attempts) }
@@ -54,12 +54,10 @@ struct BenchMeasurement {
     self.workload = workload
     devices = record.devices
     duration = scenario.duration.microseconds
-    counts = record.series.rows.reduce(into: Counts()) { sum, row in
-      sum.attempts += row.offered
-      sum.answers2xx += row.answers2xx
-      sum.answers429 += row.answers429
-      sum.answers503 += row.answers503
-    }
+    let totals = record.series.totals
+    counts = Counts(
+      attempts: totals.attempts, answers2xx: totals[.answers2xx], answers429: totals[.answers429],
+      answers503: totals[.answers503])
     let series = TimeSeriesCSV.bytes(of: record.series)
     digest = SHA256.hexadecimal(series)
     try seriesFile?.write(String(decoding: series, as: UTF8.self))

@@ -97,7 +97,7 @@ extension DeviceShard {
       loops[Int(truncatingIfNeeded: device)].heldEvents = 0
     }
     let row = rows.row(at: now.microseconds)
-    counters.add(-1, to: .inFlightChange, row: row)
+    counters.add(-1, to: .inFlight, row: row)
     counters.add(1, to: .settledBatches, row: row)
     batches[batch].flags.remove([.inFlight, .held])
     releaseIfDone(batch, device)
@@ -177,7 +177,7 @@ extension DeviceShard {
   }
 
   /// The client gives a batch up.
-  mutating func drop(_ batch: UInt32, _ reason: DeviceCounter, _ device: UInt32, at now: Instant) {
+  mutating func drop(_ batch: UInt32, _ reason: Measure, _ device: UInt32, at now: Instant) {
     countDropped(batch, events: UInt32(batches[batch].events), reason, device, at: now)
     if !batches[batch].flags.contains(.accepted) {
       batches[batch].flags.remove(.blocked)
@@ -189,7 +189,7 @@ extension DeviceShard {
 
   /// Counts the `events` oldest events of a batch as dropped; what the server has accepted is not lost.
   mutating func countDropped(
-    _ batch: UInt32, events: UInt32, _ reason: DeviceCounter, _ device: UInt32, at now: Instant
+    _ batch: UInt32, events: UInt32, _ reason: Measure, _ device: UInt32, at now: Instant
   ) {
     if self[device].pointee.flags.contains(.hasHistory) {
       countDroppedWithHistory(batch, events: events, reason, device, at: now)

@@ -101,20 +101,12 @@ extension DeviceShard {
         return "device \(globalNumber(device)): its counts do not match its queue at \(time) µs"
       }
     }
-    let settled =
-      sum(.deliveredEvents) + sum(.droppedByStatus) + sum(.droppedByRetryLimit)
-      + sum(.droppedByRateLimitRetryLimit)
-      + sum(.droppedByAge) + sum(.droppedByOverflow) + sum(.refusedByGate) + sum(.blockedEvents)
-      - sum(.acceptedAfterDropEvents)
+    var totals = MeasureTotals()
+    totals.add(counters)
+    let settled = totals[.createdEvents] - totals.openEvents
     if created != settled + open {
       return "events are not conserved at \(time) µs: \(created) created, \(settled) settled, \(open) open"
     }
     return nil
-  }
-
-  func sum(_ counter: DeviceCounter) -> Int64 {
-    var sum: Int64 = 0
-    for row in 0..<counters.rows { sum += counters[row, counter] }
-    return sum
   }
 }

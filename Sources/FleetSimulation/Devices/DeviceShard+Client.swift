@@ -163,7 +163,7 @@ extension DeviceShard: UploadClientHost {
     let now = Instant(microseconds: now)
     batches[batch].flags.remove(.inFlight)
     setUploads(uploads(of: client) &- 1, of: client)
-    count(-1, .inFlightChange, at: now)
+    count(-1, .inFlight, at: now)
     if isTraced(client) {
       note(
         .answered(
@@ -180,9 +180,9 @@ extension DeviceShard: UploadClientHost {
     settle(batch, client, at: Instant(microseconds: now))
   }
 
-  func counter(of loss: ClientLoss) -> DeviceCounter {
+  func counter(of loss: ClientLoss) -> Measure {
     switch loss {
-    case .limit(let reason): plan.pointee.blocksGivenUp ? .blockedEvents : DeviceCounter(reason)
+    case .limit(let reason): plan.pointee.blocksGivenUp ? .blockedEvents : Measure(reason)
     case .refused: .refusedByGate
     case .discarded: .droppedByStatus
     case .overflow: .droppedByOverflow
@@ -234,9 +234,9 @@ extension DeviceShard: UploadClientHost {
 
   @inline(__always)
   package mutating func count(_ n: Int64, _ what: ClientCount, _ client: UInt32, at now: Int64) {
-    let counter: DeviceCounter =
+    let counter: Measure =
       switch what {
-      case .resting: .devicesWaitingChange
+      case .resting: .devicesWaiting
       case .heldLoops: .heldLoops
       case .throttledRequests: .throttledRequests
       case .breakerOpenings: .breakerOpenings

@@ -78,7 +78,7 @@ extension DeviceShard {
     let record = self[device]
     let cutOff = uploads(of: device)
     if cutOff == 0, !options.pointee.actsAtFlushEnd { return }
-    count(-Int64(cutOff), .inFlightChange, at: now)
+    count(-Int64(cutOff), .inFlight, at: now)
     setUploads(0, of: device)
     var batch = record.pointee.oldest
     while batch != 0 {

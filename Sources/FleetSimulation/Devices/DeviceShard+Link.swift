@@ -24,7 +24,7 @@ extension DeviceShard {
       // Without a time-out for connecting the client can't tell it from a lost answer.
       let isKnown = plan.pointee.connectTimeout != .max
       giveUp(batch, device, after: connecting, isKnown: isKnown, .request, at: now, sink)
-      count(1, .lostRequests, at: now)
+      count(1, .networkLostRequests, at: now)
       return CohortPlan.Latency(up: .max, down: .max)
     }
     if let speed = link.uploadBytesPerSecond {
@@ -38,7 +38,7 @@ extension DeviceShard {
     }
     if Self.isLost(link.answerLossPartsPerMillion, draws.child(RandomPurpose.networkDown)) {
       latency.down = .max
-      count(1, .lostOnTheWayBack, at: now)
+      count(1, .networkLostAnswers, at: now)
       if isTraced(device) { noteLoss(batch, device, .answer, at: now) }
     }
     return latency

@@ -25,7 +25,7 @@ extension DeviceShard {
   @inline(__always)
   mutating func quietTrigger(
     _ record: UnsafeMutablePointer<DeviceRecord>, _ device: UInt32, at now: Int64,
-    _ row: UnsafeMutablePointer<Int64>, _ outbox: inout Outbox
+    _ row: CounterRow<DeviceSide>, _ outbox: inout Outbox
   ) -> Bool {
     let plan = plan
     let flags = record.pointee.flags
@@ -59,8 +59,8 @@ extension DeviceShard {
       .union([.looping, .byTrigger, .uploading])
     record.pointee.noteAttempt(events: UInt16(truncatingIfNeeded: events), at: Instant(microseconds: now))
     attempts &+= 1
-    row[DeviceCounter.sealedBatches.rawValue] &+= 1
-    row[DeviceCounter.inFlightChange.rawValue] &+= 1
+    row[.sealedBatches] &+= 1
+    row[.inFlight] &+= 1
     // The events up to the next trigger.
     var created = firstTime &+ Int64(events) &* period
     for _ in 0..<events {
@@ -81,7 +81,7 @@ extension DeviceShard {
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(__always)
   mutating func quietSuccess(
-    _ ticket: DeliveryTicket, at now: Int64, _ row: UnsafeMutablePointer<Int64>
+    _ ticket: DeliveryTicket, at now: Int64, _ row: CounterRow<DeviceSide>
   ) -> Bool {
     let (device, batch) = (ticket.device, ticket.batch)
     let record = self[device]
@@ -100,8 +100,8 @@ extension DeviceShard {
       loops[Int(truncatingIfNeeded: device)].inFlight = 0
       loops[Int(truncatingIfNeeded: device)].heldEvents = 0
     }
-    row[DeviceCounter.inFlightChange.rawValue] &-= 1
-    row[DeviceCounter.settledBatches.rawValue] &+= 1
+    row[.inFlight] &-= 1
+    row[.settledBatches] &+= 1
     let accepted = Instant(microseconds: now &- Int64(ticket.downlink))
     let acceptedRow = rows.row(at: accepted.microseconds)
     let old = recordDeliveries(batch, device, at: accepted, row: acceptedRow)

@@ -22,7 +22,7 @@ extension DeviceShard {
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(never)
   mutating func quietFailure(
-    _ ticket: DeliveryTicket, at now: Int64, _ row: UnsafeMutablePointer<Int64>, _ outbox: inout Outbox
+    _ ticket: DeliveryTicket, at now: Int64, _ row: CounterRow<DeviceSide>, _ outbox: inout Outbox
   ) -> Bool {
     let (device, batch) = (ticket.device, ticket.batch)
     let record = self[device]
@@ -38,7 +38,7 @@ extension DeviceShard {
     record.pointee.flags.subtract([.due, .uploading])
     upload.pointee.attemptEnds()
     upload.pointee.flags.remove(.inFlight)
-    row[DeviceCounter.inFlightChange.rawValue] &-= 1
+    row[.inFlight] &-= 1
     switch outcome {
     case .retry(let time), .backOff(let time):
       pause(device, until: time, .backoff, at: now)
@@ -50,7 +50,7 @@ extension DeviceShard {
     }
     record.pointee.flags.subtract([.looping, .draining])
     record.pointee.flags.formUnion([.loopHadFailure, .resting])
-    row[DeviceCounter.devicesWaitingChange.rawValue] &+= 1
+    row[.devicesWaiting] &+= 1
     let due = max(now, record.pointee.gate.waitUntil)
     if record.pointee.wakes(at: due) { return true }
     record.pointee.planWakeUp(at: due)
@@ -83,9 +83,9 @@ extension DeviceShard {
     upload.pointee.attemptLeaves()
     record.pointee.noteAttempt(events: upload.pointee.events, at: Instant(microseconds: now))
     attempts &+= 1
-    let row = counters.base(row: rows.row(at: now))
-    row[DeviceCounter.devicesWaitingChange.rawValue] &-= 1
-    row[DeviceCounter.inFlightChange.rawValue] &+= 1
+    let row = counters[rows.row(at: now)]
+    row[.devicesWaiting] &-= 1
+    row[.inFlight] &+= 1
     let latency = plan.pointee.constantLatency
     outbox.send(
       UploadTicket(

@@ -35,7 +35,7 @@ extension DeviceShard {
     }
     if leaves, Int64(latency.up) > plan.pointee.timeout { giveUpOnTheWay(batch, device, at: now, sink) }
     setUploads(uploads(of: device) &+ 1, of: device)
-    count(1, .inFlightChange, at: now)
+    count(1, .inFlight, at: now)
     attempts &+= 1
     self[device].pointee.noteAttempt(events: asQuery ? 0 : upload.pointee.events, at: now)
   }
@@ -64,7 +64,7 @@ extension DeviceShard {
   }
 }
 
-extension DeviceCounter {
+extension Measure {
   init(_ reason: DropReason) {
     switch reason {
     case .status: self = .droppedByStatus

@@ -23,7 +23,7 @@ extension DeviceShard {
     scheduleInterruption(device, after: -1, sink)
     if isOffline(device, at: .start) {
       self[device].pointee.flags.insert(.offline)
-      count(1, .offlineChange, at: .start)
+      count(1, .offlineDevices, at: .start)
       if isTraced(device) { note(.wentOffline(uploadsCutOff: 0), device, at: .start) }
     }
   }
@@ -130,7 +130,7 @@ extension DeviceShard {
     let record = self[device]
     let cutOff = uploads(of: device)
     record.pointee.flags.insert(.offline)
-    count(1, .offlineChange, at: now)
+    count(1, .offlineDevices, at: now)
     if isTraced(device) { note(.wentOffline(uploadsCutOff: Int(cutOff)), device, at: now) }
     if cutOff == 0 { return }
     record.pointee.flags.insert(.draining)
@@ -148,7 +148,7 @@ extension DeviceShard {
   /// Only what is due leaves: waits are not cut short (O8).
   private mutating func comeOnline(_ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>) {
     self[device].pointee.flags.remove(.offline)
-    count(-1, .offlineChange, at: now)
+    count(-1, .offlineDevices, at: now)
     if isTraced(device) { note(.cameOnline, device, at: now) }
     let flushes = (connectivity?.flushesOnReconnect ?? false) && options.pointee.triggers.contains(.reconnect)
     if flushes, !self[device].pointee.flags.contains(.suspended) {

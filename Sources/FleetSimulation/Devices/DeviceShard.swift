@@ -46,7 +46,7 @@ package struct DeviceShard: ~Copyable {
   /// Where counts go: now, and for events drawn ahead.
   var rows: RowCursor
   var creationRows: RowCursor
-  let counters: IntervalCounters<DeviceCounter>
+  let counters: IntervalCounters<DeviceSide>
   let intervalDeliveries: IntervalDeliveries
   var deliveries = DeliveryRecorder()
   /// The first broken rule that a checker saw.
@@ -214,7 +214,7 @@ package struct DeviceShard: ~Copyable {
   }
 
   @inline(__always)
-  mutating func count(_ n: Int64, _ counter: DeviceCounter, at now: Instant) {
+  mutating func count(_ n: Int64, _ counter: Measure, at now: Instant) {
     counters.add(n, to: counter, row: rows.row(at: now.microseconds))
   }
 

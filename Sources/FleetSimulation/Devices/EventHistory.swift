@@ -158,7 +158,7 @@ extension DeviceShard {
   /// The `n` oldest events of a batch are given up; what the server has is not lost.
   @inline(never)
   mutating func countDroppedWithHistory(
-    _ batch: UInt32, events n: UInt32, _ reason: DeviceCounter, _ device: UInt32, at now: Instant
+    _ batch: UInt32, events n: UInt32, _ reason: Measure, _ device: UInt32, at now: Instant
   ) {
     guard var history = histories[device] else { return }
     let first = batches[batch].firstOrdinal

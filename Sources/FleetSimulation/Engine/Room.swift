@@ -147,7 +147,7 @@ struct Room: ~Copyable {
       }
       if isQuiet,
         shard.quietTrigger(
-          record, device, at: time, shard.counters.base(row: shard.rows.row(at: time)), &outbox)
+          record, device, at: time, shard.counters[shard.rows.row(at: time)], &outbox)
       {
         continue
       }
@@ -173,7 +173,7 @@ struct Room: ~Copyable {
       }
       let ticket = items[i]
       let now = start &+ ticket.offset
-      let row = shard.counters.base(row: shard.rows.row(at: now))
+      let row = shard.counters[shard.rows.row(at: now)]
       if shard.quietSuccess(ticket, at: now, row) { continue }
       if retriesQuietly, shard.quietFailure(ticket, at: now, row, &outbox) { continue }
       deliver(i, start: start)

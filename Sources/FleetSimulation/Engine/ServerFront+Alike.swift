@@ -40,10 +40,10 @@ extension ServerFront {
   mutating func countAlike(
     _ answer: TAPIServer.PlainAnswer, all: Int, first: Int, at start: Int64
   ) {
-    let row = counters.base(row: rows.row(at: start))
-    row[ServerCounter.firstAttempts.rawValue] &+= Int64(first)
-    row[ServerCounter.retries.rawValue] &+= Int64(all &- first)
-    row[Self.counter(of: answer.status).rawValue] &+= Int64(all)
+    let row = counters[rows.row(at: start)]
+    row[.firstAttempts] &+= Int64(first)
+    row[.retries] &+= Int64(all &- first)
+    row[Self.counter(of: answer.status)] &+= Int64(all)
   }
 }
 

@@ -19,7 +19,7 @@ package struct ServerFront: ~Copyable {
   private var busyRows: RowCursor
   private let end: Instant
   var tenths = RowCursor(interval: .milliseconds(100))
-  let counters: IntervalCounters<ServerCounter>
+  let counters: IntervalCounters<ServerSide>
   let offered: UnsafeMutablePointer<UInt32>
   private let tenthCount: Int
   /// The most that there can be.
@@ -64,7 +64,7 @@ package struct ServerFront: ~Copyable {
   var capacityHistory: [(time: Instant, scale: Int64)] { server.capacityHistory }
 
   @inline(__always)
-  private mutating func count(_ n: Int64, _ counter: ServerCounter, at now: Instant) {
+  private mutating func count(_ n: Int64, _ counter: Measure, at now: Instant) {
     counters.add(n, to: counter, row: rows.row(at: now.microseconds))
   }
 
@@ -73,11 +73,11 @@ package struct ServerFront: ~Copyable {
     while server.nextOwnTime <= limit {
       let queued = server.queued
       guard let completion = server.nextCompletion(through: limit) else {
-        count(Int64(server.queued - queued), .queueChange, at: min(limit, end - Span(microseconds: 1)))
+        count(Int64(server.queued - queued), .serverQueue, at: min(limit, end - Span(microseconds: 1)))
         break
       }
       check(completion.at)
-      count(Int64(server.queued - queued), .queueChange, at: completion.at)
+      count(Int64(server.queued - queued), .serverQueue, at: completion.at)
       book()
       let request = completion.request
       switch completion.outcome {
@@ -121,7 +121,7 @@ package struct ServerFront: ~Copyable {
         sink.deliver(timeOut(request, resolves: true), toShard: Int(request.shard))
       }
     case .pending:
-      count(Int64(server.queued - queued), .queueChange, at: now)
+      count(Int64(server.queued - queued), .serverQueue, at: now)
       if !isGivenUp(request, at: now) {
         sink.deliver(timeOut(request, resolves: false), toShard: Int(request.shard))
       }
@@ -150,17 +150,17 @@ package struct ServerFront: ~Copyable {
     let refused = Self.counter(of: answers.refusedStatus)
     while i < words.count {
       let now = start &+ ArrivalWord.offset(words[i])
-      let row = counters.base(row: rows.row(at: now))
+      let row = counters[rows.row(at: now)]
       let tenth = tenths.row(at: now)
       // Up to here nothing changes but the tokens.
       let limit = min(server.nextOwnTime.microseconds, rows.end, tenths.end, end.microseconds)
       if now >= limit { break }
       let run = arrivePlainly(
         words.base + i, count: words.count &- i, windowStart: start, until: limit, &answers, rooms)
-      row[ServerCounter.firstAttempts.rawValue] &+= Int64(run.first)
-      row[ServerCounter.retries.rawValue] &+= Int64(run.all &- run.first)
-      row[ServerCounter.answers2xx.rawValue] &+= Int64(run.all &- run.refused)
-      row[refused.rawValue] &+= Int64(run.refused)
+      row[.firstAttempts] &+= Int64(run.first)
+      row[.retries] &+= Int64(run.all &- run.first)
+      row[.answers2xx] &+= Int64(run.all &- run.refused)
+      row[refused] &+= Int64(run.refused)
       offered[tenth] &+= UInt32(truncatingIfNeeded: run.all)
       i &+= run.all
       if i < words.count, start &+ ArrivalWord.offset(words[i]) < limit { break }
@@ -280,7 +280,7 @@ package struct ServerFront: ~Copyable {
   }
 
   @inline(__always)
-  static func counter(of status: UInt16) -> ServerCounter {
+  static func counter(of status: UInt16) -> Measure {
     switch status {
     case 200..<300: .answers2xx
     case 429: .answers429

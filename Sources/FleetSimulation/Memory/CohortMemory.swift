@@ -256,7 +256,7 @@ struct CohortMemory {
   /// Counters are written from end to end, times to delivery where there are any.
   private var metrics: Amount {
     let fixed =
-      rows * Double(IntervalCounters<DeviceCounter>.bytesPerRow)
+      rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
       + Double(Histogram.bucketCount * MemoryLayout<Int64>.stride + MemoryLayout<CohortPlan>.stride)
     let touched = Self.touchedDeliveries(rows: rows, created: devices * rate * duration / Double(shards))
     let reserved = rows * Double(IntervalDeliveries.bytesPerRow)

@@ -69,14 +69,14 @@ struct MemoryModel {
 
   func fleet() -> Figures {
     let pieces = scenario.fleet.reduce(0.0) { $0 + Double(max(1, min(shards, $1.devices))) }
-    let counters = rows * Double(IntervalCounters<ServerCounter>.bytesPerRow)
+    let counters = rows * Double(IntervalCounters<ServerSide>.bytesPerRow)
     let offered = tenths * Double(MemoryLayout<UInt32>.stride)
     let table = pieces * Double(MemoryLayout<Room>.stride + MemoryLayout<ShardLayout>.stride)
     let touched = scenario.fleet.reduce(0.0) { sum, cohort in
       sum + CohortMemory.touchedDeliveries(rows: rows, created: created(cohort))
     }
     let reserved = rows * Double(IntervalDeliveries.bytesPerRow)
-    let sums = rows * Double(IntervalCounters<DeviceCounter>.bytesPerRow)
+    let sums = rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
     return [
       (.server, Amount(counters + offered + table + ruleTables) + requests),
       (.results, Amount(min(touched, reserved) + sums + resultBytes, atMost: reserved + sums + resultBytes)),
@@ -102,7 +102,7 @@ struct MemoryModel {
 
   /// What the run's record keeps.
   var resultBytes: Double {
-    rows * Double(MemoryLayout<TimeSeries.Row>.stride) + tenths * Double(MemoryLayout<UInt32>.stride)
+    rows * Double(TimeSeries.bytesPerRow) + tenths * Double(MemoryLayout<UInt32>.stride)
       + Double(Histogram.bucketCount * MemoryLayout<Int64>.stride)
   }
 

@@ -37,7 +37,7 @@ extension DeviceShard {
   }
 
   /// A batch that has left the queue; its record still tells which it was.
-  func tracedDrop(_ batch: UInt32, _ reason: DeviceCounter) -> DeviceTrace.Kind {
+  func tracedDrop(_ batch: UInt32, _ reason: Measure) -> DeviceTrace.Kind {
     .dropped(batch: Int(batches[batch].firstOrdinal), events: Int(batches[batch].events), .init(reason))
   }
 
@@ -61,7 +61,7 @@ extension WindowedEngine {
 }
 
 extension DeviceTrace.Loss {
-  init(_ counter: DeviceCounter) {
+  init(_ counter: Measure) {
     switch counter {
     case .droppedByStatus: self = .limit(.status)
     case .droppedByRetryLimit: self = .limit(.retryLimit)

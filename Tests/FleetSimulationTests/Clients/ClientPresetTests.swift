@@ -68,7 +68,7 @@ struct ClientPresetTests {
     let (summary, sent, _) = try fleet.run()
     // An answer takes 0.2 s, so no two leave sooner after one another.
     #expect(sent.gaps.allSatisfy { $0 > 0.2 - 1e-6 } && sent.most(within: 1) == 3)
-    #expect(summary.deliveredEvents > 50)
+    #expect(summary[.deliveredEvents] > 50)
   }
 
   // MARK: Keen
@@ -84,8 +84,8 @@ struct ClientPresetTests {
     // The first failure is heard of at 0.2 s.
     let expected: [Double] = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 3_610]
     #expect(Array(sent.prefix(11)).isClose(to: expected))
-    #expect(summary.droppedByStatus == 10)
-    #expect(summary.refusedByGate == 351)
+    #expect(summary[.droppedByStatus] == 10)
+    #expect(summary[.refusedByGate] == 351)
     #expect(summary.lostEvents == 361)
   }
 
@@ -103,7 +103,7 @@ struct ClientPresetTests {
       preset: .keenExisting, duration: 300, eventGap: .seconds(1_000), flushInterval: .seconds(2),
       outages: [(503, 0, 250)])
     let (summary, sent, _) = try fleet.run()
-    #expect(sent.count == 126 && summary.refusedByGate == 0)
+    #expect(sent.count == 126 && summary[.refusedByGate] == 0)
   }
 
   @Test(
@@ -115,7 +115,7 @@ struct ClientPresetTests {
       flushInterval: .seconds(1),
       outages: [(status, 0, 200)])
     let (summary, sent, events) = try fleet.run()
-    #expect(summary.lostEvents == 0 && summary.heldLoops > 0)
+    #expect(summary.lostEvents == 0 && summary[.heldLoops] > 0)
     for (n, gap) in sent.gaps.prefix(4).enumerated() { #expect(gap <= 30 * Double(1 << n) + 1.3, "\(sent)") }
     #expect(events.contains { if case .heldByGate = $0.kind { true } else { false } })
     // Without the wait each query would be tried at every trigger.
@@ -128,7 +128,7 @@ struct ClientPresetTests {
       preset: .keenProposed, duration: 600, eventGap: .seconds(10), flushInterval: .seconds(10),
       outages: [(429, 0, 5)])
     let (summary, sent, _) = try fleet.run()
-    #expect(summary.answers429 == 1 && summary.pendingEvents <= 1 && sent.count >= 60)
+    #expect(summary[.answers429] == 1 && summary.pendingEvents <= 1 && sent.count >= 60)
   }
 
   @Test("K2: the wait survives a restart where it is stored, and only there", arguments: [true, false])
@@ -155,7 +155,7 @@ struct ClientPresetTests {
       flushInterval: .seconds(60))
     fleet.server = .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_667, burst: 100))
     let summary = try fleet.run().summary
-    #expect(summary.answers429 >= 50 && summary.deliveredEvents == 150 && summary.lostEvents == 0)
+    #expect(summary[.answers429] >= 50 && summary[.deliveredEvents] == 150 && summary.lostEvents == 0)
   }
 
   // MARK: Datafly
@@ -195,7 +195,7 @@ struct ClientPresetTests {
       preset: .datafly, duration: 400, eventGap: .milliseconds(100), flushInterval: .seconds(30),
       outages: [(503, 0, 200)])
     let (summary, _, events) = try fleet.run()
-    #expect(summary.droppedByOverflow > 0)
+    #expect(summary[.droppedByOverflow] > 0)
     let sizes = events.compactMap { event -> Int? in
       if case .sent(_, let events, _, _) = event.kind { events } else { nil }
     }
@@ -216,7 +216,7 @@ struct ClientPresetTests {
       if case .sent(let batch, let events, _, _) = event.kind { [batch, events] } else { nil }
     }
     #expect(sent == [[0, 1], [901, 500], [1_401, 500]])
-    #expect(summary.droppedByOverflow == 900)
+    #expect(summary[.droppedByOverflow] == 900)
   }
 
   @Test("D3: an upload has at most 500 KB, and what does not fit goes with the next")
@@ -276,7 +276,7 @@ struct ClientPresetTests {
     fleet.server = .workers(WorkersConfiguration(count: 1, serviceTime: .constant(.seconds(2))))
     fleet.change = { $0.timeout = .seconds(1) }
     let summary = try fleet.run().summary
-    #expect(summary.deliveredEvents == 1 && summary.duplicateEvents > 0)
+    #expect(summary[.deliveredEvents] == 1 && summary[.duplicateEvents] > 0)
   }
 
   // MARK: Offline-first
@@ -287,7 +287,7 @@ struct ClientPresetTests {
       preset: .offlineFirst, duration: 60, eventGap: .seconds(10), flushInterval: .seconds(10),
       outages: [(422, 0, 25)])
     let (summary, _, events) = try fleet.run()
-    #expect(summary.blockedEvents == 3 && summary.lostEvents == 0 && summary.deliveredEvents == 3)
+    #expect(summary[.blockedEvents] == 3 && summary.lostEvents == 0 && summary[.deliveredEvents] == 3)
     #expect(events.contains { if case .dropped(_, _, .blocked) = $0.kind { true } else { false } })
   }
 
@@ -327,11 +327,11 @@ struct ClientPresetTests {
       outages: [(401, 0, 0.5)])
     let (summary, sent, _) = try fleet.run()
     #expect(sent.isClose(to: [0, 1.2]))
-    #expect(summary.credentialRefreshes == 1 && summary.deliveredEvents == 1)
+    #expect(summary[.credentialRefreshes] == 1 && summary[.deliveredEvents] == 1)
     fleet.outages = [(401, 0, 30)]
     let (second, again, _) = try fleet.run()
     #expect(again.isClose(to: [0, 1.2]))
-    #expect(second.blockedEvents == 1 && second.deliveredEvents == 0)
+    #expect(second[.blockedEvents] == 1 && second[.deliveredEvents] == 0)
   }
 
   @Test("O9: a client with one retry record for all its batches refreshes once for a batch, too")
@@ -342,7 +342,7 @@ struct ClientPresetTests {
     fleet.change = { $0.queue.mode = .rebatch }
     let (summary, sent, _) = try fleet.run()
     #expect(sent.isClose(to: [0, 1.2]))
-    #expect(summary.credentialRefreshes == 1 && summary.deliveredEvents == 0)
+    #expect(summary[.credentialRefreshes] == 1 && summary[.deliveredEvents] == 0)
   }
 
   @Test("O8: one operation that fails does not hold the others back")

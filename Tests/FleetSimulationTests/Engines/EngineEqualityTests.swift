@@ -31,10 +31,12 @@ import UploadRetry
 
   private func expectSame(_ a: RunRecord, _ b: RunRecord, _ what: String, seed: UInt64) {
     if a == b { return }
-    let row = a.series.rows.indices.first { a.series.rows[$0] != b.series.rows[$0] }
-    Issue.record(
-      "seed \(seed): \(what) differ, first in row \(String(describing: row)): \(row.map { "\(a.series.rows[$0])\n\(b.series.rows[$0])" } ?? "")"
-    )
+    let difference = a.series.rows.indices.lazy.compactMap { row in
+      Measure.allCases.first { a.series[row, $0] != b.series[row, $0] }.map {
+        "row \(row): \($0) \(a.series[row, $0]) and \(b.series[row, $0])"
+      }
+    }.first
+    Issue.record("seed \(seed): \(what) differ, first in \(difference ?? "what is not the series")")
   }
 
   @Test(
@@ -162,33 +164,33 @@ import UploadRetry
 
 /// What has happened in some runs at least once.
 private struct ModelParts {
-  private var total = TimeSeries.Row()
+  private var total = MeasureTotals()
   private var unconfirmed: Int64 = 0
-  private static let quantities: [(name: String, path: WritableKeyPath<TimeSeries.Row, Int64> & Sendable)] = [
-    ("dropped by status", \.droppedByStatus), ("dropped by the retry limit", \.droppedByRetryLimit),
-    ("dropped by the limit of 429s", \.droppedByRateLimitRetryLimit), ("dropped by age", \.droppedByAge),
-    ("dropped by overflow", \.droppedByOverflow), ("time-outs", \.timeouts),
-    ("duplicates", \.duplicateEvents), ("accepted after a drop", \.acceptedAfterDropEvents),
-    ("unanswered", \.unanswered), ("server queue", \.serverQueue), ("429", \.answers429),
-    ("limits of a key", \.keyLimited), ("shed", \.shed), ("unheard answers", \.unheardAnswers),
-    ("lost answers", \.lostAnswers), ("deduplicated", \.deduplicatedEvents),
-    ("requests lost on the way", \.lostRequests), ("answers lost on the way", \.lostOnTheWayBack),
-    ("unknown outcomes", \.unknownOutcomes), ("offline", \.offlineDevices), ("held by gates", \.heldLoops),
-    ("refused by gates", \.refusedByGate), ("blocked", \.blockedEvents),
-    ("breaker openings", \.breakerOpenings), ("throttled", \.throttledRequests),
-    ("duplicate batches", \.duplicateBatches), ("launches", \.launches), ("status queries", \.statusQueries),
-    ("refreshed credentials", \.credentialRefreshes),
+  private static let quantities: [(name: String, measure: Measure)] = [
+    ("dropped by status", .droppedByStatus), ("dropped by the retry limit", .droppedByRetryLimit),
+    ("dropped by the limit of 429s", .droppedByRateLimitRetryLimit), ("dropped by age", .droppedByAge),
+    ("dropped by overflow", .droppedByOverflow), ("time-outs", .timeouts),
+    ("duplicates", .duplicateEvents), ("accepted after a drop", .acceptedAfterDropEvents),
+    ("unanswered", .unanswered), ("server queue", .serverQueue), ("429", .answers429),
+    ("limits of a key", .keyLimited), ("shed", .shed), ("unheard answers", .unheardAnswers),
+    ("lost answers", .lostAnswers), ("deduplicated", .deduplicatedEvents),
+    ("requests lost on the way", .networkLostRequests), ("answers lost on the way", .networkLostAnswers),
+    ("unknown outcomes", .unknownOutcomes), ("offline", .offlineDevices), ("held by gates", .heldLoops),
+    ("refused by gates", .refusedByGate), ("blocked", .blockedEvents),
+    ("breaker openings", .breakerOpenings), ("throttled", .throttledRequests),
+    ("duplicate batches", .duplicateBatches), ("launches", .launches), ("status queries", .statusQueries),
+    ("refreshed credentials", .credentialRefreshes),
   ]
 
   mutating func add(_ record: RunRecord) {
     for row in record.series.rows {
-      for quantity in Self.quantities { total[keyPath: quantity.path] += row[keyPath: quantity.path] }
+      for quantity in Self.quantities { total[quantity.measure] += row[quantity.measure] }
     }
-    unconfirmed += record.end.acceptedUnconfirmedEvents
+    unconfirmed += record.acceptedUnconfirmedEvents
   }
 
   var missing: [String] {
-    Self.quantities.filter { total[keyPath: $0.path] <= 0 }.map(\.name)
+    Self.quantities.filter { total[$0.measure] <= 0 }.map(\.name)
       + (unconfirmed > 0 ? [] : ["accepted, not confirmed"])
   }
 }

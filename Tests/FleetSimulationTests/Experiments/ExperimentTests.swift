@@ -82,11 +82,11 @@ import Testing
       #expect(abs(value / reference - 1) <= tolerance, "\(name): \(value) against \(reference)")
     }
     // The reference's published figures, per client, for any N of at least 100,000.
-    close(perDevice(\.offered), 110.53, 0.005, "attempts")
-    close(perDevice(\.answers503), 12.85, 0.005, "503s")
-    close(perDevice(\.answers2xx), 97.68, 0.005, "200s")
-    close(perDevice(\.deliveredEvents), 119.997, 0.005, "delivered")
-    #expect(rows.allSatisfy { $0.answers429 == 0 })
+    close(perDevice(\.attempts), 110.53, 0.005, "attempts")
+    close(perDevice(\.[.answers503]), 12.85, 0.005, "503s")
+    close(perDevice(\.[.answers2xx]), 97.68, 0.005, "200s")
+    close(perDevice(\.[.deliveredEvents]), 119.997, 0.005, "delivered")
+    #expect(rows.allSatisfy { $0[.answers429] == 0 })
     let delivery = record.deliveries
     close(Double(delivery.quantile(50, of: 100)!) / 1e6, 0.05, 0.02, "p50")
     close(Double(delivery.quantile(90, of: 100)!) / 1e6, 340, 0.02, "p90")

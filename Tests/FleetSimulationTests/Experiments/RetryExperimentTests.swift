@@ -69,7 +69,7 @@ import Testing
     let runs = try ["none", "additive:10", "full"].map {
       try summary(path, [Self.jitter: $0, "duration": "40m"])
     }
-    #expect(runs[0].answers429 > 0)
+    #expect(runs[0][.answers429] > 0)
     #expect(runs.allSatisfy { $0 == runs[0] })
   }
 
@@ -108,7 +108,7 @@ import Testing
     let path = "004-upload-concurrency/scenario.json5"
     let one = try summary(path, ["fleet.phones.uploadConcurrency": "1", "duration": "50m"])
     let all = try summary(path, ["fleet.phones.uploadConcurrency": "unlimited", "duration": "50m"])
-    #expect(all.answers429 > 5 * one.answers429)
+    #expect(all[.answers429] > 5 * one[.answers429])
     #expect((all.herdFactor ?? 0) > 2 * (one.herdFactor ?? 0))
     #expect(Double(all.recoveryTime ?? Self.never) > 0.95 * Double(one.recoveryTime ?? Self.never))
   }

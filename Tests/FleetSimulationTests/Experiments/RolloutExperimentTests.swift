@@ -69,7 +69,8 @@ import Testing
     arguments: ["100", "1000"])
   func overflow(count: String) throws {
     let lost = try losses(
-      ["settings.backoffConfig.maxRetryCount": count, "fleet.phones.queue.limit": "1000"], \.droppedByOverflow
+      ["settings.backoffConfig.maxRetryCount": count, "fleet.phones.queue.limit": "1000"],
+      \.[.droppedByOverflow]
     )
     // 1000 events at 6/min last 2.78 h. The count has a deviation of √1000, 3 %; the first of 50 devices is
     // within four deviations. 14 h make 5040 events, of which 1000 are kept.
@@ -80,7 +81,7 @@ import Testing
 
   @Test("008: at 1 event a minute 100 retries are used up first, after 8.1 h")
   func retries() throws {
-    let lost = try losses(["fleet.phones.events": "1/min"], \.droppedByRetryLimit)
+    let lost = try losses(["fleet.phones.events": "1/min"], \.[.droppedByRetryLimit])
     // Waits after 101 failures: 0.5 · (2^10 − 1) = 511.5 s for k = 0 … 9, and 91 · 300 s = 27,300 s; with a
     // mean jitter of 5 % together 29,202 s = 8.11 h. The deviation is 300 · 0.1/√12 · √91 = 83 s, so the first
     // of thousands of batches is some four of these earlier, 8.02 h.
@@ -91,7 +92,7 @@ import Testing
   @Test("008: with the retry count out of the way, 12 h since the first failure is the limit")
   func age() throws {
     let lost = try losses(
-      ["fleet.phones.events": "1/min", "settings.backoffConfig.maxRetryCount": "1000"], \.droppedByAge)
+      ["fleet.phones.events": "1/min", "settings.backoffConfig.maxRetryCount": "1000"], \.[.droppedByAge])
     // Checked when a batch is due: at most one wait of 330 s, 0.09 h, late.
     #expect(lost.firstHour > 11.95 && lost.firstHour < 12.15, "\(lost)")
     #expect(lost.ofAllLosses == 1)
@@ -103,7 +104,7 @@ import Testing
       [
         "fleet.phones.events": "1/min", "tapi.incidents.0.status": "429",
         "tapi.incidents.0.retryAfter": "30s",
-      ], \.droppedByRateLimitRetryLimit)
+      ], \.[.droppedByRateLimitRetryLimit])
     // Dropped after 101 answers and waits of 30 s: 3030 s = 0.84 h, plus as many round trips of some 0.2 s and
     // up to 5 min until the first flush of the earliest device.
     #expect(lost.firstHour > 0.82 && lost.firstHour < 0.95, "\(lost)")

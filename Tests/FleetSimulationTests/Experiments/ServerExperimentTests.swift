@@ -30,10 +30,10 @@ import Testing
     func end(_ record: RunRecord, _ column: (TimeSeries.Row) -> Int64) -> Int64 {
       record.series.rows.suffix(60).reduce(0) { $0 + column($1) }
     }
-    #expect(end(well, \.unheardAnswers) == 0)
-    #expect(end(ill, \.answers2xx) > 17_000)
-    #expect(end(ill, \.unheardAnswers) > end(ill, \.answers2xx) * 9 / 10)
-    #expect(end(ill, \.offered) > 3 * end(well, \.offered) / 2)
+    #expect(end(well, \.[.unheardAnswers]) == 0)
+    #expect(end(ill, \.[.answers2xx]) > 17_000)
+    #expect(end(ill, \.[.unheardAnswers]) > end(ill, \.[.answers2xx]) * 9 / 10)
+    #expect(end(ill, \.attempts) > 3 * end(well, \.attempts) / 2)
   }
 
   @Test(
@@ -91,7 +91,7 @@ import Testing
       let lost = Double(cohort.lostEvents) / Double(cohort.devices)
       // What a device holds as the outage begins or gathers until it learns of its end: two flush intervals' worth.
       #expect(abs(lost - expected) < max(perMinute * 20, 1), "\(name): \(lost) against \(expected)")
-      #expect(cohort.droppedByOverflow == cohort.lostEvents)
+      #expect(cohort[.droppedByOverflow] == cohort.lostEvents)
       #expect(cohort.devicesThatLostEvents == (expected > 0 ? cohort.devices : 0))
       // The newest are kept: nothing that is delivered is older than a queue's worth and the way back.
       let oldest = min(1_000 / perMinute, 360) + 30
@@ -106,7 +106,7 @@ import Testing
     // Batches a second of the whole fleet at its twin, by minute; the backlog drains at what capacity leaves over.
     let rates = try Simulation.run(
       ExperimentFiles.decode("015-production-day/scenario.json5").scenario.withoutIncidents)
-    let load = rates.series.rows.map { Double($0.offered) / 60 }
+    let load = rates.series.rows.map { Double($0.attempts) / 60 }
     func fluid(hour: Int) -> Double {
       let start = hour * 60
       var backlog = load[start..<start + 30].reduce(0, +)

@@ -10,7 +10,7 @@ import Testing
       ExperimentFiles.decode("013-shared-token/scenario.json5", small.merging(overrides) { $1 }).scenario)
   }
 
-  private func limited(_ record: RunRecord) -> Int64 { record.series.rows.reduce(0) { $0 + $1.keyLimited } }
+  private func limited(_ record: RunRecord) -> Int64 { record.series.rows.reduce(0) { $0 + $1[.keyLimited] } }
 
   @Test(
     "013, T4: other traffic of the token draws no 429 below its limit, and at the limit the app's data come late"
@@ -18,7 +18,7 @@ import Testing
   func traffic() throws {
     let (below, at) = (try run(["fleet.other.events": "20/min"]), try run(["fleet.other.events": "40/min"]))
     #expect(limited(below) == 0)
-    #expect(limited(at) > at.series.rows.reduce(0) { $0 + $1.offered } / 30)
+    #expect(limited(at) > at.series.rows.reduce(0) { $0 + $1.attempts } / 30)
     let late = try #require(at.cohorts.first { $0.name == "app" }?.timeToDeliveryP99)
     let usual = try #require(below.cohorts.first { $0.name == "app" }?.timeToDeliveryP99)
     #expect(late > 2 * usual)

@@ -105,8 +105,8 @@ struct LifecycleFleet {
       }
     }
 
-    var delivered: Int64 { record.series.rows.reduce(0) { $0 + $1.deliveredEvents } }
-    var duplicates: Int64 { record.series.rows.reduce(0) { $0 + $1.duplicateEvents } }
+    var delivered: Int64 { record.series.rows.reduce(0) { $0 + $1[.deliveredEvents] } }
+    var duplicates: Int64 { record.series.rows.reduce(0) { $0 + $1[.duplicateEvents] } }
 
     private func seconds(_ event: DeviceTrace.Event) -> Double { Double(event.time) / 1e6 }
   }

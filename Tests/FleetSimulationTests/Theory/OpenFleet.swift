@@ -24,8 +24,8 @@ struct OpenFleet {
       let record = try run()
       let service = serviceTime.mean
       return Estimate.batchMeans(record.series, batches: 40) { rows in
-        let delivered = rows.reduce(0) { $0 + $1.deliveredEvents }
-        let sum = rows.reduce(0) { $0 + $1.timeToDeliverySum }
+        let delivered = rows.reduce(0) { $0 + $1[.deliveredEvents] }
+        let sum = rows.reduce(0) { $0 + $1[.timeToDeliverySum] }
         // Creation to acceptance is uplink + wait + service.
         return Double(sum) / Double(delivered) - Double(latency.microseconds) - service
       }
@@ -36,8 +36,8 @@ struct OpenFleet {
   func meanWait(warmUp: Double) throws -> Double {
     let rows = try run().series.rows
     let counted = rows.dropFirst(Int(Double(rows.count) * warmUp))
-    let delivered = counted.reduce(0) { $0 + $1.deliveredEvents }
-    let sum = counted.reduce(0) { $0 + $1.timeToDeliverySum }
+    let delivered = counted.reduce(0) { $0 + $1[.deliveredEvents] }
+    let sum = counted.reduce(0) { $0 + $1[.timeToDeliverySum] }
     return Double(sum) / Double(delivered) - Double(latency.microseconds) - serviceTime.mean
   }
 
@@ -45,7 +45,7 @@ struct OpenFleet {
   var blocking: Estimate {
     get throws {
       Estimate.batchMeans(try run().series, batches: 40) { rows in
-        Double(rows.reduce(0) { $0 + $1.answers4xxOther }) / Double(rows.reduce(0) { $0 + $1.offered })
+        Double(rows.reduce(0) { $0 + $1[.answers4xxOther] }) / Double(rows.reduce(0) { $0 + $1.attempts })
       }
     }
   }
@@ -54,7 +54,7 @@ struct OpenFleet {
   var shedding: Estimate {
     get throws {
       Estimate.batchMeans(try run().series, batches: 40) { rows in
-        Double(rows.reduce(0) { $0 + $1.shed }) / Double(rows.reduce(0) { $0 + $1.offered })
+        Double(rows.reduce(0) { $0 + $1[.shed] }) / Double(rows.reduce(0) { $0 + $1.attempts })
       }
     }
   }

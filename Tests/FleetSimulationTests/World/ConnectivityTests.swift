@@ -28,10 +28,10 @@ struct ConnectivityTests {
       fleet.adjust = { $0.connectivity = Connectivity(periods: .init(online: online, offline: offline)) }
       let rows = try fleet.run().series.rows
       // A row's number is binomial; rows some minutes apart are nearly independent.
-      let average = Double(rows.reduce(0) { $0 + $1.offlineDevices }) / 60
+      let average = Double(rows.reduce(0) { $0 + $1[.offlineDevices] }) / 60
       let tolerance = 4 * 15 / 20.0.squareRoot()
       #expect(abs(average - mean) < tolerance, "\(online) \(average)")
-      #expect(abs(Double(rows[0].offlineDevices) - mean) < 4 * 15, "\(online) \(rows[0].offlineDevices)")
+      #expect(abs(Double(rows[0][.offlineDevices]) - mean) < 4 * 15, "\(online) \(rows[0][.offlineDevices])")
     }
   }
 
@@ -45,7 +45,7 @@ struct ConnectivityTests {
           sharePartsPerMillion: 200_000))
     }
     let rows = try fleet.run().series.rows
-    let average = Double(rows.reduce(0) { $0 + $1.offlineDevices }) / 60
+    let average = Double(rows.reduce(0) { $0 + $1[.offlineDevices] }) / 60
     #expect(abs(average - 100) < 20, "\(average)")
   }
 
@@ -57,9 +57,10 @@ struct ConnectivityTests {
     #expect(!sent.contains { (630..<930).contains($0.time) })
     #expect(sent.filter { $0.time == 930 }.count == 400)
     let rows = try fleet.run().series.rows
-    #expect(rows[9].offlineDevices == 0 && rows[10].offlineDevices == 400 && rows[15].offlineDevices == 0)
-    #expect(rows[15].deliveredEvents >= 400 * 27)
-    #expect(rows[29].backlogEvents == rows[9].backlogEvents)
+    #expect(
+      rows[9][.offlineDevices] == 0 && rows[10][.offlineDevices] == 400 && rows[15][.offlineDevices] == 0)
+    #expect(rows[15][.deliveredEvents] >= 400 * 27)
+    #expect(rows[29][.backlogEvents] == rows[9][.backlogEvents])
   }
 
   @Test("without the flush on reconnect, events that no flush has sealed wait for the next one")
@@ -80,9 +81,9 @@ struct ConnectivityTests {
     var fleet = WorldFleet()
     fleet.adjust = { $0.connectivity = interrupted(from: 10.5, minutes: 5, share: 500_000) }
     let rows = try fleet.run().series.rows
-    let offline = rows[12].offlineDevices
+    let offline = rows[12][.offlineDevices]
     #expect(abs(Double(offline) - 200) < 4 * 10)
-    #expect(rows[12].firstAttempts == 400 - offline)
+    #expect(rows[12][.firstAttempts] == 400 - offline)
   }
 
   @Test(
@@ -96,10 +97,10 @@ struct ConnectivityTests {
         interruptions: [.init(start: .minute(10) + .milliseconds(500), duration: .minutes(2))])
     }
     let record = try fleet.run()
-    #expect(record.sum(\.unknownOutcomes) == 400)
-    #expect(record.series.rows[10].acceptedBatches == 400)
-    #expect(record.sum(\.duplicateBatches) == 400)
-    #expect(record.sum(\.timeouts) == 0)
+    #expect(record.sum(.unknownOutcomes) == 400)
+    #expect(record.series.rows[10][.acceptedBatches] == 400)
+    #expect(record.sum(.duplicateBatches) == 400)
+    #expect(record.sum(.timeouts) == 0)
   }
 
   @Test("O8: what is due meanwhile leaves at the reconnect, what is due later then and no sooner")
@@ -165,7 +166,7 @@ struct ConnectivityTests {
     // The batch of minute 10 has failed and is due within the interruption.
     let record = try Simulation.run(fleet.scenario)
     #expect(record == PlainEngine.run(fleet.scenario).record)
-    #expect(record.series.rows[10].answers503 == 50)
-    #expect(record.series.rows[11].firstAttempts + record.series.rows[11].retries == 0)
+    #expect(record.series.rows[10][.answers503] == 50)
+    #expect(record.series.rows[11][.firstAttempts] + record.series.rows[11][.retries] == 0)
   }
 }

@@ -24,28 +24,28 @@ struct LinkTests {
   @Test("lost requests cost 1 / (1 − p) attempts a batch, never reach the server, and make no duplicate")
   func lostRequests() throws {
     let record = try lossy(Link(requestLossPartsPerMillion: 200_000)).run()
-    let arrived = record.sum(\.firstAttempts) + record.sum(\.retries)
-    let lost = record.sum(\.lostRequests)
-    #expect(arrived == record.sum(\.acceptedBatches))
+    let arrived = record.sum(.firstAttempts) + record.sum(.retries)
+    let lost = record.sum(.networkLostRequests)
+    #expect(arrived == record.sum(.acceptedBatches))
     #expect(arrived == 2_000 * 1)
     // Geometric: the mean of lost tries is p / (1 − p), their variance p / (1 − p)².
     let deviation = (0.2 / 0.64 / 2_000).squareRoot()
     let mean = Double(lost) / 2_000
     #expect(abs(mean - 0.25) < 4 * deviation)
-    #expect(record.sum(\.timeouts) == lost)
-    #expect(record.sum(\.unknownOutcomes) == lost)
-    #expect(record.sum(\.duplicateBatches) == 0)
+    #expect(record.sum(.timeouts) == lost)
+    #expect(record.sum(.unknownOutcomes) == lost)
+    #expect(record.sum(.duplicateBatches) == 0)
   }
 
   @Test("lost answers make p / (1 − p) duplicates a batch, and their outcome is unknown to the client")
   func lostAnswers() throws {
     let record = try lossy(Link(answerLossPartsPerMillion: 250_000)).run()
-    let duplicates = record.sum(\.duplicateBatches)
-    #expect(record.sum(\.acceptedBatches) == 2_000)
+    let duplicates = record.sum(.duplicateBatches)
+    #expect(record.sum(.acceptedBatches) == 2_000)
     let deviation = (0.25 / 0.5625 / 2_000).squareRoot()
     let mean = Double(duplicates) / 2_000
     #expect(abs(mean - 1.0 / 3) < 4 * deviation)
-    for column in [\TimeSeries.Row.lostOnTheWayBack, \.unknownOutcomes, \.timeouts] {
+    for column in [Measure.networkLostAnswers, .unknownOutcomes, .timeouts] {
       #expect(record.sum(column) == duplicates)
     }
   }
@@ -55,9 +55,9 @@ struct LinkTests {
     var fleet = lossy(Link(answerLossPartsPerMillion: 250_000))
     fleet.server = .workers(WorkersConfiguration(count: 3_000, serviceTime: .constant(.milliseconds(500))))
     let record = try fleet.run()
-    let served = record.sum(\.acceptedBatches) + record.sum(\.duplicateBatches)
-    #expect(record.sum(\.busyMicroseconds) == served * 500_000)
-    #expect(record.sum(\.unknownOutcomes) == record.sum(\.duplicateBatches))
+    let served = record.sum(.acceptedBatches) + record.sum(.duplicateBatches)
+    #expect(record.sum(.busyMicroseconds) == served * 500_000)
+    #expect(record.sum(.unknownOutcomes) == record.sum(.duplicateBatches))
   }
 
   @Test(
@@ -78,8 +78,8 @@ struct LinkTests {
       #expect(end.time - sent.time == (connect ?? .seconds(10)).microseconds)
       #expect(events.contains { if case .lost(_, 1, .request) = $0.kind { true } else { false } })
       let record = try fleet.run()
-      #expect(record.sum(\.firstAttempts) == 0)
-      #expect((record.sum(\.unknownOutcomes) > 0) == (connect == nil))
+      #expect(record.sum(.firstAttempts) == 0)
+      #expect((record.sum(.unknownOutcomes) > 0) == (connect == nil))
     }
   }
 
@@ -89,9 +89,9 @@ struct LinkTests {
       var fleet = WorldFleet(devices: 10, latency: .seconds(1))
       fleet.adjust = { $0.connectTimeout = connect }
       let record = try fleet.run()
-      #expect((record.sum(\.firstAttempts) > 0) == arrives)
-      #expect((record.sum(\.timeouts) > 0) != arrives)
-      #expect(record.sum(\.unknownOutcomes) == 0)
+      #expect((record.sum(.firstAttempts) > 0) == arrives)
+      #expect((record.sum(.timeouts) > 0) != arrives)
+      #expect(record.sum(.unknownOutcomes) == 0)
     }
   }
 
@@ -110,8 +110,8 @@ struct LinkTests {
       #expect(uploads.allSatisfy { $0.uplink == 5_100_000 })
       #expect(uploads.isEmpty == !arrives)
       let record = try fleet.run()
-      #expect(record.sum(\.unknownOutcomes) == 0)
-      #expect((record.sum(\.timeouts) > 0) != arrives)
+      #expect(record.sum(.unknownOutcomes) == 0)
+      #expect((record.sum(.timeouts) > 0) != arrives)
     }
   }
 
@@ -166,9 +166,9 @@ struct BatchSizeTests {
     let sizes = fleet.sent().filter { (600..<660).contains($0.time) }.map(\.events)
     #expect(sizes == [6, 3, 2, 1, 1, 1, 3, 2, 1, 1, 1])
     let record = try fleet.run()
-    #expect(record.sum(\.droppedByStatus) == 6)
-    let settled = record.sum(\.deliveredEvents) + record.sum(\.droppedByStatus)
-    #expect(record.sum(\.createdEvents) == settled + record.end.pendingEvents)
+    #expect(record.sum(.droppedByStatus) == 6)
+    let settled = record.sum(.deliveredEvents) + record.sum(.droppedByStatus)
+    #expect(record.sum(.createdEvents) == settled + record.series.totals[.backlogEvents])
 
     fleet.adjust = { $0.queue.splitsOn413 = false }
     #expect(fleet.sent().filter { (600..<660).contains($0.time) }.map(\.events) == [6])

@@ -73,7 +73,7 @@ struct SessionTests {
     let record = try fleet().run()
     let expected = 400.0 * 120 * 3
     // Overdispersed by the sessions: 20 periods a device and 6 minutes of it, so the sum is off by a few times its root.
-    #expect(abs(Double(record.sum(\.createdEvents)) - expected) < 0.05 * expected)
+    #expect(abs(Double(record.sum(.createdEvents)) - expected) < 0.05 * expected)
     for device in 0..<20 {
       let trace = try fleet(devices: 20).trace(device: device)
       let open = sessions(trace, minutes: 120)
@@ -95,10 +95,10 @@ struct SessionTests {
       ]), period: .minutes(120))
     let record = try fleet(devices: 4_000) { $0.events = .varying(meanGap: .seconds(20), curve) }.run()
     let rows = record.series.rows
-    #expect(abs(Double(record.sum(\.createdEvents)) - 1_440_000) < 0.03 * 1_440_000)
+    #expect(abs(Double(record.sum(.createdEvents)) - 1_440_000) < 0.03 * 1_440_000)
     // A quarter of the area of a triangle lies in its outer halves.
     let outer =
-      rows[..<30].reduce(0) { $0 + $1.createdEvents } + rows[90...].reduce(0) { $0 + $1.createdEvents }
+      rows[..<30].reduce(0) { $0 + $1[.createdEvents] } + rows[90...].reduce(0) { $0 + $1[.createdEvents] }
     let share = Double(outer) / 1_440_000
     #expect(abs(share - 0.25) < 0.03)
   }
@@ -161,6 +161,6 @@ struct SessionTests {
     let record = try fleet(inBackground: true) {
       $0.lifecycle = Lifecycle(meanTimeBetweenRestarts: .minutes(20))
     }.run()
-    #expect(record.sum(\.deliveredEvents) > 112_000)
+    #expect(record.sum(.deliveredEvents) > 112_000)
   }
 }

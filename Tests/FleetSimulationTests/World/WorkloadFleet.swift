@@ -34,13 +34,13 @@ struct WorkloadFleet {
       fleet: [cohort])
   }
 
-  func run(checks: Bool = true) throws -> [TimeSeries.Row] {
+  func run(checks: Bool = true) throws -> TimeSeries.Rows {
     var options = RunOptions()
     options.checks = checks
     return try Simulation.run(scenario, options: options).series.rows
   }
 
-  func created() throws -> [Int] { try run().map { Int($0.createdEvents) } }
+  func created() throws -> [Int] { try run().map { Int($0[.createdEvents]) } }
 }
 
 /// Chi-square of Poisson counts whose means are known, as a standard normal number (Wilson–Hilferty).

@@ -105,12 +105,13 @@ struct SpikeTests {
     let after = try fleet.run()
     for minute in 0..<40 {
       #expect(
-        after[minute].createdEvents - before[minute].createdEvents == (minute == 15 ? 3_000 : 0), "\(minute)")
+        after[minute][.createdEvents] - before[minute][.createdEvents] == (minute == 15 ? 3_000 : 0),
+        "\(minute)")
     }
-    #expect(after[15].firstAttempts - before[15].firstAttempts == 1_000)
+    #expect(after[15][.firstAttempts] - before[15][.firstAttempts] == 1_000)
     // What the spike has flushed need not wait for the interval.
-    #expect(before[15].deliveredEvents == 0)
-    #expect(after[15].deliveredEvents >= 1_000 * (15 + 3))
+    #expect(before[15][.deliveredEvents] == 0)
+    #expect(after[15][.deliveredEvents] >= 1_000 * (15 + 3))
   }
 
   @Test("a spike on the very instant of a strictly periodic event takes nothing from it")
@@ -132,11 +133,11 @@ struct SpikeTests {
     let rows = try fleet.run()
     for minute in stride(from: 1, to: 40, by: 10) {
       let deviation = (2_000 * 0.25 * 0.75).squareRoot()
-      #expect(abs(Double(rows[minute].createdEvents) - 500) < 4 * deviation, "\(minute)")
-      #expect(rows[minute].firstAttempts >= rows[minute].createdEvents - 2)
+      #expect(abs(Double(rows[minute][.createdEvents]) - 500) < 4 * deviation, "\(minute)")
+      #expect(rows[minute][.firstAttempts] >= rows[minute][.createdEvents] - 2)
     }
-    #expect(Set(stride(from: 1, to: 40, by: 10).map { rows[$0].createdEvents }).count > 1)
-    #expect(rows.reduce(0) { $0 + $1.createdEvents } < 2_200)
+    #expect(Set(stride(from: 1, to: 40, by: 10).map { rows[$0][.createdEvents] }).count > 1)
+    #expect(rows.reduce(0) { $0 + $1[.createdEvents] } < 2_200)
   }
 
   @Test("without events a spike is a flush of what there is")
@@ -146,8 +147,8 @@ struct SpikeTests {
     let before = try fleet.run()
     fleet.spikes = [Spike(time: .start + .minutes(35), events: 0)]
     let after = try fleet.run()
-    #expect(after.map(\.createdEvents) == before.map(\.createdEvents))
-    #expect(after[35].firstAttempts == before[35].firstAttempts + 1_000)
+    #expect(after.map(\.[.createdEvents]) == before.map(\.[.createdEvents]))
+    #expect(after[35][.firstAttempts] == before[35][.firstAttempts] + 1_000)
   }
 
   @Test("a pull of nine requests: nine events at once, a batch each, all under way together")
@@ -157,10 +158,10 @@ struct SpikeTests {
     fleet.flush = FlushPolicy(count: 9, interval: nil)
     fleet.maximumBatchEvents = 1
     let rows = try fleet.run()
-    let created = rows.reduce(0) { $0 + $1.createdEvents }
+    let created = rows.reduce(0) { $0 + $1[.createdEvents] }
     #expect(created % 9 == 0)
     #expect(abs(Double(created / 9) - 100 * 8) < 4 * (800.0).squareRoot())
-    #expect(rows.reduce(0) { $0 + $1.firstAttempts } == created)
+    #expect(rows.reduce(0) { $0 + $1[.firstAttempts] } == created)
   }
 }
 
@@ -175,10 +176,10 @@ struct VaryingLoadTests {
       let fleet = WorkloadFleet(events: .varying(meanGap: .seconds(10), curve), flush: flush)
       let rows = try fleet.run(checks: false)
       let load = NormalLoad(fleet.scenario)
-      let batches = Double(rows.reduce(0) { $0 + $1.firstAttempts }) / 2_400
+      let batches = Double(rows.reduce(0) { $0 + $1[.firstAttempts] }) / 2_400
       #expect(abs(load.batchesPerSecond / batches - 1) < 0.02, "\(load.batchesPerSecond) \(batches)")
       #expect(abs(load.eventsPerSecond / 100 - 1) < 0.001)
-      let peak = Double(rows.map(\.firstAttempts).max()!) / 60
+      let peak = Double(rows.map(\.[.firstAttempts]).max()!) / 60
       #expect(abs(load.peakBatchesPerSecond / peak - 1) < 0.05, "\(load.peakBatchesPerSecond) \(peak)")
     }
   }

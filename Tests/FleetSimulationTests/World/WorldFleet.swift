@@ -49,9 +49,7 @@ struct WorldFleet {
 }
 
 extension RunRecord {
-  func sum(_ column: KeyPath<TimeSeries.Row, Int64>) -> Int64 {
-    series.rows.reduce(0) { $0 + $1[keyPath: column] }
-  }
+  func sum(_ measure: Measure) -> Int64 { series.rows.reduce(0) { $0 + $1[measure] } }
 }
 
 extension Instant {

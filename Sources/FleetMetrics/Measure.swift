@@ -1,0 +1,333 @@
+/// What is measured of a run, interval by interval: the one list of it.
+///
+/// A new counter is a case here, an entry in `table` and a `counters.add` where it happens. The series, the totals, the stored
+/// records, the CSV files' columns and their reference follow.
+public enum Measure: Int, CaseIterable, Sendable {
+  // The devices' side counts these, in this order in its table.
+  case createdEvents, deliveredEvents, duplicateEvents, acceptedAfterDropEvents
+  case droppedByStatus, droppedByRetryLimit, droppedByRateLimitRetryLimit, droppedByAge, droppedByOverflow
+  case timeouts, settledOldEvents, acceptedBatches, duplicateBatches
+  case timeToDeliverySum, launches
+  case sealedBatches, settledBatches, devicesWaiting, inFlight
+  case refusedByGate, blockedEvents, heldLoops, throttledRequests, credentialRefreshes, statusQueries
+  case breakerOpenings, breakerOpenMicroseconds
+  case deduplicatedEvents
+  case offlineDevices, networkLostRequests, networkLostAnswers, unknownOutcomes
+
+  // The server's side counts these.
+  case firstAttempts, retries, answers2xx, answers429, answers503, answers4xxOther, answers5xxOther,
+    unanswered
+  case busyMicroseconds, serverQueue
+  case keyLimited, shed, unheardAnswers, lostAnswers
+
+  // These are formed when the record of a run is put together.
+  case capacityMilliRequests, availableMicroseconds, backlogEvents, backlogBatches
+  case timeToDeliveryP50, timeToDeliveryP99
+
+  static let count = allCases.count
+
+  /// The ways in which a client gives events up.
+  public static let drops: [Measure] = [
+    .droppedByStatus, .droppedByRetryLimit, .droppedByRateLimitRetryLimit, .droppedByAge, .droppedByOverflow,
+    .refusedByGate,
+  ]
+
+  public enum Kind: Sendable {
+    /// Adds up over intervals.
+    case count
+    /// Stands at the end of an interval. The tables of the hot path hold its changes.
+    case gauge
+    /// Belongs to one interval and has no total.
+    case ofInterval
+  }
+
+  /// Which way is better.
+  public enum Direction: Sendable, Hashable {
+    case lowerIsBetter, higherIsBetter
+    /// It describes, but doesn't rank.
+    case neither
+  }
+
+  /// The files that have a column of it.
+  struct Files: OptionSet {
+    let rawValue: Int
+    static let series = Files(rawValue: 1)
+    static let summary = Files(rawValue: 2)
+    static let cohorts = Files(rawValue: 4)
+  }
+
+  enum Format {
+    case count
+    /// Of microseconds.
+    case seconds
+    /// In `timeseries.csv` a rate per second, of counts in such parts of a unit; a count elsewhere.
+    case rate(partsPerUnit: Int64 = 1)
+  }
+
+  /// What one measure is called, and where it is shown.
+  struct Declaration: Sendable {
+    let measure: Measure
+    let kind: Kind
+    let files: Files
+    let direction: Direction
+    fileprivate let name: String
+    fileprivate let unit: String
+    fileprivate let definition: String
+    /// Where the totals are worded in another way.
+    fileprivate let totalDefinition: String?
+    fileprivate let format: Format
+
+    /// - Parameters:
+    ///   - name: without `_rps` and the unit without `/s` where the format is a rate.
+    ///   - total: the definition in the files that hold totals, if it is another one.
+    fileprivate init(
+      _ measure: Measure, kind: Kind = .count, _ name: String, _ unit: String, _ definition: String,
+      total: String? = nil, as format: Format = .count, in files: Files = [.series, .summary],
+      _ direction: Direction = .neither
+    ) {
+      (self.measure, self.kind, self.files, self.direction) = (measure, kind, files, direction)
+      (self.name, self.unit, self.definition, totalDefinition) = (name, unit, definition, total)
+      self.format = format
+    }
+
+    /// What no file shows as it is, but others are formed of.
+    fileprivate init(_ measure: Measure, kind: Kind = .count, hidden definition: String) {
+      self.init(measure, kind: kind, "", "", definition, in: [])
+    }
+
+    /// Its column in a file of totals.
+    func totalColumn<Source: Measured>() -> CSVColumn<Source> {
+      CSVColumn(name, unit, totalDefinition ?? definition, direction) { [measure, format] in
+        if case .seconds = format { .seconds($0[measure]) } else { .integer($0[measure]) }
+      }
+    }
+
+    /// Its column in `timeseries.csv`.
+    var seriesColumn: CSVColumn<TimeSeries.Row> {
+      guard case .rate(let parts) = format else {
+        return CSVColumn(name, unit, definition, direction) { [measure] in .integer($0[measure]) }
+      }
+      return CSVColumn(name + "_rps", unit + "/s", definition, direction) { [measure] in
+        .rate($0[measure], per: $0.length, unitsPerCount: parts)
+      }
+    }
+  }
+
+  public var kind: Kind { declaration.kind }
+  var declaration: Declaration { Self.table[Self.places[rawValue]] }
+
+  /// Where each measure stands in the table, by raw value.
+  private static let places: [Int] = allCases.map { measure in
+    guard let place = table.firstIndex(where: { $0.measure == measure }) else {
+      preconditionFailure("\(measure) has no entry in Measure.table")
+    }
+    return place
+  }
+
+  /// What the table declares for a file from `first` to `last`, or to its end, in its order.
+  static func declared(in file: Files, _ first: Measure, _ last: Measure? = nil) -> [Declaration] {
+    table[places[first.rawValue]...(last.map { places[$0.rawValue] } ?? table.count - 1)]
+      .filter { $0.files.contains(file) }
+  }
+
+  /// In the order of the columns in every file.
+  static let table: [Declaration] = [
+    .init(
+      .capacityMilliRequests, kind: .ofInterval, "capacity", "requests",
+      "What the server could have served: nominal capacity times the incidents' factors.",
+      as: .rate(partsPerUnit: 1_000), in: .series),
+    .init(
+      .firstAttempts, "first_attempts", "requests", "Of the offered load: first attempts of a batch.",
+      total: "Of these: first attempts of a batch.", as: .rate()),
+    .init(
+      .retries, "retries", "requests", "Of the offered load: all later attempts.",
+      total: "Of these: all later attempts.", as: .rate(), .lowerIsBetter),
+    .init(
+      .acceptedBatches, "goodput", "batches", "Batches accepted for the first time.", as: .rate(),
+      in: .series),
+    .init(
+      .duplicateBatches, "duplicate_batches", "batches",
+      "Uploads accepted again although all of their events had been accepted before.", in: .series),
+    .init(
+      .answers2xx, "answers_2xx", "answers", "Answers given with a 2xx status.",
+      total: "Answers with a 2xx status."),
+    .init(
+      .answers429, "answers_429", "answers", "Answers given with status 429.",
+      total: "Answers with status 429."),
+    .init(
+      .answers503, "answers_503", "answers", "Answers given with status 503.",
+      total: "Answers with status 503."),
+    .init(.answers4xxOther, "answers_4xx_other", "answers", "4xx answers other than 429.", in: .series),
+    .init(
+      .answers5xxOther, "answers_5xx_other", "answers", "All remaining answers: neither 2xx, 4xx nor 503.",
+      in: .series),
+    .init(
+      .unanswered, "unanswered_requests", "requests", "Requests that the server never answers.",
+      total: "Requests that the server never answered."),
+    .init(
+      .timeouts, "timed_out_requests", "requests", "Uploads that clients gave up waiting for.",
+      .lowerIsBetter),
+    .init(.settledBatches, "settled_batches", "batches", "Batches delivered or dropped.", in: .summary),
+    .init(.sealedBatches, hidden: "Batches that clients have cut."),
+    .init(
+      .busyMicroseconds, kind: .ofInterval,
+      hidden: "Worker time used, or for a bucket the time its admitted requests are worth."),
+    .init(
+      .availableMicroseconds, kind: .ofInterval,
+      hidden: "Worker time there was (workers times the interval), or for a bucket the interval."),
+    .init(
+      .serverQueue, kind: .gauge, "server_queue_requests", "requests",
+      "Requests waiting in the server's queue at the interval's end.", in: .series),
+
+    .init(
+      .createdEvents, "created_events", "events", "Events created on the devices.",
+      in: [.series, .summary, .cohorts]),
+    .init(
+      .deliveredEvents, "delivered_events", "events", "Events at their first acceptance by the server.",
+      total: "Events accepted by the server at least once.", in: [.series, .summary, .cohorts],
+      .higherIsBetter),
+    .init(
+      .duplicateEvents, "duplicate_events", "events", "Events accepted once more.",
+      in: [.series, .summary, .cohorts], .lowerIsBetter),
+    .init(
+      .acceptedAfterDropEvents, "accepted_after_drop_events", "events",
+      "Events delivered although the client had dropped them meanwhile.",
+      total: "Events that a client dropped and that were accepted after all."),
+    .init(
+      .droppedByStatus, "dropped_by_status_events", "events",
+      "Events dropped because of the answer's status.",
+      in: [.series, .summary, .cohorts], .lowerIsBetter),
+    .init(
+      .droppedByRetryLimit, "dropped_by_retry_limit_events", "events",
+      "Events dropped at the batch's retry limit.", in: [.series, .summary, .cohorts], .lowerIsBetter),
+    .init(
+      .droppedByRateLimitRetryLimit, "dropped_by_rate_limit_retry_limit_events", "events",
+      "Events dropped at the global (429) retry limit.", in: [.series, .summary, .cohorts], .lowerIsBetter),
+    .init(
+      .droppedByAge, "dropped_by_age_events", "events",
+      "Events dropped because their batch had been failing for too long.",
+      in: [.series, .summary, .cohorts], .lowerIsBetter),
+    .init(
+      .droppedByOverflow, "dropped_by_overflow_events", "events",
+      "Events dropped because the device's queue was full.", in: [.series, .summary, .cohorts],
+      .lowerIsBetter),
+    .init(
+      .settledOldEvents, "settled_old_events", "events",
+      "Of the events created before the last incident's end: delivered or dropped here.", in: .series),
+    .init(.launches, hidden: "Launches of the app in the run, each of them a restart."),
+    .init(
+      .backlogEvents, kind: .gauge, "backlog_events", "events",
+      "Events created and neither accepted, dropped nor blocked, at the interval's end.", in: .series),
+    .init(
+      .backlogBatches, kind: .gauge, "backlog_batches", "batches",
+      "Sealed batches that the clients hold, at the interval's end.", in: .series),
+    .init(
+      .devicesWaiting, kind: .gauge, "waiting_devices", "devices",
+      "Devices that hold a batch and send nothing because of a wait, at the interval's end.", in: .series),
+    .init(
+      .inFlight, kind: .gauge, "in_flight_requests", "requests",
+      "Uploads that a client has sent and waits for, at the interval's end.", in: .series),
+    .init(
+      .timeToDeliverySum, kind: .ofInterval,
+      hidden: "Creation to first acceptance, microseconds, summed over the events accepted here."),
+    .init(.timeToDeliveryP50, kind: .ofInterval, hidden: "Median of the same."),
+    .init(.timeToDeliveryP99, kind: .ofInterval, hidden: "99th percentile of the same."),
+
+    .init(
+      .refusedByGate, "refused_by_gate_events", "events",
+      "Events dropped because a gate refused them (failure window).", in: [.series, .summary, .cohorts],
+      .lowerIsBetter),
+    // What was blocked and then turns out to have been accepted counts backwards.
+    .init(
+      .blockedEvents, "blocked_events", "events",
+      "Events given up but kept by their device with a reason, waiting for somebody to do something.",
+      total:
+        "Events given up but kept by their device with a reason, waiting for somebody to do something; not lost.",
+      .lowerIsBetter),
+    .init(.heldLoops, "held_loops", "1", "Times that a gate held an upload loop back."),
+    .init(
+      .throttledRequests, "throttled_requests", "requests",
+      "Uploads rejected at the client by adaptive throttling."),
+    .init(.breakerOpenings, "breaker_openings", "1", "Times that a device's circuit breaker opened."),
+    .init(
+      .breakerOpenMicroseconds, "breaker_open_s", "s",
+      "For how long breakers were opened, summed over devices.", as: .seconds, in: .summary),
+    .init(
+      .credentialRefreshes, "credential_refreshes", "1",
+      "Times that a device refreshed its credentials after a 401.", in: .summary),
+    .init(
+      .statusQueries, "status_queries", "requests",
+      "Of the attempts: questions whether an upload of unknown outcome was applied, before it is sent again.",
+      in: .summary),
+
+    .init(
+      .keyLimited, "key_limited_requests", "requests",
+      "Of the 429s: refused by a limit of the tenant or device."),
+    .init(
+      .shed, "shed_requests", "requests",
+      "Refused after they had waited in the server's queue for too long."),
+    .init(
+      .unheardAnswers, "unheard_answers", "answers",
+      "Answers that came after the client had given the upload up: wasted work.",
+      total: "Answers that came after the client had given the upload up."),
+    .init(
+      .lostAnswers, "lost_answers", "answers",
+      "Of the 2xx: answers that an incident lost, so that the client cannot know.",
+      total: "Of the 2xx: answers that an incident lost."),
+    .init(
+      .deduplicatedEvents, "deduplicated_events", "events",
+      "Of the duplicate events: recognised by the server and not stored again.",
+      total: "Of the duplicate events: recognised and not stored again."),
+
+    .init(
+      .offlineDevices, kind: .gauge, "offline_devices", "devices",
+      "Devices without a network, at the interval's end.", in: .series),
+    .init(
+      .networkLostRequests, "network_lost_requests", "requests",
+      "Requests that the network lost on their way to the server."),
+    .init(
+      .networkLostAnswers, "network_lost_answers", "answers",
+      "Uploads whose answer, if there is one, the network loses.",
+      total: "Uploads whose answer, if there was one, the network lost."),
+    .init(
+      .unknownOutcomes, "unknown_outcomes", "requests",
+      "Uploads that ended while the client could not know whether the server had got them."),
+  ]
+}
+
+/// What holds a number for each measure.
+public protocol Measured: Sendable {
+  subscript(measure: Measure) -> Int64 { get }
+}
+
+extension Measured {
+  /// Upload attempts that reached the server: the offered load.
+  public var attempts: Int64 { self[.firstAttempts] + self[.retries] }
+  public var answersOther: Int64 { self[.answers4xxOther] + self[.answers5xxOther] }
+  public var droppedEvents: Int64 { Measure.drops.reduce(0) { $0 + self[$1] } }
+  /// Dropped, and not accepted after all.
+  public var lostEvents: Int64 { droppedEvents - self[.acceptedAfterDropEvents] }
+  /// Of those created: neither accepted, dropped nor blocked.
+  public var openEvents: Int64 {
+    self[.createdEvents] - self[.deliveredEvents] - lostEvents - self[.blockedEvents]
+  }
+}
+
+/// What a run or a part of its devices comes to: counts are added up over the intervals, gauges stand as at the end.
+public struct MeasureTotals: Measured, Hashable {
+  private var cells = [Int64](repeating: 0, count: Measure.count)
+
+  public init() {}
+
+  public subscript(measure: Measure) -> Int64 {
+    get { cells[measure.rawValue] }
+    set { cells[measure.rawValue] = newValue }
+  }
+
+  /// Adds what one side of a run counted.
+  public mutating func add<Side>(_ counters: borrowing IntervalCounters<Side>) {
+    for measure in Side.measures where measure.kind != .ofInterval {
+      for row in 0..<counters.rows { self[measure] += counters[row, measure] }
+    }
+  }
+}

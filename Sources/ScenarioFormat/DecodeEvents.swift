@@ -254,7 +254,7 @@ extension ScenarioDecoder {
     _ node: PositionedValue, _ path: String, duration: Span?, atOnce: Int
   ) -> Spike? {
     guard object(node, path, ScenarioSchema.spikeKeys) != nil else { return nil }
-    let time = node["at"].flatMap { self.time($0, join(path, "at"), duration: duration) }
+    let time = node["at"].flatMap { self.time($0, join(path, "at")) }
     var spread: Span? = .zero
     if let node = node["spread"] { spread = span(node, join(path, "spread"), in: .zero...Units.longestSpan) }
     var share: Int64? = 1_000_000

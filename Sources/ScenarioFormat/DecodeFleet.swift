@@ -10,14 +10,11 @@ extension ScenarioDecoder {
 
   /// What a cohort takes from the scenario when it does not say so itself.
   struct CohortDefaults {
-    var latency: Distribution
-    var link = Link()
+    var network = Network()
     /// What the scenario's own `policy` says; it goes before the preset of a cohort's client.
     var policy: PolicyChanges
     /// A stand-in after a problem.
-    static let builtIn = CohortDefaults(
-      latency: .logNormal(median: .milliseconds(80), p99: .milliseconds(600), minimum: .milliseconds(5)),
-      policy: [])
+    static let builtIn = CohortDefaults(policy: [])
   }
 
   /// `settings` gives the Settings of the cohort at an index.
@@ -76,9 +73,9 @@ extension ScenarioDecoder {
     }
     var cohort = Cohort(
       name: name ?? "", devices: devices ?? 1, events: events?.process ?? .poisson(meanGap: .seconds(1)),
-      latency: defaults.latency, settings: settings.base.config)
+      latency: defaults.network.latency, settings: settings.base.config)
     cohort.eventsAtOnce = events?.atOnce ?? 1
-    cohort.link = defaults.link
+    cohort.link = defaults.network.link
     cohort.take(client(node, path), changedBy: defaults.policy)
     cohort.settingsDialect = settingsDialect(node, path)
     cohort.settingsSource = settings.base.source
@@ -102,11 +99,10 @@ extension ScenarioDecoder {
     if let node = node["uploadLoop"] { uploadLoop(node, join(path, "uploadLoop"), &cohort) }
     checkFlushEnd(node, path, &cohort)
     if let node = node["timeout"] {
-      let place = join(path, "timeout")
-      timeouts(node, place, &cohort)
+      cohort.timeouts = Kind<Timeouts>.timeouts.read(&self, node, join(path, "timeout")) ?? cohort.timeouts
     }
     if let node = node["network"] {
-      network(node, join(path, "network"), &cohort.latency, &cohort.link)
+      _ = Network.keys.read(&self, node, join(path, "network"), into: &cohort.network)
     }
     if let node = node["policy"] {
       for (change, value) in policy(node, join(path, "policy")) { _ = change.set(value, in: &cohort.policy) }
@@ -140,11 +136,12 @@ extension ScenarioDecoder {
     if let node = node["writeKey"] { cohort.writeKey = string(node, join(path, "writeKey")) }
     if cohort.writeKey == cohort.name { cohort.writeKey = nil }
     if let node = node["connectivity"], !node.isNull {
-      cohort.connectivity = connectivity(node, join(path, "connectivity"), duration: duration)
+      cohort.connectivity = Kind<Connectivity>.connectivity.read(&self, node, join(path, "connectivity"))
     }
     if let node = node["sessions"], !node.isNull {
-      cohort.sessions = sessions(node, join(path, "sessions"), events: cohort.events)
+      cohort.sessions = Kind.object(Sessions.keys).read(&self, node, join(path, "sessions"))
     }
+    reportStrictEventsInSessions(cohort, node, path)
     reportLossWithoutTimeOut(cohort, node, path)
     reportSplitInRebatch(cohort, node, path)
     warnIfNothingArrivesInTime(cohort, node, path)

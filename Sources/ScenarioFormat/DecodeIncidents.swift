@@ -162,7 +162,9 @@ extension ScenarioDecoder {
       return nil
     }
     var added: Distribution? = .constant(.zero)
-    if let node = node["added"] { added = serviceTime(node, join(path, "added")) }
+    if let node = node["added"] {
+      added = Kind<Distribution>.serviceTime.read(&self, node, join(path, "added"))
+    }
     var factor: Int64? = 1_000_000
     if let node = node["factor"] {
       factor = number(

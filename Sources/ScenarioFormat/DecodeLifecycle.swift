@@ -63,7 +63,7 @@ extension ScenarioDecoder {
     return elements.enumerated().compactMap { index, node in
       let path = join(path, "\(index)")
       guard object(node, path, ScenarioSchema.synchronisedKeys) != nil else { return nil }
-      let time = node["at"].flatMap { self.time($0, join(path, "at"), duration: duration) }
+      let time = node["at"].flatMap { self.time($0, join(path, "at")) }
       var spread: Span? = .zero
       if let node = node["spread"] {
         spread = span(node, join(path, "spread"), in: .zero...Units.longestSpan)
@@ -78,7 +78,7 @@ extension ScenarioDecoder {
     _ node: PositionedValue, _ path: String, _ settings: CohortSettings.Version?, duration: Span?
   ) -> SettingsRollout? {
     guard object(node, path, ScenarioSchema.rollout.keys) != nil else { return nil }
-    let time = node["at"].flatMap { self.time($0, join(path, "at"), duration: duration) }
+    let time = node["at"].flatMap { self.time($0, join(path, "at")) }
     var share: Int64? = 1_000_000
     if let node = node["share"] {
       share = self.share(node, join(path, "share"), in: 0...1_000_000, allowed: "0% to 100%")
@@ -90,7 +90,7 @@ extension ScenarioDecoder {
   }
 
   /// When something happens; a warning if the run is over by then.
-  mutating func time(_ node: PositionedValue, _ path: String, duration: Span?) -> Instant? {
+  mutating func time(_ node: PositionedValue, _ path: String) -> Instant? {
     guard let span = span(node, path, in: .zero...Units.longestSpan) else { return nil }
     if let duration, span >= duration {
       warn(

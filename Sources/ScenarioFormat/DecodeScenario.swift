@@ -18,10 +18,11 @@ extension ScenarioDecoder {
     let duration = root["duration"].flatMap {
       span($0, "duration", in: Span(microseconds: 1_000)...Units.longestSpan)
     }
+    self.duration = duration
     let interval = self.interval(root, duration: duration)
     let tapi = root["tapi"].flatMap { self.tapi($0, duration: duration) }
     var defaults = CohortDefaults.builtIn
-    if let node = root["network"] { network(node, "network", &defaults.latency, &defaults.link) }
+    if let node = root["network"] { _ = Network.keys.read(&self, node, "network", into: &defaults.network) }
     if let node = root["policy"] { defaults.policy = policy(node, "policy") }
     let fleet = root["fleet"].map {
       self.fleet($0, duration: duration, defaults: defaults, settings: settings)

@@ -52,7 +52,9 @@ extension ScenarioDecoder {
     var burst: Int? = max(Int((capacity ?? 0) / 10_000), 1)
     if let node = node["burst"] { burst = count(node, join(path, "burst"), in: 1...1_000_000_000) }
     var time: Distribution? = .constant(.zero)
-    if let node = node["serviceTime"] { time = serviceTime(node, join(path, "serviceTime")) }
+    if let node = node["serviceTime"] {
+      time = Kind<Distribution>.serviceTime.read(&self, node, join(path, "serviceTime"))
+    }
     var cost: Int64? = 0
     if let node = node["costPerEvent"] {
       cost = number(
@@ -78,7 +80,9 @@ extension ScenarioDecoder {
   private mutating func workers(_ node: PositionedValue, _ path: String) -> WorkersConfiguration? {
     guard object(node, path, ScenarioSchema.workers.keys) != nil else { return nil }
     let workers = node["count"].flatMap { count($0, join(path, "count"), in: 1...1_000_000) }
-    let time = node["serviceTime"].flatMap { serviceTime($0, join(path, "serviceTime")) }
+    let time = node["serviceTime"].flatMap {
+      Kind<Distribution>.serviceTime.read(&self, $0, join(path, "serviceTime"))
+    }
     var perEvent: Span? = .zero
     if let node = node["serviceTimePerEvent"] {
       perEvent = span(node, join(path, "serviceTimePerEvent"), in: .zero...Span.hours(1))

@@ -72,7 +72,7 @@ extension TokenBucketConfiguration {
     .members(
       [
         ("capacity", .text(Units.text(milliPerSecond: capacityMilliRequestsPerSecond))),
-        ("burst", .number("\(burst)")), ("serviceTime", serviceTime.normalised),
+        ("burst", .number("\(burst)")), ("serviceTime", Kind<Distribution>.serviceTime.write(serviceTime)),
       ] + (costPerEvent == 0 ? [] : [("costPerEvent", .millionths(costPerEvent))]))
   }
 }
@@ -81,7 +81,7 @@ extension WorkersConfiguration {
   fileprivate var normalised: PositionedValue {
     .members(
       [
-        ("count", .number("\(count)")), ("serviceTime", serviceTime.normalised),
+        ("count", .number("\(count)")), ("serviceTime", Kind<Distribution>.serviceTime.write(serviceTime)),
         ("serviceTimePerEvent", .span(serviceTimePerEvent)),
         ("queueLimit", queueLimit.map { .number("\($0)") } ?? .text("unlimited")),
       ] + (queueTimeout.map { [("queueTimeout", .span($0))] } ?? []) + (congestion?.normalised ?? []))
@@ -125,27 +125,13 @@ extension Incident {
         ]
       case .lostAnswers(let share): [("share", .text(Units.text(partsPerMillion: share)))]
       case .latency(let added, let factor):
-        [("added", added.normalised), ("factor", .millionths(factor))]
+        [
+          ("added", ScenarioFormat.Kind<Distribution>.serviceTime.write(added)),
+          ("factor", .millionths(factor)),
+        ]
       }
     return .members(
       [("kind", .text(kind.name.rawValue)), ("at", .span(start - .start)), ("for", .span(duration))] + rest)
-  }
-}
-
-extension Distribution {
-  var normalised: PositionedValue {
-    switch self {
-    case .constant(let span): .span(span)
-    case .uniform(let low, let high): .members([("uniform", .list([.span(low), .span(high)]))])
-    case .exponential(let mean): .members([("exponential", .span(mean))])
-    case .logNormal(let median, let p99, let minimum):
-      .members([
-        (
-          "logNormal",
-          .members([("median", .span(median)), ("p99", .span(p99)), ("minimum", .span(minimum))])
-        )
-      ])
-    }
   }
 }
 
@@ -153,7 +139,6 @@ extension Cohort {
   fileprivate typealias Members = [(String, PositionedValue)]
 
   fileprivate var normalised: PositionedValue {
-    let network: Members = [("latency", latency.normalised)] + link.normalised
     let concurrency: PositionedValue =
       uploadConcurrency == .max ? .text("unlimited") : .number("\(uploadConcurrency)")
     let workload: Members = [
@@ -164,11 +149,11 @@ extension Cohort {
     let uploads: Members = [
       ("retries", .text(retries == .gate ? "gate" : "timer")), ("uploadConcurrency", concurrency),
       ("flushWhileUploading", .text(flushWhileUploading.rawValue)),
-      ("timeout", normalisedTimeout), ("network", .members(network)),
-      ("connectivity", connectivity?.normalised ?? .null),
+      ("timeout", Kind<Timeouts>.timeouts.write(timeouts)), ("network", Network.keys.write(network)),
+      ("connectivity", Kind<Connectivity>.connectivity.orNull.write(connectivity)),
     ]
     let loop = normalisedUploadLoop
-    var ofSessions: Members = sessions.map { [("sessions", $0.normalised)] } ?? []
+    var ofSessions: Members = sessions.map { [("sessions", Sessions.keys.write($0))] } ?? []
     if policy.classDelays != ClassDelays() {
       ofSessions.append(("classDelays", policy.classDelays.normalised))
     }

@@ -13,6 +13,8 @@ struct ScenarioDecoder {
   let sources: [String]
   /// The arrival rates in files that the scenario names; those that could not be read have been reported.
   var rateFiles: [String: [ArrivalRates.Row]] = [:]
+  /// How long the run is, once that is known.
+  var duration: Span?
   private(set) var diagnostics: [Diagnostic] = []
   private(set) var hasErrors = false
   private var unreported = 0

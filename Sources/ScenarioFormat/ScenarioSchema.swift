@@ -1,3 +1,5 @@
+import ScenarioModel
+import SimulationKernel
 import UploadRetry
 
 /// Every key that a scenario may have, in one place: unknown-key reports, "did you mean", the paths of
@@ -31,15 +33,28 @@ package enum ScenarioSchema {
     /// Whether `--set` and `compare` may change it.
     package var isSettable: Bool
 
+    /// One sentence.
+    package var meaning: String
+    /// Its JSON Schema, without what it means and what it is by default.
+    package var schema: PositionedValue
+    /// What is allowed, where the schema does not say it.
+    package var range: String
+    package var standard: Standard?
+
     init(
       _ name: String, _ shape: Shape = .scalar, example: String = "", required: Bool = false,
-      settable: Bool = true
+      settable: Bool = true, meaning: String = "", schema: PositionedValue = .members([]),
+      range: String = "", standard: Standard? = nil
     ) {
       self.name = name
       self.shape = shape
       self.example = example
       isRequired = required
       isSettable = settable
+      self.meaning = meaning
+      self.schema = schema
+      self.range = range
+      self.standard = standard
     }
 
     /// The same key where it may be missing.
@@ -48,6 +63,12 @@ package enum ScenarioSchema {
       key.isRequired = false
       return key
     }
+  }
+
+  /// What a key is that is left out.
+  package enum Standard: Sendable {
+    case value(PositionedValue)
+    case words(String)
   }
 
   package static let root = Shape.object([
@@ -142,36 +163,8 @@ package enum ScenarioSchema {
 
   // MARK: Distributions and the network
 
-  static let distribution = Shape.object(distributionKeys)
-  static let distributionKeys = [
-    Key("constant"), Key("uniform"), Key("exponential"), Key("logNormal", .object(logNormalKeys)),
-  ]
-  static let logNormalKeys = [
-    Key("median", example: "\"80ms\"", required: true),
-    Key("p99", example: "\"600ms\"", required: true),
-    Key("minimum"),
-  ]
-
-  static let network = Shape.object([
-    Key("latency", .object(logNormalKeys + distributionKeys)), Key("bandwidth"),
-    Key("loss", .object(lossKeys)),
-  ])
-  static let lossKeys = [Key("request"), Key("answer")]
-  static let timeoutKeys = [Key("connect"), Key("request")]
-
-  static let connectivity = Shape.object([
-    Key("online", period), Key("offline", period), Key("share"),
-    Key("interruptions", .list(.object(interruptionKeys))), Key("flushOnReconnect"),
-  ])
-  static let sessions = Shape.object([
-    Key("share", example: "\"5%\"", required: true), Key("length", period, example: "\"4m\"", required: true),
-    Key("eventsInBackground"),
-  ])
-  static let period = Shape.object([Key("constant"), Key("exponential")])
-  static let interruptionKeys = [
-    Key("at", example: "\"30m\"", required: true), Key("for", example: "\"10m\"", required: true),
-    Key("share"),
-  ]
+  static let distribution = Kind<Distribution>.serviceTime.shape
+  static let network = Network.keys.shape
 
   // MARK: The fleet
 
@@ -191,10 +184,10 @@ package enum ScenarioSchema {
     Key("uploadConcurrency"),
     Key("flushWhileUploading"),
     Key("uploadLoop", uploadLoop),
-    Key("timeout", .object(timeoutKeys)),
+    Key("timeout", Kind<Timeouts>.timeouts.shape),
     Key("network", network),
-    Key("connectivity", connectivity),
-    Key("sessions", sessions),
+    Key("connectivity", Kind<Connectivity>.connectivity.shape),
+    Key("sessions", Sessions.keys.shape),
     Key("settings", .settings),
     Key("settingsDialect"),
     Key("policy", policy),

@@ -1,0 +1,195 @@
+import ScenarioModel
+import SimulationKernel
+
+/// One way to write a value: an object with one key that says which.
+struct Form<Value: Sendable & Equatable>: Sendable {
+  let key: ScenarioSchema.Key
+  let read: @Sendable (inout ScenarioDecoder, PositionedValue, String) -> Value?
+  /// nil for a value of another form.
+  let write: @Sendable (Value) -> PositionedValue?
+
+  init<Part: Sendable & Equatable>(
+    _ name: String, _ kind: Kind<Part>, _ meaning: String, make: @escaping @Sendable (Part) -> Value,
+    part: @escaping @Sendable (Value) -> Part?
+  ) {
+    key = ScenarioSchema.Key(name, kind.shape, meaning: meaning, schema: kind.schema, range: kind.range)
+    read = { kind.read(&$0, $1, $2).map(make) }
+    write = { part($0).map(kind.write) }
+  }
+}
+
+extension Kind {
+  /// A short form, or an object with the one key of a form. `ofNone` is said of `{}`.
+  static func forms(
+    _ forms: [Form<Value>], short: Form<Value>, ofNone: @escaping @Sendable ([String]) -> String
+  ) -> Kind {
+    let keys = forms.map(\.key)
+    var object = ScenarioSchema.object(keys)
+    object.setMember("minProperties", to: .number("1"))
+    object.setMember("maxProperties", to: .number("1"))
+    return Kind(
+      shape: .object(keys), schema: .oneOf([short.key.schema, object]), range: short.key.range,
+      read: { decoder, node, path in
+        guard node.members != nil else { return short.read(&decoder, node, path) }
+        guard decoder.object(node, path, keys) != nil else { return nil }
+        guard let member = decoder.onlyMember(node, path, of: keys.map(\.name)) else {
+          if node.members?.isEmpty ?? false {
+            decoder.report(ofNone(keys.map(\.name)), at: node.position, path)
+          }
+          return nil
+        }
+        return forms.first { $0.key.name == member.key }?
+          .read(&decoder, member.value, decoder.join(path, member.key))
+      },
+      write: { value in
+        short.write(value)
+          ?? .members(forms.compactMap { form in form.write(value).map { (form.key.name, $0) } })
+      })
+  }
+}
+
+/// Distributions of spans: `"50ms"`, `{ uniform: ["1ms", "5ms"] }`, `{ exponential: "50ms" }`,
+/// `{ logNormal: { median, p99, minimum } }`; a latency also `{ median, p99, minimum }`.
+extension Kind where Value == Distribution {
+  /// How long a piece of work takes.
+  static let serviceTime = distribution(in: .zero...Span.hours(24), minimum: .zero).named("serviceTime")
+
+  /// How long something goes on.
+  static let period = forms(
+    Array(spans(in: .milliseconds(1)...Units.longestSpan).prefix(2)),
+    short: spans(in: .milliseconds(1)...Units.longestSpan)[0],
+    ofNone: { _ in "empty; write a span like \"1h\" or { exponential: \"1h\" }" }
+  ).named("period")
+
+  /// One way over the network. Nothing crosses it faster than the look-ahead of the engine.
+  static let latency: Kind = {
+    let range = Span.milliseconds(1)...Span.hours(1)
+    let minimum = Span.milliseconds(5)
+    let general = distribution(in: range, minimum: minimum)
+    let logNormal = Kind<LogNormal>.object(LogNormal.keys(in: range, minimum: minimum))
+    let forms = general.shape.keys.map(\.name)
+    return Kind(
+      shape: .object(logNormal.shape.keys + general.shape.keys),
+      schema: .oneOf([logNormal.schema, general.schema]), range: general.range,
+      read: { decoder, node, path in
+        if let members = node.members, !members.isEmpty,
+          !members.contains(where: { forms.contains($0.key) })
+        {
+          return logNormal.read(&decoder, node, path)?.distribution
+        }
+        if node["exponential"] != nil {
+          decoder.report(
+            "an exponential latency comes arbitrarily close to 0; the shortest is 1ms. "
+              + "Use { median, p99, minimum } instead",
+            at: node.position, decoder.join(path, "exponential"))
+          return nil
+        }
+        return general.read(&decoder, node, path)
+      }, write: general.write)
+  }()
+
+  /// `minimum` is that of a log-normal one which does not say it.
+  private static func distribution(in range: ClosedRange<Span>, minimum: Span) -> Kind {
+    let spans = spans(in: range)
+    let rest = [
+      Form<Distribution>(
+        "uniform", .ends(in: range), "Any value between the two ends alike.",
+        make: { .uniform($0[0], $0[1]) },
+        part: { if case .uniform(let low, let high) = $0 { [low, high] } else { nil } }),
+      spans[1],
+      Form(
+        "logNormal", .object(LogNormal.keys(in: range, minimum: minimum)), "Log-normal above a minimum.",
+        make: \.distribution, part: { LogNormal($0) }),
+    ]
+    return forms(
+      [spans[0]] + rest, short: spans[0],
+      ofNone: {
+        "an empty distribution; write a span like \"50ms\" or one of \($0.joined(separator: ", "))"
+      })
+  }
+
+  private static func spans(in range: ClosedRange<Span>) -> [Form<Distribution>] {
+    [
+      Form(
+        "constant", .span(range), "Always the same.", make: { .constant($0) },
+        part: { if case .constant(let span) = $0 { span } else { nil } }),
+      Form(
+        "exponential", .span(range), "The mean.", make: { .exponential(mean: $0) },
+        part: { if case .exponential(let mean) = $0 { mean } else { nil } }),
+    ]
+  }
+}
+
+extension Kind where Value == [Span] {
+  /// `["1ms", "5ms"]`.
+  fileprivate static func ends(in range: ClosedRange<Span>) -> Kind {
+    Kind(
+      schema: .members([
+        ("type", .text("array")), ("items", .reference("span")), ("minItems", .number("2")),
+        ("maxItems", .number("2")),
+      ]),
+      read: { decoder, node, path in
+        guard case .array(let bounds) = node.content, bounds.count == 2 else {
+          decoder.report(
+            "expected the two ends, like [\"1ms\", \"5ms\"], found \(decoder.describe(node))",
+            at: node.position, path)
+          return nil
+        }
+        let low = decoder.span(bounds[0], decoder.join(path, "0"), in: range)
+        let high = decoder.span(bounds[1], decoder.join(path, "1"), in: range)
+        guard let low, let high else { return nil }
+        guard low <= high else {
+          decoder.report(
+            "the first end \(Units.text(low)) is above the second, \(Units.text(high))",
+            at: bounds[0].position, path)
+          return nil
+        }
+        return [low, high]
+      }, write: { .list($0.map { .span($0) }) })
+  }
+}
+
+/// A log-normal distribution as a scenario writes it.
+struct LogNormal: Sendable, Equatable {
+  var median = Span.zero
+  var p99 = Span.zero
+  var minimum: Span
+
+  var distribution: Distribution { .logNormal(median: median, p99: p99, minimum: minimum) }
+
+  static func keys(in range: ClosedRange<Span>, minimum: Span) -> Record<LogNormal> {
+    Record(
+      LogNormal(minimum: minimum),
+      [
+        Field("median", \.median, .span(range), "Half of the values are below.", example: "\"80ms\""),
+        Field(
+          "p99", \.p99, .span(range), "99 of 100 values are below; not below the median.",
+          example: "\"600ms\""),
+        Field("minimum", \.minimum, .span(range), "Nothing is below; it must be below the median."),
+      ]
+    ) { decoder, node, path, value in
+      var isSound = true
+      if value.minimum >= value.median {
+        let origin = node["minimum"] == nil ? " (the default)" : ""
+        decoder.report(
+          "minimum \(Units.text(value.minimum))\(origin) is not below the median \(Units.text(value.median))",
+          at: (node["minimum"] ?? node).position, decoder.join(path, "minimum"))
+        isSound = false
+      }
+      if value.p99 < value.median {
+        decoder.report(
+          "p99 \(Units.text(value.p99)) is below the median \(Units.text(value.median))",
+          at: (node["p99"] ?? node).position, decoder.join(path, "p99"))
+        isSound = false
+      }
+      return isSound
+    }
+  }
+}
+
+extension LogNormal {
+  fileprivate init?(_ distribution: Distribution) {
+    guard case .logNormal(let median, let p99, let minimum) = distribution else { return nil }
+    self.init(median: median, p99: p99, minimum: minimum)
+  }
+}

@@ -1,0 +1,168 @@
+import ScenarioModel
+
+/// What stands in a scenario for a key that is left out.
+enum Standard: Sendable {
+  /// What the record has.
+  case ofRecord
+  /// What these words say.
+  case said(String)
+  /// The client decides.
+  case byClient
+}
+
+/// When a normalised scenario has a key.
+enum Writing: Sendable {
+  case always
+  /// Where it is not what stands there anyway.
+  case unlessStandard
+}
+
+/// One key of an object: the only place that says its name, what it may be, what it means and where it goes. Decoding,
+/// the normalised scenario, paths, the JSON Schema, the reference and "did you mean" all read it.
+struct Field<Owner: Sendable>: Sendable {
+  /// All of it but how it is read and written; `standard` gives the value that it has when it is left out.
+  let key: @Sendable (_ standard: Owner) -> ScenarioSchema.Key
+  /// Reads it into its owner; false after a problem.
+  let read: @Sendable (inout ScenarioDecoder, PositionedValue, String, inout Owner) -> Bool
+  /// nil where a normalised scenario leaves it out.
+  let write: @Sendable (_ owner: Owner, _ standard: Owner) -> PositionedValue?
+
+  /// - Parameters:
+  ///   - example: as it would stand in a file; a key that has one must not be left out.
+  ///   - isSettable: whether `--set` and `compare` may change it.
+  init<Value: Sendable & Equatable>(
+    _ name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
+    _ meaning: String, example: String = "", standard: Standard = .ofRecord, writing: Writing = .always,
+    isSettable: Bool = true
+  ) {
+    key = { owner in
+      ScenarioSchema.Key(
+        name, kind.shape, example: example, required: !example.isEmpty, settable: isSettable,
+        meaning: meaning, schema: kind.schema, range: kind.range,
+        standard: standard.text(kind.write(owner[keyPath: place]), isRequired: !example.isEmpty))
+    }
+    read = { decoder, node, path, owner in
+      guard let value = kind.read(&decoder, node, path) else { return false }
+      owner[keyPath: place] = value
+      return true
+    }
+    write = { owner, standard in
+      let value = owner[keyPath: place]
+      return writing == .always || value != standard[keyPath: place] ? kind.write(value) : nil
+    }
+  }
+
+  /// An object of keys that go into a part of the owner as it is; what it does not name stays as it was.
+  init<Part: Sendable>(
+    _ name: String, _ place: any WritableKeyPath<Owner, Part> & Sendable, keys record: Record<Part>,
+    _ meaning: String, example: String = "", writing: Writing = .always
+  ) {
+    key = { owner in
+      let keys = record.keys(standard: owner[keyPath: place])
+      return ScenarioSchema.Key(
+        name, .object(keys), example: example, required: !example.isEmpty, meaning: meaning,
+        schema: ScenarioSchema.object(keys))
+    }
+    read = { decoder, node, path, owner in record.read(&decoder, node, path, into: &owner[keyPath: place]) }
+    write = { owner, standard in
+      let object = record.write(owner[keyPath: place], standard: standard[keyPath: place])
+      return writing == .unlessStandard && object.members?.isEmpty ?? true ? nil : object
+    }
+  }
+}
+
+extension Standard {
+  fileprivate func text(_ value: PositionedValue, isRequired: Bool) -> ScenarioSchema.Standard? {
+    switch self {
+    case .byClient: .words("by client")
+    case .said(let words): .words(words)
+    case .ofRecord where isRequired || value.isNull: nil
+    case .ofRecord: .value(value)
+    }
+  }
+}
+
+/// What no key can say alone: looks at what has been read so far; false after a problem.
+typealias Check<Owner> =
+  @Sendable (inout ScenarioDecoder, PositionedValue, String, inout Owner) -> Bool
+
+/// The keys of an object, with what holds between them.
+struct Record<Owner: Sendable>: Sendable {
+  /// What an object is that names none of its keys.
+  let standard: Owner
+  /// Its keys in the order of the declaration.
+  let keys: [ScenarioSchema.Key]
+  /// Whether what could be read stands in for the whole after a problem, so that what depends on it is looked at all the same.
+  let keepsRest: Bool
+  private let fields: [Field<Owner>]
+  /// By the number of fields that have been read before.
+  private let checks: [Int: Check<Owner>]
+
+  /// - Parameter then: a check amid the keys, for the order of what is reported, and the keys behind it.
+  init(
+    _ standard: Owner, keepsRest: Bool = false, _ fields: [Field<Owner>],
+    check: @escaping Check<Owner> = { _, _, _, _ in true }, then more: [Field<Owner>] = [],
+    lastCheck: Check<Owner>? = nil
+  ) {
+    self.standard = standard
+    self.keepsRest = keepsRest
+    self.fields = fields + more
+    checks = [fields.count: check].merging(lastCheck.map { [fields.count + more.count: $0] } ?? [:]) { $1 }
+    keys = self.fields.map { $0.key(standard) }
+  }
+
+  /// The same keys with what they are when they are left out there.
+  func keys(standard: Owner) -> [ScenarioSchema.Key] { fields.map { $0.key(standard) } }
+  var shape: ScenarioSchema.Shape { .object(keys) }
+
+  /// Reads every key that is there; false after a problem.
+  func read(
+    _ decoder: inout ScenarioDecoder, _ node: PositionedValue, _ path: String, into owner: inout Owner,
+    shortForm: String? = nil
+  ) -> Bool {
+    guard decoder.object(node, path, keys, shortForm: shortForm) != nil else { return false }
+    var isSound = true
+    for index in 0...fields.count {
+      if isSound || keepsRest, let check = checks[index] {
+        isSound = check(&decoder, node, path, &owner) && isSound
+      }
+      guard index < fields.count else { break }
+      let key = keys[index]
+      if let value = node[key.name] {
+        isSound = fields[index].read(&decoder, value, decoder.join(path, key.name), &owner) && isSound
+      } else if key.isRequired {
+        isSound = false
+      }
+    }
+    return isSound
+  }
+
+  /// The normalised object.
+  func write(_ owner: Owner, standard: Owner? = nil) -> PositionedValue {
+    let standard = standard ?? self.standard
+    return .members(
+      zip(fields, keys).compactMap { field, key in
+        field.write(owner, standard).map { (key.name, $0) }
+      })
+  }
+}
+
+extension Kind {
+  /// An object of these keys.
+  static func object(_ record: Record<Value>, shortForm: String? = nil) -> Kind {
+    Kind(
+      shape: record.shape, schema: ScenarioSchema.object(record.keys),
+      read: { decoder, node, path in
+        var value = record.standard
+        let isSound = record.read(&decoder, node, path, into: &value, shortForm: shortForm)
+        return isSound || record.keepsRest && node.members != nil ? value : nil
+      }, write: { record.write($0) })
+  }
+
+  /// Declared under a name of its own in the JSON Schema, see `ScenarioSchema.definitions`.
+  func named(_ name: String) -> Kind {
+    var kind = self
+    kind.schema = .reference(name)
+    return kind
+  }
+}

@@ -1,0 +1,179 @@
+import ScenarioModel
+import SimulationKernel
+
+/// A kind of value: how it is read, how it is written back, and what an editor and the reference say of it.
+struct Kind<Value: Sendable & Equatable>: Sendable {
+  /// What may be addressed inside it.
+  var shape = ScenarioSchema.Shape.scalar
+  /// Its JSON Schema.
+  var schema: PositionedValue
+  /// What is allowed, in words, where the schema's own words do not say it: `1ms to 366d`.
+  var range = ""
+  /// nil after a problem, which has been reported.
+  var read: @Sendable (inout ScenarioDecoder, PositionedValue, String) -> Value?
+  var write: @Sendable (Value) -> PositionedValue
+
+  /// The same text for another type.
+  func mapped<Other: Sendable & Equatable>(
+    _ make: @escaping @Sendable (Value) -> Other, _ unmake: @escaping @Sendable (Other) -> Value
+  ) -> Kind<Other> {
+    Kind<Other>(
+      shape: shape, schema: schema, range: range, read: { read(&$0, $1, $2).map(make) },
+      write: { write(unmake($0)) })
+  }
+
+  /// Or null, which is nil.
+  var orNull: Kind<Value?> {
+    Kind<Value?>(
+      shape: shape, schema: .oneOf([schema, .type("null")]), range: range,
+      read: { decoder, node, path in
+        node.isNull ? .some(nil) : read(&decoder, node, path).map { .some($0) }
+      }, write: { $0.map(write) ?? .null })
+  }
+
+  /// Never null: nil is what is left out.
+  var orNothing: Kind<Value?> {
+    Kind<Value?>(
+      shape: shape, schema: schema, range: range,
+      read: { decoder, node, path in read(&decoder, node, path).map { .some($0) } },
+      write: { $0.map(write) ?? .null })
+  }
+
+  /// A list of such values; those that are wrong are reported and left out. `what` and `named` are for messages:
+  /// `expected a list of limits`, `101 limits; at most 100 are allowed`.
+  func list(_ counts: ClosedRange<Int> = 0...10_000, of what: String = "", named: String) -> Kind<[Value]> {
+    Kind<[Value]>(
+      shape: .list(shape),
+      schema: .members([
+        ("type", .text("array")), ("items", schema), ("maxItems", .number("\(counts.upperBound)")),
+      ]),
+      read: { decoder, node, path in
+        guard case .array(let elements) = node.content else {
+          decoder.report(
+            "expected a list\(what), found \(decoder.describe(node))", at: node.position, path)
+          return nil
+        }
+        guard elements.count <= counts.upperBound else {
+          decoder.report(
+            "\(elements.count) \(named); at most \(counts.upperBound) are allowed", at: node.position, path)
+          return nil
+        }
+        return elements.enumerated().compactMap { index, element in
+          read(&decoder, element, decoder.join(path, "\(index)"))
+        }
+      }, write: { .list($0.map(write)) })
+  }
+}
+
+// MARK: Scalars
+
+extension Kind where Value == Bool {
+  static let bool = Kind(schema: .type("boolean"), read: { $0.bool($1, $2) }, write: { .bool($0) })
+}
+
+extension Kind where Value == String {
+  static let text = Kind(schema: .type("string"), read: { $0.string($1, $2) }, write: { .text($0) })
+}
+
+extension Kind {
+  /// One of a few words.
+  static func word(_ words: [(word: String, value: Value)]) -> Kind {
+    Kind(
+      schema: .members([("enum", .list(words.map { .text($0.word) }))]),
+      read: { $0.word($1, $2, words) },
+      write: { value in .text(words.first { $0.value == value }?.word ?? "") })
+  }
+}
+
+extension Kind where Value: RawRepresentable<String> & CaseIterable {
+  /// One of a type's names.
+  static var choice: Kind { word(Value.allCases.map { ($0.rawValue, $0) }) }
+}
+
+extension Kind where Value == Int {
+  static func count(_ range: ClosedRange<Int>) -> Kind {
+    Kind(schema: .integer(range), read: { $0.count($1, $2, in: range) }, write: { .number("\($0)") })
+  }
+
+  /// Bytes.
+  static func size(_ range: ClosedRange<Int>) -> Kind {
+    Kind(
+      schema: .reference("size"),
+      range: "\(Units.text(bytes: range.lowerBound)) to \(Units.text(bytes: range.upperBound))",
+      read: { $0.bytes($1, $2, in: range) }, write: { .text(Units.text(bytes: $0)) })
+  }
+}
+
+extension Kind where Value == Int? {
+  /// A whole number, or a word for nil.
+  static func count(_ range: ClosedRange<Int>, or word: String) -> Kind {
+    Kind(
+      schema: .oneOf([.integer(range), .members([("const", .text(word))])]),
+      read: { decoder, node, path in
+        if case .string(word) = node.content { return .some(nil) }
+        return decoder.count(node, path, in: range, orWord: word).map { .some($0) }
+      }, write: { $0.map { .number("\($0)") } ?? .text(word) })
+  }
+}
+
+// MARK: Quantities
+
+extension Kind where Value == Span {
+  static func span(_ range: ClosedRange<Span>) -> Kind {
+    Kind(
+      schema: .reference("span"), range: "\(Units.text(range.lowerBound)) to \(Units.text(range.upperBound))",
+      read: { $0.span($1, $2, in: range) }, write: { .span($0) })
+  }
+  /// Any length of time from this one on.
+  static func span(from least: Span) -> Kind { span(least...Units.longestSpan) }
+}
+
+extension Kind where Value == Int64 {
+  /// A share in parts per million. `allowed` says the range where it cannot be read off it, `more` is said behind it.
+  static func share(_ range: ClosedRange<Int64> = 0...1_000_000, allowed: String? = nil, more: String = "")
+    -> Kind
+  {
+    let allowed =
+      allowed
+      ?? "\(Units.text(partsPerMillion: range.lowerBound)) to \(Units.text(partsPerMillion: range.upperBound))"
+    return Kind(
+      schema: .oneOf([
+        .members([
+          ("type", .text("number")), ("minimum", .millionths(range.lowerBound)),
+          ("maximum", .millionths(range.upperBound)),
+        ]), .members([("type", .text("string")), ("pattern", .text("^[0-9.]+%$"))]),
+      ]), range: allowed,
+      read: { $0.share($1, $2, in: range, allowed: allowed, more: more) },
+      write: { .text(Units.text(partsPerMillion: $0)) })
+  }
+
+  /// A decimal number in millionths.
+  static func number(_ range: ClosedRange<Int64>, allowed: String) -> Kind {
+    Kind(
+      schema: .members([
+        ("type", .text("number")), ("minimum", .millionths(range.lowerBound)),
+        ("maximum", .millionths(range.upperBound)),
+      ]),
+      read: { $0.number($1, $2, in: range, allowed: allowed) }, write: { .millionths($0) })
+  }
+}
+
+extension Kind where Value == Instant {
+  /// A time on the run's clock.
+  static let time = Kind(
+    schema: .reference("span"), read: { $0.time($1, $2) }, write: { .span($0 - .start) })
+}
+
+// MARK: Parts of a JSON Schema
+
+extension PositionedValue {
+  static func type(_ name: String) -> Self { .members([("type", .text(name))]) }
+  static func reference(_ name: String) -> Self { .members([("$ref", .text("#/$defs/" + name))]) }
+  static func oneOf(_ forms: [Self]) -> Self { .members([("oneOf", .list(forms))]) }
+  static func integer(_ range: ClosedRange<Int>) -> Self {
+    .members([
+      ("type", .text("integer")), ("minimum", .number("\(range.lowerBound)")),
+      ("maximum", .number("\(range.upperBound)")),
+    ])
+  }
+}

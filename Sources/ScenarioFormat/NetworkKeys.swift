@@ -1,0 +1,255 @@
+import ScenarioModel
+import SimulationKernel
+import UploadRetry
+
+/// The way between a device and the server, as `network` writes it.
+struct Network: Sendable, Equatable {
+  var latency = Distribution.logNormal(
+    median: .milliseconds(80), p99: .milliseconds(600), minimum: .milliseconds(5))
+  var link = Link()
+
+  static let keys = Record(
+    Network(),
+    [
+      Field("latency", \.latency, .latency, "One way, each way drawn apart."),
+      Field(
+        "bandwidth", \.link.uploadBytesPerSecond, Kind<Int>.bandwidth.orNull,
+        "Of the way up: an upload takes its latency and the time for its bytes.",
+        standard: .said("no limit")),
+      Field(
+        "loss", \.link.loss, .loss,
+        "The share of requests and of answers that get lost; one share is that of both."),
+    ])
+}
+
+/// Which share of requests and of answers is lost.
+struct Loss: Sendable, Equatable {
+  var request: Int64 = 0
+  var answer: Int64 = 0
+
+  fileprivate static let keys = Record(
+    Loss(), keepsRest: true,
+    [
+      Field("request", \.request, .share(), "On the way to the server."),
+      Field("answer", \.answer, .share(), "On the way back; the server has done its work."),
+    ])
+}
+
+extension Link {
+  fileprivate var loss: Loss {
+    get { Loss(request: requestLossPartsPerMillion, answer: answerLossPartsPerMillion) }
+    set { (requestLossPartsPerMillion, answerLossPartsPerMillion) = (newValue.request, newValue.answer) }
+  }
+}
+
+extension Kind where Value == Loss {
+  /// `"1%"` each way, or `{ request, answer }`.
+  fileprivate static let loss: Kind = {
+    let share = Kind<Int64>.share()
+    let object = Kind.object(Loss.keys)
+    return Kind(
+      shape: object.shape, schema: .oneOf([share.schema, object.schema]), range: share.range,
+      read: { decoder, node, path in
+        if node.members != nil { return object.read(&decoder, node, path) }
+        return share.read(&decoder, node, path).map { Loss(request: $0, answer: $0) }
+      }, write: object.write)
+  }()
+}
+
+extension Kind where Value == Int {
+  /// `"50KB/s"`.
+  fileprivate static let bandwidth = Kind(
+    schema: .members([("type", .text("string")), ("pattern", .text("^[0-9.]+(B|KB|MB|GB)/s$"))]),
+    range: "1B/s to 1000GB/s",
+    read: { decoder, node, path in
+      guard let text = decoder.unitText(node, path, "a bandwidth", example: "50KB/s", unit: "B/s") else {
+        return nil
+      }
+      guard text.hasSuffix("/s") else {
+        decoder.report(
+          "\(quoted(text)) is not a bandwidth; write a size a second, like \"50KB/s\"", at: node.position,
+          path)
+        return nil
+      }
+      let size = PositionedValue(.string(String(text.dropLast(2))), at: node.position)
+      return decoder.bytes(size, path, in: 1...1_000_000_000_000)
+    }, write: { .text(Units.text(bytes: $0) + "/s") })
+}
+
+// MARK: Time-outs
+
+/// When a client gives an upload up.
+struct Timeouts: Sendable, Equatable {
+  var connect: Span?
+  var request = Span.seconds(30)
+
+  fileprivate static let keys = Record(
+    Timeouts(),
+    [
+      Field(
+        "connect", \.connect, Kind<Span>.span(from: .milliseconds(1)).orNull,
+        "When it gives up getting a connection, and knows that the server has got nothing."),
+      Field("request", \.request, .span(from: .milliseconds(1)), "When it gives up the whole upload."),
+    ]
+  ) { decoder, node, path, value in
+    guard let connect = value.connect, connect > value.request else { return true }
+    decoder.report(
+      "\(Units.text(connect)) is longer than the time-out of the request, \(Units.text(value.request))",
+      at: (node["connect"] ?? node).position, decoder.join(path, "connect"))
+    return false
+  }
+}
+
+extension Kind where Value == Timeouts {
+  /// `"30s"` or `{ connect: "5s", request: "30s" }`.
+  static let timeouts: Kind = {
+    let span = Kind<Span>.span(from: .milliseconds(1))
+    let object = Kind.object(Timeouts.keys)
+    return Kind(
+      shape: object.shape, schema: .oneOf([span.schema, object.schema]), range: span.range,
+      read: { decoder, node, path in
+        if node.members != nil { return object.read(&decoder, node, path) }
+        return span.read(&decoder, node, path).map { Timeouts(request: $0) }
+      }, write: { $0.connect == nil ? .span($0.request) : object.write($0) })
+  }()
+}
+
+// MARK: Online and offline
+
+/// `connectivity` as it is written: periods need both keys.
+struct ConnectivityKeys: Sendable, Equatable {
+  var online: Distribution?
+  var offline: Distribution?
+  var share: Int64?
+  var rest = Connectivity()
+
+  fileprivate static let keys = Record(
+    ConnectivityKeys(), keepsRest: true,
+    [
+      Field(
+        "online", \.online, Kind<Distribution>.period.orNothing, "How long a device is online at a time.",
+        writing: .unlessStandard),
+      Field(
+        "offline", \.offline, Kind<Distribution>.period.orNothing, "How long it is offline then.",
+        writing: .unlessStandard),
+      Field(
+        "share", \.share, Kind<Int64>.share().orNothing, "Of the devices; the others have no such periods.",
+        standard: .said("100%"), writing: .unlessStandard),
+    ],
+    check: { decoder, node, path, _ in
+      for (key, other) in [("online", "offline"), ("offline", "online")]
+      where node[key] == nil && node[other] != nil {
+        decoder.report(
+          "missing beside \(other); write for example \(key): { exponential: \"1h\" }", at: node.position,
+          decoder.join(path, key))
+      }
+      return true
+    },
+    then: [
+      Field(
+        "interruptions", \.rest.interruptions,
+        Kind.object(Connectivity.Interruption.keys).list(0...100, named: "interruptions"),
+        "Spans in which a share of the devices is offline."),
+      Field(
+        "flushOnReconnect", \.rest.flushesOnReconnect, .bool, "Whether a device flushes when it is back."),
+    ])
+}
+
+extension Kind where Value == Connectivity {
+  static let connectivity = Kind<ConnectivityKeys>.object(ConnectivityKeys.keys).mapped { keys in
+    var connectivity = keys.rest
+    if let online = keys.online, let offline = keys.offline {
+      connectivity.periods = .init(
+        online: online, offline: offline, sharePartsPerMillion: keys.share ?? 1_000_000)
+    }
+    return connectivity
+  } _: { connectivity in
+    let periods = connectivity.periods
+    return ConnectivityKeys(
+      online: periods?.online, offline: periods?.offline, share: periods?.sharePartsPerMillion,
+      rest: connectivity)
+  }
+}
+
+extension Connectivity.Interruption {
+  fileprivate static let keys = Record(
+    Self(start: .start, duration: .zero),
+    [
+      Field("at", \.start, .time, "When it begins.", example: "\"30m\""),
+      Field("for", \.duration, .span(from: Span(microseconds: 1)), "How long it lasts.", example: "\"10m\""),
+      Field("share", \.sharePartsPerMillion, .share(), "Of the devices."),
+    ])
+}
+
+// MARK: In the foreground and closed
+
+extension Sessions {
+  /// Between sessions an app's flush interval does not run and no wait wakes it up.
+  static let keys = Record(
+    Sessions(sharePartsPerMillion: 0, length: .constant(.zero)),
+    [
+      Field(
+        "share", \.sharePartsPerMillion, .share(1...999_999),
+        "Of the time, in which a device's app is in the foreground.", example: "\"5%\""),
+      Field(
+        "length", \.length, .period,
+        "How long a session lasts; the gaps are exponential, as long as the share wants it.",
+        example: "\"4m\""),
+      Field(
+        "eventsInBackground", \.createsEventsInBackground, .bool,
+        "Whether events are created in the background, too; if not, all come in sessions, as many in the mean."
+      ),
+    ]
+  ) { decoder, node, path, sessions in
+    guard sessions.meanGap > Units.longestSpan else { return true }
+    decoder.report(
+      "with sessions so long and a share so small the app is closed for more than "
+        + Units.text(Units.longestSpan) + " at a time", at: node.position, path)
+    return false
+  }
+}
+
+extension Cohort {
+  var network: Network {
+    get { Network(latency: latency, link: link) }
+    set { (latency, link) = (newValue.latency, newValue.link) }
+  }
+
+  var timeouts: Timeouts {
+    get { Timeouts(connect: connectTimeout, request: timeout) }
+    set { (connectTimeout, timeout) = (newValue.connect, newValue.request) }
+  }
+}
+
+// MARK: What holds for a cohort as a whole
+
+extension ScenarioDecoder {
+  /// A lost answer is noticed by the time-out.
+  static let longestTimeoutWithLoss = Span.hours(1)
+
+  mutating func reportLossWithoutTimeOut(_ cohort: Cohort, _ node: PositionedValue, _ path: String) {
+    guard cohort.link.answerLossPartsPerMillion > 0, cohort.timeout > Self.longestTimeoutWithLoss else {
+      return
+    }
+    report(
+      "\(Units.text(cohort.timeout)) is too long where answers get lost; at most "
+        + Units.text(Self.longestTimeoutWithLoss), at: (node["timeout"] ?? node).position,
+      join(path, "timeout"))
+  }
+
+  mutating func reportSplitInRebatch(_ cohort: Cohort, _ node: PositionedValue, _ path: String) {
+    guard cohort.queue.splitsOn413, cohort.queue.mode == .rebatch else { return }
+    report(
+      "batches are cut for good, so that the queue's mode must be \"files\"",
+      at: (node["queue"]?["splitOn413"] ?? node).position, join(join(path, "queue"), "splitOn413"))
+  }
+
+  mutating func reportStrictEventsInSessions(_ cohort: Cohort, _ node: PositionedValue, _ path: String) {
+    guard let sessions = cohort.sessions, !sessions.createsEventsInBackground,
+      case .periodic = cohort.events
+    else { return }
+    report(
+      "strictly periodic events don't wait for a session; set sessions.eventsInBackground to true, or give "
+        + "events a rate such as \"30/h\"", at: (node["sessions"] ?? node).position, join(path, "sessions"))
+  }
+}

@@ -86,7 +86,8 @@ extension ScenarioDecoder {
         word(node, join(path, "retries"), [("gate", .gate), ("timer", .timer)]) ?? cohort.retries
     }
     if let node = node["uploadConcurrency"],
-      let limit = unlimited(node, join(path, "uploadConcurrency"), in: 1...1_000_000)
+      let limit = Kind.count(1...1_000_000, or: "unlimited").read(
+        &self, node, join(path, "uploadConcurrency"))
     {
       cohort.uploadConcurrency = limit ?? .max
     }

@@ -20,7 +20,7 @@ extension ScenarioDecoder {
     }
     self.duration = duration
     let interval = self.interval(root, duration: duration)
-    let tapi = root["tapi"].flatMap { self.tapi($0, duration: duration) }
+    let tapi = root["tapi"].flatMap { Kind.object(TAPIConfiguration.keys).read(&self, $0, "tapi") }
     var defaults = CohortDefaults.builtIn
     if let node = root["network"] { _ = Network.keys.read(&self, node, "network", into: &defaults.network) }
     if let node = root["policy"] { defaults.policy = policy(node, "policy") }

@@ -166,24 +166,24 @@ struct LogNormal: Sendable, Equatable {
           "p99", \.p99, .span(range), "99 of 100 values are below; not below the median.",
           example: "\"600ms\""),
         Field("minimum", \.minimum, .span(range), "Nothing is below; it must be below the median."),
-      ]
-    ) { decoder, node, path, value in
-      var isSound = true
-      if value.minimum >= value.median {
-        let origin = node["minimum"] == nil ? " (the default)" : ""
-        decoder.report(
-          "minimum \(Units.text(value.minimum))\(origin) is not below the median \(Units.text(value.median))",
-          at: (node["minimum"] ?? node).position, decoder.join(path, "minimum"))
-        isSound = false
-      }
-      if value.p99 < value.median {
-        decoder.report(
-          "p99 \(Units.text(value.p99)) is below the median \(Units.text(value.median))",
-          at: (node["p99"] ?? node).position, decoder.join(path, "p99"))
-        isSound = false
-      }
-      return isSound
-    }
+        .check { decoder, node, path, value in
+          var isSound = true
+          if value.minimum >= value.median {
+            let origin = node["minimum"] == nil ? " (the default)" : ""
+            decoder.report(
+              "minimum \(Units.text(value.minimum))\(origin) is not below the median \(Units.text(value.median))",
+              at: (node["minimum"] ?? node).position, decoder.join(path, "minimum"))
+            isSound = false
+          }
+          if value.p99 < value.median {
+            decoder.report(
+              "p99 \(Units.text(value.p99)) is below the median \(Units.text(value.median))",
+              at: (node["p99"] ?? node).position, decoder.join(path, "p99"))
+            isSound = false
+          }
+          return isSound
+        },
+      ])
   }
 }
 

@@ -20,8 +20,8 @@ enum Writing: Sendable {
 /// One key of an object: the only place that says its name, what it may be, what it means and where it goes. Decoding,
 /// the normalised scenario, paths, the JSON Schema, the reference and "did you mean" all read it.
 struct Field<Owner: Sendable>: Sendable {
-  /// All of it but how it is read and written; `standard` gives the value that it has when it is left out.
-  let key: @Sendable (_ standard: Owner) -> ScenarioSchema.Key
+  /// All of it but how it is read and written; `standard` gives the value that it has when it is left out. nil for a check.
+  let key: (@Sendable (_ standard: Owner) -> ScenarioSchema.Key)?
   /// Reads it into its owner; false after a problem.
   let read: @Sendable (inout ScenarioDecoder, PositionedValue, String, inout Owner) -> Bool
   /// nil where a normalised scenario leaves it out.
@@ -48,7 +48,10 @@ struct Field<Owner: Sendable>: Sendable {
     }
     write = { owner, standard in
       let value = owner[keyPath: place]
-      return writing == .always || value != standard[keyPath: place] ? kind.write(value) : nil
+      if kind.isLeftOut(value) || writing == .unlessStandard && value == standard[keyPath: place] {
+        return nil
+      }
+      return kind.write(value)
     }
   }
 
@@ -69,7 +72,21 @@ struct Field<Owner: Sendable>: Sendable {
       return writing == .unlessStandard && object.members?.isEmpty ?? true ? nil : object
     }
   }
+
+  private init(_ check: @escaping Check<Owner>) {
+    key = nil
+    read = check
+    write = { _, _ in nil }
+  }
+
+  /// What no key can say alone: looks at the object, not at one value, and at what has been read of it before. Where the object is
+  /// nothing with a problem in it, it is asked only if there has been none.
+  static func check(_ check: @escaping Check<Owner>) -> Field { Field(check) }
 }
+
+/// false after a problem.
+typealias Check<Owner> =
+  @Sendable (inout ScenarioDecoder, PositionedValue, String, inout Owner) -> Bool
 
 extension Standard {
   fileprivate func text(_ value: PositionedValue, isRequired: Bool) -> ScenarioSchema.Standard? {
@@ -82,10 +99,6 @@ extension Standard {
   }
 }
 
-/// What no key can say alone: looks at what has been read so far; false after a problem.
-typealias Check<Owner> =
-  @Sendable (inout ScenarioDecoder, PositionedValue, String, inout Owner) -> Bool
-
 /// The keys of an object, with what holds between them.
 struct Record<Owner: Sendable>: Sendable {
   /// What an object is that names none of its keys.
@@ -94,25 +107,22 @@ struct Record<Owner: Sendable>: Sendable {
   let keys: [ScenarioSchema.Key]
   /// Whether what could be read stands in for the whole after a problem, so that what depends on it is looked at all the same.
   let keepsRest: Bool
-  private let fields: [Field<Owner>]
-  /// By the number of fields that have been read before.
-  private let checks: [Int: Check<Owner>]
+  /// Keys of which there may be one; where there are more, none of them is read.
+  let alternatives: [String]
+  private let fields: [(key: ScenarioSchema.Key?, field: Field<Owner>)]
 
-  /// - Parameter then: a check amid the keys, for the order of what is reported, and the keys behind it.
   init(
-    _ standard: Owner, keepsRest: Bool = false, _ fields: [Field<Owner>],
-    check: @escaping Check<Owner> = { _, _, _, _ in true }, then more: [Field<Owner>] = [],
-    lastCheck: Check<Owner>? = nil
+    _ standard: Owner, keepsRest: Bool = false, alternatives: [String] = [], _ fields: [Field<Owner>]
   ) {
     self.standard = standard
+    self.alternatives = alternatives
     self.keepsRest = keepsRest
-    self.fields = fields + more
-    checks = [fields.count: check].merging(lastCheck.map { [fields.count + more.count: $0] } ?? [:]) { $1 }
-    keys = self.fields.map { $0.key(standard) }
+    self.fields = fields.map { ($0.key?(standard), $0) }
+    keys = self.fields.compactMap(\.key)
   }
 
   /// The same keys with what they are when they are left out there.
-  func keys(standard: Owner) -> [ScenarioSchema.Key] { fields.map { $0.key(standard) } }
+  func keys(standard: Owner) -> [ScenarioSchema.Key] { fields.compactMap { $0.field.key?(standard) } }
   var shape: ScenarioSchema.Shape { .object(keys) }
 
   /// Reads every key that is there; false after a problem.
@@ -122,14 +132,16 @@ struct Record<Owner: Sendable>: Sendable {
   ) -> Bool {
     guard decoder.object(node, path, keys, shortForm: shortForm) != nil else { return false }
     var isSound = true
-    for index in 0...fields.count {
-      if isSound || keepsRest, let check = checks[index] {
-        isSound = check(&decoder, node, path, &owner) && isSound
+    let isAmbiguous = alternatives.count { node[$0] != nil } > 1
+    if isAmbiguous { isSound = decoder.onlyMember(node, path, of: alternatives) != nil }
+    for (key, field) in fields {
+      guard let key else {
+        if isSound || keepsRest { isSound = field.read(&decoder, node, path, &owner) && isSound }
+        continue
       }
-      guard index < fields.count else { break }
-      let key = keys[index]
+      if isAmbiguous, alternatives.contains(key.name) { continue }
       if let value = node[key.name] {
-        isSound = fields[index].read(&decoder, value, decoder.join(path, key.name), &owner) && isSound
+        isSound = field.read(&decoder, value, decoder.join(path, key.name), &owner) && isSound
       } else if key.isRequired {
         isSound = false
       }
@@ -141,8 +153,8 @@ struct Record<Owner: Sendable>: Sendable {
   func write(_ owner: Owner, standard: Owner? = nil) -> PositionedValue {
     let standard = standard ?? self.standard
     return .members(
-      zip(fields, keys).compactMap { field, key in
-        field.write(owner, standard).map { (key.name, $0) }
+      fields.compactMap { key, field in
+        key.flatMap { key in field.write(owner, standard).map { (key.name, $0) } }
       })
   }
 }

@@ -12,6 +12,8 @@ struct Kind<Value: Sendable & Equatable>: Sendable {
   /// nil after a problem, which has been reported.
   var read: @Sendable (inout ScenarioDecoder, PositionedValue, String) -> Value?
   var write: @Sendable (Value) -> PositionedValue
+  /// Whether a value is written by leaving its key out.
+  var isLeftOut: @Sendable (Value) -> Bool = { _ in false }
 
   /// The same text for another type.
   func mapped<Other: Sendable & Equatable>(
@@ -36,10 +38,10 @@ struct Kind<Value: Sendable & Equatable>: Sendable {
     Kind<Value?>(
       shape: shape, schema: schema, range: range,
       read: { decoder, node, path in read(&decoder, node, path).map { .some($0) } },
-      write: { $0.map(write) ?? .null })
+      write: { $0.map(write) ?? .null }, isLeftOut: { $0 == nil })
   }
 
-  /// A list of such values; those that are wrong are reported and left out. `what` and `named` are for messages:
+  /// A list of such values; those that are wrong are reported and left out, so that it stands after any problem. `what` and `named` are for messages:
   /// `expected a list of limits`, `101 limits; at most 100 are allowed`.
   func list(_ counts: ClosedRange<Int> = 0...10_000, of what: String = "", named: String) -> Kind<[Value]> {
     Kind<[Value]>(
@@ -51,12 +53,12 @@ struct Kind<Value: Sendable & Equatable>: Sendable {
         guard case .array(let elements) = node.content else {
           decoder.report(
             "expected a list\(what), found \(decoder.describe(node))", at: node.position, path)
-          return nil
+          return []
         }
         guard elements.count <= counts.upperBound else {
           decoder.report(
             "\(elements.count) \(named); at most \(counts.upperBound) are allowed", at: node.position, path)
-          return nil
+          return []
         }
         return elements.enumerated().compactMap { index, element in
           read(&decoder, element, decoder.join(path, "\(index)"))

@@ -90,14 +90,14 @@ struct Timeouts: Sendable, Equatable {
         "connect", \.connect, Kind<Span>.span(from: .milliseconds(1)).orNull,
         "When it gives up getting a connection, and knows that the server has got nothing."),
       Field("request", \.request, .span(from: .milliseconds(1)), "When it gives up the whole upload."),
-    ]
-  ) { decoder, node, path, value in
-    guard let connect = value.connect, connect > value.request else { return true }
-    decoder.report(
-      "\(Units.text(connect)) is longer than the time-out of the request, \(Units.text(value.request))",
-      at: (node["connect"] ?? node).position, decoder.join(path, "connect"))
-    return false
-  }
+      .check { decoder, node, path, value in
+        guard let connect = value.connect, connect > value.request else { return true }
+        decoder.report(
+          "\(Units.text(connect)) is longer than the time-out of the request, \(Units.text(value.request))",
+          at: (node["connect"] ?? node).position, decoder.join(path, "connect"))
+        return false
+      },
+    ])
 }
 
 extension Kind where Value == Timeouts {
@@ -127,25 +127,21 @@ struct ConnectivityKeys: Sendable, Equatable {
     ConnectivityKeys(), keepsRest: true,
     [
       Field(
-        "online", \.online, Kind<Distribution>.period.orNothing, "How long a device is online at a time.",
-        writing: .unlessStandard),
+        "online", \.online, Kind<Distribution>.period.orNothing, "How long a device is online at a time."),
       Field(
-        "offline", \.offline, Kind<Distribution>.period.orNothing, "How long it is offline then.",
-        writing: .unlessStandard),
+        "offline", \.offline, Kind<Distribution>.period.orNothing, "How long it is offline then."),
       Field(
         "share", \.share, Kind<Int64>.share().orNothing, "Of the devices; the others have no such periods.",
-        standard: .said("100%"), writing: .unlessStandard),
-    ],
-    check: { decoder, node, path, _ in
-      for (key, other) in [("online", "offline"), ("offline", "online")]
-      where node[key] == nil && node[other] != nil {
-        decoder.report(
-          "missing beside \(other); write for example \(key): { exponential: \"1h\" }", at: node.position,
-          decoder.join(path, key))
-      }
-      return true
-    },
-    then: [
+        standard: .said("100%")),
+      .check { decoder, node, path, _ in
+        for (key, other) in [("online", "offline"), ("offline", "online")]
+        where node[key] == nil && node[other] != nil {
+          decoder.report(
+            "missing beside \(other); write for example \(key): { exponential: \"1h\" }", at: node.position,
+            decoder.join(path, key))
+        }
+        return true
+      },
       Field(
         "interruptions", \.rest.interruptions,
         Kind.object(Connectivity.Interruption.keys).list(0...100, named: "interruptions"),
@@ -199,14 +195,14 @@ extension Sessions {
         "eventsInBackground", \.createsEventsInBackground, .bool,
         "Whether events are created in the background, too; if not, all come in sessions, as many in the mean."
       ),
-    ]
-  ) { decoder, node, path, sessions in
-    guard sessions.meanGap > Units.longestSpan else { return true }
-    decoder.report(
-      "with sessions so long and a share so small the app is closed for more than "
-        + Units.text(Units.longestSpan) + " at a time", at: node.position, path)
-    return false
-  }
+      .check { decoder, node, path, sessions in
+        guard sessions.meanGap > Units.longestSpan else { return true }
+        decoder.report(
+          "with sessions so long and a share so small the app is closed for more than "
+            + Units.text(Units.longestSpan) + " at a time", at: node.position, path)
+        return false
+      },
+    ])
 }
 
 extension Cohort {

@@ -13,7 +13,7 @@ extension Scenario {
     if let question { members.append(("question", .text(question))) }
     members += [
       ("seed", .number("\(seed)")), ("duration", .span(duration)), ("interval", .span(interval)),
-      ("tapi", tapi.normalised), ("fleet", .list(fleet.map(\.normalised))),
+      ("tapi", TAPIConfiguration.keys.write(tapi)), ("fleet", .list(fleet.map(\.normalised))),
     ]
     return JSONText.pretty(.members(members)) + "\n"
   }
@@ -25,6 +25,8 @@ extension PositionedValue {
   static func text(_ text: String) -> Self { Self(.string(text), at: .commandLine) }
   static func bool(_ value: Bool) -> Self { Self(.bool(value), at: .commandLine) }
   static func span(_ span: Span) -> Self { .text(Units.text(span)) }
+  /// A decimal number.
+  static func millionths(_ value: Int64) -> Self { .number(Units.seconds(microseconds: value)) }
   static func list(_ elements: [Self]) -> Self { Self(.array(elements), at: .commandLine) }
   static var null: Self { Self(.null, at: .commandLine) }
   static func members(_ members: [(String, Self)]) -> Self {
@@ -42,96 +44,6 @@ extension PositionedValue {
     case .array(let elements): self = .list(elements.map(Self.init))
     case .object(let members): self = .members(members.map { ($0.key, Self($0.value)) })
     }
-  }
-}
-
-extension TAPIConfiguration {
-  fileprivate var normalised: PositionedValue {
-    var members: [(String, PositionedValue)] = []
-    var hasUnlimitedQueue = false
-    switch server {
-    case .bucket(let bucket):
-      members.append(("bucket", bucket.normalised))
-    case .workers(let workers):
-      members.append(("workers", workers.normalised))
-      hasUnlimitedQueue = workers.queueLimit == nil
-    }
-    members.append(
-      ("overload", hasUnlimitedQueue && overload == Overload() ? .text("queue") : overload.normalised))
-    if retryAfterHeader != .retryAfter {
-      members.append(("retryAfterHeader", .text(retryAfterHeader.rawValue)))
-    }
-    if retryAfterForm != .seconds { members.append(("retryAfterForm", .text(retryAfterForm.rawValue))) }
-    members.append(("incidents", .list(incidents.map(\.normalised))))
-    return .members(members + rules.normalised)
-  }
-}
-
-extension TokenBucketConfiguration {
-  fileprivate var normalised: PositionedValue {
-    .members(
-      [
-        ("capacity", .text(Units.text(milliPerSecond: capacityMilliRequestsPerSecond))),
-        ("burst", .number("\(burst)")), ("serviceTime", Kind<Distribution>.serviceTime.write(serviceTime)),
-      ] + (costPerEvent == 0 ? [] : [("costPerEvent", .millionths(costPerEvent))]))
-  }
-}
-
-extension WorkersConfiguration {
-  fileprivate var normalised: PositionedValue {
-    .members(
-      [
-        ("count", .number("\(count)")), ("serviceTime", Kind<Distribution>.serviceTime.write(serviceTime)),
-        ("serviceTimePerEvent", .span(serviceTimePerEvent)),
-        ("queueLimit", queueLimit.map { .number("\($0)") } ?? .text("unlimited")),
-      ] + (queueTimeout.map { [("queueTimeout", .span($0))] } ?? []) + (congestion?.normalised ?? []))
-  }
-}
-
-extension Overload {
-  fileprivate var normalised: PositionedValue {
-    .members([("status", .number("\(status)")), ("retryAfter", retryAfter.normalised)])
-  }
-}
-
-extension RetryAfterPolicy {
-  var normalised: PositionedValue {
-    switch self {
-    case .none: .text("none")
-    case .fixed(let span): .span(span)
-    case .spread(let from, let to): .members([("from", .span(from)), ("to", .span(to))])
-    case .backlog(let atLeast, let atMost):
-      .members([("backlog", .members([("atLeast", .span(atLeast)), ("atMost", .span(atMost))]))])
-    }
-  }
-}
-
-extension Incident {
-  fileprivate var normalised: PositionedValue {
-    let rest: [(String, PositionedValue)] =
-      switch kind {
-      case .outage(let status, let retryAfter, let keepsWork):
-        [
-          ("status", status.map { .number("\($0)") } ?? .text("none")),
-          ("retryAfter", retryAfter.normalised),
-          ("keepsWork", .bool(keepsWork)),
-        ] + (warmUp == .zero ? [] : [("warmUp", .span(warmUp))])
-      case .brownout(let parts): [("factor", .text(Units.text(partsPerMillion: parts)))]
-      case .cdnOutage, .tokenExpiry: []
-      case .errors(let status, let share, let afterWork, let retryAfter):
-        [
-          ("share", .text(Units.text(partsPerMillion: share))), ("status", .number("\(status)")),
-          ("afterWork", .bool(afterWork)), ("retryAfter", retryAfter.normalised),
-        ]
-      case .lostAnswers(let share): [("share", .text(Units.text(partsPerMillion: share)))]
-      case .latency(let added, let factor):
-        [
-          ("added", ScenarioFormat.Kind<Distribution>.serviceTime.write(added)),
-          ("factor", .millionths(factor)),
-        ]
-      }
-    return .members(
-      [("kind", .text(kind.name.rawValue)), ("at", .span(start - .start)), ("for", .span(duration))] + rest)
   }
 }
 

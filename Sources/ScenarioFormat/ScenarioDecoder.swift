@@ -186,6 +186,24 @@ struct ScenarioDecoder {
     return nil
   }
 
+  /// A decimal number in millionths.
+  mutating func number(
+    _ node: PositionedValue, _ path: String, in range: ClosedRange<Int64>, allowed: String
+  ) -> Int64? {
+    guard case .number(let text) = node.content, let amount = ExactDecimal(text) else {
+      report("expected a number, found \(describe(node)); allowed: \(allowed)", at: node.position, path)
+      return nil
+    }
+    switch amount.times(1_000_000) {
+    case .exact(let value) where range.contains(value): return value
+    case .fraction:
+      report("\(text.prefix(40)) is finer than a millionth; allowed: \(allowed)", at: node.position, path)
+    case .exact, .tooLarge:
+      report("\(text.prefix(40)) is out of range; allowed: \(allowed)", at: node.position, path)
+    }
+    return nil
+  }
+
   mutating func seed(_ node: PositionedValue, _ path: String) -> UInt64? {
     if case .number(let text) = node.content, let value = ExactDecimal(text)?.unsigned { return value }
     report(

@@ -1,5 +1,6 @@
 import ScenarioModel
 import SimulationKernel
+import TAPIModel
 import UploadRetry
 
 /// Every key that a scenario may have, in one place: unknown-key reports, "did you mean", the paths of
@@ -87,80 +88,7 @@ package enum ScenarioSchema {
     Key("compare", .axes, settable: false),
   ])
 
-  // MARK: The server
-
-  static let tapi = Shape.object([
-    Key("bucket", bucket),
-    Key("workers", workers),
-    Key("overload", overload),
-    Key("retryAfterHeader"),
-    Key("retryAfterForm"),
-    Key("incidents", .list(.object(incidentKeys))),
-    Key("keyLimits", .list(.object(keyLimitKeys))),
-    Key("retryCountLimit"),
-    Key("requestSizeLimit"),
-    Key("deduplication", .object(deduplicationKeys)),
-    Key("autoscaling", .object(autoscalingKeys)),
-  ])
-
-  static let bucket = Shape.object([
-    Key("capacity", example: "\"4000/s\"", required: true),
-    Key("burst"),
-    Key("costPerEvent"),
-    Key("serviceTime", distribution),
-  ])
-
-  static let workers = Shape.object([
-    Key("count", example: "200", required: true),
-    Key("serviceTime", distribution, example: "{ exponential: \"50ms\" }", required: true),
-    Key("serviceTimePerEvent"),
-    Key("queueLimit"),
-    Key("queueTimeout"),
-    Key("congestion", .object(congestionKeys)),
-  ])
-
-  static let overload = Shape.object([Key("status"), Key("retryAfter", retryAfter)])
-
-  static let retryAfter = Shape.object([
-    Key("from", example: "\"5s\"", required: true),
-    Key("to", example: "\"15s\"", required: true),
-    Key("backlog", backlog),
-  ])
-  static let backlog = Shape.object([Key("atLeast"), Key("atMost")])
-
-  static let keyLimitKeys = [
-    Key("key"),
-    Key("per"),
-    Key("rate", example: "\"100/min\"", required: true),
-    Key("burst"),
-    Key("retryAfter", retryAfter),
-  ]
-  static let congestionKeys = [Key("slowdown", example: "2", required: true), Key("queue")]
-  static let deduplicationKeys = [Key("window", example: "\"24h\"", required: true)]
-  static let autoscalingKeys = [
-    Key("target"), Key("interval"), Key("delay"), Key("minimum"), Key("maximum"),
-  ]
-
-  static let incidentKeys =
-    commonIncidentKeys + outageKeys + brownoutKeys
-    + errorsKeys.filter { $0.name != "status" && $0.name != "retryAfter" }
-    + latencyKeys.filter { $0.name != "factor" }
-  static let commonIncidentKeys = [
-    Key("kind", example: "\"outage\"", required: true),
-    Key("at", example: "\"20m\"", required: true),
-    Key("for", example: "\"10m\"", required: true),
-  ]
-  static let outageKeys = [
-    Key("status"), Key("retryAfter", retryAfter), Key("keepsWork"), Key("warmUp"),
-  ]
-  static let brownoutKeys = [Key("factor", example: "\"50%\"", required: true)]
-  static let errorsKeys = [
-    Key("share", example: "\"10%\"", required: true), Key("status"), Key("afterWork"),
-    Key("retryAfter", retryAfter),
-  ]
-  static let lostAnswersKeys = [Key("share", example: "\"10%\"", required: true)]
-  static let latencyKeys = [Key("added", distribution), Key("factor")]
-
+  static let tapi = TAPIConfiguration.keys.shape
   // MARK: Distributions and the network
 
   static let distribution = Kind<Distribution>.serviceTime.shape

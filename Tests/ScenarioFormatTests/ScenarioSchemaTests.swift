@@ -1,4 +1,5 @@
 import Foundation
+import TAPIModel
 import Testing
 import UploadRetry
 
@@ -102,8 +103,8 @@ struct ScenarioSchemaTests {
     }
     let tapi = schema["$defs"]?["tapi"]?["properties"]
     #expect(required(schema) == required(ScenarioSchema.root))
-    #expect(required(tapi?["bucket"]) == required(ScenarioSchema.bucket))
-    #expect(required(tapi?["workers"]) == required(ScenarioSchema.workers))
+    #expect(required(tapi?["bucket"]) == required(TokenBucketConfiguration.keys.shape))
+    #expect(required(tapi?["workers"]) == required(WorkersConfiguration.keys.shape))
     #expect(required(schema["$defs"]?["cohort"]) == required(ScenarioSchema.cohort))
     func cohortPart(_ name: String) -> PositionedValue? {
       guard case .array(let forms)? = schema["$defs"]?["cohort"]?["properties"]?[name]?["oneOf"]?.content

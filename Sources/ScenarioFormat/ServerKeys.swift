@@ -1,0 +1,415 @@
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+import UploadRetry
+
+/// `tapi`: the server, what it says when it has too much to do, and its incidents.
+extension TAPIConfiguration {
+  static let keys = Record(
+    TAPIConfiguration(server: standIn), keepsRest: true, alternatives: ["bucket", "workers"],
+    [
+      .check { decoder, node, path, _ in
+        if node["bucket"] != nil || node["workers"] != nil { return true }
+        decoder.report(
+          "no server; write bucket: { capacity: \"4000/s\" } or workers: { count: 200, serviceTime: \"50ms\" }",
+          at: node.position, path)
+        return false
+      },
+      Field(
+        "bucket", \.bucket, Kind.object(TokenBucketConfiguration.keys).orNothing,
+        "Admission by token bucket.", standard: .said("there are workers")),
+      Field(
+        "workers", \.workers, Kind.object(WorkersConfiguration.keys).orNothing,
+        "Workers behind a queue, first come, first served.", standard: .said("there is a bucket")),
+      Field(
+        "overload", \.overloadAnswer, .overload,
+        "The answer to a request that finds no token, or the queue full; \"queue\": all wait, with workers and an unlimited queue."
+      ),
+      .check { $0.checkOverload($1["overload"], $0.join($2, "overload"), $3.server) },
+      Field(
+        "retryAfterHeader", \.retryAfterHeader, .choice,
+        "The header by which every retryAfter goes out. X-RateLimit-Reset is read by clients with policy.readsRateLimitReset (O11).",
+        writing: .unlessStandard),
+      Field(
+        "retryAfterForm", \.retryAfterForm, .choice,
+        "How every retryAfter is written; not every client reads a date (S4).", writing: .unlessStandard),
+      Field("incidents", \.incidents, .incidents, "What happens to the server on the timeline."),
+      Field(
+        "keyLimits", \.rules.keyLimits,
+        Kind.object(KeyLimit.keys).list(of: " of limits", named: "limits"),
+        "Limits of single tenants or devices; the answer is 429.", writing: .unlessStandard),
+      Field(
+        "retryCountLimit", \.rules.retryCountLimit, Kind<Int>.count(1...8_191).orNull,
+        "A request whose X-Retry-Count is this or more is answered 422.", standard: .said("none is"),
+        writing: .unlessStandard),
+      Field(
+        "requestSizeLimit", \.rules.requestSizeLimit, Kind<Int>.size(1...1_000_000_000).orNull,
+        "A larger request is answered 413.", standard: .said("none is"), writing: .unlessStandard),
+      Field(
+        "deduplication", \.rules.deduplicationWindow,
+        Kind.object(Deduplication.keys).mapped(\.window, Deduplication.init).orNull,
+        "The server recognises batches by their message ids.", writing: .unlessStandard),
+      Field(
+        "autoscaling", \.rules.autoscaling, Kind.object(Autoscaling.keys).orNull,
+        "Capacity that follows utilisation.", writing: .unlessStandard),
+    ])
+
+  /// For a server that has a problem.
+  fileprivate static let standIn = Server.bucket(TokenBucketConfiguration.keys.standard)
+
+  fileprivate var bucket: TokenBucketConfiguration? {
+    get { if case .bucket(let bucket) = server { bucket } else { nil } }
+    set { if let newValue { server = .bucket(newValue) } }
+  }
+  fileprivate var workers: WorkersConfiguration? {
+    get { if case .workers(let workers) = server { workers } else { nil } }
+    set { if let newValue { server = .workers(newValue) } }
+  }
+  /// nil: `"queue"`.
+  fileprivate var overloadAnswer: Overload? {
+    get { workers.map { $0.queueLimit == nil } ?? false && overload == Overload() ? nil : overload }
+    set { overload = newValue ?? Overload() }
+  }
+}
+
+extension TokenBucketConfiguration {
+  static let keys = Record(
+    TokenBucketConfiguration(capacityMilliRequestsPerSecond: 0, burst: 0),
+    [
+      Field(
+        "capacity", \.capacityMilliRequestsPerSecond, .rate, "Requests admitted.", example: "\"4000/s\""),
+      Field(
+        "burst", \.burst, Kind<Int>.count(1...1_000_000_000).mapped(Int64.init, Int.init),
+        "Size of the bucket in requests.", standard: .said("a tenth of a second's worth, at least 1")),
+      Field(
+        "costPerEvent", \.costPerEvent, .number(0...1_000_000_000, allowed: "numbers from 0 to 1000"),
+        "Tokens that each event of a batch costs beside the request's one.", writing: .unlessStandard),
+      Field("serviceTime", \.serviceTime, .serviceTime, "Between admission and answer."),
+      .check { _, node, _, bucket in
+        if node["burst"] == nil { bucket.burst = max(bucket.capacityMilliRequestsPerSecond / 10_000, 1) }
+        return true
+      },
+    ])
+}
+
+extension WorkersConfiguration {
+  static let keys = Record(
+    WorkersConfiguration(count: 0, serviceTime: .constant(.zero)),
+    [
+      Field("count", \.count, .count(1...1_000_000), "Requests served at once.", example: "200"),
+      Field(
+        "serviceTime", \.serviceTime, .serviceTime, "How long a request keeps its worker.",
+        example: "{ exponential: \"50ms\" }"),
+      Field(
+        "serviceTimePerEvent", \.serviceTimePerEvent, .span(.zero...Span.hours(1)),
+        "Added for every event of the batch."),
+      Field(
+        "queueLimit", \.queueLimit, .count(0...1_000_000_000, or: "unlimited"), "Requests that may wait."),
+      Field(
+        "queueTimeout", \.queueTimeout, Kind<Span>.span(from: .milliseconds(1)).orNull,
+        "A request that has waited longer when its turn comes gets the overload answer and no worker.",
+        standard: .said("never"), writing: .unlessStandard),
+      Field(
+        "congestion", \.congestion, Kind.object(Congestion.keys).orNull,
+        "Work that starts while q requests wait takes (1 + slowdown * q / queue) times as long.",
+        writing: .unlessStandard),
+      .check { decoder, node, path, workers in
+        guard let congestion = workers.congestion, congestion.queue == 0 else { return true }
+        guard let limit = workers.queueLimit, limit > 0 else {
+          decoder.report(
+            "needs the length of queue that slows work down so much; write queue: 1000, or give workers a queueLimit",
+            at: (node["congestion"] ?? node).position, decoder.join(decoder.join(path, "congestion"), "queue")
+          )
+          workers.congestion = nil
+          return true
+        }
+        workers.congestion?.queue = limit
+        return true
+      },
+      .check { decoder, node, path, workers in
+        guard workers.serviceTimePerEvent == .zero, workers.serviceTime.isAlwaysZero else { return true }
+        decoder.report(
+          "a service that takes no time needs no workers; give a serviceTime above 0s, or use a bucket",
+          at: (node["serviceTime"] ?? node).position, decoder.join(path, "serviceTime"))
+        return false
+      },
+    ])
+}
+
+extension Congestion {
+  /// A queue of 0: as long as the workers' `queueLimit`.
+  fileprivate static let keys = Record(
+    Congestion(slowdown: 0, queue: 0),
+    [
+      Field(
+        "slowdown", \.slowdown, .number(1...1_000_000_000, allowed: "numbers above 0 up to 1000"),
+        "By how much a queue of that length slows work down.", example: "2"),
+      Field(
+        "queue", \.queue, .count(1...1_000_000_000), "How many requests wait then.",
+        standard: .said("queueLimit")),
+    ])
+}
+
+extension Distribution {
+  /// Whether nothing but zero can come out.
+  fileprivate var isAlwaysZero: Bool {
+    switch self {
+    case .constant(let span), .exponential(mean: let span): span == .zero
+    case .uniform(_, let high): high == .zero
+    case .logNormal: false
+    }
+  }
+}
+
+extension Kind where Value == Int64 {
+  /// A rate in thousandths a second.
+  static let rate = Kind(
+    schema: .reference("rate"), range: "0.001/s to 1000000000/s",
+    read: { decoder, node, path in
+      guard
+        let text = decoder.unitText(node, path, "a rate", example: "4000/s", unit: "/s"),
+        let milli = decoder.unit(node, path, { () throws(Units.Problem) in try Units.milliPerSecond(text) })
+      else { return nil }
+      guard (1...1_000_000_000_000).contains(milli) else {
+        decoder.report(
+          "\(quoted(text)) is out of range; allowed: 0.001/s to 1000000000/s", at: node.position, path)
+        return nil
+      }
+      return milli
+    }, write: { .text(Units.text(milliPerSecond: $0)) })
+}
+
+// MARK: Overload
+
+extension Overload {
+  fileprivate static let keys = Record(
+    Overload(),
+    [
+      Field("status", \.status, .count(400...599), "HTTP status."),
+      Field("retryAfter", \.retryAfter, .retryAfter, "How long to wait, by the server."),
+    ])
+}
+
+extension Kind where Value == Overload? {
+  /// `"queue"`, or what is answered.
+  fileprivate static let overload: Kind = {
+    let object = Kind<Overload>.object(Overload.keys, shortForm: "\"queue\"")
+    return Kind(
+      shape: object.shape, schema: .oneOf([.members([("const", .text("queue"))]), object.schema]),
+      read: { decoder, node, path in
+        guard case .string(let text) = node.content else {
+          return object.read(&decoder, node, path).map { .some($0) }
+        }
+        if text == "queue" { return .some(nil) }
+        decoder.report(
+          "\(quoted(text)) is not known; write \"queue\" or { status: 429, retryAfter: \"5s\" }",
+          at: node.position, path)
+        return nil
+      }, write: { $0.map(object.write) ?? .text("queue") })
+  }()
+}
+
+extension ScenarioDecoder {
+  /// Whether the server can do what `overload` says.
+  fileprivate mutating func checkOverload(
+    _ node: PositionedValue?, _ path: String, _ server: TAPIConfiguration.Server
+  ) -> Bool {
+    guard let node, server != TAPIConfiguration.standIn else { return true }
+    guard case .string(let text) = node.content else {
+      if case .workers(let workers) = server, workers.queueLimit == nil, workers.queueTimeout == nil {
+        warn(
+          "never answered: the queue is unlimited. Give workers.queueLimit, or write overload: \"queue\"",
+          at: node.position, path)
+      }
+      return true
+    }
+    guard text == "queue" else { return true }
+    switch server {
+    case .bucket:
+      report(
+        "a bucket admits or refuses at once and has no queue; use workers, or write { status: 429 }",
+        at: node.position, path)
+      return false
+    case .workers(let workers):
+      guard let limit = workers.queueLimit else { return true }
+      report(
+        "\"queue\" means that all requests wait, but queueLimit is \(limit); "
+          + "leave queueLimit out, or say what a request beyond it is answered: { status: 503 }",
+        at: node.position, path)
+      return false
+    }
+  }
+}
+
+// MARK: Retry-After
+
+/// `{ from, to }`, or `{ backlog: { atLeast, atMost } }`.
+struct RetryAfterBounds: Sendable, Equatable {
+  var least = Span.zero
+  var most = Span.zero
+
+  fileprivate static let spread = Record(
+    RetryAfterBounds(),
+    [
+      Field("from", \.least, .wholeSeconds, "Drawn from here …", example: "\"5s\""),
+      Field("to", \.most, .wholeSeconds, "… to here, for each answer.", example: "\"15s\""),
+      // Where it stands beside them: alone it is another form.
+      Field(
+        "backlog", \.self, .object(backlog),
+        "When the capacity will have worked off what waits and what was refused before: each refused request has its place "
+          + "behind the others."),
+      .check { decoder, node, path, bounds in
+        guard bounds.least > bounds.most else { return true }
+        decoder.report(
+          "from \(Units.text(bounds.least)) is above to, \(Units.text(bounds.most))", at: node.position, path)
+        return false
+      },
+    ])
+
+  fileprivate static let backlog = Record(
+    RetryAfterBounds(least: .seconds(1), most: .seconds(300)),
+    [
+      Field("atLeast", \.least, .wholeSeconds, "The shortest."),
+      Field("atMost", \.most, .wholeSeconds, "The longest."),
+      .check { decoder, node, path, bounds in
+        guard bounds.least > bounds.most else { return true }
+        decoder.report(
+          "atLeast \(Units.text(bounds.least)) is above atMost, \(Units.text(bounds.most))",
+          at: node.position, path)
+        return false
+      },
+    ])
+}
+
+extension Kind where Value == Span {
+  /// What Retry-After can say.
+  fileprivate static let wholeSeconds: Kind = {
+    let span = span(.zero...Span.hours(24 * 7))
+    return Kind(
+      schema: span.schema, range: "whole seconds, 0s to 7d",
+      read: { decoder, node, path in
+        guard let value = span.read(&decoder, node, path) else { return nil }
+        guard value.microseconds % 1_000_000 == 0 else {
+          decoder.report(
+            "Retry-After is sent in whole seconds, and \(decoder.shown(node)) is none", at: node.position,
+            path)
+          return nil
+        }
+        return value
+      }, write: span.write)
+  }()
+}
+
+extension Kind where Value == RetryAfterPolicy {
+  /// `"none"`, `"5s"`, `{ from, to }` or `{ backlog }`.
+  static let retryAfter: Kind = {
+    let fixed = Kind<Span>.wholeSeconds
+    let keys = RetryAfterBounds.spread.keys
+    let backlog = Kind<RetryAfterBounds>.object(RetryAfterBounds.backlog)
+    return Kind(
+      shape: .object(keys),
+      schema: .oneOf([
+        .members([("const", .text("none"))]), fixed.schema,
+        ScenarioSchema.object(keys.filter { $0.name != "backlog" }),
+        ScenarioSchema.object(keys.filter { $0.name == "backlog" }),
+      ]), range: fixed.range,
+      read: { decoder, node, path in
+        if case .string("none") = node.content { return RetryAfterPolicy.none }
+        guard let members = node.members else {
+          return fixed.read(&decoder, node, path).map(RetryAfterPolicy.fixed)
+        }
+        if let value = node["backlog"], value.members != nil {
+          guard decoder.object(node, path, keys.map(\.optional)) != nil else { return nil }
+          let path = decoder.join(path, "backlog")
+          if let other = members.first(where: { $0.key != "backlog" }) {
+            decoder.report(
+              "\(other.key) and backlog exclude each other; keep one", at: other.keyPosition, path)
+            return nil
+          }
+          return backlog.read(&decoder, value, path).map { .backlog(atLeast: $0.least, atMost: $0.most) }
+        }
+        var bounds = RetryAfterBounds()
+        guard RetryAfterBounds.spread.read(&decoder, node, path, into: &bounds) else { return nil }
+        return .spread(from: bounds.least, to: bounds.most)
+      },
+      write: { policy in
+        switch policy {
+        case .none: .text("none")
+        case .fixed(let span): .span(span)
+        case .spread(let from, let to): .members([("from", .span(from)), ("to", .span(to))])
+        case .backlog(let atLeast, let atMost):
+          .members([("backlog", backlog.write(RetryAfterBounds(least: atLeast, most: atMost)))])
+        }
+      }
+    ).named("retryAfter")
+  }()
+}
+
+// MARK: Rules
+
+extension KeyLimit {
+  fileprivate static let keys = Record(
+    KeyLimit(key: nil, rateMilliRequestsPerSecond: 0, burst: 1),
+    [
+      Field(
+        "key", \.key, Kind<String>.text.orNull, "The writeKey that it holds for.",
+        standard: .said("every key, each by itself")),
+      Field(
+        "per", \.isPerDevice, .word([("key", false), ("device", true)]),
+        "Whether a key's devices share the limit, or each has its own (and shares it with the n-th devices of other cohorts of the key)."
+      ),
+      Field("rate", \.rateMilliRequestsPerSecond, .rate, "Requests.", example: "\"100/min\""),
+      Field(
+        "burst", \.burst, Kind<Int>.count(1...1_000_000_000).mapped(Int64.init, Int.init),
+        "Requests at once."),
+      Field("retryAfter", \.retryAfter, .retryAfter, "How long to wait, by the server."),
+    ])
+}
+
+/// `deduplication` as it is written.
+struct Deduplication: Sendable, Equatable {
+  var window = Span.zero
+
+  fileprivate static let keys = Record(
+    Deduplication(),
+    [
+      Field(
+        "window", \.window, .span(from: .zero), "How long after the first acceptance.",
+        example: "\"24h\"")
+    ])
+}
+
+extension Autoscaling {
+  fileprivate static let keys = Record(
+    Autoscaling(), keepsRest: true,
+    [
+      Field("target", \.target, .share(10_000...1_000_000), "Utilisation aimed at."),
+      Field("interval", \.interval, .span(.seconds(1)...Span.hours(24)), "How often it is measured."),
+      Field("delay", \.delay, .span(.zero...Span.hours(24)), "From a measurement to the change."),
+      Field("minimum", \.minimum, .share(10_000...100_000_000), "Of the configured capacity."),
+      Field("maximum", \.maximum, .share(10_000...100_000_000), "Of the configured capacity."),
+      .check { decoder, node, path, found in
+        guard found.minimum > found.maximum else { return true }
+        decoder.report(
+          "minimum \(Units.text(partsPerMillion: found.minimum)) is above maximum, "
+            + Units.text(partsPerMillion: found.maximum), at: node.position, path)
+        return false
+      },
+    ])
+}
+
+extension ScenarioDecoder {
+  /// A limit of a key that no cohort has concerns nobody.
+  mutating func warnOfUnknownKeys(_ limits: [KeyLimit], _ fleet: [Cohort], _ root: PositionedValue) {
+    guard case .array(let nodes)? = root["tapi"]?["keyLimits"]?.content else { return }
+    let keys = Set(fleet.map { $0.writeKey ?? $0.name })
+    for (index, node) in nodes.enumerated() {
+      guard let name = node["key"], case .string(let key) = name.content, !keys.contains(key) else {
+        continue
+      }
+      warn(
+        "no cohort has the writeKey \(quoted(key)): the limit never applies", at: name.position,
+        "tapi.keyLimits.\(index).key")
+    }
+  }
+}

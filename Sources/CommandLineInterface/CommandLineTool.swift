@@ -1,5 +1,6 @@
 import FleetExperiments
 import FleetMetrics
+import ScenarioFormat
 import UploadRetry
 
 /// What the tool takes from the machine that it runs on. Only the executable reads clocks.
@@ -67,6 +68,8 @@ public enum CommandLineTool {
       try CheckCommand(request: CheckRequest(parsed), environment: environment).execute()
     case "validate":
       try parsed.has("client") ? SettingsCheckCommand(parsed).execute() : ValidateCommand(parsed).execute()
+    case "schema":
+      try Console.print(ScenarioSchema.json)
     case "presets":
       try PresetsCommand(parsed).execute()
     case "trace":
@@ -86,6 +89,9 @@ public enum CommandLineTool {
   /// The help topic that defines every column of the CSV files.
   static let columnsTopic = "columns"
 
+  /// The help topic that lists every key of a scenario.
+  static let scenarioTopic = "scenario"
+
   private static func helpText(_ topic: String?) throws -> String {
     let root = CommandSpecification.fleetsim
     guard let topic else { return HelpScreen().text(root) }
@@ -94,7 +100,8 @@ public enum CommandLineTool {
     }
     if topic == ExitCode.topic { return ExitCode.table }
     if topic == columnsTopic { return ColumnReference.markdown + "\n" + StatisticsReference.markdown }
-    let topics = root.subcommands.map(\.name) + [ExitCode.topic, columnsTopic]
+    if topic == scenarioTopic { return KeyReference.markdown }
+    let topics = root.subcommands.map(\.name) + [ExitCode.topic, columnsTopic, scenarioTopic]
     let hint = nearest(to: topic, among: topics)
     throw UsageError("There is no help on '\(topic)'.\(hint.map { " Did you mean '\($0)'?" } ?? "")")
   }

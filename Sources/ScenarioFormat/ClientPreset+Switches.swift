@@ -135,8 +135,8 @@ extension ClientPreset {
       path: "gates." + name, meaning: meaning, requirement: requirement,
       values: form.isEmpty ? ["true", "false"] : ["null", form],
       value: { preset in
-        let standard = ClientGates.withEveryPart.normalised[name]
-        guard let value = preset.gates.normalised[name] else { return "null" }
+        let standard = ClientGates.keys.write(.withEveryPart)[name]
+        guard let value = ClientGates.keys.write(preset.gates)[name] else { return "null" }
         return value.shortText(leavingOut: standard)
       })
   }

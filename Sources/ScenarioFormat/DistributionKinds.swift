@@ -52,14 +52,16 @@ extension Kind {
 /// `{ logNormal: { median, p99, minimum } }`; a latency also `{ median, p99, minimum }`.
 extension Kind where Value == Distribution {
   /// How long a piece of work takes.
-  static let serviceTime = distribution(in: .zero...Span.hours(24), minimum: .zero).named("serviceTime")
+  static let serviceTime = serviceTimeForms.named("serviceTime")
+  static let serviceTimeForms = distribution(in: .zero...Span.hours(24), minimum: .zero)
 
   /// How long something goes on.
-  static let period = forms(
+  static let period = periodForms.named("period")
+  static let periodForms = forms(
     Array(spans(in: .milliseconds(1)...Units.longestSpan).prefix(2)),
     short: spans(in: .milliseconds(1)...Units.longestSpan)[0],
     ofNone: { _ in "empty; write a span like \"1h\" or { exponential: \"1h\" }" }
-  ).named("period")
+  )
 
   /// One way over the network. Nothing crosses it faster than the look-ahead of the engine.
   static let latency: Kind = {

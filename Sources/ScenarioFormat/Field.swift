@@ -15,6 +15,7 @@ enum Writing: Sendable {
   case always
   /// Where it is not what stands there anyway.
   case unlessStandard
+  case never
 }
 
 /// One key of an object: the only place that says its name, what it may be, what it means and where it goes. Decoding,
@@ -30,47 +31,71 @@ struct Field<Owner: Sendable>: Sendable {
   /// - Parameters:
   ///   - example: as it would stand in a file; a key that has one must not be left out.
   ///   - isSettable: whether `--set` and `compare` may change it.
-  init<Value: Sendable & Equatable>(
-    _ name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
-    _ meaning: String, example: String = "", standard: Standard = .ofRecord, writing: Writing = .always,
-    isSettable: Bool = true
+  init<Value>(
+    _ name: String, _ kind: Kind<Value>, _ meaning: String, example: String = "",
+    standard: Standard = .ofRecord, writing: Writing = .always, isSettable: Bool = true,
+    get: @escaping @Sendable (Owner) -> Value, set: @escaping @Sendable (inout Owner, Value) -> Void
   ) {
     key = { owner in
       ScenarioSchema.Key(
         name, kind.shape, example: example, required: !example.isEmpty, settable: isSettable,
         meaning: meaning, schema: kind.schema, range: kind.range,
-        standard: standard.text(kind.write(owner[keyPath: place]), isRequired: !example.isEmpty))
+        standard: standard.text(kind.write(get(owner)), isRequired: !example.isEmpty))
     }
     read = { decoder, node, path, owner in
       guard let value = kind.read(&decoder, node, path) else { return false }
-      owner[keyPath: place] = value
+      set(&owner, value)
       return true
     }
     write = { owner, standard in
-      let value = owner[keyPath: place]
-      if kind.isLeftOut(value) || writing == .unlessStandard && value == standard[keyPath: place] {
-        return nil
-      }
-      return kind.write(value)
+      let value = get(owner)
+      if kind.isLeftOut(value) || writing == .never { return nil }
+      return writing == .unlessStandard && value == get(standard) ? nil : kind.write(value)
     }
   }
 
+  init<Value>(
+    _ name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
+    _ meaning: String, example: String = "", standard: Standard = .ofRecord, writing: Writing = .always,
+    isSettable: Bool = true
+  ) {
+    self.init(
+      name, kind, meaning, example: example, standard: standard, writing: writing, isSettable: isSettable,
+      get: { $0[keyPath: place] }, set: { $0[keyPath: place] = $1 })
+  }
+
   /// An object of keys that go into a part of the owner as it is; what it does not name stays as it was.
+  /// - Parameter null: what null makes of the part; nil: it is not allowed.
   init<Part: Sendable>(
     _ name: String, _ place: any WritableKeyPath<Owner, Part> & Sendable, keys record: Record<Part>,
-    _ meaning: String, example: String = "", writing: Writing = .always
+    null: Part? = nil, _ meaning: String, writing: Writing = .always
   ) {
     key = { owner in
       let keys = record.keys(standard: owner[keyPath: place])
+      let object = record.schema(standard: owner[keyPath: place])
       return ScenarioSchema.Key(
-        name, .object(keys), example: example, required: !example.isEmpty, meaning: meaning,
-        schema: ScenarioSchema.object(keys))
+        name, .object(keys), meaning: meaning,
+        schema: null == nil ? object : .oneOf([object, .type("null")]))
     }
-    read = { decoder, node, path, owner in record.read(&decoder, node, path, into: &owner[keyPath: place]) }
+    read = { decoder, node, path, owner in
+      if let null, node.isNull {
+        owner[keyPath: place] = null
+        return true
+      }
+      return record.read(&decoder, node, path, into: &owner[keyPath: place])
+    }
     write = { owner, standard in
+      if writing == .never { return nil }
       let object = record.write(owner[keyPath: place], standard: standard[keyPath: place])
       return writing == .unlessStandard && object.members?.isEmpty ?? true ? nil : object
     }
+  }
+
+  /// A key that is read elsewhere.
+  init(elsewhere key: ScenarioSchema.Key) {
+    self.key = { _ in key }
+    read = { _, _, _, _ in true }
+    write = { _, _ in nil }
   }
 
   private init(_ check: @escaping Check<Owner>) {
@@ -124,6 +149,11 @@ struct Record<Owner: Sendable>: Sendable {
   /// The same keys with what they are when they are left out there.
   func keys(standard: Owner) -> [ScenarioSchema.Key] { fields.compactMap { $0.field.key?(standard) } }
   var shape: ScenarioSchema.Shape { .object(keys) }
+  /// Its JSON Schema.
+  var schema: PositionedValue { schema(standard: standard) }
+  func schema(standard: Owner) -> PositionedValue {
+    ScenarioSchema.object(keys(standard: standard), alternatives: alternatives)
+  }
 
   /// Reads every key that is there; false after a problem.
   func read(
@@ -163,7 +193,7 @@ extension Kind {
   /// An object of these keys.
   static func object(_ record: Record<Value>, shortForm: String? = nil) -> Kind {
     Kind(
-      shape: record.shape, schema: ScenarioSchema.object(record.keys),
+      shape: record.shape, schema: record.schema,
       read: { decoder, node, path in
         var value = record.standard
         let isSound = record.read(&decoder, node, path, into: &value, shortForm: shortForm)

@@ -224,7 +224,7 @@ extension IncidentKind {
   static var schema: PositionedValue {
     .oneOf(
       all.map { kind in
-        var schema = ScenarioSchema.object(kind.record.keys)
+        var schema = kind.record.schema
         schema.setMember("description", to: .text(kind.meaning))
         return schema
       })

@@ -51,7 +51,7 @@ struct Overriding {
     for index in cohorts.indices {
       guard let policy = cohorts[index]["policy"] else { continue }
       cohorts[index].setMember(
-        "policy", to: try setting(policy, parts, ScenarioSchema.policy, "policy", override))
+        "policy", to: try setting(policy, parts, .object(RetryPolicy.keys.keys), "policy", override))
     }
     root.setMember("fleet", to: PositionedValue(.array(cohorts), at: fleet.position))
   }

@@ -1,3 +1,7 @@
+import ScenarioModel
+import SimulationKernel
+import UploadRetry
+
 /// Where a value stands: which file, and where in it.
 package struct Position: Sendable, Hashable {
   /// Index into the names of the files read; `Position.commandLine` for `--set`.
@@ -88,5 +92,33 @@ package struct PositionedValue: Sendable {
       members.append(.init(key: key, keyPosition: value.position, value: value))
     }
     content = .object(members)
+  }
+}
+
+/// What a normalised scenario and a schema are made of.
+extension PositionedValue {
+  static func number(_ text: String) -> Self { Self(.number(text), at: .commandLine) }
+  static func text(_ text: String) -> Self { Self(.string(text), at: .commandLine) }
+  static func bool(_ value: Bool) -> Self { Self(.bool(value), at: .commandLine) }
+  static func span(_ span: Span) -> Self { .text(Units.text(span)) }
+  /// A decimal number.
+  static func millionths(_ value: Int64) -> Self { .number(Units.seconds(microseconds: value)) }
+  static func list(_ elements: [Self]) -> Self { Self(.array(elements), at: .commandLine) }
+  static var null: Self { Self(.null, at: .commandLine) }
+  static func members(_ members: [(String, Self)]) -> Self {
+    Self(.object(members.map { .init(key: $0, keyPosition: .commandLine, value: $1) }), at: .commandLine)
+  }
+
+  init(_ value: SettingsValue) {
+    switch value {
+    case .null: self = .null
+    case .bool(let value): self = .bool(value)
+    case .number(let value):
+      let infinite = value < 0 ? "-1e999" : "1e999"
+      self = .number(value.isInfinite ? infinite : Int(exactly: value).map { "\($0)" } ?? "\(value)")
+    case .string(let text): self = .text(text)
+    case .array(let elements): self = .list(elements.map(Self.init))
+    case .object(let members): self = .members(members.map { ($0.key, Self($0.value)) })
+    }
   }
 }

@@ -15,6 +15,12 @@ struct ScenarioDecoder {
   var rateFiles: [String: [ArrivalRates.Row]] = [:]
   /// How long the run is, once that is known.
   var duration: Span?
+  /// What the scenario says for every cohort that does not say so itself: of the policy before the preset of a cohort's client.
+  var network = Network()
+  var policyOfAll: PositionedValue?
+  /// The Settings of each cohort, and of the one that is being read.
+  var settingsOfCohorts: [CohortSettings] = []
+  var settings = CohortSettings()
   private(set) var diagnostics: [Diagnostic] = []
   private(set) var hasErrors = false
   private var unreported = 0
@@ -213,6 +219,42 @@ struct ScenarioDecoder {
   }
 
   // MARK: Values with units
+
+  /// When something happens; a warning if the run is over by then.
+  mutating func time(_ node: PositionedValue, _ path: String) -> Instant? {
+    guard let span = span(node, path, in: .zero...Units.longestSpan) else { return nil }
+    if let duration, span >= duration {
+      warn(
+        "at \(Units.text(span)) the run of \(Units.text(duration)) is over: it never happens",
+        at: node.position, path)
+    }
+    return .start + span
+  }
+
+  /// `"50%"` or 0.5, in parts per million. `allowed` names the range, `more` is said behind it.
+  mutating func share(
+    _ node: PositionedValue, _ path: String, in range: ClosedRange<Int64>, allowed: String, more: String = ""
+  ) -> Int64? {
+    let parts: Int64?
+    switch node.content {
+    case .string(let text):
+      parts = unit(node, path, { () throws(Units.Problem) in try Units.partsPerMillion(text) })
+    case .number(let text):
+      guard let amount = ExactDecimal(text) else { fallthrough }
+      parts = unit(node, path, { () throws(Units.Problem) in try Units.share(amount, 1_000_000, text) })
+    default:
+      report(
+        "expected a share such as \"50%\" or 0.5, found \(describe(node)); allowed: \(allowed)",
+        at: node.position, path)
+      return nil
+    }
+    guard let parts else { return nil }
+    guard range.contains(parts) else {
+      report("\(shown(node)) is out of range; allowed: \(allowed)\(more)", at: node.position, path)
+      return nil
+    }
+    return parts
+  }
 
   /// A plain number is shown with the unit; a negative or an absurd one is not repeated as if it were right.
   private static func missingUnit(_ text: String, _ unit: String, example: String) -> String {

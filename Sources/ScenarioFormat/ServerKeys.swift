@@ -302,7 +302,8 @@ extension Kind where Value == Span {
 
 extension Kind where Value == RetryAfterPolicy {
   /// `"none"`, `"5s"`, `{ from, to }` or `{ backlog }`.
-  static let retryAfter: Kind = {
+  static let retryAfter = retryAfterForms.named("retryAfter")
+  static let retryAfterForms: Kind = {
     let fixed = Kind<Span>.wholeSeconds
     let keys = RetryAfterBounds.spread.keys
     let backlog = Kind<RetryAfterBounds>.object(RetryAfterBounds.backlog)
@@ -341,7 +342,7 @@ extension Kind where Value == RetryAfterPolicy {
           .members([("backlog", backlog.write(RetryAfterBounds(least: atLeast, most: atMost)))])
         }
       }
-    ).named("retryAfter")
+    )
   }()
 }
 

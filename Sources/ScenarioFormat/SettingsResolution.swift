@@ -54,10 +54,7 @@ struct SettingsResolution {
       let isOwn = cohort["settings"] != nil
       let place = isOwn ? ScenarioPaths.cohort(index, of: cohorts) + ".settings" : "settings"
       let node = cohort["settings"] ?? root["settings"]
-      let preset = ScenarioDecoder.preset(of: cohort)
-      let client = SettingsReaderKind(
-        client: preset.name, dialect: ScenarioDecoder.settingsDialect(of: cohort),
-        policy: ScenarioDecoder.policy(of: cohort, in: root), defaults: preset.settings)
+      let client = ScenarioDecoder.settingsReader(of: cohort, in: root)
       let targeted = changes.contains { $0.cohort == index && !$0.isOfRollout }
       var key: String? = targeted || isOwn ? nil : "shared"
       if !targeted, isOwn, case .string(let name)? = node?.content { key = "file " + name }

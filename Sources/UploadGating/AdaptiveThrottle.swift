@@ -5,9 +5,9 @@
 /// The window moves in quarters: it covers between three quarters and the whole of `window`.
 public struct AdaptiveThrottle: Sendable, Hashable, BitwiseCopyable {
   /// K in thousandths, 1,000 … 1,000,000: 2000 lets twice as many requests through as are accepted.
-  public let factor: Int
+  public package(set) var factor: Int
   /// Microseconds.
-  public let window: Int64
+  public package(set) var window: Int64
 
   /// The book's numbers: K = 2, two minutes.
   public init(factor: Int = 2_000, window: Int64 = 120_000_000) {

@@ -10,21 +10,21 @@
 /// eighth of it away, until it is below `shortestGap` and gone.
 public struct BackpressureController: Sendable, Hashable, BitwiseCopyable {
   /// Uploads at once, at most; 1 … 1,000.
-  public let longestConcurrency: Int
+  public package(set) var longestConcurrency: Int
   /// The shortest gap where none is given, microseconds.
   public static var standardGap: Int64 { 100_000 }
 
   /// Events of a batch, at least and at most; 1 … 65,535.
-  public let smallestBatch: Int
-  public let largestBatch: Int
-  public let batchStep: Int
+  public package(set) var smallestBatch: Int
+  public package(set) var largestBatch: Int
+  public package(set) var batchStep: Int
   /// What a cut takes away, 1 … 99.
-  public let decreasePercent: Int
+  public package(set) var decreasePercent: Int
   /// An answer that takes longer is a sign of overload, microseconds; nil: the time does not matter.
-  public let targetLatency: Int64?
+  public package(set) var targetLatency: Int64?
   /// Between the starts of two uploads, while they are paced. Microseconds, `shortestGap` 1 … `longestGap`; 0 and 0: they never are.
-  public let shortestGap: Int64
-  public let longestGap: Int64
+  public package(set) var shortestGap: Int64
+  public package(set) var longestGap: Int64
 
   public init(
     longestConcurrency: Int = 8, smallestBatch: Int = 10, largestBatch: Int = 500, batchStep: Int = 10,

@@ -7,18 +7,18 @@
 /// it is half-open counts as a probe's.
 public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
   /// 1 … 64.
-  public let requests: Int
+  public package(set) var requests: Int
   /// Microseconds.
-  public let window: Int64
+  public package(set) var window: Int64
   /// 0 … 99.
-  public let thresholdPercent: Int
+  public package(set) var thresholdPercent: Int
   /// At least 1.
-  public let minimumFailures: Int
+  public package(set) var minimumFailures: Int
   /// The first open time, doubled at each opening that follows a failed probe, up to `longestOpenTime`.
-  public let openTime: Int64
-  public let longestOpenTime: Int64
+  public package(set) var openTime: Int64
+  public package(set) var longestOpenTime: Int64
   /// 1 … 3.
-  public let probes: Int
+  public package(set) var probes: Int
   private let log: SlidingLog
 
   /// The document's numbers: 20 requests, 2 min, 50 %, 5 failures, 30 s → 60 s → 2 min.

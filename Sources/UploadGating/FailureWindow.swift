@@ -2,13 +2,13 @@
 /// (K1). Each query has a window of its own. A configuration; the state is 16 bytes.
 public struct FailureWindow: Sendable, Hashable, BitwiseCopyable {
   /// 1 … 65,535.
-  public let failures: Int
+  public package(set) var failures: Int
   /// Microseconds.
-  public let span: Int64
+  public package(set) var span: Int64
   /// Different queries that a client makes, each with a window of its own. 1 … 1,000.
-  public let queries: Int
+  public package(set) var queries: Int
   /// Of the requests, those that no window counts or blocks (multi-analysis queries), percent.
-  public let exemptPercent: Int
+  public package(set) var exemptPercent: Int
 
   /// Keen's numbers: ten failures within an hour.
   public init(

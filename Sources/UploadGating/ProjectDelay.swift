@@ -3,8 +3,8 @@
 /// and a 429 were seen, the 503s count. A configuration; the state is 24 bytes and survives a restart as it is.
 public struct ProjectDelay: Sendable, Hashable, BitwiseCopyable {
   /// Microseconds.
-  public let base: Int64
-  public let longest: Int64
+  public package(set) var base: Int64
+  public package(set) var longest: Int64
 
   /// Keen's 30 s, and 600 s at most.
   public init(base: Int64 = 30_000_000, longest: Int64 = 600_000_000) {

@@ -1,9 +1,9 @@
 /// At most so many requests in any half-open span (T1): a sliding window.
 public struct RateWindow: Sendable, Hashable, BitwiseCopyable {
   /// 1 … 65,535; what is outside counts as the nearer end.
-  public let slots: Int
+  public package(set) var slots: Int
   /// Microseconds, at least 1.
-  public let span: Int64
+  public package(set) var span: Int64
 
   public init(slots: Int, span: Int64) {
     self.slots = min(max(slots, 1), Int(UInt16.max))

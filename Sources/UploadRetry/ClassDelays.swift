@@ -22,7 +22,7 @@ public struct ClassDelays: Sendable, Hashable, BitwiseCopyable {
   public init() {}
 
   /// The classes by the names that a scenario gives them.
-  public static var names: [(name: String, path: WritableKeyPath<ClassDelays, DelayBounds?>)] {
+  public static var names: [(name: String, path: any WritableKeyPath<ClassDelays, DelayBounds?> & Sendable)] {
     [("rateLimit", \.rateLimit), ("timeout", \.timeout), ("server", \.server)]
   }
 

@@ -13,8 +13,8 @@ extension CommandSpecification {
         + "virtual clock. The same scenario and seed give the same bytes in every CSV file."
     ]
     command.subcommands = [
-      run, compare, sweep, merge, checkBaseline, tune, stability, validate, trace, presets, conformance,
-      bench, help,
+      run, compare, sweep, merge, checkBaseline, tune, stability, validate, schema, trace, presets,
+      conformance, bench, help,
     ]
     command.examples = [
       Example(
@@ -122,6 +122,19 @@ extension CommandSpecification {
     return command
   }()
 
+  package static let schema: CommandSpecification = {
+    var command = CommandSpecification(
+      name: "schema", abstract: "Print the JSON Schema of a scenario, for editors.")
+    command.discussion = [
+      "Every key with what it means, what is allowed and what it is by default, as JSON Schema (draft 2020-12): an editor that "
+        + "is given it completes a scenario and checks it. 'fleetsim help scenario' has the same for readers."
+    ]
+    command.examples = [
+      Example("fleetsim schema > scenario.schema.json", "Into a file, to be named in the editor's settings:")
+    ]
+    return command
+  }()
+
   package static let presets: CommandSpecification = {
     var command = CommandSpecification(
       name: "presets", abstract: "Show the client presets and where they differ.")
@@ -208,13 +221,13 @@ extension CommandSpecification {
 
   package static let help: CommandSpecification = {
     var command = CommandSpecification(
-      name: "help", abstract: "Show help for a command, for exit-codes or for columns.")
+      name: "help", abstract: "Show help for a command, for exit-codes, for columns or for scenario.")
     command.arguments = [
       ArgumentSpecification(
         "topic",
         help:
-          "run, compare, sweep, merge, check, tune, stability, validate, trace, presets, conformance, bench, exit-codes or "
-          + "columns.",
+          "run, compare, sweep, merge, check, tune, stability, validate, schema, trace, presets, conformance, bench, "
+          + "exit-codes, columns or scenario.",
         isOptional: true)
     ]
     return command

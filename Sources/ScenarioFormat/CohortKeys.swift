@@ -1,0 +1,502 @@
+import ScenarioModel
+import ShippedClients
+import SimulationKernel
+import TAPIModel
+import UploadPipeline
+import UploadRetry
+
+/// A cohort: devices that share everything but their randomness.
+extension Cohort {
+  static let keys = Record(
+    standIn, keepsRest: true,
+    [
+      Field(
+        "name", \.name, .name, "What paths and tables call it.", example: "\"phones\"", isSettable: false),
+      Field("devices", \.devices, .count(1...4_000_000_000), "How many there are.", example: "1000"),
+      Field(
+        "client", \.clientName, .word(ClientPreset.all.map { ($0.name, $0.name) }),
+        "The client preset: what policy, queue, retries, uploadConcurrency, flushWhileUploading, uploadLoop, gates and values "
+          + "that the Settings leave out are unless said otherwise. See fleetsim presets."),
+      .check { decoder, _, _, cohort in
+        var silent = ScenarioDecoder(sources: [])
+        if let node = decoder.policyOfAll {
+          _ = RetryPolicy.keys.read(&silent, node, "", into: &cohort.policy)
+        }
+        return true
+      },
+      Field(
+        "events", \.eventsValue, .events,
+        "When its devices create events: a rate (a Poisson process), or one of the forms.",
+        example: "\"6/min\""),
+      .check { decoder, node, path, cohort in
+        guard let events = node["events"] else { return false }
+        return decoder.checkNumber(
+          of: cohort.eventsValue, devices: cohort.devices, events, decoder.join(path, "events"))
+      },
+      Field(
+        "spikes", \.spikes, Kind.object(Spike.keys).list(0...100, named: "spikes"),
+        "What many devices do together: a push notification, the top of the hour."),
+      .check { $0.checkSpikes($1["spikes"], $0.join($2, "spikes"), $3) },
+      Field(
+        "flush", \.flush, keys: FlushPolicy.keys, "What makes a device flush; null switches one of them off."),
+      Field("queue", \.queue, keys: QueuePolicy.keys, "Events between their creation and their delivery."),
+      Field(
+        "retries", \.retries, .word([("gate", .gate), ("timer", .timer)]),
+        "Whether retries wait for a flush or wake up when due.", standard: .byClient),
+      Field(
+        "uploadConcurrency", \.uploadConcurrency,
+        Kind<Int?>.count(1...1_000_000, or: "unlimited").mapped({ $0 ?? .max }, { $0 == .max ? nil : $0 }),
+        "Uploads of a device at once.", standard: .byClient),
+      Field(
+        "flushWhileUploading", \.flushWhileUploading, .choice,
+        "What a flush does that comes while uploads run (S17).", standard: .byClient),
+      Field(
+        "uploadLoop", \.self, keys: uploadLoopKeys, "What else the upload loop does in its own way.",
+        writing: .unlessStandard),
+      .check { $0.checkFlushEnd($1, $2, &$3) },
+      Field("timeout", \.timeouts, .timeouts, "When the client gives an upload up."),
+      Field("network", \.network, keys: Network.keys, "The way to the server and back."),
+      Field(
+        "connectivity", \.connectivity, Kind<Connectivity>.connectivity.orNull,
+        "When devices have no network.", standard: .said("always online")),
+      Field(
+        "sessions", \.sessions, Kind.object(Sessions.keys).orNull,
+        "When the app is in the foreground. Between sessions its flush interval does not run and no wait wakes it up.",
+        standard: .said("it runs all the time"), writing: .unlessStandard),
+      .check { decoder, node, path, cohort in
+        decoder.reportStrictEventsInSessions(cohort, node, path)
+        return true
+      },
+      Field(
+        "settings", \.publishedSettings, .settings { $0.base },
+        "The name of a Settings file beside this one, or the Settings themselves.",
+        standard: .said("the scenario's")),
+      Field(
+        "settingsDialect", \.settingsDialect, .choice,
+        "Whose way of reading Settings the cohort's clients have.", standard: .byClient,
+        writing: .unlessStandard),
+      Field(
+        "policy", \.policy, keys: RetryPolicy.keys,
+        "Where clients differ from one another; each switch that is not here is as the cohort's client has it."
+      ),
+      Field(
+        "classDelays", \.policy.classDelays, .classDelays,
+        "Backoffs by the class of the failure. What is left out is that of the Settings.",
+        standard: .said("none"), writing: .unlessStandard),
+      Field(
+        "gates", \.gates, keys: ClientGates.keys, null: ClientGates(),
+        "Parts between the upload loop and the network, in place of the client's; null: none."),
+      Field(
+        "credentialRefresh", \.credentialRefresh, .span(from: .milliseconds(1)),
+        "How long it takes to refresh credentials (O9)."),
+      Field(
+        "lifecycle", \.lifecycle, Kind.object(Lifecycle.keys).orNull, "App launches and kills (S18).",
+        standard: .said("every app runs all the time")),
+      Field(
+        "rollout", \.rolloutKeys, Kind.object(RolloutKeys.keys).orNull,
+        "Settings published during the run (S19).", standard: .said("none")),
+      Field("eventSize", \.eventBytes, .size(1...100_000_000), "Bytes of an event."),
+      Field("requestSize", \.requestBytes, .size(0...100_000_000), "Bytes of a request without its events."),
+      Field(
+        "writeKey", \.tenant, Kind<String>.text.orNothing,
+        "The tenant that the server's keyLimits know the cohort by.", standard: .said("its name")),
+      .check { decoder, node, path, cohort in
+        decoder.reportLossWithoutTimeOut(cohort, node, path)
+        decoder.reportSplitInRebatch(cohort, node, path)
+        decoder.warnIfNothingArrivesInTime(cohort, node, path)
+        return true
+      },
+    ])
+
+  private static let standIn = {
+    var cohort = Cohort(name: "", devices: 1, events: .poisson(meanGap: .seconds(1)))
+    cohort.take(.tapiDocument)
+    return cohort
+  }()
+
+  private var clientName: String {
+    get { client }
+    set { ClientPreset.all.first { $0.name == newValue }.map { take($0) } }
+  }
+  private var eventsValue: Events {
+    get { Events(process: events, atOnce: eventsAtOnce) }
+    set { (events, eventsAtOnce) = (newValue.process, newValue.atOnce) }
+  }
+  private var tenant: String? {
+    get { writeKey }
+    set { writeKey = newValue == name ? nil : newValue }
+  }
+
+  /// What a cohort with that client is that says nothing more.
+  private var standard: Cohort {
+    var cohort = self
+    ClientPreset.all.first { $0.name == client }.map { cohort.take($0) }
+    (cohort.sessions, cohort.policy.classDelays) = (nil, ClassDelays())
+    return cohort
+  }
+
+  fileprivate var normalised: PositionedValue { Self.keys.write(self, standard: standard) }
+}
+
+extension Kind where Value == [Cohort] {
+  static let fleet = Kind(
+    shape: .cohorts(Cohort.keys.shape),
+    schema: .members([
+      ("type", .text("array")), ("items", .reference("cohort")), ("minItems", .number("1")),
+      ("maxItems", .number("10000")),
+    ]), read: { $0.fleet($1, $2) }, write: { .list($0.map(\.normalised)) })
+}
+
+extension ScenarioDecoder {
+  static let maximumDevices = 4_000_000_000
+
+  fileprivate mutating func fleet(_ node: PositionedValue, _ path: String) -> [Cohort] {
+    guard case .array(let elements) = node.content else {
+      report("expected a list of cohorts, found \(describe(node))", at: node.position, path)
+      return []
+    }
+    guard !elements.isEmpty else {
+      report("a fleet needs at least one cohort", at: node.position, path)
+      return []
+    }
+    guard elements.count <= 10_000 else {
+      report("\(elements.count) cohorts; at most 10000 are allowed", at: node.position, path)
+      return []
+    }
+    var cohorts: [Cohort] = []
+    var lines: [String: Int32] = [:]
+    for (index, element) in elements.enumerated() {
+      let place = ScenarioPaths.cohort(index, of: elements)
+      if let name = ScenarioPaths.name(of: element) {
+        if let line = lines[name] {
+          let position = element["name"]?.position ?? element.position
+          report(
+            "a second cohort named \(quoted(name)); the first is on line \(line)", at: position,
+            place + ".name")
+        }
+        lines[name] = lines[name] ?? element.position.line
+      }
+      settings = index < settingsOfCohorts.count ? settingsOfCohorts[index] : CohortSettings()
+      var cohort = Cohort.keys.standard
+      cohort.network = network
+      (cohort.settings, cohort.settingsSource) = (settings.base.config, settings.base.source)
+      if Cohort.keys.read(&self, element, place, into: &cohort) || element.members != nil {
+        cohorts.append(cohort)
+      }
+    }
+    let total = cohorts.reduce(0) { $0 + $1.devices }
+    if total > Self.maximumDevices {
+      report(
+        "\(total) devices in all cohorts together; at most \(Self.maximumDevices)", at: node.position, path)
+    }
+    return cohorts
+  }
+}
+
+// MARK: Queue and loop
+
+extension FlushPolicy {
+  fileprivate static let keys = Record(
+    FlushPolicy(), keepsRest: true,
+    [
+      Field("count", \.count, Kind<Int>.count(1...1_000_000).orNull, "Events that make a flush."),
+      Field(
+        "interval", \.interval, Kind<Span>.span(from: .milliseconds(1)).orNull, "Time between flushes."),
+      Field(
+        "phase", \.isSynchronised, .word([("random", false), ("synchronised", true)]),
+        "Whether devices start at random phases of the interval, or all together."),
+      .check { decoder, node, path, flush in
+        guard flush.count == nil, flush.interval == nil else { return true }
+        decoder.report(
+          "neither a count nor an interval: such a device never flushes; keep one", at: node.position, path)
+        return false
+      },
+    ])
+}
+
+extension QueuePolicy {
+  fileprivate static let keys = Record(
+    QueuePolicy(), keepsRest: true,
+    [
+      Field(
+        "mode", \.mode, .word([("files", .files), ("rebatch", .rebatch)]),
+        "Whether each flush seals a batch with retries of its own.", standard: .byClient),
+      Field(
+        "limit", \.limit,
+        Kind<Int>.count(1...1_000_000).orNull.mapped({ $0 ?? .max }, { $0 == .max ? nil : $0 }),
+        "Sealed events held at most; the oldest go first. null: no limit.", standard: .byClient),
+      Field(
+        "maximumBatchEvents", \.maximumBatchEvents, .count(1...65_535), "Events in one batch at most.",
+        standard: .byClient),
+      Field(
+        "maximumBatchSize", \.maximumBatchBytes, Kind<Int>.size(1...1_000_000_000).orNull,
+        "Bytes of a request at most, by eventSize and requestSize; null: no limit.", standard: .byClient),
+      Field(
+        "splitOn413", \.splitsOn413, .bool,
+        "Whether a batch that is answered 413 is cut in two. For mode files."),
+    ])
+}
+
+extension Cohort {
+  fileprivate static let uploadLoopKeys = Record(
+    standIn, keepsRest: true,
+    [
+      Field(
+        "actsAtFlushEnd", \.actsAtFlushEnd, .bool,
+        "Queue and state stay until the last upload of a flush is answered (S17). For mode rebatch.",
+        standard: .byClient, writing: .unlessStandard),
+      Field(
+        "rateLimitEndsLoop", \.rateLimitEndsLoop, .bool,
+        "A 429 ends the loop even if it asks for no wait (S3).",
+        standard: .byClient, writing: .unlessStandard),
+      Field(
+        "saving", \.saving, .choice, "When retry state is saved, and whether a launch repairs it (S18).",
+        standard: .byClient, writing: .unlessStandard),
+      Field(
+        "triggers", \.triggers, .triggers, "What makes the client flush (S17).", standard: .byClient,
+        writing: .unlessStandard),
+      Field(
+        "triggersThatSkipWaits", \.triggersThatSkipWaits, .triggers,
+        "Triggers that cut a wait of the client short (D7).", standard: .byClient, writing: .unlessStandard),
+      Field(
+        "countOfAnEvent", \.countOfAnEvent, .count(1...2), "How much an event counts for flush.count (S17).",
+        standard: .byClient, writing: .unlessStandard),
+      Field(
+        "countsAllEvents", \.countsAllEvents, .bool,
+        "The count goes on over flushes for other reasons (S17).",
+        standard: .byClient, writing: .unlessStandard),
+    ])
+}
+
+extension Kind where Value == ClientTriggers {
+  fileprivate static let triggers: Kind = {
+    let words = ClientTrigger.allCases.map { ($0.rawValue, $0) }
+    let list = PositionedValue.members([
+      ("type", .text("array")),
+      ("items", .members([("enum", .list(words.map { .text($0.0) }))])),
+    ])
+    return Kind(
+      schema: .oneOf([.members([("const", .text("all"))]), list]),
+      read: { decoder, node, path in
+        let elements: [PositionedValue]
+        switch node.content {
+        case .array(let list): elements = list
+        // As `fleetsim presets` prints them.
+        case .string("all"): return .all
+        case .string(let text) where text.hasPrefix("[") && text.hasSuffix("]"):
+          elements = text.dropFirst().dropLast().split { ", ".contains($0) }.map {
+            PositionedValue(.string(String($0)), at: node.position)
+          }
+        default:
+          decoder.report(
+            "expected \"all\" or a list of triggers, found \(decoder.describe(node))", at: node.position, path
+          )
+          return nil
+        }
+        return ClientTriggers(elements.compactMap { decoder.word($0, path, words) })
+      }, write: { .list($0.kinds.map { .text($0.rawValue) }) })
+  }()
+}
+
+extension Kind where Value == String {
+  fileprivate static let name = Kind(
+    schema: .members([("type", .text("string")), ("pattern", .text("^[A-Za-z][A-Za-z0-9_-]{0,63}$"))]),
+    read: { decoder, node, path in
+      guard let name = decoder.string(node, path) else { return nil }
+      guard PathText.isName(name) else {
+        decoder.report(
+          "\(quoted(name)) cannot be a name; "
+            + "allowed: a letter, then letters, digits, \"-\" and \"_\", at most 64",
+          at: node.position, path)
+        return nil
+      }
+      return name
+    }, write: { .text($0) })
+}
+
+// MARK: Policy
+
+extension RetryPolicy {
+  /// Every switch of `RetryPolicy`, by its own table.
+  static let keys = Record(RetryPolicy(), keepsRest: true, switches.map(Field.init))
+}
+
+extension Field<RetryPolicy> {
+  fileprivate init(_ entry: RetryPolicy.Switch) {
+    let kind = Kind<String>(
+      schema: entry.schema, read: { $0.value(of: entry, $1, $2) },
+      write: { entry.isBool ? .bool($0 == "true") : .text($0) })
+    self.init(
+      entry.name, kind,
+      entry.meaning.prefix(1).uppercased() + entry.meaning.dropFirst() + " (\(entry.requirement)).",
+      standard: .byClient, writing: entry.isLater ? .unlessStandard : .always, get: entry.value(in:),
+      set: { _ = entry.set($1, in: &$0) })
+  }
+}
+
+extension RetryPolicy.Switch {
+  /// Written as true or false, without quotes.
+  package var isBool: Bool { values == ["true", "false"] }
+
+  /// Added to the format later: only where the client's preset has it otherwise, so that a normalised scenario stays as it is.
+  fileprivate var isLater: Bool {
+    [
+      "readsRateLimitReset", "limitsCheck", "rateLimitRecord", "backoffOff", "withoutSettings",
+      "overridden429", "belowSuccess", "exponent", "waitsInMilliseconds",
+    ].contains(name)
+  }
+
+  fileprivate var schema: PositionedValue {
+    if isBool { return .type("boolean") }
+    let words = values.filter { !$0.hasSuffix(":S") && !$0.hasSuffix(":P") }
+    let plain = PositionedValue.members([("enum", .list(words.map { .text($0) }))])
+    let patterns = values.filter { !words.contains($0) }.map { value -> PositionedValue in
+      let digits = value.hasSuffix(":S") ? "[0-9]{1,4}" : "([1-9][0-9]?|100)"
+      return .members([
+        ("type", .text("string")), ("pattern", .text("^\(value.dropLast())\(digits)$")),
+      ])
+    }
+    return patterns.isEmpty ? plain : .oneOf([plain] + patterns)
+  }
+}
+
+extension DelayBounds {
+  /// In place of 0 stands what the Settings say.
+  fileprivate static let keys = Record(
+    DelayBounds(base: 0, longest: 0), keepsRest: true,
+    [("base", \DelayBounds.base, "The first wait."), ("longest", \.longest, "The longest wait.")].map {
+      Field(
+        $0, $1, Kind<Span>.span(from: .milliseconds(1)).mapped(\.microseconds, { Span(microseconds: $0) }),
+        $2,
+        standard: .said("that of the Settings"))
+    })
+}
+
+extension Kind where Value == ClassDelays {
+  /// Backoffs by the class of the failure; what is not said is that of the Settings.
+  fileprivate static let classDelays: Kind = {
+    let bounds = Kind<DelayBounds>(
+      shape: DelayBounds.keys.shape, schema: DelayBounds.keys.schema,
+      read: { decoder, node, path in
+        let backoff = decoder.settings.base.config.backoff
+        var bounds = DelayBounds(base: backoff.baseBackoffInterval, longest: backoff.maxBackoffInterval)
+        _ = DelayBounds.keys.read(&decoder, node, path, into: &bounds)
+        if bounds.base > bounds.longest {
+          decoder.report(
+            "the base of \(Units.text(Span(microseconds: bounds.base))) is longer than the longest wait, "
+              + Units.text(Span(microseconds: bounds.longest)), at: node.position, path)
+        }
+        return bounds
+      }, write: { DelayBounds.keys.write($0) })
+    let meanings = [
+      "After a 429, where no wait that the server asked for decides.", "After no answer, and after a 408.",
+      "After every other status that is retried.",
+    ]
+    let record = Record(
+      ClassDelays(), keepsRest: true,
+      zip(ClassDelays.names, meanings).map {
+        Field($0.name, $0.path, bounds.orNull, $1, writing: .unlessStandard)
+      })
+    return Kind<ClassDelays>.object(record).orNull.mapped({ $0 ?? ClassDelays() }, { $0 })
+  }()
+}
+
+// MARK: What holds for a cohort as a whole
+
+extension ScenarioDecoder {
+  fileprivate mutating func value(
+    of change: RetryPolicy.Switch, _ node: PositionedValue, _ path: String
+  ) -> String? {
+    if change.isBool { return bool(node, path).map { "\($0)" } }
+    if case .string(let text) = node.content {
+      var policy = RetryPolicy()
+      if change.set(text, in: &policy) { return text }
+      // The pattern itself is no value.
+      for (suffix, example, range) in [
+        (":S", "60", "whole seconds from 0 to 3600"), (":P", "10", "whole percent from 1 to 100"),
+      ] {
+        guard let pattern = change.values.first(where: { $0.hasSuffix(suffix) }),
+          text.hasPrefix(pattern.dropLast())
+        else { continue }
+        report(
+          "\(quoted(text)) is not known; write for example \"\(pattern.dropLast())\(example)\": \(range)",
+          at: node.position, path)
+        return nil
+      }
+    }
+    return word(node, path, change.values.map { ($0, $0) })
+  }
+
+  fileprivate mutating func checkSpikes(_ node: PositionedValue?, _ path: String, _ cohort: Cohort) -> Bool {
+    guard cohort.eventsAtOnce > 1, case .array(let nodes)? = node?.content, nodes.count == cohort.spikes.count
+    else { return true }
+    for (index, spike) in cohort.spikes.enumerated() where spike.events > 0 {
+      report(
+        "a spike with events does not go with events.atOnce; say events: 0, or give the spike a cohort of its own",
+        at: (nodes[index]["events"] ?? nodes[index]).position, join(join(path, "\(index)"), "events"))
+    }
+    return true
+  }
+
+  /// A client that acts at the end of a flush has one record, whether the preset says so or the scenario.
+  fileprivate mutating func checkFlushEnd(
+    _ node: PositionedValue, _ path: String, _ cohort: inout Cohort
+  ) -> Bool {
+    guard cohort.actsAtFlushEnd, cohort.queue.mode == .files else { return true }
+    cohort.actsAtFlushEnd = false
+    let isSaid = node["uploadLoop"]?["actsAtFlushEnd"] != nil
+    let place = isSaid ? node["uploadLoop"]?["actsAtFlushEnd"] : node["queue"]?["mode"]
+    report(
+      "a client that acts at the end of a flush re-chunks its events; set queue.mode to \"rebatch\", or "
+        + "uploadLoop.actsAtFlushEnd to false",
+      at: (place ?? node).position,
+      isSaid ? join(join(path, "uploadLoop"), "actsAtFlushEnd") : join(join(path, "queue"), "mode"))
+    return false
+  }
+
+  fileprivate mutating func warnIfNothingArrivesInTime(
+    _ cohort: Cohort, _ node: PositionedValue, _ path: String
+  ) {
+    let there = cohort.latency.leastSpan
+    guard cohort.timeout <= there + there, let node = node["timeout"] ?? node["network"] else { return }
+    warn(
+      "every upload times out: the time-out is \(Units.text(cohort.timeout)), "
+        + "the way to the server and back takes "
+        + "at least \(Units.text(there + there))",
+      at: node.position, join(path, "timeout"))
+  }
+
+  // MARK: What decides how Settings are read
+
+  /// The client, dialect and policy of a cohort without a word about what is wrong in them: how its Settings are read depends on
+  /// them (S13), and problems are reported once, with the rest of the cohort.
+  static func settingsReader(of cohort: PositionedValue, in root: PositionedValue) -> SettingsReaderKind {
+    var silent = ScenarioDecoder(sources: [])
+    func value<Value>(_ name: String, _ kind: Kind<Value>) -> Value? {
+      cohort[name].flatMap { kind.read(&silent, $0, "") }
+    }
+    let name = value("client", .word(ClientPreset.all.map { ($0.name, $0.name) }))
+    let preset = ClientPreset.all.first { $0.name == name } ?? .tapiDocument
+    var policy = preset.policy
+    for node in [root["policy"], cohort["policy"]].compactMap(\.self) {
+      _ = RetryPolicy.keys.read(&silent, node, "", into: &policy)
+    }
+    return SettingsReaderKind(
+      client: preset.name, dialect: value("settingsDialect", .choice) ?? preset.dialect, policy: policy,
+      defaults: preset.settings)
+  }
+}
+
+extension PositionedValue {
+  var isNull: Bool { if case .null = content { true } else { false } }
+}
+
+extension Distribution {
+  /// Nothing shorter comes out.
+  package var leastSpan: Span {
+    switch self {
+    case .constant(let span), .uniform(let span, _), .logNormal(_, _, minimum: let span): span
+    case .exponential: .zero
+    }
+  }
+}

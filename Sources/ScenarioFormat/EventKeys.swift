@@ -1,0 +1,369 @@
+import ScenarioModel
+import SimulationKernel
+import UploadRetry
+
+/// When a device creates events, and how many at each time.
+struct Events: Sendable, Equatable {
+  var process: EventProcess
+  var atOnce = 1
+}
+
+/// `events` as it is written: `{ rate, curve }`, `{ meanGap: "10s" }`, `{ every: "30s", phase: "random" }` or
+/// `{ csv: "day.csv", share }`.
+struct EventKeys: Sendable, Equatable {
+  var every: Span?
+  var phase: EventPhase?
+  var meanGap: Span?
+  var rate: Span?
+  var curve: RateCurve?
+  var csv: String?
+  var rows: [ArrivalRates.Row] = []
+  var share: Int64?
+  var atOnce = 1
+
+  private static let forms = ["every", "meanGap", "rate", "csv"]
+  private static let gaps = Span.milliseconds(1)...Units.longestSpan
+
+  fileprivate static let keys = Record(
+    EventKeys(), alternatives: forms,
+    [
+      .check { decoder, node, path, _ in decoder.checkForm(of: node, path, forms) },
+      Field("every", \.every, Kind.span(gaps).orNothing, "Strictly periodic."),
+      Field(
+        "phase", \.phase, Kind.word([("random", .random), ("flush", .flush)]).orNothing,
+        "Where the period starts: anywhere, or at the device's flushes.", standard: .said("random")),
+      Field(
+        "meanGap", \.meanGap, Kind.span(gaps).orNothing,
+        "A Poisson process by the mean gap between two events."),
+      Field(
+        "rate", \.rate,
+        Kind.gap(gaps, example: "6/min", allowed: "one event in 366 days to 1000/s").orNothing,
+        "A Poisson process; with a curve, its rate at 100%."),
+      Field(
+        "curve", \.curve, Kind<RateCurve>.curve.orNull, "A factor on the rate that varies in time.",
+        writing: .unlessStandard),
+      // Read with its rows, by the check at the end.
+      Field(
+        "csv", \.csv, Kind(schema: .type("string"), read: { _, _, _ in "" }, write: { .text($0) }).orNothing,
+        "Measured rates of the whole cohort: a file beside the scenario with the header time_s,events_per_s, or the table itself."
+      ),
+      Field(
+        "share", \.share, Kind.share(1...1_000_000, allowed: "above 0% to 100%").orNothing,
+        "The cohort's part of the rates in csv.", standard: .said("100%")),
+      Field(
+        "atOnce", \.atOnce, .count(1...1_000), "Events created at each time.", writing: .unlessStandard),
+    ])
+
+  fileprivate init() {}
+
+  fileprivate init(_ events: Events) {
+    atOnce = events.atOnce
+    switch events.process {
+    case .poisson(let gap): setRate(gap)
+    case .periodic(let every, let phase): (self.every, self.phase) = (every, phase)
+    case .varying(let gap, let curve):
+      setRate(gap)
+      self.curve = curve
+    case .replay(let rates): (csv, share) = (rates.table, rates.sharePartsPerMillion)
+    }
+  }
+
+  private mutating func setRate(_ gap: Span) {
+    if Units.rateText(gap: gap) != nil { rate = gap } else { meanGap = gap }
+  }
+
+  fileprivate var events: Events? {
+    let process: EventProcess
+    if let every {
+      process = .periodic(every: every, phase: phase ?? .random)
+    } else if csv != nil {
+      process = .replay(ArrivalRates(rows: rows, sharePartsPerMillion: share ?? 1_000_000))
+    } else if let gap = rate ?? meanGap {
+      process = curve.map { .varying(meanGap: gap, $0) } ?? .poisson(meanGap: gap)
+    } else {
+      return nil
+    }
+    return Events(process: process, atOnce: atOnce)
+  }
+}
+
+extension Kind where Value == Events {
+  /// `"6/min"`, or an object.
+  static let events: Kind = {
+    let keys = EventKeys.keys
+    let rate = Kind<Span>.gap(
+      .milliseconds(1)...Units.longestSpan, example: "6/min", allowed: "one event in 366 days to 1000/s")
+    return Kind(
+      shape: keys.shape, schema: .oneOf([rate.schema, keys.schema]),
+      read: { decoder, node, path in
+        guard node.members != nil else {
+          return rate.read(&decoder, node, path).map { Events(process: .poisson(meanGap: $0)) }
+        }
+        var values = keys.standard
+        let isSound = keys.read(&decoder, node, path, into: &values)
+        if let csv = node["csv"], values.csv != nil {
+          guard let rows = decoder.rows(csv, decoder.join(path, "csv")) else { return nil }
+          values.rows = rows
+        }
+        return isSound ? values.events : nil
+      },
+      write: { events in
+        if case .poisson(let gap) = events.process, events.atOnce == 1, Units.rateText(gap: gap) != nil {
+          return rate.write(gap)
+        }
+        return keys.write(EventKeys(events))
+      })
+  }()
+}
+
+extension Kind where Value == Span {
+  /// The mean gap of a rate such as `"6/min"`.
+  static func gap(_ range: ClosedRange<Span>, example: String, allowed: String) -> Kind {
+    Kind(
+      schema: .reference("rate"), range: allowed,
+      read: { decoder, node, path in
+        let unit = "/" + (example.split(separator: "/").last ?? "")
+        guard let text = decoder.unitText(node, path, "a rate", example: example, unit: unit),
+          let read = decoder.unit(node, path, { () throws(Units.Problem) in try Units.gap(text) })
+        else { return nil }
+        guard let gap = read, range.contains(gap) else {
+          decoder.report("\(quoted(text)) is out of range; allowed: \(allowed)", at: node.position, path)
+          return nil
+        }
+        return gap
+      }, write: { .text(Units.rateText(gap: $0) ?? "") })
+  }
+}
+
+extension ScenarioDecoder {
+  static let maximumEventsPerDevice: Int64 = 1_000_000_000
+  /// Events a second of one device, where rates vary.
+  static let largestVaryingRate = 10_000.0
+
+  /// Whether `events` has one form, and the keys that go with it.
+  fileprivate mutating func checkForm(of node: PositionedValue, _ path: String, _ forms: [String]) -> Bool {
+    guard let form = forms.first(where: { node[$0] != nil }) else {
+      report("missing; write for example every: \"30s\"", at: node.position, join(path, "every"))
+      return false
+    }
+    for (key, others, why) in [
+      ("phase", ["every"], "a Poisson process (\(form)) has no phase"),
+      ("curve", ["rate", "meanGap"], "a curve goes with a rate, not with \(form)"),
+      ("share", ["csv"], "a share is that of the rates in a csv, not of \(form)"),
+    ] {
+      guard let value = node[key], !others.contains(form) else { continue }
+      report("\(why); leave it out", at: value.position, join(path, key))
+    }
+    return true
+  }
+
+  /// A device's events are numbered: there is a most of them.
+  mutating func checkNumber(of events: Events, devices: Int, _ node: PositionedValue, _ path: String) -> Bool
+  {
+    guard let duration else { return true }
+    var expected: Int64
+    switch events.process {
+    case .poisson(let gap), .periodic(let gap, _): expected = duration.microseconds / gap.microseconds
+    case .varying, .replay:
+      guard let rate = events.process.cumulativeRate(devices: devices) else { return true }
+      expected = Int64(min(rate.count(through: duration.microseconds), 1e15))
+      guard rate.largest * 1e6 > Self.largestVaryingRate else { break }
+      report(
+        "more than \(Int(Self.largestVaryingRate)) events/s for each device at the peak; take more devices or a lower rate",
+        at: node.position, path)
+      return false
+    }
+    expected *= Int64(events.atOnce)
+    guard expected > Self.maximumEventsPerDevice else { return true }
+    report(
+      "\(expected) events for each device in a run of \(Units.text(duration)); "
+        + "at most \(Self.maximumEventsPerDevice)", at: node.position, path)
+    return false
+  }
+
+  /// Measured rates: the name of a file beside the scenario, or the table itself.
+  fileprivate mutating func rows(_ node: PositionedValue, _ path: String) -> [ArrivalRates.Row]? {
+    guard let text = string(node, path) else { return nil }
+    if ArrivalRateTable.isTable(node) {
+      let table = ArrivalRateTable(text)
+      for problem in table.problems {
+        report("line \(problem.line) of the table: \(problem.message)", at: node.position, path)
+      }
+      return table.problems.isEmpty ? table.rows : nil
+    }
+    if let read = rateFiles[text] { return read }
+    // A file that could not be read has been reported; one that no one knew of comes from the command line.
+    if node.position == .commandLine {
+      report("\(quoted(text)) was not read; name the file in the scenario", at: node.position, path)
+    }
+    return nil
+  }
+}
+
+// MARK: Curves
+
+/// `curve` as it is written: `{ points: [{ at, factor }], period }` or `{ amplitude, peak, period }`.
+struct CurveKeys: Sendable, Equatable {
+  var points: [RateCurve.Point]?
+  var amplitude: Int64?
+  var peak: Span?
+  var period: Span? = .hours(24)
+
+  fileprivate static let keys = Record(
+    CurveKeys(), alternatives: ["points", "amplitude"],
+    [
+      .check { decoder, node, path, _ in
+        if node["points"] == nil, node["amplitude"] == nil {
+          decoder.report(
+            "missing; write points: [{ at: \"8h\", factor: \"50%\" }] or amplitude: \"60%\"",
+            at: node.position,
+            decoder.join(path, "points"))
+          return false
+        }
+        if node["amplitude"] != nil, let period = node["period"], period.isNull {
+          decoder.report("a sine has a period", at: period.position, decoder.join(path, "period"))
+          return false
+        }
+        if node["points"] != nil, let peak = node["peak"] {
+          decoder.report(
+            "points say themselves where the peak is; leave it out", at: peak.position,
+            decoder.join(path, "peak"))
+        }
+        return true
+      },
+      // Read when the period is known.
+      Field(
+        "points", \.points, Kind<[RateCurve.Point]>.points.orNothing,
+        "Straight from each to the next, and from the last to the first of the next period."),
+      Field(
+        "amplitude", \.amplitude, Kind<Int64>.share().orNothing,
+        "A sine: the rate goes from 1 minus it to 1 plus it."),
+      Field(
+        "peak", \.peak, Kind<Span>.span(from: .zero).orNothing, "When the sine is highest.",
+        standard: .said("0s")),
+      Field(
+        "period", \.period, Kind<Span>.span(from: .minutes(1)).orNull,
+        "The curve repeats; null: it does not."),
+      .check { decoder, node, path, keys in
+        guard let points = node["points"] else { return true }
+        keys.points = decoder.points(points, decoder.join(path, "points"), keys.period)
+        return keys.points != nil
+      },
+    ])
+
+  fileprivate init() {}
+
+  fileprivate init(_ curve: RateCurve) {
+    period = curve.period
+    switch curve.shape {
+    case .points(let points): self.points = points
+    case .sine(let amplitude, let peak): (self.amplitude, self.peak) = (amplitude, peak)
+    }
+  }
+
+  fileprivate var curve: RateCurve {
+    RateCurve(
+      points.map { .points($0) } ?? .sine(amplitudePartsPerMillion: amplitude ?? 0, peak: peak ?? .zero),
+      period: period)
+  }
+}
+
+extension RateCurve.Point {
+  fileprivate static let keys = Record(
+    RateCurve.Point(time: .zero, factorPartsPerMillion: 0),
+    [
+      Field(
+        "at", \.time, .span(from: .zero), "Since the start of the run, or of a period.", example: "\"8h\""),
+      Field(
+        "factor", \.factorPartsPerMillion, .share(0...100_000_000), "On the rate.", example: "\"50%\""),
+    ])
+}
+
+extension Kind where Value == RateCurve {
+  fileprivate static let curve = Kind<CurveKeys>.object(CurveKeys.keys).mapped(\.curve, CurveKeys.init)
+}
+
+extension Kind where Value == [RateCurve.Point] {
+  fileprivate static let points: Kind = {
+    let list = Kind<RateCurve.Point>.object(RateCurve.Point.keys).list(named: "points")
+    return Kind(shape: list.shape, schema: list.schema, read: { _, _, _ in [] }, write: list.write)
+  }()
+}
+
+extension ScenarioDecoder {
+  static let maximumCurvePoints = 10_000
+
+  fileprivate mutating func points(
+    _ node: PositionedValue, _ path: String, _ period: Span?
+  ) -> [RateCurve.Point]? {
+    guard case .array(let elements) = node.content, !elements.isEmpty else {
+      let isEmpty = if case .array = node.content { true } else { false }
+      report(
+        "expected at least one point, like [{ at: \"8h\", factor: \"50%\" }], found "
+          + (isEmpty ? "none" : describe(node)), at: node.position, path)
+      return nil
+    }
+    guard elements.count <= Self.maximumCurvePoints else {
+      report("\(elements.count) points; at most \(Self.maximumCurvePoints)", at: node.position, path)
+      return nil
+    }
+    var points: [RateCurve.Point] = []
+    var isSound = true
+    let kind = Kind.object(RateCurve.Point.keys)
+    for (index, element) in elements.enumerated() {
+      let place = join(path, "\(index)")
+      guard let point = kind.read(&self, element, place) else {
+        isSound = false
+        continue
+      }
+      if let last = points.last, point.time <= last.time {
+        report(
+          "\(Units.text(point.time)) is not after the point before it, at \(Units.text(last.time))",
+          at: element.position, join(place, "at"))
+        isSound = false
+      } else if let period, point.time >= period {
+        report(
+          "\(Units.text(point.time)) is not within the period of \(Units.text(period))",
+          at: element.position, join(place, "at"))
+        isSound = false
+      }
+      points.append(point)
+    }
+    if isSound, points.allSatisfy({ $0.factorPartsPerMillion == 0 }) {
+      report("every factor is 0: nothing would ever be created", at: node.position, path)
+      return nil
+    }
+    return isSound ? points : nil
+  }
+}
+
+// MARK: Spikes
+
+extension Spike {
+  static let keys = Record(
+    Spike(time: .start),
+    [
+      Field("at", \.time, .time, "When.", example: "\"30m\""),
+      Field(
+        "spread", \.spread, .span(from: .zero),
+        "Each device at a random time in so long a span from then on."),
+      Field("share", \.sharePartsPerMillion, .share(), "Of the devices; drawn anew each time."),
+      Field("events", \.events, .count(0...1_000), "Events that each of them creates."),
+      Field("flush", \.flushes, .bool, "Whether they flush then."),
+      Field(
+        "every", \.every, Kind<Span>.span(from: .minutes(1)).orNull,
+        "It happens again and again; at least the spread.", standard: .said("once")),
+      .check { decoder, node, path, spike in
+        if let every = spike.every, spike.spread > every {
+          decoder.report(
+            "every \(Units.text(every)) is shorter than the spread, \(Units.text(spike.spread))",
+            at: (node["every"] ?? node).position, decoder.join(path, "every"))
+        }
+        if spike.events == 0, !spike.flushes {
+          decoder.report(
+            "neither events nor a flush: such a spike does nothing", at: node.position, path)
+        }
+        return true
+      },
+    ])
+}

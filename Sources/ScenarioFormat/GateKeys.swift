@@ -1,0 +1,310 @@
+import ScenarioModel
+import SimulationKernel
+import UploadGating
+import UploadPipeline
+
+/// `gates`: parts that stand between a cohort's upload loop and the network, on top of its client's. A part that is given takes
+/// the place of the client's, and null takes it away.
+extension ClientGates {
+  static let keys = Record(
+    ClientGates(), keepsRest: true,
+    [
+      Field(
+        "rateWindows", \.rateGate, .rateWindows,
+        "So many requests in a span, alone or two in series (T1).", standard: .byClient),
+      Field(
+        "wholeRun", \.reservesWholeRun, .bool,
+        "A run waits until there is a slot for each of its requests (T2).", standard: .byClient),
+      Field(
+        "restartRun", \.restartsRun, .bool, "A run without a slot waits and starts over (T3).",
+        standard: .byClient),
+      Field(
+        "breaker", \.breaker, Kind.object(CircuitBreaker.keys).orNull,
+        "Stops requests to a host that is down (O6).", standard: .byClient),
+      Field(
+        "failureWindow", \.failureBlock, Kind.object(FailureBlock.keys).orNull,
+        "So many 4xx block a query (K1).", standard: .byClient),
+      Field(
+        "projectDelay", \.projectDelay, Kind.object(ProjectDelay.keys).orNull,
+        "Everything waits after a 429 or a 503 (K2).", standard: .byClient),
+      Field(
+        "retryBudget", \.retryBudget, Kind.object(BudgetKeys.keys).mapped(\.budget, BudgetKeys.init).orNull,
+        "Retries a run, or earned by successes (O3).", standard: .byClient),
+      Field(
+        "adaptiveThrottling", \.pausingThrottle, Kind.object(PausingThrottle.keys).orNull,
+        "Rejects at the client what the server would (O5).", standard: .byClient),
+      Field(
+        "controller", \.controller, Kind.object(BackpressureController.keys).orNull,
+        "Fewer and smaller uploads after signs of overload (O5).", standard: .byClient),
+      Field(
+        "reconcile", \.reconciles, .bool, "Asks about an unknown outcome before it sends again (O4).",
+        standard: .byClient),
+    ])
+}
+
+// MARK: Parts
+
+extension Kind where Value == Int64 {
+  /// A length of time in microseconds.
+  fileprivate static func time(
+    from least: Span = .milliseconds(1), to most: Span = Units.longestSpan
+  ) -> Kind {
+    Kind<Span>.span(least...most).mapped(\.microseconds, { Span(microseconds: $0) })
+  }
+}
+
+extension Kind where Value == Int {
+  /// A share in parts of `unit` parts per million: 10,000 for percent.
+  fileprivate static func share(_ range: ClosedRange<Int64>, unit: Int64) -> Kind {
+    Kind<Int64>.share(range).mapped({ Int($0 / unit) }, { Int64($0) * unit })
+  }
+}
+
+extension RateWindow {
+  fileprivate static let keys = Record(
+    RateWindow(slots: 1, span: 1),
+    [
+      Field("slots", \.slots, .count(1...65_535), "Requests in the span.", example: "60"),
+      Field("span", \.span, .time(), "How long the window is.", example: "\"60s\""),
+    ])
+}
+
+extension Kind where Value == RateGate? {
+  fileprivate static let rateWindows: Kind = {
+    let window = Kind<RateWindow>.object(RateWindow.keys)
+    return Kind(
+      shape: .list(window.shape),
+      schema: .oneOf([
+        .members([
+          ("type", .text("array")), ("items", window.schema), ("minItems", .number("1")),
+          ("maxItems", .number("2")),
+        ]), .type("null"),
+      ]),
+      read: { decoder, node, path in
+        if node.isNull { return .some(nil) }
+        guard case .array(let elements) = node.content else {
+          decoder.report(
+            "expected a list of windows, found \(decoder.describe(node))", at: node.position, path)
+          return nil
+        }
+        guard (1...2).contains(elements.count) else {
+          decoder.report(
+            "\(elements.count) windows; one or two in series are allowed", at: node.position, path)
+          return nil
+        }
+        let windows = elements.enumerated().compactMap {
+          window.read(&decoder, $1, decoder.join(path, "\($0)"))
+        }
+        guard windows.count == elements.count else { return nil }
+        return RateGate(windows[0], windows.count > 1 ? windows[1] : nil)
+      },
+      write: { gate in
+        gate.map { .list([$0.first, $0.second].compactMap(\.self).map(window.write)) } ?? .null
+      })
+  }()
+}
+
+extension CircuitBreaker {
+  fileprivate static let keys = Record(
+    CircuitBreaker(), keepsRest: true,
+    [
+      Field("requests", \.requests, .count(1...64), "Outcomes that are looked at."),
+      Field("window", \.window, .time(), "How far back."),
+      Field(
+        "threshold", \.thresholdPercent, .share(0...990_000, unit: 10_000),
+        "Opens when a larger share of them has failed."),
+      Field("minimumFailures", \.minimumFailures, .count(1...64), "Opens for no fewer."),
+      Field("openTime", \.openTime, .time(), "How long it is open at first."),
+      Field("longestOpenTime", \.longestOpenTime, .time(), "It doubles until here."),
+      .check { decoder, node, path, breaker in
+        let isSound = breaker.longestOpenTime >= breaker.openTime
+        if !isSound {
+          decoder.report(
+            "\(Units.text(Span(microseconds: breaker.longestOpenTime))) is shorter than openTime, "
+              + Units.text(Span(microseconds: breaker.openTime)),
+            at: (node["longestOpenTime"] ?? node["openTime"] ?? node).position,
+            decoder.join(path, "longestOpenTime"))
+        }
+        return isSound
+      },
+      Field("probes", \.probes, .count(1...3), "Requests that must succeed before it closes."),
+      .check { _, _, _, breaker in
+        breaker = CircuitBreaker(
+          requests: breaker.requests, window: breaker.window, thresholdPercent: breaker.thresholdPercent,
+          minimumFailures: breaker.minimumFailures, openTime: breaker.openTime,
+          longestOpenTime: breaker.longestOpenTime, probes: breaker.probes)
+        return true
+      },
+    ])
+}
+
+/// A failure window, and what becomes of uploads meanwhile.
+struct FailureBlock: Sendable, Equatable {
+  var window = FailureWindow()
+  var refuses = true
+
+  fileprivate static let keys = Record(
+    FailureBlock(), keepsRest: true,
+    [
+      Field("failures", \.window.failures, .count(1...65_535), "How many 4xx block a query."),
+      Field("span", \.window.span, .time(), "Within this time; the block lasts to its end."),
+      Field(
+        "whenBlocked", \.refuses, .word([("refuse", true), ("hold", false)]),
+        "Whether a blocked upload is refused for good or held."),
+      Field("queries", \.window.queries, .count(1...1_000), "Among how many queries uploads are divided."),
+      Field(
+        "exempt", \.window.exemptPercent, .share(0...1_000_000, unit: 10_000),
+        "Uploads that belong to no query."),
+    ])
+}
+
+extension ProjectDelay {
+  fileprivate static let keys = Record(
+    ProjectDelay(), keepsRest: true,
+    [
+      Field("base", \.base, .time(from: .zero), "The first delay."),
+      Field("longest", \.longest, .time(from: .zero), "The longest delay."),
+    ])
+}
+
+/// `retryBudget` as it is written: a bucket of tokens has a capacity.
+struct BudgetKeys: Sendable, Equatable {
+  var perRun: Int?
+  var capacity: Int?
+  var perSuccess: Int?
+  var trickle: Int64??
+
+  init() {}
+
+  init(_ budget: RetryBudget) {
+    perRun = budget.perRun
+    guard let bucket = budget.bucket else { return }
+    (capacity, perSuccess, trickle) = (bucket.capacity, bucket.perSuccess, .some(bucket.trickle))
+  }
+
+  var budget: RetryBudget {
+    RetryBudget(
+      perRun: perRun,
+      bucket: capacity.map {
+        .init(capacity: $0, perSuccess: perSuccess ?? 100, trickle: trickle ?? nil)
+      })
+  }
+
+  fileprivate static let keys = Record(
+    BudgetKeys(), keepsRest: true,
+    [
+      Field("perRun", \.perRun, Kind<Int>.count(0...65_535).orNull, "Retries in a run."),
+      Field(
+        "capacity", \.capacity, Kind<Int>.count(1...60_000).orNull,
+        "Tokens of the bucket; a retry costs one.",
+        writing: .unlessStandard),
+      Field(
+        "perSuccess", \.perSuccess, Kind<Int>.share(0...1_000_000, unit: 1_000).orNothing,
+        "What a success adds, of a token.", standard: .said("10%")),
+      Field(
+        "trickle", \.trickle, Kind<Int64>.time().orNull.orNothing,
+        "A token comes back each time so long has passed.",
+        standard: .said("none comes")),
+      .check { decoder, node, path, budget in
+        guard budget.capacity == nil else { return true }
+        for key in ["perSuccess", "trickle"] {
+          guard let part = node[key], !part.isNull else { continue }
+          decoder.report(
+            "belongs to a bucket of tokens; give it a capacity, for example capacity: 10", at: part.position,
+            decoder.join(path, key))
+        }
+        return true
+      },
+    ])
+}
+
+/// A throttle, and how long it waits.
+struct PausingThrottle: Sendable, Equatable {
+  var throttle = AdaptiveThrottle()
+  var pause = ClientGates().throttlePause
+
+  fileprivate static let keys = Record(
+    PausingThrottle(), keepsRest: true,
+    [
+      Field("k", \.throttle.factor, .factor, "Requests for each accepted one that are let through."),
+      Field("window", \.throttle.window, .time(), "How far back they are counted."),
+      Field("pause", \.pause, .time(), "How long a rejected upload waits."),
+    ])
+}
+
+extension Kind where Value == Int {
+  /// A number from 1 to 1000 with at most three decimals, in thousandths.
+  fileprivate static let factor = Kind(
+    schema: .members([("type", .text("number")), ("minimum", .number("1")), ("maximum", .number("1000"))]),
+    range: "at most 3 decimals",
+    read: { decoder, node, path in
+      if case .number(let text) = node.content, let number = ExactDecimal(text),
+        case .exact(let value) = number.times(1_000), let thousandths = Int(exactly: value),
+        (1_000...1_000_000).contains(thousandths)
+      {
+        return thousandths
+      }
+      decoder.report(
+        "\(decoder.describe(node)) is not allowed; allowed: numbers from 1 to 1000, at most 3 decimals",
+        at: node.position, path)
+      return nil
+    }, write: { .number(Units.thousandths(Int64($0))) })
+}
+
+extension BackpressureController {
+  fileprivate static let keys = Record(
+    BackpressureController(), keepsRest: true,
+    [
+      Field("uploads", \.longestConcurrency, .count(1...1_000), "Uploads at once at most."),
+      Field("smallestBatch", \.smallestBatch, .count(1...65_535), "Events of a batch at least."),
+      Field("largestBatch", \.largestBatch, .count(1...65_535), "Events of a batch at most."),
+      Field("batchStep", \.batchStep, .count(0...65_535), "Events that a success adds."),
+      Field(
+        "decrease", \.decreasePercent, .share(10_000...990_000, unit: 10_000),
+        "What is left after a sign of overload."),
+      Field(
+        "targetLatency", \.targetLatency, Kind<Int64>.time().orNull,
+        "An answer that takes longer is a sign of overload.", standard: .said("none is"),
+        writing: .unlessStandard),
+      Field(
+        "shortestGap", \.shortestGap, .time(to: .hours(1)), "Between two uploads at least.",
+        standard: .said("100ms, where there is a longestGap"), writing: .unlessStandard),
+      Field(
+        "longestGap", \.longestGap, Kind<Int64>.time(to: .hours(1)).orNull.mapped({ $0 ?? 0 }, { $0 }),
+        "Between two uploads at most.", standard: .said("uploads are not paced"), writing: .unlessStandard),
+      .check { decoder, node, path, controller in
+        if let gap = node["shortestGap"], controller.shortestGap > controller.longestGap {
+          decoder.report(
+            controller.longestGap == 0
+              ? "without longestGap uploads are not paced"
+              : "\(Units.text(Span(microseconds: controller.shortestGap))) is longer than longestGap, "
+                + Units.text(Span(microseconds: controller.longestGap)),
+            at: gap.position, decoder.join(path, "shortestGap"))
+        }
+        controller = BackpressureController(
+          longestConcurrency: controller.longestConcurrency, smallestBatch: controller.smallestBatch,
+          largestBatch: controller.largestBatch, batchStep: controller.batchStep,
+          decreasePercent: controller.decreasePercent, targetLatency: controller.targetLatency,
+          shortestGap: node["shortestGap"] == nil ? standardGap : controller.shortestGap,
+          longestGap: controller.longestGap)
+        return true
+      },
+    ])
+}
+
+extension ClientGates {
+  fileprivate var failureBlock: FailureBlock? {
+    get { failureWindow.map { FailureBlock(window: $0, refuses: refusesWhileBlocked) } }
+    set {
+      failureWindow = newValue?.window
+      if let newValue { refusesWhileBlocked = newValue.refuses }
+    }
+  }
+  fileprivate var pausingThrottle: PausingThrottle? {
+    get { throttle.map { PausingThrottle(throttle: $0, pause: throttlePause) } }
+    set {
+      throttle = newValue?.throttle
+      if let newValue { throttlePause = newValue.pause }
+    }
+  }
+}

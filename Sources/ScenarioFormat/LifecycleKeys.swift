@@ -1,0 +1,173 @@
+import ScenarioModel
+import ShippedClients
+import SimulationKernel
+import TAPIModel
+import UploadRetry
+
+/// `lifecycle` and `rollout`: when apps are launched, and which Settings they find then (S18, S19).
+extension Lifecycle {
+  static let keys = Record(
+    Lifecycle(), keepsRest: true,
+    [
+      Field(
+        "restarts", \.meanTimeBetweenRestarts, Kind<Span>.restarts.orNull,
+        "Kills and launches of each app, a Poisson process.", standard: .said("none")),
+      Field(
+        "synchronised", \.synchronised,
+        Kind.object(SynchronisedRestart.keys).list(0...1_000, named: "synchronised restarts"),
+        "Restarts of all apps."),
+      Field(
+        "state", \.keepsState, .word([("persisted", true), ("inMemory", false)]),
+        "Whether retry state outlives the app."),
+      Field("flushAtLaunch", \.flushesAtLaunch, .bool, "Whether a launch is a trigger."),
+    ])
+}
+
+extension Kind where Value == Span {
+  /// `"2/day"` or `{ meanGap: "12h" }`.
+  fileprivate static let restarts: Kind = {
+    let range = Span.seconds(1)...Units.longestSpan
+    let rate = gap(range, example: "2/day", allowed: "one restart in 366 days to 1/s")
+    let object = Kind<RestartKeys>.object(
+      Record(
+        RestartKeys(),
+        [
+          Field(
+            "meanGap", \.meanGap, .span(range), "The mean time between two restarts.", example: "\"12h\"")
+        ])
+    ).mapped(\.meanGap, RestartKeys.init)
+    return Kind(
+      shape: object.shape, schema: .oneOf([rate.schema, object.schema]), range: rate.range,
+      read: { decoder, node, path in
+        node.members == nil ? rate.read(&decoder, node, path) : object.read(&decoder, node, path)
+      }, write: { Units.rateText(gap: $0) != nil ? rate.write($0) : object.write($0) })
+  }()
+}
+
+private struct RestartKeys: Sendable, Equatable {
+  var meanGap = Span.zero
+}
+
+extension Lifecycle.SynchronisedRestart {
+  fileprivate static let keys = Record(
+    Self(time: .start),
+    [
+      Field("at", \.time, .time, "When.", example: "\"30m\""),
+      Field(
+        "spread", \.spread, .span(from: .zero), "Each app at a random time in so long a span from then on."),
+    ])
+}
+
+/// Settings as a client has read them, with what it takes to write them back.
+struct PublishedSettings: Sendable, Equatable {
+  var config = HTTPConfig()
+  /// `Cohort.settingsSource`.
+  var source: SettingsValue?
+  var dialect = SettingsDialect.document
+  var defaults = HTTPConfig()
+
+  /// As the document says them, or for a shipped SDK as they were.
+  fileprivate var tree: PositionedValue {
+    let encoded = PositionedValue(source ?? config.encoded(defaults: defaults))
+    if dialect == .document || source != nil { return encoded }
+    return .members([(SettingsTree.sectionName, encoded)])
+  }
+}
+
+extension Kind where Value == PublishedSettings {
+  /// Those of the cohort; `SettingsResolution` has read them before anything else.
+  static func settings(
+    _ place: @escaping @Sendable (CohortSettings) -> CohortSettings.Version?
+  ) -> Kind {
+    Kind(
+      shape: .settings, schema: .oneOf([.type("string"), .type("object")]),
+      read: { decoder, _, _ in
+        place(decoder.settings).map { PublishedSettings(config: $0.config, source: $0.source) }
+      }, write: \.tree)
+  }
+}
+
+/// `rollout` as it is written.
+struct RolloutKeys: Sendable, Equatable {
+  var time = Instant.start
+  var share: Int64 = 1_000_000
+  var settings = PublishedSettings()
+
+  static let keys = Record(
+    RolloutKeys(),
+    [
+      Field(
+        "at", \.time, .time, "When they are published; an app has them from its next launch on.",
+        example: "\"20m\""),
+      Field("share", \.share, .share(), "Of the devices that get them."),
+      Field(
+        "settings", \.settings, .settings { $0.rollout }, "The new Settings, whole.",
+        example: "\"settings-new.json\""),
+    ])
+}
+
+extension Cohort {
+  var publishedSettings: PublishedSettings {
+    get {
+      PublishedSettings(
+        config: settings, source: settingsSource, dialect: settingsDialect, defaults: settingsDefaults)
+    }
+    set { (settings, settingsSource) = (newValue.config, newValue.source) }
+  }
+
+  var rolloutKeys: RolloutKeys? {
+    get {
+      rollout.map { rollout in
+        var settings = publishedSettings
+        (settings.config, settings.source) = (rollout.settings, rollout.source)
+        return RolloutKeys(time: rollout.time, share: rollout.sharePartsPerMillion, settings: settings)
+      }
+    }
+    set {
+      rollout = newValue.map {
+        SettingsRollout(
+          time: $0.time, sharePartsPerMillion: $0.share, settings: $0.settings.config)
+      }
+      rollout?.source = newValue?.settings.source
+    }
+  }
+}
+
+extension ScenarioDecoder {
+  /// Settings are fetched at launch: where no app is launched during the run, nothing that happens to the
+  /// Settings then is seen.
+  mutating func warnIfNothingIsLaunched(
+    _ tapi: TAPIConfiguration, _ fleet: [Cohort], _ root: PositionedValue
+  ) {
+    let remedy = "give the cohort lifecycle: { restarts: \"2/day\" }, or say at: \"0s\""
+    if case .array(let nodes)? = root["fleet"]?.content {
+      for (index, node) in nodes.enumerated() {
+        guard let name = ScenarioPaths.name(of: node), let rollout = node["rollout"],
+          let cohort = fleet.first(where: { $0.name == name }), !cohort.hasRestarts,
+          let time = cohort.rollout?.time, time > .start
+        else { continue }
+        let path = join(ScenarioPaths.cohort(index, of: nodes), "rollout")
+        warn(
+          "no device picks these Settings up: apps fetch them at launch, and none is launched during the run; "
+            + remedy, at: rollout.position, path)
+      }
+    }
+    guard !fleet.contains(where: \.hasRestarts),
+      case .array(let nodes)? = root["tapi"]?["incidents"]?.content,
+      nodes.count == tapi.incidents.count
+    else { return }
+    for (index, incident) in tapi.incidents.enumerated()
+    where incident.kind == .cdnOutage && incident.start > .start {
+      warn(
+        "concerns no device: apps fetch Settings at launch, and none is launched during the run; " + remedy,
+        at: nodes[index].position, "tapi.incidents.\(index)")
+    }
+  }
+}
+
+extension Cohort {
+  /// Whether any app of the cohort can be launched during the run.
+  fileprivate var hasRestarts: Bool {
+    lifecycle.map { $0.meanTimeBetweenRestarts != nil || !$0.synchronised.isEmpty } ?? false
+  }
+}

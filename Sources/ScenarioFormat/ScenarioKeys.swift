@@ -1,0 +1,151 @@
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+import UploadRetry
+
+/// A scenario as a file has it: with what holds for every cohort that does not say so itself.
+struct ScenarioText: Sendable {
+  var format = 1
+  var scenario = Scenario(
+    duration: .zero, interval: .seconds(1), tapi: TAPIConfiguration.keys.standard, fleet: [])
+  var network = Network()
+  var policy = RetryPolicy()
+
+  static let keys = Record(
+    ScenarioText(), keepsRest: true,
+    [
+      Field("format", \.format, .format, "The version of this format.", example: "1", isSettable: false),
+      Field(
+        "question", \.scenario.question, Kind<String>.text.orNothing,
+        "What the scenario is to find out; shown in the report."),
+      Field("seed", \.scenario.seed, .seed, "The same seed gives the same bytes."),
+      Field(
+        "duration", \.scenario.duration, .span(from: .milliseconds(1)), "Virtual time that the run covers.",
+        example: "\"2h\""),
+      .check { decoder, _, _, text in
+        decoder.duration = text.scenario.duration == .zero ? nil : text.scenario.duration
+        return true
+      },
+      Field(
+        "interval", \.scenario.interval, .span(from: .milliseconds(1)),
+        "Width of a row of timeseries.csv: at most the duration and 100,000 rows."),
+      .check { decoder, node, _, text in decoder.checkInterval(text.scenario.interval, node) },
+      Field(
+        "tapi", \.scenario.tapi, .object(TAPIConfiguration.keys), "The server: a bucket or workers.",
+        example: "{ bucket: { capacity: \"4000/s\" } }"),
+      Field(
+        "network", \.network, keys: Network.keys, "For every cohort that has no network of its own.",
+        writing: .never),
+      .check { decoder, node, _, text in
+        (decoder.network, decoder.policyOfAll) = (text.network, node["policy"])
+        return true
+      },
+      Field(
+        "fleet", \.scenario.fleet, .fleet,
+        "Cohorts of like devices; at most 4,000,000,000 devices in all.",
+        example: "[{ name: \"phones\", devices: 1000, events: \"6/min\" }]"),
+      Field(
+        elsewhere: .init(
+          "settings", .settings, meaning: "For every cohort that has no settings of its own.",
+          schema: .oneOf([.type("string"), .type("object")]))),
+      Field(
+        "policy", \.policy, keys: RetryPolicy.keys,
+        "For every cohort, before the switches of its client; a cohort's own policy goes before it.",
+        writing: .never),
+      Field(
+        elsewhere: .init(
+          "compare", .axes, settable: false,
+          meaning:
+            "Paths and the values to compare, such as \"settings.backoffConfig.jitterStrategy\": [\"full\", \"equal\"].",
+          schema: .members([
+            ("type", .text("object")),
+            (
+              "additionalProperties",
+              .members([
+                ("type", .text("array")), ("minItems", .number("1")), ("maxItems", .number("200")),
+              ])
+            ),
+          ]))),
+      .check { decoder, node, _, text in
+        guard node["tapi"] != nil, node["fleet"] != nil else { return false }
+        let (tapi, fleet) = (text.scenario.tapi, text.scenario.fleet)
+        decoder.warnIfNothingIsLaunched(tapi, fleet, node)
+        decoder.warnOfUnknownKeys(tapi.rules.keyLimits, fleet, node)
+        decoder.reportTooManyRows(node, text.scenario)
+        return true
+      },
+    ])
+}
+
+extension Kind where Value == Int {
+  fileprivate static let format = Kind(
+    schema: .members([("const", .number("1"))]),
+    read: { decoder, node, path in
+      if case .number(let text) = node.content, ExactDecimal(text)?.times(1) == .exact(1) { return 1 }
+      decoder.report("this program reads format 1, found \(decoder.describe(node))", at: node.position, path)
+      return nil
+    }, write: { .number("\($0)") })
+}
+
+extension Kind where Value == UInt64 {
+  fileprivate static let seed = Kind(
+    schema: .members([
+      ("type", .text("integer")), ("minimum", .number("0")), ("maximum", .number("\(UInt64.max)")),
+    ]), read: { $0.seed($1, $2) }, write: { .number("\($0)") })
+}
+
+extension Scenario {
+  /// The whole scenario as JSON, every default written out, Settings inline; `ScenarioFile` reads it back
+  /// into an equal scenario. Pretty-printed with two spaces, a line feed at the end.
+  public var normalisedJSON: String {
+    JSONText.pretty(ScenarioText.keys.write(ScenarioText(scenario: self))) + "\n"
+  }
+}
+
+extension ScenarioDecoder {
+  static let maximumRows: Int64 = 100_000
+  /// Every cohort counts into a table of its own: some gigabytes of counters at this limit.
+  static let maximumRowsOfAllCohorts: Int64 = 10_000_000
+
+  /// A scenario with stand-ins where there were problems; nil: it is no object.
+  mutating func scenario(_ root: PositionedValue, settings: [CohortSettings]) -> Scenario? {
+    settingsOfCohorts = settings
+    var text = ScenarioText()
+    _ = ScenarioText.keys.read(&self, root, "", into: &text)
+    return root.members == nil ? nil : text.scenario
+  }
+
+  fileprivate mutating func reportTooManyRows(_ root: PositionedValue, _ scenario: Scenario) {
+    guard let duration else { return }
+    let (interval, cohorts) = (scenario.interval, scenario.fleet.count)
+    let rows = (duration.microseconds - 1) / interval.microseconds + 1
+    guard rows <= Self.maximumRows, rows * Int64(cohorts) > Self.maximumRowsOfAllCohorts else { return }
+    report(
+      "\(rows) rows for each of \(cohorts) cohorts are more than \(Self.maximumRowsOfAllCohorts) together; "
+        + "take a longer interval", at: (root["interval"] ?? root["duration"] ?? root).position, "interval")
+  }
+
+  fileprivate mutating func checkInterval(_ interval: Span, _ root: PositionedValue) -> Bool {
+    guard let duration else { return true }
+    let position = (root["interval"] ?? root["duration"] ?? root).position
+    let origin = root["interval"] == nil ? " (the default)" : ""
+    if interval > duration {
+      report(
+        "\(Units.text(interval))\(origin) is longer than the duration, \(Units.text(duration))", at: position,
+        "interval")
+      return false
+    }
+    let rows = (duration.microseconds - 1) / interval.microseconds + 1
+    if rows > Self.maximumRows {
+      let least = (duration.microseconds - 1) / Self.maximumRows + 1
+      let seconds = (least - 1) / 1_000_000 + 1
+      let enough = least < 1_000_000 ? Span.milliseconds((least - 1) / 1_000 + 1) : Span.seconds(seconds)
+      report(
+        "\(Units.text(interval))\(origin) makes \(rows) rows of a run of \(Units.text(duration)); at most "
+          + "\(Self.maximumRows) are allowed, so at least \(Units.text(enough))",
+        at: position, "interval")
+      return false
+    }
+    return true
+  }
+}

@@ -32,67 +32,15 @@ extension ClientPreset {
 
   /// Every row of the table: what belongs to the queue, then `RetryPolicy.switches`, the Settings' defaults and the gates.
   public static let switches: [Switch] =
-    [
-      Switch(
-        path: "queue.mode",
-        meaning: "retry state of each batch file, or one of the client, which re-chunks its events",
-        requirement: "S2", values: ["files", "rebatch"],
-        value: { $0.queueMode == .files ? "files" : "rebatch" }),
-      Switch(
-        path: "uploadConcurrency", meaning: "uploads of a device at once", requirement: "S3",
-        values: ["N (1 to 1000000)", "unlimited"],
-        value: { $0.uploadConcurrency == .max ? "unlimited" : "\($0.uploadConcurrency)" }),
-      Switch(
-        path: "flushWhileUploading", meaning: "a flush that comes while uploads run", requirement: "S17",
-        values: FlushWhileUploading.allCases.map(\.rawValue), value: { $0.flushWhileUploading.rawValue }),
-      Switch(
-        path: "settingsDialect", meaning: "whose way of reading Settings", requirement: "S13",
-        values: SettingsDialect.allCases.map(\.rawValue), value: { $0.dialect.rawValue }),
-      Switch(
-        path: "uploadLoop.actsAtFlushEnd", meaning: "queue and state stay until a flush is answered",
-        requirement: "S17", values: ["true", "false"], value: { "\($0.actsAtFlushEnd)" }),
-      Switch(
-        path: "uploadLoop.rateLimitEndsLoop", meaning: "a 429 ends the loop even if it asks for no wait",
-        requirement: "S3", values: ["true", "false"], value: { "\($0.rateLimitEndsLoop)" }),
-      Switch(
-        path: "uploadLoop.saving", meaning: "when retry state is saved", requirement: "S18",
-        values: Saving.allCases.map(\.rawValue), value: { $0.saving.rawValue }),
-      Switch(
-        path: "uploadLoop.triggers", meaning: "what makes the client flush", requirement: "S17",
-        values: ["all", "[TRIGGER …]"],
-        value: { preset in
-          preset.triggers == .all
-            ? "all" : "[" + preset.triggers.kinds.map(\.rawValue).joined(separator: ", ") + "]"
-        }),
-      Switch(
-        path: "uploadLoop.triggersThatSkipWaits", meaning: "triggers that cut a wait short",
-        requirement: "D7",
-        values: ["[TRIGGER …]"],
-        value: { "[" + $0.triggersThatSkipWaits.kinds.map(\.rawValue).joined(separator: ", ") + "]" }),
-      Switch(
-        path: "uploadLoop.countOfAnEvent", meaning: "how much an event counts for flush.count",
-        requirement: "S17", values: ["1", "2"], value: { "\($0.countOfAnEvent)" }),
-      Switch(
-        path: "uploadLoop.countsAllEvents", meaning: "the count goes on over other flushes",
-        requirement: "S17", values: ["true", "false"], value: { "\($0.countsAllEvents)" }),
-      Switch(
-        path: "queue.limit", meaning: "sealed events held at most", requirement: "D1",
-        values: ["N (1 to 1000000)", "null"], value: { $0.queueLimit.map { "\($0)" } ?? "null" }),
-      Switch(
-        path: "queue.maximumBatchEvents", meaning: "events in one upload at most", requirement: "D3",
-        values: ["N (1 to 65535)"], value: { "\($0.maximumBatchEvents)" }),
-      Switch(
-        path: "queue.maximumBatchSize", meaning: "bytes of one upload at most", requirement: "D3",
-        values: ["SIZE", "null"], value: { $0.maximumBatchBytes.map(Units.text(bytes:)) ?? "null" }),
-      Switch(
-        path: "retries", meaning: "what brings a batch back whose wait is over", requirement: "S17",
-        values: ["gate", "timer"], value: { $0.retries == .gate ? "gate" : "timer" }),
-    ]
+    rows(
+      "queue.mode", "uploadConcurrency", "flushWhileUploading", "settingsDialect", "uploadLoop",
+      "queue.limit",
+      "queue.maximumBatchEvents", "queue.maximumBatchSize", "retries")
     + RetryPolicy.switches.map { entry in
       Switch(
         path: "policy." + entry.name, meaning: entry.meaning, requirement: entry.requirement,
         values: entry.values, value: { entry.value(in: $0.policy) })
-    } + settingsSwitches + gateSwitches
+    } + settingsSwitches + rows("gates")
 
   /// What Settings mean that leave these values out.
   private static let settingsSwitches: [Switch] = [
@@ -118,56 +66,87 @@ extension ClientPreset {
       values: Jitter.names, value: { $0.settings.backoff.jitter.description }),
   ]
 
-  /// As a scenario's `gates` has them: null is none, {} one with its defaults.
-  private static let gateSwitches: [Switch] = [
-    ("rateWindows", "so many requests in a span, alone or two in series", "T1", "[{slots, span}]"),
-    ("wholeRun", "a run waits until there is a slot for each of its requests", "T2", ""),
-    ("restartRun", "a run without a slot waits and starts over", "T3", ""),
-    ("breaker", "stops requests to a host that is down", "O6", "{requests, window, threshold, openTime …}"),
-    ("failureWindow", "so many 4xx block a query", "K1", "{failures, span, whenBlocked, queries, exempt}"),
-    ("projectDelay", "everything waits after a 429 or a 503", "K2", "{base, longest}"),
-    ("retryBudget", "retries a run, or earned by successes", "O3", "{perRun, capacity, perSuccess, trickle}"),
-    ("adaptiveThrottling", "rejects at the client what the server would", "O5", "{k, window, pause}"),
-    ("controller", "fewer and smaller uploads after signs of overload", "O5", "{uploads, largestBatch …}"),
-    ("reconcile", "asks about an unknown outcome before it sends again", "O4", ""),
-  ].map { name, meaning, requirement, form in
+  /// The rows of a cohort's keys; of an object's key, those of all of its keys.
+  private static func rows(_ paths: String...) -> [Switch] {
+    paths.flatMap { path -> [Switch] in
+      let parts = path.split(separator: ".").map(String.init)
+      var keys = Cohort.keys.keys
+      var key: ScenarioSchema.Key?
+      for part in parts {
+        key = keys.first { $0.name == part }
+        keys = key?.shape.keys ?? []
+      }
+      guard let key else { return [] }
+      return keys.isEmpty ? [row(key, parts)] : keys.map { row($0, parts + [$0.name]) }
+    }
+  }
+
+  private static func row(_ key: ScenarioSchema.Key, _ parts: [String]) -> Switch {
     Switch(
-      path: "gates." + name, meaning: meaning, requirement: requirement,
-      values: form.isEmpty ? ["true", "false"] : ["null", form],
+      path: parts.joined(separator: "."), meaning: key.meaning, requirement: key.requirement,
+      values: key.choices,
       value: { preset in
-        let standard = ClientGates.keys.write(.withEveryPart)[name]
-        guard let value = ClientGates.keys.write(preset.gates)[name] else { return "null" }
-        return value.shortText(leavingOut: standard)
+        let tree = written[preset.name] ?? preset.written
+        return parts.reduce(Optional(tree)) { $0?[$1] }.map(key.text) ?? "null"
       })
+  }
+
+  private static let written = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0.written) })
+}
+
+extension ScenarioSchema.Key {
+  /// The allowed values, as a table of switches has them.
+  fileprivate var choices: [String] {
+    let choices = Self.choices(schema)
+    let forms =
+      form.isEmpty
+      ? shape.keys.isEmpty ? [] : ["{\(shape.keys.map(\.name).joined(separator: ", "))}"] : [form]
+    return forms.isEmpty ? choices : choices.filter { ["null", "all"].contains($0) } + forms
+  }
+
+  private static func choices(_ schema: PositionedValue) -> [String] {
+    if case .array(let forms)? = schema["oneOf"]?.content { return forms.flatMap(choices) }
+    if case .array(let words)? = schema["enum"]?.content { return words.map { $0.shortText() } }
+    if let word = schema["const"] { return [word.shortText()] }
+    if schema["$ref"] != nil { return ["SIZE"] }
+    if let least = schema["minimum"]?.shortText(), let most = schema["maximum"]?.shortText() {
+      return most == "2" ? [least, most] : ["N (\(least) to \(most))"]
+    }
+    guard case .string(let type)? = schema["type"]?.content else { return [] }
+    return type == "boolean" ? ["true", "false"] : [type]
+  }
+
+  /// A value in one line: of an object, what is not as it is by default.
+  fileprivate func text(_ value: PositionedValue) -> String {
+    switch value.content {
+    case .object(let members):
+      let told = members.filter { member in
+        let key = shape.keys.first { $0.name == member.key }
+        if case .value(let standard)? = key?.standard {
+          return standard.shortText() != member.value.shortText()
+        }
+        return !member.value.isNull
+      }
+      return PositionedValue(.object(told), at: value.position).shortText(isInside: true)
+    case .array(let elements) where schema["oneOf"] != nil && elements.count == ClientTrigger.allCases.count:
+      return "all"
+    default: return value.shortText()
+    }
   }
 }
 
-extension ClientGates {
-  /// Every part with the values it has in a scenario that says `{}`.
-  fileprivate static let withEveryPart: ClientGates = {
-    var gates = ClientGates()
-    gates.breaker = CircuitBreaker()
-    gates.failureWindow = FailureWindow()
-    gates.projectDelay = ProjectDelay()
-    gates.retryBudget = RetryBudget()
-    gates.throttle = AdaptiveThrottle()
-    gates.controller = BackpressureController()
-    return gates
-  }()
-}
-
 extension PositionedValue {
-  /// JSON5 on one line, without the members that `standard` has alike.
-  fileprivate func shortText(leavingOut standard: PositionedValue? = nil) -> String {
+  /// JSON5 on one line; words without quotes, but for those in an object.
+  fileprivate func shortText(isInside: Bool = false) -> String {
     switch content {
-    case .null: return "null"
-    case .bool(let value): return "\(value)"
-    case .number(let text): return text
-    case .string(let text): return "\"\(text)\""
-    case .array(let elements): return "[" + elements.map { $0.shortText() }.joined(separator: ", ") + "]"
+    case .null: "null"
+    case .bool(let value): "\(value)"
+    case .number(let text): text
+    case .string(let text): isInside ? "\"\(text)\"" : text
+    case .array(let elements):
+      "[" + elements.map { $0.shortText(isInside: isInside) }.joined(separator: ", ") + "]"
     case .object(let members):
-      let told = members.filter { standard?[$0.key]?.shortText() != $0.value.shortText() }
-      return "{" + told.map { "\($0.key): \($0.value.shortText())" }.joined(separator: ", ") + "}"
+      "{" + members.map { "\($0.key): \($0.value.shortText(isInside: true))" }.joined(separator: ", ") + "}"
     }
   }
 }

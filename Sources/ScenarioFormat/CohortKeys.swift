@@ -42,14 +42,14 @@ extension Cohort {
       Field("queue", \.queue, keys: QueuePolicy.keys, "Events between their creation and their delivery."),
       Field(
         "retries", \.retries, .word([("gate", .gate), ("timer", .timer)]),
-        "Whether retries wait for a flush or wake up when due.", standard: .byClient),
+        "what brings a batch back whose wait is over", standard: .byClient, requirement: "S17"),
       Field(
         "uploadConcurrency", \.uploadConcurrency,
         Kind<Int?>.count(1...1_000_000, or: "unlimited").mapped({ $0 ?? .max }, { $0 == .max ? nil : $0 }),
-        "Uploads of a device at once.", standard: .byClient),
+        "uploads of a device at once", standard: .byClient, requirement: "S3"),
       Field(
         "flushWhileUploading", \.flushWhileUploading, .choice,
-        "What a flush does that comes while uploads run (S17).", standard: .byClient),
+        "a flush that comes while uploads run", standard: .byClient, requirement: "S17"),
       Field(
         "uploadLoop", \.self, keys: uploadLoopKeys, "What else the upload loop does in its own way.",
         writing: .unlessStandard),
@@ -73,8 +73,7 @@ extension Cohort {
         standard: .said("the scenario's")),
       Field(
         "settingsDialect", \.settingsDialect, .choice,
-        "Whose way of reading Settings the cohort's clients have.", standard: .byClient,
-        writing: .unlessStandard),
+        "whose way of reading Settings", standard: .byClient, writing: .unlessStandard, requirement: "S13"),
       Field(
         "policy", \.policy, keys: RetryPolicy.keys,
         "Where clients differ from one another; each switch that is not here is as the cohort's client has it."
@@ -108,7 +107,7 @@ extension Cohort {
       },
     ])
 
-  private static let standIn = {
+  fileprivate static let standIn = {
     var cohort = Cohort(name: "", devices: 1, events: .poisson(meanGap: .seconds(1)))
     cohort.take(.tapiDocument)
     return cohort
@@ -136,6 +135,15 @@ extension Cohort {
   }
 
   fileprivate var normalised: PositionedValue { Self.keys.write(self, standard: standard) }
+}
+
+extension ClientPreset {
+  /// What a cohort says that has this client and nothing else, every key written out.
+  var written: PositionedValue {
+    var cohort = Cohort.standIn
+    cohort.take(self)
+    return Cohort.keys.write(cohort, standard: nil)
+  }
 }
 
 extension Kind where Value == [Cohort] {
@@ -220,17 +228,18 @@ extension QueuePolicy {
     [
       Field(
         "mode", \.mode, .word([("files", .files), ("rebatch", .rebatch)]),
-        "Whether each flush seals a batch with retries of its own.", standard: .byClient),
+        "retry state of each batch file, or one of the client, which re-chunks its events",
+        standard: .byClient, requirement: "S2"),
       Field(
         "limit", \.limit,
         Kind<Int>.count(1...1_000_000).orNull.mapped({ $0 ?? .max }, { $0 == .max ? nil : $0 }),
-        "Sealed events held at most; the oldest go first. null: no limit.", standard: .byClient),
+        "sealed events held at most", standard: .byClient, requirement: "D1"),
       Field(
-        "maximumBatchEvents", \.maximumBatchEvents, .count(1...65_535), "Events in one batch at most.",
-        standard: .byClient),
+        "maximumBatchEvents", \.maximumBatchEvents, .count(1...65_535), "events in one upload at most",
+        standard: .byClient, requirement: "D3"),
       Field(
         "maximumBatchSize", \.maximumBatchBytes, Kind<Int>.size(1...1_000_000_000).orNull,
-        "Bytes of a request at most, by eventSize and requestSize; null: no limit.", standard: .byClient),
+        "bytes of one upload at most", standard: .byClient, requirement: "D3"),
       Field(
         "splitOn413", \.splitsOn413, .bool,
         "Whether a batch that is answered 413 is cut in two. For mode files."),
@@ -243,40 +252,41 @@ extension Cohort {
     [
       Field(
         "actsAtFlushEnd", \.actsAtFlushEnd, .bool,
-        "Queue and state stay until the last upload of a flush is answered (S17). For mode rebatch.",
-        standard: .byClient, writing: .unlessStandard),
+        "queue and state stay until a flush is answered", standard: .byClient, writing: .unlessStandard,
+        requirement: "S17"),
       Field(
         "rateLimitEndsLoop", \.rateLimitEndsLoop, .bool,
-        "A 429 ends the loop even if it asks for no wait (S3).",
-        standard: .byClient, writing: .unlessStandard),
+        "a 429 ends the loop even if it asks for no wait", standard: .byClient, writing: .unlessStandard,
+        requirement: "S3"),
       Field(
-        "saving", \.saving, .choice, "When retry state is saved, and whether a launch repairs it (S18).",
-        standard: .byClient, writing: .unlessStandard),
+        "saving", \.saving, .choice, "when retry state is saved", standard: .byClient,
+        writing: .unlessStandard, requirement: "S18"),
       Field(
-        "triggers", \.triggers, .triggers, "What makes the client flush (S17).", standard: .byClient,
-        writing: .unlessStandard),
+        "triggers", \.triggers, .triggers(orAll: true), "what makes the client flush", standard: .byClient,
+        writing: .unlessStandard, requirement: "S17", form: "[TRIGGER …]"),
       Field(
-        "triggersThatSkipWaits", \.triggersThatSkipWaits, .triggers,
-        "Triggers that cut a wait of the client short (D7).", standard: .byClient, writing: .unlessStandard),
+        "triggersThatSkipWaits", \.triggersThatSkipWaits, .triggers(),
+        "triggers that cut a wait short", standard: .byClient, writing: .unlessStandard, requirement: "D7",
+        form: "[TRIGGER …]"),
       Field(
-        "countOfAnEvent", \.countOfAnEvent, .count(1...2), "How much an event counts for flush.count (S17).",
-        standard: .byClient, writing: .unlessStandard),
+        "countOfAnEvent", \.countOfAnEvent, .count(1...2), "how much an event counts for flush.count",
+        standard: .byClient, writing: .unlessStandard, requirement: "S17"),
       Field(
         "countsAllEvents", \.countsAllEvents, .bool,
-        "The count goes on over flushes for other reasons (S17).",
-        standard: .byClient, writing: .unlessStandard),
+        "the count goes on over other flushes", standard: .byClient, writing: .unlessStandard,
+        requirement: "S17"),
     ])
 }
 
 extension Kind where Value == ClientTriggers {
-  fileprivate static let triggers: Kind = {
+  fileprivate static func triggers(orAll: Bool = false) -> Kind {
     let words = ClientTrigger.allCases.map { ($0.rawValue, $0) }
     let list = PositionedValue.members([
       ("type", .text("array")),
       ("items", .members([("enum", .list(words.map { .text($0.0) }))])),
     ])
     return Kind(
-      schema: .oneOf([.members([("const", .text("all"))]), list]),
+      schema: orAll ? .oneOf([.members([("const", .text("all"))]), list]) : list,
       read: { decoder, node, path in
         let elements: [PositionedValue]
         switch node.content {
@@ -295,7 +305,7 @@ extension Kind where Value == ClientTriggers {
         }
         return ClientTriggers(elements.compactMap { decoder.word($0, path, words) })
       }, write: { .list($0.kinds.map { .text($0.rawValue) }) })
-  }()
+  }
 }
 
 extension Kind where Value == String {
@@ -328,8 +338,8 @@ extension Field<RetryPolicy> {
       write: { entry.isBool ? .bool($0 == "true") : .text($0) })
     self.init(
       entry.name, kind,
-      entry.meaning.prefix(1).uppercased() + entry.meaning.dropFirst() + " (\(entry.requirement)).",
-      standard: .byClient, writing: entry.isLater ? .unlessStandard : .always, get: entry.value(in:),
+      entry.meaning, standard: .byClient, writing: entry.isLater ? .unlessStandard : .always,
+      requirement: entry.requirement, get: entry.value(in:),
       set: { _ = entry.set($1, in: &$0) })
   }
 }
@@ -338,11 +348,14 @@ extension RetryPolicy.Switch {
   /// Written as true or false, without quotes.
   package var isBool: Bool { values == ["true", "false"] }
 
-  /// Added to the format later: only where the client's preset has it otherwise, so that a normalised scenario stays as it is.
+  /// Not of the first version: written only where the client's preset has it otherwise, so that a normalised scenario stays as it
+  /// is.
   fileprivate var isLater: Bool {
-    [
-      "readsRateLimitReset", "limitsCheck", "rateLimitRecord", "backoffOff", "withoutSettings",
-      "overridden429", "belowSuccess", "exponent", "waitsInMilliseconds",
+    ![
+      "clampAfterJitter", "missingRetryAfter", "retryAfterOnOtherCodes", "retryAfterForms", "noStatus",
+      "retryCountHeader", "twoWaits", "limitReached", "rateLimitingOff", "missingSection", "sendsAtLimit",
+      "successEndsWait", "ageLimit", "supportsOAuth", "rateLimited", "unauthorized", "givenUp",
+      "retryAfterJitter",
     ].contains(name)
   }
 

@@ -25,8 +25,8 @@ struct Field<Owner: Sendable>: Sendable {
   let key: (@Sendable (_ standard: Owner) -> ScenarioSchema.Key)?
   /// Reads it into its owner; false after a problem.
   let read: @Sendable (inout ScenarioDecoder, PositionedValue, String, inout Owner) -> Bool
-  /// nil where a normalised scenario leaves it out.
-  let write: @Sendable (_ owner: Owner, _ standard: Owner) -> PositionedValue?
+  /// nil where a normalised scenario leaves it out: what is as in `standard`; without one nothing is.
+  let write: @Sendable (_ owner: Owner, _ standard: Owner?) -> PositionedValue?
 
   /// - Parameters:
   ///   - example: as it would stand in a file; a key that has one must not be left out.
@@ -34,13 +34,16 @@ struct Field<Owner: Sendable>: Sendable {
   init<Value>(
     _ name: String, _ kind: Kind<Value>, _ meaning: String, example: String = "",
     standard: Standard = .ofRecord, writing: Writing = .always, isSettable: Bool = true,
+    requirement: String = "", form: String = "",
     get: @escaping @Sendable (Owner) -> Value, set: @escaping @Sendable (inout Owner, Value) -> Void
   ) {
     key = { owner in
-      ScenarioSchema.Key(
+      var key = ScenarioSchema.Key(
         name, kind.shape, example: example, required: !example.isEmpty, settable: isSettable,
         meaning: meaning, schema: kind.schema, range: kind.range,
         standard: standard.text(kind.write(get(owner)), isRequired: !example.isEmpty))
+      (key.requirement, key.form) = (requirement, form)
+      return key
     }
     read = { decoder, node, path, owner in
       guard let value = kind.read(&decoder, node, path) else { return false }
@@ -50,18 +53,19 @@ struct Field<Owner: Sendable>: Sendable {
     write = { owner, standard in
       let value = get(owner)
       if kind.isLeftOut(value) || writing == .never { return nil }
-      return writing == .unlessStandard && value == get(standard) ? nil : kind.write(value)
+      if let standard, writing == .unlessStandard, value == get(standard) { return nil }
+      return kind.write(value)
     }
   }
 
   init<Value>(
     _ name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
     _ meaning: String, example: String = "", standard: Standard = .ofRecord, writing: Writing = .always,
-    isSettable: Bool = true
+    isSettable: Bool = true, requirement: String = "", form: String = ""
   ) {
     self.init(
       name, kind, meaning, example: example, standard: standard, writing: writing, isSettable: isSettable,
-      get: { $0[keyPath: place] }, set: { $0[keyPath: place] = $1 })
+      requirement: requirement, form: form, get: { $0[keyPath: place] }, set: { $0[keyPath: place] = $1 })
   }
 
   /// An object of keys that go into a part of the owner as it is; what it does not name stays as it was.
@@ -86,7 +90,7 @@ struct Field<Owner: Sendable>: Sendable {
     }
     write = { owner, standard in
       if writing == .never { return nil }
-      let object = record.write(owner[keyPath: place], standard: standard[keyPath: place])
+      let object = record.write(owner[keyPath: place], standard: standard?[keyPath: place])
       return writing == .unlessStandard && object.members?.isEmpty ?? true ? nil : object
     }
   }
@@ -180,9 +184,9 @@ struct Record<Owner: Sendable>: Sendable {
   }
 
   /// The normalised object.
-  func write(_ owner: Owner, standard: Owner? = nil) -> PositionedValue {
-    let standard = standard ?? self.standard
-    return .members(
+  func write(_ owner: Owner) -> PositionedValue { write(owner, standard: standard) }
+  func write(_ owner: Owner, standard: Owner?) -> PositionedValue {
+    .members(
       fields.compactMap { key, field in
         key.flatMap { key in field.write(owner, standard).map { (key.name, $0) } }
       })

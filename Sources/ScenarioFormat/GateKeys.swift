@@ -11,34 +11,37 @@ extension ClientGates {
     [
       Field(
         "rateWindows", \.rateGate, .rateWindows,
-        "So many requests in a span, alone or two in series (T1).", standard: .byClient),
+        "so many requests in a span, alone or two in series", standard: .byClient, requirement: "T1",
+        form: "[{slots, span}]"),
       Field(
         "wholeRun", \.reservesWholeRun, .bool,
-        "A run waits until there is a slot for each of its requests (T2).", standard: .byClient),
+        "a run waits until there is a slot for each of its requests", standard: .byClient, requirement: "T2"),
       Field(
-        "restartRun", \.restartsRun, .bool, "A run without a slot waits and starts over (T3).",
-        standard: .byClient),
+        "restartRun", \.restartsRun, .bool, "a run without a slot waits and starts over", standard: .byClient,
+        requirement: "T3"),
       Field(
         "breaker", \.breaker, Kind.object(CircuitBreaker.keys).orNull,
-        "Stops requests to a host that is down (O6).", standard: .byClient),
+        "stops requests to a host that is down", standard: .byClient, requirement: "O6",
+        form: "{requests, window, threshold, openTime …}"),
       Field(
         "failureWindow", \.failureBlock, Kind.object(FailureBlock.keys).orNull,
-        "So many 4xx block a query (K1).", standard: .byClient),
+        "so many 4xx block a query", standard: .byClient, requirement: "K1"),
       Field(
         "projectDelay", \.projectDelay, Kind.object(ProjectDelay.keys).orNull,
-        "Everything waits after a 429 or a 503 (K2).", standard: .byClient),
+        "everything waits after a 429 or a 503", standard: .byClient, requirement: "K2"),
       Field(
         "retryBudget", \.retryBudget, Kind.object(BudgetKeys.keys).mapped(\.budget, BudgetKeys.init).orNull,
-        "Retries a run, or earned by successes (O3).", standard: .byClient),
+        "retries a run, or earned by successes", standard: .byClient, requirement: "O3"),
       Field(
         "adaptiveThrottling", \.pausingThrottle, Kind.object(PausingThrottle.keys).orNull,
-        "Rejects at the client what the server would (O5).", standard: .byClient),
+        "rejects at the client what the server would", standard: .byClient, requirement: "O5"),
       Field(
         "controller", \.controller, Kind.object(BackpressureController.keys).orNull,
-        "Fewer and smaller uploads after signs of overload (O5).", standard: .byClient),
+        "fewer and smaller uploads after signs of overload", standard: .byClient, requirement: "O5",
+        form: "{uploads, largestBatch …}"),
       Field(
-        "reconcile", \.reconciles, .bool, "Asks about an unknown outcome before it sends again (O4).",
-        standard: .byClient),
+        "reconcile", \.reconciles, .bool, "asks about an unknown outcome before it sends again",
+        standard: .byClient, requirement: "O4"),
     ])
 }
 

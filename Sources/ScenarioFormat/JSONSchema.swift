@@ -55,9 +55,14 @@ extension ScenarioSchema {
 }
 
 extension ScenarioSchema.Key {
+  var sentence: String {
+    requirement.isEmpty
+      ? meaning : meaning.prefix(1).uppercased() + meaning.dropFirst() + " (\(requirement))."
+  }
+
   /// With what it means and what it is by default.
   fileprivate var fullSchema: PositionedValue {
-    var description = [meaning]
+    var description = [sentence]
     if !range.isEmpty { description.append("Allowed: \(range).") }
     if case .words(let words)? = standard { description.append("Default: \(words).") }
     var members = (schema.members ?? []).map { ($0.key, $0.value) }

@@ -15,7 +15,7 @@ package enum KeyReference {
   ) {
     if !path.isEmpty { sections.append("## `\(path)`" + (kind.map { ": \($0)" } ?? "")) }
     let rows = keys.map { key in
-      let cells = ["`\(key.name)`", key.allowed, key.standardText, key.meaning]
+      let cells = ["`\(key.name)`", key.allowed, key.standardText, key.sentence]
       return "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"
     }
     sections.append(

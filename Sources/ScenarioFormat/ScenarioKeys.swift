@@ -4,7 +4,7 @@ import TAPIModel
 import UploadRetry
 
 /// A scenario as a file has it: with what holds for every cohort that does not say so itself.
-struct ScenarioText: Sendable {
+struct ScenarioDocument: Sendable {
   var format = 1
   var scenario = Scenario(
     duration: .zero, interval: .seconds(1), tapi: TAPIConfiguration.keys.standard, fleet: [])
@@ -12,7 +12,7 @@ struct ScenarioText: Sendable {
   var policy = RetryPolicy()
 
   static let keys = Record(
-    ScenarioText(), keepsRest: true,
+    ScenarioDocument(), keepsRest: true,
     [
       Field("format", \.format, .format, "The version of this format.", example: "1", isSettable: false),
       Field(
@@ -98,7 +98,7 @@ extension Scenario {
   /// The whole scenario as JSON, every default written out, Settings inline; `ScenarioFile` reads it back
   /// into an equal scenario. Pretty-printed with two spaces, a line feed at the end.
   public var normalisedJSON: String {
-    JSONText.pretty(ScenarioText.keys.write(ScenarioText(scenario: self))) + "\n"
+    JSONText.pretty(ScenarioDocument.keys.write(ScenarioDocument(scenario: self))) + "\n"
   }
 }
 
@@ -110,8 +110,8 @@ extension ScenarioDecoder {
   /// A scenario with stand-ins where there were problems; nil: it is no object.
   mutating func scenario(_ root: PositionedValue, settings: [CohortSettings]) -> Scenario? {
     settingsOfCohorts = settings
-    var text = ScenarioText()
-    _ = ScenarioText.keys.read(&self, root, "", into: &text)
+    var text = ScenarioDocument()
+    _ = ScenarioDocument.keys.read(&self, root, "", into: &text)
     return root.members == nil ? nil : text.scenario
   }
 

@@ -34,8 +34,12 @@ package enum ScenarioSchema {
     /// Whether `--set` and `compare` may change it.
     package var isSettable: Bool
 
-    /// One sentence.
+    /// One sentence; for a switch, which has a requirement, without capital and full stop, as a table has it.
     package var meaning: String
+    /// The requirement that it belongs to: `S10`; empty for what no client differs in.
+    package var requirement = ""
+    /// What a table of switches writes for its values, where they cannot be told by the schema.
+    package var form = ""
     /// Its JSON Schema, without what it means and what it is by default.
     package var schema: PositionedValue
     /// What is allowed, where the schema does not say it.
@@ -72,5 +76,5 @@ package enum ScenarioSchema {
     case words(String)
   }
 
-  package static let root = ScenarioText.keys.shape
+  package static let root = ScenarioDocument.keys.shape
 }

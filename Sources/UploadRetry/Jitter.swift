@@ -112,46 +112,47 @@ func saturatingSum(_ a: Int64, _ b: Int64) -> Int64 {
 // MARK: - Names
 
 extension Jitter: CustomStringConvertible {
+  /// Every strategy by its name; `P` stands for a percentage. Names, messages, help and the random Settings of
+  /// the tests are made of this list.
+  private static let strategies: [(name: String, jitter: Jitter)] = [
+    ("none", .none), ("additive:P", .additive(percent: 0)), ("full", .full), ("equal", .equal),
+    ("decorrelated", .decorrelated),
+  ]
+
   /// The names that `init(name:)` takes, as patterns: `P` stands for a percentage.
-  public static let names = ["none", "additive:P", "full", "equal", "decorrelated"]
+  public static let names = strategies.map(\.name)
 
   /// The allowed names in words, for messages.
-  public static let allowedNames =
-    "none, additive:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated"
+  public static let allowedNames = strategies.map { strategy in
+    if case .additive = strategy.jitter { return strategy.name + " (P from 0 to 100, at most 6 decimals)" }
+    return strategy.name
+  }.joined(separator: ", ")
 
-  /// Reads a name: `none`, `additive:P` with P from 0 to 100 (at most 6 decimals), `full`, `equal`,
-  /// `decorrelated`.
+  /// Reads a name, with a percentage from 0 to 100 (at most 6 decimals) for `P`.
   ///
   /// Returns nil for anything else.
   public init?(name: String) {
-    switch name {
-    case "none": self = .none
-    case "full": self = .full
-    case "equal": self = .equal
-    case "decorrelated": self = .decorrelated
-    default:
-      let prefix = "additive:"
-      guard name.hasPrefix(prefix), let percent = Self.percent(name.utf8.dropFirst(prefix.utf8.count)) else {
-        return nil
-      }
+    let prefix = "additive:"
+    if name.hasPrefix(prefix) {
+      guard let percent = Self.percent(name.utf8.dropFirst(prefix.utf8.count)) else { return nil }
       self = .additive(percent: percent)
+    } else if let strategy = Self.strategies.first(where: { $0.name == name }) {
+      self = strategy.jitter
+    } else {
+      return nil
     }
   }
 
   /// The name that `init(name:)` reads. A percentage is given to 6 decimals.
   public var description: String {
-    switch self {
-    case .none: return "none"
-    case .full: return "full"
-    case .equal: return "equal"
-    case .decorrelated: return "decorrelated"
-    case .additive(let percent):
-      let millionths = Self.millionths(ofPercent: percent)
-      let whole = "additive:\(millionths / 1_000_000)"
-      var decimals = String(String(millionths % 1_000_000 + 1_000_000).dropFirst())
-      while decimals.last == "0" { decimals.removeLast() }
-      return decimals.isEmpty ? whole : whole + "." + decimals
+    guard case .additive(let percent) = self else {
+      return Self.strategies.first { $0.jitter == self }?.name ?? ""
     }
+    let millionths = Self.millionths(ofPercent: percent)
+    let whole = "additive:\(millionths / 1_000_000)"
+    var decimals = String(String(millionths % 1_000_000 + 1_000_000).dropFirst())
+    while decimals.last == "0" { decimals.removeLast() }
+    return decimals.isEmpty ? whole : whole + "." + decimals
   }
 
   /// Digits, or digits "." digits, from 0 to 100.

@@ -62,10 +62,10 @@ struct ScenarioGenerator {
     config.backoff.baseBackoffInterval = span(100_000...60_000_000).microseconds
     config.backoff.maxBackoffInterval = span(1_000_000...3_600_000_000).microseconds
     config.backoff.maxTotalBackoffDuration = span(0...604_800_000_000).microseconds
-    config.backoff.jitter = random.pick([
-      .none, .full, .equal, .decorrelated, .additive(percent: 10), .additive(percent: 12.5),
-      .additive(percent: 0),
-    ])
+    config.backoff.jitter = random.pick(
+      Jitter.names.flatMap { name in
+        ["0", "10", "12.5"].compactMap { Jitter(name: name.replacing("P", with: $0)) }
+      })
     if random.chance(30) { config.backoff.statuses.set(.retry, for: 404) }
     return config
   }

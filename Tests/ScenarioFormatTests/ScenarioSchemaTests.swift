@@ -32,7 +32,7 @@ struct ScenarioSchemaTests {
     let keys = keys(of: ScenarioSchema.root, "")
     #expect(keys.contains { $0.path == "fleet.[].network.latency.logNormal.p99" })
     for (path, key) in keys {
-      #expect(key.meaning.hasSuffix(".") || key.meaning.hasSuffix("…"), "\(path)")
+      #expect(key.sentence.hasSuffix(".") || key.sentence.hasSuffix("…"), "\(path)")
       #expect(key.schema.members?.isEmpty == false, "\(path)")
     }
   }
@@ -50,6 +50,24 @@ struct ScenarioSchemaTests {
     let text = KeyReference.markdown
     for name in ["controller", "warmUp", "retryAfterJitter", "maximumBatchEvents", "flushOnReconnect"] {
       #expect(text.contains("| `\(name)` | "), "\(name)")
+    }
+  }
+
+  @Test("every kind of incident is read from its examples, and written back the same")
+  func incidentKinds() throws {
+    for kind in IncidentKind.all {
+      let given = kind.record.keys.compactMap { key -> String? in
+        if key.name == "kind" { return "kind: '\(kind.name)'" }
+        if !key.example.isEmpty { return "\(key.name): \(key.example)" }
+        guard case .value(let value)? = key.standard else { return nil }
+        return "\(key.name): \(JSONText.compact(value))"
+      }
+      let text = ScenarioText(tapi: "incidents: [{ \(given.joined(separator: ", ")) }]")
+      let decoded = try text.decode()
+      var values = IncidentValues()
+      #expect(kind.values(decoded.scenario.tapi.incidents[0].kind, &values), "\(kind.name)")
+      let again = try ScenarioFile(text: decoded.normalisedJSON, name: "s") { _ in "" }.decode()
+      #expect(again.scenario == decoded.scenario, "\(kind.name)")
     }
   }
 }

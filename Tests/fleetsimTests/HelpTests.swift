@@ -19,7 +19,7 @@ struct HelpTests {
       ("stability", ["help", "stability"]), ("tune", ["help", "tune"]),
       ("presets", ["help", "presets"]), ("conformance", ["help", "conformance"]),
       ("bench", ["help", "bench"]),
-      ("help", ["help", "help"]), ("exit-codes", ["help", "exit-codes"]),
+      ("help", ["help", "help"]), ("schema", ["help", "schema"]), ("exit-codes", ["help", "exit-codes"]),
     ])
   func snapshot(name: String, arguments: [String]) throws {
     let scratch = try Scratch()

@@ -113,7 +113,7 @@ struct RunRequest: Sendable {
       let clamps = name.hasSuffix(Override.clampSuffix)
       let strategy = clamps ? String(name.dropLast(Override.clampSuffix.count)) : name
       guard Jitter(name: strategy) == nil else { continue }
-      let known = ["none", "additive:10", "full", "equal", "decorrelated"]
+      let known = Jitter.names.map { $0.replacing(":P", with: ":10") }
       let hint = nearest(to: strategy, among: known).map { " Did you mean '\($0)'?" } ?? ""
       throw UsageError(
         "The jitter strategy '\(strategy)' does not exist.\(hint) Allowed: \(Jitter.allowedNames); each may end in "

@@ -58,7 +58,7 @@ struct ValidateCommand {
       rows.append(
         (
           "incident",
-          "\(name(incident.kind)) from \(from) for \(FigureText.span(incident.duration.microseconds))"
+          "\(incident.kind.phrase) from \(from) for \(FigureText.span(incident.duration.microseconds))"
         ))
     }
     if !choices.isEmpty {
@@ -69,21 +69,6 @@ struct ValidateCommand {
     }
     return "\(path): valid\n" + lines.joined()
   }
-
-  private func name(_ kind: Incident.Kind) -> String {
-    switch kind {
-    case .outage(let status?, _, _): "outage answered with \(status)"
-    case .outage(nil, _, _): "outage without any answer"
-    case .cdnOutage: "settings CDN down"
-    case .brownout(let factor): "brownout to \(percent(Double(factor) / 1e6)) of the capacity"
-    case .errors(let status, let share, _, _):
-      "\(percent(Double(share) / 1e6)) of requests answered with \(status)"
-    case .lostAnswers(let share): "\(percent(Double(share) / 1e6)) of the answers lost"
-    case .latency: "answers under way for longer"
-    case .tokenExpiry: "every device's token expired, 401,"
-    }
-  }
-
 }
 
 /// A ratio in whole percent.

@@ -111,28 +111,7 @@ package struct RunAssembly: ~Copyable {
 extension Incident {
   /// How the incident is labelled and shaded.
   var span: IncidentSpan {
-    switch kind {
-    case .outage(let status, _, _):
-      return IncidentSpan(
-        label: status.map { "outage \($0)" } ?? "outage without answer", isOutage: true,
-        start: start.microseconds, end: end.microseconds)
-    case .cdnOutage:
-      return IncidentSpan(
-        label: "settings CDN down", isOutage: false, start: start.microseconds, end: end.microseconds)
-    case .brownout(let factor):
-      let tenths = (factor + 500) / 1_000
-      return IncidentSpan(
-        label: "brownout to \(tenths / 10).\(tenths % 10) %", isOutage: false, start: start.microseconds,
-        end: end.microseconds)
-    case .errors(let status, let share, _, _):
-      return part("\(status) for \(Units.text(partsPerMillion: share))")
-    case .lostAnswers(let share): return part("\(Units.text(partsPerMillion: share)) of answers lost")
-    case .latency: return part("slow answers")
-    case .tokenExpiry: return part("tokens expired")
-    }
-  }
-
-  private func part(_ label: String) -> IncidentSpan {
-    IncidentSpan(label: label, isOutage: false, start: start.microseconds, end: end.microseconds)
+    IncidentSpan(
+      label: kind.label, isOutage: kind.isOutage, start: start.microseconds, end: end.microseconds)
   }
 }

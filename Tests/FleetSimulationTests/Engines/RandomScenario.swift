@@ -258,10 +258,10 @@ struct RandomScenario {
 
   private mutating func settings() -> HTTPConfig {
     var settings = HTTPConfig()
-    settings.backoff.jitter = pick([
-      .none, .additive(percent: 10), .additive(percent: 100), .full, .equal, .decorrelated,
-      .additive(percent: 400),
-    ])
+    settings.backoff.jitter = pick(
+      Jitter.names.flatMap { name in
+        ["10", "100"].compactMap { Jitter(name: name.replacing("P", with: $0)) }
+      } + [.additive(percent: 400)])
     // What clients make of Settings that are not there, or strange.
     settings.isManaged = !chance(10)
     settings.rateLimit.keepsWhenOff = chance(10)

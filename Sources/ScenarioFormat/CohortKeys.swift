@@ -324,122 +324,9 @@ extension Kind where Value == String {
     }, write: { .text($0) })
 }
 
-// MARK: Policy
-
-extension RetryPolicy {
-  /// Every switch of `RetryPolicy`, by its own table.
-  static let keys = Record(RetryPolicy(), keepsRest: true, switches.map(Field.init))
-}
-
-extension Field<RetryPolicy> {
-  fileprivate init(_ entry: RetryPolicy.Switch) {
-    let kind = Kind<String>(
-      schema: entry.schema, read: { $0.value(of: entry, $1, $2) },
-      write: { entry.isBool ? .bool($0 == "true") : .text($0) })
-    self.init(
-      entry.name, kind,
-      entry.meaning, standard: .byClient, writing: entry.isLater ? .unlessStandard : .always,
-      requirement: entry.requirement, get: entry.value(in:),
-      set: { _ = entry.set($1, in: &$0) })
-  }
-}
-
-extension RetryPolicy.Switch {
-  /// Written as true or false, without quotes.
-  package var isBool: Bool { values == ["true", "false"] }
-
-  /// Not of the first version: written only where the client's preset has it otherwise, so that a normalised scenario stays as it
-  /// is.
-  fileprivate var isLater: Bool {
-    ![
-      "clampAfterJitter", "missingRetryAfter", "retryAfterOnOtherCodes", "retryAfterForms", "noStatus",
-      "retryCountHeader", "twoWaits", "limitReached", "rateLimitingOff", "missingSection", "sendsAtLimit",
-      "successEndsWait", "ageLimit", "supportsOAuth", "rateLimited", "unauthorized", "givenUp",
-      "retryAfterJitter",
-    ].contains(name)
-  }
-
-  fileprivate var schema: PositionedValue {
-    if isBool { return .type("boolean") }
-    let words = values.filter { !$0.hasSuffix(":S") && !$0.hasSuffix(":P") }
-    let plain = PositionedValue.members([("enum", .list(words.map { .text($0) }))])
-    let patterns = values.filter { !words.contains($0) }.map { value -> PositionedValue in
-      let digits = value.hasSuffix(":S") ? "[0-9]{1,4}" : "([1-9][0-9]?|100)"
-      return .members([
-        ("type", .text("string")), ("pattern", .text("^\(value.dropLast())\(digits)$")),
-      ])
-    }
-    return patterns.isEmpty ? plain : .oneOf([plain] + patterns)
-  }
-}
-
-extension DelayBounds {
-  /// In place of 0 stands what the Settings say.
-  fileprivate static let keys = Record(
-    DelayBounds(base: 0, longest: 0), keepsRest: true,
-    [("base", \DelayBounds.base, "The first wait."), ("longest", \.longest, "The longest wait.")].map {
-      Field(
-        $0, $1, Kind<Span>.span(from: .milliseconds(1)).mapped(\.microseconds, { Span(microseconds: $0) }),
-        $2,
-        standard: .said("that of the Settings"))
-    })
-}
-
-extension Kind where Value == ClassDelays {
-  /// Backoffs by the class of the failure; what is not said is that of the Settings.
-  fileprivate static let classDelays: Kind = {
-    let bounds = Kind<DelayBounds>(
-      shape: DelayBounds.keys.shape, schema: DelayBounds.keys.schema,
-      read: { decoder, node, path in
-        let backoff = decoder.settings.base.config.backoff
-        var bounds = DelayBounds(base: backoff.baseBackoffInterval, longest: backoff.maxBackoffInterval)
-        _ = DelayBounds.keys.read(&decoder, node, path, into: &bounds)
-        if bounds.base > bounds.longest {
-          decoder.report(
-            "the base of \(Units.text(Span(microseconds: bounds.base))) is longer than the longest wait, "
-              + Units.text(Span(microseconds: bounds.longest)), at: node.position, path)
-        }
-        return bounds
-      }, write: { DelayBounds.keys.write($0) })
-    let meanings = [
-      "After a 429, where no wait that the server asked for decides.", "After no answer, and after a 408.",
-      "After every other status that is retried.",
-    ]
-    let record = Record(
-      ClassDelays(), keepsRest: true,
-      zip(ClassDelays.names, meanings).map {
-        Field($0.name, $0.path, bounds.orNull, $1, writing: .unlessStandard)
-      })
-    return Kind<ClassDelays>.object(record).orNull.mapped({ $0 ?? ClassDelays() }, { $0 })
-  }()
-}
-
 // MARK: What holds for a cohort as a whole
 
 extension ScenarioDecoder {
-  fileprivate mutating func value(
-    of change: RetryPolicy.Switch, _ node: PositionedValue, _ path: String
-  ) -> String? {
-    if change.isBool { return bool(node, path).map { "\($0)" } }
-    if case .string(let text) = node.content {
-      var policy = RetryPolicy()
-      if change.set(text, in: &policy) { return text }
-      // The pattern itself is no value.
-      for (suffix, example, range) in [
-        (":S", "60", "whole seconds from 0 to 3600"), (":P", "10", "whole percent from 1 to 100"),
-      ] {
-        guard let pattern = change.values.first(where: { $0.hasSuffix(suffix) }),
-          text.hasPrefix(pattern.dropLast())
-        else { continue }
-        report(
-          "\(quoted(text)) is not known; write for example \"\(pattern.dropLast())\(example)\": \(range)",
-          at: node.position, path)
-        return nil
-      }
-    }
-    return word(node, path, change.values.map { ($0, $0) })
-  }
-
   fileprivate mutating func checkSpikes(_ node: PositionedValue?, _ path: String, _ cohort: Cohort) -> Bool {
     guard cohort.eventsAtOnce > 1, case .array(let nodes)? = node?.content, nodes.count == cohort.spikes.count
     else { return true }
@@ -477,26 +364,6 @@ extension ScenarioDecoder {
         + "the way to the server and back takes "
         + "at least \(Units.text(there + there))",
       at: node.position, join(path, "timeout"))
-  }
-
-  // MARK: What decides how Settings are read
-
-  /// The client, dialect and policy of a cohort without a word about what is wrong in them: how its Settings are read depends on
-  /// them (S13), and problems are reported once, with the rest of the cohort.
-  static func settingsReader(of cohort: PositionedValue, in root: PositionedValue) -> SettingsReaderKind {
-    var silent = ScenarioDecoder(sources: [])
-    func value<Value>(_ name: String, _ kind: Kind<Value>) -> Value? {
-      cohort[name].flatMap { kind.read(&silent, $0, "") }
-    }
-    let name = value("client", .word(ClientPreset.all.map { ($0.name, $0.name) }))
-    let preset = ClientPreset.all.first { $0.name == name } ?? .tapiDocument
-    var policy = preset.policy
-    for node in [root["policy"], cohort["policy"]].compactMap(\.self) {
-      _ = RetryPolicy.keys.read(&silent, node, "", into: &policy)
-    }
-    return SettingsReaderKind(
-      client: preset.name, dialect: value("settingsDialect", .choice) ?? preset.dialect, policy: policy,
-      defaults: preset.settings)
   }
 }
 

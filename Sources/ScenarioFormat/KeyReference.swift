@@ -4,8 +4,8 @@ package enum KeyReference {
   package static var markdown: String {
     var sections = [
       "# Keys of a scenario\n\n"
-        + "A key that is required must be given; nothing else need be. Paths of `--set`, `--vary` and `compare` are these, "
-        + "with the name of a cohort and the number of a list's element."
+        + "All keys as the program declares them; `fleetsim help scenario` prints this page. What is not required may be left out.\n"
+        + "Paths of `--set`, `--vary` and `compare` are these, with the name of a cohort for NAME and a number from 0 for N."
     ]
     add(ScenarioSchema.root.keys, path: "", to: &sections)
     return sections.joined(separator: "\n\n") + "\n"

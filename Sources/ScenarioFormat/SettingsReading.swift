@@ -1,3 +1,4 @@
+import ScenarioModel
 import ShippedClients
 import UploadRetry
 
@@ -91,5 +92,25 @@ extension SettingsFinding {
     case .legacy: !path.isEmpty
     case .readDifferently, .losesData, .endsProcess: false
     }
+  }
+}
+
+extension ScenarioDecoder {
+  /// The client, dialect and policy of a cohort without a word about what is wrong in them: how its Settings are read depends on
+  /// them (S13), and problems are reported once, with the rest of the cohort.
+  static func settingsReader(of cohort: PositionedValue, in root: PositionedValue) -> SettingsReaderKind {
+    var silent = ScenarioDecoder(sources: [])
+    func value<Value>(_ name: String, _ kind: Kind<Value>) -> Value? {
+      cohort[name].flatMap { kind.read(&silent, $0, "") }
+    }
+    let name = value("client", .word(ClientPreset.all.map { ($0.name, $0.name) }))
+    let preset = ClientPreset.all.first { $0.name == name } ?? .tapiDocument
+    var policy = preset.policy
+    for node in [root["policy"], cohort["policy"]].compactMap(\.self) {
+      _ = RetryPolicy.keys.read(&silent, node, "", into: &policy)
+    }
+    return SettingsReaderKind(
+      client: preset.name, dialect: value("settingsDialect", .choice) ?? preset.dialect, policy: policy,
+      defaults: preset.settings)
   }
 }

@@ -1,0 +1,116 @@
+import ScenarioModel
+import SimulationKernel
+import UploadRetry
+
+extension RetryPolicy {
+  /// Every switch of `RetryPolicy`, by its own table.
+  static let keys = Record(RetryPolicy(), keepsRest: true, switches.map(Field.init))
+}
+
+extension Field<RetryPolicy> {
+  fileprivate init(_ entry: RetryPolicy.Switch) {
+    let kind = Kind<String>(
+      schema: entry.schema, read: { $0.value(of: entry, $1, $2) },
+      write: { entry.isBool ? .bool($0 == "true") : .text($0) })
+    self.init(
+      entry.name, kind,
+      entry.meaning, standard: .byClient, writing: entry.isLater ? .unlessStandard : .always,
+      requirement: entry.requirement, get: entry.value(in:),
+      set: { _ = entry.set($1, in: &$0) })
+  }
+}
+
+extension RetryPolicy.Switch {
+  /// Written as true or false, without quotes.
+  package var isBool: Bool { values == ["true", "false"] }
+
+  /// Not of the first version: written only where the client's preset has it otherwise, so that a normalised scenario stays as it
+  /// is.
+  fileprivate var isLater: Bool {
+    ![
+      "clampAfterJitter", "missingRetryAfter", "retryAfterOnOtherCodes", "retryAfterForms", "noStatus",
+      "retryCountHeader", "twoWaits", "limitReached", "rateLimitingOff", "missingSection", "sendsAtLimit",
+      "successEndsWait", "ageLimit", "supportsOAuth", "rateLimited", "unauthorized", "givenUp",
+      "retryAfterJitter",
+    ].contains(name)
+  }
+
+  fileprivate var schema: PositionedValue {
+    if isBool { return .type("boolean") }
+    let words = values.filter { !$0.hasSuffix(":S") && !$0.hasSuffix(":P") }
+    let plain = PositionedValue.members([("enum", .list(words.map { .text($0) }))])
+    let patterns = values.filter { !words.contains($0) }.map { value -> PositionedValue in
+      let digits = value.hasSuffix(":S") ? "[0-9]{1,4}" : "([1-9][0-9]?|100)"
+      return .members([
+        ("type", .text("string")), ("pattern", .text("^\(value.dropLast())\(digits)$")),
+      ])
+    }
+    return patterns.isEmpty ? plain : .oneOf([plain] + patterns)
+  }
+}
+
+extension DelayBounds {
+  /// In place of 0 stands what the Settings say.
+  fileprivate static let keys = Record(
+    DelayBounds(base: 0, longest: 0), keepsRest: true,
+    [("base", \DelayBounds.base, "The first wait."), ("longest", \.longest, "The longest wait.")].map {
+      Field(
+        $0, $1, Kind<Span>.span(from: .milliseconds(1)).mapped(\.microseconds, { Span(microseconds: $0) }),
+        $2,
+        standard: .said("that of the Settings"))
+    })
+}
+
+extension Kind where Value == ClassDelays {
+  /// Backoffs by the class of the failure; what is not said is that of the Settings.
+  static let classDelays: Kind = {
+    let bounds = Kind<DelayBounds>(
+      shape: DelayBounds.keys.shape, schema: DelayBounds.keys.schema,
+      read: { decoder, node, path in
+        let backoff = decoder.settings.base.config.backoff
+        var bounds = DelayBounds(base: backoff.baseBackoffInterval, longest: backoff.maxBackoffInterval)
+        _ = DelayBounds.keys.read(&decoder, node, path, into: &bounds)
+        if bounds.base > bounds.longest {
+          decoder.report(
+            "the base of \(Units.text(Span(microseconds: bounds.base))) is longer than the longest wait, "
+              + Units.text(Span(microseconds: bounds.longest)), at: node.position, path)
+        }
+        return bounds
+      }, write: { DelayBounds.keys.write($0) })
+    let meanings = [
+      "After a 429, where no wait that the server asked for decides.", "After no answer, and after a 408.",
+      "After every other status that is retried.",
+    ]
+    let record = Record(
+      ClassDelays(), keepsRest: true,
+      zip(ClassDelays.names, meanings).map {
+        Field($0.name, $0.path, bounds.orNull, $1, writing: .unlessStandard)
+      })
+    return Kind<ClassDelays>.object(record).orNull.mapped({ $0 ?? ClassDelays() }, { $0 })
+  }()
+}
+
+extension ScenarioDecoder {
+  fileprivate mutating func value(
+    of change: RetryPolicy.Switch, _ node: PositionedValue, _ path: String
+  ) -> String? {
+    if change.isBool { return bool(node, path).map { "\($0)" } }
+    if case .string(let text) = node.content {
+      var policy = RetryPolicy()
+      if change.set(text, in: &policy) { return text }
+      // The pattern itself is no value.
+      for (suffix, example, range) in [
+        (":S", "60", "whole seconds from 0 to 3600"), (":P", "10", "whole percent from 1 to 100"),
+      ] {
+        guard let pattern = change.values.first(where: { $0.hasSuffix(suffix) }),
+          text.hasPrefix(pattern.dropLast())
+        else { continue }
+        report(
+          "\(quoted(text)) is not known; write for example \"\(pattern.dropLast())\(example)\": \(range)",
+          at: node.position, path)
+        return nil
+      }
+    }
+    return word(node, path, change.values.map { ($0, $0) })
+  }
+}

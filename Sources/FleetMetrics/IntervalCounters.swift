@@ -52,6 +52,20 @@ public struct IntervalCounters<Side: CountingSide>: ~Copyable {
   public func merge(into total: borrowing IntervalCounters) {
     for i in 0..<rows * columns { total.cells[i] &+= cells[i] }
   }
+
+  /// Over all rows, by column.
+  func columnSums() -> [Int64] {
+    var sums = [Int64](repeating: 0, count: columns)
+    sums.withUnsafeMutableBufferPointer { sums in
+      guard let sums = sums.baseAddress else { return }
+      var row = cells
+      for _ in 0..<rows {
+        for column in 0..<columns { sums[column] &+= row[column] }
+        row += columns
+      }
+    }
+    return sums
+  }
 }
 
 /// A row of `IntervalCounters`; not to be kept beyond their life.

@@ -326,8 +326,9 @@ public struct MeasureTotals: Measured, Hashable {
 
   /// Adds what one side of a run counted.
   public mutating func add<Side>(_ counters: borrowing IntervalCounters<Side>) {
+    let sums = counters.columnSums()
     for measure in Side.measures where measure.kind != .ofInterval {
-      for row in 0..<counters.rows { self[measure] += counters[row, measure] }
+      self[measure] += sums[measure.rawValue - Side.first.rawValue]
     }
   }
 }

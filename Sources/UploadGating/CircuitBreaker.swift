@@ -121,13 +121,6 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
     }
   }
 
-  /// A request that will never be answered (the app was killed) is no longer under way.
-  public func forgetProbes(_ words: UnsafeMutablePointer<UInt32>) {
-    var counts = counts(words)
-    counts.probesOut = 0
-    words[2] = counts.word
-  }
-
   private func isFailing(_ words: UnsafePointer<UInt32>) -> Bool {
     let outcomes = log.count(words + Self.logWord)
     var failures = 0

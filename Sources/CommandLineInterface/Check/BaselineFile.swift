@@ -29,7 +29,7 @@ struct BaselineFile {
   /// One line a metric, so that version control shows what a new recording moved.
   var text: String {
     let scenarios = baselines.map { baseline in
-      JSONText.Value.object([
+      JSONValue.object([
         ("scenario", .string(baseline.scenario)),
         ("set", .array(baseline.overrides.map { .string($0) })),
         (
@@ -39,7 +39,7 @@ struct BaselineFile {
         ("metrics", .object(baseline.entries.map { ($0.metric, .raw(Self.line($0))) })),
       ])
     }
-    return JSONText.text(
+    return JSONValue.text(
       .object([
         ("program", .string("fleetsim")), ("baseline", .integer(1)),
         ("version", .string(CommandLineTool.version)), ("scenarios", .array(scenarios)),

@@ -98,7 +98,7 @@ struct BenchMeasurement {
     static let build = "release"
   #endif
 
-  var json: JSONText.Value {
+  var json: JSONValue {
     .object([
       ("workload", .string(workload)),
       ("devices", .integer(devices)),
@@ -124,8 +124,8 @@ struct BenchMeasurement {
   }
 
   /// null if it is not known.
-  private static func whole(_ value: Double?) -> JSONText.Value {
-    value.flatMap { Int64(exactly: $0.rounded()) }.map(JSONText.Value.integer) ?? .decimal(.nan)
+  private static func whole(_ value: Double?) -> JSONValue {
+    value.flatMap { Int64(exactly: $0.rounded()) }.map(JSONValue.integer) ?? .decimal(.nan)
   }
 
   /// Reads what `json` wrote in another process; nil for anything else.

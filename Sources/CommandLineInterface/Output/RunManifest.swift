@@ -49,7 +49,7 @@ struct RunManifest {
 
   var text: String {
     let runs = runs.map { run in
-      JSONText.Value.object([
+      JSONValue.object([
         ("name", .string(run.name)), ("folder", .string(run.folder)),
         (
           "overrides",
@@ -58,13 +58,13 @@ struct RunManifest {
       ])
     }
     let files = files.map { file in
-      JSONText.Value.object([
+      JSONValue.object([
         ("path", .string(file.path)), ("bytes", .integer(Int64(file.bytes.count))),
         ("sha256", .string(SHA256.hexadecimal(file.bytes))),
       ])
     }
-    let seeds = replications.map { [("replications", JSONText.Value.integer(Int64($0)))] } ?? []
-    var members: [(String, JSONText.Value)] =
+    let seeds = replications.map { [("replications", JSONValue.integer(Int64($0)))] } ?? []
+    var members: [(String, JSONValue)] =
       [
         ("program", .string("fleetsim")),
         ("version", .string(CommandLineTool.version)),
@@ -89,6 +89,6 @@ struct RunManifest {
           ])
         ))
     }
-    return JSONText.text(.object(members)) + "\n"
+    return JSONValue.text(.object(members)) + "\n"
   }
 }

@@ -36,9 +36,9 @@ struct TuneFiles {
       OutputFile(OutputFile.settings, Array(settings.cdnJSON.utf8)),
       OutputFile(OutputFile.documentSettings, Array(settings.documentJSON.utf8)),
     ]
-    let inner = scenarios.map { JSONText.Value.raw($0) }
+    let inner = scenarios.map { JSONValue.raw($0) }
     var manifest = RunManifest(
-      arguments: arguments, seed: seed, checks: false, scenario: JSONText.text(.array(inner)), wall: wall)
+      arguments: arguments, seed: seed, checks: false, scenario: JSONValue.text(.array(inner)), wall: wall)
     manifest.files = tables
     let page = report.page(
       title: title, facts: facts, settings: settings.cdnJSON, command: manifest.command,

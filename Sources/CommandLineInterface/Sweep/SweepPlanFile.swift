@@ -13,7 +13,7 @@ struct SweepPlanFile: Sendable {
 
   var text: String {
     let variants = plan.variants.map { variant in
-      JSONText.Value.object([
+      JSONValue.object([
         ("name", .string(variant.name)),
         (
           "overrides",
@@ -24,7 +24,7 @@ struct SweepPlanFile: Sendable {
         ("twinGroup", .integer(Int64(variant.twinGroup))),
       ])
     }
-    var members: [(String, JSONText.Value)] = [
+    var members: [(String, JSONValue)] = [
       ("program", .string("fleetsim")), ("version", .string(plan.version)), ("title", .string(title)),
     ]
     if let question { members.append(("question", .string(question))) }
@@ -36,7 +36,7 @@ struct SweepPlanFile: Sendable {
       ),
       ("variants", .array(variants)), ("scenario", .raw(scenario)),
     ]
-    return JSONText.text(.object(members)) + "\n"
+    return JSONValue.text(.object(members)) + "\n"
   }
 }
 

@@ -18,7 +18,6 @@ package final class SummaryRunner: Sendable {
     /// By what is left of a scenario without its clients' reactions to failures: twins that saw none.
     var shared: [RunIdentity: RunRecord] = [:]
     var bytes: Int64 = 0
-    var made = 0
   }
   private let twins = Mutex(Twins())
   private static let twinMemory: Int64 = 512 << 20
@@ -39,9 +38,6 @@ package final class SummaryRunner: Sendable {
     self.control = control
     self.engine = engine
   }
-
-  /// Twins simulated so far, on top of the runs asked for.
-  package var twinsMade: Int { twins.withLock { $0.made } }
 
   /// The summaries of `scenarios`, in their order; `finished` is called with each as soon as it is there, from any
   /// thread.
@@ -88,7 +84,6 @@ package final class SummaryRunner: Sendable {
     try forEach(indices, of: scenarios) { index, record in
       let bytes = MemoryEstimate(scenarios[index], options: self.options).resultBytes
       self.twins.withLock { twins in
-        twins.made += 1
         twins.bytes += bytes
         if record.sawNoFailure {
           twins.shared[groups[index]] = record

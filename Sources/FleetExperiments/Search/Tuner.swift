@@ -13,7 +13,6 @@ package struct Tuner {
   /// In the order in which they were first evaluated.
   private var order: [SearchCandidate] = []
   private var standings: [SearchCandidate: Standing] = [:]
-  private var todaysTrials: [[Trial]] = []
 
   package init(_ study: TuneStudy, maker: TrialMaker) {
     self.study = study

@@ -1,21 +1,19 @@
 import ScenarioFormat
 
-/// Writes JSON, pretty-printed with two spaces.
-enum JSONText {
-  indirect enum Value {
-    case string(String)
-    case integer(Int64)
-    case unsigned(UInt64)
-    /// Rounded to three decimals.
-    case decimal(Double)
-    case bool(Bool)
-    case array([Value])
-    case object([(String, Value)])
-    /// Pretty-printed JSON from elsewhere, indented to fit.
-    case raw(String)
-  }
+/// A tree that is written as JSON, pretty-printed with two spaces.
+indirect enum JSONValue {
+  case string(String)
+  case integer(Int64)
+  case unsigned(UInt64)
+  /// Rounded to three decimals.
+  case decimal(Double)
+  case bool(Bool)
+  case array([JSONValue])
+  case object([(String, JSONValue)])
+  /// Pretty-printed JSON from elsewhere, indented to fit.
+  case raw(String)
 
-  static func text(_ value: Value, indent: String = "") -> String {
+  static func text(_ value: JSONValue, indent: String = "") -> String {
     let inner = indent + "  "
     switch value {
     case .string(let string): return string.asJSON

@@ -104,11 +104,11 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
 
   /// Asks for the word that says where the next item of a slot goes, ahead of a push.
   @inlinable @inline(__always)
-  public func touch(slot: Int) { fleetsim_prefetch(ends + (slot & ringMask)) }
+  public func prefetch(slot: Int) { fleetsim_prefetch(ends + (slot & ringMask)) }
 
-  /// Asks for where the next item of a slot goes, some time after `touch`.
+  /// Asks for where the next item of a slot goes, some time after `prefetch`.
   @inlinable @inline(__always)
-  public func touchPlace(inSlot slot: Int) {
+  public func prefetchPlace(inSlot slot: Int) {
     fleetsim_prefetch(pool + Int(truncatingIfNeeded: ends[slot & ringMask]) &<< 2)
   }
 

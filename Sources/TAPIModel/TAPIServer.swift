@@ -39,12 +39,12 @@ public struct TAPIServer: ~Copyable {
   /// The backlog that `RetryAfterPolicy.backlog` answers with.
   var refused = RefusedBacklog()
 
-  /// Whether `plainAnswers` may stand in for `arrive` until `nextOwnTime`: a bucket without service time whose refusals and
+  /// Whether `fastAnswers` may stand in for `arrive` until `nextOwnTime`: a bucket without service time whose refusals and
   /// outage are the same for everybody.
-  public internal(set) var answersPlainly = false
+  public internal(set) var hasFastAnswers = false
   var isDown = false
-  var downAnswer = PlainAnswer(status: 0)
-  var refusalAnswer = PlainAnswer(status: 0)
+  var downAnswer = FastAnswer(status: 0)
+  var refusalAnswer = FastAnswer(status: 0)
 
   /// Microseconds; a longer Retry-After counts as this one.
   public static var longestRetryAfter: Int64 { 4_294_000_000 }
@@ -181,7 +181,7 @@ public struct TAPIServer: ~Copyable {
     conditionFactor = condition.factor
     setRate(at: condition.start)
     rules?.faults = condition.faults
-    notePlainAnswers()
+    noteFastAnswers()
     pool.speed = condition.factor
     if condition.losesWork {
       var lost: [Completion] = []

@@ -166,7 +166,7 @@ struct BatchPool: ~Copyable {
 
   /// Asks for what is known of a batch ahead of the time when it is handled.
   @inline(__always)
-  func touchAhead(_ index: UInt32) {
+  func prefetch(_ index: UInt32) {
     fleetsim_prefetch(address(index))
     if let retryStates { fleetsim_prefetch(retryStates + Int(truncatingIfNeeded: index)) }
   }

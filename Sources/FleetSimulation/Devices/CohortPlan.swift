@@ -42,10 +42,10 @@ package struct CohortPlan {
   let hasLifecycle: Bool
   /// Devices have a `WorldPlan`: spikes make them flush, or they are offline or closed at times.
   let hasWorld: Bool
-  /// Up to so many events are one batch within the queue's limit; 0 with checkers on, which see the long way round.
-  let quickEvents: UInt32
+  /// Up to so many events are one batch within the queue's limit; 0 with checkers on, which see every transition.
+  let fastEvents: UInt32
   /// ... none of which is older than this, microseconds; `.max`: no client looks at the age of events (`RetryPolicy.ageLimit`).
-  let quickAge: Int64
+  let fastAge: Int64
   /// Events in a flush interval, where each flush finds the same number; else 0.
   let eventsPerInterval: UInt32
   let timeout: Int64
@@ -136,12 +136,12 @@ package struct CohortPlan {
     flushInterval = cohort.flush.interval?.microseconds ?? .max
     isSynchronised = cohort.flush.isSynchronised
     blocksGivenUp = cohort.policy.givenUp == .blocked
-    var quickAge = Int64.max
+    var fastAge = Int64.max
     for index in machines.indices where client.actsAtFlushEnd {
-      quickAge = min(quickAge, machines[index].maximumEventAge ?? .max)
+      fastAge = min(fastAge, machines[index].maximumEventAge ?? .max)
     }
-    self.quickAge = quickAge
-    quickEvents = checks || client.keepsGates ? 0 : min(client.limit, client.maximumBatchEvents)
+    self.fastAge = fastAge
+    fastEvents = checks || client.keepsGates ? 0 : min(client.limit, client.maximumBatchEvents)
     eventsPerInterval =
       isPeriodic && flushInterval != .max && flushInterval % period == 0
         && client.flushWhileUploading != .ignored

@@ -41,7 +41,7 @@ struct DeviceRows {
 
   /// Asks for a device and its batch ahead of the time when they are handled; a number behind the last is harmless.
   @inline(__always)
-  func touchAhead(_ device: UInt32) {
+  func prefetch(_ device: UInt32) {
     let row = row(Int(truncatingIfNeeded: device) &+ 1)
     fleetsim_prefetch(row)
     fleetsim_prefetch(row + Self.deviceBytes)

@@ -8,7 +8,7 @@ import UploadRetry
 /// Answers, time-outs, and what becomes of a batch.
 extension DeviceShard {
   @inline(__always)
-  package mutating func handle(_ delivery: Delivery, _ sink: UnsafeMutablePointer<Outbox>) {
+  package mutating func handle(_ delivery: Delivery, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     let batch = delivery.batch
     // A stale item: the record serves another batch by now.
     if batches[batch].generation != delivery.generation { return }
@@ -31,7 +31,7 @@ extension DeviceShard {
   }
 
   @inline(never)
-  private mutating func fail(_ delivery: Delivery, _ sink: UnsafeMutablePointer<Outbox>) {
+  private mutating func fail(_ delivery: Delivery, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     fail(
       plan.response(status: delivery.status, retryAfter: delivery.retryAfter), delivery.batch,
       delivery.device,
@@ -40,7 +40,7 @@ extension DeviceShard {
 
   /// Time-outs, and what only the observers hear of.
   @inline(never)
-  private mutating func handleUnanswered(_ delivery: Delivery, _ sink: UnsafeMutablePointer<Outbox>) {
+  private mutating func handleUnanswered(_ delivery: Delivery, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     let batch = delivery.batch
     switch delivery.kind {
     case .answer: break
@@ -70,7 +70,7 @@ extension DeviceShard {
 
   /// The client learns that its upload was accepted, or what became of it.
   @inline(__always)
-  private mutating func succeed(_ delivery: Delivery, _ sink: UnsafeMutablePointer<Outbox>) {
+  private mutating func succeed(_ delivery: Delivery, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
     let record = self[device]
     if isQuery(delivery) {

@@ -4,10 +4,10 @@ import TAPIModel
 import UploadPipeline
 import UploadRetry
 
-/// A shard's devices are clients: their memory is the shard's flat rows, their requests go to the outbox. What a client decides is in
+/// A shard's devices are clients: their memory is the shard's flat rows, their requests go to the shard's calendar. What a client decides is in
 /// `UploadPipeline`, nothing of it here.
 extension DeviceShard: UploadClientHost {
-  package typealias Sink = UnsafeMutablePointer<Outbox>
+  package typealias Sink = UnsafeMutablePointer<ShardCalendar>
 
   // MARK: The client
 
@@ -146,7 +146,7 @@ extension DeviceShard: UploadClientHost {
   @inline(__always)
   package mutating func send(
     _ batch: UInt32, _ client: UInt32, retryCount: UInt16, asQuery: Bool, at now: Int64,
-    _ sink: UnsafeMutablePointer<Outbox>
+    _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     if isTraced(client) {
       note(
@@ -196,7 +196,7 @@ extension DeviceShard: UploadClientHost {
   }
 
   @inline(__always)
-  package mutating func wake(_ client: UInt32, at due: Int64, _ sink: UnsafeMutablePointer<Outbox>) {
+  package mutating func wake(_ client: UInt32, at due: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     let record = self[client]
     if record.pointee.wakes(at: due) { return }
     record.pointee.planWakeUp(at: due)

@@ -88,7 +88,7 @@ extension DeviceShard {
   // MARK: The next trigger
 
   mutating func planFirstTrigger(
-    _ device: UInt32, phase: Int64, _ sink: UnsafeMutablePointer<Outbox>
+    _ device: UInt32, phase: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     planNextTrigger(
       device, nextInterval: plan.pointee.flushInterval == .max ? .max : phase, drawnThrough: -1, at: -1, sink)
@@ -100,7 +100,7 @@ extension DeviceShard {
   @inline(__always)
   mutating func planNextTrigger(
     _ device: UInt32, nextInterval: Int64, drawnThrough: Int64, at now: Int64,
-    _ sink: UnsafeMutablePointer<Outbox>
+    _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let horizon = min(nextInterval, plan.pointee.end &- 1)
     var next = nextInterval

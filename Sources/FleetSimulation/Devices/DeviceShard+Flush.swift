@@ -5,7 +5,7 @@ import UploadPipeline
 /// Triggers: what has been created is sealed, the limit is kept, the upload loop is asked to run (S17).
 extension DeviceShard {
   package mutating func handleTrigger(
-    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>
+    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     var isInterval = true
     var nextInterval = now.microseconds &+ plan.pointee.flushInterval
@@ -29,10 +29,10 @@ extension DeviceShard {
     }
     let created = takeCreated(device, by: now)
     let record = self[device]
-    if record.pointee.oldest == 0, created.count &- 1 < plan.pointee.quickEvents,
+    if record.pointee.oldest == 0, created.count &- 1 < plan.pointee.fastEvents,
       record.pointee.flags.isDisjoint(with: [.looping, .resting, .offline]),
       record.pointee.gate.isReady(at: now.microseconds),
-      now.microseconds &- created.firstTime <= plan.pointee.quickAge, tracedDevice == .max
+      now.microseconds &- created.firstTime <= plan.pointee.fastAge, tracedDevice == .max
     {
       let batch = sealOnly(device, created, at: now)
       planNextTrigger(
@@ -49,7 +49,7 @@ extension DeviceShard {
   /// A trigger that was not planned (a launch, a spike, a session): the events drawn ahead are parted at `now`.
   mutating func handleUnplannedTrigger(
     _ device: UInt32, _ kind: DeviceTrace.Trigger = .launch, at now: Instant,
-    _ sink: UnsafeMutablePointer<Outbox>
+    _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     if ignoresFlush(device) { return }
     if let trigger = kind.ofClient { skipWait(device, for: trigger) }
@@ -85,7 +85,7 @@ extension DeviceShard {
   @inline(never)
   private mutating func flush(
     _ device: UInt32, _ created: CreatedEvents, nextInterval: Int64, drawnThrough: Int64, at now: Instant,
-    _ sink: UnsafeMutablePointer<Outbox>
+    _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     flush(
       device, sealing: created.count, from: self[device].pointee.nextOrdinal, createdAt: created.firstTime,
@@ -105,7 +105,7 @@ extension DeviceShard {
   }
 
   package mutating func handleWakeUp(
-    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>
+    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let record = self[device]
     if !record.pointee.wakes(at: now.microseconds) { return }

@@ -6,7 +6,7 @@ import UploadRetry
 /// Kills and launches of the app (S18, S19): a restart is both at one instant.
 extension DeviceShard {
   /// At the start of the run: the first restart at random, and all synchronised ones.
-  mutating func scheduleRestarts(_ device: UInt32, _ sink: UnsafeMutablePointer<Outbox>) {
+  mutating func scheduleRestarts(_ device: UInt32, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     scheduleNextRestart(device, after: .start, sink)
     for (index, restart) in synchronisedRestarts.enumerated() {
       let draw = lifecycleKey(device).child(1).child(UInt64(index))
@@ -18,7 +18,7 @@ extension DeviceShard {
   private func lifecycleKey(_ device: UInt32) -> RandomKey { key(of: device).child(RandomPurpose.lifecycle) }
 
   private mutating func scheduleNextRestart(
-    _ device: UInt32, after now: Instant, _ sink: UnsafeMutablePointer<Outbox>
+    _ device: UInt32, after now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     guard plan.pointee.meanRestartGap > 0 else { return }
     let plans = restarts.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
@@ -31,7 +31,7 @@ extension DeviceShard {
   }
 
   package mutating func handleRestart(
-    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>
+    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let record = self[device]
     if plan.pointee.meanRestartGap > 0, now.microseconds == restarts?[Int(truncatingIfNeeded: device)].next {

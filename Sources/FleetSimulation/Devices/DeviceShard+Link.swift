@@ -9,7 +9,7 @@ extension DeviceShard {
   @inline(never)
   mutating func crossLink(
     _ batch: UInt32, _ device: UInt32, _ latency: CohortPlan.Latency, at now: Instant,
-    _ sink: UnsafeMutablePointer<Outbox>
+    _ sink: UnsafeMutablePointer<ShardCalendar>
   ) -> CohortPlan.Latency {
     let draws = key(of: device).child(
       UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
@@ -53,7 +53,7 @@ extension DeviceShard {
   /// - Parameter isKnown: whether the client knows that the server has got nothing.
   private mutating func giveUp(
     _ batch: UInt32, _ device: UInt32, after wait: Int64, isKnown: Bool, _ place: DeviceTrace.LossOnTheWay,
-    at now: Instant, _ sink: UnsafeMutablePointer<Outbox>
+    at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     sink.pointee.schedule(
       Delivery(

@@ -133,7 +133,7 @@ extension DeviceShard {
     due.append(first)
     while let next = firstWaiting(device), next.due <= now {
       popWaiting(next.batch, device)
-      touchAhead(batch: next.batch)
+      prefetch(batch: next.batch)
       due.append(next)
       if due.count > 64 { continue }
       // Insertion from the back, by ordinal.

@@ -10,7 +10,7 @@ extension DeviceShard {
   @inline(__always)
   mutating func transmit(
     _ batch: UInt32, _ device: UInt32, retryCount: UInt16, asQuery: Bool, at now: Instant,
-    _ sink: UnsafeMutablePointer<Outbox>
+    _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     if plan.pointee.checks { checkSend(batch, device, at: now) }
     let upload = batches.address(batch)
@@ -53,7 +53,7 @@ extension DeviceShard {
   /// The client gives up while the request still travels; the server never learns of it in time to say so.
   @inline(never)
   private mutating func giveUpOnTheWay(
-    _ batch: UInt32, _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>
+    _ batch: UInt32, _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     sink.pointee.schedule(
       Delivery(

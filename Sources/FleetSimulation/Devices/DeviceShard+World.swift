@@ -11,7 +11,7 @@ extension DeviceShard {
   }
 
   @inline(never)
-  mutating func startWorld(_ device: UInt32, _ sink: UnsafeMutablePointer<Outbox>) {
+  mutating func startWorld(_ device: UInt32, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     world(device).initialize(
       to: WorldPlan(
         nextFlush: .max, nextPeriod: .max, nextInterruption: .max, session: nil, periods: 0,
@@ -28,7 +28,9 @@ extension DeviceShard {
     }
   }
 
-  package mutating func handleWorld(_ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>) {
+  package mutating func handleWorld(
+    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
     let world = world(device)
     if let session = world.pointee.session, now.microseconds == session.end {
       changeSession(device, session, at: now, sink)
@@ -49,7 +51,9 @@ extension DeviceShard {
     }
   }
 
-  private mutating func schedule(_ device: UInt32, at time: Int64, _ sink: UnsafeMutablePointer<Outbox>) {
+  private mutating func schedule(
+    _ device: UInt32, at time: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
     if time < plan.pointee.end { sink.pointee.schedule(world: device, at: Instant(microseconds: time)) }
   }
 
@@ -57,7 +61,7 @@ extension DeviceShard {
 
   /// The next flush that a spike makes.
   private mutating func scheduleSpike(
-    _ device: UInt32, after past: Int64, _ sink: UnsafeMutablePointer<Outbox>
+    _ device: UInt32, after past: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let (key, end) = (key(of: device), plan.pointee.end)
     var next = Int64.max
@@ -83,7 +87,7 @@ extension DeviceShard {
   }
 
   private mutating func scheduleInterruption(
-    _ device: UInt32, after past: Int64, _ sink: UnsafeMutablePointer<Outbox>
+    _ device: UInt32, after past: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let draws = draws(device).child(4)
     var next = Int64.max
@@ -98,7 +102,7 @@ extension DeviceShard {
 
   /// A device that has periods is somewhere in one when the run starts.
   private mutating func startPeriods(
-    _ device: UInt32, _ periods: Connectivity.Periods, _ sink: UnsafeMutablePointer<Outbox>
+    _ device: UInt32, _ periods: Connectivity.Periods, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let draws = draws(device)
     guard Int64(draws.child(0).uniform(below: 1_000_000)) < periods.sharePartsPerMillion else { return }
@@ -110,8 +114,9 @@ extension DeviceShard {
     schedule(device, at: rest, sink)
   }
 
-  private mutating func changePeriod(_ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>)
-  {
+  private mutating func changePeriod(
+    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
     guard let periods = connectivity?.periods else { return }
     let world = world(device)
     world.pointee.isInOfflinePeriod.toggle()
@@ -126,7 +131,9 @@ extension DeviceShard {
   // MARK: Going and coming
 
   /// The uploads under way end without an answer; what becomes of them the client doesn't know.
-  private mutating func goOffline(_ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>) {
+  private mutating func goOffline(
+    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
     let record = self[device]
     let cutOff = uploads(of: device)
     record.pointee.flags.insert(.offline)
@@ -146,7 +153,9 @@ extension DeviceShard {
   }
 
   /// Only what is due leaves: waits are not cut short (O8).
-  private mutating func comeOnline(_ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>) {
+  private mutating func comeOnline(
+    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
     self[device].pointee.flags.remove(.offline)
     count(-1, .offlineDevices, at: now)
     if isTraced(device) { note(.cameOnline, device, at: now) }
@@ -162,7 +171,7 @@ extension DeviceShard {
 // MARK: - Sessions
 
 extension DeviceShard {
-  private mutating func startSessions(_ device: UInt32, _ sink: UnsafeMutablePointer<Outbox>) {
+  private mutating func startSessions(_ device: UInt32, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     guard let sessions else { return }
     let session = sessions.firstPeriod(key(of: device))
     world(device).pointee.session = session
@@ -175,7 +184,7 @@ extension DeviceShard {
 
   /// The app comes to the foreground, or goes to the background (S17).
   private mutating func changeSession(
-    _ device: UInt32, _ last: Sessions.Period, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>
+    _ device: UInt32, _ last: Sessions.Period, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     guard let sessions else { return }
     let session = sessions.period(after: last, key(of: device))
@@ -221,7 +230,7 @@ extension DeviceShard {
   }
 
   /// The next trigger, after the interval has changed and no flush has.
-  mutating func replan(_ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<Outbox>) {
+  mutating func replan(_ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     let (planned, nextInterval) = plannedTriggers(device)
     planNextTrigger(
       device, nextInterval: nextInterval, drawnThrough: planned, at: now.microseconds, sink)

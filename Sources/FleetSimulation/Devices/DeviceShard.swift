@@ -155,8 +155,8 @@ package struct DeviceShard: ~Copyable {
 
   /// Asks for a device's record ahead of the time when it is handled.
   @inline(__always)
-  func touchAhead(_ device: UInt32) {
-    devices.touchAhead(device)
+  func prefetch(_ device: UInt32) {
+    devices.prefetch(device)
     if let loops {
       let loop = UnsafeRawPointer(loops + Int(truncatingIfNeeded: device))
       fleetsim_prefetch(loop)
@@ -166,10 +166,10 @@ package struct DeviceShard: ~Copyable {
   /// Asks for what the record, touched earlier, leads to: the batch a loop will most likely send. For cohorts with
   /// `keepsLoopState`; others find nearly all of their batches beside their records.
   @inline(__always)
-  func touchBatchAhead(of device: UInt32) {
+  func prefetchBatch(of device: UInt32) {
     let loop = loop(device)
-    touchAhead(batch: loop.pointee.ready)
-    touchAhead(batch: loop.pointee.passed)
+    prefetch(batch: loop.pointee.ready)
+    prefetch(batch: loop.pointee.passed)
     if options.pointee.isRebatch { return }
     let place = self[device].pointee.waiting
     if place.count > 0 {
@@ -181,14 +181,14 @@ package struct DeviceShard: ~Copyable {
   }
 
   @inline(__always)
-  func touchAhead(batch: UInt32) { batches.touchAhead(batch) }
+  func prefetch(batch: UInt32) { batches.prefetch(batch) }
 
   /// Asks for the batch that is due first, in the heap touched earlier.
   @inline(__always)
-  func touchFirstWaitingAhead(of device: UInt32) {
+  func prefetchFirstWaiting(of device: UInt32) {
     if options.pointee.isRebatch { return }
     let place = self[device].pointee.waiting
-    if place.count > 0 { touchAhead(batch: waiting.first(place).batch) }
+    if place.count > 0 { prefetch(batch: waiting.first(place).batch) }
   }
 
   @inline(__always)
@@ -219,7 +219,7 @@ package struct DeviceShard: ~Copyable {
   }
 
   /// Sets a device's phases and its first trigger (O(1) plus the events up to it).
-  package mutating func start(device: UInt32, _ sink: UnsafeMutablePointer<Outbox>) {
+  package mutating func start(device: UInt32, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     let record = self[device]
     let key = key(of: device)
     if let loops { loops[Int(truncatingIfNeeded: device)] = UploadLoopState() }

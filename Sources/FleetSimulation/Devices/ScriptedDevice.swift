@@ -11,7 +11,7 @@ import UploadRetry
 /// Times are microseconds; earlier ones than 0 are allowed, down to a hundred days before it, and later ones up to 250 days.
 package struct ScriptedDevice: ~Copyable {
   package var triggered: TriggeredClient<DeviceShard>
-  private let outbox: UnsafeMutablePointer<Outbox>
+  private let calendar: UnsafeMutablePointer<ShardCalendar>
   private let tracer = DeviceTracer()
   private let source: ScriptedDraws
   private var seen = 0
@@ -42,21 +42,21 @@ package struct ScriptedDevice: ~Copyable {
     if let loops = shard.loops { loops[0] = UploadLoopState() }
     fetched = RetryStateMachine(config: cohort.settings, policy: cohort.policy)
     triggered = TriggeredClient(shard, flushCount: flushCount)
-    outbox = .allocate(capacity: 1)
-    outbox.initialize(to: Outbox(collecting: Instant(microseconds: span.microseconds)))
+    calendar = .allocate(capacity: 1)
+    calendar.initialize(to: ShardCalendar(collecting: Instant(microseconds: span.microseconds)))
   }
 
   deinit {
-    outbox.deinitialize(count: 1)
-    outbox.deallocate()
+    calendar.deinitialize(count: 1)
+    calendar.deallocate()
   }
 
   package mutating func add(_ n: UInt32, counting: Int?, at now: Int64) {
-    triggered.add(n, counting: counting, at: now + Self.origin, outbox)
+    triggered.add(n, counting: counting, at: now + Self.origin, calendar)
   }
 
   package mutating func trigger(_ trigger: ClientTrigger, at now: Int64) {
-    triggered.trigger(trigger, at: now + Self.origin, outbox)
+    triggered.trigger(trigger, at: now + Self.origin, calendar)
   }
 
   /// An upload ends that is under way.
@@ -68,7 +68,7 @@ package struct ScriptedDevice: ~Copyable {
     case .status: break
     case .noStatus: triggered.host.noteUnknownOutcome(batch, at: time)
     }
-    triggered.answered(response, batch, at: time.microseconds, outbox)
+    triggered.answered(response, batch, at: time.microseconds, calendar)
   }
 
   /// A batch that was stored is there.
@@ -109,7 +109,7 @@ package struct ScriptedDevice: ~Copyable {
   /// What has happened since it was last asked.
   package mutating func takeEvents() -> [DeviceTrace.Event] {
     defer { seen = tracer.events.count }
-    outbox.pointee.collected = .init()
+    calendar.pointee.collected = .init()
     return Array(tracer.events[seen...])
   }
 

@@ -3,14 +3,14 @@ import ScenarioModel
 import SimulationKernel
 import TAPIModel
 
-/// Where answers go: the shards' outbox, or a test's heap.
+/// Where answers go: the shards' calendars, or a test's heap.
 package protocol DeliverySink: ~Copyable {
   mutating func deliver(_ delivery: Delivery, toShard shard: Int)
 }
 
 /// The server with what observes it: counts its answers and turns them into deliveries to devices.
 ///
-/// It also knows each client's patience, so that a time-out is only queued for an upload that is not answered in time.
+/// It also knows each client's time-out, so that a time-out is only queued for an upload that is not answered in time.
 package struct ServerFront: ~Copyable {
   var server: TAPIServer
   /// By shard, microseconds.
@@ -129,24 +129,24 @@ package struct ServerFront: ~Copyable {
     }
   }
 
-  /// Whether, up to the server's next own time, requests may be decided on by `arrivePlainly`.
-  var answersPlainly: Bool { server.answersPlainly && !checks }
+  /// Whether, up to the server's next own time, requests may be decided on by `arriveFast`.
+  var hasFastAnswers: Bool { server.hasFastAnswers && !checks }
 
-  /// Whether so many requests between two times are certain to be answered alike, whichever comes first.
-  func answersAllAlike(_ requests: Int, from start: Int64, until end: Int64) -> Bool {
-    answersPlainly && server.nextOwnTime.microseconds >= end
-      && server.answersAlike(requests, at: Instant(microseconds: start))
+  /// Whether so many requests between two times are certain to get one answer, whichever comes first.
+  func hasCommonAnswer(_ requests: Int, from start: Int64, until end: Int64) -> Bool {
+    hasFastAnswers && server.nextOwnTime.microseconds >= end
+      && server.hasCommonAnswer(requests, at: Instant(microseconds: start))
   }
 
-  /// Does what `arrive` does for requests that are answered at once, alike for everybody and in time, as long as they come before
-  /// the server's next own time. Returns the place of the first word that needs the long way.
-  mutating func arrivePlainly(
+  /// The fast path of `arrive`, for requests that are answered at once and in time, whoever asks, as long as they come before the
+  /// server's next own time. Returns the place of the first word that it does not fit.
+  mutating func arriveFast(
     _ words: borrowing GrowableBuffer<UInt64>, from first: Int, windowStart start: Int64,
-    _ rooms: UnsafeMutablePointer<Room>
+    _ runners: UnsafeMutablePointer<ShardRunner>
   ) -> Int {
     var i = first
-    guard answersPlainly, i < words.count else { return i }
-    var answers = server.plainAnswers()
+    guard hasFastAnswers, i < words.count else { return i }
+    var answers = server.fastAnswers()
     let refused = Self.counter(of: answers.refusedStatus)
     while i < words.count {
       let now = start &+ ArrivalWord.offset(words[i])
@@ -155,8 +155,8 @@ package struct ServerFront: ~Copyable {
       // Up to here nothing changes but the tokens.
       let limit = min(server.nextOwnTime.microseconds, rows.end, tenths.end, end.microseconds)
       if now >= limit { break }
-      let run = arrivePlainly(
-        words.base + i, count: words.count &- i, windowStart: start, until: limit, &answers, rooms)
+      let run = arriveFast(
+        words.base + i, count: words.count &- i, windowStart: start, until: limit, &answers, runners)
       row[.firstAttempts] &+= Int64(run.first)
       row[.retries] &+= Int64(run.all &- run.first)
       row[.answers2xx] &+= Int64(run.all &- run.refused)
@@ -169,13 +169,13 @@ package struct ServerFront: ~Copyable {
     return i
   }
 
-  /// Answers the arrivals before `limit`, as far as their clients are patient. Returns how many, how many of them were first
-  /// attempts, and how many were refused.
+  /// Answers the arrivals before `limit` up to the first whose client gives up before its answer comes. Returns how many, how
+  /// many of them were first attempts, and how many were refused.
   @inline(__always)
-  private func arrivePlainly(
+  private func arriveFast(
     _ words: UnsafePointer<UInt64>, count: Int, windowStart start: Int64, until limit: Int64,
-    _ answers: inout TAPIServer.PlainAnswers,
-    _ rooms: UnsafeMutablePointer<Room>
+    _ answers: inout TAPIServer.FastAnswers,
+    _ runners: UnsafeMutablePointer<ShardRunner>
   ) -> (all: Int, first: Int, refused: Int) {
     let (timeouts, end) = (timeouts, end.microseconds)
     var asked = answers
@@ -183,7 +183,7 @@ package struct ServerFront: ~Copyable {
     while i < count {
       let word = words[i]
       let shard = ArrivalWord.shard(word)
-      let upload = rooms[shard].arrivals.base + ArrivalWord.index(word)
+      let upload = runners[shard].arrivals.base + ArrivalWord.index(word)
       let now = start &+ ArrivalWord.offset(word)
       let downlink = Int64(upload.pointee.downlink)
       if now >= limit || Int64(upload.pointee.uplink) &+ downlink > timeouts[shard] { break }
@@ -192,9 +192,9 @@ package struct ServerFront: ~Copyable {
       if answer.status != 200 { refused &+= 1 }
       let due = now &+ downlink
       if due < end {
-        rooms[shard].outbox.answer(upload.pointee, answer, at: due)
+        runners[shard].calendar.answer(upload.pointee, answer, at: due)
       } else {
-        rooms[shard].outbox.answerLate(upload.pointee, answer, at: due)
+        runners[shard].calendar.answerLate(upload.pointee, answer, at: due)
       }
       i &+= 1
     }

@@ -71,7 +71,7 @@ public enum Simulation {
     if let (device, tracer) = tracing { engine.trace(device: device, tracer) }
     try engine.run(control: control)
     var assembly = RunAssembly(scenario)
-    for i in 0..<engine.rooms.count { engine.rooms.contribute(i, to: &assembly, engine.layout, scenario) }
+    for i in 0..<engine.runners.count { engine.runners.contribute(i, to: &assembly, engine.layout, scenario) }
     let record = assembly.record(engine.front)
     // The device records that the assembly counts are the engine's.
     return withExtendedLifetime(engine) { record }

@@ -1,7 +1,7 @@
 import SimulationKernel
 import TAPIModel
 
-/// Something on its way to a device: an answer, the end of its patience, or news that only the observers see.
+/// Something on its way to a device: an answer, a time-out, or news that only the observers see.
 package struct Delivery: BitwiseCopyable, Sendable {
   /// In the order in which they are handled at one instant. Wake-ups and triggers come after all of them.
   package enum Kind: UInt8, BitwiseCopyable, Sendable {

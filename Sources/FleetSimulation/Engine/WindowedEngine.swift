@@ -6,15 +6,15 @@ import TAPIModel
 /// The engine: virtual time in windows no longer than the network's look-ahead (Design.md, Windows).
 ///
 /// Inside such a window devices and server can't see one another, so each window is a server pass (arrivals in the one global
-/// order, together with the server's own work) and then a device pass, shard by shard (`Room.devicePass`).
+/// order, together with the server's own work) and then a device pass, shard by shard (`ShardRunner.devicePass`).
 struct WindowedEngine: ~Copyable {
-  struct Rooms: ~Copyable, DeliverySink {
-    let base: UnsafeMutablePointer<Room>
+  struct Runners: ~Copyable, DeliverySink {
+    let base: UnsafeMutablePointer<ShardRunner>
     let count: Int
     let job: UnsafeMutablePointer<DevicePasses.Job>
 
     @inline(__always)
-    subscript(index: Int) -> Room {
+    subscript(index: Int) -> ShardRunner {
       unsafeAddress { UnsafePointer(base + index) }
       nonmutating unsafeMutableAddress { base + index }
     }
@@ -26,12 +26,12 @@ struct WindowedEngine: ~Copyable {
     }
 
     mutating func deliver(_ delivery: Delivery, toShard shard: Int) {
-      self[shard].outbox.schedule(delivery)
+      self[shard].calendar.schedule(delivery)
     }
 
     func request(_ word: UInt64, at now: Instant) -> UploadRequest {
-      let room = base + ArrivalWord.shard(word)
-      return room.pointee.shard.request(room.pointee.arrivals[ArrivalWord.index(word)], at: now)
+      let runner = base + ArrivalWord.shard(word)
+      return runner.pointee.shard.request(runner.pointee.arrivals[ArrivalWord.index(word)], at: now)
     }
 
     func retryCount(_ word: UInt64) -> Int {
@@ -51,15 +51,15 @@ struct WindowedEngine: ~Copyable {
   let threads: Int
   let clock: WindowClock
   let slotCount: Int
-  var rooms: Rooms
+  var runners: Runners
   var front: ServerFront
   private var words = GrowableBuffer<UInt64>()
   private var scratch = GrowableBuffer<UInt64>()
   private var counts = GrowableBuffer<UInt32>()
   private var ties = GrowableBuffer<ArrivalOrder.Tie>()
   private let orderKey: RandomKey
-  /// Whether every answer that is given at once reaches its client in time.
-  private let areAllPatient: Bool
+  /// Whether the runners may give a common answer side by side: each reaches its client in time.
+  private let answersComeInTime: Bool
 
   init(_ scenario: Scenario, options: RunOptions) {
     self.scenario = scenario
@@ -69,7 +69,7 @@ struct WindowedEngine: ~Copyable {
     layout = ShardLayout.cut(scenario.fleet, perCohort: max(options.shards, threads))
     let rowCount = RunAssembly.rowCount(scenario)
     let end = Instant.start + scenario.duration
-    let base = UnsafeMutablePointer<Room>.allocate(capacity: layout.count)
+    let base = UnsafeMutablePointer<ShardRunner>.allocate(capacity: layout.count)
     var firstDevices: [Int] = []
     var total = 0
     for cohort in scenario.fleet {
@@ -81,21 +81,21 @@ struct WindowedEngine: ~Copyable {
         scenario.fleet[piece.cohort], firstDevice: firstDevices[piece.cohort], scenario: scenario,
         checks: options.checks, windowWidth: clock.width)
       (base + number).initialize(
-        to: Room(
+        to: ShardRunner(
           shard: DeviceShard(
             plan: plan, scenario.fleet[piece.cohort], in: scenario, number: number, first: piece.first,
             count: piece.count, rowCount: rowCount
           ),
-          outbox: Outbox(clock: clock, slotCount: slotCount, end: end, devices: piece.count)))
+          calendar: ShardCalendar(clock: clock, slotCount: slotCount, end: end, devices: piece.count)))
     }
-    rooms = Rooms(base: base, count: layout.count, job: .allocate(capacity: 1))
-    rooms.job.initialize(to: .start)
+    runners = Runners(base: base, count: layout.count, job: .allocate(capacity: 1))
+    runners.job.initialize(to: .start)
     front = ServerFront(scenario, shards: layout, rowCount: rowCount, checks: options.checks)
     orderKey = RandomKey(seed: scenario.seed).child(RandomPurpose.order)
-    areAllPatient = (0..<layout.count).allSatisfy { base[$0].shard.plan.answersComeInTime }
+    answersComeInTime = threads > 1 && (0..<layout.count).allSatisfy { base[$0].shard.plan.answersComeInTime }
   }
 
-  /// No answer and no upload takes less; no client is less patient. At most 2^19 µs, which a timer word can hold.
+  /// No answer and no upload takes less; no client's time-out is shorter. At most 2^19 µs, which a timer word can hold.
   ///
   /// A large fleet has shorter windows, not below 4 ms, so that what moves in one stays in the processor's caches.
   static func lookAhead(_ scenario: Scenario, asked: Span?) -> Span {
@@ -110,7 +110,7 @@ struct WindowedEngine: ~Copyable {
   }
 
   mutating func run(control: RunControl) throws {
-    let passes = DevicePasses(rooms)
+    let passes = DevicePasses(runners)
     let crew =
       threads > 1 ? WindowCrew(size: threads) { [threads] in passes.run(member: $0, of: threads) } : nil
     defer { crew?.dismiss() }
@@ -123,15 +123,16 @@ struct WindowedEngine: ~Copyable {
     while slot < slotCount {
       let start = clock.start(of: slot)
       let windowEnd = min(start &+ clock.width, end)
-      let alike = answerAlike(start: start, end: windowEnd)
-      let nothingArrived = alike == nil && serverPass(slot: slot, start: start, end: windowEnd)
-      let all = alike == nil ? 0 : rooms[0].arrivals.count &+ rooms[1].arrivals.count
+      gatherArrivals()
+      let common = answersComeInTime ? front.commonAnswer(to: words, from: start, until: windowEnd) : nil
+      let nothingArrived = common == nil && serverPass(start: start, end: windowEnd)
       passes.job.pointee = .window(
-        slot: slot, start: start, end: windowEnd, isLast: slot == slotCount - 1, alike: alike)
+        slot: slot, start: start, end: windowEnd, isLast: slot == slotCount - 1, commonAnswer: common)
       runAll()
-      if let alike {
-        front.countAlike(
-          alike, all: all, first: rooms[0].firstAttempts &+ rooms[1].firstAttempts, at: start)
+      if let common {
+        var first = 0
+        for i in 0..<runners.count { first &+= runners[i].firstAttempts }
+        front.countCommon(common, all: words.count, first: first, at: start)
       }
       slot += 1
       if nothingArrived { slot = skipEmptyWindows(from: slot) }
@@ -143,78 +144,72 @@ struct WindowedEngine: ~Copyable {
         try check(at: windowEnd)
       }
     }
-    front.advance(through: Instant(microseconds: end - 1), &rooms)
-    for i in 0..<rooms.count { rooms[i].countLateAcceptances() }
+    front.advance(through: Instant(microseconds: end - 1), &runners)
+    for i in 0..<runners.count { runners[i].countLateAcceptances() }
     control.report(virtualTime: Instant(microseconds: end), attempts: attempts)
     try check(at: end)
   }
 
-  /// The next window in which something happens, from `slot` on, for which the rooms have prepared the arrivals.
+  /// The next window in which something happens, from `slot` on, for which the runners have prepared the arrivals.
   private mutating func skipEmptyWindows(from slot: Int) -> Int {
-    for i in 0..<rooms.count where !rooms[i].wasIdle || rooms[i].arrivals.count > 0 { return slot }
+    for i in 0..<runners.count where !runners[i].wasIdle || runners[i].arrivals.count > 0 { return slot }
     var next = min(
       slotCount, clock.slot(of: min(front.nextOwnTime.microseconds, scenario.duration.microseconds)))
-    for i in 0..<rooms.count where next > slot { next = rooms[i].nextOccupied(from: slot, limit: next) }
+    for i in 0..<runners.count where next > slot { next = runners[i].nextOccupied(from: slot, limit: next) }
     if next <= slot || next >= slotCount { return next >= slotCount ? slotCount : slot }
-    for i in 0..<rooms.count {
-      rooms[i].outbox.skip(to: next)
-      rooms[i].prepareArrivals(slot: next)
+    for i in 0..<runners.count {
+      runners[i].calendar.skip(to: next)
+      runners[i].prepareArrivals(slot: next)
     }
     return next
   }
 
   private var attempts: Int64 {
     var sum: Int64 = 0
-    for i in 0..<rooms.count { sum += rooms[i].shard.attempts }
+    for i in 0..<runners.count { sum += runners[i].shard.attempts }
     return sum
   }
 
-  /// The answer to everything that arrives in the window, where two rooms can give it side by side.
-  private mutating func answerAlike(start: Int64, end: Int64) -> TAPIServer.PlainAnswer? {
-    guard areAllPatient, threads == 2, rooms.count == 2 else { return nil }
-    return front.answerAlike(rooms.base, rooms.base + 1, from: start, until: end)
-  }
-
   /// Returns whether nothing arrived.
-  private mutating func serverPass(slot: Int, start: Int64, end: Int64) -> Bool {
-    gatherArrivals()
+  private mutating func serverPass(start: Int64, end: Int64) -> Bool {
     if words.count == 0 && front.nextOwnTime.microseconds >= end { return true }
-    // Where everybody gets the same answer, nothing depends on who is first.
-    if !front.answersAllAlike(words.count, from: start, until: end) { orderTies(start: start) }
-    let rooms = rooms.base
+    // With one answer to all, nothing depends on who is first.
+    if !front.hasCommonAnswer(words.count, from: start, until: end) { orderTies(start: start) }
+    let runners = runners.base
     var i = 0
     while true {
-      i = front.arrivePlainly(words, from: i, windowStart: start, rooms)
+      i = front.arriveFast(words, from: i, windowStart: start, runners)
       if i >= words.count { break }
       let now = Instant(microseconds: start &+ ArrivalWord.offset(words[i]))
-      if front.nextOwnTime <= now { front.advance(through: now, &self.rooms) }
+      if front.nextOwnTime <= now { front.advance(through: now, &self.runners) }
       front.arrive(
-        self.rooms.request(words[i], at: now), retryCount: self.rooms.retryCount(words[i]), &self.rooms)
+        self.runners.request(words[i], at: now), retryCount: self.runners.retryCount(words[i]), &self.runners)
       i &+= 1
     }
     if front.nextOwnTime.microseconds < end {
-      front.advance(through: Instant(microseconds: end &- 1), &self.rooms)
+      front.advance(through: Instant(microseconds: end &- 1), &self.runners)
     }
     return false
   }
 
-  /// Merges what the rooms have prepared into one order of time.
+  /// Merges what the runners have prepared into one order of time.
   private mutating func gatherArrivals() {
     words.removeAll()
-    let base = rooms.base
-    if rooms.count == 2 {
+    let base = runners.base
+    if runners.count == 2 {
       merge(base, base + 1)
       return
     }
-    for i in 0..<rooms.count {
+    for i in 0..<runners.count {
       words.append(from: base[i].arrivalWords.base, count: base[i].arrivalWords.count)
     }
-    if rooms.count == 1 { return }
+    if runners.count == 1 { return }
     WindowOrder.sort(
       &words, scratch: &scratch, counts: &counts, lowBit: ArrivalWord.offsetShift, keyBits: clock.offsetBits)
   }
 
-  private mutating func merge(_ a: UnsafeMutablePointer<Room>, _ b: UnsafeMutablePointer<Room>) {
+  private mutating func merge(_ a: UnsafeMutablePointer<ShardRunner>, _ b: UnsafeMutablePointer<ShardRunner>)
+  {
     let (first, second) = (a.pointee.arrivalWords.base, b.pointee.arrivalWords.base)
     let (n, m) = (a.pointee.arrivalWords.count, b.pointee.arrivalWords.count)
     words.resizeUninitialized(to: n &+ m)
@@ -258,7 +253,7 @@ struct WindowedEngine: ~Copyable {
     // Insertion by what decides, computed once each.
     ties.removeAll()
     for i in range {
-      let tie = ArrivalOrder.Tie(word: words[i], request: rooms.request(words[i], at: now), key: orderKey)
+      let tie = ArrivalOrder.Tie(word: words[i], request: runners.request(words[i], at: now), key: orderKey)
       ties.append(tie)
       var j = ties.count &- 1
       while j > 0, tie < ties[j &- 1] {
@@ -273,16 +268,18 @@ struct WindowedEngine: ~Copyable {
   @inline(never)
   private mutating func orderManyTied(_ range: Range<Int>, at now: Instant) {
     let sorted = range.map {
-      ArrivalOrder.Tie(word: words[$0], request: rooms.request(words[$0], at: now), key: orderKey)
+      ArrivalOrder.Tie(word: words[$0], request: runners.request(words[$0], at: now), key: orderKey)
     }.sorted { $0 < $1 }
     for i in range { words[i] = sorted[i - range.lowerBound].word }
   }
 
   /// Checkers that look at the whole fleet (Design.md, Checkers): events are conserved.
   private func check(at time: Int64) throws {
-    for i in 0..<rooms.count {
-      if let violation = rooms[i].shard.violation { throw CheckFailure(description: violation) }
-      if rooms[i].shard.plan.pointee.checks, let violation = rooms[i].shard.conservationViolation(at: time) {
+    for i in 0..<runners.count {
+      if let violation = runners[i].shard.violation { throw CheckFailure(description: violation) }
+      if runners[i].shard.plan.pointee.checks,
+        let violation = runners[i].shard.conservationViolation(at: time)
+      {
         throw CheckFailure(description: violation)
       }
     }
@@ -290,36 +287,36 @@ struct WindowedEngine: ~Copyable {
   }
 }
 
-/// The device passes of one window, for one thread or several: a room is only ever touched by one of them.
+/// The device passes of one window, for one thread or several: a runner is only ever touched by one of them.
 struct DevicePasses: @unchecked Sendable {
   enum Job {
     case start
-    /// `alike`: what every arrival of the window is answered; nil: the server pass has answered.
-    case window(slot: Int, start: Int64, end: Int64, isLast: Bool, alike: TAPIServer.PlainAnswer?)
+    /// `commonAnswer`: what every arrival of the window is answered; nil: the server pass has answered.
+    case window(slot: Int, start: Int64, end: Int64, isLast: Bool, commonAnswer: TAPIServer.FastAnswer?)
   }
 
-  let rooms: UnsafeMutablePointer<Room>
+  let runners: UnsafeMutablePointer<ShardRunner>
   let count: Int
   /// What to do next; written while nobody works.
   let job: UnsafeMutablePointer<Job>
 
-  init(_ rooms: borrowing WindowedEngine.Rooms) {
-    self.rooms = rooms.base
-    count = rooms.count
-    job = rooms.job
+  init(_ runners: borrowing WindowedEngine.Runners) {
+    self.runners = runners.base
+    count = runners.count
+    job = runners.job
   }
 
-  /// The part of one of `members`: every `members`-th room, so that the pieces of each cohort go to different threads.
+  /// The part of one of `members`: every `members`-th runner, so that the pieces of each cohort go to different threads.
   func run(member: Int, of members: Int) {
     for i in stride(from: member, to: count, by: members) {
       switch job.pointee {
       case .start:
-        rooms[i].start()
-        rooms[i].prepareArrivals(slot: 0)
-      case .window(let slot, let start, let end, let isLast, let alike):
-        if let alike { rooms[i].answerAlike(alike, start: start) }
-        rooms[i].devicePass(slot: slot, start: start, end: end)
-        if !isLast { rooms[i].prepareArrivals(slot: slot + 1) }
+        runners[i].start()
+        runners[i].prepareArrivals(slot: 0)
+      case .window(let slot, let start, let end, let isLast, let commonAnswer):
+        if let commonAnswer { runners[i].answerAll(commonAnswer, start: start) }
+        runners[i].devicePass(slot: slot, start: start, end: end)
+        if !isLast { runners[i].prepareArrivals(slot: slot + 1) }
       }
     }
   }

@@ -5,7 +5,7 @@ import TAPIModel
 import UploadPipeline
 import UploadRetry
 
-/// What the shards of one cohort need. The sizes are those of the types that `DeviceShard`, `Room` and `Outbox` are made of.
+/// What the shards of one cohort need. The sizes are those of the types that `DeviceShard`, `ShardRunner` and `ShardCalendar` are made of.
 struct CohortMemory {
   typealias Amount = MemoryModel.Amount
 
@@ -110,7 +110,7 @@ struct CohortMemory {
       atMost: (devices + held.upperBound) * (record + state))
   }
 
-  /// Blocks of the sizes that a device's heap grows through: those it has left are no use to devices that grow alike.
+  /// Blocks of the sizes that a device's heap grows through: those it has left are no use to devices that grow the same way.
   private var waitingBatches: Amount {
     if plan.client.isRebatch { return Amount(0) }
     let entry = Double(MemoryLayout<WaitingHeaps.Entry>.stride)
@@ -129,10 +129,10 @@ struct CohortMemory {
   // MARK: Calendars
 
   private var calendars: Amount {
-    let rings = Outbox.ringSlots(slotCount: slotCount, devices: cohort.devices / shards)
+    let rings = ShardCalendar.ringSlots(slotCount: slotCount, devices: cohort.devices / shards)
     let slots = Double(slotCount)
     let (timers, transit) = (Double(rings.timers), Double(rings.transit))
-    let chunks = Outbox.chunkBytes(devices: cohort.devices / shards)
+    let chunks = ShardCalendar.chunkBytes(devices: cohort.devices / shards)
     let empty =
       CalendarQueue<UInt64>.emptyBytes(slots: slots, ringSlots: timers)
       + CalendarQueue<UInt32>.emptyBytes(slots: slots, ringSlots: timers)
@@ -209,7 +209,7 @@ struct CohortMemory {
       max(0, min(expected, max(uploads.upperBound, uploads.expected))), atMost: 2 * uploads.upperBound)
   }
 
-  /// Items of one window, as `Room` and the engine lay them out: everything of a kind twice, for sorting.
+  /// Items of one window, as `ShardRunner` and the engine lay them out: everything of a kind twice, for sorting.
   private var windows: Amount {
     let each =
       MemoryLayout<DeliveryTicket>.stride + MemoryLayout<UploadTicket>.stride + MemoryLayout<UInt32>.stride

@@ -71,7 +71,7 @@ struct MemoryModel {
     let pieces = scenario.fleet.reduce(0.0) { $0 + Double(max(1, min(shards, $1.devices))) }
     let counters = rows * Double(IntervalCounters<ServerSide>.bytesPerRow)
     let offered = tenths * Double(MemoryLayout<UInt32>.stride)
-    let table = pieces * Double(MemoryLayout<Room>.stride + MemoryLayout<ShardLayout>.stride)
+    let table = pieces * Double(MemoryLayout<ShardRunner>.stride + MemoryLayout<ShardLayout>.stride)
     let touched = scenario.fleet.reduce(0.0) { sum, cohort in
       sum + CohortMemory.touchedDeliveries(rows: rows, created: created(cohort))
     }

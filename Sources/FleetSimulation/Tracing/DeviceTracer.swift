@@ -52,10 +52,10 @@ extension DeviceShard {
 extension WindowedEngine {
   /// From now on `tracer` hears of a device, by its global number.
   func trace(device: Int, _ tracer: DeviceTracer) {
-    for i in 0..<rooms.count {
-      guard let place = rooms[i].shard.place(ofGlobal: device) else { continue }
-      rooms[i].shard.tracer = tracer
-      rooms[i].shard.tracedDevice = place
+    for i in 0..<runners.count {
+      guard let place = runners[i].shard.place(ofGlobal: device) else { continue }
+      runners[i].shard.tracer = tracer
+      runners[i].shard.tracedDevice = place
     }
   }
 }

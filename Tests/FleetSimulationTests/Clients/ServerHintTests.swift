@@ -73,7 +73,7 @@ struct ServerHintTests {
     }
     var matters = 0
     for seed in 1...60 as ClosedRange<UInt64> {
-      for var scenario in [RandomScenario.scenario(seed: seed), RandomScenario.quiet(seed: seed)] {
+      for var scenario in [RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed)] {
         scenario.tapi.overload.status = 503
         if scenario.tapi.overload.retryAfter == .none {
           scenario.tapi.overload.retryAfter = .fixed(.seconds(9))

@@ -60,7 +60,7 @@ import UploadRetry
   @Test("Without checkers, when the engine takes its short ways, it agrees with the plain engine too")
   func shortWays() throws {
     for seed in Self.seeds {
-      for scenario in [RandomScenario.scenario(seed: seed), RandomScenario.quiet(seed: seed)] {
+      for scenario in [RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed)] {
         expectSame(
           PlainEngine.run(scenario).record, try windowed(scenario, checks: false), "engines", seed: seed)
       }
@@ -69,7 +69,7 @@ import UploadRetry
 
   @Test("One thread and two agree where two may answer a window side by side") func twoThreads() throws {
     for seed in Self.seeds {
-      let scenario = RandomScenario.quiet(seed: seed)
+      let scenario = RandomScenario.fastPath(seed: seed)
       let one = try windowed(scenario, checks: false)
       expectSame(one, try windowed(scenario, threads: 2, checks: false), "two threads", seed: seed)
     }
@@ -78,7 +78,7 @@ import UploadRetry
   @Test("One thread and two agree where latency is constant and links are slow and lose requests and answers")
   func twoThreadsOnFaultyLinks() throws {
     for seed in Self.seeds.prefix(50) {
-      var scenario = RandomScenario.quiet(seed: seed)
+      var scenario = RandomScenario.fastPath(seed: seed)
       for i in scenario.fleet.indices {
         scenario.fleet[i].link = Link(
           uploadBytesPerSecond: seed % 2 == 0 ? 2_000 : nil, requestLossPartsPerMillion: 100_000,
@@ -91,7 +91,7 @@ import UploadRetry
 
   @Test("One thread, two, three and eight agree") func threads() throws {
     for seed in Self.seeds.prefix(20) {
-      for scenario in [RandomScenario.scenario(seed: seed), RandomScenario.quiet(seed: seed)] {
+      for scenario in [RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed)] {
         let one = try windowed(scenario, checks: false)
         for threads in [2, 3, 8] {
           expectSame(

@@ -73,8 +73,8 @@ struct PlainEngine: ~Copyable {
     }
 
     /// Takes over what a shard's devices have planned and sent.
-    mutating func take(_ outbox: inout Outbox, from devices: borrowing DeviceShard, shard: Int) {
-      for (kind, device, time) in outbox.collected.timers {
+    mutating func take(_ calendar: inout ShardCalendar, from devices: borrowing DeviceShard, shard: Int) {
+      for (kind, device, time) in calendar.collected.timers {
         let event: Event =
           switch kind {
           case ItemKind.trigger: .trigger(device, shard: shard)
@@ -90,11 +90,11 @@ struct PlainEngine: ~Copyable {
             time: time, kind: place[kind]!,
             tie: (UInt64(shard), UInt64(device), 0, 0), event: event))
       }
-      for delivery in outbox.collected.deliveries { deliver(delivery, toShard: shard) }
-      for (ticket, arrival) in outbox.collected.uploads {
+      for delivery in calendar.collected.deliveries { deliver(delivery, toShard: shard) }
+      for (ticket, arrival) in calendar.collected.uploads {
         send(devices.request(ticket, at: arrival), retryCount: ticket.retryCount)
       }
-      outbox.collected = .init()
+      calendar.collected = .init()
     }
 
     mutating func deliver(_ d: Delivery, toShard target: Int) {
@@ -150,10 +150,10 @@ struct PlainEngine: ~Copyable {
     var front = ServerFront(scenario, shards: layout, rowCount: rowCount, checks: true)
     let end = Instant.start + scenario.duration
     var agenda = Agenda(end: end, seed: scenario.seed)
-    var outbox = Outbox(collecting: end)
+    var calendar = ShardCalendar(collecting: end)
     for number in 0..<layout.count {
-      for device in 0..<UInt32(shards[number].count) { shards[number].start(device: device, &outbox) }
-      agenda.take(&outbox, from: shards[number], shard: number)
+      for device in 0..<UInt32(shards[number].count) { shards[number].start(device: device, &calendar) }
+      agenda.take(&calendar, from: shards[number], shard: number)
     }
     while true {
       let time = agenda.heap.first?.time ?? .never
@@ -166,20 +166,20 @@ struct PlainEngine: ~Copyable {
       case .arrival(let request, let retryCount):
         front.arrive(request, retryCount: retryCount, &agenda)
       case .delivery(let delivery, let shard):
-        shards[shard].handle(delivery, &outbox)
-        agenda.take(&outbox, from: shards[shard], shard: shard)
+        shards[shard].handle(delivery, &calendar)
+        agenda.take(&calendar, from: shards[shard], shard: shard)
       case .wakeUp(let device, let shard):
-        shards[shard].handleWakeUp(device, at: entry.time, &outbox)
-        agenda.take(&outbox, from: shards[shard], shard: shard)
+        shards[shard].handleWakeUp(device, at: entry.time, &calendar)
+        agenda.take(&calendar, from: shards[shard], shard: shard)
       case .trigger(let device, let shard):
-        shards[shard].handleTrigger(device, at: entry.time, &outbox)
-        agenda.take(&outbox, from: shards[shard], shard: shard)
+        shards[shard].handleTrigger(device, at: entry.time, &calendar)
+        agenda.take(&calendar, from: shards[shard], shard: shard)
       case .restart(let device, let shard):
-        shards[shard].handleRestart(device, at: entry.time, &outbox)
-        agenda.take(&outbox, from: shards[shard], shard: shard)
+        shards[shard].handleRestart(device, at: entry.time, &calendar)
+        agenda.take(&calendar, from: shards[shard], shard: shard)
       case .world(let device, let shard):
-        shards[shard].handleWorld(device, at: entry.time, &outbox)
-        agenda.take(&outbox, from: shards[shard], shard: shard)
+        shards[shard].handleWorld(device, at: entry.time, &calendar)
+        agenda.take(&calendar, from: shards[shard], shard: shard)
       }
     }
     for (delivery, shard) in agenda.late { shards[shard].countLateAcceptance(delivery, end: end) }

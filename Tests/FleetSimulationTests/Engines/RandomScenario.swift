@@ -20,7 +20,7 @@ struct RandomScenario {
 
   /// The same with cohorts for which the engine has its shortest way: re-chunked batches, one upload at a time, events in step
   /// with the flush interval, constant latency; most of them one cohort before a bucket that answers at once, often everybody alike.
-  static func quiet(seed: UInt64) -> Scenario {
+  static func fastPath(seed: UInt64) -> Scenario {
     var draw = RandomScenario(key: RandomKey(seed: seed).child(0))
     var scenario = draw.scenario(seed: seed)
     for i in scenario.fleet.indices {

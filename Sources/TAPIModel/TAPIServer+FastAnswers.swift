@@ -3,7 +3,7 @@ import SimulationKernel
 extension TAPIServer {
   /// An answer that leaves at once and does not depend on who asked.
   @frozen
-  public struct PlainAnswer: Sendable, Hashable, BitwiseCopyable {
+  public struct FastAnswer: Sendable, Hashable, BitwiseCopyable {
     public var status: UInt16
     /// Microseconds, at most 4,294 s; `UInt32.max`: no header.
     public var retryAfter: UInt32
@@ -13,25 +13,25 @@ extension TAPIServer {
     }
   }
 
-  /// The server's part that answers plainly, taken out to be asked in a tight loop and given back by `resume`.
+  /// The server's part that gives fast answers, taken out to be asked in a tight loop and given back by `resume`.
   @frozen
-  public struct PlainAnswers: BitwiseCopyable {
+  public struct FastAnswers: BitwiseCopyable {
     @usableFromInline var bucket: TokenBucket
     @usableFromInline let isDown: Bool
-    @usableFromInline let down: PlainAnswer
-    @usableFromInline let refusal: PlainAnswer
+    @usableFromInline let down: FastAnswer
+    @usableFromInline let refusal: FastAnswer
 
     /// Decides on a request that arrives now without looking at it.
     @inlinable @inline(__always)
-    public mutating func answer(at now: Instant) -> PlainAnswer {
+    public mutating func answer(at now: Instant) -> FastAnswer {
       if isDown { return down }
-      return bucket.take(at: now) ? PlainAnswer(status: 200) : refusal
+      return bucket.take(at: now) ? FastAnswer(status: 200) : refusal
     }
 
     /// Of every answer that is not 200.
     public var refusedStatus: UInt16 { isDown ? down.status : refusal.status }
 
-    @usableFromInline init(bucket: TokenBucket, isDown: Bool, down: PlainAnswer, refusal: PlainAnswer) {
+    @usableFromInline init(bucket: TokenBucket, isDown: Bool, down: FastAnswer, refusal: FastAnswer) {
       self.bucket = bucket
       self.isDown = isDown
       self.down = down
@@ -39,31 +39,31 @@ extension TAPIServer {
     }
   }
 
-  /// With `answersPlainly` only: whether so many requests from `now` on get the same answer in any order, if nothing happens to the
+  /// With `hasFastAnswers` only: whether so many requests from `now` on get the same answer in any order, if nothing happens to the
   /// server meanwhile.
-  public func answersAlike(_ requests: Int, at now: Instant) -> Bool {
+  public func hasCommonAnswer(_ requests: Int, at now: Instant) -> Bool {
     isDown || bucket.holds(requests, at: now)
   }
 
-  /// With `answersPlainly` only; until `resume` the server must not be asked anything else.
-  public func plainAnswers() -> PlainAnswers {
-    PlainAnswers(bucket: bucket, isDown: isDown, down: downAnswer, refusal: refusalAnswer)
+  /// With `hasFastAnswers` only; until `resume` the server must not be asked anything else.
+  public func fastAnswers() -> FastAnswers {
+    FastAnswers(bucket: bucket, isDown: isDown, down: downAnswer, refusal: refusalAnswer)
   }
 
-  public mutating func resume(_ answers: PlainAnswers) { bucket = answers.bucket }
+  public mutating func resume(_ answers: FastAnswers) { bucket = answers.bucket }
 
-  mutating func notePlainAnswers() {
-    func plain(_ status: Int, _ policy: RetryAfterPolicy) -> PlainAnswer? {
+  mutating func noteFastAnswers() {
+    func plain(_ status: Int, _ policy: RetryAfterPolicy) -> FastAnswer? {
       switch policy {
-      case .none: PlainAnswer(status: UInt16(truncatingIfNeeded: status))
+      case .none: FastAnswer(status: UInt16(truncatingIfNeeded: status))
       case .fixed(let span):
-        PlainAnswer(
+        FastAnswer(
           status: UInt16(truncatingIfNeeded: status),
           retryAfter: UInt32(clamping: min(span.microseconds, Self.longestRetryAfter)))
       case .spread, .backlog: nil
       }
     }
-    answersPlainly = false
+    hasFastAnswers = false
     guard isBucket, bucketServiceTime == Sampler(.constant(.zero)), rules?.areIdle ?? true,
       let refused = plain(overload.status, overload.retryAfter)
     else { return }
@@ -74,6 +74,6 @@ extension TAPIServer {
       isDown = true
       downAnswer = answer
     }
-    answersPlainly = true
+    hasFastAnswers = true
   }
 }

@@ -3,18 +3,17 @@ import SimulationKernel
 import UploadPipeline
 import UploadRetry
 
-/// What happens most in any run, each in one straight line: the interval's trigger of a device that holds nothing, or one batch
-/// that waits, and the 200 for the only batch that a device holds. Failures and wake-ups of such a device are in
-/// `DeviceShard+QuietRetry`.
+/// The fast paths of what happens most in any run: the interval's trigger of a device that holds nothing, or one batch that
+/// waits, and the 200 for the only batch that a device holds. `DeviceShard+FastRetry` has those of failures and wake-ups.
 ///
-/// They do what `handleTrigger` and `handle` do for the same item, which stay the whole story; that they agree is tested with
-/// the plain engine, which never comes here. What does not fit is left to the long way: they return false, having done nothing.
+/// A fast path is a guard in front of the transitions that `handleTrigger` and `handle` lead to. It returns false, having done
+/// nothing, where the guard does not hold. The plain engine of the tests takes no fast path, and both agree.
 extension DeviceShard {
-  /// Whether `quietTrigger` applies to this shard's devices at all.
-  var hasQuietTriggers: Bool {
+  /// Whether `fastTrigger` applies to this shard's devices at all.
+  var hasFastTriggers: Bool {
     let plan = plan.pointee
     return plan.scansTriggers && !plan.keepsLoopState && !plan.keepsTriggerPlans && !plan.checks
-      && plan.isRegular && plan.eventsPerInterval > 0 && plan.eventsPerInterval <= plan.quickEvents
+      && plan.isRegular && plan.eventsPerInterval > 0 && plan.eventsPerInterval <= plan.fastEvents
       && plan.constantLatency.up > 0 && Int64(plan.constantLatency.up) <= plan.timeout
       && tracedDevice == .max && !plan.tellsRetryCount
   }
@@ -23,13 +22,13 @@ extension DeviceShard {
   ///
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(__always)
-  mutating func quietTrigger(
+  mutating func fastTrigger(
     _ record: UnsafeMutablePointer<DeviceRecord>, _ device: UInt32, at now: Int64,
-    _ row: CounterRow<DeviceSide>, _ outbox: inout Outbox
+    _ row: CounterRow<DeviceSide>, _ calendar: inout ShardCalendar
   ) -> Bool {
     let plan = plan
     let flags = record.pointee.flags
-    if record.pointee.oldest != 0 { return quietlyAdd(record, device, at: now) }
+    if record.pointee.oldest != 0 { return fastAdd(record, device, at: now) }
     guard flags.isDisjoint(with: [.due, .looping, .resting]),
       record.pointee.gate.isReady(at: now), now >= plan.pointee.flushInterval,
       now &+ plan.pointee.flushInterval < plan.pointee.end
@@ -67,7 +66,7 @@ extension DeviceShard {
       counters.add(1, to: .createdEvents, row: creationRows.row(at: created))
       created &+= period
     }
-    outbox.send(
+    calendar.send(
       UploadTicket(
         device: device, batch: batch, uplink: plan.pointee.constantLatency.up,
         downlink: plan.pointee.constantLatency.down, attempt: 1, generation: upload.pointee.generation,
@@ -80,7 +79,7 @@ extension DeviceShard {
   ///
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(__always)
-  mutating func quietSuccess(
+  mutating func fastSuccess(
     _ ticket: DeliveryTicket, at now: Int64, _ row: CounterRow<DeviceSide>
   ) -> Bool {
     let (device, batch) = (ticket.device, ticket.batch)
@@ -114,7 +113,7 @@ extension DeviceShard {
 
   /// The trigger of a device whose one batch waits for the client's backoff: the batch takes the new events.
   @inline(__always)
-  private mutating func quietlyAdd(
+  private mutating func fastAdd(
     _ record: UnsafeMutablePointer<DeviceRecord>, _ device: UInt32, at now: Int64
   ) -> Bool {
     let plan = plan
@@ -130,7 +129,7 @@ extension DeviceShard {
       record.pointee.wakes(at: waitUntil) || !options.pointee.wakesByTimer,
       upload.pointee.flags.isDisjoint(with: [.inFlight, .unknownOutcome]),
       upload.pointee.firstOrdinal &+ UInt32(upload.pointee.events) == ordinal,
-      together <= plan.pointee.quickEvents, now >= plan.pointee.flushInterval,
+      together <= plan.pointee.fastEvents, now >= plan.pointee.flushInterval,
       now &+ plan.pointee.flushInterval < plan.pointee.end
     else { return false }
     upload.pointee.events = UInt16(truncatingIfNeeded: together)

@@ -2,10 +2,11 @@ import FleetMetrics
 import SimulationKernel
 import TAPIModel
 
-/// A shard and its outbox, side by side so that both can be used at once, and what is due in the window at hand.
-struct Room: ~Copyable {
+/// Runs a shard: holds its devices and its calendar side by side, so that both can be used at once, and what is due in the
+/// window at hand.
+struct ShardRunner: ~Copyable {
   var shard: DeviceShard
-  var outbox: Outbox
+  var calendar: ShardCalendar
   private var due = GrowableBuffer<DeliveryTicket>()
   private var wakes = GrowableBuffer<UInt32>()
   private var timers = GrowableBuffer<UInt64>()
@@ -16,26 +17,26 @@ struct Room: ~Copyable {
   /// The device whose interval ends next and when the round through all phases began; for shards that scan for triggers.
   private var scanned: UInt32 = 0
   private var round: Int64 = 0
-  /// Whether `quietTrigger` applies, and the quiet retries; decided once, at the start.
-  private var isQuiet = false
-  private var retriesQuietly = false
+  /// Whether the fast paths of triggers and of retries apply; decided once, at the start.
+  private var hasFastTriggers = false
+  private var hasFastRetries = false
   /// What arrives in the window to come, and the arrivals' words in the order of time.
   private(set) var arrivals = GrowableBuffer<UploadTicket>()
   private(set) var arrivalWords = GrowableBuffer<UInt64>()
 
-  /// Of the latest window that was answered alike.
+  /// Of the latest window with one common answer.
   var firstAttempts = 0
 
-  init(shard: consuming DeviceShard, outbox: consuming Outbox) {
+  init(shard: consuming DeviceShard, calendar: consuming ShardCalendar) {
     self.shard = shard
-    self.outbox = outbox
+    self.calendar = calendar
   }
 
   /// Sets every device's first trigger.
   mutating func start() {
-    isQuiet = shard.hasQuietTriggers
-    retriesQuietly = shard.hasQuietRetries
-    for device in 0..<UInt32(shard.count) { shard.start(device: device, &outbox) }
+    hasFastTriggers = shard.hasFastTriggers
+    hasFastRetries = shard.hasFastRetries
+    for device in 0..<UInt32(shard.count) { shard.start(device: device, &calendar) }
   }
 
   /// When the scan meets the next trigger; `.max` for shards whose triggers are in a calendar.
@@ -47,21 +48,21 @@ struct Room: ~Copyable {
 
   mutating func nextOccupied(from slot: Int, limit: Int) -> Int {
     let scan = nextScanned
-    let limit = scan == .max ? limit : min(limit, max(slot, outbox.clock.slot(of: scan)))
-    return outbox.nextOccupied(from: slot, limit: limit)
+    let limit = scan == .max ? limit : min(limit, max(slot, calendar.clock.slot(of: scan)))
+    return calendar.nextOccupied(from: slot, limit: limit)
   }
 
   /// Collects what reaches the server in a window; everything sent before it has been sent.
   mutating func prepareArrivals(slot: Int) {
     arrivals.removeAll()
     arrivalWords.removeAll()
-    outbox.uploads.take(slot: slot, into: &arrivals)
+    calendar.uploads.take(slot: slot, into: &arrivals)
     for i in 0..<arrivals.count {
       arrivalWords.append(ArrivalWord.word(offset: arrivals[i].offset, shard: shard.number, index: i))
     }
     WindowOrder.sort(
       &arrivalWords, scratch: &scratch, counts: &counts, lowBit: ArrivalWord.offsetShift,
-      keyBits: outbox.clock.offsetBits)
+      keyBits: calendar.clock.offsetBits)
   }
 
   /// Whether nothing was due in the latest window.
@@ -77,10 +78,10 @@ struct Room: ~Copyable {
     wakes.removeAll()
     timers.removeAll()
     contended.removeAll()
-    outbox.windowEnd = end
-    outbox.deliveries.take(slot: slot, into: &due)
-    outbox.takeWakeUps(slot: slot, into: &wakes)
-    outbox.timers.take(slot: slot, into: &timers)
+    calendar.windowEnd = end
+    calendar.deliveries.take(slot: slot, into: &due)
+    calendar.takeWakeUps(slot: slot, into: &wakes)
+    calendar.timers.take(slot: slot, into: &timers)
     wasIdle = due.count &+ wakes.count &+ timers.count == 0 && nextScanned >= end
     if wasIdle { return }
     mark()
@@ -88,29 +89,29 @@ struct Room: ~Copyable {
     deliver(start: start)
     wakeUp(start: start)
     runTimers(start: start)
-    if contended.count > 0 || outbox.inWindow.first != .max { runContended(start: start) }
+    if contended.count > 0 || calendar.inWindow.first != .max { runContended(start: start) }
   }
 
   /// Notes on each device that it has an item in this window, or several. This also fetches the records.
   @inline(__always)
   private mutating func mark() {
     for i in 0..<due.count {
-      shard.touchAhead(due[min(i &+ Self.touchDistance, due.count &- 1)].device)
+      shard.prefetch(due[min(i &+ Self.prefetchDistance, due.count &- 1)].device)
       mark(due[i].device)
     }
     for i in 0..<wakes.count {
-      shard.touchAhead(wakes[min(i &+ Self.touchDistance, wakes.count &- 1)])
+      shard.prefetch(wakes[min(i &+ Self.prefetchDistance, wakes.count &- 1)])
       mark(wakes[i])
     }
     for i in 0..<timers.count { mark(Self.device(timers[i])) }
   }
 
   /// How many items ahead a record is asked for.
-  private static var touchDistance: Int { 16 }
+  private static var prefetchDistance: Int { 16 }
 
   @inline(__always)
   private static func device(_ word: UInt64) -> UInt32 {
-    UInt32(truncatingIfNeeded: word & Outbox.deviceMask)
+    UInt32(truncatingIfNeeded: word & ShardCalendar.deviceMask)
   }
 
   @inline(__always)
@@ -139,23 +140,23 @@ struct Room: ~Copyable {
       let time = round &+ Int64(record.pointee.phase)
       if time >= end { return }
       // Rows lie one behind another, but the processor does not follow them across pages by itself.
-      devices.touchAhead(device &+ 12)
+      devices.prefetch(device &+ 12)
       scanned = device &+ 1
       if scanned == count {
         scanned = 0
         round &+= shard.plan.pointee.flushInterval
       }
-      if isQuiet,
-        shard.quietTrigger(
-          record, device, at: time, shard.counters[shard.rows.row(at: time)], &outbox)
+      if hasFastTriggers,
+        shard.fastTrigger(
+          record, device, at: time, shard.counters[shard.rows.row(at: time)], &calendar)
       {
         continue
       }
       if record.pointee.flags.contains(.due) {
         record.pointee.flags.insert(.contended)
-        contended.append(Outbox.word(time &- start, ItemKind.trigger, UInt64(device)))
+        contended.append(ShardCalendar.word(time &- start, ItemKind.trigger, UInt64(device)))
       } else {
-        shard.handleTrigger(device, at: Instant(microseconds: time), &outbox)
+        shard.handleTrigger(device, at: Instant(microseconds: time), &calendar)
       }
     }
   }
@@ -164,18 +165,18 @@ struct Room: ~Copyable {
     let (items, count) = (due.base, due.count)
     let hasQueues = shard.loops != nil
     for i in 0..<count {
-      let ahead = items + min(i &+ Self.touchDistance, count &- 1)
-      shard.touchAhead(ahead.pointee.device)
+      let ahead = items + min(i &+ Self.prefetchDistance, count &- 1)
+      shard.prefetch(ahead.pointee.device)
       if hasQueues {
-        shard.touchAhead(batch: ahead.pointee.batch)
-        shard.touchBatchAhead(of: items[min(i &+ Self.touchDistance / 2, count &- 1)].device)
-        shard.touchFirstWaitingAhead(of: items[min(i &+ Self.touchDistance / 4, count &- 1)].device)
+        shard.prefetch(batch: ahead.pointee.batch)
+        shard.prefetchBatch(of: items[min(i &+ Self.prefetchDistance / 2, count &- 1)].device)
+        shard.prefetchFirstWaiting(of: items[min(i &+ Self.prefetchDistance / 4, count &- 1)].device)
       }
       let ticket = items[i]
       let now = start &+ ticket.offset
       let row = shard.counters[shard.rows.row(at: now)]
-      if shard.quietSuccess(ticket, at: now, row) { continue }
-      if retriesQuietly, shard.quietFailure(ticket, at: now, row, &outbox) { continue }
+      if shard.fastSuccess(ticket, at: now, row) { continue }
+      if hasFastRetries, shard.fastFailure(ticket, at: now, row, &calendar) { continue }
       deliver(i, start: start)
     }
   }
@@ -184,29 +185,29 @@ struct Room: ~Copyable {
   private mutating func deliver(_ i: Int, start: Int64) {
     let ticket = due[i]
     if isAlone(ticket.device) {
-      shard.handle(ticket.delivery(windowStart: start), &outbox)
+      shard.handle(ticket.delivery(windowStart: start), &calendar)
     } else {
-      contended.append(Outbox.word(ticket.offset, ticket.kind, UInt64(truncatingIfNeeded: i)))
+      contended.append(ShardCalendar.word(ticket.offset, ticket.kind, UInt64(truncatingIfNeeded: i)))
     }
   }
 
   private mutating func wakeUp(start: Int64) {
-    let width = outbox.windowEnd &- start
+    let width = calendar.windowEnd &- start
     let hasQueues = shard.loops != nil
     for i in 0..<wakes.count {
-      shard.touchAhead(wakes[min(i &+ Self.touchDistance, wakes.count &- 1)])
+      shard.prefetch(wakes[min(i &+ Self.prefetchDistance, wakes.count &- 1)])
       if hasQueues {
-        shard.touchBatchAhead(of: wakes[min(i &+ Self.touchDistance / 2, wakes.count &- 1)])
-        shard.touchFirstWaitingAhead(of: wakes[min(i &+ Self.touchDistance / 4, wakes.count &- 1)])
+        shard.prefetchBatch(of: wakes[min(i &+ Self.prefetchDistance / 2, wakes.count &- 1)])
+        shard.prefetchFirstWaiting(of: wakes[min(i &+ Self.prefetchDistance / 4, wakes.count &- 1)])
       }
       let device = wakes[i]
       // A wake-up that has been moved out of the window is stale: any time in the window will do for it.
       let offset = min(shard[device].pointee.wakeUpOffset(from: start), width &- 1)
-      if retriesQuietly, shard.quietWakeUp(device, at: start &+ offset, &outbox) { continue }
+      if hasFastRetries, shard.fastWakeUp(device, at: start &+ offset, &calendar) { continue }
       if isAlone(device) {
-        shard.handleWakeUp(device, at: Instant(microseconds: start &+ offset), &outbox)
+        shard.handleWakeUp(device, at: Instant(microseconds: start &+ offset), &calendar)
       } else {
-        contended.append(Outbox.word(offset, ItemKind.wakeUp, UInt64(device)))
+        contended.append(ShardCalendar.word(offset, ItemKind.wakeUp, UInt64(device)))
       }
     }
   }
@@ -219,29 +220,29 @@ struct Room: ~Copyable {
 
   /// A timer or, of contended items, a delivery.
   private mutating func run(_ word: UInt64, start: Int64) {
-    let now = Instant(microseconds: start &+ Int64(truncatingIfNeeded: word &>> Outbox.kindBits))
+    let now = Instant(microseconds: start &+ Int64(truncatingIfNeeded: word &>> ShardCalendar.kindBits))
     let device = Self.device(word)
-    switch word &>> Outbox.deviceBits & 7 {
-    case ItemKind.trigger: shard.handleTrigger(device, at: now, &outbox)
-    case ItemKind.restart: shard.handleRestart(device, at: now, &outbox)
-    case ItemKind.world: shard.handleWorld(device, at: now, &outbox)
-    case ItemKind.wakeUp: shard.handleWakeUp(device, at: now, &outbox)
-    default: shard.handle(due[Int(device)].delivery(windowStart: start), &outbox)
+    switch word &>> ShardCalendar.deviceBits & 7 {
+    case ItemKind.trigger: shard.handleTrigger(device, at: now, &calendar)
+    case ItemKind.restart: shard.handleRestart(device, at: now, &calendar)
+    case ItemKind.world: shard.handleWorld(device, at: now, &calendar)
+    case ItemKind.wakeUp: shard.handleWakeUp(device, at: now, &calendar)
+    default: shard.handle(due[Int(device)].delivery(windowStart: start), &calendar)
     }
   }
 
   @inline(never)
   private mutating func runContended(start: Int64) {
     WindowOrder.sort(
-      &contended, scratch: &scratch, counts: &counts, lowBit: Int(Outbox.deviceBits),
-      keyBits: 3 + outbox.clock.offsetBits)
+      &contended, scratch: &scratch, counts: &counts, lowBit: Int(ShardCalendar.deviceBits),
+      keyBits: 3 + calendar.clock.offsetBits)
     orderTiedDeliveries()
     var i = 0
     while true {
       var word = i < contended.count ? contended[i] : .max
-      let inWindow = outbox.inWindow.first
-      if inWindow &>> Outbox.deviceBits < word &>> Outbox.deviceBits {
-        word = outbox.inWindow.popFirst()
+      let inWindow = calendar.inWindow.first
+      if inWindow &>> ShardCalendar.deviceBits < word &>> ShardCalendar.deviceBits {
+        word = calendar.inWindow.popFirst()
       } else if i < contended.count {
         i &+= 1
       } else {
@@ -252,7 +253,7 @@ struct Room: ~Copyable {
     for i in 0..<contended.count {
       let word = contended[i]
       let device =
-        word &>> Outbox.deviceBits & 7 < ItemKind.wakeUp
+        word &>> ShardCalendar.deviceBits & 7 < ItemKind.wakeUp
         ? due[Int(Self.device(word))].device : Self.device(word)
       shard[device].pointee.flags.remove([.due, .contended])
     }
@@ -263,12 +264,12 @@ struct Room: ~Copyable {
     var i = 1
     while i < contended.count {
       let word = contended[i]
-      if word &>> Outbox.deviceBits == contended[i &- 1] &>> Outbox.deviceBits,
-        word &>> Outbox.deviceBits & 7 < ItemKind.wakeUp
+      if word &>> ShardCalendar.deviceBits == contended[i &- 1] &>> ShardCalendar.deviceBits,
+        word &>> ShardCalendar.deviceBits & 7 < ItemKind.wakeUp
       {
         var j = i
         while j > 0,
-          contended[j &- 1] &>> Outbox.deviceBits == word &>> Outbox.deviceBits,
+          contended[j &- 1] &>> ShardCalendar.deviceBits == word &>> ShardCalendar.deviceBits,
           isBefore(due[Int(Self.device(word))], due[Int(Self.device(contended[j &- 1]))])
         {
           contended[j] = contended[j &- 1]
@@ -289,8 +290,8 @@ struct Room: ~Copyable {
 
   /// The run is over; what the server accepted in it is delivered, though the answer is still under way.
   mutating func countLateAcceptances() {
-    for i in 0..<outbox.late.count {
-      shard.countLateAcceptance(outbox.late[i], end: outbox.end)
+    for i in 0..<calendar.late.count {
+      shard.countLateAcceptance(calendar.late[i], end: calendar.end)
     }
   }
 }

@@ -4,13 +4,11 @@ import TAPIModel
 import UploadPipeline
 import UploadRetry
 
-/// The failure and the next try of a device whose client keeps one retry record and holds one batch, each in one straight line.
-///
-/// They do what `handle` and `handleWakeUp` do for the same item, as `DeviceShard+QuietPath` does, and what does not fit is left
-/// to these.
+/// The fast paths of a failure and of the next try, for a device whose client keeps one retry record and holds one batch; see
+/// `DeviceShard+FastPath`.
 extension DeviceShard {
   /// Whether these apply to this shard's devices at all.
-  var hasQuietRetries: Bool {
+  var hasFastRetries: Bool {
     let plan = plan.pointee
     return plan.client.isRebatch && !plan.keepsLoopState && !plan.checks && plan.client.wakesByTimer
       && plan.constantLatency.up > 0 && Int64(plan.constantLatency.up) <= plan.timeout
@@ -21,8 +19,8 @@ extension DeviceShard {
   ///
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(never)
-  mutating func quietFailure(
-    _ ticket: DeliveryTicket, at now: Int64, _ row: CounterRow<DeviceSide>, _ outbox: inout Outbox
+  mutating func fastFailure(
+    _ ticket: DeliveryTicket, at now: Int64, _ row: CounterRow<DeviceSide>, _ calendar: inout ShardCalendar
   ) -> Bool {
     let (device, batch) = (ticket.device, ticket.batch)
     let record = self[device]
@@ -45,7 +43,7 @@ extension DeviceShard {
     case .pause(let time):
       pause(device, until: time, .rateLimit, at: now)
     default:
-      conclude(outcome, batch, device, at: now, &outbox)
+      conclude(outcome, batch, device, at: now, &calendar)
       return true
     }
     record.pointee.flags.subtract([.looping, .draining])
@@ -54,13 +52,13 @@ extension DeviceShard {
     let due = max(now, record.pointee.gate.waitUntil)
     if record.pointee.wakes(at: due) { return true }
     record.pointee.planWakeUp(at: due)
-    if due < plan.pointee.end { outbox.schedule(wakeUp: device, at: Instant(microseconds: due)) }
+    if due < plan.pointee.end { calendar.schedule(wakeUp: device, at: Instant(microseconds: due)) }
     return true
   }
 
   /// The wake-up at `now` of a device that waits with one batch and has nothing else due.
   @inline(never)
-  mutating func quietWakeUp(_ device: UInt32, at now: Int64, _ outbox: inout Outbox) -> Bool {
+  mutating func fastWakeUp(_ device: UInt32, at now: Int64, _ calendar: inout ShardCalendar) -> Bool {
     let record = self[device]
     let batch = record.pointee.oldest
     let flags = record.pointee.flags
@@ -70,7 +68,7 @@ extension DeviceShard {
     else { return false }
     let upload = batches.address(batch)
     guard upload.pointee.flags.isDisjoint(with: [.inFlight, .atTriggersOnly]) else { return false }
-    // A copy: what does not send is decided again, on the long way.
+    // A copy: what does not send is decided again by `handleWakeUp`.
     var pipeline = record.pointee.pipeline
     let decision = decision(on: record.pointee.clientRetry, pipeline: &pipeline, device, at: now)
     guard case .send = decision else { return false }
@@ -87,7 +85,7 @@ extension DeviceShard {
     row[.devicesWaiting] &-= 1
     row[.inFlight] &+= 1
     let latency = plan.pointee.constantLatency
-    outbox.send(
+    calendar.send(
       UploadTicket(
         device: device, batch: batch, uplink: latency.up, downlink: latency.down, attempt: attempt,
         generation: upload.pointee.generation, retryCount: 0), at: Instant(microseconds: now))

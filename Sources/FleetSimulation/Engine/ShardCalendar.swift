@@ -1,11 +1,11 @@
 import SimulationKernel
 import TAPIModel
 
-/// Where a device's consequences go: what is due for one shard's devices and what they have sent, by window.
+/// A shard's calendar: what is due for its devices and what they have sent, by window.
 ///
-/// For an engine without windows (`init(collecting:)`) it just collects them. Four calendars by kind of item: timers (triggers and
+/// For an engine without windows (`init(collecting:)`) it just collects the items. It has four calendars by kind of item: timers (triggers and
 /// restarts, a word each), wake-ups (the device alone: its record knows the time), deliveries, and uploads on their way.
-package struct Outbox: ~Copyable {
+package struct ShardCalendar: ~Copyable {
   /// A timer word: time within the window (19 bits) | kind (3 bits) | device (41 bits).
   static var deviceBits: UInt64 { 41 }
   static var kindBits: UInt64 { 44 }
@@ -118,14 +118,14 @@ package struct Outbox: ~Copyable {
 
   private static var mostPlanned: Int { 256 }
   /// How many wake-ups ahead a place in the calendar is asked for.
-  private static var touchDistance: Int { 8 }
+  private static var prefetchDistance: Int { 8 }
 
   @inline(never)
   private mutating func storePlanned() {
     let (items, count) = (planned.base, planned.count)
     for i in 0..<count {
-      wakeUps.touch(slot: items[min(i &+ 2 &* Self.touchDistance, count &- 1)].slot)
-      wakeUps.touchPlace(inSlot: items[min(i &+ Self.touchDistance, count &- 1)].slot)
+      wakeUps.prefetch(slot: items[min(i &+ 2 &* Self.prefetchDistance, count &- 1)].slot)
+      wakeUps.prefetchPlace(inSlot: items[min(i &+ Self.prefetchDistance, count &- 1)].slot)
       wakeUps.push(items[i].device, slot: items[i].slot)
     }
     planned.removeAll()
@@ -150,7 +150,7 @@ package struct Outbox: ~Copyable {
 
   /// An answer to an upload is under way and arrives at `due`, before the end of the run.
   @inline(__always)
-  mutating func answer(_ upload: UploadTicket, _ answer: TAPIServer.PlainAnswer, at due: Int64) {
+  mutating func answer(_ upload: UploadTicket, _ answer: TAPIServer.FastAnswer, at due: Int64) {
     deliveries.push(
       DeliveryTicket(
         answering: upload, status: answer.status, retryAfter: answer.retryAfter,
@@ -159,7 +159,7 @@ package struct Outbox: ~Copyable {
 
   /// The same for an answer that arrives after the end of the run.
   @inline(never)
-  mutating func answerLate(_ upload: UploadTicket, _ answer: TAPIServer.PlainAnswer, at due: Int64) {
+  mutating func answerLate(_ upload: UploadTicket, _ answer: TAPIServer.FastAnswer, at due: Int64) {
     let ticket = DeliveryTicket(
       answering: upload, status: answer.status, retryAfter: answer.retryAfter, offset: clock.offset(of: due))
     schedule(ticket.delivery(windowStart: due &- ticket.offset))

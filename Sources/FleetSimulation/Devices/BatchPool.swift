@@ -63,7 +63,11 @@ struct BatchRecord: BitwiseCopyable {
   var nextAttempt: UInt16 { attempts == .max ? 2 : attempts &+ 1 }
 
   @inline(__always)
-  mutating func attemptLeaves() { if outstanding != .max { outstanding &+= 1 } }
+  mutating func attemptLeaves(number: UInt16) {
+    attempts = number
+    flags.insert(.inFlight)
+    if outstanding != .max { outstanding &+= 1 }
+  }
   @inline(__always)
   mutating func attemptEnds() { if outstanding != .max { outstanding &-= 1 } }
 

@@ -82,13 +82,18 @@ extension DeviceShard {
       record.pointee.oldest == batch && record.pointee.newest == batch && tracedDevice == .max
       && !record.pointee.flags.contains(.hasHistory)
     succeed(batch, device, isOnly: isOnly, at: now.microseconds, sink)
-    if isOnly { settleOnly(batch, device, at: now) }
+    if isOnly {
+      settleOnly(record, device, counters[rows.row(at: now.microseconds)])
+      batches[batch].flags.remove([.inFlight, .held])
+      releaseIfDone(batch, device)
+    }
   }
 
   /// The one batch that a device holds is delivered: its upload, its place in the queue and the running loop end.
   @inline(__always)
-  private mutating func settleOnly(_ batch: UInt32, _ device: UInt32, at now: Instant) {
-    let record = self[device]
+  func settleOnly(
+    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: UInt32, _ row: CounterRow<DeviceSide>
+  ) {
     record.pointee.flags.remove([.looping, .draining, .uploading])
     record.pointee.oldest = 0
     record.pointee.newest = 0
@@ -96,11 +101,8 @@ extension DeviceShard {
       loops[Int(truncatingIfNeeded: device)].inFlight = 0
       loops[Int(truncatingIfNeeded: device)].heldEvents = 0
     }
-    let row = rows.row(at: now.microseconds)
-    counters.add(-1, to: .inFlight, row: row)
-    counters.add(1, to: .settledBatches, row: row)
-    batches[batch].flags.remove([.inFlight, .held])
-    releaseIfDone(batch, device)
+    row[.inFlight] &-= 1
+    row[.settledBatches] &+= 1
   }
 
   // MARK: Ends of a batch
@@ -119,7 +121,7 @@ extension DeviceShard {
       counters.add(events, to: .duplicateEvents, row: row)
       if let times = batches.acceptanceTimes {
         let since = time.microseconds &- times[Int(truncatingIfNeeded: batch)]
-        if since <= plan.pointee.deduplicationWindow {
+        if since <= plan.pointee.server.deduplicationWindow {
           counters.add(events, to: .deduplicatedEvents, row: row)
         }
       }
@@ -127,8 +129,6 @@ extension DeviceShard {
     }
     batches[batch].flags.insert(.accepted)
     batches.acceptanceTimes?[Int(truncatingIfNeeded: batch)] = time.microseconds
-    counters.add(1, to: .acceptedBatches, row: row)
-    counters.add(events, to: .deliveredEvents, row: row)
     if batches[batch].flags.contains(.dropped) {
       if batches[batch].flags.contains(.blocked) {
         counters.add(-events, to: .blockedEvents, row: row)
@@ -136,19 +136,25 @@ extension DeviceShard {
         counters.add(events, to: .acceptedAfterDropEvents, row: row)
       }
     }
-    let old = recordDeliveries(batch, device, at: time, row: row)
+    let old = countAcceptance(of: batches.address(batch), batch, device, at: time, row: row)
     if old > 0, !batches[batch].flags.contains(.dropped) {
       counters.add(old, to: .settledOldEvents, row: row)
     }
   }
 
-  /// Records the time to delivery of a batch's events; returns how many are old.
+  /// Counts the first acceptance of a batch, whose record is `upload`, and the time to delivery of its events; returns how many
+  /// are old.
   @inline(__always)
-  mutating func recordDeliveries(_ batch: UInt32, _ device: UInt32, at time: Instant, row: Int) -> Int64 {
-    let created = batches[batch].firstTime
+  mutating func countAcceptance(
+    of upload: UnsafeMutablePointer<BatchRecord>, _ batch: UInt32, _ device: UInt32, at time: Instant,
+    row: Int
+  ) -> Int64 {
+    let (created, events) = (upload.pointee.firstTime, upload.pointee.events)
+    counters.add(1, to: .acceptedBatches, row: row)
+    counters.add(Int64(events), to: .deliveredEvents, row: row)
     var old: Int64 = created < plan.pointee.oldBefore ? 1 : 0
     var sum = recordDelivery(after: time.microseconds &- created, row: row)
-    if batches[batch].events > 1 { acceptMore(batch, device, at: time, row: row, &sum, &old) }
+    if events > 1 { acceptMore(batch, device, at: time, row: row, &sum, &old) }
     counters.add(sum, to: .timeToDeliverySum, row: row)
     return old
   }

@@ -26,17 +26,18 @@ extension DeviceShard {
     let ordinal = self[device].pointee.nextOrdinal
     if isEvenInterval(now.microseconds) {
       return CreatedEvents(
-        count: plan.pointee.eventsPerInterval, firstTime: first &+ Int64(ordinal) &* plan.pointee.period)
+        count: plan.pointee.events.perInterval,
+        firstTime: first &+ Int64(ordinal) &* plan.pointee.events.period)
     }
     return CreatedEvents(
       count: periodicEvents(from: first, through: now.microseconds) &- ordinal,
-      firstTime: first &+ Int64(ordinal) &* plan.pointee.period)
+      firstTime: first &+ Int64(ordinal) &* plan.pointee.events.period)
   }
 
   /// Whether a device with periodic events finds as many at the trigger at `now` as at any other: then nothing is divided.
   @inline(__always)
   private func isEvenInterval(_ now: Int64) -> Bool {
-    plan.pointee.eventsPerInterval != 0 && plan.pointee.scansTriggers && now >= plan.pointee.flushInterval
+    plan.pointee.events.perInterval != 0 && plan.pointee.flush.isScanned && now >= plan.pointee.flush.interval
   }
 
   /// Of the events drawn ahead, those created by `now`.
@@ -58,14 +59,16 @@ extension DeviceShard {
   /// Creation time of the first event that no flush has sealed.
   func unsealedTime(_ device: UInt32) -> Int64 {
     if let pending { return pending[Int(truncatingIfNeeded: device)].unsealedTime }
-    return firstPeriodicEvent(device) &+ Int64(self[device].pointee.nextOrdinal) &* plan.pointee.period
+    return firstPeriodicEvent(device) &+ Int64(self[device].pointee.nextOrdinal) &* plan.pointee.events.period
   }
 
   /// The event `n` behind event `ordinal`.
   package mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ device: UInt32) -> (
     Int64, UInt32
   ) {
-    if plan.pointee.isPeriodic { return (time &+ Int64(n) &* plan.pointee.period, ordinal &+ n) }
+    if plan.pointee.events.isPeriodic {
+      return (time &+ Int64(n) &* plan.pointee.events.period, ordinal &+ n)
+    }
     let draws = EventDraws(key(of: device))
     var time = time
     for i in 1...max(n, 1) where n > 0 { time = plan.next(after: time, before: ordinal &+ i, draws) }
@@ -74,15 +77,15 @@ extension DeviceShard {
 
   /// With periodic events.
   @inline(__always)
-  private func firstPeriodicEvent(_ device: UInt32) -> Int64 {
-    plan.pointee.phaseIsFlush && plan.pointee.scansTriggers
+  func firstPeriodicEvent(_ device: UInt32) -> Int64 {
+    plan.pointee.events.phaseIsFlush && plan.pointee.flush.isScanned
       ? Int64(self[device].pointee.phase) : plan.eventPhase(key(of: device))
   }
 
   /// How many events are created by a time, the first at `first`.
   @inline(__always)
   private func periodicEvents(from first: Int64, through time: Int64) -> UInt32 {
-    time < first ? 0 : UInt32(truncatingIfNeeded: plan.pointee.periods.quotient(time &- first) &+ 1)
+    time < first ? 0 : UInt32(truncatingIfNeeded: plan.pointee.events.periods.quotient(time &- first) &+ 1)
   }
 
   // MARK: The next trigger
@@ -91,7 +94,8 @@ extension DeviceShard {
     _ device: UInt32, phase: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     planNextTrigger(
-      device, nextInterval: plan.pointee.flushInterval == .max ? .max : phase, drawnThrough: -1, at: -1, sink)
+      device, nextInterval: plan.pointee.flush.interval == .max ? .max : phase, drawnThrough: -1, at: -1, sink
+    )
   }
 
   /// Draws the events up to the next trigger and schedules it: the interval, or the event that fills the count.
@@ -108,13 +112,13 @@ extension DeviceShard {
       countPeriodic(device, after: drawnThrough, through: horizon)
     } else {
       next =
-        plan.pointee.countsAllEvents
+        plan.pointee.events.countsAll
         ? drawAheadCountingAll(device, nextInterval: nextInterval, horizon: horizon, at: now)
         : drawAhead(device, nextInterval: nextInterval, horizon: horizon)
     }
     if let triggers { triggers[Int(truncatingIfNeeded: device)].triggerAt = next }
     // A scan finds the triggers of the interval.
-    if next < plan.pointee.end, !plan.pointee.scansTriggers || next != nextInterval {
+    if next < plan.pointee.end, !plan.pointee.flush.isScanned || next != nextInterval {
       sink.pointee.schedule(trigger: device, at: Instant(microseconds: next))
     }
   }
@@ -122,15 +126,23 @@ extension DeviceShard {
   @inline(__always)
   private mutating func countPeriodic(_ device: UInt32, after past: Int64, through horizon: Int64) {
     let first = firstPeriodicEvent(device)
-    if isEvenInterval(past), horizon &- past == plan.pointee.flushInterval {
-      var time = first &+ Int64(self[device].pointee.nextOrdinal) &* plan.pointee.period
-      for _ in 0..<plan.pointee.eventsPerInterval {
-        counters.add(1, to: .createdEvents, row: creationRows.row(at: time))
-        time &+= plan.pointee.period
-      }
+    if isEvenInterval(past), horizon &- past == plan.pointee.flush.interval {
+      countCreated(
+        plan.pointee.events.perInterval,
+        from: first &+ Int64(self[device].pointee.nextOrdinal) &* plan.pointee.events.period)
       return
     }
     countUneven(device, first: first, after: past, through: horizon)
+  }
+
+  /// Counts periodic events, the first created at `time`.
+  @inline(__always)
+  mutating func countCreated(_ events: UInt32, from time: Int64) {
+    var time = time
+    for _ in 0..<events {
+      counters.add(1, to: .createdEvents, row: creationRows.row(at: time))
+      time &+= plan.pointee.events.period
+    }
   }
 
   @inline(never)
@@ -138,12 +150,8 @@ extension DeviceShard {
   {
     let counted = periodicEvents(from: first, through: min(past, plan.pointee.end &- 1))
     let last = periodicEvents(from: first, through: horizon)
-    var time = first &+ Int64(counted) &* plan.pointee.period
-    var ordinal = counted
-    while ordinal < last {
-      counters.add(1, to: .createdEvents, row: creationRows.row(at: time))
-      time &+= plan.pointee.period
-      ordinal &+= 1
+    if counted < last {
+      countCreated(last &- counted, from: first &+ Int64(counted) &* plan.pointee.events.period)
     }
   }
 
@@ -155,7 +163,7 @@ extension DeviceShard {
     // Events drawn ahead for an earlier plan are there already; if they fill the count, the plan stands.
     var n = events.pointee.upcoming
     var last = triggers?[Int(truncatingIfNeeded: device)].triggerAt ?? .max
-    var full = plan.pointee.flushCount
+    var full = plan.pointee.flush.count
     if n >= full {
       if last != TriggerPlan.ignored { return last }
       // The count is full, and each event more is a trigger.
@@ -184,7 +192,7 @@ extension DeviceShard {
     let events = pending.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
     let ordinal = self[device].pointee.nextOrdinal
     var (time, n) = (events.pointee.aheadTime, events.pointee.upcoming)
-    if n > 0, (ordinal &+ n) % plan.pointee.flushCount == 0,
+    if n > 0, (ordinal &+ n) % plan.pointee.flush.count == 0,
       let planned = triggers?[Int(truncatingIfNeeded: device)].triggerAt, planned > now,
       planned != nextInterval
     {
@@ -195,7 +203,7 @@ extension DeviceShard {
     while time <= horizon, next == nextInterval {
       n &+= 1
       counters.add(1, to: .createdEvents, row: creationRows.row(at: time))
-      if (ordinal &+ n) % plan.pointee.flushCount == 0 { next = time }
+      if (ordinal &+ n) % plan.pointee.flush.count == 0 { next = time }
       time = plan.next(after: time, before: ordinal &+ n, draws)
     }
     events.pointee.aheadTime = time

@@ -12,10 +12,11 @@ extension DeviceShard {
   /// Whether `fastTrigger` applies to this shard's devices at all.
   var hasFastTriggers: Bool {
     let plan = plan.pointee
-    return plan.scansTriggers && !plan.keepsLoopState && !plan.keepsTriggerPlans && !plan.checks
-      && plan.isRegular && plan.eventsPerInterval > 0 && plan.eventsPerInterval <= plan.fastEvents
-      && plan.constantLatency.up > 0 && Int64(plan.constantLatency.up) <= plan.timeout
-      && tracedDevice == .max && !plan.tellsRetryCount
+    return plan.flush.isScanned && !plan.tables.loops && !plan.tables.triggers && !plan.checks
+      && plan.events.isRegular && plan.events.perInterval > 0
+      && plan.events.perInterval <= plan.fastPath.events
+      && plan.network.constantLatency.up > 0 && Int64(plan.network.constantLatency.up) <= plan.network.timeout
+      && tracedDevice == .max && !plan.server.asksForRetryCount
   }
 
   /// The trigger of the interval at `now` for a device whose records are `record`.
@@ -30,14 +31,9 @@ extension DeviceShard {
     let flags = record.pointee.flags
     if record.pointee.oldest != 0 { return fastAdd(record, device, at: now) }
     guard flags.isDisjoint(with: [.due, .looping, .resting]),
-      record.pointee.gate.isReady(at: now), now >= plan.pointee.flushInterval,
-      now &+ plan.pointee.flushInterval < plan.pointee.end
+      record.pointee.gate.isReady(at: now), now >= plan.pointee.flush.interval,
+      now &+ plan.pointee.flush.interval < plan.pointee.end
     else { return false }
-    let events = plan.pointee.eventsPerInterval
-    let ordinal = record.pointee.nextOrdinal
-    let first = plan.pointee.phaseIsFlush ? Int64(record.pointee.phase) : plan.eventPhase(key(of: device))
-    let period = plan.pointee.period
-    let firstTime = first &+ Int64(ordinal) &* period
     let state = record.pointee.clientRetry
     var pipeline = record.pointee.pipeline
     guard
@@ -45,33 +41,19 @@ extension DeviceShard {
     else { return false }
     record.pointee.pipeline = pipeline
 
-    let batch = batches.allocate(
-      for: device, firstOrdinal: ordinal, firstTime: firstTime, events: UInt16(truncatingIfNeeded: events))
+    let now = Instant(microseconds: now)
+    let events = plan.pointee.events.perInterval
+    let firstTime =
+      firstPeriodicEvent(device) &+ Int64(record.pointee.nextOrdinal) &* plan.pointee.events.period
+    let batch = sealOnly(record, device, CreatedEvents(count: events, firstTime: firstTime), row)
     let upload = batches.address(batch)
-    upload.pointee.attempts = 1
-    upload.pointee.attemptLeaves()
-    upload.pointee.flags = [.held, .inFlight]
-    record.pointee.oldest = batch
-    record.pointee.newest = batch
-    record.pointee.nextOrdinal = ordinal &+ events
+    upload.pointee.attemptLeaves(number: 1)
     record.pointee.flags = flags.subtracting([.draining, .loopHadFailure])
       .union([.looping, .byTrigger, .uploading])
-    record.pointee.noteAttempt(events: UInt16(truncatingIfNeeded: events), at: Instant(microseconds: now))
-    attempts &+= 1
-    row[.sealedBatches] &+= 1
-    row[.inFlight] &+= 1
+    countAttempt(record, events: UInt16(truncatingIfNeeded: events), at: now, row)
     // The events up to the next trigger.
-    var created = firstTime &+ Int64(events) &* period
-    for _ in 0..<events {
-      counters.add(1, to: .createdEvents, row: creationRows.row(at: created))
-      created &+= period
-    }
-    calendar.send(
-      UploadTicket(
-        device: device, batch: batch, uplink: plan.pointee.constantLatency.up,
-        downlink: plan.pointee.constantLatency.down, attempt: 1, generation: upload.pointee.generation,
-        retryCount: 0),
-      at: Instant(microseconds: now))
+    countCreated(events, from: firstTime &+ Int64(events) &* plan.pointee.events.period)
+    depart(upload, batch, device, plan.pointee.network.constantLatency, retryCount: 0, at: now, &calendar)
     return true
   }
 
@@ -92,21 +74,13 @@ extension DeviceShard {
     else { return false }
     hearSuccess(batch, device, at: now)
     record.pointee.noteReception(at: Instant(microseconds: now))
-    record.pointee.flags = flags.subtracting([.due, .looping, .draining, .uploading])
-    record.pointee.oldest = 0
-    record.pointee.newest = 0
-    if let loops {
-      loops[Int(truncatingIfNeeded: device)].inFlight = 0
-      loops[Int(truncatingIfNeeded: device)].heldEvents = 0
-    }
-    row[.inFlight] &-= 1
-    row[.settledBatches] &+= 1
+    record.pointee.flags.remove(.due)
+    settleOnly(record, device, row)
     let accepted = Instant(microseconds: now &- Int64(ticket.downlink))
     let acceptedRow = rows.row(at: accepted.microseconds)
-    let old = recordDeliveries(batch, device, at: accepted, row: acceptedRow)
-    counters.add(1, to: .acceptedBatches, row: acceptedRow)
-    counters.add(Int64(upload.pointee.events), to: .deliveredEvents, row: acceptedRow)
-    counters.add(old, to: .settledOldEvents, row: acceptedRow)
+    counters.add(
+      countAcceptance(of: upload, batch, device, at: accepted, row: acceptedRow), to: .settledOldEvents,
+      row: acceptedRow)
     batches.release(batch)
     return true
   }
@@ -120,7 +94,7 @@ extension DeviceShard {
     let flags = record.pointee.flags
     let batch = record.pointee.oldest
     let upload = batches.address(batch)
-    let events = plan.pointee.eventsPerInterval
+    let events = plan.pointee.events.perInterval
     let ordinal = record.pointee.nextOrdinal
     let waitUntil = record.pointee.gate.waitUntil
     let together = UInt32(upload.pointee.events) &+ events
@@ -129,17 +103,13 @@ extension DeviceShard {
       record.pointee.wakes(at: waitUntil) || !options.pointee.wakesByTimer,
       upload.pointee.flags.isDisjoint(with: [.inFlight, .unknownOutcome]),
       upload.pointee.firstOrdinal &+ UInt32(upload.pointee.events) == ordinal,
-      together <= plan.pointee.fastEvents, now >= plan.pointee.flushInterval,
-      now &+ plan.pointee.flushInterval < plan.pointee.end
+      together <= plan.pointee.fastPath.events, now >= plan.pointee.flush.interval,
+      now &+ plan.pointee.flush.interval < plan.pointee.end
     else { return false }
     upload.pointee.events = UInt16(truncatingIfNeeded: together)
     record.pointee.nextOrdinal = ordinal &+ events
-    let first = plan.pointee.phaseIsFlush ? Int64(record.pointee.phase) : plan.eventPhase(key(of: device))
-    var created = first &+ Int64(ordinal &+ events) &* plan.pointee.period
-    for _ in 0..<events {
-      counters.add(1, to: .createdEvents, row: creationRows.row(at: created))
-      created &+= plan.pointee.period
-    }
+    countCreated(
+      events, from: firstPeriodicEvent(device) &+ Int64(ordinal &+ events) &* plan.pointee.events.period)
     return true
   }
 }

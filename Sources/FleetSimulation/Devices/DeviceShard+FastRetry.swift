@@ -10,9 +10,10 @@ extension DeviceShard {
   /// Whether these apply to this shard's devices at all.
   var hasFastRetries: Bool {
     let plan = plan.pointee
-    return plan.client.isRebatch && !plan.keepsLoopState && !plan.checks && plan.client.wakesByTimer
-      && plan.constantLatency.up > 0 && Int64(plan.constantLatency.up) <= plan.timeout
-      && tracedDevice == .max && !plan.tellsRetryCount && !plan.hasWorld && !plan.hasFaultyLink
+    return plan.client.isRebatch && !plan.tables.loops && !plan.checks && plan.client.wakesByTimer
+      && plan.network.constantLatency.up > 0 && Int64(plan.network.constantLatency.up) <= plan.network.timeout
+      && tracedDevice == .max && !plan.server.asksForRetryCount && !plan.tables.worlds
+      && !plan.network.isFaulty
   }
 
   /// An answer at `now` other than 2xx, for a device with nothing else due.
@@ -49,10 +50,7 @@ extension DeviceShard {
     record.pointee.flags.subtract([.looping, .draining])
     record.pointee.flags.formUnion([.loopHadFailure, .resting])
     row[.devicesWaiting] &+= 1
-    let due = max(now, record.pointee.gate.waitUntil)
-    if record.pointee.wakes(at: due) { return true }
-    record.pointee.planWakeUp(at: due)
-    if due < plan.pointee.end { calendar.schedule(wakeUp: device, at: Instant(microseconds: due)) }
+    wake(device, at: max(now, record.pointee.gate.waitUntil), &calendar)
     return true
   }
 
@@ -75,20 +73,11 @@ extension DeviceShard {
     record.pointee.flags = flags.subtracting([
       .due, .wakes, .resting, .draining, .byTrigger, .loopHadFailure,
     ]).union([.looping, .uploading])
-    let attempt = upload.pointee.nextAttempt
-    upload.pointee.attempts = attempt
-    upload.pointee.flags.insert(.inFlight)
-    upload.pointee.attemptLeaves()
-    record.pointee.noteAttempt(events: upload.pointee.events, at: Instant(microseconds: now))
-    attempts &+= 1
-    let row = counters[rows.row(at: now)]
+    upload.pointee.attemptLeaves(number: upload.pointee.nextAttempt)
+    let (row, now) = (counters[rows.row(at: now)], Instant(microseconds: now))
     row[.devicesWaiting] &-= 1
-    row[.inFlight] &+= 1
-    let latency = plan.pointee.constantLatency
-    calendar.send(
-      UploadTicket(
-        device: device, batch: batch, uplink: latency.up, downlink: latency.down, attempt: attempt,
-        generation: upload.pointee.generation, retryCount: 0), at: Instant(microseconds: now))
+    countAttempt(record, events: upload.pointee.events, at: now, row)
+    depart(upload, batch, device, plan.pointee.network.constantLatency, retryCount: 0, at: now, &calendar)
     return true
   }
 }

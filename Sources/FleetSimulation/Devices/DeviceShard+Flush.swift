@@ -8,7 +8,7 @@ extension DeviceShard {
     _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     var isInterval = true
-    var nextInterval = now.microseconds &+ plan.pointee.flushInterval
+    var nextInterval = now.microseconds &+ plan.pointee.flush.interval
     if let triggers {
       let planned = triggers + Int(truncatingIfNeeded: device)
       if planned.pointee.triggerAt != now.microseconds { return }
@@ -29,12 +29,12 @@ extension DeviceShard {
     }
     let created = takeCreated(device, by: now)
     let record = self[device]
-    if record.pointee.oldest == 0, created.count &- 1 < plan.pointee.fastEvents,
+    if record.pointee.oldest == 0, created.count &- 1 < plan.pointee.fastPath.events,
       record.pointee.flags.isDisjoint(with: [.looping, .resting, .offline]),
       record.pointee.gate.isReady(at: now.microseconds),
-      now.microseconds &- created.firstTime <= plan.pointee.fastAge, tracedDevice == .max
+      now.microseconds &- created.firstTime <= plan.pointee.fastPath.age, tracedDevice == .max
     {
-      let batch = sealOnly(device, created, at: now)
+      let batch = sealOnly(record, device, created, counters[rows.row(at: now.microseconds)])
       planNextTrigger(
         device, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now.microseconds, sink)
       runLoop(overOnly: batch, device, at: now.microseconds, sink)
@@ -67,8 +67,10 @@ extension DeviceShard {
 
   /// The one batch of a device that held none.
   @inline(__always)
-  private mutating func sealOnly(_ device: UInt32, _ created: CreatedEvents, at now: Instant) -> UInt32 {
-    let record = self[device]
+  mutating func sealOnly(
+    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: UInt32, _ created: CreatedEvents,
+    _ row: CounterRow<DeviceSide>
+  ) -> UInt32 {
     let ordinal = record.pointee.nextOrdinal
     let batch = batches.allocate(
       for: device, firstOrdinal: ordinal, firstTime: created.firstTime,
@@ -77,7 +79,7 @@ extension DeviceShard {
     record.pointee.newest = batch
     record.pointee.nextOrdinal = ordinal &+ created.count
     if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents = created.count }
-    count(1, .sealedBatches, at: now)
+    row[.sealedBatches] &+= 1
     return batch
   }
 

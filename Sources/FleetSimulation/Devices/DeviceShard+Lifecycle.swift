@@ -20,10 +20,10 @@ extension DeviceShard {
   private mutating func scheduleNextRestart(
     _ device: UInt32, after now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
-    guard plan.pointee.meanRestartGap > 0 else { return }
+    guard plan.pointee.restarts.meanGap > 0 else { return }
     let plans = restarts.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
     let draw = lifecycleKey(device).child(0).child(UInt64(plans.pointee.count))
-    let gap = max(Distribution.exponentialGap(mean: plan.pointee.meanRestartGap, key: draw), 1)
+    let gap = max(Distribution.exponentialGap(mean: plan.pointee.restarts.meanGap, key: draw), 1)
     plans.pointee.count &+= 1
     let time = now + Span(microseconds: gap)
     plans.pointee.next = time.microseconds
@@ -34,16 +34,17 @@ extension DeviceShard {
     _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let record = self[device]
-    if plan.pointee.meanRestartGap > 0, now.microseconds == restarts?[Int(truncatingIfNeeded: device)].next {
+    if plan.pointee.restarts.meanGap > 0, now.microseconds == restarts?[Int(truncatingIfNeeded: device)].next
+    {
       scheduleNextRestart(device, after: now, sink)
     }
     count(1, .launches, at: now)
     let cutOff = uploads(of: device)
     var kept = endProcess(device, at: now.microseconds)
-    if !plan.pointee.keepsState { kept = RetrySnapshot() }
+    if !plan.pointee.restarts.keepsState { kept = RetrySnapshot() }
     giveUpUploads(device, at: now)
     if options.pointee.keepsGates {
-      relaunchGates(device, keepingState: plan.pointee.keepsState, at: now.microseconds)
+      relaunchGates(device, keepingState: plan.pointee.restarts.keepsState, at: now.microseconds)
     }
     record.pointee.settings = settingsAtLaunch(device, at: now)
     record.pointee.flags.remove(.wakes)
@@ -56,7 +57,7 @@ extension DeviceShard {
     let isOpen = !record.pointee.flags.contains(.suspended)
     // The flush timer starts anew: devices that restart together flush together from then on.
     if isOpen { startInterval(device, at: now) }
-    if isOpen, plan.pointee.flushesAtLaunch, options.pointee.triggers.contains(.foreground) {
+    if isOpen, plan.pointee.restarts.flushesAtLaunch, options.pointee.triggers.contains(.foreground) {
       handleUnplannedTrigger(device, at: now, sink)
     } else {
       replan(device, at: now, sink)
@@ -68,9 +69,9 @@ extension DeviceShard {
   mutating func settingsAtLaunch(_ device: UInt32, at now: Instant) -> DeviceRecord.SettingsVersion {
     if self[device].pointee.flags.contains(.offline) { return .builtIn }
     if !cdnOutages.isEmpty, cdnOutages.contains(where: { $0.contains(now.microseconds) }) { return .builtIn }
-    guard now.microseconds >= plan.pointee.rolloutTime else { return .base }
+    guard now.microseconds >= plan.pointee.rollout.time else { return .base }
     let draw = key(of: device).child(RandomPurpose.rollout).uniform(below: 1_000_000)
-    return Int64(draw) < plan.pointee.rolloutShare ? .rollout : .base
+    return Int64(draw) < plan.pointee.rollout.share ? .rollout : .base
   }
 
   /// The kill ends the loop and every upload under way; what becomes of them the client never learns, so they are due again.

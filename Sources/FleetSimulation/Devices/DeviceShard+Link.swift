@@ -13,22 +13,23 @@ extension DeviceShard {
   ) -> CohortPlan.Latency {
     let draws = key(of: device).child(
       UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
-    let (link, timeout) = (plan.pointee.link, plan.pointee.timeout)
-    let connecting = min(plan.pointee.connectTimeout, timeout)
+    let (link, timeout) = (plan.pointee.network.link, plan.pointee.network.timeout)
+    let connecting = min(plan.pointee.network.connectTimeout, timeout)
     var latency = latency
-    if plan.pointee.connectTimeout < timeout, Int64(latency.up) &+ Int64(latency.down) > connecting {
+    if plan.pointee.network.connectTimeout < timeout, Int64(latency.up) &+ Int64(latency.down) > connecting {
       giveUp(batch, device, after: connecting, isKnown: true, .noConnection, at: now, sink)
       return CohortPlan.Latency(up: .max, down: .max)
     }
     if Self.isLost(link.requestLossPartsPerMillion, draws.child(RandomPurpose.networkUp)) {
       // Without a time-out for connecting the client can't tell it from a lost answer.
-      let isKnown = plan.pointee.connectTimeout != .max
+      let isKnown = plan.pointee.network.connectTimeout != .max
       giveUp(batch, device, after: connecting, isKnown: isKnown, .request, at: now, sink)
       count(1, .networkLostRequests, at: now)
       return CohortPlan.Latency(up: .max, down: .max)
     }
     if let speed = link.uploadBytesPerSecond {
-      let bytes = plan.pointee.requestBytes &+ Int64(batches[batch].events) &* plan.pointee.eventBytes
+      let bytes =
+        plan.pointee.network.requestBytes &+ Int64(batches[batch].events) &* plan.pointee.network.eventBytes
       let transfer = RunAssembly.saturating(bytes, times: 1_000_000, over: Int64(speed))
       if transfer > timeout {
         giveUp(batch, device, after: timeout, isKnown: true, .tooSlow, at: now, sink)

@@ -19,25 +19,48 @@ extension DeviceShard {
       attempt = StatusQuery.attempt(attempt, asQuery: asQuery)
       if asQuery { count(1, .statusQueries, at: now) }
     }
-    upload.pointee.attempts = attempt
-    upload.pointee.flags.insert(.inFlight)
-    upload.pointee.attemptLeaves()
-    var latency = plan.pointee.constantLatency
+    upload.pointee.attemptLeaves(number: attempt)
+    var latency = plan.pointee.network.constantLatency
     if latency.up == 0 { latency = drawLatency(batch, device) }
-    if plan.pointee.hasFaultyLink { latency = crossLink(batch, device, latency, at: now, sink) }
-    let leaves = !plan.pointee.hasFaultyLink || latency.up != .max
-    if leaves {
-      sink.pointee.send(
-        UploadTicket(
-          device: device, batch: batch, uplink: latency.up, downlink: latency.down, attempt: attempt,
-          generation: upload.pointee.generation,
-          retryCount: plan.pointee.tellsRetryCount ? retryCount : 0), at: now)
+    if plan.pointee.network.isFaulty { latency = crossLink(batch, device, latency, at: now, sink) }
+    if !plan.pointee.network.isFaulty || latency.up != .max {
+      depart(
+        upload, batch, device, latency, retryCount: plan.pointee.server.asksForRetryCount ? retryCount : 0,
+        at: now,
+        sink)
+      if Int64(latency.up) > plan.pointee.network.timeout { giveUpOnTheWay(batch, device, at: now, sink) }
     }
-    if leaves, Int64(latency.up) > plan.pointee.timeout { giveUpOnTheWay(batch, device, at: now, sink) }
     setUploads(uploads(of: device) &+ 1, of: device)
-    count(1, .inFlight, at: now)
+    countAttempt(
+      self[device], events: asQuery ? 0 : upload.pointee.events, at: now,
+      counters[rows.row(at: now.microseconds)])
+  }
+
+  /// The latest attempt of a batch, whose record is `upload`, goes on its way.
+  @inline(__always)
+  func depart(
+    _ upload: UnsafeMutablePointer<BatchRecord>, _ batch: UInt32, _ device: UInt32,
+    _ latency: CohortPlan.Latency, retryCount: UInt16, at now: Instant,
+    _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
+    sink.pointee.send(
+      UploadTicket(
+        device: device, batch: batch, uplink: latency.up, downlink: latency.down,
+        attempt: upload.pointee.attempts, generation: upload.pointee.generation, retryCount: retryCount),
+      at: now)
+  }
+
+  /// Counts an attempt that has begun.
+  ///
+  /// - Parameter row: the counters of the interval that `now` lies in.
+  @inline(__always)
+  mutating func countAttempt(
+    _ record: UnsafeMutablePointer<DeviceRecord>, events: UInt16, at now: Instant,
+    _ row: CounterRow<DeviceSide>
+  ) {
+    row[.inFlight] &+= 1
     attempts &+= 1
-    self[device].pointee.noteAttempt(events: asQuery ? 0 : upload.pointee.events, at: now)
+    record.pointee.noteAttempt(events: events, at: now)
   }
 
   /// One-way latencies of a batch's latest attempt.
@@ -45,8 +68,8 @@ extension DeviceShard {
   private mutating func drawLatency(_ batch: UInt32, _ device: UInt32) -> CohortPlan.Latency {
     let network = key(of: device).child(
       UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
-    let up = plan.pointee.latency.sample(network.child(RandomPurpose.networkUp)).microseconds
-    let down = plan.pointee.latency.sample(network.child(RandomPurpose.networkDown)).microseconds
+    let up = plan.pointee.network.latency.sample(network.child(RandomPurpose.networkUp)).microseconds
+    let down = plan.pointee.network.latency.sample(network.child(RandomPurpose.networkDown)).microseconds
     return CohortPlan.Latency(up: UInt32(clamping: up), down: UInt32(clamping: down))
   }
 
@@ -57,7 +80,7 @@ extension DeviceShard {
   ) {
     sink.pointee.schedule(
       Delivery(
-        due: now + Span(microseconds: plan.pointee.timeout), device: device, batch: batch,
+        due: now + Span(microseconds: plan.pointee.network.timeout), device: device, batch: batch,
         firstOrdinal: batches[batch].firstOrdinal, downlink: 0, retryAfter: .max,
         attempt: batches[batch].attempts, generation: batches[batch].generation, status: 0, kind: .timeOut,
         resolves: false))

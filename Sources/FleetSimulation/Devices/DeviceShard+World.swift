@@ -4,7 +4,7 @@ import SimulationKernel
 import UploadPipeline
 import UploadRetry
 
-/// What happens around a device, for cohorts with `CohortPlan.hasWorld`: spikes, a network that comes and goes, and sessions.
+/// What happens around a device, for cohorts with `CohortPlan.Tables.worlds`: spikes, a network that comes and goes, and sessions.
 extension DeviceShard {
   private func world(_ device: UInt32) -> UnsafeMutablePointer<WorldPlan> {
     worlds.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
@@ -217,14 +217,14 @@ extension DeviceShard {
 
   /// The flush interval starts anew.
   mutating func startInterval(_ device: UInt32, at now: Instant) {
-    guard plan.pointee.flushInterval != .max, let triggers else { return }
-    triggers[Int(truncatingIfNeeded: device)].nextInterval = now.microseconds &+ plan.pointee.flushInterval
+    guard plan.pointee.flush.interval != .max, let triggers else { return }
+    triggers[Int(truncatingIfNeeded: device)].nextInterval = now.microseconds &+ plan.pointee.flush.interval
   }
 
   /// The interval does not run: its next trigger is the session's start, which takes its place (`handleTrigger`). Events may have been
   /// drawn up to the trigger that was planned, so that the next is not before it; when the session starts it is planned anew.
   private mutating func stopInterval(_ device: UInt32, until start: Int64) {
-    guard plan.pointee.flushInterval != .max, let triggers else { return }
+    guard plan.pointee.flush.interval != .max, let triggers else { return }
     let planned = triggers + Int(truncatingIfNeeded: device)
     planned.pointee.nextInterval = max(planned.pointee.nextInterval, start)
   }

@@ -8,9 +8,20 @@ import UploadRetry
 
 /// Some devices of one cohort, with everything that only they touch.
 ///
-/// Handlers take the time and the sink of consequences as arguments and know neither clock nor queue, so that the windowed
-/// engine and the plain engine of the tests run the same devices. Devices never see one another. A device is addressed by its
-/// place in the shard's memory, which is not its number: where triggers are found by a scan, devices lie in the order of their phase.
+/// Handlers take the time and the calendar for what follows as arguments and know no clock, so that the windowed engine and the
+/// plain engine of the tests run the same devices. Devices never see one another. A device is addressed by its place in the
+/// shard's memory, which is not its number: where triggers are found by a scan, devices lie in the order of their phase.
+///
+/// A shard holds a record a device (`DeviceRecord`, with its own batch beside it: `DeviceRows`), tables beside them for cohorts
+/// that need more (`CohortPlan.Tables`), a pool of further batches (`BatchPool`) and heaps of those that wait (`WaitingHeaps`).
+/// Its transitions by file:
+/// - `+Flush`: triggers and wake-ups; what has been created becomes batches. `+Events`: when events are created, and the next
+///   trigger.
+/// - `+Uploads`: an attempt leaves. `+Link`: what the network does to it. `+Answers`: how it ends, and how its batch does.
+/// - `+Client`: the device as a client of `UploadPipeline`, which decides. `+Queue`: that client's batches.
+/// - `+Lifecycle` and `+World`: restarts, spikes, connectivity and sessions.
+/// - `+FastPath` and `+FastRetry`: guards in front of the same transitions, for what happens most.
+/// - `+Checks` and `+Observation`: checkers and the tracer, which change nothing.
 package struct DeviceShard: ~Copyable {
   /// Behind a pointer, so that using a part of it never copies the whole.
   let plan: UnsafePointer<CohortPlan>
@@ -81,12 +92,12 @@ package struct DeviceShard: ~Copyable {
     rows = RowCursor(interval: scenario.interval)
     creationRows = RowCursor(interval: scenario.interval)
     devices = DeviceRows(count: count)
-    loops = plan.keepsLoopState ? Self.table(UploadLoopState.self, count) : nil
-    pending = plan.isRegular ? nil : Self.table(PendingEvents.self, count)
-    triggers = plan.keepsTriggerPlans ? Self.table(TriggerPlan.self, count) : nil
-    restarts = plan.hasLifecycle ? Self.table(RestartPlan.self, count) : nil
-    worlds = plan.hasWorld ? Self.table(WorldPlan.self, count) : nil
-    savedStates = plan.keepsSavedStates ? Self.table(SavedState.self, count) : nil
+    loops = plan.tables.loops ? Self.table(UploadLoopState.self, count) : nil
+    pending = plan.events.isRegular ? nil : Self.table(PendingEvents.self, count)
+    triggers = plan.tables.triggers ? Self.table(TriggerPlan.self, count) : nil
+    restarts = plan.tables.restarts ? Self.table(RestartPlan.self, count) : nil
+    worlds = plan.tables.worlds ? Self.table(WorldPlan.self, count) : nil
+    savedStates = plan.tables.savedStates ? Self.table(SavedState.self, count) : nil
     if let savedStates {
       for device in 0..<count { (savedStates + device).initialize(to: SavedState()) }
     }
@@ -95,7 +106,7 @@ package struct DeviceShard: ~Copyable {
       ? PlainMemory.zeroed(byteCount: max(count, 1) * plan.client.gateLayout.stride) : nil
     batches = BatchPool(
       devices, keepsRetryStates: !plan.client.isRebatch,
-      keepsAcceptanceTimes: plan.deduplicationWindow >= 0,
+      keepsAcceptanceTimes: plan.server.deduplicationWindow >= 0,
       looksAtWaiting: plan.client.policy.limitsCheck == .beforeDue, checks: plan.checks)
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount)
@@ -112,7 +123,7 @@ package struct DeviceShard: ~Copyable {
   /// Gives each record its device: in the order of numbers, or where triggers are found by a scan in that of phases.
   private func layOut() {
     for place in 0..<UInt32(count) { devices[place].pointee.number = place }
-    guard plan.pointee.scansTriggers else { return }
+    guard plan.pointee.flush.isScanned else { return }
     var words = GrowableBuffer<UInt64>(capacity: count)
     var scratch = GrowableBuffer<UInt64>()
     var counts = GrowableBuffer<UInt32>()
@@ -164,7 +175,7 @@ package struct DeviceShard: ~Copyable {
   }
 
   /// Asks for what the record, touched earlier, leads to: the batch a loop will most likely send. For cohorts with
-  /// `keepsLoopState`; others find nearly all of their batches beside their records.
+  /// `CohortPlan.Tables.loops`; others find nearly all of their batches beside their records.
   @inline(__always)
   func prefetchBatch(of device: UInt32) {
     let loop = loop(device)
@@ -207,7 +218,7 @@ package struct DeviceShard: ~Copyable {
     devices[device]
   }
 
-  /// The running loop and queue of a device; for cohorts with `keepsLoopState`.
+  /// The running loop and queue of a device; for cohorts with `CohortPlan.Tables.loops`.
   @inline(__always)
   func loop(_ device: UInt32) -> UnsafeMutablePointer<UploadLoopState> {
     loops.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
@@ -224,10 +235,10 @@ package struct DeviceShard: ~Copyable {
     let key = key(of: device)
     if let loops { loops[Int(truncatingIfNeeded: device)] = UploadLoopState() }
     let phase =
-      plan.pointee.scansTriggers ? Int64(record.pointee.phase) : plan.flushPhase(key)
+      plan.pointee.flush.isScanned ? Int64(record.pointee.phase) : plan.flushPhase(key)
     if let triggers {
       triggers[Int(truncatingIfNeeded: device)] = TriggerPlan(
-        triggerAt: .max, nextInterval: plan.pointee.flushInterval == .max ? .max : phase)
+        triggerAt: .max, nextInterval: plan.pointee.flush.interval == .max ? .max : phase)
     }
     if let pending {
       let first = plan.firstEvent(EventDraws(key))
@@ -237,7 +248,7 @@ package struct DeviceShard: ~Copyable {
     record.pointee.settings = settingsAtLaunch(device, at: .start)
     planFirstTrigger(device, phase: phase, sink)
     scheduleRestarts(device, sink)
-    if plan.pointee.hasWorld { startWorld(device, sink) }
+    if plan.pointee.tables.worlds { startWorld(device, sink) }
   }
 }
 

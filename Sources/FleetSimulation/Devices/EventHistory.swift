@@ -121,7 +121,7 @@ extension DeviceShard {
     let missing = history.missing(of: events)
     let new = missing.reduce(0) { $0 + $1.count }
     counters.add(Int64(events.count - new), to: .duplicateEvents, row: row)
-    if plan.pointee.deduplicationWindow >= 0 {
+    if plan.pointee.server.deduplicationWindow >= 0 {
       counters.add(Int64(events.count - new), to: .deduplicatedEvents, row: row)
     }
     counters.add(1, to: new == 0 ? .duplicateBatches : .acceptedBatches, row: row)

@@ -155,7 +155,7 @@ extension Spike {
 }
 
 /// When the events of a scripted device are created, by their numbers; only one thread has it.
-final class ScriptedTimes: @unchecked Sendable {
+package final class ScriptedTimes: @unchecked Sendable {
   private var times: [Int64] = []
 
   func append(_ n: UInt32, at time: Int64) { times.append(contentsOf: repeatElement(time, count: Int(n))) }

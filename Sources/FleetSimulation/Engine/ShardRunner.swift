@@ -42,7 +42,7 @@ struct ShardRunner: ~Copyable {
   /// When the scan meets the next trigger; `.max` for shards whose triggers are in a calendar.
   @inline(__always)
   private var nextScanned: Int64 {
-    guard shard.plan.pointee.scansTriggers else { return .max }
+    guard shard.plan.pointee.flush.isScanned else { return .max }
     return round &+ Int64(shard[scanned].pointee.phase)
   }
 
@@ -132,7 +132,7 @@ struct ShardRunner: ~Copyable {
 
   /// The triggers of the interval: the devices lie in the order of their phase.
   private mutating func scanTriggers(start: Int64, end: Int64) {
-    guard shard.plan.pointee.scansTriggers else { return }
+    guard shard.plan.pointee.flush.isScanned else { return }
     let (devices, count) = (shard.devices, UInt32(truncatingIfNeeded: shard.count))
     while true {
       let device = scanned
@@ -144,7 +144,7 @@ struct ShardRunner: ~Copyable {
       scanned = device &+ 1
       if scanned == count {
         scanned = 0
-        round &+= shard.plan.pointee.flushInterval
+        round &+= shard.plan.pointee.flush.interval
       }
       if hasFastTriggers,
         shard.fastTrigger(

@@ -99,7 +99,7 @@ struct CohortMemory {
       (plan.client.isRebatch ? 0 : Double(MemoryLayout<PackedRetryState>.stride))
       + (!plan.client.isRebatch && plan.client.policy.limitsCheck == .beforeDue
         ? Double(MemoryLayout<Int64>.stride) : 0)
-      + (plan.deduplicationWindow >= 0 ? Double(MemoryLayout<Int64>.stride) : 0)
+      + (plan.server.deduplicationWindow >= 0 ? Double(MemoryLayout<Int64>.stride) : 0)
     // Each device has a record of its own, used or not; others' come on top.
     let more = max(0, held.expected - devices)
     // A large table takes large pages, of which a few batches here and there touch all.
@@ -178,8 +178,8 @@ struct CohortMemory {
     let launches = Self.launches(cohort, duration: duration)
     let stale = launches * min(1, interval / duration)
     let restarts = cohort.lifecycle.map { Double($0.synchronised.count) + 1 } ?? 0
-    let triggers = plan.keepsTriggerPlans ? 1.0 : 0
-    let world = plan.hasWorld ? 3.0 : 0
+    let triggers = plan.tables.triggers ? 1.0 : 0
+    let world = plan.tables.worlds ? 3.0 : 0
     return Amount(
       devices * (triggers + restarts + min(world, 1)),
       atMost: devices * (triggers * (2 + 6 * stale) + restarts + world))
@@ -224,7 +224,8 @@ struct CohortMemory {
 
   /// Bytes that laying out the largest shard takes for a while.
   var sorting: Double {
-    plan.scansTriggers ? (devices / Double(shards)).rounded(.up) * 2 * Double(MemoryLayout<UInt64>.stride) : 0
+    plan.flush.isScanned
+      ? (devices / Double(shards)).rounded(.up) * 2 * Double(MemoryLayout<UInt64>.stride) : 0
   }
 
   /// What comes only after the layout; each device's own batch record lies in its row, which is laid out.
@@ -236,11 +237,11 @@ struct CohortMemory {
 
   var figures: MemoryModel.Figures {
     var tables = 0
-    if plan.keepsLoopState { tables += MemoryLayout<UploadLoopState>.stride }
-    if !plan.isRegular { tables += MemoryLayout<PendingEvents>.stride }
-    if plan.keepsTriggerPlans { tables += MemoryLayout<TriggerPlan>.stride }
-    if plan.hasLifecycle { tables += MemoryLayout<RestartPlan>.stride }
-    if plan.hasWorld { tables += MemoryLayout<WorldPlan>.stride }
+    if plan.tables.loops { tables += MemoryLayout<UploadLoopState>.stride }
+    if !plan.events.isRegular { tables += MemoryLayout<PendingEvents>.stride }
+    if plan.tables.triggers { tables += MemoryLayout<TriggerPlan>.stride }
+    if plan.tables.restarts { tables += MemoryLayout<RestartPlan>.stride }
+    if plan.tables.worlds { tables += MemoryLayout<WorldPlan>.stride }
     return [
       (.deviceRecords, Amount(devices * Double(MemoryLayout<DeviceRecord>.stride))),
       (.deviceTables, Amount(devices * Double(tables))),

@@ -1,0 +1,66 @@
+import SimulationKernel
+import Testing
+import UploadRetry
+
+@testable import FleetSimulation
+
+@Suite("The pool of batches, against a dictionary")
+struct BatchPoolTests {
+  private struct Held {
+    var firstOrdinal: UInt32
+    var firstTime: Int64
+    var state: BatchRetryState?
+  }
+
+  @Test(
+    "No record serves two batches at once, and each keeps what was written to it",
+    arguments: 1...30 as ClosedRange<UInt64>)
+  func pool(seed: UInt64) {
+    var random = RandomStream(RandomKey(seed: seed))
+    let rows = DeviceRows(count: 1 + Int(random.next() % 40))
+    defer { rows.release() }
+    var pool = BatchPool(
+      rows, keepsRetryStates: true, keepsAcceptanceTimes: true, looksAtWaiting: true, checks: false)
+    var held: [UInt32: Held] = [:]
+    var generations: [UInt32: UInt16] = [:]
+    var ordinal: UInt32 = 0
+    for step in 0..<4_000 {
+      let grows = random.next() % 10 < (step / 1_000 % 2 == 0 ? 7 : 3)
+      if grows || held.isEmpty {
+        ordinal += 1
+        let device = UInt32(random.next() % UInt64(rows.count))
+        let time = Int64(random.next() % 1_000_000)
+        let own = device + 1
+        let index = pool.allocate(for: device, firstOrdinal: ordinal, firstTime: time, events: 3)
+        #expect(held[index] == nil, "seed \(seed): record \(index) is given out twice")
+        #expect(index == own || held[own] != nil, "seed \(seed): a device's own record comes first")
+        #expect(pool[index].generation == generations[index] ?? 0, "seed \(seed)")
+        #expect(pool[index].flags == .held && pool[index].attempts == 0, "seed \(seed)")
+        held[index] = Held(firstOrdinal: ordinal, firstTime: time)
+        continue
+      }
+      let index = held.keys.sorted()[Int(random.next() % UInt64(held.count))]
+      if random.next() % 2 == 0 {
+        var state = BatchRetryState()
+        state.failureCount = UInt16(1 + random.next() % 50)
+        state.firstFailureTime = Int64(1 + random.next() % 1_000_000)
+        state.retryAt = Int64(1 + random.next() % 1_000_000)
+        pool.setRetryState(state, index)
+        pool.acceptanceTimes![Int(index)] = Int64(ordinal)
+        held[index]!.state = state
+        continue
+      }
+      pool.release(index)
+      held[index] = nil
+      // A late answer to the batch before tells by it that it is stale.
+      generations[index, default: 0] += 1
+      #expect(pool[index].generation == generations[index] ?? 0, "seed \(seed)")
+    }
+    for (index, batch) in held {
+      #expect(pool[index].firstOrdinal == batch.firstOrdinal, "seed \(seed)")
+      #expect(pool[index].firstTime == batch.firstTime, "seed \(seed)")
+      #expect(pool.retryState(index) == batch.state ?? BatchRetryState(), "seed \(seed)")
+      #expect(pool.dueTime(index) == batch.state?.retryAt ?? 0, "seed \(seed)")
+    }
+  }
+}

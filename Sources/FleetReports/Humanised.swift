@@ -1,38 +1,19 @@
+import FleetExperiments
+
 /// Numbers as people read them. Files for machines have their own formatting, in FleetMetrics.
 enum Humanised {
   /// `450 ms`, `3.2 s`, `45 s`, `12 min 30 s`, `2 h 05 min`, `3 d 4 h`.
   static func duration(_ microseconds: Int64) -> String {
     if microseconds < 0 { return "−" + duration(microseconds == .min ? .max : -microseconds) }
-    let milliseconds = rounded(microseconds, 1_000)
-    if milliseconds < 1_000 { return "\(milliseconds) ms" }
-    let tenths = rounded(microseconds, 100_000)
-    if tenths < 100 { return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s" }
-    let seconds = rounded(microseconds, 1_000_000)
-    if seconds < 60 { return "\(seconds) s" }
-    if seconds < 3_600 { return pair(seconds / 60, "min", seconds % 60, "s") }
-    let minutes = rounded(microseconds, 60_000_000)
-    if minutes < 1_440 { return pair(minutes / 60, "h", minutes % 60, "min") }
-    let hours = rounded(microseconds, 3_600_000_000)
-    return pair(hours / 24, "d", hours % 24, "h")
-  }
-
-  private static func pair(_ large: Int64, _ unit: String, _ small: Int64, _ smallUnit: String) -> String {
-    small == 0
-      ? "\(large) \(unit)" : "\(large) \(unit) \(small < 10 && unit != "d" ? "0" : "")\(small) \(smallUnit)"
-  }
-
-  private static func rounded(_ value: Int64, _ unit: Int64) -> Int64 {
-    value / unit + (value % unit >= (unit + 1) / 2 ? 1 : 0)
+    if microseconds < 86_370_000_000 { return FigureText.span(microseconds) }
+    let hours = microseconds / 3_600_000_000 + (microseconds % 3_600_000_000 >= 1_800_000_000 ? 1 : 0)
+    return hours % 24 == 0 ? "\(hours / 24) d" : "\(hours / 24) d \(hours % 24) h"
   }
 
   /// `1,234,567`.
   static func count(_ value: Int64) -> String {
-    var digits: [Character] = []
-    for (i, digit) in String(value.magnitude).reversed().enumerated() {
-      if i > 0 && i % 3 == 0 { digits.append(",") }
-      digits.append(digit)
-    }
-    return (value < 0 ? "−" : "") + String(digits.reversed())
+    let digits = FigureText.grouped(value)
+    return value < 0 ? "−" + digits.dropFirst() : digits
   }
 
   /// Three significant digits with a unit prefix: `0.25`, `12.5`, `950`, `1.2k`, `3.4M`; trailing zeros are

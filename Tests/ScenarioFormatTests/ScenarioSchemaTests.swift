@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ScenarioFormat
@@ -23,7 +24,7 @@ struct ScenarioSchemaTests {
 
   @Test("is committed as fleetsim schema prints it")
   func isCommitted() throws {
-    let committed = try String(contentsOf: Self.file, encoding: .utf8)
+    let committed = try Snapshot.recorded(in: Self.file, now: ScenarioSchema.json)
     #expect(committed == ScenarioSchema.json, "fleetsim schema > experiments/scenario.schema.json")
   }
 
@@ -49,7 +50,7 @@ struct ScenarioSchemaTests {
   func reference() throws {
     let page = Self.file.deletingLastPathComponent().appending(
       path: "../Sources/ScenarioFormat/ScenarioFormat.docc/ScenarioKeys.md")
-    let committed = try String(contentsOf: page, encoding: .utf8)
+    let committed = try Snapshot.recorded(in: page, now: KeyReference.markdown)
     #expect(committed == KeyReference.markdown, "fleetsim help scenario > \(page.lastPathComponent)")
   }
 

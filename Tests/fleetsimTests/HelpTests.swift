@@ -1,13 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
-/// Help screens, and the page of the columns, against recorded ones. After a deliberate change, record them with
-/// `FLEETSIM_RECORD_SNAPSHOTS=1 swift test --filter HelpTests` and read the difference.
+/// Help screens, and the page of the columns, against recorded ones: see `Snapshot`.
 @Suite("Help")
 struct HelpTests {
   static let snapshots = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("Snapshots")
-  static let isRecording = ProcessInfo.processInfo.environment["FLEETSIM_RECORD_SNAPSHOTS"] == "1"
 
   @Test(
     "the help screens are as recorded",
@@ -27,9 +26,7 @@ struct HelpTests {
     #expect(output.code == 0)
     #expect(output.standardError == "")
     let file = Self.snapshots.appendingPathComponent(name + ".txt")
-    if Self.isRecording { try Data(output.standardOutput.utf8).write(to: file) }
-    let recorded = try #require(try? Data(contentsOf: file), "no snapshot of '\(name)'; record it")
-    #expect(output.standardOutput == String(decoding: recorded, as: UTF8.self))
+    #expect(try output.standardOutput == Snapshot.recorded(in: file, now: output.standardOutput))
   }
 
   @Test(
@@ -52,8 +49,7 @@ struct HelpTests {
     let page = Tool.repository.appending(path: "Sources/FleetMetrics/FleetMetrics.docc/Columns.md")
     let text = try String(contentsOf: page, encoding: .utf8)
     let head = text[..<(try #require(text.range(of: "\n### ")).lowerBound)]
-    if Self.isRecording { try Data((head + "\n" + output).utf8).write(to: page) }
-    #expect(try String(contentsOf: page, encoding: .utf8) == head + "\n" + output)
+    #expect(try Snapshot.recorded(in: page, now: head + "\n" + output) == head + "\n" + output)
   }
 
   @Test("no line of help is wider than 100 columns")

@@ -25,16 +25,19 @@ public struct Metric: Sendable {
   public let direction: Direction
   /// Whether the verdict ranks on it.
   public let isHeadline: Bool
-  /// Whether it is a time that a run may not live to see: see `CensoredTime`.
-  public let isCensored: Bool
+  /// Of a time that a run may not live to see (see `CensoredTime`): the column that tells how long it was watched.
+  public let horizon: String?
   public let tolerance: Tolerance
+
+  /// Whether it is a time that a run may not live to see.
+  public var isCensored: Bool { horizon != nil }
 
   /// The value of a run by its columns in `summary.csv`, so that a file read back gives the same statistics as the run itself.
   /// - Parameter column: the number in a column, nil if it is empty.
   public func value(_ column: (_ name: String) -> Double?) -> MetricValue {
     let value = column(name)
-    guard isCensored else { return value.map(MetricValue.value) ?? .none }
-    guard let horizon = column(MetricCatalogue.horizon) else { return .none }
+    guard let name = self.horizon else { return value.map(MetricValue.value) ?? .none }
+    guard let horizon = column(name) else { return .none }
     return value.map { .time($0, horizon: horizon) } ?? .censored(horizon: horizon)
   }
 

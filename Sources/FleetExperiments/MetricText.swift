@@ -39,3 +39,19 @@ package enum MetricText {
     return "\(scaled / whole)" + (fraction.isEmpty ? "" : "." + fraction)
   }
 }
+
+extension MetricText {
+  /// The mean of a variant's runs with its interval; `never` and `> 2 h` of a time that no run lived to see, `–` without values.
+  /// - Parameter isPlain: without the interval.
+  package static func mean(
+    _ metrics: ReplicatedMetrics, _ index: Int, _ variant: Int, isPlain: Bool = false
+  ) -> String {
+    let metric = metrics.metrics[index]
+    let estimate = metrics.estimate(index, variant: variant)
+    guard metrics.sample(index, variant: variant).count > 0 else { return "–" }
+    if let share = metrics.share(index, variant: variant), share.successes == 0 {
+      return metric.name == MetricCatalogue.recovery ? "never" : "> " + value(metric, estimate.mean)
+    }
+    return interval(metric, estimate.mean, isPlain ? nil : estimate.halfWidth)
+  }
+}

@@ -42,9 +42,18 @@ public struct ReplicatedMetrics: Sendable {
     SampleStatistics(values[variant][metric].lazy.compactMap(\.restricted))
   }
 
-  /// 95 % interval of the expected value; nil of fewer than two values.
-  public func interval(_ metric: Int, variant: Int, confidence: Double = 0.95) -> ConfidenceInterval? {
-    ConfidenceInterval(sample(metric, variant: variant), confidence: confidence)
+  /// The expected value of the same with its 95 % interval, if there is one that can be trusted.
+  public func estimate(_ metric: Int, variant: Int) -> MeanEstimate {
+    MeanEstimate(values[variant][metric].compactMap(\.restricted))
+  }
+
+  /// The verdict's metrics: attempts are those above the twin's where there is an incident, else all of them.
+  package var ranked: [Int] {
+    let index = metrics.firstIndex { $0.name == MetricCatalogue.recovery }
+    let haveIncidents =
+      index.map { index in values.contains { $0[index].contains { $0 != .none } } } ?? false
+    let left = haveIncidents ? MetricCatalogue.attempts : MetricCatalogue.attemptsAboveTwin
+    return metrics.indices.filter { metrics[$0].isHeadline && metrics[$0].name != left }
   }
 
   /// How many of a variant's runs lived to see a censored time; nil of other metrics and without any such run.

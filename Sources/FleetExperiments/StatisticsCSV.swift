@@ -8,7 +8,7 @@ public enum StatisticsCSV {
     public var variant: String
     public var metric: Metric
     public var sample: SampleStatistics
-    public var interval: ConfidenceInterval?
+    public var estimate: MeanEstimate
     public var minimum: Double?
     public var maximum: Double?
     /// nil of a metric that doesn't rank, or without values.
@@ -18,8 +18,8 @@ public enum StatisticsCSV {
   }
 
   /// Variants in their order, each with the metrics in theirs; metrics without any value are left out.
-  public static func rows(of metrics: ReplicatedMetrics) -> [Row] {
-    let ranks = metrics.metrics.indices.map { metrics.ranking($0).ranks }
+  package static func rows(of standings: Standings) -> [Row] {
+    let metrics = standings.metrics
     return metrics.variants.indices.flatMap { variant in
       metrics.metrics.indices.compactMap { index in
         let metric = metrics.metrics[index]
@@ -28,35 +28,37 @@ public enum StatisticsCSV {
         return Row(
           variant: metrics.variants[variant], metric: metric,
           sample: metrics.sample(index, variant: variant),
-          interval: metrics.interval(index, variant: variant),
+          estimate: metrics.estimate(index, variant: variant),
           minimum: values.min(), maximum: values.max(),
-          rank: metric.direction == .neither ? nil : ranks[index][variant],
+          rank: standings.rank(of: variant, by: index),
           share: metrics.share(index, variant: variant))
       }
     }
   }
 
-  public static func bytes(of metrics: ReplicatedMetrics) -> [UInt8] {
-    CSVFile.bytes(columns, rows(of: metrics))
+  package static func bytes(of standings: Standings) -> [UInt8] {
+    CSVFile.bytes(columns, rows(of: standings))
   }
 
   /// The file's columns in order.
   public static let columns: [CSVColumn<Row>] = [
     .init("variant", "", "Name of the variant.") { .text($0.variant) },
     .init("metric", "", "Column of `summary.csv`.") { .text($0.metric.name) },
-    .init("unit", "", "Unit of the metric, and of every figure but the last four.") { .text($0.metric.unit) },
+    .init("unit", "", "Unit of the metric, and of mean, interval, spread and extremes.") {
+      .text($0.metric.unit)
+    },
     .init("replications", "runs", "Replications in which the metric has a value.") {
       .integer(Int64($0.sample.count))
     },
-    .init("mean", "metric's", "Mean; of recovered and drained times up to the end of the run.") {
+    .init("mean", "metric's", "Mean; of times that a run may not live to see up to the end of the run.") {
       .decimal($0.sample.mean, decimals: 6)
     },
-    .init("half_width_95", "metric's", "Half width of the 95 % interval of the expected value (Student's t).")
-    {
-      .decimal($0.interval?.halfWidth, decimals: 6)
-    },
-    .init("low_95", "metric's", "Lower end of the interval.") { .decimal($0.interval?.low, decimals: 6) },
-    .init("high_95", "metric's", "Upper end of the interval.") { .decimal($0.interval?.high, decimals: 6) },
+    .init(
+      "half_width_95", "metric's",
+      "Half width of the 95 % interval of the expected value; empty where there is none (`interval`)."
+    ) { .decimal($0.estimate.halfWidth, decimals: 6) },
+    .init("low_95", "metric's", "Lower end of the interval.") { .decimal($0.estimate.low, decimals: 6) },
+    .init("high_95", "metric's", "Upper end of the interval.") { .decimal($0.estimate.high, decimals: 6) },
     .init("standard_deviation", "metric's", "Spread of single runs.") {
       .decimal($0.sample.standardDeviation, decimals: 6)
     },
@@ -64,17 +66,34 @@ public enum StatisticsCSV {
     .init("maximum", "metric's", "Largest value of a run.") { .decimal($0.maximum, decimals: 6) },
     .init(
       "rank", "",
-      "One more than the number of variants that are significantly better; ties share a rank. Empty where neither way is better."
+      "One more than the number of variants that are better by the verdict's rule. Empty where neither way is better."
     ) { $0.rank.map { .integer(Int64($0)) } ?? .empty },
-    .init("made_it_ratio", "1", "Of recovered and drained times: share of the runs in which it came to that.")
-    {
+    .init("made_it_ratio", "1", "Of times that a run may not live to see: share of the runs that did.") {
       .decimal($0.share?.share, decimals: 6)
     },
     .init("made_it_low_95_ratio", "1", "Lower end of the share's 95 % interval (Wilson).") {
       .decimal($0.share?.low, decimals: 6)
     },
     .init("made_it_high_95_ratio", "1", "Upper end of the same.") { .decimal($0.share?.high, decimals: 6) },
+    .init(
+      "interval", "",
+      """
+      How the interval was made: `student` (t), `bootstrap` (bootstrap-t, of skewed values), `constant` (all runs gave the \
+      same), `too rare` (too few runs differ from the rest to tell).
+      """
+    ) { .text($0.estimate.method.text) },
   ]
+}
+
+extension MeanEstimate.Method {
+  var text: String {
+    switch self {
+    case .constant: "constant"
+    case .student: "student"
+    case .bootstrap: "bootstrap"
+    case .tooRare: "too rare"
+    }
+  }
 }
 
 /// `differences.csv`: one row for each variant but the first, and metric.

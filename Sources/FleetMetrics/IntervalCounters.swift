@@ -119,10 +119,16 @@ public struct IntervalDeliveries: ~Copyable {
   }
 
   static func middle(of bucket: Int) -> Int64 {
+    let bounds = bounds(of: bucket)
+    return (bounds.lower + bounds.upper - 1) / 2
+  }
+
+  /// A bucket's smallest value, and its exclusive end.
+  static func bounds(of bucket: Int) -> (lower: Int64, upper: Int64) {
     func lower(_ index: Int) -> Int64 {
       index < 32 ? Int64(index) : (32 + Int64(index & 31)) << Int64((index >> 5) - 1)
     }
-    return (lower(bucket) + lower(bucket + 1) - 1) / 2
+    return (lower(bucket), lower(bucket + 1))
   }
 
   @inlinable
@@ -145,6 +151,12 @@ public struct IntervalDeliveries: ~Copyable {
 
   public func merge(into total: borrowing IntervalDeliveries) {
     for i in 0..<rows * Self.bucketCount where cells[i] != 0 { total.cells[i] &+= cells[i] }
+  }
+
+  /// The buckets of one row that are not empty, in their order.
+  func forEachBucket(ofRow row: Int, _ body: (_ bucket: Int, _ events: UInt32) -> Void) {
+    let base = cells + row * Self.bucketCount
+    for bucket in 0..<Self.bucketCount where base[bucket] != 0 { body(bucket, base[bucket]) }
   }
 
   /// The `percent`-th percentiles of one row, in the order asked (ascending); nils if nothing was delivered in it.

@@ -25,14 +25,24 @@ extension RunAnalysis {
   /// Whole seconds since the start whose offered load exceeds nominal capacity. A cut last second does not
   /// count.
   static func secondsAboveCapacity(_ record: RunRecord) -> Int64 {
+    Int64(offeredMilliBySecond(record).count { $0 > record.nominalCapacityMilli })
+  }
+
+  /// Σ max(0, offered − capacity) / capacity over those seconds: it moves no further than the load or the capacity does, while
+  /// whole seconds are above or not.
+  /// - Returns: nil without capacity.
+  static func excessLoadSeconds(_ record: RunRecord) -> Double? {
+    let capacity = record.nominalCapacityMilli
+    guard capacity > 0 else { return nil }
+    return offeredMilliBySecond(record).reduce(0) { $0 + Double(max(0, $1 - capacity)) } / Double(capacity)
+  }
+
+  private static func offeredMilliBySecond(_ record: RunRecord) -> some Sequence<Int64> {
     let steps = record.offeredPer100ms
-    var seconds: Int64 = 0
-    for second in 0..<steps.count / stepsPerSecond {
+    return (0..<steps.count / stepsPerSecond).lazy.map { second in
       let from = second * stepsPerSecond
-      let offered = steps[from..<from + stepsPerSecond].reduce(0 as Int64) { $0 + Int64($1) }
-      if offered * 1_000 > record.nominalCapacityMilli { seconds += 1 }
+      return steps[from..<from + stepsPerSecond].reduce(0 as Int64) { $0 + Int64($1) } * 1_000
     }
-    return seconds
   }
 
   /// Seconds' worth of nominal capacity unused while the backlog was above the twin's.

@@ -17,21 +17,24 @@ public enum RunAnalysis {
     }
     summary.acceptedUnconfirmedEvents = record.acceptedUnconfirmedEvents
     addDelivery(of: record.deliveries, to: &summary)
-    addCost(of: record, to: &summary)
+    addCost(of: record, twin: twin, to: &summary)
 
     summary.peakOfferedRatio = peakOfferedRatio(record, from: 0)
+    summary.excessLoadSeconds = excessLoadSeconds(record)
     summary.secondsAboveCapacity = secondsAboveCapacity(record)
     summary.idleWhileBackloggedSeconds = idleWhileBacklogged(record, twin: twin)
 
     let incidents = incidents(of: record)
     summary.hasIncidents = !incidents.isEmpty
     summary.baselineIsHealthy = isHealthy(twin)
+    summary.lateEvents = max(0, summary.pendingEvents - (twin.series.rows.last?[.backlogEvents] ?? 0))
     if let firstEnd = incidents.map(\.end).min(), let lastEnd = incidents.map(\.end).max() {
       summary.recoveryHorizon = max(0, record.series.duration - lastEnd)
       summary.herdFactor = peakOfferedRatio(record, from: firstEnd)
       summary.recoveryTime = recoveryTime(of: record, twin: twin, after: lastEnd)
       summary.drainedTime = drainedTime(of: record, after: lastEnd)
     }
+    addAffected(of: record, to: &summary)
     return summary
   }
 
@@ -50,11 +53,24 @@ public enum RunAnalysis {
     summary.timeToDeliveryMax = deliveries.maximum
   }
 
-  private static func addCost(of record: RunRecord, to summary: inout RunSummary) {
+  private static func addAffected(of record: RunRecord, to summary: inout RunSummary) {
+    let incidents = incidents(of: record)
+    let lastEnd = incidents.map(\.end).max()
+    let affected = AffectedEvents(
+      of: record, from: incidents.map(\.start).min() ?? 0,
+      to: lastEnd.flatMap { end in summary.recoveryTime.map { end + $0 } } ?? record.series.duration)
+    summary.affectedEvents = affected.created
+    summary.affectedHorizon = affected.horizon
+    summary.affectedDeliveryP50 = affected.percentile(50)
+    summary.affectedDeliveryP99 = affected.percentile(99)
+  }
+
+  private static func addCost(of record: RunRecord, twin: RunRecord, to summary: inout RunSummary) {
     guard record.devices > 0, record.series.duration > 0 else { return }
     let devices = Double(record.devices)
     let perDay = 86_400_000_000 / Double(record.series.duration)
     let cost = record.cost
+    summary.attemptsAboveTwinPerDevice = Double(cost.attempts - twin.cost.attempts) / devices
     summary.attemptsPerDeviceDay = Double(cost.attempts) / devices * perDay
     summary.attemptsPerDeviceDayP99 = Double(cost.attemptsP99) * perDay
     summary.bytesPerDeviceDay = Double(cost.bytes) / devices * perDay

@@ -3,6 +3,8 @@ public struct RunRecord: Sendable, Hashable {
   public var series: TimeSeries
   /// Time to delivery of every event of the run, microseconds.
   public var deliveries: Histogram
+  /// The same by the interval of acceptance, within 1.6 %.
+  public var deliveryTable = DeliveryTable()
   /// Offered load in steps of 100 ms from the start of the run, attempts.
   public var offeredPer100ms: [UInt32]
   /// Nominal capacity, requests per second in thousandths.

@@ -13,6 +13,8 @@ public struct RunSummary: Measured, Hashable {
   public var peakOfferedRatio: Double?
   /// The same from the end of an incident on; nil without incidents.
   public var herdFactor: Double?
+  /// Seconds' worth of nominal capacity that the offered load was above it.
+  public var excessLoadSeconds: Double?
   /// Whole seconds in which the offered load was above nominal capacity.
   public var secondsAboveCapacity: Int64 = 0
   /// Seconds' worth of capacity unused outside outages while the backlog was above the twin's by more than 10 %.
@@ -26,6 +28,15 @@ public struct RunSummary: Measured, Hashable {
   /// From the last incident's end to the end of the run, where recovery and drained times are censored; nil without
   /// incidents.
   public var recoveryHorizon: Int64?
+  /// Of the events pending at the end: how many more than the twin's.
+  public var lateEvents: Int64 = 0
+  /// What became of the events created while the fleet was affected: see `AffectedEvents`.
+  public var affectedEvents: Int64 = 0
+  /// nil: longer than `affectedHorizon`.
+  public var affectedDeliveryP50: Int64?
+  public var affectedDeliveryP99: Int64?
+  /// How long the first of the affected events could be watched.
+  public var affectedHorizon: Int64 = 0
   public var timeToDeliveryMean: Double?
   public var timeToDeliveryP50: Int64?
   public var timeToDeliveryP90: Int64?
@@ -34,6 +45,8 @@ public struct RunSummary: Measured, Hashable {
   public var timeToDeliveryMax: Int64?
   // Cost, per device and day.
   public var attemptsPerDeviceDay: Double = 0
+  /// Attempts more than the twin's, over the run.
+  public var attemptsAboveTwinPerDevice: Double = 0
   public var attemptsPerDeviceDayP99: Double = 0
   public var bytesPerDeviceDay: Double = 0
   public var bytesPerDeviceDayP99: Double = 0
@@ -53,4 +66,6 @@ public struct RunSummary: Measured, Hashable {
 
   /// Neither accepted, dropped nor blocked when the run ended.
   public var pendingEvents: Int64 { self[.backlogEvents] }
+  /// Lost, blocked or late: what an engineer has to answer for.
+  public var undeliveredEvents: Int64 { max(0, lostEvents) + max(0, self[.blockedEvents]) + lateEvents }
 }

@@ -21,6 +21,10 @@ public enum StoredRecord {
     }
     writer.line(deliveryTotalsName, record.deliveries.totals)
     writer.line(deliveriesName, record.deliveries.counts)
+    let table = record.deliveryTable
+    writer.line(tableRowsName, (0..<table.rows).lazy.map { Int64(table.cells(ofRow: $0).count) })
+    writer.line(tableBucketsName, table.cells.lazy.map { Int64($0.bucket) })
+    writer.line(tableEventsName, table.cells.lazy.map { Int64($0.events) })
     writer.line(offeredName, record.offeredPer100ms.lazy.map(Int64.init))
     writer.line(rowsName, CollectionOfOne(Int64(record.series.rows.count)))
     for measure in Measure.allCases {
@@ -46,6 +50,7 @@ public enum StoredRecord {
       throw Problem(description: "'\(deliveriesName)' holds a negative count")
     }
     record.deliveries = deliveries
+    record.deliveryTable = try table(&reader)
     for value in try reader.values(offeredName, atMost: Int(Int32.max)) {
       guard let value = UInt32(exactly: value) else {
         throw Problem(description: "'\(offeredName)' holds \(value), which is no count of attempts")
@@ -64,6 +69,34 @@ public enum StoredRecord {
     return record
   }
 
+  private static func table(_ reader: inout StoredLines.Reader) throws(Problem) -> DeliveryTable {
+    let lengths = try reader.values(tableRowsName, atMost: 1_000_000)
+    var total = 0
+    for length in lengths {
+      guard length >= 0, length <= IntervalDeliveries.bucketCount else {
+        throw Problem(description: "'\(tableRowsName)' holds \(length), which is no number of buckets")
+      }
+      total += Int(length)
+    }
+    let buckets = try reader.values(tableBucketsName, count: total)
+    let events = try reader.values(tableEventsName, count: total)
+    var table = DeliveryTable()
+    var next = 0
+    for length in lengths {
+      for _ in 0..<length {
+        guard (0..<Int64(IntervalDeliveries.bucketCount)).contains(buckets[next]),
+          let count = UInt32(exactly: events[next])
+        else {
+          throw Problem(description: "'\(tableEventsName)' holds a bucket or count that there cannot be")
+        }
+        table.add(bucket: Int(buckets[next]), events: count)
+        next += 1
+      }
+      table.endRow()
+    }
+    return table
+  }
+
   // MARK: What there is
 
   private typealias Path<Root> = any WritableKeyPath<Root, Int64> & Sendable
@@ -72,6 +105,9 @@ public enum StoredRecord {
   private static let incidentName = "incident"
   private static let deliveryTotalsName = "deliveryTotals"
   private static let deliveriesName = "deliveries"
+  private static let tableRowsName = "deliveryTable.rows"
+  private static let tableBucketsName = "deliveryTable.buckets"
+  private static let tableEventsName = "deliveryTable.events"
   private static let offeredName = "offeredPer100ms"
   private static let rowsName = "rows"
 

@@ -2,7 +2,7 @@
 public enum SummaryCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<RunSummary>] =
-    totals + load + recovery + delivery + cost + censoring + measures(.refusedByGate)
+    totals + load + recovery + delivery + cost + censoring + measures(.refusedByGate) + conclusions
 
   private static func measures(_ first: Measure, _ last: Measure? = nil) -> [CSVColumn<RunSummary>] {
     Measure.declared(in: .summary, first, last).map { $0.totalColumn() }
@@ -34,7 +34,7 @@ public enum SummaryCSV {
       },
       .init(
         "pending_events", "events", "Events neither accepted, dropped nor blocked when the run ended.",
-        .lowerIsBetter
+        .neither
       ) {
         .integer($0.pendingEvents)
       },
@@ -60,7 +60,7 @@ public enum SummaryCSV {
       .decimal($0.herdFactor)
     },
     .init(
-      "above_capacity_s", "s", "Whole seconds with an offered load above nominal capacity.", .lowerIsBetter
+      "above_capacity_s", "s", "Whole seconds with an offered load above nominal capacity.", .neither
     ) {
       .integer($0.secondsAboveCapacity)
     },
@@ -168,6 +168,47 @@ public enum SummaryCSV {
       "recovery_horizon_s", "s",
       "From the last incident's end to the end of the run: how long recovery could be watched; empty without an incident."
     ) { .seconds($0.recoveryHorizon) }
+  ]
+
+  /// What verdicts stand on.
+  private static let conclusions: [CSVColumn<RunSummary>] = [
+    .init(
+      "late_events", "events", "Of the pending events: how many more than the twin's at the end of the run.",
+      .lowerIsBetter
+    ) { .integer($0.lateEvents) },
+    .init("undelivered_events", "events", "Events lost, blocked or late.", .lowerIsBetter) {
+      .integer($0.undeliveredEvents)
+    },
+    .init(
+      "affected_events", "events",
+      """
+      Events created from the first incident's start until the fleet has recovered, or until the run's end; all of them \
+      without an incident.
+      """, .neither
+    ) { .integer($0.affectedEvents) },
+    .init(
+      "affected_delivery_p50_s", "s",
+      """
+      Median time to delivery of the affected events, the undelivered ones among them (Kaplan and Meier); empty: more \
+      than `affected_horizon_s`.
+      """, .lowerIsBetter
+    ) { .seconds($0.affectedDeliveryP50) },
+    .init("affected_delivery_p99_s", "s", "The same, 99th percentile.", .lowerIsBetter) {
+      .seconds($0.affectedDeliveryP99)
+    },
+    .init(
+      "affected_horizon_s", "s",
+      "From the first incident's start to the end of the run: how long delivery of affected events could be watched."
+    ) { .seconds($0.affectedHorizon) },
+    .init(
+      "attempts_above_twin_per_device", "requests/device",
+      "Upload attempts more than the twin's, over the run, mean over devices.", .lowerIsBetter
+    ) { .decimal($0.attemptsAboveTwinPerDevice) },
+    .init(
+      "excess_load_s", "s",
+      "Seconds' worth of nominal capacity by which the offered load was above it: max(0, offered − capacity) / capacity, summed.",
+      .lowerIsBetter
+    ) { .decimal($0.excessLoadSeconds, decimals: 6) },
   ]
 
   /// The whole file, a row per summary in the order given.

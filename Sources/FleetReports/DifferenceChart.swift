@@ -27,8 +27,7 @@ struct DifferenceChart {
   init?(_ metrics: ReplicatedMetrics, theme: Theme) {
     names = metrics.variants
     self.theme = theme
-    panels = metrics.metrics.indices.compactMap { index in
-      guard metrics.metrics[index].isHeadline else { return nil }
+    panels = metrics.ranked.compactMap { index in
       let reference = metrics.sample(index, variant: 0).mean
       guard reference > 0 else { return nil }
       let ranking = metrics.ranking(index)

@@ -9,7 +9,7 @@ extension HTMLReport {
     title: String, question: String? = nil, comparison: ReplicatedComparison, verdict: String,
     scenarioJSON: String, command: String, version: String
   ) -> String {
-    var body = means(comparison.metrics)
+    var body = means(comparison)
     if comparison.variants.count > 1 { body += differences(comparison.metrics) }
     body += figures(comparison) + replicationTerms
     return HTMLPage(
@@ -42,40 +42,35 @@ extension HTMLReport {
 
   // MARK: Tables
 
-  /// The verdict's metrics and what else describes a run.
+  /// What describes a run beside the verdict's metrics.
   private static let shown = [
-    MetricCatalogue.lost, MetricCatalogue.recovery, MetricCatalogue.timeToDelivery, MetricCatalogue.attempts,
-    "pending_events", "time_to_delivery_p50_s", "peak_offered_ratio", "herd_factor_ratio",
-    "idle_while_backlogged_s",
+    MetricCatalogue.lost, "blocked_events", "late_events", MetricCatalogue.timeToDelivery,
+    "peak_offered_ratio", "herd_factor_ratio", "idle_while_backlogged_s",
   ]
   private static let titles = [
-    "pending_events": "pending at the end",
-    "time_to_delivery_p50_s": "p50 delivery",
+    "blocked_events": "blocked", "late_events": "late",
     "peak_offered_ratio": "peak load, × capacity",
     "herd_factor_ratio": "herd factor", "idle_while_backlogged_s": "idle while backlogged",
   ]
 
-  private static func columns(_ metrics: ReplicatedMetrics, headlineOnly: Bool = false) -> [Int] {
-    shown.compactMap { name in
-      metrics.metrics.firstIndex { $0.name == name && (!headlineOnly || $0.isHeadline) }
-    }
-  }
-
-  private static func means(_ metrics: ReplicatedMetrics) -> String {
-    let columns = columns(metrics)
-    let rankings = columns.map { metrics.ranking($0) }
-    return table("Results", metrics, columns, rows: metrics.variants.indices) { column, variant in
-      let ranking = rankings[column]
+  private static func means(_ comparison: ReplicatedComparison) -> String {
+    let metrics = comparison.metrics
+    let standings = Standings(comparison)
+    let ranked = metrics.ranked
+    let columns = ranked + shown.compactMap { name in metrics.metrics.firstIndex { $0.name == name } }
+    return table(
+      "Results", metrics, columns, rows: metrics.variants.indices, leaders: standings.leaders
+    ) { column, variant in
       let index = columns[column]
-      let isRanked = metrics.metrics[index].isHeadline && ranking.ranks.contains { ($0 ?? 1) > 1 }
-      let rank = isRanked ? ranking.ranks[variant] : nil
+      let ranks = metrics.variants.indices.map { standings.rank(of: $0, by: index) }
+      let isRanked = ranked.contains(index) && ranks.contains { ($0 ?? 1) > 1 }
       return Cell(
-        text: ReplicationText.mean(metrics, index, variant), rank: rank, isBest: rank == 1,
+        text: MetricText.mean(metrics, index, variant), rank: isRanked ? ranks[variant] : nil,
         details: ReplicationText.details(metrics, index, variant), share: share(metrics, index, variant))
     } + """
-      <p class="facts">Mean ± half of its 95 % interval over the replications. ✓ and the number behind # are the rank \
-      among the verdict's metrics: one more than the number of strategies that are significantly better, so those that \
-      can't be told apart share one. A run that never recovers counts with the time there was. Every other metric is in statistics.csv.</p>
+      <p class="facts">✓ the verdict's best. Mean ± half of its 95 % interval over the replications. Behind # the rank by a \
+      metric: one more than the number of strategies that are better by the verdict's rule. A run that never recovers counts \
+      with the time there was. Every other metric is in statistics.csv.</p>
       </section>
 
       """
@@ -90,7 +85,7 @@ extension HTMLReport {
   }
 
   private static func differences(_ metrics: ReplicatedMetrics) -> String {
-    let columns = columns(metrics, headlineOnly: true)
+    let columns = metrics.ranked
     let rankings = columns.map { metrics.ranking($0) }
     let first = Markup.escape(metrics.variants[0])
     let pairs = metrics.variants.count * (metrics.variants.count - 1) / 2
@@ -100,7 +95,7 @@ extension HTMLReport {
       let pair = rankings[column].pair(0, variant)
       let metric = metrics.metrics[columns[column]]
       return Cell(
-        text: ReplicationText.difference(metric, pair) + (pair.differs ? " *" : ""), rank: nil, isBest: false,
+        text: ReplicationText.difference(metric, pair) + (pair.differs ? " *" : ""), rank: nil,
         details: ReplicationText.details(metric, pair), isWeak: !pair.differs)
     }
     if let chart = DifferenceChart(metrics, theme: .variables) {
@@ -119,7 +114,6 @@ extension HTMLReport {
   private struct Cell {
     var text: String
     var rank: Int?
-    var isBest: Bool
     var details: String
     var share: String?
     var isWeak = false
@@ -128,7 +122,7 @@ extension HTMLReport {
   /// A section that is still open at its end.
   private static func table(
     _ title: String, _ metrics: ReplicatedMetrics, _ columns: [Int], rows: some Sequence<Int>,
-    _ cell: (_ column: Int, _ variant: Int) -> Cell
+    leaders: [Int] = [], _ cell: (_ column: Int, _ variant: Int) -> Cell
   ) -> String {
     var html = "<section>\n<h2>\(Markup.escape(title))</h2>\n<div class=\"chart\">\n<table>\n<thead><tr>"
     html += "<th scope=\"col\">strategy</th>"
@@ -139,12 +133,13 @@ extension HTMLReport {
     }
     html += "</tr></thead>\n<tbody>\n"
     for variant in rows {
-      html += "<tr><th scope=\"row\"><span class=\"swatch\" style=\"background:"
+      let mark = leaders.contains(variant) ? " class=\"best\"" : ""
+      html += "<tr><th scope=\"row\"\(mark)><span class=\"swatch\" style=\"background:"
       html +=
         "var(--s\(variant % Theme.seriesCount))\"></span>\(Markup.escape(metrics.variants[variant]))</th>"
       for column in columns.indices {
         let cell = cell(column, variant)
-        let mark = cell.isBest ? " class=\"best\"" : cell.isWeak ? " class=\"weak\"" : ""
+        let mark = cell.isWeak ? " class=\"weak\"" : ""
         html += "<td\(mark) title=\"\(Markup.escape(cell.details))\">\(breakable(cell.text))"
         if let rank = cell.rank { html += " <small>#\(rank)</small>" }
         if let share = cell.share { html += "<br/><small>\(Markup.escape(share))</small>" }

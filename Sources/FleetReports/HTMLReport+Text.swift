@@ -14,8 +14,8 @@ extension HTMLReport {
     ),
     (
       "95 % interval",
-      "Computed from other seeds in the same way, 19 of 20 such intervals hold the expected value. Student's t with one "
-        + "degree of freedom less than replications."
+      "Computed from other seeds in the same way, 19 of 20 such intervals hold the expected value. Student's t; a "
+        + "bootstrap-t where the values are skewed; none where too few runs differ from the rest."
     ),
     (
       "Paired difference",
@@ -58,16 +58,19 @@ extension HTMLReport {
       "99 % of the events held at the end of the last incident have been delivered or dropped. The time counts from "
         + "there."
     ),
-    ("Events lost", "Events dropped by a device, for whatever reason, and not accepted after all."),
     (
-      "Pending",
-      "Events neither accepted nor dropped when the run ended. They are not in any time to delivery."
+      "Undelivered",
+      "Events lost (dropped by a device, for whatever reason, and not accepted after all), blocked (given up, but kept by "
+        + "their device) or late (pending at the end of the run, beyond those that the twin has pending)."
     ),
     (
-      "Time to delivery",
-      "From the creation of an event to its first acceptance. p50, p99: half, and 99 %, of the delivered events took "
-        + "no longer."
+      "Affected p99",
+      "Time from creation to first acceptance that 99 % of the affected events did not exceed, the undelivered ones among "
+        + "them: an event that never came counts as watched until the end of the run (Kaplan and Meier). Affected are those "
+        + "created from the first incident's start until the fleet has recovered."
     ),
+    ("p99 delivery", "The same over the delivered events of the whole run."),
+    ("Extra attempts", "Upload attempts more than the twin's, over the run, a device."),
     ("Attempts / device", "Upload attempts over the whole run, divided by the number of devices."),
     (
       "Amplification",

@@ -61,7 +61,7 @@ struct ReplicationCharts {
 
   private func notes(_ metric: String, _ variant: Int, _ text: (String) -> String) -> [String] {
     guard let index = comparison.metrics.metrics.firstIndex(where: { $0.name == metric }) else { return [] }
-    let value = ReplicationText.mean(comparison.metrics, index, variant)
+    let value = MetricText.mean(comparison.metrics, index, variant)
     if value == "–" { return [] }
     let note = value == "never" ? "never recovered" : text(value)
     // Beside a strip there is room for some 26 letters.

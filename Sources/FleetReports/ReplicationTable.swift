@@ -6,7 +6,7 @@ public enum ReplicationTable {
   /// Aligned text: the variants with their means, half widths and ranks; then each against the first one.
   public static func render(_ comparison: ReplicatedComparison) -> String {
     let metrics = comparison.metrics
-    var text = means(metrics).terminal(width: 110)
+    var text = means(comparison).terminal(width: 110)
     if metrics.variants.count > 1 {
       text +=
         "\nAgainst \(metrics.variants[0]), seed by seed (* can be told apart from it):\n"
@@ -18,7 +18,7 @@ public enum ReplicationTable {
   /// The same as Markdown tables.
   public static func markdown(_ comparison: ReplicatedComparison) -> String {
     let metrics = comparison.metrics
-    var text = means(metrics).markdown()
+    var text = means(comparison).markdown()
     if metrics.variants.count > 1 {
       text +=
         "\nAgainst \(metrics.variants[0]), seed by seed (* can be told apart from it):\n\n"
@@ -27,22 +27,20 @@ public enum ReplicationTable {
     return text
   }
 
-  private static func headline(_ metrics: ReplicatedMetrics) -> [Int] {
-    metrics.metrics.indices.filter { metrics.metrics[$0].isHeadline }
-  }
-
-  private static func means(_ metrics: ReplicatedMetrics) -> TextTable {
-    let headline = headline(metrics)
-    let ranks = headline.map { metrics.ranking($0).ranks }
+  private static func means(_ comparison: ReplicatedComparison) -> TextTable {
+    let metrics = comparison.metrics
+    let standings = Standings(comparison)
+    let ranked = metrics.ranked
     let hasRanks = metrics.variants.count > 1
     return TextTable(
-      columns: [.init(title: "strategy", isNumber: false), .init(title: "recovered")]
-        + headline.map { .init(title: metrics.metrics[$0].title) },
+      columns: [.init(title: "strategy", isNumber: false)] + (hasRanks ? [.init(title: "rank")] : [])
+        + [.init(title: "recovered")] + ranked.map { .init(title: metrics.metrics[$0].title) },
       rows: metrics.variants.indices.map { variant in
-        [metrics.variants[variant], recoveries(metrics, variant)]
-          + zip(headline, ranks).map { index, ranks in
-            let text = ReplicationText.mean(metrics, index, variant)
-            return hasRanks ? ranks[variant].map { text + " #\($0)" } ?? text : text
+        [metrics.variants[variant]] + (hasRanks ? ["\(standings.rank(of: variant))"] : [])
+          + [recoveries(metrics, variant)]
+          + ranked.map { index in
+            let text = MetricText.mean(metrics, index, variant)
+            return hasRanks ? standings.rank(of: variant, by: index).map { text + " #\($0)" } ?? text : text
           }
       })
   }
@@ -55,7 +53,7 @@ public enum ReplicationTable {
   }
 
   private static func differences(_ metrics: ReplicatedMetrics) -> TextTable {
-    let headline = headline(metrics)
+    let headline = metrics.ranked
     let rankings = headline.map { metrics.ranking($0) }
     return TextTable(
       columns: [.init(title: "strategy", isNumber: false)]
@@ -72,15 +70,6 @@ public enum ReplicationTable {
 
 /// Cells of tables of replications.
 enum ReplicationText {
-  /// `12 min 30 s ± 4 s`; `–` without a value.
-  static func mean(_ metrics: ReplicatedMetrics, _ index: Int, _ variant: Int) -> String {
-    let sample = metrics.sample(index, variant: variant)
-    guard sample.count > 0 else { return "–" }
-    if let share = metrics.share(index, variant: variant), share.successes == 0 { return "never" }
-    return MetricText.interval(
-      metrics.metrics[index], sample.mean, metrics.interval(index, variant: variant)?.halfWidth)
-  }
-
   /// `-12 s ± 4 s`, with the half width of Holm's interval.
   static func difference(_ metric: Metric, _ pair: PairwiseRanking.Pair) -> String {
     guard pair.difference.sample.count > 0 else { return "–" }
@@ -98,9 +87,11 @@ enum ReplicationText {
     if let deviation = metrics.sample(index, variant: variant).standardDeviation {
       text += ", standard deviation \(MetricText.value(metric, deviation))"
     }
-    if let interval = metrics.interval(index, variant: variant) {
-      text +=
-        "; 95 % interval \(MetricText.value(metric, interval.low)) to \(MetricText.value(metric, interval.high))"
+    let estimate = metrics.estimate(index, variant: variant)
+    if let low = estimate.low, let high = estimate.high {
+      text += "; 95 % interval \(MetricText.value(metric, low)) to \(MetricText.value(metric, high))"
+    } else if estimate.method == .tooRare {
+      text += "; no interval: too few runs differ from the rest"
     }
     if let share = metrics.share(index, variant: variant) {
       text +=

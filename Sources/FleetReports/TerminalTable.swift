@@ -14,16 +14,19 @@ public enum TerminalTable {
   public static func markdown(_ results: [VariantResult]) -> String { markdown(results.map(\.namedSummary)) }
 
   private static func table(_ summaries: [RunSummary]) -> TextTable {
-    TextTable(
+    let haveIncidents = summaries.contains(where: \.hasIncidents)
+    return TextTable(
       columns: [
-        .init(title: "strategy", isNumber: false), .init(title: "recovered in"), .init(title: "events lost"),
-        .init(title: "p99 delivery"), .init(title: "attempts/device"), .init(title: "herd factor"),
-        .init(title: "peak"),
+        .init(title: "strategy", isNumber: false), .init(title: "recovered in"), .init(title: "undelivered"),
+        .init(title: "affected p99"), .init(title: haveIncidents ? "extra attempts" : "attempts/device"),
+        .init(title: "herd"), .init(title: "peak"),
       ],
       rows: summaries.map { summary in
         [
-          summary.run, summary.recoveryText, Humanised.count(summary.lostEvents),
-          summary.timeToDeliveryP99.map(Humanised.duration) ?? "–", summary.attemptsPerDeviceText,
+          summary.run, summary.recoveryText, Humanised.count(summary.undeliveredEvents),
+          summary.affectedDeliveryText,
+          haveIncidents
+            ? MetricText.plain(summary.attemptsAboveTwinPerDevice) : summary.attemptsPerDeviceText,
           summary.herdFactor.map(Humanised.ratio) ?? "–",
           summary.peakOfferedRatio.map(Humanised.ratio) ?? "–",
         ]
@@ -52,6 +55,12 @@ extension RunSummary {
   /// `12 min 30 s`, `never`, or `no incident`.
   var recoveryText: String {
     hasIncidents ? recoveryTime.map(Humanised.duration) ?? "never" : "no incident"
+  }
+
+  /// `12 min 30 s`, `> 2 h`, or `–` without such events.
+  var affectedDeliveryText: String {
+    guard affectedEvents > 0 else { return "–" }
+    return affectedDeliveryP99.map(Humanised.duration) ?? "> " + Humanised.duration(affectedHorizon)
   }
 
   var neverRecovers: Bool { hasIncidents && recoveryTime == nil }

@@ -25,10 +25,19 @@ public struct SequentialStoppingRule: Sendable, Hashable {
     guard sample.count >= minimumReplications,
       let interval = ConfidenceInterval(sample, confidence: confidence)
     else { return false }
+    return isMet(interval.mean, interval.halfWidth)
+  }
+
+  /// Whether the interval of a mean is narrow enough; never where there is none, or all values were the same.
+  public func isMet(by estimate: MeanEstimate) -> Bool {
+    estimate.halfWidth.map { isMet(estimate.mean, $0) } ?? false
+  }
+
+  private func isMet(_ mean: Double, _ halfWidth: Double) -> Bool {
     switch target {
-    case .absolute(let width): return interval.halfWidth <= width
+    case .absolute(let width): halfWidth <= width
     // γ/(1 + γ) of the mean is γ of the expected value.
-    case .relative(let share): return interval.halfWidth <= share / (1 + share) * abs(interval.mean)
+    case .relative(let share): halfWidth <= share / (1 + share) * abs(mean)
     }
   }
 }

@@ -25,11 +25,12 @@ struct ReplicatedMetricsTests {
   @Test("the catalogue has every numeric column of summary.csv, those of the verdict first and in its order")
   func catalogue() {
     #expect(
-      MetricCatalogue.all.prefix(4).map(\.name) == [
-        "lost_events", "recovery_s", "time_to_delivery_p99_s", "attempts_mean_per_device_day",
+      MetricCatalogue.all.prefix(5).map(\.name) == [
+        "undelivered_events", "recovery_s", "affected_delivery_p99_s", "attempts_above_twin_per_device",
+        "attempts_mean_per_device_day",
       ])
-    #expect(MetricCatalogue.headline.map(\.name) == MetricCatalogue.all.prefix(4).map(\.name))
-    #expect(MetricCatalogue.all.count == SummaryCSV.columns.count - 7)
+    // Not name, seed, devices, length, the two flags and the two horizons.
+    #expect(MetricCatalogue.all.count == SummaryCSV.columns.count - 8)
     #expect(MetricCatalogue.metric(named: "recovery_s")?.isCensored == true)
     #expect(MetricCatalogue.metric(named: "delivered_events")?.direction == .higherIsBetter)
     #expect(MetricCatalogue.metric(named: "peak_offered_ratio")?.direction == .neither)
@@ -58,7 +59,7 @@ struct ReplicatedMetricsTests {
     #expect(metrics.share(recovery, variant: 0)?.successes == 2)
     #expect(metrics.share(recovery, variant: 0)?.count == 3)
     #expect(metrics.share(recovery, variant: 1) == nil)
-    #expect(metrics.interval(recovery, variant: 1) == nil)
+    #expect(metrics.estimate(recovery, variant: 1).halfWidth == nil)
     #expect(metrics.ranking(recovery).ranks == [1, nil])
     #expect(metrics.share(try index("lost_events"), variant: 0) == nil)
   }
@@ -87,9 +88,9 @@ struct ReplicatedMetricsTests {
     let attempts = try index("attempts_mean_per_device_day")
     #expect(metrics.ranking(attempts).ranks == [2, 2, 1])
     let difference = try #require(metrics.difference(attempts, of: 2, to: 0).interval())
-    let interval = try #require(metrics.interval(attempts, variant: 0))
+    let halfWidth = try #require(metrics.estimate(attempts, variant: 0).halfWidth)
     #expect(abs(difference.mean + 2) < 1e-9)
-    #expect(difference.halfWidth < 0.12 && interval.halfWidth > 30)
+    #expect(difference.halfWidth < 0.12 && halfWidth > 30)
     // s of a and of c is 30.6 each, of the differences 0.1095: √2 · 30.6 / 0.1095.
     let factor = try #require(metrics.commonRandomNumbersFactor(attempts, of: 2, to: 0))
     #expect(abs(factor - 395) < 2)

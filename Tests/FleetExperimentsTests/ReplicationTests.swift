@@ -23,8 +23,8 @@ struct ReplicationTests {
       seeds.withLock { $0.append(scenario.seed) }
       if scenario.seed == failsAt { throw Failure() }
       let noise = Int64((scenario.seed &* 2_654_435_761) % 97)
-      let effect = Int64(scenario.fleet[0].devices)
       let isTwin = scenario.tapi.incidents.isEmpty
+      let effect = isTwin ? 0 : Int64(scenario.fleet[0].devices)
       var series = TimeSeries(interval: 1_000_000, duration: 200_000_000, rows: 200)
       for i in 0..<200 {
         series[i, .firstAttempts] = 1_000 + noise * 10 + effect
@@ -83,7 +83,7 @@ struct ReplicationTests {
       let expected = try run(plan, workers: 1)
       let found = try run(plan, workers: count)
       #expect(found.rows == expected.rows)
-      #expect(StatisticsCSV.bytes(of: found.metrics) == StatisticsCSV.bytes(of: expected.metrics))
+      #expect(StatisticsCSV.bytes(of: Standings(found)) == StatisticsCSV.bytes(of: Standings(expected)))
       #expect(found.curves.map(\.offered) == expected.curves.map(\.offered))
     }
   }
@@ -91,7 +91,7 @@ struct ReplicationTests {
   @Test("sequential mode stops where the rule is first met by every variant, and not before ten")
   func sequential() throws {
     let precise = ReplicationPlan.Precision(metric: MetricCatalogue.attempts, target: .relative(0.1))
-    let found = try run(ReplicationPlan(firstSeed: 1, count: 300, precision: [precise]))
+    let found = try run(ReplicationPlan(firstSeed: 1, count: 300, precision: [precise], risk: 1))
     #expect(found.unmet.isEmpty)
     #expect(found.replications > 10 && found.replications < 300)
     let rule = SequentialStoppingRule(precise.target)
@@ -107,7 +107,25 @@ struct ReplicationTests {
     }
     #expect(before.contains(false))
     let easy = ReplicationPlan.Precision(metric: MetricCatalogue.attempts, target: .relative(10))
-    #expect(try run(ReplicationPlan(firstSeed: 1, count: 300, precision: [easy])).replications == 10)
+    #expect(try run(ReplicationPlan(firstSeed: 1, count: 300, precision: [easy], risk: 1)).replications == 10)
+  }
+
+  @Test("sequential mode goes on until fewer than the risk asked for can fail to recover: 73 runs for 5 %")
+  func risk() throws {
+    let easy = ReplicationPlan.Precision(metric: MetricCatalogue.attempts, target: .relative(10))
+    // Wilson at no failure: z²/(n + z²) ≤ 0.05 from n = 72.99 on.
+    #expect(try run(ReplicationPlan(firstSeed: 1, count: 300, precision: [easy])).replications == 73)
+    let bounded = try run(ReplicationPlan(firstSeed: 1, count: 40, precision: [easy]))
+    let isUnknown = bounded.riskIsUnknown
+    #expect(isUnknown)
+    #expect(Verdict.text(bounded).contains("never recover is not known within 5 % after 40 replications."))
+  }
+
+  @Test("sequential mode never stops on runs that all gave the same: they tell nothing of how they vary")
+  func constant() throws {
+    let peak = ReplicationPlan.Precision(metric: "created_events", target: .absolute(1))
+    let found = try run(ReplicationPlan(firstSeed: 1, count: 90, precision: [peak]))
+    #expect(found.replications == 90 && found.unmet == [peak])
   }
 
   @Test("at the most replications the run ends and says what is not precise enough")
@@ -117,7 +135,7 @@ struct ReplicationTests {
     #expect(found.replications == 12)
     #expect(found.unmet == [precision])
     #expect(
-      ReplicatedVerdict.text(found).contains(
+      Verdict.text(found).contains(
         "attempts_mean_per_device_day is not as precise as the 0.001 asked for after 12 replications."))
   }
 
@@ -148,34 +166,23 @@ struct ReplicationTests {
   @Test("a small effect under a large noise is found, equal variants tie, and the sentences say both")
   func verdict() throws {
     let found = try run(ReplicationPlan(firstSeed: 1, count: 20))
-    let index = try #require(found.metrics.metrics.firstIndex { $0.name == MetricCatalogue.attempts })
-    #expect(found.metrics.ranking(index).ranks == [1, 2, 2])
-    // Far below 1 % of the mean: significant, yet no reason to choose.
-    let text = ReplicatedVerdict.text(found)
-    #expect(text.hasPrefix("No difference that 20 replications can show and that matters between a, b and c"))
-    #expect(text.contains("attempts/device/day: a, then b and c."))
-    #expect(text.contains("(seeds 1 to 20, the same for every variant)"))
-  }
-
-  @Test("a difference that matters decides, and the sentence says by how much and how surely")
-  func decided() throws {
-    let variants = [variant("a", effect: 1), variant("b", effect: 400)]
-    let engine = Engine()
-    let found = try Replications.run(
-      variants, plan: ReplicationPlan(firstSeed: 1, count: 20), options: .init(), workers: 2, control: .init()
-    ) { scenario, _, _ in try engine.record(scenario) }
-    let text = ReplicatedVerdict.text(found)
-    // 399 attempts of one device in 200 s are 172,368 a day, in every pair.
-    #expect(text.hasPrefix("a brings the fleet back best: it needs "), "\(text)")
+    let standings = Standings(found)
+    #expect(standings.leaders == [0])
+    #expect(standings.pair(1, against: 2).standing == .alike)
+    let text = Verdict.text(found)
     #expect(
-      text.contains(" attempts per device and day, b (next) 172,368 more, with nothing that decides in"))
+      text.hasPrefix(
+        "a brings the fleet back best: it costs 1 extra attempts a device, b (next) 4 and c 4; "), "\(text)")
+    #expect(text.contains("(seeds 1 to 20, the same for every variant)"))
+    // 20 of 20: Wilson's upper bound is z²/(20 + z²).
+    #expect(text.contains("a recovered in 20 of 20 runs: up to 16.1 % may not"))
   }
 
   @Test("variants that no seed tells apart are said to be the same, and one variant is only described")
   func same() throws {
     func verdict(_ variants: [Variant]) throws -> String {
       let engine = Engine()
-      return ReplicatedVerdict.text(
+      return Verdict.text(
         try Replications.run(
           variants, plan: ReplicationPlan(firstSeed: 1, count: 5), options: .init(), workers: 2,
           control: .init()
@@ -184,7 +191,7 @@ struct ReplicationTests {
     #expect(
       try verdict([variant("a", effect: 1), variant("b", effect: 1)])
         .hasPrefix("All variants gave the same figures with every seed"))
-    #expect(try verdict([variant("alone", effect: 1)]).hasPrefix("alone: events lost 0, recovered in "))
+    #expect(try verdict([variant("alone", effect: 1)]).hasPrefix("alone: the fleet recovers "))
   }
 
   @Test("a curve's band holds the mean of the runs and narrows with their number")

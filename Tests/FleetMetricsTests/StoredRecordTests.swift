@@ -23,10 +23,10 @@ struct StoredRecordTests {
     let rows = names.suffix(from: names.firstIndex(of: "rows")! + 1)
     #expect(Array(rows) == Measure.allCases.map { "\($0)" })
     #expect(names.filter { $0.hasPrefix("cost.") }.count == properties(DeviceCost()))
-    // interval, duration and cells; and of the record: series, deliveries, offered, capacity, incidents, devices, flush, cost, unconfirmed;
+    // interval, duration and cells; and of the record: series, deliveries, their table, offered, capacity, incidents, devices, flush, cost, unconfirmed;
     // and the cohorts, which are not kept.
     #expect(properties(TimeSeries(interval: 1, duration: 1, rows: 0)) == 3)
-    #expect(properties(record(backlogs: [])) == 10)
+    #expect(properties(record(backlogs: [])) == 11)
     #expect(properties(IncidentSpan(label: "", isOutage: false, start: 0, end: 0)) == 4)
   }
 
@@ -92,9 +92,15 @@ struct StoredRecordTests {
       deliveries.record(
         Int64.random(in: 0...10_000_000_000, using: &random), count: Int64.random(in: 0...5, using: &random))
     }
+    let cells = IntervalDeliveries(rows: max(rows, 1))
+    for _ in 0..<Int.random(in: 0..<100, using: &random) {
+      cells.record(
+        Int64.random(in: 0...10_000_000_000, using: &random),
+        row: Int.random(in: 0..<cells.rows, using: &random))
+    }
     var cost = DeviceCost()
     (cost.attempts, cost.bytesP99, cost.devicesThatLostEvents) = (value(), value(), value())
-    return RunRecord(
+    var record = RunRecord(
       series: series, deliveries: deliveries,
       offeredPer100ms: (0..<Int.random(in: 0..<50, using: &random)).map { _ in
         UInt32.random(in: 0...3, using: &random)
@@ -105,5 +111,7 @@ struct StoredRecordTests {
       },
       devices: value(), longestFlushInterval: value(), cost: cost,
       acceptedUnconfirmedEvents: value())
+    record.deliveryTable = DeliveryTable(cells)
+    return record
   }
 }

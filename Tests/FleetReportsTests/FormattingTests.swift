@@ -94,12 +94,16 @@ struct TerminalTableTests {
     full.recoveryTime = 750_000_000
     full.devices = 20_000
     full[.firstAttempts] = 2_570_000
-    full.timeToDeliveryP99 = 3_200_000
+    full.affectedEvents = 1_000
+    full.affectedDeliveryP99 = 3_200_000
+    full.attemptsAboveTwinPerDevice = 12.345
     full.herdFactor = 1.8
     full.peakOfferedRatio = 12.34
     var lossy = RunSummary(run: "a|b", seed: 1)
     lossy.hasIncidents = true
     lossy[.droppedByOverflow] = 1_234_567
+    lossy.affectedEvents = 1_000
+    lossy.affectedHorizon = 7_200_000_000
     return [full, lossy]
   }
 
@@ -107,10 +111,10 @@ struct TerminalTableTests {
   func aligned() {
     #expect(
       TerminalTable.render(summaries) == """
-        strategy  recovered in  events lost  p99 delivery  attempts/device  herd factor   peak
-        ────────  ────────────  ───────────  ────────────  ───────────────  ───────────  ─────
-        full       12 min 30 s            0         3.2 s              129        1.80×  12.3×
-        a|b              never    1,234,567             –                –            –      –
+        strategy  recovered in  undelivered  affected p99  extra attempts   herd   peak
+        ────────  ────────────  ───────────  ────────────  ──────────────  ─────  ─────
+        full       12 min 30 s            0         3.2 s            12.3  1.80×  12.3×
+        a|b              never    1,234,567         > 2 h               0      –      –
 
         """)
   }
@@ -119,10 +123,10 @@ struct TerminalTableTests {
   func markdown() {
     #expect(
       TerminalTable.markdown(summaries) == """
-        | strategy | recovered in | events lost | p99 delivery | attempts/device | herd factor | peak |
+        | strategy | recovered in | undelivered | affected p99 | extra attempts | herd | peak |
         | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-        | full | 12 min 30 s | 0 | 3.2 s | 129 | 1.80× | 12.3× |
-        | a\\|b | never | 1,234,567 | – | – | – | – |
+        | full | 12 min 30 s | 0 | 3.2 s | 12.3 | 1.80× | 12.3× |
+        | a\\|b | never | 1,234,567 | > 2 h | 0 | – | – |
 
         """)
   }
@@ -133,6 +137,6 @@ struct TerminalTableTests {
     long.run = "settings.backoffConfig.jitterStrategy=additive:10, policy.clampAfterJitter=true"
     let lines = TerminalTable.render([long, summaries[1]]).split(separator: "\n")
     #expect(lines.allSatisfy { $0.count <= 100 })
-    #expect(lines[2].hasPrefix("settings.ba…itter=true  "))
+    #expect(lines[2].hasPrefix("settings.backo…terJitter=true  "))
   }
 }

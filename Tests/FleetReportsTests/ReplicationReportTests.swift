@@ -45,7 +45,7 @@ struct ReplicationReportTests {
   static func render(_ comparison: ReplicatedComparison) -> String {
     HTMLReport.render(
       title: "herd", question: "Which?", comparison: comparison,
-      verdict: ReplicatedVerdict.text(comparison), scenarioJSON: "{}", command: "fleetsim compare --seeds 6",
+      verdict: Verdict.text(comparison), scenarioJSON: "{}", command: "fleetsim compare --seeds 6",
       version: "1.0")
   }
 

@@ -65,8 +65,13 @@ extension CommandSpecification {
         "precision", value: "p", isRepeatable: true,
         help:
           "Run seeds, at least 10, until the means are this precise with 95 % confidence: 2% asks it of recovery_s, "
-          + "time_to_delivery_p99_s and attempts_mean_per_device_day; recovery_s=10 or lost_events=5% of one column "
+          + "affected_delivery_p99_s and attempts_mean_per_device_day; recovery_s=10 or lost_events=5% of one column "
           + "of summary.csv, in its unit or as a share."),
+      OptionSpecification(
+        "risk", value: "share",
+        help:
+          "With --precision: go on until it is known within this share how many of the runs never recover; 5% takes 73 "
+          + "seeds where all recover, 100% asks nothing. (default: 5%)"),
       OptionSpecification(
         "max-seeds", value: "n",
         help: "The most seeds for --precision. (default: \(ReplicationRequest.defaultMaximum))"),

@@ -6,6 +6,7 @@ import UploadRetry
 struct ReplicationRequest: Sendable {
   var count: Int
   var precision: [ReplicationPlan.Precision]
+  var risk: Double
 
   /// Replications of a sequential comparison at most, unless `--max-seeds` says otherwise.
   static let defaultMaximum = 200
@@ -24,6 +25,8 @@ struct ReplicationRequest: Sendable {
     if seeds != nil, !precision.isEmpty {
       throw UsageError("'--seeds' and '--precision' exclude each other; --max-seeds bounds --precision.")
     }
+    risk = try parsed.value("risk").map(Self.risk) ?? ReplicationPlan.defaultRisk
+    if parsed.value("risk") != nil, precision.isEmpty { throw UsageError("'--risk' needs '--precision'.") }
     if maximum != nil, precision.isEmpty { throw UsageError("'--max-seeds' needs '--precision'.") }
     guard let count = precision.isEmpty ? seeds : maximum ?? Self.defaultMaximum else { return nil }
     self.count = count
@@ -55,6 +58,13 @@ struct ReplicationRequest: Sendable {
           + "width in its unit as recovery_s=2% or recovery_s=10.")
     }
     return metrics.map { .init(metric: $0, target: target) }
+  }
+
+  private static func risk(_ text: String) throws -> Double {
+    guard case .relative(let share)? = target(text, isNamed: false) else {
+      throw UsageError("The value '\(text)' is invalid for '--risk <share>': a share as 5%, at most 100%.")
+    }
+    return share
   }
 
   private static func target(_ text: String, isNamed: Bool) -> SequentialStoppingRule.Target? {

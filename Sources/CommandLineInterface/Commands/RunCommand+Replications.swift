@@ -20,7 +20,8 @@ extension RunCommand {
     options.checks = request.checks
     let variants = zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
     let plan = ReplicationPlan(
-      firstSeed: base.scenario.seed, count: asked.count, precision: asked.precision)
+      firstSeed: base.scenario.seed, count: asked.count, precision: asked.precision,
+      risk: asked.risk)
     let workers = try workers(variants, options, loaded.path, replications: plan.count)
     options.threads = request.threads ?? 1
     let output = try request.outputPath.map { try OutputDirectory($0) }
@@ -36,7 +37,7 @@ extension RunCommand {
     let comparison = try work.run(showsProgress: !request.isQuiet)
     let seconds = environment.monotonicSeconds() - started
 
-    let verdict = ReplicatedVerdict.text(comparison)
+    let verdict = Verdict.text(comparison)
     let printed = Result {
       try Console.print(
         request.isQuiet ? verdict + "\n" : ReplicationTable.render(comparison) + "\n" + verdict + "\n")
@@ -71,7 +72,8 @@ extension RunCommand {
       text += ", \(plan.count) replications (seeds from \(plan.firstSeed))"
     } else {
       let metrics = plan.precision.map(\.metric).joined(separator: ", ")
-      text += ", 10 to \(plan.count) replications (seeds from \(plan.firstSeed)) until \(metrics) are precise"
+      text +=
+        ", 10 to \(plan.count) replications (seeds from \(plan.firstSeed)) until \(metrics) and the risk of never recovering are precise"
     }
     return text + "\n" + (scenario.question.map { $0 + "\n" } ?? "") + "\n"
   }

@@ -14,7 +14,7 @@ struct ReplicatedResultFiles {
   /// Everything, `run.json` last.
   var all: [OutputFile] {
     let tables = [
-      OutputFile(OutputFile.statistics, StatisticsCSV.bytes(of: comparison.metrics)),
+      OutputFile(OutputFile.statistics, StatisticsCSV.bytes(of: Standings(comparison))),
       OutputFile(OutputFile.differences, DifferencesCSV.bytes(of: comparison.metrics)),
       OutputFile(OutputFile.replications, SummaryCSV.bytes(of: comparison.rows)),
     ]

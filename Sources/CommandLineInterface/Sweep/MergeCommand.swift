@@ -81,7 +81,7 @@ struct MergeCommand {
     let files: [OutputFile]
     if comparison.replications > 1 {
       manifest.replications = comparison.replications
-      (verdict, table) = (ReplicatedVerdict.text(comparison), ReplicationTable.render(comparison))
+      (verdict, table) = (Verdict.text(comparison), ReplicationTable.render(comparison))
       files =
         ReplicatedResultFiles(
           comparison: comparison, choices: choices, title: file.title, question: file.question,

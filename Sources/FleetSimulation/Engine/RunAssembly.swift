@@ -96,6 +96,7 @@ package struct RunAssembly: ~Copyable {
       devices: Int64(scenario.fleet.reduce(0) { $0 + $1.devices }),
       longestFlushInterval: scenario.fleet.compactMap { $0.flush.interval?.microseconds }.max() ?? 0,
       cost: cost.summary, acceptedUnconfirmedEvents: unconfirmed)
+    record.deliveryTable = DeliveryTable(intervalDeliveries)
     record.cohorts = cohorts
     return record
   }

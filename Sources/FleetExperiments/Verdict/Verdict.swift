@@ -1,0 +1,65 @@
+import FleetMetrics
+import FleetStatistics
+
+/// Says which variant is best, by what, and what cannot be told: of one seed and of many by the same rule (`MetricRule`).
+///
+/// The criteria in their order: a twin that holds its load; how many runs recover; events not delivered (lost, blocked or late);
+/// recovery time; the 99th percentile of the affected events' time to delivery; attempts. The herd factor never counts: the
+/// strategy that keeps the server idle longest can have the lowest peak.
+public enum Verdict {
+  /// The verdict on one run of each variant; on a single one, how it fared.
+  public static func sentence(_ results: [VariantResult]) -> String {
+    if results.count > 1, results.allSatisfy({ $0.record == results[0].record }) {
+      return
+        "All variants gave the same result to the last byte: in this scenario nothing ever used what differs between them."
+    }
+    let summaries = results.map { result in
+      var summary = result.summary
+      summary.run = result.name
+      return summary
+    }
+    return sentence(summaries, interval: results.map(\.record.series.interval).max() ?? 0)
+  }
+
+  /// The same from the summaries alone; `interval` is the width of a row of the time series, microseconds.
+  public static func sentence(_ runs: [RunSummary], interval: Int64) -> String {
+    guard !runs.isEmpty else { return "Nothing was run." }
+    return VerdictWording(
+      Standings(runs.map(\.run), rows: runs.map { [$0] }, interval: interval), runs.map { [$0] }
+    )
+    .lines.joined(separator: "\n")
+  }
+
+  /// The verdict on replications: what was found, what is open, what was not precise enough, and from what.
+  public static func text(_ comparison: ReplicatedComparison) -> String {
+    guard comparison.replications > 1, !comparison.variants.isEmpty else { return "Nothing was run." }
+    let wording = VerdictWording(
+      Standings(comparison), comparison.variants.indices.map { comparison.rows(of: $0) })
+    return (wording.lines + unmet(comparison) + [basis(comparison)]).joined(separator: "\n")
+  }
+
+  private static func unmet(_ comparison: ReplicatedComparison) -> [String] {
+    let risk =
+      comparison.riskIsUnknown
+      ? [
+        "How many of the runs never recover is not known within \(MetricText.plain(comparison.plan.risk * 100)) % after "
+          + "\(comparison.replications) replications."
+      ] : []
+    return risk
+      + comparison.unmet.map { precision in
+        let asked: String
+        switch precision.target {
+        case .relative(let share): asked = "\(MetricText.plain(share * 100)) %"
+        case .absolute(let width):
+          asked = MetricCatalogue.metric(named: precision.metric).map { MetricText.value($0, width) } ?? ""
+        }
+        return
+          "\(precision.metric) is not as precise as the \(asked) asked for after \(comparison.replications) replications."
+      }
+  }
+
+  private static func basis(_ comparison: ReplicatedComparison) -> String {
+    "From \(comparison.replications) replications (\(comparison.seedsText), the same for every variant); "
+      + "± is half a 95 % interval of the expected value."
+  }
+}

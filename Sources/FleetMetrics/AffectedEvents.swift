@@ -1,0 +1,97 @@
+/// How long the events of a part of a run took to be delivered, those among them that never were.
+///
+/// A percentile over delivered events alone gets better by every event that is dropped, and by a run that ends sooner. Here an
+/// event that was not delivered counts as watched without delivery until the end of the run, whether it is lost, blocked or
+/// pending (E. L. Kaplan and P. Meier, "Nonparametric estimation from incomplete observations", JASA 53 (1958)).
+///
+/// When a delivered event was created is its acceptance's interval less its time to delivery, so it is known within an interval
+/// and 1.6 % of that time.
+struct AffectedEvents {
+  /// Created in that part.
+  private(set) var created: Int64 = 0
+  /// From the part's start to the end of the run.
+  private(set) var horizon: Int64
+  /// By bucket of `IntervalDeliveries`.
+  private var delivered: [Int64]
+  /// How many were watched for how long without being delivered, the shortest first.
+  private var undelivered: [(watched: Int64, events: Int64)] = []
+
+  /// - Parameters:
+  ///   - start: of the part; intervals that it cuts belong to it as a whole.
+  ///   - end: of the part.
+  /// - Complexity: O(cells of the record's `deliveryTable`).
+  init(of record: RunRecord, from start: Int64, to end: Int64) {
+    let series = record.series
+    delivered = Array(repeating: 0, count: IntervalDeliveries.bucketCount)
+    horizon = max(0, series.duration - start)
+    guard series.interval > 0, start < end else { return }
+    let rows = series.rows.count
+    let first = min(rows, Int(max(0, start) / series.interval))
+    let last = min(rows, Int((min(end, series.duration) + series.interval - 1) / series.interval))
+    var open = (0..<rows).map { series[$0, .createdEvents] }
+    created = open[first..<max(first, last)].reduce(0, +)
+    for row in 0..<min(rows, record.deliveryTable.rows) {
+      let middle = series.start(of: row) + series.length(of: row) / 2
+      for cell in record.deliveryTable.cells(ofRow: row) {
+        let time = IntervalDeliveries.middle(of: Int(cell.bucket))
+        let creation = min(row, Int(max(0, middle - time) / series.interval))
+        open[creation] -= Int64(cell.events)
+        if (first..<max(first, last)).contains(creation) { delivered[Int(cell.bucket)] += Int64(cell.events) }
+      }
+    }
+    Self.settle(&open)
+    for row in first..<max(first, last) where open[row] > 0 {
+      undelivered.append((series.duration - series.start(of: row) - series.length(of: row) / 2, open[row]))
+    }
+    undelivered.reverse()
+  }
+
+  /// Takes what was delivered of an interval beyond what was created in it from the nearest earlier intervals that have events
+  /// left, else from the next later ones: there it belongs.
+  private static func settle(_ open: inout [Int64]) {
+    var left: [Int] = []
+    var owed: Int64 = 0
+    for row in open.indices {
+      open[row] -= owed
+      owed = 0
+      if open[row] > 0 { left.append(row) }
+      while open[row] < 0, let earlier = left.last {
+        let taken = min(-open[row], open[earlier])
+        open[row] += taken
+        open[earlier] -= taken
+        if open[earlier] == 0 { left.removeLast() }
+      }
+      if open[row] < 0 {
+        owed = -open[row]
+        open[row] = 0
+      }
+    }
+  }
+
+  /// The smallest time to delivery that `percent` % of the events do not exceed, within 3 %; nil where it is longer than
+  /// could be watched, or there are no events.
+  func percentile(_ percent: Int) -> Int64? {
+    var watched = undelivered.reduce(delivered.reduce(0, +)) { $0 + $1.events }
+    guard watched > 0 else { return nil }
+    var next = 0
+    var share = 1.0
+    for bucket in delivered.indices where delivered[bucket] > 0 {
+      let time = IntervalDeliveries.middle(of: bucket)
+      while next < undelivered.count, undelivered[next].watched < time {
+        watched -= undelivered[next].events
+        next += 1
+      }
+      let before = share
+      share *= 1 - Double(delivered[bucket]) / Double(watched)
+      watched -= delivered[bucket]
+      let wanted = Double(100 - percent) / 100
+      // Within a bucket as if its events were spread evenly over it.
+      if share <= wanted {
+        let bounds = IntervalDeliveries.bounds(of: bucket)
+        let part = before > share ? (before - wanted) / (before - share) : 1
+        return bounds.lower + Int64((part * Double(bounds.upper - 1 - bounds.lower)).rounded())
+      }
+    }
+    return nil
+  }
+}

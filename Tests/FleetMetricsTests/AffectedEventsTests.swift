@@ -1,0 +1,124 @@
+import TestSupport
+import Testing
+
+@testable import FleetMetrics
+
+@Suite("Affected events")
+struct AffectedEventsTests {
+  struct Event {
+    var created: Int64
+    /// nil: never.
+    var delivered: Int64?
+  }
+
+  func record(_ events: [Event], interval: Int64 = second, duration: Int64) -> RunRecord {
+    let rows = Int((duration + interval - 1) / interval)
+    var record = FleetMetricsTests.record(interval: interval, duration: duration, backlogs: flat(0, rows))
+    let cells = IntervalDeliveries(rows: rows)
+    for event in events {
+      record.series[Int(event.created / interval), .createdEvents] += 1
+      if let delivered = event.delivered, delivered < duration {
+        cells.record(delivered - event.created, row: Int(delivered / interval))
+      }
+    }
+    record.deliveryTable = DeliveryTable(cells)
+    return record
+  }
+
+  /// Kaplan and Meier from the events themselves: the product over all times to delivery of those that were still watched then.
+  func bruteForce(_ events: [Event], duration: Int64, permille: Int) -> Int64? {
+    let observed = events.map { event -> (time: Int64, isDelivered: Bool) in
+      if let delivered = event.delivered, delivered < duration { return (delivered - event.created, true) }
+      return (duration - event.created, false)
+    }
+    var survival = 1.0
+    for time in Set(observed.filter(\.isDelivered).map(\.time)).sorted() {
+      let watched = observed.count { $0.time >= time }
+      let delivered = observed.count { $0.time == time && $0.isDelivered }
+      survival *= 1 - Double(delivered) / Double(watched)
+      if survival <= Double(1_000 - permille) / 1_000 { return time }
+    }
+    return nil
+  }
+
+  @Test("percentiles are those of Kaplan and Meier over the events themselves, within 4 %", arguments: 1...20)
+  func againstBruteForce(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let duration = 2_000 * second
+    let lost = Int.random(in: 0...3, using: &random)
+    let events = (0..<3_000).map { _ -> Event in
+      let created = Int64.random(in: 0..<duration, using: &random)
+      if Int.random(in: 0..<200, using: &random) < lost { return Event(created: created, delivered: nil) }
+      // Two decades of delays, so that many are still open at the end.
+      let delay = Int64.random(in: 1...20, using: &random) * Int64.random(in: 1...30, using: &random) * second
+      return Event(created: created, delivered: created + delay)
+    }
+    let affected = AffectedEvents(of: record(events, duration: duration), from: 0, to: duration)
+    #expect(affected.created == 3_000)
+    for percent in [50, 90, 99] {
+      let expected = bruteForce(events, duration: duration, permille: 10 * percent)
+      let found = affected.percentile(percent)
+      guard let found, let expected else {
+        // Where the curve ends, a few events decide whether it gets there.
+        #expect(bruteForce(events, duration: duration, permille: 10 * percent + 3) == nil)
+        continue
+      }
+      #expect(abs(Double(found) / Double(expected) - 1) < 0.04, "p\(percent): \(found), \(expected)")
+    }
+  }
+
+  @Test("only events created in the part count, those delivered after it too")
+  func part() {
+    let early = (0..<100).map { Event(created: $0 * second, delivered: $0 * second + 2 * second) }
+    let late = (100..<200).map { Event(created: $0 * second, delivered: 400 * second) }
+    let affected = AffectedEvents(
+      of: record(early + late, duration: 1_000 * second), from: 100 * second, to: 200 * second)
+    #expect(affected.created == 100)
+    #expect(affected.horizon == 900 * second)
+    // Created from 100 to 199 s and all delivered at 400 s: they took 201 to 300 s.
+    let (p50, p99) = (affected.percentile(50) ?? 0, affected.percentile(99) ?? 0)
+    #expect(abs(p50 - 250 * second) < 8 * second && abs(p99 - 299 * second) < 10 * second)
+  }
+
+  @Test(
+    "dropping events makes a percentile longer, where over delivered events alone it would make it shorter")
+  func droppingDoesNotPay() {
+    let all = (0..<1_000).map { i in
+      Event(created: 0, delivered: Int64(i < 900 ? 1 : 300) * second)
+    }
+    let dropped = all.map {
+      Event(created: $0.created, delivered: $0.delivered == 300 * second ? nil : $0.delivered)
+    }
+    func p99(_ events: [Event]) -> Int64? {
+      AffectedEvents(of: record(events, duration: 1_000 * second), from: 0, to: 1_000 * second).percentile(99)
+    }
+    #expect(p99(all) != nil)
+    #expect(p99(dropped) == nil)
+  }
+
+  @Test("what is not delivered: lost, blocked, and pending beyond the twin's")
+  func undelivered() {
+    var ill = FleetMetricsTests.record(backlogs: [0, 50], incidents: [(0, second)])
+    ill.series[0, .createdEvents] = 100
+    ill.series[0, .droppedByAge] = 7
+    ill.series[1, .acceptedAfterDropEvents] = 2
+    ill.series[1, .blockedEvents] = 3
+    let twin = FleetMetricsTests.record(backlogs: [0, 40])
+    let summary = RunAnalysis.summary(of: ill, twin: twin, name: "a", seed: 1)
+    #expect(summary.lateEvents == 10)
+    #expect(summary.undeliveredEvents == 7 - 2 + 3 + 10)
+    #expect(RunAnalysis.summary(of: twin, twin: ill, name: "a", seed: 1).undeliveredEvents == 0)
+  }
+
+  @Test("excess load moves with the capacity, where whole seconds above it jump")
+  func excess() {
+    var run = FleetMetricsTests.record(backlogs: flat(0, 1))
+    run.nominalCapacityMilli = 10_000
+    run.offeredPer100ms = Array(repeating: 1, count: 20) + Array(repeating: 2, count: 10) + [5, 5, 5]
+    // 10, 10 and 20 a second against 10; a cut second does not count.
+    #expect(RunAnalysis.excessLoadSeconds(run) == 1)
+    run.nominalCapacityMilli = 9_999
+    #expect(abs((RunAnalysis.excessLoadSeconds(run) ?? 0) - 10_003.0 / 9_999) < 1e-9)
+    #expect(RunAnalysis.secondsAboveCapacity(run) == 3)
+  }
+}

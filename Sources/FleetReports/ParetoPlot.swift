@@ -62,7 +62,7 @@ struct ParetoPlot {
     ]
     if kind != .today {
       lines += result.study.space.parameters.indices.map {
-        "\(verdict.shortName($0)): \(result.value($0, of: standing.candidate))"
+        "\(verdict.path($0)): \(result.value($0, of: standing.candidate))"
       }
       lines += zip(titles, coordinates).map { "\($0): \(TuneVerdict.change($1)) against today" }
       lines.append(

@@ -52,7 +52,7 @@ package struct TuneReport {
 
   /// `report.html`: verdict, what each key buys, candidates, comparison with today's, the Settings to publish.
   package func page(
-    title: String, facts: String, settings: String, command: String, version: String
+    title: String, facts: String, settings: String?, command: String, version: String
   ) -> String {
     let verdict = TuneVerdict(result)
     var sections = ""
@@ -68,6 +68,11 @@ package struct TuneReport {
 
         """
     }
+    if !verdict.comparisons.isEmpty {
+      sections += "<section>\n<h2>Scenario by scenario</h2>\n<ul>\n"
+      for sentence in verdict.comparisons { sections += "<li>\(Markup.escape(sentence))</li>\n" }
+      sections += "</ul>\n</section>\n"
+    }
     let comparison = verdict.comparison
     sections += HTMLPage.table(
       "Against today's Settings", header: comparison.header, rows: comparison.rows,
@@ -79,8 +84,10 @@ package struct TuneReport {
       "Candidates",
       "Each against today's Settings under the same seeds, as a geometric mean over the scenarios; left and down is "
         + "better. Hover a mark for its Settings.", ParetoPlot(result, theme: .variables).svg())
-    sections +=
-      "<section>\n<h2>The Settings to publish</h2>\n<pre><code>\(Markup.escape(settings))</code></pre>\n</section>\n"
+    if let settings {
+      sections +=
+        "<section>\n<h2>The Settings to publish</h2>\n<pre><code>\(Markup.escape(settings))</code></pre>\n</section>\n"
+    }
     sections += HTMLPage.terms(Self.terms(result))
     return HTMLPage(
       title: title, question: nil, verdict: verdict.sentence, facts: facts, sections: sections,
@@ -94,13 +101,14 @@ package struct TuneReport {
       (
         "Score",
         "The geometric mean of the objectives divided by today's, run by run with the same seed; 1 is as today, smaller is "
-          + "better. A thousandth of the events created is added to counts of events, so that none against a few counts as "
-          + "little."
+          + "better. A floor is added to both (a thousandth of the events created, ten seconds, a tenth of the twin's attempts), "
+          + "so that none against a few counts as little. What neither has, as a recovery without an incident, has no weight."
       ),
       (
         "Holds",
         "A setting is recommended only if in each scenario its runs recover and keep the constraints more often than today's, or "
-          + "as often with a score at most 5 % above today's."
+          + "as often with a score at most 5 % above today's; if no scenario delivers less than today, and compare's verdict "
+          + "ranks it behind today in none; and if fresh seeds confirm all of that and a score below 1."
       ),
       (
         "Pareto front",

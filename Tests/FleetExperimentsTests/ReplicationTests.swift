@@ -168,7 +168,7 @@ struct ReplicationTests {
     let found = try run(ReplicationPlan(firstSeed: 1, count: 20))
     let standings = Standings(found)
     #expect(standings.leaders == [0])
-    #expect(standings.pair(1, against: 2).standing == .alike)
+    #expect(standings.pair(1, against: 2).standing == .equal)
     let text = Verdict.text(found)
     #expect(
       text.hasPrefix(

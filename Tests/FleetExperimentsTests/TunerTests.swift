@@ -18,13 +18,20 @@ struct TunerTests {
     let life: Int
     let time: @Sendable (_ choices: [Int], _ scenario: Int) -> Double
     let attempts: @Sendable (_ choices: [Int], _ scenario: Int) -> Double
+    /// Lost and blocked, of a million events.
+    let lost: @Sendable (_ choices: [Int], _ scenario: Int) -> (lost: Int64, blocked: Int64)
+    let hasIncidents: @Sendable (_ scenario: Int) -> Bool
     /// Of each run, in ratios; the same for all candidates but for a tenth of it.
     let noise: Double
 
     init(
       life: Int = .max, noise: Double = 0.1, time: @escaping @Sendable ([Int], Int) -> Double,
-      attempts: @escaping @Sendable ([Int], Int) -> Double = { _, _ in 100 }
+      attempts: @escaping @Sendable ([Int], Int) -> Double = { _, _ in 100 },
+      lost: @escaping @Sendable ([Int], Int) -> (lost: Int64, blocked: Int64) = { _, _ in (0, 0) },
+      hasIncidents: @escaping @Sendable (Int) -> Bool = { _ in true }
     ) {
+      self.lost = lost
+      self.hasIncidents = hasIncidents
       self.life = life
       self.noise = noise
       self.time = time
@@ -45,11 +52,19 @@ struct TunerTests {
       let factor = 1 + noise * common + noise * own / 10
       var summary = RunSummary(run: "run", seed: scenario.seed)
       summary[.createdEvents] = 1_000_000
-      summary.hasIncidents = true
-      summary.recoveryTime = 1_000_000
+      let (lost, blocked) = lost(choices, number)
+      summary[.droppedByRetryLimit] = Int64(Double(lost) * factor)
+      summary[.blockedEvents] = Int64(Double(blocked) * factor)
+      if hasIncidents(number) {
+        summary.hasIncidents = true
+        summary.recoveryTime = 1_000_000
+        summary.recoveryHorizon = 100_000_000
+      }
       summary.peakOfferedRatio = 3
-      summary.timeToDeliveryP99 = Int64(time(choices, number) * factor * 1e6)
-      summary.attemptsPerDeviceDay = attempts(choices, number) * factor
+      summary.affectedEvents = 1_000
+      summary.affectedHorizon = 10_000_000_000
+      summary.affectedDeliveryP99 = Int64(time(choices, number) * factor * 1e6)
+      summary.attemptsAboveTwinPerDevice = attempts(choices, number) * factor
       return summary
     }
 
@@ -175,6 +190,69 @@ struct TunerTests {
     let result = try tuner.run()
     #expect(result.winner.candidate.choices[0] == 5)
     #expect(result.winner.holdsEverywhere)
+  }
+
+  @Test(
+    "nothing is recommended that delivers less than today in a scenario, be it lost or blocked, unless that is allowed",
+    arguments: [true, false])
+  func deliversLess(blocks: Bool) throws {
+    // The faster, the more is given up in the second scenario: a percent at the end.
+    let field = Field(
+      time: { choices, _ in 1_000 / Double(1 + choices[0]) },
+      lost: { choices, scenario in
+        let events = scenario == 0 ? 5_000 : 5_000 + Int64(max(0, choices[0] - 6)) * 800
+        return blocks ? (0, events) : (events, 0)
+      })
+    var tuner = Tuner(study(space, scenarios: 2, seeds: 5), maker: field.maker(space))
+    let result = try tuner.run()
+    #expect(result.winner.candidate.choices[0] == 6)
+    #expect(result.isConfirmed && result.confirmed.winner.deliversLess == [false, false])
+    var loose = study(space, scenarios: 2, seeds: 5)
+    loose.allowedLoss = 0.02
+    loose.objectives = try [TuneObjective("affected_delivery_p99_s")]
+    var other = Tuner(loose, maker: field.maker(space))
+    #expect(
+      try other.run().standings.contains {
+        ($0.candidate.choices[0] ?? 0) > 6 && !$0.deliversLess.contains(true)
+      })
+  }
+
+  @Test("a scenario without an incident changes no recommendation: what neither side has, has no weight")
+  func withoutIncident() throws {
+    func winner(_ scenarios: Int) throws -> SearchCandidate {
+      let field = Field(time: Self.bowl, hasIncidents: { $0 == 0 })
+      var tuner = Tuner(study(space, scenarios: scenarios, seeds: 5), maker: field.maker(space))
+      let result = try tuner.run()
+      #expect(result.isConfirmed)
+      if scenarios == 2 { #expect(result.confirmed.winner.logRatios[1][1] == nil) }
+      return result.winner.candidate
+    }
+    #expect(try winner(1) == winner(2))
+  }
+
+  @Test("of 40 searches over keys without effect at most 2 recommend a change")
+  func withoutEffect() throws {
+    var recommended = 0
+    for seed in 1...40 as ClosedRange<UInt64> {
+      // The noise of a candidate is its own, so one of them looks best.
+      let field = Field(noise: 1, time: { _, _ in 100 })
+      var study = study(space, seeds: 10)
+      study.seed = seed
+      study.candidates = 60
+      var tuner = Tuner(study, maker: field.maker(space))
+      let result = try tuner.run()
+      if !result.isToday, result.isConfirmed { recommended += 1 }
+    }
+    #expect(recommended <= 2)
+  }
+
+  @Test("the sentence names keys by their whole path, what gets worse, and both shares of runs that fail")
+  func sentence() throws {
+    let field = Field(time: Self.bowl, attempts: { choices, _ in 100 + 3 * Double(choices[0]) })
+    var tuner = Tuner(study(space, seeds: 5), maker: field.maker(space))
+    let text = try TuneVerdict(tuner.run()).sentence
+    #expect(text.contains("settings.backoffConfig.baseBackoffInterval "), "\(text)")
+    #expect(text.contains("What gets worse: extra attempts in 's0' "), "\(text)")
   }
 
   @Test("where nothing is better, today's Settings stay")

@@ -130,7 +130,7 @@ struct VerdictTests {
   }
 
   @Test(
-    "recovery times within an interval of the series are alike, however short they are", arguments: [10, 1])
+    "recovery times within an interval of the series are equal, however short they are", arguments: [10, 1])
   func interval(intervalSeconds: Int64) {
     let runs = [run("full", recovery: 20), run("equal", recovery: 28)]
     let sentence = Verdict.sentence(runs, interval: intervalSeconds * Self.second)
@@ -230,11 +230,11 @@ struct VerdictTests {
     #expect(MetricRule.standing(onlyFirst: 0, onlySecond: 10, of: 10) == .better)
     #expect(MetricRule.standing(onlyFirst: 6, onlySecond: 0, of: 10) == .behind)
     #expect(MetricRule.standing(onlyFirst: 2, onlySecond: 2, of: 10) == .open)
-    #expect(MetricRule.standing(onlyFirst: 0, onlySecond: 0, of: 10) == .alike)
+    #expect(MetricRule.standing(onlyFirst: 0, onlySecond: 0, of: 10) == .equal)
   }
 
-  @Test("alike is what two one-sided tests show, not what a test fails to find")
-  func alikeIsShown() {
+  @Test("equal is what two one-sided tests show, not what a test fails to find")
+  func equalIsShown() {
     func standing(_ differences: [Double]) -> MetricRule.Standing {
       MetricRule.standing(
         of: differences.map { .value(100 + $0) }, to: differences.map { _ in .value(100) },
@@ -242,11 +242,11 @@ struct VerdictTests {
         floor: 0)
     }
     // Half widths of the 90 % interval: t(9) = 1.833 times the standard error.
-    #expect(standing([-1, 1, -1, 1, -1, 1, -1, 1, -1, 1]) == .alike)  // 0 ± 0.61
+    #expect(standing([-1, 1, -1, 1, -1, 1, -1, 1, -1, 1]) == .equal)  // 0 ± 0.61
     #expect(standing([-20, 20, -20, 20, -20, 20, -20, 20, -20, 20]) == .open)  // 0 ± 12
     #expect(standing([-30, 10, -30, 10, -30, 10, -30, 10, -30, 10]) == .ahead)  // t = −1.5
     #expect(standing([-11, -9, -11, -9, -11, -9, -11, -9, -11, -9]) == .better)  // t = −30
-    #expect(standing([-4, -3.9, -4, -3.9, -4, -3.9, -4, -3.9, -4, -3.9]) == .alike)  // surely 4 %
+    #expect(standing([-4, -3.9, -4, -3.9, -4, -3.9, -4, -3.9, -4, -3.9]) == .equal)  // surely 4 %
   }
 
   @Test("no verdict changes when a variant that did not lead is left out: 2,000 random tables")

@@ -27,7 +27,8 @@ struct TuneCommand {
       space: request.space,
       todaysValues: request.space.parameters.map { SearchableSettings.value(of: $0.path, in: config) },
       objectives: request.objectives, constraints: request.constraints, scenarios: Self.names(loaded),
-      seeds: request.seeds)
+      intervals: bases.map(\.scenario.interval.microseconds), seeds: request.seeds)
+    study.allowedLoss = request.allowedLoss
     study.across = request.across
     study.seed = request.seed
     let workers = try workers(bases, loaded)

@@ -19,6 +19,8 @@ struct TuneRequest: Sendable {
   var seeds: Int
   var budget = Budget.standard
   var across = TuneStudy.Across.mean
+  /// Share of the events created that may be undelivered beyond today's.
+  var allowedLoss = 0.0
   /// Whose keys are searched; nil: those of the scenarios' clients.
   var client: ClientPreset?
   /// Whether keys may be searched that no client reads.
@@ -82,6 +84,13 @@ struct TuneRequest: Sendable {
         throw UsageError("The value '\(text)' is invalid for '--across <how>': mean or worst.")
       }
       self.across = across
+    }
+    if let text = parsed.value("allow-loss") {
+      let digits = text.hasSuffix("%") ? String(text.dropLast()) : text
+      guard let value = Quantity(digits)?.value, value >= 0, value <= (text.hasSuffix("%") ? 100 : 1) else {
+        throw UsageError("The value '\(text)' is invalid for '--allow-loss <share>': a share as 0.1%.")
+      }
+      allowedLoss = text.hasSuffix("%") ? value / 100 : value
     }
     outputPath = parsed.value("out")
     journalPath =

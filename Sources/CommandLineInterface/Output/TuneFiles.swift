@@ -16,10 +16,13 @@ struct TuneFiles {
 
   private var verdict: TuneVerdict { TuneVerdict(result) }
 
+  /// Whether there are Settings to publish: found, and confirmed by fresh seeds.
+  private var recommends: Bool { !result.isToday && result.isConfirmed }
+
   func text(isQuiet: Bool) -> String {
     if isQuiet { return verdict.sentence + "\n" }
     var text = verdict.sentence + "\n"
-    for sentence in verdict.keySentences { text += "- \(sentence)\n" }
+    for sentence in verdict.keySentences + verdict.comparisons { text += "- \(sentence)\n" }
     let comparison = verdict.comparison
     text += "\n" + TerminalTable.plain(header: comparison.header, rows: comparison.rows)
     for (client, lines) in clients.sentences(result, settings) {
@@ -31,17 +34,19 @@ struct TuneFiles {
 
   func all(wall: RunManifest.Wall) -> [OutputFile] {
     let report = TuneReport(result)
-    let tables = [
-      OutputFile(OutputFile.pareto, report.table),
-      OutputFile(OutputFile.settings, Array(settings.cdnJSON.utf8)),
-      OutputFile(OutputFile.documentSettings, Array(settings.documentJSON.utf8)),
-    ]
+    var tables = [OutputFile(OutputFile.pareto, report.table)]
+    if recommends {
+      tables += [
+        OutputFile(OutputFile.settings, Array(settings.cdnJSON.utf8)),
+        OutputFile(OutputFile.documentSettings, Array(settings.documentJSON.utf8)),
+      ]
+    }
     let inner = scenarios.map { JSONValue.raw($0) }
     var manifest = RunManifest(
       arguments: arguments, seed: seed, checks: false, scenario: JSONValue.text(.array(inner)), wall: wall)
     manifest.files = tables
     let page = report.page(
-      title: title, facts: facts, settings: settings.cdnJSON, command: manifest.command,
+      title: title, facts: facts, settings: recommends ? settings.cdnJSON : nil, command: manifest.command,
       version: CommandLineTool.version)
     return tables + [
       OutputFile(OutputFile.report, Array(page.utf8)),
@@ -59,8 +64,8 @@ struct TuneFiles {
       return text + "No files written; --out DIR writes the Settings, the table and a report.\n"
     }
     text +=
-      "Written to \(output): \(OutputFile.settings), \(OutputFile.documentSettings), \(OutputFile.pareto), "
-      + "\(OutputFile.paretoPicture), \(OutputFile.report), \(OutputFile.manifest)\n"
+      "Written to \(output): \(recommends ? "\(OutputFile.settings), \(OutputFile.documentSettings), " : "")"
+      + "\(OutputFile.pareto), \(OutputFile.paretoPicture), \(OutputFile.report), \(OutputFile.manifest)\n"
     return text + (journal.map { "The journal \($0) is not needed any more.\n" } ?? "")
   }
 }

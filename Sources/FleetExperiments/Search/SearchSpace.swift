@@ -6,7 +6,7 @@ package struct SearchParameter: Sendable, Hashable {
   package var path: String
   /// As an override writes them; the smallest first if they are numbers.
   package var values: [String]
-  /// Whether neighbouring values are alike: numbers are, names are not.
+  /// Whether neighbouring values are equal: numbers are, names are not.
   package var isOrdered: Bool
 
   /// Values of a range without a step or of `:log`.

@@ -15,6 +15,10 @@ package struct TuneStudy: Sendable {
   package var constraints: [TuneConstraint]
   /// Names of the scenarios.
   package var scenarios: [String]
+  /// Width of a row of each scenario's time series, microseconds: what its verdict takes for equal.
+  package var intervals: [Int64]
+  /// Share of the events created that may be undelivered beyond today's.
+  package var allowedLoss = 0.0
   /// Seeds of the finalists.
   package var seeds: Int
   package var finalists = 4
@@ -29,8 +33,9 @@ package struct TuneStudy: Sendable {
 
   package init(
     space: SearchSpace, todaysValues: [String?], objectives: [TuneObjective], constraints: [TuneConstraint],
-    scenarios: [String], seeds: Int
+    scenarios: [String], intervals: [Int64] = [], seeds: Int
   ) {
+    self.intervals = scenarios.indices.map { $0 < intervals.count ? intervals[$0] : 0 }
     self.space = space
     self.todaysValues = todaysValues
     self.objectives = objectives
@@ -93,8 +98,8 @@ package struct Standing: Sendable {
   package var seeds: Int
   /// Mean value for each scenario and objective; times up to the horizon, nil where no run has one.
   package var values: [[Double?]]
-  /// Mean of ln(value / today's) for each scenario and objective.
-  package var logRatios: [[Double]]
+  /// Mean of ln(value / today's) for each scenario and objective; nil where neither has a value.
+  package var logRatios: [[Double?]]
   /// ln of the score for each scenario: the weighted mean over the objectives.
   package var scenarioScores: [Double]
   /// ln of the score over all scenarios.
@@ -109,20 +114,33 @@ package struct Standing: Sendable {
   /// The same for each scenario, less today's share.
   package var violationsAgainstToday: [Double]
 
+  /// For each scenario: by how much more is undelivered than today, as a share of the events created, beyond what is allowed.
+  package var excessLoss: [Double]
+  /// Whether that may be more than chance: without a test, or with a p value below 0.3.
+  package var deliversLess: [Bool]
+  /// What `compare` would say of it and today's Settings in each scenario.
+  package var comparison: [Standings.Pair]
+
   /// What the race orders by, after `violations`: the score, and five times what a scenario loses beyond the tolerance.
   package var cost: Double { score + 5 * losses.reduce(0, +) }
 
   /// Whether it is in no scenario worse than today's: it recovers and keeps the constraints more often, or as often and with
-  /// a score within the tolerance.
+  /// a score within the tolerance; it delivers no less; and `compare` doesn't rank it behind.
   package var holdsEverywhere: Bool {
-    losses.allSatisfy { $0 == 0 } && violationsAgainstToday.allSatisfy { $0 <= 0 }
+    violationsAgainstToday.allSatisfy { $0 <= 0 } && !deliversLess.contains(true)
+      && scoreLosses.allSatisfy { $0 == 0 } && !comparison.contains { $0.standing == .worse }
   }
 
   /// What each scenario loses beyond the tolerance, as ln of the score. Nothing where it recovers more often: not to recover
   /// costs few attempts.
-  private var losses: [Double] {
+  private var scoreLosses: [Double] {
     let limit = DeterministicMath.log(TuneStudy.tolerance)
     return zip(scenarioScores, violationsAgainstToday).map { $1 < 0 ? 0 : max(0, $0 - limit) }
+  }
+
+  /// The same with what it does not deliver, a thousandth of the events created being as bad as twice the score.
+  private var losses: [Double] {
+    zip(scoreLosses, excessLoss).map { $0 + DeterministicMath.log(1 + 1_000 * $1) }
   }
 
   /// 1 is as today; 0.5 half of it.
@@ -140,11 +158,10 @@ extension Standing {
     self.seeds = seeds
     let objectives = study.objectives
     let weights = objectives.map(\.weight)
-    let weight = weights.reduce(0, +)
     // Scenario, objective, seed.
     let ratios = zip(trials, today).map { trials, today in
       objectives.map { objective in
-        zip(trials, today).map { objective.logRatio($0, to: $1) ?? 1 }
+        zip(trials, today).map { objective.logRatio($0, to: $1) }
       }
     }
     func mean(_ values: [Double]) -> Double {
@@ -153,10 +170,20 @@ extension Standing {
     func combined(_ scores: [Double]) -> Double {
       study.across == .mean ? mean(scores) : scores.max() ?? 0
     }
-    func weighted(_ values: [Double]) -> Double {
-      zip(values, weights).reduce(0) { $0 + $1.0 * $1.1 } / weight
+    /// What a scenario has no value of, as without an incident a recovery, has no weight in it.
+    func weighted(_ values: [Double?]) -> Double {
+      var (sum, weight) = (0.0, 0.0)
+      for case (let value?, let share) in zip(values, weights) {
+        sum += value * share
+        weight += share
+      }
+      return weight > 0 ? sum / weight : 0
     }
-    logRatios = ratios.map { $0.map(mean) }
+    func meanOfKnown(_ values: [Double?]) -> Double? {
+      let known = values.compactMap { $0 }
+      return known.isEmpty ? nil : mean(known)
+    }
+    logRatios = ratios.map { $0.map(meanOfKnown) }
     values = trials.map { trials in
       objectives.map { objective in
         let values = trials.compactMap { objective.metric.value($0.column).restricted }
@@ -167,7 +194,7 @@ extension Standing {
     score = combined(scenarioScores)
     scoreBySeed = (0..<seeds).map { k in combined(ratios.map { weighted($0.map { $0[k] }) }) }
     logRatioBySeed = objectives.indices.map { o in
-      (0..<seeds).map { k in mean(ratios.map { $0[o][k] }) }
+      (0..<seeds).map { k in meanOfKnown(ratios.map { $0[o][k] }) ?? 0 }
     }
     func bad(_ trials: [Trial]) -> Double {
       mean(
@@ -177,5 +204,23 @@ extension Standing {
     }
     violations = mean(trials.map(bad))
     violationsAgainstToday = zip(trials, today).map { bad($0) - bad($1) }
+    let undelivered = zip(trials, today).map { trials, today in
+      PairedDifference(
+        trials.map { $0.column(MetricCatalogue.undelivered) },
+        minus: today.map { today in
+          today.column(MetricCatalogue.undelivered).map {
+            $0 + study.allowedLoss * (today.column("created_events") ?? 0)
+          }
+        })
+    }
+    excessLoss = zip(undelivered, today).map { difference, today in
+      let created = mean(today.compactMap { $0.column("created_events") })
+      return created > 0 && difference.sample.count > 0 ? max(0, difference.mean / created) : 0
+    }
+    deliversLess = zip(undelivered, excessLoss).map { $1 > 0 && ($0.pValue ?? 0) < 0.3 }
+    comparison = study.scenarios.indices.map { s in
+      Standings(["today", "new"], trials: [today[s], trials[s]], interval: study.intervals[s])
+        .pair(1, against: 0)
+    }
   }
 }

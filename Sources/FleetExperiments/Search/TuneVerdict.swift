@@ -14,24 +14,22 @@ package struct TuneVerdict: Sendable {
     winner.candidate.choices.indices.filter { winner.candidate.choices[$0] != nil }
   }
 
-  /// What to do, and how sure that is.
+  /// What to do, how sure that is, and what it costs.
   package var sentence: String {
     let field = "\(FigureText.grouped(Int64(result.standings.count))) candidates"
     guard !changes.isEmpty else {
       return
         "Leave the Settings as they are: of \(field), none is better over \(scenarioCount) and holds in each."
     }
-    let keys = changes.map { "\(shortName($0)) \(newValue($0)) (today \(todaysValue($0)))" }
+    let keys = changes.map { "\(path($0)) \(newValue($0)) (today \(todaysValue($0)))" }
+    guard result.isConfirmed else {
+      return
+        "Leave the Settings as they are: the best of \(field), \(VerdictWording.list(keys)), is not confirmed by "
+        + "\(freshSeeds): \(VerdictWording.list(doubts)). No Settings are written."
+    }
     var text =
       "Change \(changes.count == 1 ? "one key" : "\(changes.count) keys"): \(VerdictWording.list(keys)). "
-    text += "Over \(scenarioCount) the score (\(scoreMeaning)) is \(Self.decimal(confirmed.ratio)) of today's"
-    if let interval = ConfidenceInterval(SampleStatistics(confirmed.scoreBySeed)) {
-      text +=
-        ", 95 % interval \(Self.decimal(DeterministicMath.exp(interval.low))) to "
-        + "\(Self.decimal(DeterministicMath.exp(interval.high))) over \(confirmed.seeds) fresh seeds"
-    } else {
-      text += " (one fresh seed)"
-    }
+    text += "Over \(scenarioCount) the score (\(scoreMeaning)) is \(scoreText) of today's"
     if let worst = confirmed.scenarioScores.indices.max(by: {
       confirmed.scenarioScores[$0] < confirmed.scenarioScores[$1]
     }),
@@ -41,29 +39,100 @@ package struct TuneVerdict: Sendable {
         "; where it gains least, in '\(study.scenarios[worst])', "
         + "\(Self.decimal(DeterministicMath.exp(confirmed.scenarioScores[worst])))"
     }
-    text += "."
-    let atTheEnd = changes.filter(isAtTheEnd).map { "\(shortName($0)) \(newValue($0))" }
+    text +=
+      ". "
+      + (costs.isEmpty
+        ? "Nothing that was measured gets worse." : "What gets worse: \(costs.joined(separator: "; ")).")
+    let atTheEnd = changes.filter(isAtTheEnd).map { "\(path($0)) \(newValue($0))" }
     if !atTheEnd.isEmpty {
       text +=
         " \(VerdictWording.list(atTheEnd)) \(atTheEnd.count == 1 ? "is" : "are") at the end of what was searched: "
         + "what lies beyond may be better, if it is allowed."
     }
-    if confirmed.violations > 0 {
+    if confirmed.violations > 0 || today.violations > 0 {
       text +=
-        " \(percent(confirmed.violations)) of its runs do not recover or break a constraint"
-        + (today.violations > 0 ? " (today \(percent(today.violations)))." : ".")
-    } else if today.violations > 0 {
-      text +=
-        " Today \(percent(today.violations)) of the runs do not recover or break a constraint; with these all do."
+        " With the change \(percent(confirmed.violations)) of the runs do not recover or break a constraint, without it "
+        + "\(percent(today.violations))."
     }
     return text
+  }
+
+  private var freshSeeds: String { "\(confirmed.seeds) fresh \(FigureText.noun("seed", confirmed.seeds))" }
+
+  private var scoreText: String {
+    let score = Self.decimal(confirmed.ratio)
+    guard let interval = result.freshInterval else { return score + " (one fresh seed)" }
+    return score + ", 95 % interval \(Self.decimal(DeterministicMath.exp(interval.low))) to "
+      + "\(Self.decimal(DeterministicMath.exp(interval.high))) over \(freshSeeds),"
+  }
+
+  /// Why the fresh seeds do not confirm what the search found.
+  private var doubts: [String] {
+    var doubts: [String] = []
+    if !(result.freshInterval.map { $0.high < 0 } ?? false) {
+      doubts.append("the score is \(scoreText) of today's".replacing(",,", with: ","))
+    }
+    if confirmed.violations > today.violations {
+      doubts.append(
+        "\(percent(confirmed.violations)) of the runs do not recover or break a constraint (today \(percent(today.violations)))"
+      )
+    }
+    for (s, scenario) in study.scenarios.enumerated() {
+      if confirmed.deliversLess[s] { doubts.append("'\(scenario)' delivers less") }
+      if confirmed.comparison[s].standing == .worse {
+        doubts.append("'\(scenario)' is worse than today by compare's verdict")
+      }
+    }
+    return doubts.isEmpty ? ["a scenario's score is more than 5 % worse"] : doubts
+  }
+
+  /// What is measurably worse than today in a scenario, objective by objective.
+  private var costs: [String] {
+    study.scenarios.indices.flatMap { s in
+      study.objectives.indices.compactMap { o in
+        guard let ratio = confirmed.logRatios[s][o], ratio > 0.005,
+          confirmed.values[s][o] != today.values[s][o],
+          let now = today.values[s][o], let then = confirmed.values[s][o]
+        else { return nil }
+        let metric = study.objectives[o].metric
+        return
+          "\(title(study.objectives[o])) in '\(study.scenarios[s])' \(MetricText.value(metric, now)) → "
+          + "\(MetricText.value(metric, then)) (\(Self.change(ratio)))"
+      }
+    }
+  }
+
+  /// What `compare` says of today's Settings and these in each scenario, on the fresh seeds.
+  package var comparisons: [String] {
+    guard !changes.isEmpty else { return [] }
+    return zip(study.scenarios, confirmed.comparison).map { scenario, pair in
+      let by = pair.criterion.map { " (\(criterion($0)))" } ?? ""
+      let what =
+        switch pair.standing {
+        case .better: "better than today\(by)"
+        case .worse: "worse than today\(by)"
+        case .ahead: "ahead of today on average, undecided\(by)"
+        case .behind: "behind today on average, undecided\(by)"
+        case .open: "may differ from today, undecided\(by)"
+        case .equal, .incomparable: "no difference that matters"
+        }
+      return "'\(scenario)', as compare sees it: \(what)."
+    }
+  }
+
+  private func criterion(_ criterion: Criterion) -> String {
+    switch criterion {
+    case .health: "health without incidents"
+    case .recovers: "how many runs recover"
+    case .metric(let index): MetricCatalogue.all.filter(\.isHeadline)[index].title
+    }
   }
 
   /// What each changed key buys, measured by putting that key back.
   package var keySentences: [String] {
     result.effects.map { effect in
       let name =
-        "\(shortName(effect.parameter)) \(newValue(effect.parameter)) instead of \(todaysValue(effect.parameter))"
+        "\(path(effect.parameter)) \(newValue(effect.parameter)) instead of \(todaysValue(effect.parameter))"
       var parts: [String] = []
       for (o, objective) in study.objectives.enumerated() {
         let mean = effect.logRatios[o]
@@ -91,7 +160,8 @@ package struct TuneVerdict: Sendable {
           $0.values[s][o].map { MetricText.value(metric, $0) } ?? "none"
         }
         return changes.isEmpty || texts[0] == texts[1]
-          ? texts[0] : "\(texts[0]) → \(texts[1]) (\(Self.change(confirmed.logRatios[s][o])))"
+          ? texts[0]
+          : "\(texts[0]) → \(texts[1])" + (confirmed.logRatios[s][o].map { " (\(Self.change($0)))" } ?? "")
       }
       return [study.scenarios[s]] + cells + [Self.change(confirmed.scenarioScores[s])]
     }
@@ -107,12 +177,11 @@ package struct TuneVerdict: Sendable {
   }
 
   package func title(_ objective: TuneObjective) -> String {
-    objective.metric.name == "peak_offered_ratio" ? "peak load" : objective.metric.title
+    objective.metric.title
   }
 
-  package func shortName(_ parameter: Int) -> String {
-    study.space.parameters[parameter].path.split(separator: ".").last.map(String.init) ?? ""
-  }
+  /// The key's whole path.
+  package func path(_ parameter: Int) -> String { study.space.parameters[parameter].path }
 
   private func newValue(_ parameter: Int) -> String { result.value(parameter, of: winner.candidate) }
   private func todaysValue(_ parameter: Int) -> String { study.todaysValues[parameter] ?? "not set" }

@@ -237,6 +237,24 @@ package struct TuneResult: Sendable {
   /// Both on fresh seeds.
   package var confirmed: (today: Standing, winner: Standing)
   package var effects: [KeyEffect]
+
+  /// The interval of ln of the winner's score on fresh seeds; nil of a single one.
+  package var freshInterval: ConfidenceInterval? {
+    ConfidenceInterval(SampleStatistics(confirmed.winner.scoreBySeed))
+  }
+
+  /// Whether the fresh seeds show what the search found: a score below today's, beyond chance; no run more that doesn't recover or
+  /// breaks a constraint; and in no scenario less delivered or a lost comparison. Only then is it recommended.
+  package var isConfirmed: Bool {
+    let fresh = confirmed.winner
+    let isBetter =
+      (freshInterval.map { $0.high < 0 } ?? false) || fresh.violations < confirmed.today.violations
+    return isBetter && fresh.violations <= confirmed.today.violations && fresh.holdsEverywhere
+  }
+
+  /// Whether the search found nothing to change.
+  package var isToday: Bool { winner.candidate.choices.allSatisfy { $0 == nil } }
+
   /// Every candidate, in the order of the search.
   package var standings: [Standing]
   package var finalists: Int
@@ -245,7 +263,8 @@ package struct TuneResult: Sendable {
   /// Mean of ln(value / today's) over the scenarios, for each objective.
   package func coordinates(_ standing: Standing) -> [Double] {
     study.objectives.indices.map { o in
-      standing.logRatios.reduce(0) { $0 + $1[o] } / Double(max(standing.logRatios.count, 1))
+      let known = standing.logRatios.compactMap { $0[o] }
+      return known.reduce(0, +) / Double(max(known.count, 1))
     }
   }
 

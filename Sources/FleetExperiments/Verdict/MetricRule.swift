@@ -1,7 +1,7 @@
 import FleetMetrics
 import FleetStatistics
 
-/// The one rule by which two variants are told apart on a metric: in verdicts, ranks and marks alike.
+/// The one rule by which two variants are told apart on a metric: in verdicts, ranks and marks.
 ///
 /// A difference counts that *matters* and that *chance does not explain*. It matters from 5 % of the better mean on, and beyond a
 /// floor below which a figure says nothing: of events 1/10,000 of those created and three standard errors of such a count, of
@@ -9,7 +9,7 @@ import FleetStatistics
 /// level, so that over all criteria of a verdict fewer than 5 % of equal pairs get a winner. Fewer than five seeds have no such
 /// test: there every seed has to show a difference of 20 % (and twice the floor), which equal variants of one law hardly do.
 ///
-/// What does not differ is not the same for that: two variants are alike only where the 90 % interval of their difference lies
+/// What does not differ is not the same for that: two variants are equal only where the 90 % interval of their difference lies
 /// within what matters (two one-sided tests: D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987)).
 ///
 /// Nothing here looks at a third variant, so leaving one out changes nothing between the others.
@@ -21,7 +21,7 @@ package enum MetricRule {
     /// Better or worse on average, which chance may explain.
     case ahead, behind
     /// No difference that matters, and there is none hidden by chance.
-    case alike
+    case equal
     /// No difference that matters on average, but there may be one.
     case open
     /// One of them has no value.
@@ -35,7 +35,7 @@ package enum MetricRule {
       case .worse: .better
       case .ahead: .behind
       case .behind: .ahead
-      case .alike, .open, .incomparable: self
+      case .equal, .open, .incomparable: self
       }
     }
   }
@@ -67,7 +67,7 @@ package enum MetricRule {
     let isBetter = (sample.mean < 0) == lowerIsBetter
     if differences.count < fewestForTest {
       let plain = max(plainShare * better, 2 * floor)
-      if differences.allSatisfy({ abs($0) <= limit }) { return .alike }
+      if differences.allSatisfy({ abs($0) <= limit }) { return .equal }
       if differences.allSatisfy({ $0 > plain }) || differences.allSatisfy({ $0 < -plain }) {
         return isBetter ? .better : .worse
       }
@@ -75,7 +75,7 @@ package enum MetricRule {
       let paired = PairedDifference(sample)
       if matters, (paired.pValue ?? 1) < level { return isBetter ? .better : .worse }
       if let interval = paired.interval(confidence: 0.9), abs(sample.mean) + interval.halfWidth <= limit {
-        return .alike
+        return .equal
       }
     }
     return matters ? (isBetter ? .ahead : .behind) : .open
@@ -83,7 +83,7 @@ package enum MetricRule {
 
   /// The same of how many of the runs came to something good: exact, by the seeds in which only one did (McNemar).
   package static func standing(onlyFirst: Int, onlySecond: Int, of seeds: Int) -> Standing {
-    if onlyFirst == 0, onlySecond == 0 { return seeds > 0 ? .alike : .incomparable }
+    if onlyFirst == 0, onlySecond == 0 { return seeds > 0 ? .equal : .incomparable }
     if onlyFirst == onlySecond { return .open }
     if seeds >= fewestForTest, McNemar.pValue(onlyFirst: onlyFirst, onlySecond: onlySecond) < level {
       return onlySecond > onlyFirst ? .better : .worse

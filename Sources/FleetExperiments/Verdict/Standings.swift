@@ -1,7 +1,7 @@
 import FleetMetrics
 import FleetStatistics
 
-/// What verdicts look at, in this order: the first on which two variants are not alike decides between them.
+/// What verdicts look at, in this order: the first on which two variants are not equal decides between them.
 package enum Criterion: Sendable, Hashable {
   /// Whether the fleet holds its load without incidents.
   case health
@@ -15,9 +15,9 @@ package enum Criterion: Sendable, Hashable {
 package struct Standings: Sendable {
   /// What two variants come to.
   package struct Pair: Sendable, Hashable {
-    /// Of the second against the first: `.better`, `.worse`, `.ahead`, `.behind`, `.alike` in everything, or `.open`.
+    /// Of the second against the first: `.better`, `.worse`, `.ahead`, `.behind`, `.equal` in everything, or `.open`.
     package var standing: MetricRule.Standing
-    /// What decided, or what nobody can decide; nil of variants that are alike.
+    /// What decided, or what nobody can decide; nil of variants that are equal.
     package var criterion: Criterion?
   }
 
@@ -25,7 +25,17 @@ package struct Standings: Sendable {
   package let metrics: ReplicatedMetrics
   /// Seeds of the variant that has the fewest.
   package let seeds: Int
-  private let summaries: [[RunSummary]]
+  /// What is known of a run beside its metrics.
+  struct Run: Sendable {
+    var hasIncidents: Bool
+    var recovers: Bool
+    var isHealthy: Bool
+    var createdEvents: Double
+    var settledBatches: Double
+  }
+
+  /// By variant, in the order of the seeds.
+  let runs: [[Run]]
   /// Width of a row of the time series, seconds.
   private let interval: Double
   private var pairs: [Pair] = []
@@ -50,11 +60,25 @@ package struct Standings: Sendable {
       interval: comparison.curves.compactMap(\.facts?.interval).max() ?? 0)
   }
 
+  /// The same of rows of `summary.csv` that were read back, by the verdict's metrics alone.
+  package init(_ variants: [String], trials: [[Trial]], interval: Int64) {
+    let ranked = MetricCatalogue.all.filter(\.isHeadline)
+    var metrics = ReplicatedMetrics(variants: variants, metrics: ranked)
+    for (variant, trials) in trials.enumerated() {
+      for trial in trials { metrics.add(to: variant, trial.column) }
+    }
+    self.init(metrics, runs: trials.map { $0.map { Run($0.column) } }, interval: interval)
+  }
+
   private init(_ metrics: ReplicatedMetrics, rows: [[RunSummary]], interval: Int64) {
+    self.init(metrics, runs: rows.map { $0.map { Run($0) } }, interval: interval)
+  }
+
+  private init(_ metrics: ReplicatedMetrics, runs: [[Run]], interval: Int64) {
     variants = metrics.variants
     self.metrics = metrics
-    summaries = rows
-    seeds = rows.map(\.count).min() ?? 0
+    self.runs = runs
+    seeds = runs.map(\.count).min() ?? 0
     self.interval = Double(interval) / 1e6
     for second in variants.indices { for first in 0..<second { pairs.append(judge(second, against: first)) } }
     leaders = findLeaders()
@@ -89,7 +113,7 @@ package struct Standings: Sendable {
 
   /// The criteria between two variants, in their order.
   package func criteria(_ first: Int, _ second: Int) -> [Criterion] {
-    let haveIncidents = [first, second].allSatisfy { summaries[$0].allSatisfy(\.hasIncidents) }
+    let haveIncidents = [first, second].allSatisfy { runs[$0].allSatisfy(\.hasIncidents) }
     let names = MetricCatalogue.ranked.filter {
       $0 != (haveIncidents ? MetricCatalogue.attempts : MetricCatalogue.attemptsAboveTwin)
     }
@@ -102,7 +126,7 @@ package struct Standings: Sendable {
     for criterion in criteria(first, second) {
       let standing = standing(of: second, to: first, on: criterion)
       switch standing {
-      case .alike, .incomparable: continue
+      case .equal, .incomparable: continue
       case .open: return lead ?? Pair(standing: .open, criterion: criterion)
       case .ahead, .behind:
         guard let earlier = lead else {
@@ -119,19 +143,19 @@ package struct Standings: Sendable {
         return Pair(standing: standing, criterion: criterion)
       }
     }
-    return lead ?? Pair(standing: .alike, criterion: nil)
+    return lead ?? Pair(standing: .equal, criterion: nil)
   }
 
   package func standing(of second: Int, to first: Int, on criterion: Criterion) -> MetricRule.Standing {
     switch criterion {
     case .health:
       let (a, b) = (isHealthy(first), isHealthy(second))
-      return a == b ? .alike : b ? .better : .worse
+      return a == b ? .equal : b ? .better : .worse
     case .recovers:
-      let pairs = zip(summaries[first], summaries[second]).filter { $0.hasIncidents && $1.hasIncidents }
+      let pairs = zip(runs[first], runs[second]).filter { $0.hasIncidents && $1.hasIncidents }
       return MetricRule.standing(
-        onlyFirst: pairs.count { $0.recoveryTime != nil && $1.recoveryTime == nil },
-        onlySecond: pairs.count { $0.recoveryTime == nil && $1.recoveryTime != nil }, of: pairs.count)
+        onlyFirst: pairs.count { $0.recovers && !$1.recovers },
+        onlySecond: pairs.count { !$0.recovers && $1.recovers }, of: pairs.count)
     case .metric(let index):
       return MetricRule.standing(
         of: metrics.values(of: index, variant: second), to: metrics.values(of: index, variant: first),
@@ -142,7 +166,7 @@ package struct Standings: Sendable {
 
   /// Whether most of a variant's twins hold their load.
   package func isHealthy(_ variant: Int) -> Bool {
-    summaries[variant].count { !$0.baselineIsHealthy } * 2 <= summaries[variant].count
+    runs[variant].count { !$0.isHealthy } * 2 <= runs[variant].count
   }
 
   /// Up to which difference a metric says nothing.
@@ -151,9 +175,9 @@ package struct Standings: Sendable {
     if metric.name == MetricCatalogue.attemptsAboveTwin { return 0.5 }
     if metric.isCensored { return interval }
     guard metric.unit == "events" else { return 0 }
-    let rows = summaries[first] + summaries[second]
-    let created = rows.reduce(0.0) { $0 + Double($1[.createdEvents]) } / Double(max(rows.count, 1))
-    let settled = rows.reduce(0.0) { $0 + Double($1[.settledBatches]) } / Double(max(rows.count, 1))
+    let both = runs[first] + runs[second]
+    let created = both.reduce(0.0) { $0 + $1.createdEvents } / Double(max(both.count, 1))
+    let settled = both.reduce(0.0) { $0 + $1.settledBatches } / Double(max(both.count, 1))
     // Events come and go in batches: a count of them varies as the number of batches does.
     let batch = settled > 0 ? max(1, created / settled) : 1
     let counts =
@@ -187,12 +211,12 @@ package struct Standings: Sendable {
     return front.isEmpty ? leaders : front
   }
 
-  /// Of the front, who is ahead or alike against every other one; nil where there is no such variant, or several.
+  /// Of the front, who is ahead or equal against every other one; nil where there is no such variant, or several.
   package var favourite: Int? {
     let front = front
     let ahead = front.filter { a in
       front.allSatisfy {
-        $0 == a || [.ahead, .alike, .better].contains(pair(a, against: $0).standing)
+        $0 == a || [.ahead, .equal, .better].contains(pair(a, against: $0).standing)
       } && front.contains { $0 != a && pair(a, against: $0).standing == .ahead }
     }
     return front.count == 1 ? front[0] : ahead.count == 1 ? ahead[0] : nil
@@ -210,10 +234,29 @@ package struct Standings: Sendable {
   }
 
   private func meanOrder(_ variant: Int) -> [Double] {
-    let recoveries = summaries[variant].count { $0.hasIncidents && $0.recoveryTime == nil }
+    let recoveries = runs[variant].count { $0.hasIncidents && !$0.recovers }
     return [isHealthy(variant) ? 0 : 1, Double(recoveries)]
       + MetricCatalogue.ranked.compactMap { name in metrics.metrics.firstIndex { $0.name == name } }.map {
         metrics.sample($0, variant: variant).mean
       }
+  }
+}
+
+extension Standings.Run {
+  fileprivate init(_ run: RunSummary) {
+    hasIncidents = run.hasIncidents
+    recovers = run.recoveryTime != nil
+    isHealthy = run.baselineIsHealthy
+    createdEvents = Double(run[.createdEvents])
+    settledBatches = Double(run[.settledBatches])
+  }
+
+  /// From a row of `summary.csv`.
+  fileprivate init(_ column: (String) -> Double?) {
+    hasIncidents = column("has_incidents") == 1
+    recovers = column(MetricCatalogue.recovery) != nil
+    isHealthy = column("baseline_is_healthy") != 0
+    createdEvents = column("created_events") ?? 0
+    settledBatches = column("settled_batches") ?? 0
   }
 }

@@ -24,17 +24,15 @@ public enum Verdict {
   /// The same from the summaries alone; `interval` is the width of a row of the time series, microseconds.
   public static func sentence(_ runs: [RunSummary], interval: Int64) -> String {
     guard !runs.isEmpty else { return "Nothing was run." }
-    return VerdictWording(
-      Standings(runs.map(\.run), rows: runs.map { [$0] }, interval: interval), runs.map { [$0] }
-    )
-    .lines.joined(separator: "\n")
+    let standings = Standings(runs.map(\.run), rows: runs.map { [$0] }, interval: interval)
+    return VerdictWording(standings, seeds: runs.map { [$0.seed] }).lines.joined(separator: "\n")
   }
 
   /// The verdict on replications: what was found, what is open, what was not precise enough, and from what.
   public static func text(_ comparison: ReplicatedComparison) -> String {
     guard comparison.replications > 1, !comparison.variants.isEmpty else { return "Nothing was run." }
     let wording = VerdictWording(
-      Standings(comparison), comparison.variants.indices.map { comparison.rows(of: $0) })
+      Standings(comparison), seeds: comparison.variants.indices.map { comparison.rows(of: $0).map(\.seed) })
     return (wording.lines + unmet(comparison) + [basis(comparison)]).joined(separator: "\n")
   }
 

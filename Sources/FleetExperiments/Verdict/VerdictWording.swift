@@ -4,14 +4,15 @@ import FleetStatistics
 /// The words of a verdict.
 struct VerdictWording {
   private let standings: Standings
-  /// Each variant's, in the order of the seeds.
-  private let summaries: [[RunSummary]]
+  /// By variant, in the order of the runs.
+  private let seeds: [[UInt64]]
   private var metrics: ReplicatedMetrics { standings.metrics }
+  private var runs: [[Standings.Run]] { standings.runs }
   private var isSingle: Bool { standings.seeds == 1 }
 
-  init(_ standings: Standings, _ summaries: [[RunSummary]]) {
+  init(_ standings: Standings, seeds: [[UInt64]]) {
     self.standings = standings
-    self.summaries = summaries
+    self.seeds = seeds
   }
 
   var lines: [String] {
@@ -60,7 +61,7 @@ struct VerdictWording {
     let others = standings.order.filter { !leaders.contains($0) }
     let nobody = nobodyRecovers ? "no variant recovers in any run; of these " : ""
     if others.isEmpty { return nobody + tie(leaders) }
-    let recovers = leaders.contains { variant in summaries[variant].contains { $0.recoveryTime != nil } }
+    let recovers = leaders.contains { variant in runs[variant].contains { $0.hasIncidents && $0.recovers } }
     let does =
       recovers
       ? verb(leaders, "brings", "bring") + " the fleet back best" : verb(leaders, "does", "do") + " best"
@@ -68,7 +69,7 @@ struct VerdictWording {
   }
 
   private var nobodyRecovers: Bool {
-    summaries.joined().allSatisfy { $0.hasIncidents && $0.recoveryTime == nil }
+    runs.joined().allSatisfy { $0.hasIncidents && !$0.recovers }
   }
 
   /// What the leaders are better in, the others grouped by it; then the rest of the leader's own figures.
@@ -101,11 +102,11 @@ struct VerdictWording {
   }
 
   private func tie(_ leaders: [Int]) -> String {
-    let isAlike = leaders.allSatisfy { a in
-      leaders.allSatisfy { a == $0 || standings.pair(a, against: $0).standing == .alike }
+    let areEqual = leaders.allSatisfy { a in
+      leaders.allSatisfy { a == $0 || standings.pair(a, against: $0).standing == .equal }
     }
     let figures = standings.criteria(leaders[0], leaders[1]).dropFirst(2).compactMap { own($0, leaders) }
-    let what = isAlike ? "no difference that matters between " : "undecided between "
+    let what = areEqual ? "no difference that matters between " : "undecided between "
     return what + names(leaders) + ": " + figures.joined(separator: ", ")
   }
 
@@ -137,7 +138,7 @@ struct VerdictWording {
       return verb(variants, "keeps", "keep") + " the fleet healthy without incidents"
     case .recovers:
       return variants.count == 1 && isSingle
-        ? (summaries[variants[0]][0].recoveryTime == nil ? "never recovers" : "recovers")
+        ? (runs[variants[0]][0].recovers ? "recovers" : "never recovers")
         : verb(variants, "recovers", "recover") + " in " + shares(variants)
     case .metric(let index):
       let text = range(index, variants)
@@ -153,9 +154,9 @@ struct VerdictWording {
   }
 
   private func shares(_ variants: [Int]) -> String {
-    let counts = variants.map { variant in summaries[variant].count { $0.recoveryTime != nil } }
+    let counts = variants.map { variant in runs[variant].count(where: \.recovers) }
     let (low, high) = (counts.min() ?? 0, counts.max() ?? 0)
-    return (low == high ? "\(low)" : "\(low) to \(high)") + " of \(summaries[variants[0]].count) runs"
+    return (low == high ? "\(low)" : "\(low) to \(high)") + " of \(runs[variants[0]].count) runs"
   }
 
   /// One of the leaders' own figures, to be listed; nil where there is none.
@@ -209,7 +210,7 @@ struct VerdictWording {
         case .better, .worse:
           questions.append("\(name(a)) is better than \(name(b)): " + against(criterion, a, b))
         case .open: questions.append("\(name(a)) and \(name(b)) may differ: " + against(criterion, a, b))
-        case .alike, .incomparable: break
+        case .equal, .incomparable: break
         }
       }
     }
@@ -246,11 +247,11 @@ struct VerdictWording {
   /// How often a run may not recover although all of these did.
   private var risks: String {
     guard !isSingle else { return "" }
-    let leaders = standings.leaders.filter { variant in summaries[variant].contains { $0.hasIncidents } }
+    let leaders = standings.leaders.filter { variant in runs[variant].contains { $0.hasIncidents } }
     guard !leaders.isEmpty else { return "" }
     let parts = leaders.prefix(Self.mostQuestions).map { variant in
-      let runs = summaries[variant].filter(\.hasIncidents)
-      let share = WilsonInterval(successes: runs.count { $0.recoveryTime == nil }, of: runs.count)
+      let runs = self.runs[variant].filter(\.hasIncidents)
+      let share = WilsonInterval(successes: runs.count { !$0.recovers }, of: runs.count)
       return "\(name(variant)) recovered in \(runs.count - share.successes) of \(runs.count) runs: "
         + (share.successes == 0
           ? "up to \(percent(share.high)) may not" : "\(percent(share.low)) to \(percent(share.high)) do not")
@@ -260,7 +261,7 @@ struct VerdictWording {
 
   private var caveat: String {
     guard isSingle else { return "." }
-    let seeds = Set(summaries.joined().map(\.seed))
+    let seeds = Set(seeds.joined())
     if seeds.count == 1, let seed = seeds.first { return " (one seed, \(seed))." }
     return " (one seed a variant)."
   }
@@ -268,7 +269,7 @@ struct VerdictWording {
   // MARK: One variant
 
   private func onlyOne(_ variant: Int) -> String {
-    let runs = summaries[variant]
+    let runs = self.runs[variant]
     var text = isSingle ? "" : "\(name(variant)): "
     if !standings.isHealthy(variant) { text += "with its incidents " }
     if let recovery = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery }),

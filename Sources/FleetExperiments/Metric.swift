@@ -11,9 +11,11 @@ public struct Metric: Sendable {
     case absolute(Double)
     /// By what chance can explain, and by what doesn't matter: `relevantShare` of the recorded mean.
     case notSignificantlyWorse
+    /// Not at all: it is told, never judged.
+    case informational
   }
 
-  /// Differences of less than this share of a mean don't matter: they are no reason to choose a variant, and no regression.
+  /// A change of less than this share of the recorded mean is no regression.
   public static let relevantShare = 0.01
 
   /// The column's name in `summary.csv`.

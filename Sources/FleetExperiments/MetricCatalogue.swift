@@ -42,7 +42,7 @@ public enum MetricCatalogue {
       name: column.name, unit: column.unit, definition: column.definition,
       title: titles[column.name] ?? column.name, direction: direction,
       isHeadline: ranked.contains(column.name), horizon: horizons[column.name],
-      // What merely describes may drift a little; the rest is judged by its intervals.
-      tolerance: direction == .neither ? .relative(0.05) : .notSignificantlyWorse)
+      // What has no better side describes; the rest is judged by its intervals.
+      tolerance: direction == .neither ? .informational : .notSignificantlyWorse)
   }
 }

@@ -1,5 +1,6 @@
 import FleetMetrics
 import FleetStatistics
+import TestSupport
 import Testing
 
 @testable import FleetExperiments
@@ -65,8 +66,15 @@ struct BaselineTests {
     #expect(try judge(Self.lower, down) == .better)
     #expect(try judge(Self.higher, up) == .better)
     #expect(try judge(Self.higher, down) == .worse)
-    #expect(try judge(Self.neither, up) == .worse)
-    #expect(try judge(Self.neither, down) == .worse)
+    // What has no better side is told; a tolerance that somebody has given it is kept.
+    #expect(MetricCatalogue.metric(named: Self.neither)?.tolerance == .informational)
+    for (tolerance, judgement) in [
+      (Metric.Tolerance.informational, MetricChange.Judgement.tolerated), (.relative(0.01), .worse),
+    ] {
+      for now in [up, down] {
+        #expect(try Self.change(Self.neither, tolerance, then: Self.noisy, now: now).judgement == judgement)
+      }
+    }
   }
 
   @Test("noise without a trend is tolerated, though it is larger than the step above")
@@ -92,7 +100,7 @@ struct BaselineTests {
   }
 
   /// Holm's adjustment: what is barely significant alone is not among twenty.
-  @Test("more metrics make no more false alarms")
+  @Test("more metrics that move make no more false alarms, and metrics that no seed moved don't count")
   func familywise() throws {
     let now = Self.noisy.enumerated().map { $1 + ($0 < 6 ? 2 : 0) }
     #expect(
@@ -103,6 +111,66 @@ struct BaselineTests {
     #expect(among.difference == PairedDifference(SampleStatistics(now.indices.map { $0 < 6 ? 2.0 : 0 })))
     // The others, which became nought in every run, are significant; this one's p is multiplied by what is left.
     #expect(try #require(among.adjustedP) >= (try #require(among.difference.pValue)))
+    let constant = Baseline(
+      scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 10),
+      entries: [
+        Baseline.Entry(
+          metric: Self.lower, tolerance: .notSignificantlyWorse, values: Self.noisy.map { .value($0) })
+      ]
+        + others.map {
+          Baseline.Entry(
+            metric: $0, tolerance: .notSignificantlyWorse, values: Self.noisy.map { _ in .value(0) })
+        }
+    ).changes(to: now.map { Self.summary(Self.lower, $0) })
+    #expect(try #require(constant.first).adjustedP == among.difference.pValue)
+  }
+
+  @Test("of checks on the same law with other draws at most one in twenty calls anything worse")
+  func sameLaw() {
+    var random = SeededGenerator(seed: 20)
+    func uniform() -> Double { Double.random(in: 0..<1, using: &random) }
+    func noise() -> Double { (0..<12).reduce(-6) { sum, _ in sum + uniform() } }
+    func summary() -> RunSummary {
+      var summary = RunSummary(run: "s", seed: 1)
+      summary.hasIncidents = true
+      summary.recoveryHorizon = 3_600_000_000
+      summary.recoveryTime = Int64(600e6 * (1 + 0.03 * noise()))
+      summary[.retries] = Int64(10_000 * (1 + 0.02 * noise()))
+      summary[.firstAttempts] = 20_000
+      // What stands at the last instant jumps by half of itself.
+      summary[.backlogEvents] = Int64(50 * (1 + 0.3 * noise()))
+      summary.secondsAboveCapacity = Int64(100 + 20 * noise())
+      summary.excessLoadSeconds = 400 * (1 + 0.02 * noise())
+      summary.attemptsAboveTwinPerDevice = 200 * (1 + 0.01 * noise())
+      summary.affectedHorizon = 4_000_000_000
+      summary.affectedDeliveryP99 = Int64(900e6 * (1 + 0.02 * noise()))
+      summary[.droppedByAge] = uniform() < 0.3 ? Int64(uniform() * 20) : 0
+      return summary
+    }
+    var alarms = 0
+    for _ in 0..<200 {
+      let baseline = Baseline(
+        scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 10),
+        summaries: (0..<10).map { _ in summary() })
+      if baseline.changes(to: (0..<10).map { _ in summary() }).contains(where: { $0.judgement == .worse }) {
+        alarms += 1
+      }
+    }
+    #expect(alarms <= 10)
+  }
+
+  @Test("the smallest change that will be noticed is told, by the formula for two means")
+  func noticed() throws {
+    let baseline = Baseline(
+      scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 10),
+      entries: [
+        .init(
+          metric: "recovery_s", tolerance: .notSignificantlyWorse,
+          values: Self.noisy.map { .time($0, horizon: 1_000) })
+      ])
+    let share = try #require(baseline.noticedShares.first?.share)
+    // s = 6.979 about 99.6; t(9) at 2.5 % two-sided is 2.685, at 20 % two-sided 1.383; times √(2/10).
+    #expect(abs(share - (2.685 + 1.383) * 6.979 * 0.44721 / 99.6) < 0.001)
   }
 
   @Test("a fleet that recovers no more is worse by what is left of the run, and not a missing value")

@@ -69,6 +69,7 @@ struct BaselineFile {
     case .relative(let share): "{ \"relative\": \(text(share)) }"
     case .absolute(let limit): "{ \"absolute\": \(text(limit)) }"
     case .notSignificantlyWorse: BaselineReader.notSignificantlyWorse.asJSON
+    case .informational: BaselineReader.informational.asJSON
     }
   }
 

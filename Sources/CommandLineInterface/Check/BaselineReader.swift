@@ -19,6 +19,7 @@ enum BaselineReader {
   }
 
   static let notSignificantlyWorse = "notSignificantlyWorse"
+  static let informational = "informational"
   /// A time that a run did not live to see.
   static let never = "never"
 
@@ -94,13 +95,16 @@ enum BaselineReader {
 
   private static func tolerance(_ node: PositionedValue) throws(Problem) -> Metric.Tolerance {
     if case .string(notSignificantlyWorse) = node.content { return .notSignificantlyWorse }
+    if case .string(informational) = node.content { return .informational }
     if let members = node.members, members.count == 1 {
       let value = try number(members[0].value)
       if value >= 0, members[0].key == "relative" { return .relative(value) }
       if value >= 0, members[0].key == "absolute" { return .absolute(value) }
     }
     throw Problem(
-      node, "a tolerance is \"\(notSignificantlyWorse)\", { \"relative\": 0.05 } or { \"absolute\": 10 }")
+      node,
+      "a tolerance is \"\(notSignificantlyWorse)\", { \"relative\": 0.05 }, { \"absolute\": 10 } or \"\(informational)\""
+    )
   }
 
   // MARK: Pieces

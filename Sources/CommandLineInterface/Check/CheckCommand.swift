@@ -61,10 +61,25 @@ struct CheckCommand {
       if !request.isQuiet {
         try Console.print(
           "\(subject.name): \(baseline.entries.count) metrics of \(seeds.count) seeds recorded in \(subject.baselinePath)\n"
+            + Self.notices(baseline)
         )
+      }
+      if baseline.neverRecovers {
+        Console.printError(
+          "\(subject.path): warning: no run of this baseline recovers, so a check against it can't notice that the fleet "
+            + "recovers later; give the scenario more capacity, a shorter incident or a longer duration\n")
       }
     }
     for (path, output) in zip(order, outputs) { try output.write(files[path]?.text ?? "") }
+  }
+
+  /// How small a change a check against this baseline will notice.
+  private static func notices(_ baseline: Baseline) -> String {
+    let shares = baseline.noticedShares.compactMap { metric, share in
+      share.map { "\(metric.name) from \(MetricText.plain($0 * 100)) %" }
+    }
+    return shares.isEmpty
+      ? "" : "Changes noticed in nine of ten checks: \(shares.joined(separator: ", ")) of the mean on\n"
   }
 
   /// A fleet that was made smaller in front of the same server has no herd worth recording.

@@ -10,6 +10,18 @@ struct CheckOutcome {
 
   var worse: [MetricChange] { changes.filter { $0.judgement == .worse } }
 
+  /// What is said first: the verdict's metrics that became worse, or the first of the others.
+  var causes: [MetricChange] {
+    let headline = worse.filter(\.metric.isHeadline)
+    return headline.isEmpty ? Array(worse.prefix(1)) : headline
+  }
+
+  /// The others that became worse.
+  var following: [MetricChange] {
+    let causes = Set(causes.map(\.metric.name))
+    return worse.filter { !causes.contains($0.metric.name) }
+  }
+
   /// Where a metric stands in the baseline.
   func line(_ change: MetricChange) -> Int {
     file.lines[baseline.scenario]?[change.metric.name] ?? 1
@@ -18,15 +30,27 @@ struct CheckOutcome {
 
 /// The forms of what a check found.
 enum CheckReport {
-  /// A line for each metric that moved, the worse ones first.
+  /// What became worse: the verdict's metrics in full, the others that went with them in a line; then what else moved.
   static func text(_ outcome: CheckOutcome, isQuiet: Bool) -> String {
     let moved = outcome.changes.filter { $0.judgement != .unchanged }
     var text = heading(outcome, moved) + "\n"
-    for judgement in [MetricChange.Judgement.worse, .better, .tolerated] where judgement == .worse || !isQuiet
-    {
+    let (causes, rest) = (outcome.causes, outcome.following)
+    for change in causes { text += "  \(line(change))\n" }
+    if !rest.isEmpty { text += "         with it: \(shortly(rest))\n" }
+    for judgement in [MetricChange.Judgement.better, .tolerated] where !isQuiet {
       for change in moved where change.judgement == judgement { text += "  \(line(change))\n" }
     }
     return text
+  }
+
+  /// `retries +12 %, answers_429 from 0 to 31`.
+  private static func shortly(_ changes: [MetricChange]) -> String {
+    changes.map { change in
+      let (then, now) = (change.recorded.mean, change.present.mean)
+      return then != 0
+        ? "\(change.metric.name) \(percentage(change.difference.mean / abs(then)))"
+        : "\(change.metric.name) from 0 to \(MetricText.value(change.metric, now))"
+    }.joined(separator: ", ")
   }
 
   private static func heading(_ outcome: CheckOutcome, _ moved: [MetricChange]) -> String {
@@ -84,6 +108,7 @@ enum CheckReport {
     case .absolute(let limit): return "\(MetricText.value(change.metric, limit)) \(way)"
     case .notSignificantlyWorse:
       return "what chance can explain, or \(MetricText.plain(Metric.relevantShare * 100)) %"
+    case .informational: return "anything"
     }
   }
 
@@ -103,20 +128,32 @@ enum CheckReport {
 
   // MARK: Machines
 
-  /// Workflow commands: errors at the baseline's lines, a notice for what became better.
+  /// Workflow commands: for each scenario one error at the first cause's line, one notice for what became better.
   static func github(_ outcomes: [CheckOutcome]) -> String {
     var text = ""
     for outcome in outcomes {
       let moved = outcome.changes.filter { $0.judgement != .unchanged }
-      for change in moved where change.judgement == .worse || change.judgement == .better {
-        let title = "\(outcome.baseline.scenario): \(change.metric.name)"
-        text += "::\(change.judgement == .worse ? "error" : "notice") "
-        text += "file=\(property(outcome.file.path)),line=\(outcome.line(change)),title=\(property(title))::"
-        text += message(movement(change)) + "\n"
+      if let cause = outcome.causes.first {
+        let others = outcome.causes.dropFirst().map { "; \($0.metric.name): \(movement($0))" }.joined()
+        let rest = outcome.following.isEmpty ? "" : "; with it: \(shortly(outcome.following))"
+        text += annotation("error", outcome, cause, movement(cause) + others + rest)
+      }
+      let better = moved.filter { $0.judgement == .better }
+      if let first = better.first {
+        text += annotation("notice", outcome, first, "better than recorded: \(shortly(better))")
       }
       text += heading(outcome, moved) + "\n"
     }
     return text
+  }
+
+  private static func annotation(
+    _ kind: String, _ outcome: CheckOutcome, _ change: MetricChange, _ text: String
+  ) -> String {
+    let title = "\(outcome.baseline.scenario): \(change.metric.name)"
+    return
+      "::\(kind) file=\(property(outcome.file.path)),line=\(outcome.line(change)),title=\(property(title))::"
+      + message(text) + "\n"
   }
 
   private static func message(_ text: String) -> String {

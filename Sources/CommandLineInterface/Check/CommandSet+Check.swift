@@ -8,8 +8,8 @@ extension CommandSpecification {
         + "metric is worse than its tolerance allows.",
       "A tolerance stands beside each metric in the baseline, to be edited and kept by --record: \"notSignificantlyWorse\" "
         + "(worse by more than 1 % of the recorded mean, and beyond chance: a paired t test over the seeds, with Holm's "
-        + "adjustment over the metrics), { \"relative\": 0.05 } or "
-        + "{ \"absolute\": 10 } for the mean. A metric without a better direction may move neither up nor down.",
+        + "adjustment, the verdict's metrics first), { \"relative\": 0.05 } or { \"absolute\": 10 } for the mean, or "
+        + "\"informational\" (told, never judged), which metrics without a better direction have.",
     ]
     command.arguments = [
       ArgumentSpecification("scenario", help: "Scenario files (JSON5).", isRepeatable: true)

@@ -43,8 +43,17 @@ public struct ReplicatedMetrics: Sendable {
   }
 
   /// The expected value of the same with its 95 % interval, if there is one that can be trusted.
+  ///
+  /// Runs that never recover are of another kind than those that do. Where all recovered, the interval is of the runs that do (and
+  /// `share` tells how many may not); where fewer than five of either kind were seen, there is none.
   public func estimate(_ metric: Int, variant: Int) -> MeanEstimate {
-    MeanEstimate(values[variant][metric].compactMap(\.restricted))
+    var estimate = MeanEstimate(values[variant][metric].compactMap(\.restricted))
+    let recovery = metrics.firstIndex { $0.name == MetricCatalogue.recovery }
+    if let share = recovery.flatMap({ self.share($0, variant: variant) }) {
+      let few = min(share.successes, share.count - share.successes)
+      if few > 0, few < MeanEstimate.fewestOthers { estimate.refuse() }
+    }
+    return estimate
   }
 
   /// The verdict's metrics: attempts are those above the twin's where there is an incident, else all of them.

@@ -52,6 +52,12 @@ public struct MeanEstimate: Sendable, Hashable {
     }
   }
 
+  /// Takes the interval back: the values are of two kinds, of one of which too few were seen.
+  public mutating func refuse() {
+    method = .tooRare
+    (low, high) = (nil, nil)
+  }
+
   /// Half of the interval's width; nil without one.
   public var halfWidth: Double? { low.flatMap { low in high.map { ($0 - low) / 2 } } }
 

@@ -60,7 +60,7 @@ struct VerdictTests {
     #expect(text.hasPrefix("Undecided between none and full: "))
     #expect(
       text.contains(
-        "full is the first choice as it stands. What one seed cannot decide: full is ahead of none"))
+        "full is the first choice as it stands. So far: full is ahead of none"))
     #expect(text.contains("recovers in 1 of 1 runs against 0 of 1 runs"))
   }
 

@@ -218,9 +218,9 @@ struct VerdictWording {
     let shown = questions.prefix(Self.mostQuestions).joined(separator: "; ")
     let rest = questions.count - Self.mostQuestions
     let favourite = standings.favourite.map { "\(name($0)) is the first choice as it stands. " } ?? ""
-    return Self.capitalised(favourite) + "What \(seedCount) cannot decide: " + shown
-      + (rest > 0 ? "; and \(rest) more" : "")
-      + ". \(threshold)\(standings.seeds < MetricRule.fewestForTest ? "; --seeds 10 tells more" : "")."
+    return Self.capitalised(favourite)
+      + "\(leaders.count < standings.variants.count ? "Among them" : "So far"): \(shown)\(rest > 0 ? "; and \(rest) more" : ""). "
+      + "\(threshold)\(standings.seeds < MetricRule.fewestForTest ? "; --seeds 10 tells more" : "")."
   }
 
   private func against(_ criterion: Criterion, _ a: Int, _ b: Int) -> String {

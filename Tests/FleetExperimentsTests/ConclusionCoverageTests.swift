@@ -1,0 +1,96 @@
+import FleetExperiments
+import FleetMetrics
+import FleetStatistics
+import Foundation
+import TestSupport
+import Testing
+
+/// How often the intervals that a comparison prints hold the truth: `experiments/coverage/run.sh` makes the pools of runs.
+@Suite("Coverage of intervals", .enabled(if: Coverage.pools != nil))
+struct ConclusionCoverageTests {
+  @Test("where an interval is given, it holds the expected value in 92 to 98 % of the cases")
+  func coverage() throws {
+    let pools = try #require(Coverage.pools)
+    for name in ["well-behaved", "rare-losses", "metastable"] {
+      let pool = try Coverage(contentsOf: "\(pools)/\(name)/replications.csv")
+      for metric in Coverage.shown {
+        for mode in Coverage.Mode.allCases {
+          let found = pool.measure(metric, mode)
+          print("COVERAGE \(name),\(metric),\(mode),\(found.repetitions),\(found.given),\(found.holds)")
+          // Three standard errors of the count beside the bounds; few intervals say nothing.
+          guard found.given >= 40 else { continue }
+          let share = Double(found.holds) / Double(found.given)
+          let error = 3 * (0.95 * 0.05 / Double(found.given)).squareRoot()
+          #expect(share > 0.95 - max(0.03, error), "\(name), \(metric), \(mode)")
+        }
+      }
+    }
+  }
+}
+
+struct Coverage {
+  enum Mode: String, CaseIterable { case fixed, sequential }
+
+  static var pools: String? { ProcessInfo.processInfo.environment["FLEETSIM_POOLS"] }
+  static let shown = [
+    MetricCatalogue.recovery, MetricCatalogue.undelivered, MetricCatalogue.affectedDelivery,
+    MetricCatalogue.attemptsAboveTwin,
+  ]
+  static let repetitions = 400
+
+  private let rows: [[String: Double]]
+  private let metrics = MetricCatalogue.all.filter(\.isHeadline)
+
+  init(contentsOf path: String) throws {
+    let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+    let names = lines[0].split(separator: ",").map(String.init)
+    rows = lines.dropFirst().map { line in
+      let fields = line.split(separator: ",", omittingEmptySubsequences: false)
+      return Dictionary(uniqueKeysWithValues: zip(names, fields).compactMap { name, field in
+        Double(field).map { (name, $0) }
+      })
+    }
+  }
+
+  /// 400 comparisons of runs drawn from the pool, whose means are the truth.
+  func measure(_ name: String, _ mode: Mode) -> (repetitions: Int, given: Int, holds: Int) {
+    let index = metrics.firstIndex { $0.name == name }!
+    func values(_ rows: [[String: Double]]) -> [Double] {
+      rows.compactMap { row in metrics[index].value { row[$0] }.restricted }
+    }
+    let recovering = rows.filter { $0[MetricCatalogue.recovery] != nil }
+    let (all, given) = (SampleStatistics(values(rows)).mean, SampleStatistics(values(recovering)).mean)
+    var random = SeededGenerator(seed: UInt64(index * 10 + (mode == .fixed ? 0 : 1)))
+    var result = (repetitions: Self.repetitions, given: 0, holds: 0)
+    for _ in 0..<Self.repetitions {
+      var found = ReplicatedMetrics(variants: ["v"], metrics: metrics)
+      func add(_ count: Int) {
+        for _ in 0..<count {
+          let row = rows[Int.random(in: 0..<rows.count, using: &random)]
+          found.add(to: 0) { row[$0] }
+        }
+      }
+      add(10)
+      if mode == .sequential {
+        while found.replications(of: 0) < 200, !Self.isEnough(found, index) { add(1) }
+        if !Self.isEnough(found, index) { continue }
+      }
+      let estimate = found.estimate(index, variant: 0)
+      guard let low = estimate.low, let high = estimate.high else { continue }
+      let isAll = found.share(1, variant: 0).map { $0.successes < $0.count } ?? false
+      result.given += 1
+      let truth = isAll ? all : given
+      if low <= truth, truth <= high { result.holds += 1 }
+    }
+    return result
+  }
+
+  /// As `--precision` stops: within 5 %, and the risk of never recovering within 5 %.
+  private static func isEnough(_ metrics: ReplicatedMetrics, _ index: Int) -> Bool {
+    guard let share = metrics.share(1, variant: 0) else { return false }
+    let (low, high) = (1 - share.high, 1 - share.low)
+    guard high <= 0.05 || low >= 0.95 || (low > 0 && high < 1 && high - low <= 0.1) else { return false }
+    let rule = SequentialStoppingRule(.relative(0.05))
+    return rule.isMet(by: metrics.sample(index, variant: 0)) && rule.isMet(by: metrics.estimate(index, variant: 0))
+  }
+}

@@ -46,9 +46,10 @@ struct Coverage {
     let names = lines[0].split(separator: ",").map(String.init)
     rows = lines.dropFirst().map { line in
       let fields = line.split(separator: ",", omittingEmptySubsequences: false)
-      return Dictionary(uniqueKeysWithValues: zip(names, fields).compactMap { name, field in
-        Double(field).map { (name, $0) }
-      })
+      return Dictionary(
+        uniqueKeysWithValues: zip(names, fields).compactMap { name, field in
+          Double(field).map { (name, $0) }
+        })
     }
   }
 
@@ -91,6 +92,7 @@ struct Coverage {
     let (low, high) = (1 - share.high, 1 - share.low)
     guard high <= 0.05 || low >= 0.95 || (low > 0 && high < 1 && high - low <= 0.1) else { return false }
     let rule = SequentialStoppingRule(.relative(0.05))
-    return rule.isMet(by: metrics.sample(index, variant: 0)) && rule.isMet(by: metrics.estimate(index, variant: 0))
+    return rule.isMet(by: metrics.sample(index, variant: 0))
+      && rule.isMet(by: metrics.estimate(index, variant: 0))
   }
 }

@@ -49,7 +49,8 @@ let package = Package(
     // The vector files, which only C can put into a binary as they are.
     .target(name: "ConformanceVectors"),
     .target(
-      name: "Conformance", dependencies: ["FleetSimulation", "ScenarioFormat", "ConformanceVectors"]),
+      name: "Conformance", dependencies: ["FleetSimulation", "ScenarioFormat", "ConformanceVectors"],
+      swiftSettings: unhurried),
     .target(
       name: "FleetExperiments", dependencies: ["FleetSimulation", "ScenarioFormat", "FleetStatistics"],
       swiftSettings: unhurried),
@@ -58,7 +59,7 @@ let package = Package(
     .target(name: "CommandLineInterface", dependencies: ["FleetReports"], swiftSettings: unhurried),
     .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
 
-    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: unhurried),
     tests("UploadRetryTests", ["UploadRetry"]),
     tests("UploadGatingTests", ["UploadGating"]),
     tests("UploadPipelineTests", ["UploadPipeline"]),

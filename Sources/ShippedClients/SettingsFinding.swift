@@ -60,9 +60,10 @@ struct FindingCollector {
   init(_ dialect: SettingsDialect) { self.dialect = dialect }
 
   /// The SDK's name, for messages.
-  var sdk: String { dialect.rawValue }
+  var sdk: String { @inline(never) get { dialect.rawValue } }
 
   /// - Parameter place: in the SDK's source.
+  @inline(never)
   mutating func add(
     _ effect: SettingsFinding.Effect, _ path: String, _ message: String, _ place: String?
   ) {

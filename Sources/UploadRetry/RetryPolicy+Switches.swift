@@ -102,6 +102,7 @@ extension RetryPolicy {
       })
   }
 
+  @_semantics("optimize.sil.specialize.generic.never")
   private static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
     _ path: any WritableKeyPath<RetryPolicy, Value> & Sendable, _ name: String, _ meaning: String,
     _ requirement: String

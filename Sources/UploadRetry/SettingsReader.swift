@@ -9,9 +9,11 @@ package struct SettingsSection {
   }
 
   /// The last member of that name.
+  @inline(never)
   package subscript(key: String) -> SettingsValue? { members.last { $0.key == key }?.value }
 
   /// The path of a member: `path.key`, or `path["key"]` where the key is not an identifier.
+  @inline(never)
   package func path(of key: String) -> String {
     let isIdentifier =
       key.utf8.first.map { digitValue($0) == nil } ?? false
@@ -28,11 +30,13 @@ package struct SettingsSection {
 struct SettingsReader {
   private(set) var repairs: [SettingsRepair] = []
 
+  @inline(never)
   mutating func repair(_ path: String, _ message: String) {
     repairs.append(SettingsRepair(path: path, message: message))
   }
 
   /// nil, and a repair, if the value is not an object.
+  @inline(never)
   mutating func object(_ value: SettingsValue, at path: String, otherwise: String) -> SettingsSection? {
     if case .object(let members) = value { return SettingsSection(path: path, members: members) }
     repair(path, "\(described(value)) is not an object; \(otherwise)")

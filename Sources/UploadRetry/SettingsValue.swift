@@ -10,6 +10,7 @@ public indirect enum SettingsValue: Sendable, Hashable {
   case object([(key: String, value: SettingsValue)])
 
   /// Equal trees, with members in the same order; numbers are compared by their bits.
+  @inline(never)
   public static func == (a: Self, b: Self) -> Bool {
     switch (a, b) {
     case (.null, .null): true

@@ -17,8 +17,10 @@ package struct ExactDecimal: Sendable, Hashable {
   /// Reads `12`, `-0.5`, `.5`, `5.`, `1e3`, and with `hex` also `0x1F`.
   /// - Returns: nil for anything else, `Infinity` and `NaN` included, and for more than 19 significant
   /// digits.
-  package init?(_ text: some StringProtocol) {
-    var bytes = Array(text.utf8)[...]
+  package init?(_ text: some StringProtocol) { self.init(Array(text.utf8)[...]) }
+
+  private init?(_ text: ArraySlice<UInt8>) {
+    var bytes = text
     isNegative = bytes.first == Ascii.minus
     if let first = bytes.first, first == Ascii.minus || first == Ascii.plus { bytes.removeFirst() }
     mantissa = 0

@@ -232,7 +232,7 @@ package enum Units {
   ]
 
   private static func unknownUnit(
-    _ unit: some StringProtocol, of text: String, _ what: String, _ allowed: [String],
+    _ unit: Substring, of text: String, _ what: String, _ allowed: [String],
     _ aliases: [String: String]
   ) -> String {
     let hint = aliases[String(unit)].map { "; did you mean \(quoted($0))?" } ?? "."

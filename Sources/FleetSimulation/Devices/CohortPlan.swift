@@ -27,6 +27,7 @@ package struct CohortPlan {
   let network: Network
   let rollout: Rollout
   let restarts: Restarts
+  let world: World
   let server: Server
 
   /// - Parameters:
@@ -75,8 +76,12 @@ package struct CohortPlan {
       time: cohort.rollout?.time.microseconds ?? .max, share: cohort.rollout?.sharePartsPerMillion ?? 0)
     restarts = Restarts(
       meanGap: Double(cohort.lifecycle?.meanTimeBetweenRestarts?.microseconds ?? 0),
+      synchronised: cohort.lifecycle?.synchronised ?? [],
       keepsState: cohort.lifecycle?.keepsState ?? true,
-      flushesAtLaunch: cohort.lifecycle?.flushesAtLaunch ?? true)
+      flushesAtLaunch: cohort.lifecycle?.flushesAtLaunch ?? true,
+      cdnOutages: scenario.tapi.incidents.filter { $0.kind == .cdnOutage }
+        .map { $0.start.microseconds..<$0.end.microseconds })
+    world = World(spikes: cohort.spikes, connectivity: cohort.connectivity, sessions: cohort.sessions)
     server = Server(
       asksForRetryCount: scenario.tapi.rules.retryCountLimit != nil,
       waitsAreRead: scenario.tapi.retryAfterHeader.isRead(
@@ -210,8 +215,18 @@ extension CohortPlan {
   struct Restarts {
     /// Microseconds; 0: no restarts at random.
     let meanGap: Double
+    let synchronised: [Lifecycle.SynchronisedRestart]
     let keepsState: Bool
     let flushesAtLaunch: Bool
+    /// When the Settings CDN is down.
+    let cdnOutages: [Range<Int64>]
+  }
+
+  /// What happens around devices.
+  struct World {
+    let spikes: [Spike]
+    let connectivity: Connectivity?
+    let sessions: Sessions?
   }
 
   /// What the server's rules mean to the cohort.

@@ -22,23 +22,24 @@ extension DeviceShard {
 
   /// The oldest due batch at or behind the loop's cursor, found by looking at every batch; 0: none.
   func nextDueByScan(_ device: UInt32, from cursor: UInt32, at now: Int64) -> UInt32 {
-    let record = self[device]
-    let looksAtWaiting = !options.pointee.isRebatch && options.pointee.policy.limitsCheck == .beforeDue
+    let client = self[device].pointee
+    let isRebatch = options.pointee.isRebatch
+    let looksAtWaiting = !isRebatch && options.pointee.policy.limitsCheck == .beforeDue
     let looks = looksAtWaiting ? lookTimes(device) : [:]
-    var batch = record.pointee.oldest
+    var end = UInt32.max
+    if let loops { end = loops[Int(device)].loopEnd }
+    var batch = client.oldest
     while batch != 0 {
-      let flags = batches[batch].flags
-      let isAllowed = !flags.contains(.atTriggersOnly) || record.pointee.flags.contains(.byTrigger)
-      let isDue =
-        !flags.contains(.waiting)
-        || !options.pointee.isRebatch && looks[batch] ?? batches.dueTime(batch) <= now
-      if batches[batch].firstOrdinal >= cursor,
-        batches[batch].firstOrdinal < loops?[Int(device)].loopEnd ?? .max, !flags.contains(.inFlight),
-        isAllowed, isDue
+      let record = batches[batch]
+      let isAllowed = !record.flags.contains(.atTriggersOnly) || client.flags.contains(.byTrigger)
+      if record.firstOrdinal >= cursor, record.firstOrdinal < end, !record.flags.contains(.inFlight),
+        isAllowed
       {
-        return batch
+        if !record.flags.contains(.waiting) { return batch }
+        let due = looks[batch] ?? batches.dueTime(batch)
+        if !isRebatch, due <= now { return batch }
       }
-      batch = batches[batch].newer
+      batch = record.newer
     }
     return 0
   }
@@ -68,8 +69,13 @@ extension DeviceShard {
     }
   }
 
+  /// The first broken rule; with checkers on, events are counted too.
+  func violation(at time: Int64) -> String? {
+    violation ?? (plan.pointee.checks ? conservationViolation(at: time) : nil)
+  }
+
   /// Checks that events created = delivered + dropped + held, by walking every device's queue.
-  func conservationViolation(at time: Int64) -> String? {
+  private func conservationViolation(at time: Int64) -> String? {
     var created: Int64 = 0
     var open: Int64 = 0
     for device in 0..<UInt32(count) {
@@ -88,14 +94,15 @@ extension DeviceShard {
       var previous: UInt32?
       var batch = record.pointee.oldest
       while batch != 0 {
-        held += Int64(batches[batch].events)
-        if batches[batch].flags.contains(.inFlight) { uploads += 1 }
-        open += Int64(batches[batch].events) - acceptedEvents(of: batch, device)
-        if let previous, previous >= batches[batch].firstOrdinal {
+        let one = batches[batch]
+        held += Int64(one.events)
+        if one.flags.contains(.inFlight) { uploads += 1 }
+        open += Int64(one.events) - acceptedEvents(of: batch, device)
+        if let previous, previous >= one.firstOrdinal {
           return "device \(globalNumber(device)): batches out of order at \(time) µs"
         }
-        previous = batches[batch].firstOrdinal
-        batch = batches[batch].newer
+        previous = one.firstOrdinal
+        batch = one.newer
       }
       if held != Int64(heldEvents(of: device)) || uploads != Int(self.uploads(of: device)) {
         return "device \(globalNumber(device)): its counts do not match its queue at \(time) µs"

@@ -8,7 +8,7 @@ extension DeviceShard {
   /// At the start of the run: the first restart at random, and all synchronised ones.
   mutating func scheduleRestarts(_ device: UInt32, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     scheduleNextRestart(device, after: .start, sink)
-    for (index, restart) in synchronisedRestarts.enumerated() {
+    for (index, restart) in plan.pointee.restarts.synchronised.enumerated() {
       let draw = lifecycleKey(device).child(1).child(UInt64(index))
       let time = restart.time + Span(microseconds: draw.uniform(0, through: restart.spread.microseconds))
       if time.microseconds < plan.pointee.end { sink.pointee.schedule(restart: device, at: time) }
@@ -68,7 +68,7 @@ extension DeviceShard {
   /// S19: what the CDN serves at a launch; if it is down, what is built in.
   mutating func settingsAtLaunch(_ device: UInt32, at now: Instant) -> DeviceRecord.SettingsVersion {
     if self[device].pointee.flags.contains(.offline) { return .builtIn }
-    if !cdnOutages.isEmpty, cdnOutages.contains(where: { $0.contains(now.microseconds) }) { return .builtIn }
+    if plan.pointee.restarts.cdnOutages.contains(where: { $0.contains(now.microseconds) }) { return .builtIn }
     guard now.microseconds >= plan.pointee.rollout.time else { return .base }
     let draw = key(of: device).child(RandomPurpose.rollout).uniform(below: 1_000_000)
     return Int64(draw) < plan.pointee.rollout.share ? .rollout : .base

@@ -18,7 +18,7 @@ extension DeviceShard {
         isInOfflinePeriod: false))
     scheduleSpike(device, after: -1, sink)
     startSessions(device, sink)
-    guard let connectivity else { return }
+    guard let connectivity = plan.pointee.world.connectivity else { return }
     if let periods = connectivity.periods { startPeriods(device, periods, sink) }
     scheduleInterruption(device, after: -1, sink)
     if isOffline(device, at: .start) {
@@ -65,6 +65,7 @@ extension DeviceShard {
   ) {
     let (key, end) = (key(of: device), plan.pointee.end)
     var next = Int64.max
+    let spikes = plan.pointee.world.spikes
     for index in spikes.indices {
       next = min(next, spikes[index].nextFlush(after: past, before: end, index, key))
     }
@@ -78,7 +79,9 @@ extension DeviceShard {
 
   private func isOffline(_ device: UInt32, at now: Instant) -> Bool {
     if world(device).pointee.isInOfflinePeriod { return true }
-    guard let connectivity, !connectivity.interruptions.isEmpty else { return false }
+    guard let connectivity = plan.pointee.world.connectivity, !connectivity.interruptions.isEmpty else {
+      return false
+    }
     let draws = draws(device).child(4)
     return connectivity.interruptions.indices.contains { index in
       let one = connectivity.interruptions[index]
@@ -91,7 +94,7 @@ extension DeviceShard {
   ) {
     let draws = draws(device).child(4)
     var next = Int64.max
-    for (index, one) in (connectivity?.interruptions ?? []).enumerated() {
+    for (index, one) in (plan.pointee.world.connectivity?.interruptions ?? []).enumerated() {
       let (start, end) = (one.start.microseconds, (one.start + one.duration).microseconds)
       let time = start > past ? start : end > past ? end : .max
       if time < next, one.concerns(draws.child(UInt64(index))) { next = time }
@@ -117,7 +120,7 @@ extension DeviceShard {
   private mutating func changePeriod(
     _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
-    guard let periods = connectivity?.periods else { return }
+    guard let periods = plan.pointee.world.connectivity?.periods else { return }
     let world = world(device)
     world.pointee.isInOfflinePeriod.toggle()
     let draw = draws(device).child(3).child(UInt64(world.pointee.periods))
@@ -159,7 +162,9 @@ extension DeviceShard {
     self[device].pointee.flags.remove(.offline)
     count(-1, .offlineDevices, at: now)
     if isTraced(device) { note(.cameOnline, device, at: now) }
-    let flushes = (connectivity?.flushesOnReconnect ?? false) && options.pointee.triggers.contains(.reconnect)
+    let flushes =
+      (plan.pointee.world.connectivity?.flushesOnReconnect ?? false)
+      && options.pointee.triggers.contains(.reconnect)
     if flushes, !self[device].pointee.flags.contains(.suspended) {
       handleUnplannedTrigger(device, .reconnect, at: now, sink)
     } else if !self[device].pointee.flags.contains(.looping) {
@@ -172,7 +177,7 @@ extension DeviceShard {
 
 extension DeviceShard {
   private mutating func startSessions(_ device: UInt32, _ sink: UnsafeMutablePointer<ShardCalendar>) {
-    guard let sessions else { return }
+    guard let sessions = plan.pointee.world.sessions else { return }
     let session = sessions.firstPeriod(key(of: device))
     world(device).pointee.session = session
     schedule(device, at: session.end, sink)
@@ -186,7 +191,7 @@ extension DeviceShard {
   private mutating func changeSession(
     _ device: UInt32, _ last: Sessions.Period, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
-    guard let sessions else { return }
+    guard let sessions = plan.pointee.world.sessions else { return }
     let session = sessions.period(after: last, key(of: device))
     world(device).pointee.session = session
     schedule(device, at: session.end, sink)

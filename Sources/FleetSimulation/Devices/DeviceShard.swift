@@ -28,12 +28,6 @@ package struct DeviceShard: ~Copyable {
   /// The retry machines by `DeviceRecord.SettingsVersion`; the plan keeps them alive.
   let machines: UnsafeMutablePointer<Unmanaged<RetryStateMachine>>
   package let number: Int
-  /// When the Settings CDN is down.
-  let cdnOutages: [Range<Int64>]
-  let synchronisedRestarts: [Lifecycle.SynchronisedRestart]
-  let spikes: [Spike]
-  let connectivity: Connectivity?
-  let sessions: Sessions?
   /// Number of the first device within its cohort, and how many there are.
   let first: Int
   package let count: Int
@@ -71,16 +65,7 @@ package struct DeviceShard: ~Copyable {
   var scriptedDraws: Unmanaged<ScriptedDraws>?
   var scriptedGates: GateWords?
 
-  package init(
-    plan: CohortPlan, _ cohort: Cohort, in scenario: Scenario, number: Int, first: Int, count: Int,
-    rowCount: Int
-  ) {
-    cdnOutages = scenario.tapi.incidents.filter { $0.kind == .cdnOutage }
-      .map { $0.start.microseconds..<$0.end.microseconds }
-    synchronisedRestarts = cohort.lifecycle?.synchronised ?? []
-    spikes = cohort.spikes
-    connectivity = cohort.connectivity
-    sessions = cohort.sessions
+  package init(plan: CohortPlan, interval: Span, number: Int, first: Int, count: Int, rowCount: Int) {
     let stored = UnsafeMutablePointer<CohortPlan>.allocate(capacity: 1)
     stored.initialize(to: plan)
     self.plan = UnsafePointer(stored)
@@ -89,8 +74,8 @@ package struct DeviceShard: ~Copyable {
     self.number = number
     self.first = first
     self.count = count
-    rows = RowCursor(interval: scenario.interval)
-    creationRows = RowCursor(interval: scenario.interval)
+    rows = RowCursor(interval: interval)
+    creationRows = RowCursor(interval: interval)
     devices = DeviceRows(count: count)
     loops = plan.tables.loops ? Self.table(UploadLoopState.self, count) : nil
     pending = plan.events.isRegular ? nil : Self.table(PendingEvents.self, count)

@@ -32,7 +32,7 @@ package struct ScriptedDevice: ~Copyable {
     let script = ScriptedTimes()
     let plan = CohortPlan(
       cohort, firstDevice: 0, scenario: scenario, checks: true, windowWidth: nil, script: script)
-    var shard = DeviceShard(plan: plan, cohort, in: scenario, number: 0, first: 0, count: 1, rowCount: 2)
+    var shard = DeviceShard(plan: plan, interval: span, number: 0, first: 0, count: 1, rowCount: 2)
     shard.script = script
     source = ScriptedDraws(draws)
     shard.scriptedGates = GateWords(salt: source.next())

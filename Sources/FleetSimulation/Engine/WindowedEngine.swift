@@ -83,9 +83,8 @@ struct WindowedEngine: ~Copyable {
       (base + number).initialize(
         to: ShardRunner(
           shard: DeviceShard(
-            plan: plan, scenario.fleet[piece.cohort], in: scenario, number: number, first: piece.first,
-            count: piece.count, rowCount: rowCount
-          ),
+            plan: plan, interval: scenario.interval, number: number, first: piece.first, count: piece.count,
+            rowCount: rowCount),
           calendar: ShardCalendar(clock: clock, slotCount: slotCount, end: end, devices: piece.count)))
     }
     runners = Runners(base: base, count: layout.count, job: .allocate(capacity: 1))
@@ -282,12 +281,7 @@ struct WindowedEngine: ~Copyable {
   /// Checkers that look at the whole fleet (Design.md, Checkers): events are conserved.
   private func check(at time: Int64) throws {
     for i in 0..<runners.count {
-      if let violation = runners[i].shard.violation { throw CheckFailure(description: violation) }
-      if runners[i].shard.plan.pointee.checks,
-        let violation = runners[i].shard.conservationViolation(at: time)
-      {
-        throw CheckFailure(description: violation)
-      }
+      if let violation = runners[i].shard.violation(at: time) { throw CheckFailure(description: violation) }
     }
     if let violation = front.violation { throw CheckFailure(description: violation) }
   }

@@ -28,6 +28,13 @@ extension DeviceShard {
 }
 
 extension DeviceShard {
+  /// From now on `tracer` hears of a device, by its global number, if the shard has it.
+  fileprivate mutating func trace(_ device: Int, _ tracer: DeviceTracer) {
+    guard let place = place(ofGlobal: device) else { return }
+    self.tracer = tracer
+    tracedDevice = place
+  }
+
   /// Before the send, which counts the attempt.
   func tracedSend(_ batch: UInt32, _ retryCount: UInt16) -> DeviceTrace.Kind {
     .sent(
@@ -52,11 +59,7 @@ extension DeviceShard {
 extension WindowedEngine {
   /// From now on `tracer` hears of a device, by its global number.
   func trace(device: Int, _ tracer: DeviceTracer) {
-    for i in 0..<runners.count {
-      guard let place = runners[i].shard.place(ofGlobal: device) else { continue }
-      runners[i].shard.tracer = tracer
-      runners[i].shard.tracedDevice = place
-    }
+    for i in 0..<runners.count { runners[i].shard.trace(device, tracer) }
   }
 }
 

@@ -140,7 +140,7 @@ struct PlainEngine: ~Copyable {
       firstDevice += cohort.devices
       (shards + number).initialize(
         to: DeviceShard(
-          plan: plan, cohort, in: scenario, number: number, first: 0, count: piece.count,
+          plan: plan, interval: scenario.interval, number: number, first: 0, count: piece.count,
           rowCount: rowCount))
     }
     defer {

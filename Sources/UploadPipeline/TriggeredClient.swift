@@ -1,6 +1,9 @@
 import UploadRetry
 
 /// A client of a host with what makes it flush: the way from "events come in" to its loop (S17).
+///
+/// Its methods are not specialised, and so the whole client behind them is not: for an app's array that would be two fifths of this
+/// module's code and build, to be faster at what an app does once in seconds. Shards call the methods of their host themselves.
 package struct TriggeredClient<Host: UploadClientHost & ~Copyable>: ~Copyable {
   package var host: Host
   private let client: UInt32
@@ -29,6 +32,7 @@ package struct TriggeredClient<Host: UploadClientHost & ~Copyable>: ~Copyable {
   }
 
   /// Something asks for a flush, or a wait is over.
+  @inline(never) @_semantics("optimize.sil.specialize.generic.never")
   package mutating func trigger(_ trigger: ClientTrigger, at now: Int64, _ sink: Host.Sink) {
     guard host.options.pointee.triggers.contains(trigger), !host.ignoresFlush(client) else { return }
     if trigger == .wakeUp {
@@ -44,10 +48,17 @@ package struct TriggeredClient<Host: UploadClientHost & ~Copyable>: ~Copyable {
   }
 
   /// The client whose upload it is learns how it ended; nothing happens if it is not under way.
+  @inline(never) @_semantics("optimize.sil.specialize.generic.never")
   package mutating func answered(
     _ response: UploadResponse, _ batch: UInt32, at now: Int64, _ sink: Host.Sink
   ) {
     host.answered(response, batch, client, at: now, sink)
+  }
+
+  /// The answer to a question has come (O4).
+  @inline(never) @_semantics("optimize.sil.specialize.generic.never")
+  package mutating func hear(wasApplied: Bool, _ batch: UInt32, at now: Int64, _ sink: Host.Sink) {
+    host.hear(wasApplied: wasApplied, batch, client, at: now, sink)
   }
 
   /// The process has ended: what was in memory is gone. Unsealed events are stored, but with an own batch file for each flush they
@@ -58,6 +69,7 @@ package struct TriggeredClient<Host: UploadClientHost & ~Copyable>: ~Copyable {
   }
 
   /// What the client holds, oldest first.
+  @inline(never) @_semantics("optimize.sil.specialize.generic.never")
   package var held: [HeldBatch] {
     var held: [HeldBatch] = []
     var batch = host.oldest(of: client)

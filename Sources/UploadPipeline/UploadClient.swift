@@ -66,7 +66,7 @@ public struct UploadClient: ~Copyable {
     guard triggered.host.batches.contains(where: { $0.id == batch && $0.isUploading && $0.isAsking }) else {
       return
     }
-    triggered.host.hear(wasApplied: wasApplied, batch, 0, at: now, ())
+    triggered.hear(wasApplied: wasApplied, batch, at: now, ())
   }
 
   /// The network is there, or not: without it nothing leaves. Uploads under way end on their own.

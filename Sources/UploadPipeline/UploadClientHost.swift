@@ -11,8 +11,8 @@ import UploadRetry
 ///
 /// A host keeps one client or millions: `client` is its place in the host's memory. Batches have numbers of the host's choice but 0,
 /// which stands for none; a batch is a range of events, which are numbered per client in the order of their creation. Times are
-/// microseconds on one clock. Everything is specialised for the host: a fleet of a million devices keeps flat rows, an app an array
-/// (`UploadClient`).
+/// microseconds on one clock. A fleet of a million devices keeps flat rows, and all of this is specialised for them; an app keeps an
+/// array (`UploadClient`).
 public protocol UploadClientHost: ~Copyable {
   /// Where requests and wake-ups go.
   associatedtype Sink

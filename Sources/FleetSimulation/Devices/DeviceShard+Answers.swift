@@ -8,47 +8,53 @@ import UploadRetry
 /// Answers, time-outs, and what becomes of a batch.
 extension DeviceShard {
   @inline(__always)
-  package mutating func handle(_ delivery: Delivery, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  package mutating func handle(
+    _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
     let batch = delivery.batch
     // A stale item: the record serves another batch by now.
     if batches[batch].generation != delivery.generation { return }
     if delivery.kind != .answer {
-      handleUnanswered(delivery, sink)
+      handleUnanswered(delivery, at: now, sink)
       return
     }
     batches[batch].attemptEnds()
-    self[delivery.device].pointee.noteReception(at: delivery.due)
+    self[delivery.device].pointee.noteReception(at: now)
     if delivery.status == 200, !isQuery(delivery) {
-      accept(batch, delivery.device, at: delivery.due - Span(microseconds: Int64(delivery.downlink)))
+      accept(batch, delivery.device, at: now - Span(microseconds: Int64(delivery.downlink)))
     }
     guard batches[batch].flags.contains(.inFlight), batches[batch].attempts == delivery.attempt else {
       // The app was killed meanwhile: nobody waits for this answer.
-      if delivery.status == 200, !isQuery(delivery) { traceUnheard(delivery) }
+      if delivery.status == 200, !isQuery(delivery) { traceUnheard(delivery, at: now) }
       releaseIfDone(batch, delivery.device)
       return
     }
-    if delivery.status == 200 { succeed(delivery, sink) } else { fail(delivery, sink) }
+    if delivery.status == 200 { succeed(delivery, at: now, sink) } else { fail(delivery, at: now, sink) }
   }
 
   @inline(never)
-  private mutating func fail(_ delivery: Delivery, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  private mutating func fail(
+    _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
     fail(
       plan.response(status: delivery.status, retryAfter: delivery.retryAfter), delivery.batch,
       delivery.device,
-      at: delivery.due.microseconds, sink)
+      at: now.microseconds, sink)
   }
 
   /// Time-outs, and what only the observers hear of.
   @inline(never)
-  private mutating func handleUnanswered(_ delivery: Delivery, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  private mutating func handleUnanswered(
+    _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
     let batch = delivery.batch
     switch delivery.kind {
     case .answer: break
     case .acceptance:
       batches[batch].attemptEnds()
       if !isQuery(delivery) {
-        traceUnheard(delivery)
-        accept(batch, delivery.device, at: delivery.due)
+        traceUnheard(delivery, at: now)
+        accept(batch, delivery.device, at: now)
       }
       releaseIfDone(batch, delivery.device)
     case .loss:
@@ -60,9 +66,9 @@ extension DeviceShard {
         releaseIfDone(batch, delivery.device)
         return
       }
-      count(1, .timeouts, at: delivery.due)
-      if delivery.status != Delivery.notSent { noteUnknownOutcome(batch, at: delivery.due) }
-      fail(.noStatus, batch, delivery.device, at: delivery.due.microseconds, sink)
+      count(1, .timeouts, at: now)
+      if delivery.status != Delivery.notSent { noteUnknownOutcome(batch, at: now) }
+      fail(.noStatus, batch, delivery.device, at: now.microseconds, sink)
     }
   }
 
@@ -70,8 +76,10 @@ extension DeviceShard {
 
   /// The client learns that its upload was accepted, or what became of it.
   @inline(__always)
-  private mutating func succeed(_ delivery: Delivery, _ sink: UnsafeMutablePointer<ShardCalendar>) {
-    let (batch, device, now) = (delivery.batch, delivery.device, delivery.due)
+  private mutating func succeed(
+    _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
+    let (batch, device) = (delivery.batch, delivery.device)
     let record = self[device]
     if isQuery(delivery) {
       let wasApplied = batches[batch].flags.contains(.accepted)

@@ -62,21 +62,21 @@ extension DeviceShard {
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(__always)
   mutating func fastSuccess(
-    _ ticket: DeliveryTicket, at now: Int64, _ row: CounterRow<DeviceSide>
+    _ delivery: Delivery, at now: Int64, _ row: CounterRow<DeviceSide>
   ) -> Bool {
-    let (device, batch) = (ticket.device, ticket.batch)
+    let (device, batch) = (delivery.device, delivery.batch)
     let record = self[device]
     let upload = batches.address(batch)
     let flags = record.pointee.flags
-    guard ticket.isSuccess, record.pointee.oldest == batch, record.pointee.newest == batch,
-      upload.pointee.isAwaited(attempt: ticket.attempt, generation: ticket.generation),
+    guard delivery.isSuccess, record.pointee.oldest == batch, record.pointee.newest == batch,
+      upload.pointee.isAwaited(attempt: delivery.attempt, generation: delivery.generation),
       flags.isDisjoint(with: [.contended, .hasHistory]), tracedDevice == .max, gates == nil
     else { return false }
     hearSuccess(batch, device, at: now)
     record.pointee.noteReception(at: Instant(microseconds: now))
     record.pointee.flags.remove(.due)
     settleOnly(record, device, row)
-    let accepted = Instant(microseconds: now &- Int64(ticket.downlink))
+    let accepted = Instant(microseconds: now &- Int64(delivery.downlink))
     let acceptedRow = rows.row(at: accepted.microseconds)
     counters.add(
       countAcceptance(of: upload, batch, device, at: accepted, row: acceptedRow), to: .settledOldEvents,

@@ -21,17 +21,17 @@ extension DeviceShard {
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(never)
   mutating func fastFailure(
-    _ ticket: DeliveryTicket, at now: Int64, _ row: CounterRow<DeviceSide>, _ calendar: inout ShardCalendar
+    _ delivery: Delivery, at now: Int64, _ row: CounterRow<DeviceSide>, _ calendar: inout ShardCalendar
   ) -> Bool {
-    let (device, batch) = (ticket.device, ticket.batch)
+    let (device, batch) = (delivery.device, delivery.batch)
     let record = self[device]
     let upload = batches.address(batch)
     let flags = record.pointee.flags
-    guard ticket.isFailure, record.pointee.oldest == batch, record.pointee.newest == batch,
-      upload.pointee.isAwaited(attempt: ticket.attempt, generation: ticket.generation),
+    guard delivery.isFailure, record.pointee.oldest == batch, record.pointee.newest == batch,
+      upload.pointee.isAwaited(attempt: delivery.attempt, generation: delivery.generation),
       flags.isDisjoint(with: [.contended, .resting])
     else { return false }
-    let response = plan.response(status: ticket.status, retryAfter: ticket.retryAfter)
+    let response = plan.response(status: delivery.status, retryAfter: delivery.retryAfter)
     let outcome = decide(response, batch, device, at: now)
     record.pointee.noteReception(at: Instant(microseconds: now))
     record.pointee.flags.subtract([.due, .uploading])

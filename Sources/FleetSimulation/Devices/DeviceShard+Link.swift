@@ -58,10 +58,9 @@ extension DeviceShard {
   ) {
     sink.pointee.schedule(
       Delivery(
-        due: now + Span(microseconds: wait), device: device, batch: batch,
-        firstOrdinal: batches[batch].firstOrdinal, downlink: 0, retryAfter: .max,
-        attempt: batches[batch].attempts, generation: batches[batch].generation,
-        status: isKnown ? Delivery.notSent : 0, kind: .timeOut, resolves: true))
+        .timeOut, device: device, batch: batch, attempt: batches[batch].attempts,
+        generation: batches[batch].generation, status: isKnown ? Delivery.notSent : 0, resolves: true),
+      due: now + Span(microseconds: wait))
     if isTraced(device) { noteLoss(batch, device, place, at: now) }
   }
 

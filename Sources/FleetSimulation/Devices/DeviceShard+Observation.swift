@@ -5,11 +5,11 @@ import TAPIModel
 /// What observers read off the devices; nothing here changes a run.
 extension DeviceShard {
   /// After the end of the run: an answer still under way tells of an acceptance that happened in the run.
-  package mutating func countLateAcceptance(_ delivery: Delivery, end: Instant) {
+  package mutating func countLateAcceptance(_ delivery: Delivery, due: Instant, end: Instant) {
     guard batches[delivery.batch].generation == delivery.generation, delivery.kind == .answer,
       delivery.status == 200, !isQuery(delivery)
     else { return }
-    let accepted = delivery.due - Span(microseconds: Int64(delivery.downlink))
+    let accepted = due - Span(microseconds: Int64(delivery.downlink))
     if accepted < end { accept(delivery.batch, delivery.device, at: accepted) }
   }
 

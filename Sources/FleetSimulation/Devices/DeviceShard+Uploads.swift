@@ -80,10 +80,9 @@ extension DeviceShard {
   ) {
     sink.pointee.schedule(
       Delivery(
-        due: now + Span(microseconds: plan.pointee.network.timeout), device: device, batch: batch,
-        firstOrdinal: batches[batch].firstOrdinal, downlink: 0, retryAfter: .max,
-        attempt: batches[batch].attempts, generation: batches[batch].generation, status: 0, kind: .timeOut,
-        resolves: false))
+        .timeOut, device: device, batch: batch, attempt: batches[batch].attempts,
+        generation: batches[batch].generation),
+      due: now + Span(microseconds: plan.pointee.network.timeout))
   }
 }
 

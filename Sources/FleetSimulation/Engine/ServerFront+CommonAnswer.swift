@@ -43,17 +43,12 @@ extension ShardRunner {
   /// Gives what arrives in the window at `start` the common answer, and counts the first attempts.
   mutating func answerAll(_ answer: TAPIServer.FastAnswer, start: Int64) {
     let (uploads, count) = (arrivals.base, arrivals.count)
-    let end = calendar.end.microseconds
     var first = 0
     for i in 0..<count {
       let upload = uploads + i
       if upload.pointee.attempt == 1 { first &+= 1 }
       let due = start &+ Int64(upload.pointee.offset) &+ Int64(upload.pointee.downlink)
-      if due < end {
-        calendar.answer(upload.pointee, answer, at: due)
-      } else {
-        calendar.answerLate(upload.pointee, answer, at: due)
-      }
+      calendar.answer(upload.pointee, answer, at: due)
     }
     firstAttempts = first
   }

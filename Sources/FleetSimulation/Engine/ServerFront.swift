@@ -5,7 +5,7 @@ import TAPIModel
 
 /// Where answers go: the shards' calendars, or a test's heap.
 package protocol DeliverySink: ~Copyable {
-  mutating func deliver(_ delivery: Delivery, toShard shard: Int)
+  mutating func deliver(_ delivery: Delivery, due: Instant, toShard shard: Int)
 }
 
 /// The server with what observes it: counts its answers and turns them into deliveries to devices.
@@ -86,7 +86,7 @@ package struct ServerFront: ~Copyable {
         answer(decision, request, wasPending: true, &sink)
       case .lost:
         count(1, .unanswered, at: completion.at)
-        sink.deliver(delivery(.loss, request, due: completion.at), toShard: Int(request.shard))
+        sink.deliver(delivery(.loss, request), due: completion.at, toShard: Int(request.shard))
       case .unconfirmed:
         acceptUnconfirmed(request, at: completion.at, wasPending: true, &sink)
       }
@@ -116,14 +116,15 @@ package struct ServerFront: ~Copyable {
     case .lost:
       count(1, .unanswered, at: now)
       if isGivenUp(request, at: now) {
-        sink.deliver(delivery(.loss, request, due: now), toShard: Int(request.shard))
+        sink.deliver(delivery(.loss, request), due: now, toShard: Int(request.shard))
       } else {
-        sink.deliver(timeOut(request, resolves: true), toShard: Int(request.shard))
+        sink.deliver(
+          delivery(.timeOut, request, resolves: true), due: deadline(request), toShard: Int(request.shard))
       }
     case .pending:
       count(Int64(server.queued - queued), .serverQueue, at: now)
       if !isGivenUp(request, at: now) {
-        sink.deliver(timeOut(request, resolves: false), toShard: Int(request.shard))
+        sink.deliver(delivery(.timeOut, request), due: deadline(request), toShard: Int(request.shard))
       }
       book()
     }
@@ -177,7 +178,7 @@ package struct ServerFront: ~Copyable {
     _ answers: inout TAPIServer.FastAnswers,
     _ runners: UnsafeMutablePointer<ShardRunner>
   ) -> (all: Int, first: Int, refused: Int) {
-    let (timeouts, end) = (timeouts, end.microseconds)
+    let timeouts = timeouts
     var asked = answers
     var (i, first, refused) = (0, 0, 0)
     while i < count {
@@ -191,11 +192,7 @@ package struct ServerFront: ~Copyable {
       let answer = asked.answer(at: Instant(microseconds: now))
       if answer.status != 200 { refused &+= 1 }
       let due = now &+ downlink
-      if due < end {
-        runners[shard].calendar.answer(upload.pointee, answer, at: due)
-      } else {
-        runners[shard].calendar.answerLate(upload.pointee, answer, at: due)
-      }
+      runners[shard].calendar.answer(upload.pointee, answer, at: due)
       i &+= 1
     }
     answers = asked
@@ -224,21 +221,20 @@ package struct ServerFront: ~Copyable {
     let due = isLost ? .never : answer.at + Span(microseconds: Int64(downlink))
     let shard = Int(request.shard)
     if due <= deadline {
-      var delivery = delivery(.answer, request, due: due)
-      delivery.downlink = downlink
-      delivery.status = answer.status
-      if let retryAfter = answer.retryAfter {
-        delivery.retryAfter = UInt32(clamping: min(retryAfter, TAPIServer.longestRetryAfter))
-      }
-      sink.deliver(delivery, toShard: shard)
+      sink.deliver(
+        delivery(
+          .answer, request, downlink: downlink, status: answer.status,
+          retryAfter: answer.retryAfter.map {
+            UInt32(clamping: min($0, TAPIServer.longestRetryAfter))
+          } ?? .max), due: due, toShard: shard)
       return
     }
     if !wasPending, request.arrival <= deadline {
-      sink.deliver(timeOut(request, resolves: false), toShard: shard)
+      sink.deliver(delivery(.timeOut, request), due: deadline, toShard: shard)
     }
     if !isLost { count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1))) }
     sink.deliver(
-      delivery(answer.status == 200 ? .acceptance : .loss, request, due: answer.at), toShard: shard)
+      delivery(answer.status == 200 ? .acceptance : .loss, request), due: answer.at, toShard: shard)
   }
 
   /// The server accepts an upload at `time` and its answer gets lost.
@@ -250,23 +246,19 @@ package struct ServerFront: ~Copyable {
     count(1, .answers2xx, at: now)
     count(1, .lostAnswers, at: now)
     if !wasPending, request.arrival <= deadline(request) {
-      sink.deliver(timeOut(request, resolves: false), toShard: Int(request.shard))
+      sink.deliver(delivery(.timeOut, request), due: deadline(request), toShard: Int(request.shard))
     }
-    sink.deliver(delivery(.acceptance, request, due: time), toShard: Int(request.shard))
+    sink.deliver(delivery(.acceptance, request), due: time, toShard: Int(request.shard))
   }
 
-  private func timeOut(_ request: UploadRequest, resolves: Bool) -> Delivery {
-    var item = delivery(.timeOut, request, due: deadline(request))
-    item.resolves = resolves
-    return item
-  }
-
-  private func delivery(_ kind: Delivery.Kind, _ request: UploadRequest, due: Instant) -> Delivery {
+  private func delivery(
+    _ kind: Delivery.Kind, _ request: UploadRequest, downlink: UInt32? = nil, status: UInt16 = 0,
+    retryAfter: UInt32 = .max, resolves: Bool = false
+  ) -> Delivery {
     Delivery(
-      due: due, device: request.place, batch: request.batch,
-      firstOrdinal: request.firstOrdinal, downlink: request.downlink, retryAfter: .max,
-      attempt: request.attempt,
-      generation: request.generation, status: 0, kind: kind, resolves: false)
+      kind, device: request.place, batch: request.batch, downlink: downlink ?? request.downlink,
+      attempt: request.attempt, generation: request.generation, status: status, retryAfter: retryAfter,
+      resolves: resolves)
   }
 
   @inline(__always)

@@ -17,13 +17,13 @@ package struct ShardCalendar: ~Copyable {
   private var wakeUps: CalendarQueue<UInt32>
   /// Wake-ups that are on their way into the calendar: it is scattered over memory, so a few go together.
   private var planned = GrowableBuffer<PlannedWakeUp>()
-  var deliveries: CalendarQueue<DeliveryTicket>
+  var deliveries: CalendarQueue<Delivery>
   var uploads: CalendarQueue<UploadTicket>
   /// Timers that the device pass sets inside its own window.
   var inWindow = WordHeap()
   var windowEnd: Int64 = 0
   /// Acceptances whose answer is due after the end of the run: they still count.
-  var late = GrowableBuffer<Delivery>()
+  var late = GrowableBuffer<LateDelivery>()
   private let isCollecting: Bool
   /// What has been put in since it was last emptied, when it collects.
   package var collected = Collected()
@@ -31,7 +31,7 @@ package struct ShardCalendar: ~Copyable {
   package struct Collected {
     /// `kind` is an `ItemKind`, `device` a place in the shard.
     package var timers: [(kind: UInt64, device: UInt32, time: Instant)] = []
-    package var deliveries: [Delivery] = []
+    package var deliveries: [(delivery: Delivery, due: Instant)] = []
     package var uploads: [(ticket: UploadTicket, arrival: Instant)] = []
 
     package init() {}
@@ -137,32 +137,34 @@ package struct ShardCalendar: ~Copyable {
     wakeUps.take(slot: slot, into: &devices)
   }
 
-  mutating func schedule(_ delivery: Delivery) {
+  mutating func schedule(_ delivery: Delivery, due: Instant) {
     if isCollecting {
-      collected.deliveries.append(delivery)
-    } else if delivery.due < end {
-      let time = delivery.due.microseconds
-      deliveries.push(DeliveryTicket(delivery, offset: clock.offset(of: time)), slot: clock.slot(of: time))
+      collected.deliveries.append((delivery, due))
+    } else if due < end {
+      push(delivery, due: due.microseconds)
     } else if delivery.kind == .answer, delivery.status == 200 {
-      late.append(delivery)
+      late.append(LateDelivery(delivery: delivery, due: due))
     }
   }
 
-  /// An answer to an upload is under way and arrives at `due`, before the end of the run.
   @inline(__always)
-  mutating func answer(_ upload: UploadTicket, _ answer: TAPIServer.FastAnswer, at due: Int64) {
-    deliveries.push(
-      DeliveryTicket(
-        answering: upload, status: answer.status, retryAfter: answer.retryAfter,
-        offset: clock.offset(of: due)), slot: clock.slot(of: due))
+  private mutating func push(_ delivery: Delivery, due: Int64) {
+    deliveries.push(delivery.due(at: clock.offset(of: due)), slot: clock.slot(of: due))
   }
 
-  /// The same for an answer that arrives after the end of the run.
+  /// The answer to an upload is under way and arrives at `due`.
+  @inline(__always)
+  mutating func answer(_ upload: UploadTicket, _ answer: TAPIServer.FastAnswer, at due: Int64) {
+    let delivery = Delivery(
+      .answer, device: upload.device, batch: upload.batch, downlink: upload.downlink,
+      attempt: upload.attempt, generation: upload.generation, status: answer.status,
+      retryAfter: answer.retryAfter)
+    if due < end.microseconds { push(delivery, due: due) } else { scheduleLate(delivery, due: due) }
+  }
+
   @inline(never)
-  mutating func answerLate(_ upload: UploadTicket, _ answer: TAPIServer.FastAnswer, at due: Int64) {
-    let ticket = DeliveryTicket(
-      answering: upload, status: answer.status, retryAfter: answer.retryAfter, offset: clock.offset(of: due))
-    schedule(ticket.delivery(windowStart: due &- ticket.offset))
+  private mutating func scheduleLate(_ delivery: Delivery, due: Int64) {
+    schedule(delivery, due: Instant(microseconds: due))
   }
 
   /// An upload leaves at `now`.

@@ -7,7 +7,7 @@ import TAPIModel
 struct ShardRunner: ~Copyable {
   var shard: DeviceShard
   var calendar: ShardCalendar
-  private var due = GrowableBuffer<DeliveryTicket>()
+  private var due = GrowableBuffer<Delivery>()
   private var wakes = GrowableBuffer<UInt32>()
   private var timers = GrowableBuffer<UInt64>()
   /// Items of devices that have several in the window.
@@ -172,22 +172,23 @@ struct ShardRunner: ~Copyable {
         shard.prefetchBatch(of: items[min(i &+ Self.prefetchDistance / 2, count &- 1)].device)
         shard.prefetchFirstWaiting(of: items[min(i &+ Self.prefetchDistance / 4, count &- 1)].device)
       }
-      let ticket = items[i]
-      let now = start &+ ticket.offset
+      let delivery = items[i]
+      let now = start &+ delivery.offset
       let row = shard.counters[shard.rows.row(at: now)]
-      if shard.fastSuccess(ticket, at: now, row) { continue }
-      if hasFastRetries, shard.fastFailure(ticket, at: now, row, &calendar) { continue }
+      if shard.fastSuccess(delivery, at: now, row) { continue }
+      if hasFastRetries, shard.fastFailure(delivery, at: now, row, &calendar) { continue }
       deliver(i, start: start)
     }
   }
 
   @inline(never)
   private mutating func deliver(_ i: Int, start: Int64) {
-    let ticket = due[i]
-    if isAlone(ticket.device) {
-      shard.handle(ticket.delivery(windowStart: start), &calendar)
+    let delivery = due[i]
+    if isAlone(delivery.device) {
+      shard.handle(delivery, at: Instant(microseconds: start &+ delivery.offset), &calendar)
     } else {
-      contended.append(ShardCalendar.word(ticket.offset, ticket.kind, UInt64(truncatingIfNeeded: i)))
+      contended.append(
+        ShardCalendar.word(delivery.offset, UInt64(delivery.kind.rawValue), UInt64(truncatingIfNeeded: i)))
     }
   }
 
@@ -227,7 +228,7 @@ struct ShardRunner: ~Copyable {
     case ItemKind.restart: shard.handleRestart(device, at: now, &calendar)
     case ItemKind.world: shard.handleWorld(device, at: now, &calendar)
     case ItemKind.wakeUp: shard.handleWakeUp(device, at: now, &calendar)
-    default: shard.handle(due[Int(device)].delivery(windowStart: start), &calendar)
+    default: shard.handle(due[Int(device)], at: now, &calendar)
     }
   }
 
@@ -281,7 +282,7 @@ struct ShardRunner: ~Copyable {
     }
   }
 
-  private func isBefore(_ a: DeliveryTicket, _ b: DeliveryTicket) -> Bool {
+  private func isBefore(_ a: Delivery, _ b: Delivery) -> Bool {
     if a.device != b.device { return a.device < b.device }
     let (first, second) = (shard.batches[a.batch].firstOrdinal, shard.batches[b.batch].firstOrdinal)
     if first != second { return first < second }
@@ -291,7 +292,7 @@ struct ShardRunner: ~Copyable {
   /// The run is over; what the server accepted in it is delivered, though the answer is still under way.
   mutating func countLateAcceptances() {
     for i in 0..<calendar.late.count {
-      shard.countLateAcceptance(calendar.late[i], end: calendar.end)
+      shard.countLateAcceptance(calendar.late[i].delivery, due: calendar.late[i].due, end: calendar.end)
     }
   }
 }

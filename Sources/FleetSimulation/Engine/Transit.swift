@@ -1,7 +1,8 @@
 import SimulationKernel
 import TAPIModel
 
-/// Something on its way to a device: an answer, a time-out, or news that only the observers see.
+/// Something on its way to a device: an answer, a time-out, or news that only the observers see. When it is due is told beside it.
+/// 24 bytes, for a shard's calendar keeps millions.
 package struct Delivery: BitwiseCopyable, Sendable {
   /// In the order in which they are handled at one instant. Wake-ups and triggers come after all of them.
   package enum Kind: UInt8, BitwiseCopyable, Sendable {
@@ -13,22 +14,67 @@ package struct Delivery: BitwiseCopyable, Sendable {
     case timeOut
   }
 
-  package var due: Instant
   /// The `status` of a time-out before the request has left: its client knows that the server has not got it.
   static var notSent: UInt16 { 1 }
+
+  /// Microseconds after the start of the window that it is due in (19 bits) | status (10) | kind (2) | resolves (1).
+  private var head: UInt32
   /// Its place in the shard.
   package var device: UInt32
   package var batch: UInt32
-  package var firstOrdinal: UInt32
   package var downlink: UInt32
   /// Microseconds, saturated; `.max`: no header.
   package var retryAfter: UInt32
   package var attempt: UInt16
   package var generation: UInt16
-  package var status: UInt16
-  package var kind: Kind
-  /// On a time-out: whether the attempt is known to be lost, so that no other item will follow.
-  package var resolves: Bool
+
+  /// - Parameter resolves: of a time-out: whether the attempt is known to be lost, so that no other item will follow.
+  @inline(__always)
+  init(
+    _ kind: Kind, device: UInt32, batch: UInt32, downlink: UInt32 = 0, attempt: UInt16, generation: UInt16,
+    status: UInt16 = 0, retryAfter: UInt32 = .max, resolves: Bool = false
+  ) {
+    head = UInt32(status & 1_023) &<< 19 | UInt32(kind.rawValue) &<< 29 | (resolves ? 1 &<< 31 : 0)
+    self.device = device
+    self.batch = batch
+    self.downlink = downlink
+    self.retryAfter = retryAfter
+    self.attempt = attempt
+    self.generation = generation
+  }
+
+  /// The same in the calendar. It has had no place there before.
+  @inline(__always)
+  func due(at offset: Int64) -> Delivery {
+    var delivery = self
+    delivery.head |= UInt32(truncatingIfNeeded: offset)
+    return delivery
+  }
+
+  /// An answer 200.
+  @inline(__always)
+  var isSuccess: Bool {
+    head &>> 19 & (1 &<< 12 &- 1) == 200 | UInt32(Kind.answer.rawValue) &<< 10
+  }
+
+  /// An answer other than 200.
+  @inline(__always)
+  var isFailure: Bool { kind == .answer && !isSuccess }
+
+  @inline(__always)
+  var status: UInt16 { UInt16(truncatingIfNeeded: head &>> 19 & 1_023) }
+  @inline(__always)
+  var offset: Int64 { Int64(head & (1 &<< 19 &- 1)) }
+  @inline(__always)
+  package var kind: Kind { Kind(rawValue: UInt8(truncatingIfNeeded: head &>> 29 & 3)).unsafelyUnwrapped }
+  @inline(__always)
+  var resolves: Bool { head &>> 31 != 0 }
+}
+
+/// A delivery that is due after the end of the run.
+struct LateDelivery: BitwiseCopyable {
+  var delivery: Delivery
+  var due: Instant
 }
 
 /// The one order within a device at one instant (Design.md, Time and order).
@@ -77,73 +123,5 @@ package struct UploadTicket: BitwiseCopyable {
     var ticket = self
     ticket.head |= UInt32(truncatingIfNeeded: offset)
     return ticket
-  }
-}
-
-/// A `Delivery` as a shard's calendar keeps it: 24 bytes.
-struct DeliveryTicket: BitwiseCopyable {
-  /// Offset within its window (19 bits) | status (10) | kind (2) | resolves (1).
-  private var head: UInt32
-  var device: UInt32
-  var batch: UInt32
-  var downlink: UInt32
-  var retryAfter: UInt32
-  var attempt: UInt16
-  var generation: UInt16
-
-  @inline(__always)
-  init(_ delivery: Delivery, offset: Int64) {
-    head =
-      UInt32(truncatingIfNeeded: offset) | UInt32(delivery.status & 1_023) &<< 19
-      | UInt32(delivery.kind.rawValue) &<< 29 | (delivery.resolves ? 1 &<< 31 : 0)
-    device = delivery.device
-    batch = delivery.batch
-    downlink = delivery.downlink
-    retryAfter = delivery.retryAfter
-    attempt = delivery.attempt
-    generation = delivery.generation
-  }
-
-  /// An answer to an upload.
-  @inline(__always)
-  init(answering upload: UploadTicket, status: UInt16, retryAfter: UInt32, offset: Int64) {
-    head =
-      UInt32(truncatingIfNeeded: offset) | UInt32(status) &<< 19
-      | UInt32(Delivery.Kind.answer.rawValue) &<< 29
-    device = upload.device
-    batch = upload.batch
-    downlink = upload.downlink
-    self.retryAfter = retryAfter
-    attempt = upload.attempt
-    generation = upload.generation
-  }
-
-  /// An answer 200.
-  @inline(__always)
-  var isSuccess: Bool {
-    head &>> 19 & (1 &<< 12 &- 1) == 200 | UInt32(Delivery.Kind.answer.rawValue) &<< 10
-  }
-
-  /// An answer other than 200.
-  @inline(__always)
-  var isFailure: Bool { kind == UInt64(Delivery.Kind.answer.rawValue) && !isSuccess }
-
-  @inline(__always)
-  var status: UInt16 { UInt16(truncatingIfNeeded: head &>> 19 & 1_023) }
-
-  @inline(__always)
-  var offset: Int64 { Int64(head & (1 &<< 19 &- 1)) }
-  @inline(__always)
-  var kind: UInt64 { UInt64(head &>> 29 & 3) }
-
-  /// In a window that starts at `start`. The batch's first event is not known here; ties are broken by it before.
-  @inline(__always)
-  func delivery(windowStart start: Int64) -> Delivery {
-    Delivery(
-      due: Instant(microseconds: start &+ offset), device: device, batch: batch, firstOrdinal: 0,
-      downlink: downlink, retryAfter: retryAfter, attempt: attempt, generation: generation,
-      status: status,
-      kind: Delivery.Kind(rawValue: UInt8(truncatingIfNeeded: kind)).unsafelyUnwrapped,
-      resolves: head &>> 31 != 0)
   }
 }

@@ -25,8 +25,8 @@ struct WindowedEngine: ~Copyable {
       assembly.add(self[index].shard, cohort: scenario.fleet[layout[index].cohort])
     }
 
-    mutating func deliver(_ delivery: Delivery, toShard shard: Int) {
-      self[shard].calendar.schedule(delivery)
+    mutating func deliver(_ delivery: Delivery, due: Instant, toShard shard: Int) {
+      self[shard].calendar.schedule(delivery, due: due)
     }
 
     func request(_ word: UInt64, at now: Instant) -> UploadRequest {

@@ -136,13 +136,13 @@ struct CohortMemory {
     let empty =
       CalendarQueue<UInt64>.emptyBytes(slots: slots, ringSlots: timers)
       + CalendarQueue<UInt32>.emptyBytes(slots: slots, ringSlots: timers)
-      + CalendarQueue<DeliveryTicket>.emptyBytes(slots: slots, ringSlots: transit)
+      + CalendarQueue<Delivery>.emptyBytes(slots: slots, ringSlots: transit)
       + CalendarQueue<UploadTicket>.emptyBytes(slots: slots, ringSlots: transit)
     return Amount(empty) * shards
       + items(CalendarQueue<UInt64>.self, plannedTriggers, within: triggerSpread, ring: timers, chunks.timers)
       + items(CalendarQueue<UInt32>.self, wakeUps, within: max(1, 2 * lateness), ring: timers, chunks.timers)
       + items(
-        CalendarQueue<DeliveryTicket>.self, answers, within: answerSpread, ring: transit, chunks.transit)
+        CalendarQueue<Delivery>.self, answers, within: answerSpread, ring: transit, chunks.transit)
       + items(CalendarQueue<UploadTicket>.self, uploads, within: 2 * latency, ring: transit, chunks.transit)
   }
 
@@ -212,7 +212,7 @@ struct CohortMemory {
   /// Items of one window, as `ShardRunner` and the engine lay them out: everything of a kind twice, for sorting.
   private var windows: Amount {
     let each =
-      MemoryLayout<DeliveryTicket>.stride + MemoryLayout<UploadTicket>.stride + MemoryLayout<UInt32>.stride
+      MemoryLayout<Delivery>.stride + MemoryLayout<UploadTicket>.stride + MemoryLayout<UInt32>.stride
       + 5 * MemoryLayout<UInt64>.stride
     let width = Double(clock.width) / 1e6
     let usual = devices * min(1, 4 * rate * width)

@@ -48,11 +48,11 @@ extension DeviceShard {
     .dropped(batch: Int(batches[batch].firstOrdinal), events: Int(batches[batch].events), .init(reason))
   }
 
-  mutating func traceUnheard(_ delivery: Delivery) {
+  mutating func traceUnheard(_ delivery: Delivery, at now: Instant) {
     guard isTraced(delivery.device) else { return }
     let first = batches[delivery.batch].firstOrdinal
     note(
-      .acceptedUnheard(batch: Int(first), attempt: Int(delivery.attempt)), delivery.device, at: delivery.due)
+      .acceptedUnheard(batch: Int(first), attempt: Int(delivery.attempt)), delivery.device, at: now)
   }
 }
 

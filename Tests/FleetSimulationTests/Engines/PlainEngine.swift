@@ -36,12 +36,14 @@ struct PlainEngine: ~Copyable {
 
   struct Agenda: ~Copyable, DeliverySink {
     var heap: [Entry] = []
-    var late: [(Delivery, Int)] = []
+    var late: [(delivery: Delivery, due: Instant, shard: Int)] = []
     var sent: [UploadRequest] = []
     let end: Instant
     let seed: UInt64
+    let shards: UnsafeMutablePointer<DeviceShard>
 
-    init(end: Instant, seed: UInt64) {
+    init(end: Instant, seed: UInt64, shards: UnsafeMutablePointer<DeviceShard>) {
+      self.shards = shards
       self.end = end
       self.seed = seed
     }
@@ -90,22 +92,25 @@ struct PlainEngine: ~Copyable {
             time: time, kind: place[kind]!,
             tie: (UInt64(shard), UInt64(device), 0, 0), event: event))
       }
-      for delivery in calendar.collected.deliveries { deliver(delivery, toShard: shard) }
+      for (delivery, due) in calendar.collected.deliveries { deliver(delivery, due: due, toShard: shard) }
       for (ticket, arrival) in calendar.collected.uploads {
         send(devices.request(ticket, at: arrival), retryCount: ticket.retryCount)
       }
       calendar.collected = .init()
     }
 
-    mutating func deliver(_ d: Delivery, toShard target: Int) {
-      if d.due >= end {
-        late.append((d, target))
+    mutating func deliver(_ d: Delivery, due: Instant, toShard target: Int) {
+      if due >= end {
+        late.append((d, due, target))
         return
       }
       push(
         Entry(
-          time: d.due, kind: 1 + Int(d.kind.rawValue),
-          tie: (UInt64(target), UInt64(d.device), UInt64(d.firstOrdinal), UInt64(d.attempt)),
+          time: due, kind: 1 + Int(d.kind.rawValue),
+          tie: (
+            UInt64(target), UInt64(d.device), UInt64(shards[target].firstOrdinal(of: d.batch)),
+            UInt64(d.attempt)
+          ),
           event: .delivery(d, shard: target)))
     }
 
@@ -149,7 +154,7 @@ struct PlainEngine: ~Copyable {
     }
     var front = ServerFront(scenario, shards: layout, rowCount: rowCount, checks: true)
     let end = Instant.start + scenario.duration
-    var agenda = Agenda(end: end, seed: scenario.seed)
+    var agenda = Agenda(end: end, seed: scenario.seed, shards: shards)
     var calendar = ShardCalendar(collecting: end)
     for number in 0..<layout.count {
       for device in 0..<UInt32(shards[number].count) { shards[number].start(device: device, &calendar) }
@@ -166,7 +171,7 @@ struct PlainEngine: ~Copyable {
       case .arrival(let request, let retryCount):
         front.arrive(request, retryCount: retryCount, &agenda)
       case .delivery(let delivery, let shard):
-        shards[shard].handle(delivery, &calendar)
+        shards[shard].handle(delivery, at: entry.time, &calendar)
         agenda.take(&calendar, from: shards[shard], shard: shard)
       case .wakeUp(let device, let shard):
         shards[shard].handleWakeUp(device, at: entry.time, &calendar)
@@ -182,7 +187,9 @@ struct PlainEngine: ~Copyable {
         agenda.take(&calendar, from: shards[shard], shard: shard)
       }
     }
-    for (delivery, shard) in agenda.late { shards[shard].countLateAcceptance(delivery, end: end) }
+    for late in agenda.late {
+      shards[late.shard].countLateAcceptance(late.delivery, due: late.due, end: end)
+    }
     var assembly = RunAssembly(scenario)
     for number in 0..<layout.count {
       assembly.add(shards[number], cohort: scenario.fleet[layout[number].cohort])

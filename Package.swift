@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Rooms, from the ones that know nothing to the one that knows everything. No third-party package, by decision.
+// Modules, from the ones that know nothing to the one that knows everything. No third-party package, by decision.
 // UploadRetry and UploadGating are leaves on purpose: an app embeds them as they are.
 
 /// For modules that work once a command, not once an event: the optimiser leaves them alone. It spent two fifths of a release

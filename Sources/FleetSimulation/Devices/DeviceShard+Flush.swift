@@ -148,14 +148,14 @@ extension DeviceShard {
       let next = batches[batch].newer
       if next == 0 { return }
       let events = UInt32(batches[batch].events)
-      let room = maximum - min(events, maximum)
-      if room == 0
+      let free = maximum - min(events, maximum)
+      if free == 0
         || batches[batch].firstOrdinal &+ events != batches[next].firstOrdinal
       {
         batch = next
         continue
       }
-      let moved = min(room, UInt32(batches[next].events))
+      let moved = min(free, UInt32(batches[next].events))
       batches[batch].events = UInt16(truncatingIfNeeded: events &+ moved)
       if moved == UInt32(batches[next].events) {
         removeReady(next, after: batch, device)

@@ -74,7 +74,7 @@ struct WaitingHeaps: ~Copyable {
   func first(_ place: Place) -> Entry { address(place)[0] }
 
   mutating func push(_ entry: Entry, _ place: inout Place) {
-    if Int(place.count) == place.room { grow(&place) }
+    if Int(place.count) == place.capacity { grow(&place) }
     let heap = address(place)
     var i = Int(place.count)
     place.count += 1
@@ -146,5 +146,5 @@ struct WaitingHeaps: ~Copyable {
 
 extension WaitingHeaps.Place {
   /// Entries that fit: 4, 8, 16 …; none without a block.
-  fileprivate var room: Int { sizeClass == 0 ? 0 : 4 << (Int(sizeClass) - 1) }
+  fileprivate var capacity: Int { sizeClass == 0 ? 0 : 4 << (Int(sizeClass) - 1) }
 }

@@ -7,13 +7,14 @@ extension HTMLReport {
   /// first variant, then the mean curves with their bands.
   public static func render(
     title: String, question: String? = nil, comparison: ReplicatedComparison, verdict: String,
-    scenarioJSON: String, command: String, version: String
+    scenarioJSON: String, command: String, version: String, clients: ClientDifferences? = nil
   ) -> String {
     var body = means(comparison)
     if comparison.variants.count > 1 { body += differences(comparison.metrics) }
     body += figures(comparison) + replicationTerms
     return HTMLPage(
-      title: title, question: question, verdict: verdict, facts: facts(comparison), sections: body + terms,
+      title: title, question: question, verdict: verdict, facts: facts(comparison),
+      sections: body + table(of: clients) + terms,
       command: command, scenarioJSON: scenarioJSON, version: "\(version), \(comparison.seedsText)"
     ).text
   }

@@ -16,16 +16,39 @@ public enum HTMLReport {
   /// - `scenarioJSON`: the scenario as normalised.
   /// - `command`: the command line that makes this report again.
   /// - `version`: of the program.
+  /// - `clients`: in what cohorts are not as their client presets.
   public static func render(
     title: String, question: String? = nil, results: [VariantResult], verdict: String, scenarioJSON: String,
-    command: String, version: String, seed: UInt64
+    command: String, version: String, seed: UInt64, clients: ClientDifferences? = nil
   ) -> String {
     let body = results.isEmpty ? "" : summaryTable(results) + figures(results)
     return HTMLPage(
       title: title, question: question, verdict: verdict, facts: facts(results, seed: seed),
-      sections: body + terms, command: command, scenarioJSON: scenarioJSON,
+      sections: body + table(of: clients) + terms, command: command, scenarioJSON: scenarioJSON,
       version: "\(version), seed \(seed)"
     ).text
+  }
+
+  /// What in the scenario is not as the client presets that it names.
+  static func table(of clients: ClientDifferences?) -> String {
+    guard let clients else { return "" }
+    let title = "In what the clients differ from their presets"
+    guard !clients.lines.isEmpty else {
+      return
+        "<section>\n<h2>\(title)</h2>\n<p>In nothing: \(Markup.escape(clients.text.joined())).</p>\n</section>\n"
+    }
+    let most = 100
+    let rows = clients.lines.indices.prefix(most).map { index in
+      let line = clients.lines[index]
+      let scope = clients.scope(index)
+      return [
+        line.path + (scope.isEmpty ? "" : " (\(scope))"), line.difference.value,
+        "\(line.difference.preset) (\(line.client))", line.difference.meaning,
+      ]
+    }
+    return HTMLPage.table(
+      title, header: ["key", "here", "in the preset", "what it decides"], rows: rows,
+      note: clients.lines.count > most ? "And \(clients.lines.count - most) more." : nil)
   }
 
   /// `20,000 devices, 2 h of virtual time, capacity 1,267 requests/s, outage without answer from 20 min for

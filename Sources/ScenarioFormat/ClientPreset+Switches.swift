@@ -117,7 +117,7 @@ extension ScenarioSchema.Key {
   }
 
   /// A value in one line: of an object, what is not as it is by default.
-  fileprivate func text(_ value: PositionedValue) -> String {
+  func text(_ value: PositionedValue) -> String {
     switch value.content {
     case .object(let members):
       let told = members.filter { member in

@@ -117,6 +117,39 @@ struct ResultTests {
     #expect(output.standardError.split(separator: "\n").count == 1)
   }
 
+  @Test("a template whose client alone was changed: validate, the heading and the report name what it keeps")
+  func clientDifferences() throws {
+    let scratch = try Scratch()
+    // As experiment 001 has it: a wake-up by timer and one upload at a time. analytics-swift has neither (S17, S3).
+    let text = Scenarios.small.replacing(
+      "retries: \"timer\"", with: "retries: \"timer\", uploadConcurrency: 1")
+    try scratch.write("s.json5", text.replacing(/compare:.*/, with: ""))
+    let swift = ["--set", "fleet.phones.client=segment-swift"]
+    let lines = [
+      "fleet.phones.retries: timer; segment-swift has gate",
+      "fleet.phones.uploadConcurrency: 1; segment-swift has unlimited",
+    ]
+    let validated = try Tool.run(["validate", "s.json5"] + swift, in: scratch.url).standardOutput
+    for line in lines { #expect(validated.contains(line + " ("), "\(validated)") }
+    #expect(validated.split(separator: "\n").count { $0.contains("; segment-swift has ") } == 2)
+
+    let ran = try Tool.run(["run", "s.json5", "--out", "o"] + swift, in: scratch.url).standardOutput
+    #expect(ran.contains("Not as the preset: \(lines.joined(separator: ", "))\n"), "\(ran)")
+    let report = try scratch.text("o/report.html")
+    #expect(
+      report.contains(
+        "<th scope=\"row\">fleet.phones.retries</th><td>timer</td><td>gate (segment-swift)</td>"))
+
+    let same = [
+      "--set", "fleet.phones.retries=gate", "--set", "fleet.phones.uploadConcurrency=unlimited",
+    ]
+    let plain = try Tool.run(["validate", "s.json5"] + swift + same, in: scratch.url).standardOutput
+    #expect(plain.contains("  clients   segment-swift as the preset has it\n"), "\(plain)")
+    let silent = try Tool.run(["run", "s.json5", "--out", "p"] + swift + same, in: scratch.url).standardOutput
+    #expect(!silent.contains("preset"))
+    #expect(try scratch.text("p/report.html").contains("In nothing: segment-swift as the preset has it."))
+  }
+
   @Test("validate shows the load against the capacity and warns of a fleet that cannot hold")
   func validate() throws {
     let scratch = try Scratch()
@@ -135,6 +168,7 @@ struct ResultTests {
           capacity  4.0 requests/s, of which the load takes 48 %
           incident  outage answered with 503 from 4 min for 3 min
           compare   2 variants: none, full
+          differs   fleet.phones.retries: timer; tapi-document has gate (what brings a batch back whose wait is over)
 
         """)
     #expect(output.standardError == "")

@@ -97,7 +97,8 @@ extension CommandSpecification {
       name: "validate", abstract: "Check a scenario without running it, or Settings for a client.")
     command.discussion = [
       "Reports every problem at once, one a line, as file:line: path: what is wrong and what is allowed. Of a valid "
-        + "scenario it shows the fleet, its normal load against the server's capacity, and the memory that a run takes.",
+        + "scenario it shows the fleet, its normal load against the server's capacity, the memory that a run takes, and every "
+        + "key in which a cohort differs from its client preset.",
       "With --client and --settings, and without a scenario, it says what that client makes of the Settings: which values "
         + "end the app's process, lose data, make the client ignore or reset the others, mean something else than in the "
         + "document or are not read, and where in the SDK's source that is to be seen. The exit code is 1 if it is one of "

@@ -80,6 +80,17 @@ struct LoadedScenario {
   }
 }
 
+extension LoadedScenario {
+  /// The choices with what was decoded of them; without any, the scenario itself.
+  static func variants(
+    _ choices: [VariantChoice], _ decoded: [ScenarioFile.Decoded], or base: ScenarioFile.Decoded
+  ) -> [Variant] {
+    choices.isEmpty
+      ? [Variant(name: "", scenario: base.scenario)]
+      : zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
+  }
+}
+
 /// Prints repairs and the like, each once.
 func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) {
   var printed: Set<String> = []

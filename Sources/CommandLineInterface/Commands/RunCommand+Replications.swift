@@ -26,7 +26,8 @@ extension RunCommand {
     options.threads = request.threads ?? 1
     let output = try request.outputPath.map { try OutputDirectory($0) }
     try Interruption.check()
-    if !request.isQuiet { try Console.print(heading(loaded, decoded, plan)) }
+    let clients = ClientDifferences(variants)
+    if !request.isQuiet { try Console.print(heading(loaded, decoded, plan, clients)) }
 
     let started = environment.monotonicSeconds()
     let control = ComparisonControl()
@@ -53,7 +54,7 @@ extension RunCommand {
       manifest.replications = comparison.replications
       let files = ReplicatedResultFiles(
         comparison: comparison, choices: choices, title: loaded.name, question: base.scenario.question,
-        verdict: verdict, manifest: manifest)
+        verdict: verdict, manifest: manifest, clients: clients)
       try output.write(files.all)
     }
     try printed.get()
@@ -61,7 +62,8 @@ extension RunCommand {
   }
 
   private func heading(
-    _ loaded: LoadedScenario, _ decoded: [ScenarioFile.Decoded], _ plan: ReplicationPlan
+    _ loaded: LoadedScenario, _ decoded: [ScenarioFile.Decoded], _ plan: ReplicationPlan,
+    _ clients: ClientDifferences
   ) -> String {
     let scenario = decoded[0].scenario
     let devices = scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
@@ -75,7 +77,8 @@ extension RunCommand {
       text +=
         ", 10 to \(plan.count) replications (seeds from \(plan.firstSeed)) until \(metrics) and the risk of never recovering are precise"
     }
-    return text + "\n" + (scenario.question.map { $0 + "\n" } ?? "") + "\n"
+    return text + "\n" + (scenario.question.map { $0 + "\n" } ?? "")
+      + (clients.headline.map { $0 + "\n" } ?? "") + "\n"
   }
 
   private func replicationsClosing(_ output: OutputDirectory?) -> String {

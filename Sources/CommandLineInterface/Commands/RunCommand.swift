@@ -24,7 +24,8 @@ struct RunCommand {
     options.threads = request.threads ?? (workers == 1 ? nil : 1)
     let output = try request.outputPath.map { try OutputDirectory($0) }
     try Interruption.check()
-    if !request.isQuiet { try Console.print(heading(loaded, decoded)) }
+    let clients = ClientDifferences(variants)
+    if !request.isQuiet { try Console.print(heading(loaded, decoded, clients)) }
 
     let started = environment.monotonicSeconds()
     let runner = BackgroundComparison(
@@ -44,7 +45,7 @@ struct RunCommand {
         wall: wall)
       let files = ResultFiles(
         results: results, choices: choices, isComparison: request.compares, title: loaded.name,
-        question: base.scenario.question, verdict: verdict, manifest: manifest)
+        question: base.scenario.question, verdict: verdict, manifest: manifest, clients: clients)
       try output.write(files.all)
     }
     try printed.get()
@@ -78,14 +79,19 @@ struct RunCommand {
     return try LoadedScenario.choices(axes)
   }
 
-  private func heading(_ loaded: LoadedScenario, _ decoded: [ScenarioFile.Decoded]) -> String {
+  private func heading(
+    _ loaded: LoadedScenario, _ decoded: [ScenarioFile.Decoded], _ clients: ClientDifferences
+  )
+    -> String
+  {
     let scenario = decoded[0].scenario
     let devices = scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
     var text =
       "\(loaded.path): seed \(scenario.seed), \(FigureText.grouped(devices)) devices, "
       + "\(FigureText.span(scenario.duration.microseconds))"
     if decoded.count > 1 { text += ", \(decoded.count) variants" }
-    return text + "\n" + (scenario.question.map { $0 + "\n" } ?? "") + "\n"
+    return text + "\n" + (scenario.question.map { $0 + "\n" } ?? "")
+      + (clients.headline.map { $0 + "\n" } ?? "") + "\n"
   }
 
   private func resultText(_ results: [VariantResult], _ verdict: String) -> String {

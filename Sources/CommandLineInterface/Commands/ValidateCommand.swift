@@ -25,11 +25,13 @@ struct ValidateCommand {
     let variants = try loaded.decodeAll(choices)
     printWarnings([base] + variants, loaded.path)
     let load = NormalLoad(base.scenario)
-    if !isQuiet { try Console.print(summary(loaded.path, base.scenario, load, choices)) }
+    let clients = ClientDifferences(LoadedScenario.variants(choices, variants, or: base))
+    if !isQuiet { try Console.print(summary(loaded.path, base.scenario, load, choices, clients)) }
   }
 
   private func summary(
-    _ path: String, _ scenario: Scenario, _ load: NormalLoad, _ choices: [VariantChoice]
+    _ path: String, _ scenario: Scenario, _ load: NormalLoad, _ choices: [VariantChoice],
+    _ clients: ClientDifferences
   ) -> String {
     let devices = scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
     let cohorts = scenario.fleet.map { "\($0.name) \(FigureText.grouped(Int64($0.devices)))" }
@@ -63,6 +65,9 @@ struct ValidateCommand {
     }
     if !choices.isEmpty {
       rows.append(("compare", "\(choices.count) variants: \(choices.map(\.name).joined(separator: ", "))"))
+    }
+    for (index, line) in clients.text.enumerated() {
+      rows.append((index > 0 ? "" : clients.lines.isEmpty ? "clients" : "differs", line))
     }
     let lines = rows.map { label, text in
       "  " + label + String(repeating: " ", count: 10 - label.count) + text + "\n"

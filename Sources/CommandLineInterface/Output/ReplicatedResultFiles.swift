@@ -10,6 +10,8 @@ struct ReplicatedResultFiles {
   var question: String?
   var verdict: String
   var manifest: RunManifest
+  /// In what cohorts are not as their client presets; nil: not known.
+  var clients: ClientDifferences?
 
   /// Everything, `run.json` last.
   var all: [OutputFile] {
@@ -23,7 +25,8 @@ struct ReplicatedResultFiles {
     manifest.runs = choices.map { RunManifest.Run(name: $0.name, folder: "", overrides: $0.overrides) }
     let report = HTMLReport.render(
       title: title, question: question, comparison: comparison, verdict: verdict,
-      scenarioJSON: manifest.scenario, command: manifest.command, version: CommandLineTool.version)
+      scenarioJSON: manifest.scenario, command: manifest.command, version: CommandLineTool.version,
+      clients: clients)
     return tables + [
       OutputFile(OutputFile.report, Array(report.utf8)),
       OutputFile(OutputFile.picture, Array(SVGChart.replicationPicture(comparison).utf8)),

@@ -11,6 +11,8 @@ struct ResultFiles {
   var question: String?
   var verdict: String
   var manifest: RunManifest
+  /// In what cohorts are not as their client presets; nil: not known.
+  var clients: ClientDifferences?
 
   /// Everything, `run.json` last.
   var all: [OutputFile] {
@@ -32,7 +34,8 @@ struct ResultFiles {
     }
     let report = HTMLReport.render(
       title: title, question: question, results: results, verdict: verdict, scenarioJSON: manifest.scenario,
-      command: manifest.command, version: CommandLineTool.version, seed: manifest.seed)
+      command: manifest.command, version: CommandLineTool.version, seed: manifest.seed,
+      clients: clients)
     var files = tables + [OutputFile(OutputFile.report, Array(report.utf8))]
     if isComparison {
       files.append(OutputFile(OutputFile.picture, Array(SVGChart.comparisonPicture(results).utf8)))

@@ -47,7 +47,7 @@ enum ChildProcess {
     return child
   }
 
-  private static var executable: String {
+  static var executable: String {
     #if canImport(Darwin)
       var size: UInt32 = 0
       _NSGetExecutablePath(nil, &size)

@@ -14,6 +14,10 @@ public struct CommandEnvironment: Sendable {
 public enum CommandLineTool {
   public static let version = "0.1.0"
 
+  /// Of the results: two builds with the same number give the same bytes for the same scenario and seed. Sweeps, journals and
+  /// baselines of another number are refused. `ResultsVersionTests` says when it has to go up: whenever a result changes.
+  public static let resultsVersion = 1
+
   /// Runs the command that `arguments` (without the program's name) ask for and returns the exit code
   /// (sysexits).
   public static func main(arguments: [String], environment: CommandEnvironment) -> Int32 {

@@ -23,13 +23,13 @@ struct SweepTests {
 
   private static func plan(
     _ text: String = scenario(), choices: [VariantChoice] = jitters.map(VariantChoice.jitter),
-    seeds: SeedRange = SeedRange(first: 5, count: 4), version: String = "1.0.0"
+    seeds: SeedRange = SeedRange(first: 5, count: 4), results: Int = 1
   ) throws -> (plan: SweepPlan, scenarios: [Scenario]) {
     let file = try ScenarioFile(text: text, name: "scenario.json5") { _ in "" }
     let scenarios = try choices.map { try file.decode(overrides: $0.overrides).scenario }
     return (
       SweepPlan(
-        version: version, variants: zip(choices, scenarios).map { (choice: $0, scenario: $1) }, seeds: seeds),
+        results: results, variants: zip(choices, scenarios).map { (choice: $0, scenario: $1) }, seeds: seeds),
       scenarios
     )
   }
@@ -53,7 +53,7 @@ struct SweepTests {
     #expect(try Self.plan("// Ours\n" + Self.scenario()).plan.run(0, 5) == name)
     let others = [
       try Self.plan().plan.run(0, 6), try Self.plan().plan.run(1, 5), try Self.plan().plan.twin(0, 5),
-      try Self.plan(version: "1.0.1").plan.run(0, 5),
+      try Self.plan(results: 2).plan.run(0, 5),
       try Self.plan(Self.scenario(capacity: "4.001/s")).plan.run(0, 5),
     ]
     #expect(Set(others + [name]).count == others.count + 1)
@@ -192,7 +192,7 @@ struct SweepTests {
     #expect(!plan.includes(try Self.plan(seeds: SeedRange(first: 4, count: 2)).plan))
     #expect(!plan.includes(try Self.plan(choices: [.jitter("equal")]).plan))
     #expect(!plan.includes(try Self.plan(Self.scenario(capacity: "5/s")).plan))
-    #expect(!plan.includes(try Self.plan(version: "1.0.1").plan))
+    #expect(!plan.includes(try Self.plan(results: 2).plan))
     let late = SeedRange(first: .max, count: 3)
     #expect(late.all == [.max, 0, 1])
     #expect(

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Foundation
 import Testing
 
@@ -102,7 +103,7 @@ struct SweepCommandTests {
     #expect(output.standardError.contains(run.dropFirst(2)))
     let rows = try scratch.text("d/merged/replications.csv").split(separator: "\n").dropFirst()
     let seeds = Set(rows.compactMap { $0.split(separator: ",").dropFirst().first }).sorted()
-    let named = "seeds \(seeds.joined(separator: seeds == ["1", "3"] ? " and " : " to "))"
+    let named = "seeds \(seeds.joined(separator: seeds == ["5", "7"] ? " and " : " to "))"
     #expect(output.standardOutput.contains("(\(named), "))
     #expect(try scratch.text("d/merged/report.html").contains(named))
     #expect(try scratch.text("d/merged/run.json").contains("\"seed\": \(seeds[0])"))
@@ -181,22 +182,22 @@ struct SweepCommandTests {
       (#"{ "program": "fleetsim", "title": "t", "arguments": 5 }"#, 65, "expected a list for 'arguments'"),
       (
         """
-        { "program": "fleetsim", "version": "0.1.0", "title": "t", "arguments": [], "scenario": {},
+        { "program": "fleetsim", "version": "0.1.0", "results": \(CommandLineTool.resultsVersion), "title": "t", "arguments": [], "scenario": {},
           "seeds": { "first": 1, "count": 99999999999999999999 }, "variants": [] }
         """, 65, "d/plan.json:2: 'count' is a whole number from 1 to 1000000"
       ),
       (
         """
-        { "program": "fleetsim", "version": "0.1.0", "title": "t", "arguments": [], "scenario": {},
+        { "program": "fleetsim", "version": "0.1.0", "results": \(CommandLineTool.resultsVersion), "title": "t", "arguments": [], "scenario": {},
           "seeds": { "first": 1, "count": 1 }, "variants": [] }
         """, 65, "there are 0 variants"
       ),
       (
         """
-        { "program": "fleetsim", "version": "0.0.9", "title": "t", "arguments": [], "scenario": {},
+        { "program": "fleetsim", "version": "0.0.9", "results": 999999, "title": "t", "arguments": [], "scenario": {},
           "seeds": { "first": 1, "count": 1 },
           "variants": [{ "name": "a", "overrides": [], "digest": "", "twinDigest": "", "twinGroup": 0 }] }
-        """, 65, "was made by fleetsim 0.0.9"
+        """, 65, "the sweep was made with results version 999999, this build has results version"
       ),
     ] as [(String?, Int32, String)])
   func wrongPlan(plan: String?, code: Int32, message: String) throws {

@@ -31,6 +31,7 @@ struct BaselineFile {
     let scenarios = baselines.map { baseline in
       JSONValue.object([
         ("scenario", .string(baseline.scenario)),
+        ("results", .integer(Int64(baseline.results))),
         ("set", .array(baseline.overrides.map { .string($0) })),
         (
           "seeds",

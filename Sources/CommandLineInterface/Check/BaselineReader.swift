@@ -66,9 +66,11 @@ enum BaselineReader {
       entries.append(try entry(metric.key, metric.value, seeds: seeds.count))
     }
     guard !entries.isEmpty else { throw Problem(metrics, "there is no metric") }
-    return Baseline(
+    var baseline = Baseline(
       scenario: try string(try member(node, "scenario")), overrides: overrides, seeds: seeds, entries: entries
     )
+    if node["results"] != nil { baseline.results = Int(try whole(node, "results", 0...1_000_000)) }
+    return baseline
   }
 
   private static func entry(

@@ -54,9 +54,10 @@ struct CheckCommand {
       let summaries = try run(subject, scenario, seeds)
       let tolerances = Dictionary(
         old?.entries.map { ($0.metric, $0.tolerance) } ?? [], uniquingKeysWith: { first, _ in first })
-      let baseline = Baseline(
+      var baseline = Baseline(
         scenario: subject.name, overrides: overrides, seeds: seeds, summaries: summaries,
         tolerances: tolerances)
+      baseline.results = CommandLineTool.resultsVersion
       files[subject.baselinePath]?.replace(baseline)
       if !request.isQuiet {
         try Console.print(
@@ -115,6 +116,9 @@ struct CheckCommand {
           "\(file.path): holds no baseline of '\(subject.name)', only of \(known.isEmpty ? "nothing" : known); "
             + "record it with: fleetsim check \(subject.path) --record")
       }
+      try ResultsVersion.check(
+        baseline.results, of: "\(file.path): the baseline of '\(subject.name)' was recorded with",
+        "record it anew with: fleetsim check \(subject.path) --record")
       let (scenario, _) = try scenario(subject, baseline.overrides + request.overrides)
       planned.append((subject, file, baseline, scenario))
     }

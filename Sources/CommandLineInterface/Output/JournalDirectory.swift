@@ -6,9 +6,10 @@ struct JournalDirectory: Sendable {
   /// As the user named it.
   let path: String
   private static let marker = "fleetsim-journal"
+  private static let results = "results version "
 
   /// Opens the directory, or makes it.
-  /// - Throws: `CommandFailure` 73 if it cannot be made or holds what is no journal.
+  /// - Throws: `CommandFailure` 73 if it cannot be made or holds what is no journal, 65 if other results are in it.
   init(_ path: String) throws(CommandFailure) {
     self.path = path
     var status = stat()
@@ -27,7 +28,15 @@ struct JournalDirectory: Sendable {
     } else {
       try Self.make(path)
     }
-    if access("\(path)/\(Self.marker)", F_OK) != 0 { try write(Self.marker, "fleetsim journal\n") }
+    if let text = try read(Self.marker) {
+      let found = text.split(separator: "\n").first { $0.hasPrefix(Self.results) }
+      try ResultsVersion.check(
+        found.flatMap { Int($0.dropFirst(Self.results.count)) } ?? 0,
+        of: "\(path): the journal was kept with",
+        "name another with --journal, or remove this one")
+    } else {
+      try write(Self.marker, "fleetsim journal\n\(Self.results)\(CommandLineTool.resultsVersion)\n")
+    }
   }
 
   private static func make(_ path: String) throws(CommandFailure) {
@@ -50,10 +59,10 @@ struct JournalDirectory: Sendable {
     try AtomicFile.write(Array(text.utf8), to: target, named: target, option: "--journal")
   }
 
-  /// Runs by name; a name depends on the version too, for another one may give other results.
+  /// Runs by name.
   var trials: TrialJournal {
     TrialJournal(
       read: { try read($0) }, write: { try write($0, $1) },
-      name: { SHA256.hexadecimal(Array((CommandLineTool.version + "\n" + $0).utf8)) + ".csv" })
+      name: { SHA256.hexadecimal(Array($0.utf8)) + ".csv" })
   }
 }

@@ -68,6 +68,8 @@ struct RunManifest {
       [
         ("program", .string("fleetsim")),
         ("version", .string(CommandLineTool.version)),
+        ("results", .integer(Int64(CommandLineTool.resultsVersion))),
+        ("build", .object(ResultsVersion.build)),
         ("arguments", .array(arguments.map { .string($0) })),
         ("seed", .unsigned(seed)),
       ] + seeds + [

@@ -19,12 +19,9 @@ struct MergeCommand {
 
   func execute() throws {
     let (directory, file) = try SweepDirectory.existing(path)
-    guard file.plan.version == CommandLineTool.version else {
-      throw CommandFailure(
-        .data,
-        "\(path)/\(SweepDirectory.planName): the sweep was made by fleetsim \(file.plan.version), this is "
-          + "\(CommandLineTool.version); merge it with that version, or sweep again")
-    }
+    try ResultsVersion.check(
+      file.plan.results, of: "\(path)/\(SweepDirectory.planName): the sweep was made with",
+      "merge it with the build that made it, or sweep again")
     let output = try OutputDirectory(outputPath)
     let reader = SweepResults(file.plan, in: directory)
     var comparison = ReplicatedComparison(merging: file.plan.variants.map(\.name), seeds: file.plan.seeds)
@@ -39,7 +36,10 @@ struct MergeCommand {
       case .failure(let lacking): missing += lacking.runs
       }
     }
-    if !missing.isEmpty { report(missing, file) }
+    if !missing.isEmpty {
+      try directory.refuseRunsOfOtherResults()
+      report(missing, file)
+    }
     guard missing.isEmpty || isPartial, !shown.isEmpty else {
       throw CommandFailure(.failed, refusal(shown.isEmpty))
     }

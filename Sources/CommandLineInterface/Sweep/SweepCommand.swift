@@ -15,7 +15,7 @@ struct SweepCommand {
     let decoded = try loaded.decodeAll(choices)
     printWarnings(decoded, loaded.path)
     let plan = SweepPlan(
-      version: CommandLineTool.version,
+      results: CommandLineTool.resultsVersion,
       variants: zip(choices, decoded).map { (choice: $0, scenario: $1.scenario) },
       seeds: SeedRange(first: base.scenario.seed, count: request.seeds))
     let scenarios = decoded.map(\.scenario)

@@ -1,5 +1,6 @@
 import FleetExperiments
 import FleetMetrics
+import ScenarioModel
 import Synchronization
 
 /// The directory of a sweep: `plan.json`, and the runs by name.
@@ -79,6 +80,9 @@ final class SweepDirectory: SweepStore, Sendable {
     let place = "\(path)/\(Self.planName)"
     if access(place, F_OK) == 0 {
       let there = try SweepPlanFile(contentsOf: place)
+      try ResultsVersion.check(
+        there.plan.results, of: "\(place): the sweep was made with", "sweep into another directory with --out"
+      )
       if there.plan.includes(file.plan) { return removeRests(of: Self.planName, in: path) }
       guard file.plan.includes(there.plan) else {
         throw CommandFailure(
@@ -130,6 +134,20 @@ final class SweepDirectory: SweepStore, Sendable {
     removeLeftovers(of: name)
   }
 
+  /// Says so where runs are there that a build with other results made, copied here from another sweep of the same plan.
+  /// - Throws: `CommandFailure` 65.
+  func refuseRunsOfOtherResults() throws(CommandFailure) {
+    let runs = "\(path)/\(Self.runsName)"
+    for entry in try OutputDirectory.entries(runs, named: path).sorted() where entry.hasSuffix(".run") {
+      guard let results = RunFile.results(try InputFile.bytes("\(runs)/\(entry)", limit: .max)) else {
+        continue
+      }
+      try ResultsVersion.check(
+        results, of: "\(runs)/\(entry): the run was made with",
+        "let one build make all shards: remove such runs and start the sweep again")
+    }
+  }
+
   private func removeLeftovers(of name: RunName) {
     let rests = leftovers.withLock { $0.removeValue(forKey: Self.fileName(name)) }
     for rest in rests ?? [] { unlink("\(path)/\(Self.runsName)/\(rest)") }
@@ -158,8 +176,16 @@ enum RunFile {
     return try StoredRecord.record(body[opening.count...])
   }
 
+  /// The results version in the first line of any run; nil: this is no run.
+  static func results(_ bytes: [UInt8]) -> Int? {
+    let line = String(decoding: bytes.prefix(80).prefix { $0 != Ascii.lineFeed }, as: UTF8.self)
+    if line.hasPrefix(start) { return Int(line.dropFirst(start.count)) }
+    return line.hasPrefix("fleetsim run ") ? 0 : nil
+  }
+
+  private static let start = "fleetsim run of results version "
   private static let ending = "sha256 "
   private static func opening(_ name: RunName) -> String {
-    "fleetsim run \(CommandLineTool.version)\nidentity \(name.identity)\n"
+    "\(start)\(CommandLineTool.resultsVersion)\nidentity \(name.identity)\n"
   }
 }

@@ -3,6 +3,8 @@ import ScenarioFormat
 
 /// `plan.json`: the grid of a sweep and all that merging it needs.
 struct SweepPlanFile: Sendable {
+  /// Of the program that made it.
+  var version = CommandLineTool.version
   var title: String
   var question: String?
   /// The sweep's command line, without what does not change its results.
@@ -25,7 +27,8 @@ struct SweepPlanFile: Sendable {
       ])
     }
     var members: [(String, JSONValue)] = [
-      ("program", .string("fleetsim")), ("version", .string(plan.version)), ("title", .string(title)),
+      ("program", .string("fleetsim")), ("version", .string(version)),
+      ("results", .integer(Int64(plan.results))), ("title", .string(title)),
     ]
     if let question { members.append(("question", .string(question))) }
     members += [
@@ -94,7 +97,9 @@ extension SweepPlanFile {
     guard !variants.isEmpty, variants.count <= SweepRequest.mostRuns / range.count else {
       throw Problem(line: 1, message: "there are \(variants.count) variants under \(range.count) seeds")
     }
-    plan = SweepPlan(version: try reader.text(root, "version"), variants: variants, seeds: range)
+    version = try reader.text(root, "version")
+    let results = root["results"] == nil ? 0 : Int(try reader.number(root, "results", 0...1_000_000))
+    plan = SweepPlan(results: results, variants: variants, seeds: range)
   }
 }
 
@@ -138,7 +143,6 @@ private struct PlanReader {
 extension SweepPlan {
   /// In what another plan differs, for a message.
   func difference(from other: SweepPlan) -> String {
-    if version != other.version { return "it was made by fleetsim \(version), this is \(other.version)" }
     let mine = Dictionary(variants.map { ($0.name, $0.digest) }, uniquingKeysWith: { first, _ in first })
     for variant in other.variants {
       guard let digest = mine[variant.name] else { return "it has no variant '\(variant.name)'" }

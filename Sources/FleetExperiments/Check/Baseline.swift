@@ -24,6 +24,8 @@ public struct Baseline: Sendable, Hashable {
   public var overrides: [String]
   public var seeds: SeedRange
   public var entries: [Entry]
+  /// The version of the results that the values are of; 0: from before there were any.
+  public var results = 0
 
   public init(scenario: String, overrides: [String], seeds: SeedRange, entries: [Entry]) {
     self.scenario = scenario

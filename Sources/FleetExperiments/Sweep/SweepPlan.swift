@@ -24,21 +24,21 @@ public struct SweepPlan: Sendable, Hashable {
     }
   }
 
-  /// Of the program: another version may give other results.
-  public var version: String
+  /// The version of the results (`CommandLineTool.resultsVersion`): runs of two versions do not mix.
+  public var results: Int
   public var variants: [Variant]
   public var seeds: SeedRange
 
-  public init(version: String, variants: [Variant], seeds: SeedRange) {
-    self.version = version
+  public init(results: Int, variants: [Variant], seeds: SeedRange) {
+    self.results = results
     self.variants = variants
     self.seeds = seeds
   }
 
   /// - `variants`: with the overrides that make them; their own seeds do not matter.
-  public init(version: String, variants: [(choice: VariantChoice, scenario: Scenario)], seeds: SeedRange) {
+  public init(results: Int, variants: [(choice: VariantChoice, scenario: Scenario)], seeds: SeedRange) {
     var groups: [RunIdentity: Int] = [:]
-    self.version = version
+    self.results = results
     self.seeds = seeds
     self.variants = variants.enumerated().map { index, variant in
       let twin = variant.scenario.withoutIncidents
@@ -62,16 +62,16 @@ public struct SweepPlan: Sendable, Hashable {
 
   /// The run of a variant, or its twin, under a seed.
   public func run(_ variant: Int, _ seed: UInt64) -> RunName {
-    RunName(digest: variants[variant].digest, seed: seed, version: version)
+    RunName(digest: variants[variant].digest, seed: seed, results: results)
   }
 
   public func twin(_ variant: Int, _ seed: UInt64) -> RunName {
-    RunName(digest: variants[variant].twinDigest, seed: seed, version: version)
+    RunName(digest: variants[variant].twinDigest, seed: seed, results: results)
   }
 
   /// Whether everything that `other` asks for is part of this plan too.
   public func includes(_ other: SweepPlan) -> Bool {
-    guard version == other.version, seeds.includes(other.seeds) else { return false }
+    guard results == other.results, seeds.includes(other.seeds) else { return false }
     let mine = Dictionary(variants.map { ($0.name, $0.digest) }, uniquingKeysWith: { first, _ in first })
     return other.variants.allSatisfy { mine[$0.name] == $0.digest }
   }
@@ -82,8 +82,9 @@ public struct RunName: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// 64 hexadecimal digits.
   public let identity: String
 
-  init(digest: String, seed: UInt64, version: String) {
-    identity = SHA256.hexadecimal(Array("fleetsim \(version)\nscenario \(digest)\nseed \(seed)\n".utf8))
+  init(digest: String, seed: UInt64, results: Int) {
+    identity = SHA256.hexadecimal(
+      Array("fleetsim results \(results)\nscenario \(digest)\nseed \(seed)\n".utf8))
   }
 
   /// Enough of it to name a file.

@@ -1,0 +1,179 @@
+import CommandLineInterface
+import FleetExperiments
+import FleetMetrics
+import Foundation
+import ScenarioFormat
+import ScenarioModel
+import Testing
+
+/// The version of the results goes up whenever a result changes, and what two versions made is not mixed.
+@Suite("The version of the results")
+struct ResultsVersionTests {
+  private static let file = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "Snapshots/results-versions.txt")
+
+  /// Small runs over both servers, every client, incidents of every kind, and what devices go through.
+  private static let scenarios: [String] = {
+    func text(_ server: String, _ incidents: String, _ fleet: String) -> String {
+      """
+      { format: 1, seed: 11, duration: "35m", interval: "10s",
+        tapi: { \(server), incidents: [\(incidents)] }, network: { latency: { median: "80ms", p99: "600ms" } },
+        fleet: [\(fleet)] }
+      """
+    }
+    let bucket =
+      #"bucket: { capacity: "2/s", burst: 5 }, overload: { status: 429, retryAfter: { from: "5s", to: "40s" } }"#
+    let workers =
+      #"workers: { count: 2, serviceTime: { exponential: "300ms" }, serviceTimePerEvent: "5ms", queueLimit: 9 }, overload: { status: 503 }"#
+    let outage = #"{ kind: "outage", at: "8m", for: "6m", status: 503 }"#
+    let silence = #"{ kind: "outage", at: "8m", for: "6m", status: "none", warmUp: "2m" }"#
+    let brownout = #"{ kind: "brownout", at: "14m", for: "6m", factor: "40%" }"#
+    let errors = #"{ kind: "errors", at: "5m", for: "9m", share: "30%", status: 500 }"#
+    let latency = #"{ kind: "latency", at: "7m", for: "5m", added: "20s" }"#
+    var texts: [String] = []
+    for preset in ClientPreset.all {
+      let fleet = "{ name: \"a\", devices: 20, client: \"\(preset.name)\", events: \"4/min\" }"
+      texts.append(text(bucket, [outage, brownout].joined(separator: ","), fleet))
+      texts.append(text(workers, [errors, silence, latency].joined(separator: ","), fleet))
+    }
+    let lives = text(
+      bucket, silence,
+      #"""
+      { name: "a", devices: 15, events: { rate: "4/min", curve: { amplitude: "50%", peak: "10m", period: "30m" } },
+        network: { latency: "80ms", loss: "2%", bandwidth: "20KB/s" }, lifecycle: { restarts: { meanGap: "10m" } } },
+      { name: "b", devices: 7, client: "segment-kotlin", events: { every: "20s" }, retries: "timer",
+        connectivity: { offline: "2m", online: "6m" }, queue: { limit: 30 } }
+      """#)
+    return texts + [lives]
+  }()
+
+  @Test(
+    "what is computed has the digest that is recorded for this version: a change of results raises the version"
+  )
+  func digest() throws {
+    var tables: [UInt8] = []
+    for text in Self.scenarios {
+      let scenario = try ScenarioFile(text: text, name: "s.json5") { _ in "" }.decode().scenario
+      let result = try #require(
+        try Comparison.run([Variant(name: "a", scenario: scenario)], workers: 1).first)
+      tables +=
+        TimeSeriesCSV.bytes(of: result.record.series) + HistogramCSV.bytes(of: result.record.deliveries)
+      tables += SummaryCSV.bytes(of: [result.summary]) + CohortCSV.bytes(of: result.record.cohorts)
+    }
+    let digest = SHA256.hexadecimal(tables)
+    let lines = try String(contentsOf: Self.file, encoding: .utf8).split(separator: "\n").map {
+      $0.split(separator: " ").map(String.init)
+    }
+    try #require(lines.allSatisfy { $0.count == 2 })
+    #expect(lines.compactMap { Int($0[0]) } == Array(1...lines.count), "the versions are 1, 2, 3 …")
+    #expect(Set(lines.map { $0[1] }).count == lines.count, "every version has results of its own")
+    let now = CommandLineTool.resultsVersion
+    #expect(now == lines.count, "the last line is that of this version")
+    let recorded = lines.first { $0[0] == "\(now)" }?[1]
+    #expect(
+      recorded == digest,
+      """
+      Results have changed. What is recorded stays; raise CommandLineTool.resultsVersion to \(lines.count + 1), and add the line
+      \(lines.count + 1) \(digest)
+      to \(Self.file.lastPathComponent). Then record the baselines anew: fleetsim check experiments/*/scenario.json5 --record
+      """)
+  }
+
+  private static let other = 987_654
+  private static let mine =
+    "this build has results version \(CommandLineTool.resultsVersion): the two may differ"
+
+  /// The text of a file with the version of its results replaced, or without it.
+  private func age(_ scratch: Scratch, _ name: String, _ from: String, _ to: String) throws {
+    let text = try scratch.text(name)
+    #expect(text.contains(from), "\(text.prefix(200))")
+    try scratch.write(name, text.replacing(from, with: to))
+  }
+
+  private func refused(_ arguments: [String], _ scratch: Scratch, _ parts: String...) throws {
+    let output = try Tool.run(arguments, in: scratch.url)
+    #expect(output.code == 65)
+    for part in parts + [Self.mine] {
+      #expect(output.standardError.contains(part), "\(output.standardError)")
+    }
+  }
+
+  @Test("a sweep of another version is neither continued nor merged, and its runs are not mixed in")
+  func sweep() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let sweep = ["sweep", "s.json5", "--seeds", "2", "--out", "d"]
+    #expect(try Tool.run(sweep, in: scratch.url).code == 0)
+    // A shard that another build made, copied into this sweep.
+    let run = try #require(scratch.contents.first { $0.hasSuffix(".run") })
+    let bytes = try scratch.text(run)
+    let version = "of results version \(CommandLineTool.resultsVersion)\n"
+    #expect(bytes.hasPrefix("fleetsim run " + version))
+    try FileManager.default.removeItem(at: scratch.url.appending(path: run))
+    try scratch.write(
+      "d/runs/0123456789abcdef01234567.run",
+      bytes.replacing(version, with: "of results version \(Self.other)\n"))
+    try refused(
+      ["merge", "d"], scratch,
+      "d/runs/0123456789abcdef01234567.run: the run was made with results version 987654",
+      "let one build make all shards")
+    // The whole sweep.
+    let results = "\"results\": \(CommandLineTool.resultsVersion)"
+    try age(scratch, "d/plan.json", results, "\"results\": \(Self.other)")
+    let named = "d/plan.json: the sweep was made with results version 987654"
+    try refused(["merge", "d"], scratch, named, "merge it with the build that made it, or sweep again")
+    try refused(sweep, scratch, named, "sweep into another directory")
+    try age(scratch, "d/plan.json", "\"results\": \(Self.other),", "")
+    try refused(["merge", "d"], scratch, "a fleetsim that did not number its results yet")
+  }
+
+  @Test("a journal of another version is not gone on with")
+  func journal() throws {
+    let scratch = try SearchCommandTests().scratch()
+    let tune = SearchCommandTests.tune + ["--out", "o"]
+    #expect(try Tool.run(tune, in: scratch.url).code == 0)
+    let marker = "o.journal/fleetsim-journal"
+    try age(scratch, marker, "version \(CommandLineTool.resultsVersion)", "version \(Self.other)")
+    try refused(
+      tune, scratch, "o.journal: the journal was kept with results version 987654",
+      "name another with --journal")
+    try scratch.write(marker, "fleetsim journal\n")
+    try refused(tune, scratch, "o.journal: the journal was kept with a fleetsim that did not number")
+  }
+
+  @Test("a baseline of another version is not checked against, and recorded anew it is one of this version")
+  func baseline() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let record = ["check", "s.json5", "--record", "--seeds", "2"]
+    #expect(try Tool.run(record, in: scratch.url).code == 0)
+    let recorded = try scratch.text("baseline.json")
+    try age(
+      scratch, "baseline.json", "\"results\": \(CommandLineTool.resultsVersion)", "\"results\": \(Self.other)"
+    )
+    try refused(
+      ["check", "s.json5"], scratch,
+      "baseline.json: the baseline of 's' was recorded with results version 987654",
+      "record it anew with: fleetsim check s.json5 --record")
+    #expect(try Tool.run(record, in: scratch.url).code == 0)
+    #expect(try scratch.text("baseline.json") == recorded)
+    #expect(try Tool.run(["check", "s.json5"], in: scratch.url).code == 0)
+  }
+
+  @Test("run.json says of which version the results are, and which build made them")
+  func manifest() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    #expect(try Tool.run(["run", "s.json5", "--out", "o"], in: scratch.url).code == 0)
+    let json = try #require(
+      JSONSerialization.jsonObject(with: Data(scratch.read("o/run.json"))) as? [String: Any])
+    #expect(json["results"] as? Int == CommandLineTool.resultsVersion)
+    let build = try #require(json["build"] as? [String: String])
+    #if DEBUG
+      #expect(build == ["kind": "debug"])
+    #else
+      let bytes = Array(try Data(contentsOf: Tool.executable))
+      #expect(build == ["kind": "release", "executableSHA256": SHA256.hexadecimal(bytes)])
+    #endif
+  }
+}

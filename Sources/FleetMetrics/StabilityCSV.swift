@@ -3,11 +3,15 @@ public struct StabilityRow: Sendable, Hashable {
   /// The two parameters' values as a scenario writes them.
   public var x: String
   public var y: String
-  /// `recovers`, `never recovers` or `overloaded`.
-  public var outcome: String
+  /// `recovers`, `never recovers`, `undecided` or `overloaded`.
+  public var kind: String
   public var seeds: Int64 = 0
   public var healthySeeds: Int64 = 0
   public var recoveredSeeds: Int64 = 0
+  /// The 95 % interval of the chance to recover, and the runs that it is from.
+  public var low = 0.0
+  public var high = 1.0
+  public var runs: Int64 = 0
   /// Microseconds, over the seeds that recovered.
   public var meanRecovery: Int64?
   public var longestRecovery: Int64?
@@ -16,10 +20,10 @@ public struct StabilityRow: Sendable, Hashable {
   /// Microseconds.
   public var timeToDeliveryP99: Double?
 
-  public init(x: String, y: String, outcome: String) {
+  public init(x: String, y: String, kind: String) {
     self.x = x
     self.y = y
-    self.outcome = outcome
+    self.kind = kind
   }
 }
 
@@ -30,12 +34,21 @@ public enum StabilityCSV {
     .init("x", "", "Value of the first parameter.") { .text($0.x) },
     .init("y", "", "Value of the second parameter.") { .text($0.y) },
     .init(
-      "outcome", "",
-      "`recovers`: in more than half of the seeds; `overloaded`: not even the twin holds its load; else `never recovers`."
-    ) { .text($0.outcome) },
+      "class", "",
+      "`recovers`: the interval is above 1 − risk; `never recovers`: below the risk; else `undecided`. `overloaded`: not even the twin holds its load."
+    ) { .text($0.kind) },
     .init("seeds", "runs", "Runs of this point.") { .integer($0.seeds) },
     .init("healthy_seeds", "runs", "Of these: the twin holds its load.") { .integer($0.healthySeeds) },
     .init("recovered_seeds", "runs", "Of these: recovered within the run.") { .integer($0.recoveredSeeds) },
+    .init("recovered_low_95_ratio", "1", "Lower end of the 95 % interval of the chance to recover (Wilson).")
+    {
+      .decimal($0.low)
+    },
+    .init("recovered_high_95_ratio", "1", "Upper end of that interval.") { .decimal($0.high) },
+    .init(
+      "interval_seeds", "runs",
+      "Runs that the interval is from: this point's, and where all neighbouring points did the same in every run theirs too."
+    ) { .integer($0.runs) },
     .init("recovery_mean_s", "s", "Recovery time, mean over the runs that recovered; empty if none did.") {
       .seconds($0.meanRecovery)
     },

@@ -39,6 +39,7 @@ struct HeatMap {
 
   private func draw(on canvas: inout SVGCanvas) {
     for cell in map.grid.cells { draw(cell, on: &canvas) }
+    drawContour(on: &canvas)
     drawPoints(on: &canvas)
     drawAxes(on: &canvas)
     drawLegend(on: &canvas)
@@ -58,14 +59,14 @@ struct HeatMap {
 
   private func shade(_ cell: StabilityMap.Grid.Cell) -> (Ink, Double) {
     let corners = map.corners(of: cell)
-    if map.grid.isMixed(cell, \.kind.rawValue) { return (.text, 0.8) }
-    switch corners.first?.kind {
+    switch map.kind(of: cell) {
     case .recovers?:
       let recoveries = corners.compactMap(\.meanRecovery)
       let mean = Double(recoveries.reduce(0, +)) / Double(max(recoveries.count, 1))
       return (.series(0), opacity(mean))
     case .neverRecovers?: return (.incident, 0.75)
-    case .overloaded?, nil: return (.muted, 0.45)
+    case .overloaded?: return (.muted, 0.45)
+    case .undecided?, nil: return (.text, 0.8)
     }
   }
 
@@ -74,6 +75,30 @@ struct HeatMap {
     guard slowest > fastest else { return 0.25 }
     let share = Scale.log2(max(recovery, fastest) / fastest) / Scale.log2(slowest / fastest)
     return 0.08 + 0.72 * min(max(share, 0), 1)
+  }
+
+  /// Where the share of runs that recovered passes 1 − risk, straight between the corners of each cell.
+  private func drawContour(on canvas: inout SVGCanvas) {
+    let level = 1 - map.risk.risk
+    for cell in map.grid.cells {
+      let corners = map.corners(of: cell)
+      guard corners.count == 4, !corners.contains(where: \.isOverloaded) else { continue }
+      let shares = corners.map { Double($0.recoveredSeeds) / Double(max($0.seeds, 1)) }
+      let (x0, x1) = (px(cell.x), px(cell.x + cell.width))
+      let (y0, y1) = (py(cell.y), py(cell.y + cell.height))
+      let places = [(x0, y0), (x1, y0), (x0, y1), (x1, y1)]
+      let ends = [(0, 1), (1, 3), (3, 2), (2, 0)].compactMap { a, b -> (Double, Double)? in
+        guard (shares[a] > level) != (shares[b] > level) else { return nil }
+        let part = (level - shares[a]) / (shares[b] - shares[a])
+        return (
+          places[a].0 + part * (places[b].0 - places[a].0), places[a].1 + part * (places[b].1 - places[a].1)
+        )
+      }
+      for pair in stride(from: 0, to: ends.count - 1, by: 2) {
+        let (a, b) = (ends[pair], ends[pair + 1])
+        canvas.line(a.0, a.1, b.0, b.1, ink: .surface, width: 2, dash: "5 3")
+      }
+    }
   }
 
   private func drawPoints(on canvas: inout SVGCanvas) {
@@ -123,7 +148,16 @@ struct HeatMap {
     }
     if present.contains(.neverRecovers) { entry(.incident, 0.75, "never recovers within the run") }
     if present.contains(.overloaded) { entry(.muted, 0.45, "overloaded without any incident") }
-    if present.count > 1 { entry(.text, 0.8, "the boundary runs through here") }
+    if present.count > 1 || present.contains(.undecided) { entry(.text, 0.8, "undecided, or the boundary") }
+    if map.grid.values.values.contains(where: { $0.recoveredSeeds > 0 }),
+      map.grid.values.values.contains(where: { $0.recoveredSeeds < $0.seeds })
+    {
+      canvas.rect(x: x, y: y - 11, width: 22, height: 14, fill: .text, opacity: 0.8)
+      canvas.line(x, y - 4, x + 22, y - 4, ink: .surface, width: 2, dash: "5 3")
+      canvas.text(
+        "\(StabilityVerdict.percent(map.risk.risk)) of the runs fail", x: x + 32, y: y, size: 12, ink: .text)
+      y += 22
+    }
     y += 8
     canvas.rect(x: x + 10, y: y - 6, width: 2, height: 2, fill: .text, opacity: 0.45)
     canvas.text("a point that was simulated", x: x + 32, y: y, size: 12)
@@ -151,6 +185,8 @@ struct HeatMap {
           "\(count == corners.count ? "all" : "\(count) of \(corners.count)") corners: \(kind.words)")
       }
     }
+    let seeds = corners.map(\.seeds).reduce(0, +)
+    if seeds > 0 { lines.append("recovered: \(corners.map(\.recoveredSeeds).reduce(0, +)) of \(seeds) runs") }
     let recoveries = corners.compactMap(\.meanRecovery)
     if let low = recoveries.min(), let high = recoveries.max() {
       let text =
@@ -173,6 +209,7 @@ extension StabilityPoint.Kind {
     case .recovers: "recovers"
     case .neverRecovers: "never recovers"
     case .overloaded: "overloaded"
+    case .undecided: "undecided"
     }
   }
 }

@@ -15,10 +15,11 @@ package struct StabilityReport {
       of: map.grid.points.compactMap { point in
         guard let value = map.grid.values[point] else { return nil }
         var row = StabilityRow(
-          x: map.xQuantity(point.x).text(), y: map.yQuantity(point.y).text(), outcome: value.kind.words)
+          x: map.xQuantity(point.x).text(), y: map.yQuantity(point.y).text(), kind: value.kind.words)
         row.seeds = Int64(value.seeds)
         row.healthySeeds = Int64(value.healthySeeds)
         row.recoveredSeeds = Int64(value.recoveredSeeds)
+        (row.low, row.high, row.runs) = (value.chance.low, value.chance.high, Int64(value.chance.count))
         row.meanRecovery = value.meanRecovery
         row.longestRecovery = value.longestRecovery
         row.lostEvents = value.lostEvents
@@ -35,8 +36,8 @@ package struct StabilityReport {
     let verdict = StabilityVerdict(map)
     var sections = HTMLPage.figure(
       "Where the cliff is",
-      "Shade: recovery time. Cells are small where neighbouring points differ; the boundary is known to "
-        + "1/\(map.grid.columns) of the width and 1/\(map.grid.rows) of the height. Hover a cell for its values.",
+      "Shade: recovery time. Dark grey: undecided. Dashed: where \(StabilityVerdict.percent(map.risk.risk)) of the runs failed, "
+        + "between points. Cells are small where neighbouring points differ. Hover a cell for its values.",
       HeatMap(map, theme: .variables).svg())
     sections += HTMLPage.table(
       "Column by column", header: [map.x.path, map.y.path],
@@ -44,10 +45,16 @@ package struct StabilityReport {
     sections += HTMLPage.terms([
       (
         "Recovers",
-        "In more than half of the seeds the backlog came back to within 10 % of the twin's, the same run without "
-          + "incidents, before the run ended."
+        "The backlog came back to within 10 % of the twin's, the same run without incidents, before the run ended; in more than "
+          + "\(StabilityVerdict.percent(1 - map.risk.risk)) of the seeds, with 95 % confidence (Wilson's interval; of a point whose neighbours "
+          + "all did the same in every run, of all of their runs together)."
       ),
-      ("Never recovers", "It did not, within the run. A longer run could tell a slow recovery from none."),
+      (
+        "Never recovers",
+        "It did not within the run, in all but less than \(StabilityVerdict.percent(map.risk.risk)) of the seeds, with the same "
+          + "confidence. A longer run could tell a slow recovery from none."
+      ),
+      ("Undecided", "Neither of the two can be said with the seeds that were spent."),
       ("Overloaded", "The twin itself does not hold its load, so there is nothing to come back to."),
     ])
     return HTMLPage(

@@ -92,7 +92,7 @@ struct StabilityGridTests {
     let runner = SummaryRunner(workers: workers)
     return try StabilityMap(
       x: QuantityRange("fleet.phones.devices=20..120"), y: QuantityRange("tapi.incidents.0.for=5s..160s:log"),
-      resolution: .init(coarse: 4, fine: fine), seeds: 1,
+      resolution: .init(coarse: 4, fine: fine), risk: .init(risk: 0.5, most: 4),
       scenario: { x, y in
         var scenario = fleet(devices: Int(x)!)
         scenario.tapi.incidents[0].duration = try Units.span(y)
@@ -107,12 +107,12 @@ struct StabilityGridTests {
     let (coarse, dense) = (try map(fine: 8), try map(fine: 16, workers: 1))
     let again = try map(fine: 8, workers: 1)
     #expect(coarse.grid.values == again.grid.values && coarse.grid.cells == again.grid.cells)
-    let boundary = coarse.grid.cells.filter { coarse.grid.isMixed($0, \.kind.rawValue) }
+    let boundary = coarse.grid.cells.filter { coarse.grid.isMixed($0, \.tendency.rawValue) }
     #expect(!boundary.isEmpty)
     #expect(
       coarse.shares.kinds[.recovers, default: 0] > 0.05
         && coarse.shares.kinds[.neverRecovers, default: 0] > 0.05)
-    for cell in dense.grid.cells where dense.grid.isMixed(cell, \.kind.rawValue) {
+    for cell in dense.grid.cells where dense.grid.isMixed(cell, \.tendency.rawValue) {
       let (x, y) = (Double(cell.x) / 2, Double(cell.y) / 2)
       #expect(
         boundary.contains {

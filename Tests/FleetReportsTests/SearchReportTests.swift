@@ -18,18 +18,25 @@ struct SearchReportTests {
       fleet: [Cohort(name: "phones", devices: 1, events: .poisson(meanGap: .seconds(1)))])
   }
 
-  static func map(_ recovers: @escaping (Double, Double) -> Bool) throws -> StabilityMap {
+  static func map(
+    risk: StabilityRisk = .init(), _ recovers: @escaping (Double, Double) -> Bool
+  ) throws -> StabilityMap {
     var asked: [(Double, Double)] = []
+    // As many scenarios as seeds are made of each pair that is asked for.
+    var seen = 0
     return try StabilityMap(
       x: QuantityRange("tapi.bucket.capacity=100/s..200/s"),
       y: QuantityRange("tapi.incidents.0.for=1m..60m:log"),
-      resolution: .init(coarse: 4, fine: 16), seeds: 1,
+      resolution: .init(coarse: 4, fine: 16), risk: risk,
       scenario: { x, y in
         asked.append((Quantity(x)!.value, Quantity(y)!.value / 60e6))
         return scenario()
       },
       run: { scenarios in
-        asked.suffix(scenarios.count).map { x, y in
+        let pairs = Array(asked[seen...])
+        seen = asked.count
+        return scenarios.enumerated().map { index, _ in
+          let (x, y) = pairs[index * pairs.count / scenarios.count]
           var summary = RunSummary(run: "", seed: 1)
           summary.hasIncidents = true
           summary.recoveryTime = recovers(x, y) ? Int64(y * 30e6) : nil
@@ -70,7 +77,9 @@ struct SearchReportTests {
     let map = try Self.map { _, _ in true }
     let lines = String(decoding: StabilityReport(map).table, as: UTF8.self).split(separator: "\n")
     #expect(lines.count == 26)
-    #expect(lines[1].hasPrefix("100/s,1m,recovers,1,1,1,30.000000,"))
+    // Four seeds at each of the four corners of its cell.
+    #expect(lines[1].contains(",1.000,16,30.000000,"), "\(lines[1])")
+    #expect(lines[1].hasPrefix("100/s,1m,recovers,4,4,4,0.806"))
     #expect(StabilityVerdict(map).sentence.hasPrefix("The fleet recovers everywhere"))
     #expect(StabilityVerdict(try Self.map { _, _ in false }).sentence.hasPrefix("The fleet never recovers"))
   }

@@ -138,7 +138,7 @@ struct SearchCommandTests {
     let command = [
       "stability", "a.json5", "--x", "tapi.bucket.capacity=2/s..8/s", "--y",
       "tapi.incidents.0.for=30s..8m:log",
-      "--coarse", "3", "--resolution", "6", "--after", "4m",
+      "--coarse", "3", "--resolution", "6", "--after", "4m", "--risk", "50%", "--seeds", "4",
     ]
     for jobs in ["1", "2"] {
       let output = try Tool.run(command + ["--jobs", jobs, "--out", "out" + jobs], in: scratch.url)

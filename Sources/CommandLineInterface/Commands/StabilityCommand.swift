@@ -12,7 +12,7 @@ struct StabilityCommand {
   private var x: QuantityRange
   private var y: QuantityRange
   private var resolution = StabilityMap.Resolution()
-  private var seeds: Int
+  private var risk: StabilityRisk
   private var after: Span?
   private var outputPath: String?
   private var jobs: Int?
@@ -41,7 +41,8 @@ struct StabilityCommand {
         "'--coarse' is \(resolution.coarse) and '--resolution' \(resolution.fine): the coarse grid has at most as many "
           + "cells as the fine one.")
     }
-    seeds = try RunRequest.count(parsed, "seeds", "n", through: 1_000) ?? 1
+    risk = StabilityRisk(
+      risk: try Self.risk(parsed), most: try RunRequest.count(parsed, "seeds", "n", through: 10_000))
     if let text = parsed.value("after") {
       do {
         after = try Units.span(text)
@@ -53,6 +54,15 @@ struct StabilityCommand {
     jobs = try RunRequest.count(parsed, "jobs", "n", through: 1_024)
     memory = try MemoryLimit(parsed)
     isQuiet = parsed.has("quiet")
+  }
+
+  private static func risk(_ parsed: ParsedArguments) throws -> Double {
+    guard let text = parsed.value("risk") else { return StabilityRisk().risk }
+    do {
+      let parts = try Units.partsPerMillion(text)
+      if (10_000...500_000).contains(parts) { return Double(parts) / 1e6 }
+    } catch {}
+    throw UsageError("The value '\(text)' is invalid for '--risk <share>': a share from 1% to 50%.")
   }
 
   private static func range(_ parsed: ParsedArguments, _ option: String) throws -> QuantityRange {
@@ -89,7 +99,7 @@ struct StabilityCommand {
     let work = BackgroundWork(
       work: { [self] in
         try StabilityMap(
-          x: x, y: y, resolution: resolution, seeds: seeds, scenario: { try scenario(loaded, $0, $1) },
+          x: x, y: y, resolution: resolution, risk: risk, scenario: { try scenario(loaded, $0, $1) },
           run: { try runner.summaries(of: $0) })
       }, cancel: control.cancel, progress: { control.progress }, environment: environment)
     let map = try work.run(showsProgress: !isQuiet)
@@ -158,7 +168,10 @@ struct StabilityCommand {
       after.map { "until \(FigureText.span($0.microseconds)) after the last incident" }
       ?? FigureText.span(scenario.duration.microseconds)
     return
-      "\(FigureText.grouped(devices)) devices, \(length), \(seeds == 1 ? "one seed" : "\(seeds) seeds") a point"
+      "\(FigureText.grouped(devices)) devices, \(length), risk \(StabilityVerdict.percent(risk.risk)), "
+      + (risk.first == risk.most
+        ? FigureText.noun("\(risk.most) seed", risk.most) + " a point"
+        : "\(risk.first) seeds a point, up to \(risk.most) where the cliff may be")
   }
 
   private func text(_ map: StabilityMap, _ verdict: StabilityVerdict) -> String {

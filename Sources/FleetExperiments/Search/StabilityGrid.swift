@@ -73,16 +73,25 @@ package struct StabilityGrid<Value: Sendable>: Sendable {
 
   /// Whether points of different kinds lie on a cell, its edges included.
   package func isMixed(_ cell: Cell, _ kind: (Value) -> Int) -> Bool {
-    var seen: Int?
-    for y in cell.y...cell.y + cell.height {
-      for x in cell.x...cell.x + cell.width {
-        guard let value = values[Point(x: x, y: y)] else { continue }
-        let kind = kind(value)
-        if let seen, seen != kind { return true }
-        seen = kind
+    Set(points(on: cell).compactMap { values[$0].map(kind) }).count > 1
+  }
+
+  /// The points that were evaluated on a cell, its edges included.
+  package func points(on cell: Cell) -> [Point] {
+    (cell.y...cell.y + cell.height).flatMap { y in
+      (cell.x...cell.x + cell.width).compactMap { x in
+        let point = Point(x: x, y: y)
+        return values[point] == nil ? nil : point
       }
     }
-    return false
+  }
+
+  /// Changes the value of a point that was evaluated.
+  package mutating func change(_ point: Point, _ body: (inout Value) -> Void) {
+    if var value = values[point] {
+      body(&value)
+      values[point] = value
+    }
   }
 
   private mutating func take(_ wanted: [Point], _ evaluate: ([Point]) throws -> [Value]) rethrows {

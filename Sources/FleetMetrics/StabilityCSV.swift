@@ -35,7 +35,7 @@ public enum StabilityCSV {
     .init("y", "", "Value of the second parameter.") { .text($0.y) },
     .init(
       "class", "",
-      "`recovers`: the interval is above 1 − risk; `never recovers`: below the risk; else `undecided`. `overloaded`: not even the twin holds its load."
+      "`recovers`: the interval is above 1 − risk; `never recovers`: below the risk; else `undecided`. `overloaded`: nor does the twin hold."
     ) { .text($0.kind) },
     .init("seeds", "runs", "Runs of this point.") { .integer($0.seeds) },
     .init("healthy_seeds", "runs", "Of these: the twin holds its load.") { .integer($0.healthySeeds) },

@@ -10,6 +10,7 @@ struct ScenarioDocument: Sendable {
     duration: .zero, interval: .seconds(1), tapi: TAPIConfiguration.keys.standard, fleet: [])
   var network = Network()
   var policy = RetryPolicy()
+  var scale = Scaling(divisor: 1)
 
   static let keys = Record(
     ScenarioDocument(), keepsRest: true,
@@ -45,6 +46,11 @@ struct ScenarioDocument: Sendable {
         "Cohorts of like devices; at most 4,000,000,000 devices in all.",
         example: "[{ name: \"phones\", devices: 1000, events: \"6/min\" }]"),
       Field(
+        "scale", \.scale, .scale,
+        "The scenario at a part of its size, 1:20: devices, capacity, queue, workers, limits of keys and rates of tables are divided by it, "
+          + "a burst too, but not below 20 tokens. Refused where so few are left that chance decides.",
+        writing: .never),
+      Field(
         elsewhere: .init(
           "settings", .settings, meaning: "For every cohort that has no settings of its own.",
           schema: .oneOf([.type("string"), .type("object")]))),
@@ -74,6 +80,15 @@ struct ScenarioDocument: Sendable {
         decoder.reportTooManyRows(node, text.scenario)
         return true
       },
+      .check { decoder, node, path, text in
+        guard let scale = node["scale"], node["tapi"] != nil, node["fleet"] != nil else { return true }
+        if let refusal = text.scale.refusal(of: text.scenario) {
+          decoder.report(refusal, at: scale.position, decoder.join(path, "scale"))
+          return false
+        }
+        text.scenario = text.scale.scaled(text.scenario)
+        return true
+      },
     ])
 }
 
@@ -85,6 +100,24 @@ extension Kind where Value == Int {
       decoder.report("this program reads format 1, found \(decoder.describe(node))", at: node.position, path)
       return nil
     }, write: { .number("\($0)") })
+}
+
+extension Kind where Value == Scaling {
+  fileprivate static let scale = Kind(
+    schema: .members([("type", .text("string")), ("pattern", .text("^1:[1-9][0-9]{0,6}$"))]),
+    range: "1:1 to 1:1000000",
+    read: { decoder, node, path in
+      if case .string(let text) = node.content, text.hasPrefix("1:"),
+        text.utf8.dropFirst(2).allSatisfy(Ascii.isDigit),
+        let divisor = Int(text.dropFirst(2)), (1...1_000_000).contains(divisor)
+      {
+        return Scaling(divisor: divisor)
+      }
+      decoder.report(
+        "expected a scale such as \"1:20\", found \(decoder.describe(node)); allowed: 1:1 to 1:1000000",
+        at: node.position, path)
+      return nil
+    }, write: { .text("1:\($0.divisor)") })
 }
 
 extension Kind where Value == UInt64 {

@@ -150,6 +150,62 @@ struct ResultTests {
     #expect(try scratch.text("p/report.html").contains("In nothing: segment-swift as the preset has it."))
   }
 
+  @Test(
+    "--scale is the key scale for validate, run, compare and check, and what is too small is refused with the reason"
+  )
+  func scale() throws {
+    let scratch = try Scratch()
+    // 50 ms there and 50 ms back: 8 devices at a time are 80 requests a second.
+    try scratch.write(
+      "s.json5",
+      Scenarios.scenario(devices: 2_400, capacity: "160/s").replacing("burst: 2", with: "burst: 30"))
+    let validated = try Tool.run(["validate", "s.json5", "--scale", "1:2"], in: scratch.url)
+    #expect(validated.standardOutput.contains("1,200 devices"), "\(validated.standardError)")
+    #expect(validated.standardOutput.contains("capacity  80.0 requests/s"))
+    #expect(!validated.standardOutput.contains("  small "))
+
+    let run = ["run", "s.json5", "-q", "--set", "duration=8m", "--out"]
+    #expect(try Tool.run(run + ["a", "--scale", "1:2"], in: scratch.url).code == 0)
+    let byHand = [
+      "b", "--set", "fleet.phones.devices=1200", "--set", "tapi.bucket.capacity=80/s", "--set",
+      "tapi.bucket.burst=20",
+    ]
+    #expect(try Tool.run(run + byHand, in: scratch.url).code == 0)
+    #expect(try scratch.text("a/timeseries.csv") == scratch.text("b/timeseries.csv"))
+
+    let record = ["check", "s.json5", "--record", "--seeds", "2", "--set", "duration=8m", "--scale", "1:2"]
+    let recorded = try Tool.run(record, in: scratch.url)
+    #expect(recorded.code == 0 && !recorded.standardError.contains("small"), "\(recorded.standardError)")
+    #expect(try scratch.text("baseline.json").contains("\"scale=1:2\""))
+    for command in [["validate"], ["run"], ["compare"], ["check", "--record"]] {
+      let output = try Tool.run(command + ["s.json5", "--scale", "1:3"], in: scratch.url)
+      #expect(output.code == 64)
+      #expect(
+        output.standardError.contains(
+          "--scale: scale: 1:3 is too small: a capacity of 53.333/s is filled by 5.3 devices"),
+        "\(output.standardError)")
+      #expect(output.standardError.contains("up to 1:2 it keeps its answer"))
+    }
+  }
+
+  @Test(
+    "a scenario so small that chance decides says so: validate, the verdict, the report and check --record")
+  func smallness() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let reason =
+      "tapi.bucket.burst: a bucket of 2 tokens refuses what comes at one moment by chance; 20 tokens are enough"
+    #expect(
+      try Tool.run(["validate", "s.json5"], in: scratch.url).standardOutput.contains("small     " + reason))
+    let compared = try Tool.run(["compare", "s.json5", "--out", "o"], in: scratch.url).standardOutput
+    #expect(compared.contains("\nSmall enough for chance to decide: \(reason).\n"))
+    #expect(
+      try scratch.text("o/report.html").contains("<p>Small enough for chance to decide: \(reason).</p>"))
+    let recorded = try Tool.run(["check", "s.json5", "--record", "--seeds", "2"], in: scratch.url)
+    #expect(
+      recorded.standardError.contains("s.json5: warning: small enough for chance to decide: \(reason)\n"))
+  }
+
   @Test("validate shows the load against the capacity and warns of a fleet that cannot hold")
   func validate() throws {
     let scratch = try Scratch()
@@ -168,6 +224,9 @@ struct ResultTests {
           capacity  4.0 requests/s, of which the load takes 48 %
           incident  outage answered with 503 from 4 min for 3 min
           compare   2 variants: none, full
+          small     tapi.bucket.burst: a bucket of 2 tokens refuses what comes at one moment by chance; 20 tokens are enough
+          small     tapi.bucket.capacity: a capacity of 4/s is filled by 0.4 devices that send one request after another \
+        (100 ms each): what single ones hold decides; from 80/s on it is the fleet's
           differs   fleet.phones.retries: timer; tapi-document has gate (what brings a batch back whose wait is over)
 
         """)

@@ -49,6 +49,9 @@ struct CheckCommand {
       let overrides = request.overrides.isEmpty ? old?.overrides ?? [] : request.overrides
       let (scenario, seed) = try scenario(subject, overrides)
       try warnOfOtherLoad(subject, scenario, overrides)
+      for note in Discreteness(scenario).notes {
+        Console.printError("\(subject.path): warning: small enough for chance to decide: \(note)\n")
+      }
       let seeds = SeedRange(
         first: seed, count: request.seeds ?? old?.seeds.count ?? CheckRequest.defaultSeeds)
       let summaries = try run(subject, scenario, seeds)
@@ -91,8 +94,7 @@ struct CheckCommand {
     guard load.isFinite, meant.isFinite, max(load, meant) > 1.25 * min(load, meant) else { return }
     Console.printError(
       "\(subject.path): warning: with these --set the normal load is \(percent(load)) of the capacity, without them "
-        + "\(percent(meant)); to record a smaller fleet under the same load, set the capacity (and burst or workers) along with "
-        + "its devices\n")
+        + "\(percent(meant)); to record a smaller fleet under the same load, write --scale 1:20\n")
   }
 
   // MARK: Checking

@@ -26,7 +26,7 @@ struct CheckRequest: Sendable {
     scenarioPaths = parsed.positional
     baselinePath = parsed.value("baseline")
     records = parsed.has("record")
-    overrides = parsed.values("set")
+    overrides = parsed.values("set") + (parsed.value("scale").map { ["scale=\($0)"] } ?? [])
     for text in overrides { _ = try InputRequest.overrides(text) }
     format = .text
     if let name = parsed.value("format") {

@@ -23,9 +23,9 @@ extension CommandSpecification {
       OptionSpecification(
         "set", value: "path=value", isRepeatable: true,
         help:
-          "Set a key of the scenario. With --record it becomes part of the baseline: a smaller fleet, with a capacity in "
-          + "proportion."
+          "Set a key of the scenario. With --record it becomes part of the baseline, as --scale does."
       ),
+      scale,
       OptionSpecification(
         "format", value: "format",
         help: "text, github (annotations of GitHub Actions) or junit (XML). (default: text)"),
@@ -34,8 +34,8 @@ extension CommandSpecification {
     ]
     command.examples = [
       Example(
-        "fleetsim check my.json5 --record --set fleet.phones.devices=1000 --set tapi.bucket.capacity=64/s",
-        "Record a small version of a scenario, its capacity as small:"),
+        "fleetsim check my.json5 --record --scale 1:20",
+        "Record a small version of a scenario that gives the same answer:"),
       Example("fleetsim check scenario.json5", "Is it still as good?"),
       Example(
         "fleetsim check scenario.json5 --set settings.backoffConfig.jitterStrategy=none",

@@ -61,7 +61,7 @@ extension CommandSpecification {
       OptionSpecification(
         "journal", value: "dir",
         help: "Where finished runs are kept. (default: beside --out, with .journal behind)"),
-      seed, settings, set, out, jobs, memoryLimit, quiet,
+      seed, settings, set, scale, out, jobs, memoryLimit, quiet,
     ]
     command.examples = [
       Example(
@@ -112,7 +112,7 @@ extension CommandSpecification {
       OptionSpecification(
         "after", value: "span",
         help: "End every run so long after its last incident. (default: the scenario's duration)"),
-      seed, settings, set, out, jobs, memoryLimit, quiet,
+      seed, settings, set, scale, out, jobs, memoryLimit, quiet,
     ]
     command.examples = [
       Example(

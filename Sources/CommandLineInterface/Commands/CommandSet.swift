@@ -34,7 +34,7 @@ extension CommandSpecification {
         + "delivery_histogram.csv, report.html and run.json."
     ]
     command.arguments = [scenario]
-    command.options = [seed, settings, set, out, jobs, threads, memoryLimit, check, quiet]
+    command.options = [seed, settings, set, scale, out, jobs, threads, memoryLimit, check, quiet]
     command.examples = [
       Example("fleetsim run scenario.json5", "Print how the fleet fares:"),
       Example(
@@ -75,7 +75,7 @@ extension CommandSpecification {
       OptionSpecification(
         "max-seeds", value: "n",
         help: "The most seeds for --precision. (default: \(ReplicationRequest.defaultMaximum))"),
-      seed, settings, set, out, jobs, threads, memoryLimit, check, quiet,
+      seed, settings, set, scale, out, jobs, threads, memoryLimit, check, quiet,
     ]
     command.examples = [
       Example("fleetsim compare scenario.json5", "What the scenario's compare section says:"),
@@ -114,7 +114,7 @@ extension CommandSpecification {
         help:
           "Check the Settings file as this client reads it: \(ClientPreset.all.map(\.name).joined(separator: ", "))."
       ),
-      settings, set,
+      settings, set, scale,
       OptionSpecification(
         "quiet", short: "q",
         help: "Print nothing about a valid scenario but warnings, and of a client nothing but findings."),
@@ -256,6 +256,11 @@ extension CommandSpecification {
   static let set = OptionSpecification(
     "set", value: "path=value", isRepeatable: true,
     help: "Set a key of the scenario, as duration=1h or fleet.phones.timeout=30s. Later ones win.")
+  static let scale = OptionSpecification(
+    "scale", value: "1:n",
+    help:
+      "The scenario at a part of its size: devices, capacity and limits divided by n, the burst not below 20 tokens. Refused "
+      + "where so few are left that chance decides.")
   static let out = OptionSpecification(
     "out", value: "dir",
     help: "Write the files into this directory, all or none; one that fleetsim wrote before is replaced. "

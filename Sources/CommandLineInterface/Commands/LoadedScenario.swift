@@ -37,7 +37,15 @@ struct LoadedScenario {
   var settingsDocument: SettingsDocument? { file.settingsDocument }
 
   func decode(_ choice: VariantChoice? = nil) throws -> ScenarioFile.Decoded {
-    try file.decode(overrides: overrides + (choice?.overrides ?? []), allowsUnread: allowsUnread)
+    do {
+      return try file.decode(overrides: overrides + (choice?.overrides ?? []), allowsUnread: allowsUnread)
+    } catch var problems as ScenarioProblems {
+      for i in problems.diagnostics.indices
+      where problems.diagnostics[i].path == "scale" && problems.diagnostics[i].file == "--set" {
+        problems.diagnostics[i].file = "--scale"
+      }
+      throw problems
+    }
   }
 
   /// Decodes every choice; all problems of all of them at once, each once. The scenario itself has been
@@ -89,6 +97,21 @@ extension LoadedScenario {
       ? [Variant(name: "", scenario: base.scenario)]
       : zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
   }
+}
+
+/// In what variants are so small that chance between single requests decides, each once.
+func notesOfSmallness(_ variants: [Variant]) -> [String] {
+  var notes: [String] = []
+  for variant in variants {
+    for note in Discreteness(variant.scenario).notes where !notes.contains(note) { notes.append(note) }
+  }
+  return notes
+}
+
+/// The verdict with what limits it, a line each.
+func verdict(_ sentence: String, noting variants: [Variant]) -> String {
+  ([sentence] + notesOfSmallness(variants).map { "Small enough for chance to decide: \($0)." })
+    .joined(separator: "\n")
 }
 
 /// Prints repairs and the like, each once.

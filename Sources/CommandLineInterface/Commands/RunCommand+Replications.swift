@@ -38,7 +38,8 @@ extension RunCommand {
     let comparison = try work.run(showsProgress: !request.isQuiet)
     let seconds = environment.monotonicSeconds() - started
 
-    let verdict = Verdict.text(comparison)
+    let sentence = Verdict.text(comparison)
+    let verdict = request.isQuiet ? sentence : verdict(sentence, noting: variants)
     let printed = Result {
       try Console.print(
         request.isQuiet ? verdict + "\n" : ReplicationTable.render(comparison) + "\n" + verdict + "\n")

@@ -33,7 +33,8 @@ struct RunCommand {
     let (results, progress) = try runner.run(showsProgress: !request.isQuiet)
     let seconds = environment.monotonicSeconds() - started
 
-    let verdict = Verdict.sentence(results)
+    let sentence = Verdict.sentence(results)
+    let verdict = request.isQuiet ? sentence : verdict(sentence, noting: variants)
     // A terminal that is gone must not cost the files.
     let printed = Result { try Console.print(resultText(results, verdict)) }
     if let output {

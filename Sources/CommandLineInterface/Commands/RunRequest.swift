@@ -14,6 +14,7 @@ struct InputRequest: Sendable {
     scenarioPath = parsed.positional[0]
     settingsPath = parsed.value("settings")
     overrides = try parsed.values("set").flatMap(Self.overrides)
+    if let scale = parsed.value("scale") { overrides.append(Override(path: "scale", value: scale)) }
     if let text = parsed.value("seed") {
       guard text.utf8.allSatisfy({ (48...57).contains($0) }), let seed = UInt64(text) else {
         throw UsageError("The value '\(text)' is invalid for '--seed <n>': a whole number from 0 to 2^64-1.")

@@ -25,13 +25,17 @@ struct ValidateCommand {
     let variants = try loaded.decodeAll(choices)
     printWarnings([base] + variants, loaded.path)
     let load = NormalLoad(base.scenario)
-    let clients = ClientDifferences(LoadedScenario.variants(choices, variants, or: base))
-    if !isQuiet { try Console.print(summary(loaded.path, base.scenario, load, choices, clients)) }
+    let all = LoadedScenario.variants(choices, variants, or: base)
+    if !isQuiet {
+      try Console.print(
+        summary(
+          loaded.path, base.scenario, load, choices, ClientDifferences(all), notesOfSmallness(all)))
+    }
   }
 
   private func summary(
     _ path: String, _ scenario: Scenario, _ load: NormalLoad, _ choices: [VariantChoice],
-    _ clients: ClientDifferences
+    _ clients: ClientDifferences, _ smallness: [String]
   ) -> String {
     let devices = scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
     let cohorts = scenario.fleet.map { "\($0.name) \(FigureText.grouped(Int64($0.devices)))" }
@@ -66,6 +70,7 @@ struct ValidateCommand {
     if !choices.isEmpty {
       rows.append(("compare", "\(choices.count) variants: \(choices.map(\.name).joined(separator: ", "))"))
     }
+    for note in smallness { rows.append(("small", note)) }
     for (index, line) in clients.text.enumerated() {
       rows.append((index > 0 ? "" : clients.lines.isEmpty ? "clients" : "differs", line))
     }

@@ -22,7 +22,7 @@ extension CommandSpecification {
       OptionSpecification("shard", value: "i/N", help: "Make part i of N, as 2/4. (default: all)"),
       OptionSpecification(
         "shards", value: "n", help: "How many parts there are, where the job scheduler does not say."),
-      seed, settings, set, jobs, threads, memoryLimit, check,
+      seed, settings, set, scale, jobs, threads, memoryLimit, check,
       OptionSpecification("quiet", short: "q", help: "Print the last line alone: no heading or progress."),
     ]
     command.examples = [

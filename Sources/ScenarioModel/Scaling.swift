@@ -1,0 +1,175 @@
+import SimulationKernel
+import TAPIModel
+
+/// A scenario made smaller such that it keeps its answer: devices, capacity and limits divided by one number, but for the burst.
+///
+/// A bucket's burst stands for what one second forgives another. A tenth of a second's worth of a small capacity is a handful of
+/// tokens, and then requests that come at the same moment by chance are refused that a large fleet's server would admit. So the
+/// burst is divided too, but never below `leastBurst`; why that number, and how small a fleet may be, is measured in
+/// `experiments/scale`.
+public struct Scaling: Sendable, Hashable {
+  /// 1 of so many: 1 … 10^6.
+  public var divisor: Int
+  public init(divisor: Int) { self.divisor = divisor }
+
+  /// Tokens: fewer refuse by chance.
+  public static let leastBurst: Int64 = 20
+  /// Fewer workers are busy or idle by chance.
+  public static let leastWorkers = 10
+  /// Devices that fill the capacity when each sends one request after another: with fewer, what a single device holds decides.
+  public static let leastServed = 8.0
+  /// Of a cohort.
+  public static let leastDevices = 25
+
+  /// The scenario at this scale.
+  public func scaled(_ scenario: Scenario) -> Scenario {
+    guard divisor > 1 else { return scenario }
+    var small = scenario
+    for i in small.fleet.indices {
+      small.fleet[i].devices = max(1, divided(small.fleet[i].devices))
+      // Rates of a table are those of the whole cohort.
+      if case .replay(var rates) = small.fleet[i].events {
+        for row in rates.rows.indices {
+          rates.rows[row].microEventsPerSecond = divided(rates.rows[row].microEventsPerSecond)
+        }
+        small.fleet[i].events = .replay(rates)
+      }
+    }
+    switch small.tapi.server {
+    case .bucket(var bucket):
+      bucket.capacityMilliRequestsPerSecond = max(1, divided(bucket.capacityMilliRequestsPerSecond))
+      bucket.burst = burst(bucket.burst)
+      small.tapi.server = .bucket(bucket)
+    case .workers(var workers):
+      workers.count = max(1, divided(workers.count))
+      workers.queueLimit = workers.queueLimit.map { $0 == 0 ? 0 : max(1, divided($0)) }
+      if let queue = workers.congestion?.queue { workers.congestion?.queue = max(1, divided(queue)) }
+      small.tapi.server = .workers(workers)
+    }
+    for i in small.tapi.rules.keyLimits.indices where !small.tapi.rules.keyLimits[i].isPerDevice {
+      let limit = small.tapi.rules.keyLimits[i]
+      small.tapi.rules.keyLimits[i].rateMilliRequestsPerSecond = max(
+        1, divided(limit.rateMilliRequestsPerSecond))
+      small.tapi.rules.keyLimits[i].burst = burst(limit.burst)
+    }
+    return small
+  }
+
+  private func divided<Whole: BinaryInteger>(_ value: Whole) -> Whole {
+    (value + Whole(divisor) / 2) / Whole(divisor)
+  }
+
+  /// Never more than it was, never fewer than `leastBurst` of what was more.
+  private func burst(_ full: Int64) -> Int64 { max(divided(full), min(full, Self.leastBurst), 1) }
+}
+
+/// In what a scenario is so small that chance between single requests, not the fleet, decides what comes of it.
+public struct Discreteness: Sendable, Hashable {
+  /// What is too few, and from when on there are enough.
+  public struct Finding: Sendable, Hashable {
+    /// The key that it is about.
+    public var path: String
+    /// `the burst of 6 requests refuses by chance`
+    public var reason: String
+    /// `a burst of 20 is enough`
+    public var remedy: String
+    /// The smallest factor by which this scenario must be larger.
+    public var factor: Double
+    /// Whether a larger scale is what mends it; else its key is.
+    public var needsScale: Bool
+  }
+
+  public private(set) var findings: [Finding] = []
+
+  public init(_ scenario: Scenario) {
+    switch scenario.tapi.server {
+    case .bucket(let bucket):
+      if bucket.burst < Scaling.leastBurst {
+        findings.append(
+          Finding(
+            path: "tapi.bucket.burst",
+            reason:
+              "a bucket of \(bucket.burst) \(bucket.burst == 1 ? "token" : "tokens") refuses what comes at one moment by chance",
+            remedy: "\(Scaling.leastBurst) tokens are enough",
+            factor: Double(Scaling.leastBurst) / Double(max(1, bucket.burst)), needsScale: false))
+      }
+      let trip = Self.roundTrip(scenario, bucket.serviceTime)
+      let served = Double(bucket.capacityMilliRequestsPerSecond) / 1_000 * trip
+      if served < Scaling.leastServed {
+        let millis = Int64((trip * 1e3).rounded())
+        let needed = Int64((Scaling.leastServed / trip * 1_000).rounded(.up))
+        findings.append(
+          Finding(
+            path: "tapi.bucket.capacity",
+            reason:
+              "a capacity of \(Units.text(milliPerSecond: bucket.capacityMilliRequestsPerSecond)) is filled by \(Self.text(served)) "
+              + "devices that send one request after another (\(millis) ms each): what single ones hold decides",
+            remedy: "from \(Units.text(milliPerSecond: (needed + 999) / 1_000 * 1_000)) on it is the fleet's",
+            factor: Scaling.leastServed / served, needsScale: true))
+      }
+    case .workers(let workers):
+      if workers.count < Scaling.leastWorkers {
+        findings.append(
+          Finding(
+            path: "tapi.workers.count",
+            reason: "\(workers.count) \(workers.count == 1 ? "worker is" : "workers are") all busy by chance",
+            remedy: "\(Scaling.leastWorkers) are enough",
+            factor: Double(Scaling.leastWorkers) / Double(max(1, workers.count)), needsScale: true))
+      }
+    }
+  }
+
+  /// One sentence for each finding.
+  public var notes: [String] { findings.map { "\($0.path): \($0.reason); \($0.remedy)" } }
+
+  /// Seconds from one request of a device to its next: there and back by the fastest cohort, and the service.
+  private static func roundTrip(_ scenario: Scenario, _ service: Distribution) -> Double {
+    let way = scenario.fleet.map(\.latency.typical).min() ?? 0
+    return (2 * way + service.typical) / 1e6
+  }
+
+  private static func text(_ value: Double) -> String {
+    let tenths = Int64((value * 10).rounded())
+    return tenths >= 100 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+  }
+}
+
+extension Distribution {
+  /// Microseconds: the mean, of a log-normal one the median.
+  fileprivate var typical: Double {
+    if case .logNormal(let median, _, let minimum) = self {
+      return Double(max(median, minimum).microseconds)
+    }
+    return mean
+  }
+}
+
+extension Scaling {
+  /// Why a scenario can't be made so small; nil: it can.
+  public func refusal(of scenario: Scenario) -> String? {
+    let (reasons, largest) = reasons(against: scenario)
+    guard !reasons.isEmpty else { return nil }
+    // Rounding may cost a little of it.
+    var fine = Int(largest.rounded(.up))
+    while fine > 1, !Scaling(divisor: fine).reasons(against: scenario).reasons.isEmpty { fine -= 1 }
+    return "1:\(divisor) is too small: " + reasons.joined(separator: "; ")
+      + (fine > 1 ? "; up to 1:\(fine) it keeps its answer" : "; this scenario is as small as it can be")
+  }
+
+  /// What is too few at this scale, and about the largest divisor at which there are enough.
+  private func reasons(against scenario: Scenario) -> (reasons: [String], largest: Double) {
+    guard divisor > 1 else { return ([], 1) }
+    let small = scaled(scenario)
+    var reasons: [String] = []
+    var largest = Double(divisor)
+    for finding in Discreteness(small).findings where finding.needsScale {
+      reasons.append(finding.reason)
+      largest = min(largest, Double(divisor) / finding.factor)
+    }
+    for (full, cohort) in zip(scenario.fleet, small.fleet) where cohort.devices < Self.leastDevices {
+      reasons.append("cohort \(cohort.name) has \(cohort.devices) of its \(full.devices) devices left")
+      largest = min(largest, Double(full.devices) / Double(Self.leastDevices))
+    }
+    return (reasons, largest)
+  }
+}

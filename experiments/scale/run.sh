@@ -14,7 +14,7 @@ row() {
   rm -rf "$work/out"
   if ! "$fleetsim" compare "$file" "$@" --seeds "$seeds" --quiet --out "$work/out" >/dev/null 2>"$work/error"; then
     local reason
-    reason=$(sed -n 's/.*scale: //p' "$work/error" | head -n 1)
+    reason=$(sed -nE 's/.*filled by ([0-9.]+) devices.*(up to 1:[0-9]+) it keeps.*/\1 devices fill the capacity; \2/p' "$work/error" | head -n 1)
     echo "| $label | $scale | | refused: ${reason:-$(head -n 1 "$work/error")} | | | |"
     return
   fi
@@ -53,13 +53,13 @@ evening=experiments/scale/evening.json5
   done
   for client in segment-swift tapi-document; do
     # 1:1 takes a quarter of an hour and some gigabytes a run; 1:20 stands for it.
-    for at in 1:20:2 1:200:4 1:500:6 1:1000:10 1:1200:10 1:5000:6; do
+    for at in 1:20:2 1:200:4 1:400:4 1:500:6 1:800:6 1:1000:10 1:1200:10 1:5000:6; do
       IFS=: read -r one n seeds <<<"$at"
       row "evening, $client" "$one:$n" "$seeds" 10s "$evening" --vary interval=10s --set "fleet.ios.client=$client" --scale "$one:$n"
     done
     row "evening, $client, a tenth of a second's burst" "1:1000" 6 10s "$evening" --vary interval=10s \
       --set "fleet.ios.client=$client" --set fleet.ios.devices=3000 --set tapi.bucket.capacity=60/s
-    row "evening, $client, a tenth of a second's burst" "1:6000" 6 10s "$evening" --vary interval=10s \
-      --set "fleet.ios.client=$client" --set fleet.ios.devices=500 --set tapi.bucket.capacity=10/s
+    row "evening, $client, a tenth of a second's burst" "1:4000" 6 10s "$evening" --vary interval=10s \
+      --set "fleet.ios.client=$client" --set fleet.ios.devices=750 --set tapi.bucket.capacity=15/s
   done
 } | tee "$table"

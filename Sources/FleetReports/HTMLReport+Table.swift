@@ -51,8 +51,9 @@ extension HTMLReport {
     for column in columns { html += "<th scope=\"col\">\(Markup.escape(column.title))</th>" }
     html += "</tr></thead>\n<tbody>\n"
     for (i, summary) in summaries.enumerated() {
+      let mark = leaders.contains(i) ? " class=\"best\"" : ""
       html +=
-        "<tr><th scope=\"row\"\(leaders.contains(i) ? " class=\"best\"" : "")><span class=\"swatch\" style=\"background:var(--s\(i % Theme.seriesCount))\">"
+        "<tr><th scope=\"row\"\(mark)><span class=\"swatch\" style=\"background:var(--s\(i % Theme.seriesCount))\">"
       html += "</span>\(Markup.escape(summary.run))</th>"
       for column in columns {
         let mark = column.isBad(summary) ? " class=\"bad\"" : ""

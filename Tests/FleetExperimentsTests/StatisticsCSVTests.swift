@@ -5,13 +5,15 @@ import Testing
 
 @Suite("statistics.csv and differences.csv")
 struct StatisticsCSVTests {
-  var standings: Standings {
+  /// - Parameter failing: the run that never recovers.
+  func standings(failing: Int? = 2) -> Standings {
     let rows = (0..<2).map { variant in
       [10.0, 20, 30].enumerated().map { i, value in
         var run = RunSummary(run: "v", seed: UInt64(i))
         run.attemptsPerDeviceDay = value - (variant == 1 ? 2 + Double(i) : 0)
         run.recoveryHorizon = 100_000_000
-        run.recoveryTime = i == 2 ? nil : 40_000_000
+        run.hasIncidents = true
+        run.recoveryTime = i == failing ? nil : 40_000_000
         return run
       }
     }
@@ -28,21 +30,31 @@ struct StatisticsCSVTests {
 
   @Test("a row has the mean, its interval by hand, the extremes and the rank")
   func statistics() throws {
-    let bytes = StatisticsCSV.bytes(of: standings)
+    let bytes = StatisticsCSV.bytes(of: standings(failing: nil))
     let attempts = try row(bytes, "additive:10", "attempts_mean_per_device_day")
     // 12 % to 20 % behind under each of three seeds: on average, not decided.
     // 20 ± t(0.975, 2) · 10 / √3 = 4.302653 · 5.773503.
     #expect(attempts["mean"] == "20.000000" && attempts["half_width_95"] == "24.841377")
     #expect(attempts["minimum"] == "10.000000" && attempts["maximum"] == "30.000000")
     #expect(attempts["replications"] == "3" && attempts["rank"] == "1" && attempts["made_it_ratio"] == "")
+    #expect(attempts["interval"] == "student")
+  }
+
+  @Test("where a run or two never recover, no mean has an interval: they are of another kind than the rest")
+  func twoKinds() throws {
+    let bytes = StatisticsCSV.bytes(of: standings())
     let recovery = try row(bytes, "full", "recovery_s")
     #expect(recovery["mean"] == "60.000000" && recovery["made_it_ratio"] == "0.666667")
     #expect(recovery["rank"] == "1")
+    for metric in ["recovery_s", "attempts_mean_per_device_day"] {
+      let row = try row(bytes, "full", metric)
+      #expect(row["half_width_95"] == "" && row["interval"] == "too rare")
+    }
   }
 
   @Test("a difference has its own interval, the p values and the factor of the common seeds")
   func differences() throws {
-    let row = try row(DifferencesCSV.bytes(of: standings.metrics), "full", "attempts_mean_per_device_day")
+    let row = try row(DifferencesCSV.bytes(of: standings().metrics), "full", "attempts_mean_per_device_day")
     // −3 ± 4.302653 · 1 / √3; t = −5.196 with two degrees of freedom: p = 1 − 5.196/√29.
     #expect(row["difference"] == "-3.000000" && row["half_width_95"] == "2.484138")
     #expect(row["relative_difference_ratio"] == "-0.150000")

@@ -105,8 +105,11 @@ struct SearchReportTests {
           summary.recoveryTime = b == 2 && a > 8 ? nil : 1_000_000
           summary[.createdEvents] = 1_000
           summary.peakOfferedRatio = 2 + Double(a) / 10
-          summary.timeToDeliveryP99 = Int64(1_000_000 * (20 - a) + Int(scenario.seed))
-          summary.attemptsPerDeviceDay = Double(100 - 10 * b)
+          summary.recoveryHorizon = 100_000_000
+          summary.affectedEvents = 1_000
+          summary.affectedHorizon = 1_000_000_000
+          summary.affectedDeliveryP99 = Int64(10_000_000 * (20 - a) + Int(scenario.seed))
+          summary.attemptsAboveTwinPerDevice = Double(100 - 10 * b)
           try finished(index, summary)
           return summary
         }
@@ -121,7 +124,7 @@ struct SearchReportTests {
 
   @Test("a search's report leads with the verdict and is well-formed, with one objective as with four")
   func tune() throws {
-    for objectives in [TuneObjective.standard, [TuneObjective.standard[0]]] {
+    for objectives in [TuneObjective.standard, [TuneObjective.standard[2]]] {
       let report = TuneReport(try Self.result(objectives: objectives))
       let html = report.page(
         title: "tuned", facts: "30 candidates", settings: "{ \"a\": 1 }", command: "fleetsim tune",
@@ -145,7 +148,7 @@ struct SearchReportTests {
     #expect(lines.count == 2 + result.standings.count)
     #expect(lines[1].hasPrefix("0,recommended,3,0.000000,0."))
     #expect(
-      lines[0].contains("time_to_delivery_p99_s_vs_today_ratio")
+      lines[0].contains("affected_delivery_p99_s_vs_today_ratio")
         && lines[0].contains("\"long, silent_score_ratio\""))
     let width = lines[1].split(separator: ",", omittingEmptySubsequences: false).count
     #expect(

@@ -17,7 +17,7 @@ struct SearchCommandTests {
   static let space = """
     { search: { "settings.backoffConfig.maxBackoffInterval": "5..300:log",
         "settings.backoffConfig.jitterStrategy": ["additive:10", "full"] },
-      objectives: ["time_to_delivery_p99_s", "attempts_mean_per_device_day"], constraints: ["lost_events<=0"] }
+      objectives: ["affected_delivery_p99_s", "attempts_mean_per_device_day"], constraints: ["lost_events<=0"] }
     """
 
   func scratch() throws -> Scratch {
@@ -37,7 +37,7 @@ struct SearchCommandTests {
   }
 
   static let tune = [
-    "tune", "a.json5", "b.json5", "--space", "space.json5", "--seeds", "2", "--budget", "120",
+    "tune", "a.json5", "b.json5", "--space", "space.json5", "--seeds", "4", "--budget", "240",
   ]
 
   @Test("a search writes the Settings in both shapes, and the rest of what the CDN serves stays")

@@ -1,10 +1,27 @@
 #!/bin/sh
-# How often do 95 % intervals hold what they should? Writes results/coverage/coverage.txt.
+# How often do 95 % intervals hold what they should? Writes results/coverage/coverage.txt and results/coverage/conclusions.md.
 #
-# A scenario with a known expected value (the mean wait of M/M/1), 1,000 repetitions of ten replications: see
-# Tests/FleetSimulationTests/Theory/CoverageTests.swift. The seeds are 1 to 10,000. Some minutes.
+# First a scenario with a known expected value (the mean wait of M/M/1), 1,000 repetitions of ten replications: see
+# Tests/FleetSimulationTests/Theory/CoverageTests.swift. The seeds are 1 to 10,000.
+#
+# Then what a verdict stands on, in three small fleets: 2,000 runs of each are the truth; 400 comparisons of 10 runs drawn from
+# them, and 400 that go on as --precision 5% does: see Tests/FleetExperimentsTests/ConclusionCoverageTests.swift. Some minutes.
 set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p results/coverage
-FLEETSIM_COVERAGE=1000 swift test -c release --filter CoverageTests | tee /dev/stderr \
+FLEETSIM_COVERAGE=1000 swift test -c release --filter FleetSimulationTests.CoverageTests | tee /dev/stderr \
   | sed -n 's/^COVERAGE //p' >results/coverage/coverage.txt
+
+pools=$(mktemp -d)
+trap 'rm -rf "$pools"' EXIT
+for case in well-behaved rare-losses metastable; do
+  # A comparison of one variant: --vary needs a key, and the seed of the link's draws is the scenario's own.
+  .build/release/fleetsim compare "experiments/coverage/$case.json5" --vary interval=10s --seeds 2000 --quiet --out "$pools/$case"
+done
+{
+  echo "| case | metric | runs | intervals given | of these hold the truth |"
+  echo "|---|---|---|---:|---:|"
+  FLEETSIM_POOLS=$pools swift test -c release --filter ConclusionCoverageTests | tee /dev/stderr | sed -n 's/^COVERAGE //p' \
+    | awk -F, '{ held = $5 > 0 ? sprintf("%.1f %% (%d)", 100 * $6 / $5, $6) : "–"
+        printf "| %s | `%s` | %s | %d of %d | %s |\n", $1, $2, $3 == "fixed" ? "10" : "10 to 200, until ± 5 %", $5, $4, held }'
+} >results/coverage/conclusions.md

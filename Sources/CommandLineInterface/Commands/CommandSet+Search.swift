@@ -9,9 +9,11 @@ extension CommandSpecification {
         + "over the search space, others lie round the best so far; the worse ones stop early, a few finalists get all "
         + "seeds. The score is the geometric mean of the objectives divided by today's. Recommended is the best "
         + "finalist that in each scenario recovers and keeps the constraints more often than today's, or as often with a "
-        + "score at most 5 % worse, and that in none delivers less or is worse than today's by compare's verdict. Then each changed key is put back to see what it buys; one that makes no difference stays as it is. "
+        + "score at most 5 % worse, and that in none delivers less or is worse than today's by compare's verdict. "
+        + "Then each changed key is put back to see what it buys; one that makes no difference stays as it is. "
         + "The verdict's figures are from as many fresh seeds; what these do not confirm is not recommended.",
-      "With --out it writes, if there is something to recommend, settings.json (as the CDN serves it), settings-document.json (the document's shape), "
+      "With --out it writes, if there is something to recommend, settings.json (as the CDN serves it), "
+        + "settings-document.json (the document's shape), "
         + "pareto.csv, pareto.svg, report.html and run.json. Every run is kept in the journal: a search that was killed "
         + "goes on where it stood and gives the same answer. A budget in runs gives the same answer everywhere; a budget in "
         + "time depends on the machine, but not once its journal has begun.",

@@ -7,12 +7,16 @@ import Testing
 /// The experiments themselves: that their files are right, that the checkers hold on them, and that small versions of them show
 /// what their READMEs claim, by a margin that is gone when the mechanism is.
 @Suite struct ExperimentTests {
+  /// The evening of `scale` has a user's own Settings, faults and all: they are what its client makes of them.
+  private static let hasUsersSettings = "scale/"
+
   @Test("Every experiment's scenario decodes without a warning, and there are some")
   func filesDecode() throws {
     #expect(ExperimentFiles.all.count >= 3)
     for path in ExperimentFiles.all {
       let decoded = try ExperimentFiles.decode(path)
-      #expect(decoded.warnings.isEmpty, "\(path): \(decoded.warnings)")
+      #expect(
+        decoded.warnings.isEmpty == !path.hasPrefix(Self.hasUsersSettings), "\(path): \(decoded.warnings)")
     }
   }
 

@@ -11,7 +11,7 @@ public struct MeanEstimate: Sendable, Hashable {
     /// All values are the same: nothing is known of how they vary.
     case constant
     case student, bootstrap
-    /// Too few values differ from the most common one, or a few of a small sample make its mean: there is no interval.
+    /// Too few values differ from the most common one, or a few of them make the mean: there is no interval.
     case tooRare
   }
 
@@ -27,9 +27,6 @@ public struct MeanEstimate: Sendable, Hashable {
   public static let fewestOthers = 5
   /// A sample is skewed whose skewness is beyond this on either side.
   public static let skewed = 0.5
-  /// A smaller sample has no interval if its spread is larger than its mean: a run or two make it, and which is chance.
-  public static let enoughOfSpread = 30
-
   /// - `values`: independent; two or more, or nothing is known but their mean.
   /// - Complexity: O(n log n), and 999 resamples of n where the sample is skewed.
   public init(_ values: [Double], confidence: Double = 0.95) {
@@ -41,9 +38,10 @@ public struct MeanEstimate: Sendable, Hashable {
       method = .constant
     } else if others < min(Self.fewestOthers, values.count - 1) {
       method = .tooRare
-    } else if values.count < Self.enoughOfSpread, let deviation = sample.standardDeviation,
-      deviation > abs(sample.mean)
+    } else if let deviation = sample.standardDeviation, deviation > abs(sample.mean),
+      values.count(where: { abs($0) > abs(sample.mean) }) < Self.fewestOthers
     {
+      // A spread larger than the mean: a few values make it, and which ones is chance.
       method = .tooRare
     } else if abs(Self.skewness(values, sample)) > Self.skewed,
       let interval = BootstrapT.interval(values, confidence: confidence)

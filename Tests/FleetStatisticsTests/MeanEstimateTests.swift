@@ -93,4 +93,12 @@ struct MeanEstimateTests {
     #expect(told > 400)
     #expect((0.91...0.985).contains(Double(held) / Double(told)), "\(held) of \(told)")
   }
+
+  @Test("a sample whose mean is made by fewer than five of its values has no interval")
+  func spread() {
+    let small = [0.1, 0.2, 0.1, 0.3, 0.2, 0.1, 0.4, 0.2, 9, 0.3]
+    #expect(MeanEstimate(small).method == .tooRare && MeanEstimate(small).halfWidth == nil)
+    // Six large ones are enough for a bootstrap.
+    #expect(MeanEstimate((0..<60).map { small[$0 % 10] + Double($0) / 1_000 }).method == .bootstrap)
+  }
 }

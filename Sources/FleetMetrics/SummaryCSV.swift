@@ -69,7 +69,7 @@ public enum SummaryCSV {
       """
       Seconds' worth of nominal capacity unused, outside outages, while the backlog was more than 10 % above the \
       twin's.
-      """, .lowerIsBetter
+      """, .neither
     ) { .decimal($0.idleWhileBackloggedSeconds) },
   ]
 

@@ -22,7 +22,7 @@ def boundaries(path, along, across):
     lines = {}
     with open(path) as file:
         for row in csv.DictReader(file):
-            lines.setdefault(number(row[across]), []).append((number(row[along]), row["class"] == "recovers"))
+            lines.setdefault(number(row[across]), []).append((number(row[along]), row.get("class", row.get("outcome")) == "recovers"))
     found = {}
     for place, points in lines.items():
         points.sort()

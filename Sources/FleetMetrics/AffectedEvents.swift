@@ -4,8 +4,8 @@
 /// event that was not delivered counts as watched without delivery until the end of the run, whether it is lost, blocked or
 /// pending (E. L. Kaplan and P. Meier, "Nonparametric estimation from incomplete observations", JASA 53 (1958)).
 ///
-/// When a delivered event was created is its acceptance's interval less its time to delivery, so it is known within an interval
-/// and 1.6 % of that time.
+/// When a delivered event was created is its acceptance's interval less its time to delivery: known within an interval and 1.6 %
+/// of that time.
 struct AffectedEvents {
   /// Created in that part.
   private(set) var created: Int64 = 0
@@ -30,17 +30,27 @@ struct AffectedEvents {
     let last = min(rows, Int((min(end, series.duration) + series.interval - 1) / series.interval))
     var open = (0..<rows).map { series[$0, .createdEvents] }
     created = open[first..<max(first, last)].reduce(0, +)
+    let part = first..<max(first, last)
+    var carry = 0.0
     for row in 0..<min(rows, record.deliveryTable.rows) {
-      let middle = series.start(of: row) + series.length(of: row) / 2
       for cell in record.deliveryTable.cells(ofRow: row) {
-        let time = IntervalDeliveries.middle(of: Int(cell.bucket))
-        let creation = min(row, Int(max(0, middle - time) / series.interval))
-        open[creation] -= Int64(cell.events)
-        if (first..<max(first, last)).contains(creation) { delivered[Int(cell.bucket)] += Int64(cell.events) }
+        // Accepted at any time of the interval, so created within an interval's length, which lies across two intervals.
+        let begin = series.start(of: row) - IntervalDeliveries.middle(of: Int(cell.bucket))
+        let earlier = max(0, begin) / series.interval
+        let share = begin < 0 ? 0 : Double(begin - earlier * series.interval) / Double(series.interval)
+        let exact = Double(cell.events) * share + carry
+        let inLater = min(Int64(cell.events), Int64(exact.rounded(.down)))
+        carry = exact - Double(inLater)
+        for (creation, events) in [
+          (min(row, Int(earlier)), Int64(cell.events) - inLater), (min(row, Int(earlier) + 1), inLater),
+        ] {
+          open[creation] -= events
+          if part.contains(creation) { delivered[Int(cell.bucket)] += events }
+        }
       }
     }
     Self.settle(&open)
-    for row in first..<max(first, last) where open[row] > 0 {
+    for row in part where open[row] > 0 {
       undelivered.append((series.duration - series.start(of: row) - series.length(of: row) / 2, open[row]))
     }
     undelivered.reverse()

@@ -44,6 +44,9 @@ package struct TuneStudy: Sendable {
     self.seeds = max(1, seeds)
   }
 
+  /// Share of the events created that is no loss: one of 100,000.
+  static let negligibleLoss = 1e-5
+
   /// By how much a setting may be worse than today's in one scenario and still hold there.
   package static let tolerance = 1.05
 
@@ -217,7 +220,9 @@ extension Standing {
       let created = mean(today.compactMap { $0.column("created_events") })
       return created > 0 && difference.sample.count > 0 ? max(0, difference.mean / created) : 0
     }
-    deliversLess = zip(undelivered, excessLoss).map { $1 > 0 && ($0.pValue ?? 0) < 0.3 }
+    deliversLess = zip(undelivered, excessLoss).map {
+      $1 > TuneStudy.negligibleLoss && ($0.pValue ?? 0) < 0.3
+    }
     comparison = study.scenarios.indices.map { s in
       Standings(["today", "new"], trials: [today[s], trials[s]], interval: study.intervals[s])
         .pair(1, against: 0)

@@ -26,7 +26,7 @@ package struct Tuner {
     try refine()
     let field = study.field(first: order.count)
     for (round, seeds) in study.ladder.enumerated().dropFirst() {
-      try evaluate(Array(ranked().prefix(field[round])), seeds: seeds)
+      try evaluate(Array(distinct(ranked()).prefix(field[round])), seeds: seeds)
     }
     try evaluate([study.space.today], seeds: study.seeds)
     let today = standings[study.space.today]!
@@ -94,6 +94,14 @@ package struct Tuner {
     return field.sorted { a, b in
       a.1.isBetter(than: b.1) || (!b.1.isBetter(than: a.1) && a.0 < b.0)
     }.map(\.1.candidate)
+  }
+
+  /// Without those that gave the same figures as a better one: they differ in keys that nothing used.
+  private func distinct(_ candidates: [SearchCandidate]) -> [SearchCandidate] {
+    var seen: Set<[[Double?]]> = []
+    return candidates.filter { candidate in
+      standings[candidate].map { seen.insert($0.values).inserted } ?? true
+    }
   }
 
   /// Gives candidates, and today's Settings, so many seeds.

@@ -11,6 +11,9 @@ public enum MetricCatalogue {
     return (first + others).map(metric)
   }()
 
+  /// The verdict's metrics, in its order.
+  package static let headline: [Metric] = all.filter(\.isHeadline)
+
   /// The metric of that name in `summary.csv`.
   public static func metric(named name: String) -> Metric? { all.first { $0.name == name } }
 

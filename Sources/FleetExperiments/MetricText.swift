@@ -47,11 +47,12 @@ extension MetricText {
     _ metrics: ReplicatedMetrics, _ index: Int, _ variant: Int, isPlain: Bool = false
   ) -> String {
     let metric = metrics.metrics[index]
-    let estimate = metrics.estimate(index, variant: variant)
-    guard metrics.sample(index, variant: variant).count > 0 else { return "–" }
+    let sample = metrics.sample(index, variant: variant)
+    guard sample.count > 0 else { return "–" }
     if let share = metrics.share(index, variant: variant), share.successes == 0 {
-      return metric.name == MetricCatalogue.recovery ? "never" : "> " + value(metric, estimate.mean)
+      return metric.name == MetricCatalogue.recovery ? "never" : "> " + value(metric, sample.mean)
     }
-    return interval(metric, estimate.mean, isPlain ? nil : estimate.halfWidth)
+    return interval(
+      metric, sample.mean, isPlain ? nil : metrics.estimate(index, variant: variant).halfWidth)
   }
 }

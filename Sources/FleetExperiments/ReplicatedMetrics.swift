@@ -103,3 +103,35 @@ public struct ReplicatedMetrics: Sendable {
       difference: { first, second in difference(metric, of: second, to: first) })
   }
 }
+
+// MARK: When replications are enough
+
+extension ReplicatedMetrics {
+  /// Whether the means of all variants are as precise as that.
+  package func meets(_ precision: ReplicationPlan.Precision) -> Bool {
+    guard let metric = metrics.firstIndex(where: { $0.name == precision.metric }) else { return true }
+    let rule = SequentialStoppingRule(precision.target)
+    return variants.indices.allSatisfy { variant in
+      guard replications(of: variant) >= rule.minimumReplications else { return false }
+      let sample = sample(metric, variant: variant)
+      // A variant without any value, as without incidents a recovery, cannot become precise. Runs that all gave the same, or
+      // that all ended before the time came, tell nothing of how precise their mean is.
+      if sample.count == 0 { return true }
+      if let share = share(metric, variant: variant), share.successes == 0 { return false }
+      return rule.isMet(by: sample) && rule.isMet(by: estimate(metric, variant: variant))
+    }
+  }
+
+  /// Whether it is known of all variants within `risk` how many of the runs never recover: hardly any, nearly all, or a share of
+  /// both kinds.
+  package func knowsRisk(within risk: Double) -> Bool {
+    guard let recovery = metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery }) else {
+      return true
+    }
+    return variants.indices.allSatisfy { variant in
+      guard let share = share(recovery, variant: variant) else { return true }
+      let (low, high) = (1 - share.high, 1 - share.low)
+      return high <= risk || low >= 1 - risk || (low > 0 && high < 1 && high - low <= 2 * risk)
+    }
+  }
+}

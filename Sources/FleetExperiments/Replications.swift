@@ -147,33 +147,9 @@ public enum Replications {
     found.rows += reduced.summaries
     found.replications += 1
     guard !found.plan.precision.isEmpty else { return true }
-    found.unmet = found.plan.precision.filter { !isMet($0, by: found.metrics) }
-    found.riskIsUnknown = !knowsRisk(found)
+    found.unmet = found.plan.precision.filter { !found.metrics.meets($0) }
+    found.riskIsUnknown = !found.metrics.knowsRisk(within: found.plan.risk)
     return !found.unmet.isEmpty || found.riskIsUnknown
-  }
-
-  private static func isMet(_ precision: ReplicationPlan.Precision, by metrics: ReplicatedMetrics) -> Bool {
-    guard let metric = metrics.metrics.firstIndex(where: { $0.name == precision.metric }) else { return true }
-    let rule = SequentialStoppingRule(precision.target)
-    return metrics.variants.indices.allSatisfy { variant in
-      guard metrics.replications(of: variant) >= rule.minimumReplications else { return false }
-      let sample = metrics.sample(metric, variant: variant)
-      // A variant without any value, as without incidents a recovery, cannot become precise. Runs that all gave the same, or
-      // that all ended before the time came, tell nothing of how precise their mean is.
-      if sample.count == 0 { return true }
-      if let share = metrics.share(metric, variant: variant), share.successes == 0 { return false }
-      return rule.isMet(by: sample) && rule.isMet(by: metrics.estimate(metric, variant: variant))
-    }
-  }
-
-  private static func knowsRisk(_ found: ReplicatedComparison) -> Bool {
-    guard let recovery = found.metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery })
-    else { return true }
-    return found.variants.indices.allSatisfy { variant in
-      guard let share = found.metrics.share(recovery, variant: variant) else { return true }
-      let (low, high, risk) = (1 - share.high, 1 - share.low, found.plan.risk)
-      return high <= risk || low >= 1 - risk || (low > 0 && high < 1 && high - low <= 2 * risk)
-    }
   }
 
   /// For the progress: in sequential mode at least the first ten replications.

@@ -59,14 +59,16 @@ extension HTMLReport {
     let standings = Standings(comparison)
     let ranked = metrics.ranked
     let columns = ranked + shown.compactMap { name in metrics.metrics.firstIndex { $0.name == name } }
+    let ranks = columns.map { index in
+      metrics.variants.indices.map { ranked.contains(index) ? standings.rank(of: $0, by: index) : nil }
+    }
     return table(
       "Results", metrics, columns, rows: metrics.variants.indices, leaders: standings.leaders
     ) { column, variant in
       let index = columns[column]
-      let ranks = metrics.variants.indices.map { standings.rank(of: $0, by: index) }
-      let isRanked = ranked.contains(index) && ranks.contains { ($0 ?? 1) > 1 }
+      let isRanked = ranks[column].contains { ($0 ?? 1) > 1 }
       return Cell(
-        text: MetricText.mean(metrics, index, variant), rank: isRanked ? ranks[variant] : nil,
+        text: MetricText.mean(metrics, index, variant), rank: isRanked ? ranks[column][variant] : nil,
         details: ReplicationText.details(metrics, index, variant), share: share(metrics, index, variant))
     } + """
       <p class="facts">✓ the verdict's best. Mean ± half of its 95 % interval over the replications. Behind # the rank by a \

@@ -42,10 +42,7 @@ extension HTMLReport {
   /// The aligned table; the verdict's best are marked.
   static func summaryTable(_ results: [VariantResult]) -> String {
     let summaries = results.map(\.namedSummary)
-    let standings = Standings(
-      summaries.map(\.run), rows: summaries.map { [$0] },
-      interval: results.map(\.record.series.interval).max() ?? 0)
-    let leaders = summaries.count > 1 ? standings.leaders : []
+    let leaders = results.count > 1 ? Standings(results).leaders : []
     var html =
       "<section>\n<h2>Results</h2>\n<div class=\"chart\">\n<table>\n<thead><tr><th scope=\"col\">strategy</th>"
     for column in columns { html += "<th scope=\"col\">\(Markup.escape(column.title))</th>" }

@@ -4,6 +4,7 @@ import FleetStatistics
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestSupport
 import Testing
 
 /// Maps of fleets whose chance to recover is known.
@@ -30,8 +31,8 @@ struct StabilityRiskTests {
       run: { scenarios in
         scenarios.map { scenario in
           let (x, y) = (scenario.fleet[0].devices, scenario.fleet[0].eventBytes)
-          var generator = SplitMix(
-            state: scenario.seed &* 0x9E37 &+ UInt64(x) &* 0x1_0000_0001 &+ UInt64(y) &* 0x85EB_CA6B &+ draw
+          var generator = SeededGenerator(
+            seed: scenario.seed &* 0x9E37 &+ UInt64(x) &* 0x1_0000_0001 &+ UInt64(y) &* 0x85EB_CA6B &+ draw
               &* 0xC2B2_AE35_07)
           let uniform = Double(generator.next() >> 11) / 0x1p53
           var summary = RunSummary(run: "", seed: scenario.seed)
@@ -41,17 +42,6 @@ struct StabilityRiskTests {
           return summary
         }
       })
-  }
-
-  private struct SplitMix {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
   }
 
   @Test(

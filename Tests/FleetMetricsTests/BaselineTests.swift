@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import FleetMetrics
@@ -37,7 +38,7 @@ struct BaselineTests {
 
   @Test("Poisson noise and a flush sawtooth are healthy", arguments: 1...50 as ClosedRange<UInt64>)
   func noise(seed: UInt64) {
-    var generator = TestGenerator(state: seed)
+    var generator = SeededGenerator(seed: seed)
     // A small fleet, each row anywhere between empty and twice its mean.
     #expect(
       RunAnalysis.isHealthy(twin { _ in Int64.random(in: 0...3_000, using: &generator) }), "seed \(seed)")

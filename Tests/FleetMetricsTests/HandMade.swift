@@ -21,15 +21,3 @@ func record(
 
 /// `count` intervals of one value each.
 func flat(_ value: Int64, _ count: Int) -> [Int64] { [Int64](repeating: value, count: count) }
-
-/// SplitMix64, for tests that draw at random from a seed they print.
-struct TestGenerator: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}

@@ -1,4 +1,5 @@
 import FleetMetrics
+import TestSupport
 import Testing
 
 @Suite("Histogram")
@@ -20,7 +21,7 @@ struct HistogramTests {
 
   @Test("Quantiles agree with sorting to within a bucket", arguments: 1...40 as ClosedRange<UInt64>)
   func quantilesAgreeWithSorting(seed: UInt64) throws {
-    var generator = TestGenerator(state: seed)
+    var generator = SeededGenerator(seed: seed)
     var histogram = Histogram()
     // Magnitudes from single microseconds to years.
     let values = (0..<Int.random(in: 1...700, using: &generator)).map { _ in
@@ -44,7 +45,7 @@ struct HistogramTests {
 
   @Test("Merging halves gives the whole")
   func merging() {
-    var generator = TestGenerator(state: 7)
+    var generator = SeededGenerator(seed: 7)
     var whole = Histogram()
     var halves = [Histogram(), Histogram()]
     for i in 0..<1_000 {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import FleetMetrics
@@ -7,7 +8,7 @@ struct StoredRecordTests {
   @Test("a record of any numbers comes back as it was")
   func roundTrip() throws {
     for seed in 1...50 as ClosedRange<UInt64> {
-      var random = TestGenerator(state: seed)
+      var random = SeededGenerator(seed: seed)
       let record = Self.anything(&random)
       let bytes = StoredRecord.bytes(of: record)
       #expect(try StoredRecord.record(bytes[...]) == record, "seed \(seed)")
@@ -39,7 +40,7 @@ struct StoredRecordTests {
 
   @Test("text that is cut or changed anywhere is refused or is another record, and never traps")
   func damage() throws {
-    var random = TestGenerator(state: 7)
+    var random = SeededGenerator(seed: 7)
     let record = Self.anything(&random)
     let bytes = StoredRecord.bytes(of: record)
     for _ in 0..<400 {
@@ -74,7 +75,7 @@ struct StoredRecordTests {
     #expect(throws: StoredRecord.Problem(description: message)) { try StoredRecord.record(changed[...]) }
   }
 
-  private static func anything(_ random: inout TestGenerator) -> RunRecord {
+  private static func anything(_ random: inout SeededGenerator) -> RunRecord {
     func value() -> Int64 {
       switch Int.random(in: 0..<4, using: &random) {
       case 0: 0

@@ -1,18 +1,13 @@
 import FleetStatistics
+import TestSupport
 import Testing
 
 @Suite("What a sample says of a mean, and when it says nothing")
 struct MeanEstimateTests {
-  /// SplitMix64 (Steele, Lea, Flood 2014), uniform in 0 ..< 1.
+  /// Uniform in 0 ..< 1.
   private struct Uniform {
-    var state: UInt64
-    mutating func next() -> Double {
-      state &+= 0x9e37_79b9_7f4a_7c15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-      z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-      return Double((z ^ (z >> 31)) >> 11) * 0x1p-53
-    }
+    var generator: SeededGenerator
+    mutating func next() -> Double { Double(generator.next() >> 11) * 0x1p-53 }
   }
 
   @Test(
@@ -63,7 +58,7 @@ struct MeanEstimateTests {
     "95 % intervals hold the expected value in 91 to 98.5 % of samples, whatever the shape",
     arguments: ["exponential", "rare losses", "uniform"])
   func coverage(shape: String) {
-    var random = Uniform(state: 11)
+    var random = Uniform(generator: SeededGenerator(seed: 11))
     func draw() -> Double {
       let u = random.next()
       switch shape {

@@ -50,6 +50,7 @@ struct TidyTests {
       "what the server knows of the senders, for both engines",
     "Sources/SimulationKernel/CalendarQueue+Memory.swift":
       "the estimate of its memory, apart from the hot path",
+    "Tests/FleetMetricsTests/HandMade.swift": "records that several suites of the target make by hand",
     "Sources/ShippedClients/SwitchSources.swift": "what the three files below have in common",
     "Sources/ShippedClients/AnalyticsKotlin+Sources.swift": "places in the SDK's source, read beside it",
     "Sources/ShippedClients/AnalyticsReactNative+Sources.swift": "places in the SDK's source, read beside it",

@@ -1,6 +1,7 @@
 import ShippedClients
 import SimulationKernel
 import TAPIModel
+import TestSupport
 import Testing
 import UploadPipeline
 import UploadRetry
@@ -10,17 +11,12 @@ import UploadRetry
 
 /// A small seeded generator of the tests' own, so that a failing seed can be run again.
 struct TestRandom: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 0xD1B5_4A32_D192_ED03 }
-
-  /// splitmix64 (Steele, Lea, Flood 2014).
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
+  private var generator: SeededGenerator
+  init(seed: UInt64) {
+    generator = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 0xD1B5_4A32_D192_ED03)
   }
+
+  mutating func next() -> UInt64 { generator.next() }
 
   mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
   mutating func pick<T>(_ values: [T]) -> T { values[Int.random(in: 0..<values.count, using: &self)] }

@@ -70,7 +70,7 @@ package struct TuneVerdict: Sendable {
   private var doubts: [String] {
     var doubts: [String] = []
     if !(result.freshInterval.map { $0.high < 0 } ?? false) {
-      doubts.append("the score is \(scoreText) of today's".replacing(",,", with: ","))
+      doubts.append("the score is \(scoreText) of today's")
     }
     if confirmed.violations > today.violations {
       doubts.append(
@@ -124,7 +124,7 @@ package struct TuneVerdict: Sendable {
     switch criterion {
     case .health: "health without incidents"
     case .recovers: "how many runs recover"
-    case .metric(let index): MetricCatalogue.all.filter(\.isHeadline)[index].title
+    case .metric(let index): MetricCatalogue.headline[index].title
     }
   }
 

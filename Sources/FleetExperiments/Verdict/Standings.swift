@@ -54,6 +54,13 @@ package struct Standings: Sendable {
     self.init(metrics, rows: rows, interval: interval)
   }
 
+  /// Of one run of each variant.
+  package init(_ results: [VariantResult]) {
+    self.init(
+      results.map(\.name), rows: results.map { [$0.summary] },
+      interval: results.map(\.record.series.interval).max() ?? 0)
+  }
+
   package init(_ comparison: ReplicatedComparison) {
     self.init(
       comparison.metrics, rows: comparison.variants.indices.map { comparison.rows(of: $0) },
@@ -62,8 +69,7 @@ package struct Standings: Sendable {
 
   /// The same of rows of `summary.csv` that were read back, by the verdict's metrics alone.
   package init(_ variants: [String], trials: [[Trial]], interval: Int64) {
-    let ranked = MetricCatalogue.all.filter(\.isHeadline)
-    var metrics = ReplicatedMetrics(variants: variants, metrics: ranked)
+    var metrics = ReplicatedMetrics(variants: variants, metrics: MetricCatalogue.headline)
     for (variant, trials) in trials.enumerated() {
       for trial in trials { metrics.add(to: variant, trial.column) }
     }

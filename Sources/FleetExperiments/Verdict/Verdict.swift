@@ -13,19 +13,18 @@ public enum Verdict {
       return
         "All variants gave the same result to the last byte: in this scenario nothing ever used what differs between them."
     }
-    let summaries = results.map { result in
-      var summary = result.summary
-      summary.run = result.name
-      return summary
-    }
-    return sentence(summaries, interval: results.map(\.record.series.interval).max() ?? 0)
+    return sentence(Standings(results), seeds: results.map { [$0.summary.seed] })
   }
 
   /// The same from the summaries alone; `interval` is the width of a row of the time series, microseconds.
   public static func sentence(_ runs: [RunSummary], interval: Int64) -> String {
-    guard !runs.isEmpty else { return "Nothing was run." }
-    let standings = Standings(runs.map(\.run), rows: runs.map { [$0] }, interval: interval)
-    return VerdictWording(standings, seeds: runs.map { [$0.seed] }).lines.joined(separator: "\n")
+    sentence(
+      Standings(runs.map(\.run), rows: runs.map { [$0] }, interval: interval), seeds: runs.map { [$0.seed] })
+  }
+
+  private static func sentence(_ standings: Standings, seeds: [[UInt64]]) -> String {
+    guard !standings.variants.isEmpty else { return "Nothing was run." }
+    return VerdictWording(standings, seeds: seeds).lines.joined(separator: "\n")
   }
 
   /// The verdict on replications: what was found, what is open, what was not precise enough, and from what.

@@ -1,4 +1,3 @@
-import Dispatch
 import FleetMetrics
 import FleetSimulation
 import Synchronization
@@ -25,9 +24,6 @@ final class ReplicationScheduler<Reduced: Sendable>: Sendable {
     var waiting: [Int: Reduced] = [:]
     var folded = 0
     var isOver = false
-    /// The first failure; a cancellation counts only if there is nothing else to report, for it is what a failure
-    /// brings on the other runs.
-    var failure: (any Error)?
   }
   private struct Task {
     var replication: Int
@@ -67,15 +63,21 @@ final class ReplicationScheduler<Reduced: Sendable>: Sendable {
 
   /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
   func run(workers: Int) throws {
-    DispatchQueue.concurrentPerform(iterations: max(1, workers)) { _ in
-      while let task = take() { perform(task) }
+    do {
+      try Workers.run(workers, control: control) {
+        guard let task = take() else { return false }
+        try perform(task)
+        return true
+      }
+    } catch {
+      // With enough replications the rest is stopped, and what it says does not matter.
+      if !state.withLock(\.isOver) { throw error }
     }
-    if let error = state.withLock({ $0.isOver ? nil : $0.failure }) { throw error }
   }
 
   private func take() -> Task? {
     state.withLock { state in
-      guard !state.isOver, state.failure == nil else { return nil }
+      guard !state.isOver else { return nil }
       for replication in state.open.keys.sorted() {
         if let task = Self.next(of: replication, in: &state) { return task }
       }
@@ -100,45 +102,33 @@ final class ReplicationScheduler<Reduced: Sendable>: Sendable {
       replication: replication, index: index, job: job, run: state.open[replication]?.runs[index] ?? 0)
   }
 
-  private func perform(_ task: Task) {
-    let outcome = Result { try engine(task.job.scenario, options, control.runControl(task.run)) }
+  private func perform(_ task: Task) throws {
+    let record = try engine(task.job.scenario, options, control.runControl(task.run))
     control.finish(task.run)
     let done: Open? = state.withLock { state in
       guard var open = state.open[task.replication] else { return nil }
-      for job in open.state.finish(task.job, outcome, plan: open.plan) {
+      for job in open.state.finish(task.job, record, plan: open.plan) {
         open.runs.append(control.add(job.scenario))
       }
       open.running -= 1
-      fail(open.state.failure, in: &state)
-      let isDone = open.running == 0 && !open.state.hasJobs && open.state.failure == nil
+      let isDone = open.running == 0 && !open.state.hasJobs
       state.open[task.replication] = isDone ? nil : open
       return isDone ? open : nil
     }
-    if case .failure = outcome { control.cancel() }
-    if let done { finish(task.replication, done) }
+    if let done { try finish(task.replication, done) }
   }
 
-  private func finish(_ replication: Int, _ done: Open) {
-    let reduced = Result {
-      try reduce(
-        replication, Comparison.results(of: done.variants, plan: done.plan, state: done.state))
-    }
+  private func finish(_ replication: Int, _ done: Open) throws {
+    let reduced = try reduce(
+      replication, Comparison.results(of: done.variants, plan: done.plan, state: done.state))
     let isOver = state.withLock { state in
-      switch reduced {
-      case .failure(let error): fail(error, in: &state)
-      case .success(let value): state.waiting[replication] = value
-      }
+      state.waiting[replication] = reduced
       while !state.isOver, let next = state.waiting.removeValue(forKey: state.folded) {
         state.isOver = !fold(state.folded, next)
         state.folded += 1
       }
-      return state.isOver || state.failure != nil
+      return state.isOver
     }
     if isOver { control.cancel() }
-  }
-
-  private func fail(_ error: (any Error)?, in state: inout State) {
-    guard let error, state.failure == nil || state.failure is CancellationError else { return }
-    state.failure = error
   }
 }

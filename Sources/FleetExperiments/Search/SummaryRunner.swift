@@ -1,4 +1,3 @@
-import Dispatch
 import FleetMetrics
 import FleetSimulation
 import ScenarioModel
@@ -14,9 +13,7 @@ package final class SummaryRunner: Sendable {
 
   /// Twins that later batches may ask for again.
   private struct Twins {
-    var records: [RunIdentity: RunRecord] = [:]
-    /// By what is left of a scenario without its clients' reactions to failures: twins that saw none.
-    var shared: [RunIdentity: RunRecord] = [:]
+    var records = TwinRecords()
     var bytes: Int64 = 0
   }
   private let twins = Mutex(Twins())
@@ -47,24 +44,23 @@ package final class SummaryRunner: Sendable {
     finished: @escaping @Sendable (_ index: Int, RunSummary) throws -> Void = { _, _ in }
   ) throws -> [RunSummary] {
     let twinOf = scenarios.map(\.withoutIncidents)
-    let identities = twinOf.map { RunIdentity($0) }
-    let groups = twinOf.map { RunIdentity(ignoringReactionsOf: $0) }
-    forgetTwins(needing: scenarios.first)
-    // One twin for each group first: if it saw no failure, it stands for all.
-    var planned: Set<RunIdentity> = []
-    let first = scenarios.indices.filter {
-      twin(identities[$0], groups[$0]) == nil && planned.insert(groups[$0]).inserted
+    // By what is left of a scenario without its clients' reactions to failures: one twin for each group first.
+    let keys = twinOf.map {
+      TwinRecords.Key(identity: RunIdentity($0), group: RunIdentity(ignoringReactionsOf: $0))
     }
-    try make(first, twinOf, identities, groups)
-    planned = []
-    let rest = scenarios.indices.filter {
-      twin(identities[$0], groups[$0]) == nil && planned.insert(identities[$0]).inserted
+    if twins.withLock({ $0.bytes > Self.twinMemory }) { twins.withLock { $0 = Twins() } }
+    for part in [\TwinRecords.Key.group, \TwinRecords.Key.identity] {
+      var planned: Set<RunIdentity> = []
+      try make(
+        scenarios.indices.filter {
+          twin(keys[$0]) == nil && planned.insert(keys[$0][keyPath: part]).inserted
+        },
+        twinOf, keys)
     }
-    try make(rest, twinOf, identities, groups)
 
     let results = Mutex<[RunSummary?]>(Array(repeating: nil, count: scenarios.count))
     try forEach(Array(scenarios.indices), of: scenarios) { index, record in
-      guard let twin = self.twin(identities[index], groups[index]) else { throw CancellationError() }
+      guard let twin = self.twin(keys[index]) else { throw CancellationError() }
       let summary = RunAnalysis.summary(of: record, twin: twin, name: "", seed: scenarios[index].seed)
       try finished(index, summary)
       results.withLock { $0[index] = summary }
@@ -74,32 +70,15 @@ package final class SummaryRunner: Sendable {
 
   // MARK: Twins
 
-  private func twin(_ identity: RunIdentity, _ group: RunIdentity) -> RunRecord? {
-    twins.withLock { $0.records[identity] ?? $0.shared[group] }
-  }
+  private func twin(_ key: TwinRecords.Key) -> RunRecord? { twins.withLock { $0.records[key] } }
 
-  private func make(
-    _ indices: [Int], _ scenarios: [Scenario], _ identities: [RunIdentity], _ groups: [RunIdentity]
-  ) throws {
+  private func make(_ indices: [Int], _ scenarios: [Scenario], _ keys: [TwinRecords.Key]) throws {
     try forEach(indices, of: scenarios) { index, record in
       let bytes = MemoryEstimate(scenarios[index], options: self.options).resultBytes
       self.twins.withLock { twins in
         twins.bytes += bytes
-        if record.sawNoFailure {
-          twins.shared[groups[index]] = record
-        } else {
-          twins.records[identities[index]] = record
-        }
+        twins.records.add(record, as: keys[index])
       }
-    }
-  }
-
-  private func forgetTwins(needing scenario: Scenario?) {
-    twins.withLock { twins in
-      guard twins.bytes > Self.twinMemory else { return }
-      twins.records = [:]
-      twins.shared = [:]
-      twins.bytes = 0
     }
   }
 
@@ -111,34 +90,20 @@ package final class SummaryRunner: Sendable {
     _ body: @escaping @Sendable (Int, RunRecord) throws -> Void
   ) throws {
     if indices.isEmpty { return }
-    struct State {
-      var next = 0
-      var failure: (any Error)?
-    }
     let slots = indices.map { control.add(scenarios[$0]) }
-    let state = Mutex(State())
-    DispatchQueue.concurrentPerform(iterations: min(workers, indices.count)) { _ in
-      while true {
-        let position: Int? = state.withLock { state in
-          guard state.failure == nil, state.next < indices.count else { return nil }
-          defer { state.next += 1 }
-          return state.next
-        }
-        guard let position else { return }
-        do {
-          let index = indices[position]
-          let record = try engine(scenarios[index], options, control.runControl(slots[position]))
-          control.finish(slots[position])
-          try body(index, record)
-        } catch {
-          state.withLock { state in
-            if state.failure == nil || state.failure is CancellationError { state.failure = error }
-          }
-          control.cancel()
-        }
+    let next = Mutex(0)
+    try Workers.run(min(workers, indices.count), control: control) {
+      let position = next.withLock { next in
+        next += 1
+        return next - 1
       }
+      guard position < indices.count else { return false }
+      let index = indices[position]
+      let record = try engine(scenarios[index], options, control.runControl(slots[position]))
+      control.finish(slots[position])
+      try body(index, record)
+      return true
     }
-    if let failure = state.withLock({ $0.failure }) { throw failure }
   }
 }
 

@@ -1,4 +1,3 @@
-import Dispatch
 import FleetMetrics
 import FleetSimulation
 import ScenarioModel
@@ -45,7 +44,7 @@ public enum Sweep {
     let mine = shard.part(of: all.jobs)
     let state = Mutex(State(all: all, unchecked: mine))
     // Two rounds, so that what is to be done is known before it begins.
-    try concurrently(workers, mine.count) {
+    try Workers.run(min(workers, mine.count), control: control) {
       guard let job = state.withLock({ $0.nextUnchecked() }) else { return false }
       let record = try store.record(job.name)
       state.withLock { state in
@@ -53,41 +52,21 @@ public enum Sweep {
       }
       return true
     }
-    try concurrently(workers, mine.count) {
+    try Workers.run(min(workers, mine.count), control: control) {
       guard let (index, job) = state.withLock({ $0.next() }) else { return false }
-      do {
-        let record = try engine(job.scenario(scenarios), options, control.runControl(index))
-        try store.keep(record, as: job.name)
-        control.finish(index)
-        let more = state.withLock { $0.followers(of: job, record) }
-        for job in more where try store.record(job.name) == nil {
-          state.withLock { state in
-            _ = control.add(job.scenario(scenarios))
-            state.toDo.append(job)
-          }
+      let record = try engine(job.scenario(scenarios), options, control.runControl(index))
+      try store.keep(record, as: job.name)
+      control.finish(index)
+      let more = state.withLock { $0.followers(of: job, record) }
+      for job in more where try store.record(job.name) == nil {
+        state.withLock { state in
+          _ = control.add(job.scenario(scenarios))
+          state.toDo.append(job)
         }
-      } catch {
-        control.cancel()
-        throw error
       }
       return true
     }
     return state.withLock { $0.outcome }
-  }
-
-  /// Calls `step` on `workers` threads until it says false everywhere, or fails anywhere.
-  private static func concurrently(
-    _ workers: Int, _ jobs: Int, _ step: @Sendable () throws -> Bool
-  ) throws {
-    let failure = Mutex<(any Error)?>(nil)
-    DispatchQueue.concurrentPerform(iterations: max(1, min(workers, jobs))) { _ in
-      do {
-        while failure.withLock({ $0 == nil }), try step() {}
-      } catch {
-        failure.withLock { if $0 == nil || $0 is CancellationError { $0 = error } }
-      }
-    }
-    if let error = failure.withLock({ $0 }) { throw error }
   }
 
   private struct State {

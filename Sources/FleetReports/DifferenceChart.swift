@@ -70,6 +70,10 @@ struct DifferenceChart {
     func px(_ value: Double) -> Double { x + min(max((value - start) / span, 0), 1) * width }
     let bottom = Self.header + Double(rows) * Self.row
     canvas.text(panel.metric.title, x: x, y: 13, size: 12.5, ink: .text, isBold: true)
+    if panel.metric.direction != .neither {
+      let isLower = panel.metric.direction == .lowerIsBetter
+      canvas.text(isLower ? "← better" : "better →", x: x + width, y: 13, size: 10.5, anchor: .end)
+    }
     canvas.rect(x: x, y: Self.header, width: width, height: bottom - Self.header, fill: .grid, opacity: 0.35)
     canvas.line(px(0), Self.header - 4, px(0), bottom + 4, ink: .text, width: 1.2)
     for (value, anchor) in Self.labels(low, high) {

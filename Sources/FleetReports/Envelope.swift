@@ -36,6 +36,8 @@ struct Envelope {
     }
   }
 
+  var highestMean: Double { columns.reduce(0) { max($0, $1?.mean ?? 0) } }
+
   var maximum: Double { columns.reduce(0) { max($0, $1?.high ?? 0) } }
 
   /// The middle of column `index` as a share of the rows, 0 … 1.

@@ -4,6 +4,8 @@ struct HTMLPage {
   var question: String?
   /// Lines are shown as paragraphs.
   var verdict: String
+  /// The verdict in large figures, ready as HTML.
+  var headline = ""
   /// One line below the verdict.
   var facts: String
   /// Sections, ready as HTML.
@@ -33,10 +35,10 @@ struct HTMLPage {
       """
     if let question { html += "<p class=\"question\">\(Markup.escape(question))</p>\n" }
     html += "</header>\n<section class=\"verdict\" aria-label=\"Verdict\">\n"
-    for line in verdict.split(whereSeparator: \.isNewline) {
-      html += "<p>\(Markup.escape(String(line)))</p>\n"
+    for (i, line) in verdict.split(whereSeparator: \.isNewline).enumerated() {
+      html += i == 0 ? Self.lead(String(line)) : "<p>\(Markup.escape(String(line)))</p>\n"
     }
-    html += "</section>\n<p class=\"facts\">\(Markup.escape(facts))</p>\n"
+    html += "</section>\n\(headline)<p class=\"facts\">\(Markup.escape(facts))</p>\n"
     html += sections
     html += """
       <section>
@@ -64,6 +66,22 @@ struct HTMLPage {
     return html
   }
 
+  /// What stands before the first colon, semicolon or stop says what was found, in large letters; what follows says why.
+  private static func lead(_ line: String) -> String {
+    let end = [": ", "; ", ". "].compactMap { line.range(of: $0) }.min { $0.lowerBound < $1.lowerBound }
+    let first = line[..<(end?.lowerBound ?? line.endIndex)]
+    let reason = line[(end?.upperBound ?? line.endIndex)...]
+    guard !reason.isEmpty else { return "<p class=\"lead\">\(Markup.escape(line))</p>\n" }
+    return "<p class=\"lead\">\(Markup.escape(String(first)))</p>\n<p>"
+      + Markup.escape(reason.prefix(1).uppercased() + reason.dropFirst()) + "</p>\n"
+  }
+
+  /// Sections that are there for whoever wants them; in print they are open.
+  static func folded(_ title: String, _ sections: String) -> String {
+    sections.isEmpty
+      ? "" : "<details class=\"more\">\n<summary>\(Markup.escape(title))</summary>\n\(sections)</details>\n"
+  }
+
   /// A picture with its heading and what it shows.
   static func figure(_ title: String, _ caption: String, _ svg: String) -> String {
     """
@@ -89,7 +107,10 @@ struct HTMLPage {
     for (i, row) in rows.enumerated() {
       html += marks[i].map { "<tr class=\"\($0)\">" } ?? "<tr>"
       for (j, cell) in row.enumerated() {
-        html += j == 0 ? "<th scope=\"row\">\(Markup.escape(cell))</th>" : "<td>\(Markup.escape(cell))</td>"
+        html +=
+          j == 0
+          ? "<th scope=\"row\">\(Markup.escape(cell))</th>"
+          : "<td data-label=\"\(Markup.escape(j < header.count ? header[j] : ""))\">\(Markup.escape(cell))</td>"
       }
       html += "</tr>\n"
     }
@@ -100,10 +121,10 @@ struct HTMLPage {
 
   /// Terms and what they mean.
   static func terms(_ definitions: [(String, String)], title: String = "What the words mean") -> String {
-    var html = "<section>\n<h2>\(Markup.escape(title))</h2>\n<dl>\n"
+    var html = "<dl>\n"
     for (term, definition) in definitions {
       html += "<dt>\(Markup.escape(term))</dt>\n<dd>\(Markup.escape(definition))</dd>\n"
     }
-    return html + "</dl>\n</section>\n"
+    return folded(title, html + "</dl>\n")
   }
 }

@@ -9,11 +9,13 @@ extension HTMLReport {
     title: String, question: String? = nil, comparison: ReplicatedComparison, verdict: String,
     scenarioJSON: String, command: String, version: String, clients: ClientDifferences? = nil
   ) -> String {
-    var body = means(comparison)
-    if comparison.variants.count > 1 { body += differences(comparison.metrics) }
-    body += figures(comparison) + replicationTerms
+    let standings = Standings(comparison)
+    var body = overlay(comparison) + means(comparison, standings)
+    if comparison.variants.count > 1 { body += differences(comparison.metrics, standings) }
+    body += HTMLPage.folded("The whole run, strategy by strategy", figures(comparison)) + replicationTerms
     return HTMLPage(
-      title: title, question: question, verdict: verdict, facts: facts(comparison),
+      title: title, question: question, verdict: verdict, headline: Headline(standings).html,
+      facts: facts(comparison),
       sections: body + table(of: clients) + terms,
       command: command, scenarioJSON: scenarioJSON, version: "\(version), \(comparison.seedsText)"
     ).text
@@ -54,16 +56,20 @@ extension HTMLReport {
     "herd_factor_ratio": "herd factor", "idle_while_backlogged_s": "idle while backlogged",
   ]
 
-  private static func means(_ comparison: ReplicatedComparison) -> String {
+  private static func means(_ comparison: ReplicatedComparison, _ standings: Standings) -> String {
     let metrics = comparison.metrics
-    let standings = Standings(comparison)
     let ranked = metrics.ranked
-    let columns = ranked + shown.compactMap { name in metrics.metrics.firstIndex { $0.name == name } }
+    let isHerdThePeak = comparison.rows.allSatisfy { $0.herdFactor == $0.peakOfferedRatio }
+    let columns =
+      ranked
+      + shown.filter { $0 != "herd_factor_ratio" || !isHerdThePeak }.compactMap { name in
+        metrics.metrics.firstIndex { $0.name == name }
+      }
     let ranks = columns.map { index in
       metrics.variants.indices.map { ranked.contains(index) ? standings.rank(of: $0, by: index) : nil }
     }
     return table(
-      "Results", metrics, columns, rows: metrics.variants.indices, leaders: standings.leaders
+      "Results", metrics, columns, rows: standings.order, leaders: standings.leaders
     ) { column, variant in
       let index = columns[column]
       let isRanked = ranks[column].contains { ($0 ?? 1) > 1 }
@@ -87,13 +93,13 @@ extension HTMLReport {
       "\(share.successes) of \(share.count) (\(ReplicationText.percent(share.low)) to \(ReplicationText.percent(share.high)))"
   }
 
-  private static func differences(_ metrics: ReplicatedMetrics) -> String {
+  private static func differences(_ metrics: ReplicatedMetrics, _ standings: Standings) -> String {
     let columns = metrics.ranked
     let rankings = columns.map { metrics.ranking($0) }
     let first = Markup.escape(metrics.variants[0])
     let pairs = metrics.variants.count * (metrics.variants.count - 1) / 2
     var html = table(
-      "Differences to \(metrics.variants[0])", metrics, columns, rows: metrics.variants.indices.dropFirst()
+      "Differences to \(metrics.variants[0])", metrics, columns, rows: standings.order.filter { $0 != 0 }
     ) { column, variant in
       let pair = rankings[column].pair(0, variant)
       let metric = metrics.metrics[columns[column]]
@@ -136,17 +142,18 @@ extension HTMLReport {
     }
     html += "</tr></thead>\n<tbody>\n"
     for variant in rows {
-      let mark = leaders.contains(variant) ? " class=\"best\"" : ""
-      html += "<tr><th scope=\"row\"\(mark)><span class=\"swatch\" style=\"background:"
-      html +=
-        "var(--s\(variant % Theme.seriesCount))\"></span>\(Markup.escape(metrics.variants[variant]))</th>"
+      html += "<tr>" + rowHeading(metrics.variants[variant], variant, isBest: leaders.contains(variant))
       for column in columns.indices {
         let cell = cell(column, variant)
         let mark = cell.isWeak ? " class=\"weak\"" : ""
-        html += "<td\(mark) title=\"\(Markup.escape(cell.details))\">\(breakable(cell.text))"
-        if let rank = cell.rank { html += " <small>#\(rank)</small>" }
+        let metric = metrics.metrics[columns[column]]
+        html += "<td\(mark) data-label=\"\(Markup.escape(titles[metric.name] ?? metric.title))\""
+        html += " title=\"\(Markup.escape(cell.details))\"><span>\(breakable(cell.text))"
+        if let rank = cell.rank {
+          html += " <small class=\"rank\(rank == 1 ? " first" : "")\">#\(rank)</small>"
+        }
         if let share = cell.share { html += "<br/><small>\(Markup.escape(share))</small>" }
-        html += "</td>"
+        html += "</span></td>"
       }
       html += "</tr>\n"
     }
@@ -182,11 +189,17 @@ extension HTMLReport {
       "Backlog",
       "Events created and neither accepted nor dropped. \(band) Grey: the twins, the same runs without incidents.",
       charts.backlog().svg())
-    if let overlay = charts.backlogOverlay() {
-      html += figure(
-        "All strategies after the incident", band,
-        overlay.svg(label: "Backlog of all strategies after the incident"))
-    }
     return html
+  }
+
+  private static func overlay(_ comparison: ReplicatedComparison) -> String {
+    guard let overlay = ReplicationCharts(comparison: comparison, theme: .variables).backlogOverlay() else {
+      return ""
+    }
+    return figure(
+      "Round the incident",
+      "Normal is the twin, the same runs without incidents. Line: mean of the replications; band: its 95 % interval at each "
+        + "time by itself.", overlay.html(label: "Backlog above normal of all strategies, round the incident")
+    )
   }
 }

@@ -7,15 +7,24 @@ extension HTMLReport {
     var text: (RunSummary) -> String
     /// Whether the value is one to worry about.
     var isBad: (RunSummary) -> Bool = { _ in false }
+    /// Whether it says anything of these runs.
+    var isShown: ([RunSummary]) -> Bool = { _ in true }
   }
 
   private static var columns: [Column] {
     [
       Column(title: "recovered in", text: \.recoveryText, isBad: \.neverRecovers),
       Column(
-        title: "undelivered", text: { Humanised.count($0.undeliveredEvents) },
+        title: "undelivered",
+        text: { "\(Humanised.count($0.undeliveredEvents))\n" + undeliveredShare($0) },
         isBad: { $0.undeliveredEvents > 0 }),
-      Column(title: "of these lost", text: { Humanised.count($0.lostEvents) }),
+      Column(
+        title: "of these", text: { causes($0).map { "\($1) \($0)" }.joined(separator: "\n") },
+        isShown: { $0.contains { !causes($0).isEmpty } }),
+      Column(
+        title: "devices that lost events",
+        text: { MetricText.plain($0.devicesThatLostEventsShare * 100) + " %" },
+        isShown: { $0.contains { $0.devicesThatLostEventsShare > 0 } }),
       Column(title: "affected p99", text: \.affectedDeliveryText),
       Column(title: "extra attempts / device", text: { MetricText.plain($0.attemptsAboveTwinPerDevice) }),
       Column(title: "attempts / device", text: \.attemptsPerDeviceText),
@@ -24,9 +33,31 @@ extension HTMLReport {
       Column(title: "p99 delivery", text: { duration($0.timeToDeliveryP99) }),
       Column(title: "amplification", text: { ratio($0.amplification) }),
       Column(title: "peak load", text: { ratio($0.peakOfferedRatio) }),
-      Column(title: "herd factor", text: { ratio($0.herdFactor) }),
+      Column(
+        title: "herd factor", text: { ratio($0.herdFactor) },
+        isShown: { $0.contains { $0.herdFactor != $0.peakOfferedRatio } }),
       Column(title: "idle while backlogged", text: { seconds($0.idleWhileBackloggedSeconds) }),
     ]
+  }
+
+  private static func undeliveredShare(_ summary: RunSummary) -> String {
+    summary.undeliveredEvents == 0
+      ? "" : Humanised.share(summary.undeliveredEvents, of: summary[.createdEvents])
+  }
+
+  /// What became of the undelivered events: dropped for a cause, blocked or late; the most first.
+  private static func causes(_ summary: RunSummary) -> [(name: String, count: String)] {
+    let columns = SummaryCSV.columns.filter {
+      $0.name.hasPrefix("dropped_by_")
+        || ["refused_by_gate_events", "blocked_events", "late_events"].contains($0.name)
+    }
+    return columns.map { ($0.name, $0.value(summary).number ?? 0) }.filter { $0.1 > 0 }
+      .sorted { $0.1 > $1.1 }
+      .map { name, count in
+        let words = name.replacing("dropped_by_", with: "").replacing("_events", with: "").replacing(
+          "_", with: " ")
+        return (words, Humanised.count(Int64(count)))
+      }
   }
 
   private static func seconds(_ seconds: Double?) -> String {
@@ -39,22 +70,22 @@ extension HTMLReport {
 
   private static func ratio(_ value: Double?) -> String { value.map(Humanised.ratio) ?? "–" }
 
-  /// The aligned table; the verdict's best are marked.
-  static func summaryTable(_ results: [VariantResult]) -> String {
+  /// The aligned table, the best first; the verdict's best are marked.
+  static func summaryTable(_ results: [VariantResult], _ standings: Standings) -> String {
     let summaries = results.map(\.namedSummary)
-    let leaders = results.count > 1 ? Standings(results).leaders : []
+    let leaders = results.count > 1 ? standings.leaders : []
+    let columns = columns.filter { $0.isShown(summaries) }
     var html =
       "<section>\n<h2>Results</h2>\n<div class=\"chart\">\n<table>\n<thead><tr><th scope=\"col\">strategy</th>"
     for column in columns { html += "<th scope=\"col\">\(Markup.escape(column.title))</th>" }
     html += "</tr></thead>\n<tbody>\n"
-    for (i, summary) in summaries.enumerated() {
-      let mark = leaders.contains(i) ? " class=\"best\"" : ""
-      html +=
-        "<tr><th scope=\"row\"\(mark)><span class=\"swatch\" style=\"background:var(--s\(i % Theme.seriesCount))\">"
-      html += "</span>\(Markup.escape(summary.run))</th>"
+    for i in standings.order {
+      html += "<tr>" + rowHeading(summaries[i].run, i, isBest: leaders.contains(i))
       for column in columns {
-        let mark = column.isBad(summary) ? " class=\"bad\"" : ""
-        html += "<td\(mark)>\(Markup.escape(column.text(summary)))</td>"
+        let mark = column.isBad(summaries[i]) ? " class=\"bad\"" : ""
+        let lines = column.text(summaries[i]).split(separator: "\n").map { Markup.escape(String($0)) }
+        html +=
+          "<td\(mark) data-label=\"\(Markup.escape(column.title))\"><span>\(lines.joined(separator: "<br/>"))</span></td>"
       }
       html += "</tr>\n"
     }
@@ -67,5 +98,11 @@ extension HTMLReport {
         """
     }
     return html + "</section>\n"
+  }
+
+  /// The heading of a variant's row, with its colour.
+  static func rowHeading(_ name: String, _ index: Int, isBest: Bool) -> String {
+    "<th scope=\"row\"\(isBest ? " class=\"best\"" : "")><span class=\"swatch\" style=\"background:"
+      + "var(--\(Theme.name(.series(index))))\"></span>\(Markup.escape(name))</th>"
   }
 }

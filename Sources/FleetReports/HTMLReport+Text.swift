@@ -108,8 +108,19 @@ extension HTMLReport {
       .question{font-size:17px;color:var(--muted);margin:6px 0 0}
       .verdict{margin:20px 0 10px;padding:14px 20px;background:var(--panel);border-left:6px solid var(--s0);
         border-radius:4px}
-      .verdict p{margin:4px 0;font-size:20px;line-height:1.4}
-      .verdict p+p{font-size:16px}
+      .verdict p{margin:4px 0;font-size:16px;line-height:1.45}
+      .verdict .lead{font-size:24px;font-weight:700;line-height:1.3}
+      .headline .facts{margin:12px 0 6px}
+      .tiles{display:flex;flex-wrap:wrap;gap:10px;margin:6px 0 12px}
+      .tile{flex:1 1 150px;padding:10px 14px;border:1px solid var(--grid);border-radius:4px;
+        border-top:4px solid var(--grid);display:flex;flex-direction:column}
+      .tile span{color:var(--muted);font-size:13px}
+      .tile strong{font-size:25px;line-height:1.3;font-variant-numeric:tabular-nums;white-space:nowrap}
+      .tile small{color:var(--muted);font-size:13px}
+      .tile.better{border-top-color:var(--best)}
+      .tile.better small::before{content:"better than ";color:var(--best);font-weight:600}
+      .tile.worse{border-top-color:var(--incident)}
+      .tile.worse small::before{content:"worse than ";color:var(--incident);font-weight:600}
       .facts,figcaption{color:var(--muted);font-size:13.5px;margin:4px 0 8px}
       figure{margin:0}
       .chart{overflow-x:auto}
@@ -119,13 +130,15 @@ extension HTMLReport {
       td{white-space:nowrap}
       thead th{color:var(--muted);font-weight:500;font-size:12.5px;line-height:1.25}
       th:first-child{text-align:left}
-      tbody th{font-weight:600;overflow-wrap:break-word;min-width:165px}
+      tbody th{font-weight:600;overflow-wrap:break-word;min-width:165px;padding-left:28px;text-indent:-20px}
       .swatch{display:inline-block;width:12px;height:12px;border-radius:2px;margin-right:8px;
         print-color-adjust:exact;-webkit-print-color-adjust:exact}
       .best{font-weight:700;color:var(--best)}
       .bad{font-weight:700;color:var(--incident)}
       .weak{color:var(--muted)}
       td small{color:var(--muted);font-weight:400;font-size:11.5px}
+      td .first{color:var(--best);font-weight:700}
+      .narrow{display:none}
       .best::before{content:"\\2713\\00a0"}
       dl{display:grid;grid-template-columns:minmax(140px,max-content) 1fr;gap:6px 20px;font-size:14px}
       dt{font-weight:600}
@@ -133,8 +146,19 @@ extension HTMLReport {
       pre{background:var(--panel);padding:12px 14px;border-radius:4px;overflow-x:auto;font-size:13px;
         white-space:pre-wrap;overflow-wrap:anywhere}
       summary{cursor:pointer}
+      .more{margin-top:28px;border-top:1px solid var(--grid);padding-top:10px}
+      .more>summary{font-size:18px;font-weight:700}
+      @media (max-width:760px){
+        .wide{display:none}.narrow{display:block}.narrow svg{min-width:0}
+        thead{display:none}tr{display:block;padding:8px 0;border-bottom:1px solid var(--grid)}
+        th,td{border:0;padding:2px 0}tbody th{display:block;min-width:0;font-size:16px;padding-left:20px}
+        .tile strong{font-size:20px}
+        td{display:flex;justify-content:space-between;gap:16px}td span{text-align:right}
+        td::before{content:attr(data-label);color:var(--muted)}}
       @media (max-width:640px){dl{grid-template-columns:1fr;gap:2px}dd{margin-bottom:8px}}
       @media print{main{max-width:none;padding:0}section{break-inside:avoid}.chart{overflow:visible}
+        .wide{display:block}.narrow{display:none}details::details-content{content-visibility:visible;block-size:auto}
+        details>summary{list-style:none}
         .chart svg{min-width:0}table{font-size:11px}th,td{padding:4px 5px}}
 
       """

@@ -4,8 +4,8 @@ import FleetMetrics
 /// `report.html`: one self-contained file with inline SVG and CSS and no script, legible in light and dark
 /// mode and in print.
 ///
-/// It leads with the verdict, then the summary table, then one figure per quantity with a strip for each
-/// strategy on shared axes, then all strategies in one plot, then what the words mean. The document is
+/// It leads with the verdict and its figures, then all strategies in one plot round the incident, then the summary table; folded
+/// below are one figure per quantity with a strip for each strategy on shared axes, and what the words mean. The document is
 /// well-formed XML as well as HTML.
 public enum HTMLReport {
   /// Renders the whole document.
@@ -21,9 +21,17 @@ public enum HTMLReport {
     title: String, question: String? = nil, results: [VariantResult], verdict: String, scenarioJSON: String,
     command: String, version: String, seed: UInt64, clients: ClientDifferences? = nil
   ) -> String {
-    let body = results.isEmpty ? "" : summaryTable(results) + figures(results)
+    let standings = Standings(results)
+    let body =
+      results.isEmpty
+      ? ""
+      : overlays(results) + summaryTable(results, standings)
+        + (results.count == 1
+          ? figures(results)
+          : HTMLPage.folded("The whole run, strategy by strategy", figures(results)))
     return HTMLPage(
-      title: title, question: question, verdict: verdict, facts: facts(results, seed: seed),
+      title: title, question: question, verdict: verdict, headline: Headline(standings).html,
+      facts: facts(results, seed: seed),
       sections: body + table(of: clients) + terms, command: command, scenarioJSON: scenarioJSON,
       version: "\(version), seed \(seed)"
     ).text
@@ -108,16 +116,23 @@ public enum HTMLReport {
         "Of the events accepted in each interval, from creation to acceptance, on a logarithmic axis. "
           + "Coloured: 99th percentile. Dark or white: median. A gap: nothing was accepted.", delivery.svg())
     }
-    let overlays = [charts.offeredOverlay(), charts.backlogOverlay()].compactMap { $0 }
-    if let first = overlays.first {
-      let width = (first.times.upperBound - first.times.lowerBound) / Double(OverlayChart.columns)
-      let mean = Humanised.duration(Int64(width))
-      html += figure(
-        "All strategies after the incident",
-        "Means over about \(mean); short spikes are in the strips above.",
-        overlays.map { $0.svg(label: "\($0.title), all strategies after the incident") }.joined())
-    }
     return html
+  }
+
+  /// All strategies round the incident; nothing without one.
+  private static func overlays(_ results: [VariantResult]) -> String {
+    let charts = MetricCharts(results: results, theme: .variables)
+    let overlays = [charts.backlogOverlay(), charts.offeredOverlay()].compactMap { $0 }
+    guard let first = overlays.first else { return "" }
+    let width = (first.times.upperBound - first.times.lowerBound) / Double(OverlayChart.columns)
+    let isCut = overlays.contains { chart in
+      chart.lines.contains { $0.line.envelope.highestMean > chart.limit }
+    }
+    return figure(
+      "Round the incident",
+      "Normal is the twin, the same run without incidents. Means over about \(Humanised.duration(Int64(width)))"
+        + (isCut ? "; ▲ marks where a value is higher." : "."),
+      overlays.map { $0.html(label: "\($0.title), round the incident") }.joined())
   }
 
   static func figure(_ title: String, _ caption: String, _ svg: String) -> String {

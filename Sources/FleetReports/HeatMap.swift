@@ -4,6 +4,8 @@ import FleetExperiments
 struct HeatMap {
   private let map: StabilityMap
   private let theme: Theme
+  /// The scenario's own values of both parameters, where they lie on the map.
+  private let here: (x: Double, y: Double)?
   private let slowest: Double
   private let fastest: Double
 
@@ -14,8 +16,12 @@ struct HeatMap {
   private static let plotHeight = 480.0
   static let height = top + plotHeight + 64
 
-  init(_ map: StabilityMap, theme: Theme) {
+  /// - Parameter own: the scenario's own values of both parameters.
+  init(_ map: StabilityMap, theme: Theme, own: (x: Quantity, y: Quantity)? = nil) {
     self.map = map
+    here = own.flatMap { own in
+      map.x.share(of: own.x).flatMap { x in map.y.share(of: own.y).map { (x: x, y: $0) } }
+    }
     self.theme = theme
     let recoveries = map.grid.values.values.compactMap { $0.kind == .recovers ? $0.meanRecovery : nil }
     fastest = max(Double(recoveries.min() ?? 1), 1_000_000)
@@ -41,6 +47,7 @@ struct HeatMap {
     for cell in map.grid.cells { draw(cell, on: &canvas) }
     drawContour(on: &canvas)
     drawPoints(on: &canvas)
+    drawHere(on: &canvas)
     drawAxes(on: &canvas)
     drawLegend(on: &canvas)
     for cell in map.grid.cells {
@@ -66,9 +73,14 @@ struct HeatMap {
       return (.series(0), opacity(mean))
     case .neverRecovers?: return (.incident, 0.75)
     case .overloaded?: return (.muted, 0.45)
-    case .undecided?, nil: return (.text, 0.8)
+    case .undecided?, nil:
+      let failed = corners.reduce(0.0) { $0 + 1 - Double($1.recoveredSeeds) / Double(max($1.seeds, 1)) }
+      return (.text, Self.darkness(failed / Double(max(corners.count, 1))))
     }
   }
+
+  /// The more of the runs failed, the darker.
+  private static func darkness(_ failed: Double) -> Double { 0.22 + 0.6 * failed }
 
   /// Slower is darker, in ratios.
   private func opacity(_ recovery: Double) -> Double {
@@ -96,6 +108,7 @@ struct HeatMap {
       }
       for pair in stride(from: 0, to: ends.count - 1, by: 2) {
         let (a, b) = (ends[pair], ends[pair + 1])
+        canvas.line(a.0, a.1, b.0, b.1, ink: .text, width: 3.5)
         canvas.line(a.0, a.1, b.0, b.1, ink: .surface, width: 2, dash: "5 3")
       }
     }
@@ -108,19 +121,36 @@ struct HeatMap {
     }
   }
 
+  /// The scenario as it is: a ring with its name.
+  private func drawHere(on canvas: inout SVGCanvas) {
+    guard let here else { return }
+    let (x, y) = (Self.left + here.x * Self.plotWidth, Self.top + (1 - here.y) * Self.plotHeight)
+    let ring =
+      "M\(SVGCanvas.px(x - 7)) \(SVGCanvas.px(y))a7 7 0 1 0 14 0a7 7 0 1 0 -14 0z"
+    canvas.path(ring, stroke: .surface, width: 5)
+    canvas.path(ring, stroke: .text, width: 2)
+    let isLeft = here.x > 0.8
+    canvas.rect(
+      x: isLeft ? x - 94 : x + 12, y: y - 9, width: 82, height: 18, fill: .surface, opacity: 0.85)
+    canvas.text(
+      "you are here", x: isLeft ? x - 16 : x + 16, y: y + 4, size: 12, anchor: isLeft ? .end : .start,
+      ink: .text,
+      isBold: true)
+  }
+
   private func drawAxes(on canvas: inout SVGCanvas) {
     let bottom = Self.top + Self.plotHeight
-    for i in 0...4 {
-      let x = map.grid.columns * i / 4
-      canvas.line(px(x), bottom, px(x), bottom + 5, ink: .muted)
-      canvas.text(
-        StabilityVerdict.text(map.xQuantity(x).rounded(digits: 3)), x: px(x), y: bottom + 19, size: 11,
-        anchor: .middle)
-      let y = map.grid.rows * i / 4
-      canvas.line(Self.left - 5, py(y), Self.left, py(y), ink: .muted)
-      canvas.text(
-        StabilityVerdict.text(map.yQuantity(y).rounded(digits: 3)), x: Self.left - 9, y: py(y) + 4, size: 11,
-        anchor: .end)
+    for tick in map.x.ticks {
+      guard let share = map.x.share(of: tick) else { continue }
+      let x = Self.left + share * Self.plotWidth
+      canvas.line(x, bottom, x, bottom + 5, ink: .muted)
+      canvas.text(StabilityVerdict.text(tick), x: x, y: bottom + 19, size: 11, anchor: .middle)
+    }
+    for tick in map.y.ticks {
+      guard let share = map.y.share(of: tick) else { continue }
+      let y = Self.top + (1 - share) * Self.plotHeight
+      canvas.line(Self.left - 5, y, Self.left, y, ink: .muted)
+      canvas.text(StabilityVerdict.text(tick), x: Self.left - 9, y: y + 4, size: 11, anchor: .end)
     }
     canvas.text(
       map.x.path + " →", x: Self.left + Self.plotWidth, y: bottom + 40, size: 12.5, anchor: .end, ink: .text,
@@ -148,11 +178,16 @@ struct HeatMap {
     }
     if present.contains(.neverRecovers) { entry(.incident, 0.75, "never recovers within the run") }
     if present.contains(.overloaded) { entry(.muted, 0.45, "overloaded without any incident") }
-    if present.count > 1 || present.contains(.undecided) { entry(.text, 0.8, "undecided, or the boundary") }
+    if present.count > 1 || present.contains(.undecided) {
+      canvas.text("undecided, or the boundary; of the runs failed", x: x, y: y, size: 12)
+      y += 22
+      for failed in [0, 0.5, 1] { entry(.text, Self.darkness(failed), StabilityVerdict.percent(failed)) }
+      y += 8
+    }
     if map.grid.values.values.contains(where: { $0.recoveredSeeds > 0 }),
       map.grid.values.values.contains(where: { $0.recoveredSeeds < $0.seeds })
     {
-      canvas.rect(x: x, y: y - 11, width: 22, height: 14, fill: .text, opacity: 0.8)
+      canvas.line(x, y - 4, x + 22, y - 4, ink: .text, width: 3.5)
       canvas.line(x, y - 4, x + 22, y - 4, ink: .surface, width: 2, dash: "5 3")
       canvas.text(
         "\(StabilityVerdict.percent(map.risk.risk)) of the runs fail", x: x + 32, y: y, size: 12, ink: .text)

@@ -5,6 +5,14 @@ import FleetMetrics
 struct MetricCharts {
   var results: [VariantResult]
   var theme: Theme
+  /// In which order legends name the variants: the best first.
+  var order: [Int]
+
+  init(results: [VariantResult], theme: Theme) {
+    self.results = results
+    self.theme = theme
+    order = Standings(results).order
+  }
 
   // MARK: Strips
 
@@ -19,7 +27,10 @@ struct MetricCharts {
       strip.reference = capacity(result)
       strip.notes = [
         result.summary.peakOfferedRatio.map { "peak \(Humanised.ratio($0)) capacity" } ?? "",
-        result.summary.herdFactor.map { "herd factor \(Humanised.ratio($0))" } ?? "",
+        // Nearly always the same, for the herd is the peak.
+        result.summary.herdFactor.flatMap {
+          $0 == result.summary.peakOfferedRatio ? nil : "herd factor \(Humanised.ratio($0))"
+        } ?? "",
         "\(Humanised.duration(seconds(result.summary.secondsAboveCapacity))) above capacity",
       ].filter { !$0.isEmpty }
       return strip
@@ -128,7 +139,7 @@ struct MetricCharts {
 
   // MARK: Overlays
 
-  /// Offered load of all strategies after the incident; nil for a single run or without an incident.
+  /// Offered load of all strategies round the incident; nil without one.
   func offeredOverlay() -> OverlayChart? {
     guard let capacity = results.map({ Double($0.record.nominalCapacityMilli) / 1_000 }).max() else {
       return nil
@@ -136,12 +147,17 @@ struct MetricCharts {
     let isSame = Set(results.map(\.record.nominalCapacityMilli)).count == 1
     guard
       var chart = overlay(
-        "Offered load, requests/s", noteTitle: "herd factor",
-        value: { row, length in length > 0 ? Double(row.attempts) * 1_000_000 / Double(length) : nil },
-        note: { $0.summary.herdFactor.map(Humanised.ratio) ?? "" })
+        "Offered load, requests/s", noteTitle: "peak",
+        value: { result, row in
+          let (series, length) = (result.record.series, result.record.series.length(of: row))
+          return length > 0 ? Double(series.rows[row].attempts) * 1_000_000 / Double(length) : nil
+        },
+        note: { $0.summary.peakOfferedRatio.map(Humanised.ratio) ?? "" })
     else { return nil }
-    let highest = chart.lines.flatMap { $0.line.envelope.columns.compactMap { $0?.mean } }.max() ?? 0
-    chart.limit = Self.clipped(highest, typical: highest, capacity: isSame ? capacity : highest)
+    chart.limit = Self.clipped(
+      chart.lines.map(\.line.envelope.highestMean).max() ?? 0,
+      typical: chart.lines.map { $0.line.envelope.highQuantile(0.9) }.max() ?? 0,
+      capacity: isSame ? capacity : 0)
     if isSame && capacity > 0 {
       chart.reference = capacity
       chart.referenceLabel = "capacity"
@@ -149,45 +165,52 @@ struct MetricCharts {
     return chart
   }
 
-  /// Backlogs of all strategies after the incident; nil for a single run or without an incident.
+  /// Backlogs of all strategies round the incident, less what the twin has at the same time; nil without an incident.
   func backlogOverlay() -> OverlayChart? {
     overlay(
-      "Backlog, events", noteTitle: "recovered in", value: { row, _ in Double(row[.backlogEvents]) },
+      "Backlog above normal, events", noteTitle: "recovered in",
+      value: { result, row in
+        let (backlog, twin) = (result.record.series.rows[row], result.twin.series.rows)
+        return Double(backlog[.backlogEvents]) - (row < twin.count ? Double(twin[row][.backlogEvents]) : 0)
+      },
       note: \.summary.recoveryText)
   }
 
   private func overlay(
-    _ title: String, noteTitle: String, value: (TimeSeries.Row, Int64) -> Double?,
+    _ title: String, noteTitle: String, value: (VariantResult, Int) -> Double?,
     note: (VariantResult) -> String
   ) -> OverlayChart? {
-    let ends = results.map(\.lastIncidentEnd)
-    guard results.count > 1, !ends.contains(nil) else { return nil }
-    let lengths = zip(results, ends).map { $0.record.series.duration - ($1 ?? 0) }
     let recoveries = results.map(\.summary.recoveryTime)
-    var shown = lengths.max() ?? 0
-    if !recoveries.contains(nil), let slowest = recoveries.compactMap({ $0 }).max() {
-      shown = min(shown, slowest + slowest / 4 + 120_000_000)
-    }
-    let lead = shown / 25
-    let lines = results.indices.map { i in
+    let times = OverlayChart.times(
+      results.map { result in
+        guard let end = result.lastIncidentEnd, let start = result.incidents.map(\.start).min() else {
+          return nil
+        }
+        return (Double(start), Double(end), Double(result.record.series.duration))
+      },
+      slowest: recoveries.contains(nil) ? nil : recoveries.compactMap { $0.map(Double.init) }.max())
+    guard let times else { return nil }
+    let lines = order.map { i in
       let series = results[i].record.series
-      let end = ends[i] ?? 0
-      let first = max(Int((end - lead) / max(series.interval, 1)), 0)
-      let last = min(Int((end + shown) / max(series.interval, 1)), series.rows.count)
+      let end = results[i].lastIncidentEnd ?? 0
+      let first = max(Int((Double(end) + times.lowerBound) / Double(max(series.interval, 1))), 0)
+      let last = min(
+        Int((Double(end) + times.upperBound) / Double(max(series.interval, 1))), series.rows.count)
       let rows = first..<max(first, last)
-      let values = rows.map { value(series.rows[$0], series.length(of: $0)) }
       let from = Double(series.start(of: first) - end)
       let line = PlotLine(
-        envelope: Envelope(values, columns: OverlayChart.columns),
+        envelope: Envelope(rows.map { value(results[i], $0) }, columns: OverlayChart.columns),
         times: from...from + Double(rows.count) * Double(series.interval), ink: .series(i), style: .mean,
         dash: Theme.dash(i))
       return OverlayChart.Line(name: results[i].name, line: line, note: note(results[i]))
     }
-    let highest = lines.flatMap { $0.line.envelope.columns.compactMap { $0?.mean } }.max() ?? 0
+    let spans = Set(results.map { $0.incidents.map { [$0.start, $0.end] } })
+    let end = Double(results[0].lastIncidentEnd ?? 0)
     return OverlayChart(
-      title: title, noteTitle: noteTitle, lines: lines, times: -Double(lead)...Double(max(shown, 1)),
-      limit: max(highest * 1.05, 1),
-      theme: theme)
+      title: title, noteTitle: noteTitle, lines: lines, times: times,
+      incidents: spans.count == 1
+        ? results[0].incidents.map { Double($0.start) - end...Double($0.end) - end } : [times.lowerBound...0],
+      limit: max((lines.map(\.line.envelope.highestMean).max() ?? 0) * 1.05, 1), theme: theme)
   }
 
   // MARK: Parts

@@ -53,11 +53,14 @@ struct ReplicationCharts {
       chart.strips[i].notes =
         values == \.offered
         ? notes("peak_offered_ratio", i) { "peak \($0)×" }
-          + notes("herd_factor_ratio", i) { "herd factor \($0)×" }
+          + (isHerdThePeak ? [] : notes("herd_factor_ratio", i) { "herd factor \($0)×" })
         : notes("idle_while_backlogged_s", i) { "\($0) idle" }
     }
     return chart
   }
+
+  /// Whether every run had its peak after an incident.
+  private var isHerdThePeak: Bool { comparison.rows.allSatisfy { $0.herdFactor == $0.peakOfferedRatio } }
 
   private func notes(_ metric: String, _ variant: Int, _ text: (String) -> String) -> [String] {
     guard let index = comparison.metrics.metrics.firstIndex(where: { $0.name == metric }) else { return [] }
@@ -98,34 +101,44 @@ struct ReplicationCharts {
 
   // MARK: Overlay
 
-  /// All backlogs in one plot, from the end of the last incident; nil for a single variant or without an incident.
+  /// All backlogs less the twins' in one plot, round the incident; nil without one.
   func backlogOverlay() -> OverlayChart? {
-    let ends = curves.map { $0.facts?.incidents.map(\.end).max() }
-    let lengths = zip(curves, ends).compactMap { curve, end -> Double? in
-      guard let end, let duration = curve.facts?.duration, end < duration else { return nil }
-      return Double(duration - end)
-    }
-    guard curves.count > 1, lengths.count == curves.count, let longest = lengths.max() else { return nil }
-    let shown = min(longest, slowestRecovery.map { $0 * 1.25 + 120e6 } ?? longest)
-    let lead = shown / 25
-    let lines = curves.enumerated().map { i, curve -> OverlayChart.Line in
-      let end = Double(ends[i].flatMap { $0 } ?? 0)
-      let points = curve.backlog
+    let facts = curves.map(\.facts)
+    let times = OverlayChart.times(
+      facts.map { facts in
+        guard let facts, let start = facts.incidents.map(\.start).min(),
+          let end = facts.incidents.map(\.end).max()
+        else { return nil }
+        return (Double(start), Double(end), Double(facts.duration))
+      }, slowest: slowestRecovery)
+    guard let times else { return nil }
+    func end(_ i: Int) -> Double { Double(facts[i]?.incidents.map(\.end).max() ?? 0) }
+    let lines = Standings(comparison).order.map { i -> OverlayChart.Line in
+      let curve = curves[i]
+      let points = zip(curve.backlog, curve.twinBacklog).map { point, twin -> Envelope.Column? in
+        let normal = twin?.mean ?? 0
+        return point.map {
+          .init(low: max($0.low - normal, 0), high: $0.high - normal, mean: $0.mean - normal)
+        }
+      }
       let width = Double(curve.facts?.duration ?? 0) / Double(max(points.count, 1))
-      let first = max(Int((end - lead) / width), 0)
-      let last = min(Int((end + shown) / width) + 1, points.count)
+      let first = max(Int((end(i) + times.lowerBound) / width), 0)
+      let last = min(Int((end(i) + times.upperBound) / width) + 1, points.count)
       let range = first..<max(first, last)
       let line = PlotLine(
-        envelope: Self.envelope(Array(points[range])),
-        times: Double(range.lowerBound) * width - end...Double(range.upperBound) * width - end,
+        envelope: Envelope(columns: Array(points[range]), rows: range.count),
+        times: Double(range.lowerBound) * width - end(i)...Double(range.upperBound) * width - end(i),
         ink: .series(i), style: .band, dash: Theme.dash(i))
       return OverlayChart.Line(
         name: curve.name, line: line, note: notes(MetricCatalogue.recovery, i) { $0 }.joined(separator: " "))
     }
-    let highest = lines.map(\.line.envelope.maximum).max() ?? 0
+    let spans = Set(facts.map { $0?.incidents.map { [$0.start, $0.end] } ?? [] })
     return OverlayChart(
-      title: "Backlog, events", noteTitle: "recovered in", lines: lines, times: -lead...max(shown, 1),
-      limit: max(highest * 1.05, 1), theme: theme)
+      title: "Backlog above normal, events", noteTitle: "recovered in", lines: lines, times: times,
+      incidents: spans.count == 1
+        ? (facts[0]?.incidents ?? []).map { Double($0.start) - end(0)...Double($0.end) - end(0) }
+        : [times.lowerBound...0],
+      limit: max((lines.map(\.line.envelope.maximum).max() ?? 0) * 1.05, 1), theme: theme)
   }
 
   /// Microseconds, if every replication of every variant recovers.

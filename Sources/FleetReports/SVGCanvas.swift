@@ -32,23 +32,31 @@ enum Theme {
     }
   }
 
-  static let seriesCount = 8
+  /// As many as there are colours.
+  static let seriesCount = light.keys.count { $0.wholeMatch(of: /s[0-9]+/) != nil }
 
-  /// Okabe and Ito's palette, without its yellow (illegible on white) and black (taken by text).
+  /// First Okabe and Ito's palette, without its yellow (illegible on white) and black (taken by text).
   static let light: [String: String] = [
     "s0": "#0072b2", "s1": "#d55e00", "s2": "#009e73", "s3": "#b9528f", "s4": "#c98500", "s5": "#3a9bd8",
-    "s6": "#7b5ea7", "s7": "#6b6b00", "text": "#1b1f24", "muted": "#5c6570", "grid": "#e3e7eb",
+    "s6": "#7b5ea7", "s7": "#6b6b00", "s8": "#8c3b12", "s9": "#00767a", "s10": "#d6246e", "s11": "#3f4db8",
+    "text": "#1b1f24", "muted": "#5c6570", "grid": "#e3e7eb",
     "capacity": "#1b1f24", "twin": "#8b949e", "incident": "#c0392b", "surface": "#ffffff",
   ]
   static let dark: [String: String] = [
     "s0": "#58aef0", "s1": "#f48b45", "s2": "#2fc79c", "s3": "#e595c4", "s4": "#efb73e", "s5": "#9fd6f7",
-    "s6": "#b79ae8", "s7": "#c9c94b", "text": "#e6e9ed", "muted": "#9aa5b1", "grid": "#2c333b",
+    "s6": "#b79ae8", "s7": "#c9c94b", "s8": "#d98a5f", "s9": "#3fc1c6", "s10": "#ff6fa5", "s11": "#8f9bff",
+    "text": "#e6e9ed", "muted": "#9aa5b1", "grid": "#2c333b",
     "capacity": "#f2f4f6", "twin": "#8b949e", "incident": "#ff7a6b", "surface": "#14181d",
   ]
 
   /// Dashes, so that strategies differ by more than colour where their lines share a chart.
   static func dash(_ index: Int) -> String? {
-    [nil, "7 3", "2 2", "9 3 2 3", "4 2", "12 3 2 3 2 3", "1 3", "14 4"][index % seriesCount]
+    let dashes = [
+      nil, "7 3", "2 2", "9 3 2 3", "4 2", "12 3 2 3 2 3", "1 3", "14 4", "5 5", "9 2 1 2 1 2", "3 6",
+      "18 3 4 3",
+    ]
+    // Colours begin anew behind the last one: the dashes then don't.
+    return dashes[(index + index / seriesCount) % dashes.count]
   }
 }
 

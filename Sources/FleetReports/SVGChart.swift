@@ -47,7 +47,7 @@ public enum SVGChart {
     y += offered.height + 16
     if let backlog {
       backlog.draw(on: &canvas, top: y)
-      y += backlog.height
+      y += backlog.height()
     }
     // A margin of 16 px on all sides.
     var framed = SVGCanvas(theme: .fixed)

@@ -4,10 +4,16 @@ import FleetMetrics
 /// The files of a stability map: page, picture and table.
 package struct StabilityReport {
   private let map: StabilityMap
-  package init(_ map: StabilityMap) { self.map = map }
+  private let own: (x: Quantity, y: Quantity)?
+
+  /// - Parameter own: the scenario's own values of both parameters, to be marked on the map.
+  package init(_ map: StabilityMap, own: (x: Quantity, y: Quantity)? = nil) {
+    self.map = map
+    self.own = own
+  }
 
   /// A picture that stands alone: white background, fixed colours, no script.
-  package var picture: String { HeatMap(map, theme: .fixed).svg() }
+  package var picture: String { HeatMap(map, theme: .fixed, own: own).svg() }
 
   /// `stability.csv`.
   package var table: [UInt8] {
@@ -36,9 +42,10 @@ package struct StabilityReport {
     let verdict = StabilityVerdict(map)
     var sections = HTMLPage.figure(
       "Where the cliff is",
-      "Shade: recovery time. Dark grey: undecided. Dashed: where \(StabilityVerdict.percent(map.risk.risk)) of the runs failed, "
+      "Blue: recovery time. Grey: undecided, darker where more of the runs failed. "
+        + "Dashed: where \(StabilityVerdict.percent(map.risk.risk)) of the runs failed, "
         + "between points. Cells are small where neighbouring points differ. Hover a cell for its values.",
-      HeatMap(map, theme: .variables).svg())
+      HeatMap(map, theme: .variables, own: own).svg())
     sections += HTMLPage.table(
       "Column by column", header: [map.x.path, map.y.path],
       rows: verdict.rows.map { [$0.value, $0.outcome] })

@@ -86,7 +86,7 @@ struct StripChart {
     var second = ""
     if first.count > limit {
       let head = strip.name.prefix(limit)
-      let end = head.lastIndex { ",;:/= ".contains($0) }.map(head.index(after:)) ?? head.endIndex
+      let end = head.lastIndex { ",;:/=- ".contains($0) }.map(head.index(after:)) ?? head.endIndex
       first = String(strip.name[..<end])
       second = TextTable.shortened(String(strip.name[end...]), to: limit)
     }

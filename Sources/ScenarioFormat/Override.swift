@@ -35,3 +35,44 @@ extension Override {
     ]
   }
 }
+
+extension Override {
+  /// The value that a normalised scenario has at a path, as it is written there without quotes; nil where there is none, or where
+  /// the cohorts that the path means have different ones.
+  public static func value(at path: String, in normalisedJSON: String) -> String? {
+    guard let scenario = try? JSON5Parser.parse(normalisedJSON) else { return nil }
+    var keys = path.split(separator: ".").map(String.init)
+    var places = [scenario]
+    if ["settings", "policy"].contains(keys.first) {
+      // Those of every cohort.
+      guard case .array(let cohorts)? = scenario.member("fleet")?.content else { return nil }
+      places = cohorts
+    }
+    while !keys.isEmpty, !places.isEmpty {
+      let key = keys.removeFirst()
+      places = places.compactMap { $0.member(key) }
+    }
+    let texts = Set(places.map(\.scalar))
+    return texts.count == 1 ? texts.first ?? nil : nil
+  }
+}
+
+extension PositionedValue {
+  /// What has that key, that number in a list, or that name.
+  fileprivate func member(_ key: String) -> PositionedValue? {
+    switch content {
+    case .object(let members): members.first { $0.key == key }?.value
+    case .array(let elements):
+      Int(key).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+        ?? elements.first { $0.member("name")?.scalar == key }
+    default: nil
+    }
+  }
+
+  fileprivate var scalar: String? {
+    switch content {
+    case .number(let text), .string(let text): text
+    default: nil
+    }
+  }
+}

@@ -48,6 +48,34 @@ struct QuantityTests {
   func wrong(text: String, message: String) {
     #expect { try QuantityRange(text) } throws: { "\($0)".contains(message) }
   }
+
+  @Test(
+    "Marks of an axis are at round values within the range",
+    arguments: [
+      ("a.b=1m..5m", ["1m", "2m", "3m", "4m", "5m"]),
+      ("a.b=100..700", ["100", "200", "300", "400", "500", "600", "700"]),
+      ("a.b=500/s..2000/s", ["500/s", "1000/s", "1500/s", "2000/s"]),
+      ("a.b=35%..62%", ["35%", "40%", "45%", "50%", "55%", "60%"]),
+      ("a.b=10s..1h:log", ["10s", "20s", "1m", "5m", "15m", "30m"]), ("a.b=3..5", ["3", "4", "5"]),
+      ("a.b=0.2..3:log", ["0.2", "0.5", "1", "2"]),
+    ])
+  func ticks(range: String, expected: [String]) throws {
+    let range = try QuantityRange(range)
+    #expect(range.ticks.map { $0.text() } == expected)
+    #expect(range.ticks.allSatisfy { range.share(of: $0) != nil })
+  }
+
+  @Test(
+    "A value knows its place between the ends, in ratios where the range is logarithmic, and none beyond them"
+  )
+  func place() throws {
+    let even = try QuantityRange("a.b=100/s..300/s")
+    #expect(even.share(of: Quantity("150/s")!) == 0.25)
+    #expect(even.share(of: Quantity("12000/min")!) == 0.5)
+    #expect(even.share(of: Quantity("301/s")!) == nil && even.share(of: Quantity("200")!) == nil)
+    let share = try QuantityRange("a.b=1s..100s:log").share(of: Quantity("10s")!)
+    #expect(abs((share ?? 0) - 0.5) < 1e-12)
+  }
 }
 
 @Suite("A search space")

@@ -47,14 +47,18 @@ struct HTMLReportTests {
     #expect(!html.contains("nan") && !html.contains("inf\""))
   }
 
-  @Test("It leads with the verdict, then the table, then the figures in order, then the terms")
+  @Test(
+    "It leads with the verdict and its figures, then all strategies, the table, the strips in order, the terms"
+  )
   func order() throws {
-    let html = Self.render(SyntheticFleet.four, verdict: "full is best.\nSecond sentence.")
+    let html = Self.render(SyntheticFleet.four, verdict: "full is best: it is fast.\nSecond: sentence.")
     let parts = [
-      "<p>full is best.</p>", "<p>Second sentence.</p>", "<table>", ">Offered load</h2>", ">Goodput</h2>",
+      "<p class=\"lead\">full is best</p>", "<p>It is fast.</p>", "<p>Second: sentence.</p>",
+      "class=\"headline\"", ">Round the incident</h2>", ">Results</h2>", "<table>",
+      "<summary>The whole run, strategy by strategy</summary>", ">Offered load</h2>", ">Goodput</h2>",
       ">Backlog</h2>", ">Dropped events</h2>", ">Time to delivery</h2>",
-      ">All strategies after the incident</h2>",
-      ">What the words mean</h2>", "fleetsim compare herd.json5", "<details>", "{ &quot;format&quot;: 1 }",
+      "<summary>What the words mean</summary>", "fleetsim compare herd.json5", "<details>",
+      "{ &quot;format&quot;: 1 }",
     ]
     var rest = html[...]
     for part in parts {

@@ -59,10 +59,12 @@ struct ReplicationReportTests {
     }
     var rest = html[...]
     for part in [
-      "aria-label=\"Verdict\"", "6 replications, seeds 1 to 6", ">Results</h2>",
+      "aria-label=\"Verdict\"", "class=\"headline\"", "6 replications, seeds 1 to 6",
+      ">Round the incident</h2>", ">Results</h2>",
       "Differences to wide &lt;jitter&gt;",
-      ">Offered load</h2>", ">Goodput</h2>", ">Backlog</h2>", ">All strategies after the incident</h2>",
-      ">What the statistics mean</h2>", ">What the words mean</h2>", "fleetsim compare --seeds 6",
+      ">Offered load</h2>", ">Goodput</h2>", ">Backlog</h2>",
+      "<summary>What the statistics mean</summary>", "<summary>What the words mean</summary>",
+      "fleetsim compare --seeds 6",
     ] {
       let range = try #require(rest.range(of: part), "\(part)")
       rest = rest[range.upperBound...]

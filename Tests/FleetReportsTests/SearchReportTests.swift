@@ -70,6 +70,12 @@ struct SearchReportTests {
     #expect(html.contains("all corners: never recovers") && html.contains("recovery time: "))
     #expect(HTMLReportTests.problem(in: report.picture) == nil)
     #expect(html.utf8.count < 200_000)
+    #expect(!html.contains("you are here"))
+    let x = try #require(map.x.ticks.first)
+    let y = try #require(map.y.ticks.first)
+    #expect(StabilityReport(map, own: (x, y)).picture.contains(">you are here<"))
+    let outside = Quantity(value: map.x.high.value * 2, unit: map.x.low.unit)
+    #expect(!StabilityReport(map, own: (outside, y)).picture.contains("you are here"))
   }
 
   @Test("stability.csv has a row for each point, and a map without a cliff says so")

@@ -180,4 +180,20 @@ struct OverrideTests {
       #expect(PathText.parse(text) == nil, "\(text)")
     }
   }
+
+  @Test("A normalised scenario's value is found by the path that would change it")
+  func values() {
+    let scenario = """
+      { duration: "2h", tapi: { incidents: [{ at: "20m", for: "10m" }] },
+        fleet: [{ name: "ios", devices: 5, settings: { backoffConfig: { maxBackoffInterval: 300, baseBackoffInterval: 1 } } },
+                { name: "android", devices: 7, settings: { backoffConfig: { maxBackoffInterval: 300, baseBackoffInterval: 2 } } }] }
+      """
+    func value(_ path: String) -> String? { Override.value(at: path, in: scenario) }
+    #expect(value("duration") == "2h" && value("tapi.incidents.0.for") == "10m")
+    #expect(value("fleet.android.devices") == "7" && value("fleet.0.devices") == "5")
+    #expect(value("settings.backoffConfig.maxBackoffInterval") == "300")
+    // Where cohorts differ there is no such value; nor of what is no number or text, or not there.
+    #expect(value("settings.backoffConfig.baseBackoffInterval") == nil)
+    #expect(value("tapi") == nil && value("tapi.incidents.1.for") == nil && value("fleet.web.devices") == nil)
+  }
 }

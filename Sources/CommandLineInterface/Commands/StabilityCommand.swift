@@ -191,7 +191,10 @@ struct StabilityCommand {
   private func files(
     _ map: StabilityMap, _ loaded: LoadedScenario, _ base: ScenarioFile.Decoded, _ wall: RunManifest.Wall
   ) -> [OutputFile] {
-    let report = StabilityReport(map)
+    func own(_ path: String) -> Quantity? {
+      Override.value(at: path, in: base.normalisedJSON).flatMap { Quantity($0) }
+    }
+    let report = StabilityReport(map, own: own(x.path).flatMap { x in own(y.path).map { (x: x, y: $0) } })
     let table = OutputFile(OutputFile.stability, report.table)
     var manifest = RunManifest(
       arguments: arguments, seed: base.scenario.seed, checks: false, scenario: base.normalisedJSON, wall: wall

@@ -1,0 +1,104 @@
+import FleetExperiments
+import FleetMetrics
+import Testing
+
+@testable import FleetReports
+
+@Suite("What a reader sees first in a report")
+struct HeadlineTests {
+  private let full = SyntheticFleet.result("full", wave: 0.1)
+  private let none = SyntheticFleet.result("none", wave: 0.9)
+
+  /// The variant with other figures of its summary.
+  private func with(_ result: VariantResult, _ name: String, _ change: (inout RunSummary) -> Void)
+    -> VariantResult
+  {
+    var result = result
+    result.name = name
+    change(&result.summary)
+    return result
+  }
+
+  @Test("Large figures are the best variant's, each better or worse than the first one's")
+  func against() {
+    let today = with(none, "today") {
+      $0.recoveryTime = 1_200_000_000
+      $0.attemptsAboveTwinPerDevice = 10
+    }
+    let new = with(full, "new") {
+      $0.recoveryTime = 300_000_000
+      $0.attemptsAboveTwinPerDevice = 40
+      $0.affectedDeliveryP99 = today.summary.affectedDeliveryP99
+    }
+    let headline = Headline(Standings([today, new]))
+    #expect(headline.caption == "new against today, the first variant:")
+    let recovery = headline.tiles.first { $0.title == "recovered in" }
+    #expect(recovery?.value == "5 min" && recovery?.standing == .better)
+    #expect(recovery?.note == "today: 20 min (−75\u{A0}%)")
+    let attempts = headline.tiles.first { $0.title == "extra attempts" }
+    #expect(attempts?.value == "40" && attempts?.standing == .worse)
+    #expect(attempts?.note == "today: 10 (×\u{A0}4)")
+    #expect(headline.html.contains("class=\"tile worse\"") && headline.html.contains("class=\"tile better\""))
+  }
+
+  @Test(
+    "Where the first variant is the best, its figures stand against the second best's; alone, against nobody's"
+  )
+  func first() {
+    let slow = with(none, "slow") { $0.recoveryTime = 3_000_000_000 }
+    let fair = with(none, "fair") { $0.recoveryTime = 2_000_000_000 }
+    let best = with(full, "best") { $0.recoveryTime = 200_000_000 }
+    #expect(Headline(Standings([best, slow, fair])).caption == "best against fair, the next best:")
+    let alone = Headline(Standings([best]))
+    #expect(alone.caption == nil && alone.tiles.allSatisfy { $0.note.isEmpty })
+    #expect(alone.tiles.contains { $0.title == "recovered in" && $0.value == "3 min 20 s" })
+    #expect(Headline(Standings([VariantResult]())).html.isEmpty)
+  }
+
+  @Test("The table has the best variant first, and says to what its events were lost and on how many devices")
+  func table() throws {
+    let lossy = with(full, "lossy") {
+      $0[.droppedByOverflow] = 9_000
+      $0[.droppedByRetryLimit] = 12_000
+      $0.devicesThatLostEventsShare = 0.125
+    }
+    let results = [lossy, none, full]
+    let html = HTMLReport.summaryTable(results, Standings(results))
+    let rows = html.components(separatedBy: "<tr>").filter { $0.contains("scope=\"row\"") }
+    #expect(rows.count == 3 && rows[0].contains(">full<"))
+    let row = try #require(rows.first { $0.contains(">lossy<") })
+    #expect(row.contains("<span>12,000 retry limit<br/>9,000 overflow</span>"))
+    #expect(row.contains("<span>12.5 %</span>"))
+    // Without losses nothing of this is shown.
+    let whole = [full, none].map { with($0, $0.name) { $0.lateEvents = 0 } }
+    let clean = HTMLReport.summaryTable(whole, Standings(whole))
+    #expect(!clean.contains("of these") && !clean.contains("devices that lost"))
+  }
+
+  @Test("The plot round the incident shows what is above the twin's backlog, from the incident's start on")
+  func overlay() throws {
+    var calm = full
+    calm.record = calm.twin
+    calm.record.incidents = full.record.incidents
+    let chart = try #require(MetricCharts(results: [calm], theme: .fixed).backlogOverlay())
+    #expect(chart.lines[0].line.envelope.columns.allSatisfy { $0?.mean == 0 })
+    let both = try #require(MetricCharts(results: [none, full], theme: .fixed).backlogOverlay())
+    // The outage lasts ten minutes; its damage grows and has its largest value at its end.
+    #expect(both.incidents == [-600_000_000...0] && both.times.lowerBound < -600_000_000)
+    #expect(both.lines.first?.name == "full", "the best first")
+  }
+
+  @Test(
+    "No two of a hundred variants have the same colour and the same dash; twelve have colours of their own")
+  func inks() {
+    struct Look: Hashable {
+      var colour: String
+      var dash: String?
+    }
+    let looks = (0..<100).map { Look(colour: Theme.fixed.colour(.series($0)), dash: Theme.dash($0)) }
+    #expect(Set(looks).count == 100)
+    #expect(Set(looks.prefix(12).map(\.colour)).count == 12 && Set(looks.prefix(12).map(\.dash)).count == 12)
+    #expect(Set((0..<100).map { Theme.variables.colour(.series($0)) }).count == 12)
+    #expect(Theme.light.keys.sorted() == Theme.dark.keys.sorted())
+  }
+}

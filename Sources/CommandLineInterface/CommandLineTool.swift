@@ -46,6 +46,7 @@ public enum CommandLineTool {
     }
     try checkingUsage(of: command, parent: root.name) {
       let parsed = try command.parse(Array(arguments.dropFirst()))
+      Terminal.use(try parsed.colour)
       if parsed.has("help") {
         try Console.print(HelpScreen().text(command, parent: root.name))
       } else if parsed.has("version") {
@@ -73,7 +74,7 @@ public enum CommandLineTool {
     case "validate":
       try parsed.has("client") ? SettingsCheckCommand(parsed).execute() : ValidateCommand(parsed).execute()
     case "schema":
-      try Console.print(ScenarioSchema.json)
+      try Console.printData(ScenarioSchema.json)
     case "presets":
       try PresetsCommand(parsed).execute()
     case "trace":
@@ -86,7 +87,10 @@ public enum CommandLineTool {
       try BenchCommand(parsed, environment: environment).execute()
     case "conformance":
       try ConformanceCommand(parsed).execute()
-    default: try Console.print(helpText(parsed.positional.first))
+    default:
+      let text = try helpText(parsed.positional.first)
+      // A file of it stays Markdown.
+      try Console.print(Terminal(of: STDOUT_FILENO).columns == nil ? text : HelpScreen.readable(text))
     }
   }
 

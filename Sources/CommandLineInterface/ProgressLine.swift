@@ -17,13 +17,15 @@ struct ProgressLine {
   mutating func update(_ progress: ComparisonControl.Progress, now: Double) {
     guard isShown, now - startedAt > 0.5, now - (shownAt ?? 0) > 0.2 else { return }
     shownAt = now
-    Console.printError("\r\u{1B}[K" + Self.text(progress, elapsed: now - startedAt))
+    // One column less than there are: some terminals wrap when the last one is written.
+    let columns = (Terminal(of: STDERR_FILENO).columns ?? 80) - 1
+    Console.drawError("\r\u{1B}[K" + Self.text(progress, elapsed: now - startedAt).prefix(columns))
   }
 
   mutating func clear() {
     guard shownAt != nil else { return }
     shownAt = nil
-    Console.printError("\r\u{1B}[K")
+    Console.drawError("\r\u{1B}[K")
   }
 
   /// Fits into 79 columns.

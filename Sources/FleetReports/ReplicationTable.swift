@@ -4,13 +4,18 @@ import FleetStatistics
 /// The short result tables of a comparison with replications.
 public enum ReplicationTable {
   /// Aligned text: the variants with their means, half widths and ranks; then each against the first one.
-  public static func render(_ comparison: ReplicatedComparison) -> String {
+  /// The verdict's best have a tick.
+  public static func render(_ comparison: ReplicatedComparison, width: Int = 110) -> String {
     let metrics = comparison.metrics
-    var text = means(comparison).terminal(width: 110)
+    var table = means(comparison)
+    if metrics.variants.count > 1 {
+      for i in Standings(comparison).leaders { table.rows[i][0] = "✓ " + table.rows[i][0] }
+    }
+    var text = table.terminal(width: width)
     if metrics.variants.count > 1 {
       text +=
         "\nAgainst \(metrics.variants[0]), seed by seed (* can be told apart from it):\n"
-        + differences(metrics).terminal(width: 110)
+        + differences(metrics).terminal(width: width)
     }
     return text
   }

@@ -3,33 +3,40 @@ import FleetMetrics
 
 /// The short result table of `run` and `compare`: one row per strategy.
 public enum TerminalTable {
-  /// Aligned text, at most 100 columns wide; lines end in `\n`. Long names are shortened in the middle.
-  public static func render(_ summaries: [RunSummary]) -> String { table(summaries).terminal(width: 100) }
+  /// Aligned text, at most `width` columns wide if that can be; lines end in `\n`. The verdict's best have a tick.
+  public static func render(_ results: [VariantResult], width: Int = 100) -> String {
+    let leaders = results.count > 1 ? Standings(results).leaders : []
+    return render(results.map(\.namedSummary), leaders: leaders, width: width)
+  }
+
+  static func render(_ summaries: [RunSummary], leaders: [Int] = [], width: Int = 100) -> String {
+    var table = table(summaries)
+    for i in leaders { table.rows[i][0] = "✓ " + table.rows[i][0] }
+    return table.terminal(width: width)
+  }
 
   /// The same as a Markdown table.
-  public static func markdown(_ summaries: [RunSummary]) -> String { table(summaries).markdown() }
-
-  public static func render(_ results: [VariantResult]) -> String { render(results.map(\.namedSummary)) }
-
   public static func markdown(_ results: [VariantResult]) -> String { markdown(results.map(\.namedSummary)) }
+
+  static func markdown(_ summaries: [RunSummary]) -> String { table(summaries).markdown() }
 
   private static func table(_ summaries: [RunSummary]) -> TextTable {
     let haveIncidents = summaries.contains(where: \.hasIncidents)
+    // Nearly always the herd is the peak.
+    let hasHerd = summaries.contains { $0.herdFactor != $0.peakOfferedRatio }
     return TextTable(
       columns: [
         .init(title: "strategy", isNumber: false), .init(title: "recovered in"), .init(title: "undelivered"),
         .init(title: "affected p99"), .init(title: haveIncidents ? "extra attempts" : "attempts/device"),
-        .init(title: "herd"), .init(title: "peak"),
-      ],
+      ] + (hasHerd ? [.init(title: "herd")] : []) + [.init(title: "peak")],
       rows: summaries.map { summary in
         [
           summary.run, summary.recoveryText, Humanised.count(summary.undeliveredEvents),
           summary.affectedDeliveryText,
           haveIncidents
             ? MetricText.plain(summary.attemptsAboveTwinPerDevice) : summary.attemptsPerDeviceText,
-          summary.herdFactor.map(Humanised.ratio) ?? "–",
-          summary.peakOfferedRatio.map(Humanised.ratio) ?? "–",
-        ]
+        ] + (hasHerd ? [summary.herdFactor.map(Humanised.ratio) ?? "–"] : [])
+          + [summary.peakOfferedRatio.map(Humanised.ratio) ?? "–"]
       })
   }
 }
@@ -74,9 +81,9 @@ extension RunSummary {
 
 extension TerminalTable {
   /// A table whose first column names its rows.
-  package static func plain(header: [String], rows: [[String]]) -> String {
+  package static func plain(header: [String], rows: [[String]], width: Int) -> String {
     TextTable(
       columns: header.enumerated().map { TextTable.Column(title: $1, isNumber: $0 > 0) }, rows: rows
-    ).terminal(width: 200)
+    ).terminal(width: width)
   }
 }

@@ -10,32 +10,85 @@ struct TextTable {
 
   /// Columns two spaces apart, numbers to the right, a rule under the titles. Lines end in `\n`.
   ///
-  /// If the table is wider than `width`, the first column is shortened in the middle of its texts, down to 8
-  /// characters, as long as no two of them become the same.
+  /// A table wider than `width` gives way step by step: titles are broken between words; the first column is shortened in the middle
+  /// of its texts, down to 14 characters; cells are broken before `±`, a rank or mark behind it staying above; the first column
+  /// goes down to 8. No two of its texts become the same.
   func terminal(width: Int) -> String {
-    var table = self
-    var widths = table.widths
-    let excess = widths.reduce(2 * (columns.count - 1), +) - width
-    if excess > 0 {
-      let names = rows.map { $0[0] }
-      let (full, different) = (widths[0], Set(names).count)
-      widths[0] = max(full - excess, 8)
-      while widths[0] < full, Set(names.map { Self.shortened($0, to: widths[0]) }).count < different {
-        widths[0] += 1
+    var lines = Layout(
+      titles: columns.map { [$0.title] }, cells: rows.map { $0.map { [$0] } })
+    if lines.width > width { lines.titles = columns.map { $0.title.split(separator: " ").map(String.init) } }
+    if lines.width > width, !shortenNames(&lines, to: width, atLeast: 14) {
+      lines.cells = rows.map { cells in
+        cells.map { cell in
+          guard let range = cell.range(of: " ± ") else { return [cell] }
+          // A rank or a mark stays with the mean.
+          let words = cell[range.upperBound...].split(separator: " ")
+          let mark = words.last.flatMap { "#*".contains($0.prefix(1)) ? " " + $0 : nil } ?? ""
+          return [
+            cell[..<range.lowerBound] + mark,
+            "± " + words.dropLast(mark.isEmpty ? 0 : 1).joined(separator: " "),
+          ]
+        }
       }
-      for i in rows.indices { table.rows[i][0] = Self.shortened(rows[i][0], to: widths[0]) }
+      if lines.width > width { _ = shortenNames(&lines, to: width, atLeast: 8) }
     }
-    let titles = columns.map(\.title)
-    let rule = widths.map { String(repeating: "─", count: $0) }
-    return ([titles, rule] + table.rows).map { cells in
-      var line = ""
-      for (i, cell) in cells.enumerated() {
-        let padding = String(repeating: " ", count: max(widths[i] - cell.count, 0))
-        line += (i > 0 ? "  " : "") + (columns[i].isNumber ? padding + cell : cell + padding)
+    let widths = lines.widths
+    lines.titles = zip(lines.titles, widths).map { words, width in
+      words.reduce(into: [String]()) { rows, word in
+        if let last = rows.last, last.count + 1 + word.count <= width {
+          rows[rows.count - 1] += " " + word
+        } else {
+          rows.append(word)
+        }
       }
-      while line.last == " " { line.removeLast() }
-      return line + "\n"
-    }.joined()
+    }
+    let height = lines.titles.map(\.count).max() ?? 0
+    var text = ""
+    for line in 0..<height {
+      text += row(lines.titles.map { line + $0.count >= height ? $0[line + $0.count - height] : "" }, widths)
+    }
+    text += row(widths.map { String(repeating: "─", count: $0) }, widths)
+    for cells in lines.cells {
+      for line in 0..<(cells.map(\.count).max() ?? 0) {
+        text += row(cells.map { line < $0.count ? $0[line] : "" }, widths)
+      }
+    }
+    return text
+  }
+
+  /// Titles and cells, each of one line or several.
+  private struct Layout {
+    var titles: [[String]]
+    var cells: [[[String]]]
+    var widths: [Int] {
+      titles.indices.map { i in
+        cells.reduce(titles[i].map(\.count).max() ?? 0) { max($0, $1[i].map(\.count).max() ?? 0) }
+      }
+    }
+    var width: Int { widths.reduce(2 * (titles.count - 1), +) }
+  }
+
+  /// Shortens the first column's texts so that the table is as wide as that; whether it is.
+  private func shortenNames(_ lines: inout Layout, to width: Int, atLeast least: Int) -> Bool {
+    let names = rows.map { $0[0] }
+    let (full, different) = (lines.widths[0], Set(names).count)
+    var count = max(full - (lines.width - width), min(least, full))
+    while count < full, Set(names.map { Self.shortened($0, to: count) }).count < different { count += 1 }
+    var shorter = lines
+    for i in rows.indices { shorter.cells[i][0][0] = Self.shortened(names[i], to: count) }
+    guard shorter.width <= width || least <= 8 else { return false }
+    lines = shorter
+    return lines.width <= width
+  }
+
+  private func row(_ cells: [String], _ widths: [Int]) -> String {
+    var line = ""
+    for (i, cell) in cells.enumerated() {
+      let padding = String(repeating: " ", count: max(widths[i] - cell.count, 0))
+      line += (i > 0 ? "  " : "") + (columns[i].isNumber ? padding + cell : cell + padding)
+    }
+    while line.last == " " { line.removeLast() }
+    return line + "\n"
   }
 
   /// GitHub's Markdown. Lines end in `\n`.
@@ -48,12 +101,6 @@ struct TextTable {
           cell.map { $0 == "|" ? "\\|" : $0 == "\n" ? " " : String($0) }.joined()
         }.joined(separator: " | ") + " |\n"
     }.joined()
-  }
-
-  private var widths: [Int] {
-    columns.indices.map { i in
-      rows.reduce(columns[i].title.count) { max($0, $1[i].count) }
-    }
   }
 
   /// Both ends of a name tell variants apart, so the middle goes.

@@ -138,7 +138,8 @@ struct ResultTests {
     let report = try scratch.text("o/report.html")
     #expect(
       report.contains(
-        "<th scope=\"row\">fleet.phones.retries</th><td>timer</td><td>gate (segment-swift)</td>"))
+        "<th scope=\"row\">fleet.phones.retries</th><td data-label=\"here\">timer</td>"
+          + "<td data-label=\"in the preset\">gate (segment-swift)</td>"))
 
     let same = [
       "--set", "fleet.phones.retries=gate", "--set", "fleet.phones.uploadConcurrency=unlimited",

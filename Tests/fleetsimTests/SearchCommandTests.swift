@@ -68,10 +68,11 @@ struct SearchCommandTests {
     #expect(first.code == 0)
     #expect(try Tool.run(Self.tune + ["--out", "two", "--jobs", "2"], in: scratch.url).code == 0)
     _ = try Tool.run(Self.tune + ["--out", "three"], in: scratch.url, signal: SIGKILL, after: 0.3)
-    let kept = try FileManager.default.contentsOfDirectory(
-      atPath: scratch.url.appending(path: "three.journal").path
-    )
-    .filter { $0.hasSuffix(".csv") && !$0.hasPrefix(".") }
+    // On a busy machine it may be killed before it has begun.
+    let journal = scratch.url.appending(path: "three.journal").path
+    let kept = ((try? FileManager.default.contentsOfDirectory(atPath: journal)) ?? []).filter {
+      $0.hasSuffix(".csv") && !$0.hasPrefix(".")
+    }
     let again = try Tool.run(Self.tune + ["--out", "three"], in: scratch.url)
     #expect(again.code == 0)
     if !kept.isEmpty { #expect(again.standardOutput.contains("\(kept.count) taken from the journal")) }

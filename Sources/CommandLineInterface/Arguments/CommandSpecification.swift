@@ -25,7 +25,7 @@ package struct CommandSpecification: Sendable {
   }
 
   /// The options, with those that every command has.
-  var allOptions: [OptionSpecification] { options + [.version, .help] }
+  var allOptions: [OptionSpecification] { options + [.colour, .version, .help] }
 }
 
 /// A positional argument.
@@ -67,6 +67,9 @@ package struct OptionSpecification: Sendable {
     self.help = help
   }
 
+  static let colour = OptionSpecification(
+    "color", value: "when",
+    help: "auto: colours where there is a terminal and NO_COLOR is not set; always; never. (default: auto)")
   static let help = OptionSpecification("help", short: "h", help: "Show help information.")
   static let version = OptionSpecification("version", help: "Show the version.")
 

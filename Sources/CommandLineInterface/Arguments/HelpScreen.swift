@@ -1,7 +1,7 @@
 /// Draws help screens the way Swift's command-line tools do.
 package struct HelpScreen: Sendable {
   /// Columns; lines are wrapped at spaces.
-  package var width = 90
+  package var width = 80
   /// Where the second column begins.
   private let indent = 26
 
@@ -79,4 +79,44 @@ package struct HelpScreen: Sendable {
   }
 
   private func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
+}
+
+extension HelpScreen {
+  /// A page of Markdown as people read it on a terminal: a row of a table becomes its name with what is short behind it, and
+  /// below it what is long.
+  static func readable(_ markdown: String) -> String {
+    var titles: [String] = []
+    var text = ""
+    for line in markdown.split(separator: "\n", omittingEmptySubsequences: false) {
+      guard line.hasPrefix("| ") || line.hasPrefix("|-") else {
+        titles = []
+        text += line.drop { $0 == "#" }.drop { $0 == " " }.replacing("`", with: "") + "\n"
+        continue
+      }
+      let cells = cells(line)
+      if titles.isEmpty {
+        titles = cells
+      } else if !line.hasPrefix("|-"), cells.count > 1 {
+        let short = zip(titles, cells).dropFirst().dropLast().filter { !$1.isEmpty }
+          .map { $0 == "default" && $1 != "required" ? "default \($1)" : $1 }
+        text += "  \(cells[0])" + (short.isEmpty ? "" : " (\(short.joined(separator: "; ")))")
+        text += "\n      \(cells[cells.count - 1])\n"
+      }
+    }
+    return text
+  }
+
+  private static func cells(_ row: some StringProtocol) -> [String] {
+    var cells = [""]
+    var isEscaped = false
+    for character in row.dropFirst().dropLast() {
+      if character == "|", !isEscaped {
+        cells.append("")
+      } else if character != "`", character != "\\" || isEscaped {
+        cells[cells.count - 1].append(character)
+      }
+      isEscaped = character == "\\" && !isEscaped
+    }
+    return cells.map { $0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed() }.map { String($0) }
+  }
 }

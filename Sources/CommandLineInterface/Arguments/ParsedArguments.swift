@@ -10,6 +10,15 @@ package struct ParsedArguments: Sendable, Hashable {
   package func has(_ option: String) -> Bool { options[option] != nil }
   package func values(_ option: String) -> [String] { options[option] ?? [] }
   package func value(_ option: String) -> String? { options[option]?.first }
+
+  /// What `--color` asks for.
+  var colour: Terminal.Colour {
+    get throws {
+      guard let text = value(OptionSpecification.colour.name) else { return .auto }
+      if let colour = Terminal.Colour(rawValue: text) { return colour }
+      throw UsageError("The value '\(text)' is invalid for '--color <when>': auto, always or never.")
+    }
+  }
 }
 
 /// The command line was not understood; exit code 64.

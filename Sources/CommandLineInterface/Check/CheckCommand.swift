@@ -133,8 +133,8 @@ struct CheckCommand {
     }
     switch request.format {
     case .text: break
-    case .github: try Console.print(CheckReport.github(outcomes))
-    case .junit: try Console.print(CheckReport.junit(outcomes))
+    case .github: try Console.printData(CheckReport.github(outcomes))
+    case .junit: try Console.printData(CheckReport.junit(outcomes))
     }
     let failed = outcomes.filter { !$0.worse.isEmpty }
     guard !failed.isEmpty else { return }

@@ -123,7 +123,7 @@ struct BenchCommand {
     }
     if printsJSON {
       let measurements = try workloads.map { try measure($0).json }
-      return try Console.print(JSONValue.text(.array(measurements)) + "\n")
+      return try Console.printData(JSONValue.text(.array(measurements)) + "\n")
     }
     try Console.print(heading)
     for workload in workloads { try Console.print(line(try measure(workload))) }

@@ -54,7 +54,7 @@ struct ConformanceCommand {
 
   private func text(_ report: ConformanceReport) -> String {
     let rows = report.rows
-    let table = ConformanceTable.render(rows)
+    let table = ConformanceTable.render(rows, width: Console.columns)
     let total = { (count: (ConformanceReport.Row) -> Int) in rows.reduce(0) { $0 + count($1) } }
     let cases = report.results.count == 1 ? "1 case" : "\(report.results.count) cases"
     var text = "\(report.client): \(cases)\n\n\(table)\n"

@@ -42,7 +42,10 @@ extension RunCommand {
     let verdict = request.isQuiet ? sentence : verdict(sentence, noting: variants)
     let printed = Result {
       try Console.print(
-        request.isQuiet ? verdict + "\n" : ReplicationTable.render(comparison) + "\n" + verdict + "\n")
+        request.isQuiet
+          ? verdict + "\n"
+          : ReplicationTable.render(comparison, width: Console.columns) + "\n" + Terminal.emphasised(verdict)
+            + "\n")
     }
     if let output {
       let progress = control.progress

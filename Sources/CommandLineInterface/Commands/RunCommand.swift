@@ -96,7 +96,9 @@ struct RunCommand {
   }
 
   private func resultText(_ results: [VariantResult], _ verdict: String) -> String {
-    request.isQuiet ? verdict + "\n" : TerminalTable.render(results) + "\n" + verdict + "\n"
+    request.isQuiet
+      ? verdict + "\n"
+      : TerminalTable.render(results, width: Console.columns) + "\n" + Terminal.emphasised(verdict) + "\n"
   }
 
   private func closing(_ output: OutputDirectory?) -> String {

@@ -184,7 +184,7 @@ struct StabilityCommand {
     }
     let full = (map.grid.columns + 1) * (map.grid.rows + 1)
     return text
-      + "\n\(verdict.sentence)\n\(FigureText.grouped(Int64(map.grid.points.count))) points instead of the "
+      + "\n\(Terminal.emphasised(verdict.sentence))\n\(FigureText.grouped(Int64(map.grid.points.count))) points instead of the "
       + "\(FigureText.grouped(Int64(full))) of a full grid.\n"
   }
 

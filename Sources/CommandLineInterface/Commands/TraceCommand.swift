@@ -74,7 +74,9 @@ struct TraceCommand {
     let file = try outputPath.map { try SingleFile($0, ours: [DeviceTimeline.opening, ChromeTrace.opening]) }
     let trace = try run(scenario)
     let text = format == .text ? DeviceTimeline.text(trace, range: range) : ChromeTrace.text(trace)
-    guard let file else { return try Console.print(text) }
+    guard let file else {
+      return format == .text ? try Console.print(text) : try Console.printData(text)
+    }
     try file.write(text)
     let next = format == .perfetto ? "; open it in a trace viewer, as ui.perfetto.dev" : ""
     try Console.print("Written to \(file.path)\(next)\n")

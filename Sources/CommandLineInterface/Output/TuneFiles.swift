@@ -21,10 +21,11 @@ struct TuneFiles {
 
   func text(isQuiet: Bool) -> String {
     if isQuiet { return verdict.sentence + "\n" }
-    var text = verdict.sentence + "\n"
+    var text = Terminal.emphasised(verdict.sentence) + "\n"
     for sentence in verdict.keySentences + verdict.comparisons { text += "- \(sentence)\n" }
     let comparison = verdict.comparison
-    text += "\n" + TerminalTable.plain(header: comparison.header, rows: comparison.rows)
+    text +=
+      "\n" + TerminalTable.plain(header: comparison.header, rows: comparison.rows, width: Console.columns)
     for (client, lines) in clients.sentences(result, settings) {
       text += "\nWhat \(client) makes of these Settings:\n"
       for line in lines { text += "- \(line)\n" }

@@ -81,14 +81,16 @@ struct MergeCommand {
     let files: [OutputFile]
     if comparison.replications > 1 {
       manifest.replications = comparison.replications
-      (verdict, table) = (Verdict.text(comparison), ReplicationTable.render(comparison))
+      (verdict, table) = (
+        Verdict.text(comparison), ReplicationTable.render(comparison, width: Console.columns)
+      )
       files =
         ReplicatedResultFiles(
           comparison: comparison, choices: choices, title: file.title, question: file.question,
           verdict: verdict, manifest: manifest
         ).all
     } else {
-      (verdict, table) = (Verdict.sentence(shown), TerminalTable.render(shown))
+      (verdict, table) = (Verdict.sentence(shown), TerminalTable.render(shown, width: Console.columns))
       files =
         ResultFiles(
           results: shown, choices: choices, isComparison: true, title: file.title, question: file.question,
@@ -96,7 +98,7 @@ struct MergeCommand {
         ).all
     }
     try output.write(files)
-    try Console.print(isQuiet ? verdict + "\n" : table + "\n" + verdict + "\n")
+    try Console.print(isQuiet ? verdict + "\n" : table + "\n" + Terminal.emphasised(verdict) + "\n")
     if !isQuiet { try Console.print("\nWritten to \(output.path)\n") }
   }
 }

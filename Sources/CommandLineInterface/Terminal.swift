@@ -1,0 +1,119 @@
+import Synchronization
+
+/// What a stream goes to, and how text is made ready for it: harmless, as wide as the window, with colours if it has them.
+package struct Terminal: Sendable {
+  /// Columns of the window; nil of a file or a pipe, whose lines stay whole.
+  package var columns: Int?
+  package var isColoured: Bool
+
+  package init(columns: Int?, isColoured: Bool) {
+    self.columns = columns.map { max($0, 40) }
+    self.isColoured = isColoured
+  }
+
+  /// When colours are used.
+  package enum Colour: String, CaseIterable, Sendable { case auto, always, never }
+
+  private static let colour = Mutex(Colour.auto)
+  /// What `--color` says, for every stream.
+  static func use(_ choice: Colour) { colour.withLock { $0 = choice } }
+
+  /// Of a stream of this process.
+  ///
+  /// Colours are for terminals, unless `NO_COLOR` is set and not empty (no-color.org) or the terminal is a dumb one.
+  init(of descriptor: Int32) {
+    func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    let isTerminal = isatty(descriptor) == 1
+    var size = winsize()
+    let hasSize = isTerminal && ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    let isPlain = !(variable("NO_COLOR") ?? "").isEmpty || variable("TERM") == "dumb"
+    let choice = Self.colour.withLock { $0 }
+    self.init(
+      columns: isTerminal ? hasSize ? Int(size.ws_col) : 80 : nil,
+      isColoured: choice == .always || (choice == .auto && isTerminal && !isPlain))
+  }
+
+  /// Enclose what is to be set in bold: two characters for private use, which never leave the program.
+  private static let (boldOn, boldOff): (Character, Character) = ("\u{10FFF0}", "\u{10FFF1}")
+
+  /// The text up to its first colon, semicolon or stop in bold: what was found.
+  static func emphasised(_ text: String) -> String {
+    let ends = [": ", "; ", ". ", "\n"].compactMap { text.range(of: $0)?.lowerBound }
+    let end = ends.min() ?? text.endIndex
+    return "\(boldOn)\(text[..<end])\(boldOff)\(text[end...])"
+  }
+
+  /// The text as this stream is to get it.
+  package func prepared(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { line in
+        let line = Self.harmless(String(line))
+        let rows = columns.map { Self.wrapped(line, at: $0) } ?? [line]
+        return rows.map { isColoured ? Self.coloured($0) : Self.plain($0) }.joined(separator: "\n")
+      }
+      .joined(separator: "\n")
+  }
+
+  // MARK: Harmless
+
+  /// What a scenario's texts could do to a terminal or a log: control characters and those that turn the direction of
+  /// writing become visible, and no line begins with what job runners take for commands (`::error::`, `##[error]`).
+  private static func harmless(_ line: String) -> String {
+    var text = ""
+    for scalar in line.unicodeScalars {
+      switch scalar.value {
+      case 0x09: text.unicodeScalars.append(scalar)
+      case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069:
+        text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    let start = text.drop { $0 == " " || $0 == "\t" || $0 == boldOn }
+    if start.hasPrefix("::") || start.hasPrefix("##[") { text.insert("\\", at: start.startIndex) }
+    return text
+  }
+
+  // MARK: As wide as the window
+
+  /// Lines of at most `columns`, cut at spaces, the later ones indented as the first; what has no space stays whole.
+  private static func wrapped(_ line: String, at columns: Int) -> [String] {
+    guard width(line) > columns else { return [line] }
+    let indent = String(line.prefix { $0 == " " })
+    var rows: [String] = []
+    var row = indent
+    for word in line.dropFirst(indent.count).split(separator: " ", omittingEmptySubsequences: false) {
+      if row.count > indent.count, width(row) + 1 + width(String(word)) > columns {
+        rows.append(row)
+        row = indent + word
+      } else {
+        row += (row.count > indent.count ? " " : "") + word
+      }
+    }
+    return rows + [row]
+  }
+
+  private static func width(_ text: String) -> Int { text.count { $0 != boldOn && $0 != boldOff } }
+
+  // MARK: Colours
+
+  private static func plain(_ row: String) -> String { row.filter { $0 != boldOn && $0 != boldOff } }
+
+  /// Bold, and by what a row says: errors and what became worse red, warnings yellow, the best of a table green, rules dim.
+  private static func coloured(_ row: String) -> String {
+    func paint(_ code: String, _ text: some StringProtocol) -> String { "\u{1B}[\(code)m\(text)\u{1B}[0m" }
+    var row = row.replacing(String(boldOn), with: "\u{1B}[1m").replacing(String(boldOff), with: "\u{1B}[0m")
+    let start = row.drop { $0 == " " }
+    if start.hasPrefix("✓ ") || start.hasPrefix("better ") { return paint("32", row) }
+    if start.hasPrefix("WORSE ") { return paint("31", row) }
+    if start.hasPrefix("───") { return paint("2", row) }
+    for (word, code) in [("error:", "1;31"), ("warning:", "1;33")] {
+      if let range = row.range(of: word),
+        range.lowerBound == row.startIndex || row[..<range.lowerBound].hasSuffix(" ")
+      {
+        row.replaceSubrange(range, with: paint(code, word))
+        break
+      }
+    }
+    return row
+  }
+}

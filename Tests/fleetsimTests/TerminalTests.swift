@@ -1,0 +1,95 @@
+import Testing
+
+@testable import CommandLineInterface
+@testable import FleetReports
+
+@Suite("Text on a terminal")
+struct TerminalTests {
+  private let narrow = Terminal(columns: 40, isColoured: false)
+  private let pipe = Terminal(columns: nil, isColoured: false)
+
+  @Test("Long lines are wrapped at spaces and keep their indent; a file's lines stay whole")
+  func wrapping() {
+    let text = "  a line of more than forty columns, which is cut at spaces\nshort\n"
+    let rows = narrow.prepared(text).split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(rows == ["  a line of more than forty columns,", "  which is cut at spaces", "short", ""])
+    #expect(pipe.prepared(text) == text)
+    let word = String(repeating: "x", count: 60)
+    #expect(narrow.prepared("see \(word) there") == "see\n\(word)\nthere")
+  }
+
+  @Test(
+    "Control characters and those that turn the direction of writing are shown, not obeyed",
+    arguments: [
+      ("a\u{1B}[31mb", "a\\u{1B}[31mb"), ("a\u{202E}b", "a\\u{202E}b"),
+      ("a\u{7}b\u{9B}c", "a\\u{7}b\\u{9B}c"),
+      ("a\rb", "a\\u{D}b"), ("a\u{2066}b\u{200F}c", "a\\u{2066}b\\u{200F}c"), ("a\tä – 日本 ✓", "a\tä – 日本 ✓"),
+    ])
+  func harmless(text: String, shown: String) {
+    #expect(pipe.prepared(text) == shown)
+    #expect(Terminal(columns: nil, isColoured: true).prepared(text) == shown)
+  }
+
+  @Test("No line begins with what job runners take for a command, not even in bold or indented")
+  func commands() {
+    for text in ["::error::x", "  ::set-output name=a::b", "##[error]x", Terminal.emphasised("::warning::x")]
+    {
+      let shown = pipe.prepared(text).drop { $0 == " " }
+      #expect(!shown.hasPrefix("::") && !shown.hasPrefix("##["), "\(shown)")
+    }
+    #expect(pipe.prepared("see std::vector") == "see std::vector")
+  }
+
+  @Test("Colours are there only where they are asked for, and never change what is said")
+  func colours() {
+    let text =
+      Terminal.emphasised("full is best: fast")
+      + "\nfile: error: x\n✓ full  1\n  WORSE  recovery_s: +3 %\n───\n"
+    let coloured = Terminal(columns: nil, isColoured: true).prepared(text)
+    #expect(
+      coloured
+        == "\u{1B}[1mfull is best\u{1B}[0m: fast\nfile: \u{1B}[1;31merror:\u{1B}[0m x\n\u{1B}[32m✓ full  1\u{1B}[0m\n"
+        + "\u{1B}[31m  WORSE  recovery_s: +3 %\u{1B}[0m\n\u{1B}[2m───\u{1B}[0m\n")
+    #expect(
+      pipe.prepared(text) == "full is best: fast\nfile: error: x\n✓ full  1\n  WORSE  recovery_s: +3 %\n───\n"
+    )
+    #expect(coloured.replacing(/\u{1B}\[[0-9;]*m/, with: "") == pipe.prepared(text))
+  }
+
+  @Test("A table that is too wide breaks titles, then cells, and keeps a rank beside its mean")
+  func tables() {
+    let table = TextTable(
+      columns: [
+        .init(title: "strategy", isNumber: false), .init(title: "recovered in"),
+        .init(title: "extra attempts"),
+      ],
+      rows: [["decorrelated", "12 min 30 s ± 1 min 12 s #1", "219 ± 3 #2"], ["none", "never", "7"]])
+    let wide = table.terminal(width: 60).split(separator: "\n")
+    #expect(wide.count == 4 && wide[0].hasSuffix("recovered in  extra attempts"))
+    let narrow = table.terminal(width: 40)
+    #expect(
+      narrow == """
+                                         extra
+        strategy        recovered in  attempts
+        ────────────  ──────────────  ────────
+        decorrelated  12 min 30 s #1    219 #2
+                        ± 1 min 12 s       ± 3
+        none                   never         7
+
+        """)
+    for width in [20, 25, 30, 40, 60] {
+      let rows = Set(table.terminal(width: width).split(separator: "\n").filter { $0.contains("never") })
+      #expect(rows.count == 1, "no two names become the same")
+    }
+  }
+
+  @Test("A page of Markdown is readable: names with what is short, and the meaning below")
+  func help() {
+    let page =
+      "### `a.csv`\n\nOne row.\n\n| column | unit | default | meaning |\n|---|---|---|---|\n"
+      + "| `x_s` | s | `1` | Time \\| span. |\n| `y` |  |  | Rest. |"
+    #expect(
+      HelpScreen.readable(page)
+        == "a.csv\n\nOne row.\n\n  x_s (s; default 1)\n      Time | span.\n  y\n      Rest.\n")
+  }
+}

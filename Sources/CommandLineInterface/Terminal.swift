@@ -75,19 +75,25 @@ package struct Terminal: Sendable {
 
   // MARK: As wide as the window
 
-  /// Lines of at most `columns`, cut at spaces, the later ones indented as the first; what has no space stays whole.
+  /// Lines of at most `columns`, cut at spaces, the later ones indented as the first, or as what stands behind a label and two
+  /// spaces; what has no space stays whole.
   private static func wrapped(_ line: String, at columns: Int) -> [String] {
     guard width(line) > columns else { return [line] }
-    let indent = String(line.prefix { $0 == " " })
+    let leading = line.prefix { $0 == " " }.count
+    let label = line.prefixMatch(of: /( *[^ ]+ {2,})[^ ]/)?.output.1.count ?? leading
+    let start = label <= columns / 3 ? label : leading
+    let indent = String(repeating: " ", count: start)
     var rows: [String] = []
-    var row = indent
-    for word in line.dropFirst(indent.count).split(separator: " ", omittingEmptySubsequences: false) {
-      if row.count > indent.count, width(row) + 1 + width(String(word)) > columns {
+    var row = String(line.prefix(start))
+    var isEmpty = true
+    for word in line.dropFirst(start).split(separator: " ", omittingEmptySubsequences: false) {
+      if !isEmpty, width(row) + 1 + width(String(word)) > columns {
         rows.append(row)
         row = indent + word
       } else {
-        row += (row.count > indent.count ? " " : "") + word
+        row += (isEmpty ? "" : " ") + word
       }
+      isEmpty = false
     }
     return rows + [row]
   }

@@ -32,6 +32,13 @@ struct TextTable {
       }
       if lines.width > width { _ = shortenNames(&lines, to: width, atLeast: 8) }
     }
+    // At last, what other columns say in words is cut.
+    for i in columns.indices.dropFirst() where !columns[i].isNumber && lines.width > width {
+      let room = max(lines.widths[i] - (lines.width - width), 20)
+      for row in lines.cells.indices {
+        lines.cells[row][i] = lines.cells[row][i].map { $0.count > room ? $0.prefix(room - 1) + "…" : $0 }
+      }
+    }
     let widths = lines.widths
     lines.titles = zip(lines.titles, widths).map { words, width in
       words.reduce(into: [String]()) { rows, word in

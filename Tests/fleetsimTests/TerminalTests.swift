@@ -15,6 +15,9 @@ struct TerminalTests {
     #expect(rows == ["  a line of more than forty columns,", "  which is cut at spaces", "short", ""])
     #expect(pipe.prepared(text) == text)
     let word = String(repeating: "x", count: 60)
+    #expect(
+      narrow.prepared("  memory    about 125.7 MiB a run, at most 660 MiB")
+        == "  memory    about 125.7 MiB a run, at\n            most 660 MiB")
     #expect(narrow.prepared("see \(word) there") == "see\n\(word)\nthere")
   }
 
@@ -81,6 +84,17 @@ struct TerminalTests {
       let rows = Set(table.terminal(width: width).split(separator: "\n").filter { $0.contains("never") })
       #expect(rows.count == 1, "no two names become the same")
     }
+  }
+
+  @Test("A table of words is cut at the end of them, where nothing else gives way")
+  func words() {
+    let table = TextTable(
+      columns: [
+        .init(title: "id", isNumber: false), .init(title: "what it says", isNumber: false), .init(title: "n"),
+      ],
+      rows: [["S1", String(repeating: "word ", count: 12), "7"]])
+    let lines = table.terminal(width: 40).split(separator: "\n")
+    #expect(lines.allSatisfy { $0.count <= 40 } && lines.last?.hasSuffix("…  7") == true)
   }
 
   @Test("A page of Markdown is readable: names with what is short, and the meaning below")

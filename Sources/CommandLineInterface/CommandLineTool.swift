@@ -62,6 +62,8 @@ public enum CommandLineTool {
     _ environment: CommandEnvironment
   ) throws {
     switch command.name {
+    case "init":
+      try InitCommand(parsed).execute()
     case "run", "compare":
       let request = try RunRequest(parsed, compares: command.name == "compare")
       try RunCommand(request: request, arguments: arguments, environment: environment).execute()

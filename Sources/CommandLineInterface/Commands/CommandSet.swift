@@ -13,7 +13,8 @@ extension CommandSpecification {
         + "virtual clock. The same scenario and seed give the same bytes in every CSV file."
     ]
     command.subcommands = [
-      run, compare, sweep, merge, checkBaseline, tune, stability, validate, schema, trace, presets,
+      initialise, run, compare, sweep, merge, checkBaseline, tune, stability, validate, schema, trace,
+      presets,
       conformance, bench, help,
     ]
     command.examples = [
@@ -22,6 +23,26 @@ extension CommandSpecification {
       Example(
         "fleetsim compare scenario.json5 --jitter additive:10,full,equal --out out/jitter",
         "Which jitter brings the fleet back best?"),
+    ]
+    return command
+  }()
+
+  package static let initialise: CommandSpecification = {
+    var command = CommandSpecification(
+      name: "init", abstract: "Write a scenario of your own fleet to begin with.")
+    command.discussion = [
+      "Writes a commented scenario with an evening's peak, an outage, a rate limit and something to compare, and Settings beside "
+        + "it, and says what to do next. What is not given is asked for on a terminal. Files that are there stay as they are."
+    ]
+    command.arguments = [
+      ArgumentSpecification(
+        "scenario", help: "The file to write. (default: \(InitCommand.defaultPath))", isOptional: true)
+    ]
+    command.options = InitCommand.Option.allCases.map(\.specification)
+    command.examples = [
+      Example(
+        "fleetsim init --client segment-swift --devices 3M --events 30/h --capacity 60000/s",
+        "Three million phones with analytics-swift:")
     ]
     return command
   }()

@@ -1,0 +1,314 @@
+import FleetExperiments
+import ScenarioFormat
+import ScenarioModel
+import ShippedClients
+import UploadRetry
+
+/// `fleetsim init`: a commented scenario of the user's own fleet, and Settings beside it.
+struct InitCommand {
+  private var path: String
+  private var answers = Answers()
+
+  /// What is asked: on the command line, or on a terminal.
+  struct Answers {
+    var client: ClientPreset?
+    var devices: Int?
+    var events: Quantity?
+    var capacity: Quantity?
+    var outage = Quantity(value: 600e6, unit: .span)
+  }
+
+  static let defaultPath = "scenario.json5"
+  fileprivate static let settingsName = "settings.json"
+
+  /// - Throws: `UsageError` about a value that makes no sense.
+  init(_ parsed: ParsedArguments) throws {
+    path = parsed.positional.first ?? Self.defaultPath
+    for option in Option.allCases {
+      if let text = parsed.value(option.rawValue), let problem = answers.take(text, as: option) {
+        throw UsageError("The value '\(text)' is invalid for '\(option.specification.synopsis)': \(problem).")
+      }
+    }
+  }
+
+  func execute() throws {
+    let folder = OutputDirectory.split(path).parent
+    let settingsPath = folder == "." ? Self.settingsName : folder + "/" + Self.settingsName
+    for file in [path, settingsPath] {
+      var status = stat()
+      guard lstat(file, &status) != 0 else {
+        throw CommandFailure(
+          .cannotCreate,
+          "\(file): is there already and stays as it is; name a scenario in another folder, or move it away")
+      }
+    }
+    let files = try [path, settingsPath].map { try SingleFile($0, ours: []) }
+    let answers = try asked()
+    let (text, scenario) = try best(answers)
+    try files[1].write(answers.settings.cdnJSON)
+    try files[0].write(text)
+    try Console.print(closing(answers, scenario, settingsPath))
+  }
+
+  // MARK: Questions
+
+  /// What the command line leaves open, asked on a terminal.
+  /// - Throws: `UsageError` that names what is missing where there is nobody to ask.
+  private func asked() throws -> Answers {
+    var answers = answers
+    let missing = Option.allCases.filter { !answers.has($0) }
+    guard !missing.isEmpty else { return answers }
+    guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else {
+      throw UsageError(
+        "Missing expected \(missing.count == 1 ? "option" : "options") "
+          + missing.map { "'\($0.specification.synopsis)'" }.joined(separator: ", ")
+          + "; on a terminal fleetsim asks for them.")
+    }
+    try Console.print("Return takes what stands in brackets.\n\n")
+    for option in missing {
+      let suggestion = answers.suggestion(for: option)
+      while !answers.has(option) {
+        try Console.print("\(option.question) [\(suggestion)] ")
+        try Interruption.check()
+        guard let line = readLine() else { throw UsageError("The questions were not answered to the end.") }
+        let text = line.filter { $0 != " " }
+        if let problem = answers.take(text.isEmpty ? suggestion : text, as: option) {
+          try Console.print("  '\(text)' is no answer: \(problem).\n")
+        }
+      }
+    }
+    try Console.print("\n")
+    return answers
+  }
+
+  // MARK: The scenario
+
+  /// The scenario at the smallest scale that keeps its answer, and what it decodes to at full size.
+  private func best(_ answers: Answers) throws -> (text: String, scenario: Scenario) {
+    let full = try decoded(answers.scenario(scale: 1), answers.settings.cdnJSON)
+    let devices = answers.devices ?? 1
+    // Some thousand devices run in seconds.
+    let divisor = [1_000, 500, 200, 100, 50, 20, 10, 5, 2].first {
+      devices / $0 >= 2_000 && Scaling(divisor: $0).refusal(of: full) == nil
+    }
+    return (answers.scenario(scale: divisor ?? 1), full)
+  }
+
+  private func decoded(_ text: String, _ settings: String) throws -> Scenario {
+    try ScenarioFile(text: text, name: path, settingsText: nil) { _ in settings }
+      .decode(overrides: []).scenario
+  }
+
+  private func closing(_ answers: Answers, _ scenario: Scenario, _ settingsPath: String) -> String {
+    let load = NormalLoad(scenario)
+    var text = "Written: \(path), and \(settingsPath) as the CDN would serve it.\n"
+    text +=
+      "At its peak the fleet uploads \(FigureText.decimal(load.peakBatchesPerSecond)) batches/s, "
+      + "\(percent(load.peakUtilisation)) of the capacity.\n"
+    if load.peakUtilisation > 1 {
+      text +=
+        "That is more than the server can take, even without an incident: look at --events, --devices and --capacity.\n"
+    }
+    return text + """
+
+      Next:
+        fleetsim validate \(path)
+        fleetsim run \(path) --out out/today
+        fleetsim compare \(path) --out out/compare
+
+      Then open out/compare/report.html. What you know better than this file, put into it: fleetsim help scenario.
+
+      """
+  }
+}
+
+extension InitCommand {
+  /// The options that are also questions, in the order in which they are asked.
+  enum Option: String, CaseIterable {
+    case client, devices, events, capacity, outage
+
+    var specification: OptionSpecification {
+      switch self {
+      case .client:
+        OptionSpecification(rawValue, value: "preset", help: "The client: \(ClientPreset.names).")
+      case .devices:
+        OptionSpecification(rawValue, value: "n", help: "How many devices are in use, as 20000, 200k or 3M.")
+      case .events:
+        OptionSpecification(
+          rawValue, value: "rate", help: "Events that a device creates, in the mean over the day, as 30/h.")
+      case .capacity:
+        OptionSpecification(
+          rawValue, value: "rate", help: "Requests that the endpoint can take, as 60000/s.")
+      case .outage:
+        OptionSpecification(
+          rawValue, value: "span", help: "How long it is down, as 20m. (default: 10m)")
+      }
+    }
+
+    var question: String {
+      switch self {
+      case .client: "Which client? \(ClientPreset.names)"
+      case .devices: "How many devices are in use?"
+      case .events: "How many events does a device create, in the mean over the day?"
+      case .capacity: "How many requests can the endpoint take?"
+      case .outage: "How long is it down?"
+      }
+    }
+  }
+}
+
+extension ClientPreset {
+  fileprivate static var names: String { all.map(\.name).joined(separator: ", ") }
+}
+
+extension InitCommand.Answers {
+  /// Takes an answer; returns what is wrong with it.
+  mutating func take(_ text: String, as option: InitCommand.Option) -> String? {
+    func quantity(_ isRight: (Quantity.Unit) -> Bool) -> Quantity? {
+      Quantity(text).flatMap { isRight($0.unit) && $0.value > 0 ? $0 : nil }
+    }
+    let isRate = { (unit: Quantity.Unit) in if case .rate = unit { true } else { false } }
+    switch option {
+    case .client:
+      client = ClientPreset.all.first { $0.name == text }
+      let names = ClientPreset.all.map(\.name)
+      let hint = nearest(to: text, among: names).map { "; perhaps '\($0)'" } ?? ""
+      return client == nil ? "it is one of \(names.joined(separator: ", "))\(hint)" : nil
+    case .devices:
+      devices = Self.count(text)
+      return devices == nil ? "a number from 1 to 4000M, as 20000, 200k or 3M" : nil
+    case .events:
+      events = quantity(isRate)
+      return events == nil ? "a rate above 0, as 30/h or 2/min" : nil
+    case .capacity:
+      capacity = quantity(isRate)
+      return capacity == nil ? "a rate above 0, as 60000/s" : nil
+    case .outage:
+      guard let span = quantity({ $0 == .span }), (1e6...86_400e6).contains(span.value) else {
+        return "a span from 1s to 24h, as 20m"
+      }
+      outage = span
+      return nil
+    }
+  }
+
+  func has(_ option: InitCommand.Option) -> Bool {
+    switch option {
+    case .client: client != nil
+    case .devices: devices != nil
+    case .events: events != nil
+    case .capacity: capacity != nil
+    case .outage: true
+    }
+  }
+
+  func suggestion(for option: InitCommand.Option) -> String {
+    switch option {
+    case .client: ClientPreset.all[0].name
+    case .devices: "1M"
+    case .events: "30/h"
+    case .capacity: "\(Int64((Double(devices ?? 1) * (perSecond(events) ?? 0) * 1.6 * 1.5).rounded(.up)))/s"
+    case .outage: "10m"
+    }
+  }
+
+  private func perSecond(_ rate: Quantity?) -> Double? {
+    rate?.converted(to: .rate(per: 1_000_000, name: "s"))?.value
+  }
+
+  /// `20000`, `20_000`, `200k`, `3M`, `1.5M`.
+  private static func count(_ text: String) -> Int? {
+    let factors: [Character: Double] = ["k": 1e3, "K": 1e3, "M": 1e6, "m": 1e6]
+    let factor = text.last.flatMap { factors[$0] }
+    let digits = text.dropLast(factor == nil ? 0 : 1).filter { $0 != "_" && $0 != "," }
+    guard digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), let value = Double(digits),
+      let count = Int(exactly: (value * (factor ?? 1)).rounded()), (1...4_000_000_000).contains(count)
+    else { return nil }
+    return count
+  }
+
+  /// What the client has by default, to be replaced by what its CDN serves.
+  var settings: SettingsDocument {
+    guard let client, client.dialect != .document else { return SettingsDocument(HTTPConfig()) }
+    return SettingsDocument(defaultsOf: client.dialect)
+  }
+
+  /// The key that is worth comparing first for this client, and its values.
+  private var comparison: (path: String, values: String, reason: String) {
+    let read = Set((client?.dialect ?? .document).readKeyPaths)
+    if read.contains("backoffConfig.jitterStrategy") {
+      return (
+        "settings.backoffConfig.jitterStrategy", #"["additive:10", "full", "equal", "decorrelated"]"#,
+        "Which jitter brings the fleet back best?"
+      )
+    }
+    if read.contains("backoffConfig.maxBackoffInterval") {
+      return (
+        "settings.backoffConfig.maxBackoffInterval", "[60, 120, 300, 900]",
+        "Which longest wait between retries brings the fleet back best?"
+      )
+    }
+    return (
+      "tapi.overload.retryAfter", #"["none", "30s", "5m"]"#,
+      "The client reads no Settings; which Retry-After brings the fleet back best?"
+    )
+  }
+
+  /// The scenario as a commented file. The fleet's peak is where the incident is.
+  func scenario(scale: Int) -> String {
+    let client = client ?? ClientPreset.all[0]
+    let events = events?.text() ?? "30/h"
+    let capacity = capacity?.text() ?? "1000/s"
+    let devices = String(devices ?? 1)
+    let outage = outage.text()
+    let (key, values, question) = comparison
+    // An hour before, and time enough to drain a backlog at a third of the speed at which it grew.
+    let hours = 2 + Int64((self.outage.value * 4 / 3_600e6).rounded(.up))
+    let scaled: String =
+      scale > 1
+      ? """
+        // A smaller fleet that gives the same answer in seconds; --scale 1:1 runs all of it.
+        scale: "1:\(scale)",
+      """
+      : """
+        // Small enough to be run as it is; of a larger fleet scale: "1:20" runs a part that gives the same answer.
+        scale: "1:1",
+      """
+    return """
+      // Made by fleetsim init. Every key: fleetsim help scenario
+      {
+        format: 1,
+        question: "\(question)",
+        seed: 1,
+        duration: "\(hours)h",
+        interval: "5s",
+      \(scaled)
+        tapi: {
+          // What the endpoint can take. Beyond it, and what it held back for a burst, it answers 429 with a Retry-After.
+          bucket: { capacity: "\(capacity)" },
+          overload: { status: 429, retryAfter: "30s" },
+          // Down at the evening's peak. status: "none" is silence: clients wait for their time-out.
+          incidents: [{ kind: "outage", at: "1h", for: "\(outage)", status: 503 }],
+        },
+        network: { latency: { median: "80ms", p99: "600ms", minimum: "10ms" } },
+        fleet: [
+          {
+            name: "phones",
+            devices: \(devices),
+            // How the client behaves; fleetsim presets \(client.name) shows every switch.
+            client: "\(client.name)",
+            // The mean of a day whose peak, 60 % above it, is an hour and a half after this run begins.
+            events: { rate: "\(events)", curve: { amplitude: "60%", peak: "1h30m", period: "24h" } },
+            flush: { count: 20, interval: "30s" },
+            // As the CDN serves it: put yours in its place.
+            settings: "\(InitCommand.settingsName)",
+          },
+        ],
+        compare: {
+          "\(key)": \(values),
+        },
+      }
+
+      """
+  }
+}

@@ -67,6 +67,9 @@ public enum CommandLineTool {
     case "run", "compare":
       let request = try RunRequest(parsed, compares: command.name == "compare")
       try RunCommand(request: request, arguments: arguments, environment: environment).execute()
+    case "explore":
+      let request = try RunRequest(parsed, compares: true)
+      try ExploreCommand(request: request, arguments: arguments, environment: environment).execute()
     case "sweep":
       try SweepCommand(request: SweepRequest(parsed), environment: environment).execute()
     case "merge":

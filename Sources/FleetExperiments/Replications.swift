@@ -27,10 +27,10 @@ public struct ReplicationPlan: Sendable, Hashable {
   /// recover. 73 runs that all recover tell that fewer than 5 % don't.
   public var risk: Double
 
-  /// - `count`: at least 2.
+  /// - `count`: at least 1; intervals need 2.
   public init(firstSeed: UInt64, count: Int, precision: [Precision] = [], risk: Double = defaultRisk) {
     self.firstSeed = firstSeed
-    self.count = max(2, count)
+    self.count = max(1, count)
     self.precision = precision
     self.risk = risk
   }

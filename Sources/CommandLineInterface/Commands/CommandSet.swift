@@ -13,7 +13,8 @@ extension CommandSpecification {
         + "virtual clock. The same scenario and seed give the same bytes in every CSV file."
     ]
     command.subcommands = [
-      initialise, run, compare, sweep, merge, checkBaseline, tune, stability, validate, schema, trace,
+      initialise, run, compare, explore, sweep, merge, checkBaseline, tune, stability, validate, schema,
+      trace,
       presets,
       conformance, bench, help,
     ]
@@ -109,6 +110,28 @@ extension CommandSpecification {
       Example(
         "fleetsim compare scenario.json5 --jitter additive:10,full --precision 2%",
         "How much better, and how sure is it?"),
+    ]
+    return command
+  }()
+
+  package static let explore: CommandSpecification = {
+    var command = CommandSpecification(
+      name: "explore", abstract: "Make a page in which controls choose between the runs of a grid.")
+    command.discussion = [
+      "Runs every combination of what varies, as compare does, and writes explore.html: one self-contained page with a slider or "
+        + "a choice for each key, charts that follow, and two runs pinned side by side. Its address holds the choice. At most "
+        + "\(ExploreCommand.mostRuns) runs; summary.csv and run.json are beside it."
+    ]
+    command.arguments = [scenario]
+    command.options = [
+      jitter, vary,
+      OptionSpecification("seeds", value: "n", help: "Show means over n seeds, from 2. (default: one seed)"),
+      seed, settings, set, scale, out, jobs, threads, memoryLimit, check, quiet,
+    ]
+    command.examples = [
+      Example(
+        "fleetsim explore scenario.json5 --vary tapi.bucket.capacity=800/s,1000/s,1200/s --jitter none,full --out out/explore",
+        "What do capacity and jitter do together?")
     ]
     return command
   }()

@@ -23,13 +23,14 @@ package struct OutputFile: Sendable, Hashable {
   static let stabilityPicture = "stability.svg"
   static let pareto = "pareto.csv"
   static let paretoPicture = "pareto.svg"
+  static let explorer = "explore.html"
   static let settings = "settings.json"
   static let documentSettings = "settings-document.json"
   /// Everything that fleetsim writes beside folders of variants.
   static let topLevelNames: Set<String> = [
     timeSeries, deliveries, cohorts, summary, statistics, differences, replications, manifest, report,
     picture,
-    stability, stabilityPicture, pareto, paretoPicture, settings, documentSettings,
+    explorer, stability, stabilityPicture, pareto, paretoPicture, settings, documentSettings,
   ]
   static let variantNames: Set<String> = [timeSeries, deliveries, cohorts]
 }

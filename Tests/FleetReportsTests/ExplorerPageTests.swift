@@ -1,0 +1,75 @@
+import FleetExperiments
+import Foundation
+import Testing
+
+@testable import FleetReports
+
+@Suite("explore.html")
+struct ExplorerPageTests {
+  static func page(_ comparison: ReplicatedComparison, name: String = "key") -> String {
+    ExplorerPage(comparison, axes: [.init(name: name, values: comparison.variants)])
+      .text(title: "</script>grid", question: "Which?", command: "fleetsim explore", version: "1.0")
+  }
+
+  /// What the script reads.
+  static func data(_ page: String) throws -> [String: Any] {
+    let start = try #require(page.range(of: "const data = ")).upperBound
+    let end = try #require(page.range(of: "}]};", range: start..<page.endIndex)).upperBound
+    let json = Data(page[start..<page.index(before: end)].utf8)
+    return try #require(JSONSerialization.jsonObject(with: json) as? [String: Any])
+  }
+
+  @Test("It is one well-formed file without outside resources, and no text of a scenario ends its script")
+  func document() throws {
+    let page = Self.page(try ReplicationReportTests.comparison(), name: "a</script><b>]]>")
+    #expect(HTMLReportTests.problem(in: page) == nil)
+    #expect(
+      page.components(separatedBy: "<script").count == 2
+        && page.components(separatedBy: "</script").count == 2)
+    for forbidden in ["src=", "@import", "url(", "<link", "http:"] {
+      #expect(!page.replacing("http://www.w3.org/", with: "").contains(forbidden), "\(forbidden)")
+    }
+    let axes = try #require(try Self.data(page)["axes"] as? [[String: Any]])
+    #expect(axes[0]["name"] as? String == "a</script><b>]]>")
+  }
+
+  @Test("Its figures are the means of the runs, and what is damage is the backlog less the twin's")
+  func figures() throws {
+    let comparison = try ReplicationReportTests.comparison()
+    let data = try Self.data(Self.page(comparison))
+    let metrics = try #require(data["metrics"] as? [[String: Any]]).compactMap { $0["name"] as? String }
+    let runs = try #require(data["runs"] as? [[String: Any]])
+    #expect(runs.count == comparison.variants.count)
+    for (variant, run) in runs.enumerated() {
+      let values = try #require(run["values"] as? [Any])
+      for (name, value) in zip(metrics, values) {
+        let rows = comparison.rows(of: variant)
+        let own = rows.compactMap { row in MetricCatalogue.metric(named: name)?.value(of: row).restricted }
+        guard !own.isEmpty else { continue }
+        let mean = own.reduce(0, +) / Double(own.count)
+        let number = try #require((value as? NSNumber)?.doubleValue)
+        #expect(abs(number - mean) <= 0.001 * abs(mean) + 1e-6, "\(name)")
+      }
+      let curves = try #require(run["curves"] as? [[Any]])
+      let damage = curves[0].compactMap { ($0 as? NSNumber)?.doubleValue }
+      // An hour with an outage from 10 to 20 min: nothing before it, most at its end.
+      #expect(damage.prefix(damage.count / 6 - 2).allSatisfy { $0 == 0 })
+      let worst = try #require(damage.indices.max { damage[$0] < damage[$1] })
+      #expect(abs(worst - damage.count / 3) <= damage.count / 6)
+    }
+  }
+
+  @Test("Values that are quantities get a slider, others a choice")
+  func controls() throws {
+    let comparison = try ReplicationReportTests.comparison()
+    for (values, isScale) in [
+      (["10", "20", "30"], true), (["5m", "10m", "1h"], true), (["none", "full", "10"], false),
+      (["1", "2"], false),
+    ] {
+      let page = ExplorerPage(comparison, axes: [.init(name: "k", values: values)])
+        .text(title: "t", question: nil, command: "c", version: "1")
+      let axes = try #require(try Self.data(page)["axes"] as? [[String: Any]])
+      #expect(axes[0]["isScale"] as? Bool == isScale, "\(values)")
+    }
+  }
+}

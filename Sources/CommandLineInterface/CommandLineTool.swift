@@ -79,7 +79,7 @@ public enum CommandLineTool {
     case "validate":
       try parsed.has("client") ? SettingsCheckCommand(parsed).execute() : ValidateCommand(parsed).execute()
     case "schema":
-      try Console.printData(ScenarioSchema.json)
+      try Console.printData(schema(parsed.positional.first))
     case "presets":
       try PresetsCommand(parsed).execute()
     case "trace":
@@ -105,6 +105,18 @@ public enum CommandLineTool {
   /// The help topic that lists every key of a scenario.
   static let scenarioTopic = "scenario"
 
+  /// The help topic that describes what `--json` prints, and the name of its schema.
+  static let jsonTopic = "json"
+
+  private static func schema(_ name: String?) throws -> String {
+    switch name {
+    case nil, scenarioTopic: return ScenarioSchema.json
+    case jsonTopic: return CommandDocuments.schema
+    case let name?:
+      throw UsageError("There is no schema of '\(name)': there are \(scenarioTopic) and \(jsonTopic).")
+    }
+  }
+
   private static func helpText(_ topic: String?) throws -> String {
     let root = CommandSpecification.fleetsim
     guard let topic else { return HelpScreen().text(root) }
@@ -114,7 +126,8 @@ public enum CommandLineTool {
     if topic == ExitCode.topic { return ExitCode.table }
     if topic == columnsTopic { return ColumnReference.markdown + "\n" + StatisticsReference.markdown }
     if topic == scenarioTopic { return KeyReference.markdown }
-    let topics = root.subcommands.map(\.name) + [ExitCode.topic, columnsTopic, scenarioTopic]
+    if topic == jsonTopic { return CommandDocuments.markdown }
+    let topics = root.subcommands.map(\.name) + [ExitCode.topic, columnsTopic, scenarioTopic, jsonTopic]
     let hint = nearest(to: topic, among: topics)
     throw UsageError("There is no help on '\(topic)'.\(hint.map { " Did you mean '\($0)'?" } ?? "")")
   }

@@ -68,6 +68,14 @@ public enum CSVValue: Sendable, Hashable {
     }
   }
 
+  /// The digits of a number as the file has them; empty where there is none.
+  package var digits: String {
+    guard number != nil else { return "" }
+    var text: [UInt8] = []
+    append(to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
   func append(to text: inout [UInt8]) {
     switch self {
     case .empty: break
@@ -101,7 +109,7 @@ package enum CSVFile {
     var text: [UInt8] = []
     for (i, column) in columns.enumerated() {
       if i > 0 { text.append(UInt8(ascii: ",")) }
-      text.append(contentsOf: column.name.utf8)
+      CSVValue.text(column.name).append(to: &text)
     }
     text.append(UInt8(ascii: "\n"))
     for row in rows {

@@ -3,6 +3,9 @@ public struct StabilityRow: Sendable, Hashable {
   /// The two parameters' values as a scenario writes them.
   public var x: String
   public var y: String
+  /// The same as numbers in base units: seconds, per second, bytes, shares of 1.
+  public var xValue: Double?
+  public var yValue: Double?
   /// `recovers`, `never recovers`, `undecided` or `overloaded`.
   public var kind: String
   public var seeds: Int64 = 0
@@ -58,6 +61,11 @@ public enum StabilityCSV {
     .init("time_to_delivery_p99_s", "s", "99th percentile of the time to delivery, mean over the runs.") {
       .decimal($0.timeToDeliveryP99.map { $0 / 1_000_000 }, decimals: 6)
     },
+    .init(
+      "x_value", "parameter's",
+      "The first parameter as a number: a span in s, a rate per s, a share of 1, a size in bytes."
+    ) { .decimal($0.xValue, decimals: 6) },
+    .init("y_value", "parameter's", "The same of the second.") { .decimal($0.yValue, decimals: 6) },
   ]
 
   /// The whole file, a row per point in the order given.

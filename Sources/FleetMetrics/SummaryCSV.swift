@@ -212,7 +212,10 @@ public enum SummaryCSV {
   ]
 
   /// The whole file, a row per summary in the order given.
-  public static func bytes(of summaries: [RunSummary]) -> [UInt8] { CSVFile.bytes(columns, summaries) }
+  /// - `more`: columns that stand behind all others.
+  public static func bytes(of summaries: [RunSummary], more: [CSVColumn<RunSummary>] = []) -> [UInt8] {
+    CSVFile.bytes(columns + more, summaries)
+  }
 
   /// Writes the whole file to `output`.
   public static func write(_ summaries: [RunSummary], to output: inout some TextOutputStream) {

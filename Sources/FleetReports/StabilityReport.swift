@@ -16,23 +16,25 @@ package struct StabilityReport {
   package var picture: String { HeatMap(map, theme: .fixed, own: own).svg() }
 
   /// `stability.csv`.
-  package var table: [UInt8] {
-    StabilityCSV.bytes(
-      of: map.grid.points.compactMap { point in
-        guard let value = map.grid.values[point] else { return nil }
-        var row = StabilityRow(
-          x: map.xQuantity(point.x).text(), y: map.yQuantity(point.y).text(), kind: value.kind.words)
-        row.seeds = Int64(value.seeds)
-        row.healthySeeds = Int64(value.healthySeeds)
-        row.recoveredSeeds = Int64(value.recoveredSeeds)
-        (row.low, row.high, row.runs) = (value.chance.low, value.chance.high, Int64(value.chance.count))
-        row.meanRecovery = value.meanRecovery
-        row.longestRecovery = value.longestRecovery
-        row.lostEvents = value.lostEvents
-        row.peakOfferedRatio = value.peakOfferedRatio
-        row.timeToDeliveryP99 = value.timeToDeliveryP99
-        return row
-      })
+  package var table: [UInt8] { StabilityCSV.bytes(of: rows) }
+
+  package var rows: [StabilityRow] {
+    map.grid.points.compactMap { point in
+      guard let value = map.grid.values[point] else { return nil }
+      let (x, y) = (map.xQuantity(point.x), map.yQuantity(point.y))
+      var row = StabilityRow(x: x.text(), y: y.text(), kind: value.kind.words)
+      (row.xValue, row.yValue) = (x.baseValue, y.baseValue)
+      row.seeds = Int64(value.seeds)
+      row.healthySeeds = Int64(value.healthySeeds)
+      row.recoveredSeeds = Int64(value.recoveredSeeds)
+      (row.low, row.high, row.runs) = (value.chance.low, value.chance.high, Int64(value.chance.count))
+      row.meanRecovery = value.meanRecovery
+      row.longestRecovery = value.longestRecovery
+      row.lostEvents = value.lostEvents
+      row.peakOfferedRatio = value.peakOfferedRatio
+      row.timeToDeliveryP99 = value.timeToDeliveryP99
+      return row
+    }
   }
 
   /// `report.html`: verdict, map, where the cliff is by column.

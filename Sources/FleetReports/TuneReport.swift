@@ -10,45 +10,63 @@ package struct TuneReport {
   package var picture: String { ParetoPlot(result, theme: .fixed).svg() }
 
   /// `pareto.csv`: the recommended Settings first, then every candidate in the order of the search.
-  package var table: [UInt8] {
-    let study = result.study
-    var header = ["candidate", "kind", "seeds", "violations_ratio", "score_ratio"]
-    header += study.space.parameters.map(\.path)
-    header += study.objectives.map { "\($0.metric.name)_vs_today_ratio" }
-    header += study.scenarios.map { "\($0)_score_ratio" }
+  package var table: [UInt8] { CSVFile.bytes(columns, rows) }
+
+  /// One line of `pareto.csv`.
+  package struct Row: Sendable {
+    fileprivate var number: Int64
+    fileprivate var kind: ParetoPlot.Kind
+    fileprivate var standing: Standing
+  }
+
+  package var rows: [Row] {
     let front = Set(result.front)
-    var rows = [row(result.winner, number: 0, kind: .recommended)]
-    for (index, standing) in result.standings.enumerated() {
-      let kind: ParetoPlot.Kind =
-        standing.candidate == result.today.candidate
-        ? .today : standing.violations > 0 ? .broken : front.contains(index) ? .front : .beaten
-      rows.append(row(standing, number: index + 1, kind: kind))
+    return [Row(number: 0, kind: .recommended, standing: result.winner)]
+      + result.standings.enumerated().map { index, standing in
+        let kind: ParetoPlot.Kind =
+          standing.candidate == result.today.candidate
+          ? .today : standing.violations > 0 ? .broken : front.contains(index) ? .front : .beaten
+        return Row(number: Int64(index + 1), kind: kind, standing: standing)
+      }
+  }
+
+  /// The columns that `pareto.csv` has of every search.
+  package static let firstColumns: [CSVColumn<Row>] = [
+    .init("candidate", "", "Its number; 0: the best finalist.") { .integer($0.number) },
+    .init("kind", "", "`recommended`, `today`, `front`, `beaten` or `broken` (a constraint).") {
+      .text($0.kind.name)
+    },
+    .init("seeds", "runs", "Seeds that it had.") { .integer(Int64($0.standing.seeds)) },
+    .init("violations_ratio", "1", "Share of the runs that do not recover or break a constraint.") {
+      .decimal($0.standing.violations, decimals: 6)
+    },
+    .init("score_ratio", "1", "The score divided by today's; below 1 is better.") {
+      ratio($0.standing.score)
+    },
+  ]
+
+  /// Those, and one for each key, objective and scenario.
+  package var columns: [CSVColumn<Row>] {
+    let (result, study) = (result, result.study)
+    let keys = study.space.parameters.enumerated().map { index, parameter in
+      CSVColumn<Row>(parameter.path, "", "Its value.") {
+        .text(result.value(index, of: $0.standing.candidate))
+      }
     }
-    let lines = ([header] + rows).map { $0.map(Self.field).joined(separator: ",") + "\n" }
-    return Array(lines.joined().utf8)
+    let objectives = study.objectives.enumerated().map { index, objective in
+      CSVColumn<Row>("\(objective.metric.name)_vs_today_ratio", "1", "Divided by today's.") {
+        Self.ratio(result.coordinates($0.standing)[index])
+      }
+    }
+    let scenarios = study.scenarios.enumerated().map { index, scenario in
+      CSVColumn<Row>("\(scenario)_score_ratio", "1", "The score divided by today's.") {
+        Self.ratio($0.standing.scenarioScores[index])
+      }
+    }
+    return Self.firstColumns + keys + objectives + scenarios
   }
 
-  private func row(_ standing: Standing, number: Int, kind: ParetoPlot.Kind) -> [String] {
-    func ratio(_ log: Double) -> String { Self.fixed(TuneVerdict.ratio(log)) }
-    var fields = [
-      "\(number)", kind.name, "\(standing.seeds)", Self.fixed(standing.violations), ratio(standing.score),
-    ]
-    fields += result.study.space.parameters.indices.map { result.value($0, of: standing.candidate) }
-    fields += result.coordinates(standing).map(ratio)
-    return fields + standing.scenarioScores.map(ratio)
-  }
-
-  /// Six decimals.
-  private static func fixed(_ value: Double) -> String {
-    guard let scaled = Int64(exactly: (value * 1e6).rounded()), scaled >= 0 else { return "" }
-    let digits = String(scaled % 1_000_000)
-    return "\(scaled / 1_000_000)." + String(repeating: "0", count: 6 - digits.count) + digits
-  }
-
-  private static func field(_ text: String) -> String {
-    guard text.contains(where: { ",\"\n\r".contains($0) }) else { return text }
-    return "\"" + text.replacing("\"", with: "\"\"") + "\""
-  }
+  private static func ratio(_ log: Double) -> CSVValue { .decimal(TuneVerdict.ratio(log), decimals: 6) }
 
   /// `report.html`: verdict, what each key buys, candidates, comparison with today's, the Settings to publish.
   package func page(

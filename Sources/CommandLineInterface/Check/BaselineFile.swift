@@ -65,7 +65,7 @@ struct BaselineFile {
     return "{ \(parts.joined(separator: ", ")) }"
   }
 
-  private static func text(_ tolerance: Metric.Tolerance) -> String {
+  static func text(_ tolerance: Metric.Tolerance) -> String {
     switch tolerance {
     case .relative(let share): "{ \"relative\": \(text(share)) }"
     case .absolute(let limit): "{ \"absolute\": \(text(limit)) }"

@@ -135,6 +135,7 @@ struct CheckCommand {
     case .text: break
     case .github: try Console.printData(CheckReport.github(outcomes))
     case .junit: try Console.printData(CheckReport.junit(outcomes))
+    case .json: try Console.printData(CheckFindings.document.text("check", CheckFindings(outcomes: outcomes)))
     }
     let failed = outcomes.filter { !$0.worse.isEmpty }
     guard !failed.isEmpty else { return }

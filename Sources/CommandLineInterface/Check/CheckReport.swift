@@ -8,6 +8,7 @@ struct CheckOutcome {
   var scenarioPath: String
   var changes: [MetricChange]
 
+  var moved: [MetricChange] { changes.filter { $0.judgement != .unchanged } }
   var worse: [MetricChange] { changes.filter { $0.judgement == .worse } }
 
   /// What is said first: the verdict's metrics that became worse, or the first of the others.
@@ -32,8 +33,8 @@ struct CheckOutcome {
 enum CheckReport {
   /// What became worse: the verdict's metrics in full, the others that went with them in a line; then what else moved.
   static func text(_ outcome: CheckOutcome, isQuiet: Bool) -> String {
-    let moved = outcome.changes.filter { $0.judgement != .unchanged }
-    var text = heading(outcome, moved) + "\n"
+    let moved = outcome.moved
+    var text = heading(outcome) + "\n"
     let (causes, rest) = (outcome.causes, outcome.following)
     for change in causes { text += "  \(line(change))\n" }
     if !rest.isEmpty { text += "         with it: \(shortly(rest))\n" }
@@ -53,8 +54,8 @@ enum CheckReport {
     }.joined(separator: ", ")
   }
 
-  private static func heading(_ outcome: CheckOutcome, _ moved: [MetricChange]) -> String {
-    let count = outcome.changes.count
+  static func heading(_ outcome: CheckOutcome) -> String {
+    let (count, moved) = (outcome.changes.count, outcome.moved)
     let head = "\(outcome.baseline.scenario) (\(outcome.baseline.seeds.count) seeds): "
     if moved.isEmpty { return head + "all \(count) metrics as recorded" }
     let kinds = [
@@ -132,17 +133,16 @@ enum CheckReport {
   static func github(_ outcomes: [CheckOutcome]) -> String {
     var text = ""
     for outcome in outcomes {
-      let moved = outcome.changes.filter { $0.judgement != .unchanged }
       if let cause = outcome.causes.first {
         let others = outcome.causes.dropFirst().map { "; \($0.metric.name): \(movement($0))" }.joined()
         let rest = outcome.following.isEmpty ? "" : "; with it: \(shortly(outcome.following))"
         text += annotation("error", outcome, cause, movement(cause) + others + rest)
       }
-      let better = moved.filter { $0.judgement == .better }
+      let better = outcome.moved.filter { $0.judgement == .better }
       if let first = better.first {
         text += annotation("notice", outcome, first, "better than recorded: \(shortly(better))")
       }
-      text += heading(outcome, moved) + "\n"
+      text += heading(outcome) + "\n"
     }
     return text
   }

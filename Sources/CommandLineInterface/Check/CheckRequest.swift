@@ -1,7 +1,7 @@
 /// What `check` was asked to do.
 struct CheckRequest: Sendable {
   enum Format: String, CaseIterable, Sendable {
-    case text, github, junit
+    case text, github, junit, json
   }
 
   var scenarioPaths: [String]
@@ -28,7 +28,11 @@ struct CheckRequest: Sendable {
     records = parsed.has("record")
     overrides = parsed.values("set") + (parsed.value("scale").map { ["scale=\($0)"] } ?? [])
     for text in overrides { _ = try InputRequest.overrides(text) }
-    format = .text
+    format = parsed.has("json") ? .json : .text
+    if parsed.has("json"), parsed.has("format") || records {
+      throw UsageError(
+        "The option '--json' prints what a check found: it goes neither with '--format' nor with '--record'.")
+    }
     if let name = parsed.value("format") {
       guard let known = Format(rawValue: name) else {
         throw UsageError(

@@ -29,7 +29,7 @@ extension CommandSpecification {
       OptionSpecification(
         "format", value: "format",
         help: "text, github (annotations of GitHub Actions) or junit (XML). (default: text)"),
-      jobs, memoryLimit, check,
+      jobs, memoryLimit, check, json,
       OptionSpecification("quiet", short: "q", help: "Print what became worse, and one line a scenario."),
     ]
     command.examples = [

@@ -63,7 +63,7 @@ extension CommandSpecification {
       OptionSpecification(
         "journal", value: "dir",
         help: "Where finished runs are kept. (default: beside --out, with .journal behind)"),
-      seed, settings, set, scale, out, jobs, memoryLimit, quiet,
+      seed, settings, set, scale, out, jobs, memoryLimit, json, quiet,
     ]
     command.examples = [
       Example(
@@ -114,7 +114,7 @@ extension CommandSpecification {
       OptionSpecification(
         "after", value: "span",
         help: "End every run so long after its last incident. (default: the scenario's duration)"),
-      seed, settings, set, scale, out, jobs, memoryLimit, quiet,
+      seed, settings, set, scale, out, jobs, memoryLimit, json, quiet,
     ]
     command.examples = [
       Example(

@@ -56,7 +56,7 @@ extension CommandSpecification {
         + "delivery_histogram.csv, report.html and run.json."
     ]
     command.arguments = [scenario]
-    command.options = [seed, settings, set, scale, out, jobs, threads, memoryLimit, check, quiet]
+    command.options = [seed, settings, set, scale, out, jobs, threads, memoryLimit, check, json, quiet]
     command.examples = [
       Example("fleetsim run scenario.json5", "Print how the fleet fares:"),
       Example(
@@ -97,7 +97,7 @@ extension CommandSpecification {
       OptionSpecification(
         "max-seeds", value: "n",
         help: "The most seeds for --precision. (default: \(ReplicationRequest.defaultMaximum))"),
-      seed, settings, set, scale, out, jobs, threads, memoryLimit, check, quiet,
+      seed, settings, set, scale, out, jobs, threads, memoryLimit, check, json, quiet,
     ]
     command.examples = [
       Example("fleetsim compare scenario.json5", "What the scenario's compare section says:"),
@@ -158,7 +158,7 @@ extension CommandSpecification {
         help:
           "Check the Settings file as this client reads it: \(ClientPreset.all.map(\.name).joined(separator: ", "))."
       ),
-      settings, set, scale,
+      settings, set, scale, json,
       OptionSpecification(
         "quiet", short: "q",
         help: "Print nothing about a valid scenario but warnings, and of a client nothing but findings."),
@@ -174,13 +174,22 @@ extension CommandSpecification {
 
   package static let schema: CommandSpecification = {
     var command = CommandSpecification(
-      name: "schema", abstract: "Print the JSON Schema of a scenario, for editors.")
+      name: "schema", abstract: "Print the JSON Schema of a scenario, for editors, or of what --json prints.")
     command.discussion = [
-      "Every key with what it means, what is allowed and what it is by default, as JSON Schema (draft 2020-12): an editor that "
+      "Of a scenario: every key with what it means, what is allowed and what it is by default, as JSON Schema (draft 2020-12): an editor that "
         + "is given it completes a scenario and checks it. 'fleetsim help scenario' has the same for readers."
     ]
+    command.arguments = [
+      ArgumentSpecification(
+        "what",
+        help:
+          "scenario, or json: the documents that commands print with --json ('fleetsim help json' has them for readers). "
+          + "(default: scenario)",
+        isOptional: true)
+    ]
     command.examples = [
-      Example("fleetsim schema > scenario.schema.json", "Into a file, to be named in the editor's settings:")
+      Example("fleetsim schema > scenario.schema.json", "Into a file, to be named in the editor's settings:"),
+      Example("fleetsim schema json > fleetsim.schema.json", "What a program may expect of --json:"),
     ]
     return command
   }()
@@ -199,6 +208,7 @@ extension CommandSpecification {
         "name", help: ClientPreset.all.map(\.name).joined(separator: ", ") + ". (default: all)",
         isOptional: true)
     ]
+    command.options = [json]
     command.examples = [
       Example("fleetsim presets", "All clients side by side:"),
       Example("fleetsim presets segment-swift", "One, explained:"),
@@ -259,7 +269,8 @@ extension CommandSpecification {
       OptionSpecification(
         "client", value: "preset",
         help:
-          "The client to test: \(ConformanceClient.names.joined(separator: ", ")). (default: tapi-document)")
+          "The client to test: \(ConformanceClient.names.joined(separator: ", ")). (default: tapi-document)"),
+      json,
     ]
     command.examples = [
       Example("fleetsim conformance", "Every built-in vector against the document's own client:"),
@@ -271,13 +282,14 @@ extension CommandSpecification {
 
   package static let help: CommandSpecification = {
     var command = CommandSpecification(
-      name: "help", abstract: "Show help for a command, for exit-codes, for columns or for scenario.")
+      name: "help",
+      abstract: "Show help for a command, for exit-codes, for columns, for scenario or for json.")
     command.arguments = [
       ArgumentSpecification(
         "topic",
         help:
           "run, compare, sweep, merge, check, tune, stability, validate, schema, trace, presets, conformance, bench, "
-          + "exit-codes, columns or scenario.",
+          + "exit-codes, columns, scenario or json.",
         isOptional: true)
     ]
     return command
@@ -323,6 +335,10 @@ extension CommandSpecification {
   )
   static let check = OptionSpecification(
     "check", help: "Check the model against itself while it runs; slower.")
+  static let json = OptionSpecification(
+    "json",
+    help:
+      "Print one JSON document in place of tables and sentences, as 'fleetsim help json' describes it.")
   static let quiet = OptionSpecification(
     "quiet", short: "q", help: "Print the verdict alone: no heading, progress or table.")
 }

@@ -9,10 +9,12 @@ struct ConformanceCommand {
   var paths: [String]
   /// nil: the one that each file is about.
   var client: ConformanceClient?
+  var isJSON: Bool
 
   /// - Throws: `UsageError` for a client that does not exist.
   init(_ parsed: ParsedArguments) throws {
     paths = parsed.positional
+    isJSON = parsed.has("json")
     guard let name = parsed.value("client") else { return }
     guard let client = ConformanceClient(name: name) else {
       let hint = nearest(to: name, among: ConformanceClient.allNames).map {
@@ -30,7 +32,12 @@ struct ConformanceCommand {
     let files = try files()
     let reports =
       client.map { [ConformanceRunner(client: $0).run(files)] } ?? ConformanceRunner.reports(on: files)
-    try Console.print(reports.map(text).joined(separator: "\n"))
+    if isJSON {
+      let findings = ConformanceFindings(reports: reports)
+      try Console.printData(ConformanceFindings.document.text("conformance", findings))
+    } else {
+      try Console.print(reports.map(text).joined(separator: "\n"))
+    }
     let failures = reports.flatMap(\.failures)
     if !failures.isEmpty { throw CommandFailure(.failed, failures.joined(separator: "\n")) }
   }
@@ -55,10 +62,9 @@ struct ConformanceCommand {
   private func text(_ report: ConformanceReport) -> String {
     let rows = report.rows
     let table = ConformanceTable.render(rows, width: Console.columns)
-    let total = { (count: (ConformanceReport.Row) -> Int) in rows.reduce(0) { $0 + count($1) } }
     let cases = report.results.count == 1 ? "1 case" : "\(report.results.count) cases"
     var text = "\(report.client): \(cases)\n\n\(table)\n"
-    text += "\(total(\.passed)) passed, \(total(\.failed)) failed, \(total(\.deviates)) deviate as expected\n"
+    text += report.counts + "\n"
     let deviations = report.deviations
     if !deviations.isEmpty {
       text += "\nExpected deviations of \(report.client):\n"
@@ -70,5 +76,13 @@ struct ConformanceCommand {
       }
     }
     return text
+  }
+}
+
+extension ConformanceReport {
+  func total(_ count: (Row) -> Int) -> Int { rows.reduce(0) { $0 + count($1) } }
+
+  var counts: String {
+    "\(total(\.passed)) passed, \(total(\.failed)) failed, \(total(\.deviates)) deviate as expected"
   }
 }

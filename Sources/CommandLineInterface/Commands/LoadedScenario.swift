@@ -114,9 +114,10 @@ func verdict(_ sentence: String, noting variants: [Variant]) -> String {
     .joined(separator: "\n")
 }
 
-/// Prints repairs and the like, each once.
-func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) {
-  var printed: Set<String> = []
+/// Prints repairs and the like, each once, and returns what it printed.
+@discardableResult
+func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String] {
+  var printed: [String] = []
   for variant in decoded {
     var warnings = variant.warnings.map(\.description)
     let load = NormalLoad(variant.scenario)
@@ -125,6 +126,10 @@ func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) {
         "\(path): warning: the normal load is \(percent(load.utilisation)) of the capacity; this fleet does "
           + "not hold even without an incident")
     }
-    for warning in warnings where printed.insert(warning).inserted { Console.printError(warning + "\n") }
+    for warning in warnings where !printed.contains(warning) {
+      printed.append(warning)
+      Console.printError(warning + "\n")
+    }
   }
+  return printed
 }

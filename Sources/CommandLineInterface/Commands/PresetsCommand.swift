@@ -16,14 +16,20 @@ extension ClientPreset {
 struct PresetsCommand {
   /// nil: all of them.
   var preset: ClientPreset?
+  var isJSON: Bool
 
   /// - Throws: `UsageError` for a preset that does not exist.
   init(_ parsed: ParsedArguments) throws {
+    isJSON = parsed.has("json")
     guard let name = parsed.positional.first else { return }
     preset = try ClientPreset.named(name, kind: "preset")
   }
 
   func execute() throws {
+    if isJSON {
+      let findings = PresetFindings(presets: preset.map { [$0] } ?? ClientPreset.all)
+      return try Console.printData(PresetFindings.document.text("presets", findings))
+    }
     try Console.print(preset.map(Self.description) ?? Self.table)
   }
 

@@ -15,7 +15,7 @@ extension RunCommand {
         "Seeds can't be compared with --seeds or --precision, which run every variant with several.")
     }
     let decoded = try loaded.decodeAll(choices)
-    printWarnings(decoded, loaded.path)
+    let warnings = printWarnings(decoded, loaded.path)
     var options = RunOptions()
     options.checks = request.checks
     let variants = zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
@@ -27,7 +27,7 @@ extension RunCommand {
     let output = try request.outputPath.map { try OutputDirectory($0) }
     try Interruption.check()
     let clients = ClientDifferences(variants)
-    if !request.isQuiet { try Console.print(heading(loaded, decoded, plan, clients)) }
+    if request.isTable { try Console.print(heading(loaded, decoded, plan, clients)) }
 
     let started = environment.monotonicSeconds()
     let control = ComparisonControl()
@@ -41,6 +41,14 @@ extension RunCommand {
     let sentence = Verdict.text(comparison)
     let verdict = request.isQuiet ? sentence : verdict(sentence, noting: variants)
     let printed = Result {
+      if request.isJSON {
+        let findings = ComparisonFindings(
+          path: loaded.path, question: base.scenario.question, warnings: warnings,
+          notes: notesOfSmallness(variants), verdict: sentence, standings: Standings(comparison),
+          choices: choices, rows: choices.indices.map { comparison.rows(of: $0) },
+          metrics: comparison.metrics, clients: clients, output: request.outputPath)
+        return try Console.printData(ComparisonFindings.document.text("compare", findings))
+      }
       try Console.print(
         request.isQuiet
           ? verdict + "\n"
@@ -62,7 +70,7 @@ extension RunCommand {
       try output.write(files.all)
     }
     try printed.get()
-    if !request.isQuiet { try Console.print(replicationsClosing(output)) }
+    if request.isTable { try Console.print(replicationsClosing(output)) }
   }
 
   private func heading(

@@ -16,7 +16,7 @@ struct RunCommand {
     let base = try loaded.decode()
     let choices = try choices(base, loaded)
     let decoded = try loaded.decodeAll(choices)
-    printWarnings(decoded, loaded.path)
+    let warnings = printWarnings(decoded, loaded.path)
     var options = RunOptions()
     options.checks = request.checks
     let variants = zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
@@ -25,7 +25,7 @@ struct RunCommand {
     let output = try request.outputPath.map { try OutputDirectory($0) }
     try Interruption.check()
     let clients = ClientDifferences(variants)
-    if !request.isQuiet { try Console.print(heading(loaded, decoded, clients)) }
+    if request.isTable { try Console.print(heading(loaded, decoded, clients)) }
 
     let started = environment.monotonicSeconds()
     let runner = BackgroundComparison(
@@ -36,7 +36,14 @@ struct RunCommand {
     let sentence = Verdict.sentence(results)
     let verdict = request.isQuiet ? sentence : verdict(sentence, noting: variants)
     // A terminal that is gone must not cost the files.
-    let printed = Result { try Console.print(resultText(results, verdict)) }
+    let printed = Result {
+      guard request.isJSON else { return try Console.print(resultText(results, verdict)) }
+      let findings = ComparisonFindings(
+        path: loaded.path, question: base.scenario.question, warnings: warnings,
+        notes: notesOfSmallness(variants), verdict: sentence, standings: Standings(results),
+        choices: choices, rows: results.map { [$0.summary] }, clients: clients, output: request.outputPath)
+      try Console.printData(ComparisonFindings.document.text(request.compares ? "compare" : "run", findings))
+    }
     if let output {
       let wall = RunManifest.Wall(
         seconds: seconds, workers: runner.workers, runs: progress.runs,
@@ -50,7 +57,7 @@ struct RunCommand {
       try output.write(files.all)
     }
     try printed.get()
-    if !request.isQuiet { try Console.print(closing(output)) }
+    if request.isTable { try Console.print(closing(output)) }
   }
 
   /// Runs at a time: as many as were asked for, or as fit into memory.

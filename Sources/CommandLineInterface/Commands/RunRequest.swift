@@ -61,6 +61,9 @@ struct RunRequest: Sendable {
   var memory: MemoryLimit
   var checks: Bool
   var isQuiet: Bool
+  var isJSON: Bool
+  /// Whether there is a heading, a table and a line about the files.
+  var isTable: Bool { !isQuiet && !isJSON }
 
   /// - Throws: `UsageError`.
   init(_ parsed: ParsedArguments, compares: Bool) throws {
@@ -91,6 +94,7 @@ struct RunRequest: Sendable {
     memory = try MemoryLimit(parsed)
     checks = parsed.has("check")
     isQuiet = parsed.has("quiet")
+    isJSON = parsed.has("json")
     jobs = try Self.count(parsed, "jobs", "n", through: 1_024)
     threads = try Self.count(parsed, "threads", "t", through: 64)
   }

@@ -8,6 +8,7 @@ struct SettingsCheckCommand {
   /// As the user named it.
   var path: String
   var isQuiet: Bool
+  var isJSON: Bool
 
   /// - Throws: `UsageError`.
   init(_ parsed: ParsedArguments) throws {
@@ -25,6 +26,7 @@ struct SettingsCheckCommand {
     }
     path = settings
     isQuiet = parsed.has("quiet")
+    isJSON = parsed.has("json")
   }
 
   /// - Throws: `CommandFailure` 1 when a finding does harm, 65, 66; `ScenarioProblems`.
@@ -36,7 +38,13 @@ struct SettingsCheckCommand {
         .description + "\n"
     }
     let effects = check.findings.map(\.finding.effect)
-    try Console.print(lines.joined() + (isQuiet ? "" : summary(effects) + "\n"))
+    if isJSON {
+      let findings = SettingsFindings(
+        path: path, client: client.name, verdict: summary(effects), findings: check.findings)
+      try Console.printData(SettingsFindings.document.text("validate", findings))
+    } else {
+      try Console.print(lines.joined() + (isQuiet ? "" : summary(effects) + "\n"))
+    }
     let harmful = effects.count(where: \.isHarmful)
     if harmful > 0 {
       throw CommandFailure(

@@ -18,6 +18,7 @@ struct StabilityCommand {
   private var jobs: Int?
   private var memory: MemoryLimit
   private var isQuiet: Bool
+  private var isJSON: Bool
   private var arguments: [String]
   private var environment: CommandEnvironment
 
@@ -54,6 +55,7 @@ struct StabilityCommand {
     jobs = try RunRequest.count(parsed, "jobs", "n", through: 1_024)
     memory = try MemoryLimit(parsed)
     isQuiet = parsed.has("quiet")
+    isJSON = parsed.has("json")
   }
 
   private static func risk(_ parsed: ParsedArguments) throws -> Double {
@@ -79,7 +81,7 @@ struct StabilityCommand {
   func execute() throws {
     let loaded = try LoadedScenario(input)
     let base = try loaded.decode()
-    printWarnings([base], loaded.path)
+    let warnings = printWarnings([base], loaded.path)
     guard !base.scenario.tapi.incidents.isEmpty else {
       throw CommandFailure(
         .data,
@@ -89,7 +91,7 @@ struct StabilityCommand {
     let workers = try workers(corners, loaded.path)
     let output = try outputPath.map { try OutputDirectory($0) }
     try Interruption.check()
-    if !isQuiet { try Console.print(heading(loaded, base.scenario)) }
+    if !isQuiet, !isJSON { try Console.print(heading(loaded, base.scenario)) }
 
     let started = environment.monotonicSeconds()
     let control = ComparisonControl()
@@ -106,7 +108,12 @@ struct StabilityCommand {
     let seconds = environment.monotonicSeconds() - started
 
     let verdict = StabilityVerdict(map)
-    let printed = Result { try Console.print(text(map, verdict)) }
+    let printed = Result {
+      guard isJSON else { return try Console.print(text(map, verdict)) }
+      let findings = StabilityFindings(
+        path: loaded.path, question: base.scenario.question, warnings: warnings, map: map, output: outputPath)
+      try Console.printData(StabilityFindings.document.text("stability", findings))
+    }
     if let output {
       let progress = control.progress
       let wall = RunManifest.Wall(
@@ -116,7 +123,7 @@ struct StabilityCommand {
       try output.write(files(map, loaded, base, wall))
     }
     try printed.get()
-    guard !isQuiet else { return }
+    guard !isQuiet, !isJSON else { return }
     try Console.print(
       output.map {
         "\nWritten to \($0.path): \(OutputFile.report), \(OutputFile.stability), \(OutputFile.stabilityPicture), "

@@ -18,7 +18,7 @@ struct TuneCommand {
       return loaded
     }
     let bases = try loaded.map { try $0.decode() }
-    for (loaded, base) in zip(loaded, bases) { printWarnings([base], loaded.path) }
+    let warnings = zip(loaded, bases).flatMap { printWarnings([$1], $0.path) }
     let clients = TuneClients(bases.flatMap(\.scenario.fleet), asked: request.client)
     if !request.allowsAllKeys { try clients.check(request.space) }
     let config = try todaysConfig(bases)
@@ -35,7 +35,8 @@ struct TuneCommand {
     let output = try request.outputPath.map { try OutputDirectory($0) }
     let journal = try request.journalPath.map { try JournalDirectory($0) }
     try Interruption.check()
-    if !request.isQuiet { try Console.print(heading(loaded, bases)) }
+    let isTable = !request.isQuiet && !request.isJSON
+    if isTable { try Console.print(heading(loaded, bases)) }
 
     let started = environment.monotonicSeconds()
     let control = ComparisonControl()
@@ -52,7 +53,14 @@ struct TuneCommand {
       result: result, settings: settings, clients: clients, arguments: arguments,
       scenarios: bases.map(\.normalisedJSON),
       facts: facts(bases, result), title: study.scenarios.joined(separator: ", "), seed: request.seed)
-    let printed = Result { try Console.print(files.text(isQuiet: request.isQuiet)) }
+    let printed = Result {
+      guard request.isJSON else { return try Console.print(files.text(isQuiet: request.isQuiet)) }
+      let findings = TuneFindings(
+        paths: loaded.map(\.path), warnings: warnings, result: result,
+        settings: files.recommends ? (settings.cdnJSON, settings.documentJSON) : nil,
+        output: request.outputPath)
+      try Console.printData(TuneFindings.document.text("tune", findings))
+    }
     if let output {
       let progress = control.progress
       try output.write(
@@ -62,7 +70,7 @@ struct TuneCommand {
             virtualSeconds: Double(progress.duration) / 1e6, attempts: progress.attempts)))
     }
     try printed.get()
-    if !request.isQuiet { try Console.print(files.closing(output?.path, journal: journal?.path, result)) }
+    if isTable { try Console.print(files.closing(output?.path, journal: journal?.path, result)) }
   }
 
   private static func remains(_ journal: JournalDirectory?) -> String {

@@ -32,6 +32,7 @@ struct TuneRequest: Sendable {
   var jobs: Int?
   var memory: MemoryLimit
   var isQuiet: Bool
+  var isJSON: Bool
 
   /// - Throws: `UsageError`; `CommandFailure` and `ScenarioProblems` about the search-space file.
   init(_ parsed: ParsedArguments) throws {
@@ -103,6 +104,7 @@ struct TuneRequest: Sendable {
     jobs = try RunRequest.count(parsed, "jobs", "n", through: 1_024)
     memory = try MemoryLimit(parsed)
     isQuiet = parsed.has("quiet")
+    isJSON = parsed.has("json")
   }
 
   private static func budget(_ text: String) throws -> Budget {

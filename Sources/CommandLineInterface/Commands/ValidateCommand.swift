@@ -7,6 +7,7 @@ import TAPIModel
 struct ValidateCommand {
   var request: InputRequest
   var isQuiet: Bool
+  var isJSON: Bool
 
   /// - Throws: `UsageError`.
   init(_ parsed: ParsedArguments) throws {
@@ -16,6 +17,7 @@ struct ValidateCommand {
     }
     request = try InputRequest(parsed)
     isQuiet = parsed.has("quiet")
+    isJSON = parsed.has("json")
   }
 
   func execute() throws {
@@ -23,10 +25,15 @@ struct ValidateCommand {
     let base = try loaded.decode()
     let choices = try LoadedScenario.choices(base.axes.map(VariantChoice.axis))
     let variants = try loaded.decodeAll(choices)
-    printWarnings([base] + variants, loaded.path)
+    let warnings = printWarnings([base] + variants, loaded.path)
     let load = NormalLoad(base.scenario)
     let all = LoadedScenario.variants(choices, variants, or: base)
-    if !isQuiet {
+    if isJSON {
+      let findings = ScenarioFindings(
+        path: loaded.path, scenario: base.scenario, warnings: warnings, load: load, choices: choices,
+        clients: ClientDifferences(all), notes: notesOfSmallness(all))
+      try Console.printData(ScenarioFindings.document.text("validate", findings))
+    } else if !isQuiet {
       try Console.print(
         summary(
           loaded.path, base.scenario, load, choices, ClientDifferences(all), notesOfSmallness(all)))

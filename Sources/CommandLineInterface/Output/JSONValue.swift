@@ -8,6 +8,7 @@ indirect enum JSONValue {
   /// Rounded to three decimals.
   case decimal(Double)
   case bool(Bool)
+  case null
   case array([JSONValue])
   case object([(String, JSONValue)])
   /// Pretty-printed JSON from elsewhere, indented to fit.
@@ -23,6 +24,7 @@ indirect enum JSONValue {
       guard number.isFinite, abs(number) < 9e15 else { return "null" }
       return "\((number * 1_000).rounded() / 1_000)"
     case .bool(let flag): return flag ? "true" : "false"
+    case .null: return "null"
     case .array(let items):
       if items.isEmpty { return "[]" }
       return "[\n" + items.map { inner + text($0, indent: inner) }.joined(separator: ",\n") + "\n\(indent)]"

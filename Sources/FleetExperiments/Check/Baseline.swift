@@ -109,7 +109,7 @@ public struct Baseline: Sendable, Hashable {
 
 /// A metric then and now.
 public struct MetricChange: Sendable {
-  public enum Judgement: Sendable, Hashable {
+  public enum Judgement: String, Sendable, Hashable, CaseIterable {
     /// Every seed gave what it gave then.
     case unchanged
     /// Moved, by less than the tolerance.

@@ -62,6 +62,16 @@ package struct Quantity: Sendable, Hashable {
     return Quantity(value: value * Double(wanted) / Double(per), unit: other)
   }
 
+  /// As a plain number: seconds, per second, bytes, a share of 1.
+  package var baseValue: Double {
+    switch unit {
+    case .number, .bytes: value
+    case .percent: value / 100
+    case .rate(let per, _): value * 1e6 / Double(per)
+    case .span: value / 1e6
+    }
+  }
+
   /// As a scenario writes it, to `digits` significant digits; spans to the microsecond and whole numbers exactly.
   package func text(digits: Int = 6) -> String {
     switch unit {

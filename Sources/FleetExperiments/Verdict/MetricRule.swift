@@ -15,7 +15,7 @@ import FleetStatistics
 /// Nothing here looks at a third variant, so leaving one out changes nothing between the others.
 package enum MetricRule {
   /// What can be said of a second variant against a first one.
-  package enum Standing: Sendable, Hashable {
+  package enum Standing: String, Sendable, Hashable, CaseIterable {
     /// Better or worse, in a way that counts.
     case better, worse
     /// Better or worse on average, which chance may explain.

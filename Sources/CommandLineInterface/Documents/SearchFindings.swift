@@ -1,0 +1,150 @@
+import FleetExperiments
+import FleetMetrics
+import FleetReports
+import FleetStatistics
+
+/// What `stability` found.
+struct StabilityFindings: Sendable {
+  var path: String
+  var question: String?
+  var warnings: [String]
+  var map: StabilityMap
+  var output: String?
+
+  static let document = CommandDocument<StabilityFindings>(
+    commands: ["stability"], meaning: "where the fleet recovers, point by point.",
+    shape: JSONShape([
+      .init("scenario", "The scenario file as it was named.") { $0.path },
+      .init("question", "The scenario's question.") { $0.question },
+      .init("warnings", "What standard error has of warnings about the scenario.") { $0.warnings },
+      .init("verdict", "What the map shows, in sentences.") { StabilityVerdict($0.map).sentence },
+      .object("x", "The first parameter.", axis) { $0.map.x },
+      .object("y", "The second parameter.", axis) { $0.map.y },
+      .init("risk", "The chance of not recovering that is put up with.") { $0.map.risk.risk },
+      .rows("points", "The rows of `stability.csv`.", columns: StabilityCSV.columns) {
+        StabilityReport($0.map).rows.map { .row(StabilityCSV.columns, $0) }
+      },
+      .output { $0.output },
+    ]))
+
+  private static let axis = JSONShape<QuantityRange>([
+    .init("path", "A key of the scenario.") { $0.path },
+    .init("low", "Where it begins.") { $0.low.text() },
+    .init("high", "Where it ends.") { $0.high.text() },
+    .init("isLogarithmic", "Whether its steps are even ratios.") { $0.isLogarithmic },
+  ])
+}
+
+/// What `tune` found.
+struct TuneFindings: Sendable {
+  var paths: [String]
+  var warnings: [String]
+  var result: TuneResult
+  /// As JSON text; nil: nothing is recommended.
+  var settings: (cdn: String, document: String)?
+  var output: String?
+
+  private struct Key: Sendable {
+    var path: String
+    var value: String
+    var today: String?
+    var effect: KeyEffect?
+  }
+
+  private var keys: [Key] {
+    let candidate = result.winner.candidate
+    return candidate.choices.indices.filter { candidate.choices[$0] != nil }.map { index in
+      Key(
+        path: result.study.space.parameters[index].path, value: result.value(index, of: candidate),
+        today: result.study.todaysValues[index],
+        effect: result.effects.first { $0.parameter == index })
+    }
+  }
+
+  private struct Scenario: Sendable {
+    var name: String
+    var path: String
+    var standing: MetricRule.Standing
+    var score: Double
+  }
+
+  private var scenarios: [Scenario] {
+    let fresh = result.confirmed.winner
+    return result.study.scenarios.indices.map { index in
+      Scenario(
+        name: result.study.scenarios[index], path: paths[index], standing: fresh.comparison[index].standing,
+        score: TuneVerdict.ratio(fresh.scenarioScores[index]))
+    }
+  }
+
+  static let document = CommandDocument<TuneFindings>(
+    commands: ["tune"], meaning: "the Settings to publish, and every candidate.",
+    shape: JSONShape([
+      .init("warnings", "What standard error has of warnings about the scenarios.") { $0.warnings },
+      .init("verdict", "What to do, in sentences.") { TuneVerdict($0.result).sentence },
+      .init("isRecommended", "Whether there are Settings to publish, confirmed by fresh seeds.") {
+        $0.settings != nil
+      },
+      .list(
+        "keys", "What the best finalist changes; `isRecommended` says whether to do it.",
+        JSONShape<Key>([
+          .init("path", "A key of Settings.") { $0.path },
+          .init("value", "The new value.") { $0.value },
+          .init("today", "Today's; null: not set.") { $0.today },
+          .init("scoreRatio", "The score with it, divided by that with today's value of this key alone.") {
+            $0.effect.map { TuneVerdict.ratio($0.score) }
+          },
+          .init("scoreRatioLow95", "Lower end of its 95 % interval.") {
+            $0.effect?.scoreInterval.map { TuneVerdict.ratio($0.low) }
+          },
+          .init("scoreRatioHigh95", "Upper end of the same.") {
+            $0.effect?.scoreInterval.map { TuneVerdict.ratio($0.high) }
+          },
+        ])
+      ) { $0.keys },
+      .init("scoreRatio", "On fresh seeds: the score divided by today's; below 1 is better.") {
+        TuneVerdict.ratio($0.result.confirmed.winner.score)
+      },
+      .init("scoreRatioLow95", "Lower end of its 95 % interval; null of a single seed.") {
+        $0.result.freshInterval.map { TuneVerdict.ratio($0.low) }
+      },
+      .init("scoreRatioHigh95", "Upper end of the same.") {
+        $0.result.freshInterval.map { TuneVerdict.ratio($0.high) }
+      },
+      .init("seeds", "How many seeds the finalists had, and how many fresh ones the verdict is from.") {
+        $0.result.study.seeds
+      },
+      .list(
+        "scenarios", "How it fares in each, on fresh seeds.",
+        JSONShape<Scenario>([
+          .init("name", "The scenario's name.") { $0.name },
+          .init("scenario", "Its file as it was named.") { $0.path },
+          .choice(
+            "standing", "What `compare` says of it against today's Settings.",
+            MetricRule.Standing.allCases.map(\.rawValue)
+          ) { $0.standing.rawValue },
+          .init("scoreRatio", "The score divided by today's.") { $0.score },
+        ])
+      ) { $0.scenarios },
+      .anything("settings", "What to publish, as the CDN serves it; null: nothing.", ["object", "null"]) {
+        $0.settings.map { .raw($0.cdn) } ?? .null
+      },
+      .anything("settingsDocument", "The same in the document's shape.", ["object", "null"]) {
+        $0.settings.map { .raw($0.document) } ?? .null
+      },
+      .init("objectives", "Columns of `summary.csv` that the score is made of.") {
+        $0.result.study.objectives.map(\.metric.name)
+      },
+      .rows(
+        "candidates",
+        "The rows of `pareto.csv`: the best finalist first, then every candidate, with a column for each key, objective and "
+          + "scenario.", columns: TuneReport.firstColumns
+      ) {
+        let report = TuneReport($0.result)
+        return report.rows.map { .row(report.columns, $0) }
+      },
+      .init("runsMade", "Runs that were made.") { $0.result.runs.made },
+      .init("runsReadBack", "Runs that were taken from the journal.") { $0.result.runs.readBack },
+      .output { $0.output },
+    ]))
+}

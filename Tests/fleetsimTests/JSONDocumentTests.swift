@@ -1,0 +1,216 @@
+import Foundation
+import Testing
+
+/// What `--json` prints, against the schema that is printed and the files that the same command writes.
+@Suite("JSON documents")
+struct JSONDocumentTests {
+  private static let settings = """
+    { "integrations": { "Segment.io": { "httpConfig": { "backoffConfig": { "maxBackoffInterval": 300, "jitterStrategy": "full" } } } } }
+    """
+
+  private func scratch() throws -> Scratch {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    try scratch.write("cdn.json", Self.settings)
+    return scratch
+  }
+
+  private func schema(_ scratch: Scratch) throws -> JSON {
+    try JSON(text: Tool.run(["schema", "json"], in: scratch.url).standardOutput)
+  }
+
+  private func document(_ arguments: [String], _ scratch: Scratch, code: Int32 = 0) throws -> JSON {
+    let output = try Tool.run(arguments + ["--json"], in: scratch.url)
+    #expect(output.code == code, "\(output.standardError)")
+    return try JSON(text: output.standardOutput)
+  }
+
+  /// Each record of a CSV file, by column.
+  private func records(_ scratch: Scratch, _ file: String) throws -> [[String: String]] {
+    let lines = try scratch.text(file).split(separator: "\n").map {
+      $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    }
+    return lines.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(lines[0], $0)) }
+  }
+
+  private func expectSame(_ rows: [JSON], _ records: [[String: String]]) {
+    #expect(!rows.isEmpty && rows.count == records.count)
+    for (row, record) in zip(rows, records) {
+      #expect(Set(row.keys).isSubset(of: Set(record.keys)))
+      for key in row.keys {
+        let cell = record[key] ?? "none"
+        switch row[key] {
+        case .null: #expect(cell == "", "\(key)")
+        case .number(let number): #expect(Double(cell) == number, "\(key)")
+        case .bool(let flag): #expect(cell == "\(flag)", "\(key)")
+        case .string(let text): #expect(cell == text, "\(key)")
+        default: Issue.record("\(key)")
+        }
+      }
+    }
+  }
+
+  static let commands: [[String]] = [
+    ["run", "s.json5"], ["compare", "s.json5"], ["compare", "s.json5", "--seeds", "3"],
+    [
+      "stability", "s.json5", "--x", "tapi.bucket.capacity=3/s..6/s", "--y", "tapi.incidents.0.for=1m..4m",
+      "--coarse", "2", "--resolution", "2", "--seeds", "1",
+    ],
+    [
+      "tune", "s.json5", "--settings", "cdn.json", "--search",
+      "settings.backoffConfig.maxBackoffInterval=5,60,300", "--seeds", "2",
+    ],
+    ["validate", "s.json5"], ["validate", "--settings", "cdn.json", "--client", "tapi-document"],
+    ["presets"], ["presets", "toggl"], ["conformance", "--client", "segment-swift"],
+  ]
+
+  @Test("every command's document is what the schema says, and nothing more", arguments: commands)
+  func valid(command: [String]) throws {
+    let scratch = try scratch()
+    let (schema, document) = (try schema(scratch), try document(command, scratch))
+    #expect(document.violations(of: schema) == [])
+    let own = try #require(
+      schema["oneOf"]?.elements.first { document.violations(of: $0).isEmpty })
+    let undeclared = document.undeclared(in: own).filter {
+      schema["properties"]?[String($0.dropFirst(2))] == nil
+    }
+    #expect(undeclared == [])
+    #expect(document["format"] == .number(1) && document["command"] == .string(command[0]))
+  }
+
+  @Test("the schema refuses a document that lacks a member, has one of another type or of another command")
+  func refused() throws {
+    let scratch = try scratch()
+    let schema = try schema(scratch)
+    guard case .object(let members) = try document(["run", "s.json5"], scratch) else {
+      Issue.record("no object")
+      return
+    }
+    for (key, value) in [
+      ("verdict", nil), ("verdict", JSON.number(1)), ("command", .string("sweep")), ("format", .number(2)),
+      ("variants", .array([.object([:])])),
+    ] {
+      var others = members
+      others[key] = value
+      #expect(!JSON.object(others).violations(of: schema).isEmpty, "\(key)")
+    }
+  }
+
+  @Test("a comparison's runs are the rows of summary.csv, and best and verdict name the same variant")
+  func comparison() throws {
+    let scratch = try scratch()
+    let document = try document(["compare", "s.json5", "--out", "o"], scratch)
+    let variants = document["variants"]?.elements ?? []
+    #expect(variants.map { $0["name"]?.text } == ["none", "full"])
+    expectSame(variants.flatMap { $0["runs"]?.elements ?? [] }, try records(scratch, "o/summary.csv"))
+    #expect(document["output"] == .string("o"))
+    #expect(
+      variants[1]["overrides"]
+        == .array([
+          .object([
+            "path": .string("settings.backoffConfig.jitterStrategy"), "value": .string("full"),
+          ])
+        ]))
+    let verdict = try Tool.run(["compare", "s.json5", "-q"], in: scratch.url).standardOutput
+    #expect(document["verdict"]?.text.map { $0 + "\n" } == verdict)
+    let best = document["best"]?.elements.compactMap(\.text) ?? []
+    #expect(!best.isEmpty && best.allSatisfy(verdict.contains))
+    #expect(
+      variants.filter { $0["isBest"] == .bool(true) }.compactMap { $0["name"]?.text } == best)
+  }
+
+  @Test("several seeds: the rows of replications.csv, statistics.csv and differences.csv")
+  func replications() throws {
+    let scratch = try scratch()
+    let document = try document(["compare", "s.json5", "--seeds", "3", "--out", "o"], scratch)
+    #expect(document["seeds"] == .array([.number(5), .number(6), .number(7)]))
+    let variants = document["variants"]?.elements ?? []
+    let records = try records(scratch, "o/replications.csv")
+    for variant in variants {
+      expectSame(variant["runs"]?.elements ?? [], records.filter { $0["run"] == variant["name"]?.text })
+    }
+    expectSame(
+      variants.flatMap { $0["statistics"]?.elements ?? [] }, try self.records(scratch, "o/statistics.csv"))
+    expectSame(document["differences"]?.elements ?? [], try self.records(scratch, "o/differences.csv"))
+  }
+
+  @Test("a map's points are the rows of stability.csv, a search's candidates those of pareto.csv")
+  func searches() throws {
+    let scratch = try scratch()
+    let map = try document(Self.commands[3] + ["--out", "o"], scratch)
+    expectSame(map["points"]?.elements ?? [], try records(scratch, "o/stability.csv"))
+    let corners = Set((map["points"]?.elements ?? []).map { [$0["x_value"]?.number, $0["y_value"]?.number] })
+    // 3/s to 6/s and 1m to 4m, in requests a second and seconds.
+    #expect(corners.isSuperset(of: [[3, 60], [6, 60], [3, 240], [6, 240], [4.5, 150]]))
+    #expect(map["x"]?["path"] == .string("tapi.bucket.capacity") && map["risk"] == .number(0.2))
+    let search = try document(Self.commands[4] + ["--out", "t"], scratch)
+    expectSame(search["candidates"]?.elements ?? [], try records(scratch, "t/pareto.csv"))
+    #expect((search["isRecommended"] == .bool(true)) == scratch.contents.contains("t/settings.json"))
+    #expect((search["settings"] == .null) == (search["isRecommended"] == .bool(false)))
+  }
+
+  @Test("a check's document names what became worse, and the exit code and the message stay")
+  func check() throws {
+    let scratch = try scratch()
+    let record = ["check", "s.json5", "--record", "--seeds", "3"]
+    #expect(try Tool.run(record, in: scratch.url).code == 0)
+    let same = try document(["check", "s.json5"], scratch)
+    #expect(same.violations(of: try schema(scratch)) == [] && same["isWorse"] == .bool(false))
+    let change = ["check", "s.json5", "--set", "tapi.incidents.0.for=6m"]
+    let worse = try document(change, scratch, code: 1)
+    #expect(worse.violations(of: try schema(scratch)) == [] && worse["isWorse"] == .bool(true))
+    let metrics = worse["scenarios"]?.elements.first?["metrics"]?.elements ?? []
+    let names = metrics.filter { $0["level"] == .string("worse") }.compactMap { $0["metric"]?.text }
+    let message = try Tool.run(change + ["--json"], in: scratch.url).standardError
+    #expect(!names.isEmpty && message.contains("s: \(names.joined(separator: ", "))."))
+    for metric in metrics where metric["unit"] == .string("events") {
+      guard let then = metric["recordedMean"]?.number, let now = metric["presentMean"]?.number,
+        let difference = metric["difference"]?.number, metric["appearances"] == .number(0)
+      else { continue }
+      #expect(abs(now - then - difference) <= 2e-6 * max(1, abs(now)), "\(metric)")
+    }
+    for options in [["--format", "junit"], ["--record"]] {
+      #expect(try Tool.run(["check", "s.json5", "--json"] + options, in: scratch.url).code == 64)
+    }
+  }
+
+  @Test("what validate, presets and conformance say is in their documents")
+  func inputs() throws {
+    let scratch = try scratch()
+    let load = try document(["validate", "s.json5"], scratch)["load"]
+    // 60 devices with 6 events a minute each, and a capacity of 4 requests a second.
+    #expect(load?["events_per_second"] == .number(6) && load?["capacity_rps"] == .number(4))
+    try scratch.write(
+      "bad.json", Self.settings.replacing("\"jitterStrategy\": \"full\"", with: "\"maxRetryCount\": \"x\""))
+    let settings = ["validate", "--settings", "bad.json", "--client", "segment-kotlin"]
+    let words = try Tool.run(settings, in: scratch.url)
+    let findings = try document(settings, scratch, code: words.code)
+    #expect((findings["isHarmful"] == .bool(true)) == (words.code == 1))
+    let lines = findings["findings"]?.elements.compactMap { $0["message"]?.text } ?? []
+    #expect(!lines.isEmpty && lines.allSatisfy(words.standardOutput.contains))
+    let preset = try document(["presets", "segment-swift"], scratch)["presets"]?.elements.first
+    let differing = preset?["switches"]?.elements.filter { $0["differs"] == .bool(true) } ?? []
+    let text = try Tool.run(["presets", "segment-swift"], in: scratch.url).standardOutput
+    #expect(text.contains("It differs from the document in \(differing.count) of "))
+    let report = try document(["conformance"], scratch)["clients"]?.elements.first
+    let cases = report?["cases"]?.elements ?? []
+    for level in ["passed", "failed", "deviates"] {
+      #expect(report?[level]?.number == Double(cases.count { $0["level"] == .string(level) }))
+    }
+  }
+
+  @Test("what is wrong is a message on standard error, and no document")
+  func errors() throws {
+    let scratch = try scratch()
+    try scratch.write("broken.json5", "{ format: 1 }")
+    for (arguments, code) in [
+      (["run", "broken.json5"], Int32(65)), (["validate", "broken.json5"], 65),
+      (["compare", "none.json5"], 66),
+    ] {
+      let output = try Tool.run(arguments + ["--json"], in: scratch.url)
+      #expect(output.code == code && output.standardOutput == "" && !output.standardError.isEmpty)
+    }
+    let output = try Tool.run(["schema", "jsno"], in: scratch.url)
+    #expect(output.code == 64 && output.standardError.contains("there are scenario and json"))
+  }
+}

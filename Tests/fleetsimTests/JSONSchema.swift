@@ -1,0 +1,101 @@
+import Foundation
+
+/// JSON as Foundation reads it, with booleans that are no numbers.
+indirect enum JSON: Decodable, Equatable {
+  case null
+  case bool(Bool)
+  case number(Double)
+  case string(String)
+  case array([JSON])
+  case object([String: JSON])
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let value = try? container.decode(Bool.self) {
+      self = .bool(value)
+    } else if let value = try? container.decode(Double.self) {
+      self = .number(value)
+    } else if let value = try? container.decode(String.self) {
+      self = .string(value)
+    } else if let value = try? container.decode([JSON].self) {
+      self = .array(value)
+    } else {
+      self = .object(try container.decode([String: JSON].self))
+    }
+  }
+
+  init(text: String) throws {
+    // Strict about what is one document: JSONSerialization refuses anything behind it.
+    _ = try JSONSerialization.jsonObject(with: Data(text.utf8))
+    self = try JSONDecoder().decode(JSON.self, from: Data(text.utf8))
+  }
+
+  subscript(key: String) -> JSON? { if case .object(let members) = self { members[key] } else { nil } }
+  var elements: [JSON] { if case .array(let elements) = self { elements } else { [] } }
+  var keys: [String] { if case .object(let members) = self { members.keys.sorted() } else { [] } }
+  var text: String? { if case .string(let text) = self { text } else { nil } }
+  var number: Double? { if case .number(let number) = self { number } else { nil } }
+
+  private var types: [String] {
+    switch self {
+    case .null: ["null"]
+    case .bool: ["boolean"]
+    case .number(let number): number == number.rounded() ? ["number", "integer"] : ["number"]
+    case .string: ["string"]
+    case .array: ["array"]
+    case .object: ["object"]
+    }
+  }
+
+  /// What is wrong with it by a JSON Schema, as far as fleetsim's schemas go; empty: nothing.
+  func violations(of schema: JSON, at path: String = "$") -> [String] {
+    var found: [String] = []
+    let allowed = schema["type"].map { $0.elements.isEmpty ? [$0] : $0.elements }?.compactMap(\.text)
+    if let allowed, Set(allowed).isDisjoint(with: types) { found.append("\(path): is no \(allowed)") }
+    if let value = schema["const"], value != self { found.append("\(path): is not \(value)") }
+    if let values = schema["enum"]?.elements, !values.contains(self) {
+      found.append("\(path): is none of \(values)")
+    }
+    if case .object(let members) = self {
+      for name in schema["required"]?.elements.compactMap(\.text) ?? [] where members[name] == nil {
+        found.append("\(path).\(name): is missing")
+      }
+      for (name, value) in members {
+        let known = schema["properties"]?[name] ?? schema["additionalProperties"]
+        if let known { found += value.violations(of: known, at: "\(path).\(name)") }
+      }
+    }
+    if case .array(let elements) = self, let items = schema["items"] {
+      for (index, element) in elements.enumerated() {
+        found += element.violations(of: items, at: "\(path)[\(index)]")
+      }
+    }
+    if let choices = schema["oneOf"]?.elements {
+      let all = choices.map { violations(of: $0, at: path) }
+      let fitting = all.count { $0.isEmpty }
+      if fitting != 1 {
+        found.append("\(path): fits \(fitting) of the schemas; \(all.min { $0.count < $1.count } ?? [])")
+      }
+    }
+    return found
+  }
+
+  /// Members that the schema doesn't name, where it names any and has no rule for others.
+  func undeclared(in schema: JSON, at path: String = "$") -> [String] {
+    switch self {
+    case .object(let members):
+      return members.flatMap { name, value in
+        guard let known = schema["properties"]?[name] else {
+          return schema["properties"] == nil || schema["additionalProperties"] != nil
+            ? [] : ["\(path).\(name)"]
+        }
+        return value.undeclared(in: known, at: "\(path).\(name)")
+      }
+    case .array(let elements):
+      return elements.flatMap { $0.undeclared(in: schema["items"] ?? .null, at: path + "[]") }
+    default: return []
+    }
+  }
+}

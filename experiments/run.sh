@@ -2,8 +2,8 @@
 # Runs experiments and keeps their results: experiments/run.sh [NAME…]   (default: all that have a `runs` file)
 #
 # Each line of experiments/NAME/runs is "RESULT  COMMAND…"; the command's files go to results/NAME/RESULT. To keep results small,
-# histograms of delivery times are left out (summary.csv holds their percentiles), and report.html unless RESULT ends in +report; and
-# the time series of an experiment with many variants, whose `runs` file has a line "# without time series".
+# histograms of delivery times are left out (summary.csv holds their percentiles), mean curves (report.html shows them), report.html
+# unless RESULT ends in +report, and the time series of an experiment with many variants, whose `runs` file has a line "# without time series".
 set -eu
 cd "$(dirname "$0")/.."
 swift build -c release --product fleetsim
@@ -16,7 +16,7 @@ for name in "$@"; do
     # The words of a line are split at spaces on purpose.
     # shellcheck disable=SC2086
     .build/release/fleetsim $command --out "$out" </dev/null
-    find "$out" -name delivery_histogram.csv -exec rm {} +
+    find "$out" \( -name delivery_histogram.csv -o -name curves.csv \) -exec rm {} +
     if grep -q '^# without time series' "experiments/$name/runs"; then find "$out" -name timeseries.csv -exec rm {} +; fi
     case "$result" in *+report) ;; *) rm "$out/report.html" ;; esac
   done

@@ -40,6 +40,11 @@ public enum StatisticsCSV {
     CSVFile.bytes(columns, rows(of: standings))
   }
 
+  /// - `more`: columns that stand behind all others.
+  package static func bytes(of standings: Standings, more: [CSVColumn<Row>] = []) -> [UInt8] {
+    CSVFile.bytes(columns + more, rows(of: standings))
+  }
+
   /// The file's columns in order.
   public static let columns: [CSVColumn<Row>] = [
     .init("variant", "", "Name of the variant.") { .text($0.variant) },
@@ -186,11 +191,18 @@ public enum StatisticsReference {
     [
       ColumnReference.section(
         "statistics.csv",
-        "One row for each variant and metric of a comparison with `--seeds` or `--precision`.",
+        """
+        One row for each variant and metric of a comparison with `--seeds` or `--precision`. `replications.csv` has a row of \
+        `summary.csv` for each run. Both end in a column for each key that is varied.
+        """,
         StatisticsCSV.columns),
       ColumnReference.section(
         "differences.csv", "One row for each variant but the first, and metric, of the same.",
         DifferencesCSV.columns),
+      ColumnReference.section(
+        "curves.csv",
+        "Mean curves of the same: each run cut into at most 300 stretches, one row for each variant and stretch.",
+        CurvesCSV.columns),
     ].joined(separator: "\n")
   }
 }

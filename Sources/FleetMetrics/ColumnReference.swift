@@ -3,8 +3,14 @@ public enum ColumnReference {
   /// Markdown: a heading of level 3 and a table for each file.
   public static var markdown: String {
     [
-      section("timeseries.csv", "One row per interval.", TimeSeriesCSV.columns),
-      section("summary.csv", "One row per run.", SummaryCSV.columns),
+      section(
+        "timeseries.csv",
+        "One row per interval. `twin_timeseries.csv` has the same of the run without its incidents.",
+        TimeSeriesCSV.columns),
+      section(
+        "summary.csv",
+        "One row per run. Behind these columns stands one for each key that a comparison varies, named by its path.",
+        SummaryCSV.columns),
       section("delivery_histogram.csv", "One row per bucket that is not empty.", HistogramCSV.columns),
       section("cohorts.csv", "One row per cohort, where a fleet has several.", CohortCSV.columns),
       section(

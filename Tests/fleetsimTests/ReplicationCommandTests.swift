@@ -5,7 +5,8 @@ import Testing
 @Suite("compare with replications")
 struct ReplicationCommandTests {
   static let files = [
-    "comparison.svg", "differences.csv", "replications.csv", "report.html", "run.json", "statistics.csv",
+    "comparison.svg", "curves.csv", "differences.csv", "replications.csv", "report.html", "run.json",
+    "statistics.csv",
   ]
 
   @Test("--seeds prints intervals, ranks and paired differences, and writes its files")

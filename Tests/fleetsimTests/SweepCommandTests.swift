@@ -38,7 +38,7 @@ struct SweepCommandTests {
       #expect(output.standardError == "")
     }
     let whole = try files(scratch, "whole")
-    #expect(whole.count == 1 + 9 + 6)
+    #expect(whole.count == 1 + 9 + 7)
     #expect(try files(scratch, "parts") == whole)
   }
 
@@ -67,7 +67,7 @@ struct SweepCommandTests {
     #expect(merged.standardOutput.contains(compared.standardOutput))
     let files = try (merged: files(scratch, "merged"), compared: files(scratch, "compared"))
     #expect(Set(files.merged.keys) == Set(files.compared.keys))
-    #expect(files.merged.count == 6)
+    #expect(files.merged.count == 7)
     for name in files.compared.keys where name != "run.json" && name != "report.html" {
       #expect(files.merged[name] == files.compared[name], "\(name)")
     }

@@ -56,7 +56,10 @@ extension CommandSpecification {
         + "delivery_histogram.csv, report.html and run.json."
     ]
     command.arguments = [scenario]
-    command.options = [seed, settings, set, scale, out, jobs, threads, memoryLimit, check, json, quiet]
+    command.options = [
+      seed, settings, set, scale, out, twinSeries, openMetrics, jobs, threads, memoryLimit, check, json,
+      quiet,
+    ]
     command.examples = [
       Example("fleetsim run scenario.json5", "Print how the fleet fares:"),
       Example(
@@ -77,7 +80,7 @@ extension CommandSpecification {
       "With --seeds or --precision every variant runs with several seeds, the same ones for all (the scenario's seed, "
         + "the next one and so on), and the result says how sure it is: means with 95 % intervals, paired differences "
         + "to the first variant, ranks with ties. With --out it writes statistics.csv, differences.csv, "
-        + "replications.csv (a row of summary.csv for each run), report.html, comparison.svg and run.json.",
+        + "replications.csv (a row of summary.csv for each run), curves.csv (mean curves), report.html, comparison.svg and run.json.",
     ]
     command.arguments = [scenario]
     command.options = [
@@ -97,7 +100,8 @@ extension CommandSpecification {
       OptionSpecification(
         "max-seeds", value: "n",
         help: "The most seeds for --precision. (default: \(ReplicationRequest.defaultMaximum))"),
-      seed, settings, set, scale, out, jobs, threads, memoryLimit, check, json, quiet,
+      seed, settings, set, scale, out, twinSeries, openMetrics, jobs, threads, memoryLimit, check, json,
+      quiet,
     ]
     command.examples = [
       Example("fleetsim compare scenario.json5", "What the scenario's compare section says:"),
@@ -321,6 +325,14 @@ extension CommandSpecification {
     "out", value: "dir",
     help: "Write the files into this directory, all or none; one that fleetsim wrote before is replaced. "
       + "(default: no files)")
+  static let twinSeries = OptionSpecification(
+    "twin-series",
+    help: "With --out: write twin_timeseries.csv, the run without its incidents, beside timeseries.csv.")
+  static let openMetrics = OptionSpecification(
+    "openmetrics",
+    help:
+      "With --out: write timeseries.openmetrics, the series of every run as text that Prometheus can backfill."
+  )
   static let jobs = OptionSpecification(
     "jobs", value: "n", help: "Runs at a time. (default: one per core)")
   static let threads = OptionSpecification(

@@ -97,6 +97,7 @@ extension RunCommand {
     guard let output else { return "\nNo files written; --out DIR writes the CSV files and a report.\n" }
     let files = [
       OutputFile.report, OutputFile.statistics, OutputFile.differences, OutputFile.replications,
+      OutputFile.curves,
       OutputFile.manifest, OutputFile.picture,
     ]
     return "\nWritten to \(output.path): \(files.joined(separator: ", "))\n"

@@ -53,7 +53,8 @@ struct RunCommand {
         wall: wall)
       let files = ResultFiles(
         results: results, choices: choices, isComparison: request.compares, title: loaded.name,
-        question: base.scenario.question, verdict: verdict, manifest: manifest, clients: clients)
+        question: base.scenario.question, verdict: verdict, manifest: manifest, clients: clients,
+        extras: request.extras)
       try output.write(files.all)
     }
     try printed.get()
@@ -110,10 +111,12 @@ struct RunCommand {
 
   private func closing(_ output: OutputDirectory?) -> String {
     guard let output else { return "\nNo files written; --out DIR writes the CSV files and a report.\n" }
-    let tables = "\(OutputFile.timeSeries) and \(OutputFile.deliveries)"
+    let twin = request.extras.twin ? ", \(OutputFile.twinTimeSeries)" : ""
+    let tables = "\(OutputFile.timeSeries)\(twin) and \(OutputFile.deliveries)"
     let rest = request.compares ? "\(OutputFile.picture); a folder per variant with \(tables)" : tables
+    let metrics = request.extras.openMetrics ? "\(OutputFile.openMetrics), " : ""
     return
-      "\nWritten to \(output.path): \(OutputFile.report), \(OutputFile.summary), \(OutputFile.manifest), \(rest)\n"
+      "\nWritten to \(output.path): \(OutputFile.report), \(OutputFile.summary), \(OutputFile.manifest), \(metrics)\(rest)\n"
   }
 }
 

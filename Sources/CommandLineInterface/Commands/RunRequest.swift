@@ -54,6 +54,7 @@ struct RunRequest: Sendable {
   /// Several seeds; nil: the scenario's alone.
   var replications: ReplicationRequest?
   var outputPath: String?
+  var extras = ResultFiles.Extras()
   /// nil: one per core.
   var jobs: Int?
   /// Of each run; nil: one, or as many as the engine likes if only one run goes at a time.
@@ -91,6 +92,15 @@ struct RunRequest: Sendable {
     }
     replications = compares ? try ReplicationRequest(parsed) : nil
     outputPath = parsed.value("out")
+    extras = ResultFiles.Extras(twin: parsed.has("twin-series"), openMetrics: parsed.has("openmetrics"))
+    for option in ["twin-series", "openmetrics"] where parsed.has(option) {
+      if outputPath == nil { throw UsageError("The option '--\(option)' goes with '--out <dir>'.") }
+      if replications != nil {
+        throw UsageError(
+          "The option '--\(option)' writes the series of single runs, which several seeds don't keep: leave it out, or "
+            + "'--seeds' and '--precision'; \(OutputFile.curves) has the mean curves.")
+      }
+    }
     memory = try MemoryLimit(parsed)
     checks = parsed.has("check")
     isQuiet = parsed.has("quiet")

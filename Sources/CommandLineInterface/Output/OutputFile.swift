@@ -16,6 +16,9 @@ package struct OutputFile: Sendable, Hashable {
   static let statistics = "statistics.csv"
   static let differences = "differences.csv"
   static let replications = "replications.csv"
+  static let curves = "curves.csv"
+  static let twinTimeSeries = "twin_timeseries.csv"
+  static let openMetrics = "timeseries.openmetrics"
   static let manifest = "run.json"
   static let report = "report.html"
   static let picture = "comparison.svg"
@@ -28,9 +31,9 @@ package struct OutputFile: Sendable, Hashable {
   static let documentSettings = "settings-document.json"
   /// Everything that fleetsim writes beside folders of variants.
   static let topLevelNames: Set<String> = [
-    timeSeries, deliveries, cohorts, summary, statistics, differences, replications, manifest, report,
-    picture,
+    timeSeries, twinTimeSeries, openMetrics, deliveries, cohorts, summary, statistics, differences,
+    replications, curves, manifest, report, picture,
     explorer, stability, stabilityPicture, pareto, paretoPicture, settings, documentSettings,
   ]
-  static let variantNames: Set<String> = [timeSeries, deliveries, cohorts]
+  static let variantNames: Set<String> = [timeSeries, twinTimeSeries, deliveries, cohorts]
 }

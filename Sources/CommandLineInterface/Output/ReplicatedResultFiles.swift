@@ -15,10 +15,12 @@ struct ReplicatedResultFiles {
 
   /// Everything, `run.json` last.
   var all: [OutputFile] {
+    let varied = VariedColumns(choices)
     let tables = [
-      OutputFile(OutputFile.statistics, StatisticsCSV.bytes(of: Standings(comparison))),
+      OutputFile(OutputFile.statistics, varied.bytes(of: Standings(comparison))),
       OutputFile(OutputFile.differences, DifferencesCSV.bytes(of: comparison.metrics)),
-      OutputFile(OutputFile.replications, SummaryCSV.bytes(of: comparison.rows)),
+      OutputFile(OutputFile.replications, varied.bytes(of: comparison.rows)),
+      OutputFile(OutputFile.curves, CurvesCSV.bytes(of: comparison.curves)),
     ]
     var manifest = manifest
     manifest.files = tables

@@ -13,14 +13,30 @@ struct ResultFiles {
   var manifest: RunManifest
   /// In what cohorts are not as their client presets; nil: not known.
   var clients: ClientDifferences?
+  var extras = Extras()
+
+  /// Files that are only written where they are asked for: they are large.
+  struct Extras: Sendable {
+    var twin = false
+    var openMetrics = false
+  }
 
   /// Everything, `run.json` last.
   var all: [OutputFile] {
     let folders = isComparison ? Self.folders(results.map(\.name)) : [""]
-    var tables = [OutputFile(OutputFile.summary, SummaryCSV.bytes(of: results.map(\.summary)))]
+    let varied = VariedColumns(choices)
+    var tables = [OutputFile(OutputFile.summary, varied.bytes(of: results.map(\.summary)))]
+    if extras.openMetrics {
+      let runs = results.map { ($0.name, $0.summary.seed, $0.record.series) }
+      tables.append(OutputFile(OutputFile.openMetrics, OpenMetrics.bytes(of: runs)))
+    }
     for (result, folder) in zip(results, folders) {
       let prefix = folder.isEmpty ? "" : folder + "/"
       tables.append(OutputFile(prefix + OutputFile.timeSeries, TimeSeriesCSV.bytes(of: result.record.series)))
+      if extras.twin {
+        tables.append(
+          OutputFile(prefix + OutputFile.twinTimeSeries, TimeSeriesCSV.bytes(of: result.twin.series)))
+      }
       tables.append(
         OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: result.record.deliveries)))
       if result.record.cohorts.count > 1 {

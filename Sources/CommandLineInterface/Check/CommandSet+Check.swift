@@ -28,7 +28,7 @@ extension CommandSpecification {
       scale,
       OptionSpecification(
         "format", value: "format",
-        help: "text, github (annotations of GitHub Actions) or junit (XML). (default: text)"),
+        help: "text, github (annotations of GitHub Actions), junit (XML) or json, as --json. (default: text)"),
       jobs, memoryLimit, check, json,
       OptionSpecification("quiet", short: "q", help: "Print what became worse, and one line a scenario."),
     ]

@@ -1,7 +1,7 @@
 /// This program once more, with other arguments.
 enum ChildProcess {
   /// Runs it to its end and returns what it wrote to standard output; its standard error is ours.
-  /// - Throws: `CommandFailure`: the child's own code if it failed, 130 or 143 on a signal.
+  /// - Throws: `CommandFailure`: the child's own code if it failed, 130, 131 or 143 on a signal.
   static func run(_ arguments: [String], doing task: String) throws(CommandFailure) -> String {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw unstartable(task, errno) }

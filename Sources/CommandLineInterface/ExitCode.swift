@@ -9,6 +9,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
   case cannotCreate = 73
   case inputOutput = 74
   case interrupted = 130
+  case quit = 131
   case terminated = 143
 
   /// The name of their help topic.
@@ -28,6 +29,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
       "The output cannot be created, or is in the place of something fleetsim did not write."
     case .inputOutput: "Writing failed half-way, for example on a full disk; nothing half-written is left."
     case .interrupted: "Interrupted (Ctrl-C); output is as it was, but a sweep keeps what is complete."
+    case .quit: "Quit (Ctrl-\\); output is as it was, but a sweep keeps what is complete."
     case .terminated: "Terminated (SIGTERM); output is as it was, but a sweep keeps what is complete."
     }
   }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// SIGINT and SIGTERM, noted when they come and acted on where it is safe.
+/// SIGINT, SIGQUIT and SIGTERM, noted when they come and acted on where it is safe.
 package enum Interruption {
   private static let received = Atomic<Int32>(0)
 
@@ -10,18 +10,21 @@ package enum Interruption {
     return number == 0 ? nil : number
   }
 
-  /// From now on signals are only noted; a read that waits is interrupted by them. A closed pipe becomes an
-  /// error of the write.
+  /// The signals that end a command.
+  private static let ends = [SIGINT, SIGQUIT, SIGTERM]
+
+  /// From now on signals are only noted; a read that waits is interrupted by them. A closed pipe or a file that may not
+  /// grow becomes an error of the write.
   package static func install() {
     received.store(0, ordering: .relaxed)
     handle { Interruption.note($0) }
     // A parent may have started us with them blocked.
     var signals = sigset_t()
     sigemptyset(&signals)
-    sigaddset(&signals, SIGINT)
-    sigaddset(&signals, SIGTERM)
+    for number in ends { sigaddset(&signals, number) }
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     _ = signal(SIGPIPE, SIG_IGN)
+    _ = signal(SIGXFSZ, SIG_IGN)
   }
 
   /// From now on a signal ends the process, also in the middle of a computation that never looks: for work that leaves
@@ -48,18 +51,19 @@ package enum Interruption {
     #else
       action.__sigaction_handler.sa_handler = handler
     #endif
-    sigaction(SIGINT, &action, nil)
-    sigaction(SIGTERM, &action, nil)
+    for number in ends { sigaction(number, &action, nil) }
   }
 
   private static func note(_ number: Int32) { received.store(number, ordering: .relaxed) }
 
-  static func code(_ signal: Int32) -> ExitCode { signal == SIGTERM ? .terminated : .interrupted }
+  /// As a shell gives it. A handler calls this: it may not allocate.
+  static func code(_ signal: Int32) -> ExitCode { ExitCode(rawValue: 128 + signal) ?? .interrupted }
 
   static let nothing = "nothing was written"
 
   static func failure(_ signal: Int32, _ remains: String = nothing) -> CommandFailure {
-    CommandFailure(code(signal), "\(signal == SIGTERM ? "Terminated" : "Interrupted"): \(remains).")
+    let word = signal == SIGTERM ? "Terminated" : signal == SIGQUIT ? "Quit" : "Interrupted"
+    return CommandFailure(code(signal), "\(word): \(remains).")
   }
 
   /// - Throws: `CommandFailure` if a signal has come.

@@ -27,7 +27,7 @@ public struct ConformanceClient: Sendable {
   }
 
   /// Whether the cases of a file are about this client.
-  func isMeant(by file: VectorFile) -> Bool { file.client.map { $0 == name } ?? followsTAPI }
+  package func isMeant(by file: VectorFile) -> Bool { file.client.map { $0 == name } ?? followsTAPI }
 
   private var followsTAPI: Bool { preset.settings == HTTPConfig() }
 

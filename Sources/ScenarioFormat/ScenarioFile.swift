@@ -29,6 +29,7 @@ public struct ScenarioFile: Sendable {
   let root: PositionedValue
   private var sources: [String]
   private(set) var replacement: PositionedValue?
+  private var lacksReplacement = false
   private(set) var settingsFiles: [String: PositionedValue] = [:]
   private var rateFiles: [String: [ArrivalRates.Row]] = [:]
   /// What was wrong with the files that the scenario refers to: reported with everything else by `decode`.
@@ -55,6 +56,7 @@ public struct ScenarioFile: Sendable {
     }
     if let settingsText {
       replacement = parseSettings(settingsText.text, name: settingsText.name)
+      lacksReplacement = replacement == nil
     }
     for (path, node) in FileReferences.settings(in: root, onlyCompared: settingsText != nil) {
       if let text = fileText(of: node, at: path, with: readFile), case .string(let name) = node.content {
@@ -94,6 +96,7 @@ public struct ScenarioFile: Sendable {
     var resolution = SettingsResolution(
       replacement: replacement, files: settingsFiles, changes: overriding.settingsChanges)
     resolution.allowsUnread = allowsUnread
+    resolution.lacksReplacement = lacksReplacement
     let settings = resolution.configs(of: overriding.root, reporting: &decoder)
     return decoder.scenario(overriding.root, settings: settings)
   }

@@ -28,6 +28,8 @@ struct SettingsResolution {
   var changes: [SettingsChange]
   /// Whether an override of what a cohort's client does not read is no error: one file is published for all of a fleet.
   var allowsUnread = false
+  /// Whether `--settings` named what is no Settings, which has been reported: nothing more can be said of any.
+  var lacksReplacement = false
 
   private typealias Settings = (tree: PositionedValue, prefix: String)
 
@@ -81,8 +83,12 @@ struct SettingsResolution {
   ) -> CohortSettings.Version {
     let none =
       client.dialect == .document ? PositionedValue(.object([]), at: .commandLine) : SettingsTree.defaults
-    var settings =
-      node.flatMap { tree($0, place, reporting: &decoder) } ?? (tree: none, prefix: place)
+    let own = node.flatMap { tree($0, place, reporting: &decoder) }
+    // What is unusable has been reported; a warning about what stands in its place would be false.
+    if replacement == nil, lacksReplacement || (node != nil && own == nil) {
+      return CohortSettings.Version(config: client.defaults)
+    }
+    var settings = own ?? (tree: none, prefix: place)
     if let replacement { settings = (replacement, "") }
     let changes = changes.filter { ($0.cohort == nil || $0.cohort == cohort) && !$0.isOfRollout }
     return version(settings, changes, client, declaredAt: position, reporting: &decoder)

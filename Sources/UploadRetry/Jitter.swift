@@ -123,10 +123,17 @@ extension Jitter: CustomStringConvertible {
   public static let names = strategies.map(\.name)
 
   /// The allowed names in words, for messages.
-  public static let allowedNames = strategies.map { strategy in
-    if case .additive = strategy.jitter { return strategy.name + " (P from 0 to 100, at most 6 decimals)" }
-    return strategy.name
-  }.joined(separator: ", ")
+  public static let allowedNames = strategies.map { allowed($0.name) }.joined(separator: ", ")
+
+  /// One of `names` in words.
+  private static func allowed(_ name: String) -> String {
+    name.hasSuffix(":P") ? name + " (P from 0 to 100, at most 6 decimals)" : name
+  }
+
+  /// The strategy that `name` means though its percentage is wrong, in words: `additive:P (P from 0 to 100, …)`.
+  public static func allowedForm(of name: String) -> String? {
+    names.first { $0.hasSuffix(":P") && name.hasPrefix($0.dropLast()) }.map(allowed)
+  }
 
   /// Reads a name, with a percentage from 0 to 100 (at most 6 decimals) for `P`.
   ///

@@ -120,6 +120,22 @@ struct CheckCommandTests {
     return scratch
   }
 
+  @Test("a recording that cannot be written does not say that it was, and names its own option")
+  func fullDisk() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let record = ["check", "s.json5", "--record", "--seeds", "2"]
+    let output = try Tool.run(record, in: scratch.url, shell: "ulimit -f 0")
+    #expect(output.code == 74)
+    #expect(output.standardOutput == "")
+    #expect(output.standardError.contains("baseline.json: cannot be written: "), "\(output.standardError)")
+    let nowhere = try Tool.run(record + ["--baseline", "no/b.json"], in: scratch.url)
+    #expect(nowhere.code == 73)
+    #expect(
+      nowhere.standardError.contains("name a writable place with --baseline\n"), "\(nowhere.standardError)")
+    #expect(scratch.contents == ["s.json5"])
+  }
+
   @Test("the baseline lies beside the scenario, and a second recording gives the same bytes")
   func recording() throws {
     let scratch = try small()

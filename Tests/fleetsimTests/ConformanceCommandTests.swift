@@ -98,6 +98,12 @@ struct ConformanceCommandTests {
     let missing = try Tool.run(["conformance", "none.json"], in: scratch.url)
     #expect(missing.code == 66)
     #expect(missing.standardError == "none.json: cannot be read: No such file or directory\n")
+    let none = try Tool.run(["conformance", "--client", "toggl-push"], in: scratch.url)
+    #expect(none.code == 64 && none.standardOutput == "")
+    #expect(
+      none.standardError.hasPrefix(
+        "Error: No vector of the built-in files is about the client 'toggl-push': they are about "))
+    #expect(try Tool.run(["conformance", "--client", "datafly"], in: scratch.url).code == 0)
     let client = try Tool.run(["conformance", "--client", "segment-swfit"], in: scratch.url)
     #expect(client.code == 64)
     #expect(client.standardError.contains("Did you mean 'segment-swift'?"))

@@ -26,6 +26,10 @@ struct ExitCodeTests {
         "The jitter strategy 'fulll' does not exist. Did you mean 'full'?"
       ),
       ("compare s.json5 --jitter additive:101", "P from 0 to 100"),
+      (
+        "compare s.json5 --jitter additive:500",
+        "Error: 'additive:500' is no jitter strategy: allowed is additive:P (P from 0 to 100, at most 6 decimals)."
+      ),
       ("compare s.json5 --jitter full,full", "'full' is there twice"),
       (
         "compare s.json5 --jitter full,none --vary settings.backoffConfig.jitterStrategy=none,equal",
@@ -136,23 +140,39 @@ struct ExitCodeTests {
     #expect(output.standardError.contains("cdn.json"))
   }
 
+  @Test("a broken --settings file is reported, and nothing about the Settings that it was to replace")
+  func brokenSettings() throws {
+    let scratch = try Scratch()
+    let own = "settings: { backoffConfig: { baseBackoffInterval: 900 } }, retries:"
+    try scratch.write("s.json5", Scenarios.small.replacing("retries:", with: own))
+    try scratch.write("cdn.json", "{ broken")
+    let output = try Tool.run(["validate", "s.json5", "--settings", "cdn.json"], in: scratch.url)
+    #expect(output.code == 65)
+    #expect(output.standardError.hasPrefix("cdn.json:1:"), "\(output.standardError)")
+    #expect(output.standardError.split(separator: "\n").count == 1, "\(output.standardError)")
+  }
+
   @Test("a place that cannot be written is 73 before anything is simulated")
   func unwritable() throws {
     let scratch = try Scratch()
     try scratch.write("endless.json5", Scenarios.endless)
     try scratch.write("file", "mine")
     try scratch.write("notes/todo.txt", "mine")
+    try FileManager.default.createSymbolicLink(
+      atPath: scratch.url.path + "/link", withDestinationPath: "nowhere/at/all")
     for (place, words) in [
       ("file", "exists and is not a directory"), ("file/below", "cannot be created"),
       ("/proc/fleetsim", "cannot be created"), ("notes", "holds 'todo.txt', which fleetsim did not write"),
       (".", "fleetsim did not write"), ("/", "name a directory below it"), ("gone/../x", "does not exist"),
+      ("link", "is a symbolic link to a place that does not exist"),
+      ("link/below", "'link' is a symbolic link to a place that does not exist"),
     ] {
       let output = try Tool.run(["run", "endless.json5", "--out", place], in: scratch.url)
       #expect(output.code == 73, "\(place): \(output.standardError)")
       #expect(output.standardError.hasPrefix("\(place): "), "\(output.standardError)")
       #expect(output.standardError.contains(words), "\(output.standardError)")
     }
-    #expect(scratch.contents == ["endless.json5", "file", "notes", "notes/todo.txt"])
+    #expect(scratch.contents == ["endless.json5", "file", "link", "notes", "notes/todo.txt"])
   }
 
   @Test(

@@ -55,6 +55,68 @@ struct OutputDirectoryTests {
     #expect(try scratch.text("out/full/timeseries.csv") == "old")
   }
 
+  @Test("a file that was edited since is refused by name and stays; one that was removed is no reason to")
+  func edited() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let compare = ["compare", "s.json5", "-q", "--out", "out"]
+    #expect(try Tool.run(compare, in: scratch.url).code == 0)
+    for name in ["summary.csv", "full/timeseries.csv"] {
+      let text = try scratch.text("out/" + name)
+      try scratch.write("out/" + name, text + "# my note\n")
+      let before = scratch.contents
+      let output = try Tool.run(compare, in: scratch.url)
+      #expect(output.code == 73 && output.standardOutput == "")
+      #expect(
+        output.standardError.hasPrefix("out: '\(name)' was changed since fleetsim wrote it"),
+        "\(output.standardError)")
+      #expect(scratch.contents == before)
+      #expect(try scratch.text("out/" + name) == text + "# my note\n")
+      try FileManager.default.removeItem(at: scratch.url.appendingPathComponent("out/" + name))
+      #expect(try Tool.run(compare, in: scratch.url).code == 0)
+      #expect(try scratch.text("out/" + name) == text)
+    }
+  }
+
+  /// A process that has ended.
+  static func goneProcess() throws -> Int32 {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", "exit 0"]
+    try process.run()
+    process.waitUntilExit()
+    return process.processIdentifier
+  }
+
+  /// A temporary name of another process beside `out`.
+  static func rest(of process: Int32, _ kind: TemporaryName.Kind = .new) -> String {
+    String(TemporaryName.make(beside: "out", kind).dropFirst("./".count))
+      .replacing("-\(getpid())-", with: "-\(process)-")
+  }
+
+  @Test("what a killed run left goes with the next run; what a living one or another place has, stays")
+  func rests() throws {
+    let scratch = try Scratch()
+    let gone = try Self.goneProcess()
+    let (rest, old) = (Self.rest(of: gone), Self.rest(of: gone, .old))
+    let living = Self.rest(of: getppid())
+    let stays = [
+      living, rest.replacing(".out.", with: ".other."), rest.replacing("-\(gone)-", with: "-far-\(gone)-"),
+    ]
+    try OutputDirectory(scratch.url.path + "/out").write([file("summary.csv", "old"), manifest])
+    for name in [rest, old] + stays { try scratch.write(name + "/full/timeseries.csv", "x") }
+    try OutputDirectory(scratch.url.path + "/out").write([file("summary.csv", "new"), manifest])
+    #expect(scratch.contents.filter { !$0.contains("/") } == (stays + ["out"]).sorted())
+  }
+
+  @Test("a run killed between taking the old away and putting the new in place: the next one finds the old")
+  func restored() throws {
+    let scratch = try Scratch()
+    try scratch.write(Self.rest(of: Self.goneProcess(), .old) + "/notes.txt", "mine")
+    #expect(throws: CommandFailure.self) { try OutputDirectory(scratch.url.path + "/out") }
+    #expect(scratch.contents == ["out", "out/notes.txt"])
+  }
+
   @Test("a run.json of another program does not make a directory ours")
   func otherManifest() throws {
     let scratch = try Scratch()

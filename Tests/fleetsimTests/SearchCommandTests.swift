@@ -129,8 +129,10 @@ struct SearchCommandTests {
       all.standardOutput.contains(
         "What segment-swift makes of these Settings:\n- backoffConfig.maxBackoffInterval "))
     #expect(all.standardOutput.contains(": read as written\n- backoffConfig.jitterStrategy "))
-    let plain = try Tool.run(["tune", "a.json5"] + both, in: scratch.url)
+    let plain = try Tool.run(["tune", "a.json5", "--out", "out"] + both, in: scratch.url)
     #expect(plain.code == 0 && !plain.standardOutput.contains(" makes of these Settings"))
+    let report = try text(scratch, "out/report.html")
+    #expect(report.contains(" · 1 scenario of 60 devices · finalists with 1 seed<"))
   }
 
   @Test("a map is the same with one worker or two; its report and its table are written")

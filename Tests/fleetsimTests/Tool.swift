@@ -22,14 +22,16 @@ enum Tool {
     return candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? candidates[0]
   }()
 
-  /// Runs the tool in `directory`; with `signal`, sends that signal after `delay` seconds.
+  /// Runs the tool in `directory`; with `signal`, sends that signal after `delay` seconds. `shell` is a command of a shell before
+  /// it, as `ulimit -f 0`.
   static func run(
     _ arguments: [String], in directory: URL, signal: Int32? = nil, after delay: Double = 0,
-    standardOutput: FileHandle? = nil
+    standardOutput: FileHandle? = nil, shell: String? = nil
   ) throws -> Output {
     let process = Process()
-    process.executableURL = executable
-    process.arguments = arguments
+    process.executableURL = shell == nil ? executable : URL(filePath: "/bin/sh")
+    process.arguments =
+      (shell.map { ["-c", $0 + #"; exec "$0" "$@""#, executable.path] } ?? []) + arguments
     process.currentDirectoryURL = directory
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = standardOutput ?? output

@@ -43,7 +43,8 @@ struct CheckCommand {
         ? try BaselineFile(contentsOf: subject.baselinePath) : BaselineFile(path: subject.baselinePath)
       order.append(subject.baselinePath)
     }
-    let outputs = try order.map { try SingleFile($0, ours: [BaselineFile.opening]) }
+    let outputs = try order.map { try SingleFile($0, ours: [BaselineFile.opening], option: "--baseline") }
+    var recorded = ""
     for subject in subjects {
       let old = files[subject.baselinePath]?.baseline(of: subject.name)
       let overrides = request.overrides.isEmpty ? old?.overrides ?? [] : request.overrides
@@ -62,12 +63,9 @@ struct CheckCommand {
         tolerances: tolerances)
       baseline.results = CommandLineTool.resultsVersion
       files[subject.baselinePath]?.replace(baseline)
-      if !request.isQuiet {
-        try Console.print(
-          "\(subject.name): \(baseline.entries.count) metrics of \(seeds.count) seeds recorded in \(subject.baselinePath)\n"
-            + Self.notices(baseline)
-        )
-      }
+      recorded +=
+        "\(subject.name): \(baseline.entries.count) metrics of \(seeds.count) seeds recorded in \(subject.baselinePath)\n"
+        + Self.notices(baseline)
       if baseline.neverRecovers {
         Console.printError(
           "\(subject.path): warning: no run of this baseline recovers, so a check against it can't notice that the fleet "
@@ -75,6 +73,7 @@ struct CheckCommand {
       }
     }
     for (path, output) in zip(order, outputs) { try output.write(files[path]?.text ?? "") }
+    if !request.isQuiet { try Console.print(recorded) }
   }
 
   /// How small a change a check against this baseline will notice.

@@ -8,7 +8,7 @@ struct BackgroundComparison {
   var workers: Int
   var environment: CommandEnvironment
 
-  /// - Throws: what `Comparison.run` throws; `CommandFailure` 130 or 143 on a signal, within a second.
+  /// - Throws: what `Comparison.run` throws; `CommandFailure` 130, 131 or 143 on a signal, within a second.
   func run(showsProgress: Bool) throws -> ([VariantResult], ComparisonControl.Progress) {
     let control = ComparisonControl()
     let work = BackgroundWork(

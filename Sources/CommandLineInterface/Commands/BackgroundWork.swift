@@ -16,7 +16,7 @@ struct BackgroundWork<Value: Sendable> {
     let value = Mutex<Result<Value, any Error>?>(nil)
   }
 
-  /// - Throws: what the work throws; `CommandFailure` 130 or 143 on a signal, within a second.
+  /// - Throws: what the work throws; `CommandFailure` 130, 131 or 143 on a signal, within a second.
   func run(showsProgress: Bool) throws -> Value {
     let outcome = Outcome()
     DispatchQueue.global().async { [work] in

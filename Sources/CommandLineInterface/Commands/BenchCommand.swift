@@ -134,7 +134,7 @@ struct BenchCommand {
       Interruption.endProcessAtOnce(silently: printsJSON)
       var options = RunOptions()
       options.threads = threads
-      let file = try seriesPath.map { try SingleFile($0, ours: ["time_s,"]) }
+      let file = try seriesPath.map { try SingleFile($0, ours: ["time_s,"], option: "--timeseries") }
       return try BenchMeasurement(
         workload: workload.name, scenario(workload), options: options, seriesFile: file,
         environment: environment)

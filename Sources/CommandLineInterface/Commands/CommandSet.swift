@@ -273,7 +273,8 @@ extension CommandSpecification {
       OptionSpecification(
         "client", value: "preset",
         help:
-          "The client to test: \(ConformanceClient.names.joined(separator: ", ")). (default: tapi-document)"),
+          "The client to test: \(ConformanceClient.allNames.joined(separator: ", ")). (default: the one that each file names, or "
+          + "tapi-document)"),
       json,
     ]
     command.examples = [

@@ -30,6 +30,14 @@ struct ConformanceCommand {
   /// - Throws: `CommandFailure` 1 when a case fails, 65, 66; `ScenarioProblems`.
   func execute() throws {
     let files = try files()
+    if let client, !files.contains(where: client.isMeant) {
+      let others = ConformanceClient.allNames.filter { name in
+        ConformanceClient(name: name).map { files.contains(where: $0.isMeant) } ?? false
+      }
+      throw UsageError(
+        "No vector of \(paths.isEmpty ? "the built-in files" : paths.joined(separator: ", ")) is about the client "
+          + "'\(client.name)': they are about \(others.joined(separator: ", ")).")
+    }
     let reports =
       client.map { [ConformanceRunner(client: $0).run(files)] } ?? ConformanceRunner.reports(on: files)
     if isJSON {

@@ -42,7 +42,7 @@ struct InitCommand {
           "\(file): is there already and stays as it is; name a scenario in another folder, or move it away")
       }
     }
-    let files = try [path, settingsPath].map { try SingleFile($0, ours: []) }
+    let files = try [path, settingsPath].map { try SingleFile($0, ours: [], option: "'fleetsim init FILE'") }
     let answers = try asked()
     let (text, scenario) = try best(answers)
     try files[1].write(answers.settings.cdnJSON)

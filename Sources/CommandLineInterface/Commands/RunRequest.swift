@@ -128,6 +128,9 @@ struct RunRequest: Sendable {
       let clamps = name.hasSuffix(Override.clampSuffix)
       let strategy = clamps ? String(name.dropLast(Override.clampSuffix.count)) : name
       guard Jitter(name: strategy) == nil else { continue }
+      if let form = Jitter.allowedForm(of: strategy) {
+        throw UsageError("'\(name)' is no jitter strategy: allowed is \(form).")
+      }
       let known = Jitter.names.map { $0.replacing(":P", with: ":10") }
       let hint = nearest(to: strategy, among: known).map { " Did you mean '\($0)'?" } ?? ""
       throw UsageError(

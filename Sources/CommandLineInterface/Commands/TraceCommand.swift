@@ -71,7 +71,9 @@ struct TraceCommand {
     if device >= devices { throw UsageError(NoSuchDevice(device: device, devices: devices).description) }
     printWarnings([decoded], loaded.path)
     try memory.check(scenario, loaded.path)
-    let file = try outputPath.map { try SingleFile($0, ours: [DeviceTimeline.opening, ChromeTrace.opening]) }
+    let file = try outputPath.map {
+      try SingleFile($0, ours: [DeviceTimeline.opening, ChromeTrace.opening], option: "--out")
+    }
     let trace = try run(scenario)
     let text = format == .text ? DeviceTimeline.text(trace, range: range) : ChromeTrace.text(trace)
     guard let file else {

@@ -226,7 +226,8 @@ struct TuneCommand {
       least == most
       ? FigureText.grouped(least) : "\(FigureText.grouped(least)) to \(FigureText.grouped(most))"
     return
-      "\(result.standings.count) candidates · \(bases.count) scenarios of \(fleet) devices · finalists with "
-      + "\(result.study.seeds) seeds"
+      [(result.standings.count, "candidate"), (bases.count, "scenario")]
+      .map { "\($0) \(FigureText.noun($1, $0))" }.joined(separator: " · ")
+      + " of \(fleet) devices · finalists with \(result.study.seeds) \(FigureText.noun("seed", result.study.seeds))"
   }
 }

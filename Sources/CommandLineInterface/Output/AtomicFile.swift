@@ -23,24 +23,13 @@ enum AtomicFile {
     throw CommandFailure(.cannotCreate, "\(name): cannot be put in place: \(systemMessage(code))")
   }
 
-  /// Which file a temporary one was to become; nil if it is none of ours.
-  static func target(ofTemporary name: String) -> String? {
-    guard name.hasPrefix("."), name.hasSuffix(ending) else { return nil }
-    let stem = name.dropFirst().dropLast(ending.count)
-    guard let mark = stem.firstRange(of: marker) else { return nil }
-    return String(stem[..<mark.lowerBound])
-  }
-
-  private static let marker = ".fleetsim-"
-  private static let ending = ".tmp"
-
-  /// A name that no other process has: containers all have the process id 1, and what a killed one left stays.
-  private static func create(
+  /// A temporary file beside `path`, empty.
+  /// - Throws: `CommandFailure` 73.
+  static func create(
     beside path: String, named name: String, option: String
   ) throws(CommandFailure) -> (path: String, descriptor: Int32) {
-    let (parent, file) = OutputDirectory.split(path)
     for attempt in 0..<10_000 {
-      let temporary = "\(parent)/.\(file)\(marker)\(host)-\(getpid())-\(attempt)\(ending)"
+      let temporary = TemporaryName.make(beside: path, attempt: attempt)
       let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0o666)
       if descriptor >= 0 { return (temporary, descriptor) }
       if errno != EEXIST { break }
@@ -48,13 +37,4 @@ enum AtomicFile {
     throw CommandFailure(
       .cannotCreate, "\(name): cannot be created: \(systemMessage()); name a writable place with \(option)")
   }
-
-  private static let host: String = {
-    var name = [CChar](repeating: 0, count: 256)
-    guard gethostname(&name, name.count - 1) == 0 else { return "host" }
-    let text = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    return String(
-      String(decoding: text, as: UTF8.self).map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
-        .prefix(60))
-  }()
 }

@@ -19,6 +19,13 @@ extension OutputDirectory {
           .cannotCreate, "\(path): cannot be created: \(systemMessage()); name another place with --out")
       }
       let (parent, name) = split(existing)
+      var status = stat()
+      if lstat(existing, &status) == 0 {
+        throw CommandFailure(
+          .cannotCreate,
+          "\(path): \(existing == path ? "is" : "'\(existing)' is") a symbolic link to a place that does not exist; make that "
+            + "directory, or name another with --out")
+      }
       if name == ".." || name == "." {
         throw CommandFailure(
           .cannotCreate, "\(path): '\(parent)' does not exist; name another place with --out")

@@ -19,12 +19,13 @@ struct JournalDirectory: Sendable {
           .cannotCreate, "\(path): exists and is not a directory; name another with --journal")
       }
       let names = try OutputDirectory.entries(path, named: path)
-      let foreign = names.first { AtomicFile.target(ofTemporary: $0) != Self.marker }
+      let foreign = names.first { TemporaryName.target(of: $0) != Self.marker }
       guard foreign == nil || names.contains(Self.marker) else {
         throw CommandFailure(
           .cannotCreate,
           "\(path): holds '\(foreign ?? "")' and is no journal of fleetsim; name another with --journal")
       }
+      TemporaryName.removeRests(in: path)
     } else {
       try Self.make(path)
     }

@@ -1,3 +1,5 @@
+import FleetMetrics
+
 /// Where results go: all of them or none.
 ///
 /// Files are written into a temporary directory beside the final one, which is renamed when they are
@@ -16,9 +18,9 @@ package struct OutputDirectory {
   package init(_ path: String) throws(CommandFailure) {
     self.path = path
     resolved = try Self.resolve(path)
-    let (parent, name) = Self.split(resolved)
-    temporary = "\(parent)/.\(name).fleetsim-\(getpid()).tmp"
-    replaced = "\(parent)/.\(name).fleetsim-\(getpid()).old"
+    temporary = TemporaryName.make(beside: resolved)
+    replaced = TemporaryName.make(beside: resolved, .old)
+    TemporaryName.removeRests(beside: resolved)
     try checkExisting()
     // A trial: the parent may be read-only, or no directory at all.
     let created = try createTemporary()
@@ -27,7 +29,7 @@ package struct OutputDirectory {
   }
 
   /// Writes `files` and puts them in place, or leaves everything as it was.
-  /// - Throws: `CommandFailure` 73, 74; 130 or 143 when a signal came meanwhile.
+  /// - Throws: `CommandFailure` 73, 74; 130, 131 or 143 when a signal came meanwhile.
   package func write(_ files: [OutputFile]) throws(CommandFailure) {
     let created = try createTemporary()
     do throws(CommandFailure) {
@@ -64,6 +66,12 @@ package struct OutputDirectory {
         "\(path): holds '\(foreign)', which fleetsim did not write; name another directory with --out, or move it away"
       )
     }
+    if let changed = changedFile() {
+      throw CommandFailure(
+        .cannotCreate,
+        "\(path): '\(changed)' was changed since fleetsim wrote it (its SHA-256 is not the one in \(OutputFile.manifest)); "
+          + "move it away to keep it, remove it, or name another directory with --out")
+    }
     var parentStatus = stat()
     if stat(Self.split(resolved).parent, &parentStatus) == 0, parentStatus.st_dev != status.st_dev {
       throw CommandFailure(
@@ -92,6 +100,18 @@ package struct OutputDirectory {
       where !OutputFile.variantNames.contains(inner) {
         return "\(name)/\(inner)"
       }
+    }
+    return nil
+  }
+
+  /// The first file that is not as `run.json` says that it was written. One that is gone is no loss.
+  private func changedFile() -> String? {
+    guard let manifest = try? InputFile.text("\(resolved)/\(OutputFile.manifest)", limit: .max) else {
+      return nil
+    }
+    for (file, digest) in RunManifest.digests(in: manifest) {
+      guard let bytes = try? InputFile.bytes("\(resolved)/\(file)", limit: .max) else { continue }
+      if SHA256.hexadecimal(bytes) != digest { return file }
     }
     return nil
   }

@@ -71,7 +71,7 @@ final class SweepDirectory: SweepStore, Sendable {
   }
 
   private static func isForeign(_ entry: String) -> Bool {
-    entry != planName && AtomicFile.target(ofTemporary: entry) != planName
+    entry != planName && TemporaryName.target(of: entry) != planName
   }
 
   // MARK: The plan
@@ -103,7 +103,7 @@ final class SweepDirectory: SweepStore, Sendable {
   private static func temporaries(in folder: String, named name: String) -> [String: [String]] {
     var found: [String: [String]] = [:]
     for entry in (try? OutputDirectory.entries(folder, named: name)) ?? [] {
-      if let target = AtomicFile.target(ofTemporary: entry) { found[target, default: []].append(entry) }
+      if let target = TemporaryName.target(of: entry) { found[target, default: []].append(entry) }
     }
     return found
   }

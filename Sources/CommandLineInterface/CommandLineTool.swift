@@ -92,6 +92,10 @@ public enum CommandLineTool {
       try BenchCommand(parsed, environment: environment).execute()
     case "conformance":
       try ConformanceCommand(parsed).execute()
+    case "completions":
+      try Console.printData(CompletionScript(parsed).text(of: .fleetsim))
+    case "man":
+      try Console.printData(ManualPage.text(of: .fleetsim))
     default:
       let text = try helpText(parsed.positional.first)
       // A file of it stays Markdown.
@@ -127,8 +131,7 @@ public enum CommandLineTool {
     if topic == columnsTopic { return ColumnReference.markdown + "\n" + StatisticsReference.markdown }
     if topic == scenarioTopic { return KeyReference.markdown }
     if topic == jsonTopic { return CommandDocuments.markdown }
-    let topics = root.subcommands.map(\.name) + [ExitCode.topic, columnsTopic, scenarioTopic, jsonTopic]
-    let hint = nearest(to: topic, among: topics)
+    let hint = nearest(to: topic, among: CommandSpecification.helpTopics)
     throw UsageError("There is no help on '\(topic)'.\(hint.map { " Did you mean '\($0)'?" } ?? "")")
   }
 

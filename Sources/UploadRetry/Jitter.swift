@@ -122,6 +122,9 @@ extension Jitter: CustomStringConvertible {
   /// The names that `init(name:)` takes, as patterns: `P` stands for a percentage.
   public static let names = strategies.map(\.name)
 
+  /// The same with a percentage, the document's: names that can be used.
+  public static let examples = names.map { $0.hasSuffix(":P") ? $0.dropLast() + "10" : $0 }
+
   /// The allowed names in words, for messages.
   public static let allowedNames = strategies.map { allowed($0.name) }.joined(separator: ", ")
 

@@ -17,7 +17,7 @@ struct HelpTests {
       ("check", ["help", "check"]),
       ("stability", ["help", "stability"]), ("tune", ["help", "tune"]),
       ("presets", ["help", "presets"]), ("conformance", ["help", "conformance"]),
-      ("bench", ["help", "bench"]),
+      ("bench", ["help", "bench"]), ("completions", ["help", "completions"]), ("man", ["help", "man"]),
       ("help", ["help", "help"]), ("schema", ["help", "schema"]), ("exit-codes", ["help", "exit-codes"]),
     ])
   func snapshot(name: String, arguments: [String]) throws {

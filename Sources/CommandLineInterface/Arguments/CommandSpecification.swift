@@ -1,3 +1,5 @@
+import ScenarioModel
+
 /// One command of a tool: what it accepts and what its help says.
 package struct CommandSpecification: Sendable {
   package var name: String
@@ -28,6 +30,27 @@ package struct CommandSpecification: Sendable {
   var allOptions: [OptionSpecification] { options + [.colour, .version, .help] }
 }
 
+/// What there is to choose from for a value, as shells complete it.
+package enum ValueChoice: Sendable, Hashable {
+  /// A number, a time, a path of keys.
+  case anything
+  case file
+  case directory
+  case one(of: [String])
+  /// With commas between.
+  case several(of: [String])
+
+  /// What a value is by its name, where nothing else is said.
+  init(_ valueName: String?) {
+    switch valueName {
+    case "file", "scenario": self = .file
+    case "dir": self = .directory
+    case "preset": self = .one(of: ClientPreset.all.map(\.name))
+    default: self = .anything
+    }
+  }
+}
+
 /// A positional argument.
 package struct ArgumentSpecification: Sendable {
   package var valueName: String
@@ -35,8 +58,13 @@ package struct ArgumentSpecification: Sendable {
   package var isOptional: Bool
   /// Takes all that is left; the last argument only.
   package var isRepeatable: Bool
-  package init(_ valueName: String, help: String, isOptional: Bool = false, isRepeatable: Bool = false) {
+  package var choice: ValueChoice
+  package init(
+    _ valueName: String, _ choice: ValueChoice? = nil, help: String, isOptional: Bool = false,
+    isRepeatable: Bool = false
+  ) {
     self.valueName = valueName
+    self.choice = choice ?? ValueChoice(valueName)
     self.help = help
     self.isOptional = isOptional
     self.isRepeatable = isRepeatable
@@ -53,22 +81,24 @@ package struct OptionSpecification: Sendable {
   package var short: Character?
   /// nil for a flag.
   package var valueName: String?
+  package var choice: ValueChoice
   package var help: String
   package var isRepeatable: Bool
 
   package init(
-    _ name: String, short: Character? = nil, value valueName: String? = nil, isRepeatable: Bool = false,
-    help: String
+    _ name: String, short: Character? = nil, value valueName: String? = nil, _ choice: ValueChoice? = nil,
+    isRepeatable: Bool = false, help: String
   ) {
     self.name = name
     self.short = short
     self.valueName = valueName
+    self.choice = choice ?? ValueChoice(valueName)
     self.isRepeatable = isRepeatable
     self.help = help
   }
 
   static let colour = OptionSpecification(
-    "color", value: "when",
+    "color", value: "when", .one(of: Terminal.Colour.allCases.map(\.rawValue)),
     help: "auto: colours where there is a terminal and NO_COLOR is not set; always; never. (default: auto)")
   static let help = OptionSpecification("help", short: "h", help: "Show help information.")
   static let version = OptionSpecification("version", help: "Show the version.")

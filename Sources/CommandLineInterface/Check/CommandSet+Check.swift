@@ -27,7 +27,7 @@ extension CommandSpecification {
       ),
       scale,
       OptionSpecification(
-        "format", value: "format",
+        "format", value: "format", .one(of: CheckRequest.Format.allCases.map(\.rawValue)),
         help: "text, github (annotations of GitHub Actions), junit (XML) or json, as --json. (default: text)"),
       jobs, memoryLimit, check, json,
       OptionSpecification("quiet", short: "q", help: "Print what became worse, and one line a scenario."),

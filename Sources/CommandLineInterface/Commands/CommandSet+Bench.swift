@@ -15,7 +15,9 @@ extension CommandSpecification {
     command.options = [
       OptionSpecification(
         "devices", value: "n", help: "Devices in the fleet. (default: \(BenchCommand.defaultDevices))"),
-      OptionSpecification("only", value: "a,b,c", help: "These workloads alone. (default: all)"),
+      OptionSpecification(
+        "only", value: "a,b,c", .several(of: BenchmarkWorkload.all.map(\.name)),
+        help: "These workloads alone. (default: all)"),
       OptionSpecification(
         "duration", value: "span", help: "Virtual time of the run, as 2h. (default: each workload's own)"),
       OptionSpecification(

@@ -33,7 +33,7 @@ extension CommandSpecification {
           "Search space as JSON5: { search: { path: \"lo..hi:log\" or [a, b] }, objectives: [...], constraints: [...] }."
       ),
       OptionSpecification(
-        "objective", value: "metric", isRepeatable: true,
+        "objective", value: "metric", .one(of: MetricCatalogue.all.map(\.name)), isRepeatable: true,
         help:
           "A column of summary.csv to improve, with :weight behind it if it counts more or less. (default: "
           + "\(TuneObjective.standard.map(\.metric.name).joined(separator: ", ")))"),
@@ -46,7 +46,7 @@ extension CommandSpecification {
           "Share of the events created that may be undelivered beyond today's, in each scenario, as 0.1%. (default: none)"
       ),
       OptionSpecification(
-        "across", value: "how",
+        "across", value: "how", .one(of: TuneStudy.Across.allCases.map(\.rawValue)),
         help: "The score over several scenarios: their mean, or that of the worst. (default: mean)"),
       OptionSpecification(
         "client", value: "preset",

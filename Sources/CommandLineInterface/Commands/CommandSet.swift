@@ -12,12 +12,7 @@ extension CommandSpecification {
       "A scenario file says who the clients are, what the server can take and what goes wrong; fleetsim runs it on a "
         + "virtual clock. The same scenario and seed give the same bytes in every CSV file."
     ]
-    command.subcommands = [
-      initialise, run, compare, explore, sweep, merge, checkBaseline, tune, stability, validate, schema,
-      trace,
-      presets,
-      conformance, bench, help,
-    ]
+    command.subcommands = commands + [help]
     command.examples = [
       Example(
         "fleetsim validate scenario.json5", "Check a scenario and see its normal load against the capacity:"),
@@ -27,6 +22,14 @@ extension CommandSpecification {
     ]
     return command
   }()
+
+  private static let commands = [
+    initialise, run, compare, explore, sweep, merge, checkBaseline, tune, stability, validate, schema, trace,
+    presets,
+    conformance,
+    bench,
+    completions, manual,
+  ]
 
   package static let initialise: CommandSpecification = {
     var command = CommandSpecification(
@@ -209,7 +212,8 @@ extension CommandSpecification {
     ]
     command.arguments = [
       ArgumentSpecification(
-        "name", help: ClientPreset.all.map(\.name).joined(separator: ", ") + ". (default: all)",
+        "name", .one(of: ClientPreset.all.map(\.name)),
+        help: ClientPreset.all.map(\.name).joined(separator: ", ") + ". (default: all)",
         isOptional: true)
     ]
     command.options = [json]
@@ -234,7 +238,7 @@ extension CommandSpecification {
       OptionSpecification(
         "device", value: "n", help: "Its number, from 0, over all cohorts in their order. (required)"),
       OptionSpecification(
-        "format", value: "format",
+        "format", value: "format", .one(of: TraceCommand.Format.allCases.map(\.rawValue)),
         help: "text, or perfetto: Chrome trace event JSON for a trace viewer. (default: text)"),
       OptionSpecification(
         "from", value: "time", help: "Text only: show what happens from here on, as 20m or 0:20:00."),
@@ -285,17 +289,46 @@ extension CommandSpecification {
     return command
   }()
 
+  package static let completions: CommandSpecification = {
+    var command = CommandSpecification(
+      name: "completions", abstract: "Print what makes a shell complete commands, options and values.")
+    command.arguments = [
+      ArgumentSpecification(
+        "shell", .one(of: CompletionScript.allCases.map(\.rawValue)),
+        help: CompletionScript.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+    ]
+    command.examples = [
+      Example("source <(fleetsim completions bash)", "In this shell, or from ~/.bashrc in each:"),
+      Example("fleetsim completions zsh > ~/.zfunc/_fleetsim", "Into a folder of zsh's fpath:"),
+      Example("fleetsim completions fish > ~/.config/fish/completions/fleetsim.fish", "For fish:"),
+    ]
+    return command
+  }()
+
+  package static let manual: CommandSpecification = {
+    var command = CommandSpecification(
+      name: "man", abstract: "Print the manual page, for man(1).")
+    command.examples = [
+      Example("fleetsim man > ~/.local/share/man/man1/fleetsim.1", "Where man finds it:"),
+      Example("fleetsim man | man -l -", "To read it now, with man-db:"),
+    ]
+    return command
+  }()
+
+  /// Every topic of `fleetsim help`.
+  static let helpTopics =
+    commands.map(\.name) + [
+      ExitCode.topic, CommandLineTool.columnsTopic, CommandLineTool.scenarioTopic, CommandLineTool.jsonTopic,
+    ]
+
   package static let help: CommandSpecification = {
     var command = CommandSpecification(
       name: "help",
       abstract: "Show help for a command, for exit-codes, for columns, for scenario or for json.")
     command.arguments = [
       ArgumentSpecification(
-        "topic",
-        help:
-          "run, compare, sweep, merge, check, tune, stability, validate, schema, trace, presets, conformance, bench, "
-          + "exit-codes, columns, scenario or json.",
-        isOptional: true)
+        "topic", .one(of: helpTopics),
+        help: "\(helpTopics.dropLast().joined(separator: ", ")) or \(helpTopics.last!).", isOptional: true)
     ]
     return command
   }()
@@ -303,7 +336,7 @@ extension CommandSpecification {
   static let scenario = ArgumentSpecification("scenario", help: "The scenario file (JSON5).")
 
   static let jitter = OptionSpecification(
-    "jitter", value: "a,b,c",
+    "jitter", value: "a,b,c", .several(of: Jitter.examples),
     help:
       "Jitter strategies to compare: \(Jitter.names.joined(separator: ", ")). With +clamp behind a name, "
       + "backoff plus jitter is clamped to the cap again, as shipped clients do.")

@@ -131,8 +131,7 @@ struct RunRequest: Sendable {
       if let form = Jitter.allowedForm(of: strategy) {
         throw UsageError("'\(name)' is no jitter strategy: allowed is \(form).")
       }
-      let known = Jitter.names.map { $0.replacing(":P", with: ":10") }
-      let hint = nearest(to: strategy, among: known).map { " Did you mean '\($0)'?" } ?? ""
+      let hint = nearest(to: strategy, among: Jitter.examples).map { " Did you mean '\($0)'?" } ?? ""
       throw UsageError(
         "The jitter strategy '\(strategy)' does not exist.\(hint) Allowed: \(Jitter.allowedNames); each may end in "
           + "\(Override.clampSuffix).")

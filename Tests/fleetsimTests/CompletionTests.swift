@@ -1,0 +1,140 @@
+import CommandLineInterface
+import Foundation
+import Testing
+
+/// What shells complete, and the manual page: both are made of the declarations of the commands.
+@Suite("Completions and the manual page")
+struct CompletionTests {
+  /// What bash offers for a line, with the cursor at its end: the words that readline would be given, sorted.
+  func offers(_ line: String, in directory: URL) throws -> [String] {
+    // Readline takes = and : for words of their own.
+    let driver = #"""
+      eval "$("$0" completions bash)"
+      COMP_LINE=$1 COMP_POINT=${#1}
+      text=${1//=/ = }; text=${text//:/ : }
+      read -r -a COMP_WORDS <<<"$text"
+      case $1 in *' ') COMP_WORDS+=('') ;; esac
+      COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+      _fleetsim
+      printf '%s\n' "${COMPREPLY[@]}"
+      """#
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/bash")
+    process.arguments = ["--norc", "--noprofile", "-c", driver, Tool.executable.path, line]
+    process.currentDirectoryURL = directory
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let complaints = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(complaints == "")
+    return text.split(separator: "\n").map(String.init).sorted()
+  }
+
+  @Test(
+    "bash completes commands, options and their values",
+    arguments: [
+      ("fleetsim val", ["validate"]), ("fleetsim s", ["schema", "stability", "sweep"]),
+      ("fleetsim --v", ["--version"]),
+      ("fleetsim compare --se", ["--seed", "--seeds", "--set", "--settings"]),
+      ("fleetsim compare cdn.json --jitter ", ["additive:10", "decorrelated", "equal", "full", "none"]),
+      ("fleetsim compare cdn.json --jitter none,f", ["none,full"]),
+      ("fleetsim compare cdn.json --jitter full,none,f", []),
+      ("fleetsim compare cdn.json --jitter=none,add", ["none,additive:10"]),
+      ("fleetsim compare cdn.json --jitter additive:", ["10"]),
+      ("fleetsim check cdn.json --format=", ["github", "junit", "text"]),
+      ("fleetsim trace cdn.json --format p", ["perfetto"]),
+      ("fleetsim presets toggl", ["toggl", "toggl-push"]),
+      ("fleetsim conformance --client data", ["datafly"]),
+      ("fleetsim tune --objective undel", ["undelivered_events"]),
+      ("fleetsim init --client toggl-", ["toggl-push"]), ("fleetsim run --color a", ["always", "auto"]),
+      ("fleetsim help exit", ["exit-codes"]), ("fleetsim completions ", ["bash", "fish", "zsh"]),
+      ("fleetsim run c", ["cdn.json"]), ("fleetsim run --settings ", ["cdn.json", "out"]),
+      ("fleetsim run --out ", ["out"]), ("fleetsim merge o", ["out"]),
+      ("fleetsim run --seed ", []), ("fleetsim schema ", []), ("fleetsim unknown ", []),
+    ])
+  func bash(line: String, expected: [String]) throws {
+    let scratch = try Scratch()
+    try scratch.write("cdn.json", "{}")
+    try scratch.write("out/x", "")
+    #expect(try offers(line, in: scratch.url) == expected)
+  }
+
+  static let commands = CommandSpecification.fleetsim.subcommands
+
+  func text(_ arguments: [String]) throws -> String {
+    let scratch = try Scratch()
+    let output = try Tool.run(arguments, in: scratch.url)
+    #expect(output.code == 0 && output.standardError == "")
+    return output.standardOutput
+  }
+
+  @Test("zsh and fish know every option of every command")
+  func otherShells() throws {
+    let (zsh, fish) = (try text(["completions", "zsh"]), try text(["completions", "fish"]))
+    #expect(zsh.hasPrefix("#compdef fleetsim\n"))
+    for command in Self.commands {
+      let part = try #require(zsh.components(separatedBy: "\n    \(command.name)) _arguments ").last)
+        .components(separatedBy: ";;")[0]
+      for option in command.options {
+        let zshForm =
+          "--\(option.name)" + (option.short != nil ? "}" : option.valueName == nil ? "'[" : "'=[")
+        #expect(part.contains(zshForm), "\(command.name) \(zshForm)")
+        #expect(
+          fish.contains(
+            "-n '__fleetsim_at \(command.name)' \(option.short.map { "-s \($0) " } ?? "")-l \(option.name) "))
+      }
+    }
+    #expect(zsh.contains("'=[Settings JSON for every cohort, in place of the scenario'\\''s]:file:_files'"))
+    #expect(zsh.contains(#":a,b,c:_sequence compadd - none additive\:10 full equal decorrelated'"#))
+    #expect(zsh.contains("'1::name:(tapi-document segment-swift "))
+    #expect(
+      fish.contains("-l out -x -a '(__fish_complete_directories)'") && fish.contains("-l settings -r -F"))
+    // Quotes of each line are closed.
+    for line in fish.split(separator: "\n") where line.hasPrefix("complete") {
+      #expect(line.replacing("\\'", with: "").count { $0 == "'" } % 2 == 0, "\(line)")
+    }
+  }
+
+  @Test("an unknown shell is 64, with those that there are")
+  func unknownShell() throws {
+    let scratch = try Scratch()
+    let output = try Tool.run(["completions", "tcsh"], in: scratch.url)
+    #expect(output.code == 64)
+    #expect(
+      output.standardError.hasPrefix(
+        "Error: There are no completions for 'tcsh'; there are for bash, zsh, fish.\n"))
+  }
+
+  @Test("the manual page has every command, option and exit code, in mdoc that is well formed")
+  func manual() throws {
+    let lines = try text(["man"]).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let sections = lines.filter { $0.hasPrefix(".Sh ") }
+    #expect(sections == ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "EXAMPLES"].map { ".Sh " + $0 })
+    for command in Self.commands {
+      let start = try #require(lines.firstIndex(of: ".Ss \(command.name)"))
+      let part = lines[(start + 1)...].prefix { !$0.hasPrefix(".S") }
+      for option in command.options {
+        let end = "Fl \\-\(option.name)\(option.valueName.map { " Ar " + $0 } ?? "")"
+        #expect(
+          part.contains { $0.hasPrefix(".It ") && $0.hasSuffix(end) }, "\(command.name) --\(option.name)")
+      }
+      #expect(part.count { $0 == ".El" } == part.count { $0.hasPrefix(".Bl ") })
+      #expect(part.count { $0 == ".Ed" } == part.count { $0.hasPrefix(".Bd ") })
+    }
+    #expect(lines.contains(".It 131") && lines.contains { $0.hasPrefix("Quit (Ctrl-\\e);") })
+    let known = [
+      "Dd", "Dt", "Os", "Sh", "Ss", "Nm", "Nd", "Cm", "Ar", "Op", "Pp", "Bl", "It", "El", "Bd", "Ed",
+    ]
+    for line in lines.dropLast() {
+      #expect(!line.isEmpty && !line.hasPrefix("'"))
+      if line.hasPrefix(".") { #expect(known.contains(String(line.dropFirst().prefix(2))), "\(line)") }
+    }
+    // A sentence begins a line, and none of text is long: mandoc's lint asks for both.
+    for line in lines where !line.hasPrefix(".") && !line.contains("fleetsim ") {
+      #expect(line.count <= 80 && !line.contains(/[.] [A-Z]/), "\(line)")
+    }
+  }
+}

@@ -6,7 +6,9 @@ import PackageDescription
 
 /// For modules that work once a command, not once an event: the optimiser leaves them alone. It spent two fifths of a release
 /// build on them. No module of a product is among them: a package that depends on this one would be refused its unsafe flags.
-let unhurried: [SwiftSetting] = [.unsafeFlags(["-Onone"])]
+/// Optimised for size it is half as large: `.ci/static` has the minutes.
+let isSmall = Context.environment["FLEETSIM_SMALL"] != nil
+let unhurried: [SwiftSetting] = [.unsafeFlags([isSmall ? "-Osize" : "-Onone"])]
 
 func tests(
   _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], isHurried: Bool = false
@@ -35,7 +37,7 @@ let package = Package(
     .target(name: "ShippedClients", dependencies: ["UploadRetry"]),
 
     // The simulation.
-    // A prefetch instruction, and tables in large pages. Swift has no other way to them.
+    // A prefetch instruction, tables in large pages, the cores of a process. Swift has no other way to them.
     .target(name: "CMemory"),
     .target(name: "SimulationKernel", dependencies: ["CMemory"]),
     .target(name: "FleetMetrics"),

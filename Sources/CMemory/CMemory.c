@@ -1,8 +1,11 @@
 #define _GNU_SOURCE
 #include "CMemory.h"
 
+#include <unistd.h>
+
 #ifdef __linux__
 
+#include <sched.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
@@ -40,3 +43,12 @@ void *fleetsim_grow_large(void *block, size_t length, size_t longer) { return NU
 void fleetsim_unmap_large(void *block, size_t length) {}
 
 #endif
+
+int fleetsim_usable_cores(void) {
+#ifdef __linux__
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
+#endif
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return cores > 0 ? (int)cores : 1;
+}

@@ -38,7 +38,7 @@ package struct Terminal: Sendable {
 
   /// The text up to its first colon, semicolon or stop in bold: what was found.
   static func emphasised(_ text: String) -> String {
-    let ends = [": ", "; ", ". ", "\n"].compactMap { text.range(of: $0)?.lowerBound }
+    let ends = [": ", "; ", ". ", "\n"].compactMap { text.firstRange(of: $0)?.lowerBound }
     let end = ends.min() ?? text.endIndex
     return "\(boldOn)\(text[..<end])\(boldOff)\(text[end...])"
   }
@@ -113,7 +113,7 @@ package struct Terminal: Sendable {
     if start.hasPrefix("WORSE ") { return paint("31", row) }
     if start.hasPrefix("───") { return paint("2", row) }
     for (word, code) in [("error:", "1;31"), ("warning:", "1;33")] {
-      if let range = row.range(of: word),
+      if let range = row.firstRange(of: word),
         range.lowerBound == row.startIndex || row[..<range.lowerBound].hasSuffix(" ")
       {
         row.replaceSubrange(range, with: paint(code, word))

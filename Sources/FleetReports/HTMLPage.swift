@@ -68,7 +68,7 @@ struct HTMLPage {
 
   /// What stands before the first colon, semicolon or stop says what was found, in large letters; what follows says why.
   private static func lead(_ line: String) -> String {
-    let end = [": ", "; ", ". "].compactMap { line.range(of: $0) }.min { $0.lowerBound < $1.lowerBound }
+    let end = [": ", "; ", ". "].compactMap { line.firstRange(of: $0) }.min { $0.lowerBound < $1.lowerBound }
     let first = line[..<(end?.lowerBound ?? line.endIndex)]
     let reason = line[(end?.upperBound ?? line.endIndex)...]
     guard !reason.isEmpty else { return "<p class=\"lead\">\(Markup.escape(line))</p>\n" }

@@ -162,7 +162,7 @@ extension HTMLReport {
 
   /// The half width on a line of its own: eleven columns fit only so.
   private static func breakable(_ text: String) -> String {
-    guard let range = text.range(of: " ± ") else { return Markup.escape(text) }
+    guard let range = text.firstRange(of: " ± ") else { return Markup.escape(text) }
     return Markup.escape(String(text[..<range.lowerBound])) + "<br/>± "
       + Markup.escape(String(text[range.upperBound...]))
   }

@@ -68,7 +68,7 @@ struct ReplicationCharts {
     if value == "–" { return [] }
     let note = value == "never" ? "never recovered" : text(value)
     // Beside a strip there is room for some 26 letters.
-    guard note.count > 26, let range = note.range(of: " ± ") else { return [note] }
+    guard note.count > 26, let range = note.firstRange(of: " ± ") else { return [note] }
     return [String(note[..<range.lowerBound]), "± " + note[range.upperBound...]]
   }
 

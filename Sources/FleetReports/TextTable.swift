@@ -20,7 +20,7 @@ struct TextTable {
     if lines.width > width, !shortenNames(&lines, to: width, atLeast: 14) {
       lines.cells = rows.map { cells in
         cells.map { cell in
-          guard let range = cell.range(of: " ± ") else { return [cell] }
+          guard let range = cell.firstRange(of: " ± ") else { return [cell] }
           // A rank or a mark stays with the mean.
           let words = cell[range.upperBound...].split(separator: " ")
           let mark = words.last.flatMap { "#*".contains($0.prefix(1)) ? " " + $0 : nil } ?? ""

@@ -69,6 +69,14 @@ struct TidyTests {
     for path in Self.small.keys { #expect(Repository.sources.contains(path), "\(path) is gone") }
   }
 
+  @Test("no module of the program imports Foundation, which is nearly three quarters of a static one")
+  func foundation() throws {
+    for path in Repository.sources
+    where path.hasPrefix("Sources/") && !path.hasPrefix("Sources/RetryStateStore/") {
+      #expect(try !Repository.text(path).contains(/(?m)^ *[a-z]* ?import Foundation/), "\(path)")
+    }
+  }
+
   @Test("the changelog has an Unreleased section first, and Added, Changed and Fixed in each")
   func changelog() throws {
     let lines = try Repository.lines("CHANGELOG.md").map(\.line)

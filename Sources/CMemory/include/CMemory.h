@@ -1,4 +1,5 @@
-// What Swift has no word for: asking for a cache line ahead of time, and tables that stay in large pages while they grow.
+// What Swift has no word for: asking for a cache line ahead of time, tables that stay in large pages while they grow,
+// and the cores that a process may use.
 #ifndef FLEETSIM_CMEMORY_H
 #define FLEETSIM_CMEMORY_H
 
@@ -18,5 +19,8 @@ void *fleetsim_map_large(size_t length);
 void *fleetsim_grow_large(void *block, size_t length, size_t longer);
 
 void fleetsim_unmap_large(void *block, size_t length);
+
+/// Fewer than there are where a container or taskset says so; at least 1.
+int fleetsim_usable_cores(void);
 
 #endif

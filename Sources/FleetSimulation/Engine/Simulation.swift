@@ -1,5 +1,4 @@
 import FleetMetrics
-import Foundation
 import ScenarioModel
 import SimulationKernel
 import Synchronization
@@ -44,7 +43,7 @@ extension RunOptions {
   func threads(for scenario: Scenario) -> Int {
     if let threads { return max(1, threads) }
     let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
-    return devices < Self.devicesForThreads ? 1 : min(ProcessInfo.processInfo.activeProcessorCount, 8)
+    return devices < Self.devicesForThreads ? 1 : min(SystemThreads.cores, 8)
   }
 }
 

@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 
 /// Threads that run one job after another side by side, each job ended before the next begins.
@@ -15,7 +14,7 @@ final class WindowCrew: Sendable {
   private let begun = Atomic<Int>(0)
   private let working = Atomic<Int>(0)
   private let sleepers = Atomic<Int>(0)
-  private let alarm = NSCondition()
+  private let alarm = SystemCondition()
 
   /// - Parameters:
   ///   - size: how many parts a job has; at least 1.
@@ -23,11 +22,9 @@ final class WindowCrew: Sendable {
   init(size: Int, work: @escaping @Sendable (_ member: Int) -> Void) {
     self.size = size
     self.work = work
-    threads = max(min(size, ProcessInfo.processInfo.activeProcessorCount), 1)
+    threads = max(min(size, SystemThreads.cores), 1)
     for first in 1..<threads {
-      let thread = Thread { [self] in follow(from: first) }
-      thread.stackSize = 1 << 20
-      thread.start()
+      SystemThreads.start { [self] in follow(from: first) }
     }
   }
 
@@ -77,7 +74,7 @@ final class WindowCrew: Sendable {
     var looks = 0
     while !isTrue() {
       looks &+= 1
-      if looks > 2_000 { sched_yield() }
+      if looks > 2_000 { SystemThreads.giveWay() }
       if looks > 2_100 { return sleep(until: isTrue) }
     }
   }

@@ -18,6 +18,6 @@ for name in "$@"; do
     .build/release/fleetsim $command --out "$out" </dev/null
     find "$out" \( -name delivery_histogram.csv -o -name curves.csv \) -exec rm {} +
     if grep -q '^# without time series' "experiments/$name/runs"; then find "$out" -name timeseries.csv -exec rm {} +; fi
-    case "$result" in *+report) ;; *) rm "$out/report.html" ;; esac
+    case "$result" in *+report) ;; *) rm -f "$out/report.html" ;; esac
   done
 done

@@ -2,7 +2,7 @@ import ScenarioFormat
 
 /// How one variant differs from the scenario it is made from.
 public struct VariantChoice: Sendable, Hashable {
-  /// Names it in tables, files and folders: the value chosen, or the values joined with ` & `.
+  /// Names it in tables, files and folders: the value chosen, or of several keys `retryAfter=30s · full`.
   public var name: String
   public var overrides: [Override]
 
@@ -22,15 +22,37 @@ public struct VariantChoice: Sendable, Hashable {
   }
 
   /// Every combination of one choice from each axis, the last axis turning fastest; none for no axes.
+  ///
+  /// Of several axes each value is named with its key, `retryAfter=30s · full`: strategies need none.
   public static func combinations(_ axes: [[VariantChoice]]) -> [VariantChoice] {
-    guard let first = axes.first else { return [] }
-    return axes.dropFirst().reduce(first) { combined, axis in
+    guard axes.count > 1 else { return axes.first ?? [] }
+    let labels = labels(of: axes.map { $0.first?.overrides.first?.path ?? "" })
+    let named = zip(axes, labels).map { axis, label in
+      let prefix = label.map { $0 + "=" } ?? ""
+      return axis.map { VariantChoice(name: prefix + $0.name, overrides: $0.overrides) }
+    }
+    return named.dropFirst().reduce(named[0]) { combined, axis in
       combined.flatMap { left in
         axis.map { right in
           VariantChoice(
-            name: left.name + " & " + right.name, overrides: left.overrides + right.overrides)
+            name: left.name + " · " + right.name, overrides: left.overrides + right.overrides)
         }
       }
+    }
+  }
+
+  /// As much of the end of each path as tells it from the others; nil of the jitter strategy's.
+  private static func labels(of paths: [String]) -> [String?] {
+    paths.map { path in
+      if path == Override.jitterPath { return nil }
+      let keys = path.split(separator: ".").map(String.init)
+      for count in 1...max(keys.count, 1) {
+        let label = keys.suffix(count).joined(separator: ".")
+        if !paths.contains(where: { $0 != path && ($0 == label || $0.hasSuffix("." + label)) }) {
+          return label
+        }
+      }
+      return path
     }
   }
 

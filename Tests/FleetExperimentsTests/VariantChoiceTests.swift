@@ -32,9 +32,23 @@ struct VariantChoiceTests {
       VariantChoice.axis(ScenarioFile.Axis(path: "b", values: ["x", "y"])),
     ]
     let choices = VariantChoice.combinations(axes)
-    #expect(choices.map(\.name) == ["1 & x", "1 & y", "2 & x", "2 & y"])
+    #expect(choices.map(\.name) == ["a=1 · b=x", "a=1 · b=y", "a=2 · b=x", "a=2 · b=y"])
     #expect(choices[2].overrides == [Override(path: "a", value: "2"), Override(path: "b", value: "x")])
     #expect(VariantChoice.combinations([]).isEmpty)
+    #expect(VariantChoice.combinations([axes[0]]).map(\.name) == ["1", "2"])
+  }
+
+  @Test("of several axes a value has as much of its key as tells it from the others, and a strategy none")
+  func labels() {
+    func names(_ paths: String...) -> [String] {
+      VariantChoice.combinations(
+        paths.map { [VariantChoice(name: "v", overrides: [Override(path: $0, value: "v")])] }
+      )
+      .map(\.name)
+    }
+    #expect(names("tapi.overload.retryAfter", Override.jitterPath) == ["retryAfter=v · v"])
+    #expect(names("fleet.ios.timeout", "fleet.android.timeout") == ["ios.timeout=v · android.timeout=v"])
+    #expect(names("interval", "fleet.ios.flush.interval") == ["interval=v · flush.interval=v"])
   }
 
   @Test("too many combinations are counted without making or overflowing anything")

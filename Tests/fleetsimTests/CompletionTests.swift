@@ -44,7 +44,7 @@ struct CompletionTests {
       ("fleetsim compare cdn.json --jitter full,none,f", []),
       ("fleetsim compare cdn.json --jitter=none,add", ["none,additive:10"]),
       ("fleetsim compare cdn.json --jitter additive:", ["10"]),
-      ("fleetsim check cdn.json --format=", ["github", "junit", "text"]),
+      ("fleetsim check cdn.json --format=", ["github", "json", "junit", "text"]),
       ("fleetsim trace cdn.json --format p", ["perfetto"]),
       ("fleetsim presets toggl", ["toggl", "toggl-push"]),
       ("fleetsim conformance --client data", ["datafly"]),

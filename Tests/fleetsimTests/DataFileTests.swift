@@ -54,10 +54,12 @@ struct DataFileTests {
     let statistics = try table(scratch, "n/statistics.csv")
     #expect(Array(statistics[0].suffix(4)) == ["interval"] + keys)
     for row in statistics.dropFirst() {
-      let choice = row[0].components(separatedBy: " & ")
+      let choice = row[0].components(separatedBy: " · ")
       let isFull = choice[0] == "full"
       #expect(
-        Array(row.suffix(3)) == [isFull ? "full" : "additive:10", choice[1], isFull ? "" : "true"])
+        Array(row.suffix(3)) == [
+          isFull ? "full" : "additive:10", choice[1].replacing("capacity=", with: ""), isFull ? "" : "true",
+        ])
     }
   }
 

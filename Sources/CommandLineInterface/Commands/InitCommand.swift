@@ -42,6 +42,8 @@ struct InitCommand {
           "\(file): is there already and stays as it is; name a scenario in another folder, or move it away")
       }
     }
+    // A folder of its own is made; what is wrong with it, the files will say.
+    if folder != "." { _ = mkdir(folder, 0o777) }
     let files = try [path, settingsPath].map { try SingleFile($0, ours: [], option: "'fleetsim init FILE'") }
     let answers = try asked()
     let (text, scenario) = try best(answers)

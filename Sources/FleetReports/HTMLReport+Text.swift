@@ -106,11 +106,11 @@ extension HTMLReport {
       h1{font-size:26px;line-height:1.25;margin:0}
       h2{font-size:18px;margin:36px 0 4px}
       .question{font-size:17px;color:var(--muted);margin:6px 0 0}
-      .verdict{margin:20px 0 10px;padding:14px 20px;background:var(--panel);border-left:6px solid var(--s0);
+      .verdict{margin:20px 0 10px;padding:14px 20px;background:var(--panel);border-left:6px solid var(--muted);
         border-radius:4px}
       .verdict p{margin:4px 0;font-size:16px;line-height:1.45}
       .verdict .lead{font-size:24px;font-weight:700;line-height:1.3}
-      .headline .facts{margin:12px 0 6px}
+      .choice{margin:12px 0 6px;font-weight:600}
       .tiles{display:flex;flex-wrap:wrap;gap:10px;margin:6px 0 12px}
       .tile{flex:1 1 150px;padding:10px 14px;border:1px solid var(--grid);border-radius:4px;
         border-top:4px solid var(--grid);display:flex;flex-direction:column}
@@ -148,15 +148,16 @@ extension HTMLReport {
       summary{cursor:pointer}
       .more{margin-top:28px;border-top:1px solid var(--grid);padding-top:10px}
       .more>summary{font-size:18px;font-weight:700}
-      @media (max-width:760px){
+      @media screen and (max-width:760px){
         .wide{display:none}.narrow{display:block}.narrow svg{min-width:0}
         thead{display:none}tr{display:block;padding:8px 0;border-bottom:1px solid var(--grid)}
         th,td{border:0;padding:2px 0}tbody th{display:block;min-width:0;font-size:16px;padding-left:20px}
         .tile strong{font-size:20px}
         td{display:flex;justify-content:space-between;gap:16px}td span{text-align:right}
         td::before{content:attr(data-label);color:var(--muted)}}
-      @media (max-width:640px){dl{grid-template-columns:1fr;gap:2px}dd{margin-bottom:8px}}
-      @media print{main{max-width:none;padding:0}section{break-inside:avoid}.chart{overflow:visible}
+      @media screen and (max-width:640px){dl{grid-template-columns:1fr;gap:2px}dd{margin-bottom:8px}}
+      @media print{main{max-width:none;padding:0}svg,tr,.tile,.verdict{break-inside:avoid}h2,figcaption{break-after:avoid}h2{margin-top:20px}
+        .chart{overflow:visible}
         .wide{display:block}.narrow{display:none}details::details-content{content-visibility:visible;block-size:auto}
         details>summary{list-style:none}
         .chart svg{min-width:0}table{font-size:11px}th,td{padding:4px 5px}}

@@ -21,18 +21,20 @@ struct Headline {
     guard let best = standings.favourite ?? standings.front.first else { return }
     let reference = best != 0 ? 0 : standings.order.first { $0 != best }
     caption = reference.map {
-      "\(standings.variants[best]) against \(standings.variants[$0]), "
-        + (best != 0 ? "the first variant:" : "the next best:")
+      (standings.leaders.count > 1 ? "First choice: " : "")
+        + "\(standings.variants[best]), against '\(standings.variants[$0])', "
+        + (best != 0 ? "the first variant" : "the next best")
     }
     for index in metrics.ranked where metrics.sample(index, variant: best).count > 0 {
       let metric = metrics.metrics[index]
       var tile = Tile(
-        title: metric.title, value: MetricText.mean(metrics, index, best, isPlain: true), note: "")
+        title: metric.title + (metric.name.hasSuffix("_per_device") ? " a device" : ""),
+        value: MetricText.mean(metrics, index, best, isPlain: true), note: "")
       if let reference {
         tile.standing = standings.standing(of: best, to: reference, on: .metric(index))
         let other = metrics.sample(index, variant: reference)
         tile.note =
-          "\(standings.variants[reference]): \(MetricText.mean(metrics, index, reference, isPlain: true))"
+          "'\(standings.variants[reference])': \(MetricText.mean(metrics, index, reference, isPlain: true))"
           + Self.change(metrics.sample(index, variant: best).mean, from: other.count > 0 ? other.mean : 0)
       } else if metric.isCensored, let share = metrics.share(index, variant: best), share.count > 1 {
         tile.note = "\(share.successes) of \(share.count) runs made it"
@@ -53,7 +55,7 @@ struct Headline {
   var html: String {
     guard !tiles.isEmpty else { return "" }
     var html = "<section class=\"headline\" aria-label=\"Figures\">\n"
-    if let caption { html += "<p class=\"facts\">\(Markup.escape(caption))</p>\n" }
+    if let caption { html += "<p class=\"choice\">\(Markup.escape(caption))</p>\n" }
     html += "<div class=\"tiles\">\n"
     for tile in tiles {
       let tone =

@@ -222,7 +222,7 @@ struct MetricCharts {
     return StripChart(
       strips: results.enumerated().map { strip($0.offset, $0.element) }, scale: .linear(limit: limit),
       ticks: Scale.ticks(upTo: limit, count: 3), label: label, format: { Humanised.compact($0) + " " + unit },
-      theme: theme, stripHeight: results.count == 1 ? 160 : 78)
+      unit: unit, theme: theme, stripHeight: results.count == 1 ? 160 : 78)
   }
 
   private func strip(_ index: Int, _ result: VariantResult, _ lines: [PlotLine]) -> StripChart.Strip {

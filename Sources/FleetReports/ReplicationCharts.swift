@@ -81,7 +81,7 @@ struct ReplicationCharts {
     }
     var chart = StripChart(
       strips: strips, scale: .linear(limit: limit), ticks: Scale.ticks(upTo: limit, count: 3), label: label,
-      format: { Humanised.compact($0) + " " + unit }, theme: theme,
+      format: { Humanised.compact($0) + " " + unit }, unit: unit, theme: theme,
       stripHeight: curves.count == 1 ? 160 : 78)
     chart.hovers = 60
     return chart

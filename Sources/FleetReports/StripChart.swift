@@ -23,6 +23,8 @@ struct StripChart {
   var label: String
   /// A unit for the hover texts.
   var format: (Double) -> String
+  /// Of the vertical axis, above its first.
+  var unit = ""
   var theme: Theme
   var stripHeight = 78.0
   /// Hover areas per strip; 0 for a picture that is not interactive.
@@ -57,6 +59,7 @@ struct StripChart {
       x: Self.left, y: top + Self.header, width: Self.width - Self.left - Self.right, height: stripHeight,
       times: 0...Double(max(duration, 1)), scale: scale)
     drawIncidentLabels(on: &canvas, in: plot)
+    canvas.text(unit, x: plot.x - 6, y: plot.y - 8, size: 10, anchor: .end)
     for strip in strips {
       canvas.drawTimeGrid(timeTicks, in: plot)
       canvas.drawVerticalAxis(ticks, in: plot)

@@ -31,13 +31,13 @@ struct HeadlineTests {
       $0.affectedDeliveryP99 = today.summary.affectedDeliveryP99
     }
     let headline = Headline(Standings([today, new]))
-    #expect(headline.caption == "new against today, the first variant:")
+    #expect(headline.caption == "new, against 'today', the first variant")
     let recovery = headline.tiles.first { $0.title == "recovered in" }
     #expect(recovery?.value == "5 min" && recovery?.standing == .better)
-    #expect(recovery?.note == "today: 20 min (−75\u{A0}%)")
-    let attempts = headline.tiles.first { $0.title == "extra attempts" }
+    #expect(recovery?.note == "'today': 20 min (−75\u{A0}%)")
+    let attempts = headline.tiles.first { $0.title == "extra attempts a device" }
     #expect(attempts?.value == "40" && attempts?.standing == .worse)
-    #expect(attempts?.note == "today: 10 (×\u{A0}4)")
+    #expect(attempts?.note == "'today': 10 (×\u{A0}4)")
     #expect(headline.html.contains("class=\"tile worse\"") && headline.html.contains("class=\"tile better\""))
   }
 
@@ -48,7 +48,7 @@ struct HeadlineTests {
     let slow = with(none, "slow") { $0.recoveryTime = 3_000_000_000 }
     let fair = with(none, "fair") { $0.recoveryTime = 2_000_000_000 }
     let best = with(full, "best") { $0.recoveryTime = 200_000_000 }
-    #expect(Headline(Standings([best, slow, fair])).caption == "best against fair, the next best:")
+    #expect(Headline(Standings([best, slow, fair])).caption == "best, against 'fair', the next best")
     let alone = Headline(Standings([best]))
     #expect(alone.caption == nil && alone.tiles.allSatisfy { $0.note.isEmpty })
     #expect(alone.tiles.contains { $0.title == "recovered in" && $0.value == "3 min 20 s" })

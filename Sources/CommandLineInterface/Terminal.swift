@@ -1,3 +1,4 @@
+import FleetExperiments
 import Synchronization
 
 /// What a stream goes to, and how text is made ready for it: harmless, as wide as the window, with colours if it has them.
@@ -36,11 +37,10 @@ package struct Terminal: Sendable {
   /// Enclose what is to be set in bold: two characters for private use, which never leave the program.
   private static let (boldOn, boldOff): (Character, Character) = ("\u{10FFF0}", "\u{10FFF1}")
 
-  /// The text up to its first colon, semicolon or stop in bold: what was found.
+  /// What the text says first in bold: what was found.
   static func emphasised(_ text: String) -> String {
-    let ends = [": ", "; ", ". ", "\n"].compactMap { text.firstRange(of: $0)?.lowerBound }
-    let end = ends.min() ?? text.endIndex
-    return "\(boldOn)\(text[..<end])\(boldOff)\(text[end...])"
+    let first = Verdict.headline(of: text)
+    return "\(boldOn)\(first)\(boldOff)\(text[first.endIndex...])"
   }
 
   /// The text as this stream is to get it.

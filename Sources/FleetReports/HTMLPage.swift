@@ -1,3 +1,5 @@
+import FleetExperiments
+
 /// The frame of a self-contained page: style sheet, heading, verdict first, how to run it again last.
 struct HTMLPage {
   var title: String
@@ -66,14 +68,16 @@ struct HTMLPage {
     return html
   }
 
-  /// What stands before the first colon, semicolon or stop says what was found, in large letters; what follows says why.
+  /// What was found in large letters; what follows says why.
   private static func lead(_ line: String) -> String {
-    let end = [": ", "; ", ". "].compactMap { line.firstRange(of: $0) }.min { $0.lowerBound < $1.lowerBound }
-    let first = line[..<(end?.lowerBound ?? line.endIndex)]
-    let reason = line[(end?.upperBound ?? line.endIndex)...]
-    guard !reason.isEmpty else { return "<p class=\"lead\">\(Markup.escape(line))</p>\n" }
-    return "<p class=\"lead\">\(Markup.escape(String(first)))</p>\n<p>"
-      + Markup.escape(reason.prefix(1).uppercased() + reason.dropFirst()) + "</p>\n"
+    let first = Verdict.headline(of: line)
+    let reason = line[first.endIndex...].drop { ":;. ".contains($0) }
+    var html = "<p class=\"lead\">\(Markup.escape(String(first)))</p>\n"
+    guard !reason.isEmpty else { return html }
+    let isWord = reason.prefix { $0 != " " }.allSatisfy { ("a"..."z").contains($0) }
+    html +=
+      "<p>\(Markup.escape(isWord ? reason.prefix(1).uppercased() + reason.dropFirst() : String(reason)))</p>\n"
+    return html
   }
 
   /// Sections that are there for whoever wants them; in print they are open.

@@ -35,6 +35,17 @@ public enum Verdict {
     return (wording.lines + unmet(comparison) + [basis(comparison)]).joined(separator: "\n")
   }
 
+  /// What a text says first, up to a colon, semicolon or stop: what was found. Too few words go on to the next one.
+  package static func headline(of text: String) -> Substring {
+    var end = text.startIndex
+    repeat {
+      let ends = [": ", "; ", ". ", "\n"].compactMap { text[end...].firstRange(of: $0)?.lowerBound }
+      guard let next = ends.min() else { return text[...] }
+      if text.distance(from: text.startIndex, to: next) >= 20 || text[next] == "\n" { return text[..<next] }
+      end = text.index(after: next)
+    } while true
+  }
+
   private static func unmet(_ comparison: ReplicatedComparison) -> [String] {
     let risk =
       comparison.riskIsUnknown

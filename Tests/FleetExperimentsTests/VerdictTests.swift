@@ -8,6 +8,19 @@ import Testing
 /// has to admit.
 @Suite("The verdict")
 struct VerdictTests {
+  @Test(
+    "What a verdict says first is what was found",
+    arguments: [
+      ("full brings the fleet back best: it is fast; so", "full brings the fleet back best"),
+      ("Change one key: settings.a.b 77 (today 300). Over", "Change one key: settings.a.b 77 (today 300)"),
+      ("The fleet recovers 5 min after; nothing", "The fleet recovers 5 min after"),
+      ("Nothing was run.", "Nothing was run."),
+      ("short\nnext line: of more words", "short"), ("", ""),
+    ])
+  func headline(text: String, first: String) {
+    #expect(Verdict.headline(of: text) == first)
+  }
+
   static let second: Int64 = 1_000_000
 
   /// A run that recovers after `recovery` seconds, with everything delivered.
@@ -327,18 +340,5 @@ enum NaturalLogarithm {
       power *= y * y
     }
     return 2 * sum + Double(x.exponent) * 0.693147180559945309
-  }
-
-  @Test(
-    "What a verdict says first is what was found",
-    arguments: [
-      ("full brings the fleet back best: it is fast; so", "full brings the fleet back best"),
-      ("Change one key: settings.a.b 77 (today 300). Over", "Change one key: settings.a.b 77 (today 300)"),
-      ("The fleet recovers 5 min after; nothing", "The fleet recovers 5 min after"),
-      ("Nothing was run.", "Nothing was run."),
-      ("short\nnext line: of more words", "short"), ("", ""),
-    ])
-  func headline(text: String, first: String) {
-    #expect(Verdict.headline(of: text) == first)
   }
 }

@@ -51,9 +51,11 @@ struct HTMLReportTests {
     "It leads with the verdict and its figures, then all strategies, the table, the strips in order, the terms"
   )
   func order() throws {
-    let html = Self.render(SyntheticFleet.four, verdict: "full brings the fleet back best: it is fast.\nSecond: sentence.")
+    let html = Self.render(
+      SyntheticFleet.four, verdict: "full brings the fleet back best: it is fast.\nSecond: sentence.")
     let parts = [
-      "<p class=\"lead\">full brings the fleet back best</p>", "<p>It is fast.</p>", "<p>Second: sentence.</p>",
+      "<p class=\"lead\">full brings the fleet back best</p>", "<p>It is fast.</p>",
+      "<p>Second: sentence.</p>",
       "class=\"headline\"", ">Round the incident</h2>", ">Results</h2>", "<table>",
       "<summary>The whole run, strategy by strategy</summary>", ">Offered load</h2>", ">Goodput</h2>",
       ">Backlog</h2>", ">Dropped events</h2>", ">Time to delivery</h2>",

@@ -16,7 +16,7 @@ from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import Select
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 SCENARIO = """{ format: 1, question: "What do both do together?", seed: 3, duration: "30m", interval: "5s",
   tapi: { bucket: { capacity: "30/s", burst: 20 }, overload: { status: 503 },
@@ -54,6 +54,9 @@ def main():
         def expected(jitter, capacity):
             return float(rows[JITTERS.index(jitter) * 4 + CAPACITIES.index(capacity)]["recovery_s"])
 
+        def data_of(name):
+            return next(float(row["recovery_s"]) for row in rows if row["run"] == name)
+
         page = browser()
 
         def shown():
@@ -72,7 +75,10 @@ def main():
         page.get(url)
         slider = page.find_element(By.CSS_SELECTOR, "input[type=range]")
         choice = Select(page.find_element(By.CSS_SELECTOR, "select"))
-        assert slider.get_attribute("aria-valuetext") == "20/s"
+        best = page.execute_script("return data.runs[data.best].name")
+        assert shown()[0][0] == best and data_of(best) == min(float(row["recovery_s"]) for row in rows)
+        page.execute_script("location.hash = '#settings.backoffConfig.jitterStrategy=none&tapi.bucket.capacity=20%2Fs'")
+        WebDriverWait(page, 5).until(lambda _: slider.get_attribute("aria-valuetext") == "20/s")
         assert abs(shown()[0][1] - expected("none", "20/s")) <= 0.5
         first = page.find_element(By.CSS_SELECTOR, "#charts path[data-run]").get_attribute("d")
 

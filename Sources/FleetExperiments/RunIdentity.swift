@@ -12,6 +12,7 @@ package struct RunIdentity: Hashable, Sendable {
   package init(_ scenario: Scenario) {
     var scenario = scenario
     scenario.question = nil
+    scenario.scale = 1
     var text = ""
     dump(scenario, to: &text)
     self.text = text

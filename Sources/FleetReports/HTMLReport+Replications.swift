@@ -7,7 +7,8 @@ extension HTMLReport {
   /// first variant, then the mean curves with their bands.
   public static func render(
     title: String, question: String? = nil, comparison: ReplicatedComparison, verdict: String,
-    scenarioJSON: String, command: String, version: String, clients: ClientDifferences? = nil
+    scenarioJSON: String, command: String, version: String, clients: ClientDifferences? = nil,
+    scaleNote: String? = nil
   ) -> String {
     let standings = Standings(comparison)
     var body = overlay(comparison) + means(comparison, standings)
@@ -15,7 +16,7 @@ extension HTMLReport {
     body += HTMLPage.folded("The whole run, strategy by strategy", figures(comparison)) + replicationTerms
     return HTMLPage(
       title: title, question: question, verdict: verdict, headline: Headline(standings).html,
-      facts: facts(comparison),
+      facts: facts(comparison) + (scaleNote.map { " · \($0)" } ?? ""),
       sections: body + table(of: clients) + terms,
       command: command, scenarioJSON: scenarioJSON, version: "\(version), \(comparison.seedsText)"
     ).text
@@ -69,7 +70,7 @@ extension HTMLReport {
       metrics.variants.indices.map { ranked.contains(index) ? standings.rank(of: $0, by: index) : nil }
     }
     return table(
-      "Results", metrics, columns, rows: standings.order, leaders: standings.leaders
+      "Results", metrics, columns, rows: standings.order, leaders: standings.ticked
     ) { column, variant in
       let index = columns[column]
       let isRanked = ranks[column].contains { ($0 ?? 1) > 1 }

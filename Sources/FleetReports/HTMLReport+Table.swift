@@ -73,7 +73,7 @@ extension HTMLReport {
   /// The aligned table, the best first; the verdict's best are marked.
   static func summaryTable(_ results: [VariantResult], _ standings: Standings) -> String {
     let summaries = results.map(\.namedSummary)
-    let leaders = results.count > 1 ? standings.leaders : []
+    let leaders = standings.ticked
     let columns = columns.filter { $0.isShown(summaries) }
     var html =
       "<section>\n<h2>Results</h2>\n<div class=\"chart\">\n<table>\n<thead><tr><th scope=\"col\">strategy</th>"

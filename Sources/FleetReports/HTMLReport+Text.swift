@@ -127,7 +127,6 @@ extension HTMLReport {
       .chart svg{display:block;width:100%;min-width:760px;height:auto;margin-top:6px}
       table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:14px;margin:6px 0}
       th,td{padding:6px 8px;border-bottom:1px solid var(--grid);text-align:right;vertical-align:bottom}
-      td{white-space:nowrap}
       thead th{color:var(--muted);font-weight:500;font-size:12.5px;line-height:1.25}
       th:first-child{text-align:left}
       tbody th{font-weight:600;overflow-wrap:break-word;min-width:165px;padding-left:28px;text-indent:-20px}

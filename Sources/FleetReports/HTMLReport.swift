@@ -17,9 +17,11 @@ public enum HTMLReport {
   /// - `command`: the command line that makes this report again.
   /// - `version`: of the program.
   /// - `clients`: in what cohorts are not as their client presets.
+  /// - `scaleNote`: what is to be said of a scenario that is a part of a larger one.
   public static func render(
     title: String, question: String? = nil, results: [VariantResult], verdict: String, scenarioJSON: String,
-    command: String, version: String, seed: UInt64, clients: ClientDifferences? = nil
+    command: String, version: String, seed: UInt64, clients: ClientDifferences? = nil,
+    scaleNote: String? = nil
   ) -> String {
     let standings = Standings(results)
     let body =
@@ -31,7 +33,7 @@ public enum HTMLReport {
           : HTMLPage.folded("The whole run, strategy by strategy", figures(results)))
     return HTMLPage(
       title: title, question: question, verdict: verdict, headline: Headline(standings).html,
-      facts: facts(results, seed: seed),
+      facts: facts(results, seed: seed) + (scaleNote.map { " · \($0)" } ?? ""),
       sections: body + table(of: clients) + terms, command: command, scenarioJSON: scenarioJSON,
       version: "\(version), seed \(seed)"
     ).text

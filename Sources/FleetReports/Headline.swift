@@ -18,10 +18,11 @@ struct Headline {
   /// The best variant against the first one, which is as a rule today's; if that is the best, against the second best.
   init(_ standings: Standings) {
     let metrics = standings.metrics
-    guard let best = standings.favourite ?? standings.front.first else { return }
+    guard let best = standings.firstChoice else { return }
     let reference = best != 0 ? 0 : standings.order.first { $0 != best }
     caption = reference.map {
-      (standings.leaders.count > 1 ? "First choice: " : "")
+      (standings.leaders.count == 1
+        ? "" : standings.favourite == nil ? "Best on average: " : "First choice: ")
         + "\(standings.variants[best]), against '\(standings.variants[$0])', "
         + (best != 0 ? "the first variant" : "the next best")
     }

@@ -51,8 +51,12 @@ struct OverlayChart {
     "<div class=\"wide\">\n\(svg(label: label))</div>\n<div class=\"narrow\">\n\(svg(label: label, isNarrow: true))</div>\n"
   }
 
+  /// Long names stand above their notes.
+  private var isTall: Bool { lines.contains { $0.name.count > 20 } }
+  private var legendHeight: Double { Double(lines.count) * Self.row * (isTall ? 1.8 : 1) }
+
   func height(isNarrow: Bool = false) -> Double {
-    let legend = Double(lines.count) * Self.row
+    let legend = legendHeight
     return Self.header + 40 + (isNarrow ? plotHeight + legend + 16 : max(plotHeight, legend))
   }
 
@@ -96,11 +100,12 @@ struct OverlayChart {
     )
     canvas.text(noteTitle, x: width, y: legend.y - 16, size: 10.5, anchor: .end)
     for (i, line) in lines.enumerated() {
-      let (x, y) = (legend.x, legend.y + Double(i) * Self.row)
+      let (x, y) = (legend.x, legend.y + Double(i) * legendHeight / Double(lines.count))
       canvas.line(x, y, x + 30, y, ink: line.line.ink, width: 2.2, dash: line.line.dash)
       canvas.text(
-        TextTable.shortened(line.name, to: isNarrow ? 40 : 22), x: x + 38, y: y + 4, size: 12, ink: .text)
-      canvas.text(line.note, x: width, y: y + 4, anchor: .end)
+        TextTable.shortened(line.name, to: isTall ? 38 : 22), x: x + 38, y: y + 4, size: isTall ? 11 : 12,
+        ink: .text)
+      canvas.text(line.note, x: width, y: isTall ? y + 18 : y + 4, anchor: .end)
     }
   }
 

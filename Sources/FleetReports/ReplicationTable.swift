@@ -9,7 +9,7 @@ public enum ReplicationTable {
     let metrics = comparison.metrics
     var table = means(comparison)
     if metrics.variants.count > 1 {
-      for i in Standings(comparison).leaders { table.rows[i][0] = "✓ " + table.rows[i][0] }
+      for i in Standings(comparison).ticked { table.rows[i][0] = "✓ " + table.rows[i][0] }
     }
     var text = table.terminal(width: width)
     if metrics.variants.count > 1 {

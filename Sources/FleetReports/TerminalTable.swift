@@ -5,7 +5,7 @@ import FleetMetrics
 public enum TerminalTable {
   /// Aligned text, at most `width` columns wide if that can be; lines end in `\n`. The verdict's best have a tick.
   public static func render(_ results: [VariantResult], width: Int = 100) -> String {
-    let leaders = results.count > 1 ? Standings(results).leaders : []
+    let leaders = Standings(results).ticked
     return render(results.map(\.namedSummary), leaders: leaders, width: width)
   }
 

@@ -87,6 +87,7 @@ struct ScenarioDocument: Sendable {
           return false
         }
         text.scenario = text.scale.scaled(text.scenario)
+        text.scenario.scale = text.scale.divisor
         return true
       },
     ])

@@ -20,6 +20,8 @@ public struct Scenario: Sendable, Hashable {
   public var tapi: TAPIConfiguration
   /// At least one; devices are numbered through all cohorts in this order.
   public var fleet: [Cohort]
+  /// 1 of so many of everything: what a `scale` left of a larger scenario. For reports; a run does not depend on it.
+  public var scale = 1
 
   public init(
     question: String? = nil, seed: UInt64 = 1, duration: Span, interval: Span = .seconds(1),

@@ -55,6 +55,20 @@ struct HeadlineTests {
     #expect(Headline(Standings([VariantResult]())).html.isEmpty)
   }
 
+  @Test("Where nothing is decided, nobody has a tick, and the figures are of the best by the means")
+  func undecided() throws {
+    let results = [3_000, 1_000, 2_000].enumerated().map { i, seconds in
+      with(none, "v\(i)") {
+        $0.recoveryTime = i == 0 ? nil : Int64(seconds) * 1_000_000
+      }
+    }
+    let standings = Standings(results)
+    #expect(standings.firstChoice == 1)
+    let headline = Headline(standings)
+    #expect(headline.tiles.contains { $0.title == "recovered in" && $0.value == "16 min 40 s" })
+    if standings.leaders.count == 3 { #expect(!TerminalTable.render(results).contains("✓")) }
+  }
+
   @Test("The table has the best variant first, and says to what its events were lost and on how many devices")
   func table() throws {
     let lossy = with(full, "lossy") {

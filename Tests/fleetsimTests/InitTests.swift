@@ -21,6 +21,7 @@ struct InitTests {
     #expect(checked.standardOutput.contains("\(client) as the preset has it"), "\(checked.standardOutput)")
     #expect(checked.standardOutput.contains(" variants: "))
     #expect(!checked.standardOutput.contains("chance"), "\(checked.standardOutput)")
+    #expect(checked.standardOutput.contains(" of 3,000,000): phones "), "\(checked.standardOutput)")
     let full = try Tool.run(["validate", "mine/my.json5", "--scale", "1:1"], in: scratch.url)
     #expect(full.standardOutput.contains("3,000,000 devices"))
     #expect(full.standardOutput.contains("capacity  60,000.0 requests/s"))

@@ -78,7 +78,8 @@ struct ReplicationCommandTests {
     #expect(try scratch.text("out/replications.csv").split(separator: "\n").count == 1 + 2 * 8)
     let statistics = try scratch.text("out/statistics.csv")
     #expect(
-      statistics.contains("none & timer & 4/s,lost_events") && statistics.contains("full & gate & 8/s,"))
+      statistics.contains("none · retries=timer · capacity=4/s,lost_events")
+        && statistics.contains("full · retries=gate · capacity=8/s,"))
   }
 
   @Test(

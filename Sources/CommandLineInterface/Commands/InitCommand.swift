@@ -269,7 +269,7 @@ extension InitCommand.Answers {
     let scaled: String =
       scale > 1
       ? """
-        // A smaller fleet that gives the same answer in seconds; --scale 1:1 runs all of it.
+        // A part that runs in seconds: counts are 1 in \(scale), times and shares nearly the same; --scale 1:1 runs all of it.
         scale: "1:\(scale)",
       """
       : """
@@ -280,7 +280,7 @@ extension InitCommand.Answers {
       // Made by fleetsim init. Every key: fleetsim help scenario
       {
         format: 1,
-        question: "\(question)",
+        question: "An outage at the evening's peak: how does the fleet come back?",
         seed: 1,
         duration: "\(hours)h",
         interval: "5s",
@@ -288,7 +288,8 @@ extension InitCommand.Answers {
         tapi: {
           // What the endpoint can take. Beyond it, and what it held back for a burst, it answers 429 with a Retry-After.
           bucket: { capacity: "\(capacity)" },
-          overload: { status: 429, retryAfter: "30s" },
+          // Below the flush interval: clients retry at a flush, so what is due just after one waits for the next.
+          overload: { status: 429, retryAfter: "20s" },
           // Down at the evening's peak. status: "none" is silence: clients wait for their time-out.
           incidents: [{ kind: "outage", at: "1h", for: "\(outage)", status: 503 }],
         },
@@ -306,6 +307,7 @@ extension InitCommand.Answers {
             settings: "\(InitCommand.settingsName)",
           },
         ],
+        // \(question)
         compare: {
           "\(key)": \(values),
         },

@@ -66,7 +66,7 @@ extension RunCommand {
       manifest.replications = comparison.replications
       let files = ReplicatedResultFiles(
         comparison: comparison, choices: choices, title: loaded.name, question: base.scenario.question,
-        verdict: verdict, manifest: manifest, clients: clients)
+        verdict: verdict, manifest: manifest, clients: clients, scaleNote: decoded[0].scenario.scaleNote)
       try output.write(files.all)
     }
     try printed.get()
@@ -78,9 +78,8 @@ extension RunCommand {
     _ clients: ClientDifferences
   ) -> String {
     let scenario = decoded[0].scenario
-    let devices = scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
     var text =
-      "\(loaded.path): \(FigureText.grouped(devices)) devices, \(FigureText.span(scenario.duration.microseconds))"
+      "\(loaded.path): \(scenario.sizeText), \(FigureText.span(scenario.duration.microseconds))"
     if decoded.count > 1 { text += ", \(decoded.count) variants" }
     if plan.precision.isEmpty {
       text += ", \(plan.count) replications (seeds from \(plan.firstSeed))"

@@ -54,7 +54,7 @@ struct RunCommand {
       let files = ResultFiles(
         results: results, choices: choices, isComparison: request.compares, title: loaded.name,
         question: base.scenario.question, verdict: verdict, manifest: manifest, clients: clients,
-        extras: request.extras)
+        scaleNote: decoded[0].scenario.scaleNote, extras: request.extras)
       try output.write(files.all)
     }
     try printed.get()
@@ -94,9 +94,8 @@ struct RunCommand {
     -> String
   {
     let scenario = decoded[0].scenario
-    let devices = scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
     var text =
-      "\(loaded.path): seed \(scenario.seed), \(FigureText.grouped(devices)) devices, "
+      "\(loaded.path): seed \(scenario.seed), \(scenario.sizeText), "
       + "\(FigureText.span(scenario.duration.microseconds))"
     if decoded.count > 1 { text += ", \(decoded.count) variants" }
     return text + "\n" + (scenario.question.map { $0 + "\n" } ?? "")

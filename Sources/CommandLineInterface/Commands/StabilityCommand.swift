@@ -170,12 +170,11 @@ struct StabilityCommand {
   }
 
   private func facts(_ scenario: Scenario) -> String {
-    let devices = scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
     let length =
       after.map { "until \(FigureText.span($0.microseconds)) after the last incident" }
       ?? FigureText.span(scenario.duration.microseconds)
     return
-      "\(FigureText.grouped(devices)) devices, \(length), risk \(StabilityVerdict.percent(risk.risk)), "
+      "\(scenario.sizeText), \(length), risk \(StabilityVerdict.percent(risk.risk)), "
       + (risk.first == risk.most
         ? FigureText.noun("\(risk.most) seed", risk.most) + " a point"
         : "\(risk.first) seeds a point, up to \(risk.most) where the cliff may be")

@@ -44,11 +44,10 @@ struct ValidateCommand {
     _ path: String, _ scenario: Scenario, _ load: NormalLoad, _ choices: [VariantChoice],
     _ clients: ClientDifferences, _ smallness: [String]
   ) -> String {
-    let devices = scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
     let cohorts = scenario.fleet.map { "\($0.name) \(FigureText.grouped(Int64($0.devices)))" }
     var rows = [
       ("run", "\(FigureText.span(scenario.duration.microseconds)), seed \(scenario.seed)"),
-      ("fleet", "\(FigureText.grouped(devices)) devices: \(cohorts.joined(separator: ", "))"),
+      ("fleet", "\(scenario.sizeText): \(cohorts.joined(separator: ", "))"),
       (
         "load",
         "\(FigureText.decimal(load.batchesPerSecond)) batches/s with \(FigureText.decimal(load.eventsPerSecond)) "

@@ -12,6 +12,8 @@ struct ReplicatedResultFiles {
   var manifest: RunManifest
   /// In what cohorts are not as their client presets; nil: not known.
   var clients: ClientDifferences?
+  /// What is said of a scenario that is a part of a larger one.
+  var scaleNote: String?
 
   /// Everything, `run.json` last.
   var all: [OutputFile] {
@@ -28,7 +30,7 @@ struct ReplicatedResultFiles {
     let report = HTMLReport.render(
       title: title, question: question, comparison: comparison, verdict: verdict,
       scenarioJSON: manifest.scenario, command: manifest.command, version: CommandLineTool.version,
-      clients: clients)
+      clients: clients, scaleNote: scaleNote)
     return tables + [
       OutputFile(OutputFile.report, Array(report.utf8)),
       OutputFile(OutputFile.picture, Array(SVGChart.replicationPicture(comparison).utf8)),

@@ -13,6 +13,8 @@ struct ResultFiles {
   var manifest: RunManifest
   /// In what cohorts are not as their client presets; nil: not known.
   var clients: ClientDifferences?
+  /// What is said of a scenario that is a part of a larger one.
+  var scaleNote: String?
   var extras = Extras()
 
   /// Files that are only written where they are asked for: they are large.
@@ -51,7 +53,7 @@ struct ResultFiles {
     let report = HTMLReport.render(
       title: title, question: question, results: results, verdict: verdict, scenarioJSON: manifest.scenario,
       command: manifest.command, version: CommandLineTool.version, seed: manifest.seed,
-      clients: clients)
+      clients: clients, scaleNote: scaleNote)
     var files = tables + [OutputFile(OutputFile.report, Array(report.utf8))]
     if isComparison {
       files.append(OutputFile(OutputFile.picture, Array(SVGChart.comparisonPicture(results).utf8)))

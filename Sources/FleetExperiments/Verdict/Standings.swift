@@ -209,6 +209,12 @@ package struct Standings: Sendable {
     return group.sorted()
   }
 
+  /// Whom a tick marks: the leaders, unless those are all of them.
+  package var ticked: [Int] { leaders.count < variants.count ? leaders : [] }
+
+  /// Of the front the best by the means, where nobody is a favourite.
+  package var firstChoice: Int? { favourite ?? order.first { front.contains($0) } }
+
   /// Those of the leaders that no other one is better than: in their order.
   package var front: [Int] {
     let front = leaders.filter { a in

@@ -291,6 +291,8 @@ extension ExplorerPage {
       drawCharts();
       writeAddress();
     }
+    // The best of all runs by the verdict's order, unless the address says another one.
+    state.choice = choiceOf(data.best);
     readAddress();
     buildControls();
     update();

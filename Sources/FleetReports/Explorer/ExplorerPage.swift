@@ -131,8 +131,9 @@ public struct ExplorerPage {
       "{\"name\":\(Self.text(axis.name)),\"values\":[\(axis.values.map(Self.text).joined(separator: ","))],"
         + "\"isScale\":\(axis.values.count > 2 && axis.values.allSatisfy { Quantity($0) != nil })}"
     }
+    let best = Standings(comparison).firstChoice ?? 0
     return
-      "{\"axes\":[\(axes.joined(separator: ","))],\"metrics\":[\(columns.joined(separator: ","))],\n\"runs\":[\n"
+      "{\"best\":\(best),\"axes\":[\(axes.joined(separator: ","))],\"metrics\":[\(columns.joined(separator: ","))],\n\"runs\":[\n"
       + runs.joined(separator: ",\n") + "]}"
   }
 

@@ -83,4 +83,19 @@ struct InitTests {
       #expect(answers.take(text, as: option) != nil, "\(option) \(text)")
     }
   }
+
+  @Test("validate says where a Retry-After makes clients wait for one flush more")
+  func resonance() throws {
+    let scratch = try Scratch()
+    _ = try Tool.run(["init", "s.json5", "--client", "segment-kotlin"] + Self.options, in: scratch.url)
+    func note(_ settings: String...) throws -> Bool {
+      let sets = settings.flatMap { ["--set", $0] }
+      return try Tool.run(["validate", "s.json5"] + sets, in: scratch.url).standardOutput.contains(
+        "waits for the next")
+    }
+    #expect(try !note())
+    #expect(try note("tapi.overload.retryAfter=30s") && note("tapi.overload.retryAfter=60s"))
+    #expect(try !note("tapi.overload.retryAfter=29s") && !note("tapi.overload.retryAfter=none"))
+    #expect(try !note("tapi.overload.retryAfter=30s", "fleet.phones.retries=timer"))
+  }
 }

@@ -170,6 +170,10 @@ extension InitCommand.Answers {
       Quantity(text).flatMap { isRight($0.unit) && $0.value > 0 ? $0 : nil }
     }
     let isRate = { (unit: Quantity.Unit) in if case .rate = unit { true } else { false } }
+    func wrongRate(_ example: String) -> String {
+      Quantity(text)?.unit == .number
+        ? "the unit is missing, as in \(example)" : "a rate above 0, as \(example)"
+    }
     switch option {
     case .client:
       client = ClientPreset.all.first { $0.name == text }
@@ -181,10 +185,10 @@ extension InitCommand.Answers {
       return devices == nil ? "a number from 1 to 4000M, as 20000, 200k or 3M" : nil
     case .events:
       events = quantity(isRate)
-      return events == nil ? "a rate above 0, as 30/h or 2/min" : nil
+      return events == nil ? wrongRate("30/h or 2/min") : nil
     case .capacity:
       capacity = quantity(isRate)
-      return capacity == nil ? "a rate above 0, as 60000/s" : nil
+      return capacity == nil ? wrongRate("60000/s") : nil
     case .outage:
       guard let span = quantity({ $0 == .span }), (1e6...86_400e6).contains(span.value) else {
         return "a span from 1s to 24h, as 20m"

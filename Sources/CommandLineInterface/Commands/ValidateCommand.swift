@@ -77,6 +77,7 @@ struct ValidateCommand {
       rows.append(("compare", "\(choices.count) variants: \(choices.map(\.name).joined(separator: ", "))"))
     }
     for note in smallness { rows.append(("small", note)) }
+    for note in Self.resonances(scenario) { rows.append(("note", note)) }
     for (index, line) in clients.text.enumerated() {
       rows.append((index > 0 ? "" : clients.lines.isEmpty ? "clients" : "differs", line))
     }
@@ -84,6 +85,23 @@ struct ValidateCommand {
       "  " + label + String(repeating: " ", count: 10 - label.count) + text + "\n"
     }
     return "\(path): valid\n" + lines.joined()
+  }
+
+  /// Where a fixed Retry-After is a whole number of flush intervals of a client that retries at a flush: what a flush brought is due
+  /// just after a later one, and waits for the next (experiment 003).
+  private static func resonances(_ scenario: Scenario) -> [String] {
+    guard case .fixed(let wait) = scenario.tapi.overload.retryAfter, wait.microseconds > 0 else { return [] }
+    return scenario.fleet.compactMap { cohort in
+      guard cohort.retries == .gate, let interval = cohort.flush.interval,
+        wait.microseconds.isMultiple(of: interval.microseconds)
+      else { return nil }
+      let (asked, real) = (
+        FigureText.span(wait.microseconds), FigureText.span(wait.microseconds + interval.microseconds)
+      )
+      return
+        "tapi.overload.retryAfter \(asked) is a whole number of the flush intervals of \(cohort.name): what is refused at one flush "
+        + "is due just after another and waits for the next, \(real) in all; a second less is enough"
+    }
   }
 }
 

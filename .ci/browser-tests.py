@@ -29,7 +29,7 @@ JITTERS = ["none", "full"]
 
 def browser(*arguments, script=True):
     options = webdriver.ChromeOptions()
-    for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,1300", *arguments]:
+    for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,1300", *arguments]:
         options.add_argument(argument)
     if not script:
         options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})

@@ -48,20 +48,17 @@ package func quoted(_ text: String) -> String {
 }
 
 /// The candidate that `word` is most likely a slip of: the same but for case, or at most a third of its
-/// letters away; else the only one of which it is a part of four letters or more.
+/// letters away.
 @inline(never)
 package func nearest(to word: String, among candidates: [String]) -> String? {
   let letters = Array(word.lowercased().utf8.prefix(64))
   let scored = candidates.map {
     (candidate: $0, distance: editDistance(letters, Array($0.lowercased().utf8)))
   }
-  if let best = scored.min(by: { $0.distance < $1.distance }),
+  guard let best = scored.min(by: { $0.distance < $1.distance }),
     best.distance <= max(1, best.candidate.utf8.count / 3)
-  {
-    return best.candidate
-  }
-  let whole = candidates.filter { word.count >= 4 && $0.lowercased().contains(word.lowercased()) }
-  return whole.count == 1 ? whole[0] : nil
+  else { return nil }
+  return best.candidate
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn one into the other.

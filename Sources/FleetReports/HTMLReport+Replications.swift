@@ -51,7 +51,7 @@ extension HTMLReport {
     MetricCatalogue.lost, "blocked_events", "late_events", MetricCatalogue.timeToDelivery,
     "peak_offered_ratio", "herd_factor_ratio", "idle_while_backlogged_s",
   ]
-  private static let titles = [
+  static let titles = [
     "blocked_events": "blocked", "late_events": "late",
     "peak_offered_ratio": "peak load, × capacity",
     "herd_factor_ratio": "herd factor", "idle_while_backlogged_s": "idle while backlogged",
@@ -60,10 +60,9 @@ extension HTMLReport {
   private static func means(_ comparison: ReplicatedComparison, _ standings: Standings) -> String {
     let metrics = comparison.metrics
     let ranked = metrics.ranked
-    let isHerdThePeak = comparison.rows.allSatisfy { $0.herdFactor == $0.peakOfferedRatio }
     let columns =
       ranked
-      + shown.filter { $0 != "herd_factor_ratio" || !isHerdThePeak }.compactMap { name in
+      + shown.filter { $0 != "herd_factor_ratio" || !comparison.isHerdThePeak }.compactMap { name in
         metrics.metrics.firstIndex { $0.name == name }
       }
     let ranks = columns.map { index in

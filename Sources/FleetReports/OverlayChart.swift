@@ -72,7 +72,7 @@ struct OverlayChart {
     let plot = Plot(
       x: Self.left, y: top + Self.header, width: width - Self.left - (isNarrow ? 16 : Self.right),
       height: plotHeight, times: times, scale: .linear(limit: limit))
-    let ticks = timeTicks.filter { !isNarrow || Int64($0.value / timeStep) % 2 == 0 }
+    let ticks = timeTicks(every: isNarrow ? 2 : 1)
     canvas.text(title, x: 0, y: top + 12, size: 12.5, ink: .text, isBold: true)
     canvas.drawTimeGrid(ticks, in: plot)
     canvas.drawVerticalAxis(Scale.ticks(upTo: limit, count: 4), in: plot)
@@ -109,11 +109,10 @@ struct OverlayChart {
     }
   }
 
-  private var timeStep: Double { timeTicks.first { $0.value > 0 }?.value ?? 1 }
-
   /// From the incident's end in both directions.
-  private var timeTicks: [Scale.Tick] {
-    let ticks = Scale.timeTicks(duration: Int64(times.upperBound - times.lowerBound))
+  private func timeTicks(every: Int) -> [Scale.Tick] {
+    let all = Scale.timeTicks(duration: Int64(times.upperBound - times.lowerBound))
+    let ticks = all.enumerated().filter { $0.offset % every == 0 }.map(\.element)
     return ticks.dropFirst().reversed().map { Scale.Tick(value: -$0.value, label: "−" + $0.label) }
       + ticks.prefix(1) + ticks.dropFirst().map { Scale.Tick(value: $0.value, label: "+" + $0.label) }
   }

@@ -53,14 +53,11 @@ struct ReplicationCharts {
       chart.strips[i].notes =
         values == \.offered
         ? notes("peak_offered_ratio", i) { "peak \($0)×" }
-          + (isHerdThePeak ? [] : notes("herd_factor_ratio", i) { "herd factor \($0)×" })
+          + (comparison.isHerdThePeak ? [] : notes("herd_factor_ratio", i) { "herd factor \($0)×" })
         : notes("idle_while_backlogged_s", i) { "\($0) idle" }
     }
     return chart
   }
-
-  /// Whether every run had its peak after an incident.
-  private var isHerdThePeak: Bool { comparison.rows.allSatisfy { $0.herdFactor == $0.peakOfferedRatio } }
 
   private func notes(_ metric: String, _ variant: Int, _ text: (String) -> String) -> [String] {
     guard let index = comparison.metrics.metrics.firstIndex(where: { $0.name == metric }) else { return [] }
@@ -156,4 +153,9 @@ struct ReplicationCharts {
     }
     return slowest
   }
+}
+
+extension ReplicatedComparison {
+  /// Whether every run had its peak after an incident.
+  var isHerdThePeak: Bool { rows.allSatisfy { $0.herdFactor == $0.peakOfferedRatio } }
 }

@@ -7,9 +7,10 @@ public enum ReplicationTable {
   /// The verdict's best have a tick.
   public static func render(_ comparison: ReplicatedComparison, width: Int = 110) -> String {
     let metrics = comparison.metrics
-    var table = means(comparison)
+    let standings = Standings(comparison)
+    var table = means(comparison, standings)
     if metrics.variants.count > 1 {
-      for i in Standings(comparison).ticked { table.rows[i][0] = "✓ " + table.rows[i][0] }
+      for i in standings.ticked { table.rows[i][0] = "✓ " + table.rows[i][0] }
     }
     var text = table.terminal(width: width)
     if metrics.variants.count > 1 {
@@ -23,7 +24,7 @@ public enum ReplicationTable {
   /// The same as Markdown tables.
   public static func markdown(_ comparison: ReplicatedComparison) -> String {
     let metrics = comparison.metrics
-    var text = means(comparison).markdown()
+    var text = means(comparison, Standings(comparison)).markdown()
     if metrics.variants.count > 1 {
       text +=
         "\nAgainst \(metrics.variants[0]), seed by seed (* can be told apart from it):\n\n"
@@ -32,9 +33,8 @@ public enum ReplicationTable {
     return text
   }
 
-  private static func means(_ comparison: ReplicatedComparison) -> TextTable {
+  private static func means(_ comparison: ReplicatedComparison, _ standings: Standings) -> TextTable {
     let metrics = comparison.metrics
-    let standings = Standings(comparison)
     let ranked = metrics.ranked
     let hasRanks = metrics.variants.count > 1
     return TextTable(

@@ -76,8 +76,7 @@ public struct ExplorerPage {
       + metrics.metrics.indices.filter { metrics.metrics[$0].name == "peak_offered_ratio" }
   }
 
-  private func title(_ metric: Metric) -> String { Self.titles[metric.name] ?? metric.title }
-  private static let titles = ["peak_offered_ratio": "peak load, × capacity"]
+  private func title(_ metric: Metric) -> String { HTMLReport.titles[metric.name] ?? metric.title }
 
   private var table: String {
     let metrics = comparison.metrics

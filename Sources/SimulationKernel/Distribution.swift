@@ -36,7 +36,8 @@ public enum Distribution: Sendable, Hashable {
     case .constant(let value): Double(value)
     case .uniform(let low, let high): (Double(low) + Double(high)) / 2
     case .exponential(let mean): mean
-    case .logNormal(let minimum, let mu, let sigma): minimum + DeterministicMath.exp(mu + sigma * sigma / 2)
+    case .logNormal(let body):
+      body.minimum + DeterministicMath.exp(body.mu + body.sigma * body.sigma / 2)
     }
   }
 
@@ -45,7 +46,13 @@ public enum Distribution: Sendable, Hashable {
   /// One gap of a Poisson process, in microseconds: −ln(U)·mean rounded, U in (0, 1] from the key's draw.
   ///
   /// - `mean`: mean gap in microseconds; not above zero gives 0. At most `longestSample` comes back.
-  @inlinable public static func exponentialGap(mean: Double, key: RandomKey) -> Int64 {
+  public static func exponentialGap(mean: Double, key: RandomKey) -> Int64 {
+    mean > 0
+      ? QuantileTables.shared.exponentialGap(mean: mean, key: key) : exactExponentialGap(mean: mean, key: key)
+  }
+
+  @usableFromInline @inline(never)
+  static func exactExponentialGap(mean: Double, key: RandomKey) -> Int64 {
     roundedMicroseconds(-DeterministicMath.log(key.unitAboveZero) * mean)
   }
 
@@ -53,6 +60,18 @@ public enum Distribution: Sendable, Hashable {
   @inlinable static func roundedMicroseconds(_ x: Double) -> Int64 {
     guard x < Double(longestSample.microseconds) else { return longestSample.microseconds }
     return x > 0 ? Int64(x + 0.5) : 0
+  }
+}
+
+extension QuantileTables {
+  /// `Distribution.exponentialGap`, where the tables are at hand.
+  ///
+  /// - `mean`: not negative.
+  @inlinable @inline(__always)
+  public func exponentialGap(mean: Double, key: RandomKey) -> Int64 {
+    let gap = exponential(key) * mean
+    if let gap = Self.rounded(gap, within: (mean + gap) * Self.exponentialError) { return gap }
+    return Distribution.exactExponentialGap(mean: mean, key: key)
   }
 }
 
@@ -66,15 +85,47 @@ public struct Sampler: Sendable, Hashable, BitwiseCopyable {
     case constant(Int64)
     case uniform(Int64, Int64)
     case exponential(mean: Double)
-    case logNormal(minimum: Double, mu: Double, sigma: Double)
+    case logNormal(LogNormal)
+  }
+
+  @frozen @usableFromInline
+  struct LogNormal: Sendable, Hashable, BitwiseCopyable {
+    @usableFromInline let minimum: Double
+    @usableFromInline let mu: Double
+    @usableFromInline let sigma: Double
+    /// `mu` and `sigma` in steps of `QuantileTables.power`, and the relative error of what the tables give.
+    @usableFromInline let muInSteps: Double
+    @usableFromInline let sigmaInSteps: Double
+    @usableFromInline let error: Double
+
+    init(minimum: Int64, mu: Double, sigma: Double) {
+      (self.minimum, self.mu, self.sigma) = (Double(minimum), mu, sigma)
+      let step = QuantileTables.logOfStep
+      (muInSteps, sigmaInSteps) = (mu / step, sigma / step)
+      error = sigma * QuantileTables.normalError + QuantileTables.powerError
+    }
+
+    @inlinable @inline(__always)
+    func sample(_ key: RandomKey, _ tables: QuantileTables) -> Int64 {
+      let body = tables.power(muInSteps + sigmaInSteps * tables.normal(key))
+      return QuantileTables.rounded(minimum + body, within: body * error + 1e-6) ?? exactSample(key)
+    }
+
+    @usableFromInline @inline(never)
+    func exactSample(_ key: RandomKey) -> Int64 {
+      let z = DeterministicMath.inverseNormalCDF(key.unitOpen)
+      return Distribution.roundedMicroseconds(minimum + DeterministicMath.exp(mu + sigma * z))
+    }
   }
 
   @usableFromInline let form: Form
+  @usableFromInline let tables: QuantileTables
 
   /// The 99 % quantile of the standard normal distribution.
   static var z99: Double { DeterministicMath.inverseNormalCDF(0.99) }
 
   public init(_ distribution: Distribution) {
+    tables = .shared
     func bounded(_ span: Span) -> Int64 { Distribution.clamp(span).microseconds }
     switch distribution {
     case .constant(let span):
@@ -92,7 +143,7 @@ public struct Sampler: Sendable, Hashable, BitwiseCopyable {
       }
       let mu = DeterministicMath.log(Double(body))
       let sigma = (DeterministicMath.log(Double(tail)) - mu) / Sampler.z99
-      form = .logNormal(minimum: Double(bounded(minimum)), mu: mu, sigma: sigma)
+      form = .logNormal(LogNormal(minimum: bounded(minimum), mu: mu, sigma: sigma))
     }
   }
 
@@ -104,11 +155,9 @@ public struct Sampler: Sendable, Hashable, BitwiseCopyable {
     case .uniform(let low, let high):
       return Span(microseconds: key.uniform(low, through: high))
     case .exponential(let mean):
-      return Span(microseconds: Distribution.exponentialGap(mean: mean, key: key))
-    case .logNormal(let minimum, let mu, let sigma):
-      let z = DeterministicMath.inverseNormalCDF(key.unitOpen)
-      return Span(
-        microseconds: Distribution.roundedMicroseconds(minimum + DeterministicMath.exp(mu + sigma * z)))
+      return Span(microseconds: tables.exponentialGap(mean: mean, key: key))
+    case .logNormal(let body):
+      return Span(microseconds: body.sample(key, tables))
     }
   }
 }

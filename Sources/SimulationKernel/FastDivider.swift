@@ -1,6 +1,6 @@
 /// Exact division by a number known at run time, without a division: a product, then a correction by at most one.
 ///
-/// Slots and rows are found with it. Exact for 0 … 2^52 divided by 1 … 2^52.
+/// Slots and rows are found with it. Exact for 0 ..< 2^51 divided by 1 … 2^51: 71 years of microseconds.
 @frozen
 public struct FastDivider: Sendable, Hashable, BitwiseCopyable {
   public let divisor: Int64
@@ -14,9 +14,9 @@ public struct FastDivider: Sendable, Hashable, BitwiseCopyable {
 
   @inlinable @inline(__always)
   public func quotient(_ dividend: Int64) -> Int64 {
-    var q = Int64(Double(dividend) * reciprocal)
-    let remainder = dividend &- q &* divisor
-    if remainder < 0 { q &-= 1 } else if remainder >= divisor { q &+= 1 }
-    return q
+    let sum = Double(dividend) * reciprocal + QuantileTables.rounder
+    let nearest = Int64(bitPattern: sum.bitPattern &- QuantileTables.rounder.bitPattern)
+    // One too many if it was rounded up.
+    return nearest &+ (dividend &- nearest &* divisor) &>> 63
   }
 }

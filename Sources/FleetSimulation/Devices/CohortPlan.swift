@@ -98,12 +98,16 @@ extension CohortPlan {
     let isPeriodic: Bool
     /// Strictly periodic events and no count trigger: event times are computed, nothing is drawn ahead.
     let isRegular: Bool
+    /// A Poisson process of one rate, and nothing else.
+    let isPoisson: Bool
     let phaseIsFlush: Bool
     /// `Cohort.countsAllEvents`.
     let countsAll: Bool
     /// Events in a flush interval, where each flush finds the same number; else 0.
     let perInterval: UInt32
     let meanGap: Double
+    /// That gaps are drawn from.
+    let tables = QuantileTables.shared
     let period: Int64
     let periods: FastDivider
     /// Event times that need more than a gap; nil: they don't.
@@ -118,6 +122,7 @@ extension CohortPlan {
       }
       (self.meanGap, self.period, self.phaseIsFlush) = (meanGap, period, phaseIsFlush)
       if case .periodic = cohort.events { isPeriodic = schedule == nil } else { isPeriodic = false }
+      if case .periodic = cohort.events { isPoisson = false } else { isPoisson = schedule == nil }
       isRegular = isPeriodic && cohort.eventsUntilFlush == nil
       countsAll = cohort.countsAllEvents
       periods = FastDivider(max(period, 1))
@@ -278,10 +283,13 @@ extension UnsafePointer<CohortPlan> {
   /// nothing else.
   @inline(__always)
   func next(after time: Int64, before ordinal: UInt32, _ draws: EventDraws) -> Int64 {
-    if pointee.events.isPeriodic { return time &+ pointee.events.period }
-    if pointee.events.schedule != nil { return scheduled(after: time, before: ordinal, draws) }
+    if !pointee.events.isPoisson {
+      return pointee.events.isPeriodic
+        ? time &+ pointee.events.period : scheduled(after: time, before: ordinal, draws)
+    }
     return time
-      &+ Distribution.exponentialGap(mean: pointee.events.meanGap, key: draws.events.child(UInt64(ordinal)))
+      &+ pointee.events.tables.exponentialGap(
+        mean: pointee.events.meanGap, key: draws.events.child(UInt64(ordinal)))
   }
 
   @inline(never)

@@ -175,7 +175,7 @@ extension DeviceShard {
       while time <= horizon, n < full {
         last = time
         n &+= 1
-        counters.add(1, to: .createdEvents, row: creationRows.row(at: time))
+        counters.add(1, to: .createdEvents, row: creationRows.otherRow(at: time))
         time = plan.next(after: time, before: ordinal &+ n, draws)
       }
       events.pointee.aheadTime = time
@@ -202,7 +202,7 @@ extension DeviceShard {
     var next = nextInterval
     while time <= horizon, next == nextInterval {
       n &+= 1
-      counters.add(1, to: .createdEvents, row: creationRows.row(at: time))
+      counters.add(1, to: .createdEvents, row: creationRows.otherRow(at: time))
       if (ordinal &+ n) % plan.pointee.flush.count == 0 { next = time }
       time = plan.next(after: time, before: ordinal &+ n, draws)
     }

@@ -258,6 +258,10 @@ struct RowCursor: BitwiseCopyable {
     return current
   }
 
+  /// The same for times that hardly ever lie in the row of the one before.
+  @inline(__always)
+  func otherRow(at time: Int64) -> Int { Int(truncatingIfNeeded: divider.quotient(time)) }
+
   @inline(never)
   private mutating func move(to time: Int64) {
     current = Int(truncatingIfNeeded: divider.quotient(time))

@@ -9,7 +9,7 @@ struct BatchRecord: BitwiseCopyable {
   var firstOrdinal: UInt32
   var older: UInt32
   var newer: UInt32
-  /// The next in the ready list, or the next free record.
+  /// The next free record; *rebatch*: how its upload ended, while its flush goes on (`FlushAnswer`).
   var link: UInt32
   var events: UInt16
   /// Attempts so far; the number of the latest tells a late answer.

@@ -151,20 +151,17 @@ extension DeviceRecord {
 
 /// The queue and the running loop of a device that keeps its batches apart (*files*) or has several uploads at once.
 struct UploadLoopState: BitwiseCopyable {
-  /// The batches that are due, in the order of their events.
-  var ready: UInt32 = 0
-  var lastReady: UInt32 = 0
+  /// The batches that are due.
+  var ready = ReadyBatches.Place()
+  /// `FlushWhileUploading.queued`.
+  var queuedLoops: UInt16 = 0
   /// The running loop goes on with batches from this ordinal on.
   var cursor: UInt32 = 0
-  /// A due batch that the running loop has passed, to start searching from; 0: none is known.
-  var passed: UInt32 = 0
   /// With `ignoresFlushWhileUploading`: the running loop ends at batches from this ordinal on.
   var loopEnd: UInt32 = .max
   /// Sealed events that the device holds.
   var heldEvents: UInt32 = 0
   var inFlight: UInt32 = 0
-  /// `FlushWhileUploading.queued`.
-  var queuedLoops: UInt16 = 0
 }
 
 /// Events drawn ahead, up to the pending trigger. Strictly periodic events without a count trigger are computed instead.

@@ -58,7 +58,6 @@ extension DeviceShard: UploadClientHost {
     let loop = loops + Int(truncatingIfNeeded: client)
     loop.pointee.loopEnd = end
     loop.pointee.cursor = cursor
-    loop.pointee.passed = 0
   }
 
   package func queuedLoops(of client: UInt32) -> UInt16 { loop(client).pointee.queuedLoops }

@@ -158,7 +158,7 @@ extension DeviceShard {
       let moved = min(free, UInt32(batches[next].events))
       batches[batch].events = UInt16(truncatingIfNeeded: events &+ moved)
       if moved == UInt32(batches[next].events) {
-        removeReady(next, after: batch, device)
+        removeReady(at: batches[next].firstOrdinal, device)
         removeHeld(next, device)
         count(-1, .sealedBatches, at: Instant(microseconds: now))
         batches.release(next)
@@ -170,8 +170,10 @@ extension DeviceShard {
 
   /// Takes the `n` oldest events off a batch.
   private mutating func trimFront(_ batch: UInt32, by n: UInt32, _ device: UInt32) {
+    let first = batches[batch].firstOrdinal
     (batches[batch].firstTime, batches[batch].firstOrdinal) =
-      skip(n, from: batches[batch].firstOrdinal, at: batches[batch].firstTime, device)
+      skip(n, from: first, at: batches[batch].firstTime, device)
+    replaceReady(at: first, with: batch, device)
     batches[batch].events -= UInt16(truncatingIfNeeded: n)
   }
 

@@ -102,7 +102,6 @@ extension DeviceShard {
     if options.pointee.uploads == 1 {
       // The running loop goes on with the first half.
       loop(device).pointee.cursor = first
-      loop(device).pointee.passed = 0
     }
     putBack(batch, device)
     putBack(other, device)

@@ -1,11 +1,10 @@
 import SimulationKernel
 
 /// A device's queue: all batches in the order of their events; and, where several may be under way or wait apart
-/// (`UploadLoopState`), the due ones as a list in that order and the waiting ones as a heap by due time (`WaitingHeaps`), so that
-/// fifty waiting batches cost no scan. Without that state, what is not under way is due.
+/// (`UploadLoopState`), the due ones as a sorted block (`ReadyBatches`) and the waiting ones as a heap by due time (`WaitingHeaps`),
+/// so that fifty batches cost no scan. Without that state, what is not under way is due.
 ///
-/// Complexity: push O(log n), next due batch amortised O(log n), removal from the middle O(1) (a heap entry is left behind
-/// and freed when it comes up).
+/// Complexity: O(log n) but for moving the words of a sorted block; a heap entry of a batch that leaves is freed when it comes up.
 extension DeviceShard {
   // MARK: All batches
 
@@ -46,76 +45,48 @@ extension DeviceShard {
 
   // MARK: Due batches
 
+  @inline(__always)
   package mutating func putLast(_ batch: UInt32, _ device: UInt32) {
-    if loops == nil { return }
-    let loop = loop(device)
-    batches[batch].link = 0
-    if loop.pointee.ready == 0 {
-      loop.pointee.ready = batch
-    } else {
-      batches[loop.pointee.lastReady].link = batch
-    }
-    loop.pointee.lastReady = batch
+    guard let loops else { return }
+    ready.append(readyEntry(batch), to: &loops[Int(truncatingIfNeeded: device)].ready)
   }
 
-  /// Into its place by ordinal: near the head, as what becomes due again is old.
+  /// Into its place by ordinal.
+  @inline(__always)
   package mutating func putBack(_ batch: UInt32, _ device: UInt32) {
-    if loops == nil { return }
-    var (previous, next) = readyPlace(before: batches[batch].firstOrdinal, device)
-    linkReady(batch, &previous, next, device)
-    if next == 0 { loop(device).pointee.lastReady = batch }
+    guard let loops else { return }
+    ready.insert(readyEntry(batch), into: &loops[Int(truncatingIfNeeded: device)].ready)
   }
 
-  /// Where to start looking for the place of `ordinal` in the ready list: the batch before it and the one there.
-  private mutating func readyPlace(before ordinal: UInt32, _ device: UInt32) -> (
-    previous: UInt32, next: UInt32
-  ) {
-    let loop = loop(device)
-    var previous = loop.pointee.passed
-    if previous != 0, batches[previous].firstOrdinal > ordinal { previous = 0 }
-    var next = previous == 0 ? loop.pointee.ready : batches[previous].link
-    while next != 0, batches[next].firstOrdinal < ordinal {
-      previous = next
-      next = batches[next].link
+  @inline(__always)
+  private func readyEntry(_ batch: UInt32) -> ReadyBatches.Entry {
+    let record = batches.address(batch)
+    return ReadyBatches.Entry(
+      firstOrdinal: record.pointee.firstOrdinal, batch: batch,
+      atTriggersOnly: record.pointee.flags.contains(.atTriggersOnly))
+  }
+
+  /// A batch that begins at `ordinal` is due no more, if it was.
+  mutating func removeReady(at ordinal: UInt32, _ device: UInt32) {
+    guard let loops else { return }
+    let loop = loops + Int(truncatingIfNeeded: device)
+    if let index = ready.index(ofBatchAt: ordinal, in: loop.pointee.ready) {
+      ready.remove(at: index, from: &loop.pointee.ready)
     }
-    return (previous, next)
   }
 
-  /// Links a batch between two neighbours; it becomes `previous`.
-  private mutating func linkReady(_ batch: UInt32, _ previous: inout UInt32, _ next: UInt32, _ device: UInt32)
-  {
-    let loop = loop(device)
-    batches[batch].link = next
-    if previous == 0 { loop.pointee.ready = batch } else { batches[previous].link = batch }
-    if batches[batch].firstOrdinal < loop.pointee.cursor { loop.pointee.passed = batch }
-    previous = batch
-  }
-
-  mutating func removeReady(_ batch: UInt32, _ device: UInt32) {
-    if loops == nil { return }
-    var previous: UInt32 = 0
-    var next = loop(device).pointee.ready
-    while next != batch {
-      previous = next
-      next = batches[next].link
+  /// What is due where a batch began at `ordinal` is `batch`, as it is now.
+  mutating func replaceReady(at ordinal: UInt32, with batch: UInt32, _ device: UInt32) {
+    guard let loops else { return }
+    let loop = loops + Int(truncatingIfNeeded: device)
+    if let index = ready.index(ofBatchAt: ordinal, in: loop.pointee.ready) {
+      ready.replace(at: index, of: &loop.pointee.ready, with: readyEntry(batch))
     }
-    removeReady(batch, after: previous, device)
   }
 
-  mutating func removeReady(_ batch: UInt32, after previous: UInt32, _ device: UInt32) {
-    if loops == nil { return }
-    let loop = loop(device)
-    let next = batches[batch].link
-    if previous == 0 { loop.pointee.ready = next } else { batches[previous].link = next }
-    if next == 0 { loop.pointee.lastReady = previous }
-    batches[batch].link = 0
-    if loop.pointee.passed == batch { loop.pointee.passed = previous }
-  }
-
-  /// Moves the waiting batches that have become due into the ready list.
+  /// Moves the waiting batches that have become due among the due ones.
   ///
-  /// Many come at once after an outage: they are put in order among themselves first, by what the heap's entries say, and
-  /// then merged in one walk, so that each record is touched once.
+  /// Many come at once after an outage: they are put in order among themselves first, and then merged in one walk.
   @inline(__always)
   mutating func collectDue(_ device: UInt32, at now: Int64) {
     guard let first = firstWaiting(device), first.due <= now else { return }
@@ -130,34 +101,26 @@ extension DeviceShard {
   @inline(never)
   private mutating func collectMany(from first: WaitingHeaps.Entry, _ device: UInt32, at now: Int64) {
     due.removeAll()
-    due.append(first)
+    due.append(readyEntry(first.batch))
     while let next = firstWaiting(device), next.due <= now {
       popWaiting(next.batch, device)
-      prefetch(batch: next.batch)
-      due.append(next)
+      let entry = readyEntry(next.batch)
+      due.append(entry)
       if due.count > 64 { continue }
-      // Insertion from the back, by ordinal.
+      // Insertion from the back.
       var i = due.count &- 1
-      while i > 0, due[i &- 1].firstOrdinal > next.firstOrdinal {
+      while i > 0, due[i &- 1].word > entry.word {
         due[i] = due[i &- 1]
         i &-= 1
       }
-      due[i] = next
+      due[i] = entry
     }
+    var entries = UnsafeMutableBufferPointer(start: due.base, count: due.count)
     if due.count > 64 {
       // Insertion would take quadratic time: a device may hold a million batches.
-      var entries = UnsafeMutableBufferPointer(start: due.base, count: due.count)
-      entries.sort { $0.firstOrdinal < $1.firstOrdinal }
+      entries.sort { $0.word < $1.word }
     }
-    var (previous, next) = readyPlace(before: due[0].firstOrdinal, device)
-    for i in 0..<due.count {
-      while next != 0, batches[next].firstOrdinal < due[i].firstOrdinal {
-        previous = next
-        next = batches[next].link
-      }
-      linkReady(due[i].batch, &previous, next, device)
-    }
-    if next == 0 { loop(device).pointee.lastReady = previous }
+    ready.merge(UnsafeBufferPointer(entries), into: &loop(device).pointee.ready)
   }
 
   /// The first due batch at or behind the loop's cursor, taken out of the due list; 0: none.
@@ -187,24 +150,43 @@ extension DeviceShard {
   }
 
   private mutating func takeNextReady(_ device: UInt32, at now: Int64) -> UInt32 {
-    let (record, loop) = (self[device], loop(device))
-    collectDue(device, at: now)
-    var previous = loop.pointee.passed
-    var batch = previous == 0 ? loop.pointee.ready : batches[previous].link
-    while batch != 0 {
-      let isLegacy = batches[batch].flags.contains(.atTriggersOnly)
-      if batches[batch].firstOrdinal >= loop.pointee.cursor,
-        batches[batch].firstOrdinal < loop.pointee.loopEnd,
-        !isLegacy || record.pointee.flags.contains(.byTrigger)
-      {
-        removeReady(batch, after: previous, device)
-        batches[batch].flags.remove(.atTriggersOnly)
-        return batch
+    let loop = loop(device)
+    if loop.pointee.ready.count == 0 {
+      guard let first = firstWaiting(device), first.due <= now else { return 0 }
+      if isOnlyDue(device, at: now), isForLoop(readyEntry(first.batch), device) {
+        popWaiting(first.batch, device)
+        batches[first.batch].flags.remove(.atTriggersOnly)
+        return first.batch
       }
-      previous = batch
-      batch = batches[batch].link
+    }
+    collectDue(device, at: now)
+    var index = ready.firstIndex(from: loop.pointee.cursor, in: loop.pointee.ready)
+    while index < Int(truncatingIfNeeded: loop.pointee.ready.count) {
+      let entry = ready.entry(index, of: loop.pointee.ready)
+      if isForLoop(entry, device) {
+        ready.remove(at: index, from: &loop.pointee.ready)
+        batches[entry.batch].flags.remove(.atTriggersOnly)
+        return entry.batch
+      }
+      index &+= 1
     }
     return 0
+  }
+
+  /// Whether the running loop may send a batch that is due.
+  @inline(__always)
+  private func isForLoop(_ entry: ReadyBatches.Entry, _ device: UInt32) -> Bool {
+    let loop = loop(device)
+    return entry.firstOrdinal >= loop.pointee.cursor && entry.firstOrdinal < loop.pointee.loopEnd
+      && (!entry.atTriggersOnly || self[device].pointee.flags.contains(.byTrigger))
+  }
+
+  /// Of a device with a waiting batch that has become due: whether it is the only one, for certain.
+  @inline(__always)
+  private func isOnlyDue(_ device: UInt32, at now: Int64) -> Bool {
+    let place = self[device].pointee.waiting
+    let heap = waiting.address(place)
+    return (place.count < 2 || heap[1].due > now) && (place.count < 3 || heap[2].due > now)
   }
 
   package mutating func nextHeld(_ device: UInt32, from cursor: UInt32) -> UInt32 {
@@ -221,21 +203,14 @@ extension DeviceShard {
 
   /// A batch that has not been taken leaves the due ones, or the heap.
   mutating func leaveQueue(_ batch: UInt32, _ device: UInt32) {
-    guard let loops, !options.pointee.isRebatch || !batches[batch].flags.contains(.answered) else { return }
+    guard loops != nil, !options.pointee.isRebatch || !batches[batch].flags.contains(.answered) else {
+      return
+    }
     if !options.pointee.isRebatch, batches[batch].flags.contains(.waiting) {
       self[device].pointee.flags.insert(.hasStaleEntries)
       return
     }
-    var next = loops[Int(truncatingIfNeeded: device)].ready
-    var previous: UInt32 = 0
-    while next != 0, batches[next].firstOrdinal <= batches[batch].firstOrdinal {
-      if next == batch {
-        removeReady(batch, after: previous, device)
-        return
-      }
-      previous = next
-      next = batches[next].link
-    }
+    removeReady(at: batches[batch].firstOrdinal, device)
   }
 
   package mutating func countEvents(of device: UInt32, before time: Int64) -> UInt32 {
@@ -257,26 +232,23 @@ extension DeviceShard {
 
   package mutating func countDue(_ device: UInt32, byTrigger: Bool, at now: Int64) -> Int {
     collectDue(device, at: now)
-    var n = 0
-    var batch = loop(device).pointee.ready
-    while batch != 0 {
-      if byTrigger || !batches[batch].flags.contains(.atTriggersOnly) { n += 1 }
-      batch = batches[batch].link
-    }
-    return n
+    let place = loop(device).pointee.ready
+    return (0..<Int(place.count)).count { byTrigger || !ready.entry($0, of: place).atTriggersOnly }
   }
 
   @inline(__always)
   package mutating func hasDue(_ device: UInt32) -> Bool {
-    var batch: UInt32
-    if loops == nil {
-      batch = self[device].pointee.oldest
-      while batch != 0, !batches[batch].flags.isDisjoint(with: [.atTriggersOnly, .inFlight]) {
-        batch = batches[batch].newer
+    if let loops {
+      let place = loops[Int(truncatingIfNeeded: device)].ready
+      var index = 0
+      while index < Int(truncatingIfNeeded: place.count), ready.entry(index, of: place).atTriggersOnly {
+        index &+= 1
       }
-    } else {
-      batch = loop(device).pointee.ready
-      while batch != 0, batches[batch].flags.contains(.atTriggersOnly) { batch = batches[batch].link }
+      return index < Int(truncatingIfNeeded: place.count)
+    }
+    var batch = self[device].pointee.oldest
+    while batch != 0, !batches[batch].flags.isDisjoint(with: [.atTriggersOnly, .inFlight]) {
+      batch = batches[batch].newer
     }
     return batch != 0
   }
@@ -288,11 +260,7 @@ extension DeviceShard {
 
   package mutating func forgetDueTimes(_ device: UInt32) {
     while let entry = firstWaiting(device) { popWaiting(entry.batch, device) }
-    guard let loops else { return }
-    let loop = loops + Int(truncatingIfNeeded: device)
-    loop.pointee.ready = 0
-    loop.pointee.lastReady = 0
-    loop.pointee.passed = 0
+    if let loops { ready.removeAll(from: &loops[Int(truncatingIfNeeded: device)].ready) }
   }
 
   /// Batches that have left the queue meanwhile may be among them.

@@ -13,7 +13,8 @@ import UploadRetry
 /// shard's memory, which is not its number: where triggers are found by a scan, devices lie in the order of their phase.
 ///
 /// A shard holds a record a device (`DeviceRecord`, with its own batch beside it: `DeviceRows`), tables beside them for cohorts
-/// that need more (`CohortPlan.Tables`), a pool of further batches (`BatchPool`) and heaps of those that wait (`WaitingHeaps`).
+/// that need more (`CohortPlan.Tables`), a pool of further batches (`BatchPool`), and for each device those that are due
+/// (`ReadyBatches`) and those that wait (`WaitingHeaps`).
 /// Its transitions by file:
 /// - `+Flush`: triggers and wake-ups; what has been created becomes batches. `+Events`: when events are created, and the next
 ///   trigger.
@@ -44,10 +45,11 @@ package struct DeviceShard: ~Copyable {
   let gates: UnsafeMutableRawPointer?
   var batches: BatchPool
   var waiting = WaitingHeaps()
+  var ready = ReadyBatches()
   /// Of devices with `ClientFlags.hasHistory`.
   var histories: [UInt32: EventHistory] = [:]
   /// Scratch of `collectDue`.
-  var due = GrowableBuffer<WaitingHeaps.Entry>()
+  var due = GrowableBuffer<ReadyBatches.Entry>()
   /// Where counts go: now, and for events drawn ahead.
   var rows: RowCursor
   var creationRows: RowCursor
@@ -163,9 +165,12 @@ package struct DeviceShard: ~Copyable {
   /// `CohortPlan.Tables.loops`; others find nearly all of their batches beside their records.
   @inline(__always)
   func prefetchBatch(of device: UInt32) {
-    let loop = loop(device)
-    prefetch(batch: loop.pointee.ready)
-    prefetch(batch: loop.pointee.passed)
+    let due = loop(device).pointee.ready
+    if let address = ready.address(due) {
+      fleetsim_prefetch(address)
+    } else if due.count > 0 {
+      prefetch(batch: ready.entry(0, of: due).batch)
+    }
     if options.pointee.isRebatch { return }
     let place = self[device].pointee.waiting
     if place.count > 0 {
@@ -179,9 +184,16 @@ package struct DeviceShard: ~Copyable {
   @inline(__always)
   func prefetch(batch: UInt32) { batches.prefetch(batch) }
 
-  /// Asks for the batch that is due first, in the heap touched earlier.
+  /// Asks for the batch that the loop will send next and for the one that is due first, in the blocks touched earlier.
   @inline(__always)
-  func prefetchFirstWaiting(of device: UInt32) {
+  func prefetchNextBatches(of device: UInt32) {
+    let loop = loop(device)
+    if loop.pointee.ready.count > 1 {
+      let next = ready.firstIndex(from: loop.pointee.cursor, in: loop.pointee.ready)
+      if next < Int(truncatingIfNeeded: loop.pointee.ready.count) {
+        prefetch(batch: ready.entry(next, of: loop.pointee.ready).batch)
+      }
+    }
     if options.pointee.isRebatch { return }
     let place = self[device].pointee.waiting
     if place.count > 0 { prefetch(batch: waiting.first(place).batch) }

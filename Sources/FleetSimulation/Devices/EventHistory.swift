@@ -91,20 +91,9 @@ extension DeviceShard {
     batches[other].flags = old.flags.subtracting([.unknownOutcome, .accepted])
     batches[other].older = old.older
     batches[other].newer = old.newer
-    batches[other].link = old.link
     if old.older == 0 { self[device].pointee.oldest = other } else { batches[old.older].newer = other }
     if old.newer == 0 { self[device].pointee.newest = other } else { batches[old.newer].older = other }
-    guard let loops else { return }
-    let loop = loops + Int(truncatingIfNeeded: device)
-    if loop.pointee.lastReady == batch { loop.pointee.lastReady = other }
-    if loop.pointee.passed == batch { loop.pointee.passed = other }
-    if loop.pointee.ready == batch {
-      loop.pointee.ready = other
-    } else {
-      var due = loop.pointee.ready
-      while due != 0, batches[due].link != batch { due = batches[due].link }
-      if due != 0 { batches[due].link = other }
-    }
+    replaceReady(at: old.firstOrdinal, with: other, device)
   }
 
   /// The server accepts a batch of a device with a history.

@@ -40,41 +40,18 @@ struct WaitingHeaps: ~Copyable {
     var words: (UInt32, UInt32, UInt32) { (block, count, UInt32(sizeClass)) }
   }
 
-  /// Entries of the smallest block.
-  static var smallest: Int { 4 }
-  /// Its blocks hold 2^32 entries, more than `count` can say.
-  private static var largestClass: Int { 31 }
-
-  private var entries: UnsafeMutablePointer<Entry>
-  private var capacity: Int
-  /// Block 0 is never used, so that 0 can end a free list.
-  private var used = 1
-  /// The first free block of each size class; the next one stands in a free block's first entry.
-  private let free: UnsafeMutablePointer<UInt32>
-
-  init() {
-    capacity = 64
-    entries = PlainMemory.allocate(byteCount: capacity * Self.smallest * MemoryLayout<Entry>.stride)
-      .bindMemory(to: Entry.self, capacity: capacity * Self.smallest)
-    free = .allocate(capacity: 32)
-    free.initialize(repeating: 0, count: 32)
-  }
-
-  deinit {
-    PlainMemory.release(entries)
-    free.deallocate()
-  }
+  private var pool = BlockPool<Entry>()
 
   @inline(__always)
   func address(_ place: Place) -> UnsafeMutablePointer<Entry> {
-    entries + Int(truncatingIfNeeded: place.block) &* Self.smallest
+    pool.address(place.block)
   }
 
   @inline(__always)
   func first(_ place: Place) -> Entry { address(place)[0] }
 
   mutating func push(_ entry: Entry, _ place: inout Place) {
-    if Int(place.count) == place.capacity { grow(&place) }
+    if Int(place.count) == BlockPool<Entry>.capacity(ofClass: place.sizeClass) { grow(&place) }
     let heap = address(place)
     var i = Int(place.count)
     place.count += 1
@@ -109,42 +86,17 @@ struct WaitingHeaps: ~Copyable {
   }
 
   private mutating func grow(_ place: inout Place) {
-    precondition(Int(place.sizeClass) < Self.largestClass, "too many batches wait in one device")
     var larger = Place()
     larger.sizeClass = place.sizeClass + 1
     larger.count = place.count
-    larger.block = allocate(sizeClass: larger.sizeClass)
+    larger.block = pool.allocate(sizeClass: larger.sizeClass)
     if place.count > 0 { address(larger).update(from: address(place), count: Int(place.count)) }
     if place.sizeClass > 0 { release(&place) }
     place = larger
   }
 
-  private mutating func allocate(sizeClass: UInt8) -> UInt32 {
-    let block = free[Int(sizeClass)]
-    if block != 0 {
-      free[Int(sizeClass)] = entries[Int(block) * Self.smallest].batch
-      return block
-    }
-    let blocks = 1 << (Int(sizeClass) - 1)
-    if used + blocks > capacity {
-      let larger = max(capacity * 2, used + blocks)
-      let blockBytes = Self.smallest * MemoryLayout<Entry>.stride
-      entries = PlainMemory.grow(entries, from: capacity * blockBytes, to: larger * blockBytes)
-        .bindMemory(to: Entry.self, capacity: larger * Self.smallest)
-      capacity = larger
-    }
-    used += blocks
-    return UInt32(truncatingIfNeeded: used - blocks)
-  }
-
   private mutating func release(_ place: inout Place) {
-    entries[Int(place.block) * Self.smallest].batch = free[Int(place.sizeClass)]
-    free[Int(place.sizeClass)] = place.block
+    pool.release(place.block, sizeClass: place.sizeClass)
     place = Place()
   }
-}
-
-extension WaitingHeaps.Place {
-  /// Entries that fit: 4, 8, 16 …; none without a block.
-  fileprivate var capacity: Int { sizeClass == 0 ? 0 : 4 << (Int(sizeClass) - 1) }
 }

@@ -170,7 +170,7 @@ struct ShardRunner: ~Copyable {
       if hasQueues {
         shard.prefetch(batch: ahead.pointee.batch)
         shard.prefetchBatch(of: items[min(i &+ Self.prefetchDistance / 2, count &- 1)].device)
-        shard.prefetchFirstWaiting(of: items[min(i &+ Self.prefetchDistance / 4, count &- 1)].device)
+        shard.prefetchNextBatches(of: items[min(i &+ Self.prefetchDistance / 4, count &- 1)].device)
       }
       let delivery = items[i]
       let now = start &+ delivery.offset
@@ -199,7 +199,7 @@ struct ShardRunner: ~Copyable {
       shard.prefetch(wakes[min(i &+ Self.prefetchDistance, wakes.count &- 1)])
       if hasQueues {
         shard.prefetchBatch(of: wakes[min(i &+ Self.prefetchDistance / 2, wakes.count &- 1)])
-        shard.prefetchFirstWaiting(of: wakes[min(i &+ Self.prefetchDistance / 4, wakes.count &- 1)])
+        shard.prefetchNextBatches(of: wakes[min(i &+ Self.prefetchDistance / 4, wakes.count &- 1)])
       }
       let device = wakes[i]
       // A wake-up that has been moved out of the window is stale: any time in the window will do for it.

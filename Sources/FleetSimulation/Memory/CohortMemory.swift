@@ -116,13 +116,14 @@ struct CohortMemory {
     let entry = Double(MemoryLayout<WaitingHeaps.Entry>.stride)
     // Not all of a device's batches wait at once: some are due, one is under way.
     let mean = forecast.seconds > 0 ? held.expected / devices : 0
-    var capacity = Double(WaitingHeaps.smallest)
+    var capacity = Double(BlockPool<WaitingHeaps.Entry>.smallest)
     var entries = capacity * min(1, mean)
     while capacity < 2 * mean {
       entries += 2 * capacity * max(0, min(1, (mean - capacity) / (2 * capacity.squareRoot()) + 0.5))
       capacity *= 2
     }
-    let most = held.upperBound * 4 + min(held.upperBound, devices) * Double(WaitingHeaps.smallest)
+    let most =
+      held.upperBound * 4 + min(held.upperBound, devices) * Double(BlockPool<WaitingHeaps.Entry>.smallest)
     return Amount(devices * entries * entry, atMost: most * entry)
   }
 

@@ -1,0 +1,231 @@
+/// The due batches of every device, in the order of their events: a sorted block a device, so that the next one at or behind a
+/// cursor is found without touching any batch.
+///
+/// One batch alone, which is what most devices have, needs no block. A block has room in front as well, for it is the oldest that
+/// leave most.
+/// Complexity: finding O(log n), adding and removing at either end amortised O(1), in the middle O(n) words moved.
+struct ReadyBatches: ~Copyable {
+  /// A due batch in one word, by whose order batches are in the order of their events.
+  struct Entry: BitwiseCopyable {
+    /// Number of its first event (32 bits) | due at triggers only (1) | batch (31).
+    fileprivate(set) var word: UInt64
+
+    @inline(__always)
+    init(firstOrdinal: UInt32, batch: UInt32, atTriggersOnly: Bool) {
+      word = UInt64(firstOrdinal) &<< 32 | (atTriggersOnly ? 1 &<< 31 : 0) | UInt64(batch)
+    }
+
+    @inline(__always)
+    fileprivate init(word: UInt64) { self.word = word }
+
+    @inline(__always)
+    var firstOrdinal: UInt32 { UInt32(truncatingIfNeeded: word &>> 32) }
+    @inline(__always)
+    var batch: UInt32 { UInt32(truncatingIfNeeded: word) & (1 &<< 31 &- 1) }
+    @inline(__always)
+    var atTriggersOnly: Bool { word & 1 &<< 31 != 0 }
+  }
+
+  /// Where a device's due batches lie; 13 bytes. All zeros is none.
+  struct Place: BitwiseCopyable {
+    /// The block and the place of the first entry in it; without a block the one entry itself.
+    fileprivate var words: (UInt32, UInt32) = (0, 0)
+    fileprivate(set) var count: UInt32 = 0
+    fileprivate var sizeClass: UInt8 = 0
+
+    init() {}
+
+    @inline(__always)
+    fileprivate var only: Entry {
+      get { Entry(word: UInt64(words.1) &<< 32 | UInt64(words.0)) }
+      set {
+        words = (UInt32(truncatingIfNeeded: newValue.word), UInt32(truncatingIfNeeded: newValue.word &>> 32))
+      }
+    }
+
+    @inline(__always)
+    fileprivate var first: Int {
+      get { Int(truncatingIfNeeded: words.1) }
+      set { words.1 = UInt32(truncatingIfNeeded: newValue) }
+    }
+  }
+
+  private var pool = BlockPool<UInt64>()
+
+  // MARK: Looking
+
+  /// The entries of a place with a block.
+  @inline(__always)
+  private func entries(_ place: Place) -> UnsafeMutablePointer<UInt64> {
+    pool.address(place.words.0) + place.first
+  }
+
+  /// Where they lie in memory, to be fetched ahead; nil if they lie in the place itself.
+  @inline(__always)
+  func address(_ place: Place) -> UnsafeRawPointer? {
+    place.sizeClass == 0 ? nil : UnsafeRawPointer(entries(place))
+  }
+
+  /// - `index`: below `count`.
+  @inline(__always)
+  func entry(_ index: Int, of place: Place) -> Entry {
+    place.sizeClass == 0 ? place.only : Entry(word: entries(place)[index])
+  }
+
+  /// The first whose events begin at or behind `ordinal`; `count` if there is none.
+  @inline(__always)
+  func firstIndex(from ordinal: UInt32, in place: Place) -> Int {
+    let count = Int(truncatingIfNeeded: place.count)
+    if ordinal == 0 || count == 0 { return 0 }
+    let key = UInt64(ordinal) &<< 32
+    if place.sizeClass == 0 { return place.only.word < key ? 1 : 0 }
+    let words = entries(place)
+    var (low, length) = (0, count)
+    while length > 0 {
+      let half = length &>> 1
+      let isBefore = words[low &+ half] < key
+      low = isBefore ? low &+ half &+ 1 : low
+      length = isBefore ? length &- half &- 1 : half
+    }
+    return low
+  }
+
+  /// nil: it is not among them.
+  func index(ofBatchAt ordinal: UInt32, in place: Place) -> Int? {
+    let index = firstIndex(from: ordinal, in: place)
+    guard index < Int(place.count), entry(index, of: place).firstOrdinal == ordinal else { return nil }
+    return index
+  }
+
+  // MARK: Changing
+
+  /// Adds one whose events lie behind those of all others.
+  @inline(__always)
+  mutating func append(_ entry: Entry, to place: inout Place) {
+    if place.count == 0, place.sizeClass == 0 {
+      place.only = entry
+      place.count = 1
+      return
+    }
+    makeRoom(1, in: &place)
+    entries(place)[Int(truncatingIfNeeded: place.count)] = entry.word
+    place.count &+= 1
+  }
+
+  @inline(__always)
+  mutating func insert(_ entry: Entry, into place: inout Place) {
+    let index = firstIndex(from: entry.firstOrdinal, in: place)
+    if index == Int(truncatingIfNeeded: place.count) {
+      append(entry, to: &place)
+    } else {
+      insert(entry, at: index, of: &place)
+    }
+  }
+
+  @inline(never)
+  private mutating func insert(_ entry: Entry, at index: Int, of place: inout Place) {
+    let count = Int(truncatingIfNeeded: place.count)
+    if place.sizeClass > 0, place.first > 0, index <= count &>> 1 {
+      place.first &-= 1
+      let words = entries(place)
+      for i in 0..<index { words[i] = words[i &+ 1] }
+      words[index] = entry.word
+    } else {
+      makeRoom(1, in: &place)
+      let words = entries(place)
+      var i = count
+      while i > index {
+        words[i] = words[i &- 1]
+        i &-= 1
+      }
+      words[index] = entry.word
+    }
+    place.count &+= 1
+  }
+
+  /// Adds several at once, which are in order.
+  mutating func merge(_ new: UnsafeBufferPointer<Entry>, into place: inout Place) {
+    if new.isEmpty { return }
+    makeRoom(new.count, in: &place)
+    let words = entries(place)
+    // From the back, so that nothing is overwritten that is still to be moved.
+    var (old, left) = (Int(place.count), new.count)
+    while left > 0 {
+      if old > 0, words[old &- 1] > new[left &- 1].word {
+        words[old &+ left &- 1] = words[old &- 1]
+        old &-= 1
+      } else {
+        words[old &+ left &- 1] = new[left &- 1].word
+        left &-= 1
+      }
+    }
+    place.count &+= UInt32(truncatingIfNeeded: new.count)
+  }
+
+  @inline(__always)
+  mutating func remove(at index: Int, from place: inout Place) {
+    if place.count == 1 { removeAll(from: &place) } else { removeOne(at: index, from: &place) }
+  }
+
+  private func removeOne(at index: Int, from place: inout Place) {
+    let words = entries(place)
+    let last = Int(truncatingIfNeeded: place.count) &- 1
+    if index <= last &>> 1 {
+      var i = index
+      while i > 0 {
+        words[i] = words[i &- 1]
+        i &-= 1
+      }
+      place.first &+= 1
+    } else {
+      for i in index..<last { words[i] = words[i &+ 1] }
+    }
+    place.count &-= 1
+  }
+
+  @inline(__always)
+  mutating func removeAll(from place: inout Place) {
+    if place.sizeClass > 0 { pool.release(place.words.0, sizeClass: place.sizeClass) }
+    place = Place()
+  }
+
+  /// Another entry in the place of one; both lie between the same neighbours.
+  mutating func replace(at index: Int, of place: inout Place, with entry: Entry) {
+    if place.sizeClass == 0 { place.only = entry } else { entries(place)[index] = entry.word }
+  }
+
+  /// Room for so many more behind the last, in a block.
+  @inline(__always)
+  private mutating func makeRoom(_ more: Int, in place: inout Place) {
+    let needed = place.first &+ Int(truncatingIfNeeded: place.count) &+ more
+    if place.sizeClass > 0, needed <= BlockPool<UInt64>.capacity(ofClass: place.sizeClass) { return }
+    makeMoreRoom(more, in: &place)
+  }
+
+  @inline(never)
+  private mutating func makeMoreRoom(_ more: Int, in place: inout Place) {
+    let count = Int(place.count)
+    var larger = place
+    larger.sizeClass = max(1, place.sizeClass)
+    while count + more > BlockPool<UInt64>.capacity(ofClass: larger.sizeClass) { larger.sizeClass += 1 }
+    if larger.sizeClass == place.sizeClass {
+      // Half of it lies free in front, or it is small: it moves to the beginning.
+      if place.first >= count || larger.sizeClass < 3 {
+        let words = pool.address(place.words.0)
+        for i in 0..<count { words[i] = words[place.first &+ i] }
+        place.first = 0
+        return
+      }
+      larger.sizeClass += 1
+    }
+    larger.words = (pool.allocate(sizeClass: larger.sizeClass), 0)
+    let words = pool.address(larger.words.0)
+    if place.sizeClass == 0 {
+      if count > 0 { words[0] = place.only.word }
+    } else {
+      words.update(from: entries(place), count: count)
+      pool.release(place.words.0, sizeClass: place.sizeClass)
+    }
+    place = larger
+  }
+}

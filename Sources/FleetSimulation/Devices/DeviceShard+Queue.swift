@@ -153,7 +153,9 @@ extension DeviceShard {
     let loop = loop(device)
     if loop.pointee.ready.count == 0 {
       guard let first = firstWaiting(device), first.due <= now else { return 0 }
-      if isOnlyDue(device, at: now), isForLoop(readyEntry(first.batch), device) {
+      if waiting.isSecondLater(than: now, self[device].pointee.waiting),
+        isForLoop(readyEntry(first.batch), device)
+      {
         popWaiting(first.batch, device)
         batches[first.batch].flags.remove(.atTriggersOnly)
         return first.batch
@@ -179,14 +181,6 @@ extension DeviceShard {
     let loop = loop(device)
     return entry.firstOrdinal >= loop.pointee.cursor && entry.firstOrdinal < loop.pointee.loopEnd
       && (!entry.atTriggersOnly || self[device].pointee.flags.contains(.byTrigger))
-  }
-
-  /// Of a device with a waiting batch that has become due: whether it is the only one, for certain.
-  @inline(__always)
-  private func isOnlyDue(_ device: UInt32, at now: Int64) -> Bool {
-    let place = self[device].pointee.waiting
-    let heap = waiting.address(place)
-    return (place.count < 2 || heap[1].due > now) && (place.count < 3 || heap[2].due > now)
   }
 
   package mutating func nextHeld(_ device: UInt32, from cursor: UInt32) -> UInt32 {

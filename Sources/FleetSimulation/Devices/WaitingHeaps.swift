@@ -1,6 +1,6 @@
 import SimulationKernel
 
-/// The batches of every device that wait for their backoff: a binary heap a device, by due time.
+/// The batches of every device that wait for their backoff: a heap of four children a device, by due time.
 ///
 /// A heap's entries lie side by side in a block from a pool with sizes of powers of two, so that finding, adding and removing
 /// among fifty waiting batches touches three or four cache lines. Entries hold their own due time; a batch that leaves its queue
@@ -8,14 +8,21 @@ import SimulationKernel
 /// Complexity: first O(1), push and pop O(log n).
 struct WaitingHeaps: ~Copyable {
   struct Entry: BitwiseCopyable {
-    var due: Int64
-    var firstOrdinal: UInt32
-    var batch: UInt32
+    /// The order of the heap in one number: when it is due (64 bits) | number of the first event (32) | batch (32).
+    fileprivate var key: UInt128
 
     @inline(__always)
-    static func < (a: Entry, b: Entry) -> Bool {
-      a.due != b.due ? a.due < b.due : a.firstOrdinal < b.firstOrdinal
+    init(due: Int64, firstOrdinal: UInt32, batch: UInt32) {
+      key = UInt128(UInt64(bitPattern: due)) &<< 64 | UInt128(UInt64(firstOrdinal) &<< 32 | UInt64(batch))
     }
+
+    /// Not negative.
+    @inline(__always)
+    var due: Int64 { Int64(truncatingIfNeeded: key &>> 64) }
+    @inline(__always)
+    var firstOrdinal: UInt32 { UInt32(truncatingIfNeeded: key &>> 32) }
+    @inline(__always)
+    var batch: UInt32 { UInt32(truncatingIfNeeded: key) }
   }
 
   /// Where a device's heap lies; 12 bytes.
@@ -56,8 +63,8 @@ struct WaitingHeaps: ~Copyable {
     var i = Int(place.count)
     place.count += 1
     while i > 0 {
-      let parent = (i &- 1) &>> 1
-      if !(entry < heap[parent]) { break }
+      let parent = (i &- 1) &>> 2
+      if heap[parent].key <= entry.key { break }
       heap[i] = heap[parent]
       i = parent
     }
@@ -75,14 +82,31 @@ struct WaitingHeaps: ~Copyable {
     let last = heap[n]
     var i = 0
     while true {
-      var child = 2 &* i &+ 1
-      if child >= n { break }
-      if child &+ 1 < n, heap[child &+ 1] < heap[child] { child &+= 1 }
-      if !(heap[child] < last) { break }
-      heap[i] = heap[child]
-      i = child
+      let first = 4 &* i &+ 1
+      if first >= n { break }
+      // The least of the children, without a branch for each.
+      var least = first
+      var leastKey = heap[first].key
+      for child in first &+ 1..<min(first &+ 4, n) {
+        let key = heap[child].key
+        least = key < leastKey ? child : least
+        leastKey = key < leastKey ? key : leastKey
+      }
+      if leastKey >= last.key { break }
+      heap[i].key = leastKey
+      i = least
     }
     heap[i] = last
+  }
+
+  /// Whether the second of a heap is due later than `now`; the first one does not count.
+  @inline(__always)
+  func isSecondLater(than now: Int64, _ place: Place) -> Bool {
+    let heap = address(place)
+    for i in 1..<max(1, min(5, Int(truncatingIfNeeded: place.count))) where heap[i].due <= now {
+      return false
+    }
+    return true
   }
 
   private mutating func grow(_ place: inout Place) {

@@ -85,6 +85,7 @@ struct ShardRunner: ~Copyable {
     wasIdle = due.count &+ wakes.count &+ timers.count == 0 && nextScanned >= end
     if wasIdle { return }
     mark()
+    prefetchFirst()
     scanTriggers(start: start, end: end)
     deliver(start: start)
     wakeUp(start: start)
@@ -95,15 +96,47 @@ struct ShardRunner: ~Copyable {
   /// Notes on each device that it has an item in this window, or several. This also fetches the records.
   @inline(__always)
   private mutating func mark() {
+    let distance = Self.prefetchDistance
+    for i in 0..<min(distance, due.count) { shard.prefetch(due[i].device) }
+    for i in 0..<min(distance, wakes.count) { shard.prefetch(wakes[i]) }
     for i in 0..<due.count {
-      shard.prefetch(due[min(i &+ Self.prefetchDistance, due.count &- 1)].device)
+      if i &+ distance < due.count { shard.prefetch(due[i &+ distance].device) }
       mark(due[i].device)
     }
     for i in 0..<wakes.count {
-      shard.prefetch(wakes[min(i &+ Self.prefetchDistance, wakes.count &- 1)])
+      if i &+ distance < wakes.count { shard.prefetch(wakes[i &+ distance]) }
       mark(wakes[i])
     }
     for i in 0..<timers.count { mark(Self.device(timers[i])) }
+  }
+
+  /// Asks for what the first items lead to, so that a window of a few items waits for memory once and not for each.
+  @inline(__always)
+  private mutating func prefetchFirst() {
+    if shard.loops == nil { return }
+    let (near, far) = (Self.prefetchDistance / 4, Self.prefetchDistance / 2)
+    for i in 0..<min(far, due.count) {
+      shard.prefetch(batch: due[i].batch)
+      shard.prefetchBatch(of: due[i].device)
+    }
+    for i in 0..<min(far, wakes.count) { shard.prefetchBatch(of: wakes[i]) }
+    for i in 0..<min(near, due.count) { shard.prefetchNextBatches(of: due[i].device) }
+    for i in 0..<min(near, wakes.count) { shard.prefetchNextBatches(of: wakes[i]) }
+  }
+
+  /// Asks for what later items lead to: the record, what it leads to, and what that leads to.
+  @inline(__always)
+  private func prefetch(behind i: Int, of count: Int, _ item: (Int) -> (device: UInt32, batch: UInt32)) {
+    let distance = Self.prefetchDistance
+    let hasQueues = shard.loops != nil
+    if i &+ distance < count {
+      let item = item(i &+ distance)
+      shard.prefetch(item.device)
+      if hasQueues, item.batch != 0 { shard.prefetch(batch: item.batch) }
+    }
+    if !hasQueues { return }
+    if i &+ distance / 2 < count { shard.prefetchBatch(of: item(i &+ distance / 2).device) }
+    if i &+ distance / 4 < count { shard.prefetchNextBatches(of: item(i &+ distance / 4).device) }
   }
 
   /// How many items ahead a record is asked for.
@@ -163,15 +196,8 @@ struct ShardRunner: ~Copyable {
 
   private mutating func deliver(start: Int64) {
     let (items, count) = (due.base, due.count)
-    let hasQueues = shard.loops != nil
     for i in 0..<count {
-      let ahead = items + min(i &+ Self.prefetchDistance, count &- 1)
-      shard.prefetch(ahead.pointee.device)
-      if hasQueues {
-        shard.prefetch(batch: ahead.pointee.batch)
-        shard.prefetchBatch(of: items[min(i &+ Self.prefetchDistance / 2, count &- 1)].device)
-        shard.prefetchNextBatches(of: items[min(i &+ Self.prefetchDistance / 4, count &- 1)].device)
-      }
+      prefetch(behind: i, of: count) { (items[$0].device, items[$0].batch) }
       let delivery = items[i]
       let now = start &+ delivery.offset
       let row = shard.counters[shard.rows.row(at: now)]
@@ -194,14 +220,10 @@ struct ShardRunner: ~Copyable {
 
   private mutating func wakeUp(start: Int64) {
     let width = calendar.windowEnd &- start
-    let hasQueues = shard.loops != nil
-    for i in 0..<wakes.count {
-      shard.prefetch(wakes[min(i &+ Self.prefetchDistance, wakes.count &- 1)])
-      if hasQueues {
-        shard.prefetchBatch(of: wakes[min(i &+ Self.prefetchDistance / 2, wakes.count &- 1)])
-        shard.prefetchNextBatches(of: wakes[min(i &+ Self.prefetchDistance / 4, wakes.count &- 1)])
-      }
-      let device = wakes[i]
+    let (items, count) = (wakes.base, wakes.count)
+    for i in 0..<count {
+      prefetch(behind: i, of: count) { (items[$0], 0) }
+      let device = items[i]
       // A wake-up that has been moved out of the window is stale: any time in the window will do for it.
       let offset = min(shard[device].pointee.wakeUpOffset(from: start), width &- 1)
       if hasFastRetries, shard.fastWakeUp(device, at: start &+ offset, &calendar) { continue }

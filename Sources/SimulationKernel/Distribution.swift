@@ -147,6 +147,16 @@ public struct Sampler: Sendable, Hashable, BitwiseCopyable {
     }
   }
 
+  /// The samples of two keys.
+  @inlinable @inline(__always)
+  public func samples(_ a: RandomKey, _ b: RandomKey) -> (Span, Span) {
+    if case .logNormal(let body) = form {
+      let (first, second) = (body.sample(a, tables), body.sample(b, tables))
+      return (Span(microseconds: first), Span(microseconds: second))
+    }
+    return (sample(a), sample(b))
+  }
+
   /// One sample: a function of the key's draw alone.
   @inlinable public func sample(_ key: RandomKey) -> Span {
     switch form {

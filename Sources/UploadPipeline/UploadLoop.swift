@@ -74,7 +74,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// Whether the pipeline waits for nothing (S16).
   @inlinable
   @inline(__always)
-  func isReady(_ client: UInt32, at now: Int64) -> Bool {
+  public func isReady(_ client: UInt32, at now: Int64) -> Bool {
     state(of: client).pointee.gate.isReady(at: now)
       || machine(of: client)._withUnsafeGuaranteedRef { $0.ignoresWaits }
   }
@@ -101,7 +101,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// - Parameter isFresh: the batch is known not to have failed; a record of the whole client is looked at all the same.
   @inlinable
   @inline(__always)
-  mutating func ask(about batch: UInt32, isFresh: Bool = false, _ client: UInt32, at now: Int64)
+  public mutating func ask(about batch: UInt32, isFresh: Bool = false, _ client: UInt32, at now: Int64)
     -> SendDecision
   {
     let record =
@@ -231,7 +231,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// A batch that may not be sent now, or never.
   @inlinable
   @inline(never)
-  mutating func holdBack(
+  public mutating func holdBack(
     _ batch: UInt32, _ client: UInt32, _ decision: SendDecision, at now: Int64
   ) {
     switch decision {

@@ -68,9 +68,10 @@ extension DeviceShard {
   private mutating func drawLatency(_ batch: UInt32, _ device: UInt32) -> CohortPlan.Latency {
     let network = key(of: device).child(
       UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
-    let up = plan.pointee.network.latency.sample(network.child(RandomPurpose.networkUp)).microseconds
-    let down = plan.pointee.network.latency.sample(network.child(RandomPurpose.networkDown)).microseconds
-    return CohortPlan.Latency(up: UInt32(clamping: up), down: UInt32(clamping: down))
+    let (up, down) = plan.pointee.network.latency.samples(
+      network.child(RandomPurpose.networkUp), network.child(RandomPurpose.networkDown))
+    return CohortPlan.Latency(
+      up: UInt32(clamping: up.microseconds), down: UInt32(clamping: down.microseconds))
   }
 
   /// The client gives up while the request still travels; the server never learns of it in time to say so.

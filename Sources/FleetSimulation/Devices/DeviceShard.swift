@@ -187,12 +187,10 @@ package struct DeviceShard: ~Copyable {
   /// Asks for the batch that the loop will send next and for the one that is due first, in the blocks touched earlier.
   @inline(__always)
   func prefetchNextBatches(of device: UInt32) {
-    let loop = loop(device)
-    if loop.pointee.ready.count > 1 {
-      let next = ready.firstIndex(from: loop.pointee.cursor, in: loop.pointee.ready)
-      if next < Int(truncatingIfNeeded: loop.pointee.ready.count) {
-        prefetch(batch: ready.entry(next, of: loop.pointee.ready).batch)
-      }
+    let due = loop(device).pointee.ready
+    if due.count > 1 {
+      let next = min(Int(truncatingIfNeeded: due.hint), Int(truncatingIfNeeded: due.count) &- 1)
+      prefetch(batch: ready.entry(next, of: due).batch)
     }
     if options.pointee.isRebatch { return }
     let place = self[device].pointee.waiting

@@ -26,12 +26,14 @@ struct ReadyBatches: ~Copyable {
     var atTriggersOnly: Bool { word & 1 &<< 31 != 0 }
   }
 
-  /// Where a device's due batches lie; 13 bytes. All zeros is none.
+  /// Where a device's due batches lie; 14 bytes. All zeros is none.
   struct Place: BitwiseCopyable {
     /// The block and the place of the first entry in it; without a block the one entry itself.
     fileprivate var words: (UInt32, UInt32) = (0, 0)
     fileprivate(set) var count: UInt32 = 0
     fileprivate var sizeClass: UInt8 = 0
+    /// Where the latest was taken out, and the next one probably lies.
+    fileprivate(set) var hint: UInt8 = 0
 
     init() {}
 
@@ -80,6 +82,8 @@ struct ReadyBatches: ~Copyable {
     let key = UInt64(ordinal) &<< 32
     if place.sizeClass == 0 { return place.only.word < key ? 1 : 0 }
     let words = entries(place)
+    let hint = Int(truncatingIfNeeded: place.hint)
+    if hint <= count, hint == 0 || words[hint &- 1] < key, hint == count || words[hint] >= key { return hint }
     var (low, length) = (0, count)
     while length > 0 {
       let half = length &>> 1
@@ -164,7 +168,12 @@ struct ReadyBatches: ~Copyable {
 
   @inline(__always)
   mutating func remove(at index: Int, from place: inout Place) {
-    if place.count == 1 { removeAll(from: &place) } else { removeOne(at: index, from: &place) }
+    if place.count == 1 {
+      removeAll(from: &place)
+    } else {
+      removeOne(at: index, from: &place)
+      place.hint = UInt8(truncatingIfNeeded: min(index, 255))
+    }
   }
 
   private func removeOne(at index: Int, from place: inout Place) {

@@ -20,6 +20,7 @@ struct ShardRunner: ~Copyable {
   /// Whether the fast paths of triggers and of retries apply; decided once, at the start.
   private var hasFastTriggers = false
   private var hasFastRetries = false
+  private var hasFastFiles = false
   /// What arrives in the window to come, and the arrivals' words in the order of time.
   private(set) var arrivals = GrowableBuffer<UploadTicket>()
   private(set) var arrivalWords = GrowableBuffer<UInt64>()
@@ -36,6 +37,7 @@ struct ShardRunner: ~Copyable {
   mutating func start() {
     hasFastTriggers = shard.hasFastTriggers
     hasFastRetries = shard.hasFastRetries
+    hasFastFiles = shard.hasFastFiles
     for device in 0..<UInt32(shard.count) { shard.start(device: device, &calendar) }
   }
 
@@ -202,6 +204,7 @@ struct ShardRunner: ~Copyable {
       let now = start &+ delivery.offset
       let row = shard.counters[shard.rows.row(at: now)]
       if shard.fastSuccess(delivery, at: now, row) { continue }
+      if hasFastFiles, shard.fastAnswer(delivery, at: now, row, &calendar) { continue }
       if hasFastRetries, shard.fastFailure(delivery, at: now, row, &calendar) { continue }
       deliver(i, start: start)
     }
@@ -226,6 +229,7 @@ struct ShardRunner: ~Copyable {
       let device = items[i]
       // A wake-up that has been moved out of the window is stale: any time in the window will do for it.
       let offset = min(shard[device].pointee.wakeUpOffset(from: start), width &- 1)
+      if hasFastFiles, shard.fastWakeUpWithFiles(device, at: start &+ offset, &calendar) { continue }
       if hasFastRetries, shard.fastWakeUp(device, at: start &+ offset, &calendar) { continue }
       if isAlone(device) {
         shard.handleWakeUp(device, at: Instant(microseconds: start &+ offset), &calendar)

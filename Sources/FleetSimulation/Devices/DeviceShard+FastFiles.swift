@@ -1,0 +1,139 @@
+import FleetMetrics
+import SimulationKernel
+import TAPIModel
+import UploadPipeline
+import UploadRetry
+
+/// The fast paths of clients that keep their batches apart and upload one after the other: the answer or the time-out of the upload
+/// under way, and a wake-up; see `DeviceShard+FastPath`. What is rare (a drop, a pause, a batch that may not leave) goes on in the
+/// general path.
+extension DeviceShard {
+  /// Whether these apply to this shard's devices at all.
+  var hasFastFiles: Bool {
+    let plan = plan.pointee
+    let client = plan.client
+    return !client.isRebatch && client.uploads == 1 && client.flushWhileUploading == .joins
+      && !client.actsAtFlushEnd && !client.keepsGates && !client.splitsOn413
+      && (client.saving == .atOnce || client.saving == .atOnceAsItIs)
+      && client.policy.limitsCheck == .whenDue && !plan.checks && tracedDevice == .max
+      && !plan.server.asksForRetryCount && plan.server.deduplicationWindow < 0 && !plan.network.isFaulty
+  }
+
+  /// The end of an upload at `now`, of a device with nothing else due.
+  ///
+  /// - Parameter row: the counters of the interval that `now` lies in.
+  @inline(never)
+  mutating func fastAnswer(
+    _ delivery: Delivery, at now: Int64, _ row: CounterRow<DeviceSide>, _ calendar: inout ShardCalendar
+  ) -> Bool {
+    let (device, batch) = (delivery.device, delivery.batch)
+    let record = self[device]
+    let upload = batches.address(batch)
+    let isAnswer = delivery.kind == .answer
+    guard isAnswer || delivery.kind == .timeOut, upload.pointee.generation == delivery.generation,
+      upload.pointee.attempts == delivery.attempt, upload.pointee.flags.contains(.inFlight),
+      record.pointee.flags.isDisjoint(with: [.contended, .offline, .suspended])
+    else { return false }
+    let isSuccess = delivery.isSuccess
+    if isSuccess, upload.pointee.outstanding != 1 || upload.pointee.flags.contains(.accepted) { return false }
+    record.pointee.flags.remove(.due)
+    if isAnswer { record.pointee.noteReception(at: Instant(microseconds: now)) }
+    if isAnswer || delivery.resolves { upload.pointee.attemptEnds() }
+    upload.pointee.flags.remove(.inFlight)
+    loop(device).pointee.inFlight = 0
+    row[.inFlight] &-= 1
+    if isSuccess {
+      deliverNow(batch, upload, device, acceptedAt: now &- Int64(delivery.downlink), at: now, row)
+    } else {
+      if !isAnswer {
+        row[.timeouts] &+= 1
+        if delivery.status != Delivery.notSent {
+          upload.pointee.flags.insert(.unknownOutcome)
+          row[.unknownOutcomes] &+= 1
+        }
+      }
+      let response =
+        isAnswer ? plan.response(status: delivery.status, retryAfter: delivery.retryAfter) : .noStatus
+      let outcome = decide(response, batch, device, at: now)
+      guard case .retry(let time) = outcome else {
+        conclude(outcome, batch, device, at: now, &calendar)
+        return true
+      }
+      record.pointee.flags.insert(.loopHadFailure)
+      if time <= now { putBack(batch, device) } else { putOff(batch, until: time, device) }
+    }
+    goOn(record, device, at: now, &calendar)
+    return true
+  }
+
+  /// A wake-up at `now` of a device that rests and has nothing else due.
+  @inline(never)
+  mutating func fastWakeUpWithFiles(_ device: UInt32, at now: Int64, _ calendar: inout ShardCalendar) -> Bool
+  {
+    let record = self[device]
+    let flags = record.pointee.flags
+    guard flags.isDisjoint(with: [.contended, .looping, .offline, .suspended]), flags.contains(.resting),
+      record.pointee.oldest != 0, record.pointee.wakes(at: now), isReady(device, at: now)
+    else { return false }
+    record.pointee.flags = flags.subtracting([
+      .due, .wakes, .resting, .draining, .byTrigger, .loopHadFailure,
+    ]).union(.looping)
+    counters[rows.row(at: now)][.devicesWaiting] &-= 1
+    startLoop(of: device, cursor: 0, end: .max)
+    goOn(record, device, at: now, &calendar)
+    return true
+  }
+
+  /// A batch whose only open upload the server has accepted leaves the queue.
+  @inline(__always)
+  private mutating func deliverNow(
+    _ batch: UInt32, _ upload: UnsafeMutablePointer<BatchRecord>, _ device: UInt32,
+    acceptedAt accepted: Int64,
+    at now: Int64, _ row: CounterRow<DeviceSide>
+  ) {
+    let acceptedRow = rows.row(at: accepted)
+    let old = countAcceptance(
+      of: upload, batch, device, at: Instant(microseconds: accepted), row: acceptedRow)
+    counters.add(old, to: .settledOldEvents, row: acceptedRow)
+    hearSuccess(batch, device, at: now)
+    loop(device).pointee.heldEvents &-= UInt32(upload.pointee.events)
+    removeHeld(batch, device)
+    row[.settledBatches] &+= 1
+    batches.release(batch)
+  }
+
+  /// The loop sends the next batch that is due; or it ends, and the device rests until one is.
+  @inline(__always)
+  private mutating func goOn(
+    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: UInt32, at now: Int64,
+    _ calendar: inout ShardCalendar
+  ) {
+    if !record.pointee.flags.contains(.draining), isReady(device, at: now) {
+      while record.pointee.oldest != 0 {
+        let batch = takeNextReady(device, at: now)
+        if batch == 0 { break }
+        setCursor(firstOrdinal(of: batch) &+ 1, of: device)
+        let decision = ask(about: batch, device, at: now)
+        if case .send = decision {
+          transmit(
+            batch, device, retryCount: 0, asQuery: false, at: Instant(microseconds: now), &calendar)
+          return
+        }
+        holdBack(batch, device, decision, at: now)
+      }
+    }
+    record.pointee.flags.subtract([.looping, .draining])
+    if record.pointee.oldest == 0 { return }
+    if !record.pointee.flags.contains(.resting) {
+      record.pointee.flags.insert(.resting)
+      counters[rows.row(at: now)][.devicesWaiting] &+= 1
+    }
+    if !options.pointee.wakesByTimer { return }
+    var due = now
+    if !hasDue(device) {
+      guard let first = firstDue(device) else { return }
+      due = max(first, now)
+    }
+    wake(device, at: max(due, record.pointee.gate.waitUntil), &calendar)
+  }
+}

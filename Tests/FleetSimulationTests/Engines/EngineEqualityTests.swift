@@ -60,7 +60,10 @@ import UploadRetry
   @Test("Without checkers, when the engine takes its short ways, it agrees with the plain engine too")
   func shortWays() throws {
     for seed in Self.seeds {
-      for scenario in [RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed)] {
+      for scenario in [
+        RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed),
+        RandomScenario.fastFiles(seed: seed),
+      ] {
         expectSame(
           PlainEngine.run(scenario).record, try windowed(scenario, checks: false), "engines", seed: seed)
       }
@@ -91,7 +94,10 @@ import UploadRetry
 
   @Test("One thread, two, three and eight agree") func threads() throws {
     for seed in Self.seeds.prefix(20) {
-      for scenario in [RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed)] {
+      for scenario in [
+        RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed),
+        RandomScenario.fastFiles(seed: seed),
+      ] {
         let one = try windowed(scenario, checks: false)
         for threads in [2, 3, 8] {
           expectSame(

@@ -59,6 +59,32 @@ struct RandomScenario {
     return scenario
   }
 
+  /// The same with cohorts that keep their batches apart and upload one after the other, for which the engine has a short way:
+  /// retries by timer and at triggers, silent outages, time-outs, limits, at times restarts and offline periods.
+  static func fastFiles(seed: UInt64) -> Scenario {
+    var draw = RandomScenario(key: RandomKey(seed: seed).child(1))
+    var scenario = draw.scenario(seed: seed)
+    for i in scenario.fleet.indices {
+      scenario.fleet[i].queue.mode = .files
+      scenario.fleet[i].uploadConcurrency = 1
+      scenario.fleet[i].flushWhileUploading = .joins
+      scenario.fleet[i].actsAtFlushEnd = false
+      scenario.fleet[i].saving = draw.chance(50) ? .atOnce : .atOnceAsItIs
+      scenario.fleet[i].policy.limitsCheck = .whenDue
+      scenario.fleet[i].link = Link()
+      scenario.fleet[i].connectTimeout = nil
+      scenario.fleet[i].gates = ClientGates()
+      if draw.chance(70) { scenario.fleet[i].retries = .timer }
+      if draw.chance(60) {
+        scenario.fleet[i].lifecycle = nil
+        scenario.fleet[i].connectivity = nil
+        scenario.fleet[i].sessions = nil
+      }
+    }
+    draw.drawRetryAfterHeader(&scenario.tapi)
+    return scenario
+  }
+
   private init(key: RandomKey) { self.key = key }
 
   mutating func int(_ range: ClosedRange<Int>) -> Int {

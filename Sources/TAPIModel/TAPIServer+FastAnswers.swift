@@ -11,46 +11,21 @@ extension TAPIServer {
       self.status = status
       self.retryAfter = retryAfter
     }
+
+    @inlinable public static var accepted: FastAnswer { FastAnswer(status: 200) }
+    /// None, ever.
+    @inlinable public static var silence: FastAnswer { FastAnswer(status: 0) }
   }
 
-  /// The server's part that gives fast answers, taken out to be asked in a tight loop and given back by `resume`.
-  @frozen
-  public struct FastAnswers: BitwiseCopyable {
-    @usableFromInline var bucket: TokenBucket
-    @usableFromInline let isDown: Bool
-    @usableFromInline let down: FastAnswer
-    @usableFromInline let refusal: FastAnswer
+  /// Of every fast answer that is not 200; 0: none.
+  public var refusedStatus: UInt16 { isDown ? downAnswer.status : refusalAnswer.status }
 
-    /// Decides on a request that arrives now without looking at it.
-    @inlinable @inline(__always)
-    public mutating func answer(at now: Instant) -> FastAnswer {
-      if isDown { return down }
-      return bucket.take(at: now) ? FastAnswer(status: 200) : refusal
-    }
-
-    /// Of every answer that is not 200.
-    public var refusedStatus: UInt16 { isDown ? down.status : refusal.status }
-
-    @usableFromInline init(bucket: TokenBucket, isDown: Bool, down: FastAnswer, refusal: FastAnswer) {
-      self.bucket = bucket
-      self.isDown = isDown
-      self.down = down
-      self.refusal = refusal
-    }
+  /// With `hasFastAnswers` only: the answer that each of so many requests between two times gets, if it is the same in any order
+  /// of theirs; then it has been given. Nil: nothing has happened.
+  public mutating func commonAnswer(_ requests: Int, from start: Instant, until end: Instant) -> FastAnswer? {
+    if isDown { return downAnswer }
+    return bucket.giveAll(requests, from: start, until: end) ? .accepted : nil
   }
-
-  /// With `hasFastAnswers` only: whether so many requests from `now` on get the same answer in any order, if nothing happens to the
-  /// server meanwhile.
-  public func hasCommonAnswer(_ requests: Int, at now: Instant) -> Bool {
-    isDown || bucket.holds(requests, at: now)
-  }
-
-  /// With `hasFastAnswers` only; until `resume` the server must not be asked anything else.
-  public func fastAnswers() -> FastAnswers {
-    FastAnswers(bucket: bucket, isDown: isDown, down: downAnswer, refusal: refusalAnswer)
-  }
-
-  public mutating func resume(_ answers: FastAnswers) { bucket = answers.bucket }
 
   mutating func noteFastAnswers() {
     func plain(_ status: Int, _ policy: RetryAfterPolicy) -> FastAnswer? {
@@ -70,7 +45,9 @@ extension TAPIServer {
     refusalAnswer = refused
     isDown = false
     if let outage {
-      guard let status = outage.status, let answer = plain(status, outage.retryAfter) else { return }
+      var answer: FastAnswer? = .silence
+      if let status = outage.status { answer = plain(status, outage.retryAfter) }
+      guard let answer else { return }
       isDown = true
       downAnswer = answer
     }

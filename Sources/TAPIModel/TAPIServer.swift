@@ -21,7 +21,8 @@ public struct TAPIServer: ~Copyable {
   private var conditionFactor: Int64 = 1_000_000
   /// The outage that is on.
   var outage: OutageAnswer?
-  var bucket: TokenBucket
+  /// With `hasFastAnswers`, until `nextOwnTime`: whoever finds a token is accepted, anyone else gets `refusalAnswer`.
+  public var bucket: TokenBucket
   let isBucket: Bool
   let bucketServiceTime: Sampler
   private let bucketRate: Int64
@@ -39,12 +40,12 @@ public struct TAPIServer: ~Copyable {
   /// The backlog that `RetryAfterPolicy.backlog` answers with.
   var refused = RefusedBacklog()
 
-  /// Whether `fastAnswers` may stand in for `arrive` until `nextOwnTime`: a bucket without service time whose refusals and
-  /// outage are the same for everybody.
+  /// Whether `commonAnswer` and `bucket` may stand in for `arrive` until `nextOwnTime`: a bucket without service time
+  /// whose refusals and outage are the same for everybody.
   public internal(set) var hasFastAnswers = false
   var isDown = false
-  var downAnswer = FastAnswer(status: 0)
-  var refusalAnswer = FastAnswer(status: 0)
+  var downAnswer = FastAnswer.silence
+  public internal(set) var refusalAnswer = FastAnswer.silence
 
   /// Microseconds; a longer Retry-After counts as this one.
   public static var longestRetryAfter: Int64 { 4_294_000_000 }

@@ -1,8 +1,8 @@
 import SimulationKernel
 
 /// An exact token bucket in integers: the level is kept in thousand-millionths of a token.
-@frozen @usableFromInline
-struct TokenBucket: BitwiseCopyable {
+@frozen
+public struct TokenBucket: BitwiseCopyable, Sendable {
   /// One token in the units of `level`.
   @inlinable static var token: Int64 { 1_000_000_000 }
 
@@ -32,13 +32,6 @@ struct TokenBucket: BitwiseCopyable {
     level = overflow || gain >= full - level ? full : level + gain
   }
 
-  /// Whether there are so many tokens at a time that is not before the latest.
-  func holds(_ tokens: Int, at now: Instant) -> Bool {
-    var later = self
-    later.refill(at: max(now, updated))
-    return later.level / Self.token >= tokens
-  }
-
   /// Takes `cost` (in units of `level`) if it is there, or if the bucket is full and holds no more; then the bucket owes the rest.
   mutating func take(_ cost: Int64, at now: Instant) -> Bool {
     refill(at: now)
@@ -49,10 +42,75 @@ struct TokenBucket: BitwiseCopyable {
 
   /// Takes a token if there is a whole one.
   @inlinable @inline(__always)
-  mutating func take(at now: Instant) -> Bool {
+  public mutating func take(at now: Instant) -> Bool {
     refill(at: now)
     if level < Self.token { return false }
     level -= Self.token
     return true
+  }
+}
+
+/// Requests of which only numbers are known, not their order.
+extension TokenBucket {
+  /// When the next whole token is there, if there is none now and nobody takes it.
+  @inlinable public var nextToken: Instant {
+    if rate == 0 { return .never }
+    return Instant(microseconds: updated.microseconds &+ (Self.token - level + rate - 1) / rate)
+  }
+
+  /// Whether there are so many tokens at a time that is not before the latest.
+  public func holds(_ tokens: Int, at now: Instant) -> Bool {
+    var later = self
+    later.refill(at: max(now, updated))
+    return later.level / Self.token >= tokens
+  }
+
+  /// Gives each of so many requests between two times its token if, in any order, each finds one and the bucket does not fill up on
+  /// the way: then only their number matters. False: nothing has happened.
+  mutating func giveAll(_ requests: Int, from start: Instant, until end: Instant) -> Bool {
+    var later = self
+    later.refill(at: start)
+    let (gain, overflow) = (end - start).microseconds.multipliedReportingOverflow(by: rate)
+    if later.level / Self.token < requests || overflow || gain > full - later.level { return false }
+    later.level += gain - Int64(requests) * Self.token
+    later.updated = end
+    self = later
+    return true
+  }
+
+  /// Gives the requests of a window their tokens, of which only the last need their order: all find one, and what the bucket has at
+  /// the end depends on those after it was last full.
+  ///
+  /// - Parameters:
+  ///   - parts: how many requests come in each part of the window, which all have one width.
+  ///   - width: of a part, microseconds.
+  ///   - least: so many parts at least are to be passed over.
+  /// - Returns: how many parts it has passed over. Each request of the others takes its token in order; the bucket behaves as
+  ///   if it were full before them, which they can't tell. Nil, with nothing done: it is not certain that all find a token, or
+  ///   that the bucket fills up.
+  public mutating func giveAll(
+    _ requests: Int, in parts: UnsafeBufferPointer<UInt32>, width: Int64, atLeast least: Int,
+    from start: Instant
+  ) -> Int? {
+    refill(at: start)
+    let (product, overflow) = width.multipliedReportingOverflow(by: rate)
+    // Less than it gains is on the safe side.
+    let gain = min(overflow ? .max : product, .max / 256)
+    // The most that can be missing at the start of a part, and what is missing in the end if it is as much and the bucket never
+    // full: negative means that it fills up in any case.
+    var missing = full - level
+    var balance = Int64(requests) * Self.token - gain * Int64(parts.count)
+    var passed: Int?
+    for part in parts.indices {
+      if missing + balance <= 0 { passed = part }
+      let cost = Int64(parts[part]) * Self.token
+      if missing + cost > full { return nil }
+      missing = max(missing - gain, 0) + cost
+      balance += gain - cost
+    }
+    guard let passed, passed >= least else { return nil }
+    level = full
+    updated = start + Span(microseconds: width * Int64(passed))
+    return passed
   }
 }

@@ -76,6 +76,47 @@ extension Admission {
     }
   }
 
+  @Test(
+    "Requests of a window whose order does not matter leave the bucket as if they had come one by one",
+    arguments: UInt64(1)...60)
+  func unordered(seed: UInt64) {
+    let key = RandomKey(seed: seed)
+    func draw(_ name: UInt64, _ range: ClosedRange<Int64>) -> Int64 {
+      key.child(name).uniform(range.lowerBound, through: range.upperBound)
+    }
+    // 64 parts of 16 µs; a token each 5 µs.
+    let (width, parts): (Int64, Int) = (16, 64)
+    var one = bucket(200_000, burst: draw(0, 1...400))
+    var all = bucket(200_000, burst: draw(0, 1...400))
+    var given = 0
+    for window in 0..<40 as Range<Int64> {
+      let (start, end) = (window * 1_024, window * 1_024 + 1_024)
+      let count = Int(draw(1_000 + UInt64(window), 0...(seed % 2 == 0 ? 220 : 190)))
+      let times = (0..<count).map { draw(UInt64(10_000 + Int(window) * 1_000 + $0), start...(end - 1)) }
+        .sorted()
+      let admitted = times.map { one.arrive(request($0)).status == 200 }
+      var counts = [UInt32](repeating: 0, count: parts)
+      for time in times { counts[Int((time - start) / width)] += 1 }
+      let from = Instant(microseconds: start)
+      var passed =
+        all.commonAnswer(count, from: from, until: Instant(microseconds: end)) == nil ? nil : Optional(parts)
+      if passed == nil {
+        passed = counts.withUnsafeBufferPointer {
+          all.bucket.giveAll(count, in: $0, width: width, atLeast: 40, from: from)
+        }
+      }
+      if passed != nil {
+        given += 1
+        #expect(!admitted.contains(false), "seed \(seed), window \(window)")
+      }
+      for (time, isAdmitted) in zip(times, admitted) where time >= start + width * Int64(passed ?? 0) {
+        #expect(all.bucket.take(at: Instant(microseconds: time)) == isAdmitted, "seed \(seed), at \(time)")
+      }
+    }
+    let hasRoom = draw(0, 1...400) > 100
+    #expect(!hasRoom || given > 5)
+  }
+
   @Test("In a brownout the bucket refills at the reduced rate, exactly from boundary to boundary")
   func brownout() {
     var server = bucket(

@@ -21,6 +21,26 @@ enum ArrivalWord {
   static func index(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word & (1 &<< shardShift &- 1)) }
 }
 
+/// A window in parts of equal width, by which arrivals are counted where their order does not matter.
+struct WindowParts {
+  private let shift: Int64
+  /// At most 64.
+  let count: Int
+
+  init(_ clock: WindowClock) {
+    let bits = min(clock.offsetBits, 6)
+    shift = Int64(clock.offsetBits &- bits)
+    count = 1 &<< bits
+  }
+
+  /// Microseconds.
+  var width: Int64 { 1 &<< shift }
+  /// From here on the order may still matter; most often that is so in the last two or three alone.
+  var firstLate: Int64 { Int64(count &- count / 4) }
+  @inline(__always)
+  func part(of offset: Int64) -> Int { Int(truncatingIfNeeded: offset &>> shift) }
+}
+
 /// The order of arrivals at one instant; the plain engine of the tests has the same rule, written again.
 enum ArrivalOrder {
   /// What decides between an arrival and others of the same instant.

@@ -21,11 +21,15 @@ package struct ServerFront: ~Copyable {
   var tenths = RowCursor(interval: .milliseconds(100))
   let counters: IntervalCounters<ServerSide>
   let offered: UnsafeMutablePointer<UInt32>
+  /// Of a window with fast answers.
+  var pieces = WindowPieces()
+  /// What the answers that are not counted yet are if they are not 200; 0: none.
+  var refusedStatus: UInt16 = 0
   private let tenthCount: Int
   /// The most that there can be.
   private let workers: Int
   private let costsByEvent: Bool
-  private let checks: Bool
+  let checks: Bool
   private(set) var violation: String?
   private var lastTime = Instant.start
 
@@ -128,75 +132,6 @@ package struct ServerFront: ~Copyable {
       }
       book()
     }
-  }
-
-  /// Whether, up to the server's next own time, requests may be decided on by `arriveFast`.
-  var hasFastAnswers: Bool { server.hasFastAnswers && !checks }
-
-  /// Whether so many requests between two times are certain to get one answer, whichever comes first.
-  func hasCommonAnswer(_ requests: Int, from start: Int64, until end: Int64) -> Bool {
-    hasFastAnswers && server.nextOwnTime.microseconds >= end
-      && server.hasCommonAnswer(requests, at: Instant(microseconds: start))
-  }
-
-  /// The fast path of `arrive`, for requests that are answered at once and in time, whoever asks, as long as they come before the
-  /// server's next own time. Returns the place of the first word that it does not fit.
-  mutating func arriveFast(
-    _ words: borrowing GrowableBuffer<UInt64>, from first: Int, windowStart start: Int64,
-    _ runners: UnsafeMutablePointer<ShardRunner>
-  ) -> Int {
-    var i = first
-    guard hasFastAnswers, i < words.count else { return i }
-    var answers = server.fastAnswers()
-    let refused = Self.counter(of: answers.refusedStatus)
-    while i < words.count {
-      let now = start &+ ArrivalWord.offset(words[i])
-      let row = counters[rows.row(at: now)]
-      let tenth = tenths.row(at: now)
-      // Up to here nothing changes but the tokens.
-      let limit = min(server.nextOwnTime.microseconds, rows.end, tenths.end, end.microseconds)
-      if now >= limit { break }
-      let run = arriveFast(
-        words.base + i, count: words.count &- i, windowStart: start, until: limit, &answers, runners)
-      row[.firstAttempts] &+= Int64(run.first)
-      row[.retries] &+= Int64(run.all &- run.first)
-      row[.answers2xx] &+= Int64(run.all &- run.refused)
-      row[refused] &+= Int64(run.refused)
-      offered[tenth] &+= UInt32(truncatingIfNeeded: run.all)
-      i &+= run.all
-      if i < words.count, start &+ ArrivalWord.offset(words[i]) < limit { break }
-    }
-    server.resume(answers)
-    return i
-  }
-
-  /// Answers the arrivals before `limit` up to the first whose client gives up before its answer comes. Returns how many, how
-  /// many of them were first attempts, and how many were refused.
-  @inline(__always)
-  private func arriveFast(
-    _ words: UnsafePointer<UInt64>, count: Int, windowStart start: Int64, until limit: Int64,
-    _ answers: inout TAPIServer.FastAnswers,
-    _ runners: UnsafeMutablePointer<ShardRunner>
-  ) -> (all: Int, first: Int, refused: Int) {
-    let timeouts = timeouts
-    var asked = answers
-    var (i, first, refused) = (0, 0, 0)
-    while i < count {
-      let word = words[i]
-      let shard = ArrivalWord.shard(word)
-      let upload = runners[shard].arrivals.base + ArrivalWord.index(word)
-      let now = start &+ ArrivalWord.offset(word)
-      let downlink = Int64(upload.pointee.downlink)
-      if now >= limit || Int64(upload.pointee.uplink) &+ downlink > timeouts[shard] { break }
-      if upload.pointee.attempt == 1 { first &+= 1 }
-      let answer = asked.answer(at: Instant(microseconds: now))
-      if answer.status != 200 { refused &+= 1 }
-      let due = now &+ downlink
-      runners[shard].calendar.answer(upload.pointee, answer, at: due)
-      i &+= 1
-    }
-    answers = asked
-    return (i, first, refused)
   }
 
   /// Whether the client has given the upload up before `time`; then it arranged that itself.

@@ -155,10 +155,7 @@ package struct ShardCalendar: ~Copyable {
   /// The answer to an upload is under way and arrives at `due`.
   @inline(__always)
   mutating func answer(_ upload: UploadTicket, _ answer: TAPIServer.FastAnswer, at due: Int64) {
-    let delivery = Delivery(
-      .answer, device: upload.device, batch: upload.batch, downlink: upload.downlink,
-      attempt: upload.attempt, generation: upload.generation, status: answer.status,
-      retryAfter: answer.retryAfter)
+    let delivery = Delivery(.answer, upload, status: answer.status, retryAfter: answer.retryAfter)
     if due < end.microseconds { push(delivery, due: due) } else { scheduleLate(delivery, due: due) }
   }
 

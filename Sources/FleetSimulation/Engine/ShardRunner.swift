@@ -21,12 +21,18 @@ struct ShardRunner: ~Copyable {
   private var hasFastTriggers = false
   private var hasFastRetries = false
   private var hasFastFiles = false
-  /// What arrives in the window to come, and the arrivals' words in the order of time.
+  /// What arrives in the window to come.
   private(set) var arrivals = GrowableBuffer<UploadTicket>()
-  private(set) var arrivalWords = GrowableBuffer<UInt64>()
-
-  /// Of the latest window with one common answer.
-  var firstAttempts = 0
+  /// The arrivals' words in the order of time, once `orderArrivals` has run; otherwise those of the last parts.
+  var arrivalWords = GrowableBuffer<UInt64>()
+  /// With their order: by arrival, whether the server has accepted it; it writes that.
+  private(set) var isAdmitted = GrowableBuffer<Bool>()
+  /// Without their order: how many arrive in each part of the window.
+  private(set) var arrivalsByPart = GrowableBuffer<UInt32>()
+  /// What the runner has answered and nobody has counted yet, by piece of a window.
+  var tallies = InlineArray<8, AnswerTally>(repeating: AnswerTally())
+  /// Runners lie one behind another; what one thread writes shares no cache line with what another reads.
+  private let distance = InlineArray<16, UInt64>(repeating: 0)
 
   init(shard: consuming DeviceShard, calendar: consuming ShardCalendar) {
     self.shard = shard
@@ -55,16 +61,58 @@ struct ShardRunner: ~Copyable {
   }
 
   /// Collects what reaches the server in a window; everything sent before it has been sent.
-  mutating func prepareArrivals(slot: Int) {
+  ///
+  /// - Parameter inOrder: whether the server will most likely ask for their order.
+  mutating func prepareArrivals(slot: Int, inOrder: Bool) {
     arrivals.removeAll()
-    arrivalWords.removeAll()
     calendar.uploads.take(slot: slot, into: &arrivals)
-    for i in 0..<arrivals.count {
-      arrivalWords.append(ArrivalWord.word(offset: arrivals[i].offset, shard: shard.number, index: i))
+    if inOrder { orderArrivals() } else { countArrivals() }
+  }
+
+  /// Sorts the words of what arrives. Nobody is admitted so far.
+  mutating func orderArrivals() {
+    let (uploads, count) = (arrivals.base, arrivals.count)
+    arrivalWords.resizeUninitialized(to: count)
+    let words = arrivalWords.base
+    for i in 0..<count {
+      words[i] = ArrivalWord.word(offset: uploads[i].offset, shard: shard.number, index: i)
     }
     WindowOrder.sort(
       &arrivalWords, scratch: &scratch, counts: &counts, lowBit: ArrivalWord.offsetShift,
       keyBits: calendar.clock.offsetBits)
+    isAdmitted.resizeUninitialized(to: count)
+    isAdmitted.base.update(repeating: false, count: count)
+  }
+
+  /// Counts what arrives by part of the window, and notes the words of the last parts, in no order.
+  private mutating func countArrivals() {
+    let parts = WindowParts(calendar.clock)
+    let (uploads, count) = (arrivals.base, arrivals.count)
+    arrivalsByPart.resizeUninitialized(to: parts.count)
+    arrivalWords.resizeUninitialized(to: count &+ 1)
+    let (byPart, words) = (arrivalsByPart.base, arrivalWords.base)
+    byPart.update(repeating: 0, count: parts.count)
+    let firstLate = UInt32(truncatingIfNeeded: parts.firstLate &* parts.width)
+    var late = 0
+    for i in 0..<count {
+      let offset = uploads[i].offset
+      byPart[parts.part(of: Int64(offset))] &+= 1
+      words[late] = ArrivalWord.word(offset: offset, shard: shard.number, index: i)
+      late &+= offset >= firstLate ? 1 : 0
+    }
+    arrivalWords.resizeUninitialized(to: late)
+  }
+
+  mutating func takeTally(_ piece: Int) -> AnswerTally {
+    let tally = tallies[piece]
+    tallies[piece] = AnswerTally()
+    return tally
+  }
+
+  /// Marks one of the words of this runner.
+  @inline(__always)
+  mutating func admit(_ word: UInt64, _ isAdmitted: Bool = true) {
+    self.isAdmitted.base[ArrivalWord.index(word)] = isAdmitted
   }
 
   /// Whether nothing was due in the latest window.

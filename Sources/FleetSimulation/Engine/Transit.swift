@@ -43,6 +43,17 @@ package struct Delivery: BitwiseCopyable, Sendable {
     self.generation = generation
   }
 
+  /// - Parameter resolves: of a time-out: whether the attempt is known to be lost, so that no other item will follow.
+  @inline(__always)
+  init(
+    _ kind: Kind, _ upload: UploadTicket, status: UInt16 = 0, retryAfter: UInt32 = .max,
+    resolves: Bool = false
+  ) {
+    self.init(
+      kind, device: upload.device, batch: upload.batch, downlink: upload.downlink, attempt: upload.attempt,
+      generation: upload.generation, status: status, retryAfter: retryAfter, resolves: resolves)
+  }
+
   /// The same in the calendar. It has had no place there before.
   @inline(__always)
   func due(at offset: Int64) -> Delivery {

@@ -53,13 +53,7 @@ struct WindowedEngine: ~Copyable {
   let slotCount: Int
   var runners: Runners
   var front: ServerFront
-  private var words = GrowableBuffer<UInt64>()
-  private var scratch = GrowableBuffer<UInt64>()
-  private var counts = GrowableBuffer<UInt32>()
-  private var ties = GrowableBuffer<ArrivalOrder.Tie>()
-  private let orderKey: RandomKey
-  /// Whether the runners may give a common answer side by side: each reaches its client in time.
-  private let answersComeInTime: Bool
+  var arrivals: WindowArrivals
 
   init(_ scenario: Scenario, options: RunOptions) {
     self.scenario = scenario
@@ -90,8 +84,7 @@ struct WindowedEngine: ~Copyable {
     runners = Runners(base: base, count: layout.count, job: .allocate(capacity: 1))
     runners.job.initialize(to: .start)
     front = ServerFront(scenario, shards: layout, rowCount: rowCount, checks: options.checks)
-    orderKey = RandomKey(seed: scenario.seed).child(RandomPurpose.order)
-    answersComeInTime = threads > 1 && (0..<layout.count).allSatisfy { base[$0].shard.plan.answersComeInTime }
+    arrivals = WindowArrivals(clock, key: RandomKey(seed: scenario.seed).child(RandomPurpose.order))
   }
 
   /// No answer and no upload takes less; no client's time-out is shorter. At most 2^19 µs, which a timer word can hold.
@@ -125,19 +118,21 @@ struct WindowedEngine: ~Copyable {
     while slot < slotCount {
       let start = clock.start(of: slot)
       let windowEnd = min(start &+ clock.width, end)
-      gatherArrivals()
-      let common = answersComeInTime ? front.commonAnswer(to: words, from: start, until: windowEnd) : nil
-      let nothingArrived = common == nil && serverPass(start: start, end: windowEnd)
-      passes.job.pointee = .window(
-        slot: slot, start: start, end: windowEnd, isLast: slot == slotCount - 1, commonAnswer: common)
-      runAll()
-      if let common {
-        var first = 0
-        for i in 0..<runners.count { first &+= runners[i].firstAttempts }
-        front.countCommon(common, all: words.count, first: first, at: start)
+      let count = arrivals.count(runners)
+      let nothingHappens = count == 0 && front.nextOwnTime.microseconds >= windowEnd
+      var answers = WindowAnswers.given
+      if !nothingHappens {
+        answers = serverPass(count, start: start, end: windowEnd) {
+          passes.job.pointee = .order
+          runAll()
+        }
       }
+      passes.job.pointee = .window(
+        slot: slot, start: start, end: windowEnd, isLast: slot == slotCount - 1, answers: answers,
+        pieces: front.pieces.base, count: front.pieces.count, inOrder: arrivals.areOrdered)
+      runAll()
       slot += 1
-      if nothingArrived { slot = skipEmptyWindows(from: slot) }
+      if nothingHappens { slot = skipEmptyWindows(from: slot) }
       sinceReport += 1
       if sinceReport == 64 {
         sinceReport = 0
@@ -150,6 +145,7 @@ struct WindowedEngine: ~Copyable {
       }
     }
     front.advance(through: Instant(microseconds: end - 1), &runners)
+    front.countAnswers(runners)
     for i in 0..<runners.count { runners[i].countLateAcceptances() }
     control.report(virtualTime: Instant(microseconds: end), attempts: attempts)
     try check(at: end)
@@ -164,7 +160,7 @@ struct WindowedEngine: ~Copyable {
     if next <= slot || next >= slotCount { return next >= slotCount ? slotCount : slot }
     for i in 0..<runners.count {
       runners[i].calendar.skip(to: next)
-      runners[i].prepareArrivals(slot: next)
+      runners[i].prepareArrivals(slot: next, inOrder: arrivals.areOrdered)
     }
     return next
   }
@@ -175,107 +171,33 @@ struct WindowedEngine: ~Copyable {
     return sum
   }
 
-  /// Returns whether nothing arrived.
-  private mutating func serverPass(start: Int64, end: Int64) -> Bool {
-    if words.count == 0 && front.nextOwnTime.microseconds >= end { return true }
-    // With one answer to all, nothing depends on who is first.
-    if !front.hasCommonAnswer(words.count, from: start, until: end) { orderTies(start: start) }
-    let runners = runners.base
-    var i = 0
-    while true {
-      i = front.arriveFast(words, from: i, windowStart: start, runners)
-      if i >= words.count { break }
-      let now = Instant(microseconds: start &+ ArrivalWord.offset(words[i]))
-      if front.nextOwnTime <= now { front.advance(through: now, &self.runners) }
-      front.arrive(
-        self.runners.request(words[i], at: now), retryCount: self.runners.retryCount(words[i]), &self.runners)
-      i &+= 1
+  /// The server's part of a window in which something arrives or it has something of its own to do.
+  ///
+  /// - Parameter order: has the runners order what arrives.
+  private mutating func serverPass(_ count: Int, start: Int64, end: Int64, order: () -> Void) -> WindowAnswers
+  {
+    let isFast = count > 0 && front.hasFastAnswers(from: start, until: end, runners)
+    if isFast, let answer = arrivals.commonAnswer(count, from: start, until: end, &front.server, runners) {
+      return .common(answer)
+    }
+    if !arrivals.areOrdered { order() }
+    arrivals.gather(runners)
+    if isFast {
+      arrivals.admit(from: start, until: end, &front.server, runners)
+      return .byAdmission(refusal: front.server.refusalAnswer)
+    }
+    if !front.server.hasFastAnswers { arrivals.areOrdered = true }
+    arrivals.orderTies(start: start, runners)
+    for i in 0..<arrivals.words.count {
+      let word = arrivals.words[i]
+      let now = Instant(microseconds: start &+ ArrivalWord.offset(word))
+      if front.nextOwnTime <= now { front.advance(through: now, &runners) }
+      front.arrive(runners.request(word, at: now), retryCount: runners.retryCount(word), &runners)
     }
     if front.nextOwnTime.microseconds < end {
-      front.advance(through: Instant(microseconds: end &- 1), &self.runners)
+      front.advance(through: Instant(microseconds: end &- 1), &runners)
     }
-    return false
-  }
-
-  /// Merges what the runners have prepared into one order of time.
-  private mutating func gatherArrivals() {
-    words.removeAll()
-    let base = runners.base
-    if runners.count == 2 {
-      merge(base, base + 1)
-      return
-    }
-    for i in 0..<runners.count {
-      words.append(from: base[i].arrivalWords.base, count: base[i].arrivalWords.count)
-    }
-    if runners.count == 1 { return }
-    WindowOrder.sort(
-      &words, scratch: &scratch, counts: &counts, lowBit: ArrivalWord.offsetShift, keyBits: clock.offsetBits)
-  }
-
-  private mutating func merge(_ a: UnsafeMutablePointer<ShardRunner>, _ b: UnsafeMutablePointer<ShardRunner>)
-  {
-    let (first, second) = (a.pointee.arrivalWords.base, b.pointee.arrivalWords.base)
-    let (n, m) = (a.pointee.arrivalWords.count, b.pointee.arrivalWords.count)
-    words.resizeUninitialized(to: n &+ m)
-    let out = words.base
-    var (i, j) = (0, 0)
-    while i < n, j < m {
-      let takesFirst = first[i] <= second[j]
-      out[i &+ j] = takesFirst ? first[i] : second[j]
-      if takesFirst { i &+= 1 } else { j &+= 1 }
-    }
-    while i < n {
-      out[i &+ j] = first[i]
-      i &+= 1
-    }
-    while j < m {
-      out[i &+ j] = second[j]
-      j &+= 1
-    }
-  }
-
-  /// Arrivals of one instant go by a hash of (device, batch, attempt), then device, so that no device is always first in line.
-  private mutating func orderTies(start: Int64) {
-    var i = 1
-    while i < words.count {
-      if ArrivalWord.offset(words[i]) != ArrivalWord.offset(words[i &- 1]) {
-        i &+= 1
-        continue
-      }
-      let first = i &- 1
-      while i < words.count, ArrivalWord.offset(words[i]) == ArrivalWord.offset(words[first]) { i &+= 1 }
-      orderTied(first..<i, at: Instant(microseconds: start &+ ArrivalWord.offset(words[first])))
-      i &+= 1
-    }
-  }
-
-  private mutating func orderTied(_ range: Range<Int>, at now: Instant) {
-    if range.count > 32 {
-      orderManyTied(range, at: now)
-      return
-    }
-    // Insertion by what decides, computed once each.
-    ties.removeAll()
-    for i in range {
-      let tie = ArrivalOrder.Tie(word: words[i], request: runners.request(words[i], at: now), key: orderKey)
-      ties.append(tie)
-      var j = ties.count &- 1
-      while j > 0, tie < ties[j &- 1] {
-        ties[j] = ties[j &- 1]
-        j &-= 1
-      }
-      ties[j] = tie
-    }
-    for i in range { words[i] = ties[i &- range.lowerBound].word }
-  }
-
-  @inline(never)
-  private mutating func orderManyTied(_ range: Range<Int>, at now: Instant) {
-    let sorted = range.map {
-      ArrivalOrder.Tie(word: words[$0], request: runners.request(words[$0], at: now), key: orderKey)
-    }.sorted { $0 < $1 }
-    for i in range { words[i] = sorted[i - range.lowerBound].word }
+    return .given
   }
 
   /// Checkers that look at the whole fleet (Design.md, Checkers): events are conserved.
@@ -291,8 +213,12 @@ struct WindowedEngine: ~Copyable {
 struct DevicePasses: @unchecked Sendable {
   enum Job {
     case start
-    /// `commonAnswer`: what every arrival of the window is answered; nil: the server pass has answered.
-    case window(slot: Int, start: Int64, end: Int64, isLast: Bool, commonAnswer: TAPIServer.FastAnswer?)
+    /// Puts the arrivals that have been prepared in order.
+    case order
+    /// `pieces`: of the window (`WindowPieces`); `inOrder`: how the next window's arrivals are prepared.
+    case window(
+      slot: Int, start: Int64, end: Int64, isLast: Bool, answers: WindowAnswers, pieces: UnsafePointer<Int64>,
+      count: Int, inOrder: Bool)
   }
 
   let runners: UnsafeMutablePointer<ShardRunner>
@@ -312,11 +238,12 @@ struct DevicePasses: @unchecked Sendable {
       switch job.pointee {
       case .start:
         runners[i].start()
-        runners[i].prepareArrivals(slot: 0)
-      case .window(let slot, let start, let end, let isLast, let commonAnswer):
-        if let commonAnswer { runners[i].answerAll(commonAnswer, start: start) }
+        runners[i].prepareArrivals(slot: 0, inOrder: false)
+      case .order: runners[i].orderArrivals()
+      case .window(let slot, let start, let end, let isLast, let answers, let pieces, let count, let inOrder):
+        runners[i].answerAll(answers, start: start, pieces: pieces, count: count)
         runners[i].devicePass(slot: slot, start: start, end: end)
-        if !isLast { runners[i].prepareArrivals(slot: slot + 1) }
+        if !isLast { runners[i].prepareArrivals(slot: slot + 1, inOrder: inOrder) }
       }
     }
   }

@@ -8,35 +8,35 @@ import Testing
 import UploadPipeline
 import UploadRetry
 
+func windowed(
+  _ scenario: Scenario, window: Span? = nil, shards: Int = 1, threads: Int = 1, checks: Bool = true
+) throws -> RunRecord {
+  var options = RunOptions()
+  options.checks = checks
+  options.window = window
+  options.shards = shards
+  options.threads = threads
+  return try Simulation.run(scenario, options: options)
+}
+
+func expectSame(_ a: RunRecord, _ b: RunRecord, _ what: String, seed: UInt64) {
+  if a == b { return }
+  let difference = a.series.rows.indices.lazy.compactMap { row in
+    Measure.allCases.first { a.series[row, $0] != b.series[row, $0] }.map {
+      "row \(row): \($0) \(a.series[row, $0]) and \(b.series[row, $0])"
+    }
+  }.first
+  Issue.record("seed \(seed): \(what) differ, first in \(difference ?? "what is not the series")")
+}
+
 /// The proof that windows change nothing: two engines, one result.
 @Suite struct EngineEqualityTests {
   static let seeds = Array(1...UInt64(TestDepth.cases(60, exhaustively: 200)))
   /// Of scenarios with every part of the model, watched by every checker.
   static let watchedSeeds = Array(1...UInt64(TestDepth.cases(120, exhaustively: 500)))
 
-  private func windowed(
-    _ scenario: Scenario, window: Span? = nil, shards: Int = 1, threads: Int = 1, checks: Bool = true
-  ) throws -> RunRecord {
-    var options = RunOptions()
-    options.checks = checks
-    options.window = window
-    options.shards = shards
-    options.threads = threads
-    return try Simulation.run(scenario, options: options)
-  }
-
   private func lookAhead(_ scenario: Scenario) -> Int64 {
     scenario.fleet.map { min($0.latency.minimum.microseconds, $0.timeout.microseconds) }.min()!
-  }
-
-  private func expectSame(_ a: RunRecord, _ b: RunRecord, _ what: String, seed: UInt64) {
-    if a == b { return }
-    let difference = a.series.rows.indices.lazy.compactMap { row in
-      Measure.allCases.first { a.series[row, $0] != b.series[row, $0] }.map {
-        "row \(row): \($0) \(a.series[row, $0]) and \(b.series[row, $0])"
-      }
-    }.first
-    Issue.record("seed \(seed): \(what) differ, first in \(difference ?? "what is not the series")")
   }
 
   @Test(
@@ -70,6 +70,7 @@ import UploadRetry
     }
   }
 
+<<<<<<< HEAD
   @Test("One thread and two agree where two may answer a window side by side") func twoThreads() throws {
     for seed in Self.seeds {
       let scenario = RandomScenario.fastPath(seed: seed)
@@ -107,6 +108,8 @@ import UploadRetry
     }
   }
 
+=======
+>>>>>>> 4ccb03a (Engine: windows without an order, answers given by each thread)
   @Test("Windows of the look-ahead, half of it and a seventh of it agree, and so do 1, 2, 3 and 8 shards")
   func windowsAndShards() throws {
     for seed in Self.seeds {

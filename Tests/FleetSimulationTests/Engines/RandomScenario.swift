@@ -59,6 +59,7 @@ struct RandomScenario {
     return scenario
   }
 
+<<<<<<< HEAD
   /// The same with cohorts that keep their batches apart and upload one after the other, for which the engine has a short way:
   /// retries by timer and at triggers, silent outages, time-outs, limits, at times restarts and offline periods.
   static func fastFiles(seed: UInt64) -> Scenario {
@@ -82,6 +83,41 @@ struct RandomScenario {
       }
     }
     draw.drawRetryAfterHeader(&scenario.tapi)
+=======
+  /// A short run of so many devices that hundreds of arrivals come in a window, before a bucket near its limits.
+  static func crowd(seed: UInt64) -> Scenario {
+    var scenario = fastPath(seed: seed)
+    var draw = RandomScenario(key: RandomKey(seed: seed).child(1))
+    let interval = Span.milliseconds(Int64(draw.pick([1_000, 1_300])))
+    for i in scenario.fleet.indices {
+      scenario.fleet[i].devices = draw.int(800...2_000) / scenario.fleet.count
+      scenario.fleet[i].events = .periodic(every: interval, phase: .flush)
+      scenario.fleet[i].flush = FlushPolicy(count: nil, interval: interval, isSynchronised: draw.chance(20))
+      scenario.fleet[i].latency = draw.pick([
+        .constant(.milliseconds(150)),
+        .logNormal(median: .milliseconds(200), p99: .seconds(1), minimum: .milliseconds(140)),
+      ])
+      scenario.fleet[i].timeout = .milliseconds(Int64(draw.pick([700, 5_000])))
+      scenario.fleet[i].rollout = nil
+    }
+    let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
+    let load = Double(devices) / (Double(interval.microseconds) / 1e6)
+    scenario.duration = .seconds(12)
+    scenario.tapi = TAPIConfiguration(
+      server: .bucket(
+        TokenBucketConfiguration(
+          capacityMilliRequestsPerSecond: Int64(load * Double(draw.int(60...200)) * 10),
+          burst: Int64(draw.pick([1, 20, devices / 10, devices])))),
+      overload: Overload(status: draw.pick([429, 503]), retryAfter: draw.pick([.none, .fixed(.seconds(1))])))
+    if draw.chance(70) {
+      scenario.tapi.incidents = [
+        Incident(
+          kind: .outage(
+            status: draw.pick([nil, 503, 429]), retryAfter: .fixed(.seconds(1)), keepsWork: true),
+          start: Instant(microseconds: Int64(draw.int(3_000_000...5_000_000))), duration: .seconds(3))
+      ]
+    }
+>>>>>>> 4ccb03a (Engine: windows without an order, answers given by each thread)
     return scenario
   }
 

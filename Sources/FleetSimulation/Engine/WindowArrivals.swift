@@ -1,0 +1,213 @@
+import SimulationKernel
+import TAPIModel
+
+/// What arrives in a window, of all shards together.
+///
+/// The order of arrivals across shards is made only where it can matter: neither where all requests get one answer, nor for the
+/// part of a window before the bucket was last full.
+struct WindowArrivals: ~Copyable {
+  /// In the order of time, once gathered.
+  private(set) var words = GrowableBuffer<UInt64>()
+  /// How the runners prepare the arrivals of the next window, and have prepared those of the window at hand.
+  var areOrdered = false
+  private var scratch = GrowableBuffer<UInt64>()
+  private var counts = GrowableBuffer<UInt32>()
+  private var byPart = GrowableBuffer<UInt32>()
+  private var ties = GrowableBuffer<ArrivalOrder.Tie>()
+  private let clock: WindowClock
+  private let orderKey: RandomKey
+
+  init(_ clock: WindowClock, key: RandomKey) {
+    self.clock = clock
+    orderKey = key
+  }
+
+  /// Fewer arrivals are put in order in any case: it costs no more than counting them by part.
+  private static var fewest: Int { 64 }
+
+  func count(_ runners: borrowing WindowedEngine.Runners) -> Int {
+    var count = 0
+    for i in 0..<runners.count { count &+= runners[i].arrivals.count }
+    return count
+  }
+
+  // MARK: Without an order
+
+  /// The answer that all get, if it is the same whatever their order, and then it has been given.
+  mutating func commonAnswer(
+    _ count: Int, from start: Int64, until end: Int64, _ server: inout TAPIServer,
+    _ runners: borrowing WindowedEngine.Runners
+  ) -> TAPIServer.FastAnswer? {
+    let (from, until) = (Instant(microseconds: start), Instant(microseconds: end))
+    if let answer = server.commonAnswer(count, from: from, until: until) {
+      areOrdered = count < Self.fewest
+      return answer
+    }
+    if areOrdered || count < Self.fewest { return nil }
+    let parts = WindowParts(clock)
+    addParts(parts, runners)
+    guard
+      let passed = server.bucket.giveAll(
+        count, in: UnsafeBufferPointer(start: byPart.base, count: parts.count), width: parts.width,
+        atLeast: Int(parts.firstLate), from: from)
+    else { return nil }
+    gatherLate(from: UInt64(passed) &* UInt64(parts.width), runners)
+    var bucket = server.bucket
+    for i in 0..<words.count {
+      let isThere = bucket.take(at: Instant(microseconds: start &+ ArrivalWord.offset(words[i])))
+      assert(isThere, "a token that was certain to be there is not")
+    }
+    server.bucket = bucket
+    return .accepted
+  }
+
+  private mutating func addParts(_ parts: WindowParts, _ runners: borrowing WindowedEngine.Runners) {
+    byPart.removeAll()
+    byPart.append(from: runners[0].arrivalsByPart.base, count: parts.count)
+    let sums = byPart.base
+    for i in 1..<runners.count {
+      let more = runners[i].arrivalsByPart.base
+      for part in 0..<parts.count { sums[part] &+= more[part] }
+    }
+  }
+
+  /// The words from an offset on, in the order of time.
+  private mutating func gatherLate(from offset: UInt64, _ runners: borrowing WindowedEngine.Runners) {
+    let first = offset &<< UInt64(ArrivalWord.offsetShift)
+    words.removeAll()
+    for i in 0..<runners.count {
+      let (late, count) = (runners[i].arrivalWords.base, runners[i].arrivalWords.count)
+      for j in 0..<count where late[j] >= first { words.append(late[j]) }
+    }
+    sort()
+  }
+
+  private mutating func sort() {
+    WindowOrder.sort(
+      &words, scratch: &scratch, counts: &counts, lowBit: ArrivalWord.offsetShift, keyBits: clock.offsetBits)
+  }
+
+  // MARK: In order
+
+  /// Merges what the runners have put in order.
+  mutating func gather(_ runners: borrowing WindowedEngine.Runners) {
+    if runners.count == 1 {
+      words.swapStorage(with: &runners[0].arrivalWords)
+      return
+    }
+    words.removeAll()
+    if runners.count == 2 {
+      merge(runners.base, runners.base + 1)
+      return
+    }
+    for i in 0..<runners.count {
+      words.append(from: runners[i].arrivalWords.base, count: runners[i].arrivalWords.count)
+    }
+    sort()
+  }
+
+  private mutating func merge(_ a: UnsafeMutablePointer<ShardRunner>, _ b: UnsafeMutablePointer<ShardRunner>)
+  {
+    let (first, second) = (a.pointee.arrivalWords.base, b.pointee.arrivalWords.base)
+    let (n, m) = (a.pointee.arrivalWords.count, b.pointee.arrivalWords.count)
+    words.resizeUninitialized(to: n &+ m)
+    let out = words.base
+    var (i, j) = (0, 0)
+    while i < n, j < m {
+      let takesFirst = first[i] <= second[j]
+      out[i &+ j] = takesFirst ? first[i] : second[j]
+      i &+= takesFirst ? 1 : 0
+      j &+= takesFirst ? 0 : 1
+    }
+    (out + (i &+ j)).update(from: first + i, count: n &- i)
+    (out + (n &+ j)).update(from: second + j, count: m &- j)
+  }
+
+  /// Has the bucket admit what has been gathered, and the runners told: whoever finds a token.
+  mutating func admit(
+    from start: Int64, until end: Int64, _ server: inout TAPIServer,
+    _ runners: borrowing WindowedEngine.Runners
+  ) {
+    var bucket = server.bucket
+    let (words, count, runners) = (words.base, words.count, runners.base)
+    var i = 0
+    while i < count {
+      let offset = ArrivalWord.offset(words[i])
+      if bucket.take(at: Instant(microseconds: start &+ offset)) {
+        runners[ArrivalWord.shard(words[i])].admit(words[i])
+        i &+= 1
+        continue
+      }
+      // Of one instant the first find tokens: only now it matters who they are.
+      if i > 0, ArrivalWord.offset(words[i &- 1]) == offset {
+        admitTied(before: i, at: start &+ offset, runners)
+      }
+      let next = bucket.nextToken.microseconds &- start
+      if next >= clock.width { break }
+      let limit = UInt64(next) &<< UInt64(ArrivalWord.offsetShift)
+      while i < count, words[i] < limit { i &+= 1 }
+    }
+    server.bucket = bucket
+    areOrdered =
+      count < Self.fewest || !bucket.holds(count, at: Instant(microseconds: end))
+  }
+
+  /// The words before `end`, of its instant, have been admitted as they lay; now as many of that instant by its order.
+  @inline(never)
+  private mutating func admitTied(
+    before end: Int, at now: Int64, _ runners: UnsafeMutablePointer<ShardRunner>
+  ) {
+    let offset = ArrivalWord.offset(words[end])
+    var (first, last) = (end, end)
+    while first > 0, ArrivalWord.offset(words[first &- 1]) == offset { first &-= 1 }
+    while last < words.count, ArrivalWord.offset(words[last]) == offset { last &+= 1 }
+    for i in first..<end { runners[ArrivalWord.shard(words[i])].admit(words[i], false) }
+    orderTied(first..<last, at: Instant(microseconds: now), runners)
+    for i in first..<end { runners[ArrivalWord.shard(words[i])].admit(words[i]) }
+  }
+
+  /// Arrivals of one instant go by a hash of (device, batch, attempt), then device, so that no device is always first in line.
+  mutating func orderTies(start: Int64, _ runners: borrowing WindowedEngine.Runners) {
+    var i = 1
+    while i < words.count {
+      if ArrivalWord.offset(words[i]) != ArrivalWord.offset(words[i &- 1]) {
+        i &+= 1
+        continue
+      }
+      let first = i &- 1
+      while i < words.count, ArrivalWord.offset(words[i]) == ArrivalWord.offset(words[first]) { i &+= 1 }
+      orderTied(
+        first..<i, at: Instant(microseconds: start &+ ArrivalWord.offset(words[first])), runners.base)
+      i &+= 1
+    }
+  }
+
+  private mutating func orderTied(
+    _ range: Range<Int>, at now: Instant, _ runners: UnsafeMutablePointer<ShardRunner>
+  ) {
+    let key = orderKey
+    func tie(_ word: UInt64) -> ArrivalOrder.Tie {
+      let runner = runners + ArrivalWord.shard(word)
+      let request = runner.pointee.shard.request(runner.pointee.arrivals[ArrivalWord.index(word)], at: now)
+      return ArrivalOrder.Tie(word: word, request: request, key: key)
+    }
+    if range.count > 32 {
+      let sorted = range.map { tie(words[$0]) }.sorted { $0 < $1 }
+      for i in range { words[i] = sorted[i - range.lowerBound].word }
+      return
+    }
+    // Insertion by what decides, computed once each.
+    ties.removeAll()
+    for i in range {
+      let tie = tie(words[i])
+      ties.append(tie)
+      var j = ties.count &- 1
+      while j > 0, tie < ties[j &- 1] {
+        ties[j] = ties[j &- 1]
+        j &-= 1
+      }
+      ties[j] = tie
+    }
+    for i in range { words[i] = ties[i &- range.lowerBound].word }
+  }
+}

@@ -29,7 +29,7 @@ public struct RunOptions: Sendable {
   public var checks = false
   /// Device shards of a cohort, at least; there are as many as threads in any case.
   public var shards = 1
-  /// Threads that run the devices of a run; nil: one, or for a large fleet as many as the machine has cores (at most 8).
+  /// Threads that run the devices of a run; nil: as many as have enough to do in a window, at most one a core and 8.
   public var threads: Int?
   /// Window width; nil: the look-ahead (the smallest one-way latency).
   public var window: Span?
@@ -37,13 +37,15 @@ public struct RunOptions: Sendable {
 }
 
 extension RunOptions {
-  /// From this many devices on, threads pay.
-  static let devicesForThreads = 2_000_000
+  /// So many of a cohort's batches in a window are worth a thread.
+  static let batchesForThread = 25.0
 
   func threads(for scenario: Scenario) -> Int {
     if let threads { return max(1, threads) }
-    let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
-    return devices < Self.devicesForThreads ? 1 : min(SystemThreads.cores, 8)
+    let window = WindowClock(notLongerThan: WindowedEngine.lookAhead(scenario, asked: window)).width
+    let batches = NormalLoad(scenario).batchesPerSecond * Double(window) / 1e6
+    let wanted = batches / Self.batchesForThread / Double(scenario.fleet.count)
+    return wanted >= 2 ? Int(min(wanted, Double(min(SystemThreads.cores, 8)))) : 1
   }
 }
 

@@ -13,6 +13,13 @@ enum SystemThreads {
   /// Cores that this process may use, at least 1.
   static var cores: Int { Int(fleetsim_usable_cores()) }
 
+  /// Of a clock that only goes forward.
+  static func nanoseconds() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+
   /// Lets others run first.
   static func giveWay() { sched_yield() }
 

@@ -28,8 +28,12 @@ final class WindowCrew: Sendable {
     }
   }
 
-  /// Runs one job and returns when every member has done its part.
-  func run() {
+  /// Runs one job and returns when every member has done its part; alone, the caller does them all.
+  func run(alone: Bool) {
+    if alone {
+      for member in 0..<size { work(member) }
+      return
+    }
     working.store(threads - 1, ordering: .relaxed)
     begun.wrappingAdd(1, ordering: .sequentiallyConsistent)
     wakeSleepers()

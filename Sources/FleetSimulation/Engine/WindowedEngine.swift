@@ -106,7 +106,12 @@ struct WindowedEngine: ~Copyable {
     let crew =
       threads > 1 ? WindowCrew(size: threads) { [threads] in passes.run(member: $0, of: threads) } : nil
     defer { crew?.dismiss() }
-    func runAll() { if let crew { crew.run() } else { passes.run(member: 0, of: 1) } }
+    var pace = CrewPace(now: SystemThreads.nanoseconds())
+    func runAll() {
+      guard let crew else { return passes.run(member: 0, of: 1) }
+      crew.run(alone: pace.isAlone)
+      pace.jobEnded(now: SystemThreads.nanoseconds)
+    }
     passes.job.pointee = .start
     runAll()
     let end = scenario.duration.microseconds

@@ -25,18 +25,21 @@ struct ShardRunner: ~Copyable {
   private(set) var arrivals = GrowableBuffer<UploadTicket>()
   /// The arrivals' words in the order of time, once `orderArrivals` has run; otherwise those of the last parts.
   var arrivalWords = GrowableBuffer<UInt64>()
-  /// With their order: by arrival, whether the server has accepted it; it writes that.
+  /// Words of all runners, of a slice of the window: on its way into their order.
+  var merged = GrowableBuffer<UInt64>()
+  /// By arrival, whether the server has accepted it; it writes that, and who reads it takes it back.
   private(set) var isAdmitted = GrowableBuffer<Bool>()
   /// Without their order: how many arrive in each part of the window.
   private(set) var arrivalsByPart = GrowableBuffer<UInt32>()
   /// What the runner has answered and nobody has counted yet, by piece of a window.
-  var tallies = InlineArray<8, AnswerTally>(repeating: AnswerTally())
+  private(set) var tallies = GrowableBuffer<AnswerTally>(capacity: WindowPieces.most)
   /// Runners lie one behind another; what one thread writes shares no cache line with what another reads.
   private let distance = InlineArray<16, UInt64>(repeating: 0)
 
   init(shard: consuming DeviceShard, calendar: consuming ShardCalendar) {
     self.shard = shard
     self.calendar = calendar
+    for _ in 0..<WindowPieces.most { tallies.append(AnswerTally()) }
   }
 
   /// Sets every device's first trigger.
@@ -69,7 +72,7 @@ struct ShardRunner: ~Copyable {
     if inOrder { orderArrivals() } else { countArrivals() }
   }
 
-  /// Sorts the words of what arrives. Nobody is admitted so far.
+  /// Sorts the words of what arrives.
   mutating func orderArrivals() {
     let (uploads, count) = (arrivals.base, arrivals.count)
     arrivalWords.resizeUninitialized(to: count)
@@ -80,8 +83,27 @@ struct ShardRunner: ~Copyable {
     WindowOrder.sort(
       &arrivalWords, scratch: &scratch, counts: &counts, lowBit: ArrivalWord.offsetShift,
       keyBits: calendar.clock.offsetBits)
-    isAdmitted.resizeUninitialized(to: count)
-    isAdmitted.base.update(repeating: false, count: count)
+    if isAdmitted.count < count {
+      isAdmitted.resizeUninitialized(to: count)
+      isAdmitted.base.update(repeating: false, count: count)
+    }
+  }
+
+  /// Sorts words of all runners, of a slice of the window.
+  mutating func sortMerged() {
+    WindowOrder.sort(
+      &merged, scratch: &scratch, counts: &counts, lowBit: ArrivalWord.offsetShift,
+      keyBits: calendar.clock.offsetBits)
+  }
+
+  /// How many of the arrivals' words, in order, are less than a word.
+  func place(of word: UInt64) -> Int {
+    var (low, high) = (0, arrivalWords.count)
+    while low < high {
+      let middle = (low &+ high) / 2
+      if arrivalWords[middle] < word { low = middle &+ 1 } else { high = middle }
+    }
+    return low
   }
 
   /// Counts what arrives by part of the window, and notes the words of the last parts, in no order.

@@ -14,24 +14,19 @@ enum WindowAnswers {
 
 /// What a runner's requests of a piece of a window came to.
 struct AnswerTally: BitwiseCopyable {
-  private var counts = SIMD4<Int64>()
-
-  init() {}
-
-  @inline(__always)
-  init(all: Int, first: Int, accepted: Int, unheard: Int) {
-    counts = SIMD4(Int64(all), Int64(first), Int64(accepted), Int64(unheard))
-  }
-
-  var all: Int64 { counts[0] }
+  var all: Int64 = 0
   /// First attempts.
-  var first: Int64 { counts[1] }
-  var accepted: Int64 { counts[2] }
+  var first: Int64 = 0
+  var accepted: Int64 = 0
   /// Answers to clients that have given up before they come.
-  var unheard: Int64 { counts[3] }
+  var unheard: Int64 = 0
 
-  @inline(__always)
-  static func &+= (a: inout AnswerTally, b: AnswerTally) { a.counts &+= b.counts }
+  static func &+= (a: inout AnswerTally, b: AnswerTally) {
+    a.all &+= b.all
+    a.first &+= b.first
+    a.accepted &+= b.accepted
+    a.unheard &+= b.unheard
+  }
 }
 
 /// A window cut where a row of the series or a tenth of a second ends.
@@ -78,15 +73,30 @@ struct WindowPieces: ~Copyable {
 }
 
 extension ServerFront {
-  /// Whether the requests of a window may be answered without being asked for one by one; if so, its pieces are cut.
-  mutating func hasFastAnswers(
-    from start: Int64, until end: Int64, _ runners: borrowing WindowedEngine.Runners
-  ) -> Bool {
-    guard server.hasFastAnswers, !checks, server.nextOwnTime.microseconds >= end else { return false }
+  /// Whether `TAPIServer.bucket` and `commonAnswer` may decide on the requests of a window.
+  func hasFastAnswers(until end: Int64) -> Bool {
+    server.hasFastAnswers && !checks && server.nextOwnTime.microseconds >= end
+  }
+
+  /// Cuts the pieces of a window with fast answers; false: there are too many.
+  mutating func cut(from start: Int64, until end: Int64, _ runners: borrowing WindowedEngine.Runners) -> Bool
+  {
     if end <= pieces.uncutUntil, refusedStatus == server.refusedStatus { return true }
     countAnswers(runners)
     refusedStatus = server.refusedStatus
     return pieces.cut(from: start, until: end, &rows, &tenths)
+  }
+
+  /// Counts a fast answer at `now`.
+  @inline(__always)
+  mutating func count(
+    _ answer: TAPIServer.FastAnswer, isFirst: Bool, isUnheard: Bool, refused: Measure, at now: Int64
+  ) {
+    let row = counters[rows.row(at: now)]
+    row[isFirst ? .firstAttempts : .retries] &+= 1
+    row[answer.status == 200 ? .answers2xx : refused] &+= 1
+    if isUnheard { row[.unheardAnswers] &+= 1 }
+    offered[tenths.row(at: now)] &+= 1
   }
 
   /// Counts what the runners have answered since it was last asked for.
@@ -108,48 +118,45 @@ extension ServerFront {
 
 extension ShardRunner {
   /// Gives what arrives in the window at `start` its answers, and counts them by piece of the window.
-  mutating func answerAll(_ answers: WindowAnswers, start: Int64, pieces: UnsafePointer<Int64>, count: Int) {
+  mutating func answerAll(_ answers: WindowAnswers, start: Int64, pieces: UnsafePointer<Int64>) {
     switch answers {
     case .given: return
     case .common(.silence): loseAll(start: start, pieces)
-    case .common(let answer): answerAll(start: start, pieces, count) { _ in answer }
+    case .common(let common):
+      for i in 0..<arrivals.count { count(i, common, isUnheard: answer(i, common, start: start), pieces) }
     case .byAdmission(let refusal):
-      let isAdmitted = isAdmitted.base
-      answerAll(start: start, pieces, count) { isAdmitted[$0] ? .accepted : refusal }
+      for i in 0..<arrivals.count {
+        let answer = isAdmitted.base[i] ? .accepted : refusal
+        count(i, answer, isUnheard: self.answer(i, answer, start: start), pieces)
+        isAdmitted.base[i] = false
+      }
     }
   }
 
+  /// Gives one of the arrivals its answer. Returns whether its client gives up before it comes.
   @inline(__always)
-  private mutating func answerAll(
-    start: Int64, _ pieces: UnsafePointer<Int64>, _ pieceCount: Int, _ answer: (Int) -> TAPIServer.FastAnswer
-  ) {
-    let (uploads, count) = (arrivals.base, arrivals.count)
+  mutating func answer(_ index: Int, _ answer: TAPIServer.FastAnswer, start: Int64) -> Bool {
+    let upload = arrivals.base + index
+    let now = start &+ Int64(upload.pointee.offset)
     let timeout = shard.plan.pointee.network.timeout
-    var (first, accepted, unheard) = (0, 0, 0)
-    for i in 0..<count {
-      let upload = uploads + i
-      let answer = answer(i)
-      if upload.pointee.attempt == 1 { first &+= 1 }
-      if answer.status == 200 { accepted &+= 1 }
-      let now = start &+ Int64(upload.pointee.offset)
-      if Int64(upload.pointee.uplink) &+ Int64(upload.pointee.downlink) > timeout {
-        answerLate(upload.pointee, answer, at: now)
-        if upload.pointee.downlink != .max { unheard &+= 1 }
-      } else {
-        calendar.answer(upload.pointee, answer, at: now &+ Int64(upload.pointee.downlink))
-      }
+    if Int64(upload.pointee.uplink) &+ Int64(upload.pointee.downlink) > timeout {
+      answerLate(upload.pointee, answer, at: now)
+      return upload.pointee.downlink != .max
     }
-    if pieceCount == 1 {
-      tallies[0] &+= AnswerTally(all: count, first: first, accepted: accepted, unheard: unheard)
-      return
-    }
-    for i in 0..<count {
-      let upload = uploads[i]
-      let isLate = Int64(upload.uplink) &+ Int64(upload.downlink) > timeout && upload.downlink != .max
-      tallies[Self.piece(of: upload, pieces)] &+= AnswerTally(
-        all: 1, first: upload.attempt == 1 ? 1 : 0, accepted: answer(i).status == 200 ? 1 : 0,
-        unheard: isLate ? 1 : 0)
-    }
+    calendar.answer(upload.pointee, answer, at: now &+ Int64(upload.pointee.downlink))
+    return false
+  }
+
+  @inline(__always)
+  private func count(
+    _ index: Int, _ answer: TAPIServer.FastAnswer, isUnheard: Bool, _ pieces: UnsafePointer<Int64>
+  ) {
+    let upload = arrivals.base + index
+    let tally = tallies.base + Self.piece(of: upload.pointee, pieces)
+    tally.pointee.all &+= 1
+    tally.pointee.first &+= upload.pointee.attempt == 1 ? 1 : 0
+    tally.pointee.accepted &+= answer.status == 200 ? 1 : 0
+    if isUnheard { tally.pointee.unheard &+= 1 }
   }
 
   @inline(__always)
@@ -175,8 +182,9 @@ extension ShardRunner {
     let timeout = shard.plan.pointee.network.timeout
     for i in 0..<arrivals.count {
       let upload = arrivals[i]
-      tallies[Self.piece(of: upload, pieces)] &+= AnswerTally(
-        all: 1, first: upload.attempt == 1 ? 1 : 0, accepted: 0, unheard: 0)
+      let tally = tallies.base + Self.piece(of: upload, pieces)
+      tally.pointee.all &+= 1
+      tally.pointee.first &+= upload.attempt == 1 ? 1 : 0
       let now = start &+ Int64(upload.offset)
       let deadline = now &- Int64(upload.uplink) &+ timeout
       if deadline < now {

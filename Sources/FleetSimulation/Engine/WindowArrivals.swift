@@ -24,6 +24,8 @@ struct WindowArrivals: ~Copyable {
 
   /// Fewer arrivals are put in order in any case: it costs no more than counting them by part.
   private static var fewest: Int { 64 }
+  /// Fewer are answered as they are admitted, by one thread.
+  static var few: Int { 12 }
 
   func count(_ runners: borrowing WindowedEngine.Runners) -> Int {
     var count = 0
@@ -89,6 +91,19 @@ struct WindowArrivals: ~Copyable {
 
   // MARK: In order
 
+  /// Whether several threads merge what the runners have put in order, each a slice of the window.
+  ///
+  /// Two runs are merged fast enough; more are sorted again, because that takes fewer instructions than a merge of so many.
+  func isSortedInSlices(_ count: Int, _ runners: borrowing WindowedEngine.Runners, threads: Int) -> Bool {
+    runners.count > 2 && threads > 1 && runners.count >= threads && count >= Self.fewest * threads
+  }
+
+  /// Where so many words in order go.
+  mutating func makeRoom(for count: Int) -> UnsafeMutablePointer<UInt64> {
+    words.resizeUninitialized(to: count)
+    return words.base
+  }
+
   /// Merges what the runners have put in order.
   mutating func gather(_ runners: borrowing WindowedEngine.Runners) {
     if runners.count == 1 {
@@ -150,6 +165,27 @@ struct WindowArrivals: ~Copyable {
     server.bucket = bucket
     areOrdered =
       count < Self.fewest || !bucket.holds(count, at: Instant(microseconds: end))
+  }
+
+  /// Answers what has been gathered, one request after another.
+  mutating func answerFew(
+    from start: Int64, _ front: inout ServerFront, _ runners: borrowing WindowedEngine.Runners
+  ) {
+    orderTies(start: start, runners)
+    let (words, runners) = (words.base, runners.base)
+    let refusal = front.server.refusalAnswer
+    let refused = ServerFront.counter(of: refusal.status)
+    areOrdered = true
+    for i in 0..<self.words.count {
+      let now = start &+ ArrivalWord.offset(words[i])
+      let answer = front.server.bucket.take(at: Instant(microseconds: now)) ? .accepted : refusal
+      let (runner, index) = (runners + ArrivalWord.shard(words[i]), ArrivalWord.index(words[i]))
+      let isUnheard = runner.pointee.answer(index, answer, start: start)
+      front.count(
+        answer, isFirst: runner.pointee.arrivals.base[index].attempt == 1, isUnheard: isUnheard,
+        refused: refused,
+        at: now)
+    }
   }
 
   /// The words before `end`, of its instant, have been admitted as they lay; now as many of that instant by its order.

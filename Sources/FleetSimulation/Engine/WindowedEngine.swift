@@ -128,13 +128,13 @@ struct WindowedEngine: ~Copyable {
       var answers = WindowAnswers.given
       if !nothingHappens {
         answers = serverPass(count, start: start, end: windowEnd) {
-          passes.job.pointee = .order
+          passes.job.pointee = $0
           runAll()
         }
       }
       passes.job.pointee = .window(
         slot: slot, start: start, end: windowEnd, isLast: slot == slotCount - 1, answers: answers,
-        pieces: front.pieces.base, count: front.pieces.count, inOrder: arrivals.areOrdered)
+        pieces: front.pieces.base, inOrder: arrivals.areOrdered)
       runAll()
       slot += 1
       if nothingHappens { slot = skipEmptyWindows(from: slot) }
@@ -178,16 +178,27 @@ struct WindowedEngine: ~Copyable {
 
   /// The server's part of a window in which something arrives or it has something of its own to do.
   ///
-  /// - Parameter order: has the runners order what arrives.
-  private mutating func serverPass(_ count: Int, start: Int64, end: Int64, order: () -> Void) -> WindowAnswers
+  /// - Parameter doJob: has the crew do a job.
+  private mutating func serverPass(_ count: Int, start: Int64, end: Int64, doJob: (DevicePasses.Job) -> Void)
+    -> WindowAnswers
   {
-    let isFast = count > 0 && front.hasFastAnswers(from: start, until: end, runners)
-    if isFast, let answer = arrivals.commonAnswer(count, from: start, until: end, &front.server, runners) {
+    let isFast = count > 0 && front.hasFastAnswers(until: end)
+    let areFew = isFast && count < WindowArrivals.few && !front.server.isDown
+    let areCut = isFast && !areFew && front.cut(from: start, until: end, runners)
+    if areCut, let answer = arrivals.commonAnswer(count, from: start, until: end, &front.server, runners) {
       return .common(answer)
     }
-    if !arrivals.areOrdered { order() }
-    arrivals.gather(runners)
-    if isFast {
+    if !arrivals.areOrdered { doJob(.order) }
+    if arrivals.isSortedInSlices(count, runners, threads: threads) {
+      doJob(.merge(words: arrivals.makeRoom(for: count)))
+    } else {
+      arrivals.gather(runners)
+    }
+    if areFew {
+      arrivals.answerFew(from: start, &front, runners)
+      return .given
+    }
+    if areCut {
       arrivals.admit(from: start, until: end, &front.server, runners)
       return .byAdmission(refusal: front.server.refusalAnswer)
     }
@@ -218,12 +229,14 @@ struct WindowedEngine: ~Copyable {
 struct DevicePasses: @unchecked Sendable {
   enum Job {
     case start
-    /// Puts the arrivals that have been prepared in order.
+    /// Puts the arrivals that have been prepared in order, each runner its own.
     case order
+    /// Puts the words of all runners in order, each member a slice of the window.
+    case merge(words: UnsafeMutablePointer<UInt64>)
     /// `pieces`: of the window (`WindowPieces`); `inOrder`: how the next window's arrivals are prepared.
     case window(
       slot: Int, start: Int64, end: Int64, isLast: Bool, answers: WindowAnswers, pieces: UnsafePointer<Int64>,
-      count: Int, inOrder: Bool)
+      inOrder: Bool)
   }
 
   let runners: UnsafeMutablePointer<ShardRunner>
@@ -239,17 +252,38 @@ struct DevicePasses: @unchecked Sendable {
 
   /// The part of one of `members`: every `members`-th runner, so that the pieces of each cohort go to different threads.
   func run(member: Int, of members: Int) {
+    if case .merge(let words) = job.pointee { return merge(slice: member, of: members, into: words) }
     for i in stride(from: member, to: count, by: members) {
       switch job.pointee {
       case .start:
         runners[i].start()
         runners[i].prepareArrivals(slot: 0, inOrder: false)
       case .order: runners[i].orderArrivals()
-      case .window(let slot, let start, let end, let isLast, let answers, let pieces, let count, let inOrder):
-        runners[i].answerAll(answers, start: start, pieces: pieces, count: count)
+      case .merge: break
+      case .window(let slot, let start, let end, let isLast, let answers, let pieces, let inOrder):
+        if case .given = answers {} else { runners[i].answerAll(answers, start: start, pieces: pieces) }
         runners[i].devicePass(slot: slot, start: start, end: end)
         if !isLast { runners[i].prepareArrivals(slot: slot + 1, inOrder: inOrder) }
       }
     }
+  }
+
+  /// Writes the words of all runners that lie in a slice of the window to their place among all, in the order of time.
+  private func merge(slice: Int, of slices: Int, into words: UnsafeMutablePointer<UInt64>) {
+    let width = runners[slice].calendar.clock.width
+    func bound(_ slice: Int) -> UInt64 {
+      UInt64(width) &* UInt64(slice) / UInt64(slices) &<< UInt64(ArrivalWord.offsetShift)
+    }
+    var place = 0
+    let own = runners + slice
+    own.pointee.merged.removeAll()
+    for i in 0..<count {
+      let first = runners[i].place(of: bound(slice))
+      let end = slice &+ 1 == slices ? runners[i].arrivalWords.count : runners[i].place(of: bound(slice &+ 1))
+      own.pointee.merged.append(from: runners[i].arrivalWords.base + first, count: end &- first)
+      place &+= first
+    }
+    own.pointee.sortMerged()
+    (words + place).update(from: own.pointee.merged.base, count: own.pointee.merged.count)
   }
 }

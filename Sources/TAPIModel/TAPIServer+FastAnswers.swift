@@ -18,12 +18,12 @@ extension TAPIServer {
   }
 
   /// Of every fast answer that is not 200; 0: none.
-  public var refusedStatus: UInt16 { isDown ? downAnswer.status : refusalAnswer.status }
+  public var refusedStatus: UInt16 { downAnswer?.status ?? refusalAnswer.status }
 
   /// With `hasFastAnswers` only: the answer that each of so many requests between two times gets, if it is the same in any order
   /// of theirs; then it has been given. Nil: nothing has happened.
   public mutating func commonAnswer(_ requests: Int, from start: Instant, until end: Instant) -> FastAnswer? {
-    if isDown { return downAnswer }
+    if let downAnswer { return downAnswer }
     return bucket.giveAll(requests, from: start, until: end) ? .accepted : nil
   }
 
@@ -43,12 +43,11 @@ extension TAPIServer {
       let refused = plain(overload.status, overload.retryAfter)
     else { return }
     refusalAnswer = refused
-    isDown = false
+    downAnswer = nil
     if let outage {
       var answer: FastAnswer? = .silence
       if let status = outage.status { answer = plain(status, outage.retryAfter) }
       guard let answer else { return }
-      isDown = true
       downAnswer = answer
     }
     hasFastAnswers = true

@@ -43,9 +43,8 @@ public struct TAPIServer: ~Copyable {
   /// Whether `commonAnswer` and `bucket` may stand in for `arrive` until `nextOwnTime`: a bucket without service time
   /// whose refusals and outage are the same for everybody.
   public internal(set) var hasFastAnswers = false
-  /// With `hasFastAnswers`: whether an outage is on, so that `commonAnswer` never fails.
-  public internal(set) var isDown = false
-  var downAnswer = FastAnswer.silence
+  /// With `hasFastAnswers`: what everybody is answered, in an outage.
+  public internal(set) var downAnswer: FastAnswer?
   public internal(set) var refusalAnswer = FastAnswer.silence
 
   /// Microseconds; a longer Retry-After counts as this one.

@@ -173,12 +173,13 @@ struct WindowArrivals: ~Copyable {
   ) {
     orderTies(start: start, runners)
     let (words, runners) = (words.base, runners.base)
-    let refusal = front.server.refusalAnswer
-    let refused = ServerFront.counter(of: refusal.status)
+    let (down, refusal) = (front.server.downAnswer, front.server.refusalAnswer)
+    let refused = ServerFront.counter(of: front.server.refusedStatus)
     areOrdered = true
     for i in 0..<self.words.count {
       let now = start &+ ArrivalWord.offset(words[i])
-      let answer = front.server.bucket.take(at: Instant(microseconds: now)) ? .accepted : refusal
+      let answer =
+        down ?? (front.server.bucket.take(at: Instant(microseconds: now)) ? .accepted : refusal)
       let (runner, index) = (runners + ArrivalWord.shard(words[i]), ArrivalWord.index(words[i]))
       let isUnheard = runner.pointee.answer(index, answer, start: start)
       front.count(

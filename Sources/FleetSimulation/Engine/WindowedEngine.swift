@@ -63,24 +63,32 @@ struct WindowedEngine: ~Copyable {
     layout = ShardLayout.cut(scenario.fleet, perCohort: max(options.shards, threads))
     let rowCount = RunAssembly.rowCount(scenario)
     let end = Instant.start + scenario.duration
-    let base = UnsafeMutablePointer<ShardRunner>.allocate(capacity: layout.count)
+    nonisolated(unsafe) let base = UnsafeMutablePointer<ShardRunner>.allocate(capacity: layout.count)
     var firstDevices: [Int] = []
     var total = 0
     for cohort in scenario.fleet {
       firstDevices.append(total)
       total += cohort.devices
     }
-    for (number, piece) in layout.enumerated() {
-      let plan = CohortPlan(
+    let plans = layout.map { [clock] piece in
+      CohortPlan(
         scenario.fleet[piece.cohort], firstDevice: firstDevices[piece.cohort], scenario: scenario,
         checks: options.checks, windowWidth: clock.width)
-      (base + number).initialize(
-        to: ShardRunner(
-          shard: DeviceShard(
-            plan: plan, interval: scenario.interval, number: number, first: piece.first, count: piece.count,
-            rowCount: rowCount),
-          calendar: ShardCalendar(clock: clock, slotCount: slotCount, end: end, devices: piece.count)))
     }
+    // Each thread makes its own shards: a large fleet's memory takes a while to come.
+    let crew = WindowCrew(size: threads) { [layout, threads, clock, slotCount] member in
+      for number in stride(from: member, to: layout.count, by: threads) {
+        let piece = layout[number]
+        (base + number).initialize(
+          to: ShardRunner(
+            shard: DeviceShard(
+              plan: plans[number], interval: scenario.interval, number: number, first: piece.first,
+              count: piece.count, rowCount: rowCount),
+            calendar: ShardCalendar(clock: clock, slotCount: slotCount, end: end, devices: piece.count)))
+      }
+    }
+    crew.run(alone: false)
+    crew.dismiss()
     runners = Runners(base: base, count: layout.count, job: .allocate(capacity: 1))
     runners.job.initialize(to: .start)
     front = ServerFront(scenario, shards: layout, rowCount: rowCount, checks: options.checks)
@@ -183,7 +191,7 @@ struct WindowedEngine: ~Copyable {
     -> WindowAnswers
   {
     let isFast = count > 0 && front.hasFastAnswers(until: end)
-    let areFew = isFast && count < WindowArrivals.few && !front.server.isDown
+    let areFew = isFast && count < WindowArrivals.few && front.server.downAnswer != .silence
     let areCut = isFast && !areFew && front.cut(from: start, until: end, runners)
     if areCut, let answer = arrivals.commonAnswer(count, from: start, until: end, &front.server, runners) {
       return .common(answer)

@@ -70,46 +70,6 @@ func expectSame(_ a: RunRecord, _ b: RunRecord, _ what: String, seed: UInt64) {
     }
   }
 
-<<<<<<< HEAD
-  @Test("One thread and two agree where two may answer a window side by side") func twoThreads() throws {
-    for seed in Self.seeds {
-      let scenario = RandomScenario.fastPath(seed: seed)
-      let one = try windowed(scenario, checks: false)
-      expectSame(one, try windowed(scenario, threads: 2, checks: false), "two threads", seed: seed)
-    }
-  }
-
-  @Test("One thread and two agree where latency is constant and links are slow and lose requests and answers")
-  func twoThreadsOnFaultyLinks() throws {
-    for seed in Self.seeds.prefix(50) {
-      var scenario = RandomScenario.fastPath(seed: seed)
-      for i in scenario.fleet.indices {
-        scenario.fleet[i].link = Link(
-          uploadBytesPerSecond: seed % 2 == 0 ? 2_000 : nil, requestLossPartsPerMillion: 100_000,
-          answerLossPartsPerMillion: 100_000)
-      }
-      let one = try windowed(scenario, checks: false)
-      expectSame(one, try windowed(scenario, threads: 2, checks: false), "two threads", seed: seed)
-    }
-  }
-
-  @Test("One thread, two, three and eight agree") func threads() throws {
-    for seed in Self.seeds.prefix(20) {
-      for scenario in [
-        RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed),
-        RandomScenario.fastFiles(seed: seed),
-      ] {
-        let one = try windowed(scenario, checks: false)
-        for threads in [2, 3, 8] {
-          expectSame(
-            one, try windowed(scenario, threads: threads, checks: false), "\(threads) threads", seed: seed)
-        }
-      }
-    }
-  }
-
-=======
->>>>>>> 4ccb03a (Engine: windows without an order, answers given by each thread)
   @Test("Windows of the look-ahead, half of it and a seventh of it agree, and so do 1, 2, 3 and 8 shards")
   func windowsAndShards() throws {
     for seed in Self.seeds {

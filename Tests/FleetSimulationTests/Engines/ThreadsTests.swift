@@ -32,7 +32,10 @@ import Testing
 
   @Test("One thread, two, three and eight agree") func threads() throws {
     for seed in Self.seeds.prefix(20) {
-      for scenario in [RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed)] {
+      for scenario in [
+        RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed),
+        RandomScenario.fastFiles(seed: seed),
+      ] {
         let one = try windowed(scenario, checks: false)
         for threads in [2, 3, 8] {
           expectSame(

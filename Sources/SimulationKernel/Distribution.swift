@@ -108,11 +108,13 @@ public struct Sampler: Sendable, Hashable, BitwiseCopyable {
     @inlinable @inline(__always)
     func sample(_ key: RandomKey, _ tables: QuantileTables) -> Int64 {
       let body = tables.power(muInSteps + sigmaInSteps * tables.normal(key))
-      return QuantileTables.rounded(minimum + body, within: body * error + 1e-6) ?? exactSample(key)
+      return QuantileTables.rounded(minimum + body, within: body * error + 1e-6)
+        ?? Self.exactSample(minimum: minimum, mu: mu, sigma: sigma, key: key)
     }
 
+    /// Not a method: for one, every sample would put the whole in memory.
     @usableFromInline @inline(never)
-    func exactSample(_ key: RandomKey) -> Int64 {
+    static func exactSample(minimum: Double, mu: Double, sigma: Double, key: RandomKey) -> Int64 {
       let z = DeterministicMath.inverseNormalCDF(key.unitOpen)
       return Distribution.roundedMicroseconds(minimum + DeterministicMath.exp(mu + sigma * z))
     }

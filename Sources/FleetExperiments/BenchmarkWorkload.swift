@@ -28,6 +28,13 @@ public struct BenchmarkWorkload: Sendable {
         name: "001", meaning: "experiment 001 with full jitter: files, log-normal latency, a silent outage",
         make: { outageHerd(devices: $0) }),
       BenchmarkWorkload(
+        name: "429-gate",
+        meaning: "experiment 001 answered with 429 and a Retry-After, retries at triggers",
+        make: { rateLimited(devices: $0) }),
+      BenchmarkWorkload(
+        name: "at-once", meaning: "experiment 001 answered with 503, every due batch uploaded at once",
+        make: { uploadedAtOnce(devices: $0) }),
+      BenchmarkWorkload(
         name: "sparse", meaning: "a day with one batch an hour from each device",
         make: { sparse(devices: $0) }),
     ]
@@ -66,6 +73,22 @@ public struct BenchmarkWorkload: Sendable {
     return scenario
   }
 
+  /// `experiments/001-outage-herd/gate.json5` with 429 and a Retry-After of 5 s in place of 503.
+  private static func rateLimited(devices: Int) -> Scenario {
+    var scenario = phones(devices: devices, status: 429, retryAfter: .fixed(.seconds(5)))
+    scenario.tapi.overload = Overload(status: 429, retryAfter: .fixed(.seconds(5)))
+    return scenario
+  }
+
+  /// The same file with full jitter, retries by timer and any number of uploads side by side.
+  private static func uploadedAtOnce(devices: Int) -> Scenario {
+    var scenario = phones(devices: devices, status: 503)
+    scenario.fleet[0].retries = .timer
+    scenario.fleet[0].uploadConcurrency = .max
+    scenario.fleet[0].settings.backoff.jitter = .full
+    return scenario
+  }
+
   /// `experiments/001-outage-herd/gate.json5` with another client, and for one that uploads each event by itself with a capacity of
   /// twice its load, as it is of the others': before the file's it would never be rid of its backlog.
   private static func answeredOutage(devices: Int, client: ClientPreset) -> Scenario {
@@ -78,7 +101,7 @@ public struct BenchmarkWorkload: Sendable {
   }
 
   /// What the scenarios of experiment 001 share.
-  private static func phones(devices: Int, status: Int?) -> Scenario {
+  private static func phones(devices: Int, status: Int?, retryAfter: RetryAfterPolicy = .none) -> Scenario {
     // 1267/s for 20,000 devices.
     let capacity = Int64(devices) * 6_335 / 100
     var settings = HTTPConfig()
@@ -88,7 +111,7 @@ public struct BenchmarkWorkload: Sendable {
       duration: .hours(2),
       tapi: TAPIConfiguration(
         server: bucket(capacity), overload: Overload(status: 503),
-        incidents: [outage(status: status, at: .minutes(20), for: .minutes(10))]),
+        incidents: [outage(status: status, retryAfter: retryAfter, at: .minutes(20), for: .minutes(10))]),
       fleet: [
         Cohort(
           name: "phones", devices: devices, events: .poisson(meanGap: .seconds(10)), timeout: .seconds(15),
@@ -119,9 +142,11 @@ public struct BenchmarkWorkload: Sendable {
         capacityMilliRequestsPerSecond: capacity, burst: max(1, (capacity + 5_000) / 10_000)))
   }
 
-  private static func outage(status: Int?, at start: Span, for duration: Span) -> Incident {
+  private static func outage(
+    status: Int?, retryAfter: RetryAfterPolicy = .none, at start: Span, for duration: Span
+  ) -> Incident {
     Incident(
-      kind: .outage(status: status, retryAfter: .none, keepsWork: false), start: .start + start,
+      kind: .outage(status: status, retryAfter: retryAfter, keepsWork: false), start: .start + start,
       duration: duration)
   }
 

@@ -44,6 +44,26 @@ struct BenchmarkWorkloadTests {
   }
 
   @Test(
+    "A fleet that is rate limited and one that uploads everything at once are experiment 001's second file, but for that"
+  )
+  func variations() throws {
+    let file = "001-outage-herd/gate.json5"
+    let rateLimit = [
+      Override(path: "tapi.overload", value: #"{ status: 429, retryAfter: "5s" }"#),
+      Override(
+        path: "tapi.incidents",
+        value: #"[{ kind: "outage", at: "20m", for: "10m", status: 429, retryAfter: "5s" }]"#),
+    ]
+    #expect(try workload("429-gate", devices: 20_000) == scenario(file, rateLimit))
+    let atOnce = [
+      Override(path: "fleet.phones.retries", value: "timer"),
+      Override(path: "fleet.phones.uploadConcurrency", value: "unlimited"),
+      Override(path: "settings.backoffConfig.jitterStrategy", value: "full"),
+    ]
+    #expect(try workload("at-once", devices: 20_000) == scenario(file, atOnce))
+  }
+
+  @Test(
     "every client preset has a workload: experiment 001's second file with that client, at half of the capacity"
   )
   func presets() throws {

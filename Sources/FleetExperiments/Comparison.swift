@@ -30,8 +30,8 @@ public struct VariantResult: Sendable {
 
 /// Runs variants of a scenario side by side, each with its twin (Definitions.md, Recovery).
 public enum Comparison {
-  /// What runs one scenario: the engine, or a stand-in in tests.
-  package typealias Engine = @Sendable (Scenario, RunOptions, RunControl) throws -> RunRecord
+  /// What runs one scenario in place of the engine, in tests.
+  package typealias Engine = SharedRuns.Engine
 
   /// Runs every variant and its twin, as many at a time as `workers`.
   ///
@@ -42,14 +42,13 @@ public enum Comparison {
   public static func run(
     _ variants: [Variant], options: RunOptions = .init(), workers: Int, control: ComparisonControl = .init()
   ) throws -> [VariantResult] {
-    try run(variants, options: options, workers: workers, control: control) {
-      try Simulation.run($0, options: $1, control: $2)
-    }
+    try run(variants, options: options, workers: workers, control: control, engine: nil)
   }
 
+  /// - Parameter engine: nil: the engine, where what runs have in common at their beginning is run once (`SharedRuns`).
   package static func run(
     _ variants: [Variant], options: RunOptions, workers: Int, control: ComparisonControl,
-    engine: @escaping Engine
+    engine: Engine?
   ) throws -> [VariantResult] {
     let found = Mutex<[VariantResult]>([])
     let scheduler = ReplicationScheduler(

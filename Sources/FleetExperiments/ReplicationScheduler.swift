@@ -13,8 +13,11 @@ final class ReplicationScheduler<Reduced: Sendable>: Sendable {
     var variants: [Variant]
     var plan: RunPlan
     var state: RunPlan.State
-    /// The control's number of each job.
-    var runs: [Int]
+    var shared: SharedRuns
+    /// Of each job, the control's number and that among the shared runs.
+    var runs: [(control: Int, shared: Int)]
+    /// Of the conditional jobs.
+    var twins: [RunIdentity: Int]
     var running = 0
   }
   private struct State {
@@ -28,18 +31,21 @@ final class ReplicationScheduler<Reduced: Sendable>: Sendable {
   private struct Task {
     var replication: Int
     var index: Int
+    var shared: SharedRuns
     var job: RunPlan.Job
-    var run: Int
+    var run: (control: Int, shared: Int)
   }
 
   private let count: Int
   private let options: RunOptions
   private let control: ComparisonControl
-  private let engine: Comparison.Engine
+  private let engine: Comparison.Engine?
   private let variants: @Sendable (Int) -> [Variant]
   private let reduce: @Sendable (Int, [VariantResult]) throws -> Reduced
   private let fold: @Sendable (Int, Reduced) -> Bool
   private let state = Mutex(State())
+  /// Bytes that the beginnings of one replication may take.
+  private let budget = Mutex(SharedRuns.memory)
 
   /// - Parameters:
   ///   - count: the most replications.
@@ -47,7 +53,7 @@ final class ReplicationScheduler<Reduced: Sendable>: Sendable {
   ///   - reduce: called on a worker's thread, in any order.
   ///   - fold: called in the order of replications, one at a time; false when there are enough.
   init(
-    count: Int, options: RunOptions, control: ComparisonControl, engine: @escaping Comparison.Engine,
+    count: Int, options: RunOptions, control: ComparisonControl, engine: Comparison.Engine?,
     variants: @escaping @Sendable (Int) -> [Variant],
     reduce: @escaping @Sendable (Int, [VariantResult]) throws -> Reduced,
     fold: @escaping @Sendable (Int, Reduced) -> Bool
@@ -63,6 +69,7 @@ final class ReplicationScheduler<Reduced: Sendable>: Sendable {
 
   /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
   func run(workers: Int) throws {
+    budget.withLock { $0 = SharedRuns.memory / Int64(max(1, min(workers, count))) }
     do {
       try Workers.run(workers, control: control) {
         guard let task = take() else { return false }
@@ -78,37 +85,53 @@ final class ReplicationScheduler<Reduced: Sendable>: Sendable {
   private func take() -> Task? {
     state.withLock { state in
       guard !state.isOver else { return nil }
-      for replication in state.open.keys.sorted() {
-        if let task = Self.next(of: replication, in: &state) { return task }
+      func next(waiting: Bool) -> Task? {
+        for replication in state.open.keys.sorted() {
+          if let task = Self.next(of: replication, in: &state, waiting: waiting) { return task }
+        }
+        return nil
       }
+      if let task = next(waiting: false) { return task }
       while state.opened < count {
-        let replication = state.opened
-        let variants = variants(replication)
-        let plan = RunPlan(variants)
-        state.open[replication] = Open(
-          variants: variants, plan: plan, state: RunPlan.State(jobs: plan.firstJobs),
-          runs: plan.firstJobs.map { control.add($0.scenario) })
+        state.open[state.opened] = open(state.opened)
         state.opened += 1
-        if let task = Self.next(of: replication, in: &state) { return task }
+        if let task = next(waiting: false) { return task }
       }
-      return nil
+      return next(waiting: true)
     }
   }
 
-  private static func next(of replication: Int, in state: inout State) -> Task? {
-    guard let (index, job) = state.open[replication]?.state.take() else { return nil }
+  private func open(_ replication: Int) -> Open {
+    let variants = variants(replication)
+    let plan = RunPlan(variants)
+    let shared = SharedRuns(options: options, engine: engine, budget: budget.withLock { $0 })
+    return Open(
+      variants: variants, plan: plan, state: RunPlan.State(jobs: plan.firstJobs), shared: shared,
+      runs: plan.firstJobs.map { (control.add($0.scenario), shared.expect($0.scenario)) },
+      twins: Dictionary(
+        plan.conditionalJobs.map { ($0.identity, shared.expect($0.scenario)) }, uniquingKeysWith: { $1 }))
+  }
+
+  /// - Parameter waiting: also one whose beginning is being run by somebody else.
+  private static func next(of replication: Int, in state: inout State, waiting: Bool) -> Task? {
+    guard let open = state.open[replication],
+      let (index, job) = state.open[replication]?.state.take(where: {
+        waiting || !open.shared.isWaiting(open.runs[$0].shared)
+      })
+    else { return nil }
     state.open[replication]?.running += 1
     return Task(
-      replication: replication, index: index, job: job, run: state.open[replication]?.runs[index] ?? 0)
+      replication: replication, index: index, shared: open.shared, job: job, run: open.runs[index])
   }
 
   private func perform(_ task: Task) throws {
-    let record = try engine(task.job.scenario, options, control.runControl(task.run))
-    control.finish(task.run)
+    let record = try task.shared.run(task.run.shared, control: control.runControl(task.run.control))
+    control.finish(task.run.control)
     let done: Open? = state.withLock { state in
       guard var open = state.open[task.replication] else { return nil }
       for job in open.state.finish(task.job, record, plan: open.plan) {
-        open.runs.append(control.add(job.scenario))
+        let number = open.twins[job.identity] ?? open.shared.expect(job.scenario)
+        open.runs.append((control.add(job.scenario), number))
       }
       open.running -= 1
       let isDone = open.running == 0 && !open.state.hasJobs

@@ -104,9 +104,7 @@ public enum Replications {
     _ variants: [Variant], plan: ReplicationPlan, options: RunOptions = .init(), workers: Int,
     control: ComparisonControl = .init()
   ) throws -> ReplicatedComparison {
-    try run(variants, plan: plan, options: options, workers: workers, control: control) {
-      try Simulation.run($0, options: $1, control: $2)
-    }
+    try run(variants, plan: plan, options: options, workers: workers, control: control, engine: nil)
   }
 
   struct Reduced: Sendable {
@@ -120,7 +118,7 @@ public enum Replications {
 
   package static func run(
     _ variants: [Variant], plan: ReplicationPlan, options: RunOptions, workers: Int,
-    control: ComparisonControl, engine: @escaping Comparison.Engine
+    control: ComparisonControl, engine: Comparison.Engine?
   ) throws -> ReplicatedComparison {
     expect(variants, plan, control)
     let found = Mutex(ReplicatedComparison(variants: variants.map(\.name), plan: plan))

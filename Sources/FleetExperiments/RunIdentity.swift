@@ -35,6 +35,12 @@ package struct RunIdentity: Hashable, Sendable {
     }
     self.init(scenario)
   }
+
+  /// The identity of `scenario` but for what its clients do after a failed upload.
+  ///
+  /// If a run saw no failure, no client ever asked its Settings: waits, statuses and ages are looked up only after one,
+  /// and so are counts as long as they allow at least one failure.
+  package init(ignoringReactionsOf scenario: Scenario) { self.init(scenario.withoutReactions) }
 }
 
 extension RunRecord {

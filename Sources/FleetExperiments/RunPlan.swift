@@ -25,7 +25,7 @@ struct RunPlan: Sendable {
     for variant in variants {
       let scenario = variant.scenario.withoutIncidents
       let twin = TwinRecords.Key(
-        identity: RunIdentity(scenario), group: RunIdentity(ignoringWaitsOf: scenario))
+        identity: RunIdentity(scenario), group: RunIdentity(ignoringReactionsOf: scenario))
       twins.append(twin)
       guard planned.insert(twin.identity).inserted else { continue }
       let job = Job(identity: twin.identity, scenario: scenario, twin: twin)
@@ -45,19 +45,23 @@ struct RunPlan: Sendable {
   /// What is done and what is to do, under the comparison's lock.
   struct State {
     var jobs: [Job]
-    private var next = 0
+    private var untaken: [Int]
     private var records: [RunIdentity: RunRecord] = [:]
     private var twins = TwinRecords()
 
-    init(jobs: [Job]) { self.jobs = jobs }
+    init(jobs: [Job]) {
+      self.jobs = jobs
+      untaken = Array(jobs.indices)
+    }
 
     /// Whether there is a run left to take.
-    var hasJobs: Bool { next < jobs.count }
+    var hasJobs: Bool { !untaken.isEmpty }
 
-    mutating func take() -> (Int, Job)? {
-      guard next < jobs.count else { return nil }
-      defer { next += 1 }
-      return (next, jobs[next])
+    /// The first run left that may be taken.
+    mutating func take(where isFree: (Int) -> Bool) -> (Int, Job)? {
+      guard let place = untaken.firstIndex(where: isFree) else { return nil }
+      let index = untaken.remove(at: place)
+      return (index, jobs[index])
     }
 
     /// Takes a run's record and returns the jobs that it makes necessary.
@@ -71,6 +75,7 @@ struct RunPlan: Sendable {
         job.twin = nil
         return job
       }
+      untaken += jobs.count..<jobs.count + more.count
       jobs += more
       return more
     }

@@ -56,6 +56,16 @@ public struct IncidentTimeline: Sendable {
     return sum
   }
 
+  /// Until when a server under these incidents and one under others have done the same; `.never` if they always do.
+  package func commonUntil(_ other: IncidentTimeline) -> Instant {
+    for (mine, its) in zip(conditions, other.conditions) where !mine.isSame(as: its) {
+      return min(mine.start, its.start)
+    }
+    let longer = conditions.count > other.conditions.count ? conditions : other.conditions
+    let both = min(conditions.count, other.conditions.count)
+    return both < longer.count ? longer[both].start : .never
+  }
+
   private func firstCondition(after time: Instant) -> Int {
     var (low, high) = (0, conditions.count)
     while low < high {
@@ -90,6 +100,12 @@ struct RequestFaults: Sendable, Hashable {
 }
 
 extension IncidentTimeline.Condition {
+  /// Whether a server does the same from its start on. Of an outage only what it answers counts, not when it ends.
+  fileprivate func isSame(as other: Self) -> Bool {
+    start == other.start && outage?.kind == other.outage?.kind && losesWork == other.losesWork
+      && factor == other.factor && faults == other.faults
+  }
+
   fileprivate mutating func add(_ incident: Incident, number: Int) {
     switch incident.kind {
     case .outage(_, _, let keepsWork):

@@ -41,6 +41,21 @@ final class RuleBook {
     if !isStanding, timeline.conditions.allSatisfy({ $0.faults.areNone }) { return nil }
   }
 
+  /// The same, which goes on by itself.
+  init(copying other: RuleBook) {
+    faults = other.faults
+    keyLimits = other.keyLimits
+    retryCountLimit = other.retryCountLimit
+    mostEvents = other.mostEvents
+    costPerEvent = other.costPerEvent
+    autoscaler = other.autoscaler
+    isStanding = other.isStanding
+    refreshed = other.refreshed
+    expiry = other.expiry
+    meter = other.meter
+    microTokens = other.microTokens
+  }
+
   /// Whether nothing concerns single requests now.
   var areIdle: Bool { !isStanding && faults.areNone }
 

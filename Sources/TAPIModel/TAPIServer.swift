@@ -15,7 +15,7 @@ public struct TAPIServer: ~Copyable {
 
   let overload: Overload
   let key: RandomKey
-  private let timeline: IncidentTimeline
+  private var timeline: IncidentTimeline
   private var nextCondition = 1
   /// The capacity factor of the incidents that are on.
   private var conditionFactor: Int64 = 1_000_000
@@ -36,7 +36,7 @@ public struct TAPIServer: ~Copyable {
   /// When the server itself has something to do next: an incident's boundary, a change of capacity or a completion.
   public private(set) var nextOwnTime = Instant.never
   /// What goes beyond admission; nil where a scenario has none of it.
-  let rules: RuleBook?
+  private(set) var rules: RuleBook?
   /// The backlog that `RetryAfterPolicy.backlog` answers with.
   var refused = RefusedBacklog()
 
@@ -80,6 +80,26 @@ public struct TAPIServer: ~Copyable {
     }
     rules = RuleBook(configuration, sources: sources)
     apply(timeline.conditions[0])
+    noteNextOwnTime()
+  }
+
+  /// The same server, which may go on under other incidents: all that differs lies ahead.
+  /// - `configuration`: the same but for incidents; the incidents of both do the same up to the server's time (`commonUntil`).
+  package init(
+    copying other: borrowing TAPIServer, _ configuration: TAPIConfiguration, sources: [UploadSource]
+  ) {
+    self.init(configuration, key: other.key, sources: sources)
+    nextCondition = other.nextCondition
+    conditionFactor = other.conditionFactor
+    outage = other.outage
+    bucket = other.bucket
+    pool = other.pool
+    outcomes = other.outcomes
+    nextOutcome = other.nextOutcome
+    usage = other.usage
+    if rules != nil, let past = other.rules { rules = RuleBook(copying: past) }
+    refused = other.refused
+    noteFastAnswers()
     noteNextOwnTime()
   }
 

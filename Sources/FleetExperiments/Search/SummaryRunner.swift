@@ -9,7 +9,7 @@ package final class SummaryRunner: Sendable {
   private let options: RunOptions
   private let workers: Int
   private let control: ComparisonControl
-  private let engine: Comparison.Engine
+  private let engine: Comparison.Engine?
 
   /// Twins that later batches may ask for again.
   private struct Twins {
@@ -19,16 +19,10 @@ package final class SummaryRunner: Sendable {
   private let twins = Mutex(Twins())
   private static let twinMemory: Int64 = 512 << 20
 
-  package convenience init(
-    options: RunOptions = .init(), workers: Int, control: ComparisonControl = .init()
-  ) {
-    self.init(options: options, workers: workers, control: control) {
-      try Simulation.run($0, options: $1, control: $2)
-    }
-  }
-
+  /// - Parameter engine: nil: the engine, where what runs have in common at their beginning is run once (`SharedRuns`).
   package init(
-    options: RunOptions, workers: Int, control: ComparisonControl, engine: @escaping Comparison.Engine
+    options: RunOptions = .init(), workers: Int, control: ComparisonControl = .init(),
+    engine: Comparison.Engine? = nil
   ) {
     self.options = options
     self.workers = max(1, workers)
@@ -49,79 +43,131 @@ package final class SummaryRunner: Sendable {
       TwinRecords.Key(identity: RunIdentity($0), group: RunIdentity(ignoringReactionsOf: $0))
     }
     if twins.withLock({ $0.bytes > Self.twinMemory }) { twins.withLock { $0 = Twins() } }
-    for part in [\TwinRecords.Key.group, \TwinRecords.Key.identity] {
-      var planned: Set<RunIdentity> = []
-      try make(
-        scenarios.indices.filter {
-          twin(keys[$0]) == nil && planned.insert(keys[$0][keyPath: part]).inserted
-        },
-        twinOf, keys)
+    let batch = Batch(scenarios, twinOf, keys, SharedRuns(options: options, engine: engine)) {
+      self.twin($0) != nil
     }
-
+    try run(batch.groupTwins, of: batch) { job, record in self.keep(record, job, twinOf, keys) }
+    let waiting = Mutex<[RunIdentity: [(index: Int, record: RunRecord)]]>([:])
     let results = Mutex<[RunSummary?]>(Array(repeating: nil, count: scenarios.count))
-    try forEach(Array(scenarios.indices), of: scenarios) { index, record in
-      guard let twin = self.twin(keys[index]) else { throw CancellationError() }
+    @Sendable func finish(_ index: Int, _ record: RunRecord, _ twin: RunRecord) throws {
       let summary = RunAnalysis.summary(of: record, twin: twin, name: "", seed: scenarios[index].seed)
       try finished(index, summary)
       results.withLock { $0[index] = summary }
     }
+    let jobs = batch.jobs { self.twin($0) != nil }
+    try run(jobs, of: batch) { job, record in
+      let key = keys[job.index]
+      if job.isTwin {
+        self.keep(record, job, twinOf, keys)
+        for run in waiting.withLock({ $0.removeValue(forKey: key.identity) ?? [] }) {
+          try finish(run.index, run.record, record)
+        }
+        return
+      }
+      // Whichever comes last finds the other.
+      let twin = waiting.withLock { waiting in
+        let twin = self.twin(key)
+        if twin == nil { waiting[key.identity, default: []].append((job.index, record)) }
+        return twin
+      }
+      if let twin { try finish(job.index, record, twin) }
+    }
+    // A scenario without incidents is its own twin.
+    for index in scenarios.indices where scenarios[index].tapi.incidents.isEmpty {
+      guard let twin = self.twin(keys[index]) else { throw CancellationError() }
+      try finish(index, twin, twin)
+    }
     return results.withLock { $0.compactMap(\.self) }
   }
 
-  // MARK: Twins
-
   private func twin(_ key: TwinRecords.Key) -> RunRecord? { twins.withLock { $0.records[key] } }
 
-  private func make(_ indices: [Int], _ scenarios: [Scenario], _ keys: [TwinRecords.Key]) throws {
-    try forEach(indices, of: scenarios) { index, record in
-      let bytes = MemoryEstimate(scenarios[index], options: self.options).resultBytes
-      self.twins.withLock { twins in
-        twins.bytes += bytes
-        twins.records.add(record, as: keys[index])
-      }
+  private func keep(_ record: RunRecord, _ job: Job, _ scenarios: [Scenario], _ keys: [TwinRecords.Key]) {
+    let bytes = MemoryEstimate(scenarios[job.index], options: options).resultBytes
+    twins.withLock { twins in
+      twins.bytes += bytes
+      twins.records.add(record, as: keys[job.index])
     }
   }
 
   // MARK: Running
 
-  /// Runs `scenarios[index]` for every index, several at a time, and hands each record over.
-  private func forEach(
-    _ indices: [Int], of scenarios: [Scenario],
-    _ body: @escaping @Sendable (Int, RunRecord) throws -> Void
-  ) throws {
-    if indices.isEmpty { return }
-    let slots = indices.map { control.add(scenarios[$0]) }
-    let next = Mutex(0)
-    try Workers.run(min(workers, indices.count), control: control) {
-      let position = next.withLock { next in
-        next += 1
-        return next - 1
+  private struct Job {
+    var index: Int
+    var isTwin: Bool
+    /// Among `SharedRuns`.
+    var number: Int
+  }
+
+  /// What is asked for at once.
+  private struct Batch {
+    let scenarios: [Scenario]
+    let twins: [Scenario]
+    let keys: [TwinRecords.Key]
+    let shared: SharedRuns
+    private(set) var groupTwins: [Job] = []
+    /// Each once, and those of the groups among them.
+    private var ownTwins: [RunIdentity: Job] = [:]
+    private var runs: [Job] = []
+
+    init(
+      _ scenarios: [Scenario], _ twins: [Scenario], _ keys: [TwinRecords.Key], _ shared: SharedRuns,
+      isKnown: (TwinRecords.Key) -> Bool
+    ) {
+      (self.scenarios, self.twins, self.keys, self.shared) = (scenarios, twins, keys, shared)
+      var groups: Set<RunIdentity> = []
+      for index in scenarios.indices {
+        if !scenarios[index].tapi.incidents.isEmpty {
+          runs.append(Job(index: index, isTwin: false, number: shared.expect(scenarios[index])))
+        }
+        guard !isKnown(keys[index]), ownTwins[keys[index].identity] == nil else { continue }
+        let twin = Job(index: index, isTwin: true, number: shared.expect(twins[index]))
+        ownTwins[keys[index].identity] = twin
+        if groups.insert(keys[index].group).inserted { groupTwins.append(twin) }
       }
-      guard position < indices.count else { return false }
-      let index = indices[position]
-      let record = try engine(scenarios[index], options, control.runControl(slots[position]))
-      control.finish(slots[position])
-      try body(index, record)
+    }
+
+    /// The runs, each with the twin before it that nobody else's stands for; those that share a beginning one after another.
+    func jobs(isKnown: (TwinRecords.Key) -> Bool) -> [Job] {
+      var planned: Set<RunIdentity> = []
+      let isAsked = Dictionary(grouping: runs, by: \.index)
+      var jobs: [(family: Int, job: Job)] = []
+      for index in scenarios.indices {
+        let key = keys[index]
+        if let twin = ownTwins[key.identity], planned.insert(key.identity).inserted {
+          if isKnown(key) {
+            shared.drop(twin.number)
+          } else {
+            jobs.append((shared.family(of: twin.number), twin))
+          }
+        }
+        for run in isAsked[index] ?? [] { jobs.append((shared.family(of: run.number), run)) }
+      }
+      let order = jobs.indices.sorted { (jobs[$0].family, $0) < (jobs[$1].family, $1) }
+      return order.map { jobs[$0].job }
+    }
+
+    func scenario(of job: Job) -> Scenario { job.isTwin ? twins[job.index] : scenarios[job.index] }
+  }
+
+  /// Runs jobs, several at a time, and hands each record over.
+  private func run(
+    _ jobs: [Job], of batch: Batch, _ body: @escaping @Sendable (Job, RunRecord) throws -> Void
+  ) throws {
+    if jobs.isEmpty { return }
+    let slots = jobs.map { control.add(batch.scenario(of: $0)) }
+    let left = Mutex(Array(jobs.indices))
+    try Workers.run(min(workers, jobs.count), control: control) {
+      let next = left.withLock { left -> Int? in
+        if left.isEmpty { return nil }
+        // One that need not wait for another, if there is one.
+        return left.remove(at: left.firstIndex { !batch.shared.isWaiting(jobs[$0].number) } ?? 0)
+      }
+      guard let next else { return false }
+      let record = try batch.shared.run(jobs[next].number, control: control.runControl(slots[next]))
+      control.finish(slots[next])
+      try body(jobs[next], record)
       return true
     }
-  }
-}
-
-extension RunIdentity {
-  /// The identity of `scenario` but for what its clients do after a failed upload.
-  ///
-  /// If a run saw no failure, no client ever asked its Settings: waits, statuses and ages are looked up only after one,
-  /// and so are counts as long as they allow at least one failure.
-  package init(ignoringReactionsOf scenario: Scenario) {
-    var scenario = scenario
-    for i in scenario.fleet.indices {
-      let settings = scenario.fleet[i].settings
-      scenario.fleet[i].settings.backoff.maxTotalBackoffDuration = 0
-      scenario.fleet[i].settings.rateLimit.maxTotalBackoffDuration = 0
-      scenario.fleet[i].settings.backoff.maxRetryCount = min(settings.backoff.maxRetryCount, 1)
-      scenario.fleet[i].settings.rateLimit.maxRetryCount = min(settings.rateLimit.maxRetryCount, 1)
-      scenario.fleet[i].settings.backoff.statuses = .document
-    }
-    self.init(ignoringWaitsOf: scenario)
   }
 }

@@ -32,13 +32,12 @@ public enum Sweep {
   ) throws -> Outcome {
     try run(
       plan, scenarios: scenarios, shard: shard, options: options, workers: workers, store: store,
-      control: control
-    ) { try Simulation.run($0, options: $1, control: $2) }
+      control: control, engine: nil)
   }
 
   package static func run(
     _ plan: SweepPlan, scenarios: [Scenario], shard: Shard, options: RunOptions, workers: Int,
-    store: some SweepStore, control: ComparisonControl, engine: @escaping Comparison.Engine
+    store: some SweepStore, control: ComparisonControl, engine: Comparison.Engine?
   ) throws -> Outcome {
     let all = SweepJobs(plan)
     let mine = shard.part(of: all.jobs)
@@ -52,16 +51,26 @@ public enum Sweep {
       }
       return true
     }
+    let shared = SharedRuns(options: options, engine: engine)
+    state.withLock { state in
+      for job in state.toDo { state.numbers.append(shared.expect(job.scenario(scenarios))) }
+      // One family after another, so that few beginnings wait at a time.
+      let families = state.numbers.map(shared.family)
+      state.order.sort { (families[$0], $0) < (families[$1], $1) }
+    }
     try Workers.run(min(workers, mine.count), control: control) {
-      guard let (index, job) = state.withLock({ $0.next() }) else { return false }
-      let record = try engine(job.scenario(scenarios), options, control.runControl(index))
+      let next = state.withLock { $0.next(unless: shared.isWaiting) }
+      guard let (index, number, job) = next else { return false }
+      let record = try shared.run(number, control: control.runControl(index))
       try store.keep(record, as: job.name)
       control.finish(index)
       let more = state.withLock { $0.followers(of: job, record) }
       for job in more where try store.record(job.name) == nil {
         state.withLock { state in
           _ = control.add(job.scenario(scenarios))
+          state.order.append(state.toDo.count)
           state.toDo.append(job)
+          state.numbers.append(shared.expect(job.scenario(scenarios)))
         }
       }
       return true
@@ -73,9 +82,12 @@ public enum Sweep {
     var all: SweepJobs
     var unchecked: [SweepJobs.Job]
     var toDo: [SweepJobs.Job] = []
+    /// Their numbers among `SharedRuns`.
+    var numbers: [Int] = []
+    /// Those that nobody has taken, in the order in which they are to be.
+    var order: [Int] = []
     var outcome = Outcome()
     private var nextToCheck = 0
-    private var nextToDo = 0
 
     init(all: SweepJobs, unchecked: [SweepJobs.Job]) {
       self.all = all
@@ -92,6 +104,7 @@ public enum Sweep {
     /// The jobs that are to be done now that `job` was found, or not.
     mutating func checked(_ job: SweepJobs.Job, _ record: RunRecord?) -> [SweepJobs.Job] {
       guard let record else {
+        order.append(toDo.count)
         toDo.append(job)
         return [job]
       }
@@ -106,10 +119,11 @@ public enum Sweep {
       return followers
     }
 
-    mutating func next() -> (Int, SweepJobs.Job)? {
-      guard nextToDo < toDo.count else { return nil }
-      defer { nextToDo += 1 }
-      return (nextToDo, toDo[nextToDo])
+    /// The next that need not wait for another, or the next.
+    mutating func next(unless isWaiting: (Int) -> Bool) -> (index: Int, number: Int, SweepJobs.Job)? {
+      if order.isEmpty { return nil }
+      let index = order.remove(at: order.firstIndex { !isWaiting(numbers[$0]) } ?? 0)
+      return (index, numbers[index], toDo[index])
     }
   }
 }

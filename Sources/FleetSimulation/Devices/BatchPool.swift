@@ -126,6 +126,19 @@ struct BatchPool: ~Copyable {
     if keepsAcceptanceTimes { acceptanceTimes = Self.table(rows.count + capacity) }
   }
 
+  /// - Parameter rows: a copy of the other's.
+  init(copying other: borrowing BatchPool, _ rows: DeviceRows) {
+    self.rows = rows
+    devices = other.devices
+    looksAtWaiting = other.looksAtWaiting
+    (capacity, used, free) = (other.capacity, other.used, other.free)
+    let (all, room) = (rows.count + other.used, rows.count + other.capacity)
+    more = PlainMemory.copy(of: other.more, count: other.used, capacity: other.capacity)
+    retryStates = other.retryStates.map { PlainMemory.copy(of: $0, count: all, capacity: room) }
+    dueTimes = other.dueTimes.map { PlainMemory.copy(of: $0, count: all, capacity: room) }
+    acceptanceTimes = other.acceptanceTimes.map { PlainMemory.copy(of: $0, count: all, capacity: room) }
+  }
+
   deinit {
     PlainMemory.release(more)
     if let retryStates { PlainMemory.release(retryStates) }

@@ -23,6 +23,14 @@ struct BlockPool<Entry: BitwiseCopyable>: ~Copyable {
     free.initialize(repeating: 0, count: Self.largestClass + 1)
   }
 
+  init(copying other: borrowing BlockPool) {
+    (capacity, used) = (other.capacity, other.used)
+    entries = PlainMemory.copy(
+      of: other.entries, count: other.used * Self.smallest, capacity: other.capacity * Self.smallest)
+    free = .allocate(capacity: Self.largestClass + 1)
+    free.initialize(from: other.free, count: Self.largestClass + 1)
+  }
+
   deinit {
     PlainMemory.release(entries)
     free.deallocate()

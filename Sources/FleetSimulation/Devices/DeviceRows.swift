@@ -18,6 +18,11 @@ struct DeviceRows {
     base = PlainMemory.zeroed(byteCount: (count + 1) * Self.rowBytes)
   }
 
+  init(copying other: DeviceRows) {
+    count = other.count
+    base = PlainMemory.copy(of: other.base, byteCount: (count + 1) * Self.rowBytes)
+  }
+
   func release() { PlainMemory.release(base) }
 
   @inline(__always)

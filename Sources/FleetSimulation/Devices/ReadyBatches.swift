@@ -52,7 +52,10 @@ struct ReadyBatches: ~Copyable {
     }
   }
 
-  private var pool = BlockPool<UInt64>()
+  private var pool: BlockPool<UInt64>
+
+  init() { pool = BlockPool() }
+  init(copying other: borrowing ReadyBatches) { pool = BlockPool(copying: other.pool) }
 
   // MARK: Looking
 

@@ -47,7 +47,10 @@ struct WaitingHeaps: ~Copyable {
     var words: (UInt32, UInt32, UInt32) { (block, count, UInt32(sizeClass)) }
   }
 
-  private var pool = BlockPool<Entry>()
+  private var pool: BlockPool<Entry>
+
+  init() { pool = BlockPool() }
+  init(copying other: borrowing WaitingHeaps) { pool = BlockPool(copying: other.pool) }
 
   @inline(__always)
   func address(_ place: Place) -> UnsafeMutablePointer<Entry> {

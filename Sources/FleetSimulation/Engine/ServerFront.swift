@@ -55,6 +55,21 @@ package struct ServerFront: ~Copyable {
     self.checks = checks
   }
 
+  /// The same, which goes on under the incidents of `scenario`.
+  init(copying other: borrowing ServerFront, _ scenario: Scenario, shards: [ShardLayout]) {
+    server = TAPIServer(
+      copying: other.server, scenario.tapi, sources: scenario.uploadSources(of: shards))
+    timeouts = .allocate(capacity: max(shards.count, 1))
+    timeouts.update(from: other.timeouts, count: shards.count)
+    (rows, busyRows, tenths) = (other.rows, other.busyRows, other.tenths)
+    end = other.end
+    counters = other.counters.copy()
+    tenthCount = other.tenthCount
+    offered = PlainMemory.copy(of: other.offered, count: other.tenthCount)
+    (workers, costsByEvent, checks) = (other.workers, other.costsByEvent, other.checks)
+    (violation, lastTime) = (other.violation, other.lastTime)
+  }
+
   deinit {
     timeouts.deallocate()
     PlainMemory.release(offered)

@@ -56,6 +56,21 @@ package struct ShardCalendar: ~Copyable {
     uploads = CalendarQueue(slots: slotCount, ringSlots: rings.transit, chunkBytes: chunks.transit)
   }
 
+  /// A copy between the passes of two windows, when nothing waits for the window itself.
+  init(copying other: borrowing ShardCalendar) {
+    isCollecting = other.isCollecting
+    clock = other.clock
+    end = other.end
+    timers = other.timers.copy()
+    wakeUps = other.wakeUps.copy()
+    planned = other.planned.copy()
+    deliveries = other.deliveries.copy()
+    uploads = other.uploads.copy()
+    windowEnd = other.windowEnd
+    late = other.late.copy()
+    collected = other.collected
+  }
+
   /// Chunks of timers and wake-ups, which lie in tens of thousands of slots that each leave half a chunk empty, and of what is on
   /// its way, which lies in a few.
   static func chunkBytes(devices: Int) -> (timers: Int, transit: Int) {

@@ -42,6 +42,21 @@ struct ShardRunner: ~Copyable {
     for _ in 0..<WindowPieces.most { tallies.append(AnswerTally()) }
   }
 
+  /// A copy between two windows, when all answers have been counted, which goes on by another plan; what is due in one window is scratch.
+  init(copying other: borrowing ShardRunner, plan: CohortPlan) {
+    shard = DeviceShard(copying: other.shard, plan: plan)
+    calendar = ShardCalendar(copying: other.calendar)
+    (scanned, round) = (other.scanned, other.round)
+    (hasFastTriggers, hasFastRetries) = (other.hasFastTriggers, other.hasFastRetries)
+    hasFastFiles = other.hasFastFiles
+    arrivals = other.arrivals.copy()
+    arrivalWords = other.arrivalWords.copy()
+    isAdmitted = other.isAdmitted.copy()
+    arrivalsByPart = other.arrivalsByPart.copy()
+    for _ in 0..<WindowPieces.most { tallies.append(AnswerTally()) }
+    wasIdle = other.wasIdle
+  }
+
   /// Sets every device's first trigger.
   mutating func start() {
     hasFastTriggers = shard.hasFastTriggers

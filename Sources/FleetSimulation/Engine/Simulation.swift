@@ -71,10 +71,16 @@ public enum Simulation {
     var engine = WindowedEngine(scenario, options: options)
     if let (device, tracer) = tracing { engine.trace(device: device, tracer) }
     try engine.run(control: control)
+    return engine.record(as: scenario)
+  }
+}
+
+extension WindowedEngine {
+  /// The record of a run that has ended.
+  func record(as scenario: Scenario) -> RunRecord {
     var assembly = RunAssembly(scenario)
-    for i in 0..<engine.runners.count { engine.runners.contribute(i, to: &assembly, engine.layout, scenario) }
-    let record = assembly.record(engine.front)
+    for i in 0..<runners.count { runners.contribute(i, to: &assembly, layout, scenario) }
     // The device records that the assembly counts are the engine's.
-    return withExtendedLifetime(engine) { record }
+    return assembly.record(front)
   }
 }

@@ -45,7 +45,7 @@ struct WindowedEngine: ~Copyable {
     }
   }
 
-  let scenario: Scenario
+  private(set) var scenario: Scenario
   let layout: [ShardLayout]
   /// How many run a device pass.
   let threads: Int
@@ -54,6 +54,9 @@ struct WindowedEngine: ~Copyable {
   var runners: Runners
   var front: ServerFront
   var arrivals: WindowArrivals
+  /// Where the run stands: the window that comes next, and whether it has begun at all.
+  private var slot = 0
+  private var hasStarted = false
 
   init(_ scenario: Scenario, options: RunOptions) {
     self.scenario = scenario
@@ -64,16 +67,8 @@ struct WindowedEngine: ~Copyable {
     let rowCount = RunAssembly.rowCount(scenario)
     let end = Instant.start + scenario.duration
     nonisolated(unsafe) let base = UnsafeMutablePointer<ShardRunner>.allocate(capacity: layout.count)
-    var firstDevices: [Int] = []
-    var total = 0
-    for cohort in scenario.fleet {
-      firstDevices.append(total)
-      total += cohort.devices
-    }
     let plans = layout.map { [clock] piece in
-      CohortPlan(
-        scenario.fleet[piece.cohort], firstDevice: firstDevices[piece.cohort], scenario: scenario,
-        checks: options.checks, windowWidth: clock.width)
+      Self.plan(of: piece, scenario, checks: options.checks, clock)
     }
     // Each thread makes its own shards: a large fleet's memory takes a while to come.
     let crew = WindowCrew(size: threads) { [layout, threads, clock, slotCount] member in
@@ -95,6 +90,55 @@ struct WindowedEngine: ~Copyable {
     arrivals = WindowArrivals(clock, key: RandomKey(seed: scenario.seed).child(RandomPurpose.order))
   }
 
+  private static func plan(
+    of piece: ShardLayout, _ scenario: Scenario, checks: Bool, _ clock: WindowClock
+  ) -> CohortPlan {
+    CohortPlan(
+      scenario.fleet[piece.cohort],
+      firstDevice: scenario.fleet[..<piece.cohort].reduce(0) { $0 + $1.devices },
+      scenario: scenario, checks: checks, windowWidth: clock.width)
+  }
+
+  /// A copy of a run that stands, which goes on as another scenario: one with which the past is in common
+  /// (`Scenario.commonBeginning`).
+  init(copying other: borrowing WindowedEngine, as scenario: Scenario) {
+    self.scenario = scenario
+    (layout, threads, clock, slotCount) = (other.layout, other.threads, other.clock, other.slotCount)
+    let base = UnsafeMutablePointer<ShardRunner>.allocate(capacity: layout.count)
+    for (number, piece) in layout.enumerated() {
+      let plan = Self.plan(
+        of: piece, scenario, checks: other.runners[number].shard.plan.pointee.checks, clock)
+      (base + number).initialize(to: ShardRunner(copying: other.runners[number], plan: plan))
+    }
+    runners = Runners(base: base, count: layout.count, job: .allocate(capacity: 1))
+    runners.job.initialize(to: .start)
+    front = ServerFront(copying: other.front, scenario, shards: layout)
+    arrivals = WindowArrivals(clock, key: RandomKey(seed: scenario.seed).child(RandomPurpose.order))
+    arrivals.areOrdered = other.arrivals.areOrdered
+    (slot, hasStarted) = (other.slot, other.hasStarted)
+  }
+
+  /// Goes on as another scenario, with which the past is in common.
+  mutating func become(_ scenario: Scenario) {
+    self.scenario = scenario
+    for (number, piece) in layout.enumerated() {
+      runners[number].shard.follow(
+        Self.plan(of: piece, scenario, checks: runners[number].shard.plan.pointee.checks, clock))
+    }
+    front = ServerFront(copying: front, scenario, shards: layout)
+  }
+
+  /// What makes a run stand before its end.
+  struct Halt {
+    /// Before a window in which the server gets to this time, microseconds.
+    var time = Int64.max
+    /// Before a window in which a device may hear this.
+    var heard: Heard?
+  }
+
+  /// How far the run has got, and where the window ends that comes next; microseconds.
+  var time: (reached: Int64, nextEnd: Int64) { (clock.start(of: slot), clock.start(of: slot + 1)) }
+
   /// No answer and no upload takes less; no client's time-out is shorter. At most 2^19 µs, which a timer word can hold.
   ///
   /// A large fleet has shorter windows, not below 4 ms, so that what moves in one stays in the processor's caches.
@@ -109,7 +153,9 @@ struct WindowedEngine: ~Copyable {
     return max(width, Span(microseconds: 1))
   }
 
-  mutating func run(control: RunControl) throws {
+  /// Runs on to the end, or until it has to stand. Returns whether it has ended.
+  @discardableResult
+  mutating func run(control: RunControl, until halt: Halt = Halt()) throws -> Bool {
     let passes = DevicePasses(runners)
     let crew =
       threads > 1 ? WindowCrew(size: threads) { [threads] in passes.run(member: $0, of: threads) } : nil
@@ -120,10 +166,12 @@ struct WindowedEngine: ~Copyable {
       crew.run(alone: pace.isAlone)
       pace.jobEnded(now: SystemThreads.nanoseconds)
     }
-    passes.job.pointee = .start
-    runAll()
+    if !hasStarted {
+      passes.job.pointee = .start
+      runAll()
+      hasStarted = true
+    }
     let end = scenario.duration.microseconds
-    var slot = 0
     var sinceReport = 0
     // Adding the counters up is O(intervals), so a long run is not looked at more often than a short one.
     let slotsBetweenChecks = slotCount / 2_000
@@ -131,6 +179,10 @@ struct WindowedEngine: ~Copyable {
     while slot < slotCount {
       let start = clock.start(of: slot)
       let windowEnd = min(start &+ clock.width, end)
+      if windowEnd > halt.time || halt.heard.map({ heard >= $0 }) ?? false {
+        front.countAnswers(runners)
+        return false
+      }
       let count = arrivals.count(runners)
       let nothingHappens = count == 0 && front.nextOwnTime.microseconds >= windowEnd
       var answers = WindowAnswers.given
@@ -145,7 +197,7 @@ struct WindowedEngine: ~Copyable {
         pieces: front.pieces.base, inOrder: arrivals.areOrdered)
       runAll()
       slot += 1
-      if nothingHappens { slot = skipEmptyWindows(from: slot) }
+      if nothingHappens { slot = skipEmptyWindows(from: slot, before: halt.time) }
       sinceReport += 1
       if sinceReport == 64 {
         sinceReport = 0
@@ -162,13 +214,22 @@ struct WindowedEngine: ~Copyable {
     for i in 0..<runners.count { runners[i].countLateAcceptances() }
     control.report(virtualTime: Instant(microseconds: end), attempts: attempts)
     try check(at: end)
+    return true
+  }
+
+  /// What devices are to hear in the window that comes next, at most.
+  var heard: Heard {
+    var heard = Heard.nothing
+    for i in 0..<runners.count { heard = max(heard, runners[i].hearing(slot: slot)) }
+    return heard
   }
 
   /// The next window in which something happens, from `slot` on, for which the runners have prepared the arrivals.
-  private mutating func skipEmptyWindows(from slot: Int) -> Int {
+  private mutating func skipEmptyWindows(from slot: Int, before time: Int64) -> Int {
     for i in 0..<runners.count where !runners[i].wasIdle || runners[i].arrivals.count > 0 { return slot }
     var next = min(
-      slotCount, clock.slot(of: min(front.nextOwnTime.microseconds, scenario.duration.microseconds)))
+      slotCount,
+      clock.slot(of: min(front.nextOwnTime.microseconds, min(time, scenario.duration.microseconds))))
     for i in 0..<runners.count where next > slot { next = runners[i].nextOccupied(from: slot, limit: next) }
     if next <= slot || next >= slotCount { return next >= slotCount ? slotCount : slot }
     for i in 0..<runners.count {
@@ -178,7 +239,7 @@ struct WindowedEngine: ~Copyable {
     return next
   }
 
-  private var attempts: Int64 {
+  var attempts: Int64 {
     var sum: Int64 = 0
     for i in 0..<runners.count { sum += runners[i].shard.attempts }
     return sum

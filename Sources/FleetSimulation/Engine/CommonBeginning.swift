@@ -1,0 +1,84 @@
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+import UploadRetry
+
+/// What may differ between two runs that begin the same, and until when. What is not named here may matter from the first event on.
+extension Scenario {
+  /// What two scenarios have in common whose runs are the same until their incidents differ (`commonUntil`), if their devices have
+  /// heard no more than `heard`: how clients react to a failure matters to nobody before there is one, and what they make of a 429
+  /// or a Retry-After not before one comes.
+  ///
+  /// Only limits that allow a failure are the same before the first: one that allows none keeps a first try from leaving. A client that
+  /// goes offline fails by itself, and one that asks what became of an upload may learn that it failed: they share nothing.
+  func commonBeginning(after heard: Heard) -> Scenario {
+    var common = withoutIncidents
+    common.question = nil
+    common.scale = 1
+    for i in fleet.indices where fleet[i].connectivity == nil && !fleet[i].gates.reconciles {
+      common.fleet[i].settingsSource = nil
+      // A launch looks at waits of either kind.
+      let isLaunched = fleet[i].lifecycle != nil
+      if heard == .nothing || heard == .failure && !isLaunched {
+        common.fleet[i].settings.rateLimit.forgetReactions()
+      }
+      if heard == .nothing {
+        common.fleet[i].settings.backoff.forgetReactions(
+          butAge: fleet[i].policy.ageLimit == .eventAgeSinceQueued)
+        common.fleet[i].policy.clampAfterJitter = false
+      }
+    }
+    return common
+  }
+
+  /// What is left of a scenario without how its clients react to a failure: if no client saw one, the runs of two scenarios with
+  /// which this is the same are the same.
+  package var withoutReactions: Scenario {
+    var common = commonBeginning(after: .nothing)
+    common.tapi.incidents = tapi.incidents
+    return common
+  }
+
+  /// Until when two runs are the same that differ in their incidents alone; microseconds, `.max`: always.
+  ///
+  /// Which events are old (`CohortPlan.oldBefore`) does not count here if one of the two has no incidents: then none is.
+  func commonUntil(_ other: Scenario) -> Int64 {
+    let (mine, its) = (tapi.incidents, other.tapi.incidents)
+    if mine == its { return .max }
+    var time = IncidentTimeline(mine).commonUntil(IncidentTimeline(its)).microseconds
+    if let end = mine.map(\.end.microseconds).max(), let other = its.map(\.end.microseconds).max(),
+      end != other
+    {
+      time = min(time, min(end, other))
+    }
+    // What a launch finds at the CDN.
+    func isDown(_ incidents: [Incident], at instant: Instant) -> Bool {
+      incidents.contains { $0.kind == .cdnOutage && $0.start <= instant && instant < $0.end }
+    }
+    for instant in (mine + its).flatMap({ [$0.start, $0.end] })
+    where isDown(mine, at: instant) != isDown(its, at: instant) {
+      time = min(time, instant.microseconds)
+    }
+    return time
+  }
+}
+
+extension RateLimitConfig {
+  fileprivate mutating func forgetReactions() {
+    maxTotalBackoffDuration = 0
+    maxRetryInterval = 0
+    maxRetryCount = min(maxRetryCount, 1)
+  }
+}
+
+extension BackoffConfig {
+  /// - Parameter butAge: the client looks at the age of events that have never failed.
+  fileprivate mutating func forgetReactions(butAge: Bool) {
+    if !butAge { maxTotalBackoffDuration = 0 }
+    maxRetryCount = min(maxRetryCount, 1)
+    baseBackoffInterval = 0
+    maxBackoffInterval = 0
+    jitter = .none
+    statuses = .document
+  }
+}

@@ -1,0 +1,343 @@
+import FleetMetrics
+import ScenarioModel
+import SimulationKernel
+
+/// Runs of many scenarios, where what several have in common at their beginning is run once (Design.md, Runs that share a beginning).
+///
+/// Whoever comes first runs the beginning for all; where they part it leaves a copy for the others and goes on by itself. Each
+/// record is the one that a run by itself gives, to the byte. A thread that comes while a beginning is run waits for it.
+package final class SharedRuns: @unchecked Sendable {
+  /// What runs one scenario: a stand-in for the engine in tests, which shares nothing.
+  package typealias Engine = @Sendable (Scenario, RunOptions, RunControl) throws -> RunRecord
+
+  /// What has been run, and what has not because it was shared; upload attempts.
+  package struct Savings: Sendable, Hashable {
+    package var attempts: Int64 = 0
+    package var savedAttempts: Int64 = 0
+  }
+
+  private let options: RunOptions
+  private let engine: Engine?
+  /// Bytes that beginnings may take which wait for somebody to go on with them.
+  private let budget: Int64
+  /// Guards everything below.
+  private let condition = SystemCondition()
+  private var members: [Int: Member] = [:]
+  private var families: [Int: Set<Int>] = [:]
+  private var keys: [Scenario: Int] = [:]
+  private var expected = 0
+  private var bytes: Int64 = 0
+  private var counted = Savings()
+
+  private struct Member {
+    let scenario: Scenario
+    /// Of `Scenario.commonBeginning`, by what has been heard.
+    let keys: [Int]
+    var state = State.free
+    /// The family shares beginnings under the first of the keys.
+    var family: Int { keys[0] }
+  }
+
+  private enum State {
+    case free
+    /// Somebody runs its beginning.
+    case promised
+    case ready(Beginning)
+    case done(RunRecord)
+  }
+
+  /// A run that stands, and those that may go on with it.
+  private final class Beginning {
+    let part: RunInParts
+    let bytes: Int64
+    var members: Set<Int>
+    /// Threads that copy it.
+    var readers = 0
+    init(part: RunInParts, bytes: Int64, members: Set<Int>) {
+      self.part = part
+      self.bytes = bytes
+      self.members = members
+    }
+  }
+
+  /// - Parameters:
+  ///   - engine: nil: the engine.
+  ///   - budget: bytes that beginnings may take; what does not fit is run again.
+  package init(options: RunOptions, engine: Engine? = nil, budget: Int64 = SharedRuns.memory) {
+    self.options = options
+    self.engine = engine
+    self.budget = budget
+  }
+
+  /// Bytes that beginnings may take by default.
+  package static let memory: Int64 = 512 << 20
+
+  package var savings: Savings { locked { counted } }
+
+  /// Says that a scenario will be run, so that others leave their beginning for it. Returns its number for `run`, once each.
+  package func expect(_ scenario: Scenario) -> Int {
+    locked {
+      let kinds: [Heard] = engine == nil ? [.nothing, .failure, .rateLimit] : []
+      let keys = kinds.map { heard in
+        let common = scenario.commonBeginning(after: heard)
+        let key = self.keys[common] ?? self.keys.count
+        self.keys[common] = key
+        return key
+      }
+      let number = expected
+      expected += 1
+      members[number] = Member(scenario: scenario, keys: keys.isEmpty ? [number] : keys)
+      families[members[number]!.family, default: []].insert(number)
+      return number
+    }
+  }
+
+  /// Of the family that it shares beginnings with: those of one are best run one after another.
+  package func family(of number: Int) -> Int { locked { members[number]?.family ?? 0 } }
+
+  /// Whether `run` would wait for somebody else.
+  package func isWaiting(_ number: Int) -> Bool {
+    locked { if case .promised = members[number]?.state { true } else { false } }
+  }
+
+  /// It will not be run after all.
+  package func drop(_ number: Int) { locked { leave(number) } }
+
+  /// Runs a scenario to its end, from where it parts with others.
+  package func run(_ number: Int, control: RunControl) throws -> RunRecord {
+    if let engine {
+      defer { drop(number) }
+      return try engine(locked { members[number]!.scenario }, options, control)
+    }
+    switch claim(number) {
+    case .record(let record):
+      return record
+    case .alone(let scenario):
+      let record = try Simulation.run(scenario, options: options, control: control)
+      locked { count(attempts: record.cost.attempts) }
+      return record
+    case .part(var course, let beginning):
+      do {
+        let part = beginning.map { copy($0, for: course) } ?? RunInParts(course.lead, options: options)
+        return try run(&course, part, control)
+      } catch {
+        locked { release(course.company) }
+        throw error
+      }
+    }
+  }
+
+  // MARK: - Who goes with whom
+
+  private enum Claim {
+    case record(RunRecord)
+    case alone(Scenario)
+    /// From a beginning, or from the start.
+    case part(Course, from: Beginning?)
+  }
+
+  /// A run with those that go with it.
+  private struct Course {
+    var number: Int
+    var scenario: Scenario
+    var keys: [Int]
+    var company: [Int: Member] = [:]
+    /// Nobody else goes on with the beginning.
+    var isLast = false
+
+    /// Whose plans the run follows: one with incidents, since whose events are old can be forgotten, not found out.
+    var lead: Scenario {
+      if !scenario.tapi.incidents.isEmpty { return scenario }
+      return company.values.lazy.map(\.scenario).first { !$0.tapi.incidents.isEmpty } ?? scenario
+    }
+
+    /// When they part.
+    var halt: WindowedEngine.Halt {
+      var halt = WindowedEngine.Halt()
+      let lead = lead
+      for scenario in [scenario] + company.values.map(\.scenario) {
+        halt.time = min(halt.time, lead.commonUntil(scenario))
+      }
+      halt.heard = [Heard.failure, .rateLimit].first { heard in
+        company.values.contains { $0.keys[heard.rawValue] != keys[heard.rawValue] }
+      }
+      return halt
+    }
+
+    /// Whether another goes on with this one from where a run stands.
+    func agrees(with other: Member, from part: RunInParts) -> Bool {
+      keys[part.heard.rawValue] == other.keys[part.heard.rawValue]
+        && scenario.commonUntil(other.scenario) >= part.engine.time.nextEnd
+    }
+  }
+
+  private func claim(_ number: Int) -> Claim {
+    locked {
+      while case .promised = members[number]!.state { condition.wait() }
+      let member = members[number]!
+      var course = Course(number: number, scenario: member.scenario, keys: member.keys)
+      var beginning: Beginning?
+      var others: [Int] = []
+      switch member.state {
+      case .done(let record):
+        leave(number)
+        count(saved: record.cost.attempts)
+        return .record(record)
+      case .ready(let ready):
+        ready.members.remove(number)
+        others = ready.members.filter { course.agrees(with: members[$0]!, from: ready.part) }
+        ready.members.subtract(others)
+        ready.readers += 1
+        course.isLast = ready.members.isEmpty && ready.readers == 1
+        beginning = ready
+      case .free, .promised:
+        others = families[member.family, default: []].filter {
+          if case .free = members[$0]!.state { $0 != number } else { false }
+        }
+        // What differs from the start on is nobody's beginning; a copy of a large fleet would have no room.
+        others.removeAll { member.scenario.commonUntil(members[$0]!.scenario) <= 0 }
+        if others.isEmpty || copyBytes(of: member.scenario) > budget {
+          leave(number)
+          return .alone(member.scenario)
+        }
+      }
+      leave(number)
+      for other in others {
+        members[other]!.state = .promised
+        course.company[other] = members[other]
+      }
+      return .part(course, from: beginning)
+    }
+  }
+
+  private func copy(_ beginning: Beginning, for course: Course) -> RunInParts {
+    let part: RunInParts
+    if course.isLast {
+      part = beginning.part
+      part.become(course.lead)
+    } else {
+      part = RunInParts(copying: beginning.part, as: course.lead)
+    }
+    locked {
+      beginning.readers -= 1
+      freeIfIdle(beginning)
+      count(saved: part.engine.attempts)
+    }
+    return part
+  }
+
+  // MARK: - Running
+
+  private func run(_ course: inout Course, _ part: RunInParts, _ control: RunControl) throws -> RunRecord {
+    var attempts = part.engine.attempts
+    while try !part.run(control: control, until: course.halt) {
+      let (staying, leaving) = split(course, from: part)
+      let worth = part.engine.time.reached >= course.scenario.duration.microseconds / Self.fewest
+      let bytes = copyBytes(of: course.scenario)
+      let fits = locked {
+        let fits = worth && self.bytes + bytes <= budget
+        if fits { self.bytes += bytes }
+        count(attempts: part.engine.attempts - attempts)
+        return fits
+      }
+      attempts = part.engine.attempts
+      let beginning =
+        fits
+        ? Beginning(part: RunInParts(copying: part, as: part.engine.scenario), bytes: bytes, members: [])
+        : nil
+      locked {
+        for (other, _) in leaving where members[other] != nil {
+          beginning?.members.insert(other)
+          members[other]?.state = beginning.map { .ready($0) } ?? .free
+        }
+        if let beginning { freeIfIdle(beginning) }
+        condition.broadcast()
+      }
+      course.company = staying
+      part.become(course.lead)
+    }
+    // Incidents may differ behind the end only.
+    part.become(course.scenario)
+    let record = part.engine.record(as: course.scenario)
+    let incidents = course.scenario.tapi.incidents
+    locked {
+      count(attempts: part.engine.attempts - attempts)
+      for (other, member) in course.company where members[other] != nil {
+        members[other]?.state = member.scenario.tapi.incidents == incidents ? .done(record) : .free
+      }
+      condition.broadcast()
+    }
+    return record
+  }
+
+  /// A beginning is kept if it is at least this part of the run: a copy takes time too.
+  private static let fewest: Int64 = 50
+
+  private func split(
+    _ course: Course, from part: RunInParts
+  ) -> (staying: [Int: Member], leaving: [Int: Member]) {
+    let staying = course.company.filter { course.agrees(with: $0.value, from: part) }
+    return (staying, course.company.filter { staying[$0.key] == nil })
+  }
+
+  // MARK: - Under the lock
+
+  private func locked<Result>(_ body: () throws -> Result) rethrows -> Result {
+    condition.lock()
+    defer { condition.unlock() }
+    return try body()
+  }
+
+  private func leave(_ number: Int) {
+    guard let member = members.removeValue(forKey: number) else { return }
+    families[member.family]?.remove(number)
+    if families[member.family]?.isEmpty == true { families[member.family] = nil }
+    if case .ready(let beginning) = member.state, beginning.members.remove(number) != nil {
+      freeIfIdle(beginning)
+    }
+  }
+
+  private func freeIfIdle(_ beginning: Beginning) {
+    if beginning.members.isEmpty, beginning.readers == 0 { bytes -= beginning.bytes }
+  }
+
+  private func release(_ company: [Int: Member]) {
+    for other in company.keys { members[other]?.state = .free }
+    condition.broadcast()
+  }
+
+  private func count(attempts: Int64 = 0, saved: Int64 = 0) {
+    counted.attempts += attempts
+    counted.savedAttempts += saved
+  }
+
+  private func copyBytes(of scenario: Scenario) -> Int64 {
+    let estimate = MemoryEstimate(scenario, options: options)
+    return estimate.expected - estimate.resultBytes
+  }
+}
+
+/// A run that may stand between two windows.
+private final class RunInParts {
+  var engine: WindowedEngine
+  /// What its devices have heard or are about to, as far as anybody has looked.
+  var heard = Heard.nothing
+
+  init(_ scenario: Scenario, options: RunOptions) { engine = WindowedEngine(scenario, options: options) }
+
+  init(copying other: RunInParts, as scenario: Scenario) {
+    engine = WindowedEngine(copying: other.engine, as: scenario)
+    heard = other.heard
+  }
+
+  func become(_ scenario: Scenario) {
+    if engine.scenario != scenario { engine.become(scenario) }
+  }
+
+  /// Returns whether the run has ended.
+  func run(control: RunControl, until halt: WindowedEngine.Halt) throws -> Bool {
+    if try engine.run(control: control, until: halt) { return true }
+    heard = max(heard, engine.heard)
+    return false
+  }
+}

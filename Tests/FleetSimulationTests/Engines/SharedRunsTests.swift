@@ -1,0 +1,191 @@
+import Dispatch
+import FleetMetrics
+import ScenarioModel
+import SimulationKernel
+import Synchronization
+import TAPIModel
+import TestSupport
+import Testing
+import UploadRetry
+
+@testable import FleetSimulation
+
+/// Runs that share a beginning: the records are those of separate runs, and the beginning is run once.
+@Suite("Runs that share a beginning")
+struct SharedRunsTests {
+  static let seeds = Array(1...UInt64(TestDepth.cases(40, exhaustively: 200)))
+
+  /// How a client may react otherwise to a failure; what a search varies.
+  static let reactions: [@Sendable (inout Cohort) -> Void] = [
+    { $0.settings.backoff.jitter = .full },
+    { $0.settings.backoff.jitter = .decorrelated },
+    {
+      $0.settings.backoff.jitter = .additive(percent: 10)
+      $0.policy.clampAfterJitter = true
+    },
+    { $0.settings.backoff.baseBackoffInterval = 3_000_000 },
+    { $0.settings.backoff.maxBackoffInterval = 5_000_000 },
+    { $0.settings.backoff.maxRetryCount = 2 },
+    { $0.settings.backoff.maxTotalBackoffDuration = 20_000_000 },
+    { $0.settings.rateLimit.maxRetryInterval = 4_000_000 },
+    { $0.settings.rateLimit.maxRetryCount = 1 },
+    { $0.settings.rateLimit.maxTotalBackoffDuration = 0 },
+    { $0.settings.backoff.statuses = .document },
+  ]
+
+  private func varying(_ scenario: Scenario) -> [Scenario] {
+    let reacting = Self.reactions.map { react in
+      var variant = scenario
+      for i in variant.fleet.indices { react(&variant.fleet[i]) }
+      return variant
+    }
+    let incidents = scenario.tapi.incidents.indices.flatMap { index in
+      [Span.seconds(1), .seconds(5), .seconds(50)].map { more in
+        var variant = scenario
+        variant.tapi.incidents[index].duration = variant.tapi.incidents[index].duration + more
+        return variant
+      }
+    }
+    let both = zip(reacting, incidents).map { reacting, incident in
+      var variant = reacting
+      variant.tapi.incidents = incident.tapi.incidents
+      return variant
+    }
+    return [scenario] + reacting + incidents + both
+  }
+
+  /// A healthy fleet until an outage in the last third.
+  private func herd() -> Scenario {
+    let outage = Incident(
+      kind: .outage(status: 503, retryAfter: .none, keepsWork: false),
+      start: .start + .seconds(600), duration: .seconds(120))
+    let server = TAPIConfiguration.Server.bucket(
+      TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000_000, burst: 1_000))
+    var cohort = Cohort(name: "phones", devices: 200, events: .poisson(meanGap: .seconds(10)))
+    cohort.retries = .timer
+    return Scenario(
+      duration: .seconds(900), tapi: TAPIConfiguration(server: server, incidents: [outage]), fleet: [cohort])
+  }
+
+  private func separately(_ scenarios: [Scenario], _ options: RunOptions = .init()) throws -> [RunRecord] {
+    try scenarios.map { try Simulation.run($0, options: options) }
+  }
+
+  /// In an order that is not the one in which they are expected.
+  private func together(_ scenarios: [Scenario], _ runs: SharedRuns, order: UInt64 = 1) throws -> [RunRecord]
+  {
+    let numbers = scenarios.map(runs.expect)
+    let key = RandomKey(seed: order)
+    var records: [Int: RunRecord] = [:]
+    for index in scenarios.indices.sorted(by: { key.child(UInt64($0)).bits < key.child(UInt64($1)).bits }) {
+      records[index] = try runs.run(numbers[index], control: RunControl())
+    }
+    return scenarios.indices.compactMap { records[$0] }
+  }
+
+  @Test(
+    "Random scenarios with other retry settings, other lengths of incidents and without any give the records of separate runs",
+    arguments: [false, true])
+  func sameRecords(checks: Bool) throws {
+    var options = RunOptions()
+    options.checks = checks
+    var savings = SharedRuns.Savings()
+    for seed in checks ? Array(Self.seeds.prefix(10)) : Self.seeds {
+      for scenario in [
+        RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed),
+        RandomScenario.fastFiles(seed: seed),
+      ] + (seed.isMultiple(of: 5) ? [RandomScenario.crowd(seed: seed)] : []) {
+        var variants = varying(scenario)
+        var key = SeededGenerator(seed: seed)
+        variants.shuffle(using: &key)
+        let scenarios = variants.prefix(7).flatMap { [$0, $0.withoutIncidents] }
+        let runs = SharedRuns(options: options)
+        let records = try together(scenarios, runs, order: seed)
+        for (index, (one, other)) in zip(records, try separately(scenarios, options)).enumerated() {
+          expectSame(one, other, "run \(index) together and by itself", seed: seed)
+        }
+        savings.attempts += runs.savings.attempts
+        savings.savedAttempts += runs.savings.savedAttempts
+      }
+    }
+    #expect(savings.savedAttempts > savings.attempts / 10)
+  }
+
+  @Test("What several threads run together are the records of separate runs")
+  func threads() throws {
+    for seed in Self.seeds.prefix(10) {
+      let variants = varying(RandomScenario.scenario(seed: seed))
+      let scenarios = variants + variants.map(\.withoutIncidents)
+      let runs = SharedRuns(options: RunOptions())
+      let numbers = scenarios.map(runs.expect)
+      let records = Mutex<[Int: RunRecord]>([:])
+      DispatchQueue.concurrentPerform(iterations: scenarios.count) { index in
+        let record = try? runs.run(numbers[index], control: RunControl())
+        records.withLock { $0[index] = record }
+      }
+      let separate = try separately(scenarios)
+      #expect(records.withLock { found in scenarios.indices.allSatisfy { found[$0] == separate[$0] } })
+    }
+  }
+
+  @Test("What comes before the outage is run once for six strategies, and every attempt is run or saved")
+  func beginningIsRunOnce() throws {
+    let scenarios =
+      [herd()]
+      + Self.reactions.prefix(5).map { react in
+        var variant = herd()
+        react(&variant.fleet[0])
+        return variant
+      }
+    let runs = SharedRuns(options: RunOptions())
+    let records = try together(scenarios, runs)
+    #expect(records == (try separately(scenarios)))
+    let all = records.reduce(0) { $0 + $1.cost.attempts }
+    #expect(runs.savings.attempts + runs.savings.savedAttempts == all)
+    let before = records[0].series.rows[..<600].reduce(0) { $0 + $1[.firstAttempts] }
+    #expect(runs.savings.savedAttempts >= 5 * (before - 5))
+  }
+
+  @Test("The twin begins with the run that it is the twin of, and strategies that nobody asks are one run")
+  func twin() throws {
+    var other = herd()
+    other.fleet[0].settings.backoff.jitter = .full
+    let scenarios = [herd(), herd().withoutIncidents, other.withoutIncidents]
+    let runs = SharedRuns(options: RunOptions())
+    let records = try together(scenarios, runs)
+    #expect(records == (try separately(scenarios)))
+    let before = records[1].series.rows[..<600].reduce(0) { $0 + $1[.firstAttempts] }
+    #expect(runs.savings.savedAttempts >= records[2].cost.attempts + before - 5)
+  }
+
+  @Test("What has no room is run again")
+  func noRoom() throws {
+    let scenarios = [herd(), herd().withoutIncidents]
+    let runs = SharedRuns(options: RunOptions(), budget: 0)
+    let records = try together(scenarios, runs)
+    #expect(records == (try separately(scenarios)))
+    #expect(runs.savings.savedAttempts == 0)
+  }
+
+  @Test("Scenarios that differ in what may matter from the start share nothing")
+  func strangers() throws {
+    var (seed, devices, gate) = (herd(), herd(), herd())
+    seed.seed = 2
+    devices.fleet[0].devices += 1
+    gate.fleet[0].retries = .gate
+    let runs = SharedRuns(options: RunOptions())
+    _ = try together([herd(), seed, devices, gate], runs)
+    #expect(runs.savings.savedAttempts == 0)
+  }
+
+  @Test("A beginning that is cancelled leaves the others to run by themselves")
+  func cancelled() throws {
+    let runs = SharedRuns(options: RunOptions())
+    let numbers = [herd(), herd().withoutIncidents].map(runs.expect)
+    let control = RunControl()
+    control.cancel()
+    #expect(throws: CancellationError.self) { _ = try runs.run(numbers[0], control: control) }
+    let record = try runs.run(numbers[1], control: RunControl())
+    #expect(record == (try separately([herd().withoutIncidents])[0]))
+  }
+}

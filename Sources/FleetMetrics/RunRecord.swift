@@ -16,6 +16,8 @@ public struct RunRecord: Sendable, Hashable {
   public var cost: DeviceCost
   /// Events that the server had accepted when the run ended, but whose client did not know it.
   public var acceptedUnconfirmedEvents: Int64
+  /// Whether any batch was given up because it had been tried as often as its client's Settings allow. Not stored.
+  public var reachedRetryLimit = false
   /// In the fleet's order.
   public var cohorts: [CohortRecord] = []
 

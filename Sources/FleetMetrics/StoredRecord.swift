@@ -2,7 +2,7 @@
 ///
 /// One line a quantity: its name, then its values, repeated ones as `value*times`. So columns that stay
 /// at nought cost nothing, and a record of other columns than this program's is told from one that is damaged. What became of each
-/// cohort apart (`RunRecord.cohorts`) is not kept.
+/// cohort apart (`RunRecord.cohorts`) is not kept, nor whether a limit was reached, which only searches ask for.
 public enum StoredRecord {
   /// What was wrong with a text, without a place: nobody writes it by hand.
   public struct Problem: Error, Hashable, CustomStringConvertible {

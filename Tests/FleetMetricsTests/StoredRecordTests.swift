@@ -25,9 +25,9 @@ struct StoredRecordTests {
     #expect(Array(rows) == Measure.allCases.map { "\($0)" })
     #expect(names.filter { $0.hasPrefix("cost.") }.count == properties(DeviceCost()))
     // interval, duration and cells; and of the record: series, deliveries, their table, offered, capacity, incidents, devices,
-    // flush, cost, unconfirmed; and the cohorts, which are not kept.
+    // flush, cost, unconfirmed; and the cohorts and whether a limit was reached, which are not kept.
     #expect(properties(TimeSeries(interval: 1, duration: 1, rows: 0)) == 3)
-    #expect(properties(record(backlogs: [])) == 11)
+    #expect(properties(record(backlogs: [])) == 12)
     #expect(properties(IncidentSpan(label: "", isOutage: false, start: 0, end: 0)) == 4)
   }
 

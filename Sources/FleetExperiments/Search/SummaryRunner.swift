@@ -17,6 +17,7 @@ package final class SummaryRunner: Sendable {
     var bytes: Int64 = 0
   }
   private let twins = Mutex(Twins())
+  private let known = Mutex(KnownSummaries())
   private static let twinMemory: Int64 = 512 << 20
 
   /// - Parameter engine: nil: the engine, where what runs have in common at their beginning is run once (`SharedRuns`).
@@ -37,6 +38,19 @@ package final class SummaryRunner: Sendable {
     of scenarios: [Scenario],
     finished: @escaping @Sendable (_ index: Int, RunSummary) throws -> Void = { _, _ in }
   ) throws -> [RunSummary] {
+    var summaries = known.withLock { known in scenarios.map { known[$0] } }
+    for (index, summary) in summaries.enumerated() {
+      if let summary { try finished(index, summary) }
+    }
+    let left = summaries.indices.filter { summaries[$0] == nil }
+    let made = try make(left.map { scenarios[$0] }) { try finished(left[$0], $1) }
+    for (index, summary) in zip(left, made) { summaries[index] = summary }
+    return summaries.compactMap(\.self)
+  }
+
+  private func make(
+    _ scenarios: [Scenario], finished: @escaping @Sendable (_ index: Int, RunSummary) throws -> Void
+  ) throws -> [RunSummary] {
     let twinOf = scenarios.map(\.withoutIncidents)
     // By what is left of a scenario without its clients' reactions to failures: one twin for each group first.
     let keys = twinOf.map {
@@ -51,6 +65,7 @@ package final class SummaryRunner: Sendable {
     let results = Mutex<[RunSummary?]>(Array(repeating: nil, count: scenarios.count))
     @Sendable func finish(_ index: Int, _ record: RunRecord, _ twin: RunRecord) throws {
       let summary = RunAnalysis.summary(of: record, twin: twin, name: "", seed: scenarios[index].seed)
+      known.withLock { $0.add(summary, of: scenarios[index], record: record, twin: twin) }
       try finished(index, summary)
       results.withLock { $0[index] = summary }
     }

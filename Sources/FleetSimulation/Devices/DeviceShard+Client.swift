@@ -190,6 +190,8 @@ extension DeviceShard: UploadClientHost {
 
   package mutating func giveUp(_ batch: UInt32, _ loss: ClientLoss, _ client: UInt32, at now: Int64) {
     let counter = counter(of: loss)
+    if case .limit(.retryLimit) = loss { reachedRetryLimit = true }
+    if case .limit(.rateLimitRetryLimit) = loss { reachedRetryLimit = true }
     leaveQueue(batch, client)
     drop(batch, counter, client, at: Instant(microseconds: now))
   }

@@ -35,6 +35,7 @@ extension DeviceShard {
     intervalDeliveries = other.intervalDeliveries.copy()
     deliveries = other.deliveries.copy()
     (violation, attempts) = (other.violation, other.attempts)
+    reachedRetryLimit = other.reachedRetryLimit
     follow(plan, instead: other.plan.pointee)
   }
 

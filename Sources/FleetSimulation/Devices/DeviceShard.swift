@@ -59,6 +59,8 @@ package struct DeviceShard: ~Copyable {
   /// The first broken rule that a checker saw.
   package var violation: String?
   package var attempts: Int64 = 0
+  /// Whether a batch was given up at a limit on retries.
+  var reachedRetryLimit = false
   /// The device that `tracer` hears of, by place; `.max`: none.
   var tracedDevice: UInt32 = .max
   var tracer: DeviceTracer?

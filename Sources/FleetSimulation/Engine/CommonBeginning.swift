@@ -19,7 +19,7 @@ extension Scenario {
       common.fleet[i].settingsSource = nil
       // A launch looks at waits of either kind.
       let isLaunched = fleet[i].lifecycle != nil
-      if heard == .nothing || heard == .failure && !isLaunched {
+      if heard == .nothing || !isLaunched && (heard == .failure || !tapi.asksToWait) {
         common.fleet[i].settings.rateLimit.forgetReactions()
       }
       if heard == .nothing {
@@ -29,6 +29,25 @@ extension Scenario {
       }
     }
     return common
+  }
+
+  /// What is left of a scenario without Settings that nobody asks for (those for 429s, if the server sends none) and without how often
+  /// clients try again; nil for how often, where a limit does more than give a batch up.
+  ///
+  /// Of two scenarios with which this is the same, the one with the higher limits has the run of the other if that one's run reached
+  /// none (`RunRecord.reachedRetryLimit`).
+  package var withoutRetryCounts: (scenario: Scenario, counts: [Int]) {
+    var common = commonBeginning(after: .rateLimit)
+    common.tapi.incidents = tapi.incidents
+    var counts: [Int] = []
+    for i in fleet.indices where fleet[i].givesUpAtLimitsOnly {
+      counts += [
+        common.fleet[i].settings.backoff.maxRetryCount, common.fleet[i].settings.rateLimit.maxRetryCount,
+      ]
+      common.fleet[i].settings.backoff.maxRetryCount = 0
+      common.fleet[i].settings.rateLimit.maxRetryCount = 0
+    }
+    return (common, counts)
   }
 
   /// What is left of a scenario without how its clients react to a failure: if no client saw one, the runs of two scenarios with
@@ -60,6 +79,30 @@ extension Scenario {
       time = min(time, instant.microseconds)
     }
     return time
+  }
+}
+
+extension TAPIConfiguration {
+  /// Whether any answer may be a 429 or say how long to wait.
+  fileprivate var asksToWait: Bool {
+    func asks(_ status: Int?, _ retryAfter: RetryAfterPolicy) -> Bool { status == 429 || retryAfter != .none }
+    return !rules.keyLimits.isEmpty || asks(overload.status, overload.retryAfter)
+      || incidents.contains { incident in
+        switch incident.kind {
+        case .outage(let status, let retryAfter, _): asks(status, retryAfter)
+        case .errors(let status, _, _, let retryAfter): asks(status, retryAfter)
+        case .brownout, .cdnOutage, .lostAnswers, .latency, .tokenExpiry: false
+        }
+      }
+  }
+}
+
+extension Cohort {
+  /// Whether a limit on retries does nothing before a batch is due that has reached it, and gives that batch up then.
+  fileprivate var givesUpAtLimitsOnly: Bool {
+    policy.limitReached == .dropBatch && policy.limitsCheck == .whenDue && !actsAtFlushEnd
+      && lifecycle == nil && gates.isEmpty && settings.backoff.maxRetryCount > 0
+      && settings.rateLimit.maxRetryCount > 0
   }
 }
 

@@ -10,6 +10,7 @@ package struct RunAssembly: ~Copyable {
   private let intervalDeliveries: IntervalDeliveries
   private var deliveries = Histogram()
   private var unconfirmed: Int64 = 0
+  private var reachedRetryLimit = false
   private var cost = CostSamples()
   private var cohorts: [CohortRecord] = []
   /// Of the latest cohort.
@@ -32,6 +33,7 @@ package struct RunAssembly: ~Copyable {
     shard.intervalDeliveries.merge(into: intervalDeliveries)
     shard.deliveries.merge(into: &deliveries, sums: shard.counters)
     unconfirmed += shard.acceptedUnconfirmedEvents
+    if shard.reachedRetryLimit { reachedRetryLimit = true }
     let losers = cost.devicesThatLostEvents
     cost.add(shard.devices, cohort)
     if cohorts.last?.name != cohort.name {
@@ -98,6 +100,7 @@ package struct RunAssembly: ~Copyable {
       cost: cost.summary, acceptedUnconfirmedEvents: unconfirmed)
     record.deliveryTable = DeliveryTable(intervalDeliveries)
     record.cohorts = cohorts
+    record.reachedRetryLimit = reachedRetryLimit
     return record
   }
 

@@ -1,0 +1,98 @@
+import FleetExperiments
+import FleetMetrics
+import FleetSimulation
+import ScenarioModel
+import SimulationKernel
+import Synchronization
+import TAPIModel
+import Testing
+import UploadRetry
+
+/// What a search runs, and what it knows already.
+@Suite("A search's runs")
+struct SummaryRunnerTests {
+  /// Counts what it runs.
+  final class Engine: Sendable {
+    let runs = Mutex<[Scenario]>([])
+    var count: Int { runs.withLock { $0.count } }
+    var stand: Comparison.Engine {
+      { scenario, options, control in
+        self.runs.withLock { $0.append(scenario) }
+        return try Simulation.run(scenario, options: options, control: control)
+      }
+    }
+  }
+
+  private func scenario(
+    status: Int = 503, capacity: Int64 = 30_000, _ change: (inout HTTPConfig) -> Void = { _ in }
+  ) -> Scenario {
+    var settings = HTTPConfig()
+    settings.backoff.jitter = .full
+    change(&settings)
+    let outage = Incident(
+      kind: .outage(status: status, retryAfter: .none, keepsWork: false), start: .start + .seconds(60),
+      duration: .seconds(60))
+    let server = TAPIConfiguration.Server.bucket(
+      TokenBucketConfiguration(capacityMilliRequestsPerSecond: capacity, burst: 5))
+    var cohort = Cohort(
+      name: "phones", devices: 100, events: .poisson(meanGap: .seconds(5)), settings: settings)
+    cohort.retries = .timer
+    return Scenario(
+      duration: .seconds(300),
+      tapi: TAPIConfiguration(
+        server: server, overload: Overload(status: status), incidents: [outage]), fleet: [cohort])
+  }
+
+  /// Batches one after another, as a search asks for them, against the engine asked for each run and each twin.
+  private func summaries(_ batches: [[Scenario]], _ engine: Engine? = nil) throws {
+    let runner = SummaryRunner(workers: 2, engine: engine?.stand)
+    for batch in batches {
+      let found = try runner.summaries(of: batch)
+      let separate = try batch.map { scenario in
+        RunAnalysis.summary(
+          of: try Simulation.run(scenario), twin: try Simulation.run(scenario.withoutIncidents), name: "",
+          seed: scenario.seed)
+      }
+      #expect(found == separate)
+    }
+  }
+
+  @Test(
+    "Waits for a 429 that no server sends make no other run, and where one does they do",
+    arguments: [503, 429])
+  func rateLimits(status: Int) throws {
+    let engine = Engine()
+    let other = scenario(status: status) { $0.rateLimit.maxRetryInterval = 7_000_000 }
+    try summaries([[scenario(status: status)], [other]], engine)
+    #expect(engine.count == (status == 503 ? 2 : 3))
+  }
+
+  @Test("A higher limit than one that was never reached makes no other run, and a lower one does")
+  func retryCounts() throws {
+    let engine = Engine()
+    let batches = [100, 200, 1, 1_000].map { count in [scenario { $0.backoff.maxRetryCount = count }] }
+    try summaries(batches, engine)
+    let counts = engine.runs.withLock {
+      $0.filter { !$0.tapi.incidents.isEmpty }.map { $0.fleet[0].settings.backoff.maxRetryCount }
+    }
+    #expect(counts == [100, 1])
+  }
+
+  @Test("A limit that was reached says nothing of a higher one")
+  func reachedLimit() throws {
+    let engine = Engine()
+    try summaries([1, 3].map { count in [scenario { $0.backoff.maxRetryCount = count }] }, engine)
+    #expect(engine.count == 3)
+  }
+
+  @Test(
+    "Runs that share beginnings and twins that fail have the summaries of separate ones, a scenario without incidents too"
+  )
+  func sharedBeginnings() throws {
+    let jitters: [Jitter] = [.none, .equal, .decorrelated]
+    for capacity in [30_000, 12_000] as [Int64] {
+      let batch = jitters.map { jitter in scenario(capacity: capacity) { $0.backoff.jitter = jitter } }
+      try summaries([batch + [batch[0].withoutIncidents], batch.map { $0.with(seed: 5) }])
+    }
+  }
+}

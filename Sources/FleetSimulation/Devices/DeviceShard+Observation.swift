@@ -39,3 +39,12 @@ extension DeviceShard {
       generation: upload.generation, shard: UInt16(truncatingIfNeeded: number))
   }
 }
+
+extension ShardRunner {
+  /// The run is over; what the server accepted in it is delivered, though the answer is still under way.
+  mutating func countLateAcceptances() {
+    for i in 0..<calendar.late.count {
+      shard.countLateAcceptance(calendar.late[i].delivery, due: calendar.late[i].due, end: calendar.end)
+    }
+  }
+}

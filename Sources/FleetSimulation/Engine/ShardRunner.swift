@@ -44,17 +44,15 @@ struct ShardRunner: ~Copyable {
 
   /// A copy between two windows, when all answers have been counted, which goes on by another plan; what is due in one window is scratch.
   init(copying other: borrowing ShardRunner, plan: CohortPlan) {
-    shard = DeviceShard(copying: other.shard, plan: plan)
-    calendar = ShardCalendar(copying: other.calendar)
+    self.init(
+      shard: DeviceShard(copying: other.shard, plan: plan), calendar: ShardCalendar(copying: other.calendar))
     (scanned, round) = (other.scanned, other.round)
-    (hasFastTriggers, hasFastRetries) = (other.hasFastTriggers, other.hasFastRetries)
-    hasFastFiles = other.hasFastFiles
+    (hasFastTriggers, hasFastFiles) = (other.hasFastTriggers, other.hasFastFiles)
+    (hasFastRetries, wasIdle) = (other.hasFastRetries, other.wasIdle)
     arrivals = other.arrivals.copy()
     arrivalWords = other.arrivalWords.copy()
     isAdmitted = other.isAdmitted.copy()
     arrivalsByPart = other.arrivalsByPart.copy()
-    for _ in 0..<WindowPieces.most { tallies.append(AnswerTally()) }
-    wasIdle = other.wasIdle
   }
 
   /// Sets every device's first trigger.
@@ -398,12 +396,5 @@ struct ShardRunner: ~Copyable {
     let (first, second) = (shard.batches[a.batch].firstOrdinal, shard.batches[b.batch].firstOrdinal)
     if first != second { return first < second }
     return a.attempt < b.attempt
-  }
-
-  /// The run is over; what the server accepted in it is delivered, though the answer is still under way.
-  mutating func countLateAcceptances() {
-    for i in 0..<calendar.late.count {
-      shard.countLateAcceptance(calendar.late[i].delivery, due: calendar.late[i].due, end: calendar.end)
-    }
   }
 }

@@ -2,6 +2,8 @@ import UploadGating
 import UploadRetry
 
 /// The upload loop (S3, S16, S17): over the due batches from the oldest to the newest, once.
+///
+/// Sets of flags are unions here, not literals: where much is inlined, a literal may become an array on the heap.
 extension UploadClientHost where Self: ~Copyable {
   /// A trigger or a wake-up asks for a loop. One that runs already reaches what has been sealed meanwhile.
   @inlinable
@@ -63,8 +65,8 @@ extension UploadClientHost where Self: ~Copyable {
   @inline(__always)
   mutating func begin(_ client: UInt32, byTrigger: Bool, cursor: UInt32) {
     let state = state(of: client)
-    state.pointee.flags.remove([.draining, .byTrigger, .loopHadFailure])
-    state.pointee.flags.insert(byTrigger ? [.looping, .byTrigger] : .looping)
+    state.pointee.flags.remove(.draining.union(.byTrigger).union(.loopHadFailure))
+    state.pointee.flags.insert(byTrigger ? .looping.union(.byTrigger) : .looping)
     startLoop(
       of: client, cursor: cursor,
       end: options.pointee.flushWhileUploading == .joins && !options.pointee.actsAtFlushEnd
@@ -205,7 +207,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inline(__always)
   mutating func endLoop(_ client: UInt32, at now: Int64, _ sink: Sink) {
     if options.pointee.actsAtFlushEnd { finishFlush(client, at: now) }
-    state(of: client).pointee.flags.remove([.looping, .draining])
+    state(of: client).pointee.flags.remove(.looping.union(.draining))
     if options.pointee.flushWhileUploading == .queued, queuedLoops(of: client) > 0 {
       runQueuedLoop(client, at: now, sink)
       return
@@ -261,7 +263,7 @@ extension UploadClientHost where Self: ~Copyable {
       count(1, .resting, client, at: now)
     }
     // What is due meanwhile waits for the connection, and for the app to be open.
-    if !state.pointee.flags.isDisjoint(with: [.offline, .suspended]) { return }
+    if !state.pointee.flags.isDisjoint(with: .offline.union(.suspended)) { return }
     var due = Int64.max
     if options.pointee.keepsGates, case let held = gateWakeUp(client, at: now), held.isHeld {
       guard let until = held.until else { return }

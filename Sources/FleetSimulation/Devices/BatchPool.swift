@@ -88,7 +88,7 @@ struct BatchRecord: BitwiseCopyable {
 
   /// Nothing refers to the record any more; a record of zeros serves no batch yet.
   @inline(__always)
-  var isDone: Bool { outstanding == 0 && flags.isDisjoint(with: [.held, .waiting]) }
+  var isDone: Bool { outstanding == 0 && flags.isDisjoint(with: .held.union(.waiting)) }
 }
 
 /// The batch records of a shard. Index 0 stands for "none".

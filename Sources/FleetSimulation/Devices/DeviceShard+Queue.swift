@@ -241,7 +241,7 @@ extension DeviceShard {
       return index < Int(truncatingIfNeeded: place.count)
     }
     var batch = self[device].pointee.oldest
-    while batch != 0, !batches[batch].flags.isDisjoint(with: [.atTriggersOnly, .inFlight]) {
+    while batch != 0, !batches[batch].flags.isDisjoint(with: .atTriggersOnly.union(.inFlight)) {
       batch = batches[batch].newer
     }
     return batch != 0

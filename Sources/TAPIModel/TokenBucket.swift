@@ -82,9 +82,11 @@ extension TokenBucket {
   /// the end depends on those after it was last full.
   ///
   /// - Parameters:
+  ///   - requests: of the window, in all parts together.
   ///   - parts: how many requests come in each part of the window, which all have one width.
   ///   - width: of a part, microseconds.
   ///   - least: so many parts at least are to be passed over.
+  ///   - start: of the window.
   /// - Returns: how many parts it has passed over. Each request of the others takes its token in order; the bucket behaves as
   ///   if it were full before them, which they can't tell. Nil, with nothing done: it is not certain that all find a token, or
   ///   that the bucket fills up.

@@ -100,7 +100,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// Whether a batch may leave now, or ever; a limit of the whole client that drops it starts over.
   ///
-  /// - Parameter isFresh: the batch is known not to have failed; a record of the whole client is looked at all the same.
+  /// - `isFresh`: the batch is known not to have failed; a record of the whole client is looked at all the same.
   @inlinable
   @inline(__always)
   public mutating func ask(about batch: UInt32, isFresh: Bool = false, _ client: UInt32, at now: Int64)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import UploadGating
 import UploadPipeline
@@ -102,7 +103,7 @@ struct GatesTests {
 
   @Test("After a 429 or a 503 each request draws its own wait, once, and a success clears it (K2)")
   func projectDelay() {
-    let desk = desk(uploads: 4, wakes: false, random: SplitMix64(seed: 1)) {
+    let desk = desk(uploads: 4, wakes: false, random: SeededGenerator(seed: 1)) {
       $0.projectDelay = ProjectDelay(base: seconds(1_000), longest: seconds(1_000))
     }
     #expect(desk.flush(4).count == 4)
@@ -186,7 +187,7 @@ struct GatesTests {
 
   @Test("What the server would reject is rejected at the client, and looked at again after a pause")
   func throttle() {
-    let desk = desk(random: SplitMix64(seed: 1)) {
+    let desk = desk(random: SeededGenerator(seed: 1)) {
       $0.throttle = AdaptiveThrottle(factor: 1_000)
       $0.throttlePause = seconds(3)
     }

@@ -1,3 +1,4 @@
+import TestSupport
 import UploadPipeline
 import UploadRetry
 
@@ -27,7 +28,7 @@ struct KilledApp: ~Copyable {
   private var latestSign: Int64 = 0
   private var fuse = Int.max
   private var settled: Set<UInt32> = []
-  private var random: SplitMix64
+  private var random: SeededGenerator
   private let options: ClientOptions
   private let config: HTTPConfig
   private let cap: Int64
@@ -48,12 +49,12 @@ struct KilledApp: ~Copyable {
 
   /// - Parameter cap: the longest wait that there may be, microseconds.
   init(seed: UInt64, options: ClientOptions, config: HTTPConfig, cap: Int64) {
-    random = SplitMix64(seed: seed)
+    random = SeededGenerator(seed: seed)
     self.options = options
     self.config = config
     self.cap = cap
     client = UploadClient(
-      options: options, config: config, flushCount: FlushCount(nil), random: SplitMix64(seed: seed ^ 1))
+      options: options, config: config, flushCount: FlushCount(nil), random: SeededGenerator(seed: seed ^ 1))
     latestSign = time
   }
 
@@ -183,7 +184,8 @@ struct KilledApp: ~Copyable {
     case .unusable: tally.unusable += 1
     }
     client = UploadClient(
-      options: options, config: config, flushCount: FlushCount(nil), random: SplitMix64(seed: random.next()))
+      options: options, config: config, flushCount: FlushCount(nil),
+      random: SeededGenerator(seed: random.next()))
     let repairs = client.launch(found, holding: storedBatches, nextEvent: nextEvent, at: now)
     latestSign = time
     checkStart(repairs, isFaultless: fault > 3 && jump != 0 && savedWait != nil)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import UploadGating
 import UploadRetry
@@ -12,7 +13,7 @@ struct RandomClientTests {
     var client: UploadClient
     let options: ClientOptions
     let config: HTTPConfig
-    var random: SplitMix64
+    var random: SeededGenerator
     var now: Int64 = seconds(1_000)
     var created: UInt32 = 0
     var gone: Set<UInt32> = []
@@ -25,7 +26,7 @@ struct RandomClientTests {
     var lost = 0
 
     init(seed: UInt64) {
-      var random = SplitMix64(seed: seed)
+      var random = SeededGenerator(seed: seed)
       let (options, config) = RandomClientTests.draw(&random)
       client = UploadClient(
         options: options, config: config, flushCount: FlushCount(Int(random.next() % 9) + 1), random: random)
@@ -123,7 +124,7 @@ struct RandomClientTests {
         (firstEvent: $0.events.lowerBound, events: UInt32($0.events.count), createdAt: now)
       }
       if unsealed > 0 { holding.append((firstEvent: created - unsealed, events: unsealed, createdAt: now)) }
-      client = UploadClient(options: options, config: config, random: SplitMix64(seed: random.next()))
+      client = UploadClient(options: options, config: config, random: SeededGenerator(seed: random.next()))
       underWay = [:]
       isOffline = false
       _ = client.launch(stored, holding: holding, nextEvent: created, at: now)
@@ -137,7 +138,7 @@ struct RandomClientTests {
     }
   }
 
-  private static func draw(_ random: inout SplitMix64) -> (ClientOptions, HTTPConfig) {
+  private static func draw(_ random: inout SeededGenerator) -> (ClientOptions, HTTPConfig) {
     func below(_ limit: Int) -> Int { Int(random.next() >> 33) % limit }
     func chance(_ percent: Int) -> Bool { below(100) < percent }
     func pick<T>(_ values: [T]) -> T { values[below(values.count)] }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import UploadRetry
 
@@ -14,7 +15,7 @@ struct FlushTallyTests {
     var machine: RetryStateMachine
     var record = BatchRetryState()
     var pipeline = PipelineRetryState()
-    var random = SplitMix64(seed: 1)
+    var random = SeededGenerator(seed: 1)
     var isHighest = false
 
     init(_ config: HTTPConfig = .withoutJitter, policy: RetryPolicy = .segmentReactNative) {
@@ -301,7 +302,7 @@ struct FlushTallyTests {
 
   @Test("No time, count or length makes it trap", arguments: 1...20)
   func hostile(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let times: [Int64] = [.min, .min + 1, -1, 0, 1, seconds(1), .max - 1, .max]
     func pick<T>(_ values: [T]) -> T { values[Int(truncatingIfNeeded: random.next() >> 33) % values.count] }
     for _ in 0..<200 {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import UploadRetry
 
@@ -101,7 +102,7 @@ struct JitterTests {
 
   @Test("Every strategy takes exactly one word", arguments: all)
   func oneWord(jitter: Jitter) {
-    var random = SplitMix64(seed: 1)
+    var random = SeededGenerator(seed: 1)
     for retryCount in 0..<20 { _ = draw(jitter, retryCount: retryCount, previous: 700_000, &random) }
     #expect(random.draws == 20)
   }
@@ -153,7 +154,7 @@ struct JitterTests {
       (.full, 0, 2_000_000), (.equal, 1_000_000, 2_000_000),
     ])
   func distribution(jitter: Jitter, low: Double, high: Double) {
-    var random = SplitMix64(seed: 20_240_607)
+    var random = SeededGenerator(seed: 20_240_607)
     let waits = (0..<Self.samples).map { _ in Double(draw(jitter, retryCount: 2, &random)) }
     #expect(waits.allSatisfy { $0 >= low && $0 <= high })
     #expect(distance(waits.map { ($0 - low) / (high - low) }) < Self.critical)
@@ -163,7 +164,7 @@ struct JitterTests {
 
   @Test("No jitter is a point")
   func pointDistribution() {
-    var random = SplitMix64(seed: 1)
+    var random = SeededGenerator(seed: 1)
     #expect(Set((0..<1_000).map { _ in draw(.none, retryCount: 2, &random) }) == [2_000_000])
   }
 
@@ -171,7 +172,7 @@ struct JitterTests {
   func decorrelatedChain() {
     let base = 500_000.0
     let cap = 300_000_000.0
-    var random = SplitMix64(seed: 20_240_608)
+    var random = SeededGenerator(seed: 20_240_608)
     var previous: Int64 = 0
     var belowCap: [Double] = []
     var capped = 0.0
@@ -198,7 +199,7 @@ struct JitterTests {
   @Test("The mean of decorrelated waits follows its recurrence: (base + 3 · mean before) / 2")
   func decorrelatedMeans() {
     // 0.5 s base: 1, 1.75, 2.875 s. The deviation of the third is below 2 s.
-    var random = SplitMix64(seed: 7)
+    var random = SeededGenerator(seed: 7)
     var sums = [0.0, 0.0, 0.0]
     for _ in 0..<Self.samples {
       var previous: Int64 = 0

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import UploadRetry
 
@@ -79,7 +80,7 @@ struct RetryAfterTests {
     formatter.calendar = gregorian
     formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
     let seed: UInt64 = 11
-    var random = SplitMix64(seed: seed)
+    var random = SeededGenerator(seed: seed)
     for _ in 0..<1_000 {
       let time = Int64(truncatingIfNeeded: random.next() % 265_614_854_400) - 12_212_553_600
       let header = formatter.string(from: Date(timeIntervalSince1970: Double(time)))
@@ -92,7 +93,7 @@ struct RetryAfterTests {
     var utc = Calendar(identifier: .gregorian)
     utc.timeZone = TimeZone(identifier: "GMT")!
     let seed: UInt64 = 12
-    var random = SplitMix64(seed: seed)
+    var random = SeededGenerator(seed: seed)
     for _ in 0..<300 {
       let now = Int64(truncatingIfNeeded: random.next() % 8_000_000_000)  // 1970 … 2223
       let digits = Int(random.next() % 100)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import UploadRetry
 
@@ -230,7 +231,7 @@ struct RetryLimitTests {
 
   @Test("No time, count, length or answer makes the machine trap", arguments: 1...20)
   func hostile(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let times: [Int64] = [.min, .min + 1, -1, 0, 1, seconds(1), .max - 1, .max]
     let jitters: [Jitter] = [
       .none, .additive(percent: .nan), .additive(percent: 1e300), .full, .equal, .decorrelated,

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import UploadRetry
 
@@ -56,7 +57,7 @@ struct RetrySnapshotCodingTests {
 
   @Test("Random snapshots come back as they were", arguments: 1...20)
   func roundTrip(seed: UInt64) throws {
-    var random = SplitMix64(seed: seed)
+    var random = SeededGenerator(seed: seed)
     var value = RetrySnapshot(waitUntil: Int64(random.next() >> 1), isWaitBackoff: random.next() & 1 == 1)
     value.pipeline.retryCount = UInt16(truncatingIfNeeded: random.next())
     for _ in 0..<Int(random.next() % 50) {
@@ -103,7 +104,7 @@ struct RetrySnapshotCodingTests {
 
   @Test("Random bytes are refused and never trap", arguments: 1...10)
   func noise(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededGenerator(seed: seed)
     for _ in 0..<200 {
       var noise = (0..<Int(random.next() % 200)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
       if random.next() & 1 == 1 { noise.replaceSubrange(0..<min(6, noise.count), with: bytes.prefix(6)) }

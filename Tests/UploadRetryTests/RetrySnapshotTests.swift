@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import UploadRetry
 
@@ -166,7 +167,7 @@ struct RetrySnapshotTests {
 
   @Test("What is valid once is valid again, whatever it was", arguments: 1...50)
   func idempotent(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let times: [Int64] = [.min, -1, 0, 1, now - 1, now, now + 1, now + seconds(331), .max]
     func pick<T>(_ values: [T]) -> T { values[Int(truncatingIfNeeded: random.next() >> 33) % values.count] }
     for _ in 0..<100 {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import UploadRetry
 
@@ -220,7 +221,7 @@ struct RetryStateMachineTests {
     let machine = RetryStateMachine(config: HTTPConfig())
     var batch = BatchRetryState()
     var pipeline = PipelineRetryState()
-    var random = SplitMix64(seed: 1)
+    var random = SeededGenerator(seed: 1)
     for response in [success, tooMany, .status(429, retryAfter: nil), .status(400, retryAfter: nil)] {
       _ = machine.afterResponse(response, batch: &batch, pipeline: &pipeline, now: 0, random: &random)
     }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import UploadRetry
 
@@ -259,7 +260,7 @@ struct SettingsRepairTests {
 
   @Test("No tree makes decoding trap, and what it gives can be encoded", arguments: 1...30)
   func randomTrees(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededGenerator(seed: seed)
     func pick(_ count: Int) -> Int { Int(random.next() >> 33) % count }
     let keys =
       ["httpConfig", "retryConfig", "integrations", "Segment.io", "408", "429", "999", "zzz"]

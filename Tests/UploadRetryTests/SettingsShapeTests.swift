@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import UploadRetry
 
@@ -257,7 +258,7 @@ struct SettingsShapeTests {
   @Test(
     "Any configuration within its ranges is decoded from its encoding without a repair", arguments: 1...40)
   func roundTrip(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+    var random = SeededGenerator(seed: seed)
     func uniform(_ range: ClosedRange<Int64>) -> Int64 {
       range.lowerBound + Int64(random.next() % UInt64(range.upperBound - range.lowerBound + 1))
     }

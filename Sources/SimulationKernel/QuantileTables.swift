@@ -51,7 +51,7 @@ public struct QuantileTables: @unchecked Sendable, Hashable, BitwiseCopyable {
     base = UnsafePointer(table)
   }
 
-  private static var ln2: Double { DeterministicMath.ln2High + DeterministicMath.ln2Low }
+  @inlinable static var ln2: Double { 0.693_147_180_559_945_3 }
   /// The natural logarithm of a step of `power`.
   static var logOfStep: Double { ln2 / Double(1 << powerBits) }
 
@@ -97,7 +97,7 @@ public struct QuantileTables: @unchecked Sendable, Hashable, BitwiseCopyable {
     let mantissa = Double(bitPattern: bits & 0x000f_ffff_ffff_ffff | 0x3ff0_0000_0000_0000)
     let r = mantissa * base[2 &* cell &+ 1] - 1
     let rest = r - r * r * (0.5 - r * (1.0 / 3 - r * 0.25))
-    return -(exponent * 0.693_147_180_559_945_3 + (base[2 &* cell] + rest))
+    return -(exponent * Self.ln2 + (base[2 &* cell] + rest))
   }
 
   /// The quantile of the standard normal distribution at `RandomKey.unitOpen`, within `normalError`.
@@ -125,7 +125,7 @@ public struct QuantileTables: @unchecked Sendable, Hashable, BitwiseCopyable {
   public func power(_ x: Double) -> Double {
     let sum = x + Self.rounder
     let whole = Int64(bitPattern: sum.bitPattern &- Self.rounder.bitPattern)
-    let r = (x - (sum - Self.rounder)) * (0.693_147_180_559_945_3 / 64)
+    let r = (x - (sum - Self.rounder)) * (Self.ln2 / 64)
     let step = base[Self.powers &+ Int(truncatingIfNeeded: whole) & (1 &<< Int(Self.powerBits) &- 1)]
     let fraction = step + step * (r + r * r * (0.5 + r * (1.0 / 6)))
     let exponent = UInt64(bitPattern: whole &>> Int64(Self.powerBits)) &<< 52

@@ -103,7 +103,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// - `isFresh`: the batch is known not to have failed; a record of the whole client is looked at all the same.
   @inlinable
   @inline(__always)
-  public mutating func ask(about batch: UInt32, isFresh: Bool = false, _ client: UInt32, at now: Int64)
+  mutating func ask(about batch: UInt32, isFresh: Bool = false, _ client: UInt32, at now: Int64)
     -> SendDecision
   {
     let record =
@@ -233,7 +233,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// A batch that may not be sent now, or never.
   @inlinable
   @inline(never)
-  public mutating func holdBack(
+  mutating func holdBack(
     _ batch: UInt32, _ client: UInt32, _ decision: SendDecision, at now: Int64
   ) {
     switch decision {

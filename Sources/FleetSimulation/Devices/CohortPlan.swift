@@ -247,12 +247,6 @@ extension CohortPlan {
 
 /// On the pointer, because a method of a large struct may copy it.
 extension UnsafePointer<CohortPlan> {
-  /// Whether an answer given at once always reaches its client before the client gives up; a link with faults makes no promise.
-  var answersComeInTime: Bool {
-    let latency = pointee.network.constantLatency
-    return latency.up > 0 && Int64(latency.up) + Int64(latency.down) <= pointee.network.timeout
-  }
-
   /// What a client makes of an answer: a wait in a header that it does not read is none (O11).
   ///
   /// - Parameter retryAfter: microseconds; `.max`: no header.

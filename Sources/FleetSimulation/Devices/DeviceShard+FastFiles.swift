@@ -62,7 +62,7 @@ extension DeviceShard {
       record.pointee.flags.insert(.loopHadFailure)
       if time <= now { putBack(batch, device) } else { putOff(batch, until: time, device) }
     }
-    goOn(record, device, at: now, &calendar)
+    continueLoop(device, from: loop(device).pointee.cursor, at: now, &calendar)
     return true
   }
 
@@ -80,7 +80,7 @@ extension DeviceShard {
     ]).union(.looping)
     counters[rows.row(at: now)][.devicesWaiting] &-= 1
     startLoop(of: device, cursor: 0, end: .max)
-    goOn(record, device, at: now, &calendar)
+    continueLoop(device, from: 0, at: now, &calendar)
     return true
   }
 
@@ -100,40 +100,5 @@ extension DeviceShard {
     removeHeld(batch, device)
     row[.settledBatches] &+= 1
     batches.release(batch)
-  }
-
-  /// The loop sends the next batch that is due; or it ends, and the device rests until one is.
-  @inline(__always)
-  private mutating func goOn(
-    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: UInt32, at now: Int64,
-    _ calendar: inout ShardCalendar
-  ) {
-    if !record.pointee.flags.contains(.draining), isReady(device, at: now) {
-      while record.pointee.oldest != 0 {
-        let batch = takeNextReady(device, at: now)
-        if batch == 0 { break }
-        setCursor(firstOrdinal(of: batch) &+ 1, of: device)
-        let decision = ask(about: batch, device, at: now)
-        if case .send = decision {
-          transmit(
-            batch, device, retryCount: 0, asQuery: false, at: Instant(microseconds: now), &calendar)
-          return
-        }
-        holdBack(batch, device, decision, at: now)
-      }
-    }
-    record.pointee.flags.subtract([.looping, .draining])
-    if record.pointee.oldest == 0 { return }
-    if !record.pointee.flags.contains(.resting) {
-      record.pointee.flags.insert(.resting)
-      counters[rows.row(at: now)][.devicesWaiting] &+= 1
-    }
-    if !options.pointee.wakesByTimer { return }
-    var due = now
-    if !hasDue(device) {
-      guard let first = firstDue(device) else { return }
-      due = max(first, now)
-    }
-    wake(device, at: max(due, record.pointee.gate.waitUntil), &calendar)
   }
 }

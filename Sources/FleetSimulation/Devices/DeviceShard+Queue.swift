@@ -149,7 +149,7 @@ extension DeviceShard {
     return 0
   }
 
-  mutating func takeNextReady(_ device: UInt32, at now: Int64) -> UInt32 {
+  private mutating func takeNextReady(_ device: UInt32, at now: Int64) -> UInt32 {
     let loop = loop(device)
     if loop.pointee.ready.count == 0 {
       guard let first = firstWaiting(device), first.due <= now else { return 0 }

@@ -276,7 +276,7 @@ struct RowCursor: BitwiseCopyable {
 
   @inline(never)
   private mutating func move(to time: Int64) {
-    current = Int(truncatingIfNeeded: divider.quotient(time))
+    current = otherRow(at: time)
     start = Int64(current) &* divider.divisor
   }
 }

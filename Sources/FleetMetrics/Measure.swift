@@ -265,7 +265,7 @@ public enum Measure: Int, CaseIterable, Sendable {
       "Of the 429s: refused by a limit of the tenant or device."),
     .init(
       .shed, "shed_requests", "requests",
-      "Refused after they had waited in the server's queue for too long."),
+      "Refused after they had waited in the server's queue: for too long, or for the sake of others."),
     .init(
       .unheardAnswers, "unheard_answers", "answers",
       "Answers that came after the client had given the upload up: wasted work.",

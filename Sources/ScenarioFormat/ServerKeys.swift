@@ -20,7 +20,7 @@ extension TAPIConfiguration {
         "Admission by token bucket.", standard: .said("there are workers")),
       Field(
         "workers", \.workers, Kind.object(WorkersConfiguration.keys).orNothing,
-        "Workers behind a queue, first come, first served.", standard: .said("there is a bucket")),
+        "Workers behind a queue.", standard: .said("there is a bucket")),
       Field(
         "overload", \.overloadAnswer, .overload,
         "The answer to a request that finds no token, or the queue full; \"queue\": all wait, with workers and an unlimited queue."
@@ -113,6 +113,15 @@ extension WorkersConfiguration {
         "congestion", \.congestion, Kind.object(Congestion.keys).orNull,
         "Work that starts while q requests wait takes (1 + slowdown * q / queue) times as long.",
         writing: .unlessStandard),
+      Field(
+        "order", \.order, .choice,
+        "Who of those that wait is served next, by arrival or by X-Retry-Count; a full queue refuses whoever would be last.",
+        writing: .unlessStandard),
+      Field(
+        "codel", \.delayControl, Kind.object(ControlledDelay.keys).orNull,
+        "Drops from the queue, by RFC 8289, while waits stay too long; what is dropped gets the overload answer.",
+        writing: .unlessStandard),
+      .check { $0.warnOfIdleQueue($1, $2, $3) },
       .check { decoder, node, path, workers in
         guard let congestion = workers.congestion, congestion.queue == 0 else { return true }
         guard let limit = workers.queueLimit, limit > 0 else {
@@ -216,7 +225,7 @@ extension ScenarioDecoder {
   ) -> Bool {
     guard let node, server != TAPIConfiguration.standIn else { return true }
     guard case .string(let text) = node.content else {
-      if case .workers(let workers) = server, workers.queueLimit == nil, workers.queueTimeout == nil {
+      if case .workers(let workers) = server, !workers.refuses {
         warn(
           "never answered: the queue is unlimited. Give workers.queueLimit, or write overload: \"queue\"",
           at: node.position, path)

@@ -48,7 +48,7 @@ public struct TokenBucketConfiguration: Sendable, Hashable {
   }
 }
 
-/// Admission by W workers in front of a FIFO queue.
+/// Admission by W workers in front of a queue.
 public struct WorkersConfiguration: Sendable, Hashable {
   /// 1 … 10^6.
   public var count: Int
@@ -60,9 +60,12 @@ public struct WorkersConfiguration: Sendable, Hashable {
   /// A request that has waited longer when its turn comes is shed: it gets the overload answer and no worker; nil: never.
   public var queueTimeout: Span?
   public var congestion: Congestion?
+  public var order: QueueOrder
+  public var delayControl: ControlledDelay?
   public init(
     count: Int, serviceTime: Distribution, serviceTimePerEvent: Span = .zero, queueLimit: Int? = nil,
-    queueTimeout: Span? = nil, congestion: Congestion? = nil
+    queueTimeout: Span? = nil, congestion: Congestion? = nil, order: QueueOrder = .fifo,
+    delayControl: ControlledDelay? = nil
   ) {
     self.count = count
     self.serviceTime = serviceTime
@@ -70,6 +73,8 @@ public struct WorkersConfiguration: Sendable, Hashable {
     self.queueLimit = queueLimit
     self.queueTimeout = queueTimeout
     self.congestion = congestion
+    self.order = order
+    self.delayControl = delayControl
   }
 }
 

@@ -164,7 +164,7 @@ extension TAPIServer {
     if let answer = rules.keyLimits.refusal(of: request, key) { return .answered(answer) }
     noteUse(at: now)
     let cost = rules.cost(of: request)
-    let admission = admit(request, cost: cost)
+    let admission = admit(request, retryCount: retryCount, cost: cost)
     guard case .answered(let answer) = admission, answer.status == 200 else { return admission }
     rules.noteTaken(cost)
     switch outcome(request, at: answer.at) {

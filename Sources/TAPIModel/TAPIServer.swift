@@ -166,7 +166,7 @@ public struct TAPIServer: ~Copyable {
   private mutating func answerShed(_ requests: [UploadRequest], at now: Instant) {
     for request in requests {
       var answer = refusal(overload.status, overload.retryAfter, request, now)
-      answer.cause = .queueTimeout
+      answer.cause = .shed
       outcomes.append(Completion(request: request, at: now, outcome: .answered(delayed(answer, request))))
     }
   }
@@ -225,12 +225,12 @@ public struct TAPIServer: ~Copyable {
   public mutating func arrive(_ request: UploadRequest, retryCount: Int = 0) -> Admission {
     if rules != nil { return arriveUnderRules(request, retryCount: retryCount) }
     if outage != nil { return answerInOutage(request) }
-    return admit(request, cost: TokenBucket.token)
+    return admit(request, retryCount: retryCount, cost: TokenBucket.token)
   }
 
   /// - Parameter cost: at a bucket, in the units of its level.
   @inline(__always)
-  mutating func admit(_ request: UploadRequest, cost: Int64) -> Admission {
+  mutating func admit(_ request: UploadRequest, retryCount: Int, cost: Int64) -> Admission {
     let now = request.arrival
     if isBucket {
       guard cost == TokenBucket.token ? bucket.take(at: now) : bucket.take(cost, at: now) else {
@@ -240,8 +240,13 @@ public struct TAPIServer: ~Copyable {
       return .answered(ServerAnswer(status: 200, retryAfter: nil, at: now + service))
     }
     var booked: Usage?
-    if pool.admit(request, now: now, onStart: { booked = Usage(start: $0, end: $1, sign: 1) }) {
+    var shed: [UploadRequest] = []
+    if pool.admit(
+      request, retryCount: retryCount, now: now,
+      onStart: { booked = Usage(start: $0, end: $1, sign: 1) }, onShed: { shed.append($0) })
+    {
       if let booked { usage.append(booked) }
+      if !shed.isEmpty { answerShed(shed, at: now) }
       noteNextOwnTime()
       return .pending
     }

@@ -62,8 +62,8 @@ public struct ServerAnswer: Sendable, Hashable {
     case other
     /// A limit of the tenant or of the device.
     case keyLimit
-    /// It had waited for too long.
-    case queueTimeout
+    /// It had waited, for too long or for others' sake.
+    case shed
   }
 
   public var status: UInt16

@@ -1,6 +1,6 @@
 import SimulationKernel
 
-/// W workers in front of a FIFO queue.
+/// W workers in front of a queue.
 struct WorkerPool {
   private(set) var workers: Int
   private let queueLimit: Int
@@ -17,14 +17,14 @@ struct WorkerPool {
   private struct Running {
     var end: Instant
     var start: Instant
-    /// Starts are numbered in FIFO order: the tie between two completions of one instant.
+    /// Starts are numbered: the tie between two completions of one instant.
     var number: UInt64
     var request: UploadRequest
   }
   private var running: [Running] = []  // a binary heap by (end, number)
   private var started: UInt64 = 0
-  private var queue: [UploadRequest] = []
-  private var queueHead = 0
+  private var line: WaitingLine
+  private var delayControl: DelayControl?
 
   init(_ configuration: WorkersConfiguration, key: RandomKey) {
     workers = configuration.count
@@ -36,25 +36,34 @@ struct WorkerPool {
     slowdownPerQueued =
       configuration.congestion.map { Double($0.slowdown) / 1e6 / Double(max($0.queue, 1)) } ?? 0
     meanService = configuration.serviceTime.mean
+    line = WaitingLine(configuration.order)
+    delayControl = configuration.delayControl.map(DelayControl.init)
     running.reserveCapacity(min(workers, 1 << 16))
   }
 
-  var queued: Int { queue.count - queueHead }
+  var queued: Int { line.count }
   var busy: Int { running.count }
   var nextCompletion: Instant { running.first?.end ?? .never }
 
-  /// Starts or queues a request; false if the queue is full. `busy` receives the time a started request will take.
-  mutating func admit(_ request: UploadRequest, now: Instant, onStart: (Instant, Instant) -> Void) -> Bool {
+  /// Starts or queues a request; false if it is refused. `onShed` gets one that has to leave the queue for it.
+  mutating func admit(
+    _ request: UploadRequest, retryCount: Int, now: Instant, onStart: (Instant, Instant) -> Void,
+    onShed: (UploadRequest) -> Void
+  ) -> Bool {
     if running.count < workers {
+      delayControl?.noteFreeWorker()
       start(request, now: now, onStart: onStart)
       return true
     }
-    if queued >= queueLimit { return false }
-    queue.append(request)
+    if queued >= queueLimit {
+      if queued == 0 || line.isLast(retryCount: retryCount) { return false }
+      onShed(line.takeLast())
+    }
+    line.append(request, retryCount: retryCount)
     return true
   }
 
-  /// Ends the work that is due next and starts the oldest waiting one. `onShed` gets what has waited for too long.
+  /// Ends the work that is due next and starts the next one that waits. `onShed` gets those whose turn it was and who are not served.
   mutating func complete(
     onStart: (Instant, Instant) -> Void, onShed: (UploadRequest) -> Void
   ) -> UploadRequest {
@@ -66,19 +75,23 @@ struct WorkerPool {
   private mutating func startWaiting(
     now: Instant, onStart: (Instant, Instant) -> Void, onShed: (UploadRequest) -> Void
   ) {
-    while running.count < workers, queueHead < queue.count {
-      let next = queue[queueHead]
-      queueHead += 1
-      if queueHead > 1_024 && queueHead * 2 > queue.count {
-        queue.removeFirst(queueHead)
-        queueHead = 0
-      }
-      if let queueTimeout, now - next.arrival > queueTimeout {
-        onShed(next)
-      } else {
-        start(next, now: now, onStart: onStart)
-      }
+    while running.count < workers, let next = takeNext(now: now, onShed: onShed) {
+      start(next, now: now, onStart: onStart)
     }
+  }
+
+  private mutating func takeNext(now: Instant, onShed: (UploadRequest) -> Void) -> UploadRequest? {
+    if queued == 0 && delayControl == nil { return nil }
+    let queueTimeout = queueTimeout
+    func takeInTime(_ line: inout WaitingLine) -> UploadRequest? {
+      while let next = line.takeFirst() {
+        guard let queueTimeout, now - next.arrival > queueTimeout else { return next }
+        onShed(next)
+      }
+      return nil
+    }
+    if delayControl == nil { return takeInTime(&line) }
+    return delayControl?.next(from: &line, at: now, take: takeInTime, drop: onShed)
   }
 
   /// More workers start on what waits; fewer end what they have begun.
@@ -98,10 +111,8 @@ struct WorkerPool {
   /// Loses everything, running work first, then the queue in order. `onLoss` gets each request and, if it ran, when it would have ended.
   mutating func loseAll(onLoss: (UploadRequest, Instant?) -> Void) {
     for work in running.sorted(by: { $0.number < $1.number }) { onLoss(work.request, work.end) }
-    for i in queueHead..<queue.count { onLoss(queue[i], nil) }
     running.removeAll(keepingCapacity: true)
-    queue.removeAll(keepingCapacity: true)
-    queueHead = 0
+    while let waiting = line.takeFirst() { onLoss(waiting, nil) }
   }
 
   private mutating func start(_ request: UploadRequest, now: Instant, onStart: (Instant, Instant) -> Void) {

@@ -48,6 +48,9 @@ struct MessageTests {
   @Test("about the server's rules", arguments: cases(MessageGoldens.rules))
   func rules(_ test: Case) { check(test) }
 
+  @Test("about workers and their queue", arguments: cases(MessageGoldens.workers))
+  func workers(_ test: Case) { check(test) }
+
   @Test("about a cohort", arguments: cases(MessageGoldens.cohort))
   func cohort(_ test: Case) { check(test) }
 

@@ -36,6 +36,7 @@ extension ScenarioGenerator {
           serviceTime: distribution(least: 0, most: 86_400_000_000, exponential: true),
           costPerEvent: random.chance(50) ? 0 : .random(in: 0...1_000_000_000, using: &random)))
     }
+    let target = Int64.random(in: 1...10_000_000, using: &random)
     return .workers(
       .init(
         count: .random(in: 1...1_000_000, using: &random),
@@ -46,7 +47,11 @@ extension ScenarioGenerator {
         congestion: random.chance(30)
           ? Congestion(
             slowdown: .random(in: 1...1_000_000_000, using: &random),
-            queue: .random(in: 1...1_000_000_000, using: &random)) : nil))
+            queue: .random(in: 1...1_000_000_000, using: &random)) : nil,
+        order: random.pick(QueueOrder.allCases),
+        delayControl: random.chance(30)
+          ? ControlledDelay(target: span(target...target), interval: span(target + 1...86_400_000_000)) : nil)
+    )
   }
 
   /// Incidents one after another, so that none overlaps.

@@ -83,7 +83,7 @@ package struct CohortPlan {
         .map { $0.start.microseconds..<$0.end.microseconds })
     world = World(spikes: cohort.spikes, connectivity: cohort.connectivity, sessions: cohort.sessions)
     server = Server(
-      asksForRetryCount: scenario.tapi.rules.retryCountLimit != nil,
+      asksForRetryCount: scenario.tapi.rules.retryCountLimit != nil || scenario.tapi.server.asksForRetryCount,
       waitsAreRead: scenario.tapi.retryAfterHeader.isRead(
         byReaderOfRateLimitReset: cohort.policy.readsRateLimitReset)
         && (scenario.tapi.retryAfterForm == .seconds || cohort.policy.retryAfterForms == .secondsOrDate),

@@ -217,7 +217,7 @@ package struct ServerFront: ~Copyable {
     switch answer.cause {
     case .other: break
     case .keyLimit: count(1, .keyLimited, at: now)
-    case .queueTimeout: count(1, .shed, at: now)
+    case .shed: count(1, .shed, at: now)
     }
   }
 

@@ -45,6 +45,7 @@ extension RandomScenario {
     }
     if draw.chance(25) { draw.drawRules(&scenario) }
     draw.drawRetryAfterHeader(&scenario.tapi)
+    draw.drawDisciplines(&scenario.tapi)
     return scenario
   }
 
@@ -71,6 +72,7 @@ extension RandomScenario {
       }
     }
     draw.drawRetryAfterHeader(&scenario.tapi)
+    draw.drawDisciplines(&scenario.tapi)
     return scenario
   }
 

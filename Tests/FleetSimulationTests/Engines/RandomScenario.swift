@@ -15,6 +15,7 @@ struct RandomScenario {
     var scenario = draw.scenario(seed: seed)
     draw.drawRules(&scenario)
     draw.drawRetryAfterHeader(&scenario.tapi)
+    draw.drawDisciplines(&scenario.tapi)
     return scenario
   }
 

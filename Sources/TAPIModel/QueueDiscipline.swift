@@ -1,0 +1,41 @@
+import SimulationKernel
+
+/// Who of those that wait for a worker is served next; whoever would be served last is the one that a full queue refuses, also if
+/// it has waited.
+public enum QueueOrder: String, Sendable, Hashable, CaseIterable {
+  /// The one that came first.
+  case fifo
+  /// The one that came last.
+  case lifo
+  /// The one with the lowest `X-Retry-Count`, of these the one that came first: first attempts before retries.
+  case fewestRetries = "fewest-retries"
+  /// The one with the highest `X-Retry-Count`, of these the one that came first.
+  case mostRetries = "most-retries"
+
+  var asksForRetryCount: Bool { self == .fewestRetries || self == .mostRetries }
+}
+
+/// CoDel (RFC 8289): when those whose turn comes have waited for `target` or longer during a whole `interval`, one of them is
+/// dropped, the next one `interval` / √n after the n-th, until one has waited for less.
+///
+/// What is dropped gets the overload answer and no worker. As a link does with its last packet, the server drops none while no more
+/// than one waits behind it.
+public struct ControlledDelay: Sendable, Hashable {
+  /// At least 1 µs.
+  public var target: Span
+  /// Longer than `target`.
+  public var interval: Span
+
+  /// The RFC's values for a network (§4.2, §4.3).
+  public init(target: Span = .milliseconds(5), interval: Span = .milliseconds(100)) {
+    self.target = target
+    self.interval = interval
+  }
+}
+
+extension TAPIConfiguration.Server {
+  /// Whether the order in which requests are served depends on their `X-Retry-Count`.
+  package var asksForRetryCount: Bool {
+    if case .workers(let workers) = self { workers.order.asksForRetryCount } else { false }
+  }
+}

@@ -54,6 +54,9 @@ public struct RunFacts: Sendable, Hashable {
   public var capacity: [Double]
   /// Those that happen within the run.
   public var incidents: [IncidentSpan]
+  /// What operators do.
+  public var actions: [IncidentSpan]
+  package var shaded: [IncidentSpan] { incidents + actions }
 
   init(_ record: RunRecord, columns: Int) {
     let series = record.series
@@ -62,6 +65,7 @@ public struct RunFacts: Sendable, Hashable {
     devices = record.devices
     nominalCapacityMilli = record.nominalCapacityMilli
     incidents = record.incidents.filter { $0.start < series.duration }
+    actions = record.actions
     capacity = (0..<columns).map { column in
       let rows = VariantCurves.rows(of: column, of: columns, in: series.rows.count)
       let sum = rows.reduce(Int64(0)) { $0 + series.rows[$1][.capacityMilliRequests] }

@@ -12,10 +12,12 @@ extension RunAnalysis {
   ///
   /// A backlog below the twin's counts as recovered: a fleet that sends earlier than its twin is not ill, and
   /// one that dropped its events is judged by its losses. Each row's backlog stands at the end of its
-  /// interval. At the start of the run the mean is over the rows there are.
+  /// interval. At the start of the run the mean is over the rows there are. A stretch in which operators still hold something that
+  /// they take back within the run does not count: a fleet is not back while a part of it is turned away.
   /// - Returns: nil if there is no such stretch, or `end` is not before the end of the run.
   static func recoveryTime(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
     let series = record.series
+    let unaided = record.actions.map(\.end).filter { $0 < series.duration }.max() ?? end
     let rows = min(series.rows.count, twin.series.rows.count)
     guard end < series.duration, series.interval > 0 else { return nil }
     let width = Int((smoothingWidth(record) + series.interval - 1) / series.interval)
@@ -34,7 +36,7 @@ extension RunAnalysis {
     }
     // From the end of a row's interval, `width` more rows are one width of time.
     var calmRows = 0
-    for i in 0..<rows where series.start(of: i) + series.length(of: i) >= end {
+    for i in 0..<rows where series.start(of: i) + series.length(of: i) >= max(end, unaided) {
       calmRows = isCalm[i] ? calmRows + 1 : 0
       if calmRows == width + 1 {
         let first = i - width

@@ -10,6 +10,8 @@ public struct RunRecord: Sendable, Hashable {
   /// Nominal capacity, requests per second in thousandths.
   public var nominalCapacityMilli: Int64
   public var incidents: [IncidentSpan]
+  /// What operators did, shown as incidents are.
+  public var actions: [IncidentSpan] = []
   public var devices: Int64
   /// The longest flush interval of any cohort, microseconds; 0 if there is none.
   public var longestFlushInterval: Int64

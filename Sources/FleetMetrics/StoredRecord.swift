@@ -14,10 +14,12 @@ public enum StoredRecord {
   public static func bytes(of record: RunRecord) -> [UInt8] {
     var writer = StoredLines.Writer()
     for scalar in scalars { writer.line(scalar.name, CollectionOfOne(record[keyPath: scalar.path])) }
-    writer.line(incidentsName, CollectionOfOne(Int64(record.incidents.count)))
-    for incident in record.incidents {
-      writer.text(incidentName, incident.label)
-      writer.line(incidentName, [incident.isOutage ? 1 : 0, incident.start, incident.end])
+    writer.line(incidentsName, CollectionOfOne(Int64(record.incidents.count + record.actions.count)))
+    for (spans, isAction) in [(record.incidents, false), (record.actions, true)] {
+      for span in spans {
+        writer.text(incidentName, span.label)
+        writer.line(incidentName, [isAction ? 2 : span.isOutage ? 1 : 0, span.start, span.end])
+      }
     }
     writer.line(deliveryTotalsName, record.deliveries.totals)
     writer.line(deliveriesName, record.deliveries.counts)
@@ -41,8 +43,8 @@ public enum StoredRecord {
     for _ in 0..<(try reader.count(incidentsName, atMost: 1_000_000)) {
       let label = try reader.text(incidentName)
       let values = try reader.values(incidentName, count: 3)
-      record.incidents.append(
-        IncidentSpan(label: label, isOutage: values[0] == 1, start: values[1], end: values[2]))
+      let span = IncidentSpan(label: label, isOutage: values[0] == 1, start: values[1], end: values[2])
+      if values[0] == 2 { record.actions.append(span) } else { record.incidents.append(span) }
     }
     let totals = try reader.values(deliveryTotalsName, count: 3)
     let counts = try reader.values(deliveriesName, count: Histogram.bucketCount)

@@ -33,13 +33,7 @@ extension HTMLReport {
     add(\.devices) { "\(Humanised.count($0)) devices" }
     add(\.duration) { "\(Humanised.duration($0)) of virtual time" }
     add(\.nominalCapacityMilli) { "capacity \(Humanised.compact(Double($0) / 1_000)) requests/s" }
-    add(\.incidents) { incidents in
-      incidents.isEmpty
-        ? "no incident"
-        : incidents.map {
-          "\($0.label) from \(Humanised.duration($0.start)) for \(Humanised.duration($0.end - $0.start))"
-        }.joined(separator: " · ")
-    }
+    add(\.shaded) { $0.isEmpty ? "no incident" : $0.map(\.text).joined(separator: " · ") }
     facts.append("\(comparison.replications) replications, \(comparison.seedsText)")
     return facts.joined(separator: " · ")
   }

@@ -78,17 +78,17 @@ public enum HTMLReport {
     if let capacity = unique(\.record.nominalCapacityMilli) {
       facts.append("capacity \(Humanised.compact(Double(capacity) / 1_000)) requests/s")
     }
-    if let incidents = unique(\.incidents) {
-      facts += incidents.map {
-        "\($0.label) from \(Humanised.duration($0.start)) for \(Humanised.duration($0.end - $0.start))"
-      }
-    }
+    if let shaded = unique(\.shaded) { facts += shaded.map(\.text) }
     return (facts + ["seed \(seed)"]).joined(separator: " · ")
   }
 
   private static func figures(_ results: [VariantResult]) -> String {
     let charts = MetricCharts(results: results, theme: .variables)
-    let incidents = results.contains { !$0.incidents.isEmpty } ? " Shaded: incidents." : ""
+    let shaded = [
+      results.contains { !$0.incidents.isEmpty } ? "incidents" : nil,
+      results.contains { !$0.record.actions.isEmpty } ? "actions" : nil,
+    ].compactMap(\.self).joined(separator: " and ")
+    let incidents = shaded.isEmpty ? "" : " Shaded: \(shaded)."
     var html = ""
     let offered = charts.offered()
     html += figure(

@@ -204,12 +204,12 @@ struct MetricCharts {
         dash: Theme.dash(i))
       return OverlayChart.Line(name: results[i].name, line: line, note: note(results[i]))
     }
-    let spans = Set(results.map { $0.incidents.map { [$0.start, $0.end] } })
+    let spans = Set(results.map { $0.shaded.map { [$0.start, $0.end] } })
     let end = Double(results[0].lastIncidentEnd ?? 0)
     return OverlayChart(
       title: title, noteTitle: noteTitle, lines: lines, times: times,
       incidents: spans.count == 1
-        ? results[0].incidents.map { Double($0.start) - end...Double($0.end) - end } : [times.lowerBound...0],
+        ? results[0].shaded.map { Double($0.start) - end...Double($0.end) - end } : [times.lowerBound...0],
       limit: max((lines.map(\.line.envelope.highestMean).max() ?? 0) * 1.05, 1), theme: theme)
   }
 
@@ -227,7 +227,7 @@ struct MetricCharts {
 
   private func strip(_ index: Int, _ result: VariantResult, _ lines: [PlotLine]) -> StripChart.Strip {
     StripChart.Strip(
-      name: result.name, index: index, lines: lines, incidents: result.incidents,
+      name: result.name, index: index, lines: lines, incidents: result.shaded,
       duration: result.record.series.duration)
   }
 

@@ -74,7 +74,7 @@ struct ReplicationCharts {
     let strips = curves.enumerated().map { i, curve in
       StripChart.Strip(
         name: curve.name, index: i, lines: [line(envelopes[i], curve, ink: .series(i), style: .band)],
-        incidents: curve.facts?.incidents ?? [], duration: curve.facts?.duration ?? 0)
+        incidents: curve.facts?.shaded ?? [], duration: curve.facts?.duration ?? 0)
     }
     var chart = StripChart(
       strips: strips, scale: .linear(limit: limit), ticks: Scale.ticks(upTo: limit, count: 3), label: label,
@@ -129,11 +129,11 @@ struct ReplicationCharts {
       return OverlayChart.Line(
         name: curve.name, line: line, note: notes(MetricCatalogue.recovery, i) { $0 }.joined(separator: " "))
     }
-    let spans = Set(facts.map { $0?.incidents.map { [$0.start, $0.end] } ?? [] })
+    let spans = Set(facts.map { $0?.shaded.map { [$0.start, $0.end] } ?? [] })
     return OverlayChart(
       title: "Backlog above normal, events", noteTitle: "recovered in", lines: lines, times: times,
       incidents: spans.count == 1
-        ? (facts[0]?.incidents ?? []).map { Double($0.start) - end(0)...Double($0.end) - end(0) }
+        ? (facts[0]?.shaded ?? []).map { Double($0.start) - end(0)...Double($0.end) - end(0) }
         : [times.lowerBound...0],
       limit: max((lines.map(\.line.envelope.maximum).max() ?? 0) * 1.05, 1), theme: theme)
   }

@@ -19,10 +19,9 @@ struct IncidentValues: Sendable, Equatable {
   var factor: Int64 = 1_000_000
 }
 
-/// A kind of incident: decoding, the normalised scenario, the JSON Schema and the reference read this list.
-struct IncidentKind: Sendable {
+/// A kind of incident.
+struct IncidentKind: TimelineKind {
   let name: String
-  /// One sentence.
   let meaning: String
   let record: Record<IncidentValues>
   let make: @Sendable (IncidentValues) -> Incident.Kind
@@ -147,22 +146,13 @@ struct IncidentKind: Sendable {
   // MARK: What all kinds have
 
   private static func common(_ name: String) -> [Field<IncidentValues>] {
-    let kind = Kind<String>(
-      schema: .members([("const", .text(name))]), read: { $0.string($1, $2) }, write: { .text($0) })
     let time = Kind<Span>.span(from: .zero).mapped({ .start + $0 }, { (time: Instant) in time - .start })
     return [
-      Field("kind", \.kind, kind, "What happens.", example: "\"outage\""),
+      nameField(name, \.kind, example: "outage"),
       Field("at", \.start, time, "When it starts.", example: "\"20m\""),
       Field(
         "for", \.duration, .span(from: Span(microseconds: 1)), "How long it lasts.", example: "\"10m\""),
     ]
-  }
-
-  /// Every key that an incident of some kind has, those that all have first.
-  fileprivate static let allKeys = all.reduce(into: [ScenarioSchema.Key]()) { keys, kind in
-    for key in kind.record.keys where !keys.contains(where: { $0.name == key.name }) {
-      keys.append(common("").contains { $0.key?(IncidentValues()).name == key.name } ? key : key.optional)
-    }
   }
 }
 
@@ -219,29 +209,9 @@ extension Kind where Value == [Incident] {
   }()
 }
 
-extension IncidentKind {
-  /// The forms of an incident in the JSON Schema.
-  static var schema: PositionedValue {
-    .oneOf(
-      all.map { kind in
-        var schema = kind.record.schema
-        schema.setMember("description", to: .text(kind.meaning))
-        return schema
-      })
-  }
-}
-
 extension ScenarioDecoder {
   fileprivate mutating func incident(_ node: PositionedValue, _ path: String) -> Incident? {
-    let kind = node["kind"].flatMap {
-      word($0, join(path, "kind"), IncidentKind.all.map { ($0.name, $0) })
-    }
-    guard let kind else {
-      _ = object(node, path, IncidentKind.allKeys)
-      return nil
-    }
-    var values = kind.record.standard
-    guard kind.record.read(&self, node, path, into: &values) else { return nil }
+    guard let (kind, values): (IncidentKind, IncidentValues) = timelineKind(node, path) else { return nil }
     var incident = Incident(kind: kind.make(values), start: values.start, duration: values.duration)
     incident.warmUp = values.warmUp
     warnOfEnd(of: incident, node, path)

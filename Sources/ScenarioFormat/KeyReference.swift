@@ -27,15 +27,21 @@ package enum KeyReference {
       // Said once, at the top.
       case .object where key.name == "policy" && path == "" || key.name == "network" && path != "": break
       case .object(let keys) where !key.isDistribution: add(keys, path: place, to: &sections)
-      case .list where place == "tapi.incidents":
-        for kind in IncidentKind.all {
-          add(kind.record.keys, path: "\(place).N", of: kind.name, to: &sections)
-          sections[sections.count - 2] += "\n\n" + kind.meaning
-        }
+      case .list where place == "tapi.incidents": add(IncidentKind.all, path: place, to: &sections)
+      case .list where place == "actions": add(ActionKind.all, path: place, to: &sections)
       case .list(let element): add(element.keys, path: place + ".N", to: &sections)
       case .cohorts(let element): add(element.keys, path: place + ".NAME", to: &sections)
       default: break
       }
+    }
+  }
+}
+
+extension KeyReference {
+  private static func add(_ kinds: [some TimelineKind], path: String, to sections: inout [String]) {
+    for kind in kinds {
+      add(kind.record.keys, path: "\(path).N", of: kind.name, to: &sections)
+      sections[sections.count - 2] += "\n\n" + kind.meaning
     }
   }
 }

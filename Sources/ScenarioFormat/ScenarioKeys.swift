@@ -46,6 +46,10 @@ struct ScenarioDocument: Sendable {
         "Cohorts of like devices; at most 4,000,000,000 devices in all.",
         example: "[{ name: \"phones\", devices: 1000, events: \"6/min\" }]"),
       Field(
+        "actions", \.scenario.tapi.actions, .actions,
+        "What operators do during the run. The twin, which recovery is measured against, has none of it.",
+        writing: .unlessStandard),
+      Field(
         "scale", \.scale, .scale,
         "The scenario at a part of its size, 1:20: devices, capacity, queue, workers, limits of keys and rates of tables are divided by it, "
           + "a burst too, but not below 20 tokens. Refused where so few are left that chance decides.",
@@ -77,6 +81,7 @@ struct ScenarioDocument: Sendable {
         let (tapi, fleet) = (text.scenario.tapi, text.scenario.fleet)
         decoder.warnIfNothingIsLaunched(tapi, fleet, node)
         decoder.warnOfUnknownKeys(tapi.rules.keyLimits, fleet, node)
+        decoder.checkActions(on: tapi, fleet, node)
         decoder.reportTooManyRows(node, text.scenario)
         return true
       },

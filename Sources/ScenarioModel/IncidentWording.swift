@@ -1,5 +1,44 @@
 import TAPIModel
 
+/// How an operator's action is called.
+extension ServerAction.Kind {
+  /// In a chart: `half shed`.
+  package var label: String { wording.label }
+  /// In a sentence, before the times.
+  package var phrase: String { wording.phrase }
+
+  private var wording: (label: String, phrase: String) {
+    switch self {
+    case .retryAfter(.none): return ("no Retry-After", "no Retry-After")
+    case .retryAfter(.fixed(let span)):
+      let text = "Retry-After \(Units.text(span))"
+      return (text, text)
+    case .retryAfter(.spread(let from, let to)):
+      let text = "Retry-After \(Units.text(from)) to \(Units.text(to))"
+      return (text, text)
+    case .retryAfter(.backlog): return ("Retry-After by backlog", "Retry-After by the backlog")
+    case .shed(let shedding):
+      return (
+        "\(Units.text(partsPerMillion: shedding.share)) shed\(shedding.keyText)",
+        "\(Units.text(partsPerMillion: shedding.share)) of \(shedding.subject) refused at the door"
+      )
+    case .readmit(let shedding):
+      return (
+        "readmission\(shedding.keyText)", "\(shedding.subject) let in again little by little"
+      )
+    case .capacity(let factor):
+      let text = "capacity at \(Units.text(partsPerMillion: factor))"
+      return (text, text)
+    case .restart: return ("restart", "restart with an empty queue")
+    }
+  }
+}
+
+extension Shedding {
+  fileprivate var keyText: String { key.map { " of \($0)" } ?? "" }
+  fileprivate var subject: String { (isByDevice ? "devices" : "requests") + keyText }
+}
+
 /// How an incident is called.
 extension Incident.Kind {
   /// In a chart: `outage 503`.

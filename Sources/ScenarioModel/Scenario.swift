@@ -35,12 +35,17 @@ public struct Scenario: Sendable, Hashable {
     self.fleet = fleet
   }
 
-  /// The twin run (Definitions.md, Recovery): the same scenario and seed without its incidents.
+  /// The twin run (Definitions.md, Recovery): the same scenario and seed without its incidents, and without what operators do about
+  /// them.
   public var withoutIncidents: Scenario {
     var twin = self
     twin.tapi.incidents = []
+    twin.tapi.actions = []
     return twin
   }
+
+  /// Whether nothing tells it from its twin.
+  public var isItsOwnTwin: Bool { tapi.incidents.isEmpty && tapi.actions.isEmpty }
 }
 
 /// Devices that share everything but their randomness.

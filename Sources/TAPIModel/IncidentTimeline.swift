@@ -1,6 +1,6 @@
 import SimulationKernel
 
-/// The incidents as a step function of time: between two boundaries the server's condition does not change.
+/// Incidents and operators' actions as a step function of time: between two boundaries the server's condition does not change.
 public struct IncidentTimeline: Sendable {
   /// What holds from `start` to the next condition's start.
   public struct Condition: Sendable {
@@ -11,27 +11,43 @@ public struct IncidentTimeline: Sendable {
     public var losesWork: Bool
     /// Capacity factor of the brownouts and warm-ups that are on, parts per million.
     public var factor: Int64
+    /// What actions have made of the bucket's rate or the number of workers, parts per million.
+    public var scale: Int64 = 1_000_000
+    /// What an action has made of every Retry-After but those of key limits; nil: nothing.
+    var retryAfter: RetryAfterPolicy?
     /// What goes wrong with single requests.
     var faults = RequestFaults()
+    /// The largest share of any requests that is refused at the door.
+    public var shedShare: Double { Double(faults.sheddings.map(\.share).max() ?? 0) / 1e6 }
   }
 
   public let conditions: [Condition]
 
-  /// A warm-up rises in so many steps.
-  static let warmUpSteps: Int64 = 100
+  /// A warm-up rises in so many steps, and so does a readmission.
+  static let rampSteps: Int64 = 100
 
-  /// - Complexity: O(n²) in the number of incidents, once a run.
-  public init(_ incidents: [Incident]) {
-    let ends = incidents.flatMap { [$0.start, $0.end] + $0.warmUpBoundaries }
-    let boundaries = Set(ends + [.start]).sorted()
+  public init(_ configuration: TAPIConfiguration) {
+    self.init(configuration.incidents, configuration.actions)
+  }
+
+  /// - Complexity: O(n²) in the number of incidents and actions, once a run.
+  public init(_ incidents: [Incident], _ actions: [ServerAction] = []) {
+    let actionEnds = actions.ends
+    let times =
+      incidents.flatMap { [$0.start, $0.end] + $0.warmUpRamp.boundaries }
+      + zip(actions, actionEnds).flatMap { [$0.start, $1] + $0.ramp.boundaries }
+    let boundaries = Set(times + [.start]).subtracting([.never]).sorted()
     conditions = boundaries.map { time in
       var condition = Condition(start: time, outage: nil, losesWork: false, factor: 1_000_000)
       for (number, incident) in incidents.enumerated() where incident.start <= time {
         if time < incident.end {
           condition.add(incident, number: number)
         } else if time < incident.end + incident.warmUp {
-          condition.factor = condition.factor * incident.warmUpFactor(at: time) / 1_000_000
+          condition.factor = condition.factor * incident.warmUpRamp.height(at: time) / 1_000_000
         }
+      }
+      for (action, end) in zip(actions, actionEnds) where action.start <= time {
+        if time < end || action.kind == .restart && action.start == time { condition.add(action, until: end) }
       }
       return condition
     }
@@ -39,18 +55,27 @@ public struct IncidentTimeline: Sendable {
 
   /// Capacity over [`from`, `to`), as microseconds' worth of nominal capacity; nothing during an outage.
   public func capacityMicroseconds(from: Instant, to: Instant) -> Int64 {
+    sum(from: from, to: to) {
+      $0.outage == nil ? $0.scale == 1_000_000 ? $0.factor : $0.factor * $0.scale / 1_000_000 : 0
+    }
+  }
+
+  /// Time over [`from`, `to`) as it would be with the configured capacity, whatever incidents make of it.
+  public func scaledMicroseconds(from: Instant, to: Instant) -> Int64 { sum(from: from, to: to, \.scale) }
+
+  private func sum(from: Instant, to: Instant, _ share: (Condition) -> Int64) -> Int64 {
     var sum: Int64 = 0
     var i = max(firstCondition(after: from) - 1, 0)
     while i < conditions.count, conditions[i].start < to {
       let condition = conditions[i]
       i += 1
-      if condition.outage != nil { continue }
       let start = max(condition.start, from)
       let end = i < conditions.count ? min(conditions[i].start, to) : to
       if end > start {
+        let share = share(condition)
         sum +=
-          (end - start).microseconds / 1_000 * condition.factor / 1_000
-          + (end - start).microseconds % 1_000 * condition.factor / 1_000_000
+          (end - start).microseconds / 1_000 * share / 1_000
+          + (end - start).microseconds % 1_000 * share / 1_000_000
       }
     }
     return sum
@@ -95,6 +120,8 @@ struct RequestFaults: Sendable, Hashable {
   var latency: Latency?
   /// The number of the incident in which tokens expired.
   var tokenExpiry: Int?
+  /// What operators have refused at the door.
+  var sheddings: [Shedding] = []
 
   var areNone: Bool { self == RequestFaults() }
 }
@@ -103,7 +130,8 @@ extension IncidentTimeline.Condition {
   /// Whether a server does the same from its start on. Of an outage only what it answers counts, not when it ends.
   fileprivate func isSame(as other: Self) -> Bool {
     start == other.start && outage?.kind == other.outage?.kind && losesWork == other.losesWork
-      && factor == other.factor && faults == other.faults
+      && factor == other.factor && scale == other.scale && retryAfter == other.retryAfter
+      && faults == other.faults
   }
 
   fileprivate mutating func add(_ incident: Incident, number: Int) {
@@ -127,21 +155,60 @@ extension IncidentTimeline.Condition {
   }
 }
 
-extension Incident {
-  private func warmUpBoundary(_ step: Int64) -> Instant {
-    let part = warmUp.microseconds.multipliedFullWidth(by: step)
-    return end + Span(microseconds: IncidentTimeline.warmUpSteps.dividingFullWidth(part).quotient)
+extension IncidentTimeline.Condition {
+  /// Incidents have been added before.
+  fileprivate mutating func add(_ action: ServerAction, until end: Instant) {
+    switch action.kind {
+    case .retryAfter(let policy):
+      retryAfter = policy
+      faults.errors?.retryAfter = policy
+      if case .outage(let status?, _, let keepsWork)? = outage?.kind {
+        outage?.kind = .outage(status: status, retryAfter: policy, keepsWork: keepsWork)
+      }
+    case .shed(let shedding): faults.sheddings.append(shedding)
+    case .readmit(var shedding):
+      shedding.share = shedding.share * (1_000_000 - action.ramp.height(at: start)) / 1_000_000
+      faults.sheddings.append(shedding)
+    case .capacity(let factor): scale = factor
+    case .restart:
+      if action.start == start { losesWork = true }
+      if start < end {
+        outage = Incident(
+          kind: .outage(status: nil, retryAfter: .none, keepsWork: false), start: action.start,
+          duration: end - action.start)
+      }
+    }
+  }
+}
+
+/// What rises evenly from nothing to a whole, in steps.
+private struct Ramp {
+  let start: Instant
+  let length: Span
+
+  private func boundary(_ step: Int64) -> Instant {
+    let part = length.microseconds.multipliedFullWidth(by: step)
+    return start + Span(microseconds: IncidentTimeline.rampSteps.dividingFullWidth(part).quotient)
   }
 
-  fileprivate var warmUpBoundaries: [Instant] {
-    warmUp > .zero ? (1...IncidentTimeline.warmUpSteps).map(warmUpBoundary) : []
-  }
+  var boundaries: [Instant] { length > .zero ? (1...IncidentTimeline.rampSteps).map(boundary) : [] }
 
-  /// In the middle of the step that `time` lies in.
-  fileprivate func warmUpFactor(at time: Instant) -> Int64 {
-    let steps = IncidentTimeline.warmUpSteps
+  /// Parts per million, in the middle of the step that `time` lies in.
+  func height(at time: Instant) -> Int64 {
+    let steps = IncidentTimeline.rampSteps
     var step: Int64 = 0
-    while step + 1 < steps, warmUpBoundary(step + 1) <= time { step += 1 }
+    while step + 1 < steps, boundary(step + 1) <= time { step += 1 }
     return (2 * step + 1) * 1_000_000 / (2 * steps)
+  }
+}
+
+extension Incident {
+  fileprivate var warmUpRamp: Ramp { Ramp(start: end, length: warmUp) }
+}
+
+extension ServerAction {
+  fileprivate var ramp: Ramp {
+    guard case .readmit = kind else { return Ramp(start: start, length: .zero) }
+    return Ramp(start: start, length: duration ?? .zero)
   }
 }

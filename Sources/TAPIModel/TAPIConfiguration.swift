@@ -5,6 +5,8 @@ public struct TAPIConfiguration: Sendable, Hashable {
   public var server: Server
   public var overload: Overload
   public var incidents: [Incident]
+  /// What operators do meanwhile; no two contradict one another.
+  public var actions: [ServerAction] = []
   public var rules: ServerRules
   /// By which header every wait goes out that a `RetryAfterPolicy` asks for, whatever the answer (O11).
   public var retryAfterHeader = RetryAfterHeader.retryAfter

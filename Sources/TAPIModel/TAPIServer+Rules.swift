@@ -3,7 +3,12 @@ import SimulationKernel
 /// The state behind `ServerRules` and the incidents that concern single requests. It belongs to one server.
 final class RuleBook {
   /// What goes wrong at the moment.
-  var faults = RequestFaults()
+  var faults = RequestFaults() {
+    didSet { sortSheddings() }
+  }
+  private let writeKeys: [String]
+  /// Those of `faults`, by source; empty where there are none.
+  private var sheddings: [[Shedding]] = []
   fileprivate var keyLimits: KeyLimits
   fileprivate let retryCountLimit: Int
   /// By source: a request with more events is too large.
@@ -22,6 +27,7 @@ final class RuleBook {
   /// nil if the scenario has no rule at all.
   init?(_ configuration: TAPIConfiguration, sources: [UploadSource]) {
     let rules = configuration.rules
+    writeKeys = sources.map(\.writeKey)
     keyLimits = KeyLimits(rules.keyLimits, sources: sources)
     retryCountLimit = rules.retryCountLimit ?? .max
     mostEvents = sources.map { source in
@@ -37,13 +43,15 @@ final class RuleBook {
     isStanding =
       !keyLimits.isEmpty || rules.retryCountLimit != nil || rules.requestSizeLimit != nil || costPerEvent > 0
       || rules.autoscaling != nil
-    let timeline = IncidentTimeline(configuration.incidents)
+    let timeline = IncidentTimeline(configuration)
     if !isStanding, timeline.conditions.allSatisfy({ $0.faults.areNone }) { return nil }
   }
 
   /// The same, which goes on by itself.
   init(copying other: RuleBook) {
     faults = other.faults
+    writeKeys = other.writeKeys
+    sheddings = other.sheddings
     keyLimits = other.keyLimits
     retryCountLimit = other.retryCountLimit
     mostEvents = other.mostEvents
@@ -86,6 +94,23 @@ final class RuleBook {
   }
 
   // MARK: Single requests
+
+  private func sortSheddings() {
+    if faults.sheddings.isEmpty && sheddings.isEmpty { return }
+    sheddings =
+      faults.sheddings.isEmpty
+      ? [] : writeKeys.map { key in faults.sheddings.filter { $0.key == nil || $0.key == key } }
+  }
+
+  /// The action that refuses a request at the door. A request or device that a share has is in every larger one.
+  fileprivate func shedding(of request: UploadRequest, _ fleet: RandomKey) -> Shedding? {
+    let source = Int(request.shard)
+    guard source < sheddings.count else { return nil }
+    return sheddings[source].first { shedding in
+      let entity = shedding.isByDevice ? fleet.child(UInt64(request.device)) : request.key(fleet)
+      return entity.child(RandomPurpose.shedding).uniform(below: 1_000_000) < UInt64(shedding.share)
+    }
+  }
 
   /// What a request is refused for before anything is spent on it.
   fileprivate func rejection(of request: UploadRequest, retryCount: Int) -> UInt16? {
@@ -140,7 +165,8 @@ extension TAPIServer {
   /// Millionths of a token taken from a bucket where requests cost by their events.
   public var microTokensTaken: Int64 { rules?.microTokens ?? 0 }
 
-  /// In this order: outage, size (413), retries (422), expired token (401), an incident's errors, the limits of its key (429), capacity.
+  /// In this order: outage, what operators shed, size (413), retries (422), expired token (401), an incident's errors, the limits of
+  /// its key (429), capacity.
   @inline(never)
   mutating func arriveUnderRules(_ request: UploadRequest, retryCount: Int) -> Admission {
     delayed(decideUnderRules(request, retryCount: retryCount), request)
@@ -150,6 +176,9 @@ extension TAPIServer {
     if outage != nil { return answerInOutage(request) }
     let now = request.arrival
     guard let rules else { return .lost }
+    if let shedding = rules.shedding(of: request, key) {
+      return .answered(refusal(shedding.status ?? overload.status, overload.retryAfter, request, now))
+    }
     if let status = rules.rejection(of: request, retryCount: retryCount) {
       return .answered(ServerAnswer(status: status, retryAfter: nil, at: now))
     }

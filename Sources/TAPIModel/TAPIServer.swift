@@ -13,12 +13,16 @@ public struct TAPIServer: ~Copyable {
     public var sign: Int64
   }
 
-  let overload: Overload
+  /// What the configuration says, until an action changes its Retry-After.
+  private(set) var overload: Overload
+  private let configuredRetryAfter: RetryAfterPolicy
   let key: RandomKey
   private var timeline: IncidentTimeline
   private var nextCondition = 1
   /// The capacity factor of the incidents that are on.
   private var conditionFactor: Int64 = 1_000_000
+  /// What actions make of the configured capacity.
+  private var actionScale: Int64 = 1_000_000
   /// The outage that is on.
   var outage: OutageAnswer?
   /// With `hasFastAnswers`, until `nextOwnTime`: whoever finds a token is accepted, anyone else gets `refusalAnswer`.
@@ -60,8 +64,9 @@ public struct TAPIServer: ~Copyable {
   /// - `sources`: who sends, by `UploadRequest.shard`; only the rules ask.
   public init(_ configuration: TAPIConfiguration, key: RandomKey, sources: [UploadSource] = []) {
     overload = configuration.overload
+    configuredRetryAfter = configuration.overload.retryAfter
     self.key = key
-    timeline = IncidentTimeline(configuration.incidents)
+    timeline = IncidentTimeline(configuration)
     switch configuration.server {
     case .bucket(let settings):
       isBucket = true
@@ -83,14 +88,16 @@ public struct TAPIServer: ~Copyable {
     noteNextOwnTime()
   }
 
-  /// The same server, which may go on under other incidents: all that differs lies ahead.
-  /// - `configuration`: the same but for incidents; the incidents of both do the same up to the server's time (`commonUntil`).
+  /// The same server, which may go on under other incidents and actions: all that differs lies ahead.
+  /// - `configuration`: the same but for these; those of both do the same up to the server's time (`commonUntil`).
   package init(
     copying other: borrowing TAPIServer, _ configuration: TAPIConfiguration, sources: [UploadSource]
   ) {
     self.init(configuration, key: other.key, sources: sources)
     nextCondition = other.nextCondition
     conditionFactor = other.conditionFactor
+    actionScale = other.actionScale
+    overload = other.overload
     outage = other.outage
     bucket = other.bucket
     pool = other.pool
@@ -177,6 +184,11 @@ public struct TAPIServer: ~Copyable {
     noteUse(at: now)
     guard rules?.stepAutoscaler() ?? false else { return }
     setRate(at: now)
+    resize(at: now)
+  }
+
+  /// As many workers as the scales say.
+  private mutating func resize(at now: Instant) {
     if isBucket { return }
     var booked: [Usage] = []
     var shed: [UploadRequest] = []
@@ -187,7 +199,7 @@ public struct TAPIServer: ~Copyable {
     answerShed(shed, at: now)
   }
 
-  private var capacityScale: Int64 { rules?.autoscaler?.scale ?? 1_000_000 }
+  private var capacityScale: Int64 { scaled(rules?.autoscaler?.scale ?? 1_000_000, by: actionScale) }
 
   private mutating func setRate(at now: Instant) {
     noteUse(at: now)
@@ -200,6 +212,9 @@ public struct TAPIServer: ~Copyable {
       outage = OutageAnswer(status: status, retryAfter: retryAfter)
     }
     conditionFactor = condition.factor
+    let isResized = actionScale != condition.scale
+    actionScale = condition.scale
+    overload.retryAfter = condition.retryAfter ?? configuredRetryAfter
     setRate(at: condition.start)
     rules?.faults = condition.faults
     noteFastAnswers()
@@ -214,6 +229,7 @@ public struct TAPIServer: ~Copyable {
       outcomes += lost
       usage += unbooked
     }
+    if isResized { resize(at: condition.start) }
   }
 
   private func scaled(_ rate: Int64, by factor: Int64) -> Int64 {

@@ -41,6 +41,22 @@ struct RecoveryTests {
     #expect(recovery(record(backlogs: flat(2, 60), incidents: incidents), twin) == nil)
   }
 
+  @Test(
+    "A fleet is not back while operators hold what they take back later; what they hold to the end is no matter"
+  )
+  func aided() {
+    let twin = record(backlogs: flat(0, 100))
+    var run = record(backlogs: flat(0, 100), incidents: [(100 * second, 200 * second)])
+    func action(to end: Int64) -> IncidentSpan {
+      IncidentSpan(label: "half shed", isOutage: false, start: 150 * second, end: end * second)
+    }
+    #expect(recovery(run, twin) == 0)
+    run.actions = [action(to: 400)]
+    #expect(recovery(run, twin) == 200 * second)
+    run.actions = [action(to: 1_000)]
+    #expect(recovery(run, twin) == 0)
+  }
+
   @Test("A lull that does not last as long again is not a recovery")
   func relapse() {
     // Zero from the end on would be recovered at its row 5 (mean over rows 20…25). A relapse in row 31 leaves rows

@@ -24,10 +24,10 @@ struct StoredRecordTests {
     let rows = names.suffix(from: names.firstIndex(of: "rows")! + 1)
     #expect(Array(rows) == Measure.allCases.map { "\($0)" })
     #expect(names.filter { $0.hasPrefix("cost.") }.count == properties(DeviceCost()))
-    // interval, duration and cells; and of the record: series, deliveries, their table, offered, capacity, incidents, devices,
-    // flush, cost, unconfirmed; and the cohorts and whether a limit was reached, which are not kept.
+    // interval, duration and cells; and of the record: series, deliveries, their table, offered, capacity, incidents, actions,
+    // devices, flush, cost, unconfirmed; and the cohorts and whether a limit was reached, which are not kept.
     #expect(properties(TimeSeries(interval: 1, duration: 1, rows: 0)) == 3)
-    #expect(properties(record(backlogs: [])) == 12)
+    #expect(properties(record(backlogs: [])) == 13)
     #expect(properties(IncidentSpan(label: "", isOutage: false, start: 0, end: 0)) == 4)
   }
 
@@ -113,6 +113,9 @@ struct StoredRecordTests {
       devices: value(), longestFlushInterval: value(), cost: cost,
       acceptedUnconfirmedEvents: value())
     record.deliveryTable = DeliveryTable(cells)
+    record.actions = record.incidents.map {
+      IncidentSpan(label: "half shed", isOutage: false, start: $0.end, end: $0.end)
+    }
     return record
   }
 }

@@ -51,6 +51,9 @@ struct MessageTests {
   @Test("about workers and their queue", arguments: cases(MessageGoldens.workers))
   func workers(_ test: Case) { check(test) }
 
+  @Test("about what operators do", arguments: cases(MessageGoldens.actions))
+  func actions(_ test: Case) { check(test) }
+
   @Test("about a cohort", arguments: cases(MessageGoldens.cohort))
   func cohort(_ test: Case) { check(test) }
 

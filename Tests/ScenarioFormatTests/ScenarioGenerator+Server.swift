@@ -1,3 +1,4 @@
+import ScenarioModel
 import SimulationKernel
 import TAPIModel
 
@@ -78,6 +79,25 @@ extension ScenarioGenerator {
       if case .outage = incident.kind { incident.warmUp = random.pick([.zero, span(0...86_400_000_000)]) }
       return incident
     }
+  }
+
+  /// None of them contradicts another.
+  mutating func actions(in scenario: Scenario) -> [ServerAction] {
+    let keys = [nil] + scenario.fleet.map { $0.writeKey ?? $0.name }
+    let actions = (0..<Int.random(in: 0...4, using: &random)).map { _ in
+      let shedding = Shedding(
+        share: .random(in: 1...1_000_000, using: &random), key: random.pick(keys),
+        isByDevice: random.chance(50), status: random.pick([nil, 400, 599]))
+      let kinds: [ServerAction.Kind] = [
+        .retryAfter(retryAfter()), .shed(shedding), .readmit(shedding),
+        .capacity(factorPartsPerMillion: .random(in: 10_000...100_000_000, using: &random)), .restart,
+      ]
+      let kind = random.pick(kinds)
+      var length = random.pick([nil, span(1...600_000_000)])
+      if case .readmit = kind { length = length ?? .hours(1) }
+      return ServerAction(kind, at: .start + span(0...scenario.duration.microseconds - 1), for: length)
+    }
+    return actions.contradictions.isEmpty ? actions : Array(actions.prefix(1))
   }
 
   mutating func retryAfter() -> RetryAfterPolicy {

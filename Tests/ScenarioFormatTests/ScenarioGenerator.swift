@@ -245,6 +245,7 @@ struct ScenarioGenerator {
   mutating func scenario() -> Scenario {
     var scenario = scenarioWithRetryAfter()
     scenario.tapi.retryAfterHeader = random.pick(RetryAfterHeader.allCases)
+    scenario.tapi.actions = actions(in: scenario)
     return scenario
   }
 

@@ -73,6 +73,13 @@ struct ValidateCommand {
           "\(incident.kind.phrase) from \(from) for \(FigureText.span(incident.duration.microseconds))"
         ))
     }
+    for action in scenario.tapi.actions {
+      let start = FigureText.span(action.start.microseconds)
+      let time =
+        action.duration.map { "from \(start) for \(FigureText.span($0.microseconds))" }
+        ?? (action.kind == .restart ? "at \(start)" : "from \(start) on")
+      rows.append(("action", "\(action.kind.phrase) \(time)"))
+    }
     if !choices.isEmpty {
       rows.append(("compare", "\(choices.count) variants: \(choices.map(\.name).joined(separator: ", "))"))
     }

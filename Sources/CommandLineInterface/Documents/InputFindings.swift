@@ -61,6 +61,16 @@ struct ScenarioFindings: Sendable {
           .init("for_s", "How long it lasts.") { seconds($0.duration) },
         ])
       ) { $0.scenario.tapi.incidents },
+      .list(
+        "actions", "What operators do.",
+        JSONShape<ServerAction>([
+          .init("what", "In words.") { $0.kind.phrase },
+          .init("from_s", "When it begins.") { seconds($0.start - .start) },
+          .init("for_s", "How long it holds; null: until the next on the same, or the end of the run.") {
+            $0.duration.map(seconds)
+          },
+        ])
+      ) { $0.scenario.tapi.actions },
       .init("variants", "The names of what its compare section asks for.") { $0.choices.map(\.name) },
       .list(
         "presetDifferences", "In what cohorts are not as the client preset that they name.",

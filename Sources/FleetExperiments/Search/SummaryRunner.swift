@@ -88,7 +88,7 @@ package final class SummaryRunner: Sendable {
       if let twin { try finish(job.index, record, twin) }
     }
     // A scenario without incidents is its own twin.
-    for index in scenarios.indices where scenarios[index].tapi.incidents.isEmpty {
+    for index in scenarios.indices where scenarios[index].isItsOwnTwin {
       guard let twin = self.twin(keys[index]) else { throw CancellationError() }
       try finish(index, twin, twin)
     }
@@ -132,7 +132,7 @@ package final class SummaryRunner: Sendable {
       (self.scenarios, self.twins, self.keys, self.shared) = (scenarios, twins, keys, shared)
       var groups: Set<RunIdentity> = []
       for index in scenarios.indices {
-        if !scenarios[index].tapi.incidents.isEmpty {
+        if !scenarios[index].isItsOwnTwin {
           runs.append(Job(index: index, isTwin: false, number: shared.expect(scenarios[index])))
         }
         guard !isKnown(keys[index]), ownTwins[keys[index].identity] == nil else { continue }

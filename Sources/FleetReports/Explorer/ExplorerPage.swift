@@ -113,7 +113,7 @@ public struct ExplorerPage {
       }
       let texts = shown.map { Self.text(MetricText.mean(metrics, $0, variant)) }
       let facts = curve.facts
-      let incidents = (facts?.incidents ?? []).map {
+      let incidents = (facts?.shaded ?? []).map {
         "[\(Self.number(Double($0.start) / 1e6)),\(Self.number(Double(min($0.end, facts?.duration ?? $0.end)) / 1e6))]"
       }
       let damage = zip(curve.backlog, curve.twinBacklog).map { backlog, twin in

@@ -5,7 +5,7 @@ import UploadRetry
 
 /// What may differ between two runs that begin the same, and until when. What is not named here may matter from the first event on.
 extension Scenario {
-  /// What two scenarios have in common whose runs are the same until their incidents differ (`commonUntil`), if their devices have
+  /// What two scenarios have in common whose runs are the same until their incidents or actions differ (`commonUntil`), if their devices have
   /// heard no more than `heard`: how clients react to a failure matters to nobody before there is one, and what they make of a 429
   /// or a Retry-After not before one comes.
   ///
@@ -38,7 +38,7 @@ extension Scenario {
   /// none (`RunRecord.reachedRetryLimit`).
   package var withoutRetryCounts: (scenario: Scenario, counts: [Int]) {
     var common = commonBeginning(after: .rateLimit)
-    common.tapi.incidents = tapi.incidents
+    common.takeIncidents(of: self)
     var counts: [Int] = []
     for i in fleet.indices where fleet[i].givesUpAtLimitsOnly {
       counts += [
@@ -54,17 +54,22 @@ extension Scenario {
   /// which this is the same are the same.
   package var withoutReactions: Scenario {
     var common = commonBeginning(after: .nothing)
-    common.tapi.incidents = tapi.incidents
+    common.takeIncidents(of: self)
     return common
   }
 
-  /// Until when two runs are the same that differ in their incidents alone; microseconds, `.max`: always.
+  /// Puts back what its twin has not.
+  private mutating func takeIncidents(of other: Scenario) {
+    (tapi.incidents, tapi.actions) = (other.tapi.incidents, other.tapi.actions)
+  }
+
+  /// Until when two runs are the same that differ in their incidents and actions alone; microseconds, `.max`: always.
   ///
   /// Which events are old (`CohortPlan.oldBefore`) does not count here if one of the two has no incidents: then none is.
   func commonUntil(_ other: Scenario) -> Int64 {
     let (mine, its) = (tapi.incidents, other.tapi.incidents)
-    if mine == its { return .max }
-    var time = IncidentTimeline(mine).commonUntil(IncidentTimeline(its)).microseconds
+    if mine == its, tapi.actions == other.tapi.actions { return .max }
+    var time = IncidentTimeline(tapi).commonUntil(IncidentTimeline(other.tapi)).microseconds
     if let end = mine.map(\.end.microseconds).max(), let other = its.map(\.end.microseconds).max(),
       end != other
     {
@@ -87,6 +92,13 @@ extension TAPIConfiguration {
   fileprivate var asksToWait: Bool {
     func asks(_ status: Int?, _ retryAfter: RetryAfterPolicy) -> Bool { status == 429 || retryAfter != .none }
     return !rules.keyLimits.isEmpty || asks(overload.status, overload.retryAfter)
+      || actions.contains { action in
+        switch action.kind {
+        case .retryAfter(let retryAfter): asks(nil, retryAfter)
+        case .shed(let shedding), .readmit(let shedding): asks(shedding.status, .none)
+        case .capacity, .restart: false
+        }
+      }
       || incidents.contains { incident in
         switch incident.kind {
         case .outage(let status, let retryAfter, _): asks(status, retryAfter)

@@ -49,7 +49,7 @@ package struct RunAssembly: ~Copyable {
   }
 
   package consuming func record(_ front: borrowing ServerFront) -> RunRecord {
-    let timeline = IncidentTimeline(scenario.tapi.incidents)
+    let timeline = IncidentTimeline(scenario.tapi)
     let nominal = NormalLoad(scenario).nominalCapacityMilli
     let capacity = CapacityHistory(front.capacityHistory)
     var series = TimeSeries(
@@ -85,7 +85,8 @@ package struct RunAssembly: ~Copyable {
           nominalMicroseconds == 0
           ? 0
           : Self.saturating(
-            Int64(workers.count), times: capacity.sum(from: start, to: stop) { ($1 - $0).microseconds },
+            Int64(workers.count),
+            times: capacity.sum(from: start, to: stop) { timeline.scaledMicroseconds(from: $0, to: $1) },
             over: 1)
       }
       let percentiles = intervalDeliveries.percentiles([50, 99], row: index)
@@ -99,6 +100,7 @@ package struct RunAssembly: ~Copyable {
       longestFlushInterval: scenario.fleet.compactMap { $0.flush.interval?.microseconds }.max() ?? 0,
       cost: cost.summary, acceptedUnconfirmedEvents: unconfirmed)
     record.deliveryTable = DeliveryTable(intervalDeliveries)
+    record.actions = scenario.actionSpans
     record.cohorts = cohorts
     record.reachedRetryLimit = reachedRetryLimit
     return record
@@ -109,6 +111,18 @@ package struct RunAssembly: ~Copyable {
     let (high, low) = value.magnitude.multipliedFullWidth(by: factor.magnitude)
     guard high < divisor.magnitude else { return .max }
     return Int64(clamping: divisor.magnitude.dividingFullWidth((high, low)).quotient)
+  }
+}
+
+extension Scenario {
+  /// How what operators do is labelled and shaded.
+  var actionSpans: [IncidentSpan] {
+    let end = Instant.start + duration
+    return zip(tapi.actions, tapi.actions.ends).map { action, over in
+      IncidentSpan(
+        label: action.kind.label, isOutage: false, start: action.start.microseconds,
+        end: min(over, max(end, action.start)).microseconds)
+    }
   }
 }
 

@@ -47,7 +47,8 @@ package struct ServerFront: ~Copyable {
     offered = PlainMemory.zeroed(byteCount: tenthCount * MemoryLayout<UInt32>.stride)
       .bindMemory(to: UInt32.self, capacity: tenthCount)
     if case .workers(let pool) = scenario.tapi.server {
-      let most = max(scenario.tapi.rules.autoscaling?.maximum ?? 0, 1_000_000)
+      let most =
+        max(scenario.tapi.rules.autoscaling?.maximum ?? 0, 1_000_000) * scenario.tapi.largestScale / 1_000_000
       workers = (pool.count * Int(most) + 500_000) / 1_000_000
     } else {
       workers = 0

@@ -256,14 +256,17 @@ package final class SharedRuns: @unchecked Sendable {
       course.company = staying
       part.become(course.lead)
     }
-    // Incidents may differ behind the end only.
+    // Incidents and actions may differ behind the end only.
     part.become(course.scenario)
     let record = part.engine.record(as: course.scenario)
-    let incidents = course.scenario.tapi.incidents
+    let scenario = course.scenario
     locked {
       count(attempts: part.engine.attempts - attempts)
       for (other, member) in course.company where members[other] != nil {
-        members[other]?.state = member.scenario.tapi.incidents == incidents ? .done(record) : .free
+        let isSame =
+          member.scenario.tapi.incidents == scenario.tapi.incidents
+          && member.scenario.tapi.actions == scenario.tapi.actions
+        members[other]?.state = isSame ? .done(record) : .free
       }
       condition.broadcast()
     }

@@ -15,7 +15,7 @@ struct BacklogForecast {
   var isSilent = false
 
   init(_ scenario: Scenario, load: NormalLoad) {
-    let conditions = IncidentTimeline(scenario.tapi.incidents).conditions
+    let conditions = IncidentTimeline(scenario.tapi).conditions
     let end = scenario.duration.seconds
     var backlog = 0.0
     var outage = 0.0
@@ -30,7 +30,11 @@ struct BacklogForecast {
         if case .outage(nil, _, _) = incident.kind { isSilent = true }
       } else {
         outage = 0
-        served = load.utilisation > 0 ? Double(condition.factor) / 1e6 / load.utilisation : .infinity
+        served =
+          load.utilisation > 0
+          ? Double(condition.factor) / 1e6 * Double(condition.scale) / 1e6 / load.utilisation : .infinity
+        // What is refused at the door waits on, whatever the capacity.
+        if condition.shedShare > 0 { served = min(served, 1 - condition.shedShare) }
       }
       longestOutage = max(longestOutage, outage)
       backlog = max(0, backlog + length * (1 - served))

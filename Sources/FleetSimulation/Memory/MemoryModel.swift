@@ -110,7 +110,10 @@ struct MemoryModel {
   private var requests: Amount {
     guard case .workers(let workers) = scenario.tapi.server else { return Amount(0) }
     let request = Double(MemoryLayout<UploadRequest>.stride)
-    let (limit, busy) = (workers.queueLimit.map(Double.init) ?? .infinity, Double(workers.count))
+    let (limit, busy) = (
+      workers.queueLimit.map(Double.init) ?? .infinity,
+      Double(workers.count) * Double(scenario.tapi.largestScale) / 1e6
+    )
     var sent = 0.0
     var most = 0.0
     for cohort in scenario.fleet {

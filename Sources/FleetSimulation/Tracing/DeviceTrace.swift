@@ -15,7 +15,7 @@ public struct DeviceTrace: Sendable {
   public var seed: UInt64
   /// Microseconds; the run ends before it.
   public var duration: Int64
-  /// What went wrong at the server meanwhile.
+  /// What went wrong at the server meanwhile, and what operators did.
   public var incidents: [IncidentSpan]
   /// The header whose wait stands in an answer: the one that the client goes by (O11).
   public var waitHeader = "Retry-After"
@@ -170,7 +170,8 @@ extension Simulation {
     let record = try run(scenario, options: options, control: control, tracing: (device, tracer))
     var trace = DeviceTrace(
       device: device, numberInCohort: numberInCohort, cohort: cohort, seed: scenario.seed,
-      duration: scenario.duration.microseconds, incidents: scenario.tapi.incidents.map(\.span),
+      duration: scenario.duration.microseconds,
+      incidents: scenario.tapi.incidents.map(\.span) + scenario.actionSpans,
       events: tracer.events)
     if scenario.tapi.retryAfterHeader == .rateLimitReset { trace.waitHeader = "X-RateLimit-Reset" }
     return (record, trace)

@@ -122,6 +122,8 @@ func expectSame(_ a: RunRecord, _ b: RunRecord, _ what: String, seed: UInt64) {
     }
     let headers = Set(scenarios.map(\.tapi.retryAfterHeader))
     #expect(headers == Set(RetryAfterHeader.allCases))
+    let actions = Set(scenarios.flatMap(\.tapi.actions).map { "\($0.kind)".prefix { $0 != "(" } })
+    #expect(actions == ["retryAfter", "shed", "readmit", "capacity", "restart"])
     let lifecycles = cohorts.compactMap(\.lifecycle)
     #expect(lifecycles.contains { $0.meanTimeBetweenRestarts != nil && $0.keepsState })
     #expect(lifecycles.contains { $0.meanTimeBetweenRestarts != nil && !$0.keepsState })

@@ -46,6 +46,7 @@ extension RandomScenario {
     if draw.chance(25) { draw.drawRules(&scenario) }
     draw.drawRetryAfterHeader(&scenario.tapi)
     draw.drawDisciplines(&scenario.tapi)
+    draw.drawActions(&scenario.tapi)
     return scenario
   }
 
@@ -73,6 +74,7 @@ extension RandomScenario {
     }
     draw.drawRetryAfterHeader(&scenario.tapi)
     draw.drawDisciplines(&scenario.tapi)
+    draw.drawActions(&scenario.tapi)
     return scenario
   }
 

@@ -16,6 +16,7 @@ struct RandomScenario {
     draw.drawRules(&scenario)
     draw.drawRetryAfterHeader(&scenario.tapi)
     draw.drawDisciplines(&scenario.tapi)
+    draw.drawActions(&scenario.tapi)
     return scenario
   }
 

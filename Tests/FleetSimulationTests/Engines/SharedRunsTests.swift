@@ -51,7 +51,14 @@ struct SharedRunsTests {
       variant.tapi.incidents = incident.tapi.incidents
       return variant
     }
-    return [scenario] + reacting + incidents + both
+    let acting = [60, 120].map { (second: Int64) -> Scenario in
+      var variant = scenario
+      variant.tapi.actions = [
+        ServerAction(.shed(Shedding(share: 500_000)), at: .start + .seconds(second), for: .seconds(30))
+      ]
+      return variant
+    }
+    return [scenario] + reacting + incidents + both + acting
   }
 
   /// A healthy fleet until an outage in the last third.
@@ -156,6 +163,28 @@ struct SharedRunsTests {
     #expect(records == (try separately(scenarios)))
     let before = records[1].series.rows[..<600].reduce(0) { $0 + $1[.firstAttempts] }
     #expect(runs.savings.savedAttempts >= records[2].cost.attempts + before - 5)
+  }
+
+  @Test("Runs that differ in an action alone are one run until it happens")
+  func actions() throws {
+    let actions = [
+      ServerAction(.capacity(factorPartsPerMillion: 2_000_000), at: .start + .seconds(650)),
+      ServerAction(.retryAfter(.fixed(.seconds(5))), at: .start + .seconds(700)),
+      ServerAction(.shed(Shedding(share: 500_000)), at: .start + .seconds(750)),
+    ]
+    let scenarios =
+      [herd()]
+      + actions.map { action in
+        var variant = herd()
+        variant.tapi.actions = [action]
+        return variant
+      }
+    let runs = SharedRuns(options: RunOptions())
+    let records = try together(scenarios, runs)
+    #expect(records == (try separately(scenarios)))
+    #expect(Set(records).count == 4)
+    let before = records[0].series.rows[..<650].reduce(0) { $0 + $1.attempts }
+    #expect(runs.savings.savedAttempts >= 3 * (before - 5))
   }
 
   @Test("What has no room is run again")

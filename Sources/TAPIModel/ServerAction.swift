@@ -1,0 +1,101 @@
+import SimulationKernel
+
+/// Something that operators do to the server while it runs, as incidents happen to it.
+public struct ServerAction: Sendable, Hashable {
+  public enum Kind: Sendable, Hashable {
+    /// The server says to wait for so long: where it refuses for want of capacity, and in what incidents make it answer.
+    case retryAfter(RetryAfterPolicy)
+    /// A share of the requests is refused before anything is spent on them.
+    case shed(Shedding)
+    /// The same with a share that falls evenly to nothing: the traffic is let in again little by little.
+    case readmit(Shedding)
+    /// The bucket's rate, or the number of workers, times `factorPartsPerMillion` / 10^6.
+    case capacity(factorPartsPerMillion: Int64)
+    /// Queued and running work is lost; while it lasts there is no answer.
+    case restart
+  }
+
+  /// What two actions can't turn at once: the later replaces the earlier.
+  public enum Subject: Sendable, Hashable {
+    case retryAfter
+    /// Of the requests with this write key; nil: of all.
+    case admission(key: String?)
+    case capacity
+    case process
+  }
+
+  public var kind: Kind
+  public var start: Instant
+  /// nil: until the next action on the same subject, or to the end of the run; a restart without one is over at once.
+  public var duration: Span?
+
+  public init(_ kind: Kind, at start: Instant, for duration: Span? = nil) {
+    self.kind = kind
+    self.start = start
+    self.duration = duration
+  }
+
+  public var subject: Subject {
+    switch kind {
+    case .retryAfter: .retryAfter
+    case .shed(let shedding), .readmit(let shedding): .admission(key: shedding.key)
+    case .capacity: .capacity
+    case .restart: .process
+    }
+  }
+}
+
+/// Which requests are refused at the door.
+public struct Shedding: Sendable, Hashable {
+  /// Parts per million; of a readmission at its beginning.
+  public var share: Int64
+  /// The write key whose requests it concerns; nil: all.
+  public var key: String?
+  /// Whether the share is one of devices, always the same ones, or each attempt is drawn for itself.
+  public var isByDevice: Bool
+  /// nil: as in overload. The Retry-After is that of overload in any case.
+  public var status: Int?
+
+  public init(share: Int64 = 1_000_000, key: String? = nil, isByDevice: Bool = false, status: Int? = nil) {
+    self.share = share
+    self.key = key
+    self.isByDevice = isByDevice
+    self.status = status
+  }
+}
+
+extension TAPIConfiguration {
+  /// The most that actions make of the configured capacity, at least all of it; parts per million.
+  package var largestScale: Int64 {
+    actions.reduce(1_000_000) { most, action in
+      if case .capacity(let factor) = action.kind { max(most, factor) } else { most }
+    }
+  }
+}
+
+extension [ServerAction] {
+  /// When each is over, in their order; `.never`: not before the end of the run.
+  public var ends: [Instant] {
+    map { action in
+      if let duration = action.duration { return action.start + duration }
+      if action.kind == .restart { return action.start }
+      return lazy.filter { $0.subject == action.subject && $0.start > action.start }.map(\.start).min()
+        ?? .never
+    }
+  }
+
+  /// Of each action that another leaves no room for, its number and the other's: they begin together, or it begins while the other is
+  /// to hold.
+  public var contradictions: [(action: Int, other: Int)] {
+    indices.compactMap { index in
+      let action = self[index]
+      let other = indices.first { other in
+        guard other != index, self[other].subject == action.subject else { return false }
+        if self[other].start == action.start { return other < index }
+        return self[other].start < action.start
+          && self[other].duration.map { action.start < self[other].start + $0 } ?? false
+      }
+      return other.map { (index, $0) }
+    }
+  }
+}

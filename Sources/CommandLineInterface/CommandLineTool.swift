@@ -88,6 +88,8 @@ public enum CommandLineTool {
       try TuneCommand(request: TuneRequest(parsed), arguments: arguments, environment: environment).execute()
     case "stability":
       try StabilityCommand(parsed, arguments: arguments, environment: environment).execute()
+    case "rescue":
+      try RescueCommand(parsed, arguments: arguments, environment: environment).execute()
     case "bench":
       try BenchCommand(parsed, environment: environment).execute()
     case "conformance":

@@ -203,6 +203,9 @@ public enum StatisticsReference {
         "curves.csv",
         "Mean curves of the same: each run cut into at most 300 stretches, one row for each variant and stretch.",
         CurvesCSV.columns),
+      ColumnReference.section(
+        "rescue.csv", "One row without the action, and one for each value of it that `rescue` tried.",
+        RescueCSV.columns),
     ].joined(separator: "\n")
   }
 }

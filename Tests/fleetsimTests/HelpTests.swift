@@ -15,7 +15,7 @@ struct HelpTests {
       ("validate", ["help", "validate"]),
       ("sweep", ["help", "sweep"]), ("merge", ["help", "merge"]),
       ("check", ["help", "check"]),
-      ("stability", ["help", "stability"]), ("tune", ["help", "tune"]),
+      ("stability", ["help", "stability"]), ("rescue", ["help", "rescue"]), ("tune", ["help", "tune"]),
       ("presets", ["help", "presets"]), ("conformance", ["help", "conformance"]),
       ("bench", ["help", "bench"]), ("completions", ["help", "completions"]), ("man", ["help", "man"]),
       ("help", ["help", "help"]), ("schema", ["help", "schema"]), ("exit-codes", ["help", "exit-codes"]),

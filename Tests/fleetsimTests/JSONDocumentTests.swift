@@ -60,6 +60,7 @@ struct JSONDocumentTests {
       "tune", "s.json5", "--settings", "cdn.json", "--search",
       "settings.backoffConfig.maxBackoffInterval=5,60,300", "--seeds", "2",
     ],
+    ["rescue", "s.json5", "--action", "capacity", "--seeds", "1"],
     ["validate", "s.json5"], ["validate", "--settings", "cdn.json", "--client", "tapi-document"],
     ["presets"], ["presets", "toggl"], ["conformance", "--client", "segment-swift"],
   ]

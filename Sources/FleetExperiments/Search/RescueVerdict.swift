@@ -1,0 +1,115 @@
+import FleetMetrics
+import FleetStatistics
+
+/// The words of a search for what ends an ill state.
+package struct RescueVerdict: Sendable {
+  private let rescue: Rescue
+  package init(_ rescue: Rescue) { self.rescue = rescue }
+
+  package var sentence: String {
+    let ill = rescue.untreated.seeds
+    guard rescue.healthySeeds > 0 else {
+      return
+        "The fleet does not hold its load even without any incident: there is no well state to come back to."
+    }
+    guard ill > 0 else {
+      return
+        "Nothing to end: without the action the fleet comes back by itself in \(all(rescue.healthySeeds))."
+    }
+    let range = "\(text(rescue.action.range.low)) to \(text(rescue.action.range.high))"
+    guard let answer = rescue.answer, let value = answer.value else {
+      let best = rescue.trials.map(\.recovered).max() ?? 0
+      return
+        "No \(noun) from \(range) ends it: at best \(best) of the \(ill) fleets that are ill without come back. "
+        + cost(rescue.untreated, "Left alone it costs")
+    }
+    let words = self.text(value)
+    var text = "\(words) is \(rescue.action.kind.quantity) that ends it"
+    if let below = rescue.below, let lower = below.value {
+      text += ": \(self.text(lower)) brings back \(below.recovered) of the \(ill)"
+    }
+    text += ", \(words) \(all(ill)) that \(ill == 1 ? "is" : "are") ill without"
+    text += ill < rescue.seeds ? " (of \(rescue.seeds) seeds)." : "."
+    text +=
+      " With 95 % confidence it works in more than \(StabilityVerdict.percent(answer.chance.low)) of such cases."
+    if let tooMuch = rescue.tooMuch, let value = tooMuch.value {
+      text += " \(self.text(value)) is too much: it brings back \(tooMuch.recovered) of the \(ill)."
+    }
+    text +=
+      " " + cost(answer, "It costs") + " Without it " + cost(rescue.untreated, "it would be", isShort: true)
+    return text
+  }
+
+  /// `all 5`, `the one`
+  private func all(_ count: Int) -> String { count == 1 ? "the one seed" : "all \(count) seeds" }
+
+  private var noun: String {
+    switch rescue.action.kind {
+    case .shed: "share"
+    case .capacity: "capacity"
+    case .readmit: "ramp"
+    }
+  }
+
+  private func text(_ quantity: Quantity) -> String { StabilityVerdict.text(quantity) }
+
+  private func cost(_ trial: Rescue.Trial, _ opening: String, isShort: Bool = false) -> String {
+    let events = FigureText.grouped(Int64(trial.undeliveredEvents.rounded()))
+    let share = trial.createdEvents > 0 ? trial.undeliveredEvents / trial.createdEvents * 100 : 0
+    let figures = "\(events) delivered events a run (\(FigureText.decimal(share)) % of those created)"
+    return isShort
+      ? "\(opening) \(figures)." : "\(opening) \(figures) against a fleet that was never ill."
+  }
+
+  package static let header = ["value", "back in", "recovered in", "delivered", "undelivered"]
+
+  /// A row for no action, and one for each value tried.
+  package var rows: [[String]] {
+    ([rescue.untreated] + rescue.trials).map { trial in
+      [
+        (trial.value.map(text) ?? "none") + (trial == rescue.answer ? " ✓" : ""),
+        "\(trial.recovered) of \(trial.seeds)",
+        trial.meanRecovery.map(FigureText.span) ?? "never",
+        FigureText.grouped(Int64(trial.deliveredEvents.rounded())),
+        FigureText.grouped(Int64(trial.undeliveredEvents.rounded())),
+      ]
+    }
+  }
+}
+
+/// `rescue.csv`: a row for each value that was tried.
+package enum RescueCSV {
+  /// The file's columns in order.
+  package static let columns: [CSVColumn<Rescue.Trial>] = [
+    .init("value", "", "The action's value; `none` without the action.") {
+      .text($0.value?.text() ?? "none")
+    },
+    .init("seeds", "runs", "Runs: of the seeds whose fleet is ill without the action.") {
+      .integer(Int64($0.seeds))
+    },
+    .init("recovered_seeds", "runs", "Of these: recovered after the action was over.") {
+      .integer(Int64($0.recovered))
+    },
+    .init("ends", "", "Whether it ends the ill state: in all of them.") { .flag($0.ends) },
+    .init(
+      "recovered_low_95_ratio", "1", "Lower end of the 95 % interval of the chance to recover (Wilson)."
+    ) { .decimal($0.chance.low) },
+    .init(
+      "recovery_mean_s", "s",
+      "From the end of the last incident, mean over the runs that recovered; empty if none did."
+    ) { .seconds($0.meanRecovery) },
+    .init("created_events", "events", "Events created, mean over the runs.") { .decimal($0.createdEvents) },
+    .init("delivered_events", "events", "Events delivered by the end of the run, mean over the runs.") {
+      .decimal($0.deliveredEvents)
+    },
+    .init(
+      "undelivered_events", "events",
+      "The cost: events lost, blocked, or late beyond those of the twin, mean over the runs."
+    ) { .decimal($0.undeliveredEvents) },
+  ]
+
+  /// The whole file: without the action first, then by value.
+  package static func bytes(of rescue: Rescue) -> [UInt8] {
+    CSVFile.bytes(columns, [rescue.untreated] + rescue.trials)
+  }
+}

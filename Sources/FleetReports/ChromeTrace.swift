@@ -136,6 +136,7 @@ package struct ChromeTrace {
         for batch in backoffs.keys.sorted() { endBackoff(batch, at: now) }
       }
       instant("launch", Track.triggers, now, [])
+    case .fetchedSettings: instant("new Settings", Track.triggers, now, [])
     }
   }
 

@@ -281,6 +281,7 @@ extension DeviceTimeline {
     case .split(let batch, let count, let other):
       add(event, "split", names[batch], "too large: its last \(Self.events(count)) become \(names[other])")
     case .stateReset: add(event, "reset", "", "a limit is reached: all retry state is fresh")
+    case .fetchedSettings: add(event, "fetch", "", "the app fetches Settings, and has the new ones")
     case .launched(let settings, let cutOff):
       sentAt = [:]
       if trace.cohort.lifecycle?.keepsState == false { backoffs = [:] }

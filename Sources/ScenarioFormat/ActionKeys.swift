@@ -13,6 +13,30 @@ struct ActionValues: Sendable {
   var factor: Int64 = 1_000_000
   /// Of a readmission, and of a restart.
   var length = Span.zero
+  /// nil: all.
+  var cohort: String?
+  var rollout = RolloutKeys()
+}
+
+/// An action as it is written: at the server, or a version of Settings for a cohort, which is its rollout.
+enum ScenarioAction: Sendable, Equatable {
+  case server(ServerAction)
+  case settings(cohort: String?, RolloutKeys)
+}
+
+extension ScenarioDocument {
+  /// Those at the server first. Rollouts that are actions come with their cohorts (`PublishingActions`).
+  var actions: [ScenarioAction] {
+    get {
+      scenario.tapi.actions.map(ScenarioAction.server)
+        + scenario.fleet.compactMap { cohort in
+          cohort.publication.map { .settings(cohort: cohort.name, $0) }
+        }
+    }
+    set {
+      scenario.tapi.actions = newValue.compactMap { if case .server(let action) = $0 { action } else { nil } }
+    }
+  }
 }
 
 /// A kind of action.
@@ -20,14 +44,29 @@ struct ActionKind: TimelineKind {
   let name: String
   let meaning: String
   let record: Record<ActionValues>
-  let make: @Sendable (ActionValues) -> ServerAction
+  let make: @Sendable (ActionValues) -> ScenarioAction
   /// Fills in what an action of this kind says; false for any other.
-  let values: @Sendable (ServerAction, inout ActionValues) -> Bool
+  let values: @Sendable (ScenarioAction, inout ActionValues) -> Bool
 
+  /// At the server.
   init(
     _ name: String, _ meaning: String, _ fields: [Field<ActionValues>],
     make: @escaping @Sendable (ActionValues) -> ServerAction,
     values: @escaping @Sendable (ServerAction, inout ActionValues) -> Bool
+  ) {
+    self.init(
+      name, meaning, fields, makeAny: { .server(make($0)) },
+      valuesOfAny: { action, found in
+        guard case .server(let action) = action else { return false }
+        found.start = action.start
+        return values(action, &found)
+      })
+  }
+
+  init(
+    _ name: String, _ meaning: String, _ fields: [Field<ActionValues>],
+    makeAny: @escaping @Sendable (ActionValues) -> ScenarioAction,
+    valuesOfAny: @escaping @Sendable (ScenarioAction, inout ActionValues) -> Bool
   ) {
     self.name = name
     self.meaning = meaning
@@ -37,8 +76,8 @@ struct ActionKind: TimelineKind {
         Self.nameField(name, \.kind, example: "shed"),
         Field("at", \.start, .actionTime, "When: before the end of the run.", example: "\"25m\""),
       ] + fields)
-    self.make = make
-    self.values = values
+    make = makeAny
+    values = valuesOfAny
   }
 
   private static let duration = Field(
@@ -118,6 +157,31 @@ struct ActionKind: TimelineKind {
         values.length = action.duration ?? .zero
         return action.kind == .restart
       }),
+    ActionKind(
+      "settings",
+      "New Settings are published. A running app picks them up at its next launch, or with fetch at its next fetch.",
+      [
+        Field(
+          "cohort", \.cohort, Kind<String>.text.orNull, "Whose clients find them.", standard: .said("all")),
+        Field("share", \.rollout.share, .share(), "Of the devices that get them."),
+        Field(
+          "fetch", \.rollout.fetch, .fetch,
+          "How often a running app fetches Settings, each at times of its own.",
+          standard: .said("at launches alone")),
+        Field(
+          "settings", \.rollout.settings, .ofAction, "The new Settings, whole, or the name of their file.",
+          example: "\"settings-new.json\""),
+      ],
+      makeAny: { values in
+        var rollout = values.rollout
+        rollout.time = values.start
+        return .settings(cohort: values.cohort, rollout)
+      },
+      valuesOfAny: { action, values in
+        guard case .settings(let cohort, let rollout) = action else { return false }
+        (values.start, values.cohort, values.rollout) = (rollout.time, cohort, rollout)
+        return true
+      }),
   ]
 }
 
@@ -143,7 +207,7 @@ extension Kind where Value == Instant {
     }, write: { .span($0 - .start) })
 }
 
-extension Kind where Value == ServerAction {
+extension Kind where Value == ScenarioAction {
   fileprivate static let action = Kind(
     shape: .object(ActionKind.allKeys), schema: .reference("action"),
     read: { decoder, node, path in
@@ -151,39 +215,43 @@ extension Kind where Value == ServerAction {
       return found.map { $0.kind.make($0.values) }
     },
     write: { action in
-      var values = ActionValues(start: action.start)
+      var values = ActionValues()
       guard let kind = ActionKind.all.first(where: { $0.values(action, &values) }) else { return .null }
       values.kind = kind.name
       return kind.record.write(values)
     })
 }
 
-extension Kind where Value == [ServerAction] {
+extension Kind where Value == [ScenarioAction] {
   /// None contradicts another.
   static let actions: Kind = {
     let limit = 1_000
-    let list = Kind<ServerAction>.action.list(0...limit, named: "actions")
+    let list = Kind<ScenarioAction>.action.list(0...limit, named: "actions")
     return Kind(
       shape: list.shape, schema: list.schema,
       read: { decoder, node, path in
         guard case .array(let elements) = node.content, elements.count <= limit else {
           return list.read(&decoder, node, path)
         }
+        var all: [ScenarioAction] = []
         var found: [(action: ServerAction, index: Int)] = []
         for (index, element) in elements.enumerated() {
-          guard let action = Kind<ServerAction>.action.read(&decoder, element, decoder.join(path, "\(index)"))
+          guard
+            let action = Kind<ScenarioAction>.action.read(&decoder, element, decoder.join(path, "\(index)"))
           else { continue }
-          found.append((action, index))
+          all.append(action)
+          if case .server(let action) = action { found.append((action, index)) }
         }
         let actions = found.map(\.action)
         for (number, other) in actions.contradictions {
           let (index, otherIndex) = (found[number].index, found[other].index)
           decoder.report(
             "contradicts action \(otherIndex) on line \(elements[otherIndex].position.line), "
-              + "\(actions[other].kind.label) \(actions[other].timeText): both decide on \(actions[other].subject.text)",
+              + "\(actions[other].kind.label) \(actions[other].timeText): both decide on "
+              + actions[other].subject.text,
             at: elements[index].position, decoder.join(path, "\(index)"))
         }
-        return actions
+        return all
       }, write: list.write)
   }()
 }
@@ -213,6 +281,7 @@ extension ScenarioDecoder {
     guard case .array(let nodes)? = root["actions"]?.content else { return }
     let keys = fleet.map { $0.writeKey ?? $0.name }
     for (index, node) in nodes.enumerated() {
+      checkPublication(index, node, fleet, root)
       if let name = node["key"], case .string(let key) = name.content, !keys.contains(key) {
         report(
           "no cohort has the writeKey \(quoted(key))\(Spelling.hint(for: key, among: keys)) There are: \(list(keys))",
@@ -222,6 +291,37 @@ extension ScenarioDecoder {
         warn(
           "changes nothing: a bucket has no queue, and without for: \"30s\" it answers all the time",
           at: node.position, "actions.\(index)")
+      }
+    }
+  }
+
+  /// A cohort gets one new version of Settings in a run.
+  private mutating func checkPublication(
+    _ index: Int, _ node: PositionedValue, _ fleet: [Cohort], _ root: PositionedValue
+  ) {
+    guard PublishingActions.isWhole(node) else { return }
+    let path = "actions.\(index)"
+    if let name = node["cohort"], case .string(let cohort) = name.content,
+      !fleet.contains(where: { $0.name == cohort })
+    {
+      let names = fleet.map(\.name)
+      report(
+        "no cohort is called \(quoted(cohort))\(Spelling.hint(for: cohort, among: names)) There are: \(list(names))",
+        at: name.position, path + ".cohort")
+    }
+    guard case .array(let cohorts)? = root["fleet"]?.content else { return }
+    for (number, cohort) in cohorts.enumerated() where PublishingActions.concerns(node, cohort) {
+      let place = ScenarioPaths.cohort(number, of: cohorts)
+      guard let action = publishing?.actions[number] else {
+        report(
+          "contradicts \(place).rollout on line \((cohort["rollout"] ?? cohort).position.line): "
+            + "a cohort gets one new version of Settings in a run", at: node.position, path)
+        continue
+      }
+      if action != index, case .array(let nodes)? = root["actions"]?.content {
+        report(
+          "contradicts action \(action) on line \(nodes[action].position.line), which publishes Settings for \(place) too: "
+            + "a cohort gets one new version of Settings in a run", at: node.position, path)
       }
     }
   }

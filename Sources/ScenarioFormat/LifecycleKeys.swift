@@ -74,6 +74,11 @@ struct PublishedSettings: Sendable, Equatable {
   }
 }
 
+extension Kind where Value == Span? {
+  /// How often Settings are fetched.
+  static let fetch = Kind<Span>.span(from: .seconds(1)).orNull
+}
+
 extension Kind where Value == PublishedSettings {
   /// Those of the cohort; `SettingsResolution` has read them before anything else.
   static func settings(
@@ -85,12 +90,18 @@ extension Kind where Value == PublishedSettings {
         place(decoder.settings).map { PublishedSettings(config: $0.config, source: $0.source) }
       }, write: \.tree)
   }
+
+  /// Those of an action, which stand in the place of the rollout of each cohort that it concerns (`PublishingActions`).
+  static let ofAction = Kind(
+    schema: .oneOf([.type("string"), .type("object")]), read: { _, _, _ in PublishedSettings() },
+    write: \.tree)
 }
 
 /// `rollout` as it is written.
 struct RolloutKeys: Sendable, Equatable {
   var time = Instant.start
   var share: Int64 = 1_000_000
+  var fetch: Span?
   var settings = PublishedSettings()
 
   static let keys = Record(
@@ -100,6 +111,9 @@ struct RolloutKeys: Sendable, Equatable {
         "at", \.time, .time, "When they are published; an app has them from its next launch on.",
         example: "\"20m\""),
       Field("share", \.share, .share(), "Of the devices that get them."),
+      Field(
+        "fetch", \.fetch, .fetch, "How often a running app fetches Settings too, each at times of its own.",
+        standard: .said("at launches alone"), writing: .unlessStandard),
       Field(
         "settings", \.settings, .settings { $0.rollout }, "The new Settings, whole.",
         example: "\"settings-new.json\""),
@@ -115,18 +129,22 @@ extension Cohort {
     set { (settings, settingsSource) = (newValue.config, newValue.source) }
   }
 
+  /// As an action writes it.
+  var publication: RolloutKeys? { rollout.flatMap { $0.isAction ? keys(of: $0) : nil } }
+
+  private func keys(of rollout: SettingsRollout) -> RolloutKeys {
+    var settings = publishedSettings
+    (settings.config, settings.source) = (rollout.settings, rollout.source)
+    return RolloutKeys(
+      time: rollout.time, share: rollout.sharePartsPerMillion, fetch: rollout.fetch, settings: settings)
+  }
+
   var rolloutKeys: RolloutKeys? {
-    get {
-      rollout.map { rollout in
-        var settings = publishedSettings
-        (settings.config, settings.source) = (rollout.settings, rollout.source)
-        return RolloutKeys(time: rollout.time, share: rollout.sharePartsPerMillion, settings: settings)
-      }
-    }
+    get { rollout.flatMap { $0.isAction ? nil : keys(of: $0) } }
     set {
       rollout = newValue.map {
         SettingsRollout(
-          time: $0.time, sharePartsPerMillion: $0.share, settings: $0.settings.config)
+          time: $0.time, sharePartsPerMillion: $0.share, settings: $0.settings.config, fetch: $0.fetch)
       }
       rollout?.source = newValue?.settings.source
     }
@@ -144,7 +162,7 @@ extension ScenarioDecoder {
       for (index, node) in nodes.enumerated() {
         guard let name = ScenarioPaths.name(of: node), let rollout = node["rollout"],
           let cohort = fleet.first(where: { $0.name == name }), !cohort.hasRestarts,
-          let time = cohort.rollout?.time, time > .start
+          let time = cohort.rollout?.time, time > .start, cohort.rollout?.fetch == nil
         else { continue }
         let path = join(ScenarioPaths.cohort(index, of: nodes), "rollout")
         warn(

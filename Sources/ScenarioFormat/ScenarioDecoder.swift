@@ -21,6 +21,8 @@ struct ScenarioDecoder {
   /// The Settings of each cohort, and of the one that is being read.
   var settingsOfCohorts: [CohortSettings] = []
   var settings = CohortSettings()
+  /// Rollouts of cohorts that stand for actions.
+  var publishing: PublishingActions?
   private(set) var diagnostics: [Diagnostic] = []
   private(set) var hasErrors = false
   private var unreported = 0
@@ -48,7 +50,13 @@ struct ScenarioDecoder {
         column: position == .commandLine ? nil : Int(position.column), path: path, message: message))
   }
 
-  mutating func add(_ diagnostic: Diagnostic) {
+  mutating func add(_ written: Diagnostic) {
+    var diagnostic = written
+    if let path = publishing?.path(of: written.path) {
+      diagnostic.path = path
+      // Every cohort that an action concerns says it again.
+      if diagnostics.contains(diagnostic) { return }
+    }
     if diagnostic.severity == .error { hasErrors = true }
     if diagnostics.count < Self.maximumDiagnostics {
       diagnostics.append(diagnostic)

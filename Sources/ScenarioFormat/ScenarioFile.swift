@@ -58,8 +58,11 @@ public struct ScenarioFile: Sendable {
       replacement = parseSettings(settingsText.text, name: settingsText.name)
       lacksReplacement = replacement == nil
     }
-    for (path, node) in FileReferences.settings(in: root, onlyCompared: settingsText != nil) {
-      if let text = fileText(of: node, at: path, with: readFile), case .string(let name) = node.content {
+    let publishing = PublishingActions(root)
+    for (path, node) in FileReferences.settings(in: publishing.root, onlyCompared: settingsText != nil) {
+      if let text = fileText(of: node, at: publishing.path(of: path) ?? path, with: readFile),
+        case .string(let name) = node.content
+      {
         settingsFiles[name] = parseSettings(text, name: name)
       }
     }
@@ -97,8 +100,10 @@ public struct ScenarioFile: Sendable {
       replacement: replacement, files: settingsFiles, changes: overriding.settingsChanges)
     resolution.allowsUnread = allowsUnread
     resolution.lacksReplacement = lacksReplacement
-    let settings = resolution.configs(of: overriding.root, reporting: &decoder)
-    return decoder.scenario(overriding.root, settings: settings)
+    let publishing = PublishingActions(overriding.root)
+    decoder.publishing = publishing
+    let settings = resolution.configs(of: publishing.root, reporting: &decoder)
+    return decoder.scenario(publishing.root, settings: settings)
   }
 
   // MARK: Files

@@ -46,7 +46,7 @@ struct ScenarioDocument: Sendable {
         "Cohorts of like devices; at most 4,000,000,000 devices in all.",
         example: "[{ name: \"phones\", devices: 1000, events: \"6/min\" }]"),
       Field(
-        "actions", \.scenario.tapi.actions, .actions,
+        "actions", \.actions, .actions,
         "What operators do during the run. The twin, which recovery is measured against, has none of it.",
         writing: .unlessStandard),
       Field(
@@ -78,6 +78,7 @@ struct ScenarioDocument: Sendable {
           ]))),
       .check { decoder, node, _, text in
         guard node["tapi"] != nil, node["fleet"] != nil else { return false }
+        decoder.publishing?.mark(&text.scenario.fleet)
         let (tapi, fleet) = (text.scenario.tapi, text.scenario.fleet)
         decoder.warnIfNothingIsLaunched(tapi, fleet, node)
         decoder.warnOfUnknownKeys(tapi.rules.keyLimits, fleet, node)

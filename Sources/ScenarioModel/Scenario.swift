@@ -41,11 +41,14 @@ public struct Scenario: Sendable, Hashable {
     var twin = self
     twin.tapi.incidents = []
     twin.tapi.actions = []
+    for i in twin.fleet.indices where twin.fleet[i].rollout?.isAction ?? false { twin.fleet[i].rollout = nil }
     return twin
   }
 
   /// Whether nothing tells it from its twin.
-  public var isItsOwnTwin: Bool { tapi.incidents.isEmpty && tapi.actions.isEmpty }
+  public var isItsOwnTwin: Bool {
+    tapi.incidents.isEmpty && tapi.actions.isEmpty && !fleet.contains { $0.rollout?.isAction ?? false }
+  }
 }
 
 /// Devices that share everything but their randomness.

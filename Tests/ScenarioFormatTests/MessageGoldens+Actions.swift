@@ -9,7 +9,7 @@ extension MessageGoldens {
       4: actions.0.kind: missing; write for example kind: "shed"
       4: actions.0.at: missing; write for example at: "25m"
     top actions: [{ kind: 'shedd', at: '1m' }]
-      4: actions.0.kind: "shedd" is not known; did you mean "shed"? Allowed: "retryAfter", "shed", "readmit", "capacity", "restart"
+      4: actions.0.kind: "shedd" is not known; did you mean "shed"? Allowed: "retryAfter", "shed", "readmit", "capacity", "restart", "settings"
     top actions: [{ kind: 'shed', at: '1m', shre: '10%' }]
       4: actions.0.shre: unknown key; did you mean "share"? Allowed here: kind, at, share, key, by, status, for
       4: actions.0.share: missing; write for example share: "50%"
@@ -31,5 +31,20 @@ extension MessageGoldens {
       4: actions.2.over: "0s" is out of range; allowed: 1us to 366d
     top actions: [{ kind: 'restart', at: '1m' }]
       4: warning: actions.0: changes nothing: a bucket has no queue, and without for: "30s" it answers all the time
+    top actions: [{ kind: 'settings', at: '1m', cohort: 'phones', fetch: '1h', share: '20%', settings: 'a.json' }]
+    top actions: [{ kind: 'settings', at: '1m', fetch: '1h' }]
+      4: actions.0.settings: missing; write for example settings: "settings-new.json"
+    top actions: [{ kind: 'settings', at: '1m', cohort: 'phone', fetch: '1h', settings: {} }]
+      4: actions.0.cohort: no cohort is called "phone"; did you mean "phones"? There are: "phones"
+    top actions: [{ kind: 'settings', at: '1m', settings: 'none.json' }]
+      4: actions.0.settings: cannot read "none.json": No such file
+    top actions: [{ kind: 'settings', at: '1m', fetch: '1h', settings: {} }, { kind: 'settings', at: '2m', settings: {} }]
+      4: actions.1: contradicts action 0 on line 4, which publishes Settings for fleet.phones too: a cohort gets one new version of Settings in a run
+    cohort +rollout: { at: '0s', settings: {} } }], actions: [{ kind: 'settings', at: '1m', settings: {}
+      3: actions.0: contradicts fleet.phones.rollout on line 3: a cohort gets one new version of Settings in a run
+    top actions: [{ kind: 'settings', at: '1m', settings: {} }]
+      4: warning: actions.0: no device picks these Settings up: apps fetch them at launch, and none is launched during the run; give the cohort lifecycle: { restarts: "2/day" }, or say at: "0s"
+    top actions: [{ kind: 'settings', at: '1m', fetch: '1h', settings: { backoffConfig: { maxRetryCount: 'x' } } }]
+      4: warning: actions.0.settings.backoffConfig.maxRetryCount: "x" is not a number; allowed is 0 to 1000; the default, 100, is used
     """#
 }

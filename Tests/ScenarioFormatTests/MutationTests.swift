@@ -30,6 +30,9 @@ struct MutationTests {
                 uploadConcurrency: "unlimited", timeout: "15s", eventSize: "1KB",
                 settings: { httpConfig: { backoffConfig: { jitterStrategy: "full" } } },
                 policy: { clampAfterJitter: true, missingRetryAfter: "fixed:60" } }],
+      actions: [{ kind: "shed", at: "25m", share: "50%", key: "phones", by: "device", for: "10m" },
+                { kind: "settings", at: "30m", cohort: "tablets", fetch: "1h", settings: { httpConfig: {} } },
+                { kind: "readmit", at: "1h", over: "20m" }],
       compare: { "settings.backoffConfig.jitterStrategy": ["additive:10", "full"], "tapi.bucket.burst": [1, 2] },
     }
     """
@@ -138,7 +141,9 @@ struct MutationTests {
       "fleet.phones.lifecycle.state", "fleet.phones.rollout", "fleet.phones.rollout.at",
       "fleet.phones.rollout.share", "fleet.phones.rollout.settings",
       "fleet.phones.rollout.settings.backoffConfig.maxRetryCount", "fleet.tablets.policy.missingRetryAfter",
-      "fleet.tablets.rollout", "fleet.tablets.rollout.settings",
+      "fleet.tablets.rollout", "fleet.tablets.rollout.settings", "actions", "actions.0", "actions.0.at",
+      "actions.0.share", "actions.0.key", "actions.0.for", "actions.1", "actions.1.cohort", "actions.1.fetch",
+      "actions.1.settings", "actions.2.over", "actions.2.kind",
     ]
     for path in paths {
       for value in Self.values {

@@ -151,6 +151,10 @@ struct ScenarioGenerator {
           cohort.settingsDialect.decode(source, defaults: preset.settings).config
       }
     }
+    if let time = cohort.rollout?.time {
+      cohort.rollout?.fetch = random.pick([nil, span(1_000_000...600_000_000)])
+      cohort.rollout?.isAction = time < .start + duration && random.chance(50)
+    }
     cohort.eventBytes = random.pick([1, 999, 1_000, 1_500, 100_000_000])
     cohort.requestBytes = random.pick([0, 500, 2_000_000])
     cohort.writeKey = random.pick([nil, "", "a key"])

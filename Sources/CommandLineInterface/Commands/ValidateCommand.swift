@@ -80,6 +80,15 @@ struct ValidateCommand {
         ?? (action.kind == .restart ? "at \(start)" : "from \(start) on")
       rows.append(("action", "\(action.kind.phrase) \(time)"))
     }
+    for cohort in scenario.fleet {
+      guard let rollout = cohort.rollout, rollout.isAction else { continue }
+      let share = rollout.sharePartsPerMillion
+      let (whose, start) = (
+        share == 1_000_000 ? cohort.name : "\(Units.text(partsPerMillion: share)) of \(cohort.name)",
+        FigureText.span(rollout.time.microseconds)
+      )
+      rows.append(("action", "Settings published for \(whose) at \(start)"))
+    }
     if !choices.isEmpty {
       rows.append(("compare", "\(choices.count) variants: \(choices.map(\.name).joined(separator: ", "))"))
     }

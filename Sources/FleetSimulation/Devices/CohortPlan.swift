@@ -59,6 +59,7 @@ package struct CohortPlan {
       flushWhileUploading: client.flushWhileUploading)
     let hasWorld =
       cohort.spikes.contains(where: \.flushes) || cohort.connectivity != nil || cohort.sessions != nil
+      || cohort.rollout?.fetch != nil
     flush = Flush(cohort, hasWorld: hasWorld, windowWidth: windowWidth)
     tables = Tables(
       savedStates: client.saving == .afterAnswers || client.saving == .delayed,
@@ -73,7 +74,8 @@ package struct CohortPlan {
       events: checks || client.keepsGates ? 0 : min(client.limit, client.maximumBatchEvents), age: age)
     network = Network(cohort)
     rollout = Rollout(
-      time: cohort.rollout?.time.microseconds ?? .max, share: cohort.rollout?.sharePartsPerMillion ?? 0)
+      time: cohort.rollout?.time.microseconds ?? .max, share: cohort.rollout?.sharePartsPerMillion ?? 0,
+      fetch: cohort.rollout?.fetch?.microseconds ?? .max)
     restarts = Restarts(
       meanGap: Double(cohort.lifecycle?.meanTimeBetweenRestarts?.microseconds ?? 0),
       synchronised: cohort.lifecycle?.synchronised ?? [],
@@ -215,6 +217,8 @@ extension CohortPlan {
     let time: Int64
     /// Parts per million.
     let share: Int64
+    /// `.max`: running apps fetch nothing.
+    let fetch: Int64
   }
 
   struct Restarts {

@@ -69,9 +69,33 @@ extension DeviceShard {
   mutating func settingsAtLaunch(_ device: UInt32, at now: Instant) -> DeviceRecord.SettingsVersion {
     if self[device].pointee.flags.contains(.offline) { return .builtIn }
     if plan.pointee.restarts.cdnOutages.contains(where: { $0.contains(now.microseconds) }) { return .builtIn }
-    guard now.microseconds >= plan.pointee.rollout.time else { return .base }
+    return now.microseconds >= plan.pointee.rollout.time && isInRollout(device) ? .rollout : .base
+  }
+
+  private func isInRollout(_ device: UInt32) -> Bool {
     let draw = key(of: device).child(RandomPurpose.rollout).uniform(below: 1_000_000)
-    return Int64(draw) < plan.pointee.rollout.share ? .rollout : .base
+    return Int64(draw) < plan.pointee.rollout.share
+  }
+
+  // MARK: Fetches of a running app
+
+  /// The first fetch after a time that may find the new Settings; `.max`: none does. A device fetches at times of its own.
+  func nextFetch(_ device: UInt32, after past: Int64) -> Int64 {
+    let rollout = plan.pointee.rollout
+    guard rollout.fetch != .max, isInRollout(device) else { return .max }
+    let phase = key(of: device).child(RandomPurpose.rollout).child(0).uniform(0, through: rollout.fetch - 1)
+    let first = rollout.time + phase
+    return first > past ? first : first + ((past - first) / rollout.fetch + 1) * rollout.fetch
+  }
+
+  /// An app that is open and online finds what launches find, if the CDN is up.
+  mutating func fetchSettings(_ device: UInt32, at now: Instant) {
+    let record = self[device]
+    guard record.pointee.settings != .rollout, !record.pointee.flags.contains(.suspended),
+      settingsAtLaunch(device, at: now) == .rollout
+    else { return }
+    record.pointee.settings = .rollout
+    if isTraced(device) { note(.fetchedSettings, device, at: now) }
   }
 
   /// The kill ends the loop and every upload under way; what becomes of them the client never learns, so they are due again.

@@ -17,6 +17,7 @@ extension DeviceShard {
         nextFlush: .max, nextPeriod: .max, nextInterruption: .max, session: nil, periods: 0,
         isInOfflinePeriod: false))
     scheduleSpike(device, after: -1, sink)
+    schedule(device, at: nextFetch(device, after: -1), sink)
     startSessions(device, sink)
     guard let connectivity = plan.pointee.world.connectivity else { return }
     if let periods = connectivity.periods { startPeriods(device, periods, sink) }
@@ -44,6 +45,12 @@ extension DeviceShard {
       if isOffline != self[device].pointee.flags.contains(.offline) {
         if isOffline { goOffline(device, at: now, sink) } else { comeOnline(device, at: now, sink) }
       }
+    }
+    if plan.pointee.rollout.fetch != .max,
+      now.microseconds == nextFetch(device, after: now.microseconds - 1)
+    {
+      fetchSettings(device, at: now)
+      schedule(device, at: nextFetch(device, after: now.microseconds), sink)
     }
     if now.microseconds == world.pointee.nextFlush {
       scheduleSpike(device, after: now.microseconds, sink)

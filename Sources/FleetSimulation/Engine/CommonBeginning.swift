@@ -61,6 +61,7 @@ extension Scenario {
   /// Puts back what its twin has not.
   private mutating func takeIncidents(of other: Scenario) {
     (tapi.incidents, tapi.actions) = (other.tapi.incidents, other.tapi.actions)
+    for i in fleet.indices { fleet[i].rollout = other.fleet[i].rollout }
   }
 
   /// Until when two runs are the same that differ in their incidents and actions alone; microseconds, `.max`: always.
@@ -68,8 +69,14 @@ extension Scenario {
   /// Which events are old (`CohortPlan.oldBefore`) does not count here if one of the two has no incidents: then none is.
   func commonUntil(_ other: Scenario) -> Int64 {
     let (mine, its) = (tapi.incidents, other.tapi.incidents)
-    if mine == its, tapi.actions == other.tapi.actions { return .max }
-    var time = IncidentTimeline(tapi).commonUntil(IncidentTimeline(other.tapi)).microseconds
+    var time = Int64.max
+    for (mine, its) in zip(fleet.map(\.publication), other.fleet.map(\.publication)) where mine != its {
+      // Who fetches has other tables from the start on.
+      if [mine, its].contains(where: { $0?.fetch != nil }) { return 0 }
+      time = [mine, its].reduce(time) { min($0, $1?.time.microseconds ?? .max) }
+    }
+    if mine == its, tapi.actions == other.tapi.actions { return time }
+    time = min(time, IncidentTimeline(tapi).commonUntil(IncidentTimeline(other.tapi)).microseconds)
     if let end = mine.map(\.end.microseconds).max(), let other = its.map(\.end.microseconds).max(),
       end != other
     {
@@ -110,6 +117,9 @@ extension TAPIConfiguration {
 }
 
 extension Cohort {
+  /// The Settings that an action publishes.
+  var publication: SettingsRollout? { rollout.flatMap { $0.isAction ? $0 : nil } }
+
   /// Whether a limit on retries does nothing before a batch is due that has reached it, and gives that batch up then.
   fileprivate var givesUpAtLimitsOnly: Bool {
     policy.limitReached == .dropBatch && policy.limitsCheck == .whenDue && !actsAtFlushEnd

@@ -123,6 +123,13 @@ extension Scenario {
         label: action.kind.label, isOutage: false, start: action.start.microseconds,
         end: min(over, max(end, action.start)).microseconds)
     }
+      + fleet.compactMap { cohort in
+        cohort.publication.map {
+          IncidentSpan(
+            label: "Settings for \(cohort.name)", isOutage: false, start: $0.time.microseconds,
+            end: $0.time.microseconds)
+        }
+      }
   }
 }
 

@@ -266,6 +266,7 @@ package final class SharedRuns: @unchecked Sendable {
         let isSame =
           member.scenario.tapi.incidents == scenario.tapi.incidents
           && member.scenario.tapi.actions == scenario.tapi.actions
+          && member.scenario.fleet.map(\.publication) == scenario.fleet.map(\.publication)
         members[other]?.state = isSame ? .done(record) : .free
       }
       condition.broadcast()

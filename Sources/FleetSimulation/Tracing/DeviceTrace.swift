@@ -73,6 +73,8 @@ extension DeviceTrace {
     case stateReset
     /// The app was killed and launched again (S18), and fetched these Settings (S19).
     case launched(LaunchSettings, uploadsCutOff: Int)
+    /// The running app fetched the Settings published during the run.
+    case fetchedSettings
   }
 
   public enum Trigger: Sendable, Hashable {

@@ -129,6 +129,7 @@ func expectSame(_ a: RunRecord, _ b: RunRecord, _ what: String, seed: UInt64) {
     #expect(lifecycles.contains { $0.meanTimeBetweenRestarts != nil && !$0.keepsState })
     #expect(lifecycles.contains { $0.synchronised.contains { $0.spread == .zero } && !$0.flushesAtLaunch })
     #expect(cohorts.contains { $0.rollout != nil && $0.lifecycle != nil })
+    #expect(cohorts.contains { $0.rollout?.fetch != nil && $0.rollout?.isAction == true })
     #expect(scenarios.contains { $0.tapi.incidents.contains { $0.kind == .cdnOutage && $0.start == .start } })
   }
 }

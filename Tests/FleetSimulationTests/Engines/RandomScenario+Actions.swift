@@ -1,9 +1,18 @@
+import ScenarioModel
 import SimulationKernel
 import TAPIModel
 
 extension RandomScenario {
   /// What operators do, in four scenarios of ten; nothing that contradicts anything else.
-  mutating func drawActions(_ tapi: inout TAPIConfiguration) {
+  mutating func drawActions(_ scenario: inout Scenario) {
+    drawServerActions(&scenario.tapi)
+    for i in scenario.fleet.indices where scenario.fleet[i].rollout != nil {
+      if chance(40) { scenario.fleet[i].rollout?.fetch = .seconds(Int64(int(1...100))) }
+      scenario.fleet[i].rollout?.isAction = chance(50)
+    }
+  }
+
+  private mutating func drawServerActions(_ tapi: inout TAPIConfiguration) {
     guard chance(40) else { return }
     let actions = (0..<int(1...5)).map { _ in
       ServerAction(

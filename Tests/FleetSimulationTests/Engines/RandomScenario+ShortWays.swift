@@ -47,6 +47,7 @@ extension RandomScenario {
     draw.drawRetryAfterHeader(&scenario.tapi)
     draw.drawDisciplines(&scenario.tapi)
     draw.drawActions(&scenario.tapi)
+    draw.drawActions(&scenario)
     return scenario
   }
 
@@ -75,6 +76,7 @@ extension RandomScenario {
     draw.drawRetryAfterHeader(&scenario.tapi)
     draw.drawDisciplines(&scenario.tapi)
     draw.drawActions(&scenario.tapi)
+    draw.drawActions(&scenario)
     return scenario
   }
 

@@ -17,6 +17,7 @@ struct RandomScenario {
     draw.drawRetryAfterHeader(&scenario.tapi)
     draw.drawDisciplines(&scenario.tapi)
     draw.drawActions(&scenario.tapi)
+    draw.drawActions(&scenario)
     return scenario
   }
 

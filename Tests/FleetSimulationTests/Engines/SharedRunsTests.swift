@@ -58,7 +58,14 @@ struct SharedRunsTests {
       ]
       return variant
     }
-    return [scenario] + reacting + incidents + both + acting
+    var publishing = scenario
+    for i in publishing.fleet.indices where scenario.fleet[i].rollout == nil {
+      publishing.fleet[i].rollout = SettingsRollout(
+        time: .start + .seconds(50), settings: scenario.fleet[i].settings)
+      publishing.fleet[i].rollout?.settings.backoff.maxBackoffInterval = 2_000_000
+      publishing.fleet[i].rollout?.isAction = true
+    }
+    return [scenario] + reacting + incidents + both + acting + [publishing, publishing]
   }
 
   /// A healthy fleet until an outage in the last third.

@@ -64,6 +64,36 @@ import UploadRetry
     #expect(retries(try fleet.run(), afterFlushAt: 150) == Retries(base: 5))
   }
 
+  @Test("A running app picks them up at its next fetch, at a time of its own, if the CDN is up then")
+  func fetches() throws {
+    // Of the first fetches, evenly in 30…90, half lie before 60. While the CDN is down until 95 nobody's does; of the second, in
+    // 90…150, 25 of 60 seconds lie in 95…120. Four deviations and a half of a binomial count of 1000 are 71.
+    var fleet = fleet(devices: 1_000, outagesAt: 60, 120, 180)
+    fleet.rollout = SettingsRollout(
+      time: .second(30), settings: LifecycleFleet.backoff(from: 16), fetch: .seconds(60))
+    let record = try fleet.run()
+    let half = retries(record, afterFlushAt: 60)
+    #expect((429...571).contains(half.new) && half.base == 1_000 - half.new, "\(half)")
+    #expect(retries(record, afterFlushAt: 120) == Retries(new: 1_000))
+    fleet.incidents.append(.cdnOutage(20, until: 95))
+    let late = try fleet.run()
+    #expect(retries(late, afterFlushAt: 60) == Retries(base: 1_000))
+    #expect((346...488).contains(retries(late, afterFlushAt: 120).new))
+    #expect(retries(late, afterFlushAt: 180) == Retries(new: 1_000))
+  }
+
+  @Test("Settings that an action publishes are not in the twin, and are shown; a rollout's are, and are not")
+  func actions() throws {
+    var fleet = fleet(outagesAt: 60)
+    fleet.rollout = SettingsRollout(time: .second(30), settings: LifecycleFleet.backoff(from: 16))
+    #expect(fleet.scenario.withoutIncidents.fleet == fleet.scenario.fleet)
+    #expect(try fleet.run().actions == [])
+    fleet.rollout?.isAction = true
+    #expect(fleet.scenario.withoutIncidents.fleet[0].rollout == nil)
+    let shown = try fleet.run().actions
+    #expect(shown.map(\.label) == ["Settings for phones"] && shown.map(\.start) == [30_000_000])
+  }
+
   @Test("What is published at the start is there from the start, without a restart")
   func fromTheStart() throws {
     var fleet = fleet(devices: 5, outagesAt: 60)

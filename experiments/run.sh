@@ -3,7 +3,8 @@
 #
 # Each line of experiments/NAME/runs is "RESULT  COMMAND…"; the command's files go to results/NAME/RESULT. To keep results small,
 # histograms of delivery times are left out (summary.csv holds their percentiles), mean curves (report.html shows them), report.html
-# unless RESULT ends in +report, and the time series of an experiment with many variants, whose `runs` file has a line "# without time series".
+# unless RESULT ends in +report, and the time series of an experiment with many variants, whose `runs` file has a line "# without time series";
+# with a line "# without pictures" there is none of the comparison either.
 set -eu
 cd "$(dirname "$0")/.."
 swift build -c release --product fleetsim
@@ -18,6 +19,7 @@ for name in "$@"; do
     .build/release/fleetsim $command --out "$out" </dev/null
     find "$out" \( -name delivery_histogram.csv -o -name curves.csv \) -exec rm {} +
     if grep -q '^# without time series' "experiments/$name/runs"; then find "$out" -name timeseries.csv -exec rm {} +; fi
+    if grep -q '^# without pictures' "experiments/$name/runs"; then rm -f "$out/comparison.svg"; fi
     case "$result" in *+report) ;; *) rm -f "$out/report.html" ;; esac
   done
 done

@@ -1,0 +1,68 @@
+import FleetMetrics
+import FleetSimulation
+import Testing
+
+/// Experiments 018 and 019: published figures of what clients do to spare a server.
+@Suite struct PublishedGatesTests {
+  private static let shares = "018-token-buckets/scenario.json5"
+  private static let budget = "fleet.clients.gates.retryBudget"
+  private static let throttling = "019-adaptive-throttling/scenario.json5"
+
+  /// Attempts and deliveries for each event of a service of which this share fails, 100,000 events.
+  private func figures(failing share: Double, _ retryBudget: String) throws -> (load: Double, success: Double)
+  {
+    let record = try Simulation.run(
+      ExperimentFiles.decode(
+        Self.shares,
+        [
+          "tapi.incidents.0.share": "\(share)", "tapi.incidents.0.for": "100s", "duration": "101s",
+          "interval": "101s", Self.budget: retryBudget,
+        ]
+      ).scenario)
+    func sum(_ column: (TimeSeries.Row) -> Int64) -> Double {
+      Double(record.series.rows.reduce(0) { $0 + column($1) })
+    }
+    let created = sum { $0[.createdEvents] }
+    return (sum(\.attempts) / created, sum { $0[.deliveredEvents] } / created)
+  }
+
+  @Test(
+    "018: without retries, with three, and with a bucket, load and success are as by formula",
+    arguments: [0.05, 0.2, 0.3, 0.5])
+  func shares(share p: Double) throws {
+    // A second of the run has no failures.
+    func isNear(_ value: Double, _ formula: Double) -> Bool { abs(value - formula) < 0.02 }
+    let none = try figures(failing: p, "{ perRun: 0 }")
+    #expect(isNear(none.load, 1) && isNear(none.success, 1 - p), "\(none)")
+    let three = try figures(failing: p, "null")
+    #expect(isNear(three.load, 1 + p + p * p + p * p * p), "\(three)")
+    #expect(isNear(three.success, 1 - p * p * p * p), "\(three)")
+    // A tenth of a token for each success, and every one is spent.
+    let bucket = try figures(failing: p, "{ capacity: 5 }")
+    let load = min(1 / (1 - 0.1 * (1 - p)), three.load)
+    #expect(isNear(bucket.load, load), "\(bucket)")
+    #expect(isNear(bucket.success, p < 0.1 ? 1 : (1 - p) * load), "\(bucket)")
+  }
+
+  /// Requests that reach the server for each that it accepts, at a fifth of the size, once the window is full.
+  private func sentOverAccepted(k: Double, capacity: String) throws -> Double {
+    let record = try Simulation.run(
+      ExperimentFiles.decode(
+        Self.throttling,
+        [
+          "fleet.clients.gates.adaptiveThrottling.k": "\(k)", "tapi.incidents.0.factor": capacity,
+          "fleet.clients.events": "20/s", "tapi.bucket.capacity": "500/s", "duration": "12m",
+        ]
+      ).scenario)
+    let rows = record.series.rows.suffix(8)
+    return Double(rows.reduce(0) { $0 + $1.attempts }) / Double(rows.reduce(0) { $0 + $1[.answers2xx] })
+  }
+
+  @Test(
+    "019: what clients let through for each accepted request tends to K as the overload grows",
+    arguments: [2, 1.5, 1.1])
+  func throttling(k: Double) throws {
+    let (some, much) = try (sentOverAccepted(k: k, capacity: "20%"), sentOverAccepted(k: k, capacity: "4%"))
+    #expect(abs(much / k - 1) < 0.03 && some < 0.98 * k, "\(some), \(much)")
+  }
+}

@@ -1,0 +1,31 @@
+import FleetMetrics
+import FleetSimulation
+import Testing
+
+/// Experiment 023: a published incident, with its clients and its operators.
+@Suite struct PublishedIncidentTests {
+  /// The last hour of the incident run until then.
+  private func lastHour(until end: String, _ overrides: [String: String]) throws -> [TimeSeries.Row] {
+    var overrides = overrides
+    overrides["duration"] = end
+    let scenario = try ExperimentFiles.decode("023-retry-every-second/scenario.json5", overrides).scenario
+    return Array(try Simulation.run(scenario).series.rows.suffix(12))
+  }
+
+  private func isWell(_ rows: [TimeSeries.Row]) -> Bool {
+    rows.allSatisfy { $0[.unheardAnswers] == 0 && $0[.answers503] == 0 && $0.attempts < 4_000 }
+  }
+
+  @Test(
+    "023: with the client that tries again every second the fleet stays down, with the fixed one it is back by itself"
+  )
+  func clients() throws {
+    let old = try lastHour(until: "5h", [:])
+    #expect(old.allSatisfy { $0[.unheardAnswers] == $0[.answers2xx] && $0.attempts > 10 * 4_000 })
+    let waits = "fleet.android.settings.backoffConfig"
+    #expect(
+      isWell(
+        try lastHour(
+          until: "5h", ["\(waits).baseBackoffInterval": "60", "\(waits).maxBackoffInterval": "600"])))
+  }
+}

@@ -8,22 +8,28 @@ import Testing
   private static let budget = "fleet.clients.gates.retryBudget"
   private static let throttling = "019-adaptive-throttling/scenario.json5"
 
-  /// Attempts and deliveries for each event of a service of which this share fails, 100,000 events.
-  private func figures(failing share: Double, _ retryBudget: String) throws -> (load: Double, success: Double)
-  {
-    let record = try Simulation.run(
-      ExperimentFiles.decode(
-        Self.shares,
-        [
-          "tapi.incidents.0.share": "\(share)", "tapi.incidents.0.for": "100s", "duration": "101s",
-          "interval": "101s", Self.budget: retryBudget,
-        ]
-      ).scenario)
+  /// Attempts and deliveries for each event.
+  private func figures(_ path: String, _ overrides: [String: String]) throws -> (
+    load: Double, success: Double
+  ) {
+    let record = try Simulation.run(ExperimentFiles.decode(path, overrides).scenario)
     func sum(_ column: (TimeSeries.Row) -> Int64) -> Double {
       Double(record.series.rows.reduce(0) { $0 + column($1) })
     }
     let created = sum { $0[.createdEvents] }
     return (sum(\.attempts) / created, sum { $0[.deliveredEvents] } / created)
+  }
+
+  /// Of a service of which this share fails, 100,000 events.
+  private func figures(failing share: Double, _ retryBudget: String) throws -> (load: Double, success: Double)
+  {
+    try figures(
+      Self.shares,
+      [
+        "tapi.incidents.0.share": "\(share)", "tapi.incidents.0.for": "100s", "duration": "101s",
+        "interval": "101s",
+        Self.budget: retryBudget,
+      ])
   }
 
   @Test(
@@ -42,6 +48,18 @@ import Testing
     let load = min(1 / (1 - 0.1 * (1 - p)), three.load)
     #expect(isNear(bucket.load, load), "\(bucket)")
     #expect(isNear(bucket.success, p < 0.1 ? 1 : (1 - p) * load), "\(bucket)")
+  }
+
+  @Test(
+    "019: three attempts cost a server that refuses everything three times as much; a bucket that successes fill costs nothing"
+  )
+  func threeAttempts() throws {
+    // A hundredth of the run has no failures.
+    func load(_ retryBudget: String) throws -> Double {
+      try figures("019-adaptive-throttling/retries.json5", [Self.budget: retryBudget]).load
+    }
+    #expect(try abs(load("null") - (0.99 * 3 + 0.01)) < 0.005)
+    #expect(try load("{ capacity: 5 }") < 1.01)
   }
 
   /// Requests that reach the server for each that it accepts, at a fifth of the size, once the window is full.

@@ -131,11 +131,12 @@ extension CircuitBreaker {
         return isSound
       },
       Field("probes", \.probes, .count(1...3), "Requests that must succeed before it closes."),
+      Field("retriesOnly", \.retriesOnly, .bool, "First tries leave while it is open."),
       .check { _, _, _, breaker in
         breaker = CircuitBreaker(
           requests: breaker.requests, window: breaker.window, thresholdPercent: breaker.thresholdPercent,
           minimumFailures: breaker.minimumFailures, openTime: breaker.openTime,
-          longestOpenTime: breaker.longestOpenTime, probes: breaker.probes)
+          longestOpenTime: breaker.longestOpenTime, probes: breaker.probes, retriesOnly: breaker.retriesOnly)
         return true
       },
     ])

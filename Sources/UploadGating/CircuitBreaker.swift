@@ -19,12 +19,15 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
   public package(set) var longestOpenTime: Int64
   /// 1 … 3.
   public package(set) var probes: Int
+  /// First tries leave all the same: what is stopped, and what is a probe, is a retry. All outcomes count.
+  public package(set) var retriesOnly: Bool
   private let log: SlidingLog
 
   /// The document's numbers: 20 requests, 2 min, 50 %, 5 failures, 30 s → 60 s → 2 min.
   public init(
     requests: Int = 20, window: Int64 = 120_000_000, thresholdPercent: Int = 50, minimumFailures: Int = 5,
-    openTime: Int64 = 30_000_000, longestOpenTime: Int64 = 120_000_000, probes: Int = 1
+    openTime: Int64 = 30_000_000, longestOpenTime: Int64 = 120_000_000, probes: Int = 1,
+    retriesOnly: Bool = false
   ) {
     self.requests = min(max(requests, 1), 64)
     self.window = max(window, 1)
@@ -33,6 +36,7 @@ public struct CircuitBreaker: Sendable, Hashable, BitwiseCopyable {
     self.openTime = max(openTime, 1)
     self.longestOpenTime = max(longestOpenTime, self.openTime)
     self.probes = min(max(probes, 1), 3)
+    self.retriesOnly = retriesOnly
     log = SlidingLog(capacity: self.requests, span: self.window)
   }
 

@@ -13,7 +13,8 @@ public struct ClientGates: Sendable, Hashable {
   public var reservesWholeRun = false
   /// T3: a run that finds no slot in the first window waits for one and starts over.
   public var restartsRun = false
-  /// O6: after 429, 5xx and no answer at all it opens; other answers are successes of the host.
+  /// O6: after 429, 5xx and no answer at all it opens; other answers are successes of the host. One that stops retries alone
+  /// holds a batch back while the loop goes on with others.
   public var breaker: CircuitBreaker?
   /// K1: counts 4xx.
   public var failureWindow: FailureWindow?

@@ -165,7 +165,7 @@ extension UploadClientHost where Self: ~Copyable {
         return .skipped
       }
     }
-    if let breaker = gates.breaker {
+    if let breaker = gates.breaker, !breaker.retriesOnly {
       switch breaker.permission(words(layout.breaker, client), now: time) {
       case .allowed, .allowedAsProbe: break
       case .refused(let end): until = max(until, end)
@@ -227,6 +227,16 @@ extension UploadClientHost where Self: ~Copyable {
         return .skipped
       }
     }
+    if isRetry, let breaker = gates.breaker, breaker.retriesOnly {
+      let permission = breaker.permission(words(layout.breaker, client), now: time)
+      if permission != .allowed, permission != .allowedAsProbe {
+        // While a probe is out, until the next trigger.
+        var until = Int64.max
+        if case .refused(let end) = permission { until = end }
+        note(hold: GateHold(until: until, flags: .skips), client, at: now)
+        return .skipped
+      }
+    }
     if let throttle = gates.throttle {
       let state = part(layout.throttle, client, as: AdaptiveThrottle.State.self)
       if throttle.rejects(&state.pointee, now: time, word: gateWord(for: batch, client, at: time)) {
@@ -239,7 +249,9 @@ extension UploadClientHost where Self: ~Copyable {
       }
     }
     if isRetry, let rule = gates.retryBudget { rule.take(&budget.pointee, now: time) }
-    if let breaker = gates.breaker { breaker.take(words(layout.breaker, client), now: time) }
+    if let breaker = gates.breaker, isRetry || !breaker.retriesOnly {
+      breaker.take(words(layout.breaker, client), now: time)
+    }
     if let gate = gates.rateGate { gate.take(log: words(layout.rateLog, client), now: time) }
     if let controller = gates.controller {
       if controller.paces {

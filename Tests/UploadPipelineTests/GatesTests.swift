@@ -84,6 +84,25 @@ struct GatesTests {
     #expect(desk.answer("0", 200) == ["delivered 0", "send 1 #1", "send 3 #0"])
   }
 
+  @Test("A breaker of retries alone lets first tries leave while it is open, and a retry is its probe (O6)")
+  func breakerOfRetries() {
+    let desk = desk(uploads: 2) {
+      $0.breaker = CircuitBreaker(
+        requests: 4, minimumFailures: 2, openTime: seconds(30), retriesOnly: true)
+    }
+    #expect(desk.flush(2) == ["send 0 #0", "send 1 #0"])
+    #expect(desk.answer("0", 503) == [])
+    #expect(desk.answer("1", 503) == [])
+    desk.pass(10)
+    #expect(desk.flush(1) == ["send 2 #0", "wake 1030.0"])
+    // It stays open whatever first tries say.
+    #expect(desk.answer("2", 200) == ["delivered 2", "wake 1030.0"])
+    desk.pass(20)
+    #expect(desk.flush() == ["send 0 #1"])
+    #expect(desk.answer("0", 200) == ["delivered 0"])
+    #expect(desk.flush() == ["send 1 #1"])
+  }
+
   @Test("A query that has failed too often is refused and lost, or held until its window is over (K1)")
   func failureWindow() {
     let refusing = desk { $0.failureWindow = FailureWindow(failures: 2, span: seconds(60)) }

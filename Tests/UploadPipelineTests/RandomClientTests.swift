@@ -156,7 +156,10 @@ struct RandomClientTests {
       if chance(40) { gates.rateGate = RateGate(RateWindow(slots: below(4) + 1, span: seconds(8))) }
       gates.reservesWholeRun = chance(50)
       gates.restartsRun = chance(30)
-      if chance(40) { gates.breaker = CircuitBreaker(requests: 4, minimumFailures: 2, openTime: seconds(6)) }
+      if chance(40) {
+        gates.breaker = CircuitBreaker(
+          requests: 4, minimumFailures: 2, openTime: seconds(6), retriesOnly: chance(30))
+      }
       if chance(30) { gates.failureWindow = FailureWindow(failures: 3, span: seconds(20), queries: 2) }
       gates.refusesWhileBlocked = chance(50)
       if chance(30) { gates.projectDelay = ProjectDelay(base: seconds(2), longest: seconds(20)) }

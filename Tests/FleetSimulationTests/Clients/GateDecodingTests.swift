@@ -41,7 +41,7 @@ struct GateDecodingTests {
         rateWindows: [{ slots: 60, span: "60s" }, { slots: 3, span: "1s" }], wholeRun: true,
         restartRun: true, reconcile: true,
         breaker: { requests: 10, window: "1m", threshold: "25%", minimumFailures: 3, openTime: "5s",
-                   longestOpenTime: "20s", probes: 2 },
+                   longestOpenTime: "20s", probes: 2, retriesOnly: true },
         failureWindow: { failures: 4, span: "90s", whenBlocked: "hold", queries: 3, exempt: "20%" }, projectDelay: { base: "1s", longest: "8s" },
         retryBudget: { perRun: 7, capacity: 9, perSuccess: "50%", trickle: "30s" },
         adaptiveThrottling: { k: 1.5, window: "40s", pause: "250ms" },
@@ -57,7 +57,7 @@ struct GateDecodingTests {
     expected.reconciles = true
     expected.breaker = CircuitBreaker(
       requests: 10, window: 60_000_000, thresholdPercent: 25, minimumFailures: 3, openTime: 5_000_000,
-      longestOpenTime: 20_000_000, probes: 2)
+      longestOpenTime: 20_000_000, probes: 2, retriesOnly: true)
     expected.failureWindow = FailureWindow(
       failures: 4, span: 90_000_000, queries: 3, exemptPercent: 20)
     expected.refusesWhileBlocked = false

@@ -289,7 +289,8 @@ struct RandomScenario {
       gates.breaker = CircuitBreaker(
         requests: pick([1, 5, 20, 64]), window: pick([1_000_000, 120_000_000]),
         thresholdPercent: pick([0, 50]),
-        minimumFailures: int(1...5), openTime: pick([100_000, 5_000_000, 30_000_000]), probes: int(1...3))
+        minimumFailures: int(1...5), openTime: pick([100_000, 5_000_000, 30_000_000]), probes: int(1...3),
+        retriesOnly: drawn % 3 == 0)
     }
     if chance(25) {
       gates.failureWindow = FailureWindow(

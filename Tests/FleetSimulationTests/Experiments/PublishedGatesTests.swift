@@ -6,6 +6,7 @@ import Testing
 @Suite struct PublishedGatesTests {
   private static let shares = "018-token-buckets/scenario.json5"
   private static let budget = "fleet.clients.gates.retryBudget"
+  private static let breaker = "fleet.clients.gates.breaker"
   private static let throttling = "019-adaptive-throttling/scenario.json5"
 
   /// Attempts and deliveries for each event.
@@ -48,6 +49,24 @@ import Testing
     let load = min(1 / (1 - 0.1 * (1 - p)), three.load)
     #expect(isNear(bucket.load, load), "\(bucket)")
     #expect(isNear(bucket.success, p < 0.1 ? 1 : (1 - p) * load), "\(bucket)")
+  }
+
+  @Test(
+    "018: a breaker of retries does as three retries where little fails, and as none where more than a tenth does"
+  )
+  func breaker() throws {
+    let breaker =
+      "{ retriesOnly: true, requests: 64, window: '10m', threshold: '10%', openTime: '30s', longestOpenTime: '10m' }"
+    for p in [0.01, 0.2, 0.5] {
+      let failing = [
+        "tapi.incidents.0.share": "\(p)", "tapi.incidents.0.for": "200s", "duration": "201s",
+        "interval": "201s",
+      ]
+      let with = try figures(Self.shares, failing.merging([Self.breaker: breaker]) { $1 })
+      let like = try figures(
+        Self.shares, failing.merging([Self.budget: p < 0.1 ? "null" : "{ perRun: 0 }"]) { $1 })
+      #expect(abs(with.load - like.load) < 0.02 && abs(with.success - like.success) < 0.02, "\(p): \(with)")
+    }
   }
 
   @Test(

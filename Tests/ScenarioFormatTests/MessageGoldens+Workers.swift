@@ -18,7 +18,7 @@ extension MessageGoldens {
     server workers: { count: 1, serviceTime: '1s', codel: { target: '0s' } }
       2: tapi.workers.codel.target: "0s" is out of range; allowed: 1us to 366d
     server workers: { count: 1, serviceTime: '1s', codel: { interval: '400d' } }
-      2: tapi.workers.codel.interval: "400d" is out of range; allowed: 2us to 366d
+      2: tapi.workers.codel.interval: "400d" is longer than 366d, the longest span
     server workers: { count: 1, serviceTime: '1s', queueLimit: 1, order: 'lifo' }
     server workers: { count: 1, serviceTime: '1s', queueLimit: 0, order: 'lifo' }
       2: warning: tapi.workers.order: nobody waits: queueLimit is 0

@@ -46,7 +46,6 @@ extension RandomScenario {
     if draw.chance(25) { draw.drawRules(&scenario) }
     draw.drawRetryAfterHeader(&scenario.tapi)
     draw.drawDisciplines(&scenario.tapi)
-    draw.drawActions(&scenario.tapi)
     draw.drawActions(&scenario)
     return scenario
   }
@@ -75,7 +74,6 @@ extension RandomScenario {
     }
     draw.drawRetryAfterHeader(&scenario.tapi)
     draw.drawDisciplines(&scenario.tapi)
-    draw.drawActions(&scenario.tapi)
     draw.drawActions(&scenario)
     return scenario
   }

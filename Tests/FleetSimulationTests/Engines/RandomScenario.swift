@@ -16,7 +16,6 @@ struct RandomScenario {
     draw.drawRules(&scenario)
     draw.drawRetryAfterHeader(&scenario.tapi)
     draw.drawDisciplines(&scenario.tapi)
-    draw.drawActions(&scenario.tapi)
     draw.drawActions(&scenario)
     return scenario
   }

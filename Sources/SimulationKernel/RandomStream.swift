@@ -37,10 +37,10 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case lostAnswer = 25
   /// What an incident adds to the way of one answer.
   case answerLatency = 26
-  /// Whether operators refuse one attempt, or a device, at the door.
-  case shedding = 60
   /// What a client's gates draw.
   case gates = 40
+  /// Whether operators refuse one attempt, or a device, at the door.
+  case shedding = 60
 }
 
 /// The name of a draw: a draw is a hash of its entity, never the next number of a shared stream.

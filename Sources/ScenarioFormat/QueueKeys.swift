@@ -23,9 +23,73 @@ extension ControlledDelay {
     ])
 }
 
+extension ConcurrencyLimit {
+  static let keys = Record(
+    ConcurrencyLimit(), keepsRest: true,
+    [
+      Field(
+        "initial", \.initial, .count(1...1_000_000_000), "Requests at first, those that wait among them."),
+      Field("minimum", \.minimum, .count(1...1_000_000_000), "Never fewer."),
+      Field("maximum", \.maximum, .count(1...1_000_000_000), "Never more."),
+      Field("queue", \.queue, .count(0...1_000_000), "How many more a window with even times allows."),
+      Field("smoothing", \.smoothing, .share(1...1_000_000), "How much of a change a window makes."),
+      Field(
+        "tolerance", \.tolerance, .number(1_000_000...1_000_000_000, allowed: "numbers from 1 to 1000"),
+        "Times the long-term mean that a window's mean may be."),
+      Field("window", \.window, .span(.milliseconds(1)...Span.hours(1)), "How often the limit changes."),
+      Field(
+        "longWindow", \.longWindow, .count(1...1_000_000), "Windows that the long-term mean looks back."),
+      .check { decoder, node, path, found in
+        if found.minimum <= found.initial && found.initial <= found.maximum { return true }
+        decoder.report(
+          "initial \(found.initial) is not between minimum \(found.minimum) and maximum \(found.maximum)",
+          at: node.position, path)
+        return false
+      },
+    ])
+}
+
+extension Dependency {
+  static let keys = Record(
+    Dependency(count: 0, serviceTime: .constant(.zero)),
+    [
+      Field("count", \.count, .count(1...1_000_000), "Calls served at once.", example: "20"),
+      Field(
+        "serviceTime", \.serviceTime, .serviceTime, "How long a call takes there.",
+        example: "{ exponential: \"20ms\" }"),
+      Field(
+        "queueLimit", \.queueLimit, .count(0...1_000_000_000, or: "unlimited"),
+        "Calls that may wait there; one more is refused."),
+      Field("retries", \.retries, .count(0...100), "Calls after the first, at once after a failure."),
+      Field(
+        "roundTrip", \.roundTrip, .span(Span(microseconds: 1)...Span.hours(1)), "The way there and back."),
+      Field(
+        "timeout", \.timeout, Kind<Span>.span(from: Span(microseconds: 2)).orNull,
+        "When a call is given up; it is worked off all the same.", standard: .said("never")),
+      Field("status", \.status, .count(400...599), "The answer to a request whose calls have all failed."),
+      .check { decoder, node, path, found in
+        guard let timeout = found.timeout, timeout <= found.roundTrip else { return true }
+        decoder.report(
+          "no call is answered in time: timeout \(Units.text(timeout)) is not above roundTrip, "
+            + Units.text(found.roundTrip), at: node.position, path)
+        return false
+      },
+      .check { decoder, node, path, found in
+        if found.retries > 0, found.queueLimit == nil, found.timeout == nil, let retries = node["retries"] {
+          decoder.warn(
+            "no call ever fails: queueLimit is unlimited, and there is no timeout", at: retries.position,
+            decoder.join(path, "retries"))
+        }
+        return true
+      },
+    ])
+}
+
 extension WorkersConfiguration {
   /// Whether anybody may ever get the overload answer.
-  var refuses: Bool { queueLimit != nil || queueTimeout != nil || delayControl != nil }
+  var refuses: Bool {
+    queueLimit != nil || queueTimeout != nil || delayControl != nil || concurrencyLimit != nil
+  }
 }
 
 extension ScenarioDecoder {

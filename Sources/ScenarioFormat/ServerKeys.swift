@@ -67,7 +67,10 @@ extension TAPIConfiguration {
   }
   /// nil: `"queue"`.
   fileprivate var overloadAnswer: Overload? {
-    get { workers.map { $0.queueLimit == nil } ?? false && overload == Overload() ? nil : overload }
+    get {
+      let admitsAll = workers.map { $0.queueLimit == nil && $0.concurrencyLimit == nil } ?? false
+      return admitsAll && overload == Overload() ? nil : overload
+    }
     set { overload = newValue ?? Overload() }
   }
 }
@@ -122,6 +125,14 @@ extension WorkersConfiguration {
         "Drops from the queue, by RFC 8289, while waits stay too long; what is dropped gets the overload answer.",
         writing: .unlessStandard),
       .check { $0.warnOfIdleQueue($1, $2, $3) },
+      Field(
+        "concurrencyLimit", \.concurrencyLimit, Kind.object(ConcurrencyLimit.keys).orNull,
+        "An adaptive limit on the requests in the server; beyond it they get the overload answer.",
+        writing: .unlessStandard),
+      Field(
+        "dependency", \.dependency, Kind.object(Dependency.keys).orNull,
+        "What a worker calls for each request when its own work is done, such as a database; no incident slows it.",
+        writing: .unlessStandard),
       .check { decoder, node, path, workers in
         guard let congestion = workers.congestion, congestion.queue == 0 else { return true }
         guard let limit = workers.queueLimit, limit > 0 else {
@@ -240,6 +251,12 @@ extension ScenarioDecoder {
         at: node.position, path)
       return false
     case .workers(let workers):
+      if workers.concurrencyLimit != nil {
+        report(
+          "\"queue\" means that all requests wait, but concurrencyLimit refuses some; say what they are answered: "
+            + "{ status: 503 }", at: node.position, path)
+        return false
+      }
       guard let limit = workers.queueLimit else { return true }
       report(
         "\"queue\" means that all requests wait, but queueLimit is \(limit); "

@@ -43,6 +43,17 @@ public struct Scaling: Sendable, Hashable {
     case .workers(var workers):
       workers.count = max(1, divided(workers.count))
       workers.queueLimit = workers.queueLimit.map { $0 == 0 ? 0 : max(1, divided($0)) }
+      if var limit = workers.concurrencyLimit {
+        limit.initial = max(1, divided(limit.initial))
+        limit.minimum = max(1, divided(limit.minimum))
+        limit.maximum = max(1, divided(limit.maximum))
+        workers.concurrencyLimit = limit
+      }
+      if var dependency = workers.dependency {
+        dependency.count = max(1, divided(dependency.count))
+        dependency.queueLimit = dependency.queueLimit.map { $0 == 0 ? 0 : max(1, divided($0)) }
+        workers.dependency = dependency
+      }
       if let queue = workers.congestion?.queue { workers.congestion?.queue = max(1, divided(queue)) }
       small.tapi.server = .workers(workers)
     }

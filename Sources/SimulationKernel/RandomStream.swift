@@ -37,6 +37,8 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case lostAnswer = 25
   /// What an incident adds to the way of one answer.
   case answerLatency = 26
+  /// Service time at the server's dependency of the calls for one attempt.
+  case dependency = 27
   /// What a client's gates draw.
   case gates = 40
   /// Whether operators refuse one attempt, or a device, at the door.

@@ -64,10 +64,13 @@ public struct WorkersConfiguration: Sendable, Hashable {
   public var congestion: Congestion?
   public var order: QueueOrder
   public var delayControl: ControlledDelay?
+  public var concurrencyLimit: ConcurrencyLimit?
+  public var dependency: Dependency?
   public init(
     count: Int, serviceTime: Distribution, serviceTimePerEvent: Span = .zero, queueLimit: Int? = nil,
     queueTimeout: Span? = nil, congestion: Congestion? = nil, order: QueueOrder = .fifo,
-    delayControl: ControlledDelay? = nil
+    delayControl: ControlledDelay? = nil, concurrencyLimit: ConcurrencyLimit? = nil,
+    dependency: Dependency? = nil
   ) {
     self.count = count
     self.serviceTime = serviceTime
@@ -77,6 +80,8 @@ public struct WorkersConfiguration: Sendable, Hashable {
     self.congestion = congestion
     self.order = order
     self.delayControl = delayControl
+    self.concurrencyLimit = concurrencyLimit
+    self.dependency = dependency
   }
 }
 

@@ -32,6 +32,9 @@ public struct TAPIServer: ~Copyable {
   private let bucketRate: Int64
   private let workerCount: Int
   var pool: WorkerPool
+  /// What the workers wait for after their own work, and the answer to a request that fails for its sake.
+  private var dependency: DependencyStation?
+  private let dependencyStatus: Int
   /// What stopped being pending and has not been handed out.
   private var outcomes: [Completion] = []
   private var nextOutcome = 0
@@ -75,6 +78,7 @@ public struct TAPIServer: ~Copyable {
       bucketRate = settings.capacityMilliRequestsPerSecond
       pool = WorkerPool(WorkersConfiguration(count: 0, serviceTime: .constant(.zero)), key: key)
       workerCount = 0
+      dependencyStatus = 0
     case .workers(let settings):
       isBucket = false
       bucket = TokenBucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 0, burst: 0))
@@ -82,6 +86,8 @@ public struct TAPIServer: ~Copyable {
       bucketRate = 0
       pool = WorkerPool(settings, key: key)
       workerCount = settings.count
+      dependency = settings.dependency.map { DependencyStation($0, key: key) }
+      dependencyStatus = settings.dependency?.status ?? 0
     }
     rules = RuleBook(configuration, sources: sources)
     apply(timeline.conditions[0])
@@ -101,6 +107,7 @@ public struct TAPIServer: ~Copyable {
     outage = other.outage
     bucket = other.bucket
     pool = other.pool
+    dependency = other.dependency
     outcomes = other.outcomes
     nextOutcome = other.nextOutcome
     usage = other.usage
@@ -114,6 +121,8 @@ public struct TAPIServer: ~Copyable {
   public var queued: Int { pool.queued }
   /// Workers at work; 0 for a bucket.
   public var busyWorkers: Int { pool.busy }
+  /// Since when workers have waited for the dependency. That time is not in `usage` before they have done with it.
+  package var waitingSince: [Instant] { dependency?.waitingSince ?? [] }
 
   private var nextBoundary: Instant {
     nextCondition < timeline.conditions.count ? timeline.conditions[nextCondition].start : .never
@@ -125,6 +134,7 @@ public struct TAPIServer: ~Copyable {
       return
     }
     nextOwnTime = min(nextBoundary, pool.nextCompletion)
+    if let next = dependency?.nextTime { nextOwnTime = min(nextOwnTime, next) }
     if let next = rules?.autoscaler?.nextTime { nextOwnTime = min(nextOwnTime, next) }
   }
 
@@ -141,31 +151,53 @@ public struct TAPIServer: ~Copyable {
       nextOutcome = 0
       let (boundary, completion) = (nextBoundary, pool.nextCompletion)
       let scaling = rules?.autoscaler?.nextTime ?? .never
-      if min(boundary, completion, scaling) > limit { return nil }
-      if boundary <= min(completion, scaling) {
+      let call = dependency?.nextTime ?? .never
+      if min(boundary, completion, scaling, call) > limit { return nil }
+      if boundary <= min(completion, scaling, call) {
         apply(timeline.conditions[nextCondition])
         nextCondition += 1
-      } else if scaling <= completion {
+      } else if scaling <= min(completion, call) {
         scale(at: scaling)
-      } else {
+      } else if completion <= call {
         complete(at: completion)
+      } else {
+        stepDependency(at: call)
       }
     }
   }
 
   private mutating func complete(at now: Instant) {
+    if rules != nil { noteUse(at: now) }
+    let request = pool.takeDone()
+    if dependency == nil { return end(request, isServed: true, at: now) }
+    dependency?.call(for: request, at: now)
+  }
+
+  @inline(never)
+  private mutating func stepDependency(at now: Instant) {
+    guard let ended = dependency?.step() else { return }
+    if rules != nil { noteUse(at: now) }
+    usage.append(Usage(start: ended.since, end: now, sign: 1))
+    end(ended.request, isServed: ended.isServed, at: now)
+  }
+
+  /// A worker has done with a request and takes the next one.
+  @inline(__always)
+  private mutating func end(_ request: UploadRequest, isServed: Bool, at now: Instant) {
     var booked: Usage?
     var shed: [UploadRequest] = []
-    if rules != nil { noteUse(at: now) }
-    let request = pool.complete(
-      onStart: { booked = Usage(start: $0, end: $1, sign: 1) }, onShed: { shed.append($0) })
+    pool.release(
+      request, now: now, onStart: { booked = Usage(start: $0, end: $1, sign: 1) },
+      onShed: { shed.append($0) })
     if let booked { usage.append(booked) }
-    outcomes.append(
-      Completion(
-        request: request, at: now,
-        outcome: rules == nil
-          ? .answered(ServerAnswer(status: 200, retryAfter: nil, at: now)) : delayedOutcome(request, at: now))
-    )
+    var outcome = Completion.Outcome.answered(ServerAnswer(status: 200, retryAfter: nil, at: now))
+    if !isServed {
+      let status = UInt16(truncatingIfNeeded: dependencyStatus)
+      outcome = .answered(delayed(ServerAnswer(status: status, retryAfter: nil, at: now), request))
+    } else if rules != nil {
+      outcome = delayedOutcome(request, at: now)
+    }
+    outcomes.append(Completion(request: request, at: now, outcome: outcome))
     if !shed.isEmpty { answerShed(shed, at: now) }
   }
 
@@ -222,9 +254,13 @@ public struct TAPIServer: ~Copyable {
     if condition.losesWork {
       var lost: [Completion] = []
       var unbooked: [Usage] = []
-      pool.loseAll { request, end in
+      pool.loseAll(at: condition.start) { request, end in
         lost.append(Completion(request: request, at: condition.start, outcome: .lost))
         if let end { unbooked.append(Usage(start: condition.start, end: end, sign: -1)) }
+      }
+      dependency?.loseAll { request, since in
+        lost.append(Completion(request: request, at: condition.start, outcome: .lost))
+        unbooked.append(Usage(start: since, end: condition.start, sign: 1))
       }
       outcomes += lost
       usage += unbooked
@@ -301,8 +337,8 @@ extension TAPIConfiguration {
       let cost = 1 + Double(bucket.costPerEvent) / 1e6 * meanEvents
       return Int64((Double(bucket.capacityMilliRequestsPerSecond) / cost).rounded())
     case .workers(let workers):
-      let mean = workers.serviceTime.mean + Double(workers.serviceTimePerEvent.microseconds) * meanEvents
-      let capacity = Double(workers.count) * 1e9 / max(mean, 1e-3)
+      let time = workers.meanTime(events: meanEvents)
+      let capacity = min(Double(workers.count) * 1e9 / max(time, 1e-3), workers.dependencyCapacity * 1e9)
       return capacity < 1e15 ? Int64(capacity.rounded()) : 1_000_000_000_000_000
     }
   }

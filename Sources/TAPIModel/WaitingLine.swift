@@ -2,34 +2,12 @@ import SimulationKernel
 
 /// Those that wait for a worker, in the order in which they are served.
 struct WaitingLine {
-  /// First in, first out; its end can be taken too.
-  private struct Lane {
-    private(set) var requests: [UploadRequest] = []
-    private(set) var head = 0
-
-    var isEmpty: Bool { head == requests.count }
-
-    mutating func append(_ request: UploadRequest) { requests.append(request) }
-
-    mutating func takeOldest() -> UploadRequest {
-      head += 1
-      let oldest = requests[head - 1]
-      if head > 1_024 && head * 2 > requests.count {
-        requests.removeFirst(head)
-        head = 0
-      }
-      return oldest
-    }
-
-    mutating func takeNewest() -> UploadRequest { requests.removeLast() }
-  }
-
   /// Requests that have been tried again so often or more are in one lane.
   static let mostRetries = 63
 
   let order: QueueOrder
   /// By retry count, where the order asks for it; else one.
-  private var lanes: [Lane]
+  private var lanes: [Lane<UploadRequest>]
   /// The lanes that are not empty, a bit each.
   private var occupied: UInt64 = 0
   private(set) var count = 0
@@ -72,7 +50,7 @@ struct WaitingLine {
 
   private mutating func take(from lane: Int, oldest: Bool) -> UploadRequest {
     let request = oldest ? lanes[lane].takeOldest() : lanes[lane].takeNewest()
-    if lanes[lane].isEmpty { occupied &= ~(1 << UInt64(lane)) }
+    if lanes[lane].count == 0 { occupied &= ~(1 << UInt64(lane)) }
     count -= 1
     return request
   }

@@ -4,29 +4,26 @@ import SimulationKernel
 struct WorkerPool {
   private(set) var workers: Int
   private let queueLimit: Int
+  private let configuration: WorkersConfiguration
   private let serviceTime: Sampler
   private let perEvent: Int64
   private let key: RandomKey
   private let queueTimeout: Span?
   /// How much longer work takes for each request that waits as it starts.
   private let slowdownPerQueued: Double
-  private let meanService: Double
   /// Parts per million of the nominal speed, for work that starts from now on.
   var speed: Int64 = 1_000_000
 
-  private struct Running {
-    var end: Instant
-    var start: Instant
-    /// Starts are numbered: the tie between two completions of one instant.
-    var number: UInt64
-    var request: UploadRequest
-  }
-  private var running: [Running] = []  // a binary heap by (end, number)
-  private var started: UInt64 = 0
+  /// By the end of their work.
+  private var running = EventHeap<UploadRequest>()
+  /// Workers whose own work is done and who wait for the dependency.
+  private var held = 0
   private var line: WaitingLine
   private var delayControl: DelayControl?
+  private var limiter: ConcurrencyLimiter?
 
   init(_ configuration: WorkersConfiguration, key: RandomKey) {
+    self.configuration = configuration
     workers = configuration.count
     queueLimit = configuration.queueLimit ?? .max
     serviceTime = Sampler(configuration.serviceTime)
@@ -35,22 +32,23 @@ struct WorkerPool {
     queueTimeout = configuration.queueTimeout
     slowdownPerQueued =
       configuration.congestion.map { Double($0.slowdown) / 1e6 / Double(max($0.queue, 1)) } ?? 0
-    meanService = configuration.serviceTime.mean
     line = WaitingLine(configuration.order)
     delayControl = configuration.delayControl.map(DelayControl.init)
+    limiter = configuration.concurrencyLimit.map { ConcurrencyLimiter($0, at: .start) }
     running.reserveCapacity(min(workers, 1 << 16))
   }
 
   var queued: Int { line.count }
-  var busy: Int { running.count }
-  var nextCompletion: Instant { running.first?.end ?? .never }
+  var busy: Int { running.count + held }
+  var nextCompletion: Instant { running.nextTime }
 
   /// Starts or queues a request; false if it is refused. `onShed` gets one that has to leave the queue for it.
   mutating func admit(
     _ request: UploadRequest, retryCount: Int, now: Instant, onStart: (Instant, Instant) -> Void,
     onShed: (UploadRequest) -> Void
   ) -> Bool {
-    if running.count < workers {
+    if let limiter, busy + queued >= limiter.limit { return false }
+    if busy < workers {
       delayControl?.noteFreeWorker()
       start(request, now: now, onStart: onStart)
       return true
@@ -63,19 +61,27 @@ struct WorkerPool {
     return true
   }
 
-  /// Ends the work that is due next and starts the next one that waits. `onShed` gets those whose turn it was and who are not served.
-  mutating func complete(
-    onStart: (Instant, Instant) -> Void, onShed: (UploadRequest) -> Void
-  ) -> UploadRequest {
-    let done = popFirst()
-    startWaiting(now: done.end, onStart: onStart, onShed: onShed)
-    return done.request
+  /// Ends the work that is due next. Its worker is kept until `release`.
+  mutating func takeDone() -> UploadRequest {
+    held += 1
+    return running.takeFirst().payload
+  }
+
+  /// A worker has done with a request and takes the next one that waits. `onShed` gets those whose turn it was and who are not served.
+  mutating func release(
+    _ request: UploadRequest, now: Instant, onStart: (Instant, Instant) -> Void,
+    onShed: (UploadRequest) -> Void
+  ) {
+    let present = busy + queued
+    limiter?.note(now - request.arrival, present: present, at: now)
+    held -= 1
+    startWaiting(now: now, onStart: onStart, onShed: onShed)
   }
 
   private mutating func startWaiting(
     now: Instant, onStart: (Instant, Instant) -> Void, onShed: (UploadRequest) -> Void
   ) {
-    while running.count < workers, let next = takeNext(now: now, onShed: onShed) {
+    while busy < workers, let next = takeNext(now: now, onShed: onShed) {
       start(next, now: now, onStart: onStart)
     }
   }
@@ -104,14 +110,17 @@ struct WorkerPool {
 
   /// Requests of this size that all workers together serve in a microsecond, without congestion.
   func capacity(events: UInt16) -> Double {
-    let time = meanService + Double(perEvent) * Double(events)
-    return Double(workers) * Double(speed) / 1e6 / max(time, 1)
+    let time = max(configuration.meanTime(events: Double(events)), 1)
+    return min(Double(workers) * Double(speed) / 1e6 / time, configuration.dependencyCapacity)
   }
 
-  /// Loses everything, running work first, then the queue in order. `onLoss` gets each request and, if it ran, when it would have ended.
-  mutating func loseAll(onLoss: (UploadRequest, Instant?) -> Void) {
-    for work in running.sorted(by: { $0.number < $1.number }) { onLoss(work.request, work.end) }
-    running.removeAll(keepingCapacity: true)
+  /// Loses everything but what the dependency has, running work first, then the queue in order. `onLoss` gets each request and, if it
+  /// ran, when it would have ended.
+  mutating func loseAll(at now: Instant, onLoss: (UploadRequest, Instant?) -> Void) {
+    for work in running.inOrder { onLoss(work.payload, work.time) }
+    running.removeAll()
+    held = 0
+    limiter = configuration.concurrencyLimit.map { ConcurrencyLimiter($0, at: now) }
     while let waiting = line.takeFirst() { onLoss(waiting, nil) }
   }
 
@@ -125,36 +134,7 @@ struct WorkerPool {
       time = scaled < 8.64e13 ? Int64(scaled) : 86_400_000_000_000
     }
     let end = now + Span(microseconds: time)
-    started += 1
-    running.append(Running(end: end, start: now, number: started, request: request))
-    var i = running.count - 1
-    while i > 0 {
-      let parent = (i - 1) / 2
-      if !isBefore(running[i], running[parent]) { break }
-      running.swapAt(i, parent)
-      i = parent
-    }
+    running.add(request, at: end)
     onStart(now, end)
-  }
-
-  private func isBefore(_ a: Running, _ b: Running) -> Bool {
-    a.end != b.end ? a.end < b.end : a.number < b.number
-  }
-
-  private mutating func popFirst() -> Running {
-    let top = running[0]
-    let last = running.removeLast()
-    if running.isEmpty { return top }
-    running[0] = last
-    var i = 0
-    while true {
-      var child = 2 * i + 1
-      if child >= running.count { break }
-      if child + 1 < running.count, isBefore(running[child + 1], running[child]) { child += 1 }
-      if !isBefore(running[child], running[i]) { break }
-      running.swapAt(child, i)
-      i = child
-    }
-    return top
   }
 }

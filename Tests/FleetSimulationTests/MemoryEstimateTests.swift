@@ -130,6 +130,24 @@ struct MemoryEstimateTests {
     }
   }
 
+  @Test("calls that are given up at a dependency count, as many as its queue takes")
+  func dependency() {
+    func bytes(_ queueLimit: Int?, _ timeout: Span?) -> Int64 {
+      var scenario = Self.scenario()
+      scenario.tapi.server = .workers(
+        WorkersConfiguration(
+          count: 1_000, serviceTime: .constant(.milliseconds(10)), queueLimit: 0,
+          dependency: Dependency(
+            count: 100, serviceTime: .constant(.seconds(1)), queueLimit: queueLimit, timeout: timeout)))
+      let items = MemoryEstimate(scenario).items.filter { $0.part == .server }
+      return items.reduce(0) { $0 + $1.upperBound }
+    }
+    // A thousand workers that give up every second for an hour make 3.6 million calls, of 24 bytes at least.
+    #expect(bytes(nil, .seconds(1)) - bytes(nil, nil) > 3_500_000 * 24)
+    #expect(bytes(100, .seconds(1)) == bytes(100, .seconds(2)))
+    #expect(bytes(100, .seconds(1)) < bytes(nil, .seconds(1)))
+  }
+
   @Test("one device for a year over a network of one millisecond needs no more than its tables")
   func oneDevice() throws {
     var scenario = Self.scenario {

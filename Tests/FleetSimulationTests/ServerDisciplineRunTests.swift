@@ -60,4 +60,22 @@ import Testing
     #expect(try delay(.fewestRetries) < fifo / 2)
     #expect(try delay(.mostRetries) > fifo * 2)
   }
+
+  @Test("Workers that wait for a dependency that never answers are busy to the end of the run")
+  func waiting() throws {
+    let record = try overloaded {
+      $0.dependency = Dependency(count: 1, serviceTime: .constant(.hours(1)), queueLimit: nil)
+    }
+    #expect(record.series.totals[.answers2xx] == 0)
+    #expect(sum(.busyMicroseconds, record) == 10 * 270e6)
+  }
+
+  @Test("An adaptive limit keeps a server overloaded by half where clients hear of nearly all that is served")
+  func limit() throws {
+    let record = try overloaded {
+      $0.concurrencyLimit = ConcurrencyLimit(initial: 20, minimum: 5, maximum: 1_000)
+    }
+    #expect(sum(.answers2xx, record) > 26_000)
+    #expect(sum(.settledBatches, record) > 0.9 * sum(.answers2xx, record))
+  }
 }

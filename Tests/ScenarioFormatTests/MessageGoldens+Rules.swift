@@ -78,7 +78,7 @@ extension MessageGoldens {
     server workers: { count: 1, serviceTime: '1s', order: 'fewest-retries', codel: {} }
     server workers: { count: 1, serviceTime: '1s', order: 'most-retries', codel: null }
     server workers: { count: 1, serviceTime: '1s', ordr: 'lifo' }
-      2: tapi.workers.ordr: unknown key; did you mean "order"? Allowed here: count, serviceTime, serviceTimePerEvent, queueLimit, queueTimeout, congestion, order, codel
+      2: tapi.workers.ordr: unknown key; did you mean "order"? Allowed here: count, serviceTime, serviceTimePerEvent, queueLimit, queueTimeout, congestion, order, codel, concurrencyLimit, dependency
     server workers: { count: 1, serviceTime: '1s', order: 'most-retrys' }
       2: tapi.workers.order: "most-retrys" is not known; did you mean "most-retries"? Allowed: "fifo", "lifo", "fewest-retries", "most-retries"
     server workers: { count: 1, serviceTime: '1s', codel: 5 }
@@ -98,5 +98,25 @@ extension MessageGoldens {
     server workers: { count: 1, serviceTime: '1s', queueLimit: 3, codel: {} }
     server workers: { count: 1, serviceTime: '1s', queueLimit: 2, codel: {} }
       2: warning: tapi.workers.codel: never drops anybody: a queueLimit of 2 leaves no more than one behind whose turn it is
+    server workers: { count: 1, serviceTime: '1s', concurrencyLimit: {} }, overload: { status: 503 }
+    server workers: { count: 1, serviceTime: '1s', concurrencyLimit: {} }, overload: 'queue'
+      2: tapi.overload: "queue" means that all requests wait, but concurrencyLimit refuses some; say what they are answered: { status: 503 }
+    server workers: { count: 1, serviceTime: '1s', concurrencyLimit: { initial: 300 } }
+      2: tapi.workers.concurrencyLimit: initial 300 is not between minimum 20 and maximum 200
+    server workers: { count: 1, serviceTime: '1s', concurrencyLimit: { maximun: 300, tolerance: 0.5, smoothing: '0%' } }
+      2: tapi.workers.concurrencyLimit.maximun: unknown key; did you mean "maximum"? Allowed here: initial, minimum, maximum, queue, smoothing, tolerance, window, longWindow
+      2: tapi.workers.concurrencyLimit.smoothing: "0%" is out of range; allowed: 0.0001% to 100%
+      2: tapi.workers.concurrencyLimit.tolerance: 0.5 is out of range; allowed: numbers from 1 to 1000
+    server workers: { count: 1, serviceTime: '1s', dependency: { count: 1, serviceTime: '1s', queueLimit: 'unlimited', retries: 3, timeout: '5s' } }
+    server workers: { count: 1, serviceTime: '1s', dependency: {} }
+      2: tapi.workers.dependency.count: missing; write for example count: 20
+      2: tapi.workers.dependency.serviceTime: missing; write for example serviceTime: { exponential: "20ms" }
+    server workers: { count: 1, serviceTime: '1s', dependency: { count: 1, serviceTime: '1s', retrys: 3, status: 200 } }
+      2: tapi.workers.dependency.retrys: unknown key; did you mean "retries"? Allowed here: count, serviceTime, queueLimit, retries, roundTrip, timeout, status
+      2: tapi.workers.dependency.status: 200 is out of range; allowed: whole numbers from 400 to 599
+    server workers: { count: 1, serviceTime: '1s', dependency: { count: 1, serviceTime: '1s', timeout: '1ms' } }
+      2: tapi.workers.dependency: no call is answered in time: timeout 1ms is not above roundTrip, 1ms
+    server workers: { count: 1, serviceTime: '1s', dependency: { count: 1, serviceTime: '1s', queueLimit: 'unlimited', retries: 3 } }
+      2: warning: tapi.workers.dependency.retries: no call ever fails: queueLimit is unlimited, and there is no timeout
     """#
 }

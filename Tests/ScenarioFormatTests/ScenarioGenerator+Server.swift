@@ -51,8 +51,30 @@ extension ScenarioGenerator {
             queue: .random(in: 1...1_000_000_000, using: &random)) : nil,
         order: random.pick(QueueOrder.allCases),
         delayControl: random.chance(30)
-          ? ControlledDelay(target: span(target...target), interval: span(target + 1...86_400_000_000)) : nil)
-    )
+          ? ControlledDelay(target: span(target...target), interval: span(target + 1...86_400_000_000)) : nil,
+        concurrencyLimit: random.chance(30) ? concurrencyLimit() : nil,
+        dependency: random.chance(30) ? dependency() : nil))
+  }
+
+  private mutating func concurrencyLimit() -> ConcurrencyLimit {
+    let limits = (0..<3).map { _ in Int.random(in: 1...1_000_000_000, using: &random) }.sorted()
+    return ConcurrencyLimit(
+      initial: limits[1], minimum: limits[0], maximum: limits[2],
+      queue: .random(in: 0...1_000_000, using: &random),
+      smoothing: .random(in: 1...1_000_000, using: &random),
+      tolerance: .random(in: 1_000_000...1_000_000_000, using: &random), window: span(1_000...3_600_000_000),
+      longWindow: .random(in: 1...1_000_000, using: &random))
+  }
+
+  private mutating func dependency() -> Dependency {
+    let roundTrip = Int64.random(in: 1...3_600_000_000, using: &random)
+    return Dependency(
+      count: .random(in: 1...1_000_000, using: &random),
+      serviceTime: distribution(least: 0, most: 86_400_000_000, exponential: true),
+      queueLimit: random.chance(30) ? nil : .random(in: 0...1_000_000_000, using: &random),
+      retries: .random(in: 0...100, using: &random), roundTrip: span(roundTrip...roundTrip),
+      timeout: random.chance(50) ? nil : span(roundTrip + 1...86_400_000_000),
+      status: .random(in: 400...599, using: &random))
   }
 
   /// Incidents one after another, so that none overlaps.

@@ -56,6 +56,9 @@ package struct RunAssembly: ~Copyable {
       interval: scenario.interval.microseconds, duration: scenario.duration.microseconds, rows: counters.rows)
     series.take(counters)
     series.take(front.counters)
+    // Workers that wait for their dependency when the run ends.
+    let waitingSince = front.server.waitingSince.sorted()
+    var waiting = 0
     var open: Int64 = 0
     var heldBatches: Int64 = 0
     for index in 0..<counters.rows {
@@ -81,6 +84,11 @@ package struct RunAssembly: ~Copyable {
             over: max(bucket.capacityMilliRequestsPerSecond, 1))
           : Self.saturating(series[index, .answers2xx], times: 1_000_000_000, over: max(nominal, 1))
       case .workers(let workers):
+        series[index, .busyMicroseconds] += Int64(waiting) * series.length(of: index)
+        while waiting < waitingSince.count, waitingSince[waiting] < stop {
+          series[index, .busyMicroseconds] += (stop - waitingSince[waiting]).microseconds
+          waiting += 1
+        }
         series[index, .availableMicroseconds] =
           nominalMicroseconds == 0
           ? 0

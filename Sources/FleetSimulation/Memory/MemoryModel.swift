@@ -127,5 +127,23 @@ struct MemoryModel {
     return Amount(
       min(busy, sent) * 2 * request + min(limit, sent) * 2 * request,
       atMost: (min(busy, most) * 2 + min(limit, most)) * 3 * request)
+      + calls(workers.dependency, expected: min(busy, sent), atMost: min(busy, most), requests: most)
+  }
+
+  /// Of so many workers at the dependency. A call that is given up stays there, and may be repeated.
+  private func calls(
+    _ dependency: Dependency?, expected: Double, atMost: Double, requests: Double
+  ) -> Amount {
+    guard let dependency else { return Amount(0) }
+    let room = dependency.queueLimit.map { Double($0 + dependency.count) } ?? .infinity
+    var made = atMost
+    if let timeout = dependency.timeout {
+      made = min(
+        requests * Double(1 + dependency.retries), atMost * (scenario.duration.seconds / timeout.seconds + 1))
+    }
+    let (caller, call) = (Double(Dependency.bytesPerCaller), Double(Dependency.bytesPerCall))
+    return Amount(
+      expected * caller + min(room, expected) * call,
+      atMost: (atMost * caller * 2 + min(room, made) * call) * 3)
   }
 }

@@ -1,0 +1,62 @@
+import SimulationKernel
+
+/// What is due at times, as a binary heap; of one instant, what was added first comes first.
+struct EventHeap<Payload> {
+  struct Entry {
+    var time: Instant
+    fileprivate(set) var number: UInt64
+    var payload: Payload
+  }
+
+  private(set) var entries: [Entry] = []
+  private var added: UInt64 = 0
+
+  var count: Int { entries.count }
+  var nextTime: Instant { entries.first?.time ?? .never }
+
+  /// In the order in which they were added.
+  var inOrder: [Entry] { entries.sorted { $0.number < $1.number } }
+
+  mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }
+  mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
+
+  mutating func add(_ payload: Payload, at time: Instant) {
+    added += 1
+    entries.append(Entry(time: time, number: added, payload: payload))
+    var i = entries.count - 1
+    while i > 0 {
+      let parent = (i - 1) / 2
+      if !isBefore(entries[i], entries[parent]) { break }
+      entries.swapAt(i, parent)
+      i = parent
+    }
+  }
+
+  mutating func removeAll(where isIdle: (Payload) -> Bool) {
+    entries.removeAll { isIdle($0.payload) }
+    // What is sorted is a heap.
+    entries.sort(by: isBefore)
+  }
+
+  /// What is due next, of one at least.
+  mutating func takeFirst() -> Entry {
+    let top = entries[0]
+    let last = entries.removeLast()
+    if entries.isEmpty { return top }
+    entries[0] = last
+    var i = 0
+    while true {
+      var child = 2 * i + 1
+      if child >= entries.count { break }
+      if child + 1 < entries.count, isBefore(entries[child + 1], entries[child]) { child += 1 }
+      if !isBefore(entries[child], entries[i]) { break }
+      entries.swapAt(child, i)
+      i = child
+    }
+    return top
+  }
+
+  private func isBefore(_ a: Entry, _ b: Entry) -> Bool {
+    a.time != b.time ? a.time < b.time : a.number < b.number
+  }
+}

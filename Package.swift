@@ -47,8 +47,10 @@ let package = Package(
     .target(name: "FleetSimulation", dependencies: ["ScenarioModel", "FleetMetrics"]),
 
     // What people write and read.
-    .target(name: "ScenarioFormat", dependencies: ["ScenarioModel"], swiftSettings: unhurried),
-    // The vector files, which only C can put into a binary as they are.
+    // The client files, which only C can put into a binary as they are; so with the vectors.
+    .target(name: "ClientFiles", exclude: ["clients"]),
+    .target(
+      name: "ScenarioFormat", dependencies: ["ScenarioModel", "ClientFiles"], swiftSettings: unhurried),
     .target(name: "ConformanceVectors"),
     .target(
       name: "Conformance", dependencies: ["FleetSimulation", "ScenarioFormat", "ConformanceVectors"],
@@ -61,7 +63,9 @@ let package = Package(
     .target(name: "CommandLineInterface", dependencies: ["FleetReports"], swiftSettings: unhurried),
     .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
 
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: unhurried),
+    .target(
+      name: "TestSupport", dependencies: ["ScenarioFormat"], path: "Tests/TestSupport",
+      swiftSettings: unhurried),
     tests("UploadRetryTests", ["UploadRetry"]),
     tests("UploadGatingTests", ["UploadGating"]),
     tests("UploadPipelineTests", ["UploadPipeline"]),

@@ -11,18 +11,18 @@ public struct ConformanceClient: Sendable {
   public var name: String { preset.name }
 
   /// The presets that follow the document's Settings, its own first.
-  public static let presets = ClientPreset.all.filter { $0.settings == HTTPConfig() }
+  public static let presets = ClientPreset.documented.filter { $0.settings == HTTPConfig() }
     .map { ConformanceClient(preset: $0) }
 
   /// Their names.
   public static let names = presets.map(\.name)
 
   /// Every preset's; those that are not in `names` have vectors of their own.
-  public static let allNames = ClientPreset.all.map(\.name)
+  public static let allNames = ClientPreset.documentedNames
 
   /// The preset of that name.
   public init?(name: String) {
-    guard let preset = ClientPreset.all.first(where: { $0.name == name }) else { return nil }
+    guard let preset = ClientPreset.documented.first(where: { $0.name == name }) else { return nil }
     self.init(preset: preset)
   }
 

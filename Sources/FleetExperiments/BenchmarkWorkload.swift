@@ -38,7 +38,7 @@ public struct BenchmarkWorkload: Sendable {
         name: "sparse", meaning: "a day with one batch an hour from each device",
         make: { sparse(devices: $0) }),
     ]
-    + ClientPreset.all.map { preset in
+    + ClientPreset.documented.map { preset in
       BenchmarkWorkload(
         name: "preset-" + preset.name, meaning: "experiment 001 answered with 503, client \(preset.name)",
         make: { answeredOutage(devices: $0, client: preset) })

@@ -41,10 +41,10 @@ public struct VariantChoice: Sendable, Hashable {
     }
   }
 
-  /// As much of the end of each path as tells it from the others; nil of the jitter strategy's.
+  /// As much of the end of each path as tells it from the others; nil of the jitter strategy's and of the client's.
   private static func labels(of paths: [String]) -> [String?] {
     paths.map { path in
-      if path == Override.jitterPath { return nil }
+      if [Override.jitterPath, Override.clientPath].contains(path) { return nil }
       let keys = path.split(separator: ".").map(String.init)
       for count in 1...max(keys.count, 1) {
         let label = keys.suffix(count).joined(separator: ".")

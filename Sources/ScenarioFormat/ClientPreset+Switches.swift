@@ -34,16 +34,21 @@ extension ClientPreset {
   public static let switches: [Switch] =
     rows(
       "queue.mode", "uploadConcurrency", "flushWhileUploading", "settingsDialect", "uploadLoop",
-      "queue.limit",
-      "queue.maximumBatchEvents", "queue.maximumBatchSize", "retries")
+      "queue.limit", "queue.splitOn413",
+      "queue.maximumBatchEvents", "queue.maximumBatchSize", "retries", "flush.count", "flush.interval")
     + RetryPolicy.switches.map { entry in
       Switch(
         path: "policy." + entry.name, meaning: entry.meaning, requirement: entry.requirement,
         values: entry.values, value: { entry.value(in: $0.policy) })
-    } + settingsSwitches + rows("gates")
+    }
+    + rows("policy.multiplier", "policy.waits", "policy.immediateRetries", "policy.longestRetryAfter")
+    + settingsSwitches + rows("gates")
 
   /// What Settings mean that leave these values out.
   private static let settingsSwitches: [Switch] = [
+    Switch(
+      path: "timeout", meaning: "when an upload is given up", requirement: "S9", values: ["SPAN"],
+      value: { Units.text($0.timeout ?? Cohort.standIn.timeout) }),
     Switch(
       path: "settings.rateLimitConfig.enabled", meaning: "whether a 429 makes the pipeline wait",
       requirement: "S4", values: ["true", "false"], value: { "\($0.settings.rateLimit.isEnabled)" }),
@@ -66,6 +71,13 @@ extension ClientPreset {
       values: Jitter.names, value: { $0.settings.backoff.jitter.description }),
   ]
 
+  /// Where a switch has its value from, on one line: what the client was taken from, the place in it, and why; nil: nothing is said.
+  public func source(of path: String) -> String? {
+    guard let source = sources[path] else { return nil }
+    let place = origin.isEmpty ? source.place : "\(origin), \(source.place)"
+    return source.why.isEmpty ? place : "\(place): \(source.why)"
+  }
+
   /// The rows of a cohort's keys; of an object's key, those of all of its keys.
   private static func rows(_ paths: String...) -> [Switch] {
     paths.flatMap { path -> [Switch] in
@@ -77,7 +89,12 @@ extension ClientPreset {
         keys = key?.shape.keys ?? []
       }
       guard let key else { return [] }
-      return keys.isEmpty ? [row(key, parts)] : keys.map { row($0, parts + [$0.name]) }
+      if keys.isEmpty { return [row(key, parts)] }
+      return keys.map { part in
+        var part = part
+        if part.requirement.isEmpty { part.requirement = key.requirement }
+        return row(part, parts + [part.name])
+      }
     }
   }
 
@@ -86,12 +103,12 @@ extension ClientPreset {
       path: parts.joined(separator: "."), meaning: key.meaning, requirement: key.requirement,
       values: key.choices,
       value: { preset in
-        let tree = written[preset.name] ?? preset.written
+        let tree = builtIn[preset.name] == preset ? written[preset.name]! : preset.written
         return parts.reduce(Optional(tree)) { $0?[$1] }.map(key.text) ?? "null"
       })
   }
 
-  private static let written = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0.written) })
+  private static let written = builtIn.mapValues(\.written)
 }
 
 extension ScenarioSchema.Key {
@@ -108,7 +125,9 @@ extension ScenarioSchema.Key {
     if case .array(let forms)? = schema["oneOf"]?.content { return forms.flatMap(choices) }
     if case .array(let words)? = schema["enum"]?.content { return words.map { $0.shortText() } }
     if let word = schema["const"] { return [word.shortText()] }
-    if schema["$ref"] != nil { return ["SIZE"] }
+    if case .string(let reference)? = schema["$ref"]?.content {
+      return [reference.dropFirst("#/$defs/".count).uppercased()]
+    }
     if let least = schema["minimum"]?.shortText(), let most = schema["maximum"]?.shortText() {
       return most == "2" ? [least, most] : ["N (\(least) to \(most))"]
     }
@@ -136,7 +155,11 @@ extension ScenarioSchema.Key {
 }
 
 extension PositionedValue {
-  /// JSON5 on one line; words without quotes, but for those in an object.
+  private var isWord: Bool {
+    if case .string(let text) = content { text.allSatisfy(\.isLetter) } else { true }
+  }
+
+  /// JSON5 on one line; words without quotes, but for those in an object, and for what is no word in a list.
   fileprivate func shortText(isInside: Bool = false) -> String {
     switch content {
     case .null: "null"
@@ -144,7 +167,7 @@ extension PositionedValue {
     case .number(let text): text
     case .string(let text): isInside ? "\"\(text)\"" : text
     case .array(let elements):
-      "[" + elements.map { $0.shortText(isInside: isInside) }.joined(separator: ", ") + "]"
+      "[" + elements.map { $0.shortText(isInside: isInside || !$0.isWord) }.joined(separator: ", ") + "]"
     case .object(let members):
       "{" + members.map { "\($0.key): \($0.value.shortText(isInside: true))" }.joined(separator: ", ") + "}"
     }

@@ -13,10 +13,14 @@ extension Cohort {
       Field(
         "name", \.name, .name, "What paths and tables call it.", example: "\"phones\"", isSettable: false),
       Field("devices", \.devices, .count(1...4_000_000_000), "How many there are.", example: "1000"),
+      .check { decoder, _, _, cohort in
+        cohort.take(decoder.clientOfAll ?? .tapiDocument)
+        return true
+      },
       Field(
-        "client", \.clientName, .word(ClientPreset.all.map { ($0.name, $0.name) }),
-        "The client preset: what policy, queue, retries, uploadConcurrency, flushWhileUploading, uploadLoop, gates and values "
-          + "that the Settings leave out are unless said otherwise. See fleetsim presets."),
+        "client", \.clientPreset, .client,
+        "The client, by name or as a client file: what policy, queue, retries, uploadConcurrency, flushWhileUploading, uploadLoop, "
+          + "gates and values that the Settings leave out are unless said otherwise. See fleetsim presets."),
       .check { decoder, _, _, cohort in
         var silent = ScenarioDecoder(sources: [])
         if let node = decoder.policyOfAll {
@@ -37,24 +41,8 @@ extension Cohort {
         "spikes", \.spikes, Kind.object(Spike.keys).list(0...100, named: "spikes"),
         "What many devices do together: a push notification, the top of the hour."),
       .check { $0.checkSpikes($1["spikes"], $0.join($2, "spikes"), $3) },
-      Field(
-        "flush", \.flush, keys: FlushPolicy.keys, "What makes a device flush; null switches one of them off."),
-      Field("queue", \.queue, keys: QueuePolicy.keys, "Events between their creation and their delivery."),
-      Field(
-        "retries", \.retries, .word([("gate", .gate), ("timer", .timer)]),
-        "what brings a batch back whose wait is over", standard: .byClient, requirement: "S17"),
-      Field(
-        "uploadConcurrency", \.uploadConcurrency,
-        Kind<Int?>.count(1...1_000_000, or: "unlimited").mapped({ $0 ?? .max }, { $0 == .max ? nil : $0 }),
-        "uploads of a device at once", standard: .byClient, requirement: "S3"),
-      Field(
-        "flushWhileUploading", \.flushWhileUploading, .choice,
-        "a flush that comes while uploads run", standard: .byClient, requirement: "S17"),
-      Field(
-        "uploadLoop", \.self, keys: uploadLoopKeys, "What else the upload loop does in its own way.",
-        writing: .unlessStandard),
-      .check { $0.checkFlushEnd($1, $2, &$3) },
-      Field("timeout", \.timeouts, .timeouts, "When the client gives an upload up."),
+    ] + loopFields + [
+      timeoutField,
       Field("network", \.network, keys: Network.keys, "The way to the server and back."),
       Field(
         "connectivity", \.connectivity, Kind<Connectivity>.connectivity.orNull,
@@ -71,20 +59,7 @@ extension Cohort {
         "settings", \.publishedSettings, .settings { $0.base },
         "The name of a Settings file beside this one, or the Settings themselves.",
         standard: .said("the scenario's")),
-      Field(
-        "settingsDialect", \.settingsDialect, .choice,
-        "whose way of reading Settings", standard: .byClient, writing: .unlessStandard, requirement: "S13"),
-      Field(
-        "policy", \.policy, keys: RetryPolicy.keys,
-        "Where clients differ from one another; each switch that is not here is as the cohort's client has it."
-      ),
-      Field(
-        "classDelays", \.policy.classDelays, .classDelays,
-        "Backoffs by the class of the failure. What is left out is that of the Settings.",
-        standard: .said("none"), writing: .unlessStandard),
-      Field(
-        "gates", \.gates, keys: ClientGates.keys, null: ClientGates(),
-        "Parts between the upload loop and the network, in place of the client's; null: none."),
+    ] + partFields + [
       Field(
         "credentialRefresh", \.credentialRefresh, .span(from: .milliseconds(1)),
         "How long it takes to refresh credentials (O9)."),
@@ -107,15 +82,62 @@ extension Cohort {
       },
     ])
 
-  fileprivate static let standIn = {
-    var cohort = Cohort(name: "", devices: 1, events: .poisson(meanGap: .seconds(1)))
-    cohort.take(.tapiDocument)
-    return cohort
-  }()
+  /// When a device flushes, and what it does with its batches.
+  private static let loopFields: [Field<Cohort>] = [
+    Field(
+      "flush", \.flush, keys: FlushPolicy.keys, "What makes a device flush; null switches one of them off."),
+    Field("queue", \.queue, keys: QueuePolicy.keys, "Events between their creation and their delivery."),
+    Field(
+      "retries", \.retries, .word([("gate", .gate), ("timer", .timer)]),
+      "what brings a batch back whose wait is over", standard: .byClient, requirement: "S17"),
+    Field(
+      "uploadConcurrency", \.uploadConcurrency,
+      Kind<Int?>.count(1...1_000_000, or: "unlimited").mapped({ $0 ?? .max }, { $0 == .max ? nil : $0 }),
+      "uploads of a device at once", standard: .byClient, requirement: "S3"),
+    Field(
+      "flushWhileUploading", \.flushWhileUploading, .choice,
+      "a flush that comes while uploads run", standard: .byClient, requirement: "S17"),
+    Field(
+      "uploadLoop", \.self, keys: uploadLoopKeys, "What else the upload loop does in its own way.",
+      writing: .unlessStandard),
+    .check { $0.checkFlushEnd($1, $2, &$3) },
+  ]
 
-  private var clientName: String {
-    get { client }
-    set { ClientPreset.all.first { $0.name == newValue }.map { take($0) } }
+  private static let timeoutField = Field<Cohort>(
+    "timeout", \.timeouts, .timeouts, "When the client gives an upload up.", requirement: "S9")
+
+  /// The rest of what a client is.
+  private static let partFields: [Field<Cohort>] = [
+    Field(
+      "settingsDialect", \.settingsDialect, .choice,
+      "whose way of reading Settings", standard: .byClient, writing: .unlessStandard, requirement: "S13"),
+    Field(
+      "policy", \.policy, keys: RetryPolicy.keys,
+      "Where clients differ from one another; each switch that is not here is as the cohort's client has it."
+    ),
+    Field(
+      "classDelays", \.policy.classDelays, .classDelays,
+      "Backoffs by the class of the failure. What is left out is that of the Settings.",
+      standard: .said("none"), writing: .unlessStandard),
+    Field(
+      "gates", \.gates, keys: ClientGates.keys, null: ClientGates(),
+      "Parts between the upload loop and the network, in place of the client's; null: none."),
+  ]
+
+  /// What a client file may say of a client: of these keys, what a cohort may.
+  static let clientKeys = Record(
+    standIn, keepsRest: true,
+    loopFields + [timeoutField] + partFields + [
+      Field(
+        "settings", \.settingsDefaults, .settingsDefaults,
+        "What Settings mean that leave a value out, in the form of Settings.", writing: .unlessStandard)
+    ])
+
+  static let standIn = Cohort(name: "", devices: 1, events: .poisson(meanGap: .seconds(1)))
+
+  private var clientPreset: ClientPreset {
+    get { preset }
+    set { take(newValue) }
   }
   private var eventsValue: Events {
     get { Events(process: events, atOnce: eventsAtOnce) }
@@ -129,8 +151,8 @@ extension Cohort {
   /// What a cohort with that client is that says nothing more.
   private var standard: Cohort {
     var cohort = self
-    ClientPreset.all.first { $0.name == client }.map { cohort.take($0) }
-    (cohort.sessions, cohort.policy.classDelays) = (nil, ClassDelays())
+    cohort.take(preset)
+    cohort.sessions = nil
     return cohort
   }
 
@@ -207,9 +229,12 @@ extension FlushPolicy {
   fileprivate static let keys = Record(
     FlushPolicy(), keepsRest: true,
     [
-      Field("count", \.count, Kind<Int>.count(1...1_000_000).orNull, "Events that make a flush."),
       Field(
-        "interval", \.interval, Kind<Span>.span(from: .milliseconds(1)).orNull, "Time between flushes."),
+        "count", \.count, Kind<Int>.count(1...1_000_000).orNull, "Events that make a flush.",
+        requirement: "S17"),
+      Field(
+        "interval", \.interval, Kind<Span>.span(from: .milliseconds(1)).orNull, "Time between flushes.",
+        requirement: "S17"),
       Field(
         "phase", \.isSynchronised, .word([("random", false), ("synchronised", true)]),
         "Whether devices start at random phases of the interval, or all together."),
@@ -247,69 +272,10 @@ extension QueuePolicy {
 }
 
 extension Cohort {
-  fileprivate static let uploadLoopKeys = Record(
-    standIn, keepsRest: true,
-    [
-      Field(
-        "actsAtFlushEnd", \.actsAtFlushEnd, .bool,
-        "queue and state stay until a flush is answered", standard: .byClient, writing: .unlessStandard,
-        requirement: "S17"),
-      Field(
-        "rateLimitEndsLoop", \.rateLimitEndsLoop, .bool,
-        "a 429 ends the loop even if it asks for no wait", standard: .byClient, writing: .unlessStandard,
-        requirement: "S3"),
-      Field(
-        "saving", \.saving, .choice, "when retry state is saved", standard: .byClient,
-        writing: .unlessStandard, requirement: "S18"),
-      Field(
-        "triggers", \.triggers, .triggers(orAll: true), "what makes the client flush", standard: .byClient,
-        writing: .unlessStandard, requirement: "S17", form: "[TRIGGER …]"),
-      Field(
-        "triggersThatSkipWaits", \.triggersThatSkipWaits, .triggers(),
-        "triggers that cut a wait short", standard: .byClient, writing: .unlessStandard, requirement: "D7",
-        form: "[TRIGGER …]"),
-      Field(
-        "countOfAnEvent", \.countOfAnEvent, .count(1...2), "how much an event counts for flush.count",
-        standard: .byClient, writing: .unlessStandard, requirement: "S17"),
-      Field(
-        "countsAllEvents", \.countsAllEvents, .bool,
-        "the count goes on over other flushes", standard: .byClient, writing: .unlessStandard,
-        requirement: "S17"),
-    ])
-}
-
-extension Kind where Value == ClientTriggers {
-  fileprivate static func triggers(orAll: Bool = false) -> Kind {
-    let words = ClientTrigger.allCases.map { ($0.rawValue, $0) }
-    let list = PositionedValue.members([
-      ("type", .text("array")),
-      ("items", .members([("enum", .list(words.map { .text($0.0) }))])),
-    ])
-    return Kind(
-      schema: orAll ? .oneOf([.members([("const", .text("all"))]), list]) : list,
-      read: { decoder, node, path in
-        let elements: [PositionedValue]
-        switch node.content {
-        case .array(let list): elements = list
-        // As `fleetsim presets` prints them.
-        case .string("all"): return .all
-        case .string(let text) where text.hasPrefix("[") && text.hasSuffix("]"):
-          elements = text.dropFirst().dropLast().split { ", ".contains($0) }.map {
-            PositionedValue(.string(String($0)), at: node.position)
-          }
-        default:
-          decoder.report(
-            "expected \"all\" or a list of triggers, found \(decoder.describe(node))", at: node.position, path
-          )
-          return nil
-        }
-        return ClientTriggers(elements.compactMap { decoder.word($0, path, words) })
-      }, write: { .list($0.kinds.map { .text($0.rawValue) }) })
-  }
 }
 
 extension Kind where Value == String {
-  fileprivate static let name = Kind(
+  static let name = Kind(
     schema: .members([("type", .text("string")), ("pattern", .text("^[A-Za-z][A-Za-z0-9_-]{0,63}$"))]),
     read: { decoder, node, path in
       guard let name = decoder.string(node, path) else { return nil }

@@ -1,3 +1,4 @@
+import ScenarioModel
 import UploadRetry
 
 /// Which other files a scenario names.
@@ -30,6 +31,26 @@ enum FileReferences {
       }
     }
     return named(values)
+  }
+
+  /// The names of client files, each once, with where it first stands.
+  static func clients(in root: PositionedValue) -> [(path: String, node: PositionedValue)] {
+    var values: [(path: String, node: PositionedValue?)] = [("client", root["client"])]
+    if case .array(let cohorts)? = root["fleet"]?.content {
+      for (index, cohort) in cohorts.enumerated() {
+        values.append((ScenarioPaths.cohort(index, of: cohorts) + ".client", cohort["client"]))
+      }
+    }
+    for axis in root["compare"]?.members ?? [] {
+      guard case .array(let elements) = axis.value.content, (PathText.parse(axis.key) ?? []).last == "client"
+      else { continue }
+      for (index, element) in elements.enumerated() {
+        values.append(("compare[\(quoted(axis.key))][\(index)]", element))
+      }
+    }
+    return named(values).filter {
+      if case .string(let name) = $0.node.content { ClientPreset.isFileName(name) } else { false }
+    }
   }
 
   /// The names of files with arrival rates, each once, with where it first stands.

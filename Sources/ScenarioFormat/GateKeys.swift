@@ -177,6 +177,9 @@ struct BudgetKeys: Sendable, Equatable {
   var capacity: Int?
   var perSuccess: Int?
   var trickle: Int64??
+  var perRequest: Int?
+  var perRetriedSuccess: Int?
+  var perTimeout: Int?
 
   init() {}
 
@@ -184,13 +187,18 @@ struct BudgetKeys: Sendable, Equatable {
     perRun = budget.perRun
     guard let bucket = budget.bucket else { return }
     (capacity, perSuccess, trickle) = (bucket.capacity, bucket.perSuccess, .some(bucket.trickle))
+    if bucket.perRequest > 0 { perRequest = bucket.perRequest }
+    if bucket.perRetriedSuccess != bucket.perSuccess { perRetriedSuccess = bucket.perRetriedSuccess }
+    if bucket.perTimeout > 0 { perTimeout = bucket.perTimeout }
   }
 
   var budget: RetryBudget {
     RetryBudget(
       perRun: perRun,
       bucket: capacity.map {
-        .init(capacity: $0, perSuccess: perSuccess ?? 100, trickle: trickle ?? nil)
+        .init(
+          capacity: $0, perSuccess: perSuccess ?? (perRequest == nil ? 100 : 0), trickle: trickle ?? nil,
+          perRequest: perRequest ?? 0, perRetriedSuccess: perRetriedSuccess, perTimeout: perTimeout ?? 0)
       })
   }
 
@@ -204,14 +212,25 @@ struct BudgetKeys: Sendable, Equatable {
         writing: .unlessStandard),
       Field(
         "perSuccess", \.perSuccess, Kind<Int>.share(0...1_000_000, unit: 1_000).orNothing,
-        "What a success adds, of a token.", standard: .said("10%")),
+        "What a success adds, of a token.", standard: .said("10%, with perRequest 0%")),
+      Field(
+        "perRequest", \.perRequest, Kind<Int>.share(0...1_000_000, unit: 1_000).orNothing,
+        "What a first attempt adds, of a token: retries are then this share of requests.",
+        standard: .said("0%"), writing: .unlessStandard),
+      Field(
+        "perRetriedSuccess", \.perRetriedSuccess, Kind<Int>.share(0...1_000_000, unit: 1_000).orNothing,
+        "What the success of a retry adds.", standard: .said("perSuccess"), writing: .unlessStandard),
+      Field(
+        "perTimeout", \.perTimeout, Kind<Int>.share(0...1_000_000, unit: 1_000).orNothing,
+        "What an upload without an answer takes, beside its retry.", standard: .said("0%"),
+        writing: .unlessStandard),
       Field(
         "trickle", \.trickle, Kind<Int64>.time().orNull.orNothing,
         "A token comes back each time so long has passed.",
         standard: .said("none comes")),
       .check { decoder, node, path, budget in
         guard budget.capacity == nil else { return true }
-        for key in ["perSuccess", "trickle"] {
+        for key in ["perSuccess", "perRequest", "perRetriedSuccess", "perTimeout", "trickle"] {
           guard let part = node[key], !part.isNull else { continue }
           decoder.report(
             "belongs to a bucket of tokens; give it a capacity, for example capacity: 10", at: part.position,

@@ -37,8 +37,7 @@ extension ScenarioSchema {
       ("size", text("^[0-9.]+(B|KB|MB|GB)$", "Such as \"500KB\"; powers of 1000.")),
       ("serviceTime", Kind.serviceTimeForms.schema), ("period", Kind.periodForms.schema),
       ("retryAfter", Kind.retryAfterForms.schema), ("incident", IncidentKind.schema),
-      ("action", ActionKind.schema),
-      ("cohort", Cohort.keys.schema),
+      ("action", ActionKind.schema), ("client", ClientFile.record.schema), ("cohort", Cohort.keys.schema),
     ]
   }
 

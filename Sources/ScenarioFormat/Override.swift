@@ -1,3 +1,5 @@
+import ScenarioModel
+
 /// `path=value` from the command line or from `compare:`.
 public struct Override: Sendable, Hashable {
   /// Dotted keys of the normalised scenario: `tapi.bucket.capacity`, `fleet.phones.flush.interval`, `settings.…`.
@@ -21,6 +23,8 @@ extension Override {
   public static let jitterPath = "settings.backoffConfig.jitterStrategy"
   /// Whether backoff plus jitter is clamped to the cap again, as shipped SDKs do (S10).
   public static let clampPath = "policy.clampAfterJitter"
+  /// The path of the client, for every cohort.
+  public static let clientPath = "client"
   /// Behind the name of a strategy it sets `clampPath` too: `additive:10+clamp`.
   public static let clampSuffix = "+clamp"
 
@@ -37,13 +41,21 @@ extension Override {
 }
 
 extension Override {
+  /// The client file that it names; nil: none.
+  public var clientFile: String? {
+    guard path.hasSuffix(Self.clientPath), case .string(let name) = tree.content,
+      ClientPreset.isFileName(name)
+    else { return nil }
+    return name
+  }
+
   /// The value that a normalised scenario has at a path, as it is written there without quotes; nil where there is none, or where
   /// the cohorts that the path means have different ones.
   public static func value(at path: String, in normalisedJSON: String) -> String? {
     guard let scenario = try? JSON5Parser.parse(normalisedJSON) else { return nil }
     var keys = path.split(separator: ".").map(String.init)
     var places = [scenario]
-    if ["settings", "policy"].contains(keys.first) {
+    if ["settings", "policy", "client"].contains(keys.first) {
       // Those of every cohort.
       guard case .array(let cohorts)? = scenario.member("fleet")?.content else { return nil }
       places = cohorts

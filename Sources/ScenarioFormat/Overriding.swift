@@ -40,6 +40,7 @@ struct Overriding {
       cohort = nil
       root = try setting(root, parts[...], ScenarioSchema.root, "", override)
       if parts[0] == "policy" { try setPolicies(parts[1...], override) }
+      if parts == [Override.clientPath] { removeClients() }
     } catch {
       decoder.report(error.message, at: .commandLine, override.path)
     }
@@ -52,6 +53,17 @@ struct Overriding {
       guard let policy = cohorts[index]["policy"] else { continue }
       cohorts[index].setMember(
         "policy", to: try setting(policy, parts, .object(RetryPolicy.keys.keys), "policy", override))
+    }
+    root.setMember("fleet", to: PositionedValue(.array(cohorts), at: fleet.position))
+  }
+
+  /// `client` reaches the cohorts that name one of their own too.
+  private mutating func removeClients() {
+    guard let fleet = root["fleet"], case .array(var cohorts) = fleet.content else { return }
+    for index in cohorts.indices {
+      guard var members = cohorts[index].members else { continue }
+      members.removeAll { $0.key == Override.clientPath }
+      cohorts[index].content = .object(members)
     }
     root.setMember("fleet", to: PositionedValue(.array(cohorts), at: fleet.position))
   }

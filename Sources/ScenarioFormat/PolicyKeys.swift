@@ -4,7 +4,73 @@ import UploadRetry
 
 extension RetryPolicy {
   /// Every switch of `RetryPolicy`, by its own table.
-  static let keys = Record(RetryPolicy(), keepsRest: true, switches.map(Field.init))
+  static let keys = Record(RetryPolicy(), keepsRest: true, switches.map(Field.init) + schedule)
+
+  /// How backoffs grow, and how far a Retry-After is obeyed.
+  private static let schedule: [Field<RetryPolicy>] = [
+    Field(
+      "multiplier", \.multiplierInMillionths, .number(1_000_000...10_000_000, allowed: "1 to 10"),
+      "what a backoff is multiplied by at each failure", standard: .byClient, writing: .unlessStandard,
+      requirement: "S10"),
+    Field(
+      "waits", \.waits, .ladder, "waits one after another, in place of base, multiplier and cap",
+      standard: .byClient, writing: .unlessStandard, requirement: "S10", form: "[SPAN …]"),
+    .check { decoder, node, path, policy in
+      guard let multiplier = node["multiplier"], !policy.waits.isEmpty, policy.multiplier != 2 else {
+        return true
+      }
+      decoder.report(
+        "has no effect: policy.waits stand in its place; leave one of the two out, or write waits: null",
+        at: multiplier.position, decoder.join(path, "multiplier"))
+      return false
+    },
+    Field(
+      "immediateRetries", \.immediateRetries,
+      Kind<Int>.count(0...100).mapped({ UInt8($0) }, { Int($0) }),
+      "retries at once, before the first backoff", standard: .byClient, writing: .unlessStandard,
+      requirement: "S10"),
+    Field(
+      "longestRetryAfter", \.longestRetryAfter,
+      Kind<Span>.span(from: .milliseconds(1)).orNull.mapped(
+        { $0?.microseconds ?? .max }, { $0 == .max ? nil : Span(microseconds: $0) }),
+      "what a longer Retry-After counts as", standard: .byClient, writing: .unlessStandard,
+      requirement: "S4"),
+  ]
+
+  private var multiplierInMillionths: Int64 {
+    get { Int64((multiplier * 1_000_000).rounded()) }
+    set { multiplier = Double(newValue) / 1_000_000 }
+  }
+}
+
+extension Kind where Value == DelayLadder {
+  /// A list of waits; null: none.
+  fileprivate static let ladder: Kind = {
+    let longest = Span.hours(49 * 24)
+    let waits = Kind<Span>.span(.milliseconds(1)...longest).list(
+      0...DelayLadder.longest, of: " of waits, for example [\"1s\", \"8s\", \"32s\"]", named: "waits")
+    return Kind(
+      shape: waits.shape, schema: .oneOf([waits.schema, .type("null")]), range: "1ms to 49d each",
+      read: { decoder, node, path in
+        if node.isNull { return DelayLadder() }
+        let spans = waits.read(&decoder, node, path) ?? []
+        guard case .array(let elements) = node.content, elements.count == spans.count else { return nil }
+        if elements.isEmpty {
+          decoder.report("a ladder has at least one wait; null: none", at: node.position, path)
+          return nil
+        }
+        for (element, span) in zip(elements, spans) where span.microseconds % 1_000 != 0 {
+          decoder.report(
+            "\(Units.text(span)) is finer than a millisecond", at: element.position, path)
+          return nil
+        }
+        return DelayLadder(milliseconds: spans.map { UInt32($0.microseconds / 1_000) })
+      },
+      write: { ladder in
+        ladder.isEmpty
+          ? .null : .list(ladder.milliseconds.map { .span(.milliseconds(Int64($0))) })
+      })
+  }()
 }
 
 extension Field<RetryPolicy> {

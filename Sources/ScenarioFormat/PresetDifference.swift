@@ -26,7 +26,6 @@ extension Cohort {
   /// What a preset decides is what `take(_:)` sets: the cohort with its preset taken anew is the other side, both written out in
   /// full. So a key that a preset begins to decide is compared without being named here.
   public var differencesFromPreset: [PresetDifference] {
-    guard let preset = ClientPreset.all.first(where: { $0.name == client }) else { return [] }
     var taken = self
     taken.take(preset)
     if taken == self { return [] }

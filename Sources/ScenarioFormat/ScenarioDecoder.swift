@@ -13,11 +13,18 @@ struct ScenarioDecoder {
   let sources: [String]
   /// The arrival rates in files that the scenario names; those that could not be read have been reported.
   var rateFiles: [String: [ArrivalRates.Row]] = [:]
+  /// The client files that the scenario names, those of the same name read once; what could not be read has been reported.
+  var clientFiles: [String: PositionedValue] = [:]
+  var clients: [String: ClientPreset?] = [:]
+  /// Whether what is read is a client that ships with the tool.
+  var readsShippedClient = false
   /// How long the run is, once that is known.
   var duration: Span?
   /// What the scenario says for every cohort that does not say so itself: of the policy before the preset of a cohort's client.
   var network = Network()
   var policyOfAll: PositionedValue?
+  /// nil: the document's.
+  var clientOfAll: ClientPreset?
   /// The Settings of each cohort, and of the one that is being read.
   var settingsOfCohorts: [CohortSettings] = []
   var settings = CohortSettings()

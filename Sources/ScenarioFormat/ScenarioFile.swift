@@ -31,6 +31,7 @@ public struct ScenarioFile: Sendable {
   private(set) var replacement: PositionedValue?
   private var lacksReplacement = false
   private(set) var settingsFiles: [String: PositionedValue] = [:]
+  private(set) var clientFiles: [String: PositionedValue?] = [:]
   private var rateFiles: [String: [ArrivalRates.Row]] = [:]
   /// What was wrong with the files that the scenario refers to: reported with everything else by `decode`.
   private var fileProblems: [Diagnostic] = []
@@ -66,11 +67,27 @@ public struct ScenarioFile: Sendable {
         settingsFiles[name] = parseSettings(text, name: name)
       }
     }
+    for (path, node) in FileReferences.clients(in: root) {
+      if let text = fileText(of: node, at: path, with: readFile), case .string(let name) = node.content {
+        addClient(text, name: name)
+      }
+    }
     for (path, node) in FileReferences.rates(in: root) {
       if let text = fileText(of: node, at: path, with: readFile), case .string(let name) = node.content {
         rateFiles[name] = parseRates(text, name: name)
       }
     }
+  }
+
+  /// Whether a client file of that name has been read, or could not be.
+  public func hasClient(_ name: String) -> Bool { clientFiles.keys.contains(name) }
+
+  /// Adds a client file that overrides name.
+  ///
+  /// - Parameter text: its contents; what is wrong with them is reported by `decode`, with everything else.
+  public mutating func addClient(_ text: String, name: String) {
+    clientFiles[name] = parseObject(
+      text, name: name, isCalled: "a client is an object, { name: \"…\", switches: { … } }")
   }
 
   /// Applies overrides in order, then decodes.
@@ -142,16 +159,21 @@ public struct ScenarioFile: Sendable {
   private var newDecoder: ScenarioDecoder {
     var decoder = ScenarioDecoder(sources: sources)
     decoder.rateFiles = rateFiles
+    decoder.clientFiles = clientFiles.compactMapValues(\.self)
     return decoder
   }
 
   /// Bad values in Settings are repaired, but a file that is no JSON object is no Settings at all.
   private mutating func parseSettings(_ text: String, name: String) -> PositionedValue? {
+    parseObject(text, name: name, isCalled: "Settings are an object, { … }")
+  }
+
+  private mutating func parseObject(_ text: String, name: String, isCalled what: String) -> PositionedValue? {
     sources.append(name)
     do throws(JSON5Error) {
       let tree = try JSON5Parser.parse(text, source: Int32(sources.count - 1))
       if tree.members != nil { return tree }
-      throw JSON5Error(position: tree.position, message: "Settings are an object, { … }; found \(tree.kind)")
+      throw JSON5Error(position: tree.position, message: "\(what); found \(tree.kind)")
     } catch {
       fileProblems.append(Self.diagnostic(error, name))
       return nil

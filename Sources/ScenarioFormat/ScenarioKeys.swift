@@ -10,6 +10,7 @@ struct ScenarioDocument: Sendable {
     duration: .zero, interval: .seconds(1), tapi: TAPIConfiguration.keys.standard, fleet: [])
   var network = Network()
   var policy = RetryPolicy()
+  var client: ClientPreset?
   var scale = Scaling(divisor: 1)
 
   static let keys = Record(
@@ -37,8 +38,14 @@ struct ScenarioDocument: Sendable {
       Field(
         "network", \.network, keys: Network.keys, "For every cohort that has no network of its own.",
         writing: .never),
+      Field(
+        "client", \.client, Kind<ClientPreset>.client.orNothing,
+        "For every cohort that names no client of its own.",
+        standard: .said("tapi-document"), writing: .never),
       .check { decoder, node, _, text in
-        (decoder.network, decoder.policyOfAll) = (text.network, node["policy"])
+        (decoder.network, decoder.policyOfAll, decoder.clientOfAll) = (
+          text.network, node["policy"], text.client
+        )
         return true
       },
       Field(

@@ -10,7 +10,10 @@ struct SettingsReaderKind: Hashable {
   var defaults: HTTPConfig
 
   /// Two cohorts with the same key read the same out of the same Settings.
-  var key: String { "\(policy.missingSection) \(policy.rateLimitingOff) \(client) \(dialect.rawValue)" }
+  var key: String {
+    let name = defaults == ClientPreset.builtIn(client)?.settings ? client : "\(client) \(defaults)"
+    return "\(policy.missingSection) \(policy.rateLimitingOff) \(name) \(dialect.rawValue)"
+  }
 }
 
 extension SettingsDialect {
@@ -98,13 +101,16 @@ extension SettingsFinding {
 extension ScenarioDecoder {
   /// The client, dialect and policy of a cohort without a word about what is wrong in them: how its Settings are read depends on
   /// them (S13), and problems are reported once, with the rest of the cohort.
-  static func settingsReader(of cohort: PositionedValue, in root: PositionedValue) -> SettingsReaderKind {
+  func settingsReader(of cohort: PositionedValue, in root: PositionedValue) -> SettingsReaderKind {
     var silent = ScenarioDecoder(sources: [])
+    silent.clientFiles = clientFiles
     func value<Value>(_ name: String, _ kind: Kind<Value>) -> Value? {
       cohort[name].flatMap { kind.read(&silent, $0, "") }
     }
-    let name = value("client", .word(ClientPreset.all.map { ($0.name, $0.name) }))
-    let preset = ClientPreset.all.first { $0.name == name } ?? .tapiDocument
+    let client = (cohort[Override.clientPath] ?? root[Override.clientPath]).flatMap {
+      Kind<ClientPreset>.client.read(&silent, $0, "")
+    }
+    let preset = client ?? .tapiDocument
     var policy = preset.policy
     for node in [root["policy"], cohort["policy"]].compactMap(\.self) {
       _ = RetryPolicy.keys.read(&silent, node, "", into: &policy)

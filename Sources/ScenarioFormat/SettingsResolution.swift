@@ -56,7 +56,7 @@ struct SettingsResolution {
       let isOwn = cohort["settings"] != nil
       let place = isOwn ? ScenarioPaths.cohort(index, of: cohorts) + ".settings" : "settings"
       let node = cohort["settings"] ?? root["settings"]
-      let client = ScenarioDecoder.settingsReader(of: cohort, in: root)
+      let client = decoder.settingsReader(of: cohort, in: root)
       let targeted = changes.contains { $0.cohort == index && !$0.isOfRollout }
       var key: String? = targeted || isOwn ? nil : "shared"
       if !targeted, isOwn, case .string(let name)? = node?.content { key = "file " + name }

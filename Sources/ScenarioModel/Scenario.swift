@@ -57,9 +57,8 @@ public struct Cohort: Sendable, Hashable {
   public var name: String
   /// 1 … 4 * 10^9.
   public var devices: Int
-  /// The name of the client preset that the defaults came from, one of `ClientPreset.all`; a run depends on the
-  /// values alone.
-  public var client: String
+  /// The client that the defaults came from; a run depends on the values alone.
+  public var preset = ClientPreset()
   /// When each device creates events, whatever becomes of its uploads.
   public var events: EventProcess
   /// What makes a device seal its events and ask for uploads.
@@ -93,6 +92,8 @@ public struct Cohort: Sendable, Hashable {
   public var actsAtFlushEnd = false
   /// Whether a 429 ends the running loop even if it asks for no wait (S3).
   public var rateLimitEndsLoop = true
+  /// Whether any failure ends it: nothing more leaves before the next trigger, or the end of a wait.
+  public var failureEndsLoop = false
   /// When retry state is saved, and what a launch makes of it (S18).
   public var saving = Saving.atOnce
   /// What makes a device flush (S17).
@@ -104,6 +105,10 @@ public struct Cohort: Sendable, Hashable {
   /// Whether that count goes on over flushes that come for other reasons, so that every so many events there is one, instead of
   /// starting over at each flush.
   public var countsAllEvents = false
+  /// Whether the count is compared with all events that the device holds, those that have failed included, at each new event.
+  public var countsHeldEvents = false
+  /// Whether the count makes flushes while uploads fail: from a failure until a run of the upload loop has none.
+  public var countFlushWhileFailing = true
   /// App launches and kills; nil: every app runs from before the start to the end.
   public var lifecycle: Lifecycle? = nil
   /// Settings published during the run (S19); nil: none.
@@ -132,7 +137,7 @@ public struct Cohort: Sendable, Hashable {
   public var settingsSource: SettingsValue? = nil
 
   public init(
-    name: String, devices: Int, client: String = "tapi-document", events: EventProcess,
+    name: String, devices: Int, events: EventProcess,
     flush: FlushPolicy = .init(), queue: QueuePolicy = .init(), retries: RetryWakeUp = .gate,
     uploadConcurrency: Int = 1, timeout: Span = .seconds(30),
     latency: Distribution = .logNormal(
@@ -142,7 +147,6 @@ public struct Cohort: Sendable, Hashable {
   ) {
     self.name = name
     self.devices = devices
-    self.client = client
     self.events = events
     self.flush = flush
     self.queue = queue

@@ -1,12 +1,12 @@
-/// How many retries a client may send: at most so many in a run of its upload loop, or as many as successes have earned,
-/// or both (O3). First attempts are free. A configuration; the state is 16 bytes.
+/// How many retries a client may send: at most so many in a run of its upload loop, or as many as successes or first attempts have
+/// earned, or both (O3). First attempts are free. A configuration; the state is 16 bytes.
 public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
   /// Retries in one run; nil: no such limit.
   public let perRun: Int?
   /// Retries that may be saved up; nil: no bucket. The bucket is full at first.
   public let bucket: Bucket?
 
-  /// A token bucket fed by successes. A retry takes one token.
+  /// A token bucket fed by successes, or by first attempts: then retries are a share of requests. A retry takes one token.
   public struct Bucket: Sendable, Hashable, BitwiseCopyable {
     /// Tokens at most, 1 … 60,000.
     public let capacity: Int
@@ -15,7 +15,21 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
     /// Microseconds for which a token comes by itself, so that a client that only has retries left is not stuck for
     /// ever; nil: none does.
     public let trickle: Int64?
-    public init(capacity: Int = 10, perSuccess: Int = 100, trickle: Int64? = nil) {
+    /// Thousandths of a token that a first attempt adds, 0 … 1,000,000.
+    public let perRequest: Int
+    /// Thousandths of a token that the success of a retry adds in place of `perSuccess`, 0 … 1,000,000.
+    public let perRetriedSuccess: Int
+    /// Thousandths of a token that an upload without an answer takes, beside its retry, 0 … 1,000,000.
+    public let perTimeout: Int
+
+    /// - Parameter perRetriedSuccess: nil: as `perSuccess`.
+    public init(
+      capacity: Int = 10, perSuccess: Int = 100, trickle: Int64? = nil, perRequest: Int = 0,
+      perRetriedSuccess: Int? = nil, perTimeout: Int = 0
+    ) {
+      self.perRequest = min(max(perRequest, 0), 1_000_000)
+      self.perRetriedSuccess = min(max(perRetriedSuccess ?? perSuccess, 0), 1_000_000)
+      self.perTimeout = min(max(perTimeout, 0), 1_000_000)
       self.capacity = min(max(capacity, 1), 60_000)
       self.perSuccess = min(max(perSuccess, 0), 1_000_000)
       self.trickle = trickle.map { max($0, 1) }
@@ -66,15 +80,33 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
   /// Notes that a retry leaves.
   public func take(_ state: inout State, now: Int64) {
     if state.usedInRun < .max { state.usedInRun += 1 }
-    guard let bucket else { return }
-    state.missing = UInt32(
-      clamping: min(missing(state, bucket, now: now) + 1000, Int64(bucket.capacity) * 1000))
-    state.time = max(now, state.time)
+    if bucket != nil { add(-1000, to: &state, now: now) }
   }
 
-  public func recordSuccess(_ state: inout State, now: Int64) {
+  /// Notes that an upload has succeeded.
+  ///
+  /// - Parameter isRetry: whether it was a retry.
+  public func recordSuccess(_ state: inout State, isRetry: Bool = false, now: Int64) {
     guard let bucket else { return }
-    state.missing = UInt32(clamping: max(missing(state, bucket, now: now) - Int64(bucket.perSuccess), 0))
+    add(isRetry ? bucket.perRetriedSuccess : bucket.perSuccess, to: &state, now: now)
+  }
+
+  /// Notes that a first attempt leaves.
+  public func recordRequest(_ state: inout State, now: Int64) {
+    guard let bucket, bucket.perRequest > 0 else { return }
+    add(bucket.perRequest, to: &state, now: now)
+  }
+
+  /// Notes that an upload has had no answer.
+  public func recordTimeout(_ state: inout State, now: Int64) {
+    guard let bucket, bucket.perTimeout > 0 else { return }
+    add(-bucket.perTimeout, to: &state, now: now)
+  }
+
+  private func add(_ thousandths: Int, to state: inout State, now: Int64) {
+    guard let bucket else { return }
+    let missing = missing(state, bucket, now: now) - Int64(thousandths)
+    state.missing = UInt32(clamping: min(max(missing, 0), Int64(bucket.capacity) * 1000))
     state.time = max(now, state.time)
   }
 

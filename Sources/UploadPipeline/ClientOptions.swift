@@ -12,10 +12,16 @@ public struct ClientOptions: Sendable {
   public var actsAtFlushEnd: Bool
   /// A 429 ends the running loop (S3), even if it asks for no wait.
   public var rateLimitEndsLoop: Bool
+  /// Any failure of an upload ends it: nothing more leaves before the next trigger or the end of a wait.
+  public var failureEndsLoop: Bool
   /// When retry state is saved, and what a launch makes of it (S18).
   public var saving: Saving
   /// What makes the client flush (S17).
   public var triggers: ClientTriggers
+  /// The count trigger makes flushes while uploads fail: from a failure until a run of the loop has none.
+  public var countFlushWhileFailing: Bool
+  /// The count is compared with all events that the client holds, at each new one.
+  public var countsHeldEvents: Bool
   /// A wake-up comes when a wait is over; else retries happen at triggers only (S17).
   public var wakesByTimer: Bool
   /// Triggers that cut a wait of the client short (D7).
@@ -48,7 +54,8 @@ public struct ClientOptions: Sendable {
     triggersThatSkipWaits: ClientTriggers = [],
     wakesByTimer: Bool = false, maximumBatchEvents: Int = 500,
     limit: Int = 1_000, splitsOn413: Bool = false, credentialRefresh: Int64 = 1_000_000,
-    gates: ClientGates = ClientGates()
+    gates: ClientGates = ClientGates(), countFlushWhileFailing: Bool = true, countsHeldEvents: Bool = false,
+    failureEndsLoop: Bool = false
   ) {
     self.policy = policy
     self.uploads = UInt32(clamping: uploads)
@@ -65,6 +72,9 @@ public struct ClientOptions: Sendable {
     self.splitsOn413 = splitsOn413
     self.credentialRefresh = credentialRefresh
     self.gates = gates
+    self.countFlushWhileFailing = countFlushWhileFailing
+    self.countsHeldEvents = countsHeldEvents
+    self.failureEndsLoop = failureEndsLoop
     gateLayout = ClientGates.Layout(gates)
     keepsGates = !gates.isEmpty
   }

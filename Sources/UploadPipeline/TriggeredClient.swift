@@ -28,7 +28,11 @@ package struct TriggeredClient<Host: UploadClientHost & ~Copyable>: ~Copyable {
     if unsealed == 0 { unsealedSince = now }
     unsealed += n
     isStranded = false
-    if flushCount.add(counting ?? Int(n)) { trigger(.count, at: now, sink) }
+    let isFull = flushCount.add(counting ?? Int(n))
+    guard let count = flushCount.count, isFull || host.options.pointee.countsHeldEvents else { return }
+    if !host.ignoresCount(client, unsealed: unsealed, count: UInt32(clamping: count)) {
+      trigger(.count, at: now, sink)
+    }
   }
 
   /// Something asks for a flush, or a wait is over.

@@ -120,7 +120,10 @@ extension UploadClientHost where Self: ~Copyable {
   ) {
     let state = state(of: client)
     let ordinal = firstOrdinal(of: batch)
-    if outcome != .delivered { state.pointee.flags.insert(.loopHadFailure) }
+    if outcome != .delivered {
+      state.pointee.flags.insert(
+        options.pointee.failureEndsLoop ? .loopHadFailure.union(.draining) : .loopHadFailure)
+    }
     switch outcome {
     case .delivered:
       if endsWait(client, otherFailed: state.pointee.flags.contains(.loopHadFailure)) {

@@ -33,6 +33,18 @@ extension UploadClientHost where Self: ~Copyable {
     options.pointee.flushWhileUploading == .ignored && uploads(of: client) > 0
   }
 
+  /// Whether a count trigger would do nothing: while uploads fail (`ClientOptions.countFlushWhileFailing`), or where the count is
+  /// that of all events held (`ClientOptions.countsHeldEvents`) and there are fewer.
+  ///
+  /// - `unsealed`: events that no flush has sealed.
+  @inlinable
+  public func ignoresCount(_ client: UInt32, unsealed: UInt32, count: UInt32) -> Bool {
+    if !options.pointee.countFlushWhileFailing, state(of: client).pointee.flags.contains(.loopHadFailure) {
+      return true
+    }
+    return options.pointee.countsHeldEvents && heldEvents(of: client) &+ unsealed < count
+  }
+
   /// An upload has ended, with an answer or without one.
   @inlinable
   public mutating func answered(

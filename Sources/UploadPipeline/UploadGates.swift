@@ -248,7 +248,13 @@ extension UploadClientHost where Self: ~Copyable {
         return .held
       }
     }
-    if isRetry, let rule = gates.retryBudget { rule.take(&budget.pointee, now: time) }
+    if let rule = gates.retryBudget {
+      if isRetry {
+        rule.take(&budget.pointee, now: time)
+      } else {
+        rule.recordRequest(&budget.pointee, now: time)
+      }
+    }
     if let breaker = gates.breaker, isRetry || !breaker.retriesOnly {
       breaker.take(words(layout.breaker, client), now: time)
     }
@@ -300,8 +306,14 @@ extension UploadClientHost where Self: ~Copyable {
         delay.recordFailure(&state.pointee, status: status, now: time)
       }
     }
-    if isSuccess, let budget = gates.retryBudget {
-      budget.recordSuccess(&part(layout.budget, client, as: RetryBudget.State.self).pointee, now: time)
+    if let budget = gates.retryBudget {
+      let state = part(layout.budget, client, as: RetryBudget.State.self)
+      if isSuccess {
+        budget.recordSuccess(
+          &state.pointee, isRetry: retryState(of: batch, client).failureCount > 0, now: time)
+      } else if status == 0 {
+        budget.recordTimeout(&state.pointee, now: time)
+      }
     }
     if isSuccess, let throttle = gates.throttle {
       throttle.recordAccept(
@@ -375,26 +387,4 @@ extension UploadClientHost where Self: ~Copyable {
       breaker.restore(breaker.snapshot(words), words, now: now)
     }
   }
-}
-
-/// What the gates say about any upload of a client.
-@usableFromInline
-enum GateVerdict {
-  case allowed
-  /// It goes back into the queue, and the loop sends nothing more for now.
-  case held
-  /// It goes back into the queue, and the loop goes on with others.
-  case skipped
-  /// It is lost.
-  case refused
-}
-
-/// What the gates say about one batch that would be sent now.
-@usableFromInline
-enum LeaveVerdict {
-  case leaves
-  /// The loop goes on with others.
-  case skipped
-  /// The loop sends nothing more for now.
-  case held
 }

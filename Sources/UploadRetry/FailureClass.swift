@@ -132,14 +132,6 @@ extension StatusTable {
     table.outsideAction = .drop
     return table
   }()
-
-  /// D5: 400, 401 and 403 are given up, everything else is retried.
-  public static let datafly: StatusTable = {
-    var table = StatusTable.document
-    for status in 100...599 { table.set([400, 401, 403].contains(status) ? .drop : .retry, for: status) }
-    table.outsideAction = .retry
-    return table
-  }()
 }
 
 extension HTTPConfig {
@@ -155,23 +147,4 @@ extension HTTPConfig {
     config.backoff.statuses = .offlineFirst
     return config
   }
-
-  /// Datafly's schedule (D4, D5): waits of 1 2 4 8 16 32 s plus 0 … 50 %.
-  public static let datafly: HTTPConfig = {
-    var config = HTTPConfig()
-    config.backoff.baseBackoffInterval = 1_000_000
-    config.backoff.maxBackoffInterval = 32_000_000
-    config.backoff.maxRetryCount = 6
-    config.backoff.jitter = .additive(percent: 50)
-    config.backoff.statuses = .datafly
-    return config
-  }()
-
-  /// No waits of the client's own (K1, K2, T1–T4): what fails is tried again at the next trigger.
-  public static let withoutWaits: HTTPConfig = {
-    var config = HTTPConfig()
-    config.backoff.isEnabled = false
-    config.rateLimit.isEnabled = false
-    return config
-  }()
 }

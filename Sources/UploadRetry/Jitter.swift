@@ -7,6 +7,9 @@ public enum Jitter: Sendable, Hashable, BitwiseCopyable {
   /// The backoff plus uniform 0 … `percent` of it (S10). `percent` is 0 … 10^6, and in Settings as the document reads them at
   /// most 100; what is outside counts as the nearer end.
   case additive(percent: Double)
+  /// Uniform between `percent` below the backoff and as much above it, which may be beyond the cap. `percent` is 0 … 100; what is
+  /// outside counts as the nearer end.
+  case symmetric(percent: Double)
   /// Uniform 0 … backoff.
   case full
   /// Half the backoff plus uniform 0 … the other half.
@@ -58,14 +61,24 @@ extension Jitter {
   public func delay(
     retryCount: Int, base: Int64, cap: Int64, previousDelay: Int64, clampAfterJitter: Bool, word: UInt64
   ) -> Int64 {
-    let base = max(0, base)
-    let cap = max(0, cap)
-    let backoff = Self.backoff(retryCount: retryCount, base: base, cap: cap)
+    delay(
+      of: Self.backoff(retryCount: retryCount, base: base, cap: cap), base: max(0, base), cap: max(0, cap),
+      previousDelay: previousDelay, clampAfterJitter: clampAfterJitter, word: word)
+  }
+
+  /// The same for a backoff that is known; `base` and `cap` are not negative.
+  func delay(
+    of backoff: Int64, base: Int64, cap: Int64, previousDelay: Int64, clampAfterJitter: Bool, word: UInt64
+  ) -> Int64 {
     switch self {
     case .none:
       return backoff
     case .additive(let percent):
       let wait = saturatingSum(backoff, uniform(0, Self.share(of: backoff, percent: percent), word))
+      return clampAfterJitter ? min(wait, cap) : wait
+    case .symmetric(let percent):
+      let share = Self.share(of: backoff, percent: min(percent, 100))
+      let wait = uniform(backoff - share, saturatingSum(backoff, share), word)
       return clampAfterJitter ? min(wait, cap) : wait
     case .full:
       return uniform(0, backoff, word)
@@ -115,8 +128,8 @@ extension Jitter: CustomStringConvertible {
   /// Every strategy by its name; `P` stands for a percentage. Names, messages, help and the random Settings of
   /// the tests are made of this list.
   private static let strategies: [(name: String, jitter: Jitter)] = [
-    ("none", .none), ("additive:P", .additive(percent: 0)), ("full", .full), ("equal", .equal),
-    ("decorrelated", .decorrelated),
+    ("none", .none), ("additive:P", .additive(percent: 0)), ("symmetric:P", .symmetric(percent: 0)),
+    ("full", .full), ("equal", .equal), ("decorrelated", .decorrelated),
   ]
 
   /// The names that `init(name:)` takes, as patterns: `P` stands for a percentage.
@@ -142,24 +155,35 @@ extension Jitter: CustomStringConvertible {
   ///
   /// Returns nil for anything else.
   public init?(name: String) {
-    let prefix = "additive:"
-    if name.hasPrefix(prefix) {
-      guard let percent = Self.percent(name.utf8.dropFirst(prefix.utf8.count)) else { return nil }
-      self = .additive(percent: percent)
-    } else if let strategy = Self.strategies.first(where: { $0.name == name }) {
+    if let strategy = Self.strategies.first(where: { $0.name == name && !name.hasSuffix(":P") }) {
       self = strategy.jitter
-    } else {
-      return nil
+      return
+    }
+    guard
+      let strategy = Self.strategies.first(where: {
+        $0.name.hasSuffix(":P") && name.hasPrefix($0.name.dropLast())
+      }),
+      let percent = Self.percent(name.utf8.dropFirst(strategy.name.utf8.count - 1))
+    else { return nil }
+    switch strategy.jitter {
+    case .additive: self = .additive(percent: percent)
+    case .symmetric: self = .symmetric(percent: percent)
+    case .none, .full, .equal, .decorrelated: return nil
     }
   }
 
   /// The name that `init(name:)` reads. A percentage is given to 6 decimals.
   public var description: String {
-    guard case .additive(let percent) = self else {
-      return Self.strategies.first { $0.jitter == self }?.name ?? ""
+    switch self {
+    case .additive(let percent): "additive:" + Self.text(percent: percent)
+    case .symmetric(let percent): "symmetric:" + Self.text(percent: percent)
+    case .none, .full, .equal, .decorrelated: Self.strategies.first { $0.jitter == self }?.name ?? ""
     }
-    let millionths = Self.millionths(ofPercent: percent)
-    let whole = "additive:\(millionths / 1_000_000)"
+  }
+
+  private static func text(percent: Double) -> String {
+    let millionths = millionths(ofPercent: percent)
+    let whole = "\(millionths / 1_000_000)"
     var decimals = String(String(millionths % 1_000_000 + 1_000_000).dropFirst())
     while decimals.last == "0" { decimals.removeLast() }
     return decimals.isEmpty ? whole : whole + "." + decimals

@@ -64,6 +64,14 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   /// O2: base and longest wait by the failure's class. A client that acts when a flush ends has one wait for all of its failures,
   /// `backoffConfig`'s.
   public var classDelays = ClassDelays()
+  /// S10: what a backoff is multiplied by at each failure, 1 … 10; 1 makes all waits the base.
+  public var multiplier = 2.0
+  /// S10: waits one after another in place of base, multiplier and cap.
+  public var waits = DelayLadder()
+  /// Retries that wait for nothing, before the first backoff, which is then as long as after the first failure.
+  public var immediateRetries: UInt8 = 0
+  /// S4: what the client takes a longer Retry-After for, microseconds, before `maxRetryInterval`; `.max`: it obeys any.
+  public var longestRetryAfter = Int64.max
 
   /// The document's own behaviour.
   public init() {}
@@ -201,6 +209,9 @@ extension RetryPolicy {
     /// The age of each event since it was queued, at every flush (events beyond it are dropped one by one), and the time since
     /// the client's first failure when a flush has been answered.
     case eventAgeSinceQueued
+    /// The time from the batch's first retryable failure to the retry that a failure leads to: a batch whose next wait would end
+    /// later is given up at once.
+    case untilNextRetry
   }
 
   /// Whether the limits are looked at for batches that still wait (S11, S12).
@@ -312,4 +323,23 @@ extension RetryPolicy {
     return Jitter.additive(percent: Double(retryAfterJitterPercent)).delay(
       retryCount: 0, base: wait, cap: wait, previousDelay: 0, clampAfterJitter: false, word: word)
   }
+}
+
+// MARK: - Clients
+
+extension RetryPolicy {
+  /// The document's own behaviour.
+  public static let tapiDocument = RetryPolicy()
+
+  /// The offline-first chapter (O1–O11): every operation waits by itself, at least as long as a Retry-After or an
+  /// X-RateLimit-Reset asks for; credentials are refreshed once; what is given up is blocked, not lost.
+  public static let offlineFirst: RetryPolicy = {
+    var policy = RetryPolicy()
+    policy.rateLimited = .delaysBatch
+    policy.retryAfterOnOtherCodes = .delaysBatch
+    policy.readsRateLimitReset = true
+    policy.unauthorized = .refreshThenRetryOnce
+    policy.givenUp = .blocked
+    return policy
+  }()
 }

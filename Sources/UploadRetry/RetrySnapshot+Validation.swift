@@ -159,9 +159,10 @@ extension BackoffConfig {
   /// The longest wait that `Jitter.delay` can draw, microseconds.
   func longestWait(_ policy: RetryPolicy) -> Int64 {
     let cap = max(0, maxBackoffInterval)
+    let longest = policy.backoff(afterFailures: .max, DelayBounds(base: cap, longest: cap)).bounds.longest
     return jitter.delay(
-      retryCount: .max, base: cap, cap: cap, previousDelay: cap, clampAfterJitter: policy.clampAfterJitter,
-      word: .max)
+      of: longest, base: longest, cap: longest, previousDelay: longest,
+      clampAfterJitter: policy.clampAfterJitter, word: .max)
   }
 }
 

@@ -114,7 +114,7 @@ extension RetryStateMachine {
     let step = recordTransient(&batch, pipeline, now: now)
     if let retryAfter, policy.retryAfterOnOtherCodes == .delaysBatch, case .backoff(let count) = step {
       return .delay(
-        retryCount: count, atLeast: max(0, retryAfter))
+        retryCount: count, atLeast: min(max(0, retryAfter), policy.longestRetryAfter))
     }
     return step
   }
@@ -158,7 +158,7 @@ extension RetryStateMachine {
     guard config.rateLimit.isEnabled else { return .decided(.retryAtNextTrigger) }
     let longest = config.rateLimit.maxRetryInterval
     if let retryAfter {
-      let asked = min(max(0, retryAfter), longest)
+      let asked = min(max(0, retryAfter), longest, policy.longestRetryAfter)
       if policy.retryAfterJitterPercent > 0 { return .spreadPause(asked) }
       return .decided(.pause(until: saturatingSum(now, asked)))
     }
@@ -182,8 +182,7 @@ extension RetryStateMachine {
     word: UInt64
   ) -> RetryOutcome {
     let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word)
-    batch.retryAt = saturatingSum(now, delay)
-    return .retry(at: batch.retryAt)
+    return retry(&batch, at: saturatingSum(now, delay))
   }
 
   /// O2: S10 on the batch's own count, and no shorter than a Retry-After.
@@ -195,8 +194,19 @@ extension RetryStateMachine {
     spread: UInt64
   ) -> RetryOutcome {
     let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word)
-    batch.retryAt = saturatingSum(now, max(delay, policy.spreading(asked, word: spread)))
-    return .retry(at: batch.retryAt)
+    return retry(&batch, at: saturatingSum(now, max(delay, policy.spreading(asked, word: spread))))
+  }
+
+  /// The batch waits until then, or is given up where that is too late (`RetryPolicy.AgeLimit.untilNextRetry`).
+  private func retry(_ batch: inout BatchRetryState, at time: Int64) -> RetryOutcome {
+    if policy.ageLimit == .untilNextRetry,
+      isLonger(from: batch.firstFailureTime, to: time, than: config.backoff.maxTotalBackoffDuration)
+    {
+      batch = BatchRetryState()
+      return .drop(.age)
+    }
+    batch.retryAt = time
+    return .retry(at: time)
   }
 
   /// S9, selectable: S10 on the record's count; the record itself is due when the client is.
@@ -236,20 +246,24 @@ extension RetryStateMachine {
   func drawDelay(
     _ count: UInt16, _ bounds: DelayBounds, batch: inout BatchRetryState, word: UInt64
   ) -> Int64 {
-    let (base, cap) = (bounds.base, bounds.longest)
-    var delay = config.backoff.jitter.delay(
-      retryCount: Int(count), base: base, cap: cap,
-      previousDelay: Int64(batch.previousDelay), clampAfterJitter: policy.clampAfterJitter, word: word)
-    if policy.waitsInMilliseconds {
+    let earlier = Int(count) - Int(policy.immediateRetries)
+    if earlier < 0 { return 0 }
+    let (backoff, bounds) =
+      doubles
+      ? (Jitter.backoff(retryCount: earlier, base: bounds.base, cap: bounds.longest), bounds)
+      : policy.backoff(afterFailures: earlier, bounds)
+    let cap = max(0, bounds.longest)
+    func draw(clamped: Bool) -> Int64 {
+      config.backoff.jitter.delay(
+        of: backoff, base: max(0, bounds.base), cap: cap, previousDelay: Int64(batch.previousDelay),
+        clampAfterJitter: clamped, word: word)
+    }
+    var delay = draw(clamped: policy.clampAfterJitter)
+    if policy.waitsInMilliseconds, case .additive = config.backoff.jitter {
       // What is drawn is below the end of its range, and cut to whole milliseconds.
-      let backoff = Jitter.backoff(
-        retryCount: Int(count), base: base, cap: cap)
-      let drawn = config.backoff.jitter.delay(
-        retryCount: Int(count), base: base, cap: cap,
-        previousDelay: Int64(batch.previousDelay), clampAfterJitter: false, word: word)
-      if case .additive = config.backoff.jitter, drawn > backoff {
-        delay = min(
-          backoff + (drawn - backoff - 1) / 1_000 * 1_000, policy.clampAfterJitter ? max(cap, 0) : .max)
+      let drawn = draw(clamped: false)
+      if drawn > backoff {
+        delay = min(backoff + (drawn - backoff - 1) / 1_000 * 1_000, policy.clampAfterJitter ? cap : .max)
       }
     }
     batch.previousDelay = UInt32(clamping: delay)

@@ -27,6 +27,8 @@ public final class RetryStateMachine: Sendable {
   public let ignoresWaits: Bool
   /// Nothing can hold a batch back, or drop it, of a client that has not failed.
   @usableFromInline let freshAlwaysLeaves: Bool
+  /// Backoffs double, and none is left out.
+  let doubles: Bool
 
   /// A machine has no state of its own: one serves every batch of every client that has these Settings.
   public init(config: HTTPConfig, policy: RetryPolicy = .tapiDocument) {
@@ -39,6 +41,7 @@ public final class RetryStateMachine: Sendable {
       case .drops400: !config.isManaged
       case .drops4xx: !config.isManaged || bothOff
       }
+    doubles = policy.doubles
     ignoresWaits = policy.backoffOff == .forgets && bothOff
     freshAlwaysLeaves =
       policy.sendsAtLimit == .maxRetryCountPlusOne || config.rateLimit.maxRetryCount > 0
@@ -224,7 +227,7 @@ extension RetryStateMachine {
   }
 
   /// S11: strictly more than `limit`.
-  private func isLonger(from start: Int64, to now: Int64, than limit: Int64) -> Bool {
+  func isLonger(from start: Int64, to now: Int64, than limit: Int64) -> Bool {
     let (age, overflow) = now.subtractingReportingOverflow(start)
     return overflow ? now > start : age > limit
   }

@@ -51,10 +51,8 @@ struct TidyTests {
     "Sources/SimulationKernel/CalendarQueue+Memory.swift":
       "the estimate of its memory, apart from the hot path",
     "Tests/FleetMetricsTests/HandMade.swift": "records that several suites of the target make by hand",
-    "Sources/ShippedClients/SwitchSources.swift": "what the three files below have in common",
-    "Sources/ShippedClients/AnalyticsKotlin+Sources.swift": "places in the SDK's source, read beside it",
-    "Sources/ShippedClients/AnalyticsReactNative+Sources.swift": "places in the SDK's source, read beside it",
-    "Sources/ShippedClients/AnalyticsSwift+Sources.swift": "places in the SDK's source, read beside it",
+    "Sources/ClientFiles/include/ClientFiles.h": "a C target has a header",
+    "Tests/TestSupport/ClientsOfFiles.swift": "policies of files, for tests of modules that read none",
   ]
 
   @Test("a file of fewer than 30 lines declares a type of its name, or has a reason")

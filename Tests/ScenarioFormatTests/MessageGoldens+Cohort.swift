@@ -23,9 +23,9 @@ extension MessageGoldens {
     cohort name: 'a', devices: 10, events: '2000/s'
       3: fleet.a.events: "2000/s" is out of range; allowed: one event in 366 days to 1000/s
     cohort +client: 'tapi-dokument'
-      3: fleet.phones.client: "tapi-dokument" is not known; did you mean "tapi-document"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "toggl-push", "datafly"
+      3: fleet.phones.client: "tapi-dokument" is not known; did you mean "tapi-document"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "toggl-push", "datafly", "amplitude-kotlin", "amplitude-node", "aws-sdk-standard", "grpc", "mixpanel-android", "mixpanel-android-2015", "opentelemetry-collector", "posthog", "posthog-js", or a client file such as "mine.json5"
     cohort +client: 'segment-swfit', flushWhileUploading: 'join'
-      3: fleet.phones.client: "segment-swfit" is not known; did you mean "segment-swift"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "toggl-push", "datafly"
+      3: fleet.phones.client: "segment-swfit" is not known; did you mean "segment-swift"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "toggl-push", "datafly", "amplitude-kotlin", "amplitude-node", "aws-sdk-standard", "grpc", "mixpanel-android", "mixpanel-android-2015", "opentelemetry-collector", "posthog", "posthog-js", or a client file such as "mine.json5"
       3: fleet.phones.flushWhileUploading: "join" is not known; did you mean "joins"? Allowed: "joins", "ignored", "queued"
     cohort +client: 'segment-kotlin'
     cohort +client: 'segment-kotlin', settings: {}
@@ -38,7 +38,7 @@ extension MessageGoldens {
       3: warning: fleet.phones.settings: no rateLimitConfig (a 429 makes nothing wait): with missingSection "off" (fleetsim presets) a missing section is switched off; write {} to switch it on with its defaults
     cohort +client: 'segment-react-native'
     cohort +client: 5
-      3: fleet.phones.client: expected one of "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "toggl-push", "datafly", found 5
+      3: fleet.phones.client: expected the name of a client, a file such as "mine.json5" or a client, found 5
     cohort +flush: { count: null, interval: null }
       3: fleet.phones.flush: neither a count nor an interval: such a device never flushes; keep one
     cohort +flush: { count: 0, interval: 30, phase: 'synchronized' }
@@ -59,7 +59,7 @@ extension MessageGoldens {
     cohort +uploadLoop: { actsAtFlushEnd: true }
       3: fleet.phones.uploadLoop.actsAtFlushEnd: a client that acts at the end of a flush re-chunks its events; set queue.mode to "rebatch", or uploadLoop.actsAtFlushEnd to false
     cohort +uploadLoop: { saving: 'atonce', triggers: 'some', countOfAnEvent: 3, countsAllEvents: 1, rateLimitEndsLoop: null, actAtFlushEnd: true }
-      3: fleet.phones.uploadLoop.actAtFlushEnd: unknown key; did you mean "actsAtFlushEnd"? Allowed here: actsAtFlushEnd, rateLimitEndsLoop, saving, triggers, triggersThatSkipWaits, countOfAnEvent, countsAllEvents
+      3: fleet.phones.uploadLoop.actAtFlushEnd: unknown key; did you mean "actsAtFlushEnd"? Allowed here: actsAtFlushEnd, rateLimitEndsLoop, failureEndsLoop, saving, triggers, triggersThatSkipWaits, countOfAnEvent, countsAllEvents, countsHeldEvents, countFlushWhileFailing
       3: fleet.phones.uploadLoop.rateLimitEndsLoop: expected true or false, found null
       3: fleet.phones.uploadLoop.saving: "atonce" is not known; did you mean "atOnce"? Allowed: "atOnce", "atOnceAsItIs", "afterAnswers", "delayed", "never"
       3: fleet.phones.uploadLoop.triggers: expected "all" or a list of triggers, found the string "some"
@@ -97,7 +97,7 @@ extension MessageGoldens {
       3: fleet.phones.policy.missingRetryAfter: "none" is not known. Allowed: "maxRetryInterval", "fixed:S", "exponentialBackoff"
       3: fleet.phones.policy.supportsOAuth: expected true or false, found null
     cohort +policy: { missingRetryAfter: 'fixed:3601', noStatus: 'asStatus5000', limitReached: 1, twoWait: 'x' }
-      3: fleet.phones.policy.twoWait: unknown key; did you mean "twoWaits"? Allowed here: clampAfterJitter, missingRetryAfter, retryAfterOnOtherCodes, retryAfterForms, readsRateLimitReset, noStatus, retryCountHeader, twoWaits, limitReached, rateLimitingOff, missingSection, sendsAtLimit, successEndsWait, ageLimit, supportsOAuth, rateLimited, unauthorized, givenUp, limitsCheck, rateLimitRecord, backoffOff, withoutSettings, overridden429, belowSuccess, exponent, waitsInMilliseconds, retryAfterJitter
+      3: fleet.phones.policy.twoWait: unknown key; did you mean "twoWaits"? Allowed here: clampAfterJitter, missingRetryAfter, retryAfterOnOtherCodes, retryAfterForms, readsRateLimitReset, noStatus, retryCountHeader, twoWaits, limitReached, rateLimitingOff, missingSection, sendsAtLimit, successEndsWait, ageLimit, supportsOAuth, rateLimited, unauthorized, givenUp, limitsCheck, rateLimitRecord, backoffOff, withoutSettings, overridden429, belowSuccess, exponent, waitsInMilliseconds, retryAfterJitter, multiplier, waits, immediateRetries, longestRetryAfter
       3: fleet.phones.policy.missingRetryAfter: "fixed:3601" is not known; write for example "fixed:60": whole seconds from 0 to 3600
       3: fleet.phones.policy.noStatus: "asStatus5000" is not known; did you mean "asStatus500"? Allowed: "backoff", "untouched", "asStatus500", "clientBackoff"
       3: fleet.phones.policy.limitReached: expected one of "dropBatch", "resetStateAndDropFlush", "startOverAtNextTrigger", found 1
@@ -157,7 +157,7 @@ extension MessageGoldens {
       3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, uploadLoop, timeout, network, connectivity, sessions, settings, settingsDialect, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
     cohort +settings: { httpConfig: { backoffConfig: { jitterPercent: 200, jitterStrategy: 'ful' } } }
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterPercent: 200 is out of range; allowed is 0 to 100 %; 100 is used
-      3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterStrategy: "ful" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; did you mean full? additive:100 is used
+      3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterStrategy: "ful" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), symmetric:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; did you mean full? additive:100 is used
     cohort +}, { name: 'phones', devices: 10, events: '6/min', 
       3: fleet.phones.name: a second cohort named "phones"; the first is on line 3
     cohort name: 'a', devices: 3000000000, events: '1/h' }, { name: 'b', devices: 3000000000, events: '1/h'

@@ -126,7 +126,7 @@ struct ScenarioGenerator {
     cohort.connectivity = random.chance(40) ? connectivity() : nil
     cohort.sessions = random.chance(30) ? sessions(for: cohort.events) : nil
     let preset = random.pick(ClientPreset.all)
-    cohort.client = preset.name
+    cohort.preset = preset
     cohort.settingsDefaults = preset.settings
     cohort.settings = settings(from: preset.settings)
     cohort.settingsDialect = random.chance(30) ? random.pick(SettingsDialect.allCases) : preset.dialect

@@ -36,6 +36,53 @@ struct RetryBudgetTests {
     #expect(state.missing == 0)
   }
 
+  // SRE book, chapter 21: with a retry budget of 10 % an overload grows to 1.1 times, not to three times.
+  @Test(
+    "with 10 % of a token for each first attempt retries are a tenth of them, once the saved ones are gone")
+  func perRequest() {
+    let budget = RetryBudget(bucket: .init(capacity: 10, perSuccess: 0, perRequest: 100))
+    var state = RetryBudget.State()
+    var retries = 0
+    for _ in 0..<10_000 {
+      budget.recordRequest(&state, now: 0)
+      if budget.permission(state, now: 0) == .allowed {
+        budget.take(&state, now: 0)
+        retries += 1
+      }
+    }
+    #expect((1_000...1_010).contains(retries))
+  }
+
+  // aws-sdk-cpp's RetryStrategy.cpp: 500 tokens, a retry takes 5 and one after a time-out 10, a success returns what it took, or 1.
+  @Test(
+    "AWS's bucket: a hundred retries after answers, fifty after time-outs, five first successes for one retry"
+  )
+  func aws() {
+    let budget = RetryBudget(
+      bucket: .init(capacity: 100, perSuccess: 200, perRetriedSuccess: 1_000, perTimeout: 1_000))
+    func retries(timedOut: Bool) -> (Int, RetryBudget.State) {
+      var state = RetryBudget.State()
+      var count = 0
+      while budget.permission(state, now: 0) == .allowed {
+        budget.take(&state, now: 0)
+        if timedOut { budget.recordTimeout(&state, now: 0) }
+        count += 1
+      }
+      return (count, state)
+    }
+    #expect(retries(timedOut: true).0 == 50)
+    var (count, state) = retries(timedOut: false)
+    #expect(count == 100)
+    for _ in 0..<5 {
+      #expect(budget.permission(state, now: 0) != .allowed)
+      budget.recordSuccess(&state, now: 0)
+    }
+    #expect(budget.permission(state, now: 0) == .allowed)
+    budget.take(&state, now: 0)
+    budget.recordSuccess(&state, isRetry: true, now: 0)
+    #expect(budget.permission(state, now: 0) == .allowed)
+  }
+
   @Test("O3: with a trickle the next token's time is known, to the microsecond")
   func trickle() {
     let budget = RetryBudget(bucket: .init(capacity: 1, perSuccess: 250, trickle: 60 * second))

@@ -124,7 +124,7 @@ struct SettingsRepairTests {
     #expect(
       repairs == [
         ".jitterStrategy: \"decorelated\" is not a jitter strategy; allowed are none, "
-          + "additive:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; "
+          + "additive:P (P from 0 to 100, at most 6 decimals), symmetric:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; "
           + "did you mean decorrelated? additive:30 is used"
       ])
   }

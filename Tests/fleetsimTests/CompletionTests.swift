@@ -39,7 +39,10 @@ struct CompletionTests {
       ("fleetsim val", ["validate"]), ("fleetsim s", ["schema", "stability", "sweep"]),
       ("fleetsim --v", ["--version"]),
       ("fleetsim compare --se", ["--seed", "--seeds", "--set", "--settings"]),
-      ("fleetsim compare cdn.json --jitter ", ["additive:10", "decorrelated", "equal", "full", "none"]),
+      (
+        "fleetsim compare cdn.json --jitter ",
+        ["additive:10", "decorrelated", "equal", "full", "none", "symmetric:10"]
+      ),
       ("fleetsim compare cdn.json --jitter none,f", ["none,full"]),
       ("fleetsim compare cdn.json --jitter full,none,f", []),
       ("fleetsim compare cdn.json --jitter=none,add", ["none,additive:10"]),
@@ -88,7 +91,8 @@ struct CompletionTests {
       }
     }
     #expect(zsh.contains("'=[Settings JSON for every cohort, in place of the scenario'\\''s]:file:_files'"))
-    #expect(zsh.contains(#":a,b,c:_sequence compadd - none additive\:10 full equal decorrelated'"#))
+    #expect(
+      zsh.contains(#":a,b,c:_sequence compadd - none additive\:10 symmetric\:10 full equal decorrelated'"#))
     #expect(zsh.contains("'1::name:(tapi-document segment-swift "))
     #expect(
       fish.contains("-l out -x -a '(__fish_complete_directories)'") && fish.contains("-l settings -r -F"))

@@ -31,7 +31,7 @@ struct ResultsVersionTests {
     let errors = #"{ kind: "errors", at: "5m", for: "9m", share: "30%", status: 500 }"#
     let latency = #"{ kind: "latency", at: "7m", for: "5m", added: "20s" }"#
     var texts: [String] = []
-    for preset in ClientPreset.all {
+    for preset in ClientPreset.documented {
       let fleet = "{ name: \"a\", devices: 20, client: \"\(preset.name)\", events: \"4/min\" }"
       texts.append(text(bucket, [outage, brownout].joined(separator: ","), fleet))
       texts.append(text(workers, [errors, silence, latency].joined(separator: ","), fleet))

@@ -45,7 +45,7 @@ package enum ValueChoice: Sendable, Hashable {
     switch valueName {
     case "file", "scenario": self = .file
     case "dir": self = .directory
-    case "preset": self = .one(of: ClientPreset.all.map(\.name))
+    case "preset": self = .one(of: ClientPreset.names)
     default: self = .anything
     }
   }

@@ -77,7 +77,7 @@ extension CommandSpecification {
     var command = CommandSpecification(
       name: "compare", abstract: "Run variants of a scenario side by side and say which is best.")
     command.discussion = [
-      "What varies comes from --jitter and --vary (every combination of their values), or without them from the "
+      "What varies comes from --client, --jitter and --vary (every combination of their values), or without them from the "
         + "scenario's compare section. All variants see the same events at the same times. With --out there is a "
         + "folder for each variant (timeseries.csv, delivery_histogram.csv) beside summary.csv, report.html, "
         + "comparison.svg and run.json.",
@@ -88,7 +88,7 @@ extension CommandSpecification {
     ]
     command.arguments = [scenario]
     command.options = [
-      jitter, vary,
+      client, jitter, vary,
       OptionSpecification("seeds", value: "n", help: "Run every variant with n seeds, from 2."),
       OptionSpecification(
         "precision", value: "p", isRepeatable: true,
@@ -132,7 +132,7 @@ extension CommandSpecification {
     ]
     command.arguments = [scenario]
     command.options = [
-      jitter, vary,
+      client, jitter, vary,
       OptionSpecification("seeds", value: "n", help: "Show means over n seeds, from 2. (default: one seed)"),
       seed, settings, set, scale, out, jobs, threads, memoryLimit, check, quiet,
     ]
@@ -164,7 +164,7 @@ extension CommandSpecification {
       OptionSpecification(
         "client", value: "preset",
         help:
-          "Check the Settings file as this client reads it: \(ClientPreset.all.map(\.name).joined(separator: ", "))."
+          "Check the Settings file as this client reads it: \(ClientPreset.names.joined(separator: ", "))."
       ),
       settings, set, scale, json,
       OptionSpecification(
@@ -213,8 +213,8 @@ extension CommandSpecification {
     ]
     command.arguments = [
       ArgumentSpecification(
-        "name", .one(of: ClientPreset.all.map(\.name)),
-        help: ClientPreset.all.map(\.name).joined(separator: ", ") + ". (default: all)",
+        "name", .one(of: ClientPreset.names),
+        help: ClientPreset.names.joined(separator: ", ") + ". (default: all)",
         isOptional: true)
     ]
     command.options = [json]
@@ -336,6 +336,9 @@ extension CommandSpecification {
 
   static let scenario = ArgumentSpecification("scenario", help: "The scenario file (JSON5).")
 
+  static let client = OptionSpecification(
+    "client", value: "a,b,c", .several(of: ClientPreset.names),
+    help: "Clients to compare, for every cohort: names that fleetsim presets lists, or client files.")
   static let jitter = OptionSpecification(
     "jitter", value: "a,b,c", .several(of: Jitter.examples),
     help:

@@ -132,7 +132,7 @@ extension InitCommand {
     var specification: OptionSpecification {
       switch self {
       case .client:
-        OptionSpecification(rawValue, value: "preset", help: "The client: \(ClientPreset.names).")
+        OptionSpecification(rawValue, value: "preset", help: "The client: \(ClientPreset.nameList).")
       case .devices:
         OptionSpecification(rawValue, value: "n", help: "How many devices are in use, as 20000, 200k or 3M.")
       case .events:
@@ -149,7 +149,7 @@ extension InitCommand {
 
     var question: String {
       switch self {
-      case .client: "Which client? \(ClientPreset.names)"
+      case .client: "Which client? \(ClientPreset.nameList)"
       case .devices: "How many devices are in use?"
       case .events: "How many events does a device create, in the mean over the day?"
       case .capacity: "How many requests can the endpoint take?"
@@ -160,7 +160,7 @@ extension InitCommand {
 }
 
 extension ClientPreset {
-  fileprivate static var names: String { all.map(\.name).joined(separator: ", ") }
+  fileprivate static var nameList: String { names.joined(separator: ", ") }
 }
 
 extension InitCommand.Answers {
@@ -177,7 +177,7 @@ extension InitCommand.Answers {
     switch option {
     case .client:
       client = ClientPreset.all.first { $0.name == text }
-      let names = ClientPreset.all.map(\.name)
+      let names = ClientPreset.names
       let hint = nearest(to: text, among: names).map { "; perhaps '\($0)'" } ?? ""
       return client == nil ? "it is one of \(names.joined(separator: ", "))\(hint)" : nil
     case .devices:
@@ -267,6 +267,8 @@ extension InitCommand.Answers {
     let capacity = capacity?.text() ?? "1000/s"
     let devices = String(devices ?? 1)
     let outage = outage.text()
+    let flush =
+      client.flush == nil ? #"flush: { count: 20, interval: "30s" },"# : "// It flushes as the client does."
     let (key, values, question) = comparison
     // An hour before, and time enough to drain a backlog at a third of the speed at which it grew.
     let hours = 2 + Int64((self.outage.value * 4 / 3_600e6).rounded(.up))
@@ -306,7 +308,7 @@ extension InitCommand.Answers {
             client: "\(client.name)",
             // The mean of a day whose peak, 60 % above it, is an hour and a half after this run begins.
             events: { rate: "\(events)", curve: { amplitude: "60%", peak: "1h30m", period: "24h" } },
-            flush: { count: 20, interval: "30s" },
+            \(flush)
             // As the CDN serves it: put yours in its place.
             settings: "\(InitCommand.settingsName)",
           },

@@ -38,7 +38,12 @@ struct LoadedScenario {
 
   func decode(_ choice: VariantChoice? = nil) throws -> ScenarioFile.Decoded {
     do {
-      return try file.decode(overrides: overrides + (choice?.overrides ?? []), allowsUnread: allowsUnread)
+      let overrides = overrides + (choice?.overrides ?? [])
+      var file = file
+      for name in overrides.compactMap(\.clientFile) where !file.hasClient(name) {
+        file.addClient(try InputFile.text(name), name: name)
+      }
+      return try file.decode(overrides: overrides, allowsUnread: allowsUnread)
     } catch var problems as ScenarioProblems {
       for i in problems.diagnostics.indices
       where problems.diagnostics[i].path == "scale" && problems.diagnostics[i].file == "--set" {

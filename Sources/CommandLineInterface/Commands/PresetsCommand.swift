@@ -99,22 +99,38 @@ struct PresetsCommand {
 
   // MARK: One
 
+  /// Lines of at most 100 columns, cut at blanks; those behind the first are indented by four more.
+  private static func folded(_ text: String, indent: Int = 0) -> String {
+    let margin = spaces(indent)
+    let lines = text.split(separator: " ").reduce(into: [String]()) { lines, word in
+      if let last = lines.last, last.count + word.count < 100 {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append((lines.isEmpty ? margin : margin + "    ") + word)
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+
   private static func description(_ preset: ClientPreset) -> String {
     let count = ClientPreset.switches.count { differs($0, preset) }
-    var text =
-      preset == document
-      ? "\(preset.name): \(preset.meaning).\n"
-      : "\(preset.name): \(preset.meaning).\nIt differs from the document in \(count) of \(ClientPreset.switches.count) switches.\n"
+    var text = folded("\(preset.name): \(preset.meaning).") + "\n"
+    if preset != document {
+      text += "It differs from the document in \(count) of \(ClientPreset.switches.count) switches.\n"
+    }
     for entry in ClientPreset.switches {
       let value = "\(entry.path): \(entry.value(preset))"
-      text += "\n" + value
-      if differs(entry, preset) {
-        let note = "  (\(mark)\(entry.value(document)) of the document)"
-        text += value.count + note.count > 100 ? "\n" + note : note
+      let note = differs(entry, preset) ? "(\(mark)\(entry.value(document)) of the document)" : ""
+      if value.count + note.count + 2 <= 100 {
+        text += "\n" + value + (note.isEmpty ? "" : "  " + note) + "\n"
+      } else {
+        text += "\n" + folded(value) + "\n" + (note.isEmpty ? "" : folded(note, indent: 2) + "\n")
       }
-      text += "\n  \(entry.requirement): \(entry.meaning)\n"
-      text += "  allowed: \(entry.values.joined(separator: ", "))\n"
-      if let source = preset.sources[entry.path] { text += "  source: \(source)\n" }
+      text += folded("\(entry.requirement): \(entry.meaning)", indent: 2) + "\n"
+      text += folded("allowed: \(entry.values.joined(separator: ", "))", indent: 2) + "\n"
+      if let source = preset.source(of: entry.path) {
+        text += folded("source: \(source)", indent: 2) + "\n"
+      }
     }
     return text
       + """

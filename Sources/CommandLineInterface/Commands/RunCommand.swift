@@ -82,7 +82,7 @@ struct RunCommand {
     let axes = request.axes.isEmpty ? base.axes.map(VariantChoice.axis) : request.axes
     guard !axes.isEmpty else {
       throw UsageError(
-        "There is nothing to compare: give --jitter or --vary, or the scenario a compare section, as "
+        "There is nothing to compare: give --client, --jitter or --vary, or the scenario a compare section, as "
           + "compare: { \"\(Override.jitterPath)\": [\"additive:10\", \"full\"] }.")
     }
     return try LoadedScenario.choices(axes)

@@ -1,5 +1,6 @@
 import FleetExperiments
 import ScenarioFormat
+import ScenarioModel
 import UploadRetry
 
 /// Which scenario to read, and how to change it before it is decoded.
@@ -49,7 +50,7 @@ struct InputRequest: Sendable {
 struct RunRequest: Sendable {
   var input: InputRequest
   var compares: Bool
-  /// What `--jitter` and `--vary` say.
+  /// What `--client`, `--jitter` and `--vary` say.
   var axes: [[VariantChoice]]
   /// Several seeds; nil: the scenario's alone.
   var replications: ReplicationRequest?
@@ -72,6 +73,10 @@ struct RunRequest: Sendable {
     self.compares = compares
     axes = []
     var varied: Set<String> = []
+    if let list = parsed.value("client") {
+      axes.append(try Self.clients(list))
+      varied.insert(Override.clientPath)
+    }
     if let list = parsed.value("jitter") {
       axes.append(try Self.jitters(list))
       varied.insert(Override.jitterPath)
@@ -82,7 +87,9 @@ struct RunRequest: Sendable {
         text, option: option, example: "tapi.bucket.capacity=2000/s,4000/s")
       guard varied.insert(path).inserted else {
         let other =
-          parsed.value("jitter") != nil && path == Override.jitterPath ? "'--jitter'" : "another '--vary'"
+          parsed.value("jitter") != nil && path == Override.jitterPath
+          ? "'--jitter'"
+          : parsed.value("client") != nil && path == Override.clientPath ? "'--client'" : "another '--vary'"
         throw UsageError(
           "The value '\(text)' is invalid for '\(option)': \(other) chooses values of \(path) already; name them all there."
         )
@@ -137,6 +144,14 @@ struct RunRequest: Sendable {
           + "\(Override.clampSuffix).")
     }
     return names.map(VariantChoice.jitter)
+  }
+
+  private static func clients(_ list: String) throws -> [VariantChoice] {
+    let names = try items(list, of: "--client <a,b,c>")
+    for name in names where !ClientPreset.isFileName(name) {
+      _ = try ClientPreset.named(name, kind: "client")
+    }
+    return VariantChoice.axis(ScenarioFile.Axis(path: Override.clientPath, values: names))
   }
 
   private static func items(_ list: String, of option: String) throws -> [String] {

@@ -31,7 +31,7 @@ struct PresetFindings: Sendable {
               .init("meaning", "What it decides.") { $0.entry.meaning },
               .init("allowed", "Its values; a capital letter stands for a number.") { $0.entry.values },
               .init("source", "The place in the SDK's source; null: none is named.") {
-                $0.preset.sources[$0.entry.path]
+                $0.preset.source(of: $0.entry.path)
               },
             ])
           ) { preset in ClientPreset.switches.map { Value(entry: $0, preset: preset) } },

@@ -65,7 +65,8 @@ package struct CohortPlan {
       savedStates: client.saving == .afterAnswers || client.saving == .delayed,
       triggers: !flush.isScanned || cohort.eventsUntilFlush != nil,
       loops: !client.isRebatch || client.uploads > 1 || client.flushWhileUploading != .joins
-        || client.actsAtFlushEnd || client.keepsGates, restarts: cohort.lifecycle != nil, worlds: hasWorld)
+        || client.actsAtFlushEnd || client.keepsGates || client.countsHeldEvents,
+      restarts: cohort.lifecycle != nil, worlds: hasWorld)
     var age = Int64.max
     for index in machines.indices where client.actsAtFlushEnd {
       age = min(age, machines[index].maximumEventAge ?? .max)
@@ -142,6 +143,10 @@ extension CohortPlan {
     let interval: Int64
     /// Events that trigger a flush.
     let count: UInt32
+    /// The count is compared with all events that the device holds.
+    let countsHeld: Bool
+    /// A count that is reached makes a flush whatever else there is.
+    let countAlwaysFlushes: Bool
     let isSynchronised: Bool
     /// Interval triggers are found by scanning devices laid out by phase; they are in no queue.
     let isScanned: Bool
@@ -149,6 +154,8 @@ extension CohortPlan {
     init(_ cohort: Cohort, hasWorld: Bool, windowWidth: Int64?) {
       interval = cohort.flush.interval?.microseconds ?? .max
       count = UInt32(clamping: cohort.eventsUntilFlush ?? .max)
+      countsHeld = cohort.countsHeldEvents
+      countAlwaysFlushes = !cohort.countsHeldEvents && cohort.countFlushWhileFailing
       isSynchronised = cohort.flush.isSynchronised
       // A scan passes each device once a window at most, and a phase has 32 bits.
       isScanned =
@@ -312,6 +319,8 @@ extension ClientOptions {
       triggersThatSkipWaits: cohort.triggersThatSkipWaits,
       wakesByTimer: cohort.retries == .timer, maximumBatchEvents: cohort.largestBatch,
       limit: cohort.queue.limit, splitsOn413: cohort.queue.splitsOn413 && cohort.queue.mode == .files,
-      credentialRefresh: cohort.credentialRefresh.microseconds, gates: cohort.gates)
+      credentialRefresh: cohort.credentialRefresh.microseconds, gates: cohort.gates,
+      countFlushWhileFailing: cohort.countFlushWhileFailing, countsHeldEvents: cohort.countsHeldEvents,
+      failureEndsLoop: cohort.failureEndsLoop)
   }
 }

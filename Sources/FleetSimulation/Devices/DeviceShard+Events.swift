@@ -164,6 +164,10 @@ extension DeviceShard {
     var n = events.pointee.upcoming
     var last = triggers?[Int(truncatingIfNeeded: device)].triggerAt ?? .max
     var full = plan.pointee.flush.count
+    if plan.pointee.flush.countsHeld {
+      let held = heldEvents(of: device)
+      full = max(full, held &+ 1) &- held
+    }
     if n >= full {
       if last != TriggerPlan.ignored { return last }
       // The count is full, and each event more is a trigger.

@@ -55,7 +55,7 @@ extension DeviceShard {
       let response =
         isAnswer ? plan.response(status: delivery.status, retryAfter: delivery.retryAfter) : .noStatus
       let outcome = decide(response, batch, device, at: now)
-      guard case .retry(let time) = outcome else {
+      guard case .retry(let time) = outcome, !options.pointee.failureEndsLoop else {
         conclude(outcome, batch, device, at: now, &calendar)
         return true
       }

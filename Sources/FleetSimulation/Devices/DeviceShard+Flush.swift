@@ -20,8 +20,9 @@ extension DeviceShard {
         nextInterval = planned.pointee.nextInterval
       }
     }
-    if ignoresFlush(device) {
-      if isTraced(device) { note(.alreadyUploading(joins: false), device, at: now) }
+    let isIgnored = ignoresFlush(device)
+    if isIgnored || !isInterval && !plan.pointee.flush.countAlwaysFlushes && ignoresCount(device) {
+      if isIgnored, isTraced(device) { note(.alreadyUploading(joins: false), device, at: now) }
       triggers?[Int(truncatingIfNeeded: device)].triggerAt = TriggerPlan.ignored
       planNextTrigger(
         device, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now.microseconds, sink)
@@ -44,6 +45,13 @@ extension DeviceShard {
       note(.trigger(isInterval ? .interval : .count, newEvents: Int(created.count)), device, at: now)
     }
     flush(device, created, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now, sink)
+  }
+
+  /// Whether the event that fills the count makes no flush: while uploads fail, or because less is held by now.
+  @inline(never)
+  private func ignoresCount(_ device: UInt32) -> Bool {
+    let unsealed = pending?[Int(truncatingIfNeeded: device)].upcoming ?? 0
+    return ignoresCount(device, unsealed: unsealed, count: plan.pointee.flush.count)
   }
 
   /// A trigger that was not planned (a launch, a spike, a session): the events drawn ahead are parted at `now`.

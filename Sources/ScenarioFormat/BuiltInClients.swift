@@ -1,0 +1,88 @@
+import ClientFiles
+import ScenarioModel
+
+/// The clients that ship with the tool: the files under `Sources/ClientFiles/clients`, which the C compiler puts into the binary.
+extension ClientPreset {
+  /// What the design document's own client is called.
+  static let documentName = "tapi-document"
+
+  /// The design document's own client, as its file has it.
+  public static let tapiDocument = known(documentName)
+  public static let segmentSwift = known("segment-swift")
+  public static let segmentKotlin = known("segment-kotlin")
+  public static let segmentReactNative = known("segment-react-native")
+  public static let keenExisting = known("keen-existing")
+  public static let keenProposed = known("keen-proposed")
+  public static let offlineFirst = known("offline-first")
+  public static let toggl = known("toggl")
+  public static let togglPush = known("toggl-push")
+  public static let datafly = known("datafly")
+
+  /// The names of all of them, in the order of their tables.
+  public static let names = files.map(\.name)
+
+  /// All of them, in that order.
+  public static let all = names.map(known)
+
+  /// Those of the source documents and of the SDKs that were recorded.
+  public static let documented = documentedNames.map(known)
+  public static let documentedNames = files.filter(\.isDocumented).map(\.name)
+
+  /// Those that are taken from what others publish about their SDKs.
+  public static let catalogue = files.filter { !$0.isDocumented }.map { known($0.name) }
+
+  /// Whether it is one of them as it is.
+  public var isBuiltIn: Bool { Self.builtIn(name) == self }
+
+  /// Whether a name is that of a file.
+  public static func isFileName(_ name: String) -> Bool {
+    name.hasSuffix(".json5") || name.hasSuffix(".json")
+  }
+
+  /// The one of that name; nil: there is none.
+  public static func builtIn(_ name: String) -> ClientPreset? { builtIn[name] }
+
+  private static let files: [(name: String, isDocumented: Bool, text: String)] =
+    (0..<fleetsim_client_count()).map { index in
+      let file = fleetsim_client(index)
+      return (String(cString: file.name), file.is_documented, String(cString: file.text))
+    }
+
+  private static func known(_ name: String) -> ClientPreset { builtIn[name]! }
+
+  /// By their names. A file that can't be read is a mistake in this program, and stops it.
+  static let builtIn: [String: ClientPreset] = files.reduce(into: [:]) { clients, file in
+    do {
+      clients[file.name] = try ClientPreset(file: file.text, name: file.name + ".json5", isShipped: true)
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }
+
+  /// Reads a client file.
+  ///
+  /// - `text`: JSON5; `name`: of the file, for messages.
+  /// - Throws: `ScenarioProblems` with everything that is wrong with it.
+  public init(file text: String, name: String) throws {
+    try self.init(file: text, name: name, isShipped: false)
+  }
+
+  private init(file text: String, name: String, isShipped: Bool) throws {
+    let tree: PositionedValue
+    do {
+      tree = try JSON5Parser.parse(text)
+    } catch {
+      throw ScenarioProblems(diagnostics: [
+        Diagnostic(
+          file: name, line: Int(error.position.line), column: Int(error.position.column),
+          message: error.message)
+      ])
+    }
+    var decoder = ScenarioDecoder(sources: [name])
+    decoder.readsShippedClient = isShipped
+    var file = ClientFile()
+    _ = ClientFile.record.read(&decoder, tree, "", into: &file)
+    if decoder.hasErrors { throw ScenarioProblems(diagnostics: decoder.all) }
+    self = file.preset
+  }
+}

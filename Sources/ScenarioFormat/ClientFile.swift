@@ -1,0 +1,247 @@
+import ScenarioModel
+import SimulationKernel
+import UploadRetry
+
+/// A client as a JSON5 file has it: a name, the switches in which it is not the client that it is based on, and where their values
+/// are from. The clients that ship with the tool are such files.
+struct ClientFile: Sendable, Equatable {
+  var name = ""
+  var meaning = ""
+  var origin = ""
+  var base = ClientPreset.documentName
+  var basis = ClientPreset()
+  /// What its switches make of clients that are as its base.
+  var cohort = Cohort.standIn
+  var sources: [String: ClientPreset.Source] = [:]
+  /// Where `flush` and `timeout` are as they are in any scenario, a scenario's own stay.
+  var hasFlush = false
+  var hasTimeout = false
+
+  static let record = Record(
+    ClientFile(), keepsRest: true,
+    [
+      Field(
+        "name", \.name, .clientName, "What scenarios and tables call it.", example: "\"my-client\"",
+        isSettable: false),
+      Field("meaning", \.meaning, .text, "What it is, on one line.", isSettable: false),
+      Field(
+        "origin", \.origin, .text, "What it was taken from: a repository with its commit, a document.",
+        isSettable: false),
+      Field(
+        "basedOn", \.base, .word(ClientPreset.names.map { ($0, $0) }),
+        "The client that it is but for its switches.", isSettable: false),
+      .check { decoder, node, _, file in
+        // What ships is based on the document's client, which a fresh file is.
+        if !decoder.readsShippedClient, let base = ClientPreset.builtIn(file.base) {
+          file.basis = base
+          file.cohort.take(base)
+        }
+        return true
+      },
+      Field(
+        "switches", \.cohort, keys: Cohort.clientKeys,
+        "What it is, in the keys of a cohort; settings are those that it has where published ones leave a value out."
+      ),
+      Field("sources", \.sources, .sources, "Where switches have their values from, by their paths."),
+      .check { decoder, node, path, file in
+        file.hasFlush = node["switches"]?["flush"] != nil
+        file.hasTimeout = node["switches"]?["timeout"] != nil
+        return true
+      },
+    ])
+
+  /// What `sources` may speak of: every key that `switches` may have.
+  fileprivate static let switchPaths: [String] = {
+    func paths(_ keys: [ScenarioSchema.Key], _ prefix: String) -> [String] {
+      keys.flatMap { [prefix + $0.name] + paths($0.shape.keys, prefix + $0.name + ".") }
+    }
+    return paths(Cohort.clientKeys.keys, "") + HTTPConfig.knownKeyPaths.map { "settings." + $0 }
+  }()
+
+  var preset: ClientPreset {
+    var preset = basis
+    (preset.name, preset.meaning, preset.origin) = (name, meaning, origin)
+    preset.takeSwitches(of: cohort)
+    if hasFlush { preset.flush = cohort.flush }
+    if hasTimeout { preset.timeout = cohort.timeout }
+    preset.sources = sources
+    return preset
+  }
+
+  init() {}
+
+  /// The file of a client, based on the document's.
+  init(_ preset: ClientPreset) {
+    (name, meaning, origin, sources) = (preset.name, preset.meaning, preset.origin, preset.sources)
+    cohort.take(preset)
+    cohort.preset = ClientPreset()
+  }
+
+  /// The client written out: every switch that is not the document's, and what it says of flushes and time-outs.
+  static func written(_ preset: ClientPreset) -> PositionedValue {
+    var standard = Cohort.clientKeys.write(Cohort.standIn, standard: nil)
+    let said = [("flush", preset.flush != nil), ("timeout", preset.timeout != nil)].filter(\.1).map(\.0)
+    standard = .members((standard.members ?? []).filter { !said.contains($0.key) }.map { ($0.key, $0.value) })
+    let own = Cohort.clientKeys.write(ClientFile(preset).cohort, standard: nil)
+    var members = record.write(ClientFile(preset)).members ?? []
+    for index in members.indices where members[index].key == "switches" {
+      members[index].value = own.without(standard, at: "")
+    }
+    return PositionedValue(.object(members), at: .commandLine)
+  }
+}
+
+extension PositionedValue {
+  /// What of an object is not the same in another one; a value that is no object of keys stays whole.
+  fileprivate func without(_ other: PositionedValue, at path: String) -> PositionedValue {
+    guard let members else { return self }
+    let kept = members.compactMap { member -> PositionedValue.Member? in
+      guard let same = other[member.key] else { return member }
+      if JSONText.compact(same) == JSONText.compact(member.value) { return nil }
+      var member = member
+      let prefix = path + member.key + "."
+      if same.members != nil, ClientFile.switchPaths.contains(where: { $0.hasPrefix(prefix) }) {
+        member.value = member.value.without(same, at: prefix)
+      }
+      return member
+    }
+    return PositionedValue(.object(kept), at: position)
+  }
+}
+
+// MARK: Kinds
+
+extension Kind where Value == ClientPreset {
+  /// A client by its name, by the name of its file, or its file's contents.
+  static let client = Kind(
+    schema: .oneOf([
+      .members([("enum", .list(ClientPreset.names.map { .text($0) }))]),
+      .members([("type", .text("string")), ("pattern", .text("\\.json5?$"))]), .reference("client"),
+    ]),
+    read: { $0.client($1, $2) },
+    write: { $0.isBuiltIn ? .text($0.name) : ClientFile.written($0) })
+}
+
+extension Kind where Value == String {
+  fileprivate static let clientName = Kind(
+    schema: Kind.name.schema,
+    read: { decoder, node, path in
+      guard let name = Kind.name.read(&decoder, node, path) else { return nil }
+      guard !decoder.readsShippedClient, ClientPreset.names.contains(name) else { return name }
+      decoder.report(
+        "\(quoted(name)) is the name of a client that ships with fleetsim; give yours another",
+        at: node.position, path)
+      return nil
+    }, write: { .text($0) })
+}
+
+extension Kind where Value == HTTPConfig {
+  /// Settings of the document's form, in which nothing needs a repair.
+  static let settingsDefaults = Kind(
+    schema: .type("object"),
+    read: { decoder, node, path in
+      let (config, repairs) = HTTPConfig.decode(SettingsTree.settingsValue(node))
+      for repair in repairs {
+        let parts = PathText.parse(repair.path) ?? []
+        decoder.report(
+          repair.message, at: SettingsTree.deepestPosition(parts, in: node),
+          repair.path.isEmpty ? path : path + "." + repair.path)
+      }
+      return repairs.isEmpty ? config : nil
+    }, write: { PositionedValue($0.encoded()) })
+}
+
+extension Kind where Value == [String: ClientPreset.Source] {
+  fileprivate static let sources = Kind(
+    schema: .members([
+      ("type", .text("object")),
+      (
+        "additionalProperties",
+        .oneOf([.type("string"), SourceKeys.record.schema])
+      ),
+    ]),
+    read: { decoder, node, path in
+      guard let members = node.members else {
+        decoder.report("expected an object, found \(decoder.describe(node))", at: node.position, path)
+        return nil
+      }
+      let paths = ClientFile.switchPaths
+      var sources: [String: ClientPreset.Source] = [:]
+      for member in members {
+        let place = decoder.join(path, member.key)
+        guard paths.contains(member.key) else {
+          decoder.report(
+            "is no switch\(Spelling.hint(for: member.key, among: paths)) fleetsim presets lists them",
+            at: member.keyPosition, place)
+          continue
+        }
+        if case .string(let text) = member.value.content {
+          sources[member.key] = ClientPreset.Source(place: text)
+        } else {
+          var source = SourceKeys.record.standard
+          _ = SourceKeys.record.read(&decoder, member.value, place, into: &source, shortForm: "a string")
+          sources[member.key] = source
+        }
+      }
+      return sources
+    },
+    write: { sources in
+      .members(
+        sources.sorted { $0.key < $1.key }.map { path, source in
+          (path, source.why.isEmpty ? .text(source.place) : SourceKeys.record.write(source))
+        })
+    })
+}
+
+private enum SourceKeys {
+  static let record = Record(
+    ClientPreset.Source(place: ""), keepsRest: true,
+    [
+      Field(
+        "place", \.place, .text, "A file and its lines, a requirement, an address, or \"observed\".",
+        example: "\"RetryHandler.kt:12\""),
+      Field("why", \.why, .text, "What the value alone does not say.", writing: .unlessStandard),
+    ])
+}
+
+// MARK: Reading
+
+extension ScenarioDecoder {
+  /// The client that a value means; one that could not be read has been reported.
+  fileprivate mutating func client(_ node: PositionedValue, _ path: String) -> ClientPreset? {
+    guard case .string(let name) = node.content else {
+      guard node.members != nil else {
+        report(
+          "expected the name of a client, a file such as \"mine.json5\" or a client, found \(describe(node))",
+          at: node.position, path)
+        return nil
+      }
+      return clientFile(node, path)
+    }
+    if let preset = ClientPreset.builtIn(name) { return preset }
+    guard ClientPreset.isFileName(name) else {
+      let names = ClientPreset.names
+      report(
+        "\(quoted(name)) is not known\(Spelling.hint(for: name, among: names)) Allowed: \(list(names)), "
+          + "or a client file such as \"mine.json5\"", at: node.position, path)
+      return nil
+    }
+    guard let tree = clientFiles[name] else {
+      // A file that the scenario names has been read, or has been reported.
+      if !hasErrors { report("cannot read \(quoted(name))", at: node.position, path) }
+      return nil
+    }
+    if let known = clients[name] { return known }
+    let preset = clientFile(tree, "")
+    clients[name] = .some(preset)
+    return preset
+  }
+
+  private mutating func clientFile(_ node: PositionedValue, _ path: String) -> ClientPreset? {
+    let outer = settings
+    settings = CohortSettings()
+    defer { settings = outer }
+    var file = ClientFile()
+    return ClientFile.record.read(&self, node, path, into: &file) ? file.preset : nil
+  }
+}

@@ -1,0 +1,182 @@
+import SimulationKernel
+import Testing
+import UploadRetry
+
+@testable import ScenarioFormat
+@testable import ScenarioModel
+
+@Suite("Client files")
+struct ClientFileTests {
+  private static let mine = """
+    {
+      name: "mine", meaning: "ours", origin: "github.com/we/sdk 1a2b3c4",
+      basedOn: "segment-kotlin",
+      switches: {
+        flush: { count: 30 },
+        policy: { waits: ["1s", "8s"], immediateRetries: 2, longestRetryAfter: "30s" },
+        settings: { backoffConfig: { jitterStrategy: "symmetric:50", maxRetryCount: 7 } },
+      },
+      sources: { "policy.waits": { place: "Retry.kt:12", why: "Two of them." }, "flush.count": "Config.kt:3" },
+    }
+    """
+
+  private func decode(
+    _ client: String, files: [String: String] = ["mine.json5": mine], more: String = "", top: String = "",
+    overrides: [Override] = []
+  ) throws -> ScenarioFile.Decoded {
+    let text = """
+      { format: 1, duration: "1m", tapi: { bucket: { capacity: "10/s" } }, \(top)
+        fleet: [{ name: "phones", devices: 1, events: "6/min"\(client.isEmpty ? "" : ", client: \(client)")\(more) }] }
+      """
+    struct Missing: Error {}
+    let file = try ScenarioFile(text: text, name: "s.json5") { name in
+      guard let text = files[name] else { throw Missing() }
+      return text
+    }
+    return try file.decode(overrides: overrides)
+  }
+
+  private func messages(_ file: String) -> [String] {
+    do {
+      _ = try decode(#""mine.json5""#, files: ["mine.json5": file])
+      return []
+    } catch let problems as ScenarioProblems {
+      return problems.diagnostics.map { "\($0.file):\($0.line ?? 0): \($0.path): \($0.message)" }
+    } catch {
+      return ["\(error)"]
+    }
+  }
+
+  @Test(
+    "a scenario names a client file beside it; what the file leaves out is as in the client that it is based on"
+  )
+  func file() throws {
+    let cohort = try decode(#""mine.json5""#).scenario.fleet[0]
+    #expect(cohort.client == "mine")
+    #expect(cohort.policy.waits.milliseconds == [1_000, 8_000])
+    #expect(cohort.policy.immediateRetries == 2 && cohort.policy.longestRetryAfter == 30_000_000)
+    #expect(cohort.policy.waitsInMilliseconds && cohort.flushWhileUploading == .queued)
+    #expect(cohort.flush.count == 30 && cohort.flush.interval == .seconds(30))
+    #expect(cohort.settings.backoff.jitter == .symmetric(percent: 50))
+    #expect(
+      cohort.preset.source(of: "policy.waits") == "github.com/we/sdk 1a2b3c4, Retry.kt:12: Two of them.")
+  }
+
+  @Test("what the scenario says goes before its client file")
+  func precedence() throws {
+    let cohort = try decode(
+      #""mine.json5""#, more: ", flush: { count: 5 }, policy: { immediateRetries: 0 }"
+    ).scenario.fleet[0]
+    #expect(cohort.flush.count == 5 && cohort.policy.immediateRetries == 0)
+    #expect(cohort.policy.waits.milliseconds == [1_000, 8_000])
+    #expect(Set(cohort.differencesFromPreset.map(\.path)) == ["flush.count", "policy.immediateRetries"])
+  }
+
+  @Test("a normalised scenario carries its client, and is read back as the same scenario without the file")
+  func normalised() throws {
+    let decoded = try decode(#""mine.json5""#)
+    let again = try ScenarioFile(text: decoded.normalisedJSON, name: "n") { _ in "" }.decode(overrides: [])
+    #expect(again.scenario == decoded.scenario)
+    #expect(again.normalisedJSON == decoded.normalisedJSON)
+  }
+
+  @Test("a client may stand in the scenario itself")
+  func inline() throws {
+    let cohort = try decode(#"{ name: "here", switches: { retries: "timer", policy: { multiplier: 1.5 } } }"#)
+      .scenario.fleet[0]
+    #expect(cohort.client == "here" && cohort.retries == .timer && cohort.policy.multiplier == 1.5)
+  }
+
+  @Test("client at the top is that of every cohort without one, and as an override that of all")
+  func top() throws {
+    #expect(try decode("", top: #"client: "toggl","#).scenario.fleet[0].client == "toggl")
+    #expect(try decode(#""datafly""#, top: #"client: "toggl","#).scenario.fleet[0].client == "datafly")
+    let chosen = [Override(path: "client", value: "grpc")]
+    #expect(try decode(#""datafly""#, overrides: chosen).scenario.fleet[0].client == "grpc")
+  }
+
+  @Test("each client that ships is read back from what it is written as", arguments: ClientPreset.all)
+  func written(client: ClientPreset) throws {
+    var other = client
+    other.name = "other"
+    let text = JSONText.pretty(ClientFile.written(other))
+    let again = try ClientPreset(file: text, name: "other.json5")
+    #expect(again == other)
+  }
+
+  @Test("the document's client is what a program has without a file")
+  func document() {
+    #expect(ClientPreset.tapiDocument == ClientPreset())
+  }
+
+  // From the chapter's taxonomy, which UploadRetry has as code.
+  @Test("offline-first's file says what the chapter's classification says")
+  func offlineFirst() {
+    #expect(ClientPreset.offlineFirst.policy == .offlineFirst)
+    #expect(ClientPreset.offlineFirst.settings == .offlineFirst(.background))
+  }
+
+  // MARK: Bad input
+
+  @Test("one wrong key is named with its file, its line and the nearest right one")
+  func wrongKey() {
+    let found = messages("{\n  name: \"mine\",\n  switches: {\n    policy: { multiplyer: 3 },\n  },\n}")
+    #expect(found.count == 1)
+    #expect(
+      found[0].hasPrefix("mine.json5:4: switches.policy.multiplyer: unknown key; did you mean \"multiplier\"?"))
+  }
+
+  @Test(
+    "everything that is wrong in a file is said at once, each with its place",
+    arguments: [
+      (
+        #"{ name: "grpc" }"#,
+        #"mine.json5:1: name: "grpc" is the name of a client that ships with fleetsim; give yours another"#
+      ),
+      ("{}", "mine.json5:1: name: missing; write for example name: \"my-client\""),
+      (
+        #"{ name: "a", basedOn: "togl" }"#,
+        #"mine.json5:1: basedOn: "togl" is not known; did you mean "toggl"? Allowed:"#
+      ),
+      (
+        #"{ name: "a", switches: { policy: { waits: [] } } }"#,
+        "mine.json5:1: switches.policy.waits: a ladder has at least one wait; null: none"
+      ),
+      (
+        #"{ name: "a", switches: { policy: { waits: ["1s"], multiplier: 3 } } }"#,
+        "mine.json5:1: switches.policy.multiplier: has no effect: policy.waits stand in its place"
+      ),
+      (
+        #"{ name: "a", switches: { settings: { backoffConfig: { maxRetryCount: 5000 } } } }"#,
+        "mine.json5:1: switches.settings.backoffConfig.maxRetryCount: 5000 is out of range"
+      ),
+      (
+        #"{ name: "a", sources: { "policy.waitz": "x" } }"#,
+        "mine.json5:1: sources[\"policy.waitz\"]: is no switch; did you mean \"policy.waits\"?"
+      ),
+      ("[1]", "mine.json5:1: : a client is an object"),
+    ])
+  func problems(file: String, message: String) {
+    let found = messages(file)
+    #expect(found.contains { $0.hasPrefix(message) }, "\(found)")
+  }
+
+  @Test("a file that is not there is said where it is named; a name that is no client has a suggestion")
+  func missing() {
+    do {
+      _ = try decode(#""other.json5""#)
+      Issue.record("it was read")
+    } catch let problems as ScenarioProblems {
+      #expect(problems.diagnostics.count == 1)
+      #expect(problems.diagnostics[0].path == "fleet.phones.client")
+      #expect(problems.diagnostics[0].message.hasPrefix(#"cannot read "other.json5""#))
+    } catch { Issue.record(error) }
+    do {
+      _ = try decode(#""posthug""#)
+      Issue.record("it was read")
+    } catch let problems as ScenarioProblems {
+      #expect(
+        problems.diagnostics[0].message.hasPrefix(#""posthug" is not known; did you mean "posthog"? Allowed:"#))
+    } catch { Issue.record(error) }
+  }
+}

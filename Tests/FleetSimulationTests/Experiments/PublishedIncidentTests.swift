@@ -17,6 +17,18 @@ import Testing
   }
 
   @Test(
+    "023: with what the operators did, in their order, the old client's fleet is back when the last phones are let in"
+  )
+  func operators() throws {
+    let actions = """
+      [{ kind: 'retryAfter', at: '4h', retryAfter: '10m' },
+       { kind: 'shed', at: '4h', for: '90m', share: 1, key: 'android', status: 503 },
+       { kind: 'readmit', at: '5h30m', over: '75m', key: 'android', by: 'device', status: 503 }]
+      """
+    #expect(isWell(try lastHour(until: "8h", ["actions": actions])))
+  }
+
+  @Test(
     "023: with the client that tries again every second the fleet stays down, with the fixed one it is back by itself"
   )
   func clients() throws {

@@ -123,7 +123,8 @@ struct ClientFileTests {
     let found = messages("{\n  name: \"mine\",\n  switches: {\n    policy: { multiplyer: 3 },\n  },\n}")
     #expect(found.count == 1)
     #expect(
-      found[0].hasPrefix("mine.json5:4: switches.policy.multiplyer: unknown key; did you mean \"multiplier\"?"))
+      found[0].hasPrefix(
+        "mine.json5:4: switches.policy.multiplyer: unknown key; did you mean \"multiplier\"?"))
   }
 
   @Test(
@@ -176,7 +177,8 @@ struct ClientFileTests {
       Issue.record("it was read")
     } catch let problems as ScenarioProblems {
       #expect(
-        problems.diagnostics[0].message.hasPrefix(#""posthug" is not known; did you mean "posthog"? Allowed:"#))
+        problems.diagnostics[0].message.hasPrefix(
+          #""posthug" is not known; did you mean "posthog"? Allowed:"#))
     } catch { Issue.record(error) }
   }
 }

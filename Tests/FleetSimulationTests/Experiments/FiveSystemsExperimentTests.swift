@@ -26,7 +26,8 @@ import Testing
   func clients() throws {
     let axis = try #require(try ExperimentFiles.decode("010-five-systems/scenario.json5").axes.first)
     #expect(axis.path == "fleet.phones.client")
-    #expect(ClientPreset.documented.allSatisfy { preset in axis.values.contains { $0.contains(preset.name) } })
+    #expect(
+      ClientPreset.documented.allSatisfy { preset in axis.values.contains { $0.contains(preset.name) } })
     #expect(axis.values.count == ClientPreset.documented.count)
   }
 

@@ -49,6 +49,10 @@ import Testing
     let load = min(1 / (1 - 0.1 * (1 - p)), three.load)
     #expect(isNear(bucket.load, load), "\(bucket)")
     #expect(isNear(bucket.success, p < 0.1 ? 1 : (1 - p) * load), "\(bucket)")
+    // A tenth of a token for each call: retries are a tenth of the calls, whatever fails.
+    let ratio = try figures(failing: p, "{ capacity: 5, perRequest: '10%' }")
+    #expect(isNear(ratio.load, min(1.1, three.load)), "\(ratio)")
+    #expect(isNear(ratio.success, p < 0.1 ? 1 : 1.1 * (1 - p)), "\(ratio)")
   }
 
   @Test(
@@ -70,7 +74,10 @@ import Testing
   }
 
   @Test(
-    "019: three attempts cost a server that refuses everything three times as much; a bucket that successes fill costs nothing"
+    """
+    019: three attempts cost a server that refuses everything three times as much; a bucket that successes fill costs nothing, one of a \
+    tenth of the requests 1.1 times
+    """
   )
   func threeAttempts() throws {
     // A hundredth of the run has no failures.
@@ -79,6 +86,9 @@ import Testing
     }
     #expect(try abs(load("null") - (0.99 * 3 + 0.01)) < 0.005)
     #expect(try load("{ capacity: 5 }") < 1.01)
+    // Beside a tenth of the requests, the five tokens that each of the 100 clients had.
+    let ratio = try load("{ capacity: 5, perRequest: '10%' }")
+    #expect(abs(ratio - (0.99 * 1.1 + 0.01 + 500.0 / 101_000)) < 0.002, "\(ratio)")
   }
 
   /// Requests that reach the server for each that it accepts, at a fifth of the size, once the window is full.

@@ -199,6 +199,30 @@ struct PresetsCommandTests {
     }
   }
 
+  @Test("a client file is explained as a preset is, and what is wrong with it is said with file, line and path")
+  func file() throws {
+    let scratch = try Scratch()
+    let path = scratch.url.appending(path: "mine.json5")
+    let text = """
+      { name: "mine", origin: "sdk 4.2", basedOn: "toggl",
+        switches: { policy: { immediateRetries: 2 } }, sources: { "policy.immediateRetries": "Retry.kt:12" } }
+      """
+    try text.write(to: path, atomically: true, encoding: .utf8)
+    let output = try Tool.run(["presets", "mine.json5"], in: scratch.url)
+    #expect(output.code == 0)
+    #expect(output.standardOutput.contains("\nretries: timer  (≠ gate of the document)\n"))
+    #expect(output.standardOutput.contains("\npolicy.immediateRetries: 2  (≠ 0 of the document)\n"))
+    #expect(output.standardOutput.contains("\n  source: sdk 4.2, Retry.kt:12\n"))
+    try text.replacing("immediateRetries: 2", with: "imediateRetries: 2")
+      .write(to: path, atomically: true, encoding: .utf8)
+    let wrong = try Tool.run(["presets", "mine.json5"], in: scratch.url)
+    #expect(wrong.code == 65 && wrong.standardOutput == "")
+    #expect(
+      wrong.standardError.hasPrefix(
+        "mine.json5:2: switches.policy.imediateRetries: unknown key; did you mean \"immediateRetries\"?"))
+    #expect(try Tool.run(["presets", "theirs.json5"], in: scratch.url).code == 66)
+  }
+
   @Test("an unknown name is 64, with the one that was meant")
   func unknown() throws {
     let output = try run("segment-swfit")

@@ -208,13 +208,13 @@ extension CommandSpecification {
     command.discussion = [
       "Prints every switch in which clients differ, side by side as a Markdown table, with the requirement that it "
         + "belongs to. A value that is not the document's is marked. With a name it prints that preset alone, with "
-        + "what each switch means and may be. A scenario takes a preset by client: in a cohort and changes single "
-        + "switches by policy:."
+        + "what each switch means, may be and is taken from; so it does of a client file. "
+        + "A scenario takes a preset by client: in a cohort and changes single switches by policy:."
     ]
     command.arguments = [
       ArgumentSpecification(
         "name", .one(of: ClientPreset.names),
-        help: ClientPreset.names.joined(separator: ", ") + ". (default: all)",
+        help: ClientPreset.names.joined(separator: ", ") + ", or a client file. (default: all)",
         isOptional: true)
     ]
     command.options = [json]

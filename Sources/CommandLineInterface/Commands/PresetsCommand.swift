@@ -1,3 +1,4 @@
+import ScenarioFormat
 import ScenarioModel
 import UploadRetry
 
@@ -18,11 +19,14 @@ struct PresetsCommand {
   var preset: ClientPreset?
   var isJSON: Bool
 
-  /// - Throws: `UsageError` for a preset that does not exist.
+  /// - Throws: `UsageError` for a preset that does not exist; `CommandFailure` and `ScenarioProblems` for a client file.
   init(_ parsed: ParsedArguments) throws {
     isJSON = parsed.has("json")
     guard let name = parsed.positional.first else { return }
-    preset = try ClientPreset.named(name, kind: "preset")
+    preset =
+      ClientPreset.isFileName(name)
+      ? try ClientPreset(file: InputFile.text(name), name: name)
+      : try ClientPreset.named(name, kind: "preset")
   }
 
   func execute() throws {

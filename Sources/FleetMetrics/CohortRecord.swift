@@ -10,6 +10,25 @@ public struct CohortRecord: Measured, Hashable {
   public var timeToDeliveryP50: Int64?
   public var timeToDeliveryP99: Int64?
   public var timeToDeliveryMax: Int64?
+  /// Interactive, background; empty without priority lanes.
+  public var lanes: [Lane] = []
+
+  /// What became of one lane's events.
+  public struct Lane: Sendable, Hashable {
+    public var deliveredEvents: Int64
+    /// Microseconds; nil where there is none.
+    public var timeToDeliveryMean: Double?
+    public var timeToDeliveryP50: Int64?
+    public var timeToDeliveryP99: Int64?
+
+    public init(_ deliveries: Histogram) {
+      deliveredEvents = deliveries.total
+      guard deliveries.total > 0 else { return }
+      timeToDeliveryMean = deliveries.mean
+      timeToDeliveryP50 = deliveries.quantile(50, of: 100)
+      timeToDeliveryP99 = deliveries.quantile(99, of: 100)
+    }
+  }
 
   public init(name: String, devices: Int64) {
     self.name = name
@@ -26,7 +45,7 @@ public struct CohortRecord: Measured, Hashable {
   }
 }
 
-/// `cohorts.csv`: one row per cohort, for fleets of several.
+/// `cohorts.csv`: one row per cohort, for fleets of several or with priority lanes.
 public enum CohortCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<CohortRecord>] =
@@ -59,7 +78,26 @@ public enum CohortCSV {
       .init("time_to_delivery_max_s", "s", "The same, largest value, exact.") {
         .seconds($0.timeToDeliveryMax)
       },
-    ] + measures(.refusedByGate)
+    ] + measures(.refusedByGate) + lane(0, "interactive") + lane(1, "background")
+
+  private static func lane(_ index: Int, _ name: String) -> [CSVColumn<CohortRecord>] {
+    @Sendable func value(_ cohort: CohortRecord) -> CohortRecord.Lane? {
+      cohort.lanes.indices.contains(index) ? cohort.lanes[index] : nil
+    }
+    return [
+      .init(
+        "\(name)_delivered_events", "events",
+        "Delivered events of the \(name) lane (gates.lanes); empty without lanes."
+      ) { value($0).map { .integer($0.deliveredEvents) } ?? .text("") },
+      .init("\(name)_delivery_mean_s", "s", "Their time to delivery: mean.") {
+        .decimal(value($0)?.timeToDeliveryMean.map { $0 / 1e6 }, decimals: 6)
+      },
+      .init("\(name)_delivery_p50_s", "s", "The same, median.") { .seconds(value($0)?.timeToDeliveryP50) },
+      .init("\(name)_delivery_p99_s", "s", "The same, 99th percentile.") {
+        .seconds(value($0)?.timeToDeliveryP99)
+      },
+    ]
+  }
 
   private static func measures(_ first: Measure, _ last: Measure? = nil) -> [CSVColumn<CohortRecord>] {
     Measure.declared(in: .cohorts, first, last).map { $0.totalColumn() }

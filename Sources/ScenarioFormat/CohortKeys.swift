@@ -77,6 +77,7 @@ extension Cohort {
       .check { decoder, node, path, cohort in
         decoder.reportLossWithoutTimeOut(cohort, node, path)
         decoder.reportSplitInRebatch(cohort, node, path)
+        decoder.reportLanesWithoutOrder(cohort, node, path)
         decoder.warnIfNothingArrivesInTime(cohort, node, path)
         return true
       },

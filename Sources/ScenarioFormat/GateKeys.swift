@@ -42,6 +42,16 @@ extension ClientGates {
       Field(
         "reconcile", \.reconciles, .bool, "asks about an unknown outcome before it sends again",
         standard: .byClient, requirement: "O4"),
+      Field(
+        "lanes", \.lanes, Kind.object(LaneKeys.keys).mapped(\.lanes, LaneKeys.init).orNull,
+        "what users wait for leaves first", standard: .byClient, writing: .unlessStandard, requirement: "O8"),
+      .check { decoder, node, path, gates in
+        guard gates.lanes != nil, gates.reservesWholeRun else { return true }
+        decoder.report(
+          "a run that waits for all of its slots has no lanes; leave lanes out, or set wholeRun to false",
+          at: (node["lanes"] ?? node).position, decoder.join(path, "lanes"))
+        return false
+      },
     ])
 }
 
@@ -312,6 +322,32 @@ extension BackpressureController {
           longestGap: controller.longestGap)
         return true
       },
+    ])
+}
+
+/// Two lanes of one queue, as a file has them.
+private struct LaneKeys: Equatable {
+  var interactive: Int64
+  var oneBelowAfter: Int?
+
+  init(_ lanes: PriorityLanes) {
+    (interactive, oneBelowAfter) = (Int64(lanes.interactivePartsPerMillion), lanes.oneBelowAfter)
+  }
+
+  var lanes: PriorityLanes {
+    PriorityLanes(interactivePartsPerMillion: Int(interactive), oneBelowAfter: oneBelowAfter)
+  }
+
+  static let keys = Record(
+    LaneKeys(PriorityLanes()), keepsRest: true,
+    [
+      Field(
+        "interactive", \.interactive, .share(),
+        "The share of operations that users wait for; an upload goes in the lane of its first event."),
+      Field(
+        "oneBelowAfter", \.oneBelowAfter, Kind<Int>.count(1...255).orNull,
+        "After so many interactive uploads one of the background leaves; null: none as long as others are due.",
+        writing: .unlessStandard),
     ])
 }
 

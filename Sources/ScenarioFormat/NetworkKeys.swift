@@ -240,6 +240,20 @@ extension ScenarioDecoder {
       at: (node["queue"]?["splitOn413"] ?? node).position, join(join(path, "queue"), "splitOn413"))
   }
 
+  mutating func reportLanesWithoutOrder(_ cohort: Cohort, _ node: PositionedValue, _ path: String) {
+    guard cohort.gates.lanes != nil else { return }
+    let place = (node["gates"]?["lanes"] ?? node["queue"] ?? node).position
+    if cohort.queue.mode == .rebatch {
+      report(
+        "lanes are of uploads, and a client that re-chunks has none of its own; set queue.mode to \"files\"",
+        at: place, join(join(path, "gates"), "lanes"))
+    } else if cohort.queue.splitsOn413 {
+      report(
+        "lanes don't go with queue.splitOn413; leave one of the two out", at: place,
+        join(join(path, "gates"), "lanes"))
+    }
+  }
+
   mutating func reportStrictEventsInSessions(_ cohort: Cohort, _ node: PositionedValue, _ path: String) {
     guard let sessions = cohort.sessions, !sessions.createsEventsInBackground,
       case .periodic = cohort.events

@@ -1,12 +1,18 @@
-/// Which of the operations that are due goes first (O8): by lane, within a lane by the time it was due.
+/// Which of the operations that are due goes first (O8): by lane, within a lane by age.
 ///
-/// Strict priority starves what is below while there is enough above; `oneBelowAfter` lets one of the next lane pass
-/// after so many of a higher one. A configuration; the state is a byte.
+/// Operations are of the one lane or the other by chance; an upload goes in the lane of its first. Strict priority starves what is
+/// below while there is enough above; `oneBelowAfter` lets one of the next lane pass after so many of a higher one. A configuration;
+/// the state is a byte.
 public struct PriorityLanes: Sendable, Hashable, BitwiseCopyable {
+  /// The share of operations that the user waits for, parts per million, 0 … 1,000,000.
+  public let interactivePartsPerMillion: Int
   /// nil: strict. 1 … 255.
   public let oneBelowAfter: Int?
 
-  public init(oneBelowAfter: Int? = nil) { self.oneBelowAfter = oneBelowAfter.map { min(max($0, 1), 255) } }
+  public init(interactivePartsPerMillion: Int = 500_000, oneBelowAfter: Int? = nil) {
+    self.interactivePartsPerMillion = min(max(interactivePartsPerMillion, 0), 1_000_000)
+    self.oneBelowAfter = oneBelowAfter.map { min(max($0, 1), 255) }
+  }
 
   /// What the user waits for goes before what he does not see.
   @frozen
@@ -23,6 +29,14 @@ public struct PriorityLanes: Sendable, Hashable, BitwiseCopyable {
     @inlinable public init() {}
   }
 
+  /// The lane of an operation, by a word that is its own.
+  @inlinable
+  public func lane(word: UInt64) -> Lane {
+    // Other bits than those that tell the query of a failure window.
+    let draw = (word &* 0x9e37_79b9_7f4a_7c15).multipliedFullWidth(by: 1_000_000).high
+    return draw < UInt64(interactivePartsPerMillion) ? .interactive : .background
+  }
+
   /// The lane to take from.
   ///
   /// - Returns: nil if neither lane has anything due.
@@ -37,13 +51,5 @@ public struct PriorityLanes: Sendable, Hashable, BitwiseCopyable {
     }
     state.passedOver = 0
     return .background
-  }
-
-  /// Whether an operation goes before another: lane, then due time, then number.
-  public static func precedes(
-    _ a: (lane: Lane, due: Int64, number: UInt64), _ b: (lane: Lane, due: Int64, number: UInt64)
-  ) -> Bool {
-    if a.lane != b.lane { return a.lane < b.lane }
-    return a.due != b.due ? a.due < b.due : a.number < b.number
   }
 }

@@ -174,6 +174,17 @@ extension ArrayQueue: UploadClientHost {
     return batches[found].id
   }
 
+  package mutating func nextDue(
+    _ client: UInt32, in lane: PriorityLanes.Lane, from cursor: UInt32, at now: Int64
+  ) -> UInt32 {
+    batches.first {
+      $0.firstOrdinal >= cursor && $0.firstOrdinal < loopEnd && isDue($0, at: now)
+        && self.lane(of: $0.id, client) == lane
+    }?.id ?? 0
+  }
+
+  package mutating func take(_ batch: UInt32, _ client: UInt32) { self[batch].waitsForTrigger = false }
+
   package mutating func nextHeld(_ client: UInt32, from cursor: UInt32) -> UInt32 {
     batches.first { $0.firstOrdinal >= cursor && $0.firstOrdinal < loopEnd && !$0.isUploading }?.id ?? 0
   }

@@ -32,6 +32,8 @@ public struct ClientGates: Sendable, Hashable {
   public var controller: BackpressureController?
   /// O4: an upload whose outcome is unknown is asked for before it is sent again, which takes a request of its own.
   public var reconciles = false
+  /// O8: the loop takes what the user waits for first. *files* only, without `reservesWholeRun` and without cutting on 413.
+  public var lanes: PriorityLanes?
 
   /// No gate at all.
   public init() {}
@@ -42,7 +44,7 @@ public struct ClientGates: Sendable, Hashable {
   private var parts: Int {
     [
       rateGate != nil, breaker != nil, failureWindow != nil, projectDelay != nil, retryBudget != nil,
-      throttle != nil, controller != nil, reconciles,
+      throttle != nil, controller != nil, reconciles, lanes != nil,
     ].count { $0 }
   }
 }
@@ -61,6 +63,7 @@ extension ClientGates {
     public var pace = 0
     /// `SentUpload` for each upload that may be under way.
     public var sentUploads = 0
+    public var lanes = 0
     /// Bytes of a row.
     public private(set) var stride: Int
 
@@ -83,6 +86,7 @@ extension ClientGates {
         gates.controller.flatMap {
           $0.needsLatencies ? $0.longestConcurrency * MemoryLayout<SentUpload>.stride : nil
         })
+      lanes = take(gates.lanes.map { _ in MemoryLayout<LaneState>.stride })
       rateLog = take(gates.rateGate.map { $0.logWords * 4 })
       breaker = take(gates.breaker.map { $0.stateWords * 4 })
     }

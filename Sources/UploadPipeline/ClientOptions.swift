@@ -40,12 +40,15 @@ public struct ClientOptions: Sendable {
     didSet {
       gateLayout = ClientGates.Layout(gates)
       keepsGates = !gates.isEmpty
+      hasLanes = gates.lanes != nil
     }
   }
   /// Where the gates' states lie in a client's row.
   public private(set) var gateLayout: ClientGates.Layout
   /// Whether there are gates at all.
   public private(set) var keepsGates: Bool
+  /// Whether the loop goes over two lanes (O8).
+  public private(set) var hasLanes: Bool
 
   public init(
     policy: RetryPolicy = .tapiDocument, uploads: Int = 1, isRebatch: Bool = false,
@@ -77,6 +80,7 @@ public struct ClientOptions: Sendable {
     self.failureEndsLoop = failureEndsLoop
     gateLayout = ClientGates.Layout(gates)
     keepsGates = !gates.isEmpty
+    hasLanes = gates.lanes != nil
   }
 }
 

@@ -5,6 +5,7 @@ import UploadRetry
 /// between "events come in" and "a request leaves", is in the extensions of this protocol, once:
 /// - `UploadLoop`: what a trigger or a wake-up starts, and in which order the loop asks (S3, S16, S17);
 /// - `UploadAnswers`: what the end of an upload does;
+/// - `UploadLanes`: the same in two lanes (O8);
 /// - `UploadGates`: what stands between the loop and the network (`ClientGates`);
 /// - `UploadSealing`: how events become batches, and which go when there are too many;
 /// - `UploadRestart`: what a client knows after its process has ended (S18).
@@ -72,6 +73,12 @@ public protocol UploadClientHost: ~Copyable {
   mutating func setRetryState(_ state: BatchRetryState, of batch: UInt32, _ client: UInt32)
   /// The first batch from event number `cursor` on that is due and not under way, taken out of the due ones; 0: none.
   mutating func takeNextDue(_ client: UInt32, from cursor: UInt32, at now: Int64) -> UInt32
+  /// The same in one lane of two (O8), which stays where it is.
+  mutating func nextDue(
+    _ client: UInt32, in lane: PriorityLanes.Lane, from cursor: UInt32, at now: Int64
+  ) -> UInt32
+  /// A batch that is due is taken out of the due ones.
+  mutating func take(_ batch: UInt32, _ client: UInt32)
   /// It is due, in its place by age.
   mutating func putBack(_ batch: UInt32, _ client: UInt32)
   /// It is due, behind all that are.

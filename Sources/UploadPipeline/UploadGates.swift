@@ -54,7 +54,10 @@ extension UploadClientHost where Self: ~Copyable {
     let resumes = held.flags.contains(.resumes) && (!byTrigger || isAmidWholeRun(held))
     if resumes {
       byTrigger = byTrigger || held.flags.contains(.byTrigger)
-      if !held.flags.contains(.fromStart) { cursor = self.cursor(of: client, behind: 0) }
+      if !held.flags.contains(.fromStart) {
+        cursor = self.cursor(of: client, behind: 0)
+        if options.pointee.hasLanes { laneState(of: client).pointee.resumes = true }
+      }
     } else if let budget = options.pointee.gates.retryBudget {
       budget.startRun(&part(options.pointee.gateLayout.budget, client, as: RetryBudget.State.self).pointee)
     }

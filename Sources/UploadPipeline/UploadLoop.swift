@@ -67,6 +67,7 @@ extension UploadClientHost where Self: ~Copyable {
     let state = state(of: client)
     state.pointee.flags.remove(.draining.union(.byTrigger).union(.loopHadFailure))
     state.pointee.flags.insert(byTrigger ? .looping.union(.byTrigger) : .looping)
+    if options.pointee.hasLanes { beginLanes(client, cursor: cursor) }
     startLoop(
       of: client, cursor: cursor,
       end: options.pointee.flushWhileUploading == .joins && !options.pointee.actsAtFlushEnd
@@ -138,7 +139,9 @@ extension UploadClientHost where Self: ~Copyable {
       if options.pointee.policy.limitsCheck == .beforeDue, dropNextAtGlobalLimit(client, &cursor, at: now) {
         continue
       }
-      let batch = takeNextDue(client, from: cursor, at: now)
+      let batch =
+        options.pointee.hasLanes
+        ? takeNextOfLanes(client, from: cursor, at: now) : takeNextDue(client, from: cursor, at: now)
       if batch == 0 {
         // One pass over what was there: nothing that becomes due behind it belongs to this loop.
         if options.pointee.flushWhileUploading != .joins { setCursor(.max, of: client) }
@@ -151,8 +154,7 @@ extension UploadClientHost where Self: ~Copyable {
           break
         }
         if verdict == .skipped {
-          cursor = firstOrdinal(of: batch) &+ 1
-          setCursor(cursor, of: client)
+          pass(batch, client, &cursor)
           putBack(batch, client)
           continue
         }
@@ -162,15 +164,14 @@ extension UploadClientHost where Self: ~Copyable {
         }
       }
       let before = cursor
-      cursor = firstOrdinal(of: batch) &+ 1
-      setCursor(cursor, of: client)
+      pass(batch, client, &cursor)
       let decision = ask(about: batch, client, at: now)
       if case .send(let retryCount) = decision {
         if options.pointee.keepsGates, case let verdict = gatesLetLeave(batch, client, at: now),
           verdict != .leaves
         {
           // What is held is the first that goes on.
-          if verdict == .held { setCursor(before, of: client) }
+          if verdict == .held { goBack(to: batch, client, from: before, &cursor) }
           putBack(batch, client)
           if verdict == .held { break }
           continue
@@ -185,6 +186,31 @@ extension UploadClientHost where Self: ~Copyable {
       endLoop(client, at: now, sink)
     } else if options.pointee.keepsGates {
       wakeRunningLoop(client, at: now, sink)
+    }
+  }
+
+  /// The loop goes on behind a batch.
+  @inlinable
+  @inline(__always)
+  mutating func pass(_ batch: UInt32, _ client: UInt32, _ cursor: inout UInt32) {
+    if options.pointee.hasLanes {
+      passInLane(batch, client, &cursor)
+    } else {
+      cursor = firstOrdinal(of: batch) &+ 1
+      setCursor(cursor, of: client)
+    }
+  }
+
+  /// The loop goes on with a batch that it has passed, where it went on before: at `before`.
+  @inlinable
+  @inline(never)
+  mutating func goBack(
+    to batch: UInt32, _ client: UInt32, from before: UInt32, _ cursor: inout UInt32
+  ) {
+    if options.pointee.hasLanes {
+      move(to: firstOrdinal(of: batch), inLaneOf: batch, client, &cursor)
+    } else {
+      setCursor(before, of: client)
     }
   }
 

@@ -41,6 +41,16 @@ extension MessageGoldens {
       3: fleet.phones.classDelays.timeout.base: missing unit: write "5s"
       3: fleet.phones.classDelays.server: the base of 10m is longer than the longest wait, 5m
     cohort +gates: { controller: { targetLatency: '2s', shortestGap: '50ms', longestGap: '1m' } }
+    cohort +gates: { lanes: { interactive: '20%', oneBelowAfter: 4 } }
+    cohort +gates: { lanes: { interactiv: '20%', oneBelowAfter: 0 } }
+      3: fleet.phones.gates.lanes.interactiv: unknown key; did you mean "interactive"? Allowed here: interactive, oneBelowAfter
+      3: fleet.phones.gates.lanes.oneBelowAfter: 0 is out of range; allowed: whole numbers from 1 to 255
+    cohort +gates: { lanes: {}, rateWindows: [{ slots: 1, span: '1s' }], wholeRun: true }
+      3: fleet.phones.gates.lanes: a run that waits for all of its slots has no lanes; leave lanes out, or set wholeRun to false
+    cohort +gates: { lanes: {} }, queue: { mode: 'rebatch' }
+      3: fleet.phones.gates.lanes: lanes are of uploads, and a client that re-chunks has none of its own; set queue.mode to "files"
+    cohort +gates: { lanes: {} }, queue: { splitOn413: true }
+      3: fleet.phones.gates.lanes: lanes don't go with queue.splitOn413; leave one of the two out
     cohort +gates: { controller: { shortestGap: '1m', longestGap: '1s' } }
       3: fleet.phones.gates.controller.shortestGap: 1m is longer than longestGap, 1s
     cohort +gates: { controller: { shortestGap: '1s' } }

@@ -268,11 +268,19 @@ struct PriorityLanesTests {
     #expect(taken == four + four)
   }
 
-  @Test("O8: within a lane the one that has been due longest goes first")
-  func order() {
-    #expect(PriorityLanes.precedes((.interactive, 9, 9), (.background, 1, 1)))
-    #expect(PriorityLanes.precedes((.background, 1, 9), (.background, 2, 1)))
-    #expect(PriorityLanes.precedes((.background, 1, 1), (.background, 1, 2)))
-    #expect(!PriorityLanes.precedes((.background, 1, 1), (.background, 1, 1)))
+  @Test("O8: as large a share of words is interactive as is said")
+  func share() {
+    for share in [0, 1, 300_000, 999_999, 1_000_000] {
+      let lanes = PriorityLanes(interactivePartsPerMillion: share)
+      var word: UInt64 = 5
+      let found = (0..<100_000).count { _ in
+        // Knuth's linear congruential generator.
+        word = word &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return lanes.lane(word: word) == .interactive
+      }
+      // Five standard deviations of a binomial count.
+      let (n, p) = (100_000.0, Double(share) / 1e6)
+      #expect(abs(Double(found) - n * p) <= 5 * (n * p * (1 - p)).squareRoot() + (share == 1 ? 2 : 0))
+    }
   }
 }

@@ -66,6 +66,61 @@ struct GatesTests {
     #expect(desk.wakeUp() == ["send 2 #0", "send 3 #0", "wake 1060.0"])
   }
 
+  /// The events that leave one after the other, of those that a flush has sealed; each is answered 200.
+  private func order(_ n: Int, oneBelowAfter: Int?) throws -> [Int] {
+    let desk = desk(random: SeededGenerator(seed: 4)) {
+      $0.lanes = PriorityLanes(interactivePartsPerMillion: 400_000, oneBelowAfter: oneBelowAfter)
+    }
+    var (log, sent) = (desk.flush(n), [Int]())
+    while let line = log.first(where: { $0.hasPrefix("send ") }) {
+      let event = try #require(Int(line.split(separator: " ")[1]))
+      sent.append(event)
+      log = desk.answer("\(event)", 200)
+    }
+    return sent
+  }
+
+  @Test("One queue in two lanes: each from its oldest to its newest, what users wait for first (O8)")
+  func lanes() throws {
+    let strict = try order(40, oneBelowAfter: nil)
+    #expect(strict.sorted() == Array(0..<40))
+    let turn = try #require(strict.indices.dropFirst().first { strict[$0] < strict[$0 - 1] })
+    let (interactive, background) = (Array(strict[..<turn]), Array(strict[turn...]))
+    #expect(interactive == interactive.sorted() && background == background.sorted())
+    #expect((8...24).contains(interactive.count))
+    // The same lanes, and after each two of the one, one of the other.
+    var (left, right) = (interactive[...], background[...])
+    var fair: [Int] = []
+    while !left.isEmpty || !right.isEmpty {
+      fair += left.prefix(2)
+      left = left.dropFirst(2)
+      fair += left.isEmpty ? Array(right) : Array(right.prefix(1))
+      right = left.isEmpty ? [] : right.dropFirst()
+    }
+    #expect(try order(40, oneBelowAfter: 2) == fair)
+  }
+
+  @Test("What is sealed while the background leaves goes before the rest of it (O8)")
+  func lanesWhileLooping() throws {
+    let strict = try order(40, oneBelowAfter: nil)
+    let turn = try #require(strict.indices.dropFirst().first { strict[$0] < strict[$0 - 1] })
+    let interactive = Set(strict[..<turn])
+    let desk = desk(random: SeededGenerator(seed: 4)) {
+      $0.lanes = PriorityLanes(interactivePartsPerMillion: 400_000)
+    }
+    // Up to a background upload; then all the others are sealed.
+    let first = try #require((0..<40).first { !interactive.contains($0) })
+    var log: [String] = []
+    for n in 0...first {
+      log = desk.flush(1)
+      #expect(log == ["send \(n) #0"])
+      if n < first { _ = desk.answer("\(n)", 200) }
+    }
+    #expect(desk.flush(39 - first) == [])
+    let next = try #require(interactive.sorted().first { $0 > first })
+    #expect(desk.answer("\(first)", 200) == ["delivered \(first)", "send \(next) #0"])
+  }
+
   @Test("After enough failures the breaker lets nothing leave, then one probe; its success closes it (O6)")
   func breaker() {
     let desk = desk(uploads: 2) {

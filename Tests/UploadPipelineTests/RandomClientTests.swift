@@ -167,6 +167,10 @@ struct RandomClientTests {
       if chance(30) { gates.throttle = AdaptiveThrottle() }
       if chance(30) { gates.controller = BackpressureController(longestConcurrency: 3, smallestBatch: 1) }
       gates.reconciles = chance(40)
+      if !isRebatch, !gates.reservesWholeRun, gates.refusesWhileBlocked {
+        gates.lanes = PriorityLanes(
+          interactivePartsPerMillion: 400_000, oneBelowAfter: gates.restartsRun ? nil : 2)
+      }
     }
     let options = ClientOptions(
       policy: policy, uploads: pick([1, 2, 3, .max]), isRebatch: isRebatch,
@@ -174,7 +178,7 @@ struct RandomClientTests {
       rateLimitEndsLoop: chance(50), saving: pick([.atOnce, .atOnceAsItIs]),
       triggersThatSkipWaits: chance(20) ? ClientTriggers([.manual]) : [], wakesByTimer: chance(50),
       maximumBatchEvents: pick([1, 2, 7]), limit: pick([3, 12, 1_000]),
-      splitsOn413: !isRebatch && chance(30), credentialRefresh: seconds(1), gates: gates)
+      splitsOn413: !isRebatch && chance(30) && gates.lanes == nil, credentialRefresh: seconds(1), gates: gates)
     var config = HTTPConfig()
     config.isManaged = !chance(15)
     config.rateLimit.isEnabled = chance(80)

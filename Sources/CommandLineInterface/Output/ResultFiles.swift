@@ -41,7 +41,7 @@ struct ResultFiles {
       }
       tables.append(
         OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: result.record.deliveries)))
-      if result.record.cohorts.count > 1 {
+      if result.record.cohorts.count > 1 || result.record.cohorts.contains(where: { !$0.lanes.isEmpty }) {
         tables.append(OutputFile(prefix + OutputFile.cohorts, CohortCSV.bytes(of: result.record.cohorts)))
       }
     }

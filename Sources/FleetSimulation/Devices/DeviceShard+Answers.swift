@@ -163,6 +163,7 @@ extension DeviceShard {
     var old: Int64 = created < plan.pointee.oldBefore ? 1 : 0
     var sum = recordDelivery(after: time.microseconds &- created, row: row)
     if events > 1 { acceptMore(batch, device, at: time, row: row, &sum, &old) }
+    if options.pointee.hasLanes { recordLane(of: batch, device, at: time) }
     counters.add(sum, to: .timeToDeliverySum, row: row)
     return old
   }
@@ -180,6 +181,19 @@ extension DeviceShard {
       created = plan.next(after: created, before: ordinal, draws)
       sum &+= recordDelivery(after: time.microseconds &- created, row: row)
       if created < plan.pointee.oldBefore { old &+= 1 }
+    }
+  }
+
+  /// The times to delivery of a batch's events once more, by its lane.
+  @inline(never)
+  private mutating func recordLane(of batch: UInt32, _ device: UInt32, at time: Instant) {
+    let lane = Int(self.lane(of: batch, device).rawValue)
+    let draws = EventDraws(key(of: device))
+    var (created, ordinal) = (batches[batch].firstTime, batches[batch].firstOrdinal)
+    for _ in 0..<batches[batch].events {
+      laneDeliveries[lane].record(time.microseconds &- created)
+      ordinal &+= 1
+      created = plan.next(after: created, before: ordinal, draws)
     }
   }
 

@@ -34,6 +34,7 @@ extension DeviceShard {
     counters = other.counters.copy()
     intervalDeliveries = other.intervalDeliveries.copy()
     deliveries = other.deliveries.copy()
+    laneDeliveries = other.laneDeliveries
     (violation, attempts) = (other.violation, other.attempts)
     reachedRetryLimit = other.reachedRetryLimit
     follow(plan, instead: other.plan.pointee)

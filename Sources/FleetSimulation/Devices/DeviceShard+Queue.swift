@@ -1,4 +1,6 @@
 import SimulationKernel
+import UploadGating
+import UploadPipeline
 
 /// A device's queue: all batches in the order of their events; and, where several may be under way or wait apart
 /// (`UploadLoopState`), the due ones as a sorted block (`ReadyBatches`) and the waiting ones as a heap by due time (`WaitingHeaps`),
@@ -175,11 +177,37 @@ extension DeviceShard {
     return 0
   }
 
+  package mutating func nextDue(
+    _ device: UInt32, in lane: PriorityLanes.Lane, from cursor: UInt32, at now: Int64
+  ) -> UInt32 {
+    collectDue(device, at: now)
+    let loop = loop(device)
+    var index = ready.firstIndex(from: cursor, in: loop.pointee.ready)
+    while index < Int(truncatingIfNeeded: loop.pointee.ready.count) {
+      let entry = ready.entry(index, of: loop.pointee.ready)
+      if isForLoop(entry, from: cursor, device), self.lane(of: entry.batch, device) == lane {
+        return entry.batch
+      }
+      index &+= 1
+    }
+    return 0
+  }
+
+  package mutating func take(_ batch: UInt32, _ device: UInt32) {
+    removeReady(at: batches[batch].firstOrdinal, device)
+    batches[batch].flags.remove(.atTriggersOnly)
+  }
+
   /// Whether the running loop may send a batch that is due.
   @inline(__always)
   private func isForLoop(_ entry: ReadyBatches.Entry, _ device: UInt32) -> Bool {
+    isForLoop(entry, from: loop(device).pointee.cursor, device)
+  }
+
+  @inline(__always)
+  private func isForLoop(_ entry: ReadyBatches.Entry, from cursor: UInt32, _ device: UInt32) -> Bool {
     let loop = loop(device)
-    return entry.firstOrdinal >= loop.pointee.cursor && entry.firstOrdinal < loop.pointee.loopEnd
+    return entry.firstOrdinal >= cursor && entry.firstOrdinal < loop.pointee.loopEnd
       && (!entry.atTriggersOnly || self[device].pointee.flags.contains(.byTrigger))
   }
 

@@ -3,6 +3,7 @@ import FleetMetrics
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import UploadGating
 import UploadPipeline
 import UploadRetry
 
@@ -56,6 +57,8 @@ package struct DeviceShard: ~Copyable {
   let counters: IntervalCounters<DeviceSide>
   let intervalDeliveries: IntervalDeliveries
   var deliveries = DeliveryRecorder()
+  /// The same of each lane, where the client has lanes (O8).
+  var laneDeliveries: [Histogram]
   /// The first broken rule that a checker saw.
   package var violation: String?
   package var attempts: Int64 = 0
@@ -99,6 +102,7 @@ package struct DeviceShard: ~Copyable {
       looksAtWaiting: plan.client.policy.limitsCheck == .beforeDue, checks: plan.checks)
     counters = IntervalCounters(rows: rowCount)
     intervalDeliveries = IntervalDeliveries(rows: rowCount)
+    laneDeliveries = plan.client.hasLanes ? PriorityLanes.Lane.allCases.map { _ in Histogram() } : []
     layOut()
   }
 

@@ -15,6 +15,7 @@ package struct RunAssembly: ~Copyable {
   private var cohorts: [CohortRecord] = []
   /// Of the latest cohort.
   private var cohortDeliveries = Histogram()
+  private var laneDeliveries: [Histogram] = []
 
   package static func rowCount(_ scenario: Scenario) -> Int {
     let interval = scenario.interval.microseconds
@@ -39,6 +40,9 @@ package struct RunAssembly: ~Copyable {
     if cohorts.last?.name != cohort.name {
       cohorts.append(CohortRecord(name: cohort.name, devices: Int64(cohort.devices)))
       cohortDeliveries = Histogram()
+      laneDeliveries = shard.laneDeliveries
+    } else {
+      for lane in shard.laneDeliveries.indices { laneDeliveries[lane].merge(shard.laneDeliveries[lane]) }
     }
     shard.deliveries.merge(into: &cohortDeliveries, sums: shard.counters)
     let last = cohorts.count - 1
@@ -46,6 +50,7 @@ package struct RunAssembly: ~Copyable {
     cohorts[last].uploads += shard.attempts
     cohorts[last].devicesThatLostEvents += cost.devicesThatLostEvents - losers
     cohorts[last].setTimesToDelivery(cohortDeliveries)
+    cohorts[last].lanes = laneDeliveries.map(CohortRecord.Lane.init)
   }
 
   package consuming func record(_ front: borrowing ServerFront) -> RunRecord {

@@ -72,6 +72,14 @@ struct GateDecodingTests {
     #expect(gates == expected)
   }
 
+  @Test("lanes are read, half of the operations are interactive unless said otherwise")
+  func lanes() throws {
+    #expect(try gates("gates: { lanes: {} }").lanes == PriorityLanes(interactivePartsPerMillion: 500_000))
+    #expect(
+      try gates("gates: { lanes: { interactive: '20%', oneBelowAfter: 3 } }").lanes
+        == PriorityLanes(interactivePartsPerMillion: 200_000, oneBelowAfter: 3))
+  }
+
   @Test("a part takes the place of the preset's, null takes it away, and the others stay")
   func onTopOfAPreset() throws {
     var expected = ClientPreset.offlineFirst.gates

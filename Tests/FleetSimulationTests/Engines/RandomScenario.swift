@@ -256,6 +256,19 @@ struct RandomScenario {
         .replacing(":P", with: ":\(int(1...100))")
       precondition(entry.set(value, in: &cohort.policy), "\(entry.name) does not take \(value)")
     }
+    drawNewerParts(&cohort)
+  }
+
+  /// Parts that take no draw of their own, so that those of earlier ones stay.
+  private func drawNewerParts(_ cohort: inout Cohort) {
+    if drawn % 5 == 2 { cohort.failureEndsLoop.toggle() }
+    if drawn % 7 == 3 { cohort.countsHeldEvents.toggle() }
+    if drawn % 6 == 4 { cohort.countFlushWhileFailing.toggle() }
+    if drawn % 3 == 1, cohort.queue.mode == .files, !cohort.queue.splitsOn413, !cohort.gates.reservesWholeRun
+    {
+      cohort.gates.lanes = PriorityLanes(
+        interactivePartsPerMillion: 400_000, oneBelowAfter: drawn % 2 == 0 ? nil : 2)
+    }
   }
 
   /// What else a client's loop may do in its own way.

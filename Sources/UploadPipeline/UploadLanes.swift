@@ -1,0 +1,80 @@
+import UploadGating
+import UploadRetry
+
+/// Where a running loop is in each lane (O8). The loop's own cursor is that of the background.
+@usableFromInline
+struct LaneState: BitwiseCopyable {
+  /// The loop goes on with interactive batches from this event number on.
+  @usableFromInline var cursor: UInt32 = 0
+  @usableFromInline var order = PriorityLanes.State()
+  /// `order` once the batch that was taken has left.
+  @usableFromInline var next = PriorityLanes.State()
+  /// The loop that starts goes on with a held run.
+  @usableFromInline var resumes = false
+}
+
+/// The loop over due batches in two lanes: what the user waits for first, each lane from its oldest to its newest batch, once.
+/// Only clients with `ClientGates.lanes` come here.
+extension UploadClientHost where Self: ~Copyable {
+  @inlinable
+  func laneState(of client: UInt32) -> UnsafeMutablePointer<LaneState> {
+    part(options.pointee.gateLayout.lanes, client, as: LaneState.self)
+  }
+
+  /// The lane of a batch: that of its first event. Interactive, where there are no lanes.
+  @inlinable
+  public func lane(of batch: UInt32, _ client: UInt32) -> PriorityLanes.Lane {
+    options.pointee.gates.lanes?.lane(word: queryWord(of: batch, client)) ?? .interactive
+  }
+
+  @inlinable
+  @inline(never)
+  mutating func beginLanes(_ client: UInt32, cursor: UInt32) {
+    let state = laneState(of: client)
+    if !state.pointee.resumes { state.pointee.cursor = cursor }
+    state.pointee.resumes = false
+  }
+
+  /// The next due batch of the lane whose turn it is, taken out of the due ones; 0: none.
+  @inlinable
+  @inline(never)
+  mutating func takeNextOfLanes(_ client: UInt32, from cursor: UInt32, at now: Int64) -> UInt32 {
+    guard let lanes = options.pointee.gates.lanes else { return 0 }
+    let state = laneState(of: client)
+    let interactive = nextDue(client, in: .interactive, from: state.pointee.cursor, at: now)
+    let background = nextDue(client, in: .background, from: cursor, at: now)
+    state.pointee.next = state.pointee.order
+    let lane = lanes.next(
+      &state.pointee.next, interactiveDue: interactive != 0, backgroundDue: background != 0)
+    guard let lane else {
+      // One pass, as in `continueLoop`.
+      if options.pointee.flushWhileUploading != .joins { state.pointee.cursor = .max }
+      return 0
+    }
+    let batch = lane == .interactive ? interactive : background
+    take(batch, client)
+    return batch
+  }
+
+  /// The loop goes on behind a batch.
+  @inlinable
+  @inline(never)
+  mutating func passInLane(_ batch: UInt32, _ client: UInt32, _ cursor: inout UInt32) {
+    let state = laneState(of: client)
+    state.pointee.order = state.pointee.next
+    move(to: firstOrdinal(of: batch) &+ 1, inLaneOf: batch, client, &cursor)
+  }
+
+  @inlinable
+  @inline(never)
+  mutating func move(
+    to ordinal: UInt32, inLaneOf batch: UInt32, _ client: UInt32, _ cursor: inout UInt32
+  ) {
+    if lane(of: batch, client) == .interactive {
+      laneState(of: client).pointee.cursor = ordinal
+    } else {
+      cursor = ordinal
+      setCursor(ordinal, of: client)
+    }
+  }
+}

@@ -12,7 +12,8 @@ public enum ColumnReference {
         "One row per run. Behind these columns stands one for each key that a comparison varies, named by its path.",
         SummaryCSV.columns),
       section("delivery_histogram.csv", "One row per bucket that is not empty.", HistogramCSV.columns),
-      section("cohorts.csv", "One row per cohort, where a fleet has several or priority lanes.", CohortCSV.columns),
+      section(
+        "cohorts.csv", "One row per cohort, where a fleet has several or priority lanes.", CohortCSV.columns),
       section(
         "stability.csv", "One row per point that `stability` looked at, from below, then from the left.",
         StabilityCSV.columns),

@@ -279,7 +279,7 @@ extension ScenarioDecoder {
   /// What actions say of the fleet and of the server.
   mutating func checkActions(on tapi: TAPIConfiguration, _ fleet: [Cohort], _ root: PositionedValue) {
     guard case .array(let nodes)? = root["actions"]?.content else { return }
-    let keys = fleet.map { $0.writeKey ?? $0.name }
+    let keys = fleet.map(\.effectiveWriteKey)
     for (index, node) in nodes.enumerated() {
       checkPublication(index, node, fleet, root)
       if let name = node["key"], case .string(let key) = name.content, !keys.contains(key) {

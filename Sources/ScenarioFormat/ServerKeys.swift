@@ -324,7 +324,7 @@ extension ScenarioDecoder {
   /// A limit of a key that no cohort has concerns nobody.
   mutating func warnOfUnknownKeys(_ limits: [KeyLimit], _ fleet: [Cohort], _ root: PositionedValue) {
     guard case .array(let nodes)? = root["tapi"]?["keyLimits"]?.content else { return }
-    let keys = Set(fleet.map { $0.writeKey ?? $0.name })
+    let keys = Set(fleet.map(\.effectiveWriteKey))
     for (index, node) in nodes.enumerated() {
       guard let name = node["key"], case .string(let key) = name.content, !keys.contains(key) else {
         continue

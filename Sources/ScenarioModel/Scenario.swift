@@ -123,6 +123,8 @@ public struct Cohort: Sendable, Hashable {
   public var requestBytes: Int
   /// The tenant that the server knows the cohort's uploads by (S1), for its `KeyLimit`s; nil: the cohort's name.
   public var writeKey: String? = nil
+  /// What the server knows them by.
+  package var effectiveWriteKey: String { writeKey ?? name }
 
   /// What stands between the upload loop and the network.
   public var gates = ClientGates()

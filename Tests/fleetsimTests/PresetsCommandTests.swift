@@ -199,7 +199,8 @@ struct PresetsCommandTests {
     }
   }
 
-  @Test("a client file is explained as a preset is, and what is wrong with it is said with file, line and path")
+  @Test(
+    "a client file is explained as a preset is, and what is wrong with it is said with file, line and path")
   func file() throws {
     let scratch = try Scratch()
     let path = scratch.url.appending(path: "mine.json5")

@@ -45,8 +45,8 @@ struct RescueCommand {
     }
     self.kind = kind
     range = parsed.value("range")
-    at = try Self.span(parsed, "at")
-    length = try Self.span(parsed, "for")
+    at = try RunRequest.span(parsed, "at")
+    length = try RunRequest.span(parsed, "for")
     if length != nil, kind == .readmit {
       throw UsageError(
         "'--for' does not go with readmit, whose length is what is looked for: give '--range'.")
@@ -72,15 +72,6 @@ struct RescueCommand {
     nearest(to: word, among: words).map { "; did you mean '\($0)'?" } ?? "."
   }
 
-  private static func span(_ parsed: ParsedArguments, _ option: String) throws -> Span? {
-    guard let text = parsed.value(option) else { return nil }
-    do {
-      return try Units.span(text)
-    } catch {
-      throw UsageError("The value '\(text)' is invalid for '--\(option) <span>': \(error.message).")
-    }
-  }
-
   func execute() throws {
     let loaded = try LoadedScenario(input)
     let base = try loaded.decode()
@@ -102,9 +93,7 @@ struct RescueCommand {
 
     let started = environment.monotonicSeconds()
     let control = ComparisonControl()
-    var options = RunOptions()
-    options.threads = workers == 1 ? nil : 1
-    let runner = SummaryRunner(options: options, workers: workers, control: control)
+    let runner = SummaryRunner(workers: workers, control: control)
     let work = BackgroundWork(
       work: { [seeds, triesAll] in
         try Rescue(scenario, action, seeds: seeds, triesAll: triesAll) { try runner.summaries(of: $0) }
@@ -166,7 +155,7 @@ struct RescueCommand {
       throw UsageError(
         "'--at' is \(Units.text(start - .start)), when the run of \(Units.text(scenario.duration)) is over.")
     }
-    let keys = scenario.fleet.map { $0.writeKey ?? $0.name }
+    let keys = scenario.fleet.map(\.effectiveWriteKey)
     if let key, !keys.contains(key) {
       throw UsageError(
         "No cohort has the writeKey '\(key)'\(Self.hint(key, keys)) There are: \(keys.joined(separator: ", "))."

@@ -1,6 +1,7 @@
 import FleetExperiments
 import ScenarioFormat
 import ScenarioModel
+import SimulationKernel
 import UploadRetry
 
 /// Which scenario to read, and how to change it before it is decoded.
@@ -127,6 +128,15 @@ struct RunRequest: Sendable {
       )
     }
     return count
+  }
+
+  static func span(_ parsed: ParsedArguments, _ option: String) throws -> Span? {
+    guard let text = parsed.value(option) else { return nil }
+    do {
+      return try Units.span(text)
+    } catch {
+      throw UsageError("The value '\(text)' is invalid for '--\(option) <span>': \(error.message).")
+    }
   }
 
   private static func jitters(_ list: String) throws -> [VariantChoice] {

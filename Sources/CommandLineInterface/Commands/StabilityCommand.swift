@@ -44,13 +44,7 @@ struct StabilityCommand {
     }
     risk = StabilityRisk(
       risk: try Self.risk(parsed), most: try RunRequest.count(parsed, "seeds", "n", through: 10_000))
-    if let text = parsed.value("after") {
-      do {
-        after = try Units.span(text)
-      } catch {
-        throw UsageError("The value '\(text)' is invalid for '--after <span>': \(error.message).")
-      }
-    }
+    after = try RunRequest.span(parsed, "after")
     outputPath = parsed.value("out")
     jobs = try RunRequest.count(parsed, "jobs", "n", through: 1_024)
     memory = try MemoryLimit(parsed)
@@ -95,9 +89,7 @@ struct StabilityCommand {
 
     let started = environment.monotonicSeconds()
     let control = ComparisonControl()
-    var options = RunOptions()
-    options.threads = workers == 1 ? nil : 1
-    let runner = SummaryRunner(options: options, workers: workers, control: control)
+    let runner = SummaryRunner(workers: workers, control: control)
     let work = BackgroundWork(
       work: { [self] in
         try StabilityMap(

@@ -81,9 +81,7 @@ struct TuneCommand {
   private func maker(
     _ loaded: [LoadedScenario], workers: Int, control: ComparisonControl, journal: JournalDirectory?
   ) -> TrialMaker {
-    var options = RunOptions()
-    options.threads = workers == 1 ? nil : 1
-    let runner = SummaryRunner(options: options, workers: workers, control: control)
+    let runner = SummaryRunner(workers: workers, control: control)
     let space = request.space
     return TrialMaker(
       journal: journal?.trials ?? .none,

@@ -20,11 +20,15 @@ package final class SummaryRunner: Sendable {
   private let known = Mutex(KnownSummaries())
   private static let twinMemory: Int64 = 512 << 20
 
-  /// - Parameter engine: nil: the engine, where what runs have in common at their beginning is run once (`SharedRuns`).
+  /// - Parameters:
+  ///   - options: of each run; with several workers a run has one thread unless it says otherwise.
+  ///   - engine: nil: the engine, where what runs have in common at their beginning is run once (`SharedRuns`).
   package init(
     options: RunOptions = .init(), workers: Int, control: ComparisonControl = .init(),
     engine: Comparison.Engine? = nil
   ) {
+    var options = options
+    if workers > 1, options.threads == nil { options.threads = 1 }
     self.options = options
     self.workers = max(1, workers)
     self.control = control

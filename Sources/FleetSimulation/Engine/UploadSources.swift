@@ -13,7 +13,7 @@ extension Scenario {
     return shards.map { shard in
       let cohort = fleet[shard.cohort]
       return UploadSource(
-        writeKey: cohort.writeKey ?? cohort.name, firstDevice: first[shard.cohort],
+        writeKey: cohort.effectiveWriteKey, firstDevice: first[shard.cohort],
         eventBytes: cohort.eventBytes, requestBytes: cohort.requestBytes)
     }
   }

@@ -87,7 +87,7 @@ struct MemoryModel {
   private var ruleTables: Double {
     let limits = scenario.tapi.rules.keyLimits.filter(\.isPerDevice)
     let bytes = scenario.fleet.reduce(0.0) { sum, cohort in
-      let key = cohort.writeKey ?? cohort.name
+      let key = cohort.effectiveWriteKey
       let buckets = limits.filter { $0.key == nil || $0.key == key }.count
       return sum + Double(cohort.devices * buckets * KeyLimit.bytesPerDevice)
     }

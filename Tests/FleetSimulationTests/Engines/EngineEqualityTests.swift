@@ -105,6 +105,9 @@ func expectSame(_ a: RunRecord, _ b: RunRecord, _ what: String, seed: UInt64) {
     #expect(Set(cohorts.map(\.saving)) == Set(Saving.allCases))
     #expect(Set(cohorts.map(\.actsAtFlushEnd)).count == 2 && Set(cohorts.map(\.rateLimitEndsLoop)).count == 2)
     #expect(Set(cohorts.map(\.countOfAnEvent)) == [1, 2] && Set(cohorts.map(\.countsAllEvents)).count == 2)
+    #expect(cohorts.count { $0.failureEndsLoop } > 20 && cohorts.count { $0.countsHeldEvents } > 20)
+    #expect(cohorts.count { !$0.countFlushWhileFailing } > 20)
+    #expect(Set(cohorts.compactMap(\.gates.lanes).map(\.oneBelowAfter)) == [nil, 2])
     for trigger in ClientTrigger.allCases where trigger != .count && trigger != .interval {
       #expect(cohorts.contains { !$0.triggers.contains(trigger) }, "\(trigger)")
     }

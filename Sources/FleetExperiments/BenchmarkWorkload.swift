@@ -38,10 +38,10 @@ public struct BenchmarkWorkload: Sendable {
         name: "sparse", meaning: "a day with one batch an hour from each device",
         make: { sparse(devices: $0) }),
     ]
-    + ClientPreset.documented.map { preset in
+    + ClientPreset.documentedNames.map { name in
       BenchmarkWorkload(
-        name: "preset-" + preset.name, meaning: "experiment 001 answered with 503, client \(preset.name)",
-        make: { answeredOutage(devices: $0, client: preset) })
+        name: "preset-" + name, meaning: "experiment 001 answered with 503, client \(name)",
+        make: { answeredOutage(devices: $0, client: .shipped(name)) })
     }
 
   // MARK: Scenarios

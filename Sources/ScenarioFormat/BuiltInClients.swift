@@ -1,5 +1,6 @@
 import ClientFiles
 import ScenarioModel
+import Synchronization
 
 /// The clients that ship with the tool: the files under `Sources/ClientFiles/clients`, which the C compiler puts into the binary.
 extension ClientPreset {
@@ -7,29 +8,29 @@ extension ClientPreset {
   static let documentName = "tapi-document"
 
   /// The design document's own client, as its file has it.
-  public static let tapiDocument = known(documentName)
-  public static let segmentSwift = known("segment-swift")
-  public static let segmentKotlin = known("segment-kotlin")
-  public static let segmentReactNative = known("segment-react-native")
-  public static let keenExisting = known("keen-existing")
-  public static let keenProposed = known("keen-proposed")
-  public static let offlineFirst = known("offline-first")
-  public static let toggl = known("toggl")
-  public static let togglPush = known("toggl-push")
-  public static let datafly = known("datafly")
+  public static let tapiDocument = shipped(documentName)
+  public static let segmentSwift = shipped("segment-swift")
+  public static let segmentKotlin = shipped("segment-kotlin")
+  public static let segmentReactNative = shipped("segment-react-native")
+  public static let keenExisting = shipped("keen-existing")
+  public static let keenProposed = shipped("keen-proposed")
+  public static let offlineFirst = shipped("offline-first")
+  public static let toggl = shipped("toggl")
+  public static let togglPush = shipped("toggl-push")
+  public static let datafly = shipped("datafly")
 
   /// The names of all of them, in the order of their tables.
   public static let names = files.map(\.name)
 
   /// All of them, in that order.
-  public static let all = names.map(known)
+  public static let all = names.map(shipped)
 
   /// Those of the source documents and of the SDKs that were recorded.
-  public static let documented = documentedNames.map(known)
+  public static let documented = documentedNames.map(shipped)
   public static let documentedNames = files.filter(\.isDocumented).map(\.name)
 
   /// Those that are taken from what others publish about their SDKs.
-  public static let catalogue = files.filter { !$0.isDocumented }.map { known($0.name) }
+  public static let catalogue = files.filter { !$0.isDocumented }.map { shipped($0.name) }
 
   /// Whether it is one of them as it is.
   public var isBuiltIn: Bool { Self.builtIn(name) == self }
@@ -40,24 +41,32 @@ extension ClientPreset {
   }
 
   /// The one of that name; nil: there is none.
-  public static func builtIn(_ name: String) -> ClientPreset? { builtIn[name] }
-
-  private static let files: [(name: String, isDocumented: Bool, text: String)] =
-    (0..<fleetsim_client_count()).map { index in
-      let file = fleetsim_client(index)
-      return (String(cString: file.name), file.is_documented, String(cString: file.text))
-    }
-
-  private static func known(_ name: String) -> ClientPreset { builtIn[name]! }
-
-  /// By their names. A file that can't be read is a mistake in this program, and stops it.
-  static let builtIn: [String: ClientPreset] = files.reduce(into: [:]) { clients, file in
+  ///
+  /// A file that can't be read is a mistake in this program, and stops it.
+  public static func builtIn(_ name: String) -> ClientPreset? {
+    if let client = read.withLock({ $0[name] }) { return client }
+    guard let index = files.firstIndex(where: { $0.name == name }) else { return nil }
     do {
-      clients[file.name] = try ClientPreset(file: file.text, name: file.name + ".json5", isShipped: true)
+      let text = String(cString: fleetsim_client(index).text)
+      let client = try ClientPreset(file: text, name: name + ".json5", isShipped: true)
+      read.withLock { $0[name] = client }
+      return client
     } catch {
       preconditionFailure("\(error)")
     }
   }
+
+  /// The one of that name, which is that of a file.
+  package static func shipped(_ name: String) -> ClientPreset { builtIn(name)! }
+
+  private static let files: [(name: String, isDocumented: Bool)] =
+    (0..<fleetsim_client_count()).map { index in
+      let file = fleetsim_client(index)
+      return (String(cString: file.name), file.is_documented)
+    }
+
+  /// Those that have been asked for: a run needs one or two, and reading all takes longer than a small run.
+  private static let read = Mutex<[String: ClientPreset]>([:])
 
   /// Reads a client file.
   ///

@@ -103,12 +103,12 @@ extension ClientPreset {
       path: parts.joined(separator: "."), meaning: key.meaning, requirement: key.requirement,
       values: key.choices,
       value: { preset in
-        let tree = builtIn[preset.name] == preset ? written[preset.name]! : preset.written
+        let tree = preset.isBuiltIn ? written[preset.name]! : preset.written
         return parts.reduce(Optional(tree)) { $0?[$1] }.map(key.text) ?? "null"
       })
   }
 
-  private static let written = builtIn.mapValues(\.written)
+  private static let written = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0.written) })
 }
 
 extension ScenarioSchema.Key {

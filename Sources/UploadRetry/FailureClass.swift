@@ -29,7 +29,7 @@ public struct RequestFailure: Sendable, Hashable {
   }
 }
 
-/// What kind of work an operation is: it decides how long waits and time-outs are (O2, O7).
+/// What kind of work an operation is: it decides how long waits are (O2).
 @frozen
 public enum OperationKind: UInt8, Sendable, Hashable, CaseIterable {
   /// The user waits for it.

@@ -48,9 +48,8 @@ extension RunRecord {
   /// decided.
   package var sawNoFailure: Bool {
     series.rows.allSatisfy { row in
-      row[.answers429] == 0 && row[.answers503] == 0 && row[.answers4xxOther] == 0
-        && row[.answers5xxOther] == 0
-        && row[.unanswered] == 0 && row[.timeouts] == 0 && row.droppedEvents == 0 && row[.retries] == 0
+      row[.answers429] == 0 && row[.answers503] == 0 && row.answersOther == 0 && row[.unanswered] == 0
+        && row[.timeouts] == 0 && row.droppedEvents == 0 && row[.retries] == 0
     }
   }
 }

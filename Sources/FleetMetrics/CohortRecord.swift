@@ -8,6 +8,7 @@ public struct CohortRecord: Measured, Hashable {
   public var devicesThatLostEvents: Int64 = 0
   /// Of the delivered events, microseconds; nil where there is none.
   public var timeToDeliveryP50: Int64?
+  public var timeToDeliveryP95: Int64?
   public var timeToDeliveryP99: Int64?
   public var timeToDeliveryMax: Int64?
   /// Interactive, background; empty without priority lanes.
@@ -40,6 +41,7 @@ public struct CohortRecord: Measured, Hashable {
   public mutating func setTimesToDelivery(_ histogram: Histogram) {
     guard histogram.total > 0 else { return }
     timeToDeliveryP50 = histogram.quantile(50, of: 100)
+    timeToDeliveryP95 = histogram.quantile(95, of: 100)
     timeToDeliveryP99 = histogram.quantile(99, of: 100)
     timeToDeliveryMax = histogram.maximum
   }
@@ -78,7 +80,11 @@ public enum CohortCSV {
       .init("time_to_delivery_max_s", "s", "The same, largest value, exact.") {
         .seconds($0.timeToDeliveryMax)
       },
-    ] + measures(.refusedByGate) + lane(0, "interactive") + lane(1, "background")
+    ] + measures(.refusedByGate) + [
+      .init("time_to_delivery_p95_s", "s", "Time to delivery of the delivered events, 95th percentile.") {
+        .seconds($0.timeToDeliveryP95)
+      }
+    ] + lane(0, "interactive") + lane(1, "background")
 
   private static func lane(_ index: Int, _ name: String) -> [CSVColumn<CohortRecord>] {
     @Sendable func value(_ cohort: CohortRecord) -> CohortRecord.Lane? {

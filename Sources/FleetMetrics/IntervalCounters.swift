@@ -166,6 +166,7 @@ public struct IntervalDeliveries: ~Copyable {
     for i in 0..<Self.bucketCount { total += Int64(base[i]) }
     if total == 0 { return percents.map { _ in nil } }
     var results: [Int64?] = []
+    results.reserveCapacity(percents.count)
     var seen: Int64 = 0
     var bucket = 0
     for percent in percents {

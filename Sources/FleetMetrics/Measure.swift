@@ -12,17 +12,20 @@ public enum Measure: Int, CaseIterable, Sendable {
   case refusedByGate, blockedEvents, heldLoops, throttledRequests, credentialRefreshes, statusQueries
   case breakerOpenings, breakerOpenMicroseconds
   case deduplicatedEvents
+  case retriesAfterOther, retriesAfter429, retriesAfter5xx, retriesAfterNoAnswer
+  case backoffMicroseconds
+  case blockedByStatus, blockedByRetryLimit, blockedByRateLimitRetryLimit, blockedByAge
   case offlineDevices, networkLostRequests, networkLostAnswers, unknownOutcomes
 
   // The server's side counts these.
-  case firstAttempts, retries, answers2xx, answers429, answers503, answers4xxOther, answers5xxOther,
-    unanswered
+  case firstAttempts, retries, answers2xx, answers401, answers429, answers503, answers4xxOther,
+    answers5xxOther, unanswered
   case busyMicroseconds, serverQueue
   case keyLimited, shed, unheardAnswers, lostAnswers
 
   // These are formed when the record of a run is put together.
   case capacityMilliRequests, availableMicroseconds, backlogEvents, backlogBatches
-  case timeToDeliveryP50, timeToDeliveryP99
+  case timeToDeliveryP50, timeToDeliveryP95, timeToDeliveryP99
 
   static let count = allCases.count
 
@@ -30,6 +33,21 @@ public enum Measure: Int, CaseIterable, Sendable {
   public static let drops: [Measure] = [
     .droppedByStatus, .droppedByRetryLimit, .droppedByRateLimitRetryLimit, .droppedByAge, .droppedByOverflow,
     .refusedByGate,
+  ]
+
+  /// What the server answers.
+  public static let answers: [Measure] = [
+    .answers2xx, .answers401, .answers429, .answers4xxOther, .answers503, .answers5xxOther,
+  ]
+
+  /// The retries by how the latest failed upload of their batch ended.
+  public static let retriesByCause: [Measure] = [
+    .retriesAfter429, .retriesAfter5xx, .retriesAfterNoAnswer, .retriesAfterOther,
+  ]
+
+  /// The ways in which a client gives events up and keeps them.
+  public static let blocks: [Measure] = [
+    .blockedByStatus, .blockedByRetryLimit, .blockedByRateLimitRetryLimit, .blockedByAge,
   ]
 
   public enum Kind: Sendable {
@@ -104,11 +122,13 @@ public enum Measure: Int, CaseIterable, Sendable {
 
     /// Its column in `timeseries.csv`.
     var seriesColumn: CSVColumn<TimeSeries.Row> {
-      guard case .rate(let parts) = format else {
-        return CSVColumn(name, unit, definition, direction) { [measure] in .integer($0[measure]) }
-      }
-      return CSVColumn(name + "_rps", unit + "/s", definition, direction) { [measure] in
-        .rate($0[measure], per: $0.length, unitsPerCount: parts)
+      switch format {
+      case .count: CSVColumn(name, unit, definition, direction) { [measure] in .integer($0[measure]) }
+      case .seconds: CSVColumn(name, unit, definition, direction) { [measure] in .seconds($0[measure]) }
+      case .rate(let parts):
+        CSVColumn(name + "_rps", unit + "/s", definition, direction) { [measure] in
+          .rate($0[measure], per: $0.length, unitsPerCount: parts)
+        }
       }
     }
   }
@@ -157,10 +177,9 @@ public enum Measure: Int, CaseIterable, Sendable {
     .init(
       .answers503, "answers_503", "answers", "Answers given with status 503.",
       total: "Answers with status 503."),
-    .init(.answers4xxOther, "answers_4xx_other", "answers", "4xx answers other than 429.", in: .series),
+    .init(.answers4xxOther, "answers_4xx_other", "answers", "4xx answers other than 401 and 429."),
     .init(
-      .answers5xxOther, "answers_5xx_other", "answers", "All remaining answers: neither 2xx, 4xx nor 503.",
-      in: .series),
+      .answers5xxOther, "answers_5xx_other", "answers", "All remaining answers: neither 2xx, 4xx nor 503."),
     .init(
       .unanswered, "unanswered_requests", "requests", "Requests that the server never answers.",
       total: "Requests that the server never answered."),
@@ -231,6 +250,7 @@ public enum Measure: Int, CaseIterable, Sendable {
       .timeToDeliverySum, kind: .ofInterval,
       hidden: "Creation to first acceptance, microseconds, summed over the events accepted here."),
     .init(.timeToDeliveryP50, kind: .ofInterval, hidden: "Median of the same."),
+    .init(.timeToDeliveryP95, kind: .ofInterval, hidden: "95th percentile of the same."),
     .init(.timeToDeliveryP99, kind: .ofInterval, hidden: "99th percentile of the same."),
 
     .init(
@@ -292,6 +312,39 @@ public enum Measure: Int, CaseIterable, Sendable {
     .init(
       .unknownOutcomes, "unknown_outcomes", "requests",
       "Uploads that ended while the client could not know whether the server had got them."),
+
+    .init(
+      .answers401, "answers_401", "answers", "Answers given with status 401.",
+      total: "Answers with status 401."),
+    .init(
+      .retriesAfter429, "retries_after_429", "requests",
+      "Of the retries: after a 429, by how the latest failed upload of the batch ended."),
+    .init(.retriesAfter5xx, "retries_after_5xx", "requests", "The same after a 5xx status."),
+    .init(
+      .retriesAfterNoAnswer, "retries_after_no_answer", "requests",
+      "The same after a time-out or a lost connection."),
+    .init(
+      .retriesAfterOther, "retries_after_other", "requests",
+      "The same after another status, or after the app's end cut the upload off."),
+    .init(
+      .backoffMicroseconds, "backoff_wait_s", "s",
+      """
+      Waits that failed uploads put on their batch or client, drawn or asked for by the server, each counted when it begins and as \
+      far as it lies in the run; those that overlap count each. Without holds of gates and credential refreshes.
+      """, as: .seconds),
+    .init(
+      .blockedByStatus, "blocked_by_status_events", "events",
+      "Of the blocked events: because of the answer's status, so that somebody has to mend them.",
+      .lowerIsBetter),
+    .init(
+      .blockedByRetryLimit, "blocked_by_retry_limit_events", "events", "The same at the batch's retry limit.",
+      .lowerIsBetter),
+    .init(
+      .blockedByRateLimitRetryLimit, "blocked_by_rate_limit_retry_limit_events", "events",
+      "The same at the global (429) retry limit.", .lowerIsBetter),
+    .init(
+      .blockedByAge, "blocked_by_age_events", "events",
+      "The same because their batch had been failing for too long.", .lowerIsBetter),
   ]
 }
 
@@ -303,7 +356,7 @@ public protocol Measured: Sendable {
 extension Measured {
   /// Upload attempts that reached the server: the offered load.
   public var attempts: Int64 { self[.firstAttempts] + self[.retries] }
-  public var answersOther: Int64 { self[.answers4xxOther] + self[.answers5xxOther] }
+  public var answersOther: Int64 { self[.answers401] + self[.answers4xxOther] + self[.answers5xxOther] }
   public var droppedEvents: Int64 { Measure.drops.reduce(0) { $0 + self[$1] } }
   /// Dropped, and not accepted after all.
   public var lostEvents: Int64 { droppedEvents - self[.acceptedAfterDropEvents] }

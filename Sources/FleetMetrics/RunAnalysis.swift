@@ -48,6 +48,7 @@ public enum RunAnalysis {
     summary.timeToDeliveryMean = deliveries.mean
     summary.timeToDeliveryP50 = deliveries.quantile(50, of: 100)
     summary.timeToDeliveryP90 = deliveries.quantile(90, of: 100)
+    summary.timeToDeliveryP95 = deliveries.quantile(95, of: 100)
     summary.timeToDeliveryP99 = deliveries.quantile(99, of: 100)
     summary.timeToDeliveryP999 = deliveries.quantile(999, of: 1_000)
     summary.timeToDeliveryMax = deliveries.maximum

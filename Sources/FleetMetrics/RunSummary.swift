@@ -40,6 +40,7 @@ public struct RunSummary: Measured, Hashable {
   public var timeToDeliveryMean: Double?
   public var timeToDeliveryP50: Int64?
   public var timeToDeliveryP90: Int64?
+  public var timeToDeliveryP95: Int64?
   public var timeToDeliveryP99: Int64?
   public var timeToDeliveryP999: Int64?
   public var timeToDeliveryMax: Int64?

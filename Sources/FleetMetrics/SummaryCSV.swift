@@ -2,7 +2,9 @@
 public enum SummaryCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<RunSummary>] =
-    totals + load + recovery + delivery + cost + censoring + measures(.refusedByGate) + conclusions
+    totals + load + recovery + delivery + cost + censoring + measures(.refusedByGate, .unknownOutcomes)
+    + conclusions
+    + [delivery95] + measures(.answers4xxOther, .answers5xxOther) + measures(.answers401)
 
   private static func measures(_ first: Measure, _ last: Measure? = nil) -> [CSVColumn<RunSummary>] {
     Measure.declared(in: .summary, first, last).map { $0.totalColumn() }
@@ -210,6 +212,11 @@ public enum SummaryCSV {
       .lowerIsBetter
     ) { .decimal($0.excessLoadSeconds, decimals: 6) },
   ]
+
+  private static let delivery95 = CSVColumn<RunSummary>(
+    "time_to_delivery_p95_s", "s", "Time to delivery of all delivered events, 95th percentile.",
+    .lowerIsBetter
+  ) { .seconds($0.timeToDeliveryP95) }
 
   /// The whole file, a row per summary in the order given.
   /// - `more`: columns that stand behind all others.

@@ -69,6 +69,7 @@ public struct TimeSeries: Sendable, Hashable {
     public subscript(measure: Measure) -> Int64 { series[index, measure] }
     /// The percentile of the times to delivery of the events first accepted here, microseconds; nil where there are none.
     public var timeToDeliveryP50: Int64? { self[.deliveredEvents] > 0 ? self[.timeToDeliveryP50] : nil }
+    public var timeToDeliveryP95: Int64? { self[.deliveredEvents] > 0 ? self[.timeToDeliveryP95] : nil }
     public var timeToDeliveryP99: Int64? { self[.deliveredEvents] > 0 ? self[.timeToDeliveryP99] : nil }
   }
 }

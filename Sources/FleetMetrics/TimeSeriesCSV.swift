@@ -6,7 +6,7 @@ public enum TimeSeriesCSV {
     + measures(.capacityMilliRequests, .capacityMilliRequests) + [offered]
     + measures(.firstAttempts, .timeouts) + [utilisation]
     + measures(.serverQueue, .inFlight) + delivery
-    + measures(.refusedByGate)
+    + measures(.refusedByGate, .unknownOutcomes) + [delivery95] + measures(.answers401)
 
   private static func measures(_ first: Measure, _ last: Measure? = nil) -> [CSVColumn<TimeSeries.Row>] {
     Measure.declared(in: .series, first, last).map(\.seriesColumn)
@@ -35,6 +35,10 @@ public enum TimeSeriesCSV {
     .init("time_to_delivery_p50_s", "s", "Median of the same.") { .seconds($0.timeToDeliveryP50) },
     .init("time_to_delivery_p99_s", "s", "99th percentile of the same.") { .seconds($0.timeToDeliveryP99) },
   ]
+
+  private static let delivery95 = CSVColumn<TimeSeries.Row>(
+    "time_to_delivery_p95_s", "s", "95th percentile of the time to delivery, of the events accepted here."
+  ) { .seconds($0.timeToDeliveryP95) }
 
   /// The whole file.
   public static func bytes(of series: TimeSeries) -> [UInt8] { CSVFile.bytes(columns, series.rows) }

@@ -134,6 +134,7 @@ extension UploadClientHost where Self: ~Copyable {
     if tally.waitUntil != 0 {
       state.pointee.gate.reset()
       state.pointee.gate.pause(until: tally.waitUntil, kind: tally.isBackoff ? .backoff : .rateLimit)
+      countBackoff(until: tally.waitUntil, client, at: now)
     }
     applyResults(tally, client, at: now)
   }

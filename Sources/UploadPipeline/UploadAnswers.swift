@@ -134,19 +134,25 @@ extension UploadClientHost where Self: ~Copyable {
       if options.pointee.isRebatch {
         // One retry record for the client: its wait is the whole client's.
         pause(client, until: time, .backoff, at: now)
+        countBackoff(until: state.pointee.gate.waitUntil, client, at: now)
         putBack(batch, client)
       } else {
+        countBackoff(until: time, client, at: now)
         let record = retryState(of: batch, client)
         let look = machine(of: client)._withUnsafeGuaranteedRef { $0.lookAt(record, due: time) }
         if look <= now { putBack(batch, client) } else { putOff(batch, until: look, client) }
       }
     case .refreshCredentials: refreshCredentials(for: batch, until: now, client, at: now)
-    case .refreshThenRetry(let time): refreshCredentials(for: batch, until: time, client, at: now)
+    case .refreshThenRetry(let time):
+      countBackoff(until: time, client, at: now)
+      refreshCredentials(for: batch, until: time, client, at: now)
     case .pause(let time):
       pause(client, until: time, .rateLimit, at: now)
+      countBackoff(until: state.pointee.gate.waitUntil, client, at: now)
       putBack(batch, client)
     case .backOff(let time):
       pause(client, until: time, .backoff, at: now)
+      countBackoff(until: state.pointee.gate.waitUntil, client, at: now)
       putBack(batch, client)
     case .retryAtNextTrigger:
       setWaitsForTrigger(true, batch)
@@ -155,6 +161,7 @@ extension UploadClientHost where Self: ~Copyable {
       giveUp(batch, .limit(reason), client, at: now)
     case .dropAndPause(let reason, let time):
       pause(client, until: time, .rateLimit, at: now)
+      countBackoff(until: state.pointee.gate.waitUntil, client, at: now)
       giveUp(batch, .limit(reason), client, at: now)
     case .discarded:
       giveUp(batch, .discarded, client, at: now)
@@ -162,6 +169,13 @@ extension UploadClientHost where Self: ~Copyable {
     if options.pointee.saving == .afterAnswers { save(client) }
     if isObserved(client) { observe(.decided(batch: ordinal, outcome), client, at: now) }
     continueLoop(client, from: cursor(of: client, behind: ordinal), at: now, sink)
+  }
+
+  /// A failed upload makes its batch or the client wait until `time`.
+  @inlinable
+  @inline(__always)
+  public mutating func countBackoff(until time: Int64, _ client: UInt32, at now: Int64) {
+    if time > now { count(time &- now, .backoffMicroseconds, client, at: now) }
   }
 
   /// O9: the batch is due when the credentials are there, and not before `time`.

@@ -204,6 +204,8 @@ public enum ClientCount: Sendable {
   case throttledRequests
   case breakerOpenings, breakerOpenMicroseconds
   case credentialRefreshes
+  /// A wait that a failed upload puts on its batch or on the client begins: its length.
+  case backoffMicroseconds
 }
 
 /// A step of a client, for a log (S20). A batch is named by the number of its first event.

@@ -21,7 +21,12 @@ struct CSVTests {
     series[0, .backlogEvents] = 5
     series[0, .timeToDeliverySum] = 10_500_006
     series[0, .timeToDeliveryP50] = 1_234_567
+    series[0, .timeToDeliveryP95] = 59_000_001
     series[0, .timeToDeliveryP99] = 61_000_000
+    series[0, .answers401] = 4
+    series[0, .retriesAfter429] = 1
+    series[0, .backoffMicroseconds] = 2_500_000
+    series[0, .blockedByAge] = 6
     series[1, .retries] = 3
     series[1, .droppedByAge] = 4
     var text = ""
@@ -37,9 +42,12 @@ struct CSVTests {
         backlog_events,backlog_batches,waiting_devices,in_flight_requests,time_to_delivery_mean_s,\
         time_to_delivery_p50_s,time_to_delivery_p99_s,refused_by_gate_events,blocked_events,held_loops,throttled_requests,\
         breaker_openings,key_limited_requests,shed_requests,unheard_answers,lost_answers,deduplicated_events,\
-        offline_devices,network_lost_requests,network_lost_answers,unknown_outcomes
-        0.000000,100.000,7.333,6.667,0.667,5.333,1,9,0,2,0,0,0,0,0.667,0,12,7,0,0,0,0,0,0,0,0,5,0,0,0,1.500000,1.234567,61.000000,0,0,0,0,0,0,0,0,0,0,0,0,0,0
-        1.500000,0.000,3.000,0.000,3.000,0.000,0,0,0,0,0,0,0,0,,0,0,0,0,0,0,0,0,4,0,0,0,0,0,0,,,,0,0,0,0,0,0,0,0,0,0,0,0,0,0
+        offline_devices,network_lost_requests,network_lost_answers,unknown_outcomes,\
+        time_to_delivery_p95_s,answers_401,retries_after_429,retries_after_5xx,retries_after_no_answer,\
+        retries_after_other,backoff_wait_s,blocked_by_status_events,blocked_by_retry_limit_events,\
+        blocked_by_rate_limit_retry_limit_events,blocked_by_age_events
+        0.000000,100.000,7.333,6.667,0.667,5.333,1,9,0,2,0,0,0,0,0.667,0,12,7,0,0,0,0,0,0,0,0,5,0,0,0,1.500000,1.234567,61.000000,0,0,0,0,0,0,0,0,0,0,0,0,0,0,59.000001,4,1,0,0,0,2.500000,0,0,0,6
+        1.500000,0.000,3.000,0.000,3.000,0.000,0,0,0,0,0,0,0,0,,0,0,0,0,0,0,0,0,4,0,0,0,0,0,0,,,,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,0,0,0,0,0,0.000000,0,0,0,0
 
         """)
   }
@@ -92,6 +100,20 @@ struct CSVTests {
     #expect(try field("has_incidents") == "false")
     #expect(try field("sent_mean_bytes_per_device_day") == "")
     #expect(try field("radio_wakeups_mean_per_device_day") == "")
+  }
+
+  @Test("p95 of a run and of a cohort: of 1 … 100 µs, 95 do not exceed it")
+  func percentile95() {
+    var run = record(backlogs: [0])
+    for time in 1...100 { run.deliveries.record(Int64(time)) }
+    let summary = RunAnalysis.summary(of: run, twin: run, name: "", seed: 0)
+    var cohort = CohortRecord(name: "", devices: 1)
+    cohort.setTimesToDelivery(run.deliveries)
+    func value<Source>(_ columns: [CSVColumn<Source>], _ source: Source) -> CSVValue? {
+      columns.first { $0.name == "time_to_delivery_p95_s" }?.value(source)
+    }
+    #expect(value(SummaryCSV.columns, summary) == .seconds(95))
+    #expect(value(CohortCSV.columns, cohort) == .seconds(95))
   }
 
   @Test("Decimals are exact at the ends of the number range")

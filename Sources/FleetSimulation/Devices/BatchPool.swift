@@ -16,9 +16,8 @@ struct BatchRecord: BitwiseCopyable {
   var attempts: UInt16
   /// Counts the record's reuses, so that a stale item is recognised.
   var generation: UInt16
-  /// Attempts whose fate at the server is open: the record outlives the batch's place in the queue for them. From 255 on it is
-  /// never reused.
-  private(set) var outstanding: UInt8
+  /// `outstanding` (6 bits) | `mark` (2 bits).
+  private var bits: UInt8
   var flags: Flags
 
   struct Flags: OptionSet, BitwiseCopyable {
@@ -54,8 +53,32 @@ struct BatchRecord: BitwiseCopyable {
     self.events = events
     attempts = 0
     self.generation = generation
-    outstanding = 0
+    bits = 0
     flags = .held
+  }
+
+  /// Attempts whose fate at the server is open: the record outlives the batch's place in the queue for them. From 63 on it is
+  /// never reused.
+  @inline(__always)
+  var outstanding: UInt8 { bits &>> 2 }
+
+  /// 0 … 3. Of a batch that is held how its latest failed attempt ended (`AttemptFailure`), of one that is blocked why
+  /// (`DropReason`).
+  @inline(__always)
+  private(set) var mark: UInt8 {
+    get { bits & 3 }
+    set { bits = bits & ~3 | newValue & 3 }
+  }
+
+  @inline(__always)
+  var latestFailure: AttemptFailure {
+    get { AttemptFailure(rawValue: mark).unsafelyUnwrapped }
+    set { mark = newValue.rawValue }
+  }
+
+  var blockReason: DropReason {
+    get { DropReason(rawValue: mark).unsafelyUnwrapped }
+    set { mark = newValue.rawValue }
   }
 
   /// The number of the attempt that would come next.
@@ -66,10 +89,17 @@ struct BatchRecord: BitwiseCopyable {
   mutating func attemptLeaves(number: UInt16) {
     attempts = number
     flags.insert(.inFlight)
-    if outstanding != .max { outstanding &+= 1 }
+    if outstanding != 63 { bits &+= 4 }
   }
   @inline(__always)
-  mutating func attemptEnds() { if outstanding != .max { outstanding &-= 1 } }
+  mutating func attemptEnds() { if outstanding != 63 { bits &-= 4 } }
+
+  /// The end of an attempt that `isAwaited`.
+  @inline(__always)
+  mutating func awaitedAttemptFails(_ failure: AttemptFailure) {
+    bits = failure.rawValue
+    flags.remove(.inFlight)
+  }
 
   /// Whether this attempt is under way and nothing else is open or known of the batch.
   @inline(__always)
@@ -82,7 +112,7 @@ struct BatchRecord: BitwiseCopyable {
   @inline(__always)
   mutating func releases() {
     generation &+= 1
-    outstanding = 0
+    bits = 0
     flags = []
   }
 

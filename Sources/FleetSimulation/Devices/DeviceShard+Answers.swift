@@ -139,7 +139,7 @@ extension DeviceShard {
     batches.acceptanceTimes?[Int(truncatingIfNeeded: batch)] = time.microseconds
     if batches[batch].flags.contains(.dropped) {
       if batches[batch].flags.contains(.blocked) {
-        counters.add(-events, to: .blockedEvents, row: row)
+        countBlocked(-events, batches[batch].blockReason, row: row)
       } else {
         counters.add(events, to: .acceptedAfterDropEvents, row: row)
       }
@@ -209,7 +209,8 @@ extension DeviceShard {
     countDropped(batch, events: UInt32(batches[batch].events), reason, device, at: now)
     if !batches[batch].flags.contains(.accepted) {
       batches[batch].flags.remove(.blocked)
-      batches[batch].flags.insert(reason == .blockedEvents ? [.dropped, .blocked] : .dropped)
+      if let block = reason.blockReason { batches[batch].blockReason = block }
+      batches[batch].flags.insert(reason.blockReason == nil ? .dropped : [.dropped, .blocked])
     }
     settle(batch, device, at: now)
     if isTraced(device) { note(tracedDrop(batch, reason), device, at: now) }
@@ -224,8 +225,7 @@ extension DeviceShard {
       return
     }
     if batches[batch].flags.contains(.accepted) { return }
-    count(Int64(events), reason, at: now)
-    if reason != .blockedEvents { self[device].pointee.flags.insert(.lostEvents) }
+    count(lost: Int64(events), reason, device, at: now)
     var created = batches[batch].firstTime
     var ordinal = batches[batch].firstOrdinal
     if created >= plan.pointee.oldBefore { return }
@@ -237,6 +237,22 @@ extension DeviceShard {
       created = plan.next(after: created, before: ordinal, draws)
     }
     count(old, .settledOldEvents, at: now)
+  }
+
+  /// Events of a device that are given up.
+  mutating func count(lost events: Int64, _ reason: Measure, _ device: UInt32, at now: Instant) {
+    if let block = reason.blockReason {
+      countBlocked(events, block, row: rows.row(at: now.microseconds))
+    } else {
+      count(events, reason, at: now)
+      self[device].pointee.flags.insert(.lostEvents)
+    }
+  }
+
+  /// Negative: of events that were blocked and turn out to have been accepted.
+  func countBlocked(_ events: Int64, _ reason: DropReason, row: Int) {
+    counters.add(events, to: .blockedEvents, row: row)
+    counters.add(events, to: Measure(blocked: reason), row: row)
   }
 
   /// Delivered or dropped: the batch leaves the queue. Its record stays while an upload of it is open at the server.

@@ -142,7 +142,8 @@ extension DeviceShard: UploadClientHost {
 
   // MARK: What it does
 
-  @inline(__always)
+  // Out of line: otherwise it is inlined into the protocol's entry, which looks its tables up.
+  @inline(never)
   package mutating func send(
     _ batch: UInt32, _ client: UInt32, retryCount: UInt16, asQuery: Bool, at now: Int64,
     _ sink: UnsafeMutablePointer<ShardCalendar>
@@ -161,6 +162,7 @@ extension DeviceShard: UploadClientHost {
   ) {
     let now = Instant(microseconds: now)
     batches[batch].flags.remove(.inFlight)
+    if case .status(200, _) = response {} else { batches[batch].latestFailure = AttemptFailure(response) }
     setUploads(uploads(of: client) &- 1, of: client)
     count(-1, .inFlight, at: now)
     if isTraced(client) {
@@ -181,7 +183,7 @@ extension DeviceShard: UploadClientHost {
 
   func counter(of loss: ClientLoss) -> Measure {
     switch loss {
-    case .limit(let reason): plan.pointee.blocksGivenUp ? .blockedEvents : Measure(reason)
+    case .limit(let reason): plan.pointee.blocksGivenUp ? Measure(blocked: reason) : Measure(reason)
     case .refused: .refusedByGate
     case .discarded: .droppedByStatus
     case .overflow: .droppedByOverflow
@@ -235,6 +237,7 @@ extension DeviceShard: UploadClientHost {
 
   @inline(__always)
   package mutating func count(_ n: Int64, _ what: ClientCount, _ client: UInt32, at now: Int64) {
+    var n = n
     let counter: Measure =
       switch what {
       case .resting: .devicesWaiting
@@ -243,7 +246,9 @@ extension DeviceShard: UploadClientHost {
       case .breakerOpenings: .breakerOpenings
       case .breakerOpenMicroseconds: .breakerOpenMicroseconds
       case .credentialRefreshes: .credentialRefreshes
+      case .backoffMicroseconds: .backoffMicroseconds
       }
+    if counter == .backoffMicroseconds { n = min(n, plan.pointee.end &- now) }
     count(n, counter, at: Instant(microseconds: now))
   }
 

@@ -54,13 +54,19 @@ extension DeviceShard {
       }
       let response =
         isAnswer ? plan.response(status: delivery.status, retryAfter: delivery.retryAfter) : .noStatus
+      upload.pointee.latestFailure = isAnswer ? AttemptFailure(status: delivery.status) : .noAnswer
       let outcome = decide(response, batch, device, at: now)
       guard case .retry(let time) = outcome, !options.pointee.failureEndsLoop else {
         conclude(outcome, batch, device, at: now, &calendar)
         return true
       }
       record.pointee.flags.insert(.loopHadFailure)
-      if time <= now { putBack(batch, device) } else { putOff(batch, until: time, device) }
+      if time <= now {
+        putBack(batch, device)
+      } else {
+        row[.backoffMicroseconds] &+= min(time, plan.pointee.end) &- now
+        putOff(batch, until: time, device)
+      }
     }
     continueLoop(device, from: loop(device).pointee.cursor, at: now, &calendar)
     return true

@@ -35,8 +35,7 @@ extension DeviceShard {
     let outcome = decide(response, batch, device, at: now)
     record.pointee.noteReception(at: Instant(microseconds: now))
     record.pointee.flags.subtract([.due, .uploading])
-    upload.pointee.attemptEnds()
-    upload.pointee.flags.remove(.inFlight)
+    upload.pointee.awaitedAttemptFails(AttemptFailure(status: delivery.status))
     row[.inFlight] &-= 1
     switch outcome {
     case .retry(let time), .backOff(let time):
@@ -47,10 +46,12 @@ extension DeviceShard {
       conclude(outcome, batch, device, at: now, &calendar)
       return true
     }
+    let until = max(now, record.pointee.gate.waitUntil)
+    row[.backoffMicroseconds] &+= min(until, plan.pointee.end) &- now
     record.pointee.flags.subtract([.looping, .draining])
     record.pointee.flags.formUnion([.loopHadFailure, .resting])
     row[.devicesWaiting] &+= 1
-    wake(device, at: max(now, record.pointee.gate.waitUntil), &calendar)
+    wake(device, at: until, &calendar)
     return true
   }
 
@@ -75,9 +76,11 @@ extension DeviceShard {
     ]).union([.looping, .uploading])
     upload.pointee.attemptLeaves(number: upload.pointee.nextAttempt)
     let (row, now) = (counters[rows.row(at: now)], Instant(microseconds: now))
+    let latency = plan.pointee.network.constantLatency
     row[.devicesWaiting] &-= 1
     countAttempt(record, events: upload.pointee.events, at: now, row)
-    depart(upload, batch, device, plan.pointee.network.constantLatency, retryCount: 0, at: now, &calendar)
+    countRetry(upload, at: now.microseconds &+ Int64(latency.up), row)
+    depart(upload, batch, device, latency, retryCount: 0, at: now, &calendar)
     return true
   }
 }

@@ -109,6 +109,7 @@ extension DeviceShard {
     while batch != 0 {
       if batches[batch].flags.contains(.inFlight) {
         batches[batch].flags.remove(.inFlight)
+        batches[batch].latestFailure = .other
         noteUnknownOutcome(batch, at: now)
         if options.pointee.gates.reconciles {
           batches[batch].attempts = StatusQuery.number(batches[batch].attempts)

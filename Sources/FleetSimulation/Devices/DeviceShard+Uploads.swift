@@ -20,6 +20,7 @@ extension DeviceShard {
       if asQuery { count(1, .statusQueries, at: now) }
     }
     upload.pointee.attemptLeaves(number: attempt)
+    let row = counters[rows.row(at: now.microseconds)]
     var latency = plan.pointee.network.constantLatency
     if latency.up == 0 { latency = drawLatency(batch, device) }
     if plan.pointee.network.isFaulty { latency = crossLink(batch, device, latency, at: now, sink) }
@@ -28,12 +29,12 @@ extension DeviceShard {
         upload, batch, device, latency, retryCount: plan.pointee.server.asksForRetryCount ? retryCount : 0,
         at: now,
         sink)
+      countRetry(upload, at: now.microseconds &+ Int64(latency.up), row)
       if Int64(latency.up) > plan.pointee.network.timeout { giveUpOnTheWay(batch, device, at: now, sink) }
     }
     setUploads(uploads(of: device) &+ 1, of: device)
     countAttempt(
-      self[device], events: asQuery ? 0 : upload.pointee.events, at: now,
-      counters[rows.row(at: now.microseconds)])
+      self[device], events: asQuery ? 0 : upload.pointee.events, at: now, row)
   }
 
   /// The latest attempt of a batch, whose record is `upload`, goes on its way.
@@ -63,6 +64,22 @@ extension DeviceShard {
     record.pointee.noteAttempt(events: events, at: now)
   }
 
+  /// Counts an attempt that arrives at `time` as the server does, if it is a retry, and by how the batch's latest failed one ended.
+  ///
+  /// - Parameter row: the counters of the latest interval that was asked for.
+  @inline(__always)
+  func countRetry(
+    _ upload: UnsafeMutablePointer<BatchRecord>, at time: Int64, _ row: CounterRow<DeviceSide>
+  ) {
+    if upload.pointee.attempts == 1 || time >= plan.pointee.end { return }
+    let counter = upload.pointee.latestFailure.retries
+    if time < rows.end {
+      row[counter] &+= 1
+    } else {
+      counters.add(1, to: counter, row: rows.otherRow(at: time))
+    }
+  }
+
   /// One-way latencies of a batch's latest attempt.
   @inline(never)
   private mutating func drawLatency(_ batch: UInt32, _ device: UInt32) -> CohortPlan.Latency {
@@ -87,7 +104,49 @@ extension DeviceShard {
   }
 }
 
+/// How an attempt failed.
+enum AttemptFailure: UInt8 {
+  /// Another status, or the app ended.
+  case other
+  case rateLimit, serverError, noAnswer
+
+  @inline(__always)
+  init(_ response: UploadResponse) {
+    switch response {
+    case .noStatus: self = .noAnswer
+    case .status(let status, _): self.init(status: UInt16(clamping: status))
+    }
+  }
+
+  @inline(__always)
+  init(status: UInt16) { self = status == 429 ? .rateLimit : status &- 500 < 100 ? .serverError : .other }
+
+  /// Retries after it.
+  @inline(__always)
+  var retries: Measure {
+    switch self {
+    case .other: .retriesAfterOther
+    case .rateLimit: .retriesAfter429
+    case .serverError: .retriesAfter5xx
+    case .noAnswer: .retriesAfterNoAnswer
+    }
+  }
+}
+
 extension Measure {
+  /// What a client that keeps what it gives up counts.
+  init(blocked reason: DropReason) {
+    switch reason {
+    case .status: self = .blockedByStatus
+    case .retryLimit: self = .blockedByRetryLimit
+    case .rateLimitRetryLimit: self = .blockedByRateLimitRetryLimit
+    case .age: self = .blockedByAge
+    }
+  }
+
+  /// The reverse; nil of other measures.
+  var blockReason: DropReason? { DropReason.allCases.first { Measure(blocked: $0) == self } }
+
   init(_ reason: DropReason) {
     switch reason {
     case .status: self = .droppedByStatus

@@ -1,5 +1,6 @@
 import FleetMetrics
 import SimulationKernel
+import UploadRetry
 
 /// What the server has, of the events of one device whose uploads ended without an answer and were chunked anew (*rebatch*): the
 /// batches that were sent are gone, their fate is not.
@@ -10,13 +11,13 @@ struct EventHistory {
   private(set) var accepted: [Range<UInt32>] = []
   /// Those that the client has given up before, and those that it has blocked (O3).
   private var dropped: [Range<UInt32>] = []
-  private var blocked: [Range<UInt32>] = []
+  private var blocked: [(events: Range<UInt32>, reason: DropReason)] = []
   /// Records left behind.
   var openRecords = 0
 
   mutating func accept(_ events: Range<UInt32>) { Self.insert(events, into: &accepted) }
   mutating func drop(_ events: Range<UInt32>) { Self.insert(events, into: &dropped) }
-  mutating func block(_ events: Range<UInt32>) { Self.insert(events, into: &blocked) }
+  mutating func block(_ events: Range<UInt32>, _ reason: DropReason) { blocked.append((events, reason)) }
 
   /// What of some events the server does not have yet.
   func missing(of events: Range<UInt32>) -> [Range<UInt32>] {
@@ -31,7 +32,7 @@ struct EventHistory {
   }
 
   func wasDropped(_ event: UInt32) -> Bool { dropped.contains { $0.contains(event) } }
-  func wasBlocked(_ event: UInt32) -> Bool { blocked.contains { $0.contains(event) } }
+  func blockReason(of event: UInt32) -> DropReason? { blocked.first { $0.events.contains(event) }?.reason }
 
   private static func insert(_ events: Range<UInt32>, into ranges: inout [Range<UInt32>]) {
     if events.isEmpty { return }
@@ -76,6 +77,7 @@ extension DeviceShard {
       let other = batches.allocate(
         for: device, firstOrdinal: old.firstOrdinal, firstTime: old.firstTime, events: old.events)
       batches[other].attempts = old.attempts
+      batches[other].latestFailure = old.latestFailure
       replace(batch, by: other, device)
       batches[batch].flags = .unknownOutcome
     } else {
@@ -105,7 +107,11 @@ extension DeviceShard {
     // What became of one before there was a history is known by its own flags.
     if batches[batch].flags.contains(.accepted) { history.accept(events) }
     if batches[batch].flags.contains(.dropped) {
-      if batches[batch].flags.contains(.blocked) { history.block(events) } else { history.drop(events) }
+      if batches[batch].flags.contains(.blocked) {
+        history.block(events, batches[batch].blockReason)
+      } else {
+        history.drop(events)
+      }
     }
     let missing = history.missing(of: events)
     let new = missing.reduce(0) { $0 + $1.count }
@@ -123,8 +129,8 @@ extension DeviceShard {
       let draws = EventDraws(key(of: device))
       while ordinal < part.upperBound {
         sum &+= recordDelivery(after: time.microseconds &- created, row: row)
-        if history.wasBlocked(ordinal) {
-          counters.add(-1, to: .blockedEvents, row: row)
+        if let reason = history.blockReason(of: ordinal) {
+          countBlocked(-1, reason, row: row)
         } else if history.wasDropped(ordinal) {
           counters.add(1, to: .acceptedAfterDropEvents, row: row)
         } else if created < plan.pointee.oldBefore {
@@ -153,15 +159,14 @@ extension DeviceShard {
     let first = batches[batch].firstOrdinal
     let missing = history.missing(of: first..<first &+ n)
     let lost = missing.reduce(0) { $0 + $1.count }
-    if reason == .blockedEvents {
-      history.block(first..<first &+ n)
+    if let block = reason.blockReason {
+      history.block(first..<first &+ n, block)
     } else {
       history.drop(first..<first &+ n)
     }
     histories[device] = history
     if lost == 0 { return }
-    count(Int64(lost), reason, at: now)
-    if reason != .blockedEvents { self[device].pointee.flags.insert(.lostEvents) }
+    count(lost: Int64(lost), reason, device, at: now)
     var old: Int64 = 0
     for part in missing {
       var (created, ordinal) = skip(

@@ -102,9 +102,10 @@ package struct RunAssembly: ~Copyable {
             times: capacity.sum(from: start, to: stop) { timeline.scaledMicroseconds(from: $0, to: $1) },
             over: 1)
       }
-      let percentiles = intervalDeliveries.percentiles([50, 99], row: index)
+      let percentiles = intervalDeliveries.percentiles([50, 95, 99], row: index)
       series[index, .timeToDeliveryP50] = percentiles[0] ?? 0
-      series[index, .timeToDeliveryP99] = percentiles[1] ?? 0
+      series[index, .timeToDeliveryP95] = percentiles[1] ?? 0
+      series[index, .timeToDeliveryP99] = percentiles[2] ?? 0
     }
     var record = RunRecord(
       series: series, deliveries: deliveries, offeredPer100ms: front.offeredPer100ms,

@@ -226,6 +226,7 @@ package struct ServerFront: ~Copyable {
   static func counter(of status: UInt16) -> Measure {
     switch status {
     case 200..<300: .answers2xx
+    case 401: .answers401
     case 429: .answers429
     case 503: .answers503
     case 400..<500: .answers4xxOther

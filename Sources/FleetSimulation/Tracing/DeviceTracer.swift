@@ -71,8 +71,7 @@ extension DeviceTrace.Loss {
     case .droppedByRateLimitRetryLimit: self = .limit(.rateLimitRetryLimit)
     case .droppedByAge: self = .limit(.age)
     case .refusedByGate: self = .refused
-    case .blockedEvents: self = .blocked
-    default: self = .overflow
+    default: self = counter.blockReason == nil ? .overflow : .blocked
     }
   }
 }

@@ -228,10 +228,16 @@ struct GateCompositionTests {
     for (name, value) in [
       "attempts": "5", "first_attempts": "1", "retries": "4", "answers_2xx": "1", "answers_429": "1",
       "answers_503": "1", "answers_other": "1", "unanswered_requests": "1", "timed_out_requests": "1",
+      "answers_401": "0", "answers_4xx_other": "0", "answers_5xx_other": "1",
+      "retries_after_429": "1", "retries_after_5xx": "2", "retries_after_no_answer": "1",
+      "retries_after_other": "0",
+      "backoff_wait_s": "0.000000", "blocked_events": "0",
       "breaker_openings": "4", "breaker_open_s": "60.000000", "time_to_delivery_max_s": "80.100000",
     ] { #expect(fields[name] == value, "\(name)") }
     // Percentiles are within 0.8 %.
-    for name in ["time_to_delivery_p50_s", "time_to_delivery_p90_s", "time_to_delivery_p99_s"] {
+    for name in [
+      "time_to_delivery_p50_s", "time_to_delivery_p90_s", "time_to_delivery_p95_s", "time_to_delivery_p99_s",
+    ] {
       let time = try #require(fields[name].flatMap(Double.init), "\(name)")
       #expect(abs(time / 80.1 - 1) < 0.008, "\(name)")
     }

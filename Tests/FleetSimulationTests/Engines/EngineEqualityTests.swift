@@ -29,6 +29,23 @@ func expectSame(_ a: RunRecord, _ b: RunRecord, _ what: String, seed: UInt64) {
   Issue.record("seed \(seed): \(what) differ, first in \(difference ?? "what is not the series")")
 }
 
+/// What has several columns by cause has nothing beside them.
+func expectSums(of record: RunRecord, _ scenario: Scenario, seed: UInt64) {
+  for (row, counts) in record.series.rows.enumerated() {
+    func sum(_ parts: [Measure]) -> Int64 { parts.reduce(0) { $0 + counts[$1] } }
+    #expect(sum(Measure.retriesByCause) == counts[.retries], "seed \(seed), row \(row)")
+    #expect(sum(Measure.blocks) == counts[.blockedEvents], "seed \(seed), row \(row)")
+  }
+  let totals = record.series.totals
+  let answered = Measure.answers.reduce(0) { $0 + totals[$1] } + totals[.unanswered]
+  if case .bucket = scenario.tapi.server {
+    #expect(answered == totals.attempts, "seed \(seed)")
+  } else {
+    // Others are still at the server.
+    #expect(answered <= totals.attempts, "seed \(seed)")
+  }
+}
+
 /// The proof that windows change nothing: two engines, one result.
 @Suite struct EngineEqualityTests {
   static let seeds = Array(1...UInt64(TestDepth.cases(60, exhaustively: 200)))
@@ -51,6 +68,7 @@ func expectSame(_ a: RunRecord, _ b: RunRecord, _ what: String, seed: UInt64) {
       do {
         let record = try windowed(scenario)
         expectSame(PlainEngine.run(scenario).record, record, "engines", seed: seed)
+        expectSums(of: record, scenario, seed: seed)
         seen.add(record)
       } catch { Issue.record("seed \(seed): \(error)") }
     }
@@ -151,7 +169,12 @@ private struct ModelParts {
     ("lost answers", .lostAnswers), ("deduplicated", .deduplicatedEvents),
     ("requests lost on the way", .networkLostRequests), ("answers lost on the way", .networkLostAnswers),
     ("unknown outcomes", .unknownOutcomes), ("offline", .offlineDevices), ("held by gates", .heldLoops),
-    ("refused by gates", .refusedByGate), ("blocked", .blockedEvents),
+    ("refused by gates", .refusedByGate), ("blocked by status", .blockedByStatus),
+    ("blocked by the retry limit", .blockedByRetryLimit), ("blocked by age", .blockedByAge),
+    ("blocked by the limit of 429s", .blockedByRateLimitRetryLimit), ("401", .answers401),
+    ("retries after a 429", .retriesAfter429), ("after a 5xx", .retriesAfter5xx),
+    ("after no answer", .retriesAfterNoAnswer), ("after others", .retriesAfterOther),
+    ("backoff", .backoffMicroseconds),
     ("breaker openings", .breakerOpenings), ("throttled", .throttledRequests),
     ("duplicate batches", .duplicateBatches), ("launches", .launches), ("status queries", .statusQueries),
     ("refreshed credentials", .credentialRefreshes),

@@ -82,9 +82,7 @@ public struct ScenarioFile: Sendable {
   /// Whether a client file of that name has been read, or could not be.
   public func hasClient(_ name: String) -> Bool { clientFiles.keys.contains(name) }
 
-  /// Adds a client file that overrides name.
-  ///
-  /// - Parameter text: its contents; what is wrong with them is reported by `decode`, with everything else.
+  /// Adds a client file that overrides name, with its contents. What is wrong with them is reported by `decode`, with everything else.
   public mutating func addClient(_ text: String, name: String) {
     clientFiles[name] = parseObject(
       text, name: name, isCalled: "a client is an object, { name: \"…\", switches: { … } }")

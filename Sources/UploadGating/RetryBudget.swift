@@ -22,7 +22,7 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
     /// Thousandths of a token that an upload without an answer takes, beside its retry, 0 … 1,000,000.
     public let perTimeout: Int
 
-    /// - Parameter perRetriedSuccess: nil: as `perSuccess`.
+    /// What is out of range is taken for the nearest that is not; `perRetriedSuccess` nil: as `perSuccess`.
     public init(
       capacity: Int = 10, perSuccess: Int = 100, trickle: Int64? = nil, perRequest: Int = 0,
       perRetriedSuccess: Int? = nil, perTimeout: Int = 0
@@ -83,9 +83,7 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
     if bucket != nil { add(-1000, to: &state, now: now) }
   }
 
-  /// Notes that an upload has succeeded.
-  ///
-  /// - Parameter isRetry: whether it was a retry.
+  /// Notes that an upload has succeeded, which `isRetry` says was a retry.
   public func recordSuccess(_ state: inout State, isRetry: Bool = false, now: Int64) {
     guard let bucket else { return }
     add(isRetry ? bucket.perRetriedSuccess : bucket.perSuccess, to: &state, now: now)

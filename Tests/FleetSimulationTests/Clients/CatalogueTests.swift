@@ -45,6 +45,13 @@ struct CatalogueTests {
     #expect(Set(waits.suffix(10)).count > 5)
   }
 
+  @Test("Amplitude Kotlin waits 30 s after each 429; PostHog's JavaScript client loses what is answered 429")
+  func rateLimited() throws {
+    let waits = try waits("amplitude-kotlin", duration: 600, status: 429)
+    #expect(waits.count > 15 && lie(waits, around: Array(repeating: 30, count: waits.count), share: 0))
+    #expect(try self.waits("posthog-js", duration: 600, status: 429).isEmpty)
+  }
+
   @Test("Amplitude Node: twelve waits, then nothing more")
   func amplitudeNode() throws {
     let expected = [0.1, 0.1, 0.2, 0.2, 0.4, 0.4, 0.8, 0.8, 1.6, 1.6, 3.2, 3.2]

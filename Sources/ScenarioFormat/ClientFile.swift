@@ -35,6 +35,7 @@ struct ClientFile: Sendable, Equatable {
         if !decoder.readsShippedClient, let base = ClientPreset.builtIn(file.base) {
           file.basis = base
           file.cohort.take(base)
+          decoder.clientDefaults = base.settings
         }
         return true
       },
@@ -140,11 +141,12 @@ extension Kind where Value == HTTPConfig {
   static let settingsDefaults = Kind(
     schema: .type("object"),
     read: { decoder, node, path in
-      let (config, repairs) = HTTPConfig.decode(SettingsTree.settingsValue(node))
+      let (config, repairs) = HTTPConfig.decode(
+        SettingsTree.settingsValue(node), defaults: decoder.clientDefaults)
       for repair in repairs {
         let parts = PathText.parse(repair.path) ?? []
         decoder.report(
-          repair.message, at: SettingsTree.deepestPosition(parts, in: node),
+          repair.message.replacing(", ignored", with: ""), at: SettingsTree.deepestPosition(parts, in: node),
           repair.path.isEmpty ? path : path + "." + repair.path)
       }
       return repairs.isEmpty ? config : nil
@@ -240,7 +242,7 @@ extension ScenarioDecoder {
   private mutating func clientFile(_ node: PositionedValue, _ path: String) -> ClientPreset? {
     let outer = settings
     settings = CohortSettings()
-    defer { settings = outer }
+    defer { (settings, clientDefaults) = (outer, HTTPConfig()) }
     var file = ClientFile()
     return ClientFile.record.read(&self, node, path, into: &file) ? file.preset : nil
   }

@@ -268,7 +268,7 @@ extension QueuePolicy {
         "bytes of one upload at most", standard: .byClient, requirement: "D3"),
       Field(
         "splitOn413", \.splitsOn413, .bool,
-        "Whether a batch that is answered 413 is cut in two. For mode files."),
+        "a batch that is answered 413 is cut in two, with mode files", requirement: "S5"),
     ])
 }
 

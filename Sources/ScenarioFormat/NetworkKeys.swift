@@ -247,6 +247,10 @@ extension ScenarioDecoder {
       report(
         "lanes are of uploads, and a client that re-chunks has none of its own; set queue.mode to \"files\"",
         at: place, join(join(path, "gates"), "lanes"))
+    } else if cohort.policy.limitsCheck == .beforeDue {
+      report(
+        "lanes don't go with policy.limitsCheck \"beforeDue\", which gives up whatever is oldest; set it to \"whenDue\"",
+        at: place, join(join(path, "gates"), "lanes"))
     } else if cohort.queue.splitsOn413 {
       report(
         "lanes don't go with queue.splitOn413; leave one of the two out", at: place,

@@ -27,7 +27,8 @@ extension RetryPolicy {
     Field(
       "immediateRetries", \.immediateRetries,
       Kind<Int>.count(0...100).mapped({ UInt8($0) }, { Int($0) }),
-      "retries at once, before the first backoff", standard: .byClient, writing: .unlessStandard,
+      "retries without a wait, before the first backoff; with retries \"timer\" at once", standard: .byClient,
+      writing: .unlessStandard,
       requirement: "S10"),
     Field(
       "longestRetryAfter", \.longestRetryAfter,

@@ -18,6 +18,8 @@ struct ScenarioDecoder {
   var clients: [String: ClientPreset?] = [:]
   /// Whether what is read is a client that ships with the tool.
   var readsShippedClient = false
+  /// What the Settings of the client file that is read are but for its switches.
+  var clientDefaults = HTTPConfig()
   /// How long the run is, once that is known.
   var duration: Span?
   /// What the scenario says for every cohort that does not say so itself: of the policy before the preset of a cohort's client.

@@ -147,6 +147,7 @@ extension ArrayQueue: UploadClientHost {
   package func queuedAt(_ batch: UInt32) -> Int64 { createdAt(self[batch].firstOrdinal) }
   package func isUploading(_ batch: UInt32) -> Bool { self[batch].isUploading }
   package func hasBeenSent(_ batch: UInt32) -> Bool { self[batch].attempts > 0 }
+  package func isRetry(_ batch: UInt32) -> Bool { self[batch].attempts > 1 }
   package func hasUnknownOutcome(_ batch: UInt32) -> Bool { self[batch].hasUnknownOutcome }
   package mutating func outcomeIsKnown(_ batch: UInt32) { self[batch].hasUnknownOutcome = false }
   package func isAsking(_ batch: UInt32) -> Bool { self[batch].isAsking }

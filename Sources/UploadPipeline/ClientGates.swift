@@ -32,7 +32,8 @@ public struct ClientGates: Sendable, Hashable {
   public var controller: BackpressureController?
   /// O4: an upload whose outcome is unknown is asked for before it is sent again, which takes a request of its own.
   public var reconciles = false
-  /// O8: the loop takes what the user waits for first. *files* only, without `reservesWholeRun` and without cutting on 413.
+  /// O8: the loop takes what the user waits for first. *files* only, without `reservesWholeRun`,
+  /// without cutting on 413 and without limits that are checked before a batch is due.
   public var lanes: PriorityLanes?
 
   /// No gate at all.

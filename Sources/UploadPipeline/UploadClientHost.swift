@@ -58,8 +58,10 @@ public protocol UploadClientHost: ~Copyable {
   /// When its first event was created.
   func queuedAt(_ batch: UInt32) -> Int64
   func isUploading(_ batch: UInt32) -> Bool
-  /// How often it has been sent.
+  /// Whether it has been sent.
   func hasBeenSent(_ batch: UInt32) -> Bool
+  /// Whether its latest upload was not its first.
+  func isRetry(_ batch: UInt32) -> Bool
   /// Whether some upload of it ended without an answer.
   func hasUnknownOutcome(_ batch: UInt32) -> Bool
   /// A question has settled what became of it (O4).

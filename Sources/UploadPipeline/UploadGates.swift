@@ -313,7 +313,7 @@ extension UploadClientHost where Self: ~Copyable {
       let state = part(layout.budget, client, as: RetryBudget.State.self)
       if isSuccess {
         budget.recordSuccess(
-          &state.pointee, isRetry: retryState(of: batch, client).failureCount > 0, now: time)
+          &state.pointee, isRetry: isRetry(batch), now: time)
       } else if status == 0 {
         budget.recordTimeout(&state.pointee, now: time)
       }

@@ -7,8 +7,9 @@ struct LaneState: BitwiseCopyable {
   /// The loop goes on with interactive batches from this event number on.
   @usableFromInline var cursor: UInt32 = 0
   @usableFromInline var order = PriorityLanes.State()
-  /// `order` once the batch that was taken has left.
+  /// `order` once the loop has passed the batch that was taken, and before it passed the latest.
   @usableFromInline var next = PriorityLanes.State()
+  @usableFromInline var previous = PriorityLanes.State()
   /// The loop that starts goes on with a held run.
   @usableFromInline var resumes = false
 }
@@ -61,6 +62,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inline(never)
   mutating func passInLane(_ batch: UInt32, _ client: UInt32, _ cursor: inout UInt32) {
     let state = laneState(of: client)
+    state.pointee.previous = state.pointee.order
     state.pointee.order = state.pointee.next
     move(to: firstOrdinal(of: batch) &+ 1, inLaneOf: batch, client, &cursor)
   }

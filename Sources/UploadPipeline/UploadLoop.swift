@@ -208,6 +208,7 @@ extension UploadClientHost where Self: ~Copyable {
     to batch: UInt32, _ client: UInt32, from before: UInt32, _ cursor: inout UInt32
   ) {
     if options.pointee.hasLanes {
+      laneState(of: client).pointee.order = laneState(of: client).pointee.previous
       move(to: firstOrdinal(of: batch), inLaneOf: batch, client, &cursor)
     } else {
       setCursor(before, of: client)

@@ -30,9 +30,10 @@ public struct FlushTally: Sendable, Hashable {
 extension RetryStateMachine {
   /// What an answer means for its batch; no state changes.
   public func result(of response: UploadResponse) -> UploadResult {
-    guard case .status(let code, let retryAfter) = response else {
+    guard case .status(let code, let asked) = response else {
       return .failed(wait: nil, isRateLimit: false)
     }
+    let retryAfter = asked.map { min($0, policy.longestRetryAfter) }
     switch config.backoff.statuses.classify(code) {
     case .success: return .delivered
     case .drop: return .dropped
@@ -139,7 +140,11 @@ extension RetryStateMachine {
   public func isImpossible(
     waitUntil until: Int64, isBackoff: Bool, client record: BatchRetryState, now: Int64
   ) -> Bool {
-    let cap = isBackoff ? config.backoff.maxBackoffInterval : config.rateLimit.maxRetryInterval
+    var cap = isBackoff ? config.backoff.maxBackoffInterval : config.rateLimit.maxRetryInterval
+    if isBackoff {
+      if case .symmetric = config.backoff.jitter { cap = config.backoff.longestWait(policy) }
+      if !policy.waits.isEmpty { cap = config.backoff.longestWait(policy) }
+    }
     if record.firstFailureTime != .min, record.firstFailureTime > now { return true }
     return until > saturatingSum(saturatingSum(now, max(0, cap)), max(0, cap) / 10)
   }

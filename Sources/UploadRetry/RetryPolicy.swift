@@ -66,9 +66,11 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   public var classDelays = ClassDelays()
   /// S10: what a backoff is multiplied by at each failure, 1 … 10; 1 makes all waits the base.
   public var multiplier = 2.0
-  /// S10: waits one after another in place of base, multiplier and cap.
+  /// S10: waits one after another in place of base, multiplier and cap. Decorrelated jitter, which goes by the wait before, knows the
+  /// first and the longest of them.
   public var waits = DelayLadder()
-  /// Retries that wait for nothing, before the first backoff, which is then as long as after the first failure.
+  /// Retries without a wait, before the first backoff, which is then as long as after the first failure: at once with a timer, else
+  /// at the next trigger.
   public var immediateRetries: UInt8 = 0
   /// S4: what the client takes a longer Retry-After for, microseconds, before `maxRetryInterval`; `.max`: it obeys any.
   public var longestRetryAfter = Int64.max

@@ -167,7 +167,8 @@ extension RetryStateMachine {
   }
 
   private func isTooOld(_ batch: BatchRetryState, now: Int64) -> Bool {
-    guard policy.ageLimit == .sinceFirstFailure, batch.latestFailure != .none, batch.firstFailureTime != .min,
+    guard policy.ageLimit != .eventAgeSinceQueued, batch.latestFailure != .none,
+      batch.firstFailureTime != .min,
       let limit = ageLimit(of: batch)
     else { return false }
     return isLonger(from: batch.firstFailureTime, to: now, than: limit)
@@ -191,7 +192,8 @@ extension RetryStateMachine {
     if ignoresState || !config.backoff.isEnabled { return .min }
     guard policy.limitReached == .dropBatch else { return due }
     if isRetryLimitReached(batch) { return .min }
-    guard policy.ageLimit == .sinceFirstFailure, batch.latestFailure != .none, batch.firstFailureTime != .min,
+    guard policy.ageLimit != .eventAgeSinceQueued, batch.latestFailure != .none,
+      batch.firstFailureTime != .min,
       let limit = ageLimit(of: batch)
     else { return due }
     return min(due, saturatingSum(saturatingSum(batch.firstFailureTime, limit), 1))

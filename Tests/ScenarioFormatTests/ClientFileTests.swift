@@ -62,6 +62,19 @@ struct ClientFileTests {
       cohort.preset.source(of: "policy.waits") == "github.com/we/sdk 1a2b3c4, Retry.kt:12: Two of them.")
   }
 
+  @Test("what a file's Settings leave out is as in the client that it is based on")
+  func basedOn() throws {
+    let text = """
+      { name: "mine", basedOn: "aws-sdk-standard",
+        switches: { settings: { backoffConfig: { maxRetryCount: 5 } } } }
+      """
+    let backoff = try ClientPreset(file: text, name: "mine.json5").settings.backoff
+    var expected = try #require(ClientPreset.builtIn("aws-sdk-standard")).settings.backoff
+    #expect(expected.jitter == .full && expected.maxBackoffInterval == 20_000_000)
+    expected.maxRetryCount = 5
+    #expect(backoff == expected)
+  }
+
   @Test("what the scenario says goes before its client file")
   func precedence() throws {
     let cohort = try decode(
@@ -146,6 +159,10 @@ struct ClientFileTests {
       (
         #"{ name: "a", switches: { policy: { waits: ["1s"], multiplier: 3 } } }"#,
         "mine.json5:1: switches.policy.multiplier: has no effect: policy.waits stand in its place"
+      ),
+      (
+        #"{ name: "a", switches: { settings: { backofConfig: {} } } }"#,
+        "mine.json5:1: switches.settings.backofConfig: unknown key; did you mean"
       ),
       (
         #"{ name: "a", switches: { settings: { backoffConfig: { maxRetryCount: 5000 } } } }"#,

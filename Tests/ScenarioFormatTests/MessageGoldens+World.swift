@@ -49,6 +49,8 @@ extension MessageGoldens {
       3: fleet.phones.gates.lanes: a run that waits for all of its slots has no lanes; leave lanes out, or set wholeRun to false
     cohort +gates: { lanes: {} }, queue: { mode: 'rebatch' }
       3: fleet.phones.gates.lanes: lanes are of uploads, and a client that re-chunks has none of its own; set queue.mode to "files"
+    cohort +gates: { lanes: {} }, policy: { limitsCheck: 'beforeDue' }
+      3: fleet.phones.gates.lanes: lanes don't go with policy.limitsCheck "beforeDue", which gives up whatever is oldest; set it to "whenDue"
     cohort +gates: { lanes: {} }, queue: { splitOn413: true }
       3: fleet.phones.gates.lanes: lanes don't go with queue.splitOn413; leave one of the two out
     cohort +gates: { controller: { shortestGap: '1m', longestGap: '1s' } }

@@ -209,6 +209,21 @@ struct GatesTests {
     #expect(desk.flush() == ["send 1 #1"])
   }
 
+  @Test("The success of a retry after a 429 gives back what a retry's success is worth (O3)")
+  func retriedSuccess() {
+    var options = ClientOptions(wakesByTimer: true, maximumBatchEvents: 1)
+    options.gates.retryBudget = RetryBudget(
+      bucket: .init(capacity: 1, perSuccess: 0, perRetriedSuccess: 1_000))
+    let desk = Desk(options, HTTPConfig(), random: Constant.low)
+    for event in 0...2 {
+      #expect(desk.flush(1) == ["send \(event) #0"])
+      _ = desk.answer("\(event)", 429)
+      desk.pass(301)
+      #expect(desk.wakeUp().contains { $0.hasPrefix("send \(event) ") }, "\(event)")
+      #expect(desk.answer("\(event)", 200) == ["delivered \(event)"])
+    }
+  }
+
   @Test("After signs of overload fewer uploads run at once, and batches are smaller (O5)")
   func controller() {
     let desk = desk(uploads: .max, wakes: false) {

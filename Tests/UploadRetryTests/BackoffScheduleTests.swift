@@ -144,6 +144,41 @@ struct BackoffScheduleTests {
     #expect(Array(waits.prefix(6)) == seconds([5, 7.5, 11.25, 16.875, 25.3125, 30]))
   }
 
+  @Test("a batch that meets 429s after its first failure is too old after the same time")
+  func elapsedWith429() {
+    var (policy, config) = (RetryPolicy(), HTTPConfig())
+    policy.ageLimit = .untilNextRetry
+    config.backoff.maxTotalBackoffDuration = 60_000_000
+    let machine = RetryStateMachine(config: config, policy: policy)
+    var (batch, pipeline) = (BatchRetryState(), PipelineRetryState())
+    var random = ConstantWords(word: 0)
+    _ = machine.afterResponse(
+      .status(503, retryAfter: nil), batch: &batch, pipeline: &pipeline, now: 0, random: &random)
+    #expect(machine.beforeSend(batch: batch, pipeline: &pipeline, now: 60_000_000) == .send(retryCount: 1))
+    #expect(machine.beforeSend(batch: batch, pipeline: &pipeline, now: 60_000_001) == .drop(.age))
+  }
+
+  @Test(
+    "a client that acts when a flush ends knows its longest wait, and the longest Retry-After that counts")
+  func flushEnd() {
+    var (policy, config) = (RetryPolicy.segmentReactNative, HTTPConfig())
+    policy.waits = DelayLadder(milliseconds: [1_200_000])!
+    policy.longestRetryAfter = 10_000_000
+    let ladder = RetryStateMachine(config: config, policy: policy)
+    func isImpossible(_ machine: RetryStateMachine, after wait: Int64) -> Bool {
+      machine.isImpossible(waitUntil: wait, isBackoff: true, client: BatchRetryState(), now: 0)
+    }
+    #expect(!isImpossible(ladder, after: 1_200_000_000) && isImpossible(ladder, after: 1_600_000_000))
+    #expect(
+      ladder.result(of: .status(503, retryAfter: 200_000_000))
+        == .failed(wait: 10_000_000, isRateLimit: false))
+    policy.waits = DelayLadder()
+    config.backoff.jitter = .symmetric(percent: 50)
+    // 300 s and a half.
+    let symmetric = RetryStateMachine(config: config, policy: policy)
+    #expect(!isImpossible(symmetric, after: 450_000_000) && isImpossible(symmetric, after: 500_000_000))
+  }
+
   @Test(
     "symmetric jitter has a name like the others",
     arguments: ["symmetric:50", "symmetric:12.5", "symmetric:0"])

@@ -118,7 +118,8 @@ struct PresetsCommand {
 
   private static func description(_ preset: ClientPreset) -> String {
     let count = ClientPreset.switches.count { differs($0, preset) }
-    var text = folded("\(preset.name): \(preset.meaning).") + "\n"
+    let title = preset.meaning.isEmpty ? preset.name : "\(preset.name): \(preset.meaning)"
+    var text = folded(title + ".") + "\n"
     if preset != document {
       text += "It differs from the document in \(count) of \(ClientPreset.switches.count) switches.\n"
     }

@@ -88,6 +88,10 @@ extension DeviceShard: UploadClientHost {
   package func isUploading(_ batch: UInt32) -> Bool { batches[batch].flags.contains(.inFlight) }
   @inline(__always)
   package func hasBeenSent(_ batch: UInt32) -> Bool { batches[batch].attempts > 0 }
+  package func isRetry(_ batch: UInt32) -> Bool {
+    let attempts = batches[batch].attempts
+    return (options.pointee.gates.reconciles ? StatusQuery.number(attempts) : attempts) > 1
+  }
   @inline(__always)
   package func hasUnknownOutcome(_ batch: UInt32) -> Bool { batches[batch].flags.contains(.unknownOutcome) }
 

@@ -264,7 +264,8 @@ struct RandomScenario {
     if drawn % 5 == 2 { cohort.failureEndsLoop.toggle() }
     if drawn % 7 == 3 { cohort.countsHeldEvents.toggle() }
     if drawn % 6 == 4 { cohort.countFlushWhileFailing.toggle() }
-    if drawn % 3 == 1, cohort.queue.mode == .files, !cohort.queue.splitsOn413, !cohort.gates.reservesWholeRun
+    if drawn % 3 == 1, cohort.queue.mode == .files, !cohort.queue.splitsOn413, !cohort.gates.reservesWholeRun,
+      cohort.policy.limitsCheck == .whenDue
     {
       cohort.gates.lanes = PriorityLanes(
         interactivePartsPerMillion: 400_000, oneBelowAfter: drawn % 2 == 0 ? nil : 2)

@@ -123,6 +123,15 @@ struct SearchCommandTests {
     let asked = try Tool.run(
       ["tune", "a.json5", "--client", "segment-kotlin"] + both + jitter, in: scratch.url)
     #expect(asked.code == 64 && asked.standardError.contains("is not read by segment-kotlin"))
+    // A client of the scenario's own reads what the one that it is based on does.
+    for (base, code) in [("segment-swift", Int32(64)), ("tapi-document", 0)] {
+      let own = Self.scenario.replacing(
+        "name: \"phones\"", with: "name: \"phones\", client: { name: \"mine\", basedOn: \"\(base)\" }")
+      try Data(own.utf8).write(to: scratch.url.appending(path: "own.json5"))
+      let output = try Tool.run(["tune", "own.json5"] + both + jitter, in: scratch.url)
+      #expect(output.code == code, "\(output.standardError)")
+      #expect(output.standardError.contains("is not read by mine") == (code == 64))
+    }
     let all = try Tool.run(["tune", "swift.json5", "--all-keys"] + both + jitter, in: scratch.url)
     #expect(all.code == 0)
     #expect(

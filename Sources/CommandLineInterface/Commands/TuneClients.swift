@@ -6,14 +6,19 @@ import UploadRetry
 
 /// Whom a search finds Settings for, and what of them these clients read.
 struct TuneClients {
-  /// The presets of cohorts that read Settings as a shipped SDK does, each once, in the order of `ClientPreset.all`.
+  /// The clients of cohorts that read Settings as a shipped SDK does, each once, in the order of `ClientPreset.names`, then those of
+  /// files.
   private var shipped: [ClientPreset] = []
   /// Everyone whose reading decides which keys make sense.
   private var readers: [(name: String, dialect: SettingsDialect)] = []
 
   /// - Parameter asked: the client that the user names; nil: those of the cohorts.
   init(_ cohorts: [Cohort], asked: ClientPreset?) {
-    for preset in ClientPreset.all {
+    let clients = Dictionary(
+      (cohorts.map(\.preset) + [asked].compactMap(\.self)).map { ($0.name, $0) },
+      uniquingKeysWith: { first, _ in first })
+    let own = clients.keys.filter { !ClientPreset.names.contains($0) }.sorted()
+    for preset in (ClientPreset.names + own).compactMap({ clients[$0] }) {
       let dialects = Set(cohorts.filter { $0.client == preset.name }.map(\.settingsDialect))
       for dialect in SettingsDialect.allCases where dialects.contains(dialect) && asked == nil {
         readers.append((preset.name, dialect))

@@ -17,32 +17,33 @@ extension CommandSpecification {
       "With --out it writes rescue.csv, report.html and run.json.",
     ]
     command.arguments = [scenario]
-    command.options = [
-      OptionSpecification(
-        "action", value: "kind", .one(of: kinds.map(\.rawValue)),
-        help: "What is done: \(kinds.map(\.rawValue).joined(separator: ", ")). (required)"),
-      OptionSpecification(
-        "range", value: "lo..hi",
-        help: "Values to look at. (default: "
-          + kinds.map { "\($0.rawValue) \($0.range)" }.joined(separator: ", ")
-          + ", where there is room for it)"),
-      OptionSpecification(
-        "at", value: "span",
-        help: "When. (default: 10m after the last incident, or a quarter of what is left then)"),
-      OptionSpecification(
-        "for", value: "span",
-        help: "How long a share is shed, or the capacity there. (default: 10m, or a quarter of what is left)"),
-      OptionSpecification(
-        "key", value: "writeKey", help: "Shed or readmit the requests with this write key alone."),
-      OptionSpecification(
-        "by", value: "what", .one(of: ["request", "device"]),
-        help: "Whether a share is one of requests, or of devices, always the same. (default: request)"),
-      OptionSpecification(
-        "seeds", value: "n",
-        help: "Seeds, from the scenario's own on. (default: \(RescueCommand.defaultSeeds))"),
-      OptionSpecification("every", help: "Try every value in place of bisection."),
-      seed, settings, set, scale, out, jobs, memoryLimit, json, quiet,
-    ]
+    command.options =
+      [
+        OptionSpecification(
+          "action", value: "kind", .one(of: kinds.map(\.rawValue)),
+          help: "What is done: \(kinds.map(\.rawValue).joined(separator: ", ")). (required)"),
+        OptionSpecification(
+          "range", value: "lo..hi",
+          help: "Values to look at. (default: "
+            + kinds.map { "\($0.rawValue) \($0.range)" }.joined(separator: ", ")
+            + ", where there is room for it)"),
+        OptionSpecification(
+          "at", value: "span",
+          help: "When. (default: 10m after the last incident, or a quarter of what is left then)"),
+        OptionSpecification(
+          "for", value: "span",
+          help:
+            "How long a share is shed, or the capacity there. (default: 10m, or a quarter of what is left)"),
+        OptionSpecification(
+          "key", value: "writeKey", help: "Shed or readmit the requests with this write key alone."),
+        OptionSpecification(
+          "by", value: "what", .one(of: ["request", "device"]),
+          help: "Whether a share is one of requests, or of devices, always the same. (default: request)"),
+        OptionSpecification(
+          "seeds", value: "n",
+          help: "Seeds, from the scenario's own on. (default: \(RescueCommand.defaultSeeds))"),
+        OptionSpecification("every", help: "Try every value in place of bisection."),
+      ] + searchOptions
     command.examples = [
       Example(
         "fleetsim rescue s.json5 --action shed --at 25m",

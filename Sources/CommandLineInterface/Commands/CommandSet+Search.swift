@@ -1,6 +1,9 @@
 import FleetExperiments
 
 extension CommandSpecification {
+  /// What every search has beside options of its own.
+  static let searchOptions = [seed, settings, set, scale, out, jobs, memoryLimit, json, quiet]
+
   package static let tune: CommandSpecification = {
     var command = CommandSpecification(
       name: "tune", abstract: "Search for better Settings that hold in several scenarios at once.")
@@ -21,50 +24,51 @@ extension CommandSpecification {
     command.arguments = [
       ArgumentSpecification("scenario", help: "Scenario files (JSON5).", isRepeatable: true)
     ]
-    command.options = [
-      OptionSpecification(
-        "search", value: "path=values", isRepeatable: true,
-        help:
-          "A key of Settings and its values: lo..hi:step, lo..hi:log (\(SearchParameter.defaultSteps + 1) values in "
-          + "even ratios), lo..hi (the same, even) or a,b,c."),
-      OptionSpecification(
-        "space", value: "file",
-        help:
-          "Search space as JSON5: { search: { path: \"lo..hi:log\" or [a, b] }, objectives: [...], constraints: [...] }."
-      ),
-      OptionSpecification(
-        "objective", value: "metric", .one(of: MetricCatalogue.all.map(\.name)), isRepeatable: true,
-        help:
-          "A column of summary.csv to improve, with :weight behind it if it counts more or less. (default: "
-          + "\(TuneObjective.standard.map(\.metric.name).joined(separator: ", ")))"),
-      OptionSpecification(
-        "constraint", value: "metric<=value", isRepeatable: true,
-        help: "What every run must keep, as lost_events<=0 or recovery_s<=20m; to recover is always one."),
-      OptionSpecification(
-        "allow-loss", value: "share",
-        help:
-          "Share of the events created that may be undelivered beyond today's, in each scenario, as 0.1%. (default: none)"
-      ),
-      OptionSpecification(
-        "across", value: "how", .one(of: TuneStudy.Across.allCases.map(\.rawValue)),
-        help: "The score over several scenarios: their mean, or that of the worst. (default: mean)"),
-      OptionSpecification(
-        "client", value: "preset",
-        help: "Search only keys that this client reads. (default: those that a client of the scenarios reads)"
-      ),
-      OptionSpecification("all-keys", help: "Search keys, too, that no such client reads."),
-      OptionSpecification(
-        "seeds", value: "n",
-        help: "Seeds of the finalists, from each scenario's own on. (default: \(TuneStudy.defaultSeeds))"),
-      OptionSpecification(
-        "budget", value: "budget",
-        help: "Runs at most, as 2000, not counting twins; or about so much time, as 20m. (default: "
-          + "\(TuneStudy.defaultCandidates) candidates)"),
-      OptionSpecification(
-        "journal", value: "dir",
-        help: "Where finished runs are kept. (default: beside --out, with .journal behind)"),
-      seed, settings, set, scale, out, jobs, memoryLimit, json, quiet,
-    ]
+    command.options =
+      [
+        OptionSpecification(
+          "search", value: "path=values", isRepeatable: true,
+          help:
+            "A key of Settings and its values: lo..hi:step, lo..hi:log (\(SearchParameter.defaultSteps + 1) values in "
+            + "even ratios), lo..hi (the same, even) or a,b,c."),
+        OptionSpecification(
+          "space", value: "file",
+          help:
+            "Search space as JSON5: { search: { path: \"lo..hi:log\" or [a, b] }, objectives: [...], constraints: [...] }."
+        ),
+        OptionSpecification(
+          "objective", value: "metric", .one(of: MetricCatalogue.all.map(\.name)), isRepeatable: true,
+          help:
+            "A column of summary.csv to improve, with :weight behind it if it counts more or less. (default: "
+            + "\(TuneObjective.standard.map(\.metric.name).joined(separator: ", ")))"),
+        OptionSpecification(
+          "constraint", value: "metric<=value", isRepeatable: true,
+          help: "What every run must keep, as lost_events<=0 or recovery_s<=20m; to recover is always one."),
+        OptionSpecification(
+          "allow-loss", value: "share",
+          help:
+            "Share of the events created that may be undelivered beyond today's, in each scenario, as 0.1%. (default: none)"
+        ),
+        OptionSpecification(
+          "across", value: "how", .one(of: TuneStudy.Across.allCases.map(\.rawValue)),
+          help: "The score over several scenarios: their mean, or that of the worst. (default: mean)"),
+        OptionSpecification(
+          "client", value: "preset",
+          help:
+            "Search only keys that this client reads. (default: those that a client of the scenarios reads)"
+        ),
+        OptionSpecification("all-keys", help: "Search keys, too, that no such client reads."),
+        OptionSpecification(
+          "seeds", value: "n",
+          help: "Seeds of the finalists, from each scenario's own on. (default: \(TuneStudy.defaultSeeds))"),
+        OptionSpecification(
+          "budget", value: "budget",
+          help: "Runs at most, as 2000, not counting twins; or about so much time, as 20m. (default: "
+            + "\(TuneStudy.defaultCandidates) candidates)"),
+        OptionSpecification(
+          "journal", value: "dir",
+          help: "Where finished runs are kept. (default: beside --out, with .journal behind)"),
+      ] + searchOptions
     command.examples = [
       Example(
         "fleetsim tune short.json5 long.json5 --settings cdn.json --space space.json5 --out out/tuned",
@@ -90,32 +94,32 @@ extension CommandSpecification {
       "With --out it writes stability.csv, stability.svg, report.html and run.json.",
     ]
     command.arguments = [scenario]
-    command.options = [
-      OptionSpecification(
-        "x", value: "path=lo..hi",
-        help: "The first parameter, any key that holds a number, share, rate, span or size, as "
-          + "tapi.bucket.capacity=500/s..2000/s; with :log behind it in even ratios. (required)"),
-      OptionSpecification(
-        "y", value: "path=lo..hi",
-        help: "The second, as tapi.incidents.0.for=1m..30m. (required)"),
-      OptionSpecification(
-        "resolution", value: "n", help: "Cells along each axis where the cliff is. (default: 16)"),
-      OptionSpecification("coarse", value: "n", help: "Cells along each axis to begin with. (default: 4)"),
-      OptionSpecification(
-        "seeds", value: "n",
-        help:
-          "Runs of a point at most, with as many seeds from the scenario's on. With fewer than the risk takes, points stay "
-          + "undecided. (default: what the risk takes)"),
-      OptionSpecification(
-        "risk", value: "share",
-        help:
-          "The chance not to recover that is put up with, 1% to 50%; a quarter of it takes more than four times the runs. (default: 20%)"
-      ),
-      OptionSpecification(
-        "after", value: "span",
-        help: "End every run so long after its last incident. (default: the scenario's duration)"),
-      seed, settings, set, scale, out, jobs, memoryLimit, json, quiet,
-    ]
+    command.options =
+      [
+        OptionSpecification(
+          "x", value: "path=lo..hi",
+          help: "The first parameter, any key that holds a number, share, rate, span or size, as "
+            + "tapi.bucket.capacity=500/s..2000/s; with :log behind it in even ratios. (required)"),
+        OptionSpecification(
+          "y", value: "path=lo..hi",
+          help: "The second, as tapi.incidents.0.for=1m..30m. (required)"),
+        OptionSpecification(
+          "resolution", value: "n", help: "Cells along each axis where the cliff is. (default: 16)"),
+        OptionSpecification("coarse", value: "n", help: "Cells along each axis to begin with. (default: 4)"),
+        OptionSpecification(
+          "seeds", value: "n",
+          help:
+            "Runs of a point at most, with as many seeds from the scenario's on. With fewer than the risk takes, points stay "
+            + "undecided. (default: what the risk takes)"),
+        OptionSpecification(
+          "risk", value: "share",
+          help:
+            "The chance not to recover that is put up with, 1% to 50%; a quarter of it takes more than four times the runs. (default: 20%)"
+        ),
+        OptionSpecification(
+          "after", value: "span",
+          help: "End every run so long after its last incident. (default: the scenario's duration)"),
+      ] + searchOptions
     command.examples = [
       Example(
         "fleetsim stability s.json5 --x tapi.bucket.capacity=500/s..900/s --y tapi.incidents.0.for=1m..9m",

@@ -176,7 +176,7 @@ extension InitCommand.Answers {
     }
     switch option {
     case .client:
-      client = ClientPreset.all.first { $0.name == text }
+      client = ClientPreset.builtIn(text)
       let names = ClientPreset.names
       let hint = nearest(to: text, among: names).map { "; perhaps '\($0)'" } ?? ""
       return client == nil ? "it is one of \(names.joined(separator: ", "))\(hint)" : nil
@@ -210,7 +210,7 @@ extension InitCommand.Answers {
 
   func suggestion(for option: InitCommand.Option) -> String {
     switch option {
-    case .client: ClientPreset.all[0].name
+    case .client: ClientPreset.names[0]
     case .devices: "1M"
     case .events: "30/h"
     case .capacity: "\(Int64((Double(devices ?? 1) * (perSecond(events) ?? 0) * 1.6 * 1.5).rounded(.up)))/s"
@@ -262,7 +262,7 @@ extension InitCommand.Answers {
 
   /// The scenario as a commented file. The fleet's peak is where the incident is.
   func scenario(scale: Int) -> String {
-    let client = client ?? ClientPreset.all[0]
+    let client = client ?? .tapiDocument
     let events = events?.text() ?? "30/h"
     let capacity = capacity?.text() ?? "1000/s"
     let devices = String(devices ?? 1)

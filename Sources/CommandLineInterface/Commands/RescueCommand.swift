@@ -21,19 +21,11 @@ struct RescueCommand {
   private var isByDevice: Bool
   private var seeds: Int
   private var triesAll: Bool
-  private var outputPath: String?
-  private var jobs: Int?
-  private var memory: MemoryLimit
-  private var isQuiet: Bool
-  private var isJSON: Bool
-  private var arguments: [String]
-  private var environment: CommandEnvironment
+  private var invocation: SearchInvocation
 
   /// - Throws: `UsageError`.
   init(_ parsed: ParsedArguments, arguments: [String], environment: CommandEnvironment) throws {
     input = try InputRequest(parsed)
-    self.arguments = arguments
-    self.environment = environment
     guard let name = parsed.value("action") else {
       throw UsageError("Missing expected option '--action <kind>'")
     }
@@ -61,11 +53,7 @@ struct RescueCommand {
     }
     seeds = try RunRequest.count(parsed, "seeds", "n", through: 10_000) ?? Self.defaultSeeds
     triesAll = parsed.has("every")
-    outputPath = parsed.value("out")
-    jobs = try RunRequest.count(parsed, "jobs", "n", through: 1_024)
-    memory = try MemoryLimit(parsed)
-    isQuiet = parsed.has("quiet")
-    isJSON = parsed.has("json")
+    invocation = try SearchInvocation(parsed, arguments: arguments, environment: environment)
   }
 
   private static func hint(_ word: String, _ words: [String]) -> String {
@@ -79,42 +67,32 @@ struct RescueCommand {
     let scenario = base.scenario
     let action = try action(in: scenario, loaded.path)
     let widest = action.scenario(scenario, with: action.range.high)
-    let workers = try memory.workers(
-      ComparisonMemory([Variant(name: "", scenario: widest)]), atMost: jobs ?? onlineProcessors(), loaded.path
-    )
-    let output = try outputPath.map { try OutputDirectory($0) }
+    let workers = try invocation.workers([widest], loaded.path)
+    let output = try invocation.outputPath.map { try OutputDirectory($0) }
     try Interruption.check()
     let facts = facts(scenario, action)
-    if !isQuiet, !isJSON {
+    if invocation.isTalkative {
       try Console.print(
         "\(loaded.path): seed \(scenario.seed), \(facts)\n" + (scenario.question.map { $0 + "\n" } ?? "")
           + "\n")
     }
 
-    let started = environment.monotonicSeconds()
-    let control = ComparisonControl()
-    let runner = SummaryRunner(workers: workers, control: control)
-    let work = BackgroundWork(
-      work: { [seeds, triesAll] in
-        try Rescue(scenario, action, seeds: seeds, triesAll: triesAll) { try runner.summaries(of: $0) }
-      }, cancel: control.cancel, progress: { control.progress }, environment: environment)
-    let rescue = try work.run(showsProgress: !isQuiet)
-    let seconds = environment.monotonicSeconds() - started
+    let (rescue, wall) = try invocation.run(workers: workers) { [seeds, triesAll] runner in
+      try Rescue(scenario, action, seeds: seeds, triesAll: triesAll) { try runner.summaries(of: $0) }
+    }
 
     let printed = Result {
-      guard isJSON else { return try Console.print(text(rescue)) }
+      guard invocation.isJSON else { return try Console.print(text(rescue)) }
       let findings = RescueFindings(
-        path: loaded.path, question: scenario.question, warnings: warnings, rescue: rescue, output: outputPath
+        path: loaded.path, question: scenario.question, warnings: warnings, rescue: rescue,
+        output: invocation.outputPath
       )
       try Console.printData(RescueFindings.document.text("rescue", findings))
     }
     if let output {
-      let progress = control.progress
       var manifest = RunManifest(
-        arguments: arguments, seed: scenario.seed, checks: false, scenario: base.normalisedJSON,
-        wall: .init(
-          seconds: seconds, workers: workers, runs: progress.runs,
-          virtualSeconds: Double(progress.duration) / 1e6, attempts: progress.attempts))
+        arguments: invocation.arguments, seed: scenario.seed, checks: false, scenario: base.normalisedJSON,
+        wall: wall)
       let table = OutputFile(OutputFile.rescue, RescueCSV.bytes(of: rescue))
       manifest.files = [table]
       let page = RescueReport.page(
@@ -126,7 +104,7 @@ struct RescueCommand {
       ])
     }
     try printed.get()
-    guard !isQuiet, !isJSON else { return }
+    guard invocation.isTalkative else { return }
     try Console.print(
       output.map {
         "\nWritten to \($0.path): \(OutputFile.report), \(OutputFile.rescue), \(OutputFile.manifest)\n"
@@ -209,7 +187,7 @@ struct RescueCommand {
 
   private func text(_ rescue: Rescue) -> String {
     let verdict = RescueVerdict(rescue)
-    if isQuiet { return verdict.sentence + "\n" }
+    if invocation.isQuiet { return verdict.sentence + "\n" }
     let table = TerminalTable.plain(header: RescueVerdict.header, rows: verdict.rows, width: 100)
     return table + "\n\(Terminal.emphasised(verdict.sentence))\n"
   }

@@ -14,19 +14,11 @@ struct StabilityCommand {
   private var resolution = StabilityMap.Resolution()
   private var risk: StabilityRisk
   private var after: Span?
-  private var outputPath: String?
-  private var jobs: Int?
-  private var memory: MemoryLimit
-  private var isQuiet: Bool
-  private var isJSON: Bool
-  private var arguments: [String]
-  private var environment: CommandEnvironment
+  private var invocation: SearchInvocation
 
   /// - Throws: `UsageError`.
   init(_ parsed: ParsedArguments, arguments: [String], environment: CommandEnvironment) throws {
     input = try InputRequest(parsed)
-    self.arguments = arguments
-    self.environment = environment
     x = try Self.range(parsed, "x")
     y = try Self.range(parsed, "y")
     guard x.path != y.path else {
@@ -45,11 +37,7 @@ struct StabilityCommand {
     risk = StabilityRisk(
       risk: try Self.risk(parsed), most: try RunRequest.count(parsed, "seeds", "n", through: 10_000))
     after = try RunRequest.span(parsed, "after")
-    outputPath = parsed.value("out")
-    jobs = try RunRequest.count(parsed, "jobs", "n", through: 1_024)
-    memory = try MemoryLimit(parsed)
-    isQuiet = parsed.has("quiet")
-    isJSON = parsed.has("json")
+    invocation = try SearchInvocation(parsed, arguments: arguments, environment: environment)
   }
 
   private static func risk(_ parsed: ParsedArguments) throws -> Double {
@@ -82,40 +70,28 @@ struct StabilityCommand {
         "\(loaded.path): tapi.incidents: there is no incident to recover from; a stability map needs one")
     }
     let corners = try corners(loaded)
-    let workers = try workers(corners, loaded.path)
-    let output = try outputPath.map { try OutputDirectory($0) }
+    let workers = try invocation.workers(corners, loaded.path)
+    let output = try invocation.outputPath.map { try OutputDirectory($0) }
     try Interruption.check()
-    if !isQuiet, !isJSON { try Console.print(heading(loaded, base.scenario)) }
+    if invocation.isTalkative { try Console.print(heading(loaded, base.scenario)) }
 
-    let started = environment.monotonicSeconds()
-    let control = ComparisonControl()
-    let runner = SummaryRunner(workers: workers, control: control)
-    let work = BackgroundWork(
-      work: { [self] in
-        try StabilityMap(
-          x: x, y: y, resolution: resolution, risk: risk, scenario: { try scenario(loaded, $0, $1) },
-          run: { try runner.summaries(of: $0) })
-      }, cancel: control.cancel, progress: { control.progress }, environment: environment)
-    let map = try work.run(showsProgress: !isQuiet)
-    let seconds = environment.monotonicSeconds() - started
+    let (map, wall) = try invocation.run(workers: workers) { [self] runner in
+      try StabilityMap(
+        x: x, y: y, resolution: resolution, risk: risk, scenario: { try scenario(loaded, $0, $1) },
+        run: { try runner.summaries(of: $0) })
+    }
 
     let verdict = StabilityVerdict(map)
     let printed = Result {
-      guard isJSON else { return try Console.print(text(map, verdict)) }
+      guard invocation.isJSON else { return try Console.print(text(map, verdict)) }
       let findings = StabilityFindings(
-        path: loaded.path, question: base.scenario.question, warnings: warnings, map: map, output: outputPath)
+        path: loaded.path, question: base.scenario.question, warnings: warnings, map: map,
+        output: invocation.outputPath)
       try Console.printData(StabilityFindings.document.text("stability", findings))
     }
-    if let output {
-      let progress = control.progress
-      let wall = RunManifest.Wall(
-        seconds: seconds, workers: workers, runs: progress.runs,
-        virtualSeconds: Double(progress.duration) / 1e6,
-        attempts: progress.attempts)
-      try output.write(files(map, loaded, base, wall))
-    }
+    if let output { try output.write(files(map, loaded, base, wall)) }
     try printed.get()
-    guard !isQuiet, !isJSON else { return }
+    guard invocation.isTalkative else { return }
     try Console.print(
       output.map {
         "\nWritten to \($0.path): \(OutputFile.report), \(OutputFile.stability), \(OutputFile.stabilityPicture), "
@@ -147,12 +123,6 @@ struct StabilityCommand {
     }
   }
 
-  private func workers(_ corners: [Scenario], _ path: String) throws -> Int {
-    let variants = corners.enumerated().map { Variant(name: "\($0)", scenario: $1) }
-    return try memory.workers(
-      ComparisonMemory(variants), atMost: jobs ?? onlineProcessors(), path)
-  }
-
   // MARK: Output
 
   private func heading(_ loaded: LoadedScenario, _ scenario: Scenario) -> String {
@@ -173,7 +143,7 @@ struct StabilityCommand {
   }
 
   private func text(_ map: StabilityMap, _ verdict: StabilityVerdict) -> String {
-    if isQuiet { return verdict.sentence + "\n" }
+    if invocation.isQuiet { return verdict.sentence + "\n" }
     let width = verdict.rows.map(\.value.count).max() ?? 0
     var text = "\(map.x.path), \(map.y.path)\n"
     for row in verdict.rows {
@@ -195,7 +165,8 @@ struct StabilityCommand {
     let report = StabilityReport(map, own: own(x.path).flatMap { x in own(y.path).map { (x: x, y: $0) } })
     let table = OutputFile(OutputFile.stability, report.table)
     var manifest = RunManifest(
-      arguments: arguments, seed: base.scenario.seed, checks: false, scenario: base.normalisedJSON, wall: wall
+      arguments: invocation.arguments, seed: base.scenario.seed, checks: false, scenario: base.normalisedJSON,
+      wall: wall
     )
     manifest.files = [table]
     let page = report.page(

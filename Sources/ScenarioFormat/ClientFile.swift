@@ -146,7 +146,7 @@ extension Kind where Value == HTTPConfig {
       for repair in repairs {
         let parts = PathText.parse(repair.path) ?? []
         decoder.report(
-          repair.message.replacing(", ignored", with: ""), at: SettingsTree.deepestPosition(parts, in: node),
+          repair.problem, at: SettingsTree.deepestPosition(parts, in: node),
           repair.path.isEmpty ? path : path + "." + repair.path)
       }
       return repairs.isEmpty ? config : nil

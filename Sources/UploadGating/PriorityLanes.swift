@@ -16,10 +16,8 @@ public struct PriorityLanes: Sendable, Hashable, BitwiseCopyable {
 
   /// What the user waits for goes before what he does not see.
   @frozen
-  public enum Lane: UInt8, Sendable, Hashable, CaseIterable, Comparable {
+  public enum Lane: UInt8, Sendable, Hashable, CaseIterable {
     case interactive, background
-    @inlinable
-    public static func < (a: Lane, b: Lane) -> Bool { a.rawValue < b.rawValue }
   }
 
   /// Interactive operations taken since the last background one, while one was due.

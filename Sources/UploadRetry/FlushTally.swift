@@ -140,13 +140,15 @@ extension RetryStateMachine {
   public func isImpossible(
     waitUntil until: Int64, isBackoff: Bool, client record: BatchRetryState, now: Int64
   ) -> Bool {
-    var cap = isBackoff ? config.backoff.maxBackoffInterval : config.rateLimit.maxRetryInterval
-    if isBackoff {
-      if case .symmetric = config.backoff.jitter { cap = config.backoff.longestWait(policy) }
-      if !policy.waits.isEmpty { cap = config.backoff.longestWait(policy) }
-    }
+    let cap = isBackoff ? capOfBackoffs : config.rateLimit.maxRetryInterval
     if record.firstFailureTime != .min, record.firstFailureTime > now { return true }
     return until > saturatingSum(saturatingSum(now, max(0, cap)), max(0, cap) / 10)
+  }
+
+  /// The cap of the Settings, where a backoff is at most a tenth longer, as the shipped client's is; else the longest that is drawn.
+  private var capOfBackoffs: Int64 {
+    if case .symmetric = config.backoff.jitter { return config.backoff.longestWait(policy) }
+    return policy.waits.isEmpty ? config.backoff.maxBackoffInterval : config.backoff.longestWait(policy)
   }
 
   /// The age beyond which an event is dropped at a flush, microseconds; nil: there is none (`RetryPolicy.ageLimit`).

@@ -58,6 +58,12 @@ public struct SettingsRepair: Sendable, Hashable {
   /// How the messages of sections and keys begin whose place another one takes.
   static let superseded = "ignored, because "
 
+  /// What is wrong, for whoever does not pass over what nobody knows.
+  package var problem: String {
+    message.hasPrefix(Self.unknownKey)
+      ? message.replacing(", ignored", with: "", maxReplacements: 1) : message
+  }
+
   /// Whether it is about a key or a section that is passed over whatever its value, rather than about a value.
   package var isNotRead: Bool {
     message.hasPrefix(Self.unknownKey) || message.hasPrefix(Self.superseded)

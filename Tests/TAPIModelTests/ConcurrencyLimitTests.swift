@@ -2,12 +2,6 @@ import SimulationKernel
 import TAPIModel
 import Testing
 
-private func request(_ microseconds: Int64, _ number: Int = 0) -> UploadRequest {
-  UploadRequest(
-    arrival: Instant(microseconds: microseconds), device: UInt32(number), place: 0, batch: 1, firstOrdinal: 0,
-    uplink: 1_000, downlink: 1_000, events: 1, attempt: 1, generation: 0, shard: 0)
-}
-
 @Suite struct ConcurrencyLimitTests {
   private func server(
     _ limit: ConcurrencyLimit, workers: Int, incidents: [Incident] = []
@@ -23,7 +17,7 @@ private func request(_ microseconds: Int64, _ number: Int = 0) -> UploadRequest 
   /// How many of so many requests at one instant are admitted.
   private func admitted(_ server: inout TAPIServer, of count: Int, at time: Int64) -> Int {
     while server.nextCompletion(through: Instant(microseconds: time)) != nil {}
-    return (0..<count).filter { server.arrive(request(time, $0)) == .pending }.count
+    return (0..<count).filter { server.arrive(request(time, device: UInt32($0))) == .pending }.count
   }
 
   @Test("The limit grows while times are even, and falls with their gradient: by hand")
@@ -85,7 +79,7 @@ private func request(_ microseconds: Int64, _ number: Int = 0) -> UploadRequest 
       while let done = server.nextCompletion(through: Instant(microseconds: time)) {
         served += done.isServed ? 1 : 0
       }
-      _ = server.arrive(request(time, number))
+      _ = server.arrive(request(time, device: UInt32(number)))
       longest = max(longest, server.queued)
     }
     #expect(served > 11_500)

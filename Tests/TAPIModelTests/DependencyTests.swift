@@ -2,12 +2,6 @@ import SimulationKernel
 import TAPIModel
 import Testing
 
-private func request(_ microseconds: Int64, _ number: Int = 0) -> UploadRequest {
-  UploadRequest(
-    arrival: Instant(microseconds: microseconds), device: UInt32(number), place: 0, batch: 1, firstOrdinal: 0,
-    uplink: 1_000, downlink: 1_000, events: 1, attempt: 1, generation: 0, shard: 0)
-}
-
 @Suite struct DependencyTests {
   private func server(
     _ workers: Int, _ dependency: Dependency, incidents: [Incident] = []
@@ -39,7 +33,7 @@ private func request(_ microseconds: Int64, _ number: Int = 0) -> UploadRequest 
   func way() {
     var server = server(
       1, Dependency(count: 1, serviceTime: .constant(.milliseconds(5)), roundTrip: .milliseconds(2)))
-    for number in 0...1 { #expect(server.arrive(request(0, number)) == .pending) }
+    for number in 0...1 { #expect(server.arrive(request(0, device: UInt32(number))) == .pending) }
     #expect(server.nextCompletion(through: Instant(microseconds: 16_999)) == nil)
     #expect(server.busyWorkers == 1 && server.queued == 1)
     // 10 ms of its own, 5 there, 2 on the way.
@@ -54,7 +48,7 @@ private func request(_ microseconds: Int64, _ number: Int = 0) -> UploadRequest 
         3,
         Dependency(
           count: 1, serviceTime: .constant(.milliseconds(milliseconds)), retries: 2, status: 500))
-      for number in 0..<3 { _ = server.arrive(request(0, number)) }
+      for number in 0..<3 { _ = server.arrive(request(0, device: UInt32(number))) }
       return self.ends(&server)
     }
     // Calls at 10, 11 and 12 ms; refusals take a millisecond.
@@ -67,7 +61,7 @@ private func request(_ microseconds: Int64, _ number: Int = 0) -> UploadRequest 
   func queue() {
     var server = server(
       4, Dependency(count: 1, serviceTime: .constant(.milliseconds(20)), queueLimit: 2))
-    for number in 0..<4 { _ = server.arrive(request(0, number)) }
+    for number in 0..<4 { _ = server.arrive(request(0, device: UInt32(number))) }
     #expect(ends(&server) == [[11, 503], [31, 200], [51, 200], [71, 200]])
   }
 
@@ -80,13 +74,13 @@ private func request(_ microseconds: Int64, _ number: Int = 0) -> UploadRequest 
         5,
         Dependency(
           count: 1, serviceTime: .constant(.milliseconds(20)), queueLimit: nil, retries: 1, timeout: timeout))
-      for number in 0..<5 { _ = server.arrive(request(0, number)) }
+      for number in 0..<5 { _ = server.arrive(request(0, device: UInt32(number))) }
       // Its call comes at 80 ms.
       _ = server.nextCompletion(through: Instant(microseconds: 70_000))
       while server.nextOwnTime <= Instant(microseconds: 70_000) {
         _ = server.nextCompletion(through: Instant(microseconds: 70_000))
       }
-      _ = server.arrive(request(70_000, 5))
+      _ = server.arrive(request(70_000, device: 5))
       return self.ends(&server)
     }
     // Without one: 31, 51, 71, 91 and 111 ms, and the latecomer at 131.
@@ -103,12 +97,12 @@ private func request(_ microseconds: Int64, _ number: Int = 0) -> UploadRequest 
     var server = server(
       2, Dependency(count: 1, serviceTime: .constant(.milliseconds(50)), queueLimit: 1),
       incidents: [outage])
-    for number in 0..<3 { _ = server.arrive(request(0, number)) }
+    for number in 0..<3 { _ = server.arrive(request(0, device: UInt32(number))) }
     #expect(
       ends(&server) == (keepsWork ? [[61, 200], [111, 200], [161, 200]] : [[15, 0], [15, 0], [15, 0]]))
     #expect(server.busyWorkers == 0 && server.queued == 0)
     #expect(use(server) == (keepsWork ? 61 + 111 + 100 : 30))
-    _ = server.arrive(request(200_000, 3))
+    _ = server.arrive(request(200_000, device: 3))
     #expect(ends(&server) == [[261, 200]])
   }
 
@@ -144,7 +138,7 @@ private func request(_ microseconds: Int64, _ number: Int = 0) -> UploadRequest 
         ended += 1
         failed += done.isServed ? 0 : 1
       }
-      _ = server.arrive(request(now, number))
+      _ = server.arrive(request(now, device: UInt32(number)))
     }
     // Erlang's B, by its recurrence.
     let blocking = (1...count).reduce(1.0) { load * $0 / (Double($1) + load * $0) }

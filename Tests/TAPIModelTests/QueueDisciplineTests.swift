@@ -2,12 +2,6 @@ import SimulationKernel
 import TAPIModel
 import Testing
 
-private func request(_ microseconds: Int64, number: UInt32 = 0) -> UploadRequest {
-  UploadRequest(
-    arrival: Instant(microseconds: microseconds), device: number, place: number, batch: 1, firstOrdinal: 0,
-    uplink: 1_000, downlink: 1_000, events: 1, attempt: 1, generation: 0, shard: 0)
-}
-
 private func server(_ workers: WorkersConfiguration, incidents: [Incident] = []) -> TAPIServer {
   TAPIServer(
     TAPIConfiguration(server: .workers(workers), overload: Overload(status: 503), incidents: incidents),
@@ -29,7 +23,7 @@ private struct OneWorker: ~Copyable {
   @discardableResult
   mutating func arrive(retryCount: Int = 0) -> Admission {
     next += 1
-    return server.arrive(request(Int64(next - 1) * 1_000, number: next - 1), retryCount: retryCount)
+    return server.arrive(request(Int64(next - 1) * 1_000, device: next - 1), retryCount: retryCount)
   }
 
   /// `3`: request 3 is served; `-3`: refused or lost. In the order of time.
@@ -113,7 +107,7 @@ private struct OneWorker: ~Copyable {
     var server = server(
       WorkersConfiguration(
         count: 1, serviceTime: .constant(.milliseconds(10)), delayControl: ControlledDelay()))
-    for number in 0..<100 as Range<UInt32> { _ = server.arrive(request(0, number: number)) }
+    for number in 0..<100 as Range<UInt32> { _ = server.arrive(request(0, device: number)) }
     var drops: [Int64] = []
     var served: [UInt32] = []
     while let done = server.nextCompletion(through: Instant(microseconds: 10_000_000)) {
@@ -166,7 +160,7 @@ private struct PoissonRun {
       now += Distribution.exponentialGap(mean: 10_000, key: key.child(0).child(UInt64(number)))
       take(&server, through: now, isRetry)
       isRetry.append(key.child(1).child(UInt64(number)).uniform(below: 100) < retries)
-      _ = server.arrive(request(now, number: UInt32(number)), retryCount: isRetry[number] ? 1 : 0)
+      _ = server.arrive(request(now, device: UInt32(number)), retryCount: isRetry[number] ? 1 : 0)
     }
   }
 

@@ -2,7 +2,8 @@ import SimulationKernel
 import TAPIModel
 import Testing
 
-private func request(
+/// A request of one event that is a millisecond on its way, both ways, unless said otherwise.
+func request(
   _ microseconds: Int64, device: UInt32 = 0, events: UInt16 = 1, shard: UInt16 = 0, ordinal: UInt32 = 0,
   attempt: UInt16 = 1
 ) -> UploadRequest {

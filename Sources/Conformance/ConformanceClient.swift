@@ -41,11 +41,8 @@ public struct ConformanceClient: Sendable {
 
   /// The wait that a server asks for, microseconds, by the headers of its answer.
   func wait(retryAfter: String?, rateLimitReset: String?, nowUnixMicroseconds now: Int64) -> Int64? {
-    if preset.dialect == .document {
-      return preset.policy.wait(
-        retryAfter: retryAfter, rateLimitReset: rateLimitReset, nowUnixSeconds: now / 1_000_000)
-    }
-    return retryAfter.flatMap { preset.dialect.retryAfter($0, nowUnixMicroseconds: now) }
+    preset.dialect.wait(
+      retryAfter: retryAfter, rateLimitReset: rateLimitReset, policy: preset.policy, nowUnixMicroseconds: now)
   }
 
   /// What it makes of Settings, and what is to be said of them.

@@ -53,6 +53,11 @@ public struct IncidentSpan: Sendable, Hashable {
     self.start = start
     self.end = end
   }
+
+  /// The part of it that lies before `time`.
+  public func cut(after time: Int64) -> IncidentSpan {
+    IncidentSpan(label: label, isOutage: isOutage, start: min(start, time), end: min(end, time))
+  }
 }
 
 /// What the fleet paid. Totals over the run; percentiles are over devices.

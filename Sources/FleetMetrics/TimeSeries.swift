@@ -14,6 +14,13 @@ public struct TimeSeries: Sendable, Hashable {
     cells = Array(repeating: 0, count: rows * Measure.count)
   }
 
+  /// Forgets what lies after `time`, microseconds; the first interval stays.
+  public mutating func cut(after time: Int64) {
+    if time >= duration { return }
+    duration = max(time, 1)
+    cells.removeLast(cells.count - Int((duration + interval - 1) / interval) * Measure.count)
+  }
+
   package static var bytesPerRow: Int { Measure.count * MemoryLayout<Int64>.stride }
 
   /// Start of row `index`, microseconds.

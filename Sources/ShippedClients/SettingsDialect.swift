@@ -85,6 +85,20 @@ extension SettingsDialect {
     }
   }
 
+  /// The wait that a server asks a client for by the headers of its answer, as this dialect and the client's policy read them.
+  ///
+  /// - `now`: the wall clock, microseconds since 1970-01-01T00:00:00Z.
+  /// - Returns: microseconds, never negative; nil: none.
+  public func wait(
+    retryAfter: String?, rateLimitReset: String?, policy: RetryPolicy, nowUnixMicroseconds now: Int64
+  ) -> Int64? {
+    if self == .document {
+      return policy.wait(
+        retryAfter: retryAfter, rateLimitReset: rateLimitReset, nowUnixSeconds: now / 1_000_000)
+    }
+    return retryAfter.flatMap { self.retryAfter($0, nowUnixMicroseconds: now) }
+  }
+
   /// The keys of `HTTPConfig.knownKeyPaths` that this client does not read: why not, and where that is to be seen.
   var unreadKeys: [String: (reason: String, place: String)] {
     switch self {

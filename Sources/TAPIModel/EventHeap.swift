@@ -1,18 +1,20 @@
 import SimulationKernel
 
 /// What is due at times, as a binary heap; of one instant, what was added first comes first.
-struct EventHeap<Payload> {
-  struct Entry {
-    var time: Instant
+package struct EventHeap<Payload> {
+  package struct Entry {
+    package var time: Instant
     fileprivate(set) var number: UInt64
-    var payload: Payload
+    package var payload: Payload
   }
 
   private(set) var entries: [Entry] = []
   private var added: UInt64 = 0
 
+  package init() {}
+
   var count: Int { entries.count }
-  var nextTime: Instant { entries.first?.time ?? .never }
+  package var nextTime: Instant { entries.first?.time ?? .never }
 
   /// In the order in which they were added.
   var inOrder: [Entry] { entries.sorted { $0.number < $1.number } }
@@ -20,7 +22,7 @@ struct EventHeap<Payload> {
   mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }
   mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
 
-  mutating func add(_ payload: Payload, at time: Instant) {
+  package mutating func add(_ payload: Payload, at time: Instant) {
     added += 1
     entries.append(Entry(time: time, number: added, payload: payload))
     var i = entries.count - 1
@@ -39,7 +41,7 @@ struct EventHeap<Payload> {
   }
 
   /// What is due next, of one at least.
-  mutating func takeFirst() -> Entry {
+  package mutating func takeFirst() -> Entry {
     let top = entries[0]
     let last = entries.removeLast()
     if entries.isEmpty { return top }

@@ -54,15 +54,27 @@ package struct RunAssembly: ~Copyable {
   }
 
   package consuming func record(_ front: borrowing ServerFront) -> RunRecord {
+    record(
+      front.counters, offeredPer100ms: front.offeredPer100ms, capacity: front.capacityHistory,
+      workersWaitingSince: front.server.waitingSince)
+  }
+
+  /// - Parameters:
+  ///   - server: what was counted at the server's door.
+  ///   - capacity: how its capacity changed by its own doing.
+  ///   - workersWaitingSince: of workers that wait for their dependency when the run ends.
+  consuming func record(
+    _ server: borrowing IntervalCounters<ServerSide>, offeredPer100ms: [UInt32],
+    capacity: [(time: Instant, scale: Int64)], workersWaitingSince: [Instant]
+  ) -> RunRecord {
     let timeline = IncidentTimeline(scenario.tapi)
     let nominal = NormalLoad(scenario).nominalCapacityMilli
-    let capacity = CapacityHistory(front.capacityHistory)
+    let capacity = CapacityHistory(capacity)
     var series = TimeSeries(
       interval: scenario.interval.microseconds, duration: scenario.duration.microseconds, rows: counters.rows)
     series.take(counters)
-    series.take(front.counters)
-    // Workers that wait for their dependency when the run ends.
-    let waitingSince = front.server.waitingSince.sorted()
+    series.take(server)
+    let waitingSince = workersWaitingSince.sorted()
     var waiting = 0
     var open: Int64 = 0
     var heldBatches: Int64 = 0
@@ -108,7 +120,7 @@ package struct RunAssembly: ~Copyable {
       series[index, .timeToDeliveryP99] = percentiles[2] ?? 0
     }
     var record = RunRecord(
-      series: series, deliveries: deliveries, offeredPer100ms: front.offeredPer100ms,
+      series: series, deliveries: deliveries, offeredPer100ms: offeredPer100ms,
       nominalCapacityMilli: nominal, incidents: scenario.tapi.incidents.map(\.span),
       devices: Int64(scenario.fleet.reduce(0) { $0 + $1.devices }),
       longestFlushInterval: scenario.fleet.compactMap { $0.flush.interval?.microseconds }.max() ?? 0,

@@ -106,7 +106,7 @@ package struct ServerFront: ~Copyable {
         answer(decision, request, wasPending: true, &sink)
       case .lost:
         count(1, .unanswered, at: completion.at)
-        sink.deliver(delivery(.loss, request), due: completion.at, toShard: Int(request.shard))
+        sink.deliver(Delivery(.loss, request), due: completion.at, toShard: Int(request.shard))
       case .unconfirmed:
         acceptUnconfirmed(request, at: completion.at, wasPending: true, &sink)
       }
@@ -136,15 +136,15 @@ package struct ServerFront: ~Copyable {
     case .lost:
       count(1, .unanswered, at: now)
       if isGivenUp(request, at: now) {
-        sink.deliver(delivery(.loss, request), due: now, toShard: Int(request.shard))
+        sink.deliver(Delivery(.loss, request), due: now, toShard: Int(request.shard))
       } else {
         sink.deliver(
-          delivery(.timeOut, request, resolves: true), due: deadline(request), toShard: Int(request.shard))
+          Delivery(.timeOut, request, resolves: true), due: deadline(request), toShard: Int(request.shard))
       }
     case .pending:
       count(Int64(server.queued - queued), .serverQueue, at: now)
       if !isGivenUp(request, at: now) {
-        sink.deliver(delivery(.timeOut, request), due: deadline(request), toShard: Int(request.shard))
+        sink.deliver(Delivery(.timeOut, request), due: deadline(request), toShard: Int(request.shard))
       }
       book()
     }
@@ -173,7 +173,7 @@ package struct ServerFront: ~Copyable {
     let shard = Int(request.shard)
     if due <= deadline {
       sink.deliver(
-        delivery(
+        Delivery(
           .answer, request, downlink: downlink, status: answer.status,
           retryAfter: answer.retryAfter.map {
             UInt32(clamping: min($0, TAPIServer.longestRetryAfter))
@@ -181,11 +181,11 @@ package struct ServerFront: ~Copyable {
       return
     }
     if !wasPending, request.arrival <= deadline {
-      sink.deliver(delivery(.timeOut, request), due: deadline, toShard: shard)
+      sink.deliver(Delivery(.timeOut, request), due: deadline, toShard: shard)
     }
     if !isLost { count(1, .unheardAnswers, at: min(answer.at, end - Span(microseconds: 1))) }
     sink.deliver(
-      delivery(answer.status == 200 ? .acceptance : .loss, request), due: answer.at, toShard: shard)
+      Delivery(answer.status == 200 ? .acceptance : .loss, request), due: answer.at, toShard: shard)
   }
 
   /// The server accepts an upload at `time` and its answer gets lost.
@@ -197,19 +197,9 @@ package struct ServerFront: ~Copyable {
     count(1, .answers2xx, at: now)
     count(1, .lostAnswers, at: now)
     if !wasPending, request.arrival <= deadline(request) {
-      sink.deliver(delivery(.timeOut, request), due: deadline(request), toShard: Int(request.shard))
+      sink.deliver(Delivery(.timeOut, request), due: deadline(request), toShard: Int(request.shard))
     }
-    sink.deliver(delivery(.acceptance, request), due: time, toShard: Int(request.shard))
-  }
-
-  private func delivery(
-    _ kind: Delivery.Kind, _ request: UploadRequest, downlink: UInt32? = nil, status: UInt16 = 0,
-    retryAfter: UInt32 = .max, resolves: Bool = false
-  ) -> Delivery {
-    Delivery(
-      kind, device: request.place, batch: request.batch, downlink: downlink ?? request.downlink,
-      attempt: request.attempt, generation: request.generation, status: status, retryAfter: retryAfter,
-      resolves: resolves)
+    sink.deliver(Delivery(.acceptance, request), due: time, toShard: Int(request.shard))
   }
 
   @inline(__always)

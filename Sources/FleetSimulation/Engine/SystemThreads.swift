@@ -9,7 +9,7 @@ import CMemory
 #endif
 
 /// What a crew asks of the system's library: Foundation has the same, and is nearly three quarters of a statically linked program.
-enum SystemThreads {
+package enum SystemThreads {
   /// Cores that this process may use, at least 1.
   static var cores: Int { Int(fleetsim_usable_cores()) }
 
@@ -24,7 +24,7 @@ enum SystemThreads {
   static func giveWay() { sched_yield() }
 
   /// Starts a thread that nobody waits for, with a stack of a mebibyte.
-  static func start(_ run: @escaping @Sendable () -> Void) {
+  package static func start(_ run: @escaping @Sendable () -> Void) {
     let body = Unmanaged.passRetained(ThreadBody(run: run)).toOpaque()
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)

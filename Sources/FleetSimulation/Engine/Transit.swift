@@ -54,6 +54,19 @@ package struct Delivery: BitwiseCopyable, Sendable {
       generation: upload.generation, status: status, retryAfter: retryAfter, resolves: resolves)
   }
 
+  /// Of an upload that has been at the server.
+  ///
+  /// - Parameter downlink: nil: the request's.
+  init(
+    _ kind: Kind, _ request: UploadRequest, downlink: UInt32? = nil, status: UInt16 = 0,
+    retryAfter: UInt32 = .max, resolves: Bool = false
+  ) {
+    self.init(
+      kind, device: request.place, batch: request.batch, downlink: downlink ?? request.downlink,
+      attempt: request.attempt, generation: request.generation, status: status, retryAfter: retryAfter,
+      resolves: resolves)
+  }
+
   /// The same in the calendar. It has had no place there before.
   @inline(__always)
   func due(at offset: Int64) -> Delivery {

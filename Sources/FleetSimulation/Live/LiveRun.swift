@@ -1,0 +1,297 @@
+import FleetMetrics
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+
+/// A fleet against a real server: the devices of the engine, on the wall clock, with real requests.
+///
+/// Devices create events, flush and retry in virtual time, as in a simulated run of the same scenario and with the same draws. What the
+/// scenario says of the server does not act: an upload goes to the transport when it has travelled its uplink, and its client hears of
+/// the answer a downlink after it has come. Each thing happens at its own virtual time; the wall clock only says when it may.
+public struct LiveRun: ~Copyable {
+  /// What came of it.
+  public struct Result: Sendable {
+    public var record: RunRecord
+    /// How far it came: the scenario's duration unless it was stopped.
+    public var reached: Span
+    /// How late things happened, virtual microseconds: how far the machine was behind.
+    public var lags: Histogram
+    /// Uploads that went over the network, and those of them that a server answered.
+    public var sent: Int64
+    public var answered: Int64
+  }
+
+  /// The begin or the end of one of the scenario's incidents, by its place in the scenario.
+  public struct Moment: Sendable, Hashable {
+    public var incident: Int
+    public var begins: Bool
+  }
+
+  private enum Item {
+    case arrival(UploadRequest, retryCount: UInt16)
+    case delivery(Delivery, shard: Int)
+    case timer(kind: UInt64, device: UInt32, shard: Int)
+    case end(upload: Int, LiveEnd)
+    /// The client of an upload waits no longer.
+    case timeOut(upload: Int)
+    case moment(Moment)
+  }
+
+  /// An upload at the server.
+  private struct Open {
+    var request: UploadRequest
+    var deadline: Int64
+    /// Its client has given it up.
+    var isGivenUp = false
+  }
+
+  private let scenario: Scenario
+  private let layout: [ShardLayout]
+  private let shards: UnsafeMutablePointer<DeviceShard>
+  private let timeouts: [Int64]
+  private let transport: any LiveTransport
+  private let inbox = LiveInbox()
+  /// Wall seconds since 1970, for dates in headers.
+  private let unixSeconds: @Sendable () -> Double
+  private var agenda = EventHeap<Item>()
+  private var calendar: ShardCalendar
+  private var open: [Int: Open] = [:]
+  private var late: [(delivery: Delivery, due: Instant, shard: Int)] = []
+  private var counts: ServerCounts
+  private var lags = Histogram()
+  private let end: Instant
+
+  /// - `transport`: carries the uploads.
+  /// - `unixSeconds`: the wall clock, for a `Retry-After` that is a date.
+  public init(
+    _ scenario: Scenario, transport: any LiveTransport, unixSeconds: @escaping @Sendable () -> Double
+  ) {
+    self.scenario = scenario
+    self.transport = transport
+    self.unixSeconds = unixSeconds
+    layout = ShardLayout.cut(scenario.fleet, perCohort: 1)
+    end = Instant.start + scenario.duration
+    timeouts = layout.map { scenario.fleet[$0.cohort].timeout.microseconds }
+    let rowCount = RunAssembly.rowCount(scenario)
+    shards = .allocate(capacity: layout.count)
+    var firstDevice = 0
+    for (number, piece) in layout.enumerated() {
+      let cohort = scenario.fleet[piece.cohort]
+      let plan = CohortPlan(
+        cohort, firstDevice: firstDevice, scenario: scenario, checks: true, windowWidth: nil,
+        tellsRetryCount: true)
+      firstDevice += cohort.devices
+      (shards + number).initialize(
+        to: DeviceShard(
+          plan: plan, interval: scenario.interval, number: number, first: 0, count: piece.count,
+          rowCount: rowCount))
+    }
+    calendar = ShardCalendar(collecting: end)
+    counts = ServerCounts(scenario, rowCount: rowCount)
+  }
+
+  deinit {
+    shards.deinitialize(count: layout.count)
+    shards.deallocate()
+  }
+
+  /// Runs to the end, or until `control` says otherwise: what has happened by then is the result.
+  ///
+  /// - Parameters:
+  ///   - clock: has just started.
+  ///   - tell: hears of the scenario's incidents when they begin and end.
+  /// - Throws: `CheckFailure`.
+  public consuming func run(
+    clock: any LiveClock, control: RunControl = .init(), tell: (Moment) -> Void = { _ in }
+  ) throws -> Result {
+    for (index, incident) in scenario.tapi.incidents.enumerated() {
+      agenda.add(.moment(Moment(incident: index, begins: true)), at: incident.start)
+      agenda.add(.moment(Moment(incident: index, begins: false)), at: incident.end)
+    }
+    for number in layout.indices {
+      for device in 0..<UInt32(shards[number].count) { shards[number].start(device: device, &calendar) }
+      takeOver(from: number)
+    }
+    var reached = Instant.start
+    while !control.isCancelled {
+      for message in inbox.takeAll() {
+        let time = Instant(microseconds: max(message.time, reached.microseconds))
+        agenda.add(.end(upload: message.upload, message.end), at: time)
+      }
+      let next = min(agenda.nextTime, end)
+      let now = clock.now
+      if now < next.microseconds {
+        clock.wait(until: next.microseconds, for: inbox)
+        continue
+      }
+      reached = next
+      if next == end { break }
+      lags.record(now - next.microseconds)
+      control.report(virtualTime: next, attempts: counts.sent)
+      handle(agenda.takeFirst().payload, at: next, clock: clock, tell)
+    }
+    for number in open.keys { transport.cancel(number) }
+    return try result(reached: reached)
+  }
+
+  private mutating func handle(_ item: Item, at now: Instant, clock: any LiveClock, _ tell: (Moment) -> Void)
+  {
+    switch item {
+    case .arrival(let request, let retryCount): send(request, retryCount: retryCount, at: now, clock)
+    case .end(let upload, let end): ended(upload, end, at: now)
+    case .timeOut(let upload):
+      guard let request = open[upload]?.request else { break }
+      open[upload]?.isGivenUp = true
+      transport.cancel(upload)
+      deliver(Delivery(.timeOut, request), due: now, toShard: Int(request.shard))
+    case .moment(let moment): tell(moment)
+    case .delivery(let delivery, let shard):
+      shards[shard].handle(delivery, at: now, &calendar)
+      takeOver(from: shard)
+    case .timer(let kind, let device, let shard):
+      switch kind {
+      case ItemKind.trigger: shards[shard].handleTrigger(device, at: now, &calendar)
+      case ItemKind.wakeUp: shards[shard].handleWakeUp(device, at: now, &calendar)
+      case ItemKind.world: shards[shard].handleWorld(device, at: now, &calendar)
+      default: shards[shard].handleRestart(device, at: now, &calendar)
+      }
+      takeOver(from: shard)
+    }
+  }
+
+  /// Takes over what a shard's devices have planned and sent.
+  private mutating func takeOver(from shard: Int) {
+    for (kind, device, time) in calendar.collected.timers where time < end {
+      agenda.add(.timer(kind: kind, device: device, shard: shard), at: time)
+    }
+    for (delivery, due) in calendar.collected.deliveries { deliver(delivery, due: due, toShard: shard) }
+    for (ticket, arrival) in calendar.collected.uploads where arrival < end {
+      agenda.add(
+        .arrival(shards[shard].request(ticket, at: arrival), retryCount: UInt16(ticket.retryCount)),
+        at: arrival)
+    }
+    calendar.collected = .init()
+  }
+
+  private mutating func deliver(_ delivery: Delivery, due: Instant, toShard shard: Int) {
+    if due < end {
+      agenda.add(.delivery(delivery, shard: shard), at: due)
+    } else {
+      late.append((delivery, due, shard))
+    }
+  }
+
+  private mutating func send(
+    _ request: UploadRequest, retryCount: UInt16, at now: Instant, _ clock: any LiveClock
+  ) {
+    let shard = Int(request.shard)
+    let deadline = now.microseconds - Int64(request.uplink) + timeouts[shard]
+    guard deadline >= now.microseconds else {
+      // Given up on its way, which the device has arranged itself.
+      return deliver(Delivery(.loss, request), due: now, toShard: shard)
+    }
+    counts.arrives(request, at: now)
+    let cohort = scenario.fleet[layout[shard].cohort]
+    let number = Int(counts.sent)
+    open[number] = Open(request: request, deadline: deadline)
+    agenda.add(.timeOut(upload: number), at: Instant(microseconds: deadline))
+    let upload = LiveUpload(
+      number: number, writeKey: cohort.effectiveWriteKey, device: request.device,
+      firstEvent: request.firstOrdinal, events: Int(request.events), requestBytes: Int(cohort.requestBytes),
+      eventBytes: Int(cohort.eventBytes), retryCount: cohort.policy.headerValue(retryCount))
+    transport.send(upload) { [inbox] in inbox.post(.init(upload: number, end: $0, time: clock.now)) }
+  }
+
+  private mutating func ended(_ number: Int, _ how: LiveEnd, at now: Instant) {
+    guard let upload = open.removeValue(forKey: number) else { return }
+    let (request, shard) = (upload.request, Int(upload.request.shard))
+    guard case .answer(let status, let retryAfter, let rateLimitReset) = how,
+      (100...599).contains(status)
+    else {
+      counts.unanswered(at: now)
+      let arrived = how != .noAnswer(mayHaveArrived: false)
+      return deliver(
+        upload.isGivenUp
+          ? Delivery(.loss, request)
+          : Delivery(.timeOut, request, status: arrived ? 0 : Delivery.notSent, resolves: true),
+        due: now, toShard: shard)
+    }
+    let isAccepted = (200...299).contains(status)
+    counts.answered(UInt16(status), at: now)
+    let isLost = request.downlink == .max
+    let due = now.microseconds + (isLost ? 0 : Int64(request.downlink))
+    if !upload.isGivenUp, !isLost, due <= upload.deadline {
+      let cohort = scenario.fleet[layout[shard].cohort]
+      let wait = cohort.settingsDialect.wait(
+        retryAfter: retryAfter, rateLimitReset: rateLimitReset, policy: cohort.policy,
+        nowUnixMicroseconds: Int64(unixSeconds() * 1e6))
+      let answer = Delivery(
+        .answer, request, status: isAccepted ? 200 : UInt16(status),
+        retryAfter: wait.map { UInt32(clamping: min($0, TAPIServer.longestRetryAfter)) } ?? .max)
+      return deliver(answer, due: Instant(microseconds: due), toShard: shard)
+    }
+    // The client hears nothing of it in time.
+    if !upload.isGivenUp {
+      deliver(
+        Delivery(.timeOut, request), due: Instant(microseconds: upload.deadline), toShard: shard)
+    }
+    if !isLost { counts.unheard(at: now) }
+    deliver(Delivery(isAccepted ? .acceptance : .loss, request), due: now, toShard: shard)
+  }
+
+  private mutating func result(reached: Instant) throws -> Result {
+    for item in late { shards[item.shard].countLateAcceptance(item.delivery, due: item.due, end: end) }
+    for number in layout.indices {
+      if let violation = shards[number].violation(at: reached.microseconds) {
+        throw CheckFailure(description: violation)
+      }
+    }
+    var assembly = RunAssembly(scenario)
+    for number in layout.indices {
+      assembly.add(shards[number], cohort: scenario.fleet[layout[number].cohort])
+    }
+    var record = assembly.record(
+      counts.counters, offeredPer100ms: counts.offered, capacity: [], workersWaitingSince: [])
+    if reached < end {
+      let time = (reached - .start).microseconds
+      record.series.cut(after: time)
+      record.incidents = record.incidents.filter { $0.start < time }.map { $0.cut(after: time) }
+      record.actions = []
+    }
+    return Result(
+      record: record, reached: reached - .start, lags: lags, sent: counts.sent, answered: counts.answered)
+  }
+}
+
+/// What an observer at the server's door counts in a live run.
+private struct ServerCounts: ~Copyable {
+  let counters: IntervalCounters<ServerSide>
+  private(set) var offered: [UInt32]
+  private(set) var sent: Int64 = 0
+  private(set) var answered: Int64 = 0
+  private var rows: RowCursor
+
+  init(_ scenario: Scenario, rowCount: Int) {
+    counters = IntervalCounters(rows: rowCount)
+    offered = Array(repeating: 0, count: Int((scenario.duration.microseconds + 99_999) / 100_000))
+    rows = RowCursor(interval: scenario.interval)
+  }
+
+  private mutating func count(_ counter: Measure, at now: Instant) {
+    counters.add(1, to: counter, row: rows.row(at: now.microseconds))
+  }
+
+  mutating func arrives(_ request: UploadRequest, at now: Instant) {
+    count(request.attempt == 1 ? .firstAttempts : .retries, at: now)
+    offered[Int(now.microseconds / 100_000)] += 1
+    sent += 1
+  }
+
+  mutating func answered(_ status: UInt16, at now: Instant) {
+    count(ServerFront.counter(of: status), at: now)
+    answered += 1
+  }
+
+  mutating func unanswered(at now: Instant) { count(.unanswered, at: now) }
+  mutating func unheard(at now: Instant) { count(.unheardAnswers, at: now) }
+}

@@ -60,7 +60,9 @@ let package = Package(
       swiftSettings: unhurried),
     .target(
       name: "FleetReports", dependencies: ["Conformance", "FleetExperiments"], swiftSettings: unhurried),
-    .target(name: "CommandLineInterface", dependencies: ["FleetReports"], swiftSettings: unhurried),
+    .target(name: "HTTPTransport", dependencies: ["FleetSimulation"], swiftSettings: unhurried),
+    .target(
+      name: "CommandLineInterface", dependencies: ["FleetReports", "HTTPTransport"], swiftSettings: unhurried),
     .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
 
     .target(
@@ -81,6 +83,7 @@ let package = Package(
     tests("ConformanceTests", ["Conformance"], exclude: ["Recordings", "Vectors"]),
     tests("FleetExperimentsTests", ["FleetExperiments"]),
     tests("FleetReportsTests", ["FleetReports"]),
+    tests("HTTPTransportTests", ["HTTPTransport"]),
     // The documents, and the habits of the sources.
     tests("RepositoryTests", []),
     tests("fleetsimTests", ["CommandLineInterface", "fleetsim"], exclude: ["Snapshots"]),

@@ -47,6 +47,22 @@ enum ChildProcess {
     return child
   }
 
+  /// Has the shell run a command that nobody waits for; returns why it could not be started.
+  static func start(shell command: String, environment: [String: String]) -> String? {
+    var words = (["sh", "-c"] + [command]).map { (word: String) in strdup(word) } + [nil]
+    var variables = environment.map { strdup("\($0.key)=\($0.value)") }
+    var inherited = environ
+    while let variable = inherited.pointee {
+      variables.append(strdup(variable))
+      inherited += 1
+    }
+    variables.append(nil)
+    defer { for word in words + variables { free(word) } }
+    var child: pid_t = 0
+    let code = posix_spawn(&child, "/bin/sh", nil, nil, &words, &variables)
+    return code == 0 ? nil : String(cString: strerror(code))
+  }
+
   static var executable: String {
     #if canImport(Darwin)
       var size: UInt32 = 0

@@ -7,7 +7,15 @@ import UploadRetry
 public struct CommandEnvironment: Sendable {
   /// Seconds of a clock that never goes back; wall time is measured with it and no result depends on it.
   public var monotonicSeconds: @Sendable () -> Double
-  public init(monotonicSeconds: @escaping @Sendable () -> Double) { self.monotonicSeconds = monotonicSeconds }
+  /// Seconds since 1970, for dates in the headers of a live run.
+  public var unixSeconds: @Sendable () -> Double
+
+  public init(
+    monotonicSeconds: @escaping @Sendable () -> Double, unixSeconds: @escaping @Sendable () -> Double
+  ) {
+    self.monotonicSeconds = monotonicSeconds
+    self.unixSeconds = unixSeconds
+  }
 }
 
 /// fleetsim, but for the process around it.
@@ -90,6 +98,8 @@ public enum CommandLineTool {
       try StabilityCommand(parsed, arguments: arguments, environment: environment).execute()
     case "rescue":
       try RescueCommand(parsed, arguments: arguments, environment: environment).execute()
+    case "live":
+      try LiveCommand(parsed, arguments: arguments, environment: environment).execute()
     case "bench":
       try BenchCommand(parsed, environment: environment).execute()
     case "conformance":

@@ -5,6 +5,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
   case usage = 64
   case data = 65
   case noInput = 66
+  case unavailable = 69
   case internalError = 70
   case cannotCreate = 73
   case inputOutput = 74
@@ -24,13 +25,17 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case .data:
       "A scenario, Settings, vector or baseline file is wrong, or a sweep's; or a run lacks memory."
     case .noInput: "An input file does not exist, is a directory or cannot be read."
+    case .unavailable: "No upload of a live run was answered."
     case .internalError: "A checker found the simulator inconsistent with itself: a bug in fleetsim."
     case .cannotCreate:
       "The output cannot be created, or is in the place of something fleetsim did not write."
     case .inputOutput: "Writing failed half-way, for example on a full disk; nothing half-written is left."
-    case .interrupted: "Interrupted (Ctrl-C); output is as it was, but a sweep keeps what is complete."
-    case .quit: "Quit (Ctrl-\\); output is as it was, but a sweep keeps what is complete."
-    case .terminated: "Terminated (SIGTERM); output is as it was, but a sweep keeps what is complete."
+    case .interrupted:
+      "Interrupted (Ctrl-C); output is as it was; a sweep or a live run keeps what it has."
+    case .quit:
+      "Quit (Ctrl-\\); output is as it was; a sweep or a live run keeps what it has."
+    case .terminated:
+      "Terminated (SIGTERM); output is as it was; a sweep or a live run keeps what it has."
     }
   }
 

@@ -10,6 +10,12 @@ package enum Interruption {
     return number == 0 ? nil : number
   }
 
+  /// The signal that has come, which counts as acted on from now on.
+  static func take() -> Int32? {
+    let number = received.exchange(0, ordering: .relaxed)
+    return number == 0 ? nil : number
+  }
+
   /// The signals that end a command.
   private static let ends = [SIGINT, SIGQUIT, SIGTERM]
 

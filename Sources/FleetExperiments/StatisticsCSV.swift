@@ -206,6 +206,10 @@ public enum StatisticsReference {
       ColumnReference.section(
         "rescue.csv", "One row without the action, and one for each value of it that `rescue` tried.",
         RescueCSV.columns),
+      ColumnReference.section(
+        "live.csv",
+        "One row for each figure by which `live` compares a run over HTTP with the simulated one.",
+        LiveCSV.columns),
     ].joined(separator: "\n")
   }
 }

@@ -122,7 +122,7 @@ public enum HTMLReport {
   }
 
   /// All strategies round the incident; nothing without one.
-  private static func overlays(_ results: [VariantResult]) -> String {
+  static func overlays(_ results: [VariantResult]) -> String {
     let charts = MetricCharts(results: results, theme: .variables)
     let overlays = [charts.backlogOverlay(), charts.offeredOverlay()].compactMap { $0 }
     guard let first = overlays.first else { return "" }

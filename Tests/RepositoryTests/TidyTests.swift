@@ -70,7 +70,9 @@ struct TidyTests {
   @Test("no module of the program imports Foundation, which is nearly three quarters of a static one")
   func foundation() throws {
     for path in Repository.sources
-    where path.hasPrefix("Sources/") && !path.hasPrefix("Sources/RetryStateStore/") {
+    where path.hasPrefix("Sources/")
+      && !path.hasPrefix("Sources/RetryStateStore/")
+    {
       #expect(try !Repository.text(path).contains(/(?m)^ *[a-z]* ?import Foundation/), "\(path)")
     }
   }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What `--json` prints, against the schema that is printed and the files that the same command writes.
@@ -66,7 +67,15 @@ struct JSONDocumentTests {
   ]
 
   @Test("every command's document is what the schema says, and nothing more", arguments: commands)
-  func valid(command: [String]) throws {
+  func valid(command: [String]) throws { try expectValid(command) }
+
+  @Test("so is that of a live run")
+  func live() throws {
+    let server = try SocketServer { _ in SocketServer.status("200 OK") }
+    try expectValid(["live", "s.json5", "--server", server.url, "--speed", "1000", "--predictions", "2"])
+  }
+
+  private func expectValid(_ command: [String]) throws {
     let scratch = try scratch()
     let (schema, document) = (try schema(scratch), try document(command, scratch))
     #expect(document.violations(of: schema) == [])

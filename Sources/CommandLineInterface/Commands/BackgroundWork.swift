@@ -11,6 +11,8 @@ struct BackgroundWork<Value: Sendable> {
   var environment: CommandEnvironment
   /// What a signal leaves, for the message.
   var remains = Interruption.nothing
+  /// Work that is stopped has a result all the same; the caller looks after the signal.
+  var keepsResult = false
 
   private final class Outcome: Sendable {
     let value = Mutex<Result<Value, any Error>?>(nil)
@@ -28,7 +30,7 @@ struct BackgroundWork<Value: Sendable> {
     var deadline: Double?
     while true {
       if let result = outcome.value.withLock({ $0 }) {
-        if let signal = Interruption.pending { throw Interruption.failure(signal, remains) }
+        if !keepsResult, let signal = Interruption.pending { throw Interruption.failure(signal, remains) }
         return try result.get()
       }
       let now = environment.monotonicSeconds()

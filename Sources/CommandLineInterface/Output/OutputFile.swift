@@ -25,6 +25,7 @@ package struct OutputFile: Sendable, Hashable {
   static let stability = "stability.csv"
   static let stabilityPicture = "stability.svg"
   static let rescue = "rescue.csv"
+  static let live = "live.csv"
   static let pareto = "pareto.csv"
   static let paretoPicture = "pareto.svg"
   static let explorer = "explore.html"
@@ -34,7 +35,7 @@ package struct OutputFile: Sendable, Hashable {
   static let topLevelNames: Set<String> = [
     timeSeries, twinTimeSeries, openMetrics, deliveries, cohorts, summary, statistics, differences,
     replications, curves, manifest, report, picture,
-    explorer, stability, stabilityPicture, rescue, pareto, paretoPicture, settings, documentSettings,
+    explorer, stability, stabilityPicture, rescue, live, pareto, paretoPicture, settings, documentSettings,
   ]
   static let variantNames: Set<String> = [timeSeries, twinTimeSeries, deliveries, cohorts]
 }

@@ -33,17 +33,7 @@ struct ResultFiles {
       tables.append(OutputFile(OutputFile.openMetrics, OpenMetrics.bytes(of: runs)))
     }
     for (result, folder) in zip(results, folders) {
-      let prefix = folder.isEmpty ? "" : folder + "/"
-      tables.append(OutputFile(prefix + OutputFile.timeSeries, TimeSeriesCSV.bytes(of: result.record.series)))
-      if extras.twin {
-        tables.append(
-          OutputFile(prefix + OutputFile.twinTimeSeries, TimeSeriesCSV.bytes(of: result.twin.series)))
-      }
-      tables.append(
-        OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: result.record.deliveries)))
-      if result.record.cohorts.count > 1 || result.record.cohorts.contains(where: { !$0.lanes.isEmpty }) {
-        tables.append(OutputFile(prefix + OutputFile.cohorts, CohortCSV.bytes(of: result.record.cohorts)))
-      }
+      tables += Self.tables(of: result, in: folder, extras)
     }
     var manifest = manifest
     manifest.files = tables
@@ -59,6 +49,23 @@ struct ResultFiles {
       files.append(OutputFile(OutputFile.picture, Array(SVGChart.comparisonPicture(results).utf8)))
     }
     return files + [OutputFile(OutputFile.manifest, Array(manifest.text.utf8))]
+  }
+
+  /// The tables of one run in its folder; "" is the directory itself.
+  static func tables(of result: VariantResult, in folder: String, _ extras: Extras = Extras()) -> [OutputFile]
+  {
+    let prefix = folder.isEmpty ? "" : folder + "/"
+    var tables = [OutputFile(prefix + OutputFile.timeSeries, TimeSeriesCSV.bytes(of: result.record.series))]
+    if extras.twin {
+      tables.append(
+        OutputFile(prefix + OutputFile.twinTimeSeries, TimeSeriesCSV.bytes(of: result.twin.series)))
+    }
+    tables.append(
+      OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: result.record.deliveries)))
+    if result.record.cohorts.count > 1 || result.record.cohorts.contains(where: { !$0.lanes.isEmpty }) {
+      tables.append(OutputFile(prefix + OutputFile.cohorts, CohortCSV.bytes(of: result.record.cohorts)))
+    }
+    return tables
   }
 
   /// A folder for each name: letters, digits and `.+-_` stay, all else becomes `-`; numbered where two would

@@ -1,0 +1,286 @@
+import FleetExperiments
+import FleetMetrics
+import FleetReports
+import FleetSimulation
+import HTTPTransport
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+import UploadRetry
+
+/// `fleetsim live`: a scenario's clients against a real server.
+struct LiveCommand {
+  static let mostDevices = 20_000
+  private static let speeds = 0.1...1_000
+
+  private var input: InputRequest
+  private var server: LoopbackURL
+  private var speed: Double
+  private var hook: String?
+  private var predictions: Int
+  private var jobs: Int?
+  private var outputPath: String?
+  private var isQuiet: Bool
+  private var isJSON: Bool
+  private var arguments: [String]
+  private var environment: CommandEnvironment
+
+  /// - Throws: `UsageError`.
+  init(_ parsed: ParsedArguments, arguments: [String], environment: CommandEnvironment) throws {
+    input = try InputRequest(parsed)
+    guard let server = parsed.value("server") else {
+      throw UsageError("Missing expected option '--server <url>'")
+    }
+    do {
+      self.server = try LoopbackURL(server)
+    } catch {
+      throw UsageError("The value of '--server <url>' is invalid: \(error).")
+    }
+    let text = parsed.value("speed") ?? "1"
+    guard let speed = Double(text), Self.speeds.contains(speed) else {
+      throw UsageError("The value '\(text)' is invalid for '--speed <x>': a number from 0.1 to 1000.")
+    }
+    self.speed = speed
+    hook = parsed.value("on-incident")
+    predictions =
+      try RunRequest.count(parsed, "predictions", "n", through: 10_000) ?? LiveComparison.defaultPredictions
+    jobs = try RunRequest.count(parsed, "jobs", "n", through: 1_024)
+    outputPath = parsed.value("out")
+    isQuiet = parsed.has("quiet")
+    isJSON = parsed.has("json")
+    self.arguments = arguments
+    self.environment = environment
+  }
+
+  func execute() throws {
+    let transport = HTTPTransport(server)
+    let loaded = try LoadedScenario(input)
+    let base = try loaded.decode()
+    var warnings = printWarnings([base], loaded.path)
+    let scenario = base.scenario
+    try check(scenario, loaded.path)
+    let output = try outputPath.map { try OutputDirectory($0) }
+    try Interruption.check()
+
+    let started = environment.monotonicSeconds()
+    let predicted = try predict(scenario)
+    if !isQuiet, !isJSON { try Console.print(heading(scenario, loaded.path)) }
+    let result = try measure(scenario, transport)
+    // What there is, is written all the same.
+    let signal = Interruption.take()
+    let measured = Self.variant(result, scenario, twin: predicted[0].twin)
+    let comparison = LiveComparison(measured: measured.summary, predictions: predicted.map(\.summary))
+    for warning in notes(result, scenario, transport.trouble) {
+      warnings.append(warning)
+      Console.printError(warning + "\n")
+    }
+    let verdict = Self.verdict(comparison, result, scenario)
+
+    let printed = Result {
+      guard isJSON else { return try Console.print(text(comparison, verdict, measured.summary)) }
+      let findings = LiveFindings(
+        path: loaded.path, question: scenario.question, warnings: warnings, verdict: verdict,
+        server: server.description,
+        speed: speed, comparison: comparison, measured: measured.summary,
+        lagP99: Self.lag(result), output: outputPath)
+      try Console.printData(LiveFindings.document.text("live", findings))
+    }
+    if let output {
+      let manifest = RunManifest(
+        arguments: arguments, seed: scenario.seed, checks: true, scenario: base.normalisedJSON,
+        wall: .init(
+          seconds: environment.monotonicSeconds() - started, workers: 1, runs: 1,
+          virtualSeconds: Double(result.reached.microseconds) / 1e6, attempts: result.sent))
+      try output.write(
+        files(measured, predicted[0], comparison, verdict, manifest, title: loaded.name, scenario))
+    }
+    try printed.get()
+    if !isQuiet, !isJSON { try Console.print(closing(output)) }
+    if let signal {
+      throw Interruption.failure(
+        signal,
+        "what happened in the first \(FigureText.span(result.reached.microseconds)) was told"
+          + (output.map { " and written to \($0.path)" } ?? ""))
+    }
+    guard result.answered > 0 || result.sent == 0 else {
+      throw CommandFailure(
+        .unavailable,
+        "\(server): none of \(FigureText.grouped(result.sent)) uploads was answered: is a server listening there?"
+      )
+    }
+  }
+
+  // MARK: What can be run
+
+  /// - Throws: `CommandFailure` 65 of a scenario that no live run can do.
+  private func check(_ scenario: Scenario, _ path: String) throws {
+    let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
+    if devices > Self.mostDevices {
+      throw CommandFailure(
+        .data,
+        "\(path): fleet: \(FigureText.grouped(Int64(devices))) devices are more than one machine can be: at most "
+          + "\(FigureText.grouped(Int64(Self.mostDevices))); --scale 1:\((devices - 1) / Self.mostDevices + 1) runs a part of them, "
+          + "with a part of the capacity")
+    }
+    if let cohort = scenario.fleet.first(where: { $0.gates.reconciles }) {
+      throw CommandFailure(
+        .data,
+        "\(path): fleet.\(cohort.name).gates.reconcile: clients that ask whether an upload was applied can't be run live: there is "
+          + "no such request that servers agree on; leave it out")
+    }
+  }
+
+  // MARK: The runs
+
+  /// The scenario's seed, then the next ones.
+  private func predict(_ scenario: Scenario) throws -> [VariantResult] {
+    let variants = (0..<predictions).map { index in
+      var variant = scenario
+      variant.seed = scenario.seed &+ UInt64(index)
+      return Variant(name: "predicted", scenario: variant)
+    }
+    let runner = BackgroundComparison(
+      variants: variants, options: RunOptions(), workers: jobs ?? onlineProcessors(), environment: environment
+    )
+    return try runner.run(showsProgress: !isQuiet).0
+  }
+
+  private func measure(
+    _ scenario: Scenario, _ transport: HTTPTransport
+  ) throws -> LiveRun.Result {
+    let control = RunControl()
+    let work = BackgroundWork(
+      work: { [speed, hook, environment] in
+        let run = LiveRun(scenario, transport: transport, unixSeconds: environment.unixSeconds)
+        let clock = AcceleratedClock(speed: speed, monotonicSeconds: environment.monotonicSeconds)
+        return try run.run(clock: clock, control: control) { moment in
+          guard let hook else { return }
+          Self.tell(hook, moment, scenario.tapi.incidents[moment.incident])
+        }
+      }, cancel: control.cancel,
+      progress: {
+        var progress = ComparisonControl.Progress()
+        progress.runs = 1
+        progress.virtualTime = (control.virtualTime - .start).microseconds
+        progress.duration = scenario.duration.microseconds
+        progress.attempts = control.attempts
+        return progress
+      }, environment: environment, keepsResult: true)
+    return try work.run(showsProgress: !isQuiet)
+  }
+
+  /// Starts the command of `--on-incident`; the run does not wait for it.
+  private static func tell(_ hook: String, _ moment: LiveRun.Moment, _ incident: Incident) {
+    let failure = ChildProcess.start(
+      shell: hook,
+      environment: [
+        "FLEETSIM_INCIDENT": String(moment.incident), "FLEETSIM_KIND": incident.kind.label,
+        "FLEETSIM_MOMENT": moment.begins ? "begin" : "end",
+      ])
+    if let failure {
+      Console.printError("warning: --on-incident '\(hook)' could not be started: \(failure)\n")
+    }
+  }
+
+  private static func variant(
+    _ result: LiveRun.Result, _ scenario: Scenario, twin: RunRecord
+  ) -> VariantResult {
+    var twin = twin
+    twin.series.cut(after: result.record.series.duration)
+    return VariantResult(
+      name: "measured", record: result.record, twin: twin,
+      summary: RunAnalysis.summary(of: result.record, twin: twin, name: "measured", seed: scenario.seed))
+  }
+
+  /// How late things happened, virtual microseconds: 99th percentile.
+  private static func lag(_ result: LiveRun.Result) -> Int64 { result.lags.quantile(99, of: 100) ?? 0 }
+
+  // MARK: What is told
+
+  private func heading(_ scenario: Scenario, _ path: String) -> String {
+    let pace = speed == 1 ? "" : ", \(MetricText.plain(speed)) times as fast"
+    return "\(path) against \(server): seed \(scenario.seed), \(scenario.sizeText), "
+      + "\(FigureText.span(scenario.duration.microseconds))\(pace)\n"
+      + (scenario.question.map { $0 + "\n" } ?? "") + "\n"
+  }
+
+  /// What makes the measurement less than what was asked for.
+  private func notes(_ result: LiveRun.Result, _ scenario: Scenario, _ trouble: String?) -> [String] {
+    var notes: [String] = []
+    if let trouble {
+      notes.append(
+        "warning: uploads could not leave this machine, which counts as refused connections: \(trouble)")
+    }
+    let lag = Self.lag(result)
+    // As long as a tenth of the shortest time that the clients know.
+    let patience = scenario.fleet.map { min($0.timeout.microseconds, $0.latency.minimum.microseconds * 10) }
+    if lag > max((patience.min() ?? 0) / 10, 100_000) {
+      notes.append(
+        "warning: the machine was behind: a hundredth of what happened came more than \(FigureText.span(lag)) of virtual time late; "
+          + "give a lower --speed or fewer devices")
+    }
+    if hook == nil, !scenario.tapi.incidents.isEmpty {
+      notes.append(
+        "warning: nothing makes the server have the scenario's incidents: "
+          + "give --on-incident a command that does")
+    }
+    return notes
+  }
+
+  private static func verdict(
+    _ comparison: LiveComparison, _ result: LiveRun.Result, _ scenario: Scenario
+  ) -> String {
+    if result.reached < scenario.duration {
+      return
+        "Stopped after \(FigureText.span(result.reached.microseconds)) of \(FigureText.span(scenario.duration.microseconds)): "
+        + "\(FigureText.grouped(result.sent)) uploads, \(FigureText.grouped(result.answered)) answers; the prediction is of the whole run."
+    }
+    return comparison.verdict
+  }
+
+  private func text(_ comparison: LiveComparison, _ verdict: String, _ summary: RunSummary) -> String {
+    if isQuiet { return verdict + "\n" }
+    func count(_ events: Int64) -> String { FigureText.grouped(events) }
+    let events =
+      "Events: \(count(summary[.createdEvents])) created, of which \(count(summary[.deliveredEvents])) delivered, "
+      + "\(count(summary.lostEvents)) lost, \(count(summary.openEvents)) on devices or on their way.\n"
+    return TerminalTable.plain(header: LiveComparison.header, rows: comparison.rows, width: 110)
+      + "\n\(Terminal.emphasised(verdict))\n\(events)"
+  }
+
+  private func closing(_ output: OutputDirectory?) -> String {
+    guard let output else { return "\nNo files written; --out DIR writes the CSV files and a report.\n" }
+    return
+      "\nWritten to \(output.path): \(OutputFile.report), \(OutputFile.live), \(OutputFile.summary), \(OutputFile.timeSeries), "
+      + "\(OutputFile.deliveries), \(OutputFile.manifest); the prediction in \(Self.predictionFolder)\n"
+  }
+
+  private static let predictionFolder = "predicted"
+
+  private func files(
+    _ measured: VariantResult, _ predicted: VariantResult, _ comparison: LiveComparison, _ verdict: String,
+    _ manifest: RunManifest, title: String, _ scenario: Scenario
+  ) -> [OutputFile] {
+    let choice = VariantChoice(name: measured.name, overrides: [])
+    var tables = [
+      OutputFile(OutputFile.summary, VariedColumns([choice]).bytes(of: [measured.summary])),
+      OutputFile(OutputFile.live, LiveCSV.bytes(of: comparison)),
+    ]
+    tables += ResultFiles.tables(of: measured, in: "")
+    tables += ResultFiles.tables(of: predicted, in: Self.predictionFolder)
+    var manifest = manifest
+    manifest.files = tables
+    manifest.runs = [
+      RunManifest.Run(name: measured.name, folder: "", overrides: []),
+      RunManifest.Run(name: predicted.name, folder: Self.predictionFolder, overrides: []),
+    ]
+    let page = LiveReport.page(
+      comparison, results: [measured, predicted], title: title, question: scenario.question, verdict: verdict,
+      facts: "\(server), \(MetricText.plain(speed)) virtual seconds a second, \(scenario.sizeText)",
+      scenarioJSON: manifest.scenario, command: manifest.command, version: CommandLineTool.version)
+    return tables + [
+      OutputFile(OutputFile.report, Array(page.utf8)),
+      OutputFile(OutputFile.manifest, Array(manifest.text.utf8)),
+    ]
+  }
+}

@@ -1,0 +1,150 @@
+import FleetMetrics
+import ScenarioModel
+
+/// What a real server did beside what the simulator had said of it.
+package struct LiveComparison: Sendable {
+  /// A difference of at most this share of the prediction is none.
+  package static let tolerance = 0.05
+  /// Seeds that a prediction is made for by default: one more run of the same kind lies outside the range of 40 with a chance of
+  /// 2 in 41, whatever the distribution, so that the range is a prediction interval of 95 %.
+  package static let defaultPredictions = 40
+
+  /// One metric.
+  package struct Figure: Sendable {
+    package var metric: Metric
+    package var measured: MetricValue
+    /// Of the same seed.
+    package var predicted: MetricValue
+    /// Over all seeds; censored values count as their horizons.
+    package var low: Double?
+    package var high: Double?
+
+    /// Measured minus predicted, as a share of predicted; nil where there is none.
+    package var difference: Double? {
+      guard let measured = measured.restricted, let predicted = predicted.restricted else { return nil }
+      return measured == predicted ? 0 : predicted == 0 ? nil : (measured - predicted) / predicted
+    }
+
+    /// Within the tolerance, or as one of the seeds could have been.
+    package var agrees: Bool {
+      guard let value = measured.restricted, let low, let high else {
+        return measured.restricted == nil && predicted.restricted == nil
+      }
+      if case .censored = measured, case .time = predicted { return false }
+      if case .time = measured, case .censored = predicted { return false }
+      if let difference, abs(difference) <= LiveComparison.tolerance { return true }
+      return (low...high).contains(value)
+    }
+  }
+
+  package var figures: [Figure]
+  /// How many seeds the prediction has.
+  package var seeds: Int
+
+  /// What is compared, in this order; status codes that neither side had are left out.
+  private static let names = [
+    "attempts", "answers_2xx", "answers_429", "answers_503", "answers_5xx_other", "answers_401",
+    "answers_4xx_other", "timed_out_requests", "delivered_events", "lost_events", MetricCatalogue.recovery,
+    "time_to_delivery_p50_s", MetricCatalogue.timeToDelivery,
+  ]
+
+  /// - `predictions`: of the measured run's seed first, then of others.
+  package init(measured: RunSummary, predictions: [RunSummary]) {
+    seeds = predictions.count
+    figures = Self.names.compactMap { name in
+      guard let metric = MetricCatalogue.metric(named: name), let first = predictions.first else {
+        return nil
+      }
+      let values = predictions.compactMap { metric.value(of: $0).restricted }
+      let figure = Figure(
+        metric: metric, measured: metric.value(of: measured), predicted: metric.value(of: first),
+        low: values.min(), high: values.max())
+      let isNothing = figure.measured.restricted ?? 0 == 0 && (values.max() ?? 0) == 0
+      return isNothing && metric.horizon == nil ? nil : figure
+    }
+  }
+
+  /// One sentence or two: whether the server did as predicted, and where it did not.
+  package var verdict: String {
+    let others = figures.filter { !$0.agrees }
+    let measure = "within 5 % of the prediction or within the range of \(seeds) seeds"
+    guard !others.isEmpty else {
+      return "As predicted: all \(figures.count) figures lie \(measure)."
+    }
+    let list = others.map { figure in
+      "\(figure.metric.name) is \(Self.text(figure.metric, figure.measured)) in place of "
+        + "\(Self.text(figure.metric, figure.predicted))"
+        + (figure.difference.map { " (\(Self.percent($0)))" } ?? "")
+    }
+    return
+      "Not as predicted: of \(figures.count) figures \(figures.count - others.count) lie \(measure); "
+      + list.joined(separator: ", ") + "."
+  }
+
+  package static let header = [
+    "metric", "measured", "predicted", "difference", "of all seeds", "as predicted",
+  ]
+
+  /// A row for each figure, under `header`.
+  package var rows: [[String]] {
+    figures.map { figure in
+      let metric = figure.metric
+      var range = "–"
+      if let low = figure.low, let high = figure.high {
+        range = "\(MetricText.value(metric, low)) to \(MetricText.value(metric, high))"
+      }
+      return [
+        metric.name, Self.text(metric, figure.measured), Self.text(metric, figure.predicted),
+        figure.difference.map(Self.percent) ?? "–", range, figure.agrees ? "yes" : "no",
+      ]
+    }
+  }
+
+  private static func text(_ metric: Metric, _ value: MetricValue) -> String {
+    switch value {
+    case .none: "–"
+    case .value(let value), .time(let value, _): MetricText.value(metric, value)
+    case .censored(let horizon):
+      metric.name == MetricCatalogue.recovery ? "never" : "> " + MetricText.value(metric, horizon)
+    }
+  }
+
+  private static func percent(_ share: Double) -> String {
+    let tenths = (share * 1_000).rounded()
+    let text = MetricText.plain(abs(tenths) / 10)
+    return (tenths < 0 ? "-" : tenths > 0 ? "+" : "") + text + " %"
+  }
+}
+
+/// `live.csv`: a row for each figure that a live run is compared by.
+package enum LiveCSV {
+  /// The file's columns in order.
+  package static let columns: [CSVColumn<LiveComparison.Figure>] = [
+    .init("metric", "", "Column of `summary.csv`.") { .text($0.metric.name) },
+    .init("unit", "", "Its unit.") { .text($0.metric.unit) },
+    .init(
+      "measured", "the metric's",
+      "Against the real server; of a time that the run did not live to see, how long it was watched."
+    ) {
+      .decimal($0.measured.restricted, decimals: 6)
+    },
+    .init("predicted", "the metric's", "By the simulator with the same seed.") {
+      .decimal($0.predicted.restricted, decimals: 6)
+    },
+    .init("predicted_low", "the metric's", "The least of all seeds predicted.") {
+      .decimal($0.low, decimals: 6)
+    },
+    .init("predicted_high", "the metric's", "The most.") { .decimal($0.high, decimals: 6) },
+    .init("difference_ratio", "1", "Measured minus predicted, divided by predicted; empty where that is 0.") {
+      .decimal($0.difference, decimals: 6)
+    },
+    .init("agrees", "", "Within 5 % of the prediction, or from the least to the most of all seeds.") {
+      .flag($0.agrees)
+    },
+  ]
+
+  /// The whole file.
+  package static func bytes(of comparison: LiveComparison) -> [UInt8] {
+    CSVFile.bytes(columns, comparison.figures)
+  }
+}

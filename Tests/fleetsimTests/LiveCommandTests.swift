@@ -1,0 +1,109 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `fleetsim live` as a user runs it, against a server in this process.
+@Suite("live")
+struct LiveCommandTests {
+  private static let scenario = """
+    { format: 1, seed: 1, duration: "60s", interval: "5s",
+      tapi: { bucket: { capacity: "50/s", burst: 50 }, overload: { status: 503 } },
+      network: { latency: "50ms" },
+      fleet: [{ name: "phones", devices: 20, events: "30/min", flush: { count: 5, interval: "10s" },
+        retries: "timer", timeout: "10s" }] }
+    """
+  private static let ok = SocketServer.status("200 OK")
+
+  private func run(
+    _ options: [String], _ scenario: String = Self.scenario, signal: Int32? = nil, after delay: Double = 0
+  ) throws -> (Tool.Output, Scratch) {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", scenario)
+    return (
+      try Tool.run(["live", "s.json5"] + options, in: scratch.url, signal: signal, after: delay), scratch
+    )
+  }
+
+  @Test("a server that does as the scenario says is as predicted, and the files are those of run")
+  func asPredicted() throws {
+    let server = try SocketServer { _ in Self.ok }
+    let (output, scratch) = try run([
+      "--server", server.url, "--speed", "20", "--predictions", "5", "--out", "out",
+    ])
+    #expect(output.code == 0, "\(output.standardError)")
+    #expect(output.standardOutput.contains("\nattempts "), "\(output.standardOutput)")
+    #expect(output.standardOutput.contains("Written to out: report.html, live.csv, summary.csv"))
+    func text(_ path: String) throws -> String {
+      try String(contentsOf: scratch.url.appending(path: "out/" + path), encoding: .utf8)
+    }
+    let rows = try text("summary.csv").split(separator: "\n").map {
+      $0.split(separator: ",", omittingEmptySubsequences: false)
+    }
+    let attempts = try #require(rows[0].firstIndex(of: "attempts"))
+    #expect(rows[1][0] == "measured" && rows[1][attempts] == "\(server.requests.count)")
+    let header = try text("timeseries.csv").prefix { $0 != "\n" }
+    #expect(try text("predicted/timeseries.csv").hasPrefix(header))
+    #expect(try text("timeseries.csv").split(separator: "\n").count == 1 + 12)
+    #expect(try text("live.csv").hasPrefix("metric,unit,measured,predicted,predicted_low,predicted_high,"))
+    #expect(try text("report.html").contains("Measured and predicted"))
+  }
+
+  @Test("a server that does something else is not as predicted, and the incident's command is run")
+  func notAsPredicted() throws {
+    let server = try SocketServer { _ in SocketServer.status("503 Service Unavailable", "Retry-After: 20") }
+    let incident = #"incidents: [{ kind: "outage", at: "20s", for: "10s" }] }"#
+    let (output, scratch) = try run(
+      [
+        "--server", server.url, "--speed", "20", "--predictions", "5", "--quiet", "--on-incident",
+        #"echo "$FLEETSIM_MOMENT $FLEETSIM_INCIDENT $FLEETSIM_KIND" >>told"#,
+      ],
+      Self.scenario.replacing("overload: { status: 503 } }", with: "overload: { status: 503 }, " + incident))
+    #expect(output.code == 0, "\(output.standardError)")
+    #expect(output.standardOutput.hasPrefix("Not as predicted: "), "\(output.standardOutput)")
+    #expect(output.standardOutput.contains("answers_2xx is 0 in place of"))
+    let told = try String(contentsOf: scratch.url.appending(path: "told"), encoding: .utf8)
+    #expect(told == "begin 0 outage 503\nend 0 outage 503\n")
+  }
+
+  @Test("a port that nobody listens on is 69, when the run is over and told")
+  func nobody() throws {
+    var url = ""
+    do { url = try SocketServer { _ in nil }.url }
+    let (output, _) = try run(["--server", url, "--speed", "50", "--predictions", "2"])
+    #expect(output.code == 69)
+    #expect(output.standardError.contains("was answered: is a server listening there?"))
+    #expect(output.standardOutput.contains("timed_out_requests"))
+  }
+
+  @Test("Ctrl-C: what was measured by then is written, and the code is 130")
+  func interrupted() throws {
+    let server = try SocketServer { _ in Self.ok }
+    let (output, scratch) = try run(
+      ["--server", server.url, "--predictions", "2", "--out", "out"], signal: SIGINT, after: 4)
+    #expect(output.code == 130, "\(output.standardError)")
+    #expect(output.standardOutput.contains("Stopped after "))
+    let series = try String(contentsOf: scratch.url.appending(path: "out/timeseries.csv"), encoding: .utf8)
+    #expect((2...4).contains(series.split(separator: "\n").count), "\(series)")
+  }
+
+  @Test(
+    "what can't be run live says why, and nothing is sent",
+    arguments: [
+      (["--server", "http://192.0.2.1:80"], "is not this machine", 64),
+      (["--server", "http://localhost:80"], "a name can be of another machine", 64),
+      ([], "Missing expected option '--server <url>'", 64),
+      (["--server", "http://127.0.0.1:1", "--speed", "0"], "a number from 0.1 to 1000", 64),
+      (["--server", "http://127.0.0.1:1", "--speed", "nan"], "a number from 0.1 to 1000", 64),
+      (["--server", "http://127.0.0.1:1", "--set", "fleet.phones.devices=1000000"], "--scale 1:50", 65),
+      (
+        [
+          "--server", "http://127.0.0.1:1", "--set", "fleet.phones.gates.reconcile=true",
+        ], "can't be run live", 65
+      ),
+    ])
+  func refused(options: [String], reason: String, code: Int) throws {
+    let (output, _) = try run(options)
+    #expect(output.code == code && output.standardError.contains(reason), "\(output.standardError)")
+    #expect(output.standardOutput == "")
+  }
+}

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Predicts what an nginx will do to a fleet, lets it, and prints both: experiments/live/live.sh [REPETITIONS]   (default: 10)
+#
+# For additive and full jitter, retries by gate and by timer: as many runs as REPETITIONS, each with a seed of its own, ten times as fast as
+# life. Keeps results/live/runs.csv (a row for each figure of each run), and the first run of each kind with its prediction in pictures.
+# SPEED, OUTAGE (503, silent or stopped) and KINDS ("full:timer …") change that. Needs nginx and python3. The machine should have nothing else to do.
+# FLEETSIM is the program to use, if it is not to be built.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+repetitions=${1:-10}
+: "${SPEED:=10}" "${OUTAGE:=503}" "${KINDS:=additive:gate additive:timer full:gate full:timer}" "${RESULTS:=results/live}"
+. experiments/live/nginx.sh
+command -v nginx >/dev/null || { echo "no nginx on the PATH: apt-get install nginx" >&2; exit 69; }
+if [ -z "${FLEETSIM:-}" ]; then
+  swift build -c release --product fleetsim
+  FLEETSIM=.build/release/fleetsim
+fi
+case $OUTAGE in 503) status=503 ;; *) status='"none"' ;; esac
+
+out=$(mktemp -d)
+trap 'stop_nginx; rm -rf "$out"' EXIT
+mkdir -p "$RESULTS"
+# nginx answers one request for its life to `nginx_does` below, so that each run has one of its own.
+for kind in $KINDS; do
+  strategy=${kind%:*} retries=${kind#*:}
+  case $strategy in additive) strategy=additive:10 ;; esac
+  for seed in $(seq "$repetitions"); do
+    start_nginx "$SPEED"
+    export nginx port silent outage=$OUTAGE
+    folder="$out/${kind/:/-}/$seed"
+    printf '%s, seed %s: ' "$kind" "$seed"
+    "$FLEETSIM" live experiments/live/scenario.json5 --server "http://127.0.0.1:$port" --speed "$SPEED" \
+      --set "settings.backoffConfig.jitterStrategy=$strategy" --set "fleet.phones.retries=$retries" \
+      --set "tapi.incidents.0.status=$status" --seed "$seed" --on-incident experiments/live/incident.sh \
+      --quiet --out "$folder"
+    # nginx closes its log when it ends.
+    nginx_does stopped; sleep 0.3
+    awk '{ n[$1]++ } END { for (status in n) print status "," n[status] }' "$nginx/access.log" | sort >"$folder/nginx.csv"
+    stop_nginx
+  done
+done
+python3 experiments/live/table.py "$out" "$RESULTS" "$OUTAGE"

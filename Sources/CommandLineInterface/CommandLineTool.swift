@@ -98,6 +98,8 @@ public enum CommandLineTool {
       try StabilityCommand(parsed, arguments: arguments, environment: environment).execute()
     case "rescue":
       try RescueCommand(parsed, arguments: arguments, environment: environment).execute()
+    case "adversary":
+      try AdversaryCommand(parsed, arguments: arguments, environment: environment).execute()
     case "live":
       try LiveCommand(parsed, arguments: arguments, environment: environment).execute()
     case "bench":

@@ -207,6 +207,9 @@ public enum StatisticsReference {
         "rescue.csv", "One row without the action, and one for each value of it that `rescue` tried.",
         RescueCSV.columns),
       ColumnReference.section(
+        "adversary.csv", "The incidents that `adversary` found, with all seeds, and every one that it tried.",
+        AdversaryCSV.columns),
+      ColumnReference.section(
         "live.csv",
         "One row for each figure by which `live` compares a run over HTTP with the simulated one.",
         LiveCSV.columns),

@@ -62,6 +62,7 @@ struct JSONDocumentTests {
       "settings.backoffConfig.maxBackoffInterval=5,60,300", "--seeds", "2",
     ],
     ["rescue", "s.json5", "--action", "capacity", "--seeds", "1"],
+    ["adversary", "s.json5", "--seeds", "1", "--runs", "30"],
     ["validate", "s.json5"], ["validate", "--settings", "cdn.json", "--client", "tapi-document"],
     ["presets"], ["presets", "toggl"], ["conformance", "--client", "segment-swift"],
   ]

@@ -24,7 +24,8 @@ extension CommandSpecification {
   }()
 
   private static let commands = [
-    initialise, run, compare, explore, sweep, merge, checkBaseline, tune, stability, rescue, live, validate,
+    initialise, run, compare, explore, sweep, merge, checkBaseline, tune, stability, rescue, adversary, live,
+    validate,
     schema,
     trace,
     presets,

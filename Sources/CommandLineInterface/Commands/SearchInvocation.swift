@@ -32,16 +32,18 @@ struct SearchInvocation {
   }
 
   /// Searches in the background, with a line of progress.
+  /// - Parameter remains: what a signal leaves, for the message.
   /// - Throws: what the search throws; `CommandFailure` on a signal.
   func run<Found: Sendable>(
-    workers: Int, _ search: @escaping @Sendable (SummaryRunner) throws -> Found
+    workers: Int, remains: String = Interruption.nothing,
+    _ search: @escaping @Sendable (SummaryRunner) throws -> Found
   ) throws -> (found: Found, wall: RunManifest.Wall) {
     let started = environment.monotonicSeconds()
     let control = ComparisonControl()
     let runner = SummaryRunner(workers: workers, control: control)
     let work = BackgroundWork(
       work: { try search(runner) }, cancel: control.cancel, progress: { control.progress },
-      environment: environment)
+      environment: environment, remains: remains)
     let found = try work.run(showsProgress: !isQuiet)
     let progress = control.progress
     return (

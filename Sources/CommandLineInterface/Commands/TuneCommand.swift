@@ -43,7 +43,7 @@ struct TuneCommand {
     let maker = maker(loaded, workers: workers, control: control, journal: journal)
     let work = BackgroundWork(
       work: { [self, study] in try search(study, maker, journal) }, cancel: control.cancel,
-      progress: { control.progress }, environment: environment, remains: Self.remains(journal))
+      progress: { control.progress }, environment: environment, remains: JournalDirectory.remains(journal))
     let result = try work.run(showsProgress: !request.isQuiet)
     let seconds = environment.monotonicSeconds() - started
 
@@ -71,11 +71,6 @@ struct TuneCommand {
     }
     try printed.get()
     if isTable { try Console.print(files.closing(output?.path, journal: journal?.path, result)) }
-  }
-
-  private static func remains(_ journal: JournalDirectory?) -> String {
-    guard let journal else { return Interruption.nothing }
-    return "\(journal.path) keeps the finished runs, and the same command makes the rest"
   }
 
   private func maker(

@@ -94,13 +94,7 @@ struct TuneRequest: Sendable {
       allowedLoss = text.hasSuffix("%") ? value / 100 : value
     }
     outputPath = parsed.value("out")
-    journalPath =
-      parsed.value("journal")
-      ?? outputPath.map { path in
-        var path = path
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        return path + ".journal"
-      }
+    journalPath = JournalDirectory.path(parsed)
     jobs = try RunRequest.count(parsed, "jobs", "n", through: 1_024)
     memory = try MemoryLimit(parsed)
     isQuiet = parsed.has("quiet")

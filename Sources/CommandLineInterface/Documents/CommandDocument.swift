@@ -38,7 +38,8 @@ enum CommandDocuments {
   private static var kinds: [Kind] {
     [
       ComparisonFindings.document.kind, CheckFindings.document.kind, TuneFindings.document.kind,
-      StabilityFindings.document.kind, RescueFindings.document.kind, LiveFindings.document.kind,
+      StabilityFindings.document.kind, RescueFindings.document.kind, AdversaryFindings.document.kind,
+      LiveFindings.document.kind,
       ScenarioFindings.document.kind,
       SettingsFindings.document.kind,
       PresetFindings.document.kind, ConformanceFindings.document.kind,

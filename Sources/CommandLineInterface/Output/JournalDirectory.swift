@@ -60,6 +60,29 @@ struct JournalDirectory: Sendable {
     try AtomicFile.write(Array(text.utf8), to: target, named: target, option: "--journal")
   }
 
+  /// Where `--journal` says, or beside `--out`; nil: nowhere.
+  static func path(_ parsed: ParsedArguments) -> String? {
+    parsed.value("journal")
+      ?? parsed.value("out").map { path in
+        var path = path
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path + ".journal"
+      }
+  }
+
+  /// What a signal leaves of a search that is kept in it.
+  static func remains(_ journal: JournalDirectory?) -> String {
+    guard let journal else { return Interruption.nothing }
+    return "\(journal.path) keeps the finished runs, and the same command makes the rest"
+  }
+
+  /// What a search says in the end of its runs.
+  static func closing(_ runs: (made: Int, readBack: Int)) -> String {
+    var text = "\n\(FigureText.grouped(Int64(runs.made))) runs made"
+    if runs.readBack > 0 { text += ", \(FigureText.grouped(Int64(runs.readBack))) taken from the journal" }
+    return text + ".\n"
+  }
+
   /// Runs by name.
   var trials: TrialJournal {
     TrialJournal(

@@ -25,6 +25,9 @@ package struct OutputFile: Sendable, Hashable {
   static let stability = "stability.csv"
   static let stabilityPicture = "stability.svg"
   static let rescue = "rescue.csv"
+  static let adversary = "adversary.csv"
+  static let worst = "worst.json5"
+  static let boundary = "boundary.json5"
   static let live = "live.csv"
   static let pareto = "pareto.csv"
   static let paretoPicture = "pareto.svg"
@@ -35,7 +38,8 @@ package struct OutputFile: Sendable, Hashable {
   static let topLevelNames: Set<String> = [
     timeSeries, twinTimeSeries, openMetrics, deliveries, cohorts, summary, statistics, differences,
     replications, curves, manifest, report, picture,
-    explorer, stability, stabilityPicture, rescue, live, pareto, paretoPicture, settings, documentSettings,
+    explorer, stability, stabilityPicture, rescue, adversary, worst, boundary, live, pareto, paretoPicture,
+    settings, documentSettings,
   ]
   static let variantNames: Set<String> = [timeSeries, twinTimeSeries, deliveries, cohorts]
 }

@@ -57,10 +57,7 @@ struct TuneFiles {
   }
 
   func closing(_ output: String?, journal: String?, _ result: TuneResult) -> String {
-    let runs = result.runs
-    var text = "\n\(FigureText.grouped(Int64(runs.made))) runs made"
-    if runs.readBack > 0 { text += ", \(FigureText.grouped(Int64(runs.readBack))) taken from the journal" }
-    text += ".\n"
+    var text = JournalDirectory.closing(result.runs)
     guard let output else {
       return text + "No files written; --out DIR writes the Settings, the table and a report.\n"
     }

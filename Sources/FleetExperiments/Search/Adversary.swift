@@ -1,0 +1,395 @@
+import FleetStatistics
+import ScenarioModel
+import SimulationKernel
+
+/// What an adversary is asked.
+package struct AdversaryStudy: Sendable {
+  package var space: IncidentSpace
+  /// What hurts: the more, the worse, unless more is better.
+  package var objective: Metric
+  /// What a run with an incident has to keep; who breaks it is hurt.
+  package var limit: TuneConstraint
+  /// Whether that is to be back within the time that every incident within the bounds leaves.
+  package var isStandardLimit: Bool
+  /// Seeds that decide on an incident; as many fresh ones confirm it.
+  package var seeds: Int
+  /// Runs at most, twins not counted.
+  package var runs: Int
+
+  package static let defaultRuns = 400
+  package static let defaultSeeds = 5
+  package static let standardObjective = MetricCatalogue.recovery
+  /// The fewest runs for each seed that leave something to search with.
+  package static let leastRunsPerSeed = 20
+
+  /// - Parameter limit: nil: the standard one.
+  package init(
+    space: IncidentSpace, objective: Metric? = nil, limit: TuneConstraint? = nil, seeds: Int = defaultSeeds,
+    runs: Int = defaultRuns
+  ) throws(RangeProblem) {
+    self.space = space
+    guard let standard = MetricCatalogue.metric(named: Self.standardObjective) else {
+      throw RangeProblem("There is no metric \(Self.standardObjective).")
+    }
+    self.objective = objective ?? standard
+    isStandardLimit = limit == nil
+    let horizon = Units.text(space.horizon)
+    if let limit {
+      self.limit = limit
+    } else {
+      self.limit = try TuneConstraint("\(MetricCatalogue.recovery)<=\(horizon)")
+    }
+    self.seeds = max(1, seeds)
+    self.runs = max(runs, Self.leastRunsPerSeed * self.seeds)
+  }
+
+  /// The objective in one run, large where it hurts; a time from the end of the incident on is watched equally long of all.
+  func harm(_ trial: Trial) -> Double? {
+    value(trial).map { objective.direction == .higherIsBetter ? -$0 : $0 }
+  }
+
+  func value(_ trial: Trial) -> Double? {
+    let value = objective.value(trial.column)
+    guard objective.horizon == "recovery_horizon_s" else { return value.restricted }
+    return value.restricted.map { min($0, Double(space.horizon.microseconds) / 1e6) }
+  }
+
+  /// Whether the objective is a time that did not come within the run, or not within the time that all incidents have.
+  func isCensored(_ trial: Trial) -> Bool {
+    switch objective.value(trial.column) {
+    case .none, .value: false
+    case .time(let time, _):
+      objective.horizon == "recovery_horizon_s" && time > Double(space.horizon.microseconds) / 1e6
+    case .censored: true
+    }
+  }
+}
+
+/// How a fleet fares with an incident.
+package struct IncidentStanding: Sendable {
+  package var candidate: SearchCandidate
+  package var seeds: Int
+  /// How many of the runs broke the limit.
+  package var broken: Int
+  /// In how many of them the objective's time did not come.
+  package var never: Int
+  /// Mean of the objective over the runs that have one.
+  package var value: Double?
+  /// Means over the runs.
+  package var undelivered: Double
+  package var herdFactor: Double?
+  package var secondsAboveCapacity: Double
+  fileprivate var harm: Double
+
+  /// Whether more than half of the runs broke the limit.
+  package var breaks: Bool { broken * 2 > seeds }
+
+  /// By the objective; what is never back by what it does not deliver.
+  func isWorse(than other: Self) -> Bool { (harm, undelivered) > (other.harm, other.undelivered) }
+
+  init(_ candidate: SearchCandidate, _ trials: [Trial], study: AdversaryStudy) {
+    func mean(_ values: [Double]) -> Double? {
+      values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
+    }
+    self.candidate = candidate
+    seeds = trials.count
+    broken = trials.count { !study.limit.isKept(by: $0) }
+    never = trials.count(where: study.isCensored)
+    value = mean(trials.compactMap(study.value))
+    harm = mean(trials.compactMap(study.harm)) ?? -.infinity
+    undelivered = mean(trials.compactMap { $0.column(MetricCatalogue.undelivered) }) ?? 0
+    herdFactor = mean(trials.compactMap { $0.column("herd_factor_ratio") })
+    secondsAboveCapacity = mean(trials.compactMap { $0.column("above_capacity_s") }) ?? 0
+  }
+}
+
+/// Finds the incident within bounds that hurts a fleet most, and the shortest one that already breaks a limit.
+///
+/// The worst: the longest and deepest of each kind and incidents spread over the bounds get one seed, then neighbours of the worst
+/// so far, in smaller and smaller steps; the worst few get all seeds.
+///
+/// The shortest: whatever was found to break the limit is made shorter until it does not, by doubled steps and then halves. From
+/// then on others are tried at a length one step (4 %) shorter than the shortest so far: its neighbours, each kind at its deepest,
+/// and fresh ones. A run of one seed dismisses most of them. One that breaks the limit in most seeds is made shorter in turn. An
+/// incident that breaks it is taken to do so if it is longer, too. In the end fresh seeds have their say, and where they don't
+/// agree it is made longer until most of them break the limit, and most of all.
+package struct Adversary {
+  private let study: AdversaryStudy
+  private let maker: TrialMaker
+  private var space: IncidentSpace { study.space }
+  /// In the order in which they were first tried.
+  private var order: [SearchCandidate] = []
+  private var trials: [SearchCandidate: [Trial]] = [:]
+  private var standings: [SearchCandidate: IncidentStanding] = [:]
+  /// The longest length that an incident was seen to keep the limit with, by the rest of it.
+  private var held: [SearchCandidate: Int] = [:]
+  private var nextSpread = 0
+
+  package init(_ study: AdversaryStudy, maker: TrialMaker) {
+    self.study = study
+    self.maker = maker
+  }
+
+  /// Runs the whole search.
+  package mutating func run() throws -> AdversaryResult {
+    let plain = try maker.trials(
+      (0..<study.seeds).map { TrialMaker.Request(candidate: space.none, scenario: 0, seed: $0) })
+    var result = AdversaryResult(
+      study: study, healthySeeds: plain.count { $0.column("baseline_is_healthy") == 1 },
+      brokenWithout: plain.count { !study.limit.isKept(by: $0) })
+    if result.isPossible {
+      var worst = try findWorst(until: spent + (budget - spent) * 2 / 5)
+      var shortest = try findShortest(worst)
+      if shortest == nil {
+        worst = try findWorst(until: budget)
+        shortest = try findShortest(worst)
+      }
+      result.worst = try confirm(worst)
+      if let shortest { (result.boundary, result.below) = try confirmShortest(shortest) }
+    }
+    result.standings = order.map(standing)
+    result.runs = maker.counts
+    return result
+  }
+
+  // MARK: Runs
+
+  private var spent: Int { maker.counts.made + maker.counts.readBack }
+  /// What is kept for fresh seeds.
+  private var budget: Int { study.runs - 10 * study.seeds }
+
+  private mutating func evaluate(_ candidates: [SearchCandidate], seeds: Int) throws {
+    let all = try maker.trials(
+      candidates.flatMap { candidate in
+        (0..<seeds).map { TrialMaker.Request(candidate: candidate, scenario: 0, seed: $0) }
+      })
+    for (number, candidate) in candidates.enumerated() {
+      let known = trials[candidate]
+      if known == nil { order.append(candidate) }
+      if known?.count ?? 0 < seeds {
+        let runs = Array(all[number * seeds..<(number + 1) * seeds])
+        trials[candidate] = runs
+        standings[candidate] = IncidentStanding(candidate, runs, study: study)
+      }
+    }
+  }
+
+  private func standing(_ candidate: SearchCandidate) -> IncidentStanding {
+    standings[candidate] ?? IncidentStanding(candidate, [], study: study)
+  }
+
+  private mutating func fresh(_ count: Int) -> [SearchCandidate] {
+    var seen = Set(order)
+    var found: [SearchCandidate] = []
+    let last = nextSpread + 20 * count
+    while found.count < count, nextSpread < last {
+      if let candidate = space.spread(nextSpread, seed: space.scenario.seed), seen.insert(candidate).inserted
+      {
+        found.append(candidate)
+      }
+      nextSpread += 1
+    }
+    return found
+  }
+
+  // MARK: The worst
+
+  private static let batch = 12
+  private static let elites = 4
+
+  private mutating func findWorst(until share: Int) throws -> SearchCandidate {
+    try evaluate(Array(space.corners.prefix(max(1, share - spent))), seeds: 1)
+    try evaluate(fresh(max(0, (share - spent) / 2)), seeds: 1)
+    var stride = space.grid.parameters.map { max(1, $0.values.count / 4) }
+    let finals = 2 * Self.elites + (study.seeds - 2) * Self.elites
+    while spent < share - finals {
+      let before = ranked(seeds: 1)
+      var seen = Set(order)
+      let proposals = before.prefix(Self.elites)
+        .flatMap { space.neighbours(of: $0, stride: stride) }
+        .filter { seen.insert($0).inserted }
+        .prefix(min(Self.batch, share - finals - spent))
+      if proposals.isEmpty, stride.allSatisfy({ $0 == 1 }) { break }
+      try evaluate(Array(proposals), seeds: 1)
+      if ranked(seeds: 1).first == before.first { stride = stride.map { max(1, $0 / 2) } }
+    }
+    if study.seeds > 2 {
+      try evaluate(Array(ranked(seeds: 1).prefix(2 * Self.elites)), seeds: 2)
+    }
+    try evaluate(Array(ranked(seeds: study.seeds > 2 ? 2 : 1).prefix(Self.elites)), seeds: study.seeds)
+    return ranked(seeds: study.seeds).first ?? space.none
+  }
+
+  /// Those that have so many seeds, the worst by these first.
+  private func ranked(seeds: Int) -> [SearchCandidate] {
+    order.enumerated().filter { trials[$0.element]?.count ?? 0 >= seeds }
+      .map { index, candidate in
+        let runs = trials[candidate] ?? []
+        let standing =
+          runs.count == seeds
+          ? standing(candidate) : IncidentStanding(candidate, Array(runs.prefix(seeds)), study: study)
+        return (index, standing)
+      }
+      .sorted { a, b in a.1.isWorse(than: b.1) || (!b.1.isWorse(than: a.1) && a.0 < b.0) }
+      .map(\.1.candidate)
+  }
+
+  // MARK: The shortest
+
+  private func length(_ candidate: SearchCandidate) -> Int { space.index(.length, of: candidate) ?? 0 }
+
+  private func atLength(_ step: Int, _ candidate: SearchCandidate) -> SearchCandidate {
+    space.setting(.length, of: candidate, to: step)
+  }
+
+  /// Whether most seeds break the limit; no more are run than it takes to know.
+  private mutating func breaks(_ candidate: SearchCandidate) throws -> Bool {
+    let most = study.seeds / 2 + 1
+    func decided() -> Bool? {
+      let standing = standing(candidate)
+      if standing.broken >= most { return true }
+      return standing.seeds - standing.broken > study.seeds - most ? false : nil
+    }
+    for seeds in [1, most, study.seeds] where seeds <= study.seeds {
+      if let decided = decided() {
+        note(candidate, breaks: decided)
+        return decided
+      }
+      try evaluate([candidate], seeds: seeds)
+    }
+    let answer = decided() ?? false
+    note(candidate, breaks: answer)
+    return answer
+  }
+
+  private mutating func note(_ candidate: SearchCandidate, breaks: Bool) {
+    if breaks { return }
+    let rest = space.setting(.length, of: candidate, to: nil)
+    held[rest] = max(held[rest] ?? -1, length(candidate))
+  }
+
+  /// Whether it may break the limit, for all that is known of longer ones.
+  private func isOpen(_ candidate: SearchCandidate) -> Bool {
+    held[space.setting(.length, of: candidate, to: nil)] ?? -1 < length(candidate)
+  }
+
+  private mutating func findShortest(_ worst: SearchCandidate) throws -> SearchCandidate? {
+    // Those that were seen to break it, the shortest first.
+    let seen = order.enumerated().filter { standing($0.element).broken > 0 }
+      .sorted { (length($0.element), $0.offset) < (length($1.element), $1.offset) }.map(\.element)
+    var best: SearchCandidate?
+    for candidate in seen.prefix(4) + [worst] where best == nil && spent < budget {
+      if try breaks(candidate) { best = candidate }
+    }
+    guard var best else { return nil }
+    best = try shortened(best)
+    var stride = space.grid.parameters.map { max(1, $0.values.count / 4) }
+    var idle = 0
+    while spent < budget, length(best) > 0, idle < 6 {
+      let target = length(best) - 1
+      let batch = min(Self.batch, budget - spent)
+      var proposed: Set<SearchCandidate> = []
+      func choose(_ candidates: [SearchCandidate]) -> [SearchCandidate] {
+        candidates.map { atLength(target, $0) }.filter { isOpen($0) && proposed.insert($0).inserted }
+      }
+      let near = choose(space.neighbours(of: best, stride: stride))
+      var proposals = Array((near + choose(space.corners)).prefix(batch * 2 / 3))
+      proposals += choose(fresh(batch - proposals.count))
+      if proposals.isEmpty { break }
+      try evaluate(proposals, seeds: 1)
+      var isBeaten = false
+      for candidate in proposals {
+        if standing(candidate).broken == 0 {
+          note(candidate, breaks: false)
+        } else if !isBeaten, try breaks(candidate) {
+          best = try shortened(candidate)
+          isBeaten = true
+        }
+      }
+      if isBeaten {
+        idle = 0
+      } else if near.allSatisfy({ !isOpen($0) }) {
+        if stride.allSatisfy({ $0 == 1 }) { idle += 1 }
+        stride = stride.map { max(1, $0 / 2) }
+      }
+    }
+    return best
+  }
+
+  /// As short as still breaks the limit, by doubled steps and then halves.
+  private mutating func shortened(_ candidate: SearchCandidate) throws -> SearchCandidate {
+    var (low, high, stride) = (-1, length(candidate), 1)
+    while high - low > 1, spent < budget {
+      let next = low < 0 ? max(high - stride, 0) : (low + high) / 2
+      if try breaks(atLength(next, candidate)) {
+        high = next
+        stride *= 2
+      } else {
+        low = next
+      }
+    }
+    return atLength(high, candidate)
+  }
+
+  // MARK: Fresh seeds
+
+  private mutating func confirm(_ candidate: SearchCandidate) throws -> ConfirmedIncident {
+    try evaluate([candidate], seeds: 2 * study.seeds)
+    let fresh = Array((trials[candidate] ?? []).suffix(study.seeds))
+    return ConfirmedIncident(
+      standing: standing(candidate), fresh: IncidentStanding(candidate, fresh, study: study))
+  }
+
+  /// Made longer until it is confirmed, with the one that is a step shorter.
+  private mutating func confirmShortest(_ candidate: SearchCandidate) throws -> (
+    ConfirmedIncident, ConfirmedIncident?
+  ) {
+    var shortest = try confirm(candidate)
+    var below: ConfirmedIncident?
+    var step = length(candidate)
+    while !shortest.isConfirmed, step + 1 < space.lengths.count, spent + 4 * study.seeds <= study.runs {
+      below = shortest
+      step += 1
+      shortest = try confirm(atLength(step, candidate))
+    }
+    if below == nil, step > 0 { below = try confirm(atLength(step - 1, candidate)) }
+    return (shortest, below)
+  }
+}
+
+/// An incident with twice as many seeds as it was chosen by.
+package struct ConfirmedIncident: Sendable {
+  /// Over all of them.
+  package var standing: IncidentStanding
+  /// Over those on which no choice was based.
+  package var fresh: IncidentStanding
+
+  /// Whether most of the fresh seeds break the limit, and most of all: those that it was chosen by were lucky.
+  package var isConfirmed: Bool { fresh.breaks && standing.breaks }
+}
+
+/// What an adversary found.
+package struct AdversaryResult: Sendable {
+  package var study: AdversaryStudy
+  /// In how many seeds the fleet holds its load without any incident.
+  package var healthySeeds: Int
+  /// In how many seeds the limit is broken without the adversary.
+  package var brokenWithout: Int
+  package var worst: ConfirmedIncident?
+  /// The shortest that breaks the limit; nil: none does.
+  package var boundary: ConfirmedIncident?
+  /// The same, a step shorter; nil: there is none.
+  package var below: ConfirmedIncident?
+  /// Every incident that was tried, in order.
+  package var standings: [IncidentStanding] = []
+  package var runs: (made: Int, readBack: Int) = (0, 0)
+
+  init(study: AdversaryStudy, healthySeeds: Int, brokenWithout: Int) {
+    self.study = study
+    self.healthySeeds = healthySeeds
+    self.brokenWithout = brokenWithout
+  }
+
+  /// Whether there is anything to find: most fleets hold without incidents, and most keep the limit without the adversary.
+  package var isPossible: Bool { healthySeeds * 2 > study.seeds && brokenWithout * 2 <= study.seeds }
+}

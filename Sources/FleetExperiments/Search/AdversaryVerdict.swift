@@ -1,0 +1,228 @@
+import FleetMetrics
+import ScenarioModel
+import SimulationKernel
+
+/// The words of a search for the incident that hurts most.
+package struct AdversaryVerdict: Sendable {
+  private let result: AdversaryResult
+  private var study: AdversaryStudy { result.study }
+  private var space: IncidentSpace { study.space }
+  package init(_ result: AdversaryResult) { self.result = result }
+
+  /// What was found, then why, then the worst: a line each.
+  package var lines: [String] {
+    guard result.healthySeeds * 2 > study.seeds else {
+      return [
+        "The fleet does not hold its load even without any incident, in \(study.seeds - result.healthySeeds) of \(study.seeds) seeds: "
+          + "there is no well state to hurt."
+      ]
+    }
+    guard result.isPossible else {
+      return [
+        "Without any more incident the fleet breaks \(study.limit.text) in \(result.brokenWithout) of \(study.seeds) seeds: there is "
+          + "nothing to look for."
+      ]
+    }
+    let worst = result.worst.map { [worstLine($0)] } ?? []
+    guard let shortest = result.boundary else {
+      return [
+        "It stands all \(result.standings.count) incidents that were tried within the bounds: in most seeds "
+          + (study.isStandardLimit
+            ? "it is back within \(horizon) of each." : "none breaks \(study.limit.text).")
+      ] + worst
+    }
+    return [shortestLine(shortest), reason(shortest.standing)] + worst
+  }
+
+  package var sentence: String { lines.joined(separator: " ") }
+
+  private func shortestLine(_ found: ConfirmedIncident) -> String {
+    let standing = found.standing
+    let what = "\(length(standing)) of \(phrase(standing.candidate))"
+    var text =
+      study.isStandardLimit
+      ? "After \(what) the fleet is not back within \(horizon)" : "\(what) break \(study.limit.text)"
+    text += " in \(standing.broken) of \(standing.seeds) seeds"
+    if let below = result.below?.standing {
+      text += ", with \(length(below)) in \(below.broken) of \(below.seeds)"
+    }
+    text += " (of the \(found.fresh.seeds) seeds that it was not chosen by in \(found.fresh.broken))."
+    if !found.isConfirmed { return text + " The fresh seeds do not confirm it." }
+    return text
+      + (result.below == nil && space.lengths.count > 1
+        ? " That is the shortest allowed: a shorter one may do it, too."
+        : " Nothing shorter was found that does.")
+  }
+
+  /// What the runs show of the mechanism.
+  private func reason(_ standing: IncidentStanding) -> String {
+    var text = "Why: "
+    if let herd = standing.herdFactor {
+      text += "from its end on the offered load peaks at \(MetricText.plain(herd)) times the capacity, and "
+    }
+    return text
+      + "it is above the capacity for \(FigureText.span(Int64(standing.secondsAboveCapacity * 1e6))) of the run; "
+      + "\(FigureText.grouped(Int64(standing.undelivered.rounded()))) events are undelivered at its end."
+  }
+
+  private func worstLine(_ found: ConfirmedIncident) -> String {
+    let standing = found.standing
+    var text =
+      "Worst by \(study.objective.name): \(length(standing)) of \(phrase(standing.candidate)), \(value(standing)) in the mean of "
+      + "\(standing.seeds) seeds (of the fresh ones \(value(found.fresh))), "
+      + "\(FigureText.grouped(Int64(standing.undelivered.rounded()))) events undelivered."
+    let ends = self.ends(standing.candidate)
+    if !ends.isEmpty {
+      text += " It lies on the bounds (\(ends.joined(separator: ", "))): beyond them one may hurt more."
+    }
+    return text
+  }
+
+  /// On which ends of its bounds a candidate lies.
+  private func ends(_ candidate: SearchCandidate) -> [String] {
+    func end(_ dimension: IncidentSpace.Dimension, _ count: Int, _ low: String?, _ high: String) -> [String] {
+      guard count > 1, let index = space.index(dimension, of: candidate) else { return [] }
+      return index == count - 1 ? [high] : index == 0 ? low.map { [$0] } ?? [] : []
+    }
+    return end(.length, space.lengths.count, "the shortest", "the longest")
+      + end(.depth, space.depths.last == 1_000_000 ? 0 : space.depths.count, "the least deep", "the deepest")
+      + end(.start, space.starts.count, "the earliest", "the latest")
+      + end(.retryAfter, space.waits.count, nil, "the longest Retry-After")
+  }
+
+  private func length(_ standing: IncidentStanding) -> String {
+    space.incident(standing.candidate).map { FigureText.span($0.duration.microseconds) } ?? "none"
+  }
+
+  /// `outage answered with 503, Retry-After 10 s, from 12 min on`
+  private func phrase(_ candidate: SearchCandidate) -> String {
+    guard let incident = space.incident(candidate) else { return "no incident" }
+    let wait = space.wait(of: candidate).map { ", Retry-After \(FigureText.span($0.microseconds))," } ?? ""
+    return "\(incident.kind.phrase)\(wait) from \(FigureText.span((incident.start - .start).microseconds)) on"
+  }
+
+  private func value(_ standing: IncidentStanding) -> String {
+    guard let value = standing.value else { return "no value" }
+    if standing.seeds == standing.never { return "never within \(MetricText.value(study.objective, value))" }
+    return MetricText.value(study.objective, value)
+      + (standing.never > 0 ? " (in \(standing.never) of \(standing.seeds) never)" : "")
+  }
+
+  private var horizon: String { FigureText.span(space.horizon.microseconds) }
+
+  // MARK: Table
+
+  package var header: [String] {
+    [
+      "incident", "kind", "at", "for", "depth", "Retry-After", "breaks the limit", study.objective.title,
+      "undelivered",
+    ]
+  }
+
+  /// The shortest that breaks the limit, one a step shorter, the worst, and the worst of each other kind.
+  package var rows: [[String]] {
+    let worst = result.worst.flatMap { space.kind(of: $0.standing.candidate) }
+    return AdversaryRow.rows(result).filter { row in
+      row.role != nil || row.isWorstOfKind && space.kind(of: row.standing.candidate) != worst
+    }
+    .map { row in
+      let (standing, candidate) = (row.standing, row.standing.candidate)
+      let incident = space.incident(candidate)
+      return [
+        row.role?.rawValue ?? "by kind", space.kind(of: candidate)?.rawValue ?? "none",
+        incident.map { FigureText.span(($0.start - .start).microseconds) } ?? "", length(standing),
+        space.depth(of: candidate).map { Units.text(partsPerMillion: $0) } ?? "",
+        space.wait(of: candidate).map { FigureText.span($0.microseconds) } ?? "",
+        "\(standing.broken) of \(standing.seeds)", value(standing),
+        FigureText.grouped(Int64(standing.undelivered.rounded())),
+      ]
+    }
+  }
+}
+
+/// A row of `adversary.csv`.
+package struct AdversaryRow: Sendable {
+  package enum Role: String, Sendable, Hashable, CaseIterable { case boundary, below, worst }
+  package var role: Role?
+  package var isWorstOfKind = false
+  package var standing: IncidentStanding
+  fileprivate var space: IncidentSpace
+  fileprivate var incident: (at: Int64, length: Int64)? {
+    space.incident(standing.candidate).map {
+      (($0.start - .start).microseconds, $0.duration.microseconds)
+    }
+  }
+
+  /// The boundary, a step below it, the worst; then every incident in the order of the search.
+  package static func rows(_ result: AdversaryResult) -> [AdversaryRow] {
+    let space = result.study.space
+    let named: [(Role, ConfirmedIncident?)] = [
+      (.boundary, result.boundary), (.below, result.below), (.worst, result.worst),
+    ]
+    var rows = named.compactMap { role, found in
+      found.map { AdversaryRow(role: role, standing: $0.standing, space: space) }
+    }
+    var worst: [AdversaryKind: IncidentStanding] = [:]
+    for standing in result.standings {
+      guard let kind = space.kind(of: standing.candidate) else { continue }
+      if worst[kind].map({ standing.isWorse(than: $0) }) ?? true { worst[kind] = standing }
+    }
+    rows += result.standings.map { standing in
+      let kind = space.kind(of: standing.candidate)
+      return AdversaryRow(
+        isWorstOfKind: kind.flatMap { worst[$0]?.candidate } == standing.candidate, standing: standing,
+        space: space)
+    }
+    return rows
+  }
+}
+
+/// `adversary.csv`: the incidents found, and every one that was tried.
+package enum AdversaryCSV {
+  /// The file's columns in order.
+  package static let columns: [CSVColumn<AdversaryRow>] = [
+    .init(
+      "role", "",
+      "`boundary`: the shortest found that breaks the limit in most seeds; `below`: the same a step shorter; `worst`: by the "
+        + "objective; empty: one of those tried, in order."
+    ) { $0.role.map { .text($0.rawValue) } ?? .empty },
+    .init(
+      "kind", "",
+      "Its kind: " + AdversaryKind.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ") + "."
+    ) {
+      $0.space.kind(of: $0.standing.candidate).map { .text($0.rawValue) } ?? .empty
+    },
+    .init("at_s", "s", "When it starts.") { .seconds($0.incident?.at) },
+    .init("for_s", "s", "How long it lasts.") { .seconds($0.incident?.length) },
+    .init("depth_ratio", "1", "The share that it takes; empty of kinds that have none.") {
+      .decimal($0.space.depth(of: $0.standing.candidate).map { Double($0) / 1e6 }, decimals: 6)
+    },
+    .init("retry_after_s", "s", "The Retry-After of its answers; empty if there is none.") {
+      .seconds($0.space.wait(of: $0.standing.candidate)?.microseconds)
+    },
+    .init("seeds", "runs", "Seeds that it had.") { .integer(Int64($0.standing.seeds)) },
+    .init("broken_seeds", "runs", "Of these: broke the limit.") { .integer(Int64($0.standing.broken)) },
+    .init("never_seeds", "runs", "Of these: the objective's time did not come.") {
+      .integer(Int64($0.standing.never))
+    },
+    .init("objective_mean", "unit", "The objective, in its own unit: mean over the seeds.") {
+      .decimal($0.standing.value, decimals: 6)
+    },
+    .init(
+      "undelivered_events", "events",
+      "Events lost, blocked, or late beyond those of the twin, mean over the seeds."
+    ) {
+      .decimal($0.standing.undelivered)
+    },
+    .init(
+      "herd_factor_ratio", "1",
+      "Largest offered load from its end on, divided by the capacity, mean over the seeds."
+    ) {
+      .decimal($0.standing.herdFactor, decimals: 6)
+    },
+  ]
+
+  package static func bytes(of result: AdversaryResult) -> [UInt8] {
+    CSVFile.bytes(columns, AdversaryRow.rows(result))
+  }
+}

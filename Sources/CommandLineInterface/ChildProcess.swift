@@ -47,20 +47,42 @@ enum ChildProcess {
     return child
   }
 
-  /// Has the shell run a command that nobody waits for; returns why it could not be started.
-  static func start(shell command: String, environment: [String: String]) -> String? {
-    var words = (["sh", "-c"] + [command]).map { (word: String) in strdup(word) } + [nil]
-    var variables = environment.map { strdup("\($0.key)=\($0.value)") }
+  /// Has the shell run a command, with more variables in its environment. What it prints goes to standard error.
+  /// - Returns: its process, to be ended by `wait(for:)`; nil: the system starts none.
+  static func start(shell command: String, environment: [String: String]) -> pid_t? {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+      var attributes: posix_spawnattr_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // What we ignore, a server that it starts must not.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    sigaddset(&signals, SIGXFSZ)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    var variables = environment.map { "\($0.key)=\($0.value)" }
     var inherited = environ
     while let variable = inherited.pointee {
-      variables.append(strdup(variable))
+      let text = String(cString: variable)
+      if environment[String(text.prefix { $0 != "=" })] == nil { variables.append(text) }
       inherited += 1
     }
-    variables.append(nil)
-    defer { for word in words + variables { free(word) } }
+    let arguments: [String] = ["sh", "-c", command]
+    var words = arguments.map { strdup($0) } + [nil]
+    var pairs = variables.map { strdup($0) } + [nil]
+    defer { for word in words + pairs { free(word) } }
     var child: pid_t = 0
-    let code = posix_spawn(&child, "/bin/sh", nil, nil, &words, &variables)
-    return code == 0 ? nil : String(cString: strerror(code))
+    return posix_spawn(&child, "/bin/sh", &actions, &attributes, &words, &pairs) == 0 ? child : nil
   }
 
   static var executable: String {
@@ -92,6 +114,23 @@ enum ChildProcess {
       #endif
       if count == 0 { return bytes }
       if count > 0 { bytes += chunk[..<count] }
+    }
+  }
+
+  /// Waits for processes at most so many microseconds in all, and returns what was wrong: `exit code 3`, or that one still runs.
+  static func wait(for children: [pid_t], atMost microseconds: UInt32) -> [String] {
+    var left = microseconds
+    return children.compactMap { child in
+      var status: Int32 = 0
+      while waitpid(child, &status, WNOHANG) == 0 {
+        if left == 0 { return "it still runs" }
+        let pause = min(left, 10_000)
+        usleep(pause)
+        left -= pause
+      }
+      if status == 0 { return nil }
+      return status & 0x7F == 0
+        ? "exit code \(status >> 8 & 0xFF)" : "it was ended by signal \(status & 0x7F)"
     }
   }
 

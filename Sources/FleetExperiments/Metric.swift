@@ -58,6 +58,9 @@ public enum MetricValue: Sendable, Hashable {
   /// Not within the horizon.
   case censored(horizon: Double)
 
+  /// Whether it is a time that did not come.
+  package var isCensored: Bool { if case .censored = self { true } else { false } }
+
   /// The value, of a time what it is up to the horizon; nil where there is none.
   public var restricted: Double? {
     switch self {

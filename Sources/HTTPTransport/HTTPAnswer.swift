@@ -20,21 +20,21 @@ struct HTTPAnswer {
   private var hasHead = false
   /// Bytes of the body that are to come; nil: until the connection ends.
   private var rest: Int?
-  private var isChunked = false
-  /// The latest bytes of a chunked body, which tell whether it was whole.
-  private var tail: [UInt8] = []
+  /// nil: the body is not in chunks.
+  private var chunks: Chunks?
 
   /// Takes what has come.
   mutating func take(_ bytes: ArraySlice<UInt8>) -> State {
     if hasHead { return takeBody(bytes) }
-    let from = max(0, head.count - 3)
+    var from = max(0, head.count - 3)
     head += bytes
     while let end = Self.endOfHead(head, from: from) {
-      guard readHead(head[..<end]) else { return .malformed }
+      guard end <= Self.mostHeaderBytes, readHead(head[..<end]) else { return .malformed }
       let body = head[(end + 4)...]
       if (100...199).contains(status) {
         // An interim answer: the real one follows.
         head = Array(body)
+        from = 0
         continue
       }
       head = []
@@ -47,15 +47,12 @@ struct HTTPAnswer {
   /// The connection has ended.
   var isWholeAtEnd: Bool {
     guard hasHead else { return false }
-    return isChunked ? tail == Array("0\r\n\r\n".utf8) : rest ?? 0 == 0
+    return chunks == nil && rest ?? 0 == 0
   }
 
   private mutating func takeBody(_ bytes: ArraySlice<UInt8>) -> State {
     if status == 204 || status == 304 { return .complete }
-    if isChunked {
-      tail = Array((tail + bytes).suffix(5))
-      return .incomplete
-    }
+    if chunks != nil { return chunks?.take(bytes) ?? .malformed }
     guard let rest else { return .incomplete }
     self.rest = max(0, rest - bytes.count)
     return self.rest == 0 ? .complete : .incomplete
@@ -76,7 +73,7 @@ struct HTTPAnswer {
 
   /// Returns whether it is one.
   private mutating func readHead(_ bytes: ArraySlice<UInt8>) -> Bool {
-    (retryAfter, rateLimitReset, rest, isChunked) = (nil, nil, nil, false)
+    (retryAfter, rateLimitReset, rest, chunks) = (nil, nil, nil, nil)
     var lines = bytes.split(separator: 10, omittingEmptySubsequences: false).map {
       $0.last == 13 ? $0.dropLast() : $0
     }[...]
@@ -94,7 +91,7 @@ struct HTTPAnswer {
           return false
         }
         rest = length
-      case "transfer-encoding": isChunked = value.lowercased().hasSuffix("chunked")
+      case "transfer-encoding": if value.lowercased().hasSuffix("chunked") { chunks = Chunks() }
       case "retry-after": retryAfter = retryAfter ?? value
       case "x-ratelimit-reset": rateLimitReset = rateLimitReset ?? value
       default: break
@@ -117,5 +114,51 @@ struct HTTPAnswer {
     while let first = bytes.first, first == 32 || first == 9 { bytes.removeFirst() }
     while let last = bytes.last, last == 32 || last == 9 { bytes.removeLast() }
     return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// A body in chunks (RFC 9112 §7.1), whose bytes are passed over.
+private struct Chunks {
+  private enum Place {
+    /// In the line that tells a chunk's size; nil: no digit has come. Extensions follow a semicolon.
+    case size(Int?, isExtension: Bool)
+    /// So many bytes of a chunk are to come, the line end behind it among them.
+    case data(Int)
+    /// In the lines behind the last chunk; how long the line is so far.
+    case trailer(Int)
+  }
+
+  private var place = Place.size(nil, isExtension: false)
+
+  mutating func take(_ bytes: ArraySlice<UInt8>) -> HTTPAnswer.State {
+    var bytes = bytes
+    while let byte = bytes.first {
+      switch place {
+      case .data(let left):
+        let count = min(left, bytes.count)
+        bytes = bytes.dropFirst(count)
+        place = count == left ? .size(nil, isExtension: false) : .data(left - count)
+        continue
+      case .trailer(let length):
+        if byte == 10, length == 0 { return .complete }
+        place = .trailer(byte == 10 ? 0 : byte == 13 ? length : length + 1)
+      case .size(let size, let isExtension):
+        switch byte {
+        case 13: break
+        case 10:
+          guard let size else { return .malformed }
+          place = size == 0 ? .trailer(0) : .data(size + 2)
+        case _ where isExtension: break
+        case UInt8(ascii: ";") where size != nil: place = .size(size, isExtension: true)
+        default:
+          guard let digit = Character(UnicodeScalar(byte)).hexDigitValue, size ?? 0 < 1 << 40 else {
+            return .malformed
+          }
+          place = .size((size ?? 0) * 16 + digit, isExtension: false)
+        }
+      }
+      bytes.removeFirst()
+    }
+    return .incomplete
   }
 }

@@ -32,8 +32,7 @@ package final class HTTPTransport: LiveTransport {
   deinit { orders.give(.stop) }
 
   package func send(_ upload: LiveUpload, ended: @escaping @Sendable (LiveEnd) -> Void) {
-    guard let socket = server.connect() else {
-      orders.note(String(cString: strerror(errno)))
+    guard let socket = server.connect(orders.note) else {
       return ended(.noAnswer(mayHaveArrived: false))
     }
     if socket.isRefused { return ended(.noAnswer(mayHaveArrived: false)) }
@@ -116,6 +115,8 @@ private struct Connection {
   let descriptor: Int32
   var request: [UInt8]
   var sent = 0
+  /// Some of it, at least.
+  var wasSent = false
   var answer = HTTPAnswer()
   let ended: @Sendable (LiveEnd) -> Void
 
@@ -142,19 +143,22 @@ private struct Connection {
     }
     if count > 0 {
       sent += count
+      wasSent = true
+      if sent == request.count { (request, sent) = ([], 0) }
     } else if errno != EAGAIN, errno != EINTR {
       // Nothing more is taken; an answer may have come before.
-      request.removeAll()
+      (request, sent) = ([], 0)
     }
   }
 
   /// How the upload has ended; nil: it has not.
   mutating func read(into buffer: inout [UInt8]) -> LiveEnd? {
-    while true {
+    // Who sends without end leaves time for the others.
+    for _ in 0..<4 {
       let count = recv(descriptor, &buffer, buffer.count, 0)
       if count < 0 {
         if errno == EAGAIN || errno == EINTR { return nil }
-        return .noAnswer(mayHaveArrived: errno != ECONNREFUSED)
+        return .noAnswer(mayHaveArrived: wasSent)
       }
       if count == 0 { return answer.isWholeAtEnd ? end : .noAnswer(mayHaveArrived: true) }
       switch answer.take(buffer[..<count]) {
@@ -163,6 +167,7 @@ private struct Connection {
       case .malformed: return .noAnswer(mayHaveArrived: true)
       }
     }
+    return nil
   }
 
   private var end: LiveEnd {

@@ -94,16 +94,19 @@ package struct LoopbackURL: Sendable, Hashable, CustomStringConvertible {
     return UInt32(bigEndian: address.s_addr) >> 24 == 127 ? .v4(address.s_addr) : .other
   }
 
-  /// A socket that is about to connect, without blocking; nil: the system has none. `isRefused`: it is known already that nobody
-  /// listens.
-  func connect() -> (descriptor: Int32, isRefused: Bool)? {
+  /// A socket that is about to connect, without blocking; nil: the system has none, and `note` hears why. `isRefused`: it is known
+  /// already that nobody listens.
+  func connect(_ note: (String) -> Void) -> (descriptor: Int32, isRefused: Bool)? {
     #if canImport(Glibc)
       let kind = Int32(SOCK_STREAM.rawValue)
     #else
       let kind = SOCK_STREAM
     #endif
     let descriptor = socket(address == .v6 ? AF_INET6 : AF_INET, kind, 0)
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else {
+      note(String(cString: strerror(errno)))
+      return nil
+    }
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     // Hanging up is at once, and leaves no port in use: there are some ten thousand for all.
@@ -114,9 +117,11 @@ package struct LoopbackURL: Sendable, Hashable, CustomStringConvertible {
       setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
     #endif
     if start(descriptor) == 0 || errno == EINPROGRESS { return (descriptor, false) }
-    let isRefused = errno == ECONNREFUSED
+    let code = errno
     close(descriptor)
-    return isRefused ? (-1, true) : nil
+    if code == ECONNREFUSED { return (-1, true) }
+    note(String(cString: strerror(code)))
+    return nil
   }
 
   private func start(_ descriptor: Int32) -> Int32 {

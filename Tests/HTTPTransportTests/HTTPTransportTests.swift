@@ -10,23 +10,24 @@ import Testing
 struct HTTPTransportTests {
   private func upload(_ number: Int = 1, retryCount: UInt16? = nil) -> LiveUpload {
     LiveUpload(
-      number: number, writeKey: "key", device: 7, firstEvent: 40, events: 2, requestBytes: 0, eventBytes: 100,
+      number: number, writeKey: "key", device: 7, firstEvent: 40, events: 2, eventBytes: 100,
       retryCount: retryCount)
   }
 
   /// How an upload to a server that answers with these bytes ends.
   private func end(_ answer: [UInt8]?, cancelling: Bool = false) async throws -> LiveEnd {
     let server = try SocketServer { _ in answer }
-    return await end(at: server.url, cancelling: cancelling)
+    return try await end(at: server.url, cancelling: cancelling)
   }
 
-  private func end(at url: String, cancelling: Bool = false) async -> LiveEnd {
-    guard let url = try? LoopbackURL(url) else { return .noAnswer(mayHaveArrived: false) }
-    let transport = HTTPTransport(url)
-    return await withCheckedContinuation { continuation in
+  private func end(at url: String, cancelling: Bool = false) async throws -> LiveEnd {
+    let transport = HTTPTransport(try LoopbackURL(url))
+    let end = await withCheckedContinuation { continuation in
       transport.send(upload()) { continuation.resume(returning: $0) }
       if cancelling { transport.cancel(1) }
     }
+    // It lives until then: one that goes hangs up.
+    return withExtendedLifetime(transport) { end }
   }
 
   @Test("a request has the documented headers, and a body with its events")
@@ -150,9 +151,8 @@ struct HTTPTransportTests {
 
   @Test("a port that nobody listens on: the server has not got the upload")
   func refused() async throws {
-    var url = ""
-    do { url = try SocketServer { _ in nil }.url }
-    #expect(await end(at: url) == .noAnswer(mayHaveArrived: false))
+    let port = try SocketServer.Closed()
+    #expect(try await end(at: port.url) == .noAnswer(mayHaveArrived: false))
   }
 
   @Test("an upload that is given up ends, though the server is silent")

@@ -12,6 +12,47 @@ public final class SocketServer: Sendable {
 
   /// - Parameter answer: what a request is answered with; nil: nothing at all, until its sender hangs up.
   public init(answer: @escaping @Sendable (String) -> [UInt8]?) throws {
+    (socketDescriptor, port) = try Self.bound()
+    let descriptor = socketDescriptor
+    guard listen(descriptor, 1_024) == 0 else { throw CocoaError(.fileNoSuchFile) }
+    let note = { @Sendable [weak self] (request: String) in
+      self?.received.withLock { $0.append(request) }
+      return ()
+    }
+    Thread.detachNewThread {
+      while true {
+        let connection = accept(descriptor, nil, nil)
+        if connection < 0 {
+          close(descriptor)
+          return
+        }
+        Thread.detachNewThread {
+          Self.serve(connection, note, answer)
+          close(connection)
+        }
+      }
+    }
+  }
+
+  /// Its thread closes the socket when it notices: nobody else gets the number before.
+  deinit { shutdown(socketDescriptor, Int32(SHUT_RDWR)) }
+
+  /// A port at which nobody listens, as long as this is there.
+  public final class Closed: Sendable {
+    private let descriptor: Int32
+    public let url: String
+
+    public init() throws {
+      let (descriptor, port) = try SocketServer.bound()
+      self.descriptor = descriptor
+      url = "http://127.0.0.1:\(port)"
+    }
+
+    deinit { close(descriptor) }
+  }
+
+  /// A socket with a free port of this machine.
+  private static func bound() throws -> (descriptor: Int32, port: Int) {
     #if canImport(Darwin)
       let kind = SOCK_STREAM
     #else
@@ -22,34 +63,13 @@ public final class SocketServer: Sendable {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let bound = withUnsafeMutablePointer(to: &address) {
+    let isBound = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, length) == 0 && listen(descriptor, 1_024) == 0
-          && getsockname(descriptor, $0, &length) == 0
+        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
       }
     }
-    guard descriptor >= 0, bound else { throw CocoaError(.fileNoSuchFile) }
-    socketDescriptor = descriptor
-    port = Int(UInt16(bigEndian: address.sin_port))
-    let note = { @Sendable [weak self] (request: String) in
-      self?.received.withLock { $0.append(request) }
-      return ()
-    }
-    Thread.detachNewThread {
-      while true {
-        let connection = accept(descriptor, nil, nil)
-        if connection < 0 { return }
-        Thread.detachNewThread {
-          Self.serve(connection, note, answer)
-          close(connection)
-        }
-      }
-    }
-  }
-
-  deinit {
-    shutdown(socketDescriptor, Int32(SHUT_RDWR))
-    close(socketDescriptor)
+    guard descriptor >= 0, isBound else { throw CocoaError(.fileNoSuchFile) }
+    return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
   }
 
   public var url: String { "http://127.0.0.1:\(port)" }

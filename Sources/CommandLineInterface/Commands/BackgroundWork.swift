@@ -36,7 +36,7 @@ struct BackgroundWork<Value: Sendable> {
       let now = environment.monotonicSeconds()
       if let signal = Interruption.pending {
         cancel()
-        if now > deadline ?? .infinity {
+        if !keepsResult, now > deadline ?? .infinity {
           // A run that does not listen cannot hold the user up: nothing has been written yet, so the process
           // may just end.
           line.clear()

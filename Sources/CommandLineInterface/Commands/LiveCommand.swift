@@ -5,12 +5,15 @@ import FleetSimulation
 import HTTPTransport
 import ScenarioModel
 import SimulationKernel
+import Synchronization
 import TAPIModel
 import UploadRetry
 
 /// `fleetsim live`: a scenario's clients against a real server.
 struct LiveCommand {
   static let mostDevices = 20_000
+  /// Bytes of an upload at most: all devices may send one at a time.
+  private static let largestBody = 8 << 20
   private static let speeds = 0.1...1_000
 
   private var input: InputRequest
@@ -65,12 +68,17 @@ struct LiveCommand {
     let started = environment.monotonicSeconds()
     let predicted = try predict(scenario)
     if !isQuiet, !isJSON { try Console.print(heading(scenario, loaded.path)) }
-    let result = try measure(scenario, transport)
+    let hook = hook.map(Hook.init)
+    let result = try measure(scenario, transport, hook)
     // What there is, is written all the same.
     let signal = Interruption.take()
     let measured = Self.variant(result, scenario, twin: predicted[0].twin)
-    let comparison = LiveComparison(measured: measured.summary, predictions: predicted.map(\.summary))
-    for warning in notes(result, scenario, transport.trouble) {
+    // A part of a run has nothing to be compared with.
+    let comparison = LiveComparison(
+      measured: measured.summary,
+      predictions: result.reached < scenario.duration ? [] : predicted.map(\.summary))
+    for warning in notes(result, scenario, predicted[0].summary, transport.trouble) + (hook?.problems() ?? [])
+    {
       warnings.append(warning)
       Console.printError(warning + "\n")
     }
@@ -122,6 +130,15 @@ struct LiveCommand {
           + "\(FigureText.grouped(Int64(Self.mostDevices))); --scale 1:\((devices - 1) / Self.mostDevices + 1) runs a part of them, "
           + "with a part of the capacity")
     }
+    if let cohort = scenario.fleet.first(where: {
+      $0.queue.maximumBatchEvents * $0.eventBytes > Self.largestBody
+    }) {
+      throw CommandFailure(
+        .data,
+        "\(path): fleet.\(cohort.name): a batch of \(cohort.queue.maximumBatchEvents) events of \(cohort.eventBytes) bytes is more than a live "
+          + "run sends at once: at most \(Self.largestBody >> 20) MiB; give a smaller queue.maxBatch or eventSize"
+      )
+    }
     if let cohort = scenario.fleet.first(where: { $0.gates.reconciles }) {
       throw CommandFailure(
         .data,
@@ -146,16 +163,17 @@ struct LiveCommand {
   }
 
   private func measure(
-    _ scenario: Scenario, _ transport: HTTPTransport
+    _ scenario: Scenario, _ transport: HTTPTransport, _ hook: Hook?
   ) throws -> LiveRun.Result {
     let control = RunControl()
     let work = BackgroundWork(
-      work: { [speed, hook, environment] in
+      work: { [speed, environment] in
         let run = LiveRun(scenario, transport: transport, unixSeconds: environment.unixSeconds)
-        let clock = AcceleratedClock(speed: speed, monotonicSeconds: environment.monotonicSeconds)
-        return try run.run(clock: clock, control: control) { moment in
-          guard let hook else { return }
-          Self.tell(hook, moment, scenario.tapi.incidents[moment.incident])
+        let tell = { (moment: LiveRun.Moment) -> Void in
+          hook?.start(moment, scenario.tapi.incidents[moment.incident])
+        }
+        return try run.run(control: control, tell: tell) {
+          AcceleratedClock(speed: speed, monotonicSeconds: environment.monotonicSeconds)
         }
       }, cancel: control.cancel,
       progress: {
@@ -169,16 +187,35 @@ struct LiveCommand {
     return try work.run(showsProgress: !isQuiet)
   }
 
-  /// Starts the command of `--on-incident`; the run does not wait for it.
-  private static func tell(_ hook: String, _ moment: LiveRun.Moment, _ incident: Incident) {
-    let failure = ChildProcess.start(
-      shell: hook,
-      environment: [
-        "FLEETSIM_INCIDENT": String(moment.incident), "FLEETSIM_KIND": incident.kind.label,
-        "FLEETSIM_MOMENT": moment.begins ? "begin" : "end",
-      ])
-    if let failure {
-      Console.printError("warning: --on-incident '\(hook)' could not be started: \(failure)\n")
+  /// The command of `--on-incident`, each time that it is started.
+  private final class Hook: Sendable {
+    private let command: String
+    private let children = Mutex<[pid_t]>([])
+    private let failures = Mutex<[String]>([])
+
+    init(_ command: String) { self.command = command }
+
+    /// The run does not wait for it.
+    func start(_ moment: LiveRun.Moment, _ incident: Incident) {
+      let child = ChildProcess.start(
+        shell: command,
+        environment: [
+          "FLEETSIM_INCIDENT": String(moment.incident), "FLEETSIM_KIND": incident.kind.label,
+          "FLEETSIM_MOMENT": moment.begins ? "begin" : "end",
+        ])
+      if let child {
+        children.withLock { $0.append(child) }
+      } else {
+        failures.withLock { $0.append("it could not be started") }
+      }
+    }
+
+    /// Waits until all have ended, for five seconds at most.
+    func problems() -> [String] {
+      let ends = ChildProcess.wait(for: children.withLock { $0 }, atMost: 5_000_000)
+      return (failures.withLock { $0 } + ends).map {
+        "warning: --on-incident '\(command)': \($0); the server may not have done what the prediction says"
+      }
     }
   }
 
@@ -205,7 +242,9 @@ struct LiveCommand {
   }
 
   /// What makes the measurement less than what was asked for.
-  private func notes(_ result: LiveRun.Result, _ scenario: Scenario, _ trouble: String?) -> [String] {
+  private func notes(
+    _ result: LiveRun.Result, _ scenario: Scenario, _ predicted: RunSummary, _ trouble: String?
+  ) -> [String] {
     var notes: [String] = []
     if let trouble {
       notes.append(
@@ -223,6 +262,16 @@ struct LiveCommand {
       notes.append(
         "warning: nothing makes the server have the scenario's incidents: "
           + "give --on-incident a command that does")
+    }
+    if !scenario.tapi.actions.isEmpty {
+      notes.append(
+        "warning: the scenario's actions are in the prediction, and nothing makes the server have them: leave them out"
+      )
+    }
+    if predicted[.unheardAnswers] > 0 {
+      notes.append(
+        "warning: in the prediction \(FigureText.grouped(predicted[.unheardAnswers])) answers come when their clients have given up: live "
+          + "clients hang up then, and what the server makes of it is not seen")
     }
     return notes
   }
@@ -244,6 +293,7 @@ struct LiveCommand {
     let events =
       "Events: \(count(summary[.createdEvents])) created, of which \(count(summary[.deliveredEvents])) delivered, "
       + "\(count(summary.lostEvents)) lost, \(count(summary.openEvents)) on devices or on their way.\n"
+    if comparison.figures.isEmpty { return Terminal.emphasised(verdict) + "\n" + events }
     return TerminalTable.plain(header: LiveComparison.header, rows: comparison.rows, width: 110)
       + "\n\(Terminal.emphasised(verdict))\n\(events)"
   }
@@ -262,10 +312,10 @@ struct LiveCommand {
     _ manifest: RunManifest, title: String, _ scenario: Scenario
   ) -> [OutputFile] {
     let choice = VariantChoice(name: measured.name, overrides: [])
-    var tables = [
-      OutputFile(OutputFile.summary, VariedColumns([choice]).bytes(of: [measured.summary])),
-      OutputFile(OutputFile.live, LiveCSV.bytes(of: comparison)),
-    ]
+    var tables = [OutputFile(OutputFile.summary, VariedColumns([choice]).bytes(of: [measured.summary]))]
+    if !comparison.figures.isEmpty {
+      tables.append(OutputFile(OutputFile.live, LiveCSV.bytes(of: comparison)))
+    }
     tables += ResultFiles.tables(of: measured, in: "")
     tables += ResultFiles.tables(of: predicted, in: Self.predictionFolder)
     var manifest = manifest

@@ -5,8 +5,9 @@ import ScenarioModel
 package struct LiveComparison: Sendable {
   /// A difference of at most this share of the prediction is none.
   package static let tolerance = 0.05
-  /// Seeds that a prediction is made for by default: one more run of the same kind lies outside the range of 40 with a chance of
-  /// 2 in 41, whatever the distribution, so that the range is a prediction interval of 95 %.
+  /// Seeds that a prediction is made for by default. A run with a seed of its own would lie outside the range of 40 with a chance of 2 in
+  /// 41, whatever the distribution: for each figure by itself a prediction interval of 95 %. The measured run shares its seed with the
+  /// first of them, so that it is outside less often.
   package static let defaultPredictions = 40
 
   /// One metric.
@@ -15,9 +16,16 @@ package struct LiveComparison: Sendable {
     package var measured: MetricValue
     /// Of the same seed.
     package var predicted: MetricValue
-    /// Over all seeds; censored values count as their horizons.
-    package var low: Double?
-    package var high: Double?
+    /// Of all seeds, `predicted` first.
+    package var all: [MetricValue]
+
+    /// Over all seeds; a time that did not come counts as how long was watched.
+    package var low: MetricValue? { all.filter { $0.restricted != nil }.min(by: isLess) }
+    package var high: MetricValue? { all.filter { $0.restricted != nil }.max(by: isLess) }
+
+    private func isLess(_ a: MetricValue, _ b: MetricValue) -> Bool {
+      (a.isCensored ? 1 : 0, a.restricted ?? 0) < (b.isCensored ? 1 : 0, b.restricted ?? 0)
+    }
 
     /// Measured minus predicted, as a share of predicted; nil where there is none.
     package var difference: Double? {
@@ -25,15 +33,20 @@ package struct LiveComparison: Sendable {
       return measured == predicted ? 0 : predicted == 0 ? nil : (measured - predicted) / predicted
     }
 
-    /// Within the tolerance, or as one of the seeds could have been.
+    /// Within the tolerance, or within the range of the seeds that had as much of it: a value, or a time that did not come.
     package var agrees: Bool {
-      guard let value = measured.restricted, let low, let high else {
-        return measured.restricted == nil && predicted.restricted == nil
-      }
-      if case .censored = measured, case .time = predicted { return false }
-      if case .time = measured, case .censored = predicted { return false }
-      if let difference, abs(difference) <= LiveComparison.tolerance { return true }
+      let alike = all.filter { $0.isCensored == measured.isCensored }
+      let values = alike.compactMap(\.restricted)
+      guard let value = measured.restricted else { return values.count < alike.count }
+      guard let low = values.min(), let high = values.max() else { return false }
+      if measured.isCensored { return true }
+      if !predicted.isCensored, let difference, abs(difference) <= LiveComparison.tolerance { return true }
       return (low...high).contains(value)
+    }
+
+    /// Whether there is nothing to compare: no value on either side, or a time for which nothing was watched.
+    fileprivate var isNothing: Bool {
+      ([measured] + all).allSatisfy { $0.horizon == nil ? $0.restricted ?? 0 == 0 : $0.horizon == 0 }
     }
   }
 
@@ -55,19 +68,18 @@ package struct LiveComparison: Sendable {
       guard let metric = MetricCatalogue.metric(named: name), let first = predictions.first else {
         return nil
       }
-      let values = predictions.compactMap { metric.value(of: $0).restricted }
+      let all = predictions.map(metric.value)
       let figure = Figure(
-        metric: metric, measured: metric.value(of: measured), predicted: metric.value(of: first),
-        low: values.min(), high: values.max())
-      let isNothing = figure.measured.restricted ?? 0 == 0 && (values.max() ?? 0) == 0
-      return isNothing && metric.horizon == nil ? nil : figure
+        metric: metric, measured: metric.value(of: measured), predicted: metric.value(of: first), all: all)
+      return figure.isNothing ? nil : figure
     }
   }
 
   /// One sentence or two: whether the server did as predicted, and where it did not.
   package var verdict: String {
     let others = figures.filter { !$0.agrees }
-    let measure = "within 5 % of the prediction or within the range of \(seeds) seeds"
+    let measure =
+      "within 5 % of the prediction or within the range of \(seeds) \(FigureText.noun("seed", seeds))"
     guard !others.isEmpty else {
       return "As predicted: all \(figures.count) figures lie \(measure)."
     }
@@ -91,7 +103,7 @@ package struct LiveComparison: Sendable {
       let metric = figure.metric
       var range = "–"
       if let low = figure.low, let high = figure.high {
-        range = "\(MetricText.value(metric, low)) to \(MetricText.value(metric, high))"
+        range = "\(Self.text(metric, low)) to \(Self.text(metric, high))"
       }
       return [
         metric.name, Self.text(metric, figure.measured), Self.text(metric, figure.predicted),
@@ -132,9 +144,9 @@ package enum LiveCSV {
       .decimal($0.predicted.restricted, decimals: 6)
     },
     .init("predicted_low", "the metric's", "The least of all seeds predicted.") {
-      .decimal($0.low, decimals: 6)
+      .decimal($0.low?.restricted, decimals: 6)
     },
-    .init("predicted_high", "the metric's", "The most.") { .decimal($0.high, decimals: 6) },
+    .init("predicted_high", "the metric's", "The most.") { .decimal($0.high?.restricted, decimals: 6) },
     .init("difference_ratio", "1", "Measured minus predicted, divided by predicted; empty where that is 0.") {
       .decimal($0.difference, decimals: 6)
     },

@@ -32,11 +32,11 @@ package struct CohortPlan {
 
   /// - Parameters:
   ///   - windowWidth: of the engine that runs it, microseconds; nil: an engine without windows.
-  ///   - tellsRetryCount: uploads say their `X-Retry-Count`, though the modelled server does not ask for it.
+  ///   - isLive: uploads go to a real server, which may want to know their `X-Retry-Count` and say how long to wait as it likes.
   ///   - script: when events are created, of a device that is driven by hand.
   package init(
     _ cohort: Cohort, firstDevice: Int, scenario: Scenario, checks: Bool, windowWidth: Int64?,
-    tellsRetryCount: Bool = false, script: ScriptedTimes? = nil
+    isLive: Bool = false, script: ScriptedTimes? = nil
   ) {
     var client = ClientOptions(cohort)
     // Who never restarts need not know what is saved.
@@ -87,11 +87,12 @@ package struct CohortPlan {
         .map { $0.start.microseconds..<$0.end.microseconds })
     world = World(spikes: cohort.spikes, connectivity: cohort.connectivity, sessions: cohort.sessions)
     server = Server(
-      asksForRetryCount: tellsRetryCount || scenario.tapi.rules.retryCountLimit != nil
+      asksForRetryCount: isLive || scenario.tapi.rules.retryCountLimit != nil
         || scenario.tapi.server.asksForRetryCount,
-      waitsAreRead: scenario.tapi.retryAfterHeader.isRead(
-        byReaderOfRateLimitReset: cohort.policy.readsRateLimitReset)
-        && (scenario.tapi.retryAfterForm == .seconds || cohort.policy.retryAfterForms == .secondsOrDate),
+      waitsAreRead: isLive
+        || scenario.tapi.retryAfterHeader.isRead(
+          byReaderOfRateLimitReset: cohort.policy.readsRateLimitReset)
+          && (scenario.tapi.retryAfterForm == .seconds || cohort.policy.retryAfterForms == .secondsOrDate),
       deduplicationWindow: scenario.tapi.rules.deduplicationWindow?.microseconds ?? -1)
   }
 }

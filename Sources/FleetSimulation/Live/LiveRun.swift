@@ -16,9 +16,10 @@ public struct LiveRun: ~Copyable {
     public var reached: Span
     /// How late things happened, virtual microseconds: how far the machine was behind.
     public var lags: Histogram
-    /// Uploads that went over the network, and those of them that a server answered.
+    /// Uploads that were to go over the network; those of them that a server answered, and those that it cannot have got.
     public var sent: Int64
     public var answered: Int64
+    public var refused: Int64
   }
 
   /// The begin or the end of one of the scenario's incidents, by its place in the scenario.
@@ -35,6 +36,14 @@ public struct LiveRun: ~Copyable {
     /// The client of an upload waits no longer.
     case timeOut(upload: Int)
     case moment(Moment)
+
+    /// Whether its time was known before, so that it can be late.
+    var isPlanned: Bool {
+      switch self {
+      case .arrival, .timer, .delivery, .moment: true
+      case .end, .timeOut: false
+      }
+    }
   }
 
   /// An upload at the server.
@@ -79,7 +88,7 @@ public struct LiveRun: ~Copyable {
       let cohort = scenario.fleet[piece.cohort]
       let plan = CohortPlan(
         cohort, firstDevice: firstDevice, scenario: scenario, checks: true, windowWidth: nil,
-        tellsRetryCount: true)
+        isLive: true)
       firstDevice += cohort.devices
       (shards + number).initialize(
         to: DeviceShard(
@@ -98,11 +107,11 @@ public struct LiveRun: ~Copyable {
   /// Runs to the end, or until `control` says otherwise: what has happened by then is the result.
   ///
   /// - Parameters:
-  ///   - clock: has just started.
+  ///   - start: makes the clock, which starts then.
   ///   - tell: hears of the scenario's incidents when they begin and end.
   /// - Throws: `CheckFailure`.
   public consuming func run(
-    clock: any LiveClock, control: RunControl = .init(), tell: (Moment) -> Void = { _ in }
+    control: RunControl = .init(), tell: (Moment) -> Void = { _ in }, clock start: () -> any LiveClock
   ) throws -> Result {
     for (index, incident) in scenario.tapi.incidents.enumerated() {
       agenda.add(.moment(Moment(incident: index, begins: true)), at: incident.start)
@@ -112,6 +121,7 @@ public struct LiveRun: ~Copyable {
       for device in 0..<UInt32(shards[number].count) { shards[number].start(device: device, &calendar) }
       takeOver(from: number)
     }
+    let clock = start()
     var reached = Instant.start
     while !control.isCancelled {
       for message in inbox.takeAll() {
@@ -126,12 +136,27 @@ public struct LiveRun: ~Copyable {
       }
       reached = next
       if next == end { break }
-      lags.record(now - next.microseconds)
       control.report(virtualTime: next, attempts: counts.sent)
-      handle(agenda.takeFirst().payload, at: next, clock: clock, tell)
+      let item = agenda.takeFirst().payload
+      if item.isPlanned { lags.record(now - next.microseconds) }
+      handle(item, at: next, clock: clock, tell)
     }
     for number in open.keys { transport.cancel(number) }
+    finish(at: reached, tell)
     return try result(reached: reached)
+  }
+
+  /// Answers that are on their way yet count, and who was told that an incident begins hears of its end.
+  private mutating func finish(at reached: Instant, _ tell: (Moment) -> Void) {
+    while agenda.nextTime < .never {
+      let entry = agenda.takeFirst()
+      switch entry.payload {
+      case .delivery(let delivery, let shard): late.append((delivery, entry.time, shard))
+      case .moment(let moment):
+        if !moment.begins, scenario.tapi.incidents[moment.incident].start < reached { tell(moment) }
+      default: break
+      }
+    }
   }
 
   private mutating func handle(_ item: Item, at now: Instant, clock: any LiveClock, _ tell: (Moment) -> Void)
@@ -186,19 +211,17 @@ public struct LiveRun: ~Copyable {
   ) {
     let shard = Int(request.shard)
     let deadline = now.microseconds - Int64(request.uplink) + timeouts[shard]
-    guard deadline >= now.microseconds else {
-      // Given up on its way, which the device has arranged itself.
-      return deliver(Delivery(.loss, request), due: now, toShard: shard)
-    }
     counts.arrives(request, at: now)
     let cohort = scenario.fleet[layout[shard].cohort]
     let number = Int(counts.sent)
-    open[number] = Open(request: request, deadline: deadline)
-    agenda.add(.timeOut(upload: number), at: Instant(microseconds: deadline))
+    // What its client has given up on the way, which the device has arranged itself, arrives all the same.
+    let isGivenUp = deadline < now.microseconds
+    open[number] = Open(request: request, deadline: deadline, isGivenUp: isGivenUp)
+    if !isGivenUp { agenda.add(.timeOut(upload: number), at: Instant(microseconds: deadline)) }
     let upload = LiveUpload(
       number: number, writeKey: cohort.effectiveWriteKey, device: request.device,
-      firstEvent: request.firstOrdinal, events: Int(request.events), requestBytes: Int(cohort.requestBytes),
-      eventBytes: Int(cohort.eventBytes), retryCount: cohort.policy.headerValue(retryCount))
+      firstEvent: request.firstOrdinal, events: Int(request.events), eventBytes: cohort.eventBytes,
+      retryCount: cohort.policy.headerValue(retryCount))
     transport.send(upload) { [inbox] in inbox.post(.init(upload: number, end: $0, time: clock.now)) }
   }
 
@@ -208,8 +231,8 @@ public struct LiveRun: ~Copyable {
     guard case .answer(let status, let retryAfter, let rateLimitReset) = how,
       (100...599).contains(status)
     else {
-      counts.unanswered(at: now)
       let arrived = how != .noAnswer(mayHaveArrived: false)
+      counts.unanswered(at: now, isRefused: !arrived)
       return deliver(
         upload.isGivenUp
           ? Delivery(.loss, request)
@@ -240,7 +263,7 @@ public struct LiveRun: ~Copyable {
   }
 
   private mutating func result(reached: Instant) throws -> Result {
-    for item in late { shards[item.shard].countLateAcceptance(item.delivery, due: item.due, end: end) }
+    for item in late { shards[item.shard].countLateAcceptance(item.delivery, due: item.due, end: reached) }
     for number in layout.indices {
       if let violation = shards[number].violation(at: reached.microseconds) {
         throw CheckFailure(description: violation)
@@ -254,12 +277,13 @@ public struct LiveRun: ~Copyable {
       counts.counters, offeredPer100ms: counts.offered, capacity: [], workersWaitingSince: [])
     if reached < end {
       let time = (reached - .start).microseconds
-      record.series.cut(after: time)
+      record.series.cut(after: time + 1)
       record.incidents = record.incidents.filter { $0.start < time }.map { $0.cut(after: time) }
       record.actions = []
     }
     return Result(
-      record: record, reached: reached - .start, lags: lags, sent: counts.sent, answered: counts.answered)
+      record: record, reached: reached - .start, lags: lags, sent: counts.sent, answered: counts.answered,
+      refused: counts.refused)
   }
 }
 
@@ -269,6 +293,7 @@ private struct ServerCounts: ~Copyable {
   private(set) var offered: [UInt32]
   private(set) var sent: Int64 = 0
   private(set) var answered: Int64 = 0
+  private(set) var refused: Int64 = 0
   private var rows: RowCursor
 
   init(_ scenario: Scenario, rowCount: Int) {
@@ -292,6 +317,10 @@ private struct ServerCounts: ~Copyable {
     answered += 1
   }
 
-  mutating func unanswered(at now: Instant) { count(.unanswered, at: now) }
+  mutating func unanswered(at now: Instant, isRefused: Bool) {
+    count(.unanswered, at: now)
+    if isRefused { refused += 1 }
+  }
+
   mutating func unheard(at now: Instant) { count(.unheardAnswers, at: now) }
 }

@@ -8,22 +8,20 @@ public struct LiveUpload: Sendable, Hashable {
   public var device: UInt32
   public var firstEvent: UInt32
   public var events: Int
-  /// Of a request, and of each of its events.
-  public var requestBytes: Int
+  /// Of each event.
   public var eventBytes: Int
   /// `X-Retry-Count`; nil: the client leaves the header out (S2).
   public var retryCount: UInt16?
 
   public init(
-    number: Int, writeKey: String, device: UInt32, firstEvent: UInt32, events: Int, requestBytes: Int,
-    eventBytes: Int, retryCount: UInt16?
+    number: Int, writeKey: String, device: UInt32, firstEvent: UInt32, events: Int, eventBytes: Int,
+    retryCount: UInt16?
   ) {
     self.number = number
     self.writeKey = writeKey
     self.device = device
     self.firstEvent = firstEvent
     self.events = events
-    self.requestBytes = requestBytes
     self.eventBytes = eventBytes
     self.retryCount = retryCount
   }

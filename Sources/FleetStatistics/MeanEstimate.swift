@@ -116,18 +116,4 @@ public enum BootstrapT {
     guard least.isFinite, most.isFinite else { return nil }
     return (sample.mean - most * error, sample.mean - least * error)
   }
-
-  /// G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA (2014).
-  private struct SplitMix {
-    var state: UInt64
-
-    mutating func next(below count: Int) -> Int {
-      state &+= 0x9e37_79b9_7f4a_7c15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-      z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-      z ^= z >> 31
-      return Int(z.multipliedFullWidth(by: UInt64(count)).high)
-    }
-  }
 }

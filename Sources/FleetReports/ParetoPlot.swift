@@ -116,10 +116,7 @@ struct ParetoPlot {
   }
 
   private func mark(_ kind: Kind, x: Double, y: Double, on canvas: inout SVGCanvas) {
-    func circle(_ r: Double) -> String {
-      let (d, r) = (SVGCanvas.px(2 * r), SVGCanvas.px(r))
-      return "M\(SVGCanvas.px(x)) \(SVGCanvas.px(y))m-\(r) 0a\(r) \(r) 0 1 0 \(d) 0a\(r) \(r) 0 1 0 -\(d) 0"
-    }
+    func circle(_ r: Double) -> String { Self.circle(x, y, r) }
     switch kind {
     case .broken: canvas.path(circle(2), fill: .incident, fillOpacity: 0.35)
     case .beaten: canvas.path(circle(2.4), fill: .muted, fillOpacity: 0.5)
@@ -133,6 +130,11 @@ struct ParetoPlot {
       }
       canvas.path(data.joined() + "z", fill: .series(1), stroke: .surface, width: 1)
     }
+  }
+
+  static func circle(_ x: Double, _ y: Double, _ r: Double) -> String {
+    let (d, r) = (SVGCanvas.px(2 * r), SVGCanvas.px(r))
+    return "M\(SVGCanvas.px(x)) \(SVGCanvas.px(y))m-\(r) 0a\(r) \(r) 0 1 0 \(d) 0a\(r) \(r) 0 1 0 -\(d) 0"
   }
 
   private func drawLegend(on canvas: inout SVGCanvas) {
@@ -149,13 +151,12 @@ struct ParetoPlot {
     }
   }
 
-  private static func share(_ value: Double, _ limits: ClosedRange<Double>) -> Double {
+  static func share(_ value: Double, _ limits: ClosedRange<Double>) -> Double {
     min(max((value - limits.lowerBound) / (limits.upperBound - limits.lowerBound), 0), 1)
   }
 
   /// Ratios that people know, no two closer than a share `apart` of the axis.
-  private static func ticks(_ limits: ClosedRange<Double>, apart: Double) -> [(value: Double, label: String)]
-  {
+  static func ticks(_ limits: ClosedRange<Double>, apart: Double) -> [(value: Double, label: String)] {
     let steps: [[(Double, String)]] = [
       [
         (0.1, "÷ 10"), (0.25, "÷ 4"), (0.5, "÷ 2"), (0.7, "-30 %"), (1, "today"), (1.4, "+40 %"), (2, "× 2"),

@@ -9,6 +9,32 @@ package struct TuneReport {
   /// A picture that stands alone: white background, fixed colours, no script.
   package var picture: String { ParetoPlot(result, theme: .fixed).svg() }
 
+  /// The same of the score by draw; nil without unknowns.
+  package var drawsPicture: String? { DrawsPlot(result, theme: .fixed)?.svg() }
+
+  /// `draws.csv`: each fresh draw with the unknowns' values and the score of everything that was compared in it; nil without unknowns.
+  package var drawsTable: [UInt8]? {
+    guard let robust = result.robustness else { return nil }
+    let verdict = TuneVerdict(result)
+    let unknowns = (robust.draws.first?.overrides ?? []).enumerated().map { index, override in
+      CSVColumn<Int>(override.path, "", "Its value.") { .text(robust.draws[$0].values[index]) }
+    }
+    let others = robust.others.map { other in
+      CSVColumn<Int>(
+        "\(verdict.difference(of: other, from: robust.winner)): score_ratio", "1", "Of these Settings."
+      ) {
+        Self.ratio(other.scoreBySeed[$0])
+      }
+    }
+    return CSVFile.bytes(
+      [CSVColumn<Int>("draw", "", "Its number.") { .integer(Int64($0 + 1)) }] + unknowns
+        + [
+          CSVColumn<Int>("score_ratio", "1", "The best finalist's, divided by today's.") {
+            Self.ratio(robust.winner.scoreBySeed[$0])
+          }
+        ] + others, robust.draws.indices)
+  }
+
   /// `pareto.csv`: the recommended Settings first, then every candidate in the order of the search.
   package var table: [UInt8] { CSVFile.bytes(columns, rows) }
 
@@ -86,16 +112,29 @@ package struct TuneReport {
 
         """
     }
+    if !verdict.robustSentences.isEmpty {
+      sections += "<section>\n<h2>Over what is not known</h2>\n<ul>\n"
+      for sentence in verdict.robustSentences { sections += "<li>\(Markup.escape(sentence))</li>\n" }
+      sections += "</ul>\n</section>\n"
+    }
+    if let plot = DrawsPlot(result, theme: .variables) {
+      sections += HTMLPage.figure(
+        "Draw by draw",
+        "The score against today's Settings in each fresh draw, by the value of what is not known; down is better. The other colour is "
+          + "what would be better where these Settings are not the best. Hover a mark for the draw.",
+        plot.svg())
+    }
     if !verdict.comparisons.isEmpty {
       sections += "<section>\n<h2>Scenario by scenario</h2>\n<ul>\n"
       for sentence in verdict.comparisons { sections += "<li>\(Markup.escape(sentence))</li>\n" }
       sections += "</ul>\n</section>\n"
     }
     let comparison = verdict.comparison
+    let fresh = result.confirmed.winner.seeds
     sections += HTMLPage.table(
       "Against today's Settings", header: comparison.header, rows: comparison.rows,
       note:
-        "Means over \(result.winner.seeds) fresh \(FigureText.noun("seed", result.winner.seeds)), on which no choice was based: "
+        "Means over \(fresh) fresh \(FigureText.noun(result.study.repetition, fresh)), on which no choice was based: "
         + "today → recommended."
     )
     sections += HTMLPage.figure(
@@ -133,6 +172,20 @@ package struct TuneReport {
         "Candidates that no other candidate beats in one objective without being beaten in another."
       ),
     ]
-      + result.study.objectives.map { (TuneVerdict(result).title($0), $0.metric.definition) }
+      + (result.robustness == nil
+        ? []
+        : [
+          (
+            "How sure the choice is",
+            "The probability that no other candidate of the race has a lower expected score, given that only so many draws were made: "
+              + "more draws make it larger. It is not the share of draws in which these Settings are the best, which is a property of what "
+              + "is not known and stays what it is."
+          ),
+          (
+            "The worst tenth",
+            "The mean score over the tenth of the fresh draws in which these Settings do worst against today's (the conditional value "
+              + "at risk)."
+          ),
+        ]) + result.study.objectives.map { (TuneVerdict(result).title($0), $0.metric.definition) }
   }
 }

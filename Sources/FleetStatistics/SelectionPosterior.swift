@@ -8,7 +8,7 @@
 ///
 /// Source: S. E. Chick and K. Inoue, "New two-stage and sequential procedures for selecting the best simulated system", Operations
 /// Research 49 (2001); the shared distribution: A. Gelman, "Prior distributions for variance parameters in hierarchical models",
-/// Bayesian Analysis 1 (2006). How often it is right: `results/search/calibration.md`.
+/// Bayesian Analysis 1 (2006). How often it is right: results/search.
 public struct SelectionPosterior: Sendable, Hashable {
   /// That no other has a lower expected value.
   public private(set) var best: Double

@@ -6,7 +6,7 @@
 ///
 /// Source: C.-H. Chen, J. Lin, E. Yücesan, S. E. Chick, "Simulation budget allocation for further enhancing the efficiency of
 /// ordinal optimization", Discrete Event Dynamic Systems 10 (2000): OCBA; for systems under common random numbers M. C. Fu, J.-Q. Hu,
-/// C.-H. Chen, X. Xiong, INFORMS Journal on Computing 19 (2007). What it saves: `results/search/calibration.md`.
+/// C.-H. Chen, X. Xiong, INFORMS Journal on Computing 19 (2007). What it saves: results/search.
 public struct SelectionRace: Sendable {
   /// Of each system to begin with.
   public var first = 10
@@ -43,10 +43,10 @@ public struct SelectionRace: Sendable {
 
   /// - Parameters:
   ///   - systems: how many; one or more.
-  ///   - allowed: whether a system may be chosen, by its values so far; nil: every one may.
+  ///   - allowed: whether a system may be chosen, by how many draws it has had.
   ///   - take: the values of the draws asked for, request by request.
   public func run(
-    systems: Int, allowed: ((_ system: Int, _ draws: Int) -> Bool)? = nil,
+    systems: Int, allowed: (_ system: Int, _ draws: Int) -> Bool = { _, _ in true },
     take: ([Request]) throws -> [[Double]]
   ) rethrows -> Outcome {
     var values: [[Double]] = Array(repeating: [], count: systems)
@@ -60,7 +60,7 @@ public struct SelectionRace: Sendable {
     try add(Array(repeating: start, count: systems))
     var chosen = 0
     while true {
-      let isAllowed = values.indices.map { allowed?($0, values[$0].count) ?? true }
+      let isAllowed = values.indices.map { allowed($0, values[$0].count) }
       if !isAllowed[chosen] { chosen = isAllowed.firstIndex(of: true) ?? chosen }
       // The choice is to have met what any rival has, if the budget is enough for that.
       var level = values.map(\.count)

@@ -116,7 +116,9 @@ struct SelectionRaceTests {
   func limits() {
     var race = SelectionRace(most: 12, budget: .max)
     race.confidence = nil
-    let outcome = race.run(systems: 3, allowed: { system, _ in system != 0 }) { requests in
+    let outcome = race.run(systems: 3) { system, _ in
+      system != 0
+    } take: { requests in
       requests.map { request in
         request.draws.map { Double(request.system) + Double(($0 * 7_919 + request.system) % 13) / 100 }
       }

@@ -61,6 +61,11 @@ struct JSONDocumentTests {
       "tune", "s.json5", "--settings", "cdn.json", "--search",
       "settings.backoffConfig.maxBackoffInterval=5,60,300", "--seeds", "2",
     ],
+    [
+      "tune", "s.json5", "--settings", "cdn.json", "--search",
+      "settings.backoffConfig.maxBackoffInterval=5,300",
+      "--seeds", "10", "--uncertain", "tapi.bucket.capacity=4/s..8/s",
+    ],
     ["rescue", "s.json5", "--action", "capacity", "--seeds", "1"],
     ["adversary", "s.json5", "--seeds", "1", "--runs", "30"],
     ["validate", "s.json5"], ["validate", "--settings", "cdn.json", "--client", "tapi-document"],

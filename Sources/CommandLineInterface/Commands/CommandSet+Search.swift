@@ -15,9 +15,14 @@ extension CommandSpecification {
         + "score at most 5 % worse, and that in none delivers less or is worse than today's by compare's verdict. "
         + "Then each changed key is put back to see what it buys; one that makes no difference stays as it is. "
         + "The verdict's figures are from as many fresh seeds; what these do not confirm is not recommended.",
+      "With --uncertain each seed is a draw of what is not known, the same for all candidates. "
+        + "The best \(TuneStudy.racing) race, more draws going where a wrong choice is most probable, until "
+        + "the choice is 95 % sure. The verdict says how sure it is, in how many fresh draws the recommended Settings are "
+        + "the best or within 5 % of it, which unknown decides, and what they cost in the worst tenth of the draws.",
       "With --out it writes, if there is something to recommend, settings.json (as the CDN serves it), "
         + "settings-document.json (the document's shape), "
-        + "pareto.csv, pareto.svg, report.html and run.json. Every run is kept in the journal: a search that was killed "
+        + "pareto.csv, pareto.svg, with --uncertain draws.csv and draws.svg, report.html and run.json. "
+        + "Every run is kept in the journal: a search that was killed "
         + "goes on where it stood and gives the same answer. A budget in runs gives the same answer everywhere; a budget in "
         + "time depends on the machine, but not once its journal has begun.",
     ]
@@ -34,7 +39,8 @@ extension CommandSpecification {
         OptionSpecification(
           "space", value: "file",
           help:
-            "Search space as JSON5: { search: { path: \"lo..hi:log\" or [a, b] }, objectives: [...], constraints: [...] }."
+            "Search space as JSON5: { search: { path: \"lo..hi:log\" or [a, b] }, objectives: [...], constraints: [...], "
+            + "uncertain: { path: \"lo..hi\" } }."
         ),
         OptionSpecification(
           "objective", value: "metric", .one(of: MetricCatalogue.all.map(\.name)), isRepeatable: true,
@@ -57,10 +63,18 @@ extension CommandSpecification {
           help:
             "Search only keys that this client reads. (default: those that a client of the scenarios reads)"
         ),
+        OptionSpecification(
+          "uncertain", value: "what", isRepeatable: true,
+          help:
+            "A key of the scenarios that is not known: path=lo..hi (even; :log behind it: in ratios), path=lo..mode..hi "
+            + "(triangular), or a CSV file with a column for each path and a row for each joint draw, as calibrate writes."
+        ),
         OptionSpecification("all-keys", help: "Search keys, too, that no such client reads."),
         OptionSpecification(
           "seeds", value: "n",
-          help: "Seeds of the finalists, from each scenario's own on. (default: \(TuneStudy.defaultSeeds))"),
+          help:
+            "Seeds of the finalists, from each scenario's own on; with --uncertain draws at most. (default: "
+            + "\(TuneStudy.defaultSeeds), with --uncertain \(TuneStudy.defaultDraws))"),
         OptionSpecification(
           "budget", value: "budget",
           help: "Runs at most, as 2000, not counting twins; or about so much time, as 20m. (default: "
@@ -72,7 +86,10 @@ extension CommandSpecification {
     command.examples = [
       Example(
         "fleetsim tune short.json5 long.json5 --settings cdn.json --space space.json5 --out out/tuned",
-        "What should the CDN serve?")
+        "What should the CDN serve?"),
+      Example(
+        "fleetsim tune s.json5 --space space.json5 --uncertain tapi.bucket.capacity=1000/s..1600/s",
+        "And if the capacity is not known?"),
     ]
     return command
   }()

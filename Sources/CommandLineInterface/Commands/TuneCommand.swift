@@ -31,6 +31,11 @@ struct TuneCommand {
     study.allowedLoss = request.allowedLoss
     study.across = request.across
     study.seed = request.seed
+    if !request.uncertainty.isEmpty {
+      try checkUncertainty(loaded)
+      study.draws = request.uncertainty.draws(
+        [TuneStudy.exploring, request.seeds, request.seeds], seed: request.seed)
+    }
     let workers = try workers(bases, loaded)
     let output = try request.outputPath.map { try OutputDirectory($0) }
     let journal = try request.journalPath.map { try JournalDirectory($0) }
@@ -40,7 +45,8 @@ struct TuneCommand {
 
     let started = environment.monotonicSeconds()
     let control = ComparisonControl()
-    let maker = maker(loaded, workers: workers, control: control, journal: journal)
+    let maker = maker(
+      loaded, draws: study.draws, workers: workers, control: control, journal: journal)
     let work = BackgroundWork(
       work: { [self, study] in try search(study, maker, journal) }, cancel: control.cancel,
       progress: { control.progress }, environment: environment, remains: JournalDirectory.remains(journal))
@@ -74,14 +80,18 @@ struct TuneCommand {
   }
 
   private func maker(
-    _ loaded: [LoadedScenario], workers: Int, control: ComparisonControl, journal: JournalDirectory?
+    _ loaded: [LoadedScenario], draws: [UncertainDraw], workers: Int, control: ComparisonControl,
+    journal: JournalDirectory?
   ) -> TrialMaker {
     let runner = SummaryRunner(workers: workers, control: control)
     let space = request.space
     return TrialMaker(
       journal: journal?.trials ?? .none,
-      scenario: { candidate, number in
-        try loaded[number].decode(VariantChoice(name: "", overrides: space.overrides(candidate))).scenario
+      of: { trial in
+        let drawn = draws.isEmpty ? [] : draws[trial.seed].overrides
+        return try loaded[trial.scenario].decode(
+          VariantChoice(name: "", overrides: drawn + space.overrides(trial.candidate))
+        ).scenario
       }, run: { try runner.summaries(of: $0, finished: $1) })
   }
 
@@ -163,13 +173,22 @@ struct TuneCommand {
   /// Every value of every parameter on its own.
   private func checkValues(_ loaded: LoadedScenario) throws {
     let choices = request.space.parameters.flatMap { parameter in
-      parameter.values.map { VariantChoice(name: "", overrides: Override.choosing(parameter.path, $0)) }
+      parameter.values.map { Override.choosing(parameter.path, $0) }
     }
+    try check(choices, of: "--search", loaded)
+  }
+
+  /// The ends of what is not known, in every scenario.
+  private func checkUncertainty(_ loaded: [LoadedScenario]) throws {
+    for scenario in loaded { try check(request.uncertainty.extremes, of: "--uncertain", scenario) }
+  }
+
+  private func check(_ choices: [[Override]], of option: String, _ loaded: LoadedScenario) throws {
     do {
-      _ = try loaded.decodeAll(choices)
+      _ = try loaded.decodeAll(choices.map { VariantChoice(name: "", overrides: $0) })
     } catch var problems as ScenarioProblems {
       for i in problems.diagnostics.indices where problems.diagnostics[i].file == "--vary" {
-        problems.diagnostics[i].file = "--search"
+        problems.diagnostics[i].file = option
       }
       throw problems
     }
@@ -221,6 +240,7 @@ struct TuneCommand {
     return
       [(result.standings.count, "candidate"), (bases.count, "scenario")]
       .map { "\($0) \(FigureText.noun($1, $0))" }.joined(separator: " · ")
-      + " of \(fleet) devices · finalists with \(result.study.seeds) \(FigureText.noun("seed", result.study.seeds))"
+      + " of \(fleet) devices · finalists with \(result.study.isRobust ? "up to " : "")\(result.study.seeds) "
+      + FigureText.noun(result.study.repetition, result.study.seeds)
   }
 }

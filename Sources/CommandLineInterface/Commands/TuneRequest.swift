@@ -17,6 +17,8 @@ struct TuneRequest: Sendable {
   var objectives: [TuneObjective]
   var constraints: [TuneConstraint]
   var seeds: Int
+  /// What is not known of the scenarios.
+  var uncertainty: Uncertainty
   var budget = Budget.standard
   var across = TuneStudy.Across.mean
   /// Share of the events created that may be undelivered beyond today's.
@@ -78,7 +80,16 @@ struct TuneRequest: Sendable {
     self.constraints = (file?.constraints ?? []) + constraints
     client = try parsed.value("client").map { try ClientPreset.named($0, kind: "client") }
     allowsAllKeys = parsed.has("all-keys")
-    seeds = try RunRequest.count(parsed, "seeds", "n", through: 10_000) ?? TuneStudy.defaultSeeds
+    let uncertainty = try Self.uncertainty(parsed, file, space)
+    self.uncertainty = uncertainty
+    seeds =
+      try RunRequest.count(parsed, "seeds", "n", through: 10_000)
+      ?? (uncertainty.isEmpty ? TuneStudy.defaultSeeds : TuneStudy.defaultDraws)
+    if !uncertainty.isEmpty, seeds < TuneStudy.fewestDraws {
+      throw UsageError(
+        "With --uncertain each seed is a draw, and a worst tenth takes at least \(TuneStudy.fewestDraws): give --seeds "
+          + "\(TuneStudy.fewestDraws) or more.")
+    }
     if let text = parsed.value("budget") { budget = try Self.budget(text) }
     if let text = parsed.value("across") {
       guard let across = TuneStudy.Across(rawValue: text) else {
@@ -99,6 +110,26 @@ struct TuneRequest: Sendable {
     memory = try MemoryLimit(parsed)
     isQuiet = parsed.has("quiet")
     isJSON = parsed.has("json")
+  }
+
+  /// What is not known: of the search-space file, then of the options.
+  private static func uncertainty(_ parsed: ParsedArguments, _ file: SearchFile?, _ space: SearchSpace) throws
+    -> Uncertainty
+  {
+    var uncertainty = file?.uncertainty ?? Uncertainty()
+    for text in parsed.values("uncertain") {
+      let table = text.contains("=") ? nil : try InputFile.text(text)
+      uncertainty = try reading(text, "--uncertain <what>") { () throws(RangeProblem) in
+        var more = uncertainty
+        if let table { try more.add(table: table, name: text) } else { try more.add(text) }
+        return more
+      }
+    }
+    let searched = Set(space.parameters.map(\.path))
+    if let both = uncertainty.paths.first(where: searched.contains) {
+      throw UsageError("'\(both)' is to be searched and uncertain at once; leave one of them out.")
+    }
+    return uncertainty
   }
 
   private static func budget(_ text: String) throws -> Budget {

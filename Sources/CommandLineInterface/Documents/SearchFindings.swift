@@ -77,6 +77,35 @@ struct TuneFindings: Sendable {
     }
   }
 
+  private static let robustness = JSONShape<Robustness>([
+    .init(
+      "choiceIsBest", "Probability that nothing that raced has a lower expected score, given the draws made."
+    ) {
+      $0.posterior.best
+    },
+    .init("choiceIsWithin5Percent", "Probability that nothing has one lower by more than 5 %.") {
+      $0.posterior.near
+    },
+    .init("racers", "Candidates that raced, today's Settings among them.") { $0.racers },
+    .init("drawsTaken", "Draws of all of them together.") { $0.taken },
+    .init("draws", "Fresh draws that the following is from.") { $0.count },
+    .init("bestDraws", "Those in which nothing compared has a lower score.") { $0.bestDraws },
+    .init("within5PercentDraws", "Those in which nothing has one lower by more than 5 %.") { $0.nearDraws },
+    .init("betterThanTodayDraws", "Those in which the score is below today's.") { $0.betterDraws },
+    .init("decidingUnknown", "The path whose value changes what is best; null: none beyond chance.") {
+      $0.unknowns.first.flatMap { $0.decides ? $0.path : nil }
+    },
+    .init("decidingThreshold", "About where it does.") {
+      $0.unknowns.first.flatMap { $0.decides ? $0.threshold.text() : nil }
+    },
+    .init("worstTenthScoreRatio", "The mean score in the worst tenth of the draws, divided by today's.") {
+      TuneVerdict.ratio($0.worstScore)
+    },
+    .init("worstTenthDraws", "Their numbers, the worst first: rows of `draws.csv`.") {
+      $0.worstTenth.map { $0 + 1 }
+    },
+  ])
+
   static let document = CommandDocument<TuneFindings>(
     commands: ["tune"], meaning: "the Settings to publish, and every candidate.",
     shape: JSONShape([
@@ -114,6 +143,10 @@ struct TuneFindings: Sendable {
       .init("seeds", "How many seeds the finalists had, and how many fresh ones the verdict is from.") {
         $0.result.study.seeds
       },
+      .list(
+        "robustness", "With `--uncertain` one object, how it stands what is not known; else none.",
+        Self.robustness
+      ) { $0.result.robustness.map { [$0] } ?? [] },
       .list(
         "scenarios", "How it fares in each, on fresh seeds.",
         JSONShape<Scenario>([

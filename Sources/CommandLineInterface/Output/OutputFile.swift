@@ -31,6 +31,8 @@ package struct OutputFile: Sendable, Hashable {
   static let live = "live.csv"
   static let pareto = "pareto.csv"
   static let paretoPicture = "pareto.svg"
+  static let draws = "draws.csv"
+  static let drawsPicture = "draws.svg"
   static let explorer = "explore.html"
   static let settings = "settings.json"
   static let documentSettings = "settings-document.json"
@@ -39,6 +41,7 @@ package struct OutputFile: Sendable, Hashable {
     timeSeries, twinTimeSeries, openMetrics, deliveries, cohorts, summary, statistics, differences,
     replications, curves, manifest, report, picture,
     explorer, stability, stabilityPicture, rescue, adversary, worst, boundary, live, pareto, paretoPicture,
+    draws, drawsPicture,
     settings, documentSettings,
   ]
   static let variantNames: Set<String> = [timeSeries, twinTimeSeries, deliveries, cohorts]

@@ -22,7 +22,9 @@ struct TuneFiles {
   func text(isQuiet: Bool) -> String {
     if isQuiet { return verdict.sentence + "\n" }
     var text = Terminal.emphasised(verdict.sentence) + "\n"
-    for sentence in verdict.keySentences + verdict.comparisons { text += "- \(sentence)\n" }
+    for sentence in verdict.robustSentences + verdict.keySentences + verdict.comparisons {
+      text += "- \(sentence)\n"
+    }
     let comparison = verdict.comparison
     text +=
       "\n" + TerminalTable.plain(header: comparison.header, rows: comparison.rows, width: Console.columns)
@@ -36,6 +38,7 @@ struct TuneFiles {
   func all(wall: RunManifest.Wall) -> [OutputFile] {
     let report = TuneReport(result)
     var tables = [OutputFile(OutputFile.pareto, report.table)]
+    if let draws = report.drawsTable { tables.append(OutputFile(OutputFile.draws, draws)) }
     if recommends {
       tables += [
         OutputFile(OutputFile.settings, Array(settings.cdnJSON.utf8)),
@@ -52,7 +55,8 @@ struct TuneFiles {
     return tables + [
       OutputFile(OutputFile.report, Array(page.utf8)),
       OutputFile(OutputFile.paretoPicture, Array(report.picture.utf8)),
-      OutputFile(OutputFile.manifest, Array(manifest.text.utf8)),
+    ] + (report.drawsPicture.map { [OutputFile(OutputFile.drawsPicture, Array($0.utf8))] } ?? []) + [
+      OutputFile(OutputFile.manifest, Array(manifest.text.utf8))
     ]
   }
 
@@ -63,7 +67,9 @@ struct TuneFiles {
     }
     text +=
       "Written to \(output): \(recommends ? "\(OutputFile.settings), \(OutputFile.documentSettings), " : "")"
-      + "\(OutputFile.pareto), \(OutputFile.paretoPicture), \(OutputFile.report), \(OutputFile.manifest)\n"
+      + "\(OutputFile.pareto), \(OutputFile.paretoPicture), "
+      + (result.robustness == nil ? "" : "\(OutputFile.draws), \(OutputFile.drawsPicture), ")
+      + "\(OutputFile.report), \(OutputFile.manifest)\n"
     return text + (journal.map { "The journal \($0) is not needed any more.\n" } ?? "")
   }
 }

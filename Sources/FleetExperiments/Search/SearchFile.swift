@@ -1,11 +1,12 @@
 import ScenarioFormat
 import UploadRetry
 
-/// A search-space file (JSON5): `search`, and if it likes `objectives` and `constraints`.
+/// A search-space file (JSON5): `search`, and if it likes `objectives`, `constraints` and `uncertain`.
 package struct SearchFile: Sendable {
   package var parameters: [SearchParameter] = []
   package var objectives: [TuneObjective] = []
   package var constraints: [TuneConstraint] = []
+  package var uncertainty = Uncertainty()
 
   /// - Throws: `ScenarioProblems` with every problem in the file.
   package init(text: String, name: String) throws {
@@ -23,7 +24,7 @@ package struct SearchFile: Sendable {
     func report(_ node: PositionedValue, _ path: String, _ message: String) {
       problems.append(Diagnostic(file: name, line: Int(node.position.line), path: path, message: message))
     }
-    let allowed = ["search", "objectives", "constraints"]
+    let allowed = ["search", "objectives", "constraints", "uncertain"]
     guard let members = root.members else {
       report(root, "", "a search space is an object, { search: { … } }; found \(root.kind)")
       throw ScenarioProblems(diagnostics: problems)
@@ -60,6 +61,20 @@ package struct SearchFile: Sendable {
         constraints.append(try TuneConstraint(text))
       } catch {
         report(node, "constraints", error.description)
+      }
+    }
+    if let uncertain = root["uncertain"], uncertain.members == nil {
+      report(uncertain, "uncertain", "an object of paths and ranges is expected; found \(uncertain.kind)")
+    }
+    for member in root["uncertain"]?.members ?? [] {
+      do {
+        guard case .string(let range) = member.value.content else {
+          throw RangeProblem(
+            "expected a range, as \"1000/s..1600/s\" or \"1m..3m..9m\"; found \(member.value.kind).")
+        }
+        try uncertainty.add(path: member.key, range: range)
+      } catch {
+        report(member.value, "uncertain[\"\(member.key)\"]", "\(error)")
       }
     }
     if !problems.isEmpty { throw ScenarioProblems(diagnostics: problems) }

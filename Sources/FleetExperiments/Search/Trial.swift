@@ -75,7 +75,7 @@ package final class TrialMaker: Sendable {
       _ scenarios: [Scenario], _ finished: @escaping @Sendable (Int, RunSummary) throws -> Void
     ) throws -> [RunSummary]
 
-  private let scenario: @Sendable (SearchCandidate, Int) throws -> Scenario
+  private let scenario: @Sendable (Request) throws -> Scenario
   private let journal: TrialJournal
   private let run: Run
   private struct State {
@@ -90,9 +90,16 @@ package final class TrialMaker: Sendable {
   /// - Parameters:
   ///   - scenario: a candidate's scenario, by number, with its own seed.
   ///   - run: as `SummaryRunner.summaries(of:finished:)`.
-  package init(
+  package convenience init(
     journal: TrialJournal, scenario: @escaping @Sendable (SearchCandidate, Int) throws -> Scenario,
     run: @escaping Run
+  ) {
+    self.init(journal: journal, of: { try scenario($0.candidate, $0.scenario) }, run: run)
+  }
+
+  /// - Parameter scenario: what a trial is of, but for the number of its seed, which is added.
+  package init(
+    journal: TrialJournal, of scenario: @escaping @Sendable (Request) throws -> Scenario, run: @escaping Run
   ) {
     self.journal = journal
     self.scenario = scenario
@@ -109,7 +116,7 @@ package final class TrialMaker: Sendable {
     var waiting: [(request: Request, name: String)] = []
     var planned: Set<String> = []
     for request in requests where state.withLock({ $0.trials[request] }) == nil {
-      var scenario = try scenario(request.candidate, request.scenario)
+      var scenario = try scenario(request)
       scenario.seed &+= UInt64(request.seed)
       scenario.question = nil
       let name = journal.name(scenario.normalisedJSON)

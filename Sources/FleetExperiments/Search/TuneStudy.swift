@@ -28,6 +28,9 @@ package struct TuneStudy: Sendable {
   /// Candidates of the first round.
   package var candidates = Self.defaultCandidates
 
+  /// What is not known, draw by draw: `exploring` ones, then twice as many as there are seeds. Empty: everything is known.
+  package var draws: [UncertainDraw] = []
+
   package static let defaultCandidates = 200
   package static let defaultSeeds = 10
 
@@ -49,6 +52,25 @@ package struct TuneStudy: Sendable {
 
   /// By how much a setting may be worse than today's in one scenario and still hold there.
   package static let tolerance = 1.05
+
+  // MARK: Unknowns
+
+  package var isRobust: Bool { !draws.isEmpty }
+  /// What runs are repeated over.
+  package var repetition: String { isRobust ? "draw" : "seed" }
+  /// Draws by which candidates are found.
+  package static let exploring = 3
+  /// Candidates of the race over draws, today's Settings not among them.
+  package static let racing = 12
+  package static let defaultDraws = 40
+  /// With fewer there is no worst tenth.
+  package static let fewestDraws = 10
+
+  /// Draws by which candidates are found, those of the race, and fresh ones. Without unknowns the first seeds are among those
+  /// of the race.
+  var found: Range<Int> { isRobust ? 0..<Self.exploring : 0..<1 }
+  var raced: Range<Int> { isRobust ? Self.exploring..<Self.exploring + seeds : 0..<seeds }
+  var fresh: Range<Int> { raced.upperBound..<raced.upperBound + seeds }
 
   // MARK: Rounds
 
@@ -74,6 +96,11 @@ package struct TuneStudy: Sendable {
   /// Runs without twins, at most, if the first round has `first` candidates: the race, today's Settings, twice each
   /// key of the winner put back, and fresh seeds for both.
   package func runs(first: Int) -> Int {
+    if isRobust {
+      let racers = min(Self.racing, first) + 1
+      let others = 2 * space.parameters.count + min(finalists, racers) + 1
+      return (first * Self.exploring + (racers + others) * seeds) * scenarios.count
+    }
     let field = field(first: first)
     var perScenario = seeds + 2 * space.parameters.count * seeds + 2 * seeds
     var before = 0

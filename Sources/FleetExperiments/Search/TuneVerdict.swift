@@ -3,10 +3,10 @@ import SimulationKernel
 
 /// The words of a search's result.
 package struct TuneVerdict: Sendable {
-  private let result: TuneResult
+  let result: TuneResult
   package init(_ result: TuneResult) { self.result = result }
 
-  private var study: TuneStudy { result.study }
+  var study: TuneStudy { result.study }
   private var winner: Standing { result.winner }
   private var confirmed: Standing { result.confirmed.winner }
   private var today: Standing { result.confirmed.today }
@@ -57,11 +57,13 @@ package struct TuneVerdict: Sendable {
     return text
   }
 
-  private var freshSeeds: String { "\(confirmed.seeds) fresh \(FigureText.noun("seed", confirmed.seeds))" }
+  private var freshSeeds: String {
+    "\(confirmed.seeds) fresh \(FigureText.noun(study.repetition, confirmed.seeds))"
+  }
 
   private var scoreText: String {
     let score = Self.decimal(confirmed.ratio)
-    guard let interval = result.freshInterval else { return score + " (one fresh seed)" }
+    guard let interval = result.freshInterval else { return score + " (one fresh \(study.repetition))" }
     return score + ", 95 % interval \(Self.decimal(DeterministicMath.exp(interval.low))) to "
       + "\(Self.decimal(DeterministicMath.exp(interval.high))) over \(freshSeeds),"
   }

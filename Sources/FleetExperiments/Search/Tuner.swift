@@ -8,11 +8,11 @@ import FleetStatistics
 /// is of runs with the same seeds. The best finalist that breaks no constraint and is in no scenario worse than today's by
 /// more than 5 % wins; then each key that it changes is put back, and what makes no difference goes back for good.
 package struct Tuner {
-  private let study: TuneStudy
-  private let maker: TrialMaker
+  let study: TuneStudy
+  let maker: TrialMaker
   /// In the order in which they were first evaluated.
-  private var order: [SearchCandidate] = []
-  private var standings: [SearchCandidate: Standing] = [:]
+  var order: [SearchCandidate] = []
+  var standings: [SearchCandidate: Standing] = [:]
 
   package init(_ study: TuneStudy, maker: TrialMaker) {
     self.study = study
@@ -21,14 +21,15 @@ package struct Tuner {
 
   /// Runs the whole search.
   package mutating func run() throws -> TuneResult {
-    try evaluate([], seeds: 1)
+    try evaluate([], study.found)
     try explore()
     try refine()
+    if study.isRobust { return try race() }
     let field = study.field(first: order.count)
     for (round, seeds) in study.ladder.enumerated().dropFirst() {
-      try evaluate(Array(distinct(ranked()).prefix(field[round])), seeds: seeds)
+      try evaluate(Array(distinct(ranked()).prefix(field[round])), 0..<seeds)
     }
-    try evaluate([study.space.today], seeds: study.seeds)
+    try evaluate([study.space.today], study.raced)
     let today = standings[study.space.today]!
     let finalists = order.compactMap { standings[$0] }.filter { $0.seeds == study.seeds }
     let eligible = finalists.filter { $0.violations <= today.violations && $0.holdsEverywhere }
@@ -45,10 +46,10 @@ package struct Tuner {
   private mutating func explore() throws {
     let space = study.space
     if space.size <= study.candidates {
-      return try evaluate((0..<space.size).map(space.candidate), seeds: 1)
+      return try evaluate((0..<space.size).map(space.candidate), study.found)
     }
     let wanted = max(study.candidates * 6 / 10, 1)
-    try evaluate(fresh(wanted), seeds: 1)
+    try evaluate(fresh(wanted), study.found)
   }
 
   /// The next candidates of the spread sequence that have not been seen.
@@ -77,16 +78,16 @@ package struct Tuner {
       if proposals.isEmpty, stride.allSatisfy({ $0 == 1 }) {
         let more = fresh(room)
         if more.isEmpty { return }
-        try evaluate(more, seeds: 1)
+        try evaluate(more, study.found)
         continue
       }
-      if !proposals.isEmpty { try evaluate(Array(proposals), seeds: 1) }
+      if !proposals.isEmpty { try evaluate(Array(proposals), study.found) }
       if ranked().first == before { stride = stride.map { max(1, $0 / 2) } }
     }
   }
 
   /// All candidates, those with most seeds first, then the best first.
-  private func ranked() -> [SearchCandidate] {
+  func ranked() -> [SearchCandidate] {
     let most = order.compactMap { standings[$0]?.seeds }.max() ?? 0
     let field = order.enumerated().compactMap { index, candidate in
       standings[candidate].flatMap { $0.seeds == most ? (index, $0) : nil }
@@ -97,33 +98,41 @@ package struct Tuner {
   }
 
   /// Without those that gave the same figures as a better one: they differ in keys that nothing used.
-  private func distinct(_ candidates: [SearchCandidate]) -> [SearchCandidate] {
+  func distinct(_ candidates: [SearchCandidate]) -> [SearchCandidate] {
     var seen: Set<[[Double?]]> = []
     return candidates.filter { candidate in
       standings[candidate].map { seen.insert($0.values).inserted } ?? true
     }
   }
 
-  /// Gives candidates, and today's Settings, so many seeds.
-  private mutating func evaluate(_ candidates: [SearchCandidate], seeds: Int) throws {
+  /// Gives candidates, and today's Settings, these seeds and no others.
+  private mutating func evaluate(_ candidates: [SearchCandidate], _ seeds: Range<Int>) throws {
     let all = [study.space.today] + candidates.filter { $0 != study.space.today }
-    let trials = try maker.trials(
-      all.flatMap { candidate in
-        study.scenarios.indices.flatMap { scenario in
-          (0..<seeds).map { TrialMaker.Request(candidate: candidate, scenario: scenario, seed: $0) }
-        }
-      })
-    let (scenarios, perCandidate) = (study.scenarios.count, study.scenarios.count * seeds)
-    func block(_ number: Int) -> [[Trial]] {
-      (0..<scenarios).map { s in
-        let start = number * perCandidate + s * seeds
-        return Array(trials[start..<start + seeds])
-      }
-    }
-    let today = block(0)
+    let made = try standings(of: all.map { ($0, seeds) })
     for (number, candidate) in all.enumerated() where number > 0 || candidates.contains(candidate) {
       if standings[candidate] == nil { order.append(candidate) }
-      standings[candidate] = Standing(candidate, block(number), today: today, study: study)
+      standings[candidate] = made[number]
+    }
+  }
+
+  /// How candidates fare against today's Settings under some seeds each.
+  func standings(of wanted: [(candidate: SearchCandidate, seeds: Range<Int>)]) throws -> [Standing] {
+    func requests(_ candidate: SearchCandidate, _ seeds: Range<Int>) -> [[TrialMaker.Request]] {
+      study.scenarios.indices.map { scenario in
+        seeds.map { TrialMaker.Request(candidate: candidate, scenario: scenario, seed: $0) }
+      }
+    }
+    let today = wanted.map { requests(study.space.today, $0.seeds) }
+    let own = wanted.map { requests($0.candidate, $0.seeds) }
+    // Each once, and all together, so that they share workers.
+    var seen: Set<TrialMaker.Request> = []
+    let asked = (today + own).joined().joined().filter { seen.insert($0).inserted }
+    let trials = Dictionary(uniqueKeysWithValues: zip(asked, try maker.trials(asked)))
+    return zip(wanted, zip(own, today)).map { wanted, requests in
+      let (own, today) = requests
+      return Standing(
+        wanted.candidate, own.map { $0.compactMap { trials[$0] } },
+        today: today.map { $0.compactMap { trials[$0] } }, study: study)
     }
   }
 
@@ -134,7 +143,7 @@ package struct Tuner {
 
   /// Puts each changed key of the winner back, and leaves those there that make no difference: all of them at once if that
   /// does no harm, else the one that matters least. At most twice as many candidates as there are keys.
-  private mutating func putBack(_ best: Standing) throws -> (Standing, [KeyEffect]) {
+  mutating func putBack(_ best: Standing) throws -> (Standing, [KeyEffect]) {
     var winner = best
     // Today's value by another name is no change.
     winner.candidate = withoutUnchanged(best.candidate)
@@ -147,7 +156,7 @@ package struct Tuner {
     if idle.count > 1 {
       var all = winner.candidate
       for effect in idle { all.choices[effect.parameter] = nil }
-      try evaluateAside([all])
+      try evaluateAside([all], winner.seeds)
       if let standing = standings[all], isHarmless(standing, instead: winner) { next = standing }
     }
     return (next, try self.effects(of: next))
@@ -165,37 +174,23 @@ package struct Tuner {
       candidate.choices[index] = nil
       return candidate
     }
-    try evaluateAside(others)
+    try evaluateAside(others, winner.seeds)
     return zip(changed, others).compactMap { index, candidate in
       standings[candidate].map { KeyEffect(parameter: index, without: $0, with: winner, study: study) }
     }
   }
 
   /// Evaluates what is no candidate of the search.
-  private mutating func evaluateAside(_ candidates: [SearchCandidate]) throws {
+  private mutating func evaluateAside(_ candidates: [SearchCandidate], _ seeds: Int) throws {
     if candidates.isEmpty { return }
     let known = order
-    try evaluate(candidates, seeds: study.seeds)
+    try evaluate(candidates, study.raced.prefix(seeds))
     order = known
   }
 
   /// The winner and today's Settings on as many seeds again, on which no choice was based.
-  private func confirm(_ winner: Standing) throws -> (today: Standing, winner: Standing) {
-    let all = [study.space.today, winner.candidate]
-    let (scenarios, seeds) = (study.scenarios.count, study.seeds)
-    let flat = try maker.trials(
-      all.flatMap { candidate in
-        (0..<scenarios).flatMap { scenario in
-          (seeds..<2 * seeds).map { TrialMaker.Request(candidate: candidate, scenario: scenario, seed: $0) }
-        }
-      })
-    let trials = all.indices.map { number in
-      (0..<scenarios).map { s in
-        let start = (number * scenarios + s) * seeds
-        return Array(flat[start..<start + seeds])
-      }
-    }
-    let standings = zip(all, trials).map { Standing($0, $1, today: trials[0], study: study) }
+  func confirm(_ winner: Standing) throws -> (today: Standing, winner: Standing) {
+    let standings = try standings(of: [study.space.today, winner.candidate].map { ($0, study.fresh) })
     return (standings[0], standings[1])
   }
 
@@ -267,6 +262,8 @@ package struct TuneResult: Sendable {
   package var standings: [Standing]
   package var finalists: Int
   package var runs: (made: Int, readBack: Int)
+  /// What is known over the unknowns; nil without any.
+  package var robustness: Robustness?
 
   /// Mean of ln(value / today's) over the scenarios, for each objective.
   package func coordinates(_ standing: Standing) -> [Double] {

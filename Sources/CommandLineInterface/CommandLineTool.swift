@@ -94,6 +94,9 @@ public enum CommandLineTool {
       try TraceCommand(parsed, environment: environment).execute()
     case "tune":
       try TuneCommand(request: TuneRequest(parsed), arguments: arguments, environment: environment).execute()
+    case "calibrate":
+      let invocation = try SearchInvocation(parsed, arguments: arguments, environment: environment)
+      try CalibrateCommand(request: CalibrateRequest(parsed), invocation: invocation).execute()
     case "stability":
       try StabilityCommand(parsed, arguments: arguments, environment: environment).execute()
     case "rescue":

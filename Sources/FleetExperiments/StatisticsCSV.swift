@@ -213,6 +213,11 @@ public enum StatisticsReference {
         "live.csv",
         "One row for each figure by which `live` compares a run over HTTP with the simulated one.",
         LiveCSV.columns),
+      ColumnReference.section(
+        "residuals.csv",
+        "One row for each row of the series that `calibrate` fits to; behind these three columns for each column fitted: observed, "
+          + "fitted (the mean of runs with the fitted values) and the residual, 2 √(observed + 3/8) − 2 √(fitted + 3/8).",
+        CalibrationCSV.firstColumns),
     ].joined(separator: "\n")
   }
 }

@@ -13,6 +13,10 @@ extension Cohort {
       Field(
         "name", \.name, .name, "What paths and tables call it.", example: "\"phones\"", isSettable: false),
       Field("devices", \.devices, .count(1...4_000_000_000), "How many there are.", example: "1000"),
+      Field(
+        "share", \.shareOfFleet, Kind<Int64>.share(1...1_000_000).orNothing,
+        "Its part of the devices of all cohorts together, in place of its own number; the cohorts without a share make up the rest, in "
+          + "proportion to their devices.", standard: .said("what its devices make")),
       .check { decoder, _, _, cohort in
         cohort.take(decoder.clientOfAll ?? .tapiDocument)
         return true
@@ -144,6 +148,11 @@ extension Cohort {
     get { Events(process: events, atOnce: eventsAtOnce) }
     set { (events, eventsAtOnce) = (newValue.process, newValue.atOnce) }
   }
+  /// Which `FleetShares` have made devices of before.
+  private var shareOfFleet: Int64? {
+    get { nil }
+    set {}
+  }
   private var tenant: String? {
     get { writeKey }
     set { writeKey = newValue == name ? nil : newValue }
@@ -196,7 +205,7 @@ extension ScenarioDecoder {
     }
     var cohorts: [Cohort] = []
     var lines: [String: Int32] = [:]
-    for (index, element) in elements.enumerated() {
+    for (index, element) in FleetShares.divided(elements, path, &self).enumerated() {
       let place = ScenarioPaths.cohort(index, of: elements)
       if let name = ScenarioPaths.name(of: element) {
         if let line = lines[name] {
@@ -237,15 +246,46 @@ extension FlushPolicy {
         "interval", \.interval, Kind<Span>.span(from: .milliseconds(1)).orNull, "Time between flushes.",
         requirement: "S17"),
       Field(
-        "phase", \.isSynchronised, .word([("random", false), ("synchronised", true)]),
-        "Whether devices start at random phases of the interval, or all together."),
+        "phase", \.togetherAt, .flushPhase,
+        "Whether devices start at random phases of the interval, or all together; a time: together, so far into each interval."
+      ),
       .check { decoder, node, path, flush in
         guard flush.count == nil, flush.interval == nil else { return true }
         decoder.report(
           "neither a count nor an interval: such a device never flushes; keep one", at: node.position, path)
         return false
       },
+      .check { decoder, node, path, flush in
+        guard flush.phase > .zero, flush.phase >= flush.interval ?? .zero else { return true }
+        let interval = flush.interval.map { "an interval of \(Units.text($0))" } ?? "no interval"
+        decoder.report(
+          "a phase of \(Units.text(flush.phase)) with \(interval); it has to be shorter than the interval",
+          at: (node["phase"] ?? node).position, decoder.join(path, "phase"))
+        return false
+      },
     ])
+
+  /// nil: at random phases.
+  private var togetherAt: Span? {
+    get { isSynchronised ? phase : nil }
+    set { (isSynchronised, phase) = (newValue != nil, newValue ?? .zero) }
+  }
+}
+
+extension Kind where Value == Span? {
+  fileprivate static let flushPhase: Kind = {
+    let word = Kind<Span?>.word([("random", nil), ("synchronised", .zero)])
+    let time = Kind<Span>.span(from: .zero)
+    return Kind(
+      schema: .oneOf([word.schema, time.schema]), range: time.range,
+      read: { decoder, node, path in
+        if case .string(let text) = node.content, text.first?.isNumber != true {
+          return word.read(&decoder, node, path)
+        }
+        return time.read(&decoder, node, path).map { .some($0) }
+      },
+      write: { $0.map { $0 == .zero ? .text("synchronised") : .span($0) } ?? .text("random") })
+  }()
 }
 
 extension QueuePolicy {

@@ -203,6 +203,8 @@ public struct FlushPolicy: Sendable, Hashable {
   public var interval: Span?
   /// Whether devices start at random phases of the interval, or all together.
   public var isSynchronised: Bool
+  /// Of devices that start together: how far into each interval they flush. Less than the interval.
+  public var phase = Span.zero
   public init(count: Int? = 20, interval: Span? = .seconds(30), isSynchronised: Bool = false) {
     self.count = count
     self.interval = interval

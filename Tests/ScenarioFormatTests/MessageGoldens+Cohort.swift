@@ -153,8 +153,8 @@ extension MessageGoldens {
     cohort +settings: 'no.json'
       3: fleet.phones.settings: cannot read "no.json": No such file
     cohort +flsh: {}, Devices: 5
-      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, uploadLoop, timeout, network, connectivity, sessions, settings, settingsDialect, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
-      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, uploadLoop, timeout, network, connectivity, sessions, settings, settingsDialect, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
+      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, uploadLoop, timeout, network, connectivity, sessions, settings, settingsDialect, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
+      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, uploadLoop, timeout, network, connectivity, sessions, settings, settingsDialect, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
     cohort +settings: { httpConfig: { backoffConfig: { jitterPercent: 200, jitterStrategy: 'ful' } } }
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterPercent: 200 is out of range; allowed is 0 to 100 %; 100 is used
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterStrategy: "ful" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), symmetric:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; did you mean full? additive:100 is used

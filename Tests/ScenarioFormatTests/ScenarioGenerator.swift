@@ -109,6 +109,9 @@ struct ScenarioGenerator {
     cohort.flush.interval =
       cohort.flush.count == nil || random.chance(70) ? span(1_000...31_622_400_000_000) : nil
     cohort.flush.isSynchronised = random.chance(50)
+    if cohort.flush.isSynchronised, let interval = cohort.flush.interval, random.chance(50) {
+      cohort.flush.phase = span(0...interval.microseconds - 1)
+    }
     cohort.queue.mode = random.pick([.files, .rebatch])
     cohort.queue.limit = random.chance(20) ? .max : .random(in: 1...1_000_000, using: &random)
     cohort.queue.maximumBatchEvents = .random(in: 1...65_535, using: &random)

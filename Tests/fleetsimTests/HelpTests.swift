@@ -18,6 +18,7 @@ struct HelpTests {
       ("stability", ["help", "stability"]), ("rescue", ["help", "rescue"]),
       ("adversary", ["help", "adversary"]), ("live", ["help", "live"]),
       ("tune", ["help", "tune"]),
+      ("calibrate", ["help", "calibrate"]),
       ("presets", ["help", "presets"]), ("conformance", ["help", "conformance"]),
       ("bench", ["help", "bench"]), ("completions", ["help", "completions"]), ("man", ["help", "man"]),
       ("help", ["help", "help"]), ("schema", ["help", "schema"]), ("exit-codes", ["help", "exit-codes"]),

@@ -13,6 +13,8 @@ struct JSONDocumentTests {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
     try scratch.write("cdn.json", Self.settings)
+    let rows = (0..<12).map { "\($0 * 10),\(4 + $0 % 3)\n" }
+    try scratch.write("observed.csv", "time,requests\n" + rows.joined())
     return scratch
   }
 
@@ -65,6 +67,10 @@ struct JSONDocumentTests {
       "tune", "s.json5", "--settings", "cdn.json", "--search",
       "settings.backoffConfig.maxBackoffInterval=5,300",
       "--seeds", "10", "--uncertain", "tapi.bucket.capacity=4/s..8/s",
+    ],
+    [
+      "calibrate", "s.json5", "--observed", "observed.csv", "--fit", "tapi.bucket.capacity=3/s..6/s",
+      "--budget", "200",
     ],
     ["rescue", "s.json5", "--action", "capacity", "--seeds", "1"],
     ["adversary", "s.json5", "--seeds", "1", "--runs", "30"],

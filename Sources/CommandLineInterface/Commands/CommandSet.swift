@@ -24,7 +24,7 @@ extension CommandSpecification {
   }()
 
   private static let commands = [
-    initialise, run, compare, explore, sweep, merge, checkBaseline, tune, stability, rescue, adversary, live,
+    initialise, run, compare, explore, sweep, merge, checkBaseline, tune, calibrate, stability, rescue, adversary, live,
     validate,
     schema,
     trace,

@@ -38,11 +38,20 @@ struct SearchInvocation {
     workers: Int, remains: String = Interruption.nothing,
     _ search: @escaping @Sendable (SummaryRunner) throws -> Found
   ) throws -> (found: Found, wall: RunManifest.Wall) {
+    try run(workers: workers, leaving: remains) {
+      try search(SummaryRunner(workers: workers, control: $0))
+    }
+  }
+
+  /// The same with runs of another kind.
+  /// - Parameter remains: what a signal leaves, for the message.
+  func run<Found: Sendable>(
+    workers: Int, leaving remains: String, _ search: @escaping @Sendable (ComparisonControl) throws -> Found
+  ) throws -> (found: Found, wall: RunManifest.Wall) {
     let started = environment.monotonicSeconds()
     let control = ComparisonControl()
-    let runner = SummaryRunner(workers: workers, control: control)
     let work = BackgroundWork(
-      work: { try search(runner) }, cancel: control.cancel, progress: { control.progress },
+      work: { try search(control) }, cancel: control.cancel, progress: { control.progress },
       environment: environment, remains: remains)
     let found = try work.run(showsProgress: !isQuiet)
     let progress = control.progress

@@ -38,6 +38,7 @@ enum CommandDocuments {
   private static var kinds: [Kind] {
     [
       ComparisonFindings.document.kind, CheckFindings.document.kind, TuneFindings.document.kind,
+      CalibrationFindings.document.kind,
       StabilityFindings.document.kind, RescueFindings.document.kind, AdversaryFindings.document.kind,
       LiveFindings.document.kind,
       ScenarioFindings.document.kind,

@@ -33,6 +33,9 @@ package struct OutputFile: Sendable, Hashable {
   static let paretoPicture = "pareto.svg"
   static let draws = "draws.csv"
   static let drawsPicture = "draws.svg"
+  static let fitted = "fitted.json5"
+  static let residuals = "residuals.csv"
+  static let calibrationPicture = "calibration.svg"
   static let explorer = "explore.html"
   static let settings = "settings.json"
   static let documentSettings = "settings-document.json"
@@ -43,6 +46,7 @@ package struct OutputFile: Sendable, Hashable {
     explorer, stability, stabilityPicture, rescue, adversary, worst, boundary, live, pareto, paretoPicture,
     draws, drawsPicture,
     settings, documentSettings,
+    fitted, residuals, calibrationPicture,
   ]
   static let variantNames: Set<String> = [timeSeries, twinTimeSeries, deliveries, cohorts]
 }

@@ -149,7 +149,7 @@ package struct SearchSpace: Sendable, Hashable {
       })
   }
 
-  private static func radicalInverse(_ index: Int, base: Int) -> Double {
+  static func radicalInverse(_ index: Int, base: Int) -> Double {
     var (rest, scale, result) = (index, 1 / Double(base), 0.0)
     while rest > 0 {
       result += Double(rest % base) * scale
@@ -159,7 +159,7 @@ package struct SearchSpace: Sendable, Hashable {
     return result
   }
 
-  private static func prime(_ number: Int) -> Int {
+  static func prime(_ number: Int) -> Int {
     var found = -1
     var candidate = 1
     while found < number {

@@ -151,6 +151,8 @@ extension CohortPlan {
     /// A count that is reached makes a flush whatever else there is.
     let countAlwaysFlushes: Bool
     let isSynchronised: Bool
+    /// Of a synchronised cohort, microseconds.
+    let phase: Int64
     /// Interval triggers are found by scanning devices laid out by phase; they are in no queue.
     let isScanned: Bool
 
@@ -160,6 +162,7 @@ extension CohortPlan {
       countsHeld = cohort.countsHeldEvents
       countAlwaysFlushes = !cohort.countsHeldEvents && cohort.countFlushWhileFailing
       isSynchronised = cohort.flush.isSynchronised
+      phase = cohort.flush.interval == nil ? 0 : cohort.flush.phase.microseconds
       // A scan passes each device once a window at most, and a phase has 32 bits.
       isScanned =
         interval >= windowWidth ?? .max && interval <= Int64(UInt32.max) && cohort.lifecycle == nil
@@ -273,7 +276,8 @@ extension UnsafePointer<CohortPlan> {
   /// When a device's flush interval ends first, microseconds.
   func flushPhase(_ key: RandomKey) -> Int64 {
     pointee.flush.interval == .max || pointee.flush.isSynchronised
-      ? 0 : key.child(RandomPurpose.flushPhase).uniform(0, through: pointee.flush.interval - 1)
+      ? pointee.flush.phase
+      : key.child(RandomPurpose.flushPhase).uniform(0, through: pointee.flush.interval - 1)
   }
 
   /// The first event of a device with periodic events.

@@ -98,6 +98,9 @@ struct RandomScenario {
     var cohort = Cohort(name: "cohort-\(number)", devices: int(1...25), events: events)
     cohort.flush = FlushPolicy(
       count: count, interval: hasInterval ? interval : nil, isSynchronised: chance(20))
+    if cohort.flush.isSynchronised, hasInterval, number % 2 == 1 {
+      cohort.flush.phase = Span(microseconds: interval.microseconds / 3)
+    }
     cohort.queue = QueuePolicy(
       mode: chance(50) ? .files : .rebatch, limit: pick([5, 30, 1_000]),
       maximumBatchEvents: pick([3, 20, 500]))

@@ -1,0 +1,195 @@
+import FleetMetrics
+
+/// A calibration in words and figures.
+package struct CalibrationVerdict: Sendable {
+  private let result: CalibrationResult
+  package init(_ result: CalibrationResult) { self.result = result }
+
+  private var study: CalibrationStudy { result.study }
+  private var keys: Range<Int> { study.keys.indices }
+
+  /// What was found, and why it is to be believed or not.
+  package var sentence: String {
+    let known = keys.filter { !result.isUnknown($0) }
+    let figures = Self.list(
+      known.map { key in
+        let interval = result.interval(key)
+        return
+          "\(study.keys[key].path) \(Self.text(result.quantities[key])) (95 % interval \(Self.text(interval.low)) to "
+          + "\(Self.text(interval.high)))"
+      })
+    let scatter = result.scatter
+    let times =
+      "its squared residuals are \(Self.decimal(scatter.ratio)) times those of the fitted scenario's own runs"
+    var text: String
+    if known.isEmpty {
+      text = "The series says nothing of what was asked: all values within the ranges fit it alike."
+    } else if !scatter.isExplained {
+      text =
+        "No values within the ranges explain the series: \(times). Nearest comes \(figures), with intervals widened for that."
+    } else if !result.isSettled {
+      text = "The search did not come to rest: give a larger --budget. So far \(figures); \(times)."
+    } else {
+      text = "The scenario explains the series: with \(figures) \(times), which chance can do."
+    }
+    if let held = heldOut { text += " " + held }
+    return text
+  }
+
+  /// The error on what was not fitted; nil where nothing was held out.
+  private var heldOut: String? {
+    guard let column = study.weights.indices.first(where: { result.scatter.errors[$0] != nil }),
+      let error = result.scatter.errors[column]
+    else { return nil }
+    let share = Self.percent(
+      Double(study.observed.rows.count - study.heldOut) / Double(study.observed.rows.count))
+    return
+      "On the last \(share) of the rows, which were not fitted, it is off by \(Self.percent(error)) a row "
+      + "(\(study.weights[column].column.title), mean absolute percentage error)"
+      + (result.scatter.chance[column].map { "; chance alone makes \(Self.percent($0))." } ?? ".")
+  }
+
+  /// What the series cannot say, a sentence each.
+  package var warnings: [String] {
+    var warnings: [String] = []
+    for key in keys where result.isUnknown(key) {
+      let range = study.keys[key]
+      warnings.append(
+        "The series says nothing of \(range.path): values from \(Self.text(result.interval(key).low)) to "
+          + "\(Self.text(result.interval(key).high)) fit it as well; leave it as it is, or measure what depends on it."
+      )
+    }
+    for (first, second) in result.inseparable {
+      warnings.append(
+        "\(study.keys[first].path) and \(study.keys[second].path) can't be told apart: what one does to the series the other undoes "
+          + "(correlation \(Self.decimal(result.correlation(first, second)))); fix one of them with --set, or add a column in which they differ."
+      )
+    }
+    for key in keys where result.isAtEdge(key) {
+      warnings.append(
+        "\(study.keys[key].path) lies at the edge of its range, \(result.values[key]): the best value may be beyond; widen the range."
+      )
+    }
+    return warnings
+  }
+
+  // MARK: Table
+
+  package static let header = ["key", "fitted", "95 % from", "to", "range"]
+
+  package var rows: [[String]] {
+    keys.map { key in
+      let interval = result.interval(key)
+      let range = study.keys[key]
+      return [
+        range.path, result.isUnknown(key) ? "unknown" : Self.text(result.quantities[key]),
+        Self.text(interval.low),
+        Self.text(interval.high), "\(Self.text(range.low)) to \(Self.text(range.high))",
+      ]
+    }
+  }
+
+  package var hasHeldOut: Bool { study.heldOut < study.observed.rows.count }
+
+  package static let errorHeader = ["column", "weight", "error on the part held out", "by chance alone"]
+
+  package var errorRows: [[String]] {
+    study.weights.indices.map { column in
+      [
+        study.weights[column].column.title, Quantity.decimal(study.weights[column].weight, digits: 4),
+        result.scatter.errors[column].map(Self.percent) ?? "–",
+        result.scatter.chance[column].map(Self.percent) ?? "–",
+      ]
+    }
+  }
+
+  // MARK: Words
+
+  private static func text(_ quantity: Quantity) -> String {
+    if quantity.unit == .span, quantity.value > 0, quantity.value < 600e6 {
+      return quantity.value < 1e6
+        ? Quantity.decimal(quantity.value / 1e3, digits: 4) + " ms"
+        : Quantity.decimal(quantity.value / 1e6, digits: 4) + " s"
+    }
+    return StabilityVerdict.text(quantity)
+  }
+
+  private static func percent(_ share: Double) -> String { Quantity.decimal(share * 100, digits: 2) + " %" }
+
+  private static func decimal(_ value: Double) -> String { Quantity.decimal(value, digits: 3) }
+
+  private static func list(_ texts: [String]) -> String {
+    guard let last = texts.last, texts.count > 1 else { return texts.first ?? "" }
+    return texts.dropLast().joined(separator: ", ") + " and " + last
+  }
+}
+
+/// `residuals.csv` and `draws.csv`.
+package struct CalibrationCSV: Sendable {
+  package struct Row: Sendable {
+    fileprivate var number: Int
+    fileprivate var time: Int64
+    fileprivate var isHeldOut: Bool
+  }
+
+  private let result: CalibrationResult
+  package init(_ result: CalibrationResult) { self.result = result }
+
+  /// The columns that `residuals.csv` has in any case.
+  package static let firstColumns: [CSVColumn<Row>] = [
+    .init("time_s", "s", "Start of the interval, since the start of the run.") { .seconds($0.time) },
+    .init("held_out", "", "Whether the row was held out: nothing was fitted to it.") { .flag($0.isHeldOut) },
+  ]
+
+  /// Those, and three for each column that was fitted.
+  package var columns: [CSVColumn<Row>] {
+    let result = result
+    return Self.firstColumns
+      + result.study.weights.enumerated().flatMap { index, weight in
+        let name = weight.column.rawValue
+        @Sendable func seen(_ row: Row) -> Double? { result.observed(index, row.number) }
+        return [
+          CSVColumn<Row>("\(name)_observed", "1", "Counted in the interval.") { .decimal(seen($0)) },
+          CSVColumn<Row>("\(name)_fitted", "1", "Expected by the fitted scenario: the mean of its runs.") {
+            .decimal(result.expected.values[index][$0.number])
+          },
+          CSVColumn<Row>(
+            "\(name)_residual", "1",
+            "2 √(observed + 3/8) − 2 √(fitted + 3/8): about 1 in size where chance alone is at work."
+          ) { .decimal(result.residual(index, $0.number)) },
+        ]
+      }
+  }
+
+  package var residuals: [UInt8] {
+    CSVFile.bytes(
+      columns,
+      result.study.observed.rows.enumerated().map { number, row in
+        Row(
+          number: number, time: Int64(row) * result.study.observed.interval,
+          isHeldOut: number >= result.study.heldOut)
+      })
+  }
+
+  /// A column for each key, a row for each draw, as a scenario takes the values.
+  package var draws: [UInt8] {
+    let columns = result.study.keys.enumerated().map { index, key in
+      CSVColumn<[String]>(key.path, "", "A value that the series leaves possible.") { .text($0[index]) }
+    }
+    return CSVFile.bytes(columns, result.drawnValues)
+  }
+}
+
+extension CalibrationResult {
+  /// What was counted of a column in a row; nil where the file has nothing.
+  package func observed(_ column: Int, _ row: Int) -> Double? {
+    study.observed.values[study.weights[column].column]?[row] ?? nil
+  }
+
+  /// On the scale that is fitted.
+  package func residual(_ column: Int, _ row: Int) -> Double? {
+    observed(column, row).map {
+      CalibrationStudy.stabilised($0) - CalibrationStudy.stabilised(expected.values[column][row])
+    }
+  }
+}

@@ -1,0 +1,239 @@
+import FleetStatistics
+import SimulationKernel
+
+/// Fits keys of a scenario to a measured series.
+///
+/// First a race, as `Tuner` runs it: candidates spread over the ranges get one run each, and more runs go to where the best lie, in
+/// ever smaller boxes. Then a surface is laid through the runs of a box round the best (`SeriesSurface`), every run with a seed of
+/// its own, and the keys are read off where it comes nearest to the series. How far off such a reading is, the runs themselves tell:
+/// each is taken for a measured series in turn, and fitted by the surface through the others. The box is made to fit that error.
+///
+/// Sources: readings off a regression on simulated series are indirect inference (Gouriéroux, Monfort and Renault, J. Appl.
+/// Econometrics 8, 1993); the errors of runs left out as an interval, conformal prediction (Vovk, Gammerman and Shafer,
+/// "Algorithmic Learning in a Random World", 2005).
+package struct Calibrator {
+  /// One run: values of the keys, and which seed behind the scenario's own.
+  package struct Request: Sendable, Hashable {
+    package var values: [String]
+    package var seed: Int
+  }
+  package typealias Run = ([Request]) throws -> [SeriesCounts]
+
+  private struct Member {
+    var point: CalibrationStudy.Point
+    var features: [Double]
+    /// Weighted squares of the differences to the observed series.
+    var distance: Double
+  }
+
+  private let study: CalibrationStudy
+  private let counts: Run
+  private let observed: [Double]
+  private let weights: [Double]
+  private var members: [Member] = []
+  private var round = 0
+
+  package init(_ study: CalibrationStudy, run: @escaping Run) {
+    self.study = study
+    counts = run
+    observed = study.observedFeatures
+    weights = study.fitted.map { study.weights[$0.column].weight }
+  }
+
+  /// Runs the whole search.
+  package mutating func run() throws -> CalibrationResult {
+    var box = try race()
+    var isSettled = false
+    var reading: Reading
+    repeat {
+      try fill(box, upTo: enough, least: 8)
+      reading = read(in: box)
+      let next = reading.box(after: box)
+      isSettled = next == nil
+      box = next ?? box
+    } while !isSettled && study.budget - members.count >= last
+    if !isSettled { try fill(box, upTo: enough) }
+    try fill(box, upTo: members.count { box.contains($0.point) } + max(0, study.budget - members.count))
+    reading = read(in: box)
+    return try result(reading, isSettled: isSettled && reading.isInside)
+  }
+
+  // MARK: Race
+
+  private static let elites = 4
+  private static let rounds = 5
+
+  private mutating func race() throws -> CalibrationBox {
+    let count = study.keys.count
+    try add(study.budget * 3 / 10, in: [.whole(count)])
+    var radius = 0.2
+    for _ in 0..<Self.rounds {
+      try add(
+        study.budget * 6 / 100,
+        in: best(apart: radius / 2).map {
+          CalibrationBox(centre: $0, half: Array(repeating: radius, count: count))
+        })
+      radius *= 0.65
+    }
+    return CalibrationBox(centre: best(apart: 0)[0], half: Array(repeating: radius * 2, count: count))
+  }
+
+  /// The best so far that are not all the same.
+  private func best(apart distance: Double) -> [CalibrationStudy.Point] {
+    var found: [CalibrationStudy.Point] = []
+    for member in members.sorted(by: { $0.distance < $1.distance }) where found.count < Self.elites {
+      let isNew = found.allSatisfy { other in
+        zip(other, member.point).contains { abs($0 - $1) > distance }
+      }
+      if isNew { found.append(member.point) }
+    }
+    return found
+  }
+
+  /// Runs so many candidates, spread over each of the boxes in turn.
+  private mutating func add(_ count: Int, in boxes: [CalibrationBox]) throws {
+    round += 1
+    let points = (0..<max(count, 0)).map { index in
+      study.rounded(
+        study.spread(
+          index / boxes.count, in: boxes[index % boxes.count], round: round * 16 + index % boxes.count))
+    }
+    if points.isEmpty { return }
+    let first = members.count
+    let found = try counts(
+      points.enumerated().map { Request(values: study.values($1), seed: first + $0 + 1) })
+    for (point, counts) in zip(points, found) {
+      let features = study.features(counts)
+      var distance = 0.0
+      for f in features.indices {
+        distance += weights[f] * (features[f] - observed[f]) * (features[f] - observed[f])
+      }
+      members.append(Member(point: point, features: features, distance: distance))
+    }
+  }
+
+  // MARK: Surface
+
+  /// Runs that a surface of second order is laid through while the box is looked for.
+  private var enough: Int {
+    max(24, SeriesSurface.terms(keys: study.keys.count, isQuadratic: true) * 5 / 2)
+  }
+
+  /// Runs kept back for the box in which the search ends.
+  private var last: Int { max(2 * enough, study.budget / 5) }
+
+  /// - Parameter least: so many runs are made in any case, so that a search that does not come to rest ends with its budget.
+  private mutating func fill(_ box: CalibrationBox, upTo count: Int, least: Int = 0) throws {
+    let there = members.count { box.contains($0.point) }
+    try add(max(count - there, least), in: [box])
+  }
+
+  /// What the surface in a box says.
+  private struct Reading {
+    var box: CalibrationBox
+    /// Of the observed series, -1 … 1 within the box.
+    var place: [Double]
+    /// By how much the readings of the runs are off, for each of them.
+    var errors: [[Double]]
+    var variances: [Double]
+
+    var isInside: Bool { place.allSatisfy { abs($0) <= 1.2 } }
+
+    func spread(_ key: Int) -> Double { SampleStatistics(errors.map { $0[key] }).standardDeviation ?? 1 }
+
+    /// Three standard errors to each side; nil where the box is that already.
+    func box(after box: CalibrationBox) -> CalibrationBox? {
+      let half = box.half
+      let wanted = half.indices.map { min(0.5, half[$0] * min(max(3 * spread($0), 0.35), 2)) }
+      let isRight = half.indices.allSatisfy { key in
+        let ratio = wanted[key] / half[key]
+        let isWhole = half[key] >= 0.499
+        return ratio > 0.7 && (ratio < 1.4 || isWhole) && (abs(place[key]) < 0.5 || isWhole)
+      }
+      if isRight { return nil }
+      return CalibrationBox(centre: box.outside(place.map { min(max($0, -1), 1) }), half: wanted)
+    }
+  }
+
+  private static let folds = 10
+  /// A surface says nothing far from the runs that it was laid through; 1 is the edge of their box.
+  private static let farthest = 1.5
+  /// No interval is trusted more than to half the standard deviation of a Poisson count.
+  private static let leastVariance = 0.25
+
+  private func read(in box: CalibrationBox) -> Reading {
+    let pool = members.filter { box.contains($0.point) }
+    let places = pool.map { box.inside($0.point) }
+    let prior = prior(in: box)
+    func reader(_ members: [Int]) -> (SeriesSurface.Reader, variances: [Double]) {
+      let surface = SeriesSurface(
+        places: members.map { places[$0] }, features: members.map { pool[$0].features })
+      return (
+        SeriesSurface.Reader(surface, weights: weights(surface.variances), prior: prior), surface.variances
+      )
+    }
+    var errors = Array(repeating: [Double](), count: pool.count)
+    for fold in 0..<min(Self.folds, pool.count) {
+      let (reader, _) = reader(pool.indices.filter { $0 % Self.folds != fold })
+      for index in pool.indices where index % Self.folds == fold {
+        let place = reader.place(pool[index].features, limit: Self.farthest)
+        errors[index] = zip(place, places[index]).map { $0 - $1 }
+      }
+    }
+    let (all, variances) = reader(Array(pool.indices))
+    return Reading(
+      box: box, place: all.place(observed, limit: Self.farthest), errors: errors, variances: variances)
+  }
+
+  private func weights(_ variances: [Double]) -> [Double] {
+    zip(weights, variances).map { $0 / max($1, Self.leastVariance) }
+  }
+
+  /// What is known without the series: that a value lies in its range, as likely here as there. A normal distribution with the
+  /// variance of that, 1/12 of the range's square.
+  private func prior(in box: CalibrationBox) -> [(centre: Double, strength: Double)] {
+    zip(box.centre, box.half).map { ((0.5 - $0) / $1, 12 * $1 * $1) }
+  }
+
+  // MARK: Result
+
+  /// Runs of the fitted scenario that tell what it expects, and how far one run is from that.
+  static let finalRuns = 20
+
+  private func result(_ reading: Reading, isSettled: Bool) throws -> CalibrationResult {
+    let keys = study.keys.indices
+    let centre = keys.map { key in
+      reading.place[key] - SampleStatistics(reading.errors.map { $0[key] }).mean
+    }
+    let point = study.rounded(reading.box.outside(centre).map { min(max($0, 0), 1) })
+    let found = try counts(
+      (1...Self.finalRuns).map { Request(values: study.values(point), seed: members.count + $0) })
+    let scatter = CalibrationScatter(
+      study, found, observed: observed, weights: weights(reading.variances))
+    // A scenario that does not explain the series is not known as well as its own runs would have it.
+    let factor = scatter.isExplained ? 1 : max(1, scatter.ratio).squareRoot()
+    let draws = reading.errors.map { error in
+      reading.box.outside(
+        keys.map { key in
+          centre[key] - (error[key] - (reading.place[key] - centre[key])) * factor
+        }
+      ).map { min(max($0, 0), 1) }
+    }
+    return CalibrationResult(
+      study: study, point: point, draws: draws, scatter: scatter, expected: SeriesCounts.mean(found),
+      runs: members.count + found.count, isSettled: isSettled)
+  }
+}
+
+extension SeriesCounts {
+  static func mean(_ all: [SeriesCounts]) -> SeriesCounts {
+    guard var sum = all.first else { return SeriesCounts(values: []) }
+    for counts in all.dropFirst() {
+      for c in sum.values.indices {
+        for r in sum.values[c].indices { sum.values[c][r] += counts.values[c][r] }
+      }
+    }
+    for c in sum.values.indices { for r in sum.values[c].indices { sum.values[c][r] /= Double(all.count) } }
+    return sum
+  }
+}

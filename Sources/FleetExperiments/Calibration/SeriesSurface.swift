@@ -1,0 +1,222 @@
+/// How a series depends on the keys within a box: for each feature a surface of second order (or a plane, with few runs), fitted by
+/// least squares to runs that each had a seed of their own.
+///
+/// Source: Box and Wilson, "On the experimental attainment of optimum conditions", J. R. Statist. Soc. B 13 (1951).
+struct SeriesSurface: Sendable {
+  private let keys: Int
+  private let terms: Int
+  /// Feature after feature, a coefficient for each term.
+  private var coefficients: [Double]
+  /// The runs' scatter round the surface, by feature.
+  private(set) var variances: [Double]
+
+  static func terms(keys: Int, isQuadratic: Bool) -> Int {
+    isQuadratic ? (keys + 1) * (keys + 2) / 2 : keys + 1
+  }
+
+  /// - Parameters:
+  ///   - places: of each run, -1 … 1 in each key.
+  ///   - features: of each run.
+  init(places: [[Double]], features: [[Double]]) {
+    keys = places.first?.count ?? 0
+    let isQuadratic = places.count * 2 >= Self.terms(keys: keys, isQuadratic: true) * 3
+    terms = Self.terms(keys: keys, isQuadratic: isQuadratic)
+    let count = features.first?.count ?? 0
+    let rows = places.map { Self.terms($0, isQuadratic: isQuadratic) }
+    var normal = SymmetricMatrix(size: terms)
+    for row in rows { normal.addSquare(of: row) }
+    // Runs that all have the same value of a key say nothing of it.
+    for i in 0..<terms { normal[i, i] += 1e-6 * Double(max(places.count, 1)) }
+    let factor = normal.choleskyFactor
+    let solved = rows.map { factor.solve($0) }
+    coefficients = Array(repeating: 0, count: count * terms)
+    variances = Array(repeating: 0, count: count)
+    for (row, values) in zip(solved, features) {
+      for f in 0..<count {
+        let value = values[f]
+        for t in 0..<terms { coefficients[f * terms + t] += row[t] * value }
+      }
+    }
+    let freedom = Double(max(places.count - terms, 1))
+    for (row, values) in zip(rows, features) {
+      for f in 0..<count {
+        var difference = values[f]
+        for t in 0..<terms { difference -= row[t] * coefficients[f * terms + t] }
+        variances[f] += difference * difference / freedom
+      }
+    }
+  }
+
+  /// 1, the keys, and of second order their products.
+  private static func terms(_ place: [Double], isQuadratic: Bool) -> [Double] {
+    var terms = [1.0] + place
+    if isQuadratic {
+      for i in place.indices { for j in i..<place.count { terms.append(place[i] * place[j]) } }
+    }
+    return terms
+  }
+
+  private func coefficients(of feature: Int) -> ArraySlice<Double> {
+    coefficients[feature * terms..<(feature + 1) * terms]
+  }
+
+  /// For each key how each term changes with it.
+  private func slopes(_ place: [Double]) -> [[Double]] {
+    (0..<keys).map { key in
+      var slopes = [0.0] + (0..<keys).map { $0 == key ? 1 : 0 }
+      if terms > keys + 1 {
+        for i in 0..<keys {
+          for j in i..<keys { slopes.append((i == key ? place[j] : 0) + (j == key ? place[i] : 0)) }
+        }
+      }
+      return slopes
+    }
+  }
+
+  /// Finds where the surface comes nearest to a series, by weighted least squares.
+  ///
+  /// The squares are a form of second order in the terms, whose matrix does not depend on the series.
+  struct Reader: Sendable {
+    private let surface: SeriesSurface
+    private let weights: [Double]
+    private let prior: [(centre: Double, strength: Double)]
+    private var matrix: SymmetricMatrix
+
+    /// - Parameters:
+    ///   - weights: by feature.
+    ///   - prior: how strongly each key is drawn to a place where the series says nothing: the squares of (place - centre) times the
+    ///     strength are added.
+    init(_ surface: SeriesSurface, weights: [Double], prior: [(centre: Double, strength: Double)]) {
+      (self.surface, self.weights, self.prior) = (surface, weights, prior)
+      matrix = SymmetricMatrix(size: surface.terms)
+      for (feature, weight) in weights.enumerated() {
+        matrix.addSquare(of: surface.coefficients(of: feature), times: weight)
+      }
+    }
+
+    /// By Levenberg and Marquardt's method, from the middle.
+    /// - Parameter limit: no place is farther from the middle.
+    func place(_ series: [Double], limit: Double) -> [Double] {
+      var right = Array(repeating: 0.0, count: surface.terms)
+      for (feature, value) in series.enumerated() {
+        let weighted = weights[feature] * value
+        for (t, coefficient) in surface.coefficients(of: feature).enumerated() {
+          right[t] += weighted * coefficient
+        }
+      }
+      var place = Array(repeating: 0.0, count: surface.keys)
+      var current = derivatives(at: place, right)
+      var damping = 1e-3
+      for _ in 0..<60 where damping < 1e6 {
+        var damped = current.curvature
+        for i in 0..<surface.keys { damped[i, i] *= 1 + damping }
+        let step = damped.choleskyFactor.solve(current.gradient)
+        let next = zip(place, step).map { min(max($0 - $1, -limit), limit) }
+        let found = derivatives(at: next, right)
+        let moved = zip(place, next).map { abs($0 - $1) }.max() ?? 0
+        if found.cost <= current.cost {
+          (place, current) = (next, found)
+          damping = max(damping / 10, 1e-9)
+        } else {
+          damping *= 10
+        }
+        // No series tells a ten-thousandth of the box.
+        if moved < 1e-4 { break }
+      }
+      return place
+    }
+
+    /// The cost but for what does not depend on the place, and half of its derivatives.
+    private func derivatives(
+      at place: [Double], _ right: [Double]
+    ) -> (cost: Double, gradient: [Double], curvature: SymmetricMatrix) {
+      let keys = surface.keys
+      let values = SeriesSurface.terms(place, isQuadratic: surface.terms > keys + 1)
+      let slopes = surface.slopes(place)
+      let products = matrix.times(values)
+      var cost = 0.0
+      var gradient = Array(repeating: 0.0, count: keys)
+      for t in values.indices {
+        cost += values[t] * (products[t] - 2 * right[t])
+        for k in 0..<keys { gradient[k] += slopes[k][t] * (products[t] - right[t]) }
+      }
+      var curvature = SymmetricMatrix(size: keys)
+      for i in 0..<keys {
+        let product = matrix.times(slopes[i])
+        for j in 0..<keys { for t in values.indices { curvature[i, j] += product[t] * slopes[j][t] } }
+        let distance = place[i] - prior[i].centre
+        cost += prior[i].strength * distance * distance
+        gradient[i] += prior[i].strength * distance
+        curvature[i, i] += prior[i].strength
+      }
+      return (cost, gradient, curvature)
+    }
+  }
+}
+
+/// A symmetric matrix, and the few things that are done with it.
+struct SymmetricMatrix: Sendable {
+  let size: Int
+  private var cells: [Double]
+
+  init(size: Int) {
+    self.size = size
+    cells = Array(repeating: 0, count: size * size)
+  }
+
+  subscript(i: Int, j: Int) -> Double {
+    get { cells[i * size + j] }
+    set { cells[i * size + j] = newValue }
+  }
+
+  mutating func addSquare(of row: some RandomAccessCollection<Double>, times weight: Double = 1) {
+    let row = Array(row)
+    for i in 0..<size {
+      let value = weight * row[i]
+      for j in 0..<size { cells[i * size + j] += value * row[j] }
+    }
+  }
+
+  func times(_ vector: [Double]) -> [Double] {
+    (0..<size).map { i in
+      var sum = 0.0
+      for j in 0..<size { sum += cells[i * size + j] * vector[j] }
+      return sum
+    }
+  }
+
+  /// The lower triangular matrix whose square this is; where it is not positive definite, the nearest that it takes.
+  var choleskyFactor: Triangle {
+    var lower = SymmetricMatrix(size: size)
+    for i in 0..<size {
+      for j in 0...i {
+        var sum = self[i, j]
+        for k in 0..<j { sum -= lower[i, k] * lower[j, k] }
+        if i == j {
+          lower[i, i] = max(sum, 1e-12 * max(self[i, i], 1e-12)).squareRoot()
+        } else {
+          lower[i, j] = sum / lower[j, j]
+        }
+      }
+    }
+    return Triangle(lower: lower)
+  }
+
+  struct Triangle: Sendable {
+    fileprivate let lower: SymmetricMatrix
+
+    /// Solves the matrix times x = `right`.
+    func solve(_ right: [Double]) -> [Double] {
+      var x = right
+      for i in 0..<lower.size {
+        for k in 0..<i { x[i] -= lower[i, k] * x[k] }
+        x[i] /= lower[i, i]
+      }
+      for i in (0..<lower.size).reversed() {
+        for k in i + 1..<max(lower.size, i + 1) { x[i] -= lower[k, i] * x[k] }
+        x[i] /= lower[i, i]
+      }
+      return x
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import FleetMetrics
+import ScenarioFormat
+import SimulationKernel
+import Testing
+
+@testable import FleetExperiments
+
+/// Measured series as files have them.
+@Suite("Observed series")
+struct ObservedSeriesTests {
+  private static let header = "time,requests,2xx"
+  private static func table(_ rows: [String], header: String = header) -> String {
+    ([header] + rows).joined(separator: "\n") + "\n"
+  }
+  private static let tenRows = (0..<10).map { "\($0 * 5),\(100 + $0),\(90 + $0)" }
+
+  private func message(_ body: () throws -> Void) -> String? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return (error as? ScenarioProblems)?.diagnostics.first.map { "\($0.line ?? 0): \($0.message)" }
+        ?? "\(error)"
+    }
+  }
+
+  @Test("a plain table is counts by interval, with gaps where a value or a row is missing")
+  func plain() throws {
+    var rows = Self.tenRows
+    rows[3] = "15,,93"
+    rows.remove(at: 5)
+    let series = try ObservedSeries(text: Self.table(rows), name: "m.csv", mapping: nil)
+    #expect(series.interval == 5_000_000)
+    #expect(series.rows == [0, 1, 2, 3, 4, 6, 7, 8, 9])
+    #expect(series.values[.requests] == [100, 101, 102, nil, 104, 106, 107, 108, 109])
+    #expect(series.values[.answers2xx]?.first == 90)
+    #expect(series.values[.answers429] == nil)
+  }
+
+  @Test("our own series is read back: the rate of requests as counts, both kinds of 5xx together")
+  func own() throws {
+    var own = TimeSeries(interval: 2_000_000, duration: 20_000_000, rows: 10)
+    for row in 0..<10 {
+      own[row, .firstAttempts] = Int64(7 + row)
+      own[row, .retries] = 4
+      own[row, .answers503] = 2
+      own[row, .answers5xxOther] = 1
+    }
+    let text = String(decoding: TimeSeriesCSV.bytes(of: own), as: UTF8.self)
+    let series = try ObservedSeries(text: text, name: "timeseries.csv", mapping: nil)
+    #expect(series.interval == 2_000_000)
+    #expect(series.values[.requests] == (0..<10).map { 11 + Double($0) })
+    #expect(series.values[.answers5xx] == Array(repeating: 3, count: 10))
+  }
+
+  @Test("a mapping names columns, adds them up, and says unit, beginning, stamps and rates")
+  func mapped() throws {
+    let mapping = try ObservedMapping(
+      text: """
+        { time: "ts", unit: "ms", start: 990000, stamp: "end", values: "per second",
+          columns: { requests: "hits", "5xx": ["e500", "e503"] } }
+        """, name: "map.json5")
+    // The end of each interval of 10 s; the scenario begins 10 s before the first one does.
+    let rows = (0..<10).map { "\(1_010_000 + $0 * 10_000),3,1,0.5" }
+    let series = try ObservedSeries(
+      text: Self.table(rows, header: "ts,hits,e500,e503"), name: "m.csv", mapping: mapping)
+    #expect(series.rows == Array(1...10))
+    #expect(series.values[.requests] == Array(repeating: 30, count: 10))
+    #expect(series.values[.answers5xx] == Array(repeating: 15, count: 10))
+  }
+
+  @Test("series of a Prometheus answer are added up by labels, and a code that was not seen yet is none")
+  func prometheus() throws {
+    func series(_ code: String, _ values: [(Int, String)]) -> String {
+      let pairs = values.map { "[\($0.0),\"\($0.1)\"]" }.joined(separator: ",")
+      return "{\"metric\":{\"__name__\":\"http\",\"code\":\"\(code)\"},\"values\":[\(pairs)]}"
+    }
+    let all = (0..<9).map { (1_700_000_000 + $0 * 15, "\($0)") }
+    let text =
+      "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":["
+      + [series("200", all), series("204", all), series("429", [(1_700_000_030, "7")])].joined(separator: ",")
+      + "]}}"
+    let mapping = try ObservedMapping(
+      text: "{ columns: { requests: {}, '2xx': { code: '2*' }, '429': { code: '429' } } }", name: "map.json5")
+    let observed = try ObservedSeries(text: text, name: "prom.json", mapping: mapping)
+    #expect(observed.interval == 15_000_000 && observed.rows == Array(0..<9))
+    #expect(observed.values[.answers2xx] == (0..<9).map { Double(2 * $0) })
+    #expect(observed.values[.answers429] == [0, 0, 7, 0, 0, 0, 0, 0, 0])
+    #expect(observed.values[.requests]?[2] == 11.0)
+    #expect(
+      message { _ = try ObservedSeries(text: text, name: "prom.json", mapping: nil) }?.contains(
+        "needs --mapping") == true)
+  }
+
+  @Test(
+    "what is wrong with a table is said with its line",
+    arguments: [
+      ("", "1: the file is empty"), ("time,hits\n0,1\n", "1: found the columns time, hits"),
+      (table(Array(tenRows.prefix(3))), "4: 3 rows are too few"),
+      (table(tenRows + ["50,1"]), "12: 2 values where the header has 3 columns"),
+      (table(tenRows + ["noon,1,1"]), "12: 'noon' is no time"),
+      (table(tenRows + ["50,-1,1"]), "12: '-1' is no count"),
+      (table(tenRows + ["45,1,1"]), "12: the time does not come after"),
+      (table(tenRows + ["52.5,1,1"] + ["55,1,1"]), "3: the time is no whole number of intervals"),
+      (table(tenRows + ["1e300,1,1"]), "12: 'noon'"),
+    ])
+  func wrong(text: String, expected: String) {
+    let found = message { _ = try ObservedSeries(text: text, name: "m.csv", mapping: nil) }
+    if expected.hasSuffix("'noon'") {
+      #expect(found?.hasPrefix("12: ") == true)
+    } else if expected.hasPrefix("3: the time is no") {
+      // Half a row makes rows of half the width: then it is a grid after all.
+      #expect(found == nil)
+    } else {
+      #expect(found?.hasPrefix(expected) == true, "\(found ?? "nothing")")
+    }
+  }
+
+  @Test(
+    "what is wrong with a mapping is said",
+    arguments: [
+      ("[]", "a mapping is an object"), ("{ colums: {} }", "did you mean 'columns'?"),
+      ("{ unit: 'd', columns: { requests: 'a' } }", "expected \"h\", \"min\", \"ms\", \"s\", \"us\""),
+      ("{ columns: { '200': 'a' } }", "there is no such column"),
+      ("{ columns: { requests: 3 } }", "expected the name of a column"),
+      ("{ columns: {} }", "an object is expected"), ("{ columns: ", "1:"),
+    ])
+  func wrongMapping(text: String, expected: String) {
+    let found = message { _ = try ObservedMapping(text: text, name: "map.json5") }
+    #expect(found?.contains(expected) == true, "\(found ?? "nothing")")
+  }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+/// `fleetsim calibrate` as a user runs it.
+@Suite("calibrate")
+struct CalibrateCommandTests {
+  /// 400 phones, some of them together at one second of each 20, before a server with half of the capacity that such a flush takes.
+  static let scenario = """
+    { format: 1, seed: 1, duration: "6m", interval: "2s",
+      tapi: { bucket: { capacity: "30/s", burst: 5 }, overload: { status: 429, retryAfter: "4s" } },
+      network: { latency: { median: "300ms", p99: "2s", minimum: "50ms" } },
+      fleet: [
+        { name: "phones", devices: 300, events: "12/min", flush: { count: 20, interval: "20s" } },
+        { name: "kiosks", devices: 100, events: "12/min", flush: { count: null, interval: "20s", phase: "5s" } } ] }
+    """
+
+  private func scratch() throws -> Scratch {
+    let scratch = try Scratch()
+    try Data(Self.scenario.utf8).write(to: scratch.url.appending(path: "s.json5"))
+    return scratch
+  }
+
+  private static let fits = [
+    "--fit", "tapi.bucket.capacity=10/s..60/s", "--fit", "fleet.kiosks.share=5%..60%", "--fit",
+    "fleet.kiosks.flush.phase=0s..19s",
+  ]
+
+  private static func seconds(_ text: Substring) -> Double {
+    (Double(text.drop { !$0.isNumber }.prefix { $0.isNumber || $0 == "." }) ?? .nan)
+      / (text.hasSuffix("ms") ? 1e3 : 1)
+  }
+
+  @Test(
+    "finds planted capacity, share and phase, the same with one worker or two, and goes on from its journal")
+  func planted() throws {
+    let scratch = try scratch()
+    let measured = try Tool.run(
+      [
+        "run", "s.json5", "--seed", "1000001", "--set", "tapi.bucket.capacity=22/s", "--set",
+        "fleet.kiosks.share=35%", "--set", "fleet.kiosks.flush.phase=11.3s", "--out", "measured",
+      ], in: scratch.url)
+    #expect(measured.code == 0)
+    func text(_ path: String) throws -> String {
+      try String(contentsOf: scratch.url.appending(path: path), encoding: .utf8)
+    }
+    let command =
+      ["calibrate", "s.json5", "--observed", "measured/timeseries.csv", "--budget", "250"] + Self.fits
+    for jobs in ["1", "2"] {
+      let output = try Tool.run(command + ["--jobs", jobs, "--out", "out" + jobs], in: scratch.url)
+      #expect(output.code == 0)
+      #expect(output.standardOutput.contains("The scenario explains the series: with tapi.bucket.capacity"))
+      #expect(
+        output.standardOutput.contains("On the last 20 % of the rows, which were not fitted, it is off by"))
+      #expect(output.standardOutput.contains("270 runs made."))
+    }
+    let draws = try text("out1/draws.csv")
+    for file in ["draws.csv", "fitted.json5", "residuals.csv", "calibration.svg"] {
+      #expect(try text("out1/" + file) == (try text("out2/" + file)), "\(file)")
+    }
+    #expect(draws.hasPrefix("tapi.bucket.capacity,fleet.kiosks.share,fleet.kiosks.flush.phase\n"))
+    let lines = try text("out1/fitted.json5").split(separator: "\n")
+    let values = lines.dropFirst().prefix(3).map { $0.split(separator: " ").last ?? "" }
+    #expect(abs((Double(values[0].dropLast(2)) ?? 0) - 22) < 0.15 * 22, "\(values)")
+    #expect(abs((Double(values[1].dropLast()) ?? 0) - 35) < 0.25 * 35, "\(values)")
+    #expect(abs(Self.seconds(values[2]) - 11.3) < 0.05 * 20, "\(values)")
+    #expect(
+      try text("out1/residuals.csv").hasPrefix(
+        "time_s,held_out,requests_observed,requests_fitted,requests_residual,2xx_"))
+
+    // The fitted scenario runs as it is, and a journal that is there is used.
+    #expect(try Tool.run(["validate", "out1/fitted.json5", "--quiet"], in: scratch.url).code == 0)
+    let again = try Tool.run(command + ["--out", "out1"], in: scratch.url)
+    #expect(again.standardOutput.contains("0 runs made, 270 taken from the journal."))
+    #expect(try text("out1/draws.csv") == draws)
+  }
+
+  @Test(
+    "what makes no sense says why",
+    arguments: [
+      (["--fit", "seed=1..9"], "'seed' is of the run", 64), ([], "Missing expected option '--fit", 64),
+      (["--fit", "tapi.bucket.capacity=60/s..10/s"], "goes from the smaller to the larger", 64),
+      (["--fit", "tapi.bucket.capacty=10/s..60/s"], "did you mean \"capacity\"", 64),
+      (["--fit", "fleet.kiosks.flush.phase=0s..30s"], "shorter than the interval", 64),
+      (["--fit", "fleet.kiosks.share=5%..100%"], "leave something for the cohorts without a share", 64),
+      (["--fit", "tapi.bucket.burst=1..9", "--weight", "200=1"], "There is no column '200'", 64),
+      (["--fit", "tapi.bucket.burst=1..9", "--weight", "4xx=1"], "which m.csv does not have", 64),
+      (["--fit", "tapi.bucket.burst=1..9", "--budget", "20"], "too small: at least 200", 64),
+      (["--fit", "tapi.bucket.burst=1..9", "--hold-out", "90%"], "a share from 0% to 80%", 64),
+      (["--fit", "tapi.bucket.burst=1..9", "--set", "duration=30s"], "give --set duration=50s", 65),
+      (["--fit", "tapi.bucket.burst=1..9", "--observed", "bad.csv"], "bad.csv:4: 'x' is no count", 65),
+      (["--fit", "tapi.bucket.burst=1..9", "--observed", "none.csv"], "none.csv: cannot be read", 66),
+      (
+        ["--fit", "tapi.bucket.burst=1..9", "--mapping", "map.json5"],
+        "map.json5:1: colums: there is no such key", 65
+      ),
+    ])
+  func refused(options: [String], message: String, code: Int32) throws {
+    let scratch = try scratch()
+    let rows = (0..<10).map { "\($0 * 5),9\n" }
+    for (name, text) in [
+      ("m.csv", "time,requests\n" + rows.joined()), ("bad.csv", "time,requests\n0,1\n5,2\n10,x\n"),
+      ("map.json5", "{ colums: {} }"),
+    ] {
+      try Data(text.utf8).write(to: scratch.url.appending(path: name))
+    }
+    let observed = options.contains("--observed") ? [] : ["--observed", "m.csv"]
+    let output = try Tool.run(["calibrate", "s.json5"] + observed + options, in: scratch.url)
+    #expect(
+      output.standardError.contains(message)
+        || output.standardError.lowercased().contains(message.lowercased()), "\(output.standardError)")
+    #expect(output.code == code)
+    #expect(output.standardOutput == "")
+  }
+}

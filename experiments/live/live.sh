@@ -2,9 +2,9 @@
 # Predicts what an nginx will do to a fleet, lets it, and prints both: experiments/live/live.sh [REPETITIONS]   (default: 10)
 #
 # For additive and full jitter, retries by gate and by timer: as many runs as REPETITIONS, each with a seed of its own, ten times as fast as
-# life. Keeps results/live/runs.csv (a row for each figure of each run), and the first run of each kind with its prediction in pictures.
-# SPEED, OUTAGE (503, silent or stopped) and KINDS ("full:timer …") change that. Needs nginx and python3. The machine should have nothing else to do.
-# FLEETSIM is the program to use, if it is not to be built.
+# life. Keeps, in results/live, runs-OUTAGE.csv (each figure of each run, measured and predicted), table-OUTAGE.md, and observed.csv, what the
+# first run counted second by second. SPEED (a whole number), OUTAGE (503, silent or stopped) and KINDS ("full:timer …") change that. Needs nginx
+# and python3. Where the machine has other things to do: chrt -r 20 experiments/live/live.sh. FLEETSIM is the program, if it is not to be built.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 repetitions=${1:-10}
@@ -15,12 +15,12 @@ if [ -z "${FLEETSIM:-}" ]; then
   swift build -c release --product fleetsim
   FLEETSIM=.build/release/fleetsim
 fi
-case $OUTAGE in 503) status=503 ;; *) status='"none"' ;; esac
+# The simulator knows no server that refuses connections. A 503 is as quick, and this client treats both alike.
+case $OUTAGE in 503 | stopped) status=503 ;; *) status='"none"' ;; esac
 
 out=$(mktemp -d)
-trap 'stop_nginx; rm -rf "$out"' EXIT
-mkdir -p "$RESULTS"
-# nginx answers one request for its life to `nginx_does` below, so that each run has one of its own.
+# What has been measured is told, also when something fails.
+trap 'stop_nginx; python3 experiments/live/table.py "$out" "$RESULTS" "$OUTAGE"; rm -rf "$out"' EXIT
 for kind in $KINDS; do
   strategy=${kind%:*} retries=${kind#*:}
   case $strategy in additive) strategy=additive:10 ;; esac
@@ -34,9 +34,9 @@ for kind in $KINDS; do
       --set "tapi.incidents.0.status=$status" --seed "$seed" --on-incident experiments/live/incident.sh \
       --quiet --out "$folder"
     # nginx closes its log when it ends.
-    nginx_does stopped; sleep 0.3
+    nginx_does stopped
+    sleep 0.3
     awk '{ n[$1]++ } END { for (status in n) print status "," n[status] }' "$nginx/access.log" | sort >"$folder/nginx.csv"
     stop_nginx
   done
 done
-python3 experiments/live/table.py "$out" "$RESULTS" "$OUTAGE"

@@ -30,7 +30,8 @@ nginx_config() {
 worker_processes 1;
 pid $nginx/pid;
 error_log $nginx/error.log;
-worker_shutdown_timeout 1s;
+# A reload must not hang up on who waits: his own time-out has to.
+worker_shutdown_timeout 60s;
 events { worker_connections 16384; }
 http {
   client_body_temp_path $nginx/body; proxy_temp_path $nginx/proxy; fastcgi_temp_path $nginx/fastcgi;
@@ -71,7 +72,9 @@ nginx_does() {
 }
 
 stop_nginx() {
+  [ -n "${nginx:-}" ] || return 0
   nginx -p "$nginx" -c "$nginx/nginx.conf" -s stop 2>/dev/null || true
   kill "$silent" 2>/dev/null || true
   rm -rf "$nginx"
+  nginx=
 }

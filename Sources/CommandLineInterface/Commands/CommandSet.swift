@@ -24,14 +24,8 @@ extension CommandSpecification {
   }()
 
   private static let commands = [
-    initialise, run, compare, explore, sweep, merge, checkBaseline, tune, calibrate, stability, rescue, adversary, live,
-    validate,
-    schema,
-    trace,
-    presets,
-    conformance,
-    bench,
-    completions, manual,
+    initialise, run, compare, explore, sweep, merge, checkBaseline, tune, calibrate, stability, rescue,
+    adversary, live, validate, schema, trace, presets, conformance, bench, completions, manual,
   ]
 
   package static let initialise: CommandSpecification = {

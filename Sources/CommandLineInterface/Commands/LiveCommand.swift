@@ -113,8 +113,10 @@ struct LiveCommand {
     guard result.answered > 0 || result.sent == 0 else {
       throw CommandFailure(
         .unavailable,
-        "\(server): none of \(FigureText.grouped(result.sent)) uploads was answered: is a server listening there?"
-      )
+        "\(server): none of \(FigureText.grouped(result.sent)) uploads was answered: "
+          + (result.refused == result.sent
+            ? "every connection was refused; is a server listening there?"
+            : "what came back, if anything, was no whole HTTP answer"))
     }
   }
 
@@ -131,7 +133,7 @@ struct LiveCommand {
           + "with a part of the capacity")
     }
     if let cohort = scenario.fleet.first(where: {
-      $0.queue.maximumBatchEvents * $0.eventBytes > Self.largestBody
+      min($0.queue.maximumBatchEvents, Int(UInt16.max)) * $0.eventBytes > Self.largestBody
     }) {
       throw CommandFailure(
         .data,

@@ -22,6 +22,7 @@ public struct SelectionPosterior: Sendable, Hashable {
 
   /// - Parameters:
   ///   - values: by system; two or more of each, and of the chosen one as many as of any other.
+  ///   - chosen: the system whose probability is asked.
   ///   - tolerance: by how much the chosen one may be above the lowest and still be near it.
   /// - Complexity: O(systems² × draws + 480 × systems³).
   public init(_ values: [[Double]], chosen: Int, tolerance: Double = 0) {

@@ -50,7 +50,9 @@ public struct AcceleratedClock: LiveClock {
 
   /// Starts now.
   ///
-  /// - Parameter speed: virtual seconds in one of the wall; above 0.
+  /// - Parameters:
+  ///   - speed: virtual seconds in one of the wall; above 0.
+  ///   - monotonicSeconds: a clock that never goes back.
   public init(speed: Double, monotonicSeconds: @escaping @Sendable () -> Double) {
     seconds = monotonicSeconds
     start = monotonicSeconds()

@@ -107,8 +107,9 @@ public struct LiveRun: ~Copyable {
   /// Runs to the end, or until `control` says otherwise: what has happened by then is the result.
   ///
   /// - Parameters:
-  ///   - start: makes the clock, which starts then.
+  ///   - control: stops it, and is told how far it is.
   ///   - tell: hears of the scenario's incidents when they begin and end.
+  ///   - start: makes the clock, which starts then.
   /// - Throws: `CheckFailure`.
   public consuming func run(
     control: RunControl = .init(), tell: (Moment) -> Void = { _ in }, clock start: () -> any LiveClock

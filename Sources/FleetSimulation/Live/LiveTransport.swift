@@ -39,7 +39,9 @@ public enum LiveEnd: Sendable, Hashable {
 public protocol LiveTransport: Sendable {
   /// Sends an upload once: no retry, no redirect, no cache.
   ///
-  /// - Parameter ended: called once, on any thread, also after `cancel`.
+  /// - Parameters:
+  ///   - upload: what to send.
+  ///   - ended: called once, on any thread, also after `cancel`.
   func send(_ upload: LiveUpload, ended: @escaping @Sendable (LiveEnd) -> Void)
   /// Its client waits no longer: the connection is closed.
   func cancel(_ number: Int)

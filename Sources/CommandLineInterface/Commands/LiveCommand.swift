@@ -114,7 +114,7 @@ struct LiveCommand {
       throw CommandFailure(
         .unavailable,
         "\(server): none of \(FigureText.grouped(result.sent)) uploads was answered: "
-          + (result.refused == result.sent
+          + (result.unheard == 0
             ? "every connection was refused; is a server listening there?"
             : "what came back, if anything, was no whole HTTP answer"))
     }

@@ -16,10 +16,11 @@ public struct LiveRun: ~Copyable {
     public var reached: Span
     /// How late things happened, virtual microseconds: how far the machine was behind.
     public var lags: Histogram
-    /// Uploads that were to go over the network; those of them that a server answered, and those that it cannot have got.
+    /// Uploads that were to go over the network; those of them that a server answered, and those that
+    /// it may have got and did not answer in time, or with something else than HTTP.
     public var sent: Int64
     public var answered: Int64
-    public var refused: Int64
+    public var unheard: Int64
   }
 
   /// The begin or the end of one of the scenario's incidents, by its place in the scenario.
@@ -233,7 +234,7 @@ public struct LiveRun: ~Copyable {
       (100...599).contains(status)
     else {
       let arrived = how != .noAnswer(mayHaveArrived: false)
-      counts.unanswered(at: now, isRefused: !arrived)
+      counts.unanswered(at: now, mayHaveArrived: arrived)
       return deliver(
         upload.isGivenUp
           ? Delivery(.loss, request)
@@ -259,7 +260,7 @@ public struct LiveRun: ~Copyable {
       deliver(
         Delivery(.timeOut, request), due: Instant(microseconds: upload.deadline), toShard: shard)
     }
-    if !isLost { counts.unheard(at: now) }
+    if !isLost { counts.tooLate(at: now) }
     deliver(Delivery(isAccepted ? .acceptance : .loss, request), due: now, toShard: shard)
   }
 
@@ -284,7 +285,7 @@ public struct LiveRun: ~Copyable {
     }
     return Result(
       record: record, reached: reached - .start, lags: lags, sent: counts.sent, answered: counts.answered,
-      refused: counts.refused)
+      unheard: counts.unheard)
   }
 }
 
@@ -294,7 +295,7 @@ private struct ServerCounts: ~Copyable {
   private(set) var offered: [UInt32]
   private(set) var sent: Int64 = 0
   private(set) var answered: Int64 = 0
-  private(set) var refused: Int64 = 0
+  private(set) var unheard: Int64 = 0
   private var rows: RowCursor
 
   init(_ scenario: Scenario, rowCount: Int) {
@@ -318,10 +319,10 @@ private struct ServerCounts: ~Copyable {
     answered += 1
   }
 
-  mutating func unanswered(at now: Instant, isRefused: Bool) {
+  mutating func unanswered(at now: Instant, mayHaveArrived: Bool) {
     count(.unanswered, at: now)
-    if isRefused { refused += 1 }
+    if mayHaveArrived { unheard += 1 }
   }
 
-  mutating func unheard(at now: Instant) { count(.unheardAnswers, at: now) }
+  mutating func tooLate(at now: Instant) { count(.unheardAnswers, at: now) }
 }

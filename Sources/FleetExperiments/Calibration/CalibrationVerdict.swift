@@ -11,7 +11,7 @@ package struct CalibrationVerdict: Sendable {
   /// What was found, and why it is to be believed or not.
   package var sentence: String {
     let known = keys.filter { !result.isUnknown($0) }
-    let figures = Self.list(
+    let figures = VerdictWording.list(
       known.map { key in
         let interval = result.interval(key)
         return
@@ -20,7 +20,7 @@ package struct CalibrationVerdict: Sendable {
       })
     let scatter = result.scatter
     let times =
-      "its squared residuals are \(Self.decimal(scatter.ratio)) times those of the fitted scenario's own runs"
+      "its squared residuals are \(TuneVerdict.decimal(scatter.ratio)) times those of the fitted scenario's own runs"
     var text: String
     if known.isEmpty {
       text = "The series says nothing of what was asked: all values within the ranges fit it alike."
@@ -62,7 +62,8 @@ package struct CalibrationVerdict: Sendable {
     for (first, second) in result.inseparable {
       warnings.append(
         "\(study.keys[first].path) and \(study.keys[second].path) can't be told apart: what one does to the series the other undoes "
-          + "(correlation \(Self.decimal(result.correlation(first, second)))); fix one of them with --set, or add a column in which they differ."
+          + "(correlation \(TuneVerdict.decimal(result.correlation(first, second)))); fix one of them with --set, or add a column in which "
+          + "they differ."
       )
     }
     for key in keys where result.isAtEdge(key) {
@@ -115,13 +116,6 @@ package struct CalibrationVerdict: Sendable {
   }
 
   private static func percent(_ share: Double) -> String { Quantity.decimal(share * 100, digits: 2) + " %" }
-
-  private static func decimal(_ value: Double) -> String { Quantity.decimal(value, digits: 3) }
-
-  private static func list(_ texts: [String]) -> String {
-    guard let last = texts.last, texts.count > 1 else { return texts.first ?? "" }
-    return texts.dropLast().joined(separator: ", ") + " and " + last
-  }
 }
 
 /// `residuals.csv` and `draws.csv`.

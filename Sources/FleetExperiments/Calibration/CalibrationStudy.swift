@@ -3,11 +3,13 @@ import SimulationKernel
 /// What a calibration is asked: which keys, within which ranges, to which series.
 package struct CalibrationStudy: Sendable {
   package var keys: [QuantityRange]
-  package var observed: ObservedSeries
+  package let observed: ObservedSeries
   /// The columns that count, and how much.
-  package var weights: [(column: ObservedColumn, weight: Double)]
+  package let weights: [(column: ObservedColumn, weight: Double)]
   /// Rows from this one on are held out.
-  package var heldOut: Int
+  package let heldOut: Int
+  /// The rows and columns that are fitted, column after column.
+  let fitted: [(column: Int, row: Int)]
   /// Runs in all, but for those that tell the error on the part held out.
   package var budget: Int
   /// Of the draw of candidates.
@@ -28,7 +30,12 @@ package struct CalibrationStudy: Sendable {
     self.keys = keys
     self.observed = observed
     self.weights = weights
-    heldOut = observed.rows.count - Int((Double(observed.rows.count) * holdOut).rounded())
+    let heldOut = observed.rows.count - Int((Double(observed.rows.count) * holdOut).rounded())
+    self.heldOut = heldOut
+    fitted = weights.enumerated().flatMap { column, weight in
+      let values = weight.weight > 0 ? observed.values[weight.column] : nil
+      return (0..<heldOut).filter { values?[$0] != nil }.map { (column, $0) }
+    }
     self.budget = budget ?? Self.defaultBudget(keys: keys.count)
   }
 
@@ -65,16 +72,6 @@ package struct CalibrationStudy: Sendable {
   ///
   /// Source: Anscombe, "The transformation of Poisson, binomial and negative-binomial data", Biometrika 35 (1948).
   static func stabilised(_ count: Double) -> Double { 2 * (max(0, count) + 0.375).squareRoot() }
-
-  /// The rows and columns that are fitted, column after column.
-  var fitted: [(column: Int, row: Int)] {
-    weights.indices.flatMap { column in
-      (0..<heldOut).compactMap { row in
-        weights[column].weight > 0 && observed.values[weights[column].column]?[row] != nil
-          ? (column, row) : nil
-      }
-    }
-  }
 
   /// Of each of `fitted`.
   func features(_ counts: SeriesCounts) -> [Double] {

@@ -109,7 +109,7 @@ package struct ObservedSeries: Sendable {
     guard let first = lines.first, !first.isEmpty else {
       throw problem(name, 1, "the file is empty; a header with the names of columns is expected")
     }
-    let header = cells(first)
+    let header = CSVLine.fields(first)
     let names = header.prefix(20).joined(separator: ", ")
     guard let mapping = given ?? .standard(for: header) else {
       throw problem(
@@ -140,7 +140,7 @@ package struct ObservedSeries: Sendable {
     }
     var rates: Set<ObservedColumn> = []
     for (index, line) in lines.enumerated().dropFirst() where !line.allSatisfy(\.isWhitespace) {
-      let cells = cells(line)
+      let cells = CSVLine.fields(line)
       guard cells.count == header.count else {
         throw problem(name, index + 1, "\(cells.count) values where the header has \(header.count) columns")
       }
@@ -178,29 +178,5 @@ package struct ObservedSeries: Sendable {
   static func number(_ text: String) -> Double? {
     guard let value = Double(text), value.isFinite, abs(value) < 1e18 else { return nil }
     return value
-  }
-
-  /// The fields of a line by RFC 4180, trimmed; no field goes over several lines.
-  private static func cells(_ line: Substring) -> [String] {
-    var cells: [String] = []
-    var cell = ""
-    var isQuoted = false
-    for character in line {
-      if character == "\"" {
-        isQuoted.toggle()
-      } else if character == ",", !isQuoted {
-        cells.append(cell)
-        cell = ""
-      } else {
-        cell.append(character)
-      }
-    }
-    cells.append(cell)
-    return cells.map { cell in
-      var slice = Substring(cell)
-      while slice.first?.isWhitespace == true { slice.removeFirst() }
-      while slice.last?.isWhitespace == true { slice.removeLast() }
-      return String(slice)
-    }
   }
 }

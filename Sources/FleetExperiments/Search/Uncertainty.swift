@@ -80,7 +80,7 @@ package struct Uncertainty: Sendable {
   package mutating func add(table text: String, name: String) throws(RangeProblem) {
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
       .filter { !$0.element.allSatisfy(\.isWhitespace) }
-      .map { (number: $0.offset + 1, fields: Self.fields($0.element)) }
+      .map { (number: $0.offset + 1, fields: CSVLine.fields($0.element)) }
     guard let header = lines.first, lines.count > 1 else {
       throw RangeProblem(
         "\(name): a header of paths is expected, as tapi.bucket.capacity,tapi.incidents.0.for, and a row for each draw below it."
@@ -108,22 +108,6 @@ package struct Uncertainty: Sendable {
       throw RangeProblem("'\(path)' is given twice as uncertain.")
     }
     sources.append(source)
-  }
-
-  /// Fields of a line of CSV; quotes may be round each, and are doubled inside.
-  private static func fields(_ line: Substring) -> [String] {
-    var fields = [""]
-    var isQuoted = false
-    for character in line {
-      switch character {
-      case "\"": isQuoted.toggle()
-      case "," where !isQuoted: fields.append("")
-      default: fields[fields.count - 1].append(character)
-      }
-    }
-    return fields.map { field in
-      String(field.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
-    }
   }
 
   /// Every value that a draw can have at its extremes: the ends of the ranges, the rows of the tables.

@@ -10,16 +10,7 @@ extension VectorFile {
   /// - `name`: the file as the user named it, for messages.
   /// - Throws: `ScenarioProblems`: all problems at once, with file, line and path.
   public init(text: String, name: String) throws(ScenarioProblems) {
-    let root: PositionedValue
-    do {
-      root = try JSON5Parser.parse(text)
-    } catch {
-      let position = error.position
-      throw ScenarioProblems(diagnostics: [
-        Diagnostic(
-          file: name, line: Int(position.line), column: Int(position.column), message: error.message)
-      ])
-    }
+    let root = try JSON5Parser.parse(text, file: name)
     var reader = VectorReader(file: name)
     self = reader.file(root)
     if !reader.problems.isEmpty { throw ScenarioProblems(diagnostics: reader.problems) }

@@ -77,16 +77,7 @@ extension ClientPreset {
   }
 
   private init(file text: String, name: String, isShipped: Bool) throws {
-    let tree: PositionedValue
-    do {
-      tree = try JSON5Parser.parse(text)
-    } catch {
-      throw ScenarioProblems(diagnostics: [
-        Diagnostic(
-          file: name, line: Int(error.position.line), column: Int(error.position.column),
-          message: error.message)
-      ])
-    }
+    let tree = try JSON5Parser.parse(text, file: name)
     var decoder = ScenarioDecoder(sources: [name])
     decoder.readsShippedClient = isShipped
     var file = ClientFile()

@@ -5,6 +5,12 @@ import UploadRetry
 package struct JSON5Error: Error, Sendable, Hashable {
   package var position: Position
   package var message: String
+
+  func problems(in file: String) -> ScenarioProblems {
+    ScenarioProblems(diagnostics: [
+      Diagnostic(file: file, line: Int(position.line), column: Int(position.column), message: message)
+    ])
+  }
 }
 
 /// Parses JSON5 (json5.org, specification 1.0.0) into a tree in which every value knows its line and column.
@@ -46,6 +52,15 @@ package struct JSON5Parser {
       throw parser.failure("expected the end of the file, found \(parser.found)")
     }
     return value
+  }
+
+  /// The same of a file, for a user to mend.
+  package static func parse(_ text: String, file: String) throws(ScenarioProblems) -> PositionedValue {
+    do {
+      return try parse(text)
+    } catch {
+      throw error.problems(in: file)
+    }
   }
 
   private init(bytes: [UInt8], source: Int32) {

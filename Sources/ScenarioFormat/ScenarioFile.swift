@@ -45,15 +45,10 @@ public struct ScenarioFile: Sendable {
     readFile: (String) throws -> String
   ) throws {
     sources = [name]
-    do {
-      root = try JSON5Parser.parse(text)
-    } catch {
-      throw ScenarioProblems(diagnostics: [Self.diagnostic(error, name)])
-    }
+    root = try JSON5Parser.parse(text, file: name)
     guard root.members != nil else {
       let message = "a scenario is an object, { format: 1, … }; found \(root.kind)"
-      let error = JSON5Error(position: root.position, message: message)
-      throw ScenarioProblems(diagnostics: [Self.diagnostic(error, name)])
+      throw JSON5Error(position: root.position, message: message).problems(in: name)
     }
     if let settingsText {
       replacement = parseSettings(settingsText.text, name: settingsText.name)
@@ -123,11 +118,6 @@ public struct ScenarioFile: Sendable {
 
   // MARK: Files
 
-  private static func diagnostic(_ error: JSON5Error, _ name: String) -> Diagnostic {
-    Diagnostic(
-      file: name, line: Int(error.position.line), column: Int(error.position.column), message: error.message)
-  }
-
   /// The text of the file that a value names; nil after a problem.
   private mutating func fileText(
     of reference: PositionedValue, at path: String, with readFile: (String) throws -> String
@@ -173,7 +163,7 @@ public struct ScenarioFile: Sendable {
       if tree.members != nil { return tree }
       throw JSON5Error(position: tree.position, message: "\(what); found \(tree.kind)")
     } catch {
-      fileProblems.append(Self.diagnostic(error, name))
+      fileProblems += error.problems(in: name).diagnostics
       return nil
     }
   }

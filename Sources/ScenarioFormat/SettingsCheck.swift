@@ -9,17 +9,11 @@ package struct SettingsCheck: Sendable {
   /// Reads the text of a Settings file.
   /// - Throws: `ScenarioProblems` if it is no JSON5 object.
   package init(text: String, name: String, client: ClientPreset) throws {
-    let tree: PositionedValue
-    do throws(JSON5Error) {
-      tree = try JSON5Parser.parse(text)
-      guard tree.members != nil else {
-        throw JSON5Error(
-          position: tree.position, message: "Settings are an object, { … }; found \(tree.kind)")
-      }
-    } catch {
-      let (line, column) = (Int(error.position.line), Int(error.position.column))
-      throw ScenarioProblems(
-        diagnostics: [Diagnostic(file: name, line: line, column: column, message: error.message)])
+    let tree = try JSON5Parser.parse(text, file: name)
+    guard tree.members != nil else {
+      throw JSON5Error(
+        position: tree.position, message: "Settings are an object, { … }; found \(tree.kind)"
+      ).problems(in: name)
     }
     var found = client.dialect.decode(SettingsTree.settingsValue(tree), defaults: client.settings).findings
     if client.dialect == .document, SettingsTree.holdsNothing(tree) {

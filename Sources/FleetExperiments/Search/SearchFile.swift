@@ -10,16 +10,7 @@ package struct SearchFile: Sendable {
 
   /// - Throws: `ScenarioProblems` with every problem in the file.
   package init(text: String, name: String) throws {
-    let root: PositionedValue
-    do {
-      root = try JSON5Parser.parse(text)
-    } catch {
-      throw ScenarioProblems(diagnostics: [
-        Diagnostic(
-          file: name, line: Int(error.position.line), column: Int(error.position.column),
-          message: error.message)
-      ])
-    }
+    let root = try JSON5Parser.parse(text, file: name)
     var problems: [Diagnostic] = []
     func report(_ node: PositionedValue, _ path: String, _ message: String) {
       problems.append(Diagnostic(file: name, line: Int(node.position.line), path: path, message: message))

@@ -6,6 +6,8 @@ import Synchronization
 /// Runs a scenario with many values and seeds, and keeps of each run what can be compared with an observed series.
 package final class SeriesRunner: Sendable {
   private let study: CalibrationStudy
+  /// What the journal's names have of the study.
+  private let asked: String
   private let scenario: @Sendable (_ values: [String]) throws -> Scenario
   private let journal: TrialJournal
   private let workers: Int
@@ -19,6 +21,9 @@ package final class SeriesRunner: Sendable {
     scenario: @escaping @Sendable (_ values: [String]) throws -> Scenario
   ) {
     self.study = study
+    asked =
+      study.weights.map(\.column.rawValue).joined(separator: ",")
+      + study.observed.rows.map(String.init).joined(separator: ",")
     self.workers = max(1, workers)
     self.control = control
     self.journal = journal
@@ -50,9 +55,7 @@ package final class SeriesRunner: Sendable {
     var scenario = try scenario(request.values)
     scenario.seed &+= UInt64(request.seed)
     scenario.question = nil
-    let name = journal.name(
-      scenario.normalisedJSON + study.weights.map(\.column.rawValue).joined(separator: ",")
-        + study.observed.rows.map(String.init).joined(separator: ","))
+    let name = journal.name(scenario.normalisedJSON + asked)
     if let kept = try journal.read(name).flatMap({ self.counts(from: $0) }) {
       tally.withLock { $0.readBack += 1 }
       return kept

@@ -289,12 +289,22 @@ enum NaturalLogarithm {
 }
 
 /// The lower triangle L with L Lᵀ = a positive matrix, row by row.
-struct Cholesky {
+package struct Cholesky {
   private var rows: [Double]
   private let size: Int
 
   /// nil if the matrix is not positive, or nearly so.
   init?(_ matrix: [Double]) {
+    self.init(matrix) { sum, cell in sum > 1e-10 * cell ? sum : nil }
+  }
+
+  /// Where the matrix is not positive, of the nearest that is.
+  package init(nearest matrix: [Double]) {
+    self.init(matrix) { sum, cell in max(sum, 1e-12 * max(cell, 1e-12)) }!
+  }
+
+  /// - Parameter pivot: what is taken on the diagonal for a sum and the matrix's cell there.
+  private init?(_ matrix: [Double], pivot: (_ sum: Double, _ cell: Double) -> Double?) {
     size = Int(Double(matrix.count).squareRoot())
     rows = matrix
     for i in 0..<size {
@@ -302,8 +312,8 @@ struct Cholesky {
         var sum = matrix[i * size + j]
         for k in 0..<j { sum -= rows[i * size + k] * rows[j * size + k] }
         if i == j {
-          guard sum > 1e-10 * matrix[i * size + i] else { return nil }
-          rows[i * size + i] = sum.squareRoot()
+          guard let pivot = pivot(sum, matrix[i * size + i]) else { return nil }
+          rows[i * size + i] = pivot.squareRoot()
         } else {
           rows[i * size + j] = sum / rows[j * size + j]
         }
@@ -355,6 +365,13 @@ struct Cholesky {
       for j in i + 1..<max(size, i + 1) { sum -= rows[j * size + i] * vector[j] }
       vector[i] = sum / rows[i * size + i]
     }
+  }
+
+  /// Of the matrix times x = `right`.
+  package func solution(_ right: [Double]) -> [Double] {
+    var x = right
+    solve(&x)
+    return x
   }
 
   /// Of a normal distribution about 0 with this covariance, but for a constant.

@@ -1,3 +1,5 @@
+import FleetStatistics
+
 /// How a series depends on the keys within a box: for each feature a surface of second order (or a plane, with few runs), fitted by
 /// least squares to runs that each had a seed of their own.
 ///
@@ -28,7 +30,7 @@ struct SeriesSurface: Sendable {
     // Runs that all have the same value of a key say nothing of it.
     for i in 0..<terms { normal[i, i] += 1e-6 * Double(max(places.count, 1)) }
     let factor = normal.choleskyFactor
-    let solved = rows.map { factor.solve($0) }
+    let solved = rows.map { factor.solution($0) }
     coefficients = Array(repeating: 0, count: count * terms)
     variances = Array(repeating: 0, count: count)
     for (row, values) in zip(solved, features) {
@@ -110,7 +112,7 @@ struct SeriesSurface: Sendable {
       for _ in 0..<60 where damping < 1e6 {
         var damped = current.curvature
         for i in 0..<surface.keys { damped[i, i] *= 1 + damping }
-        let step = damped.choleskyFactor.solve(current.gradient)
+        let step = damped.choleskyFactor.solution(current.gradient)
         let next = zip(place, step).map { min(max($0 - $1, -limit), limit) }
         let found = derivatives(at: next, right)
         let moved = zip(place, next).map { abs($0 - $1) }.max() ?? 0
@@ -185,38 +187,6 @@ struct SymmetricMatrix: Sendable {
     }
   }
 
-  /// The lower triangular matrix whose square this is; where it is not positive definite, the nearest that it takes.
-  var choleskyFactor: Triangle {
-    var lower = SymmetricMatrix(size: size)
-    for i in 0..<size {
-      for j in 0...i {
-        var sum = self[i, j]
-        for k in 0..<j { sum -= lower[i, k] * lower[j, k] }
-        if i == j {
-          lower[i, i] = max(sum, 1e-12 * max(self[i, i], 1e-12)).squareRoot()
-        } else {
-          lower[i, j] = sum / lower[j, j]
-        }
-      }
-    }
-    return Triangle(lower: lower)
-  }
-
-  struct Triangle: Sendable {
-    fileprivate let lower: SymmetricMatrix
-
-    /// Solves the matrix times x = `right`.
-    func solve(_ right: [Double]) -> [Double] {
-      var x = right
-      for i in 0..<lower.size {
-        for k in 0..<i { x[i] -= lower[i, k] * x[k] }
-        x[i] /= lower[i, i]
-      }
-      for i in (0..<lower.size).reversed() {
-        for k in i + 1..<max(lower.size, i + 1) { x[i] -= lower[k, i] * x[k] }
-        x[i] /= lower[i, i]
-      }
-      return x
-    }
-  }
+  /// Where it is not positive, of the nearest that is.
+  var choleskyFactor: Cholesky { Cholesky(nearest: cells) }
 }

@@ -69,7 +69,7 @@ public final class ComparisonControl: Sendable {
   }
 
   /// The number of the run.
-  func add(_ scenario: Scenario) -> Int {
+  package func add(_ scenario: Scenario) -> Int {
     state.withLock { state in
       let run = Run(duration: scenario.duration, control: RunControl())
       if state.isCancelled { run.control.cancel() }
@@ -78,7 +78,7 @@ public final class ComparisonControl: Sendable {
     }
   }
 
-  func runControl(_ index: Int) -> RunControl { state.withLock { $0.runs[index].control } }
+  package func runControl(_ index: Int) -> RunControl { state.withLock { $0.runs[index].control } }
 
   func finish(_ index: Int) { state.withLock { $0.runs[index].isFinished = true } }
 }

@@ -167,25 +167,18 @@ struct LiveCommand {
   private func measure(
     _ scenario: Scenario, _ transport: HTTPTransport, _ hook: Hook?
   ) throws -> LiveRun.Result {
-    let control = RunControl()
+    let control = ComparisonControl()
+    let runControl = control.runControl(control.add(scenario))
     let work = BackgroundWork(
       work: { [speed, environment] in
         let run = LiveRun(scenario, transport: transport, unixSeconds: environment.unixSeconds)
         let tell = { (moment: LiveRun.Moment) -> Void in
           hook?.start(moment, scenario.tapi.incidents[moment.incident])
         }
-        return try run.run(control: control, tell: tell) {
+        return try run.run(control: runControl, tell: tell) {
           AcceleratedClock(speed: speed, monotonicSeconds: environment.monotonicSeconds)
         }
-      }, cancel: control.cancel,
-      progress: {
-        var progress = ComparisonControl.Progress()
-        progress.runs = 1
-        progress.virtualTime = (control.virtualTime - .start).microseconds
-        progress.duration = scenario.duration.microseconds
-        progress.attempts = control.attempts
-        return progress
-      }, environment: environment, keepsResult: true)
+      }, cancel: control.cancel, progress: { control.progress }, environment: environment, keepsResult: true)
     return try work.run(showsProgress: !isQuiet)
   }
 

@@ -85,18 +85,11 @@ struct TraceCommand {
   }
 
   private func run(_ scenario: Scenario) throws -> DeviceTrace {
-    let control = RunControl()
+    let control = ComparisonControl()
+    let run = control.runControl(control.add(scenario))
     let work = BackgroundWork(
-      work: { [device] in try Simulation.trace(scenario, device: device, control: control).trace },
-      cancel: control.cancel,
-      progress: {
-        var progress = ComparisonControl.Progress()
-        progress.runs = 1
-        progress.virtualTime = (control.virtualTime - .start).microseconds
-        progress.duration = scenario.duration.microseconds
-        progress.attempts = control.attempts
-        return progress
-      }, environment: environment)
+      work: { [device] in try Simulation.trace(scenario, device: device, control: run).trace },
+      cancel: control.cancel, progress: { control.progress }, environment: environment)
     return try work.run(showsProgress: true)
   }
 }

@@ -60,13 +60,12 @@ struct HTTPAnswer {
 
   /// Where the empty line begins, line end before it included.
   private static func endOfHead(_ bytes: [UInt8], from start: Int) -> Int? {
-    let mark = Array("\r\n\r\n".utf8)
     var index = start
     while index + 4 <= bytes.count {
       if bytes[index] == 13, bytes[index + 1] == 10, bytes[index + 2] == 13, bytes[index + 3] == 10 {
         return index
       }
-      index += bytes[index + mark.count - 1] == 10 || bytes[index + mark.count - 1] == 13 ? 1 : 4
+      index += bytes[index + 3] == 10 || bytes[index + 3] == 13 ? 1 : 4
     }
     return nil
   }

@@ -61,9 +61,7 @@ extension CommandSpecification {
           help:
             "Runs at most, not counting twins; at least \(AdversaryStudy.leastRunsPerSeed) a seed. (default: "
             + "\(AdversaryStudy.defaultRuns))"),
-        OptionSpecification(
-          "journal", value: "dir",
-          help: "Where finished runs are kept. (default: beside --out, with .journal behind)"),
+        journal,
       ] + searchOptions
     command.examples = [
       Example("fleetsim adversary s.json5 --out out/adversary", "What does this fleet not stand?"),

@@ -48,9 +48,7 @@ extension CommandSpecification {
             "Runs, from \(CalibrationStudy.leastBudget). (default: \(CalibrationStudy.defaultBudget(keys: 0)), and "
             + "\(CalibrationStudy.defaultBudget(keys: 1) - CalibrationStudy.defaultBudget(keys: 0)) for each key)"
         ),
-        OptionSpecification(
-          "journal", value: "dir",
-          help: "Where finished runs are kept. (default: beside --out, with .journal behind)"),
+        journal,
       ] + searchOptions
     command.examples = [
       Example(

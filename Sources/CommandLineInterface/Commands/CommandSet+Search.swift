@@ -79,9 +79,7 @@ extension CommandSpecification {
           "budget", value: "budget",
           help: "Runs at most, as 2000, not counting twins; or about so much time, as 20m. (default: "
             + "\(TuneStudy.defaultCandidates) candidates)"),
-        OptionSpecification(
-          "journal", value: "dir",
-          help: "Where finished runs are kept. (default: beside --out, with .journal behind)"),
+        journal,
       ] + searchOptions
     command.examples = [
       Example(

@@ -359,6 +359,9 @@ extension CommandSpecification {
     "out", value: "dir",
     help: "Write the files into this directory, all or none; one that fleetsim wrote before is replaced. "
       + "(default: no files)")
+  static let journal = OptionSpecification(
+    "journal", value: "dir",
+    help: "Where finished runs are kept. (default: beside --out, with .journal behind)")
   static let twinSeries = OptionSpecification(
     "twin-series",
     help: "With --out: write twin_timeseries.csv, the run without its incidents, beside timeseries.csv.")

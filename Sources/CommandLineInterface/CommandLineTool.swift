@@ -93,7 +93,9 @@ public enum CommandLineTool {
     case "trace":
       try TraceCommand(parsed, environment: environment).execute()
     case "tune":
-      try TuneCommand(request: TuneRequest(parsed), arguments: arguments, environment: environment).execute()
+      let request = try TuneRequest(parsed)
+      let invocation = try SearchInvocation(parsed, arguments: arguments, environment: environment)
+      try TuneCommand(request: request, invocation: invocation).execute()
     case "calibrate":
       let invocation = try SearchInvocation(parsed, arguments: arguments, environment: environment)
       try CalibrateCommand(request: CalibrateRequest(parsed), invocation: invocation).execute()

@@ -172,9 +172,7 @@ struct CalibrateCommand {
   }
 
   private func closing(_ output: String?, _ journal: String?, _ runs: (made: Int, readBack: Int)) -> String {
-    var text = "\n\(FigureText.grouped(Int64(runs.made))) runs made"
-    if runs.readBack > 0 { text += ", \(FigureText.grouped(Int64(runs.readBack))) taken from the journal" }
-    text += ".\n"
+    var text = JournalDirectory.closing(runs)
     guard let output else {
       return text + "No files written; --out DIR writes the fitted scenario, tables and a report.\n"
     }

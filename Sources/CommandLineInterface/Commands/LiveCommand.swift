@@ -21,12 +21,7 @@ struct LiveCommand {
   private var speed: Double
   private var hook: String?
   private var predictions: Int
-  private var jobs: Int?
-  private var outputPath: String?
-  private var isQuiet: Bool
-  private var isJSON: Bool
-  private var arguments: [String]
-  private var environment: CommandEnvironment
+  private var invocation: SearchInvocation
 
   /// - Throws: `UsageError`.
   init(_ parsed: ParsedArguments, arguments: [String], environment: CommandEnvironment) throws {
@@ -47,12 +42,7 @@ struct LiveCommand {
     hook = parsed.value("on-incident")
     predictions =
       try RunRequest.count(parsed, "predictions", "n", through: 10_000) ?? LiveComparison.defaultPredictions
-    jobs = try RunRequest.count(parsed, "jobs", "n", through: 1_024)
-    outputPath = parsed.value("out")
-    isQuiet = parsed.has("quiet")
-    isJSON = parsed.has("json")
-    self.arguments = arguments
-    self.environment = environment
+    invocation = try SearchInvocation(parsed, arguments: arguments, environment: environment)
   }
 
   func execute() throws {
@@ -62,12 +52,12 @@ struct LiveCommand {
     var warnings = printWarnings([base], loaded.path)
     let scenario = base.scenario
     try check(scenario, loaded.path)
-    let output = try outputPath.map { try OutputDirectory($0) }
+    let output = try invocation.outputPath.map { try OutputDirectory($0) }
     try Interruption.check()
 
-    let started = environment.monotonicSeconds()
+    let started = invocation.environment.monotonicSeconds()
     let predicted = try predict(scenario)
-    if !isQuiet, !isJSON { try Console.print(heading(scenario, loaded.path)) }
+    if invocation.isTalkative { try Console.print(heading(scenario, loaded.path)) }
     let hook = hook.map(Hook.init)
     let result = try measure(scenario, transport, hook)
     // What there is, is written all the same.
@@ -85,25 +75,25 @@ struct LiveCommand {
     let verdict = Self.verdict(comparison, result, scenario)
 
     let printed = Result {
-      guard isJSON else { return try Console.print(text(comparison, verdict, measured.summary)) }
+      guard invocation.isJSON else { return try Console.print(text(comparison, verdict, measured.summary)) }
       let findings = LiveFindings(
         path: loaded.path, question: scenario.question, warnings: warnings, verdict: verdict,
         server: server.description,
         speed: speed, comparison: comparison, measured: measured.summary,
-        lagP99: Self.lag(result), output: outputPath)
+        lagP99: Self.lag(result), output: invocation.outputPath)
       try Console.printData(LiveFindings.document.text("live", findings))
     }
     if let output {
       let manifest = RunManifest(
-        arguments: arguments, seed: scenario.seed, checks: true, scenario: base.normalisedJSON,
+        arguments: invocation.arguments, seed: scenario.seed, checks: true, scenario: base.normalisedJSON,
         wall: .init(
-          seconds: environment.monotonicSeconds() - started, workers: 1, runs: 1,
+          seconds: invocation.environment.monotonicSeconds() - started, workers: 1, runs: 1,
           virtualSeconds: Double(result.reached.microseconds) / 1e6, attempts: result.sent))
       try output.write(
         files(measured, predicted[0], comparison, verdict, manifest, title: loaded.name, scenario))
     }
     try printed.get()
-    if !isQuiet, !isJSON { try Console.print(closing(output)) }
+    if invocation.isTalkative { try Console.print(closing(output)) }
     if let signal {
       throw Interruption.failure(
         signal,
@@ -159,9 +149,9 @@ struct LiveCommand {
       return Variant(name: "predicted", scenario: variant)
     }
     let runner = BackgroundComparison(
-      variants: variants, options: RunOptions(), workers: jobs ?? onlineProcessors(), environment: environment
-    )
-    return try runner.run(showsProgress: !isQuiet).0
+      variants: variants, options: RunOptions(), workers: invocation.jobs ?? onlineProcessors(),
+      environment: invocation.environment)
+    return try runner.run(showsProgress: !invocation.isQuiet).0
   }
 
   private func measure(
@@ -170,7 +160,7 @@ struct LiveCommand {
     let control = ComparisonControl()
     let runControl = control.runControl(control.add(scenario))
     let work = BackgroundWork(
-      work: { [speed, environment] in
+      work: { [speed, environment = invocation.environment] in
         let run = LiveRun(scenario, transport: transport, unixSeconds: environment.unixSeconds)
         let tell = { (moment: LiveRun.Moment) -> Void in
           hook?.start(moment, scenario.tapi.incidents[moment.incident])
@@ -178,8 +168,9 @@ struct LiveCommand {
         return try run.run(control: runControl, tell: tell) {
           AcceleratedClock(speed: speed, monotonicSeconds: environment.monotonicSeconds)
         }
-      }, cancel: control.cancel, progress: { control.progress }, environment: environment, keepsResult: true)
-    return try work.run(showsProgress: !isQuiet)
+      }, cancel: control.cancel, progress: { control.progress }, environment: invocation.environment,
+      keepsResult: true)
+    return try work.run(showsProgress: !invocation.isQuiet)
   }
 
   /// The command of `--on-incident`, each time that it is started.
@@ -283,7 +274,7 @@ struct LiveCommand {
   }
 
   private func text(_ comparison: LiveComparison, _ verdict: String, _ summary: RunSummary) -> String {
-    if isQuiet { return verdict + "\n" }
+    if invocation.isQuiet { return verdict + "\n" }
     func count(_ events: Int64) -> String { FigureText.grouped(events) }
     let events =
       "Events: \(count(summary[.createdEvents])) created, of which \(count(summary[.deliveredEvents])) delivered, "

@@ -1,15 +1,15 @@
 import FleetExperiments
 import ScenarioModel
 
-/// What searches over one scenario are told beside their own options, and how they do their runs.
+/// What searches and live runs are told beside options of their own, and how searches do their runs.
 struct SearchInvocation {
   let outputPath: String?
   let isQuiet: Bool
   let isJSON: Bool
   let arguments: [String]
-  private let jobs: Int?
+  let jobs: Int?
   private let memory: MemoryLimit
-  private let environment: CommandEnvironment
+  let environment: CommandEnvironment
 
   /// - Throws: `UsageError`.
   init(_ parsed: ParsedArguments, arguments: [String], environment: CommandEnvironment) throws {

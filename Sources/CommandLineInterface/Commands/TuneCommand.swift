@@ -8,8 +8,7 @@ import UploadRetry
 /// `fleetsim tune`: better Settings for several scenarios at once.
 struct TuneCommand {
   var request: TuneRequest
-  var arguments: [String]
-  var environment: CommandEnvironment
+  var invocation: SearchInvocation
 
   func execute() throws {
     let loaded = try request.inputs.map { input in
@@ -36,54 +35,41 @@ struct TuneCommand {
       study.draws = request.uncertainty.draws(
         [TuneStudy.exploring, request.seeds, request.seeds], seed: request.seed)
     }
-    let workers = try workers(bases, loaded)
-    let output = try request.outputPath.map { try OutputDirectory($0) }
+    let workers = try invocation.workers(bases.map(\.scenario), loaded[0].path)
+    let output = try invocation.outputPath.map { try OutputDirectory($0) }
     let journal = try request.journalPath.map { try JournalDirectory($0) }
     try Interruption.check()
-    let isTable = !request.isQuiet && !request.isJSON
-    if isTable { try Console.print(heading(loaded, bases)) }
+    if invocation.isTalkative { try Console.print(heading(loaded, bases)) }
 
-    let started = environment.monotonicSeconds()
-    let control = ComparisonControl()
-    let maker = maker(
-      loaded, draws: study.draws, workers: workers, control: control, journal: journal)
-    let work = BackgroundWork(
-      work: { [self, study] in try search(study, maker, journal) }, cancel: control.cancel,
-      progress: { control.progress }, environment: environment, remains: JournalDirectory.remains(journal))
-    let result = try work.run(showsProgress: !request.isQuiet)
-    let seconds = environment.monotonicSeconds() - started
+    let (result, wall) = try invocation.run(workers: workers, remains: JournalDirectory.remains(journal)) {
+      [study] runner in
+      try search(study, maker(loaded, draws: study.draws, runner: runner, journal: journal), journal)
+    }
 
     let settings = (loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config))
       .setting(request.inputs[0].overrides + request.space.overrides(result.winner.candidate))
     let files = TuneFiles(
-      result: result, settings: settings, clients: clients, arguments: arguments,
+      result: result, settings: settings, clients: clients, arguments: invocation.arguments,
       scenarios: bases.map(\.normalisedJSON),
       facts: facts(bases, result), title: study.scenarios.joined(separator: ", "), seed: request.seed)
     let printed = Result {
-      guard request.isJSON else { return try Console.print(files.text(isQuiet: request.isQuiet)) }
+      guard invocation.isJSON else { return try Console.print(files.text(isQuiet: invocation.isQuiet)) }
       let findings = TuneFindings(
         paths: loaded.map(\.path), warnings: warnings, result: result,
         settings: files.recommends ? (settings.cdnJSON, settings.documentJSON) : nil,
-        output: request.outputPath)
+        output: invocation.outputPath)
       try Console.printData(TuneFindings.document.text("tune", findings))
     }
-    if let output {
-      let progress = control.progress
-      try output.write(
-        files.all(
-          wall: RunManifest.Wall(
-            seconds: seconds, workers: workers, runs: progress.runs,
-            virtualSeconds: Double(progress.duration) / 1e6, attempts: progress.attempts)))
-    }
+    if let output { try output.write(files.all(wall: wall)) }
     try printed.get()
-    if isTable { try Console.print(files.closing(output?.path, journal: journal?.path, result)) }
+    if invocation.isTalkative {
+      try Console.print(files.closing(output?.path, journal: journal?.path, result))
+    }
   }
 
   private func maker(
-    _ loaded: [LoadedScenario], draws: [UncertainDraw], workers: Int, control: ComparisonControl,
-    journal: JournalDirectory?
+    _ loaded: [LoadedScenario], draws: [UncertainDraw], runner: SummaryRunner, journal: JournalDirectory?
   ) -> TrialMaker {
-    let runner = SummaryRunner(workers: workers, control: control)
     let space = request.space
     return TrialMaker(
       journal: journal?.trials ?? .none,
@@ -125,10 +111,10 @@ struct TuneCommand {
 
   /// How many runs fit into a time, judging by a first run of each scenario with its twin.
   private func measuredBudget(_ study: TuneStudy, _ maker: TrialMaker, seconds: Double) throws -> Int {
-    let started = environment.monotonicSeconds()
+    let started = invocation.environment.monotonicSeconds()
     _ = try maker.trials(
       study.scenarios.indices.map { TrialMaker.Request(candidate: study.space.today, scenario: $0, seed: 0) })
-    let perRun = (environment.monotonicSeconds() - started) / Double(study.scenarios.count)
+    let perRun = (invocation.environment.monotonicSeconds() - started) / Double(study.scenarios.count)
     return Int(max(1, min(seconds / max(perRun, 1e-6), 1e7)))
   }
 
@@ -206,12 +192,6 @@ struct TuneCommand {
       }
       return name
     }
-  }
-
-  private func workers(_ bases: [ScenarioFile.Decoded], _ loaded: [LoadedScenario]) throws -> Int {
-    let variants = zip(Self.names(loaded), bases).map { Variant(name: $0, scenario: $1.scenario) }
-    return try request.memory.workers(
-      ComparisonMemory(variants), atMost: request.jobs ?? onlineProcessors(), loaded[0].path)
   }
 
   // MARK: Words

@@ -29,12 +29,7 @@ struct TuneRequest: Sendable {
   var allowsAllKeys = false
   /// Of the draw of candidates.
   var seed: UInt64 = 1
-  var outputPath: String?
   var journalPath: String?
-  var jobs: Int?
-  var memory: MemoryLimit
-  var isQuiet: Bool
-  var isJSON: Bool
 
   /// - Throws: `UsageError`; `CommandFailure` and `ScenarioProblems` about the search-space file.
   init(_ parsed: ParsedArguments) throws {
@@ -104,12 +99,7 @@ struct TuneRequest: Sendable {
       }
       allowedLoss = text.hasSuffix("%") ? value / 100 : value
     }
-    outputPath = parsed.value("out")
     journalPath = JournalDirectory.path(parsed)
-    jobs = try RunRequest.count(parsed, "jobs", "n", through: 1_024)
-    memory = try MemoryLimit(parsed)
-    isQuiet = parsed.has("quiet")
-    isJSON = parsed.has("json")
   }
 
   /// What is not known: of the search-space file, then of the options.

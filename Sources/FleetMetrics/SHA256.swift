@@ -1,62 +1,86 @@
 /// SHA-256 (FIPS 180-4), so that `sha256sum` can check what `run.json` says of the CSV files.
 package struct SHA256 {
-  private var state: [UInt32] = [
+  private var state: SIMD8<UInt32> = [
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
   ]
-  private var schedule = [UInt32](repeating: 0, count: 64)
 
   /// The digest of `bytes` in lower-case hexadecimal. O(n).
   package static func hexadecimal(_ bytes: [UInt8]) -> String {
     var hash = SHA256()
     let whole = bytes.count / 64 * 64
-    bytes.withUnsafeBufferPointer { buffer in
-      for start in stride(from: 0, to: whole, by: 64) { hash.compress(buffer, start) }
-    }
+    hash.compress(bytes[..<whole])
     // The rest, a one bit, zeros, and the length in bits in the last eight bytes.
-    var tail = Array(bytes[whole...]) + [0x80]
+    var tail = bytes[whole...] + [0x80]
     while tail.count % 64 != 56 { tail.append(0) }
     let bits = UInt64(bytes.count) &* 8
     for shift in stride(from: UInt64(56), through: 0, by: -8) {
       tail.append(UInt8(truncatingIfNeeded: bits >> shift))
     }
-    tail.withUnsafeBufferPointer { buffer in
-      for start in stride(from: 0, to: tail.count, by: 64) { hash.compress(buffer, start) }
-    }
-    return hash.state.map { word in
-      let digits = String(word, radix: 16)
+    hash.compress(tail)
+    return hash.state.indices.map { word in
+      let digits = String(hash.state[word], radix: 16)
       return String(repeating: "0", count: 8 - digits.count) + digits
     }.joined()
   }
 
-  private mutating func compress(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int) {
-    for i in 0..<16 {
-      let at = start + i * 4
-      schedule[i] =
-        UInt32(bytes[at]) << 24 | UInt32(bytes[at + 1]) << 16 | UInt32(bytes[at + 2]) << 8
-        | UInt32(bytes[at + 3])
+  /// Takes whole blocks of 64 bytes.
+  private mutating func compress(_ blocks: ArraySlice<UInt8>) {
+    // Buffers, whose elements are not checked, and below eight rounds a turn, in which no word moves: a quarter faster.
+    withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
+      Self.constants.withUnsafeBufferPointer { constants in
+        blocks.withUnsafeBytes { bytes in
+          for start in stride(from: 0, to: bytes.count, by: 64) {
+            for i in 0..<16 {
+              schedule[i] = UInt32(
+                bigEndian: bytes.loadUnaligned(fromByteOffset: start + i * 4, as: UInt32.self))
+            }
+            state &+= Self.rounds(state, schedule, constants)
+          }
+        }
+      }
     }
+  }
+
+  @inline(__always)
+  private static func rounds(
+    _ state: SIMD8<UInt32>, _ schedule: UnsafeMutableBufferPointer<UInt32>,
+    _ constants: UnsafeBufferPointer<UInt32>
+  ) -> SIMD8<UInt32> {
     for i in 16..<64 {
-      let a = schedule[i - 15]
-      let b = schedule[i - 2]
-      let s0 = rotated(a, 7) ^ rotated(a, 18) ^ (a >> 3)
-      let s1 = rotated(b, 17) ^ rotated(b, 19) ^ (b >> 10)
-      schedule[i] = schedule[i - 16] &+ s0 &+ schedule[i - 7] &+ s1
+      let a = schedule[i &- 15]
+      let b = schedule[i &- 2]
+      let s0 = rotated(a, 7) ^ rotated(a, 18) ^ (a &>> 3)
+      let s1 = rotated(b, 17) ^ rotated(b, 19) ^ (b &>> 10)
+      schedule[i] = schedule[i &- 16] &+ s0 &+ schedule[i &- 7] &+ s1
     }
     var (a, b, c, d) = (state[0], state[1], state[2], state[3])
     var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-    for i in 0..<64 {
-      let s1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
-      let choice = (e & f) ^ (~e & g)
-      let t1 = h &+ s1 &+ choice &+ Self.constants[i] &+ schedule[i]
-      let s0 = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)
-      let majority = (a & b) ^ (a & c) ^ (b & c)
-      (h, g, f, e) = (g, f, e, d &+ t1)
-      (d, c, b, a) = (c, b, a, t1 &+ s0 &+ majority)
+    for i in stride(from: 0, to: 64, by: 8) {
+      func word(_ j: Int) -> UInt32 { schedule[i &+ j] &+ constants[i &+ j] }
+      round(a, b, c, &d, e, f, g, &h, word(0))
+      round(h, a, b, &c, d, e, f, &g, word(1))
+      round(g, h, a, &b, c, d, e, &f, word(2))
+      round(f, g, h, &a, b, c, d, &e, word(3))
+      round(e, f, g, &h, a, b, c, &d, word(4))
+      round(d, e, f, &g, h, a, b, &c, word(5))
+      round(c, d, e, &f, g, h, a, &b, word(6))
+      round(b, c, d, &e, f, g, h, &a, word(7))
     }
-    for (i, value) in [a, b, c, d, e, f, g, h].enumerated() { state[i] = state[i] &+ value }
+    return [a, b, c, d, e, f, g, h]
   }
 
-  private func rotated(_ x: UInt32, _ n: UInt32) -> UInt32 { x >> n | x << (32 - n) }
+  @inline(__always)
+  private static func round(
+    _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32, _ e: UInt32, _ f: UInt32, _ g: UInt32,
+    _ h: inout UInt32, _ word: UInt32
+  ) {
+    h = h &+ word &+ (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ (g ^ (e & (f ^ g)))
+    d = d &+ h
+    h = h &+ (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ ((a & b) | (c & (a | b)))
+  }
+
+  @inline(__always)
+  private static func rotated(_ x: UInt32, _ n: UInt32) -> UInt32 { x &>> n | x &<< (32 &- n) }
 
   /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
   private static let constants: [UInt32] = [

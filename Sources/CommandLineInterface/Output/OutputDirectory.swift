@@ -26,6 +26,7 @@ package struct OutputDirectory {
     let created = try createTemporary()
     rmdir(temporary)
     Self.removeDirectories(created)
+    ResultsVersion.prepareBuild()
   }
 
   /// Writes `files` and puts them in place, or leaves everything as it was.

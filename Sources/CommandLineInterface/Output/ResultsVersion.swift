@@ -1,3 +1,4 @@
+import Dispatch
 import FleetMetrics
 
 /// Results of builds that may differ are not mixed.
@@ -22,9 +23,17 @@ enum ResultsVersion {
       // Its digest would take seconds.
       return [("kind", .string("debug"))]
     #else
-      let bytes = try? InputFile.bytes(ChildProcess.executable, limit: .max)
-      return [("kind", .string("release"))]
-        + (bytes.map { [("executableSHA256", .string(SHA256.hexadecimal($0)))] } ?? [])
+      return [("kind", .string("release"))] + (digest.map { [("executableSHA256", .string($0))] } ?? [])
+    #endif
+  }
+
+  private static let digest = (try? InputFile.bytes(ChildProcess.executable, limit: .max))
+    .map(SHA256.hexadecimal)
+
+  /// Begins to read the executable for `build`, which takes longer than a small run.
+  static func prepareBuild() {
+    #if !DEBUG
+      DispatchQueue.global().async { _ = digest }
     #endif
   }
 }

@@ -362,10 +362,10 @@ extension ArrayQueue: UploadClientHost {
   package mutating func wake(_ client: UInt32, at due: Int64, _ sink: Void) { actions.append(.wake(at: due)) }
 
   package func draws(for batch: UInt32, failures: UInt16, _ client: UInt32) -> RandomWords { random }
-  package func queryWord(of batch: UInt32, _ client: UInt32) -> UInt64 {
+  package mutating func queryWord(of batch: UInt32, _ client: UInt32) -> UInt64 {
     gateWords.word(self[batch].firstOrdinal, .max, at: nil)
   }
-  package func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64 {
+  package mutating func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64 {
     gateWords.word(self[batch].firstOrdinal, UInt16(clamping: self[batch].attempts), at: now)
   }
 

@@ -14,6 +14,8 @@ import UploadRetry
 /// which stands for none; a batch is a range of events, which are numbered per client in the order of their creation. Times are
 /// microseconds on one clock. A fleet of a million devices keeps flat rows, and all of this is specialised for them; an app keeps an
 /// array (`UploadClient`).
+///
+/// Much is `mutating` that changes nothing: for a call that is not inlined a borrowed host would be copied, all of its row pointers.
 public protocol UploadClientHost: ~Copyable {
   /// Where requests and wake-ups go.
   associatedtype Sink
@@ -144,10 +146,10 @@ public protocol UploadClientHost: ~Copyable {
   /// Draws for a batch's retry, named by how often it has failed.
   func draws(for batch: UInt32, failures: UInt16, _ client: UInt32) -> Draws
   /// A word for a gate's decision about a batch's latest attempt; of several at one attempt `now` tells which.
-  func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64
+  mutating func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64
 
   /// A word that tells which query a batch is (K1): the same each time it is sent.
-  func queryWord(of batch: UInt32, _ client: UInt32) -> UInt64
+  mutating func queryWord(of batch: UInt32, _ client: UInt32) -> UInt64
 
   // MARK: Who listens
 

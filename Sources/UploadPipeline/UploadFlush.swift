@@ -38,7 +38,7 @@ extension UploadClientHost where Self: ~Copyable {
   ///
   /// - `unsealed`: events that no flush has sealed.
   @inlinable
-  public func ignoresCount(_ client: UInt32, unsealed: UInt32, count: UInt32) -> Bool {
+  public mutating func ignoresCount(_ client: UInt32, unsealed: UInt32, count: UInt32) -> Bool {
     if !options.pointee.countFlushWhileFailing, state(of: client).pointee.flags.contains(.loopHadFailure) {
       return true
     }

@@ -95,7 +95,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// When a held client is to be woken; nil: by the next trigger, or nothing is held.
   @inlinable
-  func gateWakeUp(_ client: UInt32, at now: Int64) -> (isHeld: Bool, until: Int64?) {
+  mutating func gateWakeUp(_ client: UInt32, at now: Int64) -> (isHeld: Bool, until: Int64?) {
     let hold = hold(client).pointee
     if hold.until <= now { return (false, nil) }
     let wakes = options.pointee.wakesByTimer || hold.flags.contains(.wakes)
@@ -116,7 +116,9 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// The window that a batch's query belongs to (K1); nil: there is none, or it is exempt.
   @inlinable
-  func failureWindow(of batch: UInt32, _ client: UInt32) -> UnsafeMutablePointer<FailureWindow.State>? {
+  mutating func failureWindow(of batch: UInt32, _ client: UInt32) -> UnsafeMutablePointer<
+    FailureWindow.State
+  >? {
     guard let rule = options.pointee.gates.failureWindow,
       let index = rule.window(of: queryWord(of: batch, client))
     else { return nil }
@@ -274,7 +276,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// Events of a batch at most, now.
   @inlinable
   @inline(never)
-  func gatedMaximumBatch(_ client: UInt32) -> UInt32 {
+  mutating func gatedMaximumBatch(_ client: UInt32) -> UInt32 {
     guard let controller = options.pointee.gates.controller else { return options.pointee.maximumBatchEvents }
     let state = part(options.pointee.gateLayout.controller, client, as: BackpressureController.State.self)
     return min(UInt32(controller.batchEvents(state.pointee)), options.pointee.maximumBatchEvents)

@@ -24,7 +24,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// The lane of a batch: that of its first event. Interactive, where there are no lanes.
   @inlinable
-  public func lane(of batch: UInt32, _ client: UInt32) -> PriorityLanes.Lane {
+  public mutating func lane(of batch: UInt32, _ client: UInt32) -> PriorityLanes.Lane {
     options.pointee.gates.lanes?.lane(word: queryWord(of: batch, client)) ?? .interactive
   }
 

@@ -5,7 +5,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// Events of a batch at most, now.
   @inlinable
   @inline(__always)
-  public func maximumBatch(_ client: UInt32) -> UInt32 {
+  public mutating func maximumBatch(_ client: UInt32) -> UInt32 {
     options.pointee.keepsGates ? gatedMaximumBatch(client) : options.pointee.maximumBatchEvents
   }
 
@@ -39,7 +39,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// Whether a batch is as it was sent until the running loop, or flush, is done with it.
   @inlinable
-  func isTaken(_ batch: UInt32) -> Bool {
+  mutating func isTaken(_ batch: UInt32) -> Bool {
     isUploading(batch) || options.pointee.actsAtFlushEnd && result(of: batch) != nil
   }
 

@@ -130,7 +130,7 @@ extension DeviceShard: UploadClientHost {
     batches[batch].flags.contains(.answered) ? FlushAnswer.unpacked(batches[batch].link) : nil
   }
 
-  package func setResult(_ result: UploadResult?, of batch: UInt32) {
+  package mutating func setResult(_ result: UploadResult?, of batch: UInt32) {
     if let result {
       batches[batch].flags.insert(.answered)
       batches[batch].link = FlushAnswer.packed(result)
@@ -185,7 +185,7 @@ extension DeviceShard: UploadClientHost {
     settle(batch, client, at: Instant(microseconds: now))
   }
 
-  func counter(of loss: ClientLoss) -> Measure {
+  mutating func counter(of loss: ClientLoss) -> Measure {
     switch loss {
     case .limit(let reason): plan.pointee.blocksGivenUp ? Measure(blocked: reason) : Measure(reason)
     case .refused: .refusedByGate
@@ -218,7 +218,7 @@ extension DeviceShard: UploadClientHost {
       script: scriptedDraws)
   }
 
-  package func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64 {
+  package mutating func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64 {
     if let scriptedGates {
       return scriptedGates.word(batches[batch].firstOrdinal, batches[batch].attempts, at: now)
     }
@@ -229,7 +229,7 @@ extension DeviceShard: UploadClientHost {
     return random.next()
   }
 
-  package func queryWord(of batch: UInt32, _ client: UInt32) -> UInt64 {
+  package mutating func queryWord(of batch: UInt32, _ client: UInt32) -> UInt64 {
     if let scriptedGates { return scriptedGates.word(batches[batch].firstOrdinal, .max, at: nil) }
     var random = RandomStream(
       key(of: client).child(RandomPurpose.gates).child(

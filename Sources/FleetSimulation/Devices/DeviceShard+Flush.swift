@@ -49,7 +49,7 @@ extension DeviceShard {
 
   /// Whether the event that fills the count makes no flush: while uploads fail, or because less is held by now.
   @inline(never)
-  private func ignoresCount(_ device: UInt32) -> Bool {
+  private mutating func ignoresCount(_ device: UInt32) -> Bool {
     let unsealed = pending?[Int(truncatingIfNeeded: device)].upcoming ?? 0
     return ignoresCount(device, unsealed: unsealed, count: plan.pointee.flush.count)
   }

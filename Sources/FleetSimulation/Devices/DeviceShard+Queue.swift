@@ -169,6 +169,10 @@ extension DeviceShard {
       let entry = ready.entry(index, of: loop.pointee.ready)
       if isForLoop(entry, device) {
         ready.remove(at: index, from: &loop.pointee.ready)
+        // A gate may hold this one, and then the next is asked about at once.
+        if index < Int(truncatingIfNeeded: loop.pointee.ready.count) {
+          prefetch(batch: ready.entry(index, of: loop.pointee.ready).batch)
+        }
         batches[entry.batch].flags.remove(.atTriggersOnly)
         return entry.batch
       }

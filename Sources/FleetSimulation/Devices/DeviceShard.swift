@@ -183,7 +183,9 @@ package struct DeviceShard: ~Copyable {
       let heap = waiting.address(place)
       fleetsim_prefetch(heap)
       fleetsim_prefetch(heap + Int(place.count))
-      fleetsim_prefetch(heap + Int(place.count) / 2)
+      // What the first is taken out of and the last is put into: a child and a parent.
+      fleetsim_prefetch(heap + 4)
+      fleetsim_prefetch(heap + Int(place.count) / 4)
     }
   }
 

@@ -67,6 +67,7 @@ struct ParetoPlot {
       lines += zip(titles, coordinates).map { "\($0): \(TuneVerdict.change($1)) against today" }
       lines.append(
         "score: \(TuneVerdict.decimal(standing.ratio)), \(standing.seeds) \(FigureText.noun("seed", standing.seeds))"
+          + (standing.scale == .whole ? "" : " of \(standing.scale.text) of the fleet")
       )
     }
     return Point(coordinates: coordinates, kind: kind, tooltip: lines.joined(separator: "\n"))

@@ -63,6 +63,9 @@ package struct TuneReport {
       .text($0.kind.name)
     },
     .init("seeds", "runs", "Seeds that it had.") { .integer(Int64($0.standing.seeds)) },
+    .init("scale", "", "The part of the fleets that it had: `1:1`, the whole.") {
+      .text($0.standing.scale.text)
+    },
     .init("violations_ratio", "1", "Share of the runs that do not recover or break a constraint.") {
       .decimal($0.standing.violations, decimals: 6)
     },

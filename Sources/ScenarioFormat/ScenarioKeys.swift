@@ -11,7 +11,7 @@ struct ScenarioDocument: Sendable {
   var network = Network()
   var policy = RetryPolicy()
   var client: ClientPreset?
-  var scale = Scaling(divisor: 1)
+  var scale = Scaling.whole
 
   static let keys = Record(
     ScenarioDocument(), keepsRest: true,
@@ -121,17 +121,12 @@ extension Kind where Value == Scaling {
     schema: .members([("type", .text("string")), ("pattern", .text("^1:[1-9][0-9]{0,6}$"))]),
     range: "1:1 to 1:1000000",
     read: { decoder, node, path in
-      if case .string(let text) = node.content, text.hasPrefix("1:"),
-        text.utf8.dropFirst(2).allSatisfy(Ascii.isDigit),
-        let divisor = Int(text.dropFirst(2)), (1...1_000_000).contains(divisor)
-      {
-        return Scaling(divisor: divisor)
-      }
+      if case .string(let text) = node.content, let scale = Scaling(text) { return scale }
       decoder.report(
         "expected a scale such as \"1:20\", found \(decoder.describe(node)); allowed: 1:1 to 1:1000000",
         at: node.position, path)
       return nil
-    }, write: { .text("1:\($0.divisor)") })
+    }, write: { .text($0.text) })
 }
 
 extension Kind where Value == UInt64 {

@@ -12,6 +12,18 @@ public struct Scaling: Sendable, Hashable {
   public var divisor: Int
   public init(divisor: Int) { self.divisor = divisor }
 
+  public static let whole = Scaling(divisor: 1)
+
+  /// `1:20`; nil of anything else.
+  public init?(_ text: String) {
+    guard text.hasPrefix("1:"), text.utf8.dropFirst(2).allSatisfy({ 48...57 ~= $0 }),
+      let divisor = Int(text.dropFirst(2)), (1...1_000_000).contains(divisor)
+    else { return nil }
+    self.divisor = divisor
+  }
+
+  public var text: String { "1:\(divisor)" }
+
   /// Tokens: fewer refuse by chance.
   public static let leastBurst: Int64 = 20
   /// Fewer workers are busy or idle by chance.
@@ -156,6 +168,17 @@ extension Distribution {
 }
 
 extension Scaling {
+  /// The smallest part of these scenarios in which each keeps its answer and so many devices.
+  public static func smallest(of scenarios: [Scenario], leaving devices: Int) -> Scaling {
+    func all(_ scenario: Scenario) -> Int { scenario.fleet.reduce(0) { $0 + $1.devices } }
+    var scale = Scaling(divisor: max(1, scenarios.map { all($0) / max(1, devices) }.min() ?? 1))
+    while scale != .whole, scenarios.contains(where: { !scale.reasons(against: $0).reasons.isEmpty }) {
+      // A tenth less at a time: which one it is makes no difference to anybody.
+      scale.divisor -= max(1, scale.divisor / 10)
+    }
+    return scale
+  }
+
   /// Why a scenario can't be made so small; nil: it can.
   public func refusal(of scenario: Scenario) -> String? {
     let (reasons, largest) = reasons(against: scenario)
@@ -163,7 +186,7 @@ extension Scaling {
     // Rounding may cost a little of it.
     var fine = Int(largest.rounded(.up))
     while fine > 1, !Scaling(divisor: fine).reasons(against: scenario).reasons.isEmpty { fine -= 1 }
-    return "1:\(divisor) is too small: " + reasons.joined(separator: "; ")
+    return "\(text) is too small: " + reasons.joined(separator: "; ")
       + (fine > 1 ? "; up to 1:\(fine) it keeps its answer" : "; this scenario is as small as it can be")
   }
 

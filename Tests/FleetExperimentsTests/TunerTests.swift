@@ -23,13 +23,21 @@ struct TunerTests {
     let hasIncidents: @Sendable (_ scenario: Int) -> Bool
     /// Of each run, in ratios; the same for all candidates but for a tenth of it.
     let noise: Double
+    /// Devices of the whole fleet; what a smaller one makes of a candidate's time.
+    let devices: Int
+    let small: @Sendable (_ choices: [Int]) -> Double
+    /// Runs by devices.
+    let sizes = Mutex<[Int: Int]>([:])
 
     init(
       life: Int = .max, noise: Double = 0.1, time: @escaping @Sendable ([Int], Int) -> Double,
       attempts: @escaping @Sendable ([Int], Int) -> Double = { _, _ in 100 },
       lost: @escaping @Sendable ([Int], Int) -> (lost: Int64, blocked: Int64) = { _, _ in (0, 0) },
-      hasIncidents: @escaping @Sendable (Int) -> Bool = { _ in true }
+      hasIncidents: @escaping @Sendable (Int) -> Bool = { _ in true },
+      devices: Int = 1, small: @escaping @Sendable ([Int]) -> Double = { _ in 1 }
     ) {
+      self.devices = devices
+      self.small = small
       self.lost = lost
       self.hasIncidents = hasIncidents
       self.life = life
@@ -42,7 +50,9 @@ struct TunerTests {
 
     func summary(_ scenario: Scenario, _ space: SearchSpace) -> RunSummary {
       let settings = scenario.fleet[0].settings
-      let number = scenario.fleet[0].devices - 1
+      let number = Int(scenario.duration.microseconds / 1_000_000) - 10
+      let size = scenario.fleet[0].devices
+      sizes.withLock { $0[size, default: 0] += 1 }
       let choices = [
         Int(settings.backoff.baseBackoffInterval / 1_000_000) - 1, settings.rateLimit.maxRetryCount - 1,
         settings.backoff.maxRetryCount - 1,
@@ -63,7 +73,8 @@ struct TunerTests {
       summary.peakOfferedRatio = 3
       summary.affectedEvents = 1_000
       summary.affectedHorizon = 10_000_000_000
-      summary.affectedDeliveryP99 = Int64(time(choices, number) * factor * 1e6)
+      summary.affectedDeliveryP99 = Int64(
+        time(choices, number) * (size < devices ? small(choices) : 1) * factor * 1e6)
       summary.attemptsAboveTwinPerDevice = attempts(choices, number) * factor
       return summary
     }
@@ -84,10 +95,10 @@ struct TunerTests {
           let server = TAPIConfiguration.Server.bucket(
             TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))
           return Scenario(
-            duration: .seconds(10), tapi: TAPIConfiguration(server: server),
+            duration: .seconds(Int64(10 + number)), tapi: TAPIConfiguration(server: server),
             fleet: [
               Cohort(
-                name: "phones", devices: number + 1, events: .poisson(meanGap: .seconds(1)),
+                name: "phones", devices: self.devices, events: .poisson(meanGap: .seconds(1)),
                 settings: settings)
             ])
         },

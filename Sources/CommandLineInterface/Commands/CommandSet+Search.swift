@@ -10,7 +10,7 @@ extension CommandSpecification {
     command.discussion = [
       "Races candidates against today's Settings (the scenarios' own, or --settings) under the same seeds: some are spread "
         + "over the search space, others lie round the best so far; the worse ones stop early, a few finalists get all "
-        + "seeds. The score is the geometric mean of the objectives divided by today's. Recommended is the best "
+        + "seeds, and the whole of a large fleet. The score is the geometric mean of the objectives divided by today's. Recommended is the best "
         + "finalist that in each scenario recovers and keeps the constraints more often than today's, or as often with a "
         + "score at most 5 % worse, and that in none delivers less or is worse than today's by compare's verdict. "
         + "Then each changed key is put back to see what it buys; one that makes no difference stays as it is. "
@@ -75,6 +75,11 @@ extension CommandSpecification {
           help:
             "Seeds of the finalists, from each scenario's own on; with --uncertain draws at most. (default: "
             + "\(TuneStudy.defaultSeeds), with --uncertain \(TuneStudy.defaultDraws))"),
+        OptionSpecification(
+          "race-scale", value: "1:k",
+          help:
+            "Candidates race on this part of the fleets; finalists, and all that is said of them, have the whole. (default: the "
+            + "smallest of at least \(TuneStudy.raceDevices) devices that keeps its answer, as with --scale)"),
         OptionSpecification(
           "budget", value: "budget",
           help: "Runs at most, as 2000, not counting twins; or about so much time, as 20m. (default: "

@@ -2,6 +2,7 @@ import FleetExperiments
 import FleetReports
 import FleetSimulation
 import ScenarioFormat
+import ScenarioModel
 import ShippedClients
 import UploadRetry
 
@@ -30,6 +31,7 @@ struct TuneCommand {
     study.allowedLoss = request.allowedLoss
     study.across = request.across
     study.seed = request.seed
+    study.raceScale = try raceScale(bases, loaded)
     if !request.uncertainty.isEmpty {
       try checkUncertainty(loaded)
       study.draws = request.uncertainty.draws(
@@ -39,7 +41,7 @@ struct TuneCommand {
     let output = try invocation.outputPath.map { try OutputDirectory($0) }
     let journal = try request.journalPath.map { try JournalDirectory($0) }
     try Interruption.check()
-    if invocation.isTalkative { try Console.print(heading(loaded, bases)) }
+    if invocation.isTalkative { try Console.print(heading(loaded, bases, study)) }
 
     let (result, wall) = try invocation.run(workers: workers, remains: JournalDirectory.remains(journal)) {
       [study] runner in
@@ -100,8 +102,11 @@ struct TuneCommand {
       if let kept {
         study.candidates = kept
       } else {
-        let runs = try measuredBudget(study, maker, seconds: seconds)
-        study.candidates = try candidates(study, budget: runs, "\(FigureText.span(Int64(seconds * 1e6)))")
+        let run = try measured(study, maker, .whole)
+        let small = study.raceScale == .whole ? run : try measured(study, maker, study.raceScale)
+        study.candidates = try candidates(
+          study, budget: Int(max(1, min(seconds / run, 1e7))), small: small / run,
+          "\(FigureText.span(Int64(seconds * 1e6)))")
         try journal?.write(Self.budgetEntry, key + "\(study.candidates)")
       }
     }
@@ -109,17 +114,18 @@ struct TuneCommand {
     return try tuner.run()
   }
 
-  /// How many runs fit into a time, judging by a first run of each scenario with its twin.
-  private func measuredBudget(_ study: TuneStudy, _ maker: TrialMaker, seconds: Double) throws -> Int {
+  /// Seconds that a run takes, judging by a first one of each scenario with its twin.
+  private func measured(_ study: TuneStudy, _ maker: TrialMaker, _ scale: Scaling) throws -> Double {
     let started = invocation.environment.monotonicSeconds()
     _ = try maker.trials(
-      study.scenarios.indices.map { TrialMaker.Request(candidate: study.space.today, scenario: $0, seed: 0) })
-    let perRun = (invocation.environment.monotonicSeconds() - started) / Double(study.scenarios.count)
-    return Int(max(1, min(seconds / max(perRun, 1e-6), 1e7)))
+      study.scenarios.indices.map {
+        TrialMaker.Request(candidate: study.space.today, scenario: $0, seed: 0, scale: scale)
+      })
+    return max((invocation.environment.monotonicSeconds() - started) / Double(study.scenarios.count), 1e-6)
   }
 
-  private func candidates(_ study: TuneStudy, budget: Int, _ text: String) throws -> Int {
-    if let count = study.candidates(budget: budget) { return count }
+  private func candidates(_ study: TuneStudy, budget: Int, small: Double = 1, _ text: String) throws -> Int {
+    if let count = study.candidates(budget: budget, small: small) { return count }
     let least = study.runs(first: min(study.finalists, study.space.size))
     throw UsageError(
       "A budget of \(text) is too small: the finalists alone, with \(study.seeds) seeds each, take \(least) runs. Give "
@@ -127,6 +133,19 @@ struct TuneCommand {
   }
 
   // MARK: Checks
+
+  private func raceScale(_ bases: [ScenarioFile.Decoded], _ loaded: [LoadedScenario]) throws -> Scaling {
+    guard let asked = request.raceScale else {
+      return .smallest(of: bases.map(\.scenario), leaving: TuneStudy.raceDevices)
+    }
+    for (base, loaded) in zip(bases, loaded) {
+      if let refusal = asked.refusal(of: base.scenario) {
+        throw UsageError(
+          "The value '\(asked.text)' is invalid for '--race-scale <1:k>': \(loaded.path): \(refusal).")
+      }
+    }
+    return asked
+  }
 
   /// The Settings that all cohorts of all scenarios have, as the first reads them.
   ///
@@ -196,7 +215,9 @@ struct TuneCommand {
 
   // MARK: Words
 
-  private func heading(_ loaded: [LoadedScenario], _ bases: [ScenarioFile.Decoded]) -> String {
+  private func heading(
+    _ loaded: [LoadedScenario], _ bases: [ScenarioFile.Decoded], _ study: TuneStudy
+  ) -> String {
     let lines = zip(loaded, bases).map { loaded, base in
       "\(loaded.path): seed \(base.scenario.seed), \(FigureText.grouped(Self.devices(base))) devices, "
         + "\(FigureText.span(base.scenario.duration.microseconds))\n"
@@ -204,7 +225,9 @@ struct TuneCommand {
     let (keys, size) = (request.space.parameters.count, request.space.size)
     return lines.joined()
       + "\(keys) \(FigureText.noun("key", keys)), \(size == .max ? "very many" : FigureText.grouped(Int64(size))) "
-      + "combinations\n\n"
+      + "combinations"
+      + (study.raceScale == .whole
+        ? "" : "; candidates race on \(study.raceScale.text) of the devices, finalists have all") + "\n\n"
   }
 
   private static func devices(_ base: ScenarioFile.Decoded) -> Int64 {
@@ -220,7 +243,9 @@ struct TuneCommand {
     return
       [(result.standings.count, "candidate"), (bases.count, "scenario")]
       .map { "\($0) \(FigureText.noun($1, $0))" }.joined(separator: " · ")
-      + " of \(fleet) devices · finalists with \(result.study.isRobust ? "up to " : "")\(result.study.seeds) "
+      + " of \(fleet) devices"
+      + (result.study.raceScale == .whole ? "" : " (\(result.study.raceScale.text) of them in the race)")
+      + " · finalists with \(result.study.isRobust ? "up to " : "")\(result.study.seeds) "
       + FigureText.noun(result.study.repetition, result.study.seeds)
   }
 }

@@ -21,6 +21,8 @@ struct TuneRequest: Sendable {
   var uncertainty: Uncertainty
   var budget = Budget.standard
   var across = TuneStudy.Across.mean
+  /// What candidates race on; nil: the smallest part that serves.
+  var raceScale: Scaling?
   /// Share of the events created that may be undelivered beyond today's.
   var allowedLoss = 0.0
   /// Whose keys are searched; nil: those of the scenarios' clients.
@@ -91,6 +93,13 @@ struct TuneRequest: Sendable {
         throw UsageError("The value '\(text)' is invalid for '--across <how>': mean or worst.")
       }
       self.across = across
+    }
+    if let text = parsed.value("race-scale") {
+      guard let scale = Scaling(text) else {
+        throw UsageError(
+          "The value '\(text)' is invalid for '--race-scale <1:k>': a part of the fleet, as 1:4.")
+      }
+      raceScale = scale
     }
     if let text = parsed.value("allow-loss") {
       let digits = text.hasSuffix("%") ? String(text.dropLast()) : text

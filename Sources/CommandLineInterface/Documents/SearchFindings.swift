@@ -143,6 +143,11 @@ struct TuneFindings: Sendable {
       .init("seeds", "How many seeds the finalists had, and how many fresh ones the verdict is from.") {
         $0.result.study.seeds
       },
+      .init(
+        "raceScale", "The part of the fleets on which candidates raced; the finalists had the whole, `1:1`."
+      ) {
+        $0.result.study.raceScale.text
+      },
       .list(
         "robustness", "With `--uncertain` one object, how it stands what is not known; else none.",
         Self.robustness

@@ -64,10 +64,12 @@ package final class TrialMaker: Sendable {
     package var scenario: Int
     /// From 0.
     package var seed: Int
-    package init(candidate: SearchCandidate, scenario: Int, seed: Int) {
+    package var scale: Scaling
+    package init(candidate: SearchCandidate, scenario: Int, seed: Int, scale: Scaling = .whole) {
       self.candidate = candidate
       self.scenario = scenario
       self.seed = seed
+      self.scale = scale
     }
   }
   package typealias Run =
@@ -97,7 +99,7 @@ package final class TrialMaker: Sendable {
     self.init(journal: journal, of: { try scenario($0.candidate, $0.scenario) }, run: run)
   }
 
-  /// - Parameter scenario: what a trial is of, but for the number of its seed, which is added.
+  /// - Parameter scenario: what a trial is of, but for the number of its seed, which is added, and its scale.
   package init(
     journal: TrialJournal, of scenario: @escaping @Sendable (Request) throws -> Scenario, run: @escaping Run
   ) {
@@ -116,7 +118,7 @@ package final class TrialMaker: Sendable {
     var waiting: [(request: Request, name: String)] = []
     var planned: Set<String> = []
     for request in requests where state.withLock({ $0.trials[request] }) == nil {
-      var scenario = try scenario(request)
+      var scenario = request.scale.scaled(try scenario(request))
       scenario.seed &+= UInt64(request.seed)
       scenario.question = nil
       let name = journal.name(scenario.normalisedJSON)

@@ -1,4 +1,5 @@
 import FleetStatistics
+import ScenarioModel
 import SimulationKernel
 
 /// What a search for better Settings is asked.
@@ -27,6 +28,8 @@ package struct TuneStudy: Sendable {
   package var seed: UInt64 = 1
   /// Candidates of the first round.
   package var candidates = Self.defaultCandidates
+  /// What candidates race on. The finalists, and all that is said of them, have the whole fleets.
+  package var raceScale = Scaling.whole
 
   /// What is not known, draw by draw: `exploring` ones, then twice as many as there are seeds. Empty: everything is known.
   package var draws: [UncertainDraw] = []
@@ -74,12 +77,19 @@ package struct TuneStudy: Sendable {
 
   // MARK: Rounds
 
+  /// Devices that a race has by default, if the scenarios have more and keep their answers with so few: `Tuning.md` has how
+  /// close the scores are.
+  package static let raceDevices = 5_000
+
   /// Seeds of each round, doubling up to those of the finalists.
   package var ladder: [Int] {
     var seeds = [1]
     while let last = seeds.last, last * 2 <= self.seeds / 2 { seeds.append(last * 2) }
-    return self.seeds > 1 ? seeds + [self.seeds] : seeds
+    return self.seeds > 1 || raceScale != .whole ? seeds + [self.seeds] : seeds
   }
+
+  /// What a round of the ladder runs on: the last one is the finalists'.
+  func scale(round: Int) -> Scaling { round == ladder.count - 1 ? .whole : raceScale }
 
   /// Candidates of each round of the ladder, if the first has `first`.
   package func field(first: Int) -> [Int] {
@@ -95,28 +105,36 @@ package struct TuneStudy: Sendable {
 
   /// Runs without twins, at most, if the first round has `first` candidates: the race, today's Settings, twice each
   /// key of the winner put back, and fresh seeds for both.
-  package func runs(first: Int) -> Int {
+  ///
+  /// - Parameter small: what a run on `raceScale` counts.
+  package func runs(first: Int, small: Double = 1) -> Int {
+    var perScenario: Double
     if isRobust {
       let racers = min(Self.racing, first) + 1
       let others = 2 * space.parameters.count + min(finalists, racers) + 1
-      return (first * Self.exploring + (racers + others) * seeds) * scenarios.count
+      perScenario = Double(first * Self.exploring) * small + Double((racers + others) * seeds)
+    } else {
+      perScenario = Double((3 + 2 * space.parameters.count) * seeds)
+      var before = (seeds: 0, scale: scale(round: 0))
+      for (round, (count, seeds)) in zip(field(first: first), ladder).enumerated() {
+        // Seeds on another scale are others.
+        let scale = scale(round: round)
+        let more = count * (scale == before.scale ? seeds - before.seeds : seeds)
+        perScenario += Double(more) * (scale == .whole ? 1 : small)
+        before = (seeds, scale)
+      }
     }
-    let field = field(first: first)
-    var perScenario = seeds + 2 * space.parameters.count * seeds + 2 * seeds
-    var before = 0
-    for (count, seeds) in zip(field, ladder) {
-      perScenario += count * (seeds - before)
-      before = seeds
-    }
-    return perScenario * scenarios.count
+    return Int((perScenario * Double(scenarios.count)).rounded(.up))
   }
 
   /// The most candidates that the budget is enough for; nil if it is not enough for `finalists`.
-  package func candidates(budget: Int) -> Int? {
-    var (low, high) = (0, min(budget, space.size))
+  ///
+  /// - Parameter small: what a run on `raceScale` counts.
+  package func candidates(budget: Int, small: Double = 1) -> Int? {
+    var (low, high) = (0, Int(min(Double(budget) / min(small, 1), Double(space.size))))
     while low < high {
       let middle = (low + high + 1) / 2
-      if runs(first: middle) <= budget { low = middle } else { high = middle - 1 }
+      if runs(first: middle, small: small) <= budget { low = middle } else { high = middle - 1 }
     }
     return low >= min(finalists, space.size) ? low : nil
   }
@@ -126,6 +144,7 @@ package struct TuneStudy: Sendable {
 package struct Standing: Sendable {
   package var candidate: SearchCandidate
   package var seeds: Int
+  package var scale: Scaling
   /// Mean value for each scenario and objective; times up to the horizon, nil where no run has one.
   package var values: [[Double?]]
   /// Mean of ln(value / today's) for each scenario and objective; nil where neither has a value.
@@ -182,8 +201,11 @@ package struct Standing: Sendable {
 }
 
 extension Standing {
-  init(_ candidate: SearchCandidate, _ trials: [[Trial]], today: [[Trial]], study: TuneStudy) {
+  init(
+    _ candidate: SearchCandidate, _ trials: [[Trial]], today: [[Trial]], scale: Scaling, study: TuneStudy
+  ) {
     self.candidate = candidate
+    self.scale = scale
     let seeds = trials.first?.count ?? 0
     self.seeds = seeds
     let objectives = study.objectives

@@ -1,12 +1,15 @@
 import FleetStatistics
+import ScenarioModel
 
 /// Searches for better Settings by racing candidates against each other under common random numbers.
 ///
 /// Half and more of the candidates are spread over the space, the others lie round the best so far; all get one seed. Then
 /// the field is thinned and the rest gets more seeds, until a few finalists have had all of them (successive halving:
-/// Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016). Every comparison
-/// is of runs with the same seeds. The best finalist that breaks no constraint and is in no scenario worse than today's by
-/// more than 5 % wins; then each key that it changes is put back, and what makes no difference goes back for good.
+/// Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016). Where a smaller fleet keeps
+/// the answer the race is on that, and only the finalists have the whole one: the fleet's size is a resource as seeds are (Li et al.,
+/// "Hyperband", 2018). Every comparison is of runs with the same seeds and fleets. The best finalist that breaks no constraint and is
+/// in no scenario worse than today's by more than 5 % wins; then each key that it changes is put back, and what makes no difference
+/// goes back for good.
 package struct Tuner {
   let study: TuneStudy
   let maker: TrialMaker
@@ -21,17 +24,19 @@ package struct Tuner {
 
   /// Runs the whole search.
   package mutating func run() throws -> TuneResult {
-    try evaluate([], study.found)
+    try evaluate([], study.found, study.raceScale)
     try explore()
     try refine()
     if study.isRobust { return try race() }
     let field = study.field(first: order.count)
     for (round, seeds) in study.ladder.enumerated().dropFirst() {
-      try evaluate(Array(distinct(ranked()).prefix(field[round])), 0..<seeds)
+      try evaluate(
+        Array(distinct(ranked()).prefix(field[round])), 0..<seeds, study.scale(round: round))
     }
     try evaluate([study.space.today], study.raced)
     let today = standings[study.space.today]!
-    let finalists = order.compactMap { standings[$0] }.filter { $0.seeds == study.seeds }
+    let finalists = order.compactMap { standings[$0] }
+      .filter { $0.seeds == study.seeds && $0.scale == .whole }
     let eligible = finalists.filter { $0.violations <= today.violations && $0.holdsEverywhere }
     let best = eligible.reduce(today) { $1.isBetter(than: $0) ? $1 : $0 }
     let (winner, effects) = try putBack(best)
@@ -46,10 +51,10 @@ package struct Tuner {
   private mutating func explore() throws {
     let space = study.space
     if space.size <= study.candidates {
-      return try evaluate((0..<space.size).map(space.candidate), study.found)
+      return try evaluate((0..<space.size).map(space.candidate), study.found, study.raceScale)
     }
     let wanted = max(study.candidates * 6 / 10, 1)
-    try evaluate(fresh(wanted), study.found)
+    try evaluate(fresh(wanted), study.found, study.raceScale)
   }
 
   /// The next candidates of the spread sequence that have not been seen.
@@ -78,10 +83,10 @@ package struct Tuner {
       if proposals.isEmpty, stride.allSatisfy({ $0 == 1 }) {
         let more = fresh(room)
         if more.isEmpty { return }
-        try evaluate(more, study.found)
+        try evaluate(more, study.found, study.raceScale)
         continue
       }
-      if !proposals.isEmpty { try evaluate(Array(proposals), study.found) }
+      if !proposals.isEmpty { try evaluate(Array(proposals), study.found, study.raceScale) }
       if ranked().first == before { stride = stride.map { max(1, $0 / 2) } }
     }
   }
@@ -106,9 +111,11 @@ package struct Tuner {
   }
 
   /// Gives candidates, and today's Settings, these seeds and no others.
-  private mutating func evaluate(_ candidates: [SearchCandidate], _ seeds: Range<Int>) throws {
+  private mutating func evaluate(
+    _ candidates: [SearchCandidate], _ seeds: Range<Int>, _ scale: Scaling = .whole
+  ) throws {
     let all = [study.space.today] + candidates.filter { $0 != study.space.today }
-    let made = try standings(of: all.map { ($0, seeds) })
+    let made = try standings(of: all.map { ($0, seeds) }, scale)
     for (number, candidate) in all.enumerated() where number > 0 || candidates.contains(candidate) {
       if standings[candidate] == nil { order.append(candidate) }
       standings[candidate] = made[number]
@@ -116,10 +123,12 @@ package struct Tuner {
   }
 
   /// How candidates fare against today's Settings under some seeds each.
-  func standings(of wanted: [(candidate: SearchCandidate, seeds: Range<Int>)]) throws -> [Standing] {
+  func standings(
+    of wanted: [(candidate: SearchCandidate, seeds: Range<Int>)], _ scale: Scaling = .whole
+  ) throws -> [Standing] {
     func requests(_ candidate: SearchCandidate, _ seeds: Range<Int>) -> [[TrialMaker.Request]] {
       study.scenarios.indices.map { scenario in
-        seeds.map { TrialMaker.Request(candidate: candidate, scenario: scenario, seed: $0) }
+        seeds.map { TrialMaker.Request(candidate: candidate, scenario: scenario, seed: $0, scale: scale) }
       }
     }
     let today = wanted.map { requests(study.space.today, $0.seeds) }
@@ -132,7 +141,7 @@ package struct Tuner {
       let (own, today) = requests
       return Standing(
         wanted.candidate, own.map { $0.compactMap { trials[$0] } },
-        today: today.map { $0.compactMap { trials[$0] } }, study: study)
+        today: today.map { $0.compactMap { trials[$0] } }, scale: scale, study: study)
     }
   }
 

@@ -54,7 +54,7 @@ let package = Package(
     .target(name: "ConformanceVectors"),
     .target(
       name: "Conformance", dependencies: ["FleetSimulation", "ScenarioFormat", "ConformanceVectors"],
-      swiftSettings: unhurried),
+      swiftSettings: isSmall ? unhurried : []),
     .target(
       name: "FleetExperiments", dependencies: ["FleetSimulation", "ScenarioFormat", "FleetStatistics"],
       swiftSettings: unhurried),

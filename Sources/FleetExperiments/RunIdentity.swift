@@ -1,21 +1,17 @@
 import FleetMetrics
 import ScenarioModel
 
-/// What a run depends on, as text: two scenarios with equal identities give equal records, because a run
-/// depends on nothing else.
+/// What a run depends on: two scenarios with equal identities give equal records, because a run depends on nothing else.
 ///
-/// The text is Swift's own dump of every stored property, so a property added to `Scenario` later counts here
-/// without anybody remembering it. It is compared only within one process and reaches no output.
+/// It is the scenario itself, so a property added to `Scenario` later counts here without anybody remembering it.
 package struct RunIdentity: Hashable, Sendable {
-  package let text: String
+  private let scenario: Scenario
 
   package init(_ scenario: Scenario) {
     var scenario = scenario
     scenario.question = nil
     scenario.scale = 1
-    var text = ""
-    dump(scenario, to: &text)
-    self.text = text
+    self.scenario = scenario
   }
 
   /// The identity of `scenario` but for how long its clients wait before a retry.

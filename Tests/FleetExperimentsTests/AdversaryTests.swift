@@ -79,7 +79,7 @@ struct AdversaryTests {
 
     func maker(_ space: IncidentSpace = space) -> TrialMaker {
       TrialMaker(
-        journal: .none, scenario: { candidate, _ in space.scenario(candidate) },
+        journal: nil, scenario: { candidate, _ in space.scenario(candidate) },
         run: { scenarios, finished in
           try scenarios.enumerated().map { index, scenario in
             let summary = summary(scenario)
@@ -167,7 +167,7 @@ struct AdversaryTests {
     #expect(expected > 15 && expected < 60)
 
     let maker = TrialMaker(
-      journal: .none, scenario: { candidate, _ in space.scenario(candidate) },
+      journal: nil, scenario: { candidate, _ in space.scenario(candidate) },
       run: { try runner.summaries(of: $0, finished: $1) })
     var adversary = Adversary(try AdversaryStudy(space: space, seeds: 3, runs: 60), maker: maker)
     let result = try adversary.run()

@@ -12,7 +12,7 @@ import UploadRetry
 struct RobustTunerTests {
   /// Runs that are formulas of a choice (0 … 9; today's is 9), the capacity (1,000 to 1,600, in the server's rate) and the seed.
   static func search(
-    seeds: Int = 40, journal: TrialJournal = .none, life: Int = .max, noise: Double = 0.05,
+    seeds: Int = 40, journal: TrialJournal? = nil, life: Int = .max, noise: Double = 0.05,
     time: @escaping @Sendable (_ choice: Int, _ capacity: Double) -> Double
   ) throws -> (result: TuneResult, made: Int) {
     var uncertainty = Uncertainty()

@@ -84,7 +84,7 @@ struct TunerTests {
         read: { name in self.journal.withLock { $0[name] } },
         write: { name, text in self.journal.withLock { $0[name] = text } }, name: { $0 })
       return TrialMaker(
-        journal: journals ? journal : .none,
+        journal: journals ? journal : nil,
         scenario: { candidate, number in
           // Today: 2 s, 1, 1.
           let choices = zip(candidate.choices, [1, 0, 0]).map { $0 ?? $1 }
@@ -334,7 +334,7 @@ struct TunerTests {
     ])
     let runner = SummaryRunner(workers: 2)
     let maker = TrialMaker(
-      journal: .none,
+      journal: nil,
       scenario: { candidate, _ in try file.decode(overrides: space.overrides(candidate)).scenario },
       run: { try runner.summaries(of: $0, finished: $1) })
     let objectives = try ["time_to_delivery_p99_s", "attempts_mean_per_device_day:2"].map {

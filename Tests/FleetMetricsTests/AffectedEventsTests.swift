@@ -41,7 +41,9 @@ struct AffectedEventsTests {
     return nil
   }
 
-  @Test("percentiles are those of Kaplan and Meier over the events themselves, within 4 %", arguments: 1...20)
+  @Test(
+    "percentiles are those of Kaplan and Meier over the events themselves, within 4 %",
+    arguments: 1...UInt64(TestDepth.cases(8, exhaustively: 20)))
   func againstBruteForce(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let duration = 2_000 * second

@@ -98,7 +98,7 @@ struct SearchReportTests {
       SearchParameter("settings.backoffConfig.jitterStrategy=none,full,a<b"),
     ])
     let maker = TrialMaker(
-      journal: .none,
+      journal: nil,
       scenario: { candidate, number in
         var scenario = scenario()
         scenario.fleet[0].devices = 1 + (candidate.choices[0] ?? 0) + 100 * (candidate.choices[1] ?? 0)
@@ -181,7 +181,7 @@ struct SearchReportTests {
     let result = try Self.result()
     let lines = String(decoding: TuneReport(result).table, as: UTF8.self).split(separator: "\n")
     #expect(lines.count == 2 + result.standings.count)
-    #expect(lines[1].hasPrefix("0,recommended,3,0.000000,0."))
+    #expect(lines[1].hasPrefix("0,recommended,3,1:1,0.000000,0."))
     #expect(
       lines[0].contains("affected_delivery_p99_s_vs_today_ratio")
         && lines[0].contains("\"long, silent_score_ratio\""))

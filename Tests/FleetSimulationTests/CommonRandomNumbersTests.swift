@@ -3,6 +3,7 @@ import FleetSimulation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestSupport
 import Testing
 import UploadRetry
 
@@ -48,7 +49,7 @@ import UploadRetry
 
   @Test(
     "Two strategies see every event at the same time, and the k-th attempt of a batch meets the same network",
-    arguments: UInt64(1)...5)
+    arguments: 1...UInt64(TestDepth.cases(2, exhaustively: 5)))
   func sameWorld(seed: UInt64) {
     let strategies: [Jitter] = [.none, .additive(percent: 10), .full, .equal, .decorrelated]
     let results = strategies.map { PlainEngine.run(scenario($0, seed: seed, mode: .files)) }
@@ -72,7 +73,7 @@ import UploadRetry
 
   @Test(
     "Batches are the same under all strategies: the same events in each, sealed at the same times",
-    arguments: UInt64(1)...5)
+    arguments: 1...UInt64(TestDepth.cases(2, exhaustively: 5)))
   func sameBatches(seed: UInt64) {
     func firstAttempts(_ jitter: Jitter) -> Set<[UInt32]> {
       Set(

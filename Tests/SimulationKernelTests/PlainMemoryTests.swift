@@ -1,3 +1,4 @@
+import Foundation
 import SimulationKernel
 import Testing
 
@@ -28,7 +29,8 @@ import Testing
   func zeroed() {
     for size in Self.sizes {
       let block = PlainMemory.zeroed(byteCount: size)
-      #expect((0..<size / 8).allSatisfy { block.load(fromByteOffset: $0 * 8, as: UInt64.self) == 0 })
+      // Every byte, by the C library: a word at a time takes long in a test that is not optimised.
+      #expect(size == 0 || block.load(as: UInt8.self) == 0 && memcmp(block, block + 1, size - 1) == 0)
       PlainMemory.release(block)
     }
   }

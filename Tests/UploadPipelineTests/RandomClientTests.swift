@@ -197,11 +197,12 @@ struct RandomClientTests {
   }
 
   @Test(
-    "Every event is in one place, nothing leaves twice at once or when it may not: 2,000 clients, 300 steps each"
+    "Every event is in one place, nothing leaves twice at once or when it may not: 500 clients, exhaustively 2,000, 300 steps each"
   )
   func everything() {
     var (sent, delivered, lost) = (0, 0, 0)
-    for seed in 1...2_000 as ClosedRange<UInt64> {
+    let clients = TestDepth.cases(500, exhaustively: 2_000)
+    for seed in 1...UInt64(clients) {
       var watcher = Watcher(seed: seed)
       for step in 1...300 where watcher.violations.isEmpty {
         watcher.step()
@@ -213,6 +214,6 @@ struct RandomClientTests {
       delivered += watcher.delivered
       lost += watcher.lost
     }
-    #expect(sent > 20_000 && delivered > 20_000 && lost > 20_000, "\(sent) \(delivered) \(lost)")
+    #expect(min(sent, delivered, lost) > 10 * clients, "\(sent) \(delivered) \(lost)")
   }
 }

@@ -18,8 +18,9 @@ struct JSONDocumentTests {
     return scratch
   }
 
-  private func schema(_ scratch: Scratch) throws -> JSON {
-    try JSON(text: Tool.run(["schema", "json"], in: scratch.url).standardOutput)
+  /// Read once for all tests.
+  private static let schema = Result {
+    try JSON(text: Tool.run(["schema", "json"], in: Tool.repository).standardOutput)
   }
 
   private func document(_ arguments: [String], _ scratch: Scratch, code: Int32 = 0) throws -> JSON {
@@ -89,7 +90,7 @@ struct JSONDocumentTests {
 
   private func expectValid(_ command: [String]) throws {
     let scratch = try scratch()
-    let (schema, document) = (try schema(scratch), try document(command, scratch))
+    let (schema, document) = (try Self.schema.get(), try document(command, scratch))
     #expect(document.violations(of: schema) == [])
     let own = try #require(
       schema["oneOf"]?.elements.first { document.violations(of: $0).isEmpty })
@@ -103,7 +104,7 @@ struct JSONDocumentTests {
   @Test("the schema refuses a document that lacks a member, has one of another type or of another command")
   func refused() throws {
     let scratch = try scratch()
-    let schema = try schema(scratch)
+    let schema = try Self.schema.get()
     guard case .object(let members) = try document(["run", "s.json5"], scratch) else {
       Issue.record("no object")
       return
@@ -177,10 +178,10 @@ struct JSONDocumentTests {
     let record = ["check", "s.json5", "--record", "--seeds", "3"]
     #expect(try Tool.run(record, in: scratch.url).code == 0)
     let same = try document(["check", "s.json5"], scratch)
-    #expect(same.violations(of: try schema(scratch)) == [] && same["isWorse"] == .bool(false))
+    #expect(same.violations(of: try Self.schema.get()) == [] && same["isWorse"] == .bool(false))
     let change = ["check", "s.json5", "--set", "tapi.incidents.0.for=6m"]
     let worse = try document(change, scratch, code: 1)
-    #expect(worse.violations(of: try schema(scratch)) == [] && worse["isWorse"] == .bool(true))
+    #expect(worse.violations(of: try Self.schema.get()) == [] && worse["isWorse"] == .bool(true))
     let metrics = worse["scenarios"]?.elements.first?["metrics"]?.elements ?? []
     let names = metrics.filter { $0["level"] == .string("worse") }.compactMap { $0["metric"]?.text }
     let message = try Tool.run(change + ["--json"], in: scratch.url).standardError

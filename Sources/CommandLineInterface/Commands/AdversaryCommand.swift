@@ -77,7 +77,7 @@ struct AdversaryCommand {
     let (result, wall) = try invocation.run(workers: workers, remains: JournalDirectory.remains(journal)) {
       runner in
       let maker = TrialMaker(
-        journal: journal?.trials ?? .none, scenario: { candidate, _ in space.scenario(candidate) },
+        journal: journal?.trials, scenario: { candidate, _ in space.scenario(candidate) },
         run: { try runner.summaries(of: $0, finished: $1) })
       var adversary = Adversary(study, maker: maker)
       return try adversary.run()

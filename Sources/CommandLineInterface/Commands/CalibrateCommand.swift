@@ -34,7 +34,7 @@ struct CalibrateCommand {
       workers: workers, leaving: JournalDirectory.remains(journal)
     ) { control in
       let runner = SeriesRunner(
-        study, workers: workers, control: control, journal: journal?.trials ?? .none,
+        study, workers: workers, control: control, journal: journal?.trials,
         scenario: { try decode($0, [interval]).scenario })
       var calibrator = Calibrator(study) { try runner.counts($0) }
       return (try calibrator.run(), runner.runs)

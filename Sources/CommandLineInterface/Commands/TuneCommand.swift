@@ -74,7 +74,7 @@ struct TuneCommand {
   ) -> TrialMaker {
     let space = request.space
     return TrialMaker(
-      journal: journal?.trials ?? .none,
+      journal: journal?.trials,
       of: { trial in
         let drawn = draws.isEmpty ? [] : draws[trial.seed].overrides
         return try loaded[trial.scenario].decode(

@@ -9,7 +9,7 @@ package final class SeriesRunner: Sendable {
   /// What the journal's names have of the study.
   private let asked: String
   private let scenario: @Sendable (_ values: [String]) throws -> Scenario
-  private let journal: TrialJournal
+  private let journal: TrialJournal?
   private let workers: Int
   private let control: ComparisonControl
   private let tally = Mutex((made: 0, readBack: 0))
@@ -17,7 +17,7 @@ package final class SeriesRunner: Sendable {
   /// - Parameter scenario: with those values of the study's keys, and with the interval of the observed series.
   package init(
     _ study: CalibrationStudy, workers: Int, control: ComparisonControl = .init(),
-    journal: TrialJournal = .none,
+    journal: TrialJournal? = nil,
     scenario: @escaping @Sendable (_ values: [String]) throws -> Scenario
   ) {
     self.study = study
@@ -55,8 +55,8 @@ package final class SeriesRunner: Sendable {
     var scenario = try scenario(request.values)
     scenario.seed &+= UInt64(request.seed)
     scenario.question = nil
-    let name = journal.name(scenario.normalisedJSON + asked)
-    if let kept = try journal.read(name).flatMap({ self.counts(from: $0) }) {
+    let name = journal?.name(scenario.normalisedJSON + asked)
+    if let name, let kept = try journal?.read(name).flatMap({ self.counts(from: $0) }) {
       tally.withLock { $0.readBack += 1 }
       return kept
     }
@@ -66,7 +66,7 @@ package final class SeriesRunner: Sendable {
     let record = try Simulation.run(scenario, options: options, control: control.runControl(slot))
     control.finish(slot)
     let counts = study.counts(of: record.series)
-    try journal.write(name, Self.text(counts))
+    if let name { try journal?.write(name, Self.text(counts)) }
     tally.withLock { $0.made += 1 }
     return counts
   }

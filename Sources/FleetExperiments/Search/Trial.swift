@@ -51,9 +51,6 @@ package struct TrialJournal: Sendable {
     self.write = write
     self.name = name
   }
-
-  /// Kept nowhere.
-  package static let none = TrialJournal(read: { _ in nil }, write: { _, _ in }, name: { $0 })
 }
 
 /// Makes trials: from memory, from the journal, or by running.
@@ -78,12 +75,13 @@ package final class TrialMaker: Sendable {
     ) throws -> [RunSummary]
 
   private let scenario: @Sendable (Request) throws -> Scenario
-  private let journal: TrialJournal
+  /// nil: runs are kept nowhere.
+  private let journal: TrialJournal?
   private let run: Run
   private struct State {
     var trials: [Request: Trial] = [:]
     /// Two candidates can come to the same run.
-    var byName: [String: Trial] = [:]
+    var byScenario: [Scenario: Trial] = [:]
     var made = 0
     var readBack = 0
   }
@@ -93,7 +91,7 @@ package final class TrialMaker: Sendable {
   ///   - scenario: a candidate's scenario, by number, with its own seed.
   ///   - run: as `SummaryRunner.summaries(of:finished:)`.
   package convenience init(
-    journal: TrialJournal, scenario: @escaping @Sendable (SearchCandidate, Int) throws -> Scenario,
+    journal: TrialJournal?, scenario: @escaping @Sendable (SearchCandidate, Int) throws -> Scenario,
     run: @escaping Run
   ) {
     self.init(journal: journal, of: { try scenario($0.candidate, $0.scenario) }, run: run)
@@ -101,7 +99,7 @@ package final class TrialMaker: Sendable {
 
   /// - Parameter scenario: what a trial is of, but for the number of its seed, which is added, and its scale.
   package init(
-    journal: TrialJournal, of scenario: @escaping @Sendable (Request) throws -> Scenario, run: @escaping Run
+    journal: TrialJournal?, of scenario: @escaping @Sendable (Request) throws -> Scenario, run: @escaping Run
   ) {
     self.journal = journal
     self.scenario = scenario
@@ -111,22 +109,29 @@ package final class TrialMaker: Sendable {
   /// Runs made anew and runs found in the journal, twins not counted.
   package var counts: (made: Int, readBack: Int) { state.withLock { ($0.made, $0.readBack) } }
 
+  private func prepared(_ request: Request) throws -> Scenario {
+    var scenario = request.scale.scaled(try scenario(request))
+    scenario.seed &+= UInt64(request.seed)
+    scenario.question = nil
+    return scenario
+  }
+
   /// The trials asked for, in order.
   package func trials(_ requests: [Request]) throws -> [Trial] {
     var scenarios: [Scenario] = []
-    var names: [String] = []
-    var waiting: [(request: Request, name: String)] = []
-    var planned: Set<String> = []
+    var names: [String?] = []
+    var waiting: [(request: Request, scenario: Scenario)] = []
+    var planned: Set<Scenario> = []
     for request in requests where state.withLock({ $0.trials[request] }) == nil {
-      var scenario = request.scale.scaled(try scenario(request))
-      scenario.seed &+= UInt64(request.seed)
-      scenario.question = nil
-      let name = journal.name(scenario.normalisedJSON)
-      waiting.append((request, name))
-      guard planned.insert(name).inserted, state.withLock({ $0.byName[name] }) == nil else { continue }
-      if let trial = try journal.read(name).flatMap(Trial.init(csv:)) {
+      let scenario = try prepared(request)
+      waiting.append((request, scenario))
+      guard planned.insert(scenario).inserted, state.withLock({ $0.byScenario[scenario] }) == nil else {
+        continue
+      }
+      let name = journal?.name(scenario.normalisedJSON)
+      if let name, let trial = try journal?.read(name).flatMap(Trial.init(csv:)) {
         state.withLock { state in
-          state.byName[name] = trial
+          state.byScenario[scenario] = trial
           state.readBack += 1
         }
         continue
@@ -135,17 +140,17 @@ package final class TrialMaker: Sendable {
       names.append(name)
     }
     if !scenarios.isEmpty {
-      _ = try run(scenarios) { [names, journal] index, summary in
+      _ = try run(scenarios) { [scenarios, names, journal] index, summary in
         let text = Trial.csv(summary)
-        try journal.write(names[index], text)
+        if let name = names[index] { try journal?.write(name, text) }
         self.state.withLock { state in
-          state.byName[names[index]] = Trial(csv: text)
+          state.byScenario[scenarios[index]] = Trial(csv: text)
           state.made += 1
         }
       }
     }
     return state.withLock { state in
-      for (request, name) in waiting { state.trials[request] = state.byName[name] }
+      for (request, scenario) in waiting { state.trials[request] = state.byScenario[scenario] }
       return requests.compactMap { state.trials[$0] }
     }
   }

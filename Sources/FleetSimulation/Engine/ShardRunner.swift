@@ -252,18 +252,13 @@ struct ShardRunner: ~Copyable {
   private mutating func scanTriggers(start: Int64, end: Int64) {
     guard shard.plan.pointee.flush.isScanned else { return }
     let (devices, count) = (shard.devices, UInt32(truncatingIfNeeded: shard.count))
-    let hasQueues = shard.loops != nil
     while true {
       let device = scanned
       let record = devices[device]
       let time = round &+ Int64(record.pointee.phase)
       if time >= end { return }
       // Rows lie one behind another, but the processor does not follow them across pages by itself.
-      devices.prefetch(device &+ 12)
-      if hasQueues, device &+ 6 < count {
-        shard.prefetchBatch(of: device &+ 6)
-        shard.prefetchNextBatches(of: device &+ 3)
-      }
+      prefetch(behind: Int(device), of: shard.count) { (UInt32(truncatingIfNeeded: $0), 0) }
       scanned = device &+ 1
       if scanned == count {
         scanned = 0

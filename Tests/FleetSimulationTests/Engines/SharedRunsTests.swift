@@ -13,7 +13,7 @@ import UploadRetry
 /// Runs that share a beginning: the records are those of separate runs, and the beginning is run once.
 @Suite("Runs that share a beginning")
 struct SharedRunsTests {
-  static let seeds = Array(1...UInt64(TestDepth.cases(40, exhaustively: 200)))
+  static let seeds = Array(1...UInt64(TestDepth.cases(20, exhaustively: 120)))
 
   /// How a client may react otherwise to a failure; what a search varies.
   static let reactions: [@Sendable (inout Cohort) -> Void] = [
@@ -104,7 +104,7 @@ struct SharedRunsTests {
     var options = RunOptions()
     options.checks = checks
     var savings = SharedRuns.Savings()
-    for seed in checks ? Array(Self.seeds.prefix(10)) : Self.seeds {
+    for seed in checks ? Array(Self.seeds.prefix(5)) : Self.seeds {
       for scenario in [
         RandomScenario.scenario(seed: seed), RandomScenario.fastPath(seed: seed),
         RandomScenario.fastFiles(seed: seed),
@@ -127,7 +127,7 @@ struct SharedRunsTests {
 
   @Test("What several threads run together are the records of separate runs")
   func threads() throws {
-    for seed in Self.seeds.prefix(10) {
+    for seed in Self.seeds.prefix(5) {
       let variants = varying(RandomScenario.scenario(seed: seed))
       let scenarios = variants + variants.map(\.withoutIncidents)
       let runs = SharedRuns(options: RunOptions())

@@ -38,6 +38,11 @@ enum ExperimentFiles {
     if total <= devices { return scenario }
     for i in scenario.fleet.indices {
       scenario.fleet[i].devices = max(1, scenario.fleet[i].devices * devices / total)
+      // A table has the rate of all devices together.
+      if case .replay(var rates) = scenario.fleet[i].events {
+        rates.sharePartsPerMillion = rates.sharePartsPerMillion * Int64(devices) / Int64(total)
+        scenario.fleet[i].events = .replay(rates)
+      }
     }
     switch scenario.tapi.server {
     case .bucket(var bucket):

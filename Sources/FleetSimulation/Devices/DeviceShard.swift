@@ -205,6 +205,14 @@ package struct DeviceShard: ~Copyable {
     if place.count > 0 { prefetch(batch: waiting.first(place).batch) }
   }
 
+  /// Both for devices that are met one after another. Out of line, so that who has no queues does not pay.
+  @inline(never)
+  mutating func prefetchQueues(behind device: UInt32) {
+    if Int(device) &+ 6 >= count { return }
+    prefetchBatch(of: device &+ 6)
+    prefetchNextBatches(of: device &+ 3)
+  }
+
   @inline(__always)
   func key(of device: UInt32) -> RandomKey {
     plan.deviceKey(first &+ Int(truncatingIfNeeded: self[device].pointee.number))

@@ -213,13 +213,12 @@ struct ShardRunner: ~Copyable {
   @inline(__always)
   private func prefetch(behind i: Int, of count: Int, _ item: (Int) -> (device: UInt32, batch: UInt32)) {
     let distance = Self.prefetchDistance
-    let hasQueues = shard.loops != nil
     if i &+ distance < count {
       let item = item(i &+ distance)
       shard.prefetch(item.device)
-      if hasQueues, item.batch != 0 { shard.prefetch(batch: item.batch) }
+      if shard.loops != nil, item.batch != 0 { shard.prefetch(batch: item.batch) }
     }
-    if !hasQueues { return }
+    if shard.loops == nil { return }
     if i &+ distance / 2 < count { shard.prefetchBatch(of: item(i &+ distance / 2).device) }
     if i &+ distance / 4 < count { shard.prefetchNextBatches(of: item(i &+ distance / 4).device) }
   }
@@ -252,13 +251,15 @@ struct ShardRunner: ~Copyable {
   private mutating func scanTriggers(start: Int64, end: Int64) {
     guard shard.plan.pointee.flush.isScanned else { return }
     let (devices, count) = (shard.devices, UInt32(truncatingIfNeeded: shard.count))
+    let hasQueues = shard.loops != nil
     while true {
       let device = scanned
       let record = devices[device]
       let time = round &+ Int64(record.pointee.phase)
       if time >= end { return }
       // Rows lie one behind another, but the processor does not follow them across pages by itself.
-      prefetch(behind: Int(device), of: shard.count) { (UInt32(truncatingIfNeeded: $0), 0) }
+      devices.prefetch(device &+ 12)
+      if hasQueues { shard.prefetchQueues(behind: device) }
       scanned = device &+ 1
       if scanned == count {
         scanned = 0

@@ -45,8 +45,8 @@ extension Jitter {
   /// - `base`: the first backoff, microseconds.
   /// - `cap`: the largest backoff, microseconds.
   /// - `previousDelay`: the wait drawn last, microseconds, 0 if there was none; only `decorrelated` reads it.
-  /// - `clampAfterJitter`: whether `additive` is clamped to `cap` again (S10, shipped); the others never
-  ///   exceed `cap`.
+  /// - `clampAfterJitter`: whether `additive` and `symmetric` are clamped to `cap` again (S10, shipped); the others
+  ///   never exceed `cap`.
   @inlinable
   public func delay(
     retryCount: Int, base: Int64, cap: Int64, previousDelay: Int64, clampAfterJitter: Bool,

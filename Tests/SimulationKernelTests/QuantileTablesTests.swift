@@ -62,7 +62,9 @@ import Testing
       let sigma =
         (DeterministicMath.log(Double(p99 - 1) * 1e3) - mu) / DeterministicMath.inverseNormalCDF(0.99)
       let longest = Double(Distribution.longestSample.microseconds)
-      for key in keys {
+      for (key, other) in zip(keys, keys.reversed()) {
+        let both = latency.samples(key, other)
+        #expect(both == (latency.sample(key), latency.sample(other)))
         let exact = 1e3 + DeterministicMath.exp(mu + sigma * DeterministicMath.inverseNormalCDF(key.unitOpen))
         #expect(latency.sample(key).microseconds == Int64(min(exact + 0.5, longest)))
         let wait = -DeterministicMath.log(key.unitAboveZero) * (Double(p99) * 1e3)

@@ -4,7 +4,9 @@ import UploadRetry
 
 @Suite("Jitter (J, S10)")
 struct JitterTests {
-  static let all: [Jitter] = [.none, .additive(percent: 10), .full, .equal, .decorrelated]
+  static let all: [Jitter] = [
+    .none, .additive(percent: 10), .symmetric(percent: 10), .full, .equal, .decorrelated,
+  ]
 
   private func draw(
     _ jitter: Jitter, retryCount: Int = 0, base: Int64 = 500_000, cap: Int64 = 300_000_000,

@@ -75,7 +75,7 @@ struct ResultsVersionTests {
       """
       Results have changed. What is recorded stays; raise CommandLineTool.resultsVersion to \(lines.count + 1), and add the line
       \(lines.count + 1) \(digest)
-      to \(Self.file.lastPathComponent). Then record the baselines anew: fleetsim check experiments/*/scenario.json5 --record
+      to \(Self.file.lastPathComponent). Then record the baselines anew (Contributing.md has the command)
       """)
   }
 

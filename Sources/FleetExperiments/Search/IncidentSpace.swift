@@ -295,11 +295,14 @@ extension SearchParameter {
 
 extension Incident.Kind {
   fileprivate func isSameKind(as other: Self) -> Bool {
-    switch (self, other) {
-    case (.outage, .outage), (.brownout, .brownout), (.cdnOutage, .cdnOutage), (.errors, .errors),
-      (.lostAnswers, .lostAnswers), (.latency, .latency), (.tokenExpiry, .tokenExpiry):
-      true
-    default: false
+    switch self {
+    case .outage: if case .outage = other { true } else { false }
+    case .brownout: if case .brownout = other { true } else { false }
+    case .cdnOutage: if case .cdnOutage = other { true } else { false }
+    case .errors: if case .errors = other { true } else { false }
+    case .lostAnswers: if case .lostAnswers = other { true } else { false }
+    case .latency: if case .latency = other { true } else { false }
+    case .tokenExpiry: if case .tokenExpiry = other { true } else { false }
     }
   }
 }

@@ -251,7 +251,6 @@ struct ShardRunner: ~Copyable {
   private mutating func scanTriggers(start: Int64, end: Int64) {
     guard shard.plan.pointee.flush.isScanned else { return }
     let (devices, count) = (shard.devices, UInt32(truncatingIfNeeded: shard.count))
-    let hasQueues = shard.loops != nil
     while true {
       let device = scanned
       let record = devices[device]
@@ -259,7 +258,7 @@ struct ShardRunner: ~Copyable {
       if time >= end { return }
       // Rows lie one behind another, but the processor does not follow them across pages by itself.
       devices.prefetch(device &+ 12)
-      if hasQueues { shard.prefetchQueues(behind: device) }
+      if shard.loops != nil { shard.prefetchQueues(behind: device) }
       scanned = device &+ 1
       if scanned == count {
         scanned = 0

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# What a device takes in memory, by workload and client: writes results/bench/memory.md. Some five minutes; other work beside it
+# changes nothing.
+#
+#   experiments/bench/memory.sh [DEVICES]      (default 100000)
+set -euo pipefail
+export LC_ALL=C
+cd "$(dirname "$0")/../.."
+devices=${1:-100000}
+fleetsim=${FLEETSIM:-.build/release/fleetsim}
+[ -x "$fleetsim" ] || swift build -c release --product fleetsim >&2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$fleetsim" bench --devices "$devices" --json >"$work/whole"
+# Ten times as many, so that what a run has once weighs nothing.
+"$fleetsim" bench --devices "$((10 * devices))" --duration 2m --json >"$work/rest"
+python3 - "$work/whole" "$work/rest" "$devices" >results/bench/memory.md <<'P'
+import json, sys
+whole, rest = (json.load(open(path)) for path in sys.argv[1:3])
+devices = int(sys.argv[3])
+print("# Bytes a device\n")
+print(f"`experiments/bench/memory.sh {devices}`: each workload of `fleetsim bench`, {devices:,} devices, one thread. What the")
+print("process had resident at most, less what it had before the run, by the device. At rest: over the first two minutes, before anything")
+print("fails, with ten times as many. At most: over the whole run, in which most workloads have each device hold the batches of a ten minutes' outage at once; beside")
+print("it what was forecast before the run, and the bound that no run should pass.\n")
+print("| workload | at rest | at most | forecast | bound |")
+print("|---|---:|---:|---:|---:|")
+for row, first in zip(whole, rest):
+    keys = ("run_memory_bytes", "estimated_memory_bytes", "memory_bound_bytes")
+    figures = [first["run_memory_bytes"] / 10] + [row[key] for key in keys]
+    print(f"| {row['workload']} | " + " | ".join(f"{figure / devices:,.0f}" for figure in figures) + " |")
+P
+echo "results/bench/memory.md"

@@ -131,7 +131,7 @@ package struct TuneStudy: Sendable {
   ///
   /// - Parameter small: what a run on `raceScale` counts.
   package func candidates(budget: Int, small: Double = 1) -> Int? {
-    var (low, high) = (0, Int(min(Double(budget) / min(small, 1), Double(space.size))))
+    var (low, high) = (0, Int(min(Double(budget) / min(small, 1), Double(space.size), 1e12)))
     while low < high {
       let middle = (low + high + 1) / 2
       if runs(first: middle, small: small) <= budget { low = middle } else { high = middle - 1 }

@@ -1,5 +1,6 @@
 import ScenarioModel
 import ShippedClients
+import SimulationKernel
 import UploadGating
 import UploadPipeline
 import UploadRetry

@@ -1,4 +1,5 @@
 import ScenarioModel
+import SimulationKernel
 
 /// Cohorts whose `share` says how many devices they have: of all that the fleet's cohorts name together.
 enum FleetShares {

@@ -27,17 +27,21 @@ struct IncidentKind: TimelineKind {
   let make: @Sendable (IncidentValues) -> Incident.Kind
   /// Fills in what an incident of this kind says; false for any other.
   let values: @Sendable (Incident.Kind, inout IncidentValues) -> Bool
+  /// What `adversary` may choose of it.
+  let searched: [AdversaryKind]
 
   init(
     _ name: String, _ meaning: String, _ fields: [Field<IncidentValues>] = [],
     make: @escaping @Sendable (IncidentValues) -> Incident.Kind,
-    values: @escaping @Sendable (Incident.Kind, inout IncidentValues) -> Bool
+    values: @escaping @Sendable (Incident.Kind, inout IncidentValues) -> Bool,
+    searched: [AdversaryKind] = []
   ) {
     self.name = name
     self.meaning = meaning
     record = Record(IncidentValues(kind: name), Self.common(name) + fields)
     self.make = make
     self.values = values
+    self.searched = searched
   }
 
   private static let retryAfter = Field(
@@ -48,7 +52,7 @@ struct IncidentKind: TimelineKind {
 
   static let all = [
     IncidentKind(
-      "outage", "The server admits nothing.",
+      "outage", "The server admits nothing: every request gets this answer at once, or none.",
       [
         Field(
           "status", \.status, .outageStatus, "HTTP status of every answer, no 2xx; none: no answer at all."),
@@ -73,7 +77,15 @@ struct IncidentKind: TimelineKind {
         guard case .outage(let status, let retryAfter, let keepsWork) = kind else { return false }
         (values.status, values.retryAfter, values.keepsWork) = (status, retryAfter, keepsWork)
         return true
-      }),
+      },
+      searched: [
+        AdversaryKind("outage", "every request is answered 503", hasRetryAfter: true) {
+          .outage(status: 503, retryAfter: $0.retryAfter, keepsWork: false)
+        },
+        AdversaryKind("silence", "no request is answered") { _ in
+          .outage(status: nil, retryAfter: .none, keepsWork: false)
+        },
+      ]),
     IncidentKind(
       "brownout", "The server is slower.",
       [
@@ -86,11 +98,19 @@ struct IncidentKind: TimelineKind {
         guard case .brownout(let parts) = kind else { return false }
         values.factor = parts
         return true
-      }),
+      },
+      searched: [
+        AdversaryKind("brownout", "a share of the capacity is gone", hasDepth: true) {
+          .brownout(factorPartsPerMillion: max(1_000, 1_000_000 - $0.depth))
+        }
+      ]),
     IncidentKind(
       "cdnOutage",
       "The CDN of the Settings is down: apps launched meanwhile run on built-in defaults; the server is not concerned.",
-      make: { _ in .cdnOutage }, values: { kind, _ in kind == .cdnOutage }),
+      make: { _ in .cdnOutage }, values: { kind, _ in kind == .cdnOutage },
+      searched: [
+        AdversaryKind("cdnOutage", "the CDN of the Settings is down", isStandard: false) { _ in .cdnOutage }
+      ]),
     IncidentKind(
       "errors", "A share of requests, drawn for each attempt, is answered with an error.",
       [
@@ -109,7 +129,15 @@ struct IncidentKind: TimelineKind {
         (values.errorStatus, values.share) = (status, share)
         (values.afterWork, values.retryAfter) = (afterWork, retryAfter)
         return true
-      }),
+      },
+      searched: [
+        AdversaryKind(
+          "errors", "a share of the requests is answered 500", hasDepth: true, hasRetryAfter: true
+        ) { .errors(status: 500, share: $0.depth, afterWork: false, retryAfter: $0.retryAfter) },
+        AdversaryKind(
+          "throttle", "a share of the requests is answered 429", hasDepth: true, hasRetryAfter: true
+        ) { .errors(status: 429, share: $0.depth, afterWork: false, retryAfter: $0.retryAfter) },
+      ]),
     IncidentKind(
       "lostAnswers", "A share of the batches that the server accepts is never confirmed.",
       [share("Of the accepted requests.")], make: { .lostAnswers(share: $0.share) },
@@ -117,7 +145,12 @@ struct IncidentKind: TimelineKind {
         guard case .lostAnswers(let share) = kind else { return false }
         values.share = share
         return true
-      }),
+      },
+      searched: [
+        AdversaryKind("lostAnswers", "a share of the answers gets lost", hasDepth: true) {
+          .lostAnswers(share: $0.depth)
+        }
+      ]),
     IncidentKind(
       "latency", "Answers that leave now travel longer.",
       [
@@ -136,12 +169,30 @@ struct IncidentKind: TimelineKind {
         guard case .latency(let added, let factor) = kind else { return false }
         (values.added, values.factor) = (added, factor)
         return true
-      }),
+      },
+      searched: [
+        AdversaryKind(
+          "latency", "answers come later by a share of the shortest time-out", hasDepth: true
+        ) { choice in
+          let added = max(1, choice.timeout.microseconds / 1_000 * choice.depth / 1_000)
+          return .latency(added: .constant(Span(microseconds: added)), factor: 1_000_000)
+        }
+      ]),
     IncidentKind(
       "tokenExpiry",
       "The first request of each device is answered 401; its later ones carry a fresh token.",
-      make: { _ in .tokenExpiry }, values: { kind, _ in kind == .tokenExpiry }),
+      make: { _ in .tokenExpiry }, values: { kind, _ in kind == .tokenExpiry },
+      searched: [
+        AdversaryKind("tokenExpiry", "every device's token has expired", isStandard: false) { _ in
+          .tokenExpiry
+        }
+      ]),
   ]
+
+  /// The kind, and in `values` what the incident says.
+  static func of(_ incident: Incident.Kind, _ values: inout IncidentValues) -> IncidentKind? {
+    all.first { $0.values(incident, &values) }
+  }
 
   // MARK: What all kinds have
 
@@ -153,6 +204,14 @@ struct IncidentKind: TimelineKind {
       Field(
         "for", \.duration, .span(from: Span(microseconds: 1)), "How long it lasts.", example: "\"10m\""),
     ]
+  }
+}
+
+extension Incident.Kind {
+  /// As in a scenario: `outage`. Two of one name cannot be at one time.
+  package var name: String {
+    var unused = IncidentValues()
+    return IncidentKind.of(self, &unused)?.name ?? ""
   }
 }
 
@@ -180,9 +239,7 @@ extension Kind where Value == Incident {
     write: { incident in
       var values = IncidentValues(
         start: incident.start, duration: incident.duration, warmUp: incident.warmUp)
-      guard let kind = IncidentKind.all.first(where: { $0.values(incident.kind, &values) }) else {
-        return .null
-      }
+      guard let kind = IncidentKind.of(incident.kind, &values) else { return .null }
       values.kind = kind.name
       return kind.record.write(values)
     })
@@ -237,8 +294,7 @@ extension ScenarioDecoder {
     _ found: [(incident: Incident, index: Int)], _ elements: [PositionedValue], _ path: String
   ) {
     for kind in IncidentKind.all {
-      var unused = IncidentValues()
-      let sorted = found.filter { kind.values($0.incident.kind, &unused) }
+      let sorted = found.filter { $0.incident.kind.name == kind.name }
         .sorted { ($0.incident.start, $0.index) < ($1.incident.start, $1.index) }
       var latest: (incident: Incident, index: Int)?
       for entry in sorted {

@@ -1,5 +1,6 @@
 import ScenarioModel
 import ShippedClients
+import SimulationKernel
 import UploadRetry
 
 /// Settings as JSON to be published: in the shape that the CDN serves, and in the document's.

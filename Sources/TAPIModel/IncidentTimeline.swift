@@ -101,31 +101,6 @@ public struct IncidentTimeline: Sendable {
   }
 }
 
-/// What incidents do to single requests.
-struct RequestFaults: Sendable, Hashable {
-  struct Errors: Sendable, Hashable {
-    var status: Int
-    /// Parts per million.
-    var share: Int64
-    var afterWork: Bool
-    var retryAfter: RetryAfterPolicy
-  }
-  struct Latency: Sendable, Hashable {
-    var added: Sampler
-    var factor: Int64
-  }
-  var errors: Errors?
-  /// Parts per million.
-  var lostAnswers: Int64 = 0
-  var latency: Latency?
-  /// The number of the incident in which tokens expired.
-  var tokenExpiry: Int?
-  /// What operators have refused at the door.
-  var sheddings: [Shedding] = []
-
-  var areNone: Bool { self == RequestFaults() }
-}
-
 extension IncidentTimeline.Condition {
   /// Whether a server does the same from its start on. Of an outage only what it answers counts, not when it ends.
   fileprivate func isSame(as other: Self) -> Bool {
@@ -133,56 +108,10 @@ extension IncidentTimeline.Condition {
       && factor == other.factor && scale == other.scale && retryAfter == other.retryAfter
       && faults == other.faults
   }
-
-  fileprivate mutating func add(_ incident: Incident, number: Int) {
-    switch incident.kind {
-    case .outage(_, _, let keepsWork):
-      outage = incident
-      if incident.start == start && !keepsWork { losesWork = true }
-    case .brownout(let parts):
-      factor = factor * parts / 1_000_000
-    case .cdnOutage:
-      break
-    case .errors(let status, let share, let afterWork, let retryAfter):
-      faults.errors = .init(status: status, share: share, afterWork: afterWork, retryAfter: retryAfter)
-    case .lostAnswers(let share):
-      faults.lostAnswers = share
-    case .latency(let added, let factor):
-      faults.latency = .init(added: Sampler(added), factor: factor)
-    case .tokenExpiry:
-      faults.tokenExpiry = number
-    }
-  }
-}
-
-extension IncidentTimeline.Condition {
-  /// Incidents have been added before.
-  fileprivate mutating func add(_ action: ServerAction, until end: Instant) {
-    switch action.kind {
-    case .retryAfter(let policy):
-      retryAfter = policy
-      faults.errors?.retryAfter = policy
-      if case .outage(let status?, _, let keepsWork)? = outage?.kind {
-        outage?.kind = .outage(status: status, retryAfter: policy, keepsWork: keepsWork)
-      }
-    case .shed(let shedding): faults.sheddings.append(shedding)
-    case .readmit(var shedding):
-      shedding.share = shedding.share * (1_000_000 - action.ramp.height(at: start)) / 1_000_000
-      faults.sheddings.append(shedding)
-    case .capacity(let factor): scale = factor
-    case .restart:
-      if action.start == start { losesWork = true }
-      if start < end {
-        outage = Incident(
-          kind: .outage(status: nil, retryAfter: .none, keepsWork: false), start: action.start,
-          duration: end - action.start)
-      }
-    }
-  }
 }
 
 /// What rises evenly from nothing to a whole, in steps.
-private struct Ramp {
+struct Ramp {
   let start: Instant
   let length: Span
 
@@ -207,7 +136,7 @@ extension Incident {
 }
 
 extension ServerAction {
-  fileprivate var ramp: Ramp {
+  var ramp: Ramp {
     guard case .readmit = kind else { return Ramp(start: start, length: .zero) }
     return Ramp(start: start, length: duration ?? .zero)
   }

@@ -99,3 +99,79 @@ extension [ServerAction] {
     }
   }
 }
+
+extension ServerAction.Kind {
+  /// What it makes the server answer, and with which Retry-After; nil: nothing of its own.
+  package var answer: (status: Int?, retryAfter: RetryAfterPolicy)? {
+    switch self {
+    case .retryAfter(let retryAfter): (nil, retryAfter)
+    case .shed(let shedding), .readmit(let shedding): (shedding.status, .none)
+    case .capacity, .restart: nil
+    }
+  }
+}
+
+extension IncidentTimeline.Condition {
+  /// Incidents have been added before.
+  mutating func add(_ action: ServerAction, until end: Instant) {
+    switch action.kind {
+    case .retryAfter(let policy):
+      retryAfter = policy
+      faults.errors?.retryAfter = policy
+      if case .outage(let status?, _, let keepsWork)? = outage?.kind {
+        outage?.kind = .outage(status: status, retryAfter: policy, keepsWork: keepsWork)
+      }
+    case .shed(let shedding): faults.sheddings.append(shedding)
+    case .readmit(var shedding):
+      shedding.share = shedding.share * (1_000_000 - action.ramp.height(at: start)) / 1_000_000
+      faults.sheddings.append(shedding)
+    case .capacity(let factor): scale = factor
+    case .restart:
+      if action.start == start { losesWork = true }
+      if start < end {
+        outage = Incident(
+          kind: .outage(status: nil, retryAfter: .none, keepsWork: false), start: action.start,
+          duration: end - action.start)
+      }
+    }
+  }
+}
+
+/// How an operator's action is called.
+extension ServerAction.Kind {
+  /// In a chart: `half shed`.
+  package var label: String { wording.label }
+  /// In a sentence, before the times.
+  package var phrase: String { wording.phrase }
+
+  private var wording: (label: String, phrase: String) {
+    switch self {
+    case .retryAfter(.none): return ("no Retry-After", "no Retry-After")
+    case .retryAfter(.fixed(let span)):
+      let text = "Retry-After \(Units.text(span))"
+      return (text, text)
+    case .retryAfter(.spread(let from, let to)):
+      let text = "Retry-After \(Units.text(from)) to \(Units.text(to))"
+      return (text, text)
+    case .retryAfter(.backlog): return ("Retry-After by backlog", "Retry-After by the backlog")
+    case .shed(let shedding):
+      return (
+        "\(Units.text(partsPerMillion: shedding.share)) shed\(shedding.keyText)",
+        "\(Units.text(partsPerMillion: shedding.share)) of \(shedding.subject) refused at the door"
+      )
+    case .readmit(let shedding):
+      return (
+        "readmission\(shedding.keyText)", "\(shedding.subject) let in again little by little"
+      )
+    case .capacity(let factor):
+      let text = "capacity at \(Units.text(partsPerMillion: factor))"
+      return (text, text)
+    case .restart: return ("restart", "restart with an empty queue")
+    }
+  }
+}
+
+extension Shedding {
+  fileprivate var keyText: String { key.map { " of \($0)" } ?? "" }
+  fileprivate var subject: String { (isByDevice ? "devices" : "requests") + keyText }
+}

@@ -125,35 +125,3 @@ public enum RetryAfterForm: String, Sendable, Hashable, CaseIterable {
   /// As an HTTP-date, which not every client reads.
   case date
 }
-
-/// Something that happens to the server on the timeline.
-public struct Incident: Sendable, Hashable {
-  public enum Kind: Sendable, Hashable {
-    /// Answers with this status at once, costing neither token nor worker; nil: no answer at all.
-    case outage(status: Int?, retryAfter: RetryAfterPolicy, keepsWork: Bool)
-    /// Capacity times `factorPartsPerMillion` / 10^6: the bucket's rate, or the speed of work that starts from then on.
-    case brownout(factorPartsPerMillion: Int64)
-    /// The Settings CDN is down: the server is not concerned, but apps launched meanwhile run on built-in defaults.
-    case cdnOutage
-    /// A share of requests, drawn for each attempt, is answered with this status: at once, costing nothing, or in place of the
-    /// 200 after the work is done. Nothing of it is stored.
-    case errors(status: Int, share: Int64, afterWork: Bool, retryAfter: RetryAfterPolicy)
-    /// A share of the batches that the server accepts is never confirmed: the answer gets lost.
-    case lostAnswers(share: Int64)
-    /// Answers that leave now travel `factor` (parts per million, at least 10^6) times as long, and `added` longer.
-    case latency(added: Distribution, factor: Int64)
-    /// The first request of each device is answered 401; its later ones carry a fresh token.
-    case tokenExpiry
-  }
-  public var kind: Kind
-  public var start: Instant
-  public var duration: Span
-  /// After an outage or a brownout: capacity rises linearly from nothing to its full value in this time.
-  public var warmUp = Span.zero
-  public var end: Instant { start + duration }
-  public init(kind: Kind, start: Instant, duration: Span) {
-    self.kind = kind
-    self.start = start
-    self.duration = duration
-  }
-}

@@ -1,6 +1,7 @@
 import FleetExperiments
 import FleetMetrics
 import FleetSimulation
+import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 import Synchronization
@@ -13,7 +14,7 @@ struct AdversaryTests {
   /// A fleet that is a formula: from which length on each kind makes it ill, by start and depth.
   struct Planted {
     /// Seconds, of the deepest at the worst time.
-    var least: [AdversaryKind: Double]
+    var least: [String: Double]
     /// When it is worst, as a share of the range of starts.
     var worstStart: Double
     /// How much longer it takes at the worse end of the starts, and at half the depth.
@@ -26,7 +27,7 @@ struct AdversaryTests {
       let key = RandomKey(seed: number)
       let draws = (0..<12).map { key.child(UInt64($0)).unitOpen }
       least = Dictionary(
-        uniqueKeysWithValues: AdversaryKind.standard.enumerated().map { ($1, 30 + 500 * draws[$0]) })
+        uniqueKeysWithValues: AdversaryKind.standard.enumerated().map { ($1.name, 30 + 500 * draws[$0]) })
       worstStart = draws[8]
       startFactor = 0.5 * draws[9]
       depthFactor = 1 + draws[10]
@@ -47,17 +48,17 @@ struct AdversaryTests {
       return IncidentSpace(bounds, in: empty)
     }()
 
-    private static func parts(_ kind: Incident.Kind) -> (AdversaryKind, Double) {
+    private static func parts(_ kind: Incident.Kind) -> (String, Double) {
       switch kind {
-      case .outage(nil, _, _): (.silence, 1)
-      case .outage: (.outage, 1)
-      case .brownout(let factor): (.brownout, 1 - Double(factor) / 1e6)
-      case .errors(429, let share, _, _): (.throttle, Double(share) / 1e6)
-      case .errors(_, let share, _, _): (.errors, Double(share) / 1e6)
-      case .lostAnswers(let share): (.lostAnswers, Double(share) / 1e6)
-      case .latency: (.latency, 1)
-      case .tokenExpiry: (.tokenExpiry, 1)
-      case .cdnOutage: (.cdnOutage, 1)
+      case .outage(nil, _, _): ("silence", 1)
+      case .outage: ("outage", 1)
+      case .brownout(let factor): ("brownout", 1 - Double(factor) / 1e6)
+      case .errors(429, let share, _, _): ("throttle", Double(share) / 1e6)
+      case .errors(_, let share, _, _): ("errors", Double(share) / 1e6)
+      case .lostAnswers(let share): ("lostAnswers", Double(share) / 1e6)
+      case .latency: ("latency", 1)
+      case .tokenExpiry: ("tokenExpiry", 1)
+      case .cdnOutage: ("cdnOutage", 1)
       }
     }
 
@@ -154,7 +155,8 @@ struct AdversaryTests {
     var scenario = RescueTests.metastable
     scenario.duration = .minutes(14)
     var bounds = IncidentBounds(runOf: scenario.duration)
-    (bounds.kinds, bounds.waits, bounds.depths) = ([.brownout], nil, 600_000...600_000)
+    bounds.kinds.removeAll { $0.name != "brownout" }
+    (bounds.waits, bounds.depths) = (nil, 600_000...600_000)
     (bounds.starts, bounds.lengths) = (.minutes(3)...(.minutes(3)), .seconds(10)...(.minutes(3)))
     let space = IncidentSpace(bounds, in: scenario)
     let runner = SummaryRunner(workers: 2)
@@ -181,9 +183,9 @@ struct AdversaryTests {
   )
   func nothing() throws {
     var planted = Planted(1)
-    for kind in AdversaryKind.allCases { planted.least[kind] = 5_000 }
+    for kind in AdversaryKind.all { planted.least[kind.name] = 5_000 }
     planted.startFactor = 0
-    planted.least[.silence] = 700
+    planted.least["silence"] = 700
     var adversary = Adversary(try AdversaryStudy(space: Planted.space), maker: planted.maker())
     let result = try adversary.run()
     #expect(result.boundary == nil && result.standings.allSatisfy { $0.broken == 0 })
@@ -200,7 +202,7 @@ struct AdversaryTests {
   )
   func ends() throws {
     var planted = Planted(2)
-    for kind in AdversaryKind.allCases { planted.least[kind] = 1 }
+    for kind in AdversaryKind.all { planted.least[kind.name] = 1 }
     var adversary = Adversary(try AdversaryStudy(space: Planted.space), maker: planted.maker())
     let result = try adversary.run()
     #expect(Self.length(result.boundary, Planted.space) == 15 && result.below == nil)
@@ -225,7 +227,7 @@ struct AdversaryTests {
     ]
     let space = IncidentSpace(IncidentBounds(runOf: .minutes(60)), in: joined, joins: true)
     let all = (0..<500).compactMap { space.spread($0, seed: 1) } + space.corners
-    #expect(all.count > 300 && !all.contains { space.kind(of: $0) == .brownout })
+    #expect(all.count > 300 && !all.contains { space.kind(of: $0)?.name == "brownout" })
     #expect(all.allSatisfy { space.scenario($0).tapi.incidents.count == 2 })
     #expect(IncidentSpace(IncidentBounds(runOf: .minutes(60)), in: joined).scenario.tapi.incidents.isEmpty)
   }

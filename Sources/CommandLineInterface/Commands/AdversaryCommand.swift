@@ -159,10 +159,10 @@ struct AdversaryCommand {
   }
 
   private static func kinds(_ text: String) throws -> [AdversaryKind] {
-    let names = AdversaryKind.allCases.map(\.rawValue)
+    let names = AdversaryKind.all.map(\.name)
     var kinds: [AdversaryKind] = []
     for name in VariantChoice.splitList(text) {
-      guard let kind = AdversaryKind(rawValue: name) else {
+      guard let kind = AdversaryKind.all.first(where: { $0.name == name }) else {
         throw UsageError(
           "The value '\(name)' is invalid for '--kind <a,b,c>'\(Self.hint(name, names)) Allowed: \(names.joined(separator: ", "))."
         )

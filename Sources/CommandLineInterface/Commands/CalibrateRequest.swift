@@ -1,5 +1,6 @@
 import FleetExperiments
 import ScenarioModel
+import SimulationKernel
 
 /// What `calibrate` was asked to do.
 struct CalibrateRequest: Sendable {

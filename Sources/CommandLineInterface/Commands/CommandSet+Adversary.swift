@@ -1,17 +1,18 @@
 import FleetExperiments
+import ScenarioFormat
 
 extension CommandSpecification {
   package static let adversary: CommandSpecification = {
     var command = CommandSpecification(
       name: "adversary",
       abstract: "Find the incident that hurts most, and the shortest that the fleet does not stand.")
-    let kinds = AdversaryKind.allCases
+    let kinds = AdversaryKind.all
     command.discussion = [
       "Looks within bounds for two incidents. The worst, by an objective. And the boundary: the shortest that breaks a limit in most "
         + "seeds, by default the shortest that the fleet does not come back from. Longer and deeper trivially hurts more; what a "
         + "short incident breaks, it does not explain. One incident is put in the place of the scenario's own, or with --join "
         + "beside them.",
-      "Kinds: " + kinds.map { "\($0.rawValue) (\($0.meaning))" }.joined(separator: ", ") + ".",
+      "Kinds: " + kinds.map { "\($0.name) (\($0.meaning))" }.joined(separator: ", ") + ".",
       "First each kind at its longest and deepest and incidents all over the bounds run with one seed, then neighbours of the worst; "
         + "the worst few get all seeds. What breaks the limit is made shorter, by doubled steps and halves, and then others are "
         + "tried at a length one step (4 %) shorter, where one seed dismisses most. What breaks the limit is taken to do so, too, "
@@ -31,8 +32,8 @@ extension CommandSpecification {
           "length", value: "lo..hi",
           help: "How long it lasts. (default: up to a sixth of the run, from a fortieth of that on)"),
         OptionSpecification(
-          "kind", value: "a,b,c", .several(of: kinds.map(\.rawValue)),
-          help: "What it is. (default: \(AdversaryKind.standard.map(\.rawValue).joined(separator: ",")))"),
+          "kind", value: "a,b,c", .several(of: kinds.map(\.name)),
+          help: "What it is. (default: \(AdversaryKind.standard.map(\.name).joined(separator: ",")))"),
         OptionSpecification(
           "depth", value: "lo..hi",
           help: "The share that it takes, where the kind has one. (default: 10%..90%)"),

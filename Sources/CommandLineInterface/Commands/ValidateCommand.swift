@@ -1,6 +1,7 @@
 import FleetExperiments
 import FleetSimulation
 import ScenarioModel
+import SimulationKernel
 import TAPIModel
 
 /// `fleetsim validate`: every problem at once, or what the scenario amounts to.

@@ -1,4 +1,5 @@
 import FleetMetrics
+import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 
@@ -129,7 +130,7 @@ package struct AdversaryVerdict: Sendable {
       let (standing, candidate) = (row.standing, row.standing.candidate)
       let incident = space.incident(candidate)
       return [
-        row.role?.rawValue ?? "by kind", space.kind(of: candidate)?.rawValue ?? "none",
+        row.role?.rawValue ?? "by kind", space.kind(of: candidate)?.name ?? "none",
         incident.map { FigureText.span(($0.start - .start).microseconds) } ?? "", length(standing),
         space.depth(of: candidate).map { Units.text(partsPerMillion: $0) } ?? "",
         space.wait(of: candidate).map { FigureText.span($0.microseconds) } ?? "",
@@ -188,9 +189,9 @@ package enum AdversaryCSV {
     ) { $0.role.map { .text($0.rawValue) } ?? .empty },
     .init(
       "kind", "",
-      "Its kind: " + AdversaryKind.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ") + "."
+      "Its kind: " + AdversaryKind.all.map { "`\($0.name)`" }.joined(separator: ", ") + "."
     ) {
-      $0.space.kind(of: $0.standing.candidate).map { .text($0.rawValue) } ?? .empty
+      $0.space.kind(of: $0.standing.candidate).map { .text($0.name) } ?? .empty
     },
     .init("at_s", "s", "When it starts.") { .seconds($0.incident?.at) },
     .init("for_s", "s", "How long it lasts.") { .seconds($0.incident?.length) },

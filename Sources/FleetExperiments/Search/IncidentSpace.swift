@@ -3,40 +3,6 @@ import ScenarioModel
 import SimulationKernel
 import TAPIModel
 
-/// A kind of incident that a search may choose.
-package enum AdversaryKind: String, Sendable, Hashable, CaseIterable {
-  case outage, silence, brownout, errors, throttle, lostAnswers, latency, tokenExpiry, cdnOutage
-
-  /// Those that are searched if nobody says otherwise: where the server or the way to it fails.
-  package static let standard: [Self] = [
-    .outage, .silence, .brownout, .errors, .throttle, .lostAnswers, .latency,
-  ]
-
-  /// What it does; of one with a depth, what the depth is a share of.
-  package var meaning: String {
-    switch self {
-    case .outage: "every request is answered 503"
-    case .silence: "no request is answered"
-    case .brownout: "a share of the capacity is gone"
-    case .errors: "a share of the requests is answered 500"
-    case .throttle: "a share of the requests is answered 429"
-    case .lostAnswers: "a share of the answers gets lost"
-    case .latency: "answers come later by a share of the shortest time-out"
-    case .tokenExpiry: "every device's token has expired"
-    case .cdnOutage: "the CDN of the Settings is down"
-    }
-  }
-
-  package var hasDepth: Bool {
-    switch self {
-    case .brownout, .errors, .throttle, .lostAnswers, .latency: true
-    case .outage, .silence, .tokenExpiry, .cdnOutage: false
-    }
-  }
-
-  package var hasRetryAfter: Bool { self == .outage || self == .errors || self == .throttle }
-}
-
 /// What an adversary may choose from.
 package struct IncidentBounds: Sendable, Hashable {
   package var kinds = AdversaryKind.standard
@@ -224,25 +190,9 @@ package struct IncidentSpace: Sendable {
     else { return nil }
     let depth = index(.depth, of: candidate).map { depths[$0] } ?? 1_000_000
     let retryAfter = wait(of: candidate).map { RetryAfterPolicy.fixed($0) } ?? .none
-    let what: Incident.Kind =
-      switch kind {
-      case .outage: .outage(status: 503, retryAfter: retryAfter, keepsWork: false)
-      case .silence: .outage(status: nil, retryAfter: .none, keepsWork: false)
-      case .brownout: .brownout(factorPartsPerMillion: max(1_000, 1_000_000 - depth))
-      case .errors: .errors(status: 500, share: depth, afterWork: false, retryAfter: retryAfter)
-      case .throttle: .errors(status: 429, share: depth, afterWork: false, retryAfter: retryAfter)
-      case .lostAnswers: .lostAnswers(share: depth)
-      case .latency: .latency(added: .constant(timeOut(depth)), factor: 1_000_000)
-      case .tokenExpiry: .tokenExpiry
-      case .cdnOutage: .cdnOutage
-      }
-    return Incident(kind: what, start: .start + starts[start], duration: lengths[length])
-  }
-
-  /// A share of the shortest time-out of the fleet's clients.
-  private func timeOut(_ share: Int64) -> Span {
-    let shortest = scenario.fleet.map(\.timeout).min() ?? .zero
-    return Span(microseconds: max(1, shortest.microseconds / 1_000 * share / 1_000))
+    let choice = AdversaryKind.Choice(
+      depth: depth, retryAfter: retryAfter, timeout: scenario.fleet.map(\.timeout).min() ?? .zero)
+    return Incident(kind: kind.incident(choice), start: .start + starts[start], duration: lengths[length])
   }
 
   package func depth(of candidate: SearchCandidate) -> Int64? {
@@ -264,7 +214,7 @@ package struct IncidentSpace: Sendable {
   private func isPossible(_ candidate: SearchCandidate) -> Bool {
     guard let new = incident(candidate) else { return false }
     return !scenario.tapi.incidents.contains {
-      $0.start < new.end && new.start < $0.end && $0.kind.isSameKind(as: new.kind)
+      $0.start < new.end && new.start < $0.end && $0.kind.name == new.kind.name
     }
   }
 
@@ -290,19 +240,5 @@ extension SearchParameter {
     self.path = path
     values = (0..<count).map(String.init)
     self.isOrdered = isOrdered
-  }
-}
-
-extension Incident.Kind {
-  fileprivate func isSameKind(as other: Self) -> Bool {
-    switch self {
-    case .outage: if case .outage = other { true } else { false }
-    case .brownout: if case .brownout = other { true } else { false }
-    case .cdnOutage: if case .cdnOutage = other { true } else { false }
-    case .errors: if case .errors = other { true } else { false }
-    case .lostAnswers: if case .lostAnswers = other { true } else { false }
-    case .latency: if case .latency = other { true } else { false }
-    case .tokenExpiry: if case .tokenExpiry = other { true } else { false }
-    }
   }
 }

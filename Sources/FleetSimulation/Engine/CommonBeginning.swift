@@ -97,22 +97,10 @@ extension Scenario {
 extension TAPIConfiguration {
   /// Whether any answer may be a 429 or say how long to wait.
   fileprivate var asksToWait: Bool {
-    func asks(_ status: Int?, _ retryAfter: RetryAfterPolicy) -> Bool { status == 429 || retryAfter != .none }
-    return !rules.keyLimits.isEmpty || asks(overload.status, overload.retryAfter)
-      || actions.contains { action in
-        switch action.kind {
-        case .retryAfter(let retryAfter): asks(nil, retryAfter)
-        case .shed(let shedding), .readmit(let shedding): asks(shedding.status, .none)
-        case .capacity, .restart: false
-        }
-      }
-      || incidents.contains { incident in
-        switch incident.kind {
-        case .outage(let status, let retryAfter, _): asks(status, retryAfter)
-        case .errors(let status, _, _, let retryAfter): asks(status, retryAfter)
-        case .brownout, .cdnOutage, .lostAnswers, .latency, .tokenExpiry: false
-        }
-      }
+    let answers =
+      [(overload.status, overload.retryAfter)] + incidents.compactMap(\.kind.answer)
+      + actions.compactMap(\.kind.answer)
+    return !rules.keyLimits.isEmpty || answers.contains { $0.status == 429 || $0.retryAfter != .none }
   }
 }
 

@@ -1,26 +1,12 @@
 import SimulationKernel
 import UploadRetry
 
-/// Values with units: `"30s"`, `"4000/s"`, `"500KB"`, `"10%"`. Everything exact, in integers.
-package enum Units {
+/// How values with units are read.
+extension Units {
   /// Why a text is not the value wanted: the message says what would be right.
   package struct Problem: Error, Sendable, Hashable {
     package var message: String
   }
-
-  /// No span is longer, so that sums of spans cannot overflow.
-  package static let longestSpan = Span(microseconds: 366 * 86_400_000_000)
-
-  static let spanUnits: [(name: String, microseconds: UInt64)] = [
-    ("d", 86_400_000_000), ("h", 3_600_000_000), ("m", 60_000_000), ("s", 1_000_000), ("ms", 1_000),
-    ("us", 1),
-  ]
-  static let rateUnits: [(name: String, microseconds: UInt64)] = [
-    ("s", 1_000_000), ("min", 60_000_000), ("h", 3_600_000_000), ("day", 86_400_000_000),
-  ]
-  static let sizeUnits: [(name: String, bytes: UInt64)] = [
-    ("B", 1), ("KB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000),
-  ]
 
   // MARK: Spans
 
@@ -65,15 +51,6 @@ package enum Units {
     return Span(microseconds: Int64(total))
   }
 
-  /// The shortest exact text of a span: `"90m"`, `"1500ms"`.
-  package static func text(_ span: Span) -> String {
-    if span == .zero { return "0s" }
-    for unit in spanUnits where span.microseconds % Int64(unit.microseconds) == 0 {
-      return "\(span.microseconds / Int64(unit.microseconds))\(unit.name)"
-    }
-    return "\(span.microseconds)us"
-  }
-
   // MARK: Rates
 
   /// `"4000/s"` in thousandths per second: 4,000,000. Rounded to the nearest thousandth.
@@ -111,18 +88,6 @@ package enum Units {
 
   private static let rateExample = "4000/s"
 
-  /// `"4000/s"`, `"66.667/s"`.
-  package static func text(milliPerSecond milli: Int64) -> String { thousandths(milli) + "/s" }
-
-  /// A gap as a rate if that says it exactly, `"6/min"`; else nil.
-  package static func rateText(gap: Span) -> String? {
-    guard gap > .zero else { return nil }
-    for unit in rateUnits where Int64(unit.microseconds) % gap.microseconds == 0 {
-      return "\(Int64(unit.microseconds) / gap.microseconds)/\(unit.name)"
-    }
-    return nil
-  }
-
   // MARK: Sizes and shares
 
   /// `"500KB"` in bytes; KB, MB and GB are powers of 1000.
@@ -141,13 +106,6 @@ package enum Units {
     case .tooLarge: return amount.isNegative ? .min : .max
     case .fraction: throw Problem(message: "\(quoted(text)) is not a whole number of bytes")
     }
-  }
-
-  package static func text(bytes: Int) -> String {
-    for unit in sizeUnits.reversed() where bytes != 0 && bytes % Int(unit.bytes) == 0 {
-      return "\(bytes / Int(unit.bytes))\(unit.name)"
-    }
-    return "\(bytes)B"
   }
 
   /// `"50%"` in parts per million: 500,000.
@@ -173,40 +131,7 @@ package enum Units {
     }
   }
 
-  /// `"50%"`, `"12.5%"`.
-  package static func text(partsPerMillion parts: Int64) -> String {
-    let whole = parts / 10_000
-    let rest = parts % 10_000
-    return (rest == 0 ? "\(whole)" : trimmed("\(whole).", padded(rest, 4))) + "%"
-  }
-
-  /// Thousandths as a decimal number without trailing zeros.
-  package static func thousandths(_ value: Int64) -> String {
-    value % 1_000 == 0 ? "\(value / 1_000)" : trimmed("\(value / 1_000).", padded(value % 1_000, 3))
-  }
-
-  /// Millionths as a decimal number without trailing zeros.
-  package static func millionths(_ value: Int64) -> String { seconds(microseconds: value) }
-
-  /// Microseconds as seconds, a decimal number without trailing zeros.
-  package static func seconds(microseconds: Int64) -> String {
-    let whole = microseconds / 1_000_000
-    let rest = microseconds % 1_000_000
-    return rest == 0 ? "\(whole)" : trimmed("\(whole).", padded(rest, 6))
-  }
-
-  private static func padded(_ value: Int64, _ width: Int) -> String {
-    let digits = "\(value)"
-    return String(repeating: "0", count: max(width - digits.count, 0)) + digits
-  }
-
-  private static func trimmed(_ head: String, _ digits: String) -> String {
-    var digits = digits
-    while digits.last == "0" { digits.removeLast() }
-    return head + digits
-  }
-
-  // MARK: Reading
+  // MARK: Numbers and their units
 
   /// Cuts a number, the unit behind it, and what comes after that.
   private static func split(_ text: Substring) -> (number: Substring, unit: Substring, rest: Substring) {

@@ -1,0 +1,133 @@
+import SimulationKernel
+
+/// Something that happens to the server on the timeline.
+public struct Incident: Sendable, Hashable {
+  public enum Kind: Sendable, Hashable {
+    /// Answers with this status at once, costing neither token nor worker; nil: no answer at all.
+    case outage(status: Int?, retryAfter: RetryAfterPolicy, keepsWork: Bool)
+    /// Capacity times `factorPartsPerMillion` / 10^6: the bucket's rate, or the speed of work that starts from then on.
+    case brownout(factorPartsPerMillion: Int64)
+    /// The Settings CDN is down: the server is not concerned, but apps launched meanwhile run on built-in defaults.
+    case cdnOutage
+    /// A share of requests, drawn for each attempt, is answered with this status: at once, costing nothing, or in place of the
+    /// 200 after the work is done. Nothing of it is stored.
+    case errors(status: Int, share: Int64, afterWork: Bool, retryAfter: RetryAfterPolicy)
+    /// A share of the batches that the server accepts is never confirmed: the answer gets lost.
+    case lostAnswers(share: Int64)
+    /// Answers that leave now travel `factor` (parts per million, at least 10^6) times as long, and `added` longer.
+    case latency(added: Distribution, factor: Int64)
+    /// The first request of each device is answered 401; its later ones carry a fresh token.
+    case tokenExpiry
+  }
+  public var kind: Kind
+  public var start: Instant
+  public var duration: Span
+  /// After an outage or a brownout: capacity rises linearly from nothing to its full value in this time.
+  public var warmUp = Span.zero
+  public var end: Instant { start + duration }
+  public init(kind: Kind, start: Instant, duration: Span) {
+    self.kind = kind
+    self.start = start
+    self.duration = duration
+  }
+}
+
+extension Incident.Kind {
+  /// What it makes the server answer, and with which Retry-After; nil: nothing of its own.
+  package var answer: (status: Int?, retryAfter: RetryAfterPolicy)? {
+    switch self {
+    case .outage(let status, let retryAfter, _): (status, retryAfter)
+    case .errors(let status, _, _, let retryAfter): (status, retryAfter)
+    case .tokenExpiry: (401, .none)
+    case .brownout, .cdnOutage, .lostAnswers, .latency: nil
+    }
+  }
+}
+
+extension IncidentTimeline.Condition {
+  /// What the server is like while the incident is on.
+  mutating func add(_ incident: Incident, number: Int) {
+    switch incident.kind {
+    case .outage(_, _, let keepsWork):
+      outage = incident
+      if incident.start == start && !keepsWork { losesWork = true }
+    case .brownout(let parts):
+      factor = factor * parts / 1_000_000
+    case .cdnOutage:
+      break
+    case .errors(let status, let share, let afterWork, let retryAfter):
+      faults.errors = .init(status: status, share: share, afterWork: afterWork, retryAfter: retryAfter)
+    case .lostAnswers(let share):
+      faults.lostAnswers = share
+    case .latency(let added, let factor):
+      faults.latency = .init(added: Sampler(added), factor: factor)
+    case .tokenExpiry:
+      faults.tokenExpiry = number
+    }
+  }
+}
+
+/// What incidents do to single requests.
+struct RequestFaults: Sendable, Hashable {
+  struct Errors: Sendable, Hashable {
+    var status: Int
+    /// Parts per million.
+    var share: Int64
+    var afterWork: Bool
+    var retryAfter: RetryAfterPolicy
+  }
+  struct Latency: Sendable, Hashable {
+    var added: Sampler
+    var factor: Int64
+  }
+  var errors: Errors?
+  /// Parts per million.
+  var lostAnswers: Int64 = 0
+  var latency: Latency?
+  /// The number of the incident in which tokens expired.
+  var tokenExpiry: Int?
+  /// What operators have refused at the door.
+  var sheddings: [Shedding] = []
+
+  var areNone: Bool { self == RequestFaults() }
+}
+
+/// How an incident is called.
+extension Incident.Kind {
+  /// In a chart: `outage 503`.
+  package var label: String { wording.label }
+  /// In a sentence, before the times: `outage answered with 503`.
+  package var phrase: String { wording.phrase }
+
+  /// Whether nothing is admitted meanwhile: it is shaded darker.
+  package var isOutage: Bool { if case .outage = self { true } else { false } }
+
+  private var wording: (label: String, phrase: String) {
+    switch self {
+    case .outage(let status?, _, _): return ("outage \(status)", "outage answered with \(status)")
+    case .outage(nil, _, _): return ("outage without answer", "outage without any answer")
+    case .cdnOutage: return ("settings CDN down", "settings CDN down")
+    case .brownout(let factor):
+      let tenths = (factor + 500) / 1_000
+      return (
+        "brownout to \(tenths / 10).\(tenths % 10) %", "brownout to \(percent(factor)) of the capacity"
+      )
+    case .errors(let status, let share, _, _):
+      return (
+        "\(status) for \(Units.text(partsPerMillion: share))",
+        "\(percent(share)) of requests answered with \(status)"
+      )
+    case .lostAnswers(let share):
+      return (
+        "\(Units.text(partsPerMillion: share)) of answers lost", "\(percent(share)) of the answers lost"
+      )
+    case .latency: return ("slow answers", "answers under way for longer")
+    case .tokenExpiry: return ("tokens expired", "every device's token expired, 401,")
+    }
+  }
+
+  /// In whole percent.
+  private func percent(_ partsPerMillion: Int64) -> String {
+    "\(Int64((Double(partsPerMillion) / 1e6 * 100).rounded())) %"
+  }
+}

@@ -160,7 +160,7 @@ struct ClientScript {
   // MARK: What it holds
 
   /// What it holds, oldest first, with the names of the vectors.
-  var heldBatches: [(id: UInt32, first: UInt32, name: String, isUploading: Bool)] {
+  var heldBatches: [(id: BatchIndex, first: UInt32, name: String, isUploading: Bool)] {
     subject.held.map { ($0.id, $0.events.lowerBound, name(of: $0.events), $0.isUploading) }
   }
 

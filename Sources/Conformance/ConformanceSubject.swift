@@ -17,7 +17,7 @@ protocol ConformanceSubject: AnyObject {
 
   func add(_ n: UInt32, counting: Int, at now: Int64)
   func trigger(_ trigger: ClientTrigger, at now: Int64)
-  func answered(_ response: UploadResponse, _ batch: UInt32, at now: Int64)
+  func answered(_ response: UploadResponse, _ batch: BatchIndex, at now: Int64)
   func hold(_ events: UInt32, createdAt time: Int64)
   /// The process ends; what it has saved is returned.
   func endProcess(strandingUnsealed: Bool, at now: Int64) -> RetrySnapshot
@@ -26,7 +26,7 @@ protocol ConformanceSubject: AnyObject {
   func launch(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair]
   func adopt(_ snapshot: RetrySnapshot)
   /// With when it is due, on its own clock.
-  func record(of batch: UInt32) -> BatchRetryState
+  func record(of batch: BatchIndex) -> BatchRetryState
   func takeSteps() -> [SubjectStep]
 }
 
@@ -62,25 +62,25 @@ final class ModuleSubject: ConformanceSubject {
     client.triggered.add(n, counting: counting, at: now + origin, ())
   }
   func trigger(_ trigger: ClientTrigger, at now: Int64) { client.trigger(trigger, at: now + origin) }
-  func answered(_ response: UploadResponse, _ batch: UInt32, at now: Int64) {
+  func answered(_ response: UploadResponse, _ batch: BatchIndex, at now: Int64) {
     client.answered(batch, response, at: now + origin)
   }
   func hold(_ events: UInt32, createdAt time: Int64) {
-    let first = client.triggered.host.nextOrdinal(of: 0)
+    let first = client.triggered.host.nextOrdinal(of: .only)
     client.triggered.host.adopt(firstEvent: first, events: events, createdAt: time + origin, at: origin)
   }
   func endProcess(strandingUnsealed: Bool, at now: Int64) -> RetrySnapshot {
     client.triggered.forgetMemory(strandingUnsealed: strandingUnsealed)
-    let snapshot = client.triggered.host.endProcess(0, at: now + origin)
+    let snapshot = client.triggered.host.endProcess(.only, at: now + origin)
     client.triggered.host.cutOffUploads()
     return snapshot
   }
   func follow(_ config: HTTPConfig) { client.triggered.host.follow(config) }
   func launch(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair] {
-    client.triggered.host.restore(snapshot, 0, at: now + origin)
+    client.triggered.host.restore(snapshot, .only, at: now + origin)
   }
-  func adopt(_ snapshot: RetrySnapshot) { client.triggered.host.adopt(snapshot, 0, at: origin) }
-  func record(of batch: UInt32) -> BatchRetryState { client.triggered.host.retryState(of: batch, 0) }
+  func adopt(_ snapshot: RetrySnapshot) { client.triggered.host.adopt(snapshot, .only, at: origin) }
+  func record(of batch: BatchIndex) -> BatchRetryState { client.triggered.host.retryState(of: batch, .only) }
 
   func takeSteps() -> [SubjectStep] {
     client.takeActions().compactMap { action in
@@ -113,7 +113,7 @@ final class DeviceSubject: ConformanceSubject {
 
   func add(_ n: UInt32, counting: Int, at now: Int64) { device.add(n, counting: counting, at: now) }
   func trigger(_ trigger: ClientTrigger, at now: Int64) { device.trigger(trigger, at: now) }
-  func answered(_ response: UploadResponse, _ batch: UInt32, at now: Int64) {
+  func answered(_ response: UploadResponse, _ batch: BatchIndex, at now: Int64) {
     device.answered(response, batch, at: now)
   }
   func hold(_ events: UInt32, createdAt time: Int64) { device.adopt(events, createdAt: time, at: 0) }
@@ -126,7 +126,7 @@ final class DeviceSubject: ConformanceSubject {
     device.restore(snapshot, at: now)
   }
   func adopt(_ snapshot: RetrySnapshot) { device.adopt(snapshot, at: 0) }
-  func record(of batch: UInt32) -> BatchRetryState { device.record(of: batch) }
+  func record(of batch: BatchIndex) -> BatchRetryState { device.record(of: batch) }
 
   func takeSteps() -> [SubjectStep] {
     device.takeEvents().compactMap { event in

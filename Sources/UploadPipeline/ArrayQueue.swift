@@ -6,7 +6,7 @@ import UploadRetry
 /// Complexity: every operation is linear in the batches held, of which an app has tens.
 package struct ArrayQueue: ~Copyable {
   struct Batch {
-    var id: UInt32
+    var id: BatchIndex
     var firstOrdinal: UInt32
     var events: UInt32
     var retry = BatchRetryState()
@@ -38,7 +38,7 @@ package struct ArrayQueue: ~Copyable {
   var loopEnd: UInt32 = .max
   var queued: UInt16 = 0
   var sealedThrough: UInt32 = 0
-  private var nextID: UInt32 = 1
+  private var latestID = BatchIndex.noBatch
   /// What the client has done since it was last asked.
   var actions: [UploadClient.Action] = []
   /// The first broken promise of this queue.
@@ -72,9 +72,14 @@ package struct ArrayQueue: ~Copyable {
     currentMachine = RetryStateMachine(config: config, policy: options.pointee.policy)
   }
 
-  private func index(of batch: UInt32) -> Int? { batches.firstIndex { $0.id == batch } }
+  private mutating func newID() -> BatchIndex {
+    latestID.rawValue += 1
+    return latestID
+  }
 
-  subscript(batch: UInt32) -> Batch {
+  private func index(of batch: BatchIndex) -> Int? { batches.firstIndex { $0.id == batch } }
+
+  subscript(batch: BatchIndex) -> Batch {
     get { batches[index(of: batch)!] }
     set { batches[index(of: batch)!] = newValue }
   }
@@ -83,8 +88,8 @@ package struct ArrayQueue: ~Copyable {
   package mutating func adopt(firstEvent: UInt32, events: UInt32, createdAt time: Int64, at now: Int64) {
     if eventTimes.isEmpty { (firstTimed, sealedThrough) = (firstEvent, firstEvent) }
     while firstTimed + UInt32(eventTimes.count) < firstEvent { eventTimes.append(time) }
-    note(events, eventsCreatedAt: time, 0)
-    append(events, firstOrdinal: firstEvent, firstTime: time, 0, at: now)
+    note(events, eventsCreatedAt: time, .only)
+    append(events, firstOrdinal: firstEvent, firstTime: time, .only, at: now)
     sealedThrough = firstEvent + events
   }
 
@@ -125,39 +130,41 @@ extension ArrayQueue: UploadClientHost {
   // MARK: The client
 
   package var options: UnsafePointer<ClientOptions> { UnsafePointer(optionsAddress) }
-  package func machine(of client: UInt32) -> Unmanaged<RetryStateMachine> { .passUnretained(currentMachine) }
-  package func state(of client: UInt32) -> UnsafeMutablePointer<ClientState> { stateAddress }
-  package func gateRow(of client: UInt32) -> UnsafeMutableRawPointer { gates }
-  package func uploads(of client: UInt32) -> UInt32 { UInt32(batches.count(where: \.isUploading)) }
-  package func cursor(of client: UInt32, behind ordinal: UInt32) -> UInt32 { loopCursor }
-  package func saved(of client: UInt32) -> UnsafeMutablePointer<SavedState> { savedAddress }
-  package func queuedLoops(of client: UInt32) -> UInt16 { queued }
-  package func nextOrdinal(of client: UInt32) -> UInt32 { sealedThrough }
+  package func machine(of client: ClientIndex) -> Unmanaged<RetryStateMachine> {
+    .passUnretained(currentMachine)
+  }
+  package func state(of client: ClientIndex) -> UnsafeMutablePointer<ClientState> { stateAddress }
+  package func gateRow(of client: ClientIndex) -> UnsafeMutableRawPointer { gates }
+  package func uploads(of client: ClientIndex) -> UInt32 { UInt32(batches.count(where: \.isUploading)) }
+  package func cursor(of client: ClientIndex, behind ordinal: UInt32) -> UInt32 { loopCursor }
+  package func saved(of client: ClientIndex) -> UnsafeMutablePointer<SavedState> { savedAddress }
+  package func queuedLoops(of client: ClientIndex) -> UInt16 { queued }
+  package func nextOrdinal(of client: ClientIndex) -> UInt32 { sealedThrough }
 
   // MARK: The queue
 
-  package func oldest(of client: UInt32) -> UInt32 { batches.first?.id ?? 0 }
-  package func newest(of client: UInt32) -> UInt32 { batches.last?.id ?? 0 }
-  package func newer(than batch: UInt32) -> UInt32 {
-    guard let index = index(of: batch), index + 1 < batches.count else { return 0 }
+  package func oldest(of client: ClientIndex) -> BatchIndex { batches.first?.id ?? .noBatch }
+  package func newest(of client: ClientIndex) -> BatchIndex { batches.last?.id ?? .noBatch }
+  package func newer(than batch: BatchIndex) -> BatchIndex {
+    guard let index = index(of: batch), index + 1 < batches.count else { return .noBatch }
     return batches[index + 1].id
   }
-  package func firstOrdinal(of batch: UInt32) -> UInt32 { self[batch].firstOrdinal }
-  package func events(of batch: UInt32) -> UInt32 { self[batch].events }
-  package func queuedAt(_ batch: UInt32) -> Int64 { createdAt(self[batch].firstOrdinal) }
-  package func isUploading(_ batch: UInt32) -> Bool { self[batch].isUploading }
-  package func hasBeenSent(_ batch: UInt32) -> Bool { self[batch].attempts > 0 }
-  package func isRetry(_ batch: UInt32) -> Bool { self[batch].attempts > 1 }
-  package func hasUnknownOutcome(_ batch: UInt32) -> Bool { self[batch].hasUnknownOutcome }
-  package mutating func outcomeIsKnown(_ batch: UInt32) { self[batch].hasUnknownOutcome = false }
-  package func isAsking(_ batch: UInt32) -> Bool { self[batch].isAsking }
-  package func heldEvents(of client: UInt32) -> UInt32 { batches.reduce(0) { $0 + $1.events } }
-  package func retryState(of batch: UInt32, _ client: UInt32) -> BatchRetryState {
+  package func firstOrdinal(of batch: BatchIndex) -> UInt32 { self[batch].firstOrdinal }
+  package func events(of batch: BatchIndex) -> UInt32 { self[batch].events }
+  package func queuedAt(_ batch: BatchIndex) -> Int64 { createdAt(self[batch].firstOrdinal) }
+  package func isUploading(_ batch: BatchIndex) -> Bool { self[batch].isUploading }
+  package func hasBeenSent(_ batch: BatchIndex) -> Bool { self[batch].attempts > 0 }
+  package func isRetry(_ batch: BatchIndex) -> Bool { self[batch].attempts > 1 }
+  package func hasUnknownOutcome(_ batch: BatchIndex) -> Bool { self[batch].hasUnknownOutcome }
+  package mutating func outcomeIsKnown(_ batch: BatchIndex) { self[batch].hasUnknownOutcome = false }
+  package func isAsking(_ batch: BatchIndex) -> Bool { self[batch].isAsking }
+  package func heldEvents(of client: ClientIndex) -> UInt32 { batches.reduce(0) { $0 + $1.events } }
+  package func retryState(of batch: BatchIndex, _ client: ClientIndex) -> BatchRetryState {
     options.pointee.isRebatch ? clientRetry : self[batch].retry
   }
-  package func result(of batch: UInt32) -> UploadResult? { self[batch].result }
+  package func result(of batch: BatchIndex) -> UploadResult? { self[batch].result }
 
-  package func dueTimes(of client: UInt32) -> [UInt32: Int64] {
+  package func dueTimes(of client: ClientIndex) -> [BatchIndex: Int64] {
     Dictionary(uniqueKeysWithValues: batches.map { ($0.id, $0.retry.retryAt) })
   }
 
@@ -166,43 +173,46 @@ extension ArrayQueue: UploadClientHost {
       && (!batch.waitsForTrigger || stateAddress.pointee.flags.contains(.byTrigger))
   }
 
-  package mutating func takeNextDue(_ client: UInt32, from cursor: UInt32, at now: Int64) -> UInt32 {
+  package mutating func takeNextDue(_ client: ClientIndex, from cursor: UInt32, at now: Int64) -> BatchIndex {
     let found = batches.firstIndex {
       $0.firstOrdinal >= loopCursor && $0.firstOrdinal < loopEnd && isDue($0, at: now)
     }
-    guard let found else { return 0 }
+    guard let found else { return .noBatch }
     batches[found].waitsForTrigger = false
     return batches[found].id
   }
 
   package mutating func nextDue(
-    _ client: UInt32, in lane: PriorityLanes.Lane, from cursor: UInt32, at now: Int64
-  ) -> UInt32 {
+    _ client: ClientIndex, in lane: PriorityLanes.Lane, from cursor: UInt32, at now: Int64
+  ) -> BatchIndex {
     batches.first {
       $0.firstOrdinal >= cursor && $0.firstOrdinal < loopEnd && isDue($0, at: now)
         && self.lane(of: $0.id, client) == lane
-    }?.id ?? 0
+    }?.id ?? .noBatch
   }
 
-  package mutating func take(_ batch: UInt32, _ client: UInt32) { self[batch].waitsForTrigger = false }
-
-  package mutating func nextHeld(_ client: UInt32, from cursor: UInt32) -> UInt32 {
-    batches.first { $0.firstOrdinal >= cursor && $0.firstOrdinal < loopEnd && !$0.isUploading }?.id ?? 0
+  package mutating func take(_ batch: BatchIndex, _ client: ClientIndex) {
+    self[batch].waitsForTrigger = false
   }
 
-  package mutating func countDue(_ client: UInt32, byTrigger: Bool, at now: Int64) -> Int {
+  package mutating func nextHeld(_ client: ClientIndex, from cursor: UInt32) -> BatchIndex {
+    batches.first { $0.firstOrdinal >= cursor && $0.firstOrdinal < loopEnd && !$0.isUploading }?.id
+      ?? .noBatch
+  }
+
+  package mutating func countDue(_ client: ClientIndex, byTrigger: Bool, at now: Int64) -> Int {
     batches.count { !$0.isUploading && $0.lookAt <= now && (byTrigger || !$0.waitsForTrigger) }
   }
 
-  package mutating func hasDue(_ client: UInt32) -> Bool {
+  package mutating func hasDue(_ client: ClientIndex) -> Bool {
     batches.contains { !$0.isUploading && $0.lookAt == 0 && !$0.waitsForTrigger }
   }
 
-  package mutating func firstDue(_ client: UInt32) -> Int64? {
+  package mutating func firstDue(_ client: ClientIndex) -> Int64? {
     batches.map(\.lookAt).filter { $0 != 0 }.min()
   }
 
-  package mutating func countEvents(of client: UInt32, before time: Int64) -> UInt32 {
+  package mutating func countEvents(of client: ClientIndex, before time: Int64) -> UInt32 {
     var n: UInt32 = 0
     for batch in batches {
       for ordinal in batch.firstOrdinal..<batch.firstOrdinal + batch.events {
@@ -213,7 +223,7 @@ extension ArrayQueue: UploadClientHost {
     return n
   }
 
-  package mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: UInt32) -> (
+  package mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: ClientIndex) -> (
     Int64, UInt32
   ) {
     (createdAt(ordinal + n), ordinal + n)
@@ -221,12 +231,12 @@ extension ArrayQueue: UploadClientHost {
 
   // MARK: Changes
 
-  package mutating func setCursor(_ cursor: UInt32, of client: UInt32) { loopCursor = cursor }
-  package mutating func startLoop(of client: UInt32, cursor: UInt32, end: UInt32) {
+  package mutating func setCursor(_ cursor: UInt32, of client: ClientIndex) { loopCursor = cursor }
+  package mutating func startLoop(of client: ClientIndex, cursor: UInt32, end: UInt32) {
     (loopCursor, loopEnd) = (cursor, end)
   }
-  package mutating func setQueuedLoops(_ n: UInt16, of client: UInt32) { queued = n }
-  package mutating func setRetryState(_ state: BatchRetryState, of batch: UInt32, _ client: UInt32) {
+  package mutating func setQueuedLoops(_ n: UInt16, of client: ClientIndex) { queued = n }
+  package mutating func setRetryState(_ state: BatchRetryState, of batch: BatchIndex, _ client: ClientIndex) {
     if options.pointee.isRebatch {
       clientRetry = state
       clientRetry.retryAt = 0  // Its wait is the gate's.
@@ -234,19 +244,21 @@ extension ArrayQueue: UploadClientHost {
       self[batch].retry = state
     }
   }
-  package mutating func setResult(_ result: UploadResult?, of batch: UInt32) { self[batch].result = result }
-  package mutating func setWaitsForTrigger(_ waits: Bool, _ batch: UInt32) {
+  package mutating func setResult(_ result: UploadResult?, of batch: BatchIndex) {
+    self[batch].result = result
+  }
+  package mutating func setWaitsForTrigger(_ waits: Bool, _ batch: BatchIndex) {
     self[batch].waitsForTrigger = waits
   }
-  package mutating func putBack(_ batch: UInt32, _ client: UInt32) { self[batch].lookAt = 0 }
-  package mutating func putLast(_ batch: UInt32, _ client: UInt32) { self[batch].lookAt = 0 }
-  package mutating func putOff(_ batch: UInt32, until due: Int64, _ client: UInt32) {
+  package mutating func putBack(_ batch: BatchIndex, _ client: ClientIndex) { self[batch].lookAt = 0 }
+  package mutating func putLast(_ batch: BatchIndex, _ client: ClientIndex) { self[batch].lookAt = 0 }
+  package mutating func putOff(_ batch: BatchIndex, until due: Int64, _ client: ClientIndex) {
     self[batch].lookAt = due
   }
-  package mutating func forgetDueTimes(_ client: UInt32) {
+  package mutating func forgetDueTimes(_ client: ClientIndex) {
     for index in batches.indices { batches[index].lookAt = 0 }
   }
-  package mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: UInt32) {
+  package mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: ClientIndex) {
     eventTimes.append(contentsOf: repeatElement(time, count: Int(n)))
     // Times of events that have left the queue go, many at once.
     let kept = batches.first?.firstOrdinal ?? sealedThrough
@@ -256,25 +268,26 @@ extension ArrayQueue: UploadClientHost {
     }
   }
 
-  package mutating func willSeal(_ n: UInt32, _ client: UInt32) {}
-  package mutating func didSeal(through ordinal: UInt32, _ client: UInt32) { sealedThrough = ordinal }
+  package mutating func willSeal(_ n: UInt32, _ client: ClientIndex) {}
+  package mutating func didSeal(through ordinal: UInt32, _ client: ClientIndex) { sealedThrough = ordinal }
 
   package mutating func append(
-    _ events: UInt32, firstOrdinal: UInt32, firstTime: Int64, _ client: UInt32, at now: Int64
+    _ events: UInt32, firstOrdinal: UInt32, firstTime: Int64, _ client: ClientIndex, at now: Int64
   ) {
-    batches.append(Batch(id: nextID, firstOrdinal: firstOrdinal, events: events))
-    nextID += 1
+    batches.append(Batch(id: newID(), firstOrdinal: firstOrdinal, events: events))
   }
 
-  package mutating func extend(_ batch: UInt32, by n: UInt32, _ client: UInt32) { self[batch].events += n }
+  package mutating func extend(_ batch: BatchIndex, by n: UInt32, _ client: ClientIndex) {
+    self[batch].events += n
+  }
 
-  package mutating func forgetBoundaries(_ client: UInt32) {
+  package mutating func forgetBoundaries(_ client: ClientIndex) {
     for index in batches.indices where !batches[index].isUploading {
       batches[index].hasUnknownOutcome = false
     }
   }
 
-  package mutating func rechunk(_ client: UInt32, atMost maximum: UInt32, at now: Int64) {
+  package mutating func rechunk(_ client: ClientIndex, atMost maximum: UInt32, at now: Int64) {
     // What is held may have gaps, where an upload in the middle was delivered; a chunk does not span one.
     var runs: [(first: UInt32, events: UInt32)] = []
     for batch in batches {
@@ -303,7 +316,7 @@ extension ArrayQueue: UploadClientHost {
   }
 
   package mutating func trim(
-    _ batch: UInt32, by n: UInt32, _ loss: ClientLoss, _ client: UInt32, at now: Int64
+    _ batch: BatchIndex, by n: UInt32, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64
   ) {
     let first = self[batch].firstOrdinal
     actions.append(.lost(first..<first + n, loss))
@@ -311,12 +324,11 @@ extension ArrayQueue: UploadClientHost {
     self[batch].events -= n
   }
 
-  package mutating func split(_ batch: UInt32, _ client: UInt32, at now: Int64) -> Bool {
+  package mutating func split(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> Bool {
     guard let index = index(of: batch), batches[index].events > 1 else { return false }
     let kept = (batches[index].events + 1) / 2
     var other = Batch(
-      id: nextID, firstOrdinal: batches[index].firstOrdinal + kept, events: batches[index].events - kept)
-    nextID += 1
+      id: newID(), firstOrdinal: batches[index].firstOrdinal + kept, events: batches[index].events - kept)
     other.attempts = 0
     batches[index].events = kept
     batches[index].retry = BatchRetryState()
@@ -328,7 +340,7 @@ extension ArrayQueue: UploadClientHost {
   // MARK: What it does
 
   package mutating func send(
-    _ batch: UInt32, _ client: UInt32, retryCount: UInt16, asQuery: Bool, at now: Int64, _ sink: Void
+    _ batch: BatchIndex, _ client: ClientIndex, retryCount: UInt16, asQuery: Bool, at now: Int64, _ sink: Void
   ) {
     self[batch].isUploading = true
     self[batch].isAsking = asQuery
@@ -341,42 +353,45 @@ extension ArrayQueue: UploadClientHost {
   }
 
   package mutating func endUpload(
-    _ batch: UInt32, _ response: UploadResponse, _ client: UInt32, at now: Int64
+    _ batch: BatchIndex, _ response: UploadResponse, _ client: ClientIndex, at now: Int64
   ) {
     self[batch].isUploading = false
     if response == .noStatus { self[batch].hasUnknownOutcome = true }
   }
 
-  package mutating func settle(_ batch: UInt32, _ client: UInt32, at now: Int64) {
+  package mutating func settle(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) {
     let gone = self[batch]
     batches.removeAll { $0.id == batch }
     actions.append(.delivered(gone.firstOrdinal..<gone.firstOrdinal + gone.events))
   }
 
-  package mutating func giveUp(_ batch: UInt32, _ loss: ClientLoss, _ client: UInt32, at now: Int64) {
+  package mutating func giveUp(_ batch: BatchIndex, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64)
+  {
     let gone = self[batch]
     batches.removeAll { $0.id == batch }
     actions.append(.lost(gone.firstOrdinal..<gone.firstOrdinal + gone.events, loss))
   }
 
-  package mutating func wake(_ client: UInt32, at due: Int64, _ sink: Void) { actions.append(.wake(at: due)) }
+  package mutating func wake(_ client: ClientIndex, at due: Int64, _ sink: Void) {
+    actions.append(.wake(at: due))
+  }
 
-  package func draws(for batch: UInt32, failures: UInt16, _ client: UInt32) -> RandomWords { random }
-  package mutating func queryWord(of batch: UInt32, _ client: UInt32) -> UInt64 {
+  package func draws(for batch: BatchIndex, failures: UInt16, _ client: ClientIndex) -> RandomWords { random }
+  package mutating func queryWord(of batch: BatchIndex, _ client: ClientIndex) -> UInt64 {
     gateWords.word(self[batch].firstOrdinal, .max, at: nil)
   }
-  package mutating func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64 {
+  package mutating func gateWord(for batch: BatchIndex, _ client: ClientIndex, at now: Int64?) -> UInt64 {
     gateWords.word(self[batch].firstOrdinal, UInt16(clamping: self[batch].attempts), at: now)
   }
 
   // MARK: Who listens
 
-  package mutating func count(_ n: Int64, _ count: ClientCount, _ client: UInt32, at now: Int64) {}
-  package func isObserved(_ client: UInt32) -> Bool { true }
-  package mutating func observe(_ event: ClientEvent, _ client: UInt32, at now: Int64) {
+  package mutating func count(_ n: Int64, _ count: ClientCount, _ client: ClientIndex, at now: Int64) {}
+  package func isObserved(_ client: ClientIndex) -> Bool { true }
+  package mutating func observe(_ event: ClientEvent, _ client: ClientIndex, at now: Int64) {
     actions.append(.step(event))
   }
-  package mutating func report(_ bug: String, _ client: UInt32, at now: Int64) {
+  package mutating func report(_ bug: String, _ client: ClientIndex, at now: Int64) {
     if self.bug == nil { self.bug = bug }
   }
 }

@@ -7,10 +7,10 @@ extension UploadClientHost where Self: ~Copyable {
   /// A flush: events that are too old go, and if the client may send, everything is cut anew and sent.
   @inlinable
   @inline(never)
-  mutating func runFlush(_ client: UInt32, byTrigger: Bool, at now: Int64, _ sink: Sink) {
+  mutating func runFlush(_ client: ClientIndex, byTrigger: Bool, at now: Int64, _ sink: Sink) {
     let state = state(of: client)
     dropAged(client, at: now)
-    if oldest(of: client) == 0 {
+    if oldest(of: client) == .noBatch {
       startOver(client, at: now)
       return
     }
@@ -21,7 +21,7 @@ extension UploadClientHost where Self: ~Copyable {
     }
     let gate = state.pointee.gate
     if gate.waitUntil != 0 {
-      let record = retryState(of: 0, client)
+      let record = retryState(of: .noBatch, client)
       let isImpossible = machine(of: client)._withUnsafeGuaranteedRef {
         $0.isImpossible(
           waitUntil: gate.waitUntil, isBackoff: gate.kind == .backoff, client: record, now: now)
@@ -53,14 +53,14 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// Events that have been queued for too long are lost, one by one (S11, as shipped).
   @inlinable
-  mutating func dropAged(_ client: UInt32, at now: Int64) {
+  mutating func dropAged(_ client: ClientIndex, at now: Int64) {
     guard let limit = machine(of: client)._withUnsafeGuaranteedRef({ $0.maximumEventAge }) else { return }
     let first = oldest(of: client)
     let (oldestAllowed, overflow) = now.subtractingReportingOverflow(limit)
-    if overflow || first == 0 || queuedAt(first) >= oldestAllowed { return }
+    if overflow || first == .noBatch || queuedAt(first) >= oldestAllowed { return }
     forgetBoundaries(client)
     var left = countEvents(of: client, before: oldestAllowed)
-    while left > 0, case let batch = oldest(of: client), batch != 0 {
+    while left > 0, case let batch = oldest(of: client), batch != .noBatch {
       let events = events(of: batch)
       if events > left {
         trim(batch, by: left, .limit(.age), client, at: now)
@@ -73,15 +73,15 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// All retry state is fresh.
   @inlinable
-  mutating func startOver(_ client: UInt32, at now: Int64) {
+  mutating func startOver(_ client: ClientIndex, at now: Int64) {
     let state = state(of: client)
-    let record = retryState(of: 0, client)
+    let record = retryState(of: .noBatch, client)
     if record == BatchRetryState(), state.pointee.pipeline.retryCount == 0, state.pointee.gate.waitUntil == 0
     {
       return
     }
     if options.pointee.saving == .delayed { noteChange(client, at: now) }
-    setRetryState(BatchRetryState(), of: 0, client)
+    setRetryState(BatchRetryState(), of: .noBatch, client)
     state.pointee.pipeline.retryCount = 0
     state.pointee.gate.reset()
     if isObserved(client) { observe(.stateReset, client, at: now) }
@@ -91,7 +91,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(never)
   mutating func answerInFlush(
-    _ result: UploadResult, _ batch: UInt32, _ client: UInt32, at now: Int64, _ sink: Sink
+    _ result: UploadResult, _ batch: BatchIndex, _ client: ClientIndex, at now: Int64, _ sink: Sink
   ) {
     if result != .delivered { state(of: client).pointee.flags.insert(.loopHadFailure) }
     let ordinal = firstOrdinal(of: batch)
@@ -102,14 +102,14 @@ extension UploadClientHost where Self: ~Copyable {
   /// The last upload of a flush has been answered.
   @inlinable
   @inline(never)
-  mutating func finishFlush(_ client: UInt32, at now: Int64) {
+  mutating func finishFlush(_ client: ClientIndex, at now: Int64) {
     let state = state(of: client)
     var tally = FlushTally()
-    var record = retryState(of: 0, client)
+    var record = retryState(of: .noBatch, client)
     var pipeline = state.pointee.pipeline
-    var last: UInt32 = 0
+    var last = BatchIndex.noBatch
     var batch = oldest(of: client)
-    while batch != 0 {
+    while batch != .noBatch {
       if let result = result(of: batch) {
         last = batch
         machine(of: client)._withUnsafeGuaranteedRef {
@@ -118,17 +118,17 @@ extension UploadClientHost where Self: ~Copyable {
       }
       batch = newer(than: batch)
     }
-    if last == 0 { return }
+    if last == .noBatch { return }
     var draws = draws(for: last, failures: record.failureCount, client)
     machine(of: client)._withUnsafeGuaranteedRef {
       $0.finish(&tally, client: &record, pipeline: &pipeline, now: now, random: &draws)
     }
     if options.pointee.saving == .delayed,
-      record != retryState(of: 0, client) || pipeline != state.pointee.pipeline
+      record != retryState(of: .noBatch, client) || pipeline != state.pointee.pipeline
     {
       noteChange(client, at: now)
     }
-    setRetryState(record, of: 0, client)
+    setRetryState(record, of: .noBatch, client)
     state.pointee.pipeline = pipeline
     if tally.startsOver { state.pointee.gate.reset() }
     if tally.waitUntil != 0 {
@@ -141,10 +141,10 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// Each batch of the flush goes where its result, and the flush's, send it.
   @inlinable
-  mutating func applyResults(_ tally: FlushTally, _ client: UInt32, at now: Int64) {
+  mutating func applyResults(_ tally: FlushTally, _ client: ClientIndex, at now: Int64) {
     let wait = state(of: client).pointee.gate
     var batch = oldest(of: client)
-    while batch != 0 {
+    while batch != .noBatch {
       let (next, ordinal) = (newer(than: batch), firstOrdinal(of: batch))
       guard let result = result(of: batch) else {
         batch = next

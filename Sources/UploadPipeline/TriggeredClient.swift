@@ -6,7 +6,7 @@ import UploadRetry
 /// module's code and build, to be faster at what an app does once in seconds. Shards call the methods of their host themselves.
 package struct TriggeredClient<Host: UploadClientHost & ~Copyable>: ~Copyable {
   package var host: Host
-  private let client: UInt32
+  private let client: ClientIndex
   private var flushCount: FlushCount
   /// Events that no flush has sealed, and when the first of them was created.
   package private(set) var unsealed: UInt32 = 0
@@ -14,7 +14,7 @@ package struct TriggeredClient<Host: UploadClientHost & ~Copyable>: ~Copyable {
   /// The process that wrote the unsealed events has ended: they are sealed with the next that come.
   private var isStranded = false
 
-  package init(_ host: consuming Host, client: UInt32 = 0, flushCount: FlushCount) {
+  package init(_ host: consuming Host, client: ClientIndex = .only, flushCount: FlushCount) {
     self.host = host
     self.client = client
     self.flushCount = flushCount
@@ -54,14 +54,14 @@ package struct TriggeredClient<Host: UploadClientHost & ~Copyable>: ~Copyable {
   /// The client whose upload it is learns how it ended; nothing happens if it is not under way.
   @inline(never) @_semantics("optimize.sil.specialize.generic.never")
   package mutating func answered(
-    _ response: UploadResponse, _ batch: UInt32, at now: Int64, _ sink: Host.Sink
+    _ response: UploadResponse, _ batch: BatchIndex, at now: Int64, _ sink: Host.Sink
   ) {
     host.answered(response, batch, client, at: now, sink)
   }
 
   /// The answer to a question has come (O4).
   @inline(never) @_semantics("optimize.sil.specialize.generic.never")
-  package mutating func hear(wasApplied: Bool, _ batch: UInt32, at now: Int64, _ sink: Host.Sink) {
+  package mutating func hear(wasApplied: Bool, _ batch: BatchIndex, at now: Int64, _ sink: Host.Sink) {
     host.hear(wasApplied: wasApplied, batch, client, at: now, sink)
   }
 
@@ -77,7 +77,7 @@ package struct TriggeredClient<Host: UploadClientHost & ~Copyable>: ~Copyable {
   package var held: [HeldBatch] {
     var held: [HeldBatch] = []
     var batch = host.oldest(of: client)
-    while batch != 0 {
+    while batch != .noBatch {
       let first = host.firstOrdinal(of: batch)
       held.append(
         HeldBatch(
@@ -90,12 +90,12 @@ package struct TriggeredClient<Host: UploadClientHost & ~Copyable>: ~Copyable {
   package var state: ClientState { host.state(of: client).pointee }
 
   /// *rebatch*: the client's record.
-  package var clientRecord: BatchRetryState { host.retryState(of: 0, client) }
+  package var clientRecord: BatchRetryState { host.retryState(of: .noBatch, client) }
 }
 
 /// A batch in a client's queue.
 public struct HeldBatch: Sendable, Hashable {
-  public var id: UInt32
+  public var id: BatchIndex
   public var events: Range<UInt32>
   public var isUploading: Bool
 }

@@ -9,7 +9,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(__always)
   public mutating func succeed(
-    _ batch: UInt32, _ client: UInt32, isOnly: Bool, at now: Int64, _ sink: Sink
+    _ batch: BatchIndex, _ client: ClientIndex, isOnly: Bool, at now: Int64, _ sink: Sink
   ) {
     if options.pointee.keepsGates { gatesHear(status: 200, of: batch, client, at: now) }
     if !isOnly { endUpload(batch, .status(200, retryAfter: nil), client, at: now) }
@@ -25,7 +25,8 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(__always)
   @discardableResult
-  public mutating func hearSuccess(_ batch: UInt32, _ client: UInt32, at now: Int64) -> RetryOutcome {
+  public mutating func hearSuccess(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> RetryOutcome
+  {
     let state = state(of: client)
     let otherFailed = state.pointee.flags.contains(.loopHadFailure)
     if options.pointee.saving == .delayed { noteChange(client, at: now) }
@@ -45,7 +46,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// Whether a 2xx opens the gate (S16).
   @inlinable
   @inline(__always)
-  func endsWait(_ client: UInt32, otherFailed: Bool) -> Bool {
+  func endsWait(_ client: ClientIndex, otherFailed: Bool) -> Bool {
     machine(of: client)._withUnsafeGuaranteedRef {
       !$0.ignoresState && $0.policy.endsWait(otherBatchOfFlushFailed: otherFailed)
     }
@@ -55,7 +56,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(never)
   mutating func goOn(
-    _ batch: UInt32, _ outcome: RetryOutcome, _ client: UInt32, at now: Int64, _ sink: Sink
+    _ batch: BatchIndex, _ outcome: RetryOutcome, _ client: ClientIndex, at now: Int64, _ sink: Sink
   ) {
     let ordinal = firstOrdinal(of: batch)
     settle(batch, client, at: now)
@@ -67,7 +68,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(never)
   public mutating func fail(
-    _ response: UploadResponse, _ batch: UInt32, _ client: UInt32, at now: Int64, _ sink: Sink
+    _ response: UploadResponse, _ batch: BatchIndex, _ client: ClientIndex, at now: Int64, _ sink: Sink
   ) {
     let wasQuestion = options.pointee.gates.reconciles && isAsking(batch)
     endUpload(batch, response, client, at: now)
@@ -92,7 +93,8 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(__always)
   public mutating func decide(
-    _ response: UploadResponse, _ batch: UInt32, _ client: UInt32, isQuestion: Bool = false, at now: Int64
+    _ response: UploadResponse, _ batch: BatchIndex, _ client: ClientIndex, isQuestion: Bool = false,
+    at now: Int64
   ) -> RetryOutcome {
     let state = state(of: client)
     var record = retryState(of: batch, client)
@@ -116,7 +118,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(never)
   public mutating func conclude(
-    _ outcome: RetryOutcome, _ batch: UInt32, _ client: UInt32, at now: Int64, _ sink: Sink
+    _ outcome: RetryOutcome, _ batch: BatchIndex, _ client: ClientIndex, at now: Int64, _ sink: Sink
   ) {
     let state = state(of: client)
     let ordinal = firstOrdinal(of: batch)
@@ -174,7 +176,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// A failed upload makes its batch or the client wait until `time`.
   @inlinable
   @inline(__always)
-  public mutating func countBackoff(until time: Int64, _ client: UInt32, at now: Int64) {
+  public mutating func countBackoff(until time: Int64, _ client: ClientIndex, at now: Int64) {
     if time > now { count(time &- now, .backoffMicroseconds, client, at: now) }
   }
 
@@ -182,7 +184,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(never)
   mutating func refreshCredentials(
-    for batch: UInt32, until time: Int64, _ client: UInt32, at now: Int64
+    for batch: BatchIndex, until time: Int64, _ client: ClientIndex, at now: Int64
   ) {
     count(1, .credentialRefreshes, client, at: now)
     let due = max(time, now &+ options.pointee.credentialRefresh)
@@ -202,7 +204,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(__always)
   public mutating func pause(
-    _ client: UInt32, until time: Int64, _ kind: UploadGate.WaitKind, at now: Int64
+    _ client: ClientIndex, until time: Int64, _ kind: UploadGate.WaitKind, at now: Int64
   ) {
     let rule: UploadGate.WaitRule =
       switch options.pointee.policy.twoWaits {
@@ -221,7 +223,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(never)
   public mutating func hear(
-    wasApplied: Bool, _ batch: UInt32, _ client: UInt32, at now: Int64, _ sink: Sink
+    wasApplied: Bool, _ batch: BatchIndex, _ client: ClientIndex, at now: Int64, _ sink: Sink
   ) {
     if wasApplied {
       succeed(batch, client, isOnly: false, at: now, sink)

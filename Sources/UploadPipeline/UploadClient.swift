@@ -19,7 +19,7 @@ public struct UploadClient: ~Copyable {
   public enum Action: Sendable {
     /// An upload of these events leaves; `retryCount` is its `X-Retry-Count`, nil without the header. `asksWhetherApplied`: instead
     /// of the events a question goes out, whether the earlier upload of them was applied (O4).
-    case send(batch: UInt32, Range<UInt32>, retryCount: UInt16?, asksWhetherApplied: Bool)
+    case send(batch: BatchIndex, Range<UInt32>, retryCount: UInt16?, asksWhetherApplied: Bool)
     /// These events need not be kept any more.
     case delivered(Range<UInt32>)
     case lost(Range<UInt32>, ClientLoss)
@@ -56,13 +56,13 @@ public struct UploadClient: ~Copyable {
   }
 
   /// An upload has ended. Answers for batches that are not under way are ignored: a time-out has come before them.
-  public mutating func answered(_ batch: UInt32, _ response: UploadResponse, at now: Int64) {
+  public mutating func answered(_ batch: BatchIndex, _ response: UploadResponse, at now: Int64) {
     guard triggered.host.batches.contains(where: { $0.id == batch && $0.isUploading }) else { return }
     triggered.answered(response, batch, at: now, ())
   }
 
   /// The answer to a question has come: whether the upload was applied (O4).
-  public mutating func answered(_ batch: UInt32, wasApplied: Bool, at now: Int64) {
+  public mutating func answered(_ batch: BatchIndex, wasApplied: Bool, at now: Int64) {
     guard triggered.host.batches.contains(where: { $0.id == batch && $0.isUploading && $0.isAsking }) else {
       return
     }
@@ -71,7 +71,7 @@ public struct UploadClient: ~Copyable {
 
   /// The network is there, or not: without it nothing leaves. Uploads under way end on their own.
   public mutating func setOnline(_ isOnline: Bool) {
-    let state = triggered.host.state(of: 0)
+    let state = triggered.host.state(of: .only)
     if isOnline { state.pointee.flags.remove(.offline) } else { state.pointee.flags.insert(.offline) }
   }
 
@@ -79,7 +79,7 @@ public struct UploadClient: ~Copyable {
   public var held: [HeldBatch] { triggered.held }
 
   /// What the client has to store, whenever it has changed (S18).
-  public var snapshot: RetrySnapshot { triggered.host.retrySnapshot(of: 0) }
+  public var snapshot: RetrySnapshot { triggered.host.retrySnapshot(of: .only) }
 
   /// The client was launched: it finds `stored`, with the events that it held when its process ended. Call it before the first
   /// trigger; returns what had to be repaired.
@@ -95,7 +95,7 @@ public struct UploadClient: ~Copyable {
         firstEvent: batch.firstEvent, events: batch.events, createdAt: batch.createdAt, at: now)
     }
     if let nextEvent { triggered.host.goOn(from: nextEvent) }
-    let repairs = triggered.host.restore(stored, 0, at: now)
+    let repairs = triggered.host.restore(stored, .only, at: now)
     for case (.unknownOutcome, let first?) in repairs.map({ ($0.kind, $0.batch) }) {
       triggered.host.noteUnknownOutcome(ofBatchFrom: first)
     }

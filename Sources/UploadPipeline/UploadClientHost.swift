@@ -27,142 +27,147 @@ public protocol UploadClientHost: ~Copyable {
   /// What all clients of this host are; the address stays.
   var options: UnsafePointer<ClientOptions> { get }
   /// The decisions that a client's Settings lead to.
-  func machine(of client: UInt32) -> Unmanaged<RetryStateMachine>
-  func state(of client: UInt32) -> UnsafeMutablePointer<ClientState>
+  func machine(of client: ClientIndex) -> Unmanaged<RetryStateMachine>
+  func state(of client: ClientIndex) -> UnsafeMutablePointer<ClientState>
   /// The parts of `ClientGates`, laid out by `ClientOptions.gateLayout`; asked for with gates only.
-  func gateRow(of client: UInt32) -> UnsafeMutableRawPointer
+  func gateRow(of client: ClientIndex) -> UnsafeMutableRawPointer
   /// Uploads under way.
-  func uploads(of client: UInt32) -> UInt32
+  func uploads(of client: ClientIndex) -> UInt32
   /// The running loop goes on with batches from this event number on. A client with one upload at a time may keep none: it goes
   /// on behind event `ordinal`, the batch whose upload has ended.
-  func cursor(of client: UInt32, behind ordinal: UInt32) -> UInt32
-  mutating func setCursor(_ cursor: UInt32, of client: UInt32)
+  func cursor(of client: ClientIndex, behind ordinal: UInt32) -> UInt32
+  mutating func setCursor(_ cursor: UInt32, of client: ClientIndex)
   /// A loop starts: it passes over batches from `end` on.
-  mutating func startLoop(of client: UInt32, cursor: UInt32, end: UInt32)
+  mutating func startLoop(of client: ClientIndex, cursor: UInt32, end: UInt32)
   /// Whole loops that wait for the running one to end (`FlushWhileUploading.queued`).
-  func queuedLoops(of client: UInt32) -> UInt16
-  mutating func setQueuedLoops(_ n: UInt16, of client: UInt32)
+  func queuedLoops(of client: ClientIndex) -> UInt16
+  mutating func setQueuedLoops(_ n: UInt16, of client: ClientIndex)
   /// What is saved of a client that does not save at once (`Saving`).
-  func saved(of client: UInt32) -> UnsafeMutablePointer<SavedState>
+  func saved(of client: ClientIndex) -> UnsafeMutablePointer<SavedState>
   /// The number that the next event will have.
-  func nextOrdinal(of client: UInt32) -> UInt32
+  func nextOrdinal(of client: ClientIndex) -> UInt32
 
   // MARK: The queue
 
-  /// The batch with the oldest events; 0: the client holds none.
-  func oldest(of client: UInt32) -> UInt32
+  /// The batch with the oldest events; none: the client holds none.
+  func oldest(of client: ClientIndex) -> BatchIndex
   /// The one with the newest.
-  func newest(of client: UInt32) -> UInt32
-  /// The batch behind one; 0: there is none.
-  func newer(than batch: UInt32) -> UInt32
-  func firstOrdinal(of batch: UInt32) -> UInt32
-  func events(of batch: UInt32) -> UInt32
+  func newest(of client: ClientIndex) -> BatchIndex
+  /// The batch behind one; none: there is none.
+  func newer(than batch: BatchIndex) -> BatchIndex
+  func firstOrdinal(of batch: BatchIndex) -> UInt32
+  func events(of batch: BatchIndex) -> UInt32
   /// When its first event was created.
-  func queuedAt(_ batch: UInt32) -> Int64
-  func isUploading(_ batch: UInt32) -> Bool
+  func queuedAt(_ batch: BatchIndex) -> Int64
+  func isUploading(_ batch: BatchIndex) -> Bool
   /// Whether it has been sent.
-  func hasBeenSent(_ batch: UInt32) -> Bool
+  func hasBeenSent(_ batch: BatchIndex) -> Bool
   /// Whether its latest upload was not its first.
-  func isRetry(_ batch: UInt32) -> Bool
+  func isRetry(_ batch: BatchIndex) -> Bool
   /// Whether some upload of it ended without an answer.
-  func hasUnknownOutcome(_ batch: UInt32) -> Bool
+  func hasUnknownOutcome(_ batch: BatchIndex) -> Bool
   /// A question has settled what became of it (O4).
-  mutating func outcomeIsKnown(_ batch: UInt32)
+  mutating func outcomeIsKnown(_ batch: BatchIndex)
   /// Whether the upload under way is a question.
-  func isAsking(_ batch: UInt32) -> Bool
+  func isAsking(_ batch: BatchIndex) -> Bool
   /// All events that have become batches and have not left.
-  func heldEvents(of client: UInt32) -> UInt32
+  func heldEvents(of client: ClientIndex) -> UInt32
   /// *files*: the batch's own record. *rebatch*: the client's.
-  func retryState(of batch: UInt32, _ client: UInt32) -> BatchRetryState
-  mutating func setRetryState(_ state: BatchRetryState, of batch: UInt32, _ client: UInt32)
-  /// The first batch from event number `cursor` on that is due and not under way, taken out of the due ones; 0: none.
-  mutating func takeNextDue(_ client: UInt32, from cursor: UInt32, at now: Int64) -> UInt32
+  func retryState(of batch: BatchIndex, _ client: ClientIndex) -> BatchRetryState
+  mutating func setRetryState(_ state: BatchRetryState, of batch: BatchIndex, _ client: ClientIndex)
+  /// The first batch from event number `cursor` on that is due and not under way, taken out of the due ones, or none.
+  mutating func takeNextDue(_ client: ClientIndex, from cursor: UInt32, at now: Int64) -> BatchIndex
   /// The same in one lane of two (O8), which stays where it is.
   mutating func nextDue(
-    _ client: UInt32, in lane: PriorityLanes.Lane, from cursor: UInt32, at now: Int64
-  ) -> UInt32
+    _ client: ClientIndex, in lane: PriorityLanes.Lane, from cursor: UInt32, at now: Int64
+  ) -> BatchIndex
   /// A batch that is due is taken out of the due ones.
-  mutating func take(_ batch: UInt32, _ client: UInt32)
+  mutating func take(_ batch: BatchIndex, _ client: ClientIndex)
   /// It is due, in its place by age.
-  mutating func putBack(_ batch: UInt32, _ client: UInt32)
+  mutating func putBack(_ batch: BatchIndex, _ client: ClientIndex)
   /// It is due, behind all that are.
-  mutating func putLast(_ batch: UInt32, _ client: UInt32)
+  mutating func putLast(_ batch: BatchIndex, _ client: ClientIndex)
   /// It is due at a time to come.
-  mutating func putOff(_ batch: UInt32, until due: Int64, _ client: UInt32)
+  mutating func putOff(_ batch: BatchIndex, until due: Int64, _ client: ClientIndex)
   /// Whether it is due at triggers only, not at wake-ups (S15).
-  mutating func setWaitsForTrigger(_ waits: Bool, _ batch: UInt32)
-  /// The first batch from event number `cursor` on that is not under way, due or not; 0: none. It stays where it is.
-  mutating func nextHeld(_ client: UInt32, from cursor: UInt32) -> UInt32
+  mutating func setWaitsForTrigger(_ waits: Bool, _ batch: BatchIndex)
+  /// The first batch from event number `cursor` on that is not under way, due or not, or none. It stays where it is.
+  mutating func nextHeld(_ client: ClientIndex, from cursor: UInt32) -> BatchIndex
   /// How many batches a loop over all of them would find due.
-  mutating func countDue(_ client: UInt32, byTrigger: Bool, at now: Int64) -> Int
+  mutating func countDue(_ client: ClientIndex, byTrigger: Bool, at now: Int64) -> Int
   /// Whether a batch is due that a wake-up may take.
-  mutating func hasDue(_ client: UInt32) -> Bool
+  mutating func hasDue(_ client: ClientIndex) -> Bool
   /// When the first of the batches that are put off is due; nil: there is none.
-  mutating func firstDue(_ client: UInt32) -> Int64?
+  mutating func firstDue(_ client: ClientIndex) -> Int64?
   /// No batch is due or put off any more; each is told anew.
-  mutating func forgetDueTimes(_ client: UInt32)
+  mutating func forgetDueTimes(_ client: ClientIndex)
   /// When a batch that is put off is due; 0: it is not put off. For snapshots; may take long.
-  func dueTimes(of client: UInt32) -> [UInt32: Int64]
+  func dueTimes(of client: ClientIndex) -> [BatchIndex: Int64]
 
   /// New events come in, which have no numbers yet but the next; a host that draws events by itself need not listen.
-  mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: UInt32)
+  mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: ClientIndex)
   /// So many events are about to become batches; they have, and the next event has number `ordinal`.
-  mutating func willSeal(_ n: UInt32, _ client: UInt32)
-  mutating func didSeal(through ordinal: UInt32, _ client: UInt32)
+  mutating func willSeal(_ n: UInt32, _ client: ClientIndex)
+  mutating func didSeal(through ordinal: UInt32, _ client: ClientIndex)
   /// Becomes the newest batch.
   mutating func append(
-    _ events: UInt32, firstOrdinal: UInt32, firstTime: Int64, _ client: UInt32, at now: Int64)
+    _ events: UInt32, firstOrdinal: UInt32, firstTime: Int64, _ client: ClientIndex, at now: Int64)
   /// When the event `n` behind event `ordinal`, created at `time`, was created.
-  mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: UInt32) -> (Int64, UInt32)
+  mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: ClientIndex) -> (
+    Int64, UInt32
+  )
   /// *rebatch*: the newest batch gets more events.
-  mutating func extend(_ batch: UInt32, by n: UInt32, _ client: UInt32)
+  mutating func extend(_ batch: BatchIndex, by n: UInt32, _ client: ClientIndex)
   /// *rebatch*: batches of unknown outcome are as others from now on, and may be cut; those under way are not.
-  mutating func forgetBoundaries(_ client: UInt32)
+  mutating func forgetBoundaries(_ client: ClientIndex)
   /// *rebatch*: batches are cut anew, with so many events each at most. No upload is under way.
-  mutating func rechunk(_ client: UInt32, atMost maximum: UInt32, at now: Int64)
+  mutating func rechunk(_ client: ClientIndex, atMost maximum: UInt32, at now: Int64)
   /// *rebatch*: the oldest events of a batch are lost, but not all of them.
-  mutating func trim(_ batch: UInt32, by n: UInt32, _ loss: ClientLoss, _ client: UInt32, at now: Int64)
+  mutating func trim(
+    _ batch: BatchIndex, by n: UInt32, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64)
   /// *rebatch*: how many of the oldest events were created before `time`. No upload is under way.
-  mutating func countEvents(of client: UInt32, before time: Int64) -> UInt32
+  mutating func countEvents(of client: ClientIndex, before time: Int64) -> UInt32
   /// How an upload ended whose flush goes on; nil: the batch has not been answered (`ClientOptions.actsAtFlushEnd`).
-  func result(of batch: UInt32) -> UploadResult?
-  mutating func setResult(_ result: UploadResult?, of batch: UInt32)
+  func result(of batch: BatchIndex) -> UploadResult?
+  mutating func setResult(_ result: UploadResult?, of batch: BatchIndex)
   /// 413: a batch becomes two, both due; false: it can't.
-  mutating func split(_ batch: UInt32, _ client: UInt32, at now: Int64) -> Bool
+  mutating func split(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> Bool
 
   // MARK: What it does
 
   /// A request leaves. `asQuery`: it asks whether the batch was applied (O4).
   mutating func send(
-    _ batch: UInt32, _ client: UInt32, retryCount: UInt16, asQuery: Bool, at now: Int64, _ sink: Sink)
+    _ batch: BatchIndex, _ client: ClientIndex, retryCount: UInt16, asQuery: Bool, at now: Int64, _ sink: Sink
+  )
   /// An upload is over, however it ended.
-  mutating func endUpload(_ batch: UInt32, _ response: UploadResponse, _ client: UInt32, at now: Int64)
+  mutating func endUpload(
+    _ batch: BatchIndex, _ response: UploadResponse, _ client: ClientIndex, at now: Int64)
   /// The batch leaves the queue: delivered.
-  mutating func settle(_ batch: UInt32, _ client: UInt32, at now: Int64)
+  mutating func settle(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64)
   /// The batch leaves the queue: given up.
-  mutating func giveUp(_ batch: UInt32, _ loss: ClientLoss, _ client: UInt32, at now: Int64)
+  mutating func giveUp(_ batch: BatchIndex, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64)
   /// The client asks to be woken at `due`; an earlier wish is forgotten.
-  mutating func wake(_ client: UInt32, at due: Int64, _ sink: Sink)
+  mutating func wake(_ client: ClientIndex, at due: Int64, _ sink: Sink)
   /// Draws for a batch's retry, named by how often it has failed.
-  func draws(for batch: UInt32, failures: UInt16, _ client: UInt32) -> Draws
+  func draws(for batch: BatchIndex, failures: UInt16, _ client: ClientIndex) -> Draws
   /// A word for a gate's decision about a batch's latest attempt; of several at one attempt `now` tells which.
-  mutating func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64
+  mutating func gateWord(for batch: BatchIndex, _ client: ClientIndex, at now: Int64?) -> UInt64
 
   /// A word that tells which query a batch is (K1): the same each time it is sent.
-  mutating func queryWord(of batch: UInt32, _ client: UInt32) -> UInt64
+  mutating func queryWord(of batch: BatchIndex, _ client: ClientIndex) -> UInt64
 
   // MARK: Who listens
 
-  mutating func count(_ n: Int64, _ count: ClientCount, _ client: UInt32, at now: Int64)
+  mutating func count(_ n: Int64, _ count: ClientCount, _ client: ClientIndex, at now: Int64)
   /// Whether anybody hears `observe`.
-  func isObserved(_ client: UInt32) -> Bool
-  mutating func observe(_ event: ClientEvent, _ client: UInt32, at now: Int64)
+  func isObserved(_ client: ClientIndex) -> Bool
+  mutating func observe(_ event: ClientEvent, _ client: ClientIndex, at now: Int64)
   /// A batch that must not have come up: a bug of the host.
-  mutating func report(_ bug: String, _ client: UInt32, at now: Int64)
+  mutating func report(_ bug: String, _ client: ClientIndex, at now: Int64)
 }
 
 extension UploadClientHost where Self: ~Copyable {
-  public mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: UInt32) {}
+  public mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: ClientIndex) {}
 }
 
 /// What a client has saved that does not save at once.

@@ -8,7 +8,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(__always)
   public mutating func flush(
-    _ client: UInt32, sealing n: UInt32, from ordinal: UInt32, createdAt time: Int64, at now: Int64,
+    _ client: ClientIndex, sealing n: UInt32, from ordinal: UInt32, createdAt time: Int64, at now: Int64,
     _ sink: Sink
   ) {
     if n != 0 {
@@ -22,14 +22,14 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// A trigger that does not care for waits comes (D7): the client's wait is over; its counts stay.
   @inlinable
-  public mutating func skipWait(_ client: UInt32, for trigger: ClientTrigger) {
+  public mutating func skipWait(_ client: ClientIndex, for trigger: ClientTrigger) {
     if options.pointee.triggersThatSkipWaits.contains(trigger) { state(of: client).pointee.gate.reset() }
   }
 
   /// Whether a flush would do nothing at all: uploads are under way (`FlushWhileUploading.ignored`).
   @inlinable
   @inline(__always)
-  public func ignoresFlush(_ client: UInt32) -> Bool {
+  public func ignoresFlush(_ client: ClientIndex) -> Bool {
     options.pointee.flushWhileUploading == .ignored && uploads(of: client) > 0
   }
 
@@ -38,7 +38,7 @@ extension UploadClientHost where Self: ~Copyable {
   ///
   /// - `unsealed`: events that no flush has sealed.
   @inlinable
-  public mutating func ignoresCount(_ client: UInt32, unsealed: UInt32, count: UInt32) -> Bool {
+  public mutating func ignoresCount(_ client: ClientIndex, unsealed: UInt32, count: UInt32) -> Bool {
     if !options.pointee.countFlushWhileFailing, state(of: client).pointee.flags.contains(.loopHadFailure) {
       return true
     }
@@ -48,7 +48,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// An upload has ended, with an answer or without one.
   @inlinable
   public mutating func answered(
-    _ response: UploadResponse, _ batch: UInt32, _ client: UInt32, at now: Int64, _ sink: Sink
+    _ response: UploadResponse, _ batch: BatchIndex, _ client: ClientIndex, at now: Int64, _ sink: Sink
   ) {
     if case .status(let code, _) = response, (200...299).contains(code) {
       succeed(batch, client, isOnly: false, at: now, sink)
@@ -59,7 +59,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// The process ends at once, whatever it is doing: what a launch will find is returned. Uploads under way are the host's to end.
   @inlinable
-  public mutating func endProcess(_ client: UInt32, at now: Int64) -> RetrySnapshot {
+  public mutating func endProcess(_ client: ClientIndex, at now: Int64) -> RetrySnapshot {
     switch options.pointee.saving {
     case .atOnce, .atOnceAsItIs: break
     case .afterAnswers, .delayed: goBackToSaved(client, at: now)

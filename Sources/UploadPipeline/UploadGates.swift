@@ -7,28 +7,28 @@ extension UploadClientHost where Self: ~Copyable {
   /// A part's state in a client's row.
   @inlinable
   @inline(__always)
-  func part<State>(_ place: Int, _ client: UInt32, as _: State.Type) -> UnsafeMutablePointer<State> {
+  func part<State>(_ place: Int, _ client: ClientIndex, as _: State.Type) -> UnsafeMutablePointer<State> {
     (gateRow(of: client) + place)
       .assumingMemoryBound(to: State.self)
   }
 
   @inlinable
-  func hold(_ client: UInt32) -> UnsafeMutablePointer<GateHold> {
+  func hold(_ client: ClientIndex) -> UnsafeMutablePointer<GateHold> {
     part(0, client, as: GateHold.self)
   }
   @inlinable
-  func words(_ place: Int, _ client: UInt32) -> UnsafeMutablePointer<UInt32> {
+  func words(_ place: Int, _ client: ClientIndex) -> UnsafeMutablePointer<UInt32> {
     part(place, client, as: UInt32.self)
   }
 
   // MARK: Runs
 
   @inlinable
-  func forgetHold(_ client: UInt32) { hold(client).pointee = GateHold() }
+  func forgetHold(_ client: ClientIndex) { hold(client).pointee = GateHold() }
 
   /// A trigger makes whatever was held before a matter of its own run, but for a run that has its slots: that one goes on (T2).
   @inlinable
-  func forgetHoldAtTrigger(_ client: UInt32) {
+  func forgetHoldAtTrigger(_ client: ClientIndex) {
     if !isAmidWholeRun(hold(client).pointee) { forgetHold(client) }
   }
 
@@ -47,7 +47,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(never)
   mutating func gatesLetRunStart(
-    _ client: UInt32, byTrigger: inout Bool, cursor: inout UInt32, at now: Int64, _ sink: Sink
+    _ client: ClientIndex, byTrigger: inout Bool, cursor: inout UInt32, at now: Int64, _ sink: Sink
   ) -> Bool {
     let held = hold(client).pointee
     forgetHold(client)
@@ -78,7 +78,7 @@ extension UploadClientHost where Self: ~Copyable {
   }
 
   @inlinable
-  mutating func note(hold new: GateHold, _ client: UInt32, at now: Int64) {
+  mutating func note(hold new: GateHold, _ client: ClientIndex, at now: Int64) {
     let hold = hold(client)
     // Of several holds of one run the one that ends first is worth a look.
     if hold.pointee.until == 0 {
@@ -95,7 +95,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// When a held client is to be woken; nil: by the next trigger, or nothing is held.
   @inlinable
-  mutating func gateWakeUp(_ client: UInt32, at now: Int64) -> (isHeld: Bool, until: Int64?) {
+  mutating func gateWakeUp(_ client: ClientIndex, at now: Int64) -> (isHeld: Bool, until: Int64?) {
     let hold = hold(client).pointee
     if hold.until <= now { return (false, nil) }
     let wakes = options.pointee.wakesByTimer || hold.flags.contains(.wakes)
@@ -104,19 +104,19 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// A loop that is held while it waits for answers goes on when the hold is over.
   @inlinable
-  public mutating func wakeRunningLoop(_ client: UInt32, at now: Int64, _ sink: Sink) {
+  public mutating func wakeRunningLoop(_ client: ClientIndex, at now: Int64, _ sink: Sink) {
     if let until = gateWakeUp(client, at: now).until { wake(client, at: until, sink) }
   }
 
   /// Whether a wake-up finds a running loop that was held.
   @inlinable
-  func isHeldLoop(_ client: UInt32) -> Bool { hold(client).pointee.until != 0 }
+  func isHeldLoop(_ client: ClientIndex) -> Bool { hold(client).pointee.until != 0 }
 
   // MARK: Before an upload
 
   /// The window that a batch's query belongs to (K1); nil: there is none, or it is exempt.
   @inlinable
-  mutating func failureWindow(of batch: UInt32, _ client: UInt32) -> UnsafeMutablePointer<
+  mutating func failureWindow(of batch: BatchIndex, _ client: ClientIndex) -> UnsafeMutablePointer<
     FailureWindow.State
   >? {
     guard let rule = options.pointee.gates.failureWindow,
@@ -128,7 +128,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// Until when a batch is held by what holds requests one by one (K1, K2); 0: it is not.
   @inlinable
   @inline(never)
-  mutating func heldByItself(_ batch: UInt32, _ client: UInt32, at now: Int64) -> Int64 {
+  mutating func heldByItself(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> Int64 {
     let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
     var until: Int64 = 0
     if let window = failureWindow(of: batch, client), let rule = gates.failureWindow,
@@ -146,7 +146,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// Whether a batch's query is blocked and lost with it (K1).
   @inlinable
-  mutating func isRefused(_ batch: UInt32, _ client: UInt32, at now: Int64) -> Bool {
+  mutating func isRefused(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> Bool {
     guard options.pointee.gates.refusesWhileBlocked, let rule = options.pointee.gates.failureWindow,
       let window = failureWindow(of: batch, client)
     else { return false }
@@ -156,7 +156,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// Asked for each batch that is due, before anything is decided about the batch itself.
   @inlinable
   @inline(never)
-  mutating func gatesSay(of batch: UInt32, _ client: UInt32, at now: Int64) -> GateVerdict {
+  mutating func gatesSay(of batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> GateVerdict {
     let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
     let time = now
     var until: Int64 = 0
@@ -216,7 +216,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// Asked for a batch that would be sent now; a grant takes what the gates count.
   @inlinable
   @inline(never)
-  mutating func gatesLetLeave(_ batch: UInt32, _ client: UInt32, at now: Int64) -> LeaveVerdict {
+  mutating func gatesLetLeave(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> LeaveVerdict {
     let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
     let time = now
     let isRetry = hasBeenSent(batch)
@@ -276,7 +276,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// Events of a batch at most, now.
   @inlinable
   @inline(never)
-  mutating func gatedMaximumBatch(_ client: UInt32) -> UInt32 {
+  mutating func gatedMaximumBatch(_ client: ClientIndex) -> UInt32 {
     guard let controller = options.pointee.gates.controller else { return options.pointee.maximumBatchEvents }
     let state = part(options.pointee.gateLayout.controller, client, as: BackpressureController.State.self)
     return min(UInt32(controller.batchEvents(state.pointee)), options.pointee.maximumBatchEvents)
@@ -287,7 +287,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// What came back, 0 standing for nothing.
   @inlinable
   @inline(never)
-  mutating func gatesHear(status: Int, of batch: UInt32, _ client: UInt32, at now: Int64) {
+  mutating func gatesHear(status: Int, of batch: BatchIndex, _ client: ClientIndex, at now: Int64) {
     let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
     let time = now
     let isSuccess = (200...299).contains(status)
@@ -337,7 +337,9 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// When an upload left, in a place that is free: there are as many as uploads at once.
   @inlinable
-  func noteSent(_ batch: UInt32, _ controller: BackpressureController, _ client: UInt32, at now: Int64) {
+  func noteSent(
+    _ batch: BatchIndex, _ controller: BackpressureController, _ client: ClientIndex, at now: Int64
+  ) {
     let places = part(options.pointee.gateLayout.sentUploads, client, as: SentUpload.self)
     let name = UInt64(firstOrdinal(of: batch)) + 1
     for index in 0..<controller.longestConcurrency where places[index].name == 0 || places[index].name == name
@@ -350,7 +352,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// How long an answer took; nil: the upload is not known any more.
   @inlinable
   func takeLatency(
-    of batch: UInt32, _ controller: BackpressureController, _ client: UInt32, at now: Int64
+    of batch: BatchIndex, _ controller: BackpressureController, _ client: ClientIndex, at now: Int64
   ) -> Int64? {
     let places = part(options.pointee.gateLayout.sentUploads, client, as: SentUpload.self)
     let name = UInt64(firstOrdinal(of: batch)) + 1
@@ -364,7 +366,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(never)
   mutating func gatesHear(
-    _ response: UploadResponse, of batch: UInt32, _ client: UInt32, at now: Int64
+    _ response: UploadResponse, of batch: BatchIndex, _ client: ClientIndex, at now: Int64
   ) {
     if case .status(let status, _) = response {
       gatesHear(status: status, of: batch, client, at: now)
@@ -377,7 +379,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// What a launched client knows of its gates: everything, if it keeps state, but for uploads that were under way.
   @inlinable
-  public func relaunchGates(_ client: UInt32, keepingState keepsState: Bool, at now: Int64) {
+  public func relaunchGates(_ client: ClientIndex, keepingState keepsState: Bool, at now: Int64) {
     forgetHold(client)
     let layout = options.pointee.gateLayout
     if let controller = options.pointee.gates.controller, controller.needsLatencies {

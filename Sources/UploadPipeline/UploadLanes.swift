@@ -18,39 +18,39 @@ struct LaneState: BitwiseCopyable {
 /// Only clients with `ClientGates.lanes` come here.
 extension UploadClientHost where Self: ~Copyable {
   @inlinable
-  func laneState(of client: UInt32) -> UnsafeMutablePointer<LaneState> {
+  func laneState(of client: ClientIndex) -> UnsafeMutablePointer<LaneState> {
     part(options.pointee.gateLayout.lanes, client, as: LaneState.self)
   }
 
   /// The lane of a batch: that of its first event. Interactive, where there are no lanes.
   @inlinable
-  public mutating func lane(of batch: UInt32, _ client: UInt32) -> PriorityLanes.Lane {
+  public mutating func lane(of batch: BatchIndex, _ client: ClientIndex) -> PriorityLanes.Lane {
     options.pointee.gates.lanes?.lane(word: queryWord(of: batch, client)) ?? .interactive
   }
 
   @inlinable
   @inline(never)
-  mutating func beginLanes(_ client: UInt32, cursor: UInt32) {
+  mutating func beginLanes(_ client: ClientIndex, cursor: UInt32) {
     let state = laneState(of: client)
     if !state.pointee.resumes { state.pointee.cursor = cursor }
     state.pointee.resumes = false
   }
 
-  /// The next due batch of the lane whose turn it is, taken out of the due ones; 0: none.
+  /// The next due batch of the lane whose turn it is, taken out of the due ones, or none.
   @inlinable
   @inline(never)
-  mutating func takeNextOfLanes(_ client: UInt32, from cursor: UInt32, at now: Int64) -> UInt32 {
-    guard let lanes = options.pointee.gates.lanes else { return 0 }
+  mutating func takeNextOfLanes(_ client: ClientIndex, from cursor: UInt32, at now: Int64) -> BatchIndex {
+    guard let lanes = options.pointee.gates.lanes else { return .noBatch }
     let state = laneState(of: client)
     let interactive = nextDue(client, in: .interactive, from: state.pointee.cursor, at: now)
     let background = nextDue(client, in: .background, from: cursor, at: now)
     state.pointee.next = state.pointee.order
     let lane = lanes.next(
-      &state.pointee.next, interactiveDue: interactive != 0, backgroundDue: background != 0)
+      &state.pointee.next, interactiveDue: interactive != .noBatch, backgroundDue: background != .noBatch)
     guard let lane else {
       // One pass, as in `continueLoop`.
       if options.pointee.flushWhileUploading != .joins { state.pointee.cursor = .max }
-      return 0
+      return .noBatch
     }
     let batch = lane == .interactive ? interactive : background
     take(batch, client)
@@ -60,7 +60,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// The loop goes on behind a batch.
   @inlinable
   @inline(never)
-  mutating func passInLane(_ batch: UInt32, _ client: UInt32, _ cursor: inout UInt32) {
+  mutating func passInLane(_ batch: BatchIndex, _ client: ClientIndex, _ cursor: inout UInt32) {
     let state = laneState(of: client)
     state.pointee.previous = state.pointee.order
     state.pointee.order = state.pointee.next
@@ -70,7 +70,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(never)
   mutating func move(
-    to ordinal: UInt32, inLaneOf batch: UInt32, _ client: UInt32, _ cursor: inout UInt32
+    to ordinal: UInt32, inLaneOf batch: BatchIndex, _ client: ClientIndex, _ cursor: inout UInt32
   ) {
     if lane(of: batch, client) == .interactive {
       laneState(of: client).pointee.cursor = ordinal

@@ -8,7 +8,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// A trigger or a wake-up asks for a loop. One that runs already reaches what has been sealed meanwhile.
   @inlinable
   @inline(__always)
-  public mutating func runLoop(_ client: UInt32, at now: Int64, byTrigger: Bool, _ sink: Sink) {
+  public mutating func runLoop(_ client: ClientIndex, at now: Int64, byTrigger: Bool, _ sink: Sink) {
     let state = state(of: client)
     if state.pointee.flags.contains(.looping) {
       joinLoop(client, at: now, sink)
@@ -18,7 +18,7 @@ extension UploadClientHost where Self: ~Copyable {
       runFlush(client, byTrigger: byTrigger, at: now, sink)
       return
     }
-    if oldest(of: client) == 0 { return }
+    if oldest(of: client) == .noBatch { return }
     if byTrigger, options.pointee.keepsGates { forgetHoldAtTrigger(client) }
     guard isReady(client, at: now), !state.pointee.flags.contains(.offline) else {
       if isObserved(client) {
@@ -48,7 +48,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(__always)
   public mutating func runLoop(
-    overOnly batch: UInt32, _ client: UInt32, at now: Int64, _ sink: Sink
+    overOnly batch: BatchIndex, _ client: ClientIndex, at now: Int64, _ sink: Sink
   ) {
     begin(client, byTrigger: true, cursor: 0)
     setCursor(firstOrdinal(of: batch) &+ 1, of: client)
@@ -63,7 +63,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   @inlinable
   @inline(__always)
-  mutating func begin(_ client: UInt32, byTrigger: Bool, cursor: UInt32) {
+  mutating func begin(_ client: ClientIndex, byTrigger: Bool, cursor: UInt32) {
     let state = state(of: client)
     state.pointee.flags.remove(.draining.union(.byTrigger).union(.loopHadFailure))
     state.pointee.flags.insert(byTrigger ? .looping.union(.byTrigger) : .looping)
@@ -77,14 +77,14 @@ extension UploadClientHost where Self: ~Copyable {
   /// Whether the pipeline waits for nothing (S16).
   @inlinable
   @inline(__always)
-  public func isReady(_ client: UInt32, at now: Int64) -> Bool {
+  public func isReady(_ client: ClientIndex, at now: Int64) -> Bool {
     state(of: client).pointee.gate.isReady(at: now)
       || machine(of: client)._withUnsafeGuaranteedRef { $0.ignoresWaits }
   }
 
   @inlinable
   @inline(never)
-  mutating func joinLoop(_ client: UInt32, at now: Int64, _ sink: Sink) {
+  mutating func joinLoop(_ client: ClientIndex, at now: Int64, _ sink: Sink) {
     var joins = options.pointee.flushWhileUploading == .joins && !options.pointee.actsAtFlushEnd
     if options.pointee.keepsGates, isHeldLoop(client) { joins = true }
     if state(of: client).pointee.flags.contains(.draining) { joins = false }
@@ -104,7 +104,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// - `isFresh`: the batch is known not to have failed; a record of the whole client is looked at all the same.
   @inlinable
   @inline(__always)
-  mutating func ask(about batch: UInt32, isFresh: Bool = false, _ client: UInt32, at now: Int64)
+  mutating func ask(about batch: BatchIndex, isFresh: Bool = false, _ client: ClientIndex, at now: Int64)
     -> SendDecision
   {
     let record =
@@ -116,7 +116,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(__always)
   public func decision(
-    on record: BatchRetryState, pipeline: inout PipelineRetryState, _ client: UInt32, at now: Int64
+    on record: BatchRetryState, pipeline: inout PipelineRetryState, _ client: ClientIndex, at now: Int64
   ) -> SendDecision {
     machine(of: client)._withUnsafeGuaranteedRef {
       $0.beforeSend(batch: record, pipeline: &pipeline, now: now)
@@ -129,11 +129,11 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(__always)
   public mutating func continueLoop(
-    _ client: UInt32, from cursor: UInt32, at now: Int64, _ sink: Sink
+    _ client: ClientIndex, from cursor: UInt32, at now: Int64, _ sink: Sink
   ) {
     let state = state(of: client)
     var cursor = cursor
-    while oldest(of: client) != 0, uploads(of: client) < options.pointee.uploads,
+    while oldest(of: client) != .noBatch, uploads(of: client) < options.pointee.uploads,
       !state.pointee.flags.contains(.draining), isReady(client, at: now)
     {
       if options.pointee.policy.limitsCheck == .beforeDue, dropNextAtGlobalLimit(client, &cursor, at: now) {
@@ -142,7 +142,7 @@ extension UploadClientHost where Self: ~Copyable {
       let batch =
         options.pointee.hasLanes
         ? takeNextOfLanes(client, from: cursor, at: now) : takeNextDue(client, from: cursor, at: now)
-      if batch == 0 {
+      if batch == .noBatch {
         // One pass over what was there: nothing that becomes due behind it belongs to this loop.
         if options.pointee.flushWhileUploading != .joins { setCursor(.max, of: client) }
         break
@@ -192,7 +192,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// The loop goes on behind a batch.
   @inlinable
   @inline(__always)
-  mutating func pass(_ batch: UInt32, _ client: UInt32, _ cursor: inout UInt32) {
+  mutating func pass(_ batch: BatchIndex, _ client: ClientIndex, _ cursor: inout UInt32) {
     if options.pointee.hasLanes {
       passInLane(batch, client, &cursor)
     } else {
@@ -205,7 +205,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(never)
   mutating func goBack(
-    to batch: UInt32, _ client: UInt32, from before: UInt32, _ cursor: inout UInt32
+    to batch: BatchIndex, _ client: ClientIndex, from before: UInt32, _ cursor: inout UInt32
   ) {
     if options.pointee.hasLanes {
       laneState(of: client).pointee.order = laneState(of: client).pointee.previous
@@ -218,12 +218,12 @@ extension UploadClientHost where Self: ~Copyable {
   /// A global limit that comes before a batch's wait drops whichever is next, waiting or not.
   @inlinable
   @inline(never)
-  mutating func dropNextAtGlobalLimit(_ client: UInt32, _ cursor: inout UInt32, at now: Int64) -> Bool {
+  mutating func dropNextAtGlobalLimit(_ client: ClientIndex, _ cursor: inout UInt32, at now: Int64) -> Bool {
     let pipeline = state(of: client).pointee.pipeline
     guard machine(of: client)._withUnsafeGuaranteedRef({ $0.dropsNext(pipeline) }) else { return false }
     let batch = nextHeld(client, from: cursor)
     // Where a limit drops nothing (`RetryPolicy.limitReached`) the batch is looked at as any other.
-    guard batch != 0, case .drop(let reason) = ask(about: batch, client, at: now) else { return false }
+    guard batch != .noBatch, case .drop(let reason) = ask(about: batch, client, at: now) else { return false }
     cursor = firstOrdinal(of: batch) &+ 1
     setCursor(cursor, of: client)
     giveUp(batch, .limit(reason), client, at: now)
@@ -232,22 +232,22 @@ extension UploadClientHost where Self: ~Copyable {
 
   @inlinable
   @inline(__always)
-  mutating func endLoop(_ client: UInt32, at now: Int64, _ sink: Sink) {
+  mutating func endLoop(_ client: ClientIndex, at now: Int64, _ sink: Sink) {
     if options.pointee.actsAtFlushEnd { finishFlush(client, at: now) }
     state(of: client).pointee.flags.remove(.looping.union(.draining))
     if options.pointee.flushWhileUploading == .queued, queuedLoops(of: client) > 0 {
       runQueuedLoop(client, at: now, sink)
       return
     }
-    if oldest(of: client) != 0 { rest(client, at: now, sink) }
+    if oldest(of: client) != .noBatch { rest(client, at: now, sink) }
   }
 
   /// The flush that came while the loop ran has a loop of its own.
   @inlinable
   @inline(never)
-  mutating func runQueuedLoop(_ client: UInt32, at now: Int64, _ sink: Sink) {
+  mutating func runQueuedLoop(_ client: ClientIndex, at now: Int64, _ sink: Sink) {
     setQueuedLoops(queuedLoops(of: client) &- 1, of: client)
-    if oldest(of: client) == 0 || !isReady(client, at: now)
+    if oldest(of: client) == .noBatch || !isReady(client, at: now)
       || state(of: client).pointee.flags.contains(.offline)
     {
       endLoop(client, at: now, sink)
@@ -261,7 +261,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(never)
   mutating func holdBack(
-    _ batch: UInt32, _ client: UInt32, _ decision: SendDecision, at now: Int64
+    _ batch: BatchIndex, _ client: ClientIndex, _ decision: SendDecision, at now: Int64
   ) {
     switch decision {
     case .send: break
@@ -282,8 +282,8 @@ extension UploadClientHost where Self: ~Copyable {
   /// Between loops: a client that holds batches rests, and with a timer arranges to be woken.
   @inlinable
   @inline(never)
-  public mutating func rest(_ client: UInt32, at now: Int64, _ sink: Sink) {
-    if oldest(of: client) == 0 { return }
+  public mutating func rest(_ client: ClientIndex, at now: Int64, _ sink: Sink) {
+    if oldest(of: client) == .noBatch { return }
     let state = state(of: client)
     if !state.pointee.flags.contains(.resting) {
       state.pointee.flags.insert(.resting)

@@ -6,7 +6,7 @@ extension UploadClientHost where Self: ~Copyable {
   /// What a client has stored when it is killed, its batches in the order of their events. With one record for the client
   /// (*rebatch*) that record stands for all of them.
   @inlinable
-  public func retrySnapshot(of client: UInt32) -> RetrySnapshot {
+  public func retrySnapshot(of client: ClientIndex) -> RetrySnapshot {
     let state = state(of: client)
     var snapshot = RetrySnapshot(
       waitUntil: state.pointee.gate.waitUntil, isWaitBackoff: state.pointee.gate.kind == .backoff,
@@ -18,7 +18,7 @@ extension UploadClientHost where Self: ~Copyable {
     }
     let dueTimes = dueTimes(of: client)
     var batch = oldest(of: client)
-    while batch != 0 {
+    while batch != .noBatch {
       var record = retryState(of: batch, client)
       record.retryAt = dueTimes[batch] ?? 0
       snapshot.batches.append(
@@ -30,12 +30,12 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// The process has ended: no loop runs, and no upload is waited for. The host takes back the uploads under way.
   @inlinable
-  public mutating func forgetLoop(_ client: UInt32) {
+  public mutating func forgetLoop(_ client: ClientIndex) {
     state(of: client).pointee.flags.remove([.looping, .draining, .byTrigger, .loopHadFailure])
     if options.pointee.flushWhileUploading == .queued { setQueuedLoops(0, of: client) }
     guard options.pointee.actsAtFlushEnd else { return }
     var batch = oldest(of: client)
-    while batch != 0 {
+    while batch != .noBatch {
       if result(of: batch) != nil { setResult(nil, of: batch) }
       batch = newer(than: batch)
     }
@@ -46,17 +46,17 @@ extension UploadClientHost where Self: ~Copyable {
   /// The state as it is becomes what a launch will find.
   @inlinable
   @inline(never)
-  mutating func save(_ client: UInt32) {
+  mutating func save(_ client: ClientIndex) {
     let (state, saved) = (state(of: client), saved(of: client))
     saved.pointee.gate = state.pointee.gate
     saved.pointee.pipeline = state.pointee.pipeline
-    if options.pointee.isRebatch { saved.pointee.record = retryState(of: 0, client) }
+    if options.pointee.isRebatch { saved.pointee.record = retryState(of: .noBatch, client) }
   }
 
   /// The state is about to change: what has been the same for a second is saved by now (`Saving.delayed`).
   @inlinable
   @inline(never)
-  mutating func noteChange(_ client: UInt32, at now: Int64) {
+  mutating func noteChange(_ client: ClientIndex, at now: Int64) {
     let saved = saved(of: client)
     if saved.pointee.changedAt == .min || now &- saved.pointee.changedAt >= 1_000_000 { save(client) }
     saved.pointee.changedAt = now
@@ -64,7 +64,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// The process of a client that does not save at once ends: it goes back to what it has saved.
   @inlinable
-  public mutating func goBackToSaved(_ client: UInt32, at now: Int64) {
+  public mutating func goBackToSaved(_ client: ClientIndex, at now: Int64) {
     switch options.pointee.saving {
     case .atOnce, .atOnceAsItIs, .never: return
     case .delayed: noteChange(client, at: now)
@@ -73,14 +73,16 @@ extension UploadClientHost where Self: ~Copyable {
     let (state, saved) = (state(of: client), saved(of: client))
     state.pointee.gate = saved.pointee.gate
     state.pointee.pipeline = saved.pointee.pipeline
-    if options.pointee.isRebatch { setRetryState(saved.pointee.record, of: 0, client) }
+    if options.pointee.isRebatch { setRetryState(saved.pointee.record, of: .noBatch, client) }
     saved.pointee.changedAt = .min
   }
 
   /// The launched client acts on its snapshot, as `UploadRetry` validates it against the clock and the Settings just fetched, or as
   /// it is (`Saving`). What exists is said by the stored batches; one that the snapshot does not know has never failed.
   @inlinable
-  public mutating func restore(_ stored: RetrySnapshot, _ client: UInt32, at now: Int64) -> [SnapshotRepair] {
+  public mutating func restore(_ stored: RetrySnapshot, _ client: ClientIndex, at now: Int64)
+    -> [SnapshotRepair]
+  {
     let machine = machine(of: client).takeUnretainedValue()
     guard options.pointee.saving == .atOnce else {
       adopt(stored, client, at: now)
@@ -93,7 +95,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// The client's state is that of the snapshot.
   @inlinable
-  public mutating func adopt(_ snapshot: RetrySnapshot, _ client: UInt32, at now: Int64) {
+  public mutating func adopt(_ snapshot: RetrySnapshot, _ client: ClientIndex, at now: Int64) {
     let state = state(of: client)
     let machine = machine(of: client).takeUnretainedValue()
     // There is no state without Settings.
@@ -110,7 +112,7 @@ extension UploadClientHost where Self: ~Copyable {
     forgetDueTimes(client)
     var known = snapshot.batches[...]
     var batch = oldest(of: client)
-    while batch != 0 {
+    while batch != .noBatch {
       var record = BatchRetryState()
       // A record without events means nothing.
       while let first = known.first, first.id < UInt64(firstOrdinal(of: batch)) { known.removeFirst() }

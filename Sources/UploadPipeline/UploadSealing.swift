@@ -5,15 +5,17 @@ extension UploadClientHost where Self: ~Copyable {
   /// Events of a batch at most, now.
   @inlinable
   @inline(__always)
-  public mutating func maximumBatch(_ client: UInt32) -> UInt32 {
+  public mutating func maximumBatch(_ client: ClientIndex) -> UInt32 {
     options.pointee.keepsGates ? gatedMaximumBatch(client) : options.pointee.maximumBatchEvents
   }
 
   /// Makes batches of `n` new events from number `ordinal` on, the first of them created at `time`. `n` > 0.
   @inlinable
   @inline(__always)
-  public mutating func seal(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: UInt32, now: Int64) {
-    if n <= maximumBatch(client), !options.pointee.isRebatch || newest(of: client) == 0 {
+  public mutating func seal(
+    _ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: ClientIndex, now: Int64
+  ) {
+    if n <= maximumBatch(client), !options.pointee.isRebatch || newest(of: client) == .noBatch {
       append(n, firstOrdinal: ordinal, firstTime: time, client, at: now)
     } else {
       sealMany(n, from: ordinal, at: time, client, now: now)
@@ -22,7 +24,8 @@ extension UploadClientHost where Self: ~Copyable {
 
   @inlinable
   @inline(never)
-  mutating func sealMany(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: UInt32, now: Int64) {
+  mutating func sealMany(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: ClientIndex, now: Int64)
+  {
     var left = n
     var (time, ordinal) = (time, ordinal)
     if options.pointee.isRebatch, let taken = extendNewest(client, by: left, from: ordinal) {
@@ -39,15 +42,15 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// Whether a batch is as it was sent until the running loop, or flush, is done with it.
   @inlinable
-  mutating func isTaken(_ batch: UInt32) -> Bool {
+  mutating func isTaken(_ batch: BatchIndex) -> Bool {
     isUploading(batch) || options.pointee.actsAtFlushEnd && result(of: batch) != nil
   }
 
   /// *rebatch*: the newest batch takes what it has room for, unless it is taken or its fate is unknown.
   @inlinable
-  mutating func extendNewest(_ client: UInt32, by n: UInt32, from ordinal: UInt32) -> UInt32? {
+  mutating func extendNewest(_ client: ClientIndex, by n: UInt32, from ordinal: UInt32) -> UInt32? {
     let newest = newest(of: client)
-    if newest == 0 || isTaken(newest) || hasUnknownOutcome(newest) { return nil }
+    if newest == .noBatch || isTaken(newest) || hasUnknownOutcome(newest) { return nil }
     let events = events(of: newest)
     if firstOrdinal(of: newest) &+ events != ordinal { return nil }
     let maximum = maximumBatch(client)
@@ -60,11 +63,11 @@ extension UploadClientHost where Self: ~Copyable {
   /// The queue has its limit again: the oldest events go, never those under way.
   @inlinable
   @inline(never)
-  public mutating func keepLimit(_ client: UInt32, at now: Int64) {
+  public mutating func keepLimit(_ client: ClientIndex, at now: Int64) {
     if options.pointee.isRebatch { forgetBoundaries(client) }
     var batch = oldest(of: client)
     var held = heldEvents(of: client)
-    while batch != 0, held > options.pointee.limit {
+    while batch != .noBatch, held > options.pointee.limit {
       let next = newer(than: batch)
       if !isTaken(batch) {
         let excess = held &- options.pointee.limit

@@ -16,7 +16,7 @@ struct KilledApp: ~Copyable {
 
   /// What does not.
   private var client: UploadClient
-  private var inFlight: [UInt32] = []
+  private var inFlight: [BatchIndex] = []
 
   /// Time as it passes, and what the wall clock is ahead of it.
   private var time: Int64 = 1_700_000_000_000_000
@@ -106,7 +106,7 @@ struct KilledApp: ~Copyable {
     }
   }
 
-  private mutating func answer(_ batch: UInt32) throws(Killed) {
+  private mutating func answer(_ batch: BatchIndex) throws(Killed) {
     inFlight.removeAll { $0 == batch }
     latestSign = time
     let answer = response()

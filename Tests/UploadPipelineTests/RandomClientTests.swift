@@ -17,7 +17,7 @@ struct RandomClientTests {
     var now: Int64 = seconds(1_000)
     var created: UInt32 = 0
     var gone: Set<UInt32> = []
-    var underWay: [UInt32: Range<UInt32>] = [:]
+    var underWay: [BatchIndex: Range<UInt32>] = [:]
     var isOffline = false
     var violations: [String] = []
     /// How often something was sent, delivered and lost.
@@ -54,7 +54,8 @@ struct RandomClientTests {
         client.setOnline(!isOffline)
       case 6 where below(8) == 0: relaunch()
       default:
-        guard let batch = underWay.keys.sorted().dropFirst(below(max(underWay.count, 1))).first else { break }
+        let oldest = underWay.keys.sorted { $0.rawValue < $1.rawValue }
+        guard let batch = oldest.dropFirst(below(max(underWay.count, 1))).first else { break }
         underWay[batch] = nil
         if client.triggered.host.isAsking(batch), below(2) == 0 {
           client.answered(batch, wasApplied: below(2) == 0, at: now)

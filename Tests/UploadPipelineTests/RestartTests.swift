@@ -6,7 +6,7 @@ import UploadRetry
 struct RestartTests {
   /// The process ends; what it has saved.
   private func end(_ desk: Desk) -> RetrySnapshot {
-    desk.client.triggered.host.endProcess(0, at: desk.now)
+    desk.client.triggered.host.endProcess(.only, at: desk.now)
   }
 
   @Test(
@@ -151,7 +151,7 @@ struct RestartTests {
     _ = kotlin.flush(1)
     _ = end(kotlin)
     kotlin.client.triggered.host.cutOffUploads()
-    _ = kotlin.client.triggered.host.restore(RetrySnapshot(), 0, at: kotlin.now)
+    _ = kotlin.client.triggered.host.restore(RetrySnapshot(), .only, at: kotlin.now)
     #expect(kotlin.flush() == ["send 0 #0"])
     #expect(kotlin.answer("0", 429, retryAfter: 0) == [])
 
@@ -163,7 +163,7 @@ struct RestartTests {
     #expect(native.answer("0", 200) == [])
     _ = end(native)
     native.client.triggered.host.cutOffUploads()
-    _ = native.client.triggered.host.restore(RetrySnapshot(), 0, at: native.now)
+    _ = native.client.triggered.host.restore(RetrySnapshot(), .only, at: native.now)
     #expect(native.held == ["0", "1"])
     #expect(native.flush() == ["send 0", "send 1"])
   }

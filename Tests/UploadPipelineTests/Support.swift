@@ -26,7 +26,7 @@ extension HTTPConfig {
 final class Desk {
   var client: UploadClient
   /// Which upload carries these events.
-  private var uploads: [String: UInt32] = [:]
+  private var uploads: [String: BatchIndex] = [:]
   var now: Int64 = seconds(1_000)
 
   init(

@@ -1,5 +1,6 @@
 import CMemory
 import SimulationKernel
+import UploadPipeline
 import UploadRetry
 
 /// One sealed batch: a range of a device's event ordinals. 32 bytes.
@@ -7,10 +8,10 @@ struct BatchRecord: BitwiseCopyable {
   /// Creation time of its first event; the others follow from the event process.
   var firstTime: Int64
   var firstOrdinal: UInt32
-  var older: UInt32
-  var newer: UInt32
+  var older: BatchIndex
+  var newer: BatchIndex
   /// The next free record; *rebatch*: how its upload ended, while its flush goes on (`FlushAnswer`).
-  var link: UInt32
+  var link: BatchIndex
   var events: UInt16
   /// Attempts so far; the number of the latest tells a late answer.
   var attempts: UInt16
@@ -47,9 +48,9 @@ struct BatchRecord: BitwiseCopyable {
   init(firstOrdinal: UInt32, firstTime: Int64, events: UInt16, generation: UInt16) {
     self.firstTime = firstTime
     self.firstOrdinal = firstOrdinal
-    older = 0
-    newer = 0
-    link = 0
+    older = .noBatch
+    newer = .noBatch
+    link = .noBatch
     self.events = events
     attempts = 0
     self.generation = generation
@@ -139,7 +140,7 @@ struct BatchPool: ~Copyable {
   /// Of `more`.
   private var capacity = 256
   private var used = 1
-  private var free: UInt32 = 0
+  private var free = BatchIndex.noBatch
   private let devices: UInt32
   private let looksAtWaiting: Bool
 
@@ -178,52 +179,53 @@ struct BatchPool: ~Copyable {
 
   /// The address of a record, until more are allocated.
   @inline(__always)
-  func address(_ index: UInt32) -> UnsafeMutablePointer<BatchRecord> {
-    index <= devices ? rows.batch(index) : more + Int(truncatingIfNeeded: index &- devices)
+  func address(_ index: BatchIndex) -> UnsafeMutablePointer<BatchRecord> {
+    index.rawValue <= devices
+      ? rows.batch(index) : more + Int(truncatingIfNeeded: index.rawValue &- devices)
   }
 
   @inline(__always)
-  subscript(index: UInt32) -> BatchRecord {
+  subscript(index: BatchIndex) -> BatchRecord {
     unsafeAddress { UnsafePointer(address(index)) }
     nonmutating unsafeMutableAddress { address(index) }
   }
 
   /// *files*: a batch's own retry state; but for `retryAt`, if the client doesn't look at batches that still wait.
   @inline(__always)
-  func retryState(_ index: UInt32) -> BatchRetryState {
+  func retryState(_ index: BatchIndex) -> BatchRetryState {
     guard self[index].flags.contains(.hasRetryState), let retryStates else { return BatchRetryState() }
-    var state = retryStates[Int(truncatingIfNeeded: index)].state
+    var state = retryStates[index.place].state
     if looksAtWaiting { state.retryAt = dueTime(index) }
     return state
   }
 
   @inline(__always)
-  func setRetryState(_ state: BatchRetryState, _ index: UInt32) {
+  func setRetryState(_ state: BatchRetryState, _ index: BatchIndex) {
     guard let retryStates else { return }
     self[index].flags.insert(.hasRetryState)
-    retryStates[Int(truncatingIfNeeded: index)] = PackedRetryState(state)
-    if let dueTimes { dueTimes[Int(truncatingIfNeeded: index)] = state.retryAt }
+    retryStates[index.place] = PackedRetryState(state)
+    if let dueTimes { dueTimes[index.place] = state.retryAt }
   }
 
   /// From when on a batch is due, by its retry record; 0: at once, or nobody checks.
-  func dueTime(_ index: UInt32) -> Int64 {
+  func dueTime(_ index: BatchIndex) -> Int64 {
     guard self[index].flags.contains(.hasRetryState), let dueTimes else { return 0 }
-    return dueTimes[Int(truncatingIfNeeded: index)]
+    return dueTimes[index.place]
   }
 
   /// Asks for what is known of a batch ahead of the time when it is handled.
   @inline(__always)
-  func prefetch(_ index: UInt32) {
+  func prefetch(_ index: BatchIndex) {
     fleetsim_prefetch(address(index))
-    if let retryStates { fleetsim_prefetch(retryStates + Int(truncatingIfNeeded: index)) }
+    if let retryStates { fleetsim_prefetch(retryStates + index.place) }
   }
 
   /// A fresh record for a device, its own if that is free; records may move.
   @inline(__always)
-  mutating func allocate(for device: UInt32, firstOrdinal: UInt32, firstTime: Int64, events: UInt16)
-    -> UInt32
+  mutating func allocate(for device: DeviceIndex, firstOrdinal: UInt32, firstTime: Int64, events: UInt16)
+    -> BatchIndex
   {
-    var index = device &+ 1
+    var index = BatchIndex(rawValue: device.rawValue &+ 1)
     if !self[index].isDone { index = takeFree() }
     let record = address(index)
     record.initialize(
@@ -234,14 +236,14 @@ struct BatchPool: ~Copyable {
   }
 
   @inline(never)
-  private mutating func takeFree() -> UInt32 {
+  private mutating func takeFree() -> BatchIndex {
     let index = free
-    if index != 0 {
+    if index != .noBatch {
       free = self[index].link
       return index
     }
     if used == capacity { grow() }
-    let fresh = devices &+ UInt32(truncatingIfNeeded: used)
+    let fresh = BatchIndex(rawValue: devices &+ UInt32(truncatingIfNeeded: used))
     used &+= 1
     self[fresh].generation = 0
     return fresh
@@ -249,9 +251,9 @@ struct BatchPool: ~Copyable {
 
   /// A device's own record is free again by what it says itself (`isDone`).
   @inline(__always)
-  mutating func release(_ index: UInt32) {
+  mutating func release(_ index: BatchIndex) {
     self[index].releases()
-    if index > devices {
+    if index.rawValue > devices {
       self[index].link = free
       free = index
     }

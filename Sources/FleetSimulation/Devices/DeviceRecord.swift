@@ -20,8 +20,8 @@ struct DeviceRecord {
   var phase: UInt32
   var nextOrdinal: UInt32
   /// The device's batches in the order of their events; 0: none.
-  var oldest: UInt32
-  var newest: UInt32
+  var oldest: BatchIndex
+  var newest: BatchIndex
   /// The lowest bits of the pending wake-up's time, with `Flags.wakes`. A wake-up that comes at another time is stale; one
   /// that is 71.6 min old to the microsecond would pass, and find nothing to do.
   private var wakeBits: UInt32

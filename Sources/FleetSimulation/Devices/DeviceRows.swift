@@ -29,25 +29,25 @@ struct DeviceRows {
   private func row(_ n: Int) -> UnsafeMutableRawPointer { base + n &* Self.rowBytes }
 
   @inline(__always)
-  subscript(device: UInt32) -> UnsafeMutablePointer<DeviceRecord> {
-    row(Int(truncatingIfNeeded: device) &+ 1).assumingMemoryBound(to: DeviceRecord.self)
+  subscript(device: DeviceIndex) -> UnsafeMutablePointer<DeviceRecord> {
+    row(device.place &+ 1).assumingMemoryBound(to: DeviceRecord.self)
   }
 
   @inline(__always)
-  func client(_ device: UInt32) -> UnsafeMutablePointer<ClientState> {
-    row(Int(truncatingIfNeeded: device) &+ 1).assumingMemoryBound(to: ClientState.self)
+  func client(_ device: DeviceIndex) -> UnsafeMutablePointer<ClientState> {
+    row(device.place &+ 1).assumingMemoryBound(to: ClientState.self)
   }
 
   /// The record of batch `index`, at most `count`: it belongs to device `index` − 1.
   @inline(__always)
-  func batch(_ index: UInt32) -> UnsafeMutablePointer<BatchRecord> {
-    (row(Int(truncatingIfNeeded: index)) + Self.deviceBytes).assumingMemoryBound(to: BatchRecord.self)
+  func batch(_ index: BatchIndex) -> UnsafeMutablePointer<BatchRecord> {
+    (row(index.place) + Self.deviceBytes).assumingMemoryBound(to: BatchRecord.self)
   }
 
   /// Asks for a device and its batch ahead of the time when they are handled; a number behind the last is harmless.
   @inline(__always)
-  func prefetch(_ device: UInt32) {
-    let row = row(Int(truncatingIfNeeded: device) &+ 1)
+  func prefetch(_ device: DeviceIndex) {
+    let row = row(device.place &+ 1)
     fleetsim_prefetch(row)
     fleetsim_prefetch(row + Self.deviceBytes)
   }

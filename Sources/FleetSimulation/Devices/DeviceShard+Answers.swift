@@ -87,7 +87,7 @@ extension DeviceShard {
       return
     }
     let isOnly =
-      record.pointee.oldest == batch && record.pointee.newest == batch && tracedDevice == .max
+      record.pointee.oldest == batch && record.pointee.newest == batch && tracedDevice == .noDevice
       && !record.pointee.flags.contains(.hasHistory)
     succeed(batch, device, isOnly: isOnly, at: now.microseconds, sink)
     if isOnly {
@@ -100,14 +100,14 @@ extension DeviceShard {
   /// The one batch that a device holds is delivered: its upload, its place in the queue and the running loop end.
   @inline(__always)
   func settleOnly(
-    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: UInt32, _ row: CounterRow<DeviceSide>
+    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: DeviceIndex, _ row: CounterRow<DeviceSide>
   ) {
     record.pointee.flags.remove([.looping, .draining, .uploading])
-    record.pointee.oldest = 0
-    record.pointee.newest = 0
+    record.pointee.oldest = .noBatch
+    record.pointee.newest = .noBatch
     if let loops {
-      loops[Int(truncatingIfNeeded: device)].inFlight = 0
-      loops[Int(truncatingIfNeeded: device)].heldEvents = 0
+      loops[device.place].inFlight = 0
+      loops[device.place].heldEvents = 0
     }
     row[.inFlight] &-= 1
     row[.settledBatches] &+= 1
@@ -117,7 +117,7 @@ extension DeviceShard {
 
   /// The server accepts a batch: its events are delivered, unless they were before.
   @inline(never)
-  mutating func accept(_ batch: UInt32, _ device: UInt32, at time: Instant) {
+  mutating func accept(_ batch: BatchIndex, _ device: DeviceIndex, at time: Instant) {
     if self[device].pointee.flags.contains(.hasHistory) {
       acceptWithHistory(batch, device, at: time)
       return
@@ -128,7 +128,7 @@ extension DeviceShard {
       counters.add(1, to: .duplicateBatches, row: row)
       counters.add(events, to: .duplicateEvents, row: row)
       if let times = batches.acceptanceTimes {
-        let since = time.microseconds &- times[Int(truncatingIfNeeded: batch)]
+        let since = time.microseconds &- times[batch.place]
         if since <= plan.pointee.server.deduplicationWindow {
           counters.add(events, to: .deduplicatedEvents, row: row)
         }
@@ -136,7 +136,7 @@ extension DeviceShard {
       return
     }
     batches[batch].flags.insert(.accepted)
-    batches.acceptanceTimes?[Int(truncatingIfNeeded: batch)] = time.microseconds
+    batches.acceptanceTimes?[batch.place] = time.microseconds
     if batches[batch].flags.contains(.dropped) {
       if batches[batch].flags.contains(.blocked) {
         countBlocked(-events, batches[batch].blockReason, row: row)
@@ -154,7 +154,8 @@ extension DeviceShard {
   /// are old.
   @inline(__always)
   mutating func countAcceptance(
-    of upload: UnsafeMutablePointer<BatchRecord>, _ batch: UInt32, _ device: UInt32, at time: Instant,
+    of upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex,
+    at time: Instant,
     row: Int
   ) -> Int64 {
     let (created, events) = (upload.pointee.firstTime, upload.pointee.events)
@@ -171,7 +172,8 @@ extension DeviceShard {
   /// The events behind a batch's first.
   @inline(never)
   private mutating func acceptMore(
-    _ batch: UInt32, _ device: UInt32, at time: Instant, row: Int, _ sum: inout Int64, _ old: inout Int64
+    _ batch: BatchIndex, _ device: DeviceIndex, at time: Instant, row: Int, _ sum: inout Int64,
+    _ old: inout Int64
   ) {
     let draws = EventDraws(key(of: device))
     var created = batches[batch].firstTime
@@ -186,7 +188,7 @@ extension DeviceShard {
 
   /// The times to delivery of a batch's events once more, by its lane.
   @inline(never)
-  private mutating func recordLane(of batch: UInt32, _ device: UInt32, at time: Instant) {
+  private mutating func recordLane(of batch: BatchIndex, _ device: DeviceIndex, at time: Instant) {
     let lane = Int(self.lane(of: batch, device).rawValue)
     let draws = EventDraws(key(of: device))
     var (created, ordinal) = (batches[batch].firstTime, batches[batch].firstOrdinal)
@@ -205,7 +207,7 @@ extension DeviceShard {
   }
 
   /// The client gives a batch up.
-  mutating func drop(_ batch: UInt32, _ reason: Measure, _ device: UInt32, at now: Instant) {
+  mutating func drop(_ batch: BatchIndex, _ reason: Measure, _ device: DeviceIndex, at now: Instant) {
     countDropped(batch, events: UInt32(batches[batch].events), reason, device, at: now)
     if !batches[batch].flags.contains(.accepted) {
       batches[batch].flags.remove(.blocked)
@@ -218,7 +220,7 @@ extension DeviceShard {
 
   /// Counts the `events` oldest events of a batch as dropped; what the server has accepted is not lost.
   mutating func countDropped(
-    _ batch: UInt32, events: UInt32, _ reason: Measure, _ device: UInt32, at now: Instant
+    _ batch: BatchIndex, events: UInt32, _ reason: Measure, _ device: DeviceIndex, at now: Instant
   ) {
     if self[device].pointee.flags.contains(.hasHistory) {
       countDroppedWithHistory(batch, events: events, reason, device, at: now)
@@ -240,7 +242,7 @@ extension DeviceShard {
   }
 
   /// Events of a device that are given up.
-  mutating func count(lost events: Int64, _ reason: Measure, _ device: UInt32, at now: Instant) {
+  mutating func count(lost events: Int64, _ reason: Measure, _ device: DeviceIndex, at now: Instant) {
     if let block = reason.blockReason {
       countBlocked(events, block, row: rows.row(at: now.microseconds))
     } else {
@@ -257,8 +259,8 @@ extension DeviceShard {
 
   /// Delivered or dropped: the batch leaves the queue. Its record stays while an upload of it is open at the server.
   @inline(__always)
-  mutating func settle(_ batch: UInt32, _ device: UInt32, at now: Instant) {
-    if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &-= UInt32(batches[batch].events) }
+  mutating func settle(_ batch: BatchIndex, _ device: DeviceIndex, at now: Instant) {
+    if let loops { loops[device.place].heldEvents &-= UInt32(batches[batch].events) }
     removeHeld(batch, device)
     count(1, .settledBatches, at: now)
     if self[device].pointee.flags.contains(.hasHistory) {

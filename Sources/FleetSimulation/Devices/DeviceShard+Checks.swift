@@ -1,10 +1,11 @@
 import FleetMetrics
 import SimulationKernel
+import UploadPipeline
 
 /// Checkers beside the devices (Design.md, Checkers): they observe and never drive.
 extension DeviceShard {
   /// Keeps the first broken rule.
-  mutating func note(_ problem: String, _ device: UInt32, at now: Instant) {
+  mutating func note(_ problem: String, _ device: DeviceIndex, at now: Instant) {
     if violation == nil {
       violation = "\(problem): device \(globalNumber(device)) at \(now.microseconds) µs"
     }
@@ -13,23 +14,23 @@ extension DeviceShard {
   /// What the loop must take next; nil where it isn't watched: in a long queue only every so often, by chance, because a look
   /// is O(batches held).
   @inline(never)
-  func watchedNextDue(_ device: UInt32, from cursor: UInt32, at now: Int64) -> UInt32? {
+  func watchedNextDue(_ device: DeviceIndex, from cursor: UInt32, at now: Int64) -> BatchIndex? {
     let held = heldEvents(of: device)
     let draw = UInt64(truncatingIfNeeded: now &+ Int64(cursor) &* 7_919) &* 0x9E37_79B9_7F4A_7C15
     guard held <= 256 || (draw >> 32) % UInt64(held / 128) == 0 else { return nil }
     return nextDueByScan(device, from: cursor, at: now)
   }
 
-  /// The oldest due batch at or behind the loop's cursor, found by looking at every batch; 0: none.
-  func nextDueByScan(_ device: UInt32, from cursor: UInt32, at now: Int64) -> UInt32 {
+  /// The oldest due batch at or behind the loop's cursor, found by looking at every batch, or none.
+  func nextDueByScan(_ device: DeviceIndex, from cursor: UInt32, at now: Int64) -> BatchIndex {
     let client = self[device].pointee
     let isRebatch = options.pointee.isRebatch
     let looksAtWaiting = !isRebatch && options.pointee.policy.limitsCheck == .beforeDue
     let looks = looksAtWaiting ? lookTimes(device) : [:]
     var end = UInt32.max
-    if let loops { end = loops[Int(device)].loopEnd }
+    if let loops { end = loops[device.place].loopEnd }
     var batch = client.oldest
-    while batch != 0 {
+    while batch != .noBatch {
       let record = batches[batch]
       let isAllowed = !record.flags.contains(.atTriggersOnly) || client.flags.contains(.byTrigger)
       if record.firstOrdinal >= cursor, record.firstOrdinal < end, !record.flags.contains(.inFlight),
@@ -41,17 +42,17 @@ extension DeviceShard {
       }
       batch = record.newer
     }
-    return 0
+    return .noBatch
   }
 
   /// *files*: when waiting batches are looked at, where a limit may bring that forward.
-  private func lookTimes(_ device: UInt32) -> [UInt32: Int64] {
+  private func lookTimes(_ device: DeviceIndex) -> [BatchIndex: Int64] {
     let place = self[device].pointee.waiting
     let heap = waiting.address(place)
     return Dictionary((0..<Int(place.count)).map { (heap[$0].batch, heap[$0].due) }) { first, _ in first }
   }
 
-  mutating func checkSend(_ batch: UInt32, _ device: UInt32, at now: Instant) {
+  mutating func checkSend(_ batch: BatchIndex, _ device: DeviceIndex, at now: Instant) {
     let record = self[device]
     if batches[batch].flags.contains(.inFlight) { note("two uploads of one batch at once", device, at: now) }
     // Legacy Settings of a later launch know no waits (S15), and a client that looks at waiting batches sends them then.
@@ -78,7 +79,7 @@ extension DeviceShard {
   private func conservationViolation(at time: Int64) -> String? {
     var created: Int64 = 0
     var open: Int64 = 0
-    for device in 0..<UInt32(count) {
+    for device in DeviceIndex(0)..<DeviceIndex(count) {
       let record = self[device]
       let draws = EventDraws(key(of: device))
       var ordinal = record.pointee.nextOrdinal
@@ -93,7 +94,7 @@ extension DeviceShard {
       var uploads = 0
       var previous: UInt32?
       var batch = record.pointee.oldest
-      while batch != 0 {
+      while batch != .noBatch {
         let one = batches[batch]
         held += Int64(one.events)
         if one.flags.contains(.inFlight) { uploads += 1 }

@@ -17,23 +17,23 @@ extension DeviceShard: UploadClientHost {
   }
 
   @inline(__always)
-  package func state(of client: UInt32) -> UnsafeMutablePointer<ClientState> { devices.client(client) }
+  package func state(of client: ClientIndex) -> UnsafeMutablePointer<ClientState> { devices.client(client) }
 
   @inline(__always)
-  package func gateRow(of client: UInt32) -> UnsafeMutableRawPointer {
-    gates.unsafelyUnwrapped + Int(truncatingIfNeeded: client) &* options.pointee.gateLayout.stride
+  package func gateRow(of client: ClientIndex) -> UnsafeMutableRawPointer {
+    gates.unsafelyUnwrapped + client.place &* options.pointee.gateLayout.stride
   }
 
   @inline(__always)
-  package func uploads(of client: UInt32) -> UInt32 {
-    if let loops { return loops[Int(truncatingIfNeeded: client)].inFlight }
+  package func uploads(of client: ClientIndex) -> UInt32 {
+    if let loops { return loops[client.place].inFlight }
     return self[client].pointee.flags.contains(.uploading) ? 1 : 0
   }
 
   @inline(__always)
-  func setUploads(_ n: UInt32, of client: UInt32) {
+  func setUploads(_ n: UInt32, of client: ClientIndex) {
     if let loops {
-      loops[Int(truncatingIfNeeded: client)].inFlight = n
+      loops[client.place].inFlight = n
     } else if n == 0 {
       self[client].pointee.flags.remove(.uploading)
     } else {
@@ -42,70 +42,72 @@ extension DeviceShard: UploadClientHost {
   }
 
   @inline(__always)
-  package func cursor(of client: UInt32, behind ordinal: UInt32) -> UInt32 {
-    if let loops { return loops[Int(truncatingIfNeeded: client)].cursor }
+  package func cursor(of client: ClientIndex, behind ordinal: UInt32) -> UInt32 {
+    if let loops { return loops[client.place].cursor }
     return ordinal &+ 1
   }
 
   @inline(__always)
-  package func setCursor(_ cursor: UInt32, of client: UInt32) {
-    if let loops { loops[Int(truncatingIfNeeded: client)].cursor = cursor }
+  package func setCursor(_ cursor: UInt32, of client: ClientIndex) {
+    if let loops { loops[client.place].cursor = cursor }
   }
 
   @inline(__always)
-  package func startLoop(of client: UInt32, cursor: UInt32, end: UInt32) {
+  package func startLoop(of client: ClientIndex, cursor: UInt32, end: UInt32) {
     guard let loops else { return }
-    let loop = loops + Int(truncatingIfNeeded: client)
+    let loop = loops + client.place
     loop.pointee.loopEnd = end
     loop.pointee.cursor = cursor
   }
 
-  package func queuedLoops(of client: UInt32) -> UInt16 { loop(client).pointee.queuedLoops }
-  package func setQueuedLoops(_ n: UInt16, of client: UInt32) { loop(client).pointee.queuedLoops = n }
+  package func queuedLoops(of client: ClientIndex) -> UInt16 { loop(client).pointee.queuedLoops }
+  package func setQueuedLoops(_ n: UInt16, of client: ClientIndex) { loop(client).pointee.queuedLoops = n }
 
-  package func saved(of client: UInt32) -> UnsafeMutablePointer<SavedState> {
-    savedStates.unsafelyUnwrapped + Int(truncatingIfNeeded: client)
+  package func saved(of client: ClientIndex) -> UnsafeMutablePointer<SavedState> {
+    savedStates.unsafelyUnwrapped + client.place
   }
 
   @inline(__always)
-  package func nextOrdinal(of client: UInt32) -> UInt32 { self[client].pointee.nextOrdinal }
+  package func nextOrdinal(of client: ClientIndex) -> UInt32 { self[client].pointee.nextOrdinal }
 
   // MARK: The queue
 
   @inline(__always)
-  package func oldest(of client: UInt32) -> UInt32 { self[client].pointee.oldest }
+  package func oldest(of client: ClientIndex) -> BatchIndex { self[client].pointee.oldest }
   @inline(__always)
-  package func newest(of client: UInt32) -> UInt32 { self[client].pointee.newest }
+  package func newest(of client: ClientIndex) -> BatchIndex { self[client].pointee.newest }
   @inline(__always)
-  package func newer(than batch: UInt32) -> UInt32 { batches[batch].newer }
+  package func newer(than batch: BatchIndex) -> BatchIndex { batches[batch].newer }
   @inline(__always)
-  package func firstOrdinal(of batch: UInt32) -> UInt32 { batches[batch].firstOrdinal }
+  package func firstOrdinal(of batch: BatchIndex) -> UInt32 { batches[batch].firstOrdinal }
   @inline(__always)
-  package func events(of batch: UInt32) -> UInt32 { UInt32(batches[batch].events) }
+  package func events(of batch: BatchIndex) -> UInt32 { UInt32(batches[batch].events) }
   @inline(__always)
-  package func queuedAt(_ batch: UInt32) -> Int64 { batches[batch].firstTime }
+  package func queuedAt(_ batch: BatchIndex) -> Int64 { batches[batch].firstTime }
   @inline(__always)
-  package func isUploading(_ batch: UInt32) -> Bool { batches[batch].flags.contains(.inFlight) }
+  package func isUploading(_ batch: BatchIndex) -> Bool { batches[batch].flags.contains(.inFlight) }
   @inline(__always)
-  package func hasBeenSent(_ batch: UInt32) -> Bool { batches[batch].attempts > 0 }
-  package func isRetry(_ batch: UInt32) -> Bool {
+  package func hasBeenSent(_ batch: BatchIndex) -> Bool { batches[batch].attempts > 0 }
+  package func isRetry(_ batch: BatchIndex) -> Bool {
     let attempts = batches[batch].attempts
     return (options.pointee.gates.reconciles ? StatusQuery.number(attempts) : attempts) > 1
   }
   @inline(__always)
-  package func hasUnknownOutcome(_ batch: UInt32) -> Bool { batches[batch].flags.contains(.unknownOutcome) }
+  package func hasUnknownOutcome(_ batch: BatchIndex) -> Bool {
+    batches[batch].flags.contains(.unknownOutcome)
+  }
 
-  package mutating func outcomeIsKnown(_ batch: UInt32) { batches[batch].flags.remove(.unknownOutcome) }
+  package mutating func outcomeIsKnown(_ batch: BatchIndex) { batches[batch].flags.remove(.unknownOutcome) }
 
-  package func isAsking(_ batch: UInt32) -> Bool { StatusQuery.isQuery(batches[batch].attempts) }
+  package func isAsking(_ batch: BatchIndex) -> Bool { StatusQuery.isQuery(batches[batch].attempts) }
 
   @inline(__always)
-  package func retryState(of batch: UInt32, _ client: UInt32) -> BatchRetryState {
+  package func retryState(of batch: BatchIndex, _ client: ClientIndex) -> BatchRetryState {
     options.pointee.isRebatch ? self[client].pointee.clientRetry : batches.retryState(batch)
   }
 
   @inline(__always)
-  package func setRetryState(_ state: BatchRetryState, of batch: UInt32, _ client: UInt32) {
+  package func setRetryState(_ state: BatchRetryState, of batch: BatchIndex, _ client: ClientIndex) {
     if options.pointee.isRebatch {
       self[client].pointee.clientRetry = state
     } else {
@@ -114,7 +116,7 @@ extension DeviceShard: UploadClientHost {
   }
 
   @inline(__always)
-  package func setWaitsForTrigger(_ waits: Bool, _ batch: UInt32) {
+  package func setWaitsForTrigger(_ waits: Bool, _ batch: BatchIndex) {
     if waits {
       batches[batch].flags.insert(.atTriggersOnly)
     } else {
@@ -122,25 +124,25 @@ extension DeviceShard: UploadClientHost {
     }
   }
 
-  package mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: UInt32) {
+  package mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: ClientIndex) {
     script?.append(n, at: time)
   }
 
-  package func result(of batch: UInt32) -> UploadResult? {
-    batches[batch].flags.contains(.answered) ? FlushAnswer.unpacked(batches[batch].link) : nil
+  package func result(of batch: BatchIndex) -> UploadResult? {
+    batches[batch].flags.contains(.answered) ? FlushAnswer.unpacked(batches[batch].link.rawValue) : nil
   }
 
-  package mutating func setResult(_ result: UploadResult?, of batch: UInt32) {
+  package mutating func setResult(_ result: UploadResult?, of batch: BatchIndex) {
     if let result {
       batches[batch].flags.insert(.answered)
-      batches[batch].link = FlushAnswer.packed(result)
+      batches[batch].link.rawValue = FlushAnswer.packed(result)
     } else {
       batches[batch].flags.remove(.answered)
-      batches[batch].link = 0
+      batches[batch].link = .noBatch
     }
   }
 
-  package mutating func split(_ batch: UInt32, _ client: UInt32, at now: Int64) -> Bool {
+  package mutating func split(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> Bool {
     split(batch, client, at: Instant(microseconds: now))
   }
 
@@ -149,7 +151,7 @@ extension DeviceShard: UploadClientHost {
   // Out of line: otherwise it is inlined into the protocol's entry, which looks its tables up.
   @inline(never)
   package mutating func send(
-    _ batch: UInt32, _ client: UInt32, retryCount: UInt16, asQuery: Bool, at now: Int64,
+    _ batch: BatchIndex, _ client: ClientIndex, retryCount: UInt16, asQuery: Bool, at now: Int64,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     if isTraced(client) {
@@ -162,7 +164,7 @@ extension DeviceShard: UploadClientHost {
   }
 
   package mutating func endUpload(
-    _ batch: UInt32, _ response: UploadResponse, _ client: UInt32, at now: Int64
+    _ batch: BatchIndex, _ response: UploadResponse, _ client: ClientIndex, at now: Int64
   ) {
     let now = Instant(microseconds: now)
     batches[batch].flags.remove(.inFlight)
@@ -181,7 +183,7 @@ extension DeviceShard: UploadClientHost {
   }
 
   @inline(__always)
-  package mutating func settle(_ batch: UInt32, _ client: UInt32, at now: Int64) {
+  package mutating func settle(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) {
     settle(batch, client, at: Instant(microseconds: now))
   }
 
@@ -194,7 +196,8 @@ extension DeviceShard: UploadClientHost {
     }
   }
 
-  package mutating func giveUp(_ batch: UInt32, _ loss: ClientLoss, _ client: UInt32, at now: Int64) {
+  package mutating func giveUp(_ batch: BatchIndex, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64)
+  {
     let counter = counter(of: loss)
     if case .limit(.retryLimit) = loss { reachedRetryLimit = true }
     if case .limit(.rateLimitRetryLimit) = loss { reachedRetryLimit = true }
@@ -203,7 +206,9 @@ extension DeviceShard: UploadClientHost {
   }
 
   @inline(__always)
-  package mutating func wake(_ client: UInt32, at due: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  package mutating func wake(
+    _ client: ClientIndex, at due: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
     let record = self[client]
     if record.pointee.wakes(at: due) { return }
     record.pointee.planWakeUp(at: due)
@@ -211,14 +216,14 @@ extension DeviceShard: UploadClientHost {
   }
 
   @inline(__always)
-  package func draws(for batch: UInt32, failures: UInt16, _ client: UInt32) -> LaterJitter {
+  package func draws(for batch: BatchIndex, failures: UInt16, _ client: ClientIndex) -> LaterJitter {
     LaterJitter(
       key: key(of: client),
       name: UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: failures),
       script: scriptedDraws)
   }
 
-  package mutating func gateWord(for batch: UInt32, _ client: UInt32, at now: Int64?) -> UInt64 {
+  package mutating func gateWord(for batch: BatchIndex, _ client: ClientIndex, at now: Int64?) -> UInt64 {
     if let scriptedGates {
       return scriptedGates.word(batches[batch].firstOrdinal, batches[batch].attempts, at: now)
     }
@@ -229,7 +234,7 @@ extension DeviceShard: UploadClientHost {
     return random.next()
   }
 
-  package mutating func queryWord(of batch: UInt32, _ client: UInt32) -> UInt64 {
+  package mutating func queryWord(of batch: BatchIndex, _ client: ClientIndex) -> UInt64 {
     if let scriptedGates { return scriptedGates.word(batches[batch].firstOrdinal, .max, at: nil) }
     var random = RandomStream(
       key(of: client).child(RandomPurpose.gates).child(
@@ -240,7 +245,7 @@ extension DeviceShard: UploadClientHost {
   // MARK: Who listens
 
   @inline(__always)
-  package mutating func count(_ n: Int64, _ what: ClientCount, _ client: UInt32, at now: Int64) {
+  package mutating func count(_ n: Int64, _ what: ClientCount, _ client: ClientIndex, at now: Int64) {
     var n = n
     let counter: Measure =
       switch what {
@@ -257,9 +262,9 @@ extension DeviceShard: UploadClientHost {
   }
 
   @inline(__always)
-  package func isObserved(_ client: UInt32) -> Bool { isTraced(client) }
+  package func isObserved(_ client: ClientIndex) -> Bool { isTraced(client) }
 
-  package mutating func observe(_ event: ClientEvent, _ client: UInt32, at now: Int64) {
+  package mutating func observe(_ event: ClientEvent, _ client: ClientIndex, at now: Int64) {
     let kind: DeviceTrace.Kind =
       switch event {
       case .heldBack: .heldBack
@@ -272,7 +277,7 @@ extension DeviceShard: UploadClientHost {
     note(kind, client, at: Instant(microseconds: now))
   }
 
-  package mutating func report(_ bug: String, _ client: UInt32, at now: Int64) {
+  package mutating func report(_ bug: String, _ client: ClientIndex, at now: Int64) {
     note(bug, client, at: Instant(microseconds: now))
   }
 }

@@ -1,5 +1,6 @@
 import FleetMetrics
 import SimulationKernel
+import UploadPipeline
 
 /// Events that a flush finds: how many, and when the first was created.
 struct CreatedEvents {
@@ -14,9 +15,9 @@ struct CreatedEvents {
 extension DeviceShard {
   /// The events that the trigger at `now` seals.
   @inline(__always)
-  mutating func takeCreated(_ device: UInt32, by now: Instant) -> CreatedEvents {
+  mutating func takeCreated(_ device: DeviceIndex, by now: Instant) -> CreatedEvents {
     if let pending {
-      let events = pending + Int(truncatingIfNeeded: device)
+      let events = pending + device.place
       let created = CreatedEvents(count: events.pointee.upcoming, firstTime: events.pointee.unsealedTime)
       events.pointee.upcoming = 0
       events.pointee.unsealedTime = events.pointee.aheadTime
@@ -41,8 +42,8 @@ extension DeviceShard {
   }
 
   /// Of the events drawn ahead, those created by `now`.
-  mutating func takeDrawn(_ device: UInt32, by now: Instant) -> CreatedEvents {
-    let events = pending.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
+  mutating func takeDrawn(_ device: DeviceIndex, by now: Instant) -> CreatedEvents {
+    let events = pending.unsafelyUnwrapped + device.place
     let draws = EventDraws(key(of: device))
     let firstTime = events.pointee.unsealedTime
     var time = firstTime
@@ -57,13 +58,13 @@ extension DeviceShard {
   }
 
   /// Creation time of the first event that no flush has sealed.
-  func unsealedTime(_ device: UInt32) -> Int64 {
-    if let pending { return pending[Int(truncatingIfNeeded: device)].unsealedTime }
+  func unsealedTime(_ device: DeviceIndex) -> Int64 {
+    if let pending { return pending[device.place].unsealedTime }
     return firstPeriodicEvent(device) &+ Int64(self[device].pointee.nextOrdinal) &* plan.pointee.events.period
   }
 
   /// The event `n` behind event `ordinal`.
-  package mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ device: UInt32) -> (
+  package mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ device: DeviceIndex) -> (
     Int64, UInt32
   ) {
     if plan.pointee.events.isPeriodic {
@@ -77,7 +78,7 @@ extension DeviceShard {
 
   /// With periodic events.
   @inline(__always)
-  func firstPeriodicEvent(_ device: UInt32) -> Int64 {
+  func firstPeriodicEvent(_ device: DeviceIndex) -> Int64 {
     plan.pointee.events.phaseIsFlush && plan.pointee.flush.isScanned
       ? Int64(self[device].pointee.phase) : plan.eventPhase(key(of: device))
   }
@@ -91,7 +92,7 @@ extension DeviceShard {
   // MARK: The next trigger
 
   mutating func planFirstTrigger(
-    _ device: UInt32, phase: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, phase: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     planNextTrigger(
       device, nextInterval: plan.pointee.flush.interval == .max ? .max : phase, drawnThrough: -1, at: -1, sink
@@ -103,7 +104,7 @@ extension DeviceShard {
   /// - Parameter drawnThrough: the horizon of the plan before.
   @inline(__always)
   mutating func planNextTrigger(
-    _ device: UInt32, nextInterval: Int64, drawnThrough: Int64, at now: Int64,
+    _ device: DeviceIndex, nextInterval: Int64, drawnThrough: Int64, at now: Int64,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let horizon = min(nextInterval, plan.pointee.end &- 1)
@@ -116,7 +117,7 @@ extension DeviceShard {
         ? drawAheadCountingAll(device, nextInterval: nextInterval, horizon: horizon, at: now)
         : drawAhead(device, nextInterval: nextInterval, horizon: horizon)
     }
-    if let triggers { triggers[Int(truncatingIfNeeded: device)].triggerAt = next }
+    if let triggers { triggers[device.place].triggerAt = next }
     // A scan finds the triggers of the interval.
     if next < plan.pointee.end, !plan.pointee.flush.isScanned || next != nextInterval {
       sink.pointee.schedule(trigger: device, at: Instant(microseconds: next))
@@ -124,7 +125,7 @@ extension DeviceShard {
   }
 
   @inline(__always)
-  private mutating func countPeriodic(_ device: UInt32, after past: Int64, through horizon: Int64) {
+  private mutating func countPeriodic(_ device: DeviceIndex, after past: Int64, through horizon: Int64) {
     let first = firstPeriodicEvent(device)
     if isEvenInterval(past), horizon &- past == plan.pointee.flush.interval {
       countCreated(
@@ -146,8 +147,9 @@ extension DeviceShard {
   }
 
   @inline(never)
-  private mutating func countUneven(_ device: UInt32, first: Int64, after past: Int64, through horizon: Int64)
-  {
+  private mutating func countUneven(
+    _ device: DeviceIndex, first: Int64, after past: Int64, through horizon: Int64
+  ) {
     let counted = periodicEvents(from: first, through: min(past, plan.pointee.end &- 1))
     let last = periodicEvents(from: first, through: horizon)
     if counted < last {
@@ -157,12 +159,12 @@ extension DeviceShard {
 
   /// Looking ahead costs one draw an event, the same that taking it later would.
   @inline(never)
-  private mutating func drawAhead(_ device: UInt32, nextInterval: Int64, horizon: Int64) -> Int64 {
-    let events = pending.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
+  private mutating func drawAhead(_ device: DeviceIndex, nextInterval: Int64, horizon: Int64) -> Int64 {
+    let events = pending.unsafelyUnwrapped + device.place
     var time = events.pointee.aheadTime
     // Events drawn ahead for an earlier plan are there already; if they fill the count, the plan stands.
     var n = events.pointee.upcoming
-    var last = triggers?[Int(truncatingIfNeeded: device)].triggerAt ?? .max
+    var last = triggers?[device.place].triggerAt ?? .max
     var full = plan.pointee.flush.count
     if plan.pointee.flush.countsHeld {
       let held = heldEvents(of: device)
@@ -191,13 +193,13 @@ extension DeviceShard {
   /// The same where flushes in between don't restart the count: the event that fills it has a number that is a multiple.
   @inline(never)
   private mutating func drawAheadCountingAll(
-    _ device: UInt32, nextInterval: Int64, horizon: Int64, at now: Int64
+    _ device: DeviceIndex, nextInterval: Int64, horizon: Int64, at now: Int64
   ) -> Int64 {
-    let events = pending.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
+    let events = pending.unsafelyUnwrapped + device.place
     let ordinal = self[device].pointee.nextOrdinal
     var (time, n) = (events.pointee.aheadTime, events.pointee.upcoming)
     if n > 0, (ordinal &+ n) % plan.pointee.flush.count == 0,
-      let planned = triggers?[Int(truncatingIfNeeded: device)].triggerAt, planned > now,
+      let planned = triggers?[device.place].triggerAt, planned > now,
       planned != nextInterval
     {
       return planned

@@ -15,7 +15,7 @@ extension DeviceShard {
     return !client.isRebatch && client.uploads == 1 && client.flushWhileUploading == .joins
       && !client.actsAtFlushEnd && !client.keepsGates && !client.splitsOn413
       && (client.saving == .atOnce || client.saving == .atOnceAsItIs)
-      && client.policy.limitsCheck == .whenDue && !plan.checks && tracedDevice == .max
+      && client.policy.limitsCheck == .whenDue && !plan.checks && tracedDevice == .noDevice
       && !plan.server.asksForRetryCount && plan.server.deduplicationWindow < 0 && !plan.network.isFaulty
   }
 
@@ -74,12 +74,13 @@ extension DeviceShard {
 
   /// A wake-up at `now` of a device that rests and has nothing else due.
   @inline(never)
-  mutating func fastWakeUpWithFiles(_ device: UInt32, at now: Int64, _ calendar: inout ShardCalendar) -> Bool
+  mutating func fastWakeUpWithFiles(_ device: DeviceIndex, at now: Int64, _ calendar: inout ShardCalendar)
+    -> Bool
   {
     let record = self[device]
     let flags = record.pointee.flags
     guard flags.isDisjoint(with: [.contended, .looping, .offline, .suspended]), flags.contains(.resting),
-      record.pointee.oldest != 0, record.pointee.wakes(at: now), isReady(device, at: now)
+      record.pointee.oldest != .noBatch, record.pointee.wakes(at: now), isReady(device, at: now)
     else { return false }
     record.pointee.flags = flags.subtracting([
       .due, .wakes, .resting, .draining, .byTrigger, .loopHadFailure,
@@ -93,7 +94,7 @@ extension DeviceShard {
   /// A batch whose only open upload the server has accepted leaves the queue.
   @inline(__always)
   private mutating func deliverNow(
-    _ batch: UInt32, _ upload: UnsafeMutablePointer<BatchRecord>, _ device: UInt32,
+    _ batch: BatchIndex, _ upload: UnsafeMutablePointer<BatchRecord>, _ device: DeviceIndex,
     acceptedAt accepted: Int64,
     at now: Int64, _ row: CounterRow<DeviceSide>
   ) {

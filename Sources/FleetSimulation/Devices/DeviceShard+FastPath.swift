@@ -16,7 +16,7 @@ extension DeviceShard {
       && plan.events.isRegular && plan.events.perInterval > 0
       && plan.events.perInterval <= plan.fastPath.events
       && plan.network.constantLatency.up > 0 && Int64(plan.network.constantLatency.up) <= plan.network.timeout
-      && tracedDevice == .max && !plan.server.asksForRetryCount
+      && tracedDevice == .noDevice && !plan.server.asksForRetryCount
   }
 
   /// The trigger of the interval at `now` for a device whose records are `record`.
@@ -24,12 +24,12 @@ extension DeviceShard {
   /// - Parameter row: the counters of the interval that `now` lies in.
   @inline(__always)
   mutating func fastTrigger(
-    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: UInt32, at now: Int64,
+    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: DeviceIndex, at now: Int64,
     _ row: CounterRow<DeviceSide>, _ calendar: inout ShardCalendar
   ) -> Bool {
     let plan = plan
     let flags = record.pointee.flags
-    if record.pointee.oldest != 0 { return fastAdd(record, device, at: now) }
+    if record.pointee.oldest != .noBatch { return fastAdd(record, device, at: now) }
     guard flags.isDisjoint(with: [.due, .looping, .resting]),
       record.pointee.gate.isReady(at: now), now >= plan.pointee.flush.interval,
       now &+ plan.pointee.flush.interval < plan.pointee.end
@@ -70,7 +70,7 @@ extension DeviceShard {
     let flags = record.pointee.flags
     guard delivery.isSuccess, record.pointee.oldest == batch, record.pointee.newest == batch,
       upload.pointee.isAwaited(attempt: delivery.attempt, generation: delivery.generation),
-      flags.isDisjoint(with: [.contended, .hasHistory]), tracedDevice == .max, gates == nil
+      flags.isDisjoint(with: [.contended, .hasHistory]), tracedDevice == .noDevice, gates == nil
     else { return false }
     hearSuccess(batch, device, at: now)
     record.pointee.noteReception(at: Instant(microseconds: now))
@@ -88,7 +88,7 @@ extension DeviceShard {
   /// The trigger of a device whose one batch waits for the client's backoff: the batch takes the new events.
   @inline(__always)
   private mutating func fastAdd(
-    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: UInt32, at now: Int64
+    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: DeviceIndex, at now: Int64
   ) -> Bool {
     let plan = plan
     let flags = record.pointee.flags

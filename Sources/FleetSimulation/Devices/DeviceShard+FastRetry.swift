@@ -12,7 +12,7 @@ extension DeviceShard {
     let plan = plan.pointee
     return plan.client.isRebatch && !plan.tables.loops && !plan.checks && plan.client.wakesByTimer
       && plan.network.constantLatency.up > 0 && Int64(plan.network.constantLatency.up) <= plan.network.timeout
-      && tracedDevice == .max && !plan.server.asksForRetryCount && !plan.tables.worlds
+      && tracedDevice == .noDevice && !plan.server.asksForRetryCount && !plan.tables.worlds
       && !plan.network.isFaulty
   }
 
@@ -57,12 +57,12 @@ extension DeviceShard {
 
   /// The wake-up at `now` of a device that waits with one batch and has nothing else due.
   @inline(never)
-  mutating func fastWakeUp(_ device: UInt32, at now: Int64, _ calendar: inout ShardCalendar) -> Bool {
+  mutating func fastWakeUp(_ device: DeviceIndex, at now: Int64, _ calendar: inout ShardCalendar) -> Bool {
     let record = self[device]
     let batch = record.pointee.oldest
     let flags = record.pointee.flags
     guard flags.isDisjoint(with: [.contended, .looping, .offline]), flags.contains(.resting),
-      batch != 0,
+      batch != .noBatch,
       batch == record.pointee.newest, record.pointee.wakes(at: now), record.pointee.gate.isReady(at: now)
     else { return false }
     let upload = batches.address(batch)

@@ -5,12 +5,12 @@ import UploadPipeline
 /// Triggers: what has been created is sealed, the limit is kept, the upload loop is asked to run (S17).
 extension DeviceShard {
   package mutating func handleTrigger(
-    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     var isInterval = true
     var nextInterval = now.microseconds &+ plan.pointee.flush.interval
     if let triggers {
-      let planned = triggers + Int(truncatingIfNeeded: device)
+      let planned = triggers + device.place
       if planned.pointee.triggerAt != now.microseconds { return }
       isInterval = now.microseconds == planned.pointee.nextInterval
       if isInterval, self[device].pointee.flags.contains(.suspended) { return }
@@ -23,17 +23,17 @@ extension DeviceShard {
     let isIgnored = ignoresFlush(device)
     if isIgnored || !isInterval && !plan.pointee.flush.countAlwaysFlushes && ignoresCount(device) {
       if isIgnored, isTraced(device) { note(.alreadyUploading(joins: false), device, at: now) }
-      triggers?[Int(truncatingIfNeeded: device)].triggerAt = TriggerPlan.ignored
+      triggers?[device.place].triggerAt = TriggerPlan.ignored
       planNextTrigger(
         device, nextInterval: nextInterval, drawnThrough: now.microseconds, at: now.microseconds, sink)
       return
     }
     let created = takeCreated(device, by: now)
     let record = self[device]
-    if record.pointee.oldest == 0, created.count &- 1 < plan.pointee.fastPath.events,
+    if record.pointee.oldest == .noBatch, created.count &- 1 < plan.pointee.fastPath.events,
       record.pointee.flags.isDisjoint(with: [.looping, .resting, .offline]),
       record.pointee.gate.isReady(at: now.microseconds),
-      now.microseconds &- created.firstTime <= plan.pointee.fastPath.age, tracedDevice == .max
+      now.microseconds &- created.firstTime <= plan.pointee.fastPath.age, tracedDevice == .noDevice
     {
       let batch = sealOnly(record, device, created, counters[rows.row(at: now.microseconds)])
       planNextTrigger(
@@ -49,14 +49,14 @@ extension DeviceShard {
 
   /// Whether the event that fills the count makes no flush: while uploads fail, or because less is held by now.
   @inline(never)
-  private mutating func ignoresCount(_ device: UInt32) -> Bool {
-    let unsealed = pending?[Int(truncatingIfNeeded: device)].upcoming ?? 0
+  private mutating func ignoresCount(_ device: DeviceIndex) -> Bool {
+    let unsealed = pending?[device.place].upcoming ?? 0
     return ignoresCount(device, unsealed: unsealed, count: plan.pointee.flush.count)
   }
 
   /// A trigger that was not planned (a launch, a spike, a session): the events drawn ahead are parted at `now`.
   mutating func handleUnplannedTrigger(
-    _ device: UInt32, _ kind: DeviceTrace.Trigger = .launch, at now: Instant,
+    _ device: DeviceIndex, _ kind: DeviceTrace.Trigger = .launch, at now: Instant,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     if ignoresFlush(device) { return }
@@ -68,17 +68,17 @@ extension DeviceShard {
   }
 
   /// The pending trigger and the next of the interval, of a device that keeps them.
-  mutating func plannedTriggers(_ device: UInt32) -> (planned: Int64, nextInterval: Int64) {
-    let plan = triggers.unsafelyUnwrapped[Int(truncatingIfNeeded: device)]
+  mutating func plannedTriggers(_ device: DeviceIndex) -> (planned: Int64, nextInterval: Int64) {
+    let plan = triggers.unsafelyUnwrapped[device.place]
     return (plan.triggerAt, plan.nextInterval)
   }
 
   /// The one batch of a device that held none.
   @inline(__always)
   mutating func sealOnly(
-    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: UInt32, _ created: CreatedEvents,
+    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: DeviceIndex, _ created: CreatedEvents,
     _ row: CounterRow<DeviceSide>
-  ) -> UInt32 {
+  ) -> BatchIndex {
     let ordinal = record.pointee.nextOrdinal
     let batch = batches.allocate(
       for: device, firstOrdinal: ordinal, firstTime: created.firstTime,
@@ -86,7 +86,7 @@ extension DeviceShard {
     record.pointee.oldest = batch
     record.pointee.newest = batch
     record.pointee.nextOrdinal = ordinal &+ created.count
-    if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents = created.count }
+    if let loops { loops[device.place].heldEvents = created.count }
     row[.sealedBatches] &+= 1
     return batch
   }
@@ -94,7 +94,8 @@ extension DeviceShard {
   /// Seals what has been created, plans the next trigger and runs the upload loop.
   @inline(never)
   private mutating func flush(
-    _ device: UInt32, _ created: CreatedEvents, nextInterval: Int64, drawnThrough: Int64, at now: Instant,
+    _ device: DeviceIndex, _ created: CreatedEvents, nextInterval: Int64, drawnThrough: Int64,
+    at now: Instant,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     flush(
@@ -105,17 +106,17 @@ extension DeviceShard {
   }
 
   @inline(__always)
-  package mutating func willSeal(_ n: UInt32, _ device: UInt32) {
-    if let loops { loops[Int(truncatingIfNeeded: device)].heldEvents &+= n }
+  package mutating func willSeal(_ n: UInt32, _ device: DeviceIndex) {
+    if let loops { loops[device.place].heldEvents &+= n }
   }
 
   @inline(__always)
-  package mutating func didSeal(through ordinal: UInt32, _ device: UInt32) {
+  package mutating func didSeal(through ordinal: UInt32, _ device: DeviceIndex) {
     self[device].pointee.nextOrdinal = ordinal
   }
 
   package mutating func handleWakeUp(
-    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let record = self[device]
     if !record.pointee.wakes(at: now.microseconds) { return }
@@ -130,7 +131,7 @@ extension DeviceShard {
 
   @inline(__always)
   package mutating func append(
-    _ events: UInt32, firstOrdinal: UInt32, firstTime: Int64, _ device: UInt32, at now: Int64
+    _ events: UInt32, firstOrdinal: UInt32, firstTime: Int64, _ device: DeviceIndex, at now: Int64
   ) {
     let now = Instant(microseconds: now)
     let batch = batches.allocate(
@@ -144,17 +145,17 @@ extension DeviceShard {
     }
   }
 
-  package mutating func extend(_ batch: UInt32, by n: UInt32, _ device: UInt32) {
+  package mutating func extend(_ batch: BatchIndex, by n: UInt32, _ device: DeviceIndex) {
     batches[batch].events &+= UInt16(truncatingIfNeeded: n)
   }
 
   /// Neighbouring batches become one, up to the largest batch.
-  package mutating func rechunk(_ device: UInt32, atMost maximum: UInt32, at now: Int64) {
+  package mutating func rechunk(_ device: DeviceIndex, atMost maximum: UInt32, at now: Int64) {
     forgetBoundaries(device)
     var batch = self[device].pointee.oldest
-    while batch != 0 {
+    while batch != .noBatch {
       let next = batches[batch].newer
-      if next == 0 { return }
+      if next == .noBatch { return }
       let events = UInt32(batches[batch].events)
       let free = maximum - min(events, maximum)
       if free == 0
@@ -177,7 +178,7 @@ extension DeviceShard {
   }
 
   /// Takes the `n` oldest events off a batch.
-  private mutating func trimFront(_ batch: UInt32, by n: UInt32, _ device: UInt32) {
+  private mutating func trimFront(_ batch: BatchIndex, by n: UInt32, _ device: DeviceIndex) {
     let first = batches[batch].firstOrdinal
     (batches[batch].firstTime, batches[batch].firstOrdinal) =
       skip(n, from: first, at: batches[batch].firstTime, device)
@@ -186,7 +187,7 @@ extension DeviceShard {
   }
 
   package mutating func trim(
-    _ batch: UInt32, by n: UInt32, _ loss: ClientLoss, _ device: UInt32, at now: Int64
+    _ batch: BatchIndex, by n: UInt32, _ loss: ClientLoss, _ device: DeviceIndex, at now: Int64
   ) {
     let now = Instant(microseconds: now)
     let first = batches[batch].firstOrdinal
@@ -194,7 +195,7 @@ extension DeviceShard {
     countDropped(batch, events: n, counter, device, at: now)
     trimFront(batch, by: n, device)
     if let loops {
-      let loop = loops + Int(truncatingIfNeeded: device)
+      let loop = loops + device.place
       loop.pointee.heldEvents &-= n
       // A batch that the running loop has passed stays behind it.
       let left = batches[batch].firstOrdinal

@@ -6,7 +6,7 @@ import UploadRetry
 /// Kills and launches of the app (S18, S19): a restart is both at one instant.
 extension DeviceShard {
   /// At the start of the run: the first restart at random, and all synchronised ones.
-  mutating func scheduleRestarts(_ device: UInt32, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  mutating func scheduleRestarts(_ device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     scheduleNextRestart(device, after: .start, sink)
     for (index, restart) in plan.pointee.restarts.synchronised.enumerated() {
       let draw = lifecycleKey(device).child(1).child(UInt64(index))
@@ -15,13 +15,15 @@ extension DeviceShard {
     }
   }
 
-  private func lifecycleKey(_ device: UInt32) -> RandomKey { key(of: device).child(RandomPurpose.lifecycle) }
+  private func lifecycleKey(_ device: DeviceIndex) -> RandomKey {
+    key(of: device).child(RandomPurpose.lifecycle)
+  }
 
   private mutating func scheduleNextRestart(
-    _ device: UInt32, after now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, after now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     guard plan.pointee.restarts.meanGap > 0 else { return }
-    let plans = restarts.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
+    let plans = restarts.unsafelyUnwrapped + device.place
     let draw = lifecycleKey(device).child(0).child(UInt64(plans.pointee.count))
     let gap = max(Distribution.exponentialGap(mean: plan.pointee.restarts.meanGap, key: draw), 1)
     plans.pointee.count &+= 1
@@ -31,11 +33,10 @@ extension DeviceShard {
   }
 
   package mutating func handleRestart(
-    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let record = self[device]
-    if plan.pointee.restarts.meanGap > 0, now.microseconds == restarts?[Int(truncatingIfNeeded: device)].next
-    {
+    if plan.pointee.restarts.meanGap > 0, now.microseconds == restarts?[device.place].next {
       scheduleNextRestart(device, after: now, sink)
     }
     count(1, .launches, at: now)
@@ -66,13 +67,13 @@ extension DeviceShard {
   }
 
   /// S19: what the CDN serves at a launch; if it is down, what is built in.
-  mutating func settingsAtLaunch(_ device: UInt32, at now: Instant) -> DeviceRecord.SettingsVersion {
+  mutating func settingsAtLaunch(_ device: DeviceIndex, at now: Instant) -> DeviceRecord.SettingsVersion {
     if self[device].pointee.flags.contains(.offline) { return .builtIn }
     if plan.pointee.restarts.cdnOutages.contains(where: { $0.contains(now.microseconds) }) { return .builtIn }
     return now.microseconds >= plan.pointee.rollout.time && isInRollout(device) ? .rollout : .base
   }
 
-  private func isInRollout(_ device: UInt32) -> Bool {
+  private func isInRollout(_ device: DeviceIndex) -> Bool {
     let draw = key(of: device).child(RandomPurpose.rollout).uniform(below: 1_000_000)
     return Int64(draw) < plan.pointee.rollout.share
   }
@@ -80,7 +81,7 @@ extension DeviceShard {
   // MARK: Fetches of a running app
 
   /// The first fetch after a time that may find the new Settings; `.max`: none does. A device fetches at times of its own.
-  func nextFetch(_ device: UInt32, after past: Int64) -> Int64 {
+  func nextFetch(_ device: DeviceIndex, after past: Int64) -> Int64 {
     let rollout = plan.pointee.rollout
     guard rollout.fetch != .max, isInRollout(device) else { return .max }
     let phase = key(of: device).child(RandomPurpose.rollout).child(0).uniform(0, through: rollout.fetch - 1)
@@ -89,7 +90,7 @@ extension DeviceShard {
   }
 
   /// An app that is open and online finds what launches find, if the CDN is up.
-  mutating func fetchSettings(_ device: UInt32, at now: Instant) {
+  mutating func fetchSettings(_ device: DeviceIndex, at now: Instant) {
     let record = self[device]
     guard record.pointee.settings != .rollout, !record.pointee.flags.contains(.suspended),
       settingsAtLaunch(device, at: now) == .rollout
@@ -99,14 +100,14 @@ extension DeviceShard {
   }
 
   /// The kill ends the loop and every upload under way; what becomes of them the client never learns, so they are due again.
-  mutating func giveUpUploads(_ device: UInt32, at now: Instant) {
+  mutating func giveUpUploads(_ device: DeviceIndex, at now: Instant) {
     let record = self[device]
     let cutOff = uploads(of: device)
     if cutOff == 0, !options.pointee.actsAtFlushEnd { return }
     count(-Int64(cutOff), .inFlight, at: now)
     setUploads(0, of: device)
     var batch = record.pointee.oldest
-    while batch != 0 {
+    while batch != .noBatch {
       if batches[batch].flags.contains(.inFlight) {
         batches[batch].flags.remove(.inFlight)
         batches[batch].latestFailure = .other
@@ -123,7 +124,7 @@ extension DeviceShard {
   }
 
   /// A kill at any instant leaves a snapshot that needs no repair, except where the new Settings have other limits.
-  private mutating func checkRepairs(_ repairs: [SnapshotRepair], _ device: UInt32, at now: Instant) {
+  private mutating func checkRepairs(_ repairs: [SnapshotRepair], _ device: DeviceIndex, at now: Instant) {
     for repair in repairs {
       switch repair.kind {
       case .waitIsOver, .unknownOutcome, .waitClamped, .batchWaitClamped, .countClamped: break

@@ -1,6 +1,7 @@
 import FleetMetrics
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 
 /// Slow and lossy links, connections that don't come about, and batches that turn out too large.
 extension DeviceShard {
@@ -8,7 +9,7 @@ extension DeviceShard {
   /// giving up is arranged; `down` of `.max`: no answer comes back.
   @inline(never)
   mutating func crossLink(
-    _ batch: UInt32, _ device: UInt32, _ latency: CohortPlan.Latency, at now: Instant,
+    _ batch: BatchIndex, _ device: DeviceIndex, _ latency: CohortPlan.Latency, at now: Instant,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) -> CohortPlan.Latency {
     let draws = key(of: device).child(
@@ -53,7 +54,8 @@ extension DeviceShard {
   ///
   /// - Parameter isKnown: whether the client knows that the server has got nothing.
   private mutating func giveUp(
-    _ batch: UInt32, _ device: UInt32, after wait: Int64, isKnown: Bool, _ place: DeviceTrace.LossOnTheWay,
+    _ batch: BatchIndex, _ device: DeviceIndex, after wait: Int64, isKnown: Bool,
+    _ place: DeviceTrace.LossOnTheWay,
     at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     sink.pointee.schedule(
@@ -65,14 +67,14 @@ extension DeviceShard {
   }
 
   private mutating func noteLoss(
-    _ batch: UInt32, _ device: UInt32, _ place: DeviceTrace.LossOnTheWay, at now: Instant
+    _ batch: BatchIndex, _ device: DeviceIndex, _ place: DeviceTrace.LossOnTheWay, at now: Instant
   ) {
     let upload = batches[batch]
     note(.lost(batch: Int(upload.firstOrdinal), attempt: Int(upload.attempts), place), device, at: now)
   }
 
   /// The client can't know what became of an upload.
-  mutating func noteUnknownOutcome(_ batch: UInt32, at now: Instant) {
+  mutating func noteUnknownOutcome(_ batch: BatchIndex, at now: Instant) {
     batches[batch].flags.insert(.unknownOutcome)
     count(1, .unknownOutcomes, at: now)
   }
@@ -82,7 +84,7 @@ extension DeviceShard {
   /// 413: the batch keeps the first half of its events, the others become a batch behind it; both are fresh, and due at once.
   /// Returns false, having done nothing, where that can't help or an earlier attempt is still open at the server.
   @inline(never)
-  mutating func split(_ batch: UInt32, _ device: UInt32, at now: Instant) -> Bool {
+  mutating func split(_ batch: BatchIndex, _ device: DeviceIndex, at now: Instant) -> Bool {
     let events = UInt32(batches[batch].events)
     guard events > 1, batches[batch].outstanding == 0, !batches[batch].flags.contains(.accepted) else {
       return false
@@ -97,7 +99,7 @@ extension DeviceShard {
     batches[other].older = batch
     batches[other].newer = newer
     batches[batch].newer = other
-    if newer == 0 { self[device].pointee.newest = other } else { batches[newer].older = other }
+    if newer == .noBatch { self[device].pointee.newest = other } else { batches[newer].older = other }
     count(1, .sealedBatches, at: now)
     if options.pointee.uploads == 1 {
       // The running loop goes on with the first half.

@@ -1,6 +1,7 @@
 import FleetMetrics
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 
 /// What observers read off the devices; nothing here changes a run.
 extension DeviceShard {
@@ -16,9 +17,9 @@ extension DeviceShard {
   /// Events that the server has accepted and whose client still holds them.
   package var acceptedUnconfirmedEvents: Int64 {
     var sum: Int64 = 0
-    for device in 0..<UInt32(count) {
+    for device in DeviceIndex(0)..<DeviceIndex(count) {
       var batch = self[device].pointee.oldest
-      while batch != 0 {
+      while batch != .noBatch {
         sum += acceptedEvents(of: batch, device)
         batch = batches[batch].newer
       }
@@ -33,8 +34,9 @@ extension DeviceShard {
     var batch = batches[upload.batch]
     if options.pointee.gates.reconciles, StatusQuery.isQuery(upload.attempt) { batch.events = 0 }
     return UploadRequest(
-      arrival: now, device: UInt32(truncatingIfNeeded: globalNumber(upload.device)), place: upload.device,
-      batch: upload.batch, firstOrdinal: batch.firstOrdinal, uplink: upload.uplink,
+      arrival: now, device: UInt32(truncatingIfNeeded: globalNumber(upload.device)),
+      place: upload.device.rawValue, batch: upload.batch.rawValue, firstOrdinal: batch.firstOrdinal,
+      uplink: upload.uplink,
       downlink: upload.downlink, events: batch.events, attempt: upload.attempt,
       generation: upload.generation, shard: UInt16(truncatingIfNeeded: number))
   }

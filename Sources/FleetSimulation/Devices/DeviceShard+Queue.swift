@@ -12,11 +12,11 @@ extension DeviceShard {
 
   /// Sealed events that the device holds.
   @inline(__always)
-  package func heldEvents(of device: UInt32) -> UInt32 {
-    if let loops { return loops[Int(truncatingIfNeeded: device)].heldEvents }
+  package func heldEvents(of device: DeviceIndex) -> UInt32 {
+    if let loops { return loops[device.place].heldEvents }
     var sum: UInt32 = 0
     var batch = self[device].pointee.oldest
-    while batch != 0 {
+    while batch != .noBatch {
       sum &+= UInt32(batches[batch].events)
       batch = batches[batch].newer
     }
@@ -24,11 +24,11 @@ extension DeviceShard {
   }
 
   @inline(__always)
-  mutating func appendNewest(_ batch: UInt32, _ device: UInt32) {
+  mutating func appendNewest(_ batch: BatchIndex, _ device: DeviceIndex) {
     let record = self[device]
     batches[batch].older = record.pointee.newest
-    batches[batch].newer = 0
-    if record.pointee.newest == 0 {
+    batches[batch].newer = .noBatch
+    if record.pointee.newest == .noBatch {
       record.pointee.oldest = batch
     } else {
       batches[record.pointee.newest].newer = batch
@@ -37,31 +37,31 @@ extension DeviceShard {
   }
 
   @inline(__always)
-  mutating func removeHeld(_ batch: UInt32, _ device: UInt32) {
+  mutating func removeHeld(_ batch: BatchIndex, _ device: DeviceIndex) {
     let record = self[device]
     let (older, newer) = (batches[batch].older, batches[batch].newer)
-    if older == 0 { record.pointee.oldest = newer } else { batches[older].newer = newer }
-    if newer == 0 { record.pointee.newest = older } else { batches[newer].older = older }
+    if older == .noBatch { record.pointee.oldest = newer } else { batches[older].newer = newer }
+    if newer == .noBatch { record.pointee.newest = older } else { batches[newer].older = older }
     batches[batch].flags.remove(.held)
   }
 
   // MARK: Due batches
 
   @inline(__always)
-  package mutating func putLast(_ batch: UInt32, _ device: UInt32) {
+  package mutating func putLast(_ batch: BatchIndex, _ device: DeviceIndex) {
     guard let loops else { return }
-    ready.append(readyEntry(batch), to: &loops[Int(truncatingIfNeeded: device)].ready)
+    ready.append(readyEntry(batch), to: &loops[device.place].ready)
   }
 
   /// Into its place by ordinal.
   @inline(__always)
-  package mutating func putBack(_ batch: UInt32, _ device: UInt32) {
+  package mutating func putBack(_ batch: BatchIndex, _ device: DeviceIndex) {
     guard let loops else { return }
-    ready.insert(readyEntry(batch), into: &loops[Int(truncatingIfNeeded: device)].ready)
+    ready.insert(readyEntry(batch), into: &loops[device.place].ready)
   }
 
   @inline(__always)
-  private func readyEntry(_ batch: UInt32) -> ReadyBatches.Entry {
+  private func readyEntry(_ batch: BatchIndex) -> ReadyBatches.Entry {
     let record = batches.address(batch)
     return ReadyBatches.Entry(
       firstOrdinal: record.pointee.firstOrdinal, batch: batch,
@@ -69,18 +69,18 @@ extension DeviceShard {
   }
 
   /// A batch that begins at `ordinal` is due no more, if it was.
-  mutating func removeReady(at ordinal: UInt32, _ device: UInt32) {
+  mutating func removeReady(at ordinal: UInt32, _ device: DeviceIndex) {
     guard let loops else { return }
-    let loop = loops + Int(truncatingIfNeeded: device)
+    let loop = loops + device.place
     if let index = ready.index(ofBatchAt: ordinal, in: loop.pointee.ready) {
       ready.remove(at: index, from: &loop.pointee.ready)
     }
   }
 
   /// What is due where a batch began at `ordinal` is `batch`, as it is now.
-  mutating func replaceReady(at ordinal: UInt32, with batch: UInt32, _ device: UInt32) {
+  mutating func replaceReady(at ordinal: UInt32, with batch: BatchIndex, _ device: DeviceIndex) {
     guard let loops else { return }
-    let loop = loops + Int(truncatingIfNeeded: device)
+    let loop = loops + device.place
     if let index = ready.index(ofBatchAt: ordinal, in: loop.pointee.ready) {
       ready.replace(at: index, of: &loop.pointee.ready, with: readyEntry(batch))
     }
@@ -90,7 +90,7 @@ extension DeviceShard {
   ///
   /// Many come at once after an outage: they are put in order among themselves first, and then merged in one walk.
   @inline(__always)
-  mutating func collectDue(_ device: UInt32, at now: Int64) {
+  mutating func collectDue(_ device: DeviceIndex, at now: Int64) {
     guard let first = firstWaiting(device), first.due <= now else { return }
     popWaiting(first.batch, device)
     if let second = firstWaiting(device), second.due <= now {
@@ -101,7 +101,7 @@ extension DeviceShard {
   }
 
   @inline(never)
-  private mutating func collectMany(from first: WaitingHeaps.Entry, _ device: UInt32, at now: Int64) {
+  private mutating func collectMany(from first: WaitingHeaps.Entry, _ device: DeviceIndex, at now: Int64) {
     due.removeAll()
     due.append(readyEntry(first.batch))
     while let next = firstWaiting(device), next.due <= now {
@@ -127,7 +127,7 @@ extension DeviceShard {
 
   /// The first due batch at or behind the loop's cursor, taken out of the due list; 0: none.
   @inline(__always)
-  package mutating func takeNextDue(_ device: UInt32, from cursor: UInt32, at now: Int64) -> UInt32 {
+  package mutating func takeNextDue(_ device: DeviceIndex, from cursor: UInt32, at now: Int64) -> BatchIndex {
     let expected = plan.pointee.checks ? watchedNextDue(device, from: cursor, at: now) : nil
     let batch = takeNext(device, from: cursor, at: now)
     if let expected, batch != expected { report("the loop took the wrong batch", device, at: now) }
@@ -135,11 +135,11 @@ extension DeviceShard {
   }
 
   @inline(__always)
-  private mutating func takeNext(_ device: UInt32, from cursor: UInt32, at now: Int64) -> UInt32 {
+  private mutating func takeNext(_ device: DeviceIndex, from cursor: UInt32, at now: Int64) -> BatchIndex {
     if loops != nil { return takeNextReady(device, at: now) }
     let record = self[device]
     var batch = record.pointee.oldest
-    while batch != 0 {
+    while batch != .noBatch {
       if batches[batch].firstOrdinal >= cursor, !batches[batch].flags.contains(.inFlight),
         !batches[batch].flags.contains(.atTriggersOnly) || record.pointee.flags.contains(.byTrigger)
       {
@@ -148,13 +148,13 @@ extension DeviceShard {
       }
       batch = batches[batch].newer
     }
-    return 0
+    return .noBatch
   }
 
-  private mutating func takeNextReady(_ device: UInt32, at now: Int64) -> UInt32 {
+  private mutating func takeNextReady(_ device: DeviceIndex, at now: Int64) -> BatchIndex {
     let loop = loop(device)
     if loop.pointee.ready.count == 0 {
-      guard let first = firstWaiting(device), first.due <= now else { return 0 }
+      guard let first = firstWaiting(device), first.due <= now else { return .noBatch }
       if waiting.isSecondLater(than: now, self[device].pointee.waiting),
         isForLoop(readyEntry(first.batch), device)
       {
@@ -178,12 +178,12 @@ extension DeviceShard {
       }
       index &+= 1
     }
-    return 0
+    return .noBatch
   }
 
   package mutating func nextDue(
-    _ device: UInt32, in lane: PriorityLanes.Lane, from cursor: UInt32, at now: Int64
-  ) -> UInt32 {
+    _ device: DeviceIndex, in lane: PriorityLanes.Lane, from cursor: UInt32, at now: Int64
+  ) -> BatchIndex {
     collectDue(device, at: now)
     let loop = loop(device)
     var index = ready.firstIndex(from: cursor, in: loop.pointee.ready)
@@ -194,41 +194,41 @@ extension DeviceShard {
       }
       index &+= 1
     }
-    return 0
+    return .noBatch
   }
 
-  package mutating func take(_ batch: UInt32, _ device: UInt32) {
+  package mutating func take(_ batch: BatchIndex, _ device: DeviceIndex) {
     removeReady(at: batches[batch].firstOrdinal, device)
     batches[batch].flags.remove(.atTriggersOnly)
   }
 
   /// Whether the running loop may send a batch that is due.
   @inline(__always)
-  private func isForLoop(_ entry: ReadyBatches.Entry, _ device: UInt32) -> Bool {
+  private func isForLoop(_ entry: ReadyBatches.Entry, _ device: DeviceIndex) -> Bool {
     isForLoop(entry, from: loop(device).pointee.cursor, device)
   }
 
   @inline(__always)
-  private func isForLoop(_ entry: ReadyBatches.Entry, from cursor: UInt32, _ device: UInt32) -> Bool {
+  private func isForLoop(_ entry: ReadyBatches.Entry, from cursor: UInt32, _ device: DeviceIndex) -> Bool {
     let loop = loop(device)
     return entry.firstOrdinal >= cursor && entry.firstOrdinal < loop.pointee.loopEnd
       && (!entry.atTriggersOnly || self[device].pointee.flags.contains(.byTrigger))
   }
 
-  package mutating func nextHeld(_ device: UInt32, from cursor: UInt32) -> UInt32 {
-    let end = loops?[Int(truncatingIfNeeded: device)].loopEnd ?? .max
+  package mutating func nextHeld(_ device: DeviceIndex, from cursor: UInt32) -> BatchIndex {
+    let end = loops?[device.place].loopEnd ?? .max
     var batch = self[device].pointee.oldest
-    while batch != 0 {
+    while batch != .noBatch {
       let first = batches[batch].firstOrdinal
-      if first >= end { return 0 }
+      if first >= end { return .noBatch }
       if first >= cursor, !batches[batch].flags.contains(.inFlight) { return batch }
       batch = batches[batch].newer
     }
-    return 0
+    return .noBatch
   }
 
   /// A batch that has not been taken leaves the due ones, or the heap.
-  mutating func leaveQueue(_ batch: UInt32, _ device: UInt32) {
+  mutating func leaveQueue(_ batch: BatchIndex, _ device: DeviceIndex) {
     guard loops != nil, !options.pointee.isRebatch || !batches[batch].flags.contains(.answered) else {
       return
     }
@@ -239,11 +239,11 @@ extension DeviceShard {
     removeReady(at: batches[batch].firstOrdinal, device)
   }
 
-  package mutating func countEvents(of device: UInt32, before time: Int64) -> UInt32 {
+  package mutating func countEvents(of device: DeviceIndex, before time: Int64) -> UInt32 {
     var n: UInt32 = 0
     let draws = EventDraws(key(of: device))
     var batch = self[device].pointee.oldest
-    while batch != 0 {
+    while batch != .noBatch {
       var (created, ordinal) = (batches[batch].firstTime, batches[batch].firstOrdinal)
       for _ in 0..<batches[batch].events {
         if created >= time { return n }
@@ -256,16 +256,16 @@ extension DeviceShard {
     return n
   }
 
-  package mutating func countDue(_ device: UInt32, byTrigger: Bool, at now: Int64) -> Int {
+  package mutating func countDue(_ device: DeviceIndex, byTrigger: Bool, at now: Int64) -> Int {
     collectDue(device, at: now)
     let place = loop(device).pointee.ready
     return (0..<Int(place.count)).count { byTrigger || !ready.entry($0, of: place).atTriggersOnly }
   }
 
   @inline(__always)
-  package mutating func hasDue(_ device: UInt32) -> Bool {
+  package mutating func hasDue(_ device: DeviceIndex) -> Bool {
     if let loops {
-      let place = loops[Int(truncatingIfNeeded: device)].ready
+      let place = loops[device.place].ready
       var index = 0
       while index < Int(truncatingIfNeeded: place.count), ready.entry(index, of: place).atTriggersOnly {
         index &+= 1
@@ -273,24 +273,24 @@ extension DeviceShard {
       return index < Int(truncatingIfNeeded: place.count)
     }
     var batch = self[device].pointee.oldest
-    while batch != 0, !batches[batch].flags.isDisjoint(with: .atTriggersOnly.union(.inFlight)) {
+    while batch != .noBatch, !batches[batch].flags.isDisjoint(with: .atTriggersOnly.union(.inFlight)) {
       batch = batches[batch].newer
     }
-    return batch != 0
+    return batch != .noBatch
   }
 
   // MARK: Waiting batches
 
   @inline(__always)
-  package mutating func firstDue(_ device: UInt32) -> Int64? { firstWaiting(device)?.due }
+  package mutating func firstDue(_ device: DeviceIndex) -> Int64? { firstWaiting(device)?.due }
 
-  package mutating func forgetDueTimes(_ device: UInt32) {
+  package mutating func forgetDueTimes(_ device: DeviceIndex) {
     while let entry = firstWaiting(device) { popWaiting(entry.batch, device) }
-    if let loops { ready.removeAll(from: &loops[Int(truncatingIfNeeded: device)].ready) }
+    if let loops { ready.removeAll(from: &loops[device.place].ready) }
   }
 
   /// Batches that have left the queue meanwhile may be among them.
-  package func dueTimes(of device: UInt32) -> [UInt32: Int64] {
+  package func dueTimes(of device: DeviceIndex) -> [BatchIndex: Int64] {
     let place = self[device].pointee.waiting
     if options.pointee.policy.limitsCheck == .beforeDue {
       // A batch may be looked at before it is due.
@@ -304,7 +304,7 @@ extension DeviceShard {
     ) { first, _ in first }
   }
 
-  package mutating func putOff(_ batch: UInt32, until due: Int64, _ device: UInt32) {
+  package mutating func putOff(_ batch: BatchIndex, until due: Int64, _ device: DeviceIndex) {
     let entry = WaitingHeaps.Entry(due: due, firstOrdinal: batches[batch].firstOrdinal, batch: batch)
     batches[batch].flags.insert(.waiting)
     let record = self[device]
@@ -313,7 +313,7 @@ extension DeviceShard {
 
   /// The waiting batch that is due first; entries of batches that have gone are freed on the way.
   @inline(__always)
-  mutating func firstWaiting(_ device: UInt32) -> WaitingHeaps.Entry? {
+  mutating func firstWaiting(_ device: DeviceIndex) -> WaitingHeaps.Entry? {
     if options.pointee.isRebatch { return nil }
     let record = self[device]
     while record.pointee.waiting.count > 0 {
@@ -328,16 +328,16 @@ extension DeviceShard {
     return nil
   }
 
-  mutating func popWaiting(_ batch: UInt32, _ device: UInt32) {
+  mutating func popWaiting(_ batch: BatchIndex, _ device: DeviceIndex) {
     batches[batch].flags.remove(.waiting)
     let record = self[device]
     waiting.popFirst(&record.pointee.waiting)
   }
 
-  private func knownDueTimes(of device: UInt32) -> [UInt32: Int64] {
-    var times: [UInt32: Int64] = [:]
+  private func knownDueTimes(of device: DeviceIndex) -> [BatchIndex: Int64] {
+    var times: [BatchIndex: Int64] = [:]
     var batch = self[device].pointee.oldest
-    while batch != 0 {
+    while batch != .noBatch {
       times[batch] = batches.dueTime(batch)
       batch = batches[batch].newer
     }
@@ -346,7 +346,7 @@ extension DeviceShard {
 
   /// Frees a record that nothing refers to any more.
   @inline(__always)
-  mutating func releaseIfDone(_ batch: UInt32, _ device: UInt32) {
+  mutating func releaseIfDone(_ batch: BatchIndex, _ device: DeviceIndex) {
     guard batches[batch].isDone else { return }
     let wasLeftBehind = batches[batch].flags == .unknownOutcome
     batches.release(batch)

@@ -9,7 +9,7 @@ extension DeviceShard {
   /// - Parameter asQuery: asks whether the batch was applied instead (O4).
   @inline(__always)
   mutating func transmit(
-    _ batch: UInt32, _ device: UInt32, retryCount: UInt16, asQuery: Bool, at now: Instant,
+    _ batch: BatchIndex, _ device: DeviceIndex, retryCount: UInt16, asQuery: Bool, at now: Instant,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     if plan.pointee.checks { checkSend(batch, device, at: now) }
@@ -40,7 +40,7 @@ extension DeviceShard {
   /// The latest attempt of a batch, whose record is `upload`, goes on its way.
   @inline(__always)
   func depart(
-    _ upload: UnsafeMutablePointer<BatchRecord>, _ batch: UInt32, _ device: UInt32,
+    _ upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex,
     _ latency: CohortPlan.Latency, retryCount: UInt16, at now: Instant,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
@@ -82,7 +82,7 @@ extension DeviceShard {
 
   /// One-way latencies of a batch's latest attempt.
   @inline(never)
-  private mutating func drawLatency(_ batch: UInt32, _ device: UInt32) -> CohortPlan.Latency {
+  private mutating func drawLatency(_ batch: BatchIndex, _ device: DeviceIndex) -> CohortPlan.Latency {
     let network = key(of: device).child(
       UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
     let (up, down) = plan.pointee.network.latency.samples(
@@ -94,7 +94,7 @@ extension DeviceShard {
   /// The client gives up while the request still travels; the server never learns of it in time to say so.
   @inline(never)
   private mutating func giveUpOnTheWay(
-    _ batch: UInt32, _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ batch: BatchIndex, _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     sink.pointee.schedule(
       Delivery(

@@ -6,12 +6,12 @@ import UploadRetry
 
 /// What happens around a device, for cohorts with `CohortPlan.Tables.worlds`: spikes, a network that comes and goes, and sessions.
 extension DeviceShard {
-  private func world(_ device: UInt32) -> UnsafeMutablePointer<WorldPlan> {
-    worlds.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
+  private func world(_ device: DeviceIndex) -> UnsafeMutablePointer<WorldPlan> {
+    worlds.unsafelyUnwrapped + device.place
   }
 
   @inline(never)
-  mutating func startWorld(_ device: UInt32, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  mutating func startWorld(_ device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     world(device).initialize(
       to: WorldPlan(
         nextFlush: .max, nextPeriod: .max, nextInterruption: .max, session: nil, periods: 0,
@@ -30,7 +30,7 @@ extension DeviceShard {
   }
 
   package mutating func handleWorld(
-    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let world = world(device)
     if let session = world.pointee.session, now.microseconds == session.end {
@@ -59,7 +59,7 @@ extension DeviceShard {
   }
 
   private mutating func schedule(
-    _ device: UInt32, at time: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, at time: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     if time < plan.pointee.end { sink.pointee.schedule(world: device, at: Instant(microseconds: time)) }
   }
@@ -68,7 +68,7 @@ extension DeviceShard {
 
   /// The next flush that a spike makes.
   private mutating func scheduleSpike(
-    _ device: UInt32, after past: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, after past: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let (key, end) = (key(of: device), plan.pointee.end)
     var next = Int64.max
@@ -82,9 +82,9 @@ extension DeviceShard {
 
   // MARK: When it is offline
 
-  private func draws(_ device: UInt32) -> RandomKey { key(of: device).child(RandomPurpose.connectivity) }
+  private func draws(_ device: DeviceIndex) -> RandomKey { key(of: device).child(RandomPurpose.connectivity) }
 
-  private func isOffline(_ device: UInt32, at now: Instant) -> Bool {
+  private func isOffline(_ device: DeviceIndex, at now: Instant) -> Bool {
     if world(device).pointee.isInOfflinePeriod { return true }
     guard let connectivity = plan.pointee.world.connectivity, !connectivity.interruptions.isEmpty else {
       return false
@@ -97,7 +97,7 @@ extension DeviceShard {
   }
 
   private mutating func scheduleInterruption(
-    _ device: UInt32, after past: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, after past: Int64, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let draws = draws(device).child(4)
     var next = Int64.max
@@ -112,7 +112,7 @@ extension DeviceShard {
 
   /// A device that has periods is somewhere in one when the run starts.
   private mutating func startPeriods(
-    _ device: UInt32, _ periods: Connectivity.Periods, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, _ periods: Connectivity.Periods, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let draws = draws(device)
     guard Int64(draws.child(0).uniform(below: 1_000_000)) < periods.sharePartsPerMillion else { return }
@@ -125,7 +125,7 @@ extension DeviceShard {
   }
 
   private mutating func changePeriod(
-    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     guard let periods = plan.pointee.world.connectivity?.periods else { return }
     let world = world(device)
@@ -142,7 +142,7 @@ extension DeviceShard {
 
   /// The uploads under way end without an answer; what becomes of them the client doesn't know.
   private mutating func goOffline(
-    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     let record = self[device]
     let cutOff = uploads(of: device)
@@ -152,7 +152,7 @@ extension DeviceShard {
     if cutOff == 0 { return }
     record.pointee.flags.insert(.draining)
     var batch = record.pointee.oldest
-    while batch != 0 {
+    while batch != .noBatch {
       let next = batches[batch].newer
       if batches[batch].flags.contains(.inFlight) {
         noteUnknownOutcome(batch, at: now)
@@ -164,7 +164,7 @@ extension DeviceShard {
 
   /// Only what is due leaves: waits are not cut short (O8).
   private mutating func comeOnline(
-    _ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     self[device].pointee.flags.remove(.offline)
     count(-1, .offlineDevices, at: now)
@@ -183,7 +183,7 @@ extension DeviceShard {
 // MARK: - Sessions
 
 extension DeviceShard {
-  private mutating func startSessions(_ device: UInt32, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  private mutating func startSessions(_ device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     guard let sessions = plan.pointee.world.sessions else { return }
     let session = sessions.firstPeriod(key(of: device))
     world(device).pointee.session = session
@@ -196,7 +196,8 @@ extension DeviceShard {
 
   /// The app comes to the foreground, or goes to the background (S17).
   private mutating func changeSession(
-    _ device: UInt32, _ last: Sessions.Period, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ device: DeviceIndex, _ last: Sessions.Period, at now: Instant,
+    _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     guard let sessions = plan.pointee.world.sessions else { return }
     let session = sessions.period(after: last, key(of: device))
@@ -228,21 +229,21 @@ extension DeviceShard {
   }
 
   /// The flush interval starts anew.
-  mutating func startInterval(_ device: UInt32, at now: Instant) {
+  mutating func startInterval(_ device: DeviceIndex, at now: Instant) {
     guard plan.pointee.flush.interval != .max, let triggers else { return }
-    triggers[Int(truncatingIfNeeded: device)].nextInterval = now.microseconds &+ plan.pointee.flush.interval
+    triggers[device.place].nextInterval = now.microseconds &+ plan.pointee.flush.interval
   }
 
   /// The interval does not run: its next trigger is the session's start, which takes its place (`handleTrigger`). Events may have been
   /// drawn up to the trigger that was planned, so that the next is not before it; when the session starts it is planned anew.
-  private mutating func stopInterval(_ device: UInt32, until start: Int64) {
+  private mutating func stopInterval(_ device: DeviceIndex, until start: Int64) {
     guard plan.pointee.flush.interval != .max, let triggers else { return }
-    let planned = triggers + Int(truncatingIfNeeded: device)
+    let planned = triggers + device.place
     planned.pointee.nextInterval = max(planned.pointee.nextInterval, start)
   }
 
   /// The next trigger, after the interval has changed and no flush has.
-  mutating func replan(_ device: UInt32, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  mutating func replan(_ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     let (planned, nextInterval) = plannedTriggers(device)
     planNextTrigger(
       device, nextInterval: nextInterval, drawnThrough: planned, at: now.microseconds, sink)

@@ -48,7 +48,7 @@ package struct DeviceShard: ~Copyable {
   var waiting = WaitingHeaps()
   var ready = ReadyBatches()
   /// Of devices with `ClientFlags.hasHistory`.
-  var histories: [UInt32: EventHistory] = [:]
+  var histories: [DeviceIndex: EventHistory] = [:]
   /// Scratch of `collectDue`.
   var due = GrowableBuffer<ReadyBatches.Entry>()
   /// Where counts go: now, and for events drawn ahead.
@@ -65,7 +65,7 @@ package struct DeviceShard: ~Copyable {
   /// Whether a batch was given up at a limit on retries.
   var reachedRetryLimit = false
   /// The device that `tracer` hears of, by place; `.max`: none.
-  var tracedDevice: UInt32 = .max
+  var tracedDevice = DeviceIndex.noDevice
   var tracer: DeviceTracer?
   /// Of a device that is driven by hand (`ScriptedDevice`).
   var script: ScriptedTimes?
@@ -115,7 +115,9 @@ package struct DeviceShard: ~Copyable {
 
   /// Gives each record its device: in the order of numbers, or where triggers are found by a scan in that of phases.
   private func layOut() {
-    for place in 0..<UInt32(count) { devices[place].pointee.number = place }
+    for place in 0..<count {
+      devices[DeviceIndex(place)].pointee.number = UInt32(truncatingIfNeeded: place)
+    }
     guard plan.pointee.flush.isScanned else { return }
     var words = GrowableBuffer<UInt64>(capacity: count)
     var scratch = GrowableBuffer<UInt64>()
@@ -126,7 +128,7 @@ package struct DeviceShard: ~Copyable {
     }
     WindowOrder.sort(&words, scratch: &scratch, counts: &counts, lowBit: 32, keyBits: 32)
     for place in 0..<count {
-      let device = devices[UInt32(place)]
+      let device = devices[DeviceIndex(place)]
       device.pointee.number = UInt32(truncatingIfNeeded: words[place])
       device.pointee.phase = UInt32(truncatingIfNeeded: words[place] &>> 32)
     }
@@ -148,21 +150,21 @@ package struct DeviceShard: ~Copyable {
 
   /// The global number of a device.
   @inline(__always)
-  func globalNumber(_ device: UInt32) -> Int {
+  func globalNumber(_ device: DeviceIndex) -> Int {
     plan.pointee.firstDevice &+ first &+ Int(truncatingIfNeeded: self[device].pointee.number)
   }
 
   /// The place of a device by its global number; nil if it is not of this shard. O(devices).
-  func place(ofGlobal number: Int) -> UInt32? {
-    (0..<UInt32(count)).first { globalNumber($0) == number }
+  func place(ofGlobal number: Int) -> DeviceIndex? {
+    (DeviceIndex(0)..<DeviceIndex(count)).first { globalNumber($0) == number }
   }
 
   /// Asks for a device's record ahead of the time when it is handled.
   @inline(__always)
-  func prefetch(_ device: UInt32) {
+  func prefetch(_ device: DeviceIndex) {
     devices.prefetch(device)
     if let loops {
-      let loop = UnsafeRawPointer(loops + Int(truncatingIfNeeded: device))
+      let loop = UnsafeRawPointer(loops + device.place)
       fleetsim_prefetch(loop)
     }
   }
@@ -170,7 +172,7 @@ package struct DeviceShard: ~Copyable {
   /// Asks for what the record, touched earlier, leads to: the batch a loop will most likely send. For cohorts with
   /// `CohortPlan.Tables.loops`; others find nearly all of their batches beside their records.
   @inline(__always)
-  func prefetchBatch(of device: UInt32) {
+  func prefetchBatch(of device: DeviceIndex) {
     let due = loop(device).pointee.ready
     if let address = ready.address(due) {
       fleetsim_prefetch(address)
@@ -190,11 +192,11 @@ package struct DeviceShard: ~Copyable {
   }
 
   @inline(__always)
-  func prefetch(batch: UInt32) { batches.prefetch(batch) }
+  func prefetch(batch: BatchIndex) { batches.prefetch(batch) }
 
   /// Asks for the batch that the loop will send next and for the one that is due first, in the blocks touched earlier.
   @inline(__always)
-  func prefetchNextBatches(of device: UInt32) {
+  func prefetchNextBatches(of device: DeviceIndex) {
     let due = loop(device).pointee.ready
     if due.count > 1 {
       let next = min(Int(truncatingIfNeeded: due.hint), Int(truncatingIfNeeded: due.count) &- 1)
@@ -207,32 +209,32 @@ package struct DeviceShard: ~Copyable {
 
   /// Both for devices that are met one after another. Out of line, so that who has no queues does not pay.
   @inline(never)
-  mutating func prefetchQueues(behind device: UInt32) {
-    if Int(device) &+ 6 >= count { return }
-    prefetchBatch(of: device &+ 6)
-    prefetchNextBatches(of: device &+ 3)
+  mutating func prefetchQueues(behind device: DeviceIndex) {
+    if device.place &+ 6 >= count { return }
+    prefetchBatch(of: device.advanced(by: 6))
+    prefetchNextBatches(of: device.advanced(by: 3))
   }
 
   @inline(__always)
-  func key(of device: UInt32) -> RandomKey {
+  func key(of device: DeviceIndex) -> RandomKey {
     plan.deviceKey(first &+ Int(truncatingIfNeeded: self[device].pointee.number))
   }
 
   /// The machine of the Settings that a device runs on.
   @inline(__always)
-  package func machine(of device: UInt32) -> Unmanaged<RetryStateMachine> {
+  package func machine(of device: DeviceIndex) -> Unmanaged<RetryStateMachine> {
     machines[self[device].pointee.settingsIndex]
   }
 
   @inline(__always)
-  subscript(device: UInt32) -> UnsafeMutablePointer<DeviceRecord> {
+  subscript(device: DeviceIndex) -> UnsafeMutablePointer<DeviceRecord> {
     devices[device]
   }
 
   /// The running loop and queue of a device; for cohorts with `CohortPlan.Tables.loops`.
   @inline(__always)
-  func loop(_ device: UInt32) -> UnsafeMutablePointer<UploadLoopState> {
-    loops.unsafelyUnwrapped + Int(truncatingIfNeeded: device)
+  func loop(_ device: DeviceIndex) -> UnsafeMutablePointer<UploadLoopState> {
+    loops.unsafelyUnwrapped + device.place
   }
 
   @inline(__always)
@@ -241,19 +243,19 @@ package struct DeviceShard: ~Copyable {
   }
 
   /// Sets a device's phases and its first trigger (O(1) plus the events up to it).
-  package mutating func start(device: UInt32, _ sink: UnsafeMutablePointer<ShardCalendar>) {
+  package mutating func start(device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     let record = self[device]
     let key = key(of: device)
-    if let loops { loops[Int(truncatingIfNeeded: device)] = UploadLoopState() }
+    if let loops { loops[device.place] = UploadLoopState() }
     let phase =
       plan.pointee.flush.isScanned ? Int64(record.pointee.phase) : plan.flushPhase(key)
     if let triggers {
-      triggers[Int(truncatingIfNeeded: device)] = TriggerPlan(
+      triggers[device.place] = TriggerPlan(
         triggerAt: .max, nextInterval: plan.pointee.flush.interval == .max ? .max : phase)
     }
     if let pending {
       let first = plan.firstEvent(EventDraws(key))
-      pending[Int(truncatingIfNeeded: device)] = PendingEvents(
+      pending[device.place] = PendingEvents(
         unsealedTime: first, aheadTime: first, upcoming: 0)
     }
     record.pointee.settings = settingsAtLaunch(device, at: .start)

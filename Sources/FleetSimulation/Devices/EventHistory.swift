@@ -1,5 +1,6 @@
 import FleetMetrics
 import SimulationKernel
+import UploadPipeline
 import UploadRetry
 
 /// What the server has, of the events of one device whose uploads ended without an answer and were chunked anew (*rebatch*): the
@@ -48,16 +49,16 @@ struct EventHistory {
 }
 
 extension DeviceShard {
-  private func range(of batch: UInt32) -> Range<UInt32> {
+  private func range(of batch: BatchIndex) -> Range<UInt32> {
     let first = batches[batch].firstOrdinal
     return first..<first &+ UInt32(batches[batch].events)
   }
 
   /// Batches of unknown outcome may be cut anew: what is known of them goes into the device's history.
   @inline(never)
-  package mutating func forgetBoundaries(_ device: UInt32) {
+  package mutating func forgetBoundaries(_ device: DeviceIndex) {
     var batch = self[device].pointee.oldest
-    while batch != 0 {
+    while batch != .noBatch {
       let next = batches[batch].newer
       let flags = batches[batch].flags
       if flags.contains(.unknownOutcome), flags.isDisjoint(with: [.inFlight, .answered]) {
@@ -67,7 +68,7 @@ extension DeviceShard {
     }
   }
 
-  private mutating func forgetBoundaries(of batch: UInt32, _ device: UInt32) {
+  private mutating func forgetBoundaries(of batch: BatchIndex, _ device: DeviceIndex) {
     var history = histories[device] ?? EventHistory()
     let old = batches[batch]
     if old.flags.contains(.accepted) { history.accept(range(of: batch)) }
@@ -88,19 +89,19 @@ extension DeviceShard {
   }
 
   /// In the queue and among the due ones.
-  private mutating func replace(_ batch: UInt32, by other: UInt32, _ device: UInt32) {
+  private mutating func replace(_ batch: BatchIndex, by other: BatchIndex, _ device: DeviceIndex) {
     let old = batches[batch]
     batches[other].flags = old.flags.subtracting([.unknownOutcome, .accepted])
     batches[other].older = old.older
     batches[other].newer = old.newer
-    if old.older == 0 { self[device].pointee.oldest = other } else { batches[old.older].newer = other }
-    if old.newer == 0 { self[device].pointee.newest = other } else { batches[old.newer].older = other }
+    if old.older == .noBatch { self[device].pointee.oldest = other } else { batches[old.older].newer = other }
+    if old.newer == .noBatch { self[device].pointee.newest = other } else { batches[old.newer].older = other }
     replaceReady(at: old.firstOrdinal, with: other, device)
   }
 
   /// The server accepts a batch of a device with a history.
   @inline(never)
-  mutating func acceptWithHistory(_ batch: UInt32, _ device: UInt32, at time: Instant) {
+  mutating func acceptWithHistory(_ batch: BatchIndex, _ device: DeviceIndex, at time: Instant) {
     guard var history = histories[device] else { return }
     let row = rows.row(at: time.microseconds)
     let events = range(of: batch)
@@ -153,7 +154,7 @@ extension DeviceShard {
   /// The `n` oldest events of a batch are given up; what the server has is not lost.
   @inline(never)
   mutating func countDroppedWithHistory(
-    _ batch: UInt32, events n: UInt32, _ reason: Measure, _ device: UInt32, at now: Instant
+    _ batch: BatchIndex, events n: UInt32, _ reason: Measure, _ device: DeviceIndex, at now: Instant
   ) {
     guard var history = histories[device] else { return }
     let first = batches[batch].firstOrdinal
@@ -182,7 +183,7 @@ extension DeviceShard {
   }
 
   /// Of a batch, the events that the server has.
-  func acceptedEvents(of batch: UInt32, _ device: UInt32) -> Int64 {
+  func acceptedEvents(of batch: BatchIndex, _ device: DeviceIndex) -> Int64 {
     if batches[batch].flags.contains(.accepted) { return Int64(batches[batch].events) }
     guard self[device].pointee.flags.contains(.hasHistory), let history = histories[device] else { return 0 }
     let missing = history.missing(of: range(of: batch)).reduce(0) { $0 + $1.count }
@@ -191,7 +192,7 @@ extension DeviceShard {
 
   /// A batch of a device with a history has left the queue; while an upload of it is open, its record is one that was left behind.
   @inline(never)
-  mutating func settleWithHistory(_ batch: UInt32, _ device: UInt32) {
+  mutating func settleWithHistory(_ batch: BatchIndex, _ device: DeviceIndex) {
     if batches[batch].outstanding > 0 {
       batches[batch].flags = .unknownOutcome
       histories[device]?.openRecords += 1
@@ -204,15 +205,15 @@ extension DeviceShard {
 
   /// A record that was left behind is free.
   @inline(never)
-  mutating func openRecordEnds(_ device: UInt32) {
+  mutating func openRecordEnds(_ device: DeviceIndex) {
     histories[device]?.openRecords -= 1
     forgetHistoryIfEmpty(device)
   }
 
   /// Nothing is held, and nothing is open any more.
   @inline(never)
-  mutating func forgetHistoryIfEmpty(_ device: UInt32) {
-    guard self[device].pointee.oldest == 0, histories[device]?.openRecords ?? 0 == 0 else { return }
+  mutating func forgetHistoryIfEmpty(_ device: DeviceIndex) {
+    guard self[device].pointee.oldest == .noBatch, histories[device]?.openRecords ?? 0 == 0 else { return }
     histories[device] = nil
     self[device].pointee.flags.remove(.hasHistory)
   }

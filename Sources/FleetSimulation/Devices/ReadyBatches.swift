@@ -1,3 +1,5 @@
+import UploadPipeline
+
 /// The due batches of every device, in the order of their events: a sorted block a device, so that the next one at or behind a
 /// cursor is found without touching any batch.
 ///
@@ -11,8 +13,8 @@ struct ReadyBatches: ~Copyable {
     fileprivate(set) var word: UInt64
 
     @inline(__always)
-    init(firstOrdinal: UInt32, batch: UInt32, atTriggersOnly: Bool) {
-      word = UInt64(firstOrdinal) &<< 32 | (atTriggersOnly ? 1 &<< 31 : 0) | UInt64(batch)
+    init(firstOrdinal: UInt32, batch: BatchIndex, atTriggersOnly: Bool) {
+      word = UInt64(firstOrdinal) &<< 32 | (atTriggersOnly ? 1 &<< 31 : 0) | UInt64(batch.rawValue)
     }
 
     @inline(__always)
@@ -21,7 +23,9 @@ struct ReadyBatches: ~Copyable {
     @inline(__always)
     var firstOrdinal: UInt32 { UInt32(truncatingIfNeeded: word &>> 32) }
     @inline(__always)
-    var batch: UInt32 { UInt32(truncatingIfNeeded: word) & (1 &<< 31 &- 1) }
+    var batch: BatchIndex {
+      BatchIndex(rawValue: UInt32(truncatingIfNeeded: word) & (1 &<< 31 &- 1))
+    }
     @inline(__always)
     var atTriggersOnly: Bool { word & 1 &<< 31 != 0 }
   }

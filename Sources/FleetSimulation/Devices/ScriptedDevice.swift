@@ -38,7 +38,7 @@ package struct ScriptedDevice: ~Copyable {
     shard.scriptedGates = GateWords(salt: source.next())
     shard.scriptedDraws = .passUnretained(source)
     shard.tracer = tracer
-    shard.tracedDevice = 0
+    shard.tracedDevice = .only
     if let loops = shard.loops { loops[0] = UploadLoopState() }
     fetched = RetryStateMachine(config: cohort.settings, policy: cohort.policy)
     triggered = TriggeredClient(shard, flushCount: flushCount)
@@ -60,11 +60,11 @@ package struct ScriptedDevice: ~Copyable {
   }
 
   /// An upload ends that is under way.
-  package mutating func answered(_ response: UploadResponse, _ batch: UInt32, at now: Int64) {
+  package mutating func answered(_ response: UploadResponse, _ batch: BatchIndex, at now: Int64) {
     let time = Instant(microseconds: now + Self.origin)
     triggered.host.batches[batch].attemptEnds()
     switch response {
-    case .status(let code, _) where (200...299).contains(code): triggered.host.accept(batch, 0, at: time)
+    case .status(let code, _) where (200...299).contains(code): triggered.host.accept(batch, .only, at: time)
     case .status: break
     case .noStatus: triggered.host.noteUnknownOutcome(batch, at: time)
     }
@@ -73,20 +73,20 @@ package struct ScriptedDevice: ~Copyable {
 
   /// A batch that was stored is there.
   package mutating func adopt(_ events: UInt32, createdAt time: Int64, at now: Int64) {
-    let first = triggered.host.nextOrdinal(of: 0)
-    triggered.host.note(events, eventsCreatedAt: time + Self.origin, 0)
-    triggered.host.willSeal(events, 0)
+    let first = triggered.host.nextOrdinal(of: .only)
+    triggered.host.note(events, eventsCreatedAt: time + Self.origin, .only)
+    triggered.host.willSeal(events, .only)
     triggered.host.append(
-      events, firstOrdinal: first, firstTime: time + Self.origin, 0, at: now + Self.origin)
-    triggered.host.didSeal(through: first + events, 0)
+      events, firstOrdinal: first, firstTime: time + Self.origin, .only, at: now + Self.origin)
+    triggered.host.didSeal(through: first + events, .only)
   }
 
   /// The process ends; what a launch will find, in the device's times (`origin`).
   package mutating func endProcess(at now: Int64) -> RetrySnapshot {
     let time = now + Self.origin
-    let snapshot = triggered.host.endProcess(0, at: time)
-    triggered.host.giveUpUploads(0, at: Instant(microseconds: time))
-    triggered.host[0].pointee.flags.remove(.wakes)
+    let snapshot = triggered.host.endProcess(.only, at: time)
+    triggered.host.giveUpUploads(.only, at: Instant(microseconds: time))
+    triggered.host[.only].pointee.flags.remove(.wakes)
     return snapshot
   }
 
@@ -95,15 +95,15 @@ package struct ScriptedDevice: ~Copyable {
     let policy = triggered.host.options.pointee.policy
     fetched = RetryStateMachine(config: config, policy: policy)
     triggered.host.machines[Int(DeviceRecord.SettingsVersion.rollout.rawValue)] = .passUnretained(fetched)
-    triggered.host[0].pointee.settings = .rollout
+    triggered.host[.only].pointee.settings = .rollout
   }
 
   package mutating func restore(_ snapshot: RetrySnapshot, at now: Int64) -> [SnapshotRepair] {
-    triggered.host.restore(snapshot, 0, at: now + Self.origin)
+    triggered.host.restore(snapshot, .only, at: now + Self.origin)
   }
 
   package mutating func adopt(_ snapshot: RetrySnapshot, at now: Int64) {
-    triggered.host.adopt(snapshot, 0, at: now + Self.origin)
+    triggered.host.adopt(snapshot, .only, at: now + Self.origin)
   }
 
   /// What has happened since it was last asked.
@@ -114,8 +114,8 @@ package struct ScriptedDevice: ~Copyable {
   }
 
   /// A batch's record, with when it is due (*files*).
-  package func record(of batch: UInt32) -> BatchRetryState {
-    var record = triggered.host.retryState(of: batch, 0)
+  package func record(of batch: BatchIndex) -> BatchRetryState {
+    var record = triggered.host.retryState(of: batch, .only)
     if !triggered.host.options.pointee.isRebatch { record.retryAt = triggered.host.batches.dueTime(batch) }
     return record
   }

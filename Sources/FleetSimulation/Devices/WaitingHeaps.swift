@@ -1,4 +1,5 @@
 import SimulationKernel
+import UploadPipeline
 
 /// The batches of every device that wait for their backoff: a heap of four children a device, by due time.
 ///
@@ -12,8 +13,10 @@ struct WaitingHeaps: ~Copyable {
     fileprivate var key: UInt128
 
     @inline(__always)
-    init(due: Int64, firstOrdinal: UInt32, batch: UInt32) {
-      key = UInt128(UInt64(bitPattern: due)) &<< 64 | UInt128(UInt64(firstOrdinal) &<< 32 | UInt64(batch))
+    init(due: Int64, firstOrdinal: UInt32, batch: BatchIndex) {
+      key =
+        UInt128(UInt64(bitPattern: due)) &<< 64
+        | UInt128(UInt64(firstOrdinal) &<< 32 | UInt64(batch.rawValue))
     }
 
     /// Not negative.
@@ -22,7 +25,7 @@ struct WaitingHeaps: ~Copyable {
     @inline(__always)
     var firstOrdinal: UInt32 { UInt32(truncatingIfNeeded: key &>> 32) }
     @inline(__always)
-    var batch: UInt32 { UInt32(truncatingIfNeeded: key) }
+    var batch: BatchIndex { BatchIndex(rawValue: UInt32(truncatingIfNeeded: key)) }
   }
 
   /// Where a device's heap lies; 12 bytes.

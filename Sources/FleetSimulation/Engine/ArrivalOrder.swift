@@ -1,5 +1,6 @@
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 
 /// An arrival in a window, in one word: offset within the window | shard (16 bits) | index among the shard's arrivals (28 bits).
 enum ArrivalWord {

@@ -1,5 +1,6 @@
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 
 /// A shard's calendar: what is due for its devices and what they have sent, by window.
 ///
@@ -14,7 +15,7 @@ package struct ShardCalendar: ~Copyable {
   let clock: WindowClock
   let end: Instant
   var timers: CalendarQueue<UInt64>
-  private var wakeUps: CalendarQueue<UInt32>
+  private var wakeUps: CalendarQueue<DeviceIndex>
   /// Wake-ups that are on their way into the calendar: it is scattered over memory, so a few go together.
   private var planned = GrowableBuffer<PlannedWakeUp>()
   var deliveries: CalendarQueue<Delivery>
@@ -30,7 +31,7 @@ package struct ShardCalendar: ~Copyable {
 
   package struct Collected {
     /// `kind` is an `ItemKind`, `device` a place in the shard.
-    package var timers: [(kind: UInt64, device: UInt32, time: Instant)] = []
+    package var timers: [(kind: UInt64, device: DeviceIndex, time: Instant)] = []
     package var deliveries: [(delivery: Delivery, due: Instant)] = []
     package var uploads: [(ticket: UploadTicket, arrival: Instant)] = []
 
@@ -95,9 +96,19 @@ package struct ShardCalendar: ~Copyable {
     UInt64(truncatingIfNeeded: offset) &<< kindBits | kind &<< deviceBits | payload
   }
 
+  /// The device of a word.
   @inline(__always)
-  private mutating func schedule(_ kind: UInt64, _ device: UInt32, _ time: Instant) {
-    let word = Self.word(clock.offset(of: time.microseconds), kind, UInt64(device))
+  static func device(_ word: UInt64) -> DeviceIndex {
+    DeviceIndex(rawValue: UInt32(truncatingIfNeeded: word & deviceMask))
+  }
+
+  /// Of a delivery's word, instead of a device: which of the window's deliveries it is.
+  @inline(__always)
+  static func item(_ word: UInt64) -> Int { Int(word & deviceMask) }
+
+  @inline(__always)
+  private mutating func schedule(_ kind: UInt64, _ device: DeviceIndex, _ time: Instant) {
+    let word = Self.word(clock.offset(of: time.microseconds), kind, UInt64(device.rawValue))
     if isCollecting {
       collected.timers.append((kind, device, time))
     } else if time.microseconds < windowEnd {
@@ -107,24 +118,24 @@ package struct ShardCalendar: ~Copyable {
     }
   }
 
-  mutating func schedule(trigger device: UInt32, at time: Instant) {
+  mutating func schedule(trigger device: DeviceIndex, at time: Instant) {
     schedule(ItemKind.trigger, device, time)
   }
 
-  mutating func schedule(restart device: UInt32, at time: Instant) {
+  mutating func schedule(restart device: DeviceIndex, at time: Instant) {
     schedule(ItemKind.restart, device, time)
   }
 
-  mutating func schedule(world device: UInt32, at time: Instant) {
+  mutating func schedule(world device: DeviceIndex, at time: Instant) {
     schedule(ItemKind.world, device, time)
   }
 
   @inline(__always)
-  mutating func schedule(wakeUp device: UInt32, at time: Instant) {
+  mutating func schedule(wakeUp device: DeviceIndex, at time: Instant) {
     if isCollecting {
       collected.timers.append((ItemKind.wakeUp, device, time))
     } else if time.microseconds < windowEnd {
-      inWindow.push(Self.word(clock.offset(of: time.microseconds), ItemKind.wakeUp, UInt64(device)))
+      inWindow.push(Self.word(clock.offset(of: time.microseconds), ItemKind.wakeUp, UInt64(device.rawValue)))
     } else {
       planned.append(PlannedWakeUp(slot: clock.slot(of: time.microseconds), device: device))
       if planned.count == Self.mostPlanned { storePlanned() }
@@ -147,7 +158,7 @@ package struct ShardCalendar: ~Copyable {
   }
 
   /// Appends the devices that are to wake up in a window.
-  mutating func takeWakeUps(slot: Int, into devices: inout GrowableBuffer<UInt32>) {
+  mutating func takeWakeUps(slot: Int, into devices: inout GrowableBuffer<DeviceIndex>) {
     storePlanned()
     wakeUps.take(slot: slot, into: &devices)
   }
@@ -215,5 +226,5 @@ package struct ShardCalendar: ~Copyable {
 /// A wake-up that is on its way into the calendar. Not nested and private: the compiler (Swift 6.3, debug builds) fails on that.
 struct PlannedWakeUp: BitwiseCopyable {
   var slot: Int
-  var device: UInt32
+  var device: DeviceIndex
 }

@@ -1,6 +1,7 @@
 import FleetMetrics
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 
 /// Runs a shard: holds its devices and its calendar side by side, so that both can be used at once, and what is due in the
 /// window at hand.
@@ -8,14 +9,14 @@ struct ShardRunner: ~Copyable {
   var shard: DeviceShard
   var calendar: ShardCalendar
   private var due = GrowableBuffer<Delivery>()
-  private var wakes = GrowableBuffer<UInt32>()
+  private var wakes = GrowableBuffer<DeviceIndex>()
   private var timers = GrowableBuffer<UInt64>()
   /// Items of devices that have several in the window.
   private var contended = GrowableBuffer<UInt64>()
   private var scratch = GrowableBuffer<UInt64>()
   private var counts = GrowableBuffer<UInt32>()
   /// The device whose interval ends next and when the round through all phases began; for shards that scan for triggers.
-  private var scanned: UInt32 = 0
+  private var scanned = DeviceIndex(0)
   private var round: Int64 = 0
   /// Whether the fast paths of triggers and of retries apply; decided once, at the start.
   private var hasFastTriggers = false
@@ -60,7 +61,7 @@ struct ShardRunner: ~Copyable {
     hasFastTriggers = shard.hasFastTriggers
     hasFastRetries = shard.hasFastRetries
     hasFastFiles = shard.hasFastFiles
-    for device in 0..<UInt32(shard.count) { shard.start(device: device, &calendar) }
+    for device in DeviceIndex(0)..<DeviceIndex(shard.count) { shard.start(device: device, &calendar) }
   }
 
   /// When the scan meets the next trigger; `.max` for shards whose triggers are in a calendar.
@@ -192,7 +193,7 @@ struct ShardRunner: ~Copyable {
       if i &+ distance < wakes.count { shard.prefetch(wakes[i &+ distance]) }
       mark(wakes[i])
     }
-    for i in 0..<timers.count { mark(Self.device(timers[i])) }
+    for i in 0..<timers.count { mark(ShardCalendar.device(timers[i])) }
   }
 
   /// Asks for what the first items lead to, so that a window of a few items waits for memory once and not for each.
@@ -211,12 +212,14 @@ struct ShardRunner: ~Copyable {
 
   /// Asks for what later items lead to: the record, what it leads to, and what that leads to.
   @inline(__always)
-  private func prefetch(behind i: Int, of count: Int, _ item: (Int) -> (device: UInt32, batch: UInt32)) {
+  private func prefetch(
+    behind i: Int, of count: Int, _ item: (Int) -> (device: DeviceIndex, batch: BatchIndex)
+  ) {
     let distance = Self.prefetchDistance
     if i &+ distance < count {
       let item = item(i &+ distance)
       shard.prefetch(item.device)
-      if shard.loops != nil, item.batch != 0 { shard.prefetch(batch: item.batch) }
+      if shard.loops != nil, item.batch != .noBatch { shard.prefetch(batch: item.batch) }
     }
     if shard.loops == nil { return }
     if i &+ distance / 2 < count { shard.prefetchBatch(of: item(i &+ distance / 2).device) }
@@ -227,12 +230,7 @@ struct ShardRunner: ~Copyable {
   private static var prefetchDistance: Int { 16 }
 
   @inline(__always)
-  private static func device(_ word: UInt64) -> UInt32 {
-    UInt32(truncatingIfNeeded: word & ShardCalendar.deviceMask)
-  }
-
-  @inline(__always)
-  private func mark(_ device: UInt32) {
+  private func mark(_ device: DeviceIndex) {
     let record = shard[device]
     let flags = record.pointee.flags
     record.pointee.flags = flags.union(flags.contains(.due) ? .contended : .due)
@@ -240,7 +238,7 @@ struct ShardRunner: ~Copyable {
 
   /// Whether the device has this item alone in the window, which is then forgotten.
   @inline(__always)
-  private func isAlone(_ device: UInt32) -> Bool {
+  private func isAlone(_ device: DeviceIndex) -> Bool {
     let record = shard[device]
     if record.pointee.flags.contains(.contended) { return false }
     record.pointee.flags.remove(.due)
@@ -250,18 +248,18 @@ struct ShardRunner: ~Copyable {
   /// The triggers of the interval: the devices lie in the order of their phase.
   private mutating func scanTriggers(start: Int64, end: Int64) {
     guard shard.plan.pointee.flush.isScanned else { return }
-    let (devices, count) = (shard.devices, UInt32(truncatingIfNeeded: shard.count))
+    let (devices, count) = (shard.devices, shard.count)
     while true {
       let device = scanned
       let record = devices[device]
       let time = round &+ Int64(record.pointee.phase)
       if time >= end { return }
       // Rows lie one behind another, but the processor does not follow them across pages by itself.
-      devices.prefetch(device &+ 12)
+      devices.prefetch(device.advanced(by: 12))
       if shard.loops != nil { shard.prefetchQueues(behind: device) }
-      scanned = device &+ 1
-      if scanned == count {
-        scanned = 0
+      scanned = device.advanced(by: 1)
+      if scanned.place == count {
+        scanned = DeviceIndex(0)
         round &+= shard.plan.pointee.flush.interval
       }
       if hasFastTriggers,
@@ -272,7 +270,7 @@ struct ShardRunner: ~Copyable {
       }
       if record.pointee.flags.contains(.due) {
         record.pointee.flags.insert(.contended)
-        contended.append(ShardCalendar.word(time &- start, ItemKind.trigger, UInt64(device)))
+        contended.append(ShardCalendar.word(time &- start, ItemKind.trigger, UInt64(device.rawValue)))
       } else {
         shard.handleTrigger(device, at: Instant(microseconds: time), &calendar)
       }
@@ -308,7 +306,7 @@ struct ShardRunner: ~Copyable {
     let width = calendar.windowEnd &- start
     let (items, count) = (wakes.base, wakes.count)
     for i in 0..<count {
-      prefetch(behind: i, of: count) { (items[$0], 0) }
+      prefetch(behind: i, of: count) { (items[$0], .noBatch) }
       let device = items[i]
       // A wake-up that has been moved out of the window is stale: any time in the window will do for it.
       let offset = min(shard[device].pointee.wakeUpOffset(from: start), width &- 1)
@@ -317,27 +315,28 @@ struct ShardRunner: ~Copyable {
       if isAlone(device) {
         shard.handleWakeUp(device, at: Instant(microseconds: start &+ offset), &calendar)
       } else {
-        contended.append(ShardCalendar.word(offset, ItemKind.wakeUp, UInt64(device)))
+        contended.append(ShardCalendar.word(offset, ItemKind.wakeUp, UInt64(device.rawValue)))
       }
     }
   }
 
   private mutating func runTimers(start: Int64) {
     for i in 0..<timers.count {
-      if isAlone(Self.device(timers[i])) { run(timers[i], start: start) } else { contended.append(timers[i]) }
+      let word = timers[i]
+      if isAlone(ShardCalendar.device(word)) { run(word, start: start) } else { contended.append(word) }
     }
   }
 
   /// A timer or, of contended items, a delivery.
   private mutating func run(_ word: UInt64, start: Int64) {
     let now = Instant(microseconds: start &+ Int64(truncatingIfNeeded: word &>> ShardCalendar.kindBits))
-    let device = Self.device(word)
+    let device = ShardCalendar.device(word)
     switch word &>> ShardCalendar.deviceBits & 7 {
     case ItemKind.trigger: shard.handleTrigger(device, at: now, &calendar)
     case ItemKind.restart: shard.handleRestart(device, at: now, &calendar)
     case ItemKind.world: shard.handleWorld(device, at: now, &calendar)
     case ItemKind.wakeUp: shard.handleWakeUp(device, at: now, &calendar)
-    default: shard.handle(due[Int(device)], at: now, &calendar)
+    default: shard.handle(due[ShardCalendar.item(word)], at: now, &calendar)
     }
   }
 
@@ -364,7 +363,7 @@ struct ShardRunner: ~Copyable {
       let word = contended[i]
       let device =
         word &>> ShardCalendar.deviceBits & 7 < ItemKind.wakeUp
-        ? due[Int(Self.device(word))].device : Self.device(word)
+        ? due[ShardCalendar.item(word)].device : ShardCalendar.device(word)
       shard[device].pointee.flags.remove([.due, .contended])
     }
   }
@@ -380,7 +379,7 @@ struct ShardRunner: ~Copyable {
         var j = i
         while j > 0,
           contended[j &- 1] &>> ShardCalendar.deviceBits == word &>> ShardCalendar.deviceBits,
-          isBefore(due[Int(Self.device(word))], due[Int(Self.device(contended[j &- 1]))])
+          isBefore(due[ShardCalendar.item(word)], due[ShardCalendar.item(contended[j &- 1])])
         {
           contended[j] = contended[j &- 1]
           j &-= 1

@@ -1,5 +1,6 @@
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 
 /// Something on its way to a device: an answer, a time-out, or news that only the observers see. When it is due is told beside it.
 /// 24 bytes, for a shard's calendar keeps millions.
@@ -20,8 +21,8 @@ package struct Delivery: BitwiseCopyable, Sendable {
   /// Microseconds after the start of the window that it is due in (19 bits) | status (10) | kind (2) | resolves (1).
   private var head: UInt32
   /// Its place in the shard.
-  package var device: UInt32
-  package var batch: UInt32
+  package var device: DeviceIndex
+  package var batch: BatchIndex
   package var downlink: UInt32
   /// Microseconds, saturated; `.max`: no header.
   package var retryAfter: UInt32
@@ -31,7 +32,8 @@ package struct Delivery: BitwiseCopyable, Sendable {
   /// - Parameter resolves: of a time-out: whether the attempt is known to be lost, so that no other item will follow.
   @inline(__always)
   init(
-    _ kind: Kind, device: UInt32, batch: UInt32, downlink: UInt32 = 0, attempt: UInt16, generation: UInt16,
+    _ kind: Kind, device: DeviceIndex, batch: BatchIndex, downlink: UInt32 = 0, attempt: UInt16,
+    generation: UInt16,
     status: UInt16 = 0, retryAfter: UInt32 = .max, resolves: Bool = false
   ) {
     head = UInt32(status & 1_023) &<< 19 | UInt32(kind.rawValue) &<< 29 | (resolves ? 1 &<< 31 : 0)
@@ -62,7 +64,8 @@ package struct Delivery: BitwiseCopyable, Sendable {
     retryAfter: UInt32 = .max, resolves: Bool = false
   ) {
     self.init(
-      kind, device: request.place, batch: request.batch, downlink: downlink ?? request.downlink,
+      kind, device: DeviceIndex(rawValue: request.place),
+      batch: BatchIndex(rawValue: request.batch), downlink: downlink ?? request.downlink,
       attempt: request.attempt, generation: request.generation, status: status, retryAfter: retryAfter,
       resolves: resolves)
   }
@@ -116,8 +119,8 @@ package struct UploadTicket: BitwiseCopyable {
   /// `X-Retry-Count`, where the server asks for it (13 bits, saturating) | microseconds after the start of the window that it arrives
   /// in (19 bits).
   private var head: UInt32
-  var device: UInt32
-  var batch: UInt32
+  var device: DeviceIndex
+  var batch: BatchIndex
   var uplink: UInt32
   var downlink: UInt32
   var attempt: UInt16
@@ -125,7 +128,8 @@ package struct UploadTicket: BitwiseCopyable {
 
   @inline(__always)
   init(
-    device: UInt32, batch: UInt32, uplink: UInt32, downlink: UInt32, attempt: UInt16, generation: UInt16,
+    device: DeviceIndex, batch: BatchIndex, uplink: UInt32, downlink: UInt32, attempt: UInt16,
+    generation: UInt16,
     retryCount: UInt16
   ) {
     head = UInt32(min(retryCount, 1 &<< 13 &- 1)) &<< 19

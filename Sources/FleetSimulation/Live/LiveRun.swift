@@ -2,6 +2,7 @@ import FleetMetrics
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 
 /// A fleet against a real server: the devices of the engine, on the wall clock, with real requests.
 ///
@@ -32,7 +33,7 @@ public struct LiveRun: ~Copyable {
   private enum Item {
     case arrival(UploadRequest, retryCount: UInt16)
     case delivery(Delivery, shard: Int)
-    case timer(kind: UInt64, device: UInt32, shard: Int)
+    case timer(kind: UInt64, device: DeviceIndex, shard: Int)
     case end(upload: Int, LiveEnd)
     /// The client of an upload waits no longer.
     case timeOut(upload: Int)
@@ -120,7 +121,9 @@ public struct LiveRun: ~Copyable {
       agenda.add(.moment(Moment(incident: index, begins: false)), at: incident.end)
     }
     for number in layout.indices {
-      for device in 0..<UInt32(shards[number].count) { shards[number].start(device: device, &calendar) }
+      for device in DeviceIndex(0)..<DeviceIndex(shards[number].count) {
+        shards[number].start(device: device, &calendar)
+      }
       takeOver(from: number)
     }
     let clock = start()

@@ -13,11 +13,11 @@ package final class DeviceTracer {
 extension DeviceShard {
   /// Whether somebody wants to hear of a device: one comparison.
   @inline(__always)
-  func isTraced(_ device: UInt32) -> Bool { device == tracedDevice }
+  func isTraced(_ device: DeviceIndex) -> Bool { device == tracedDevice }
 
   /// Notes an event of the device that is traced.
   @inline(never)
-  mutating func note(_ kind: DeviceTrace.Kind, _ device: UInt32, at now: Instant) {
+  mutating func note(_ kind: DeviceTrace.Kind, _ device: DeviceIndex, at now: Instant) {
     let record = self[device]
     let queued = Int(heldEvents(of: device))
     tracer?.append(
@@ -36,7 +36,7 @@ extension DeviceShard {
   }
 
   /// Before the send, which counts the attempt.
-  func tracedSend(_ batch: UInt32, _ retryCount: UInt16) -> DeviceTrace.Kind {
+  func tracedSend(_ batch: BatchIndex, _ retryCount: UInt16) -> DeviceTrace.Kind {
     .sent(
       batch: Int(batches[batch].firstOrdinal), events: Int(batches[batch].events),
       attempt: batches[batch].attempts == .max ? 2 : Int(batches[batch].attempts) + 1,
@@ -44,7 +44,7 @@ extension DeviceShard {
   }
 
   /// A batch that has left the queue; its record still tells which it was.
-  func tracedDrop(_ batch: UInt32, _ reason: Measure) -> DeviceTrace.Kind {
+  func tracedDrop(_ batch: BatchIndex, _ reason: Measure) -> DeviceTrace.Kind {
     .dropped(batch: Int(batches[batch].firstOrdinal), events: Int(batches[batch].events), .init(reason))
   }
 

@@ -1,5 +1,6 @@
 import SimulationKernel
 import Testing
+import UploadPipeline
 import UploadRetry
 
 @testable import FleetSimulation
@@ -21,16 +22,16 @@ struct BatchPoolTests {
     defer { rows.release() }
     var pool = BatchPool(
       rows, keepsRetryStates: true, keepsAcceptanceTimes: true, looksAtWaiting: true, checks: false)
-    var held: [UInt32: Held] = [:]
-    var generations: [UInt32: UInt16] = [:]
+    var held: [BatchIndex: Held] = [:]
+    var generations: [BatchIndex: UInt16] = [:]
     var ordinal: UInt32 = 0
     for step in 0..<4_000 {
       let grows = random.next() % 10 < (step / 1_000 % 2 == 0 ? 7 : 3)
       if grows || held.isEmpty {
         ordinal += 1
-        let device = UInt32(random.next() % UInt64(rows.count))
+        let device = DeviceIndex(Int(random.next() % UInt64(rows.count)))
         let time = Int64(random.next() % 1_000_000)
-        let own = device + 1
+        let own = BatchIndex(rawValue: device.rawValue + 1)
         let index = pool.allocate(for: device, firstOrdinal: ordinal, firstTime: time, events: 3)
         #expect(held[index] == nil, "seed \(seed): record \(index) is given out twice")
         #expect(index == own || held[own] != nil, "seed \(seed): a device's own record comes first")
@@ -39,14 +40,14 @@ struct BatchPoolTests {
         held[index] = Held(firstOrdinal: ordinal, firstTime: time)
         continue
       }
-      let index = held.keys.sorted()[Int(random.next() % UInt64(held.count))]
+      let index = held.keys.sorted { $0.rawValue < $1.rawValue }[Int(random.next() % UInt64(held.count))]
       if random.next() % 2 == 0 {
         var state = BatchRetryState()
         state.failureCount = UInt16(1 + random.next() % 50)
         state.firstFailureTime = Int64(1 + random.next() % 1_000_000)
         state.retryAt = Int64(1 + random.next() % 1_000_000)
         pool.setRetryState(state, index)
-        pool.acceptanceTimes![Int(index)] = Int64(ordinal)
+        pool.acceptanceTimes![index.place] = Int64(ordinal)
         held[index]!.state = state
         continue
       }

@@ -1,5 +1,6 @@
 import SimulationKernel
 import Testing
+import UploadPipeline
 
 @testable import FleetSimulation
 
@@ -21,7 +22,9 @@ struct ReadyBatchesTests {
     var absent = Array(repeating: [UInt32](), count: devices)
     var next = Array(repeating: UInt32(0), count: devices)
     func entry(_ ordinal: UInt32) -> Entry {
-      Entry(firstOrdinal: ordinal, batch: ordinal &* 7 & 0x7fff_ffff, atTriggersOnly: ordinal % 5 == 0)
+      Entry(
+        firstOrdinal: ordinal, batch: BatchIndex(rawValue: ordinal &* 7 & 0x7fff_ffff),
+        atTriggersOnly: ordinal % 5 == 0)
     }
     for step in 0..<3_000 {
       let device = below(devices)
@@ -68,13 +71,14 @@ struct ReadyBatchesTests {
     var ready = ReadyBatches()
     var place = ReadyBatches.Place()
     for ordinal in [10, 20, 30] as [UInt32] {
-      ready.append(Entry(firstOrdinal: ordinal, batch: ordinal, atTriggersOnly: false), to: &place)
+      ready.append(
+        Entry(firstOrdinal: ordinal, batch: BatchIndex(rawValue: ordinal), atTriggersOnly: false), to: &place)
       ready.replace(
         at: Int(ordinal) / 10 - 1, of: &place,
-        with: Entry(firstOrdinal: ordinal + 5, batch: 99, atTriggersOnly: true))
+        with: Entry(firstOrdinal: ordinal + 5, batch: BatchIndex(rawValue: 99), atTriggersOnly: true))
     }
     #expect((0..<3).map { ready.entry($0, of: place).firstOrdinal } == [15, 25, 35])
-    #expect((0..<3).allSatisfy { ready.entry($0, of: place).batch == 99 })
+    #expect((0..<3).allSatisfy { ready.entry($0, of: place).batch.rawValue == 99 })
     ready.removeAll(from: &place)
     #expect(place.count == 0)
   }

@@ -1,5 +1,6 @@
 import SimulationKernel
 import Testing
+import UploadPipeline
 
 @testable import FleetSimulation
 
@@ -25,7 +26,7 @@ struct WaitingHeapsTests {
       if grows || model[device].isEmpty {
         number += 1
         let entry = WaitingHeaps.Entry(
-          due: Int64(random.next() % 50), firstOrdinal: number, batch: number)
+          due: Int64(random.next() % 50), firstOrdinal: number, batch: BatchIndex(rawValue: number))
         heaps.push(entry, &places[device])
         model[device].append(entry)
       } else {

@@ -3,6 +3,7 @@ import FleetSimulation
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import UploadPipeline
 
 /// The simplest engine that could be right: one heap, one event after another, in the order that Design.md writes down.
 ///
@@ -13,10 +14,10 @@ struct PlainEngine: ~Copyable {
   enum Event {
     case arrival(UploadRequest, retryCount: Int)
     case delivery(Delivery, shard: Int)
-    case wakeUp(UInt32, shard: Int)
-    case trigger(UInt32, shard: Int)
-    case restart(UInt32, shard: Int)
-    case world(UInt32, shard: Int)
+    case wakeUp(DeviceIndex, shard: Int)
+    case trigger(DeviceIndex, shard: Int)
+    case restart(DeviceIndex, shard: Int)
+    case world(DeviceIndex, shard: Int)
   }
 
   struct Entry {
@@ -90,7 +91,7 @@ struct PlainEngine: ~Copyable {
         push(
           Entry(
             time: time, kind: place[kind]!,
-            tie: (UInt64(shard), UInt64(device), 0, 0), event: event))
+            tie: (UInt64(shard), UInt64(device.place), 0, 0), event: event))
       }
       for (delivery, due) in calendar.collected.deliveries { deliver(delivery, due: due, toShard: shard) }
       for (ticket, arrival) in calendar.collected.uploads {
@@ -108,7 +109,7 @@ struct PlainEngine: ~Copyable {
         Entry(
           time: due, kind: 1 + Int(d.kind.rawValue),
           tie: (
-            UInt64(target), UInt64(d.device), UInt64(shards[target].firstOrdinal(of: d.batch)),
+            UInt64(target), UInt64(d.device.place), UInt64(shards[target].firstOrdinal(of: d.batch)),
             UInt64(d.attempt)
           ),
           event: .delivery(d, shard: target)))
@@ -157,7 +158,9 @@ struct PlainEngine: ~Copyable {
     var agenda = Agenda(end: end, seed: scenario.seed, shards: shards)
     var calendar = ShardCalendar(collecting: end)
     for number in 0..<layout.count {
-      for device in 0..<UInt32(shards[number].count) { shards[number].start(device: device, &calendar) }
+      for device in DeviceIndex(0)..<DeviceIndex(shards[number].count) {
+        shards[number].start(device: device, &calendar)
+      }
       agenda.take(&calendar, from: shards[number], shard: number)
     }
     while true {

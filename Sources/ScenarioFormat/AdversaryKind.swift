@@ -1,7 +1,7 @@
 import SimulationKernel
 import TAPIModel
 
-/// A kind of incident that a search may choose. Each is declared with the kind of incident that it is one of (`IncidentKind.all`).
+/// A kind of incident that a search may choose. They stand beside the kinds of a scenario, in IncidentKeys.swift.
 package struct AdversaryKind: Sendable {
   /// What a search decides of an incident, beside when it is.
   package struct Choice: Sendable {
@@ -39,8 +39,7 @@ package struct AdversaryKind: Sendable {
     self.incident = incident
   }
 
-  package static let standard = IncidentKind.all.flatMap(\.searched).filter(\.isStandard)
-  package static let all = standard + IncidentKind.all.flatMap(\.searched).filter { !$0.isStandard }
+  package static let standard = all.filter(\.isStandard)
 }
 
 /// Names differ.

@@ -27,21 +27,17 @@ struct IncidentKind: TimelineKind {
   let make: @Sendable (IncidentValues) -> Incident.Kind
   /// Fills in what an incident of this kind says; false for any other.
   let values: @Sendable (Incident.Kind, inout IncidentValues) -> Bool
-  /// What `adversary` may choose of it.
-  let searched: [AdversaryKind]
 
   init(
     _ name: String, _ meaning: String, _ fields: [Field<IncidentValues>] = [],
     make: @escaping @Sendable (IncidentValues) -> Incident.Kind,
-    values: @escaping @Sendable (Incident.Kind, inout IncidentValues) -> Bool,
-    searched: [AdversaryKind] = []
+    values: @escaping @Sendable (Incident.Kind, inout IncidentValues) -> Bool
   ) {
     self.name = name
     self.meaning = meaning
     record = Record(IncidentValues(kind: name), Self.common(name) + fields)
     self.make = make
     self.values = values
-    self.searched = searched
   }
 
   private static let retryAfter = Field(
@@ -77,15 +73,7 @@ struct IncidentKind: TimelineKind {
         guard case .outage(let status, let retryAfter, let keepsWork) = kind else { return false }
         (values.status, values.retryAfter, values.keepsWork) = (status, retryAfter, keepsWork)
         return true
-      },
-      searched: [
-        AdversaryKind("outage", "every request is answered 503", hasRetryAfter: true) {
-          .outage(status: 503, retryAfter: $0.retryAfter, keepsWork: false)
-        },
-        AdversaryKind("silence", "no request is answered") { _ in
-          .outage(status: nil, retryAfter: .none, keepsWork: false)
-        },
-      ]),
+      }),
     IncidentKind(
       "brownout", "The server is slower.",
       [
@@ -98,19 +86,11 @@ struct IncidentKind: TimelineKind {
         guard case .brownout(let parts) = kind else { return false }
         values.factor = parts
         return true
-      },
-      searched: [
-        AdversaryKind("brownout", "a share of the capacity is gone", hasDepth: true) {
-          .brownout(factorPartsPerMillion: max(1_000, 1_000_000 - $0.depth))
-        }
-      ]),
+      }),
     IncidentKind(
       "cdnOutage",
       "The CDN of the Settings is down: apps launched meanwhile run on built-in defaults; the server is not concerned.",
-      make: { _ in .cdnOutage }, values: { kind, _ in kind == .cdnOutage },
-      searched: [
-        AdversaryKind("cdnOutage", "the CDN of the Settings is down", isStandard: false) { _ in .cdnOutage }
-      ]),
+      make: { _ in .cdnOutage }, values: { kind, _ in kind == .cdnOutage }),
     IncidentKind(
       "errors", "A share of requests, drawn for each attempt, is answered with an error.",
       [
@@ -129,15 +109,7 @@ struct IncidentKind: TimelineKind {
         (values.errorStatus, values.share) = (status, share)
         (values.afterWork, values.retryAfter) = (afterWork, retryAfter)
         return true
-      },
-      searched: [
-        AdversaryKind(
-          "errors", "a share of the requests is answered 500", hasDepth: true, hasRetryAfter: true
-        ) { .errors(status: 500, share: $0.depth, afterWork: false, retryAfter: $0.retryAfter) },
-        AdversaryKind(
-          "throttle", "a share of the requests is answered 429", hasDepth: true, hasRetryAfter: true
-        ) { .errors(status: 429, share: $0.depth, afterWork: false, retryAfter: $0.retryAfter) },
-      ]),
+      }),
     IncidentKind(
       "lostAnswers", "A share of the batches that the server accepts is never confirmed.",
       [share("Of the accepted requests.")], make: { .lostAnswers(share: $0.share) },
@@ -145,12 +117,7 @@ struct IncidentKind: TimelineKind {
         guard case .lostAnswers(let share) = kind else { return false }
         values.share = share
         return true
-      },
-      searched: [
-        AdversaryKind("lostAnswers", "a share of the answers gets lost", hasDepth: true) {
-          .lostAnswers(share: $0.depth)
-        }
-      ]),
+      }),
     IncidentKind(
       "latency", "Answers that leave now travel longer.",
       [
@@ -169,24 +136,11 @@ struct IncidentKind: TimelineKind {
         guard case .latency(let added, let factor) = kind else { return false }
         (values.added, values.factor) = (added, factor)
         return true
-      },
-      searched: [
-        AdversaryKind(
-          "latency", "answers come later by a share of the shortest time-out", hasDepth: true
-        ) { choice in
-          let added = max(1, choice.timeout.microseconds / 1_000 * choice.depth / 1_000)
-          return .latency(added: .constant(Span(microseconds: added)), factor: 1_000_000)
-        }
-      ]),
+      }),
     IncidentKind(
       "tokenExpiry",
       "The first request of each device is answered 401; its later ones carry a fresh token.",
-      make: { _ in .tokenExpiry }, values: { kind, _ in kind == .tokenExpiry },
-      searched: [
-        AdversaryKind("tokenExpiry", "every device's token has expired", isStandard: false) { _ in
-          .tokenExpiry
-        }
-      ]),
+      make: { _ in .tokenExpiry }, values: { kind, _ in kind == .tokenExpiry }),
   ]
 
   /// The kind, and in `values` what the incident says.
@@ -205,6 +159,36 @@ struct IncidentKind: TimelineKind {
         "for", \.duration, .span(from: Span(microseconds: 1)), "How long it lasts.", example: "\"10m\""),
     ]
   }
+}
+
+extension AdversaryKind {
+  /// What `adversary` may choose.
+  package static let all = [
+    AdversaryKind("outage", "every request is answered 503", hasRetryAfter: true) {
+      .outage(status: 503, retryAfter: $0.retryAfter, keepsWork: false)
+    },
+    AdversaryKind("silence", "no request is answered") { _ in
+      .outage(status: nil, retryAfter: .none, keepsWork: false)
+    },
+    AdversaryKind("brownout", "a share of the capacity is gone", hasDepth: true) {
+      .brownout(factorPartsPerMillion: max(1_000, 1_000_000 - $0.depth))
+    },
+    AdversaryKind(
+      "errors", "a share of the requests is answered 500", hasDepth: true, hasRetryAfter: true
+    ) { .errors(status: 500, share: $0.depth, afterWork: false, retryAfter: $0.retryAfter) },
+    AdversaryKind(
+      "throttle", "a share of the requests is answered 429", hasDepth: true, hasRetryAfter: true
+    ) { .errors(status: 429, share: $0.depth, afterWork: false, retryAfter: $0.retryAfter) },
+    AdversaryKind("lostAnswers", "a share of the answers gets lost", hasDepth: true) {
+      .lostAnswers(share: $0.depth)
+    },
+    AdversaryKind("latency", "answers come later by a share of the shortest time-out", hasDepth: true) {
+      let added = max(1, $0.timeout.microseconds / 1_000 * $0.depth / 1_000)
+      return .latency(added: .constant(Span(microseconds: added)), factor: 1_000_000)
+    },
+    AdversaryKind("tokenExpiry", "every device's token has expired", isStandard: false) { _ in .tokenExpiry },
+    AdversaryKind("cdnOutage", "the CDN of the Settings is down", isStandard: false) { _ in .cdnOutage },
+  ]
 }
 
 extension Incident.Kind {

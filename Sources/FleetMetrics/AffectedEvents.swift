@@ -102,6 +102,9 @@ struct AffectedEvents {
         return bounds.lower + Int64((part * Double(bounds.upper - 1 - bounds.lower)).rounded())
       }
     }
-    return nil
+    // 1 − 99/100 is a little more than 0.01 in floating point: the last event delivered may be the one.
+    guard let last = delivered.lastIndex(where: { $0 > 0 }), share <= Double(100 - percent) / 100 + 1e-12
+    else { return nil }
+    return IntervalDeliveries.bounds(of: last).upper - 1
   }
 }

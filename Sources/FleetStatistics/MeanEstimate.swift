@@ -111,7 +111,7 @@ public enum BootstrapT {
         spread > 0 ? distance / spread : distance == 0 ? 0 : distance < 0 ? -.infinity : .infinity)
     }
     quotients.sort()
-    let tail = Int((1 - confidence) / 2 * Double(resamples + 1))
+    let tail = Int(((1 - confidence) / 2 * Double(resamples + 1)).rounded())
     let (least, most) = (quotients[max(tail - 1, 0)], quotients[min(resamples - tail, resamples - 1)])
     guard least.isFinite, most.isFinite else { return nil }
     return (sample.mean - most * error, sample.mean - least * error)

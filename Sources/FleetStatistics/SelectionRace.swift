@@ -70,7 +70,10 @@ public struct SelectionRace: Sendable {
       }
       try add(level)
       let rivals = Differences(values, chosen: chosen)
-      let better = rivals.systems.indices.filter { rivals.means[$0] < 0 && isAllowed[rivals.systems[$0]] }
+      // A tie comes back through the covariances as a little more or less than 0, in both directions.
+      let better = rivals.systems.indices.filter {
+        rivals.means[$0] < -1e-9 * rivals.standardError($0) && isAllowed[rivals.systems[$0]]
+      }
       if let first = better.min(by: { rivals.means[$0] < rivals.means[$1] }) {
         chosen = rivals.systems[first]
         continue

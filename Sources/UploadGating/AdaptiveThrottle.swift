@@ -20,9 +20,37 @@ public struct AdaptiveThrottle: Sendable, Hashable, BitwiseCopyable {
   public struct State: Sendable, BitwiseCopyable {
     /// The number of the newest quarter since time 0.
     @usableFromInline var quarter: Int64 = 0
-    @usableFromInline var requests: InlineArray<4, UInt32> = .init(repeating: 0)
-    @usableFromInline var accepts: InlineArray<4, UInt32> = .init(repeating: 0)
+    @usableFromInline var requests = Quarters()
+    @usableFromInline var accepts = Quarters()
     @inlinable public init() {}
+  }
+
+  /// A count for each quarter. An array of fixed length would ask for the newest systems.
+  @frozen
+  @usableFromInline
+  struct Quarters: Sendable, BitwiseCopyable {
+    private var counts: (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
+    @usableFromInline init() {}
+
+    /// - Parameter i: 0 … 3.
+    fileprivate subscript(i: Int) -> UInt32 {
+      get {
+        switch i {
+        case 0: counts.0
+        case 1: counts.1
+        case 2: counts.2
+        default: counts.3
+        }
+      }
+      set {
+        switch i {
+        case 0: counts.0 = newValue
+        case 1: counts.1 = newValue
+        case 2: counts.2 = newValue
+        default: counts.3 = newValue
+        }
+      }
+    }
   }
 
   /// Requests and accepts of the window at `now`.
@@ -79,8 +107,8 @@ public struct AdaptiveThrottle: Sendable, Hashable, BitwiseCopyable {
     }
     state.quarter = quarter
     if passed > 4 {
-      state.requests = .init(repeating: 0)
-      state.accepts = .init(repeating: 0)
+      state.requests = Quarters()
+      state.accepts = Quarters()
     }
   }
 }

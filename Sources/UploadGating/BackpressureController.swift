@@ -114,7 +114,7 @@ public struct BackpressureController: Sendable, Hashable, BitwiseCopyable {
     case .success:
       let grown = UInt32(1000 / concurrency(state))
       state.concurrencyCut -= min(state.concurrencyCut, max(grown, 1))
-      state.batchCut -= min(state.batchCut, UInt32(batchStep))
+      state.batchCut -= min(state.batchCut, UInt32(clamping: batchStep))
     case .overload: cutConcurrency(&state)
     case .tooLarge: cutBatch(&state)
     case .timeOut, .tooSlow:

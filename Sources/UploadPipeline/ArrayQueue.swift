@@ -209,7 +209,7 @@ extension ArrayQueue: UploadClientHost {
   }
 
   package mutating func firstDue(_ client: ClientIndex) -> Int64? {
-    batches.map(\.lookAt).filter { $0 != 0 }.min()
+    batches.lazy.filter { !$0.waitsForTrigger && $0.lookAt != 0 }.map(\.lookAt).min()
   }
 
   package mutating func countEvents(of client: ClientIndex, before time: Int64) -> UInt32 {

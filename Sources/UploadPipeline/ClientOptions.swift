@@ -61,7 +61,7 @@ public struct ClientOptions: Sendable {
     failureEndsLoop: Bool = false
   ) {
     self.policy = policy
-    self.uploads = UInt32(clamping: uploads)
+    self.uploads = UInt32(clamping: max(uploads, 1))
     self.isRebatch = isRebatch
     self.flushWhileUploading = flushWhileUploading
     self.actsAtFlushEnd = actsAtFlushEnd
@@ -70,7 +70,7 @@ public struct ClientOptions: Sendable {
     self.triggers = triggers
     self.triggersThatSkipWaits = triggersThatSkipWaits
     self.wakesByTimer = wakesByTimer
-    self.maximumBatchEvents = UInt32(clamping: min(maximumBatchEvents, Int(UInt16.max)))
+    self.maximumBatchEvents = UInt32(min(max(maximumBatchEvents, 1), Int(UInt16.max)))
     self.limit = UInt32(clamping: limit)
     self.splitsOn413 = splitsOn413
     self.credentialRefresh = credentialRefresh

@@ -9,7 +9,7 @@ public struct FlushCount: Sendable, Hashable {
   private var counted = 0
 
   public init(_ count: Int?, countOfAnEvent: Int = 1, countsAllEvents: Bool = false) {
-    self.count = count
+    self.count = count.map { max($0, 1) }
     self.countOfAnEvent = max(countOfAnEvent, 1)
     self.countsAllEvents = countsAllEvents
   }

@@ -108,7 +108,8 @@ extension UploadClientHost where Self: ~Copyable {
         otherBatchOfFlushFailed: failed, random: &draws)
     }
     if isQuestion {
-      if case .drop = outcome {} else { record.failureCount = earlier }
+      // A record that has just been given up is fresh, whatever the question was about.
+      if record.latestFailure != .none { record.failureCount = earlier }
     }
     setRetryState(record, of: batch, client)
     return outcome
@@ -234,7 +235,7 @@ extension UploadClientHost where Self: ~Copyable {
     gatesHear(status: 200, of: batch, client, at: now)
     let state = state(of: client)
     let ordinal = firstOrdinal(of: batch)
-    if !state.pointee.flags.contains(.draining), state.pointee.gate.isReady(at: now),
+    if state.pointee.flags.isDisjoint(with: .draining.union(.offline)), state.pointee.gate.isReady(at: now),
       gatesSay(of: batch, client, at: now) == .allowed, gatesLetLeave(batch, client, at: now) == .leaves
     {
       let count = retryState(of: batch, client).failureCount

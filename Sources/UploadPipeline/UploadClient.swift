@@ -96,8 +96,8 @@ public struct UploadClient: ~Copyable {
     }
     if let nextEvent { triggered.host.goOn(from: nextEvent) }
     let repairs = triggered.host.restore(stored, .only, at: now)
-    for case (.unknownOutcome, let first?) in repairs.map({ ($0.kind, $0.batch) }) {
-      triggered.host.noteUnknownOutcome(ofBatchFrom: first)
+    for batch in stored.batches where batch.isInFlight {
+      triggered.host.noteUnknownOutcome(ofBatchFrom: batch.id)
     }
     return repairs
   }

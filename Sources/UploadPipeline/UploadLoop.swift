@@ -134,7 +134,7 @@ extension UploadClientHost where Self: ~Copyable {
     let state = state(of: client)
     var cursor = cursor
     while oldest(of: client) != .noBatch, uploads(of: client) < options.pointee.uploads,
-      !state.pointee.flags.contains(.draining), isReady(client, at: now)
+      state.pointee.flags.isDisjoint(with: .draining.union(.offline)), isReady(client, at: now)
     {
       if options.pointee.policy.limitsCheck == .beforeDue, dropNextAtGlobalLimit(client, &cursor, at: now) {
         continue

@@ -74,7 +74,7 @@ extension RetrySnapshot {
     let now = max(0, now)
     var repairs: [SnapshotRepair] = []
     var result = RetrySnapshot()
-    let backoffCap = config.backoff.isEnabled ? config.backoff.longestWait(policy) : 0
+    let backoffCap = config.backoff.isEnabled ? config.longestBackoff(policy) : 0
     let batchCap =
       config.backoff.isEnabled && policy.retryAfterOnOtherCodes == .delaysBatch
       ? .max : backoffCap  // A Retry-After that delays a batch has no cap (O2).
@@ -167,13 +167,24 @@ extension BackoffConfig {
 }
 
 extension HTTPConfig {
+  /// The longest backoff after a failure of any class, microseconds.
+  func longestBackoff(_ policy: RetryPolicy) -> Int64 {
+    ClassDelays.names.reduce(backoff.longestWait(policy)) { longest, name in
+      guard let delay = policy.classDelays[keyPath: name.path] else { return longest }
+      var part = backoff
+      part.maxBackoffInterval = delay.longest
+      return max(longest, part.longestWait(policy))
+    }
+  }
+
   /// The longest wait that a rate limit can lead to, microseconds: with a backoff on 429s that have no
   /// Retry-After, additive jitter comes on top.
   func longestPause(_ policy: RetryPolicy) -> Int64 {
     let longest = policy.spreading(max(0, rateLimit.maxRetryInterval), word: .max)
     guard case .exponentialBackoff = policy.missingRetryAfter else { return longest }
     var part = backoff
-    part.maxBackoffInterval = min(backoff.maxBackoffInterval, longest)
+    let cap = max(backoff.maxBackoffInterval, policy.classDelays.rateLimit?.longest ?? 0)
+    part.maxBackoffInterval = min(cap, longest)
     return max(longest, part.longestWait(policy))
   }
 }

@@ -88,10 +88,9 @@ public final class RetryStateMachine: Sendable {
     case .backoff(let retryCount):
       return wait(after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
     case .authentication(let retryCount):
-      guard
-        case .retry(let time) = wait(
-          after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
-      else { return .retryAtNextTrigger }
+      let outcome = wait(
+        after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
+      guard case .retry(let time) = outcome else { return outcome }
       return .refreshThenRetry(at: time)
     case .clientBackoff(let retryCount):
       return backOff(after: response, retries: retryCount, batch: &batch, now: now, word: random.next())

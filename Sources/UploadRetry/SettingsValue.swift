@@ -60,8 +60,7 @@ public struct SettingsRepair: Sendable, Hashable {
 
   /// What is wrong, for whoever does not pass over what nobody knows.
   package var problem: String {
-    message.hasPrefix(Self.unknownKey)
-      ? message.replacing(", ignored", with: "", maxReplacements: 1) : message
+    message.hasPrefix(Self.unknownKey) ? "unknown key" + message.dropFirst(Self.unknownKey.count) : message
   }
 
   /// Whether it is about a key or a section that is passed over whatever its value, rather than about a value.

@@ -69,6 +69,19 @@ struct AffectedEventsTests {
     }
   }
 
+  @Test(
+    "where exactly 99 % have been delivered, the last of them is the 99th percentile",
+    arguments: [100, 200, 700])
+  func exactly(count: Int) throws {
+    let events = (0..<count).map { i in
+      Event(created: 0, delivered: i < count / 100 ? nil : Int64(i) * second)
+    }
+    let affected = AffectedEvents(
+      of: record(events, duration: 10_000 * second), from: 0, to: 10_000 * second)
+    let found = try #require(affected.percentile(99))
+    #expect(abs(Double(found) / Double(Int64(count - 1) * second) - 1) < 0.04)
+  }
+
   @Test("only events created in the part count, those delivered after it too")
   func part() {
     let early = (0..<100).map { Event(created: $0 * second, delivered: $0 * second + 2 * second) }

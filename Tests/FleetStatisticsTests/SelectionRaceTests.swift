@@ -112,6 +112,23 @@ struct SelectionRaceTests {
     #expect(SelectionPosterior([noise, noise.map { $0 - 1 }], chosen: 0).best < 0.001)
   }
 
+  @Test("a race in which two systems tie ends")
+  func ties() {
+    // The first and the last have the same sum, of which rounding in the covariances makes a little more or less.
+    let draws: [[Double]] = [
+      [0, 2, 5, 8, 2, 6, 0, 8, 6, 1], [2, 7, 3, 7, 8, 8, 2, 7, 7, 9], [8, 2, 0, 8, 1, 5, 2, 4, 6, 2],
+    ]
+    var asked = 0
+    let outcome = SelectionRace(most: 10, budget: 30).run(systems: 3) { _, _ in
+      asked += 1
+      // A race that never ends would ask for ever.
+      return asked < 10_000
+    } take: { requests in
+      requests.map { Array(draws[$0.system][$0.draws]) }
+    }
+    #expect(asked < 10_000 && outcome.chosen != 1)
+  }
+
   @Test("what may not be chosen is not chosen, and a race without draws left ends")
   func limits() {
     var race = SelectionRace(most: 12, budget: .max)

@@ -171,6 +171,28 @@ struct UploadLoopTests {
     #expect(desk.flush(0, .reconnect) == ["send 0-1 #0"])
   }
 
+  @Test("Nor does the next batch leave when an upload ends that was under way as the network went")
+  func offlineMeanwhile() {
+    let desk = Desk(options())
+    desk.client.setOnline(false)
+    _ = desk.flush(1)
+    _ = desk.flush(1)
+    desk.client.setOnline(true)
+    #expect(desk.flush() == ["send 0 #0"])
+    desk.client.setOnline(false)
+    #expect(desk.answer("0", 200) == ["delivered 0"] && desk.held == ["1"])
+    desk.client.setOnline(true)
+    #expect(desk.flush(0, .reconnect) == ["send 1 #0"])
+  }
+
+  @Test("Options that make no sense are the nearest that do")
+  func clampedOptions() {
+    let desk = Desk(
+      ClientOptions(uploads: 0, maximumBatchEvents: 0), count: FlushCount(0, countsAllEvents: true))
+    #expect(desk.add(2) == ["send 0 #0"])
+    #expect(desk.answer("0", 200) == ["delivered 0", "send 1 #0"])
+  }
+
   @Test("A batch that is too large is cut in two, which go at once, the older first")
   func tooLarge() {
     let desk = Desk(options { $0.splitsOn413 = true })

@@ -158,6 +158,26 @@ struct BackoffScheduleTests {
     #expect(machine.beforeSend(batch: batch, pipeline: &pipeline, now: 60_000_001) == .drop(.age))
   }
 
+  @Test("a batch that meets 511s alone is too old after the same time")
+  func elapsedWith511() {
+    var policy = RetryPolicy.tapiDocument
+    var config = HTTPConfig()
+    (policy.ageLimit, policy.supportsOAuth) = (.untilNextRetry, true)
+    config.backoff.maxTotalBackoffDuration = 60_000_000
+    let machine = RetryStateMachine(config: config, policy: policy)
+    var (batch, pipeline) = (BatchRetryState(), PipelineRetryState())
+    var random = ConstantWords(word: 0)
+    func hear(at now: Int64) -> RetryOutcome {
+      machine.afterResponse(
+        .status(511, retryAfter: nil), batch: &batch, pipeline: &pipeline, now: now, random: &random)
+    }
+    guard case .refreshThenRetry = hear(at: 0) else {
+      Issue.record("the first 511 asks for new credentials")
+      return
+    }
+    #expect(hear(at: 60_000_001) == .drop(.age))
+  }
+
   @Test(
     "a client that acts when a flush ends knows its longest wait, and the longest Retry-After that counts")
   func flushEnd() {

@@ -90,6 +90,15 @@ struct RetrySnapshotTests {
 
   // MARK: Batches
 
+  @Test("A wait of the batch's class of failures is kept, however short backoffConfig's are")
+  func classWait() {
+    var policy = RetryPolicy.tapiDocument
+    policy.classDelays.server = DelayBounds(base: seconds(60), longest: seconds(3_600))
+    let state = failed(since: now, retryAt: now + seconds(3_600))
+    let result = repaired(state, .init(), policy)
+    #expect(result.state == state && result.kinds.isEmpty)
+  }
+
   @Test("A batch's wait within the longest backoff is kept, and clamped beyond")
   func batchWait() {
     let latest = now + seconds(330)

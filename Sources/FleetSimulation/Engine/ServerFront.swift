@@ -46,13 +46,7 @@ package struct ServerFront: ~Copyable {
     tenthCount = Int((scenario.duration.microseconds + 99_999) / 100_000)
     offered = PlainMemory.zeroed(byteCount: tenthCount * MemoryLayout<UInt32>.stride)
       .bindMemory(to: UInt32.self, capacity: tenthCount)
-    if case .workers(let pool) = scenario.tapi.server {
-      let most =
-        max(scenario.tapi.rules.autoscaling?.maximum ?? 0, 1_000_000) * scenario.tapi.largestScale / 1_000_000
-      workers = (pool.count * Int(most) + 500_000) / 1_000_000
-    } else {
-      workers = 0
-    }
+    workers = Self.mostWorkers(scenario.tapi)
     self.checks = checks
   }
 
@@ -67,7 +61,9 @@ package struct ServerFront: ~Copyable {
     counters = other.counters.copy()
     tenthCount = other.tenthCount
     offered = PlainMemory.copy(of: other.offered, count: other.tenthCount)
-    (workers, costsByEvent, checks) = (other.workers, other.costsByEvent, other.checks)
+    // The other's scenario may have no actions.
+    workers = Self.mostWorkers(scenario.tapi)
+    (costsByEvent, checks) = (other.costsByEvent, other.checks)
     (violation, lastTime) = (other.violation, other.lastTime)
   }
 
@@ -238,6 +234,13 @@ package struct ServerFront: ~Copyable {
       }
     }
     server.usage.removeAll(keepingCapacity: true)
+  }
+
+  /// As many as there ever are; none with a bucket.
+  private static func mostWorkers(_ tapi: TAPIConfiguration) -> Int {
+    guard case .workers(let pool) = tapi.server else { return 0 }
+    let most = max(tapi.rules.autoscaling?.maximum ?? 0, 1_000_000) * tapi.largestScale / 1_000_000
+    return (pool.count * Int(most) + 500_000) / 1_000_000
   }
 
   private mutating func check(_ now: Instant) {

@@ -194,6 +194,21 @@ struct SharedRunsTests {
     #expect(runs.savings.savedAttempts >= 3 * (before - 5))
   }
 
+  @Test("A run that begins with that of its twin, which has fewer workers, passes the checks")
+  func workersOfAnAction() throws {
+    var scenario = herd()
+    scenario.tapi.server = .workers(WorkersConfiguration(count: 1, serviceTime: .constant(.seconds(10))))
+    scenario.tapi.incidents = []
+    scenario.tapi.actions = [
+      ServerAction(.capacity(factorPartsPerMillion: 2_000_000), at: .start + .seconds(300))
+    ]
+    var options = RunOptions()
+    options.checks = true
+    let runs = SharedRuns(options: options)
+    #expect(try together([scenario.withoutIncidents, scenario], runs).count == 2)
+    #expect(runs.savings.savedAttempts > 0)
+  }
+
   @Test("What has no room is run again")
   func noRoom() throws {
     let scenarios = [herd(), herd().withoutIncidents]

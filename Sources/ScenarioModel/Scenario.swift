@@ -245,3 +245,8 @@ public enum RetryWakeUp: Sendable, Hashable {
   /// A wake-up at the due time.
   case timer
 }
+
+extension Scenario {
+  /// How long a recovery has to hold (`RunAnalysis.smoothingWidth`): the longest flush interval, at least a minute.
+  package var recoveryHold: Span { max(fleet.compactMap(\.flush.interval).max() ?? .zero, .seconds(60)) }
+}

@@ -191,6 +191,12 @@ struct BaselineTests {
     #expect(recovery.judgement == .worse)
     #expect(recovery.difference.mean == 1_000 - 102.5)
     #expect(recovery.appearances == 0)
+    #expect(recovery.censoredThen == 0 && recovery.censoredNow == 4)
+    // A tolerance says by how much a recovery may be later, not that there may be none.
+    var tolerant = recorded
+    for index in tolerant.entries.indices { tolerant.entries[index].tolerance = .relative(100) }
+    let never = tolerant.changes(to: [110, 100, 95].map { summary($0 * 1_000_000) } + [summary(nil)])
+    #expect(never.first { $0.metric.name == "recovery_s" }?.judgement == .worse)
     let back = Baseline(
       scenario: "s", overrides: [], seeds: seeds, summaries: [nil, nil, nil, nil].map { summary($0) }
     ).changes(to: [100, 110, 95, 105].map { summary($0 * 1_000_000) })

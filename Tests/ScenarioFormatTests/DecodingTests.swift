@@ -8,6 +8,27 @@ import UploadRetry
 
 @Suite("Decoding a scenario")
 struct DecodingTests {
+  @Test(
+    "Rows too long to tell a recovery are warned of; many of them, one row that is all, and short ones are not"
+  )
+  func longRows() {
+    func messages(_ interval: String, outage: String, duration: String = "2h") -> [String] {
+      ScenarioText(
+        duration: "'\(duration)'", tapi: "incidents: [{ kind: 'outage', at: '10m', for: '\(outage)' }]",
+        top: "interval: '\(interval)'"
+      ).messages()
+    }
+    #expect(
+      messages("10m", outage: "10m") == [
+        "s.json5:4: warning: interval: in 10 rows of 10m a recovery, which has to hold for 1m, can hardly be told; take 1m or less"
+      ])
+    #expect(messages("5m", outage: "10m") == [])
+    #expect(messages("1m", outage: "10m") == [])
+    #expect(messages("1h", outage: "10m", duration: "300d") == [])
+    // Whoever has one row does not ask for a recovery.
+    #expect(messages("110m", outage: "6599s") == [])
+  }
+
   @Test("the sketch of the design document decodes, with the defaults of the contract")
   func sketch() throws {
     let text = """

@@ -116,6 +116,8 @@ enum MessageGoldens {
       2: warning: tapi.incidents.0: ends at 2h, with the run of 2h: no recovery can be seen
     tapi incidents: [{ kind: 'outage', at: '3h', for: '20m' }]
       2: warning: tapi.incidents.0: starts at 3h, when the run of 2h is over: it never happens
+    tapi incidents: [{ kind: 'outage', at: '100m', for: '1190s' }]
+      2: warning: tapi.incidents.0: ends 10s before the run does: no recovery can be seen, which has to hold for 1m
     """#
 
   /// The top level and `compare`.

@@ -30,7 +30,11 @@ struct TraceCommandTests {
   func text() throws {
     let (output, _) = try run("--device", "1")
     #expect(output.code == 0)
-    #expect(output.standardError == "")
+    #expect(
+      output.standardError == """
+        s.json5:5: warning: tapi.incidents.1: ends 19s before the run does: no recovery can be seen, which has to hold for 1m
+
+        """)
     #expect(
       output.standardOutput == """
         fleetsim trace: device 1, phones (tapi-document); seed 1; flushes at 1 min; retries by timer

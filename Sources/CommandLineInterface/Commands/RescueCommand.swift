@@ -39,6 +39,9 @@ struct RescueCommand {
     range = parsed.value("range")
     at = try RunRequest.span(parsed, "at")
     length = try RunRequest.span(parsed, "for")
+    if length == .zero {
+      throw UsageError("'--for 0s' is no time at all: write how long it holds, like 10m.")
+    }
     if length != nil, kind == .readmit {
       throw UsageError(
         "'--for' does not go with readmit, whose length is what is looked for: give '--range'.")

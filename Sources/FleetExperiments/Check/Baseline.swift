@@ -144,6 +144,10 @@ public struct MetricChange: Sendable {
   /// Runs that have a value now and had none then, or the other way round.
   public var appearances: Int { zip(now, entry.values).count { ($0 == .none) != ($1 == .none) } }
 
+  /// Times that did not come while the run was watched, then and now: their horizon stands for them in the means.
+  public var censoredThen: Int { entry.values.count(where: \.isCensored) }
+  public var censoredNow: Int { now.count(where: \.isCensored) }
+
   /// Of each of the two families of metrics: half of the 5 % for any false alarm.
   static let level = 0.025
 
@@ -162,6 +166,8 @@ public struct MetricChange: Sendable {
 
   private var exceedsTolerance: Bool {
     switch entry.tolerance {
+    // By how much a time is longer that did not come nobody knows.
+    case .relative where censoredNow > censoredThen, .absolute where censoredNow > censoredThen: true
     case .relative(let share): abs(difference.mean) > share * abs(recorded.mean)
     case .absolute(let limit): abs(difference.mean) > limit
     case .notSignificantlyWorse:

@@ -49,9 +49,12 @@ package struct AdversaryVerdict: Sendable {
     }
     text += " (of the \(found.fresh.seeds) seeds that it was not chosen by in \(found.fresh.broken))."
     if !found.isConfirmed { return text + " The fresh seeds do not confirm it." }
+    if result.below == nil, space.lengths.count > 1 {
+      return text + " That is the shortest allowed: a shorter one may do it, too."
+    }
     return text
-      + (result.below == nil && space.lengths.count > 1
-        ? " That is the shortest allowed: a shorter one may do it, too."
+      + (result.below?.isConfirmed == true
+        ? " So the boundary lies lower: the runs allowed were used up before it was reached (--runs)."
         : " Nothing shorter was found that does.")
   }
 

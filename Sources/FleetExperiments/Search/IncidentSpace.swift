@@ -51,7 +51,10 @@ package struct IncidentBounds: Sendable, Hashable {
     parts.removeAll { $0 == "none" }
     guard parts.count <= 1 else { throw RangeProblem("write none, a span or a range, or none,10s..2m") }
     waits = nil
-    if let range = parts.first { waits = try Self.spans(range) }
+    guard let text = parts.first else { return }
+    let range = try Self.spans(text)
+    guard range.upperBound <= .seconds(7 * 86_400) else { throw RangeProblem("a Retry-After is 7d at most") }
+    waits = range
   }
 
   private static func range<Value: Comparable>(
@@ -222,8 +225,7 @@ package struct IncidentSpace: Sendable {
   /// has to hold.
   package var horizon: Span {
     let own = scenario.tapi.incidents.map { $0.end - .start }.max() ?? .zero
-    let hold = max(scenario.fleet.compactMap(\.flush.interval).max() ?? .zero, .seconds(60))
-    let used = max(bounds.latestEnd, own) + hold
+    let used = max(bounds.latestEnd, own) + scenario.recoveryHold
     return used < scenario.duration ? scenario.duration - used : .zero
   }
 }

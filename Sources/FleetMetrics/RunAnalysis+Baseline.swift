@@ -21,7 +21,7 @@ extension RunAnalysis {
   ///   least 60 s).
   ///
   /// It is ill too if more than 1 % of the last quarter's events were given up at a limit (retries, age, a
-  /// full queue): there a backlog has stopped growing only because it is thrown away. The margins keep
+  /// full queue) or refused by a gate: there a backlog has stopped growing only because it is thrown away. The margins keep
   /// Poisson noise and a flush sawtooth from counting; a run shorter than eight flush intervals is too short
   /// to tell and counts as healthy unless it gives up events.
   public static func isHealthy(_ twin: RunRecord) -> Bool {

@@ -3,7 +3,7 @@
 /// The states and transitions of S16 are these: READY until `pause`, which makes it WAITING; WAITING until
 /// `waitUntil` is reached or `reset` is called; another `pause` meanwhile replaces the wait, or by a rule does
 /// not. Counters are none of its business. Times are microseconds on the caller's clock, 0 … 2^62 − 1 (146,000
-/// years); what is outside is taken as the nearer end.
+/// years); a wait until a time outside ends at the nearer end.
 @frozen
 public struct UploadGate: Sendable, Hashable, BitwiseCopyable {
   /// `waitUntil` and, in the lowest bit, whether the wait is a backoff: eight bytes in all.

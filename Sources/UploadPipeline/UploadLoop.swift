@@ -112,7 +112,8 @@ extension UploadClientHost where Self: ~Copyable {
     return decision(on: record, pipeline: &state(of: client).pointee.pipeline, client, at: now)
   }
 
-  /// The one place where the machine is asked: everything that sends comes here first.
+  /// The one place where the machine is asked whether a batch may leave. Only what a question has found not to have been applied
+  /// leaves without (`hear(wasApplied:)`).
   @inlinable
   @inline(__always)
   public func decision(

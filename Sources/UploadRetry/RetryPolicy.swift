@@ -89,7 +89,7 @@ extension RetryPolicy {
     /// So many microseconds, 0 … 1 h, capped at `maxRetryInterval`: 60 s in the shipped React Native client.
     case fixed(microseconds: Int64)
     /// S10 on the global count, by `baseBackoffInterval` and the configured jitter, capped at the smaller of
-    /// `maxBackoffInterval` and `maxRetryInterval`.
+    /// `maxBackoffInterval` and `maxRetryInterval`; a ladder (`waits`) by its own waits.
     case exponentialBackoff
   }
 

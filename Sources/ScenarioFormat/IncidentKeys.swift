@@ -277,8 +277,9 @@ extension ScenarioDecoder {
   fileprivate mutating func reportOverlaps(
     _ found: [(incident: Incident, index: Int)], _ elements: [PositionedValue], _ path: String
   ) {
+    let byKind = Dictionary(grouping: found) { $0.incident.kind.name }
     for kind in IncidentKind.all {
-      let sorted = found.filter { $0.incident.kind.name == kind.name }
+      let sorted = (byKind[kind.name] ?? [])
         .sorted { ($0.incident.start, $0.index) < ($1.incident.start, $1.index) }
       var latest: (incident: Incident, index: Int)?
       for entry in sorted {

@@ -84,8 +84,8 @@ enum CheckReport {
   /// What it was, what it is, by how much it moved, and what was allowed.
   static func movement(_ change: MetricChange) -> String {
     let metric = change.metric
-    var text = value(metric, change.recorded, change.entry.values, change.censoredThen)
-    text += ", now " + value(metric, change.present, change.now, change.censoredNow)
+    var text = value(metric, change.recorded, change.entry.values)
+    text += ", now " + value(metric, change.present, change.now)
     if change.appearances > 0 {
       text += "; in \(change.appearances) of \(change.now.count) runs it has a value in only one of the two"
     } else {
@@ -116,16 +116,14 @@ enum CheckReport {
   }
 
   /// `12 min ± 20 s`, `12 min ± 20 s (not within 15 min in 2 of 5 runs)`, `not within 15 min in 5 of 5 runs`
-  private static func value(
-    _ metric: Metric, _ sample: SampleStatistics, _ values: [MetricValue], _ censored: Int
-  ) -> String {
+  private static func value(_ metric: Metric, _ sample: SampleStatistics, _ values: [MetricValue]) -> String {
     if sample.count == 0 { return "no value" }
     let text = interval(metric, sample)
-    let horizon = values.filter(\.isCensored).compactMap(\.horizon).min()
-    guard let horizon else { return text }
+    let horizons = values.filter(\.isCensored).compactMap(\.horizon)
+    guard let horizon = horizons.min() else { return text }
     let never =
-      "not within \(MetricText.value(metric, horizon)) in \(censored) of \(values.count) run\(values.count == 1 ? "" : "s")"
-    return censored == values.count ? never : "\(text) (\(never))"
+      "not within \(MetricText.value(metric, horizon)) in \(horizons.count) of \(values.count) run\(values.count == 1 ? "" : "s")"
+    return horizons.count == values.count ? never : "\(text) (\(never))"
   }
 
   private static func interval(

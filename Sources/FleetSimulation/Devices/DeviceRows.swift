@@ -25,6 +25,8 @@ struct DeviceRows {
 
   func release() { PlainMemory.release(base) }
 
+  var indices: Range<DeviceIndex> { DeviceIndex(0)..<DeviceIndex(count) }
+
   @inline(__always)
   private func row(_ n: Int) -> UnsafeMutableRawPointer { base + n &* Self.rowBytes }
 

@@ -79,7 +79,7 @@ extension DeviceShard {
   private func conservationViolation(at time: Int64) -> String? {
     var created: Int64 = 0
     var open: Int64 = 0
-    for device in DeviceIndex(0)..<DeviceIndex(count) {
+    for device in indices {
       let record = self[device]
       let draws = EventDraws(key(of: device))
       var ordinal = record.pointee.nextOrdinal

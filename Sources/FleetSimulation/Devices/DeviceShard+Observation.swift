@@ -17,7 +17,7 @@ extension DeviceShard {
   /// Events that the server has accepted and whose client still holds them.
   package var acceptedUnconfirmedEvents: Int64 {
     var sum: Int64 = 0
-    for device in DeviceIndex(0)..<DeviceIndex(count) {
+    for device in indices {
       var batch = self[device].pointee.oldest
       while batch != .noBatch {
         sum += acceptedEvents(of: batch, device)

@@ -154,9 +154,11 @@ package struct DeviceShard: ~Copyable {
     plan.pointee.firstDevice &+ first &+ Int(truncatingIfNeeded: self[device].pointee.number)
   }
 
+  package var indices: Range<DeviceIndex> { devices.indices }
+
   /// The place of a device by its global number; nil if it is not of this shard. O(devices).
   func place(ofGlobal number: Int) -> DeviceIndex? {
-    (DeviceIndex(0)..<DeviceIndex(count)).first { globalNumber($0) == number }
+    indices.first { globalNumber($0) == number }
   }
 
   /// Asks for a device's record ahead of the time when it is handled.

@@ -29,7 +29,7 @@ struct CostSamples {
   mutating func add(_ rows: DeviceRows, _ cohort: Cohort) {
     let source = Source(
       rows: rows, eventBytes: Int64(cohort.eventBytes), requestBytes: Int64(cohort.requestBytes))
-    for device in DeviceIndex(0)..<DeviceIndex(rows.count) {
+    for device in rows.indices {
       let record = rows[device]
       let (attempts, bytes, radio) = (
         record.pointee.attempts, source.bytes(record), record.pointee.radioWakeUps
@@ -56,7 +56,7 @@ struct CostSamples {
     var radio = RankSearch(rank: rank, largest: largest.radio)
     while attempts.result == nil || bytes.result == nil || radio.result == nil {
       for source in sources {
-        for device in DeviceIndex(0)..<DeviceIndex(source.rows.count) {
+        for device in source.rows.indices {
           let record = source.rows[device]
           attempts.see(record.pointee.attempts)
           bytes.see(source.bytes(record))

@@ -61,7 +61,7 @@ struct ShardRunner: ~Copyable {
     hasFastTriggers = shard.hasFastTriggers
     hasFastRetries = shard.hasFastRetries
     hasFastFiles = shard.hasFastFiles
-    for device in DeviceIndex(0)..<DeviceIndex(shard.count) { shard.start(device: device, &calendar) }
+    for device in shard.indices { shard.start(device: device, &calendar) }
   }
 
   /// When the scan meets the next trigger; `.max` for shards whose triggers are in a calendar.

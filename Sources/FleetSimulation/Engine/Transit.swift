@@ -33,8 +33,7 @@ package struct Delivery: BitwiseCopyable, Sendable {
   @inline(__always)
   init(
     _ kind: Kind, device: DeviceIndex, batch: BatchIndex, downlink: UInt32 = 0, attempt: UInt16,
-    generation: UInt16,
-    status: UInt16 = 0, retryAfter: UInt32 = .max, resolves: Bool = false
+    generation: UInt16, status: UInt16 = 0, retryAfter: UInt32 = .max, resolves: Bool = false
   ) {
     head = UInt32(status & 1_023) &<< 19 | UInt32(kind.rawValue) &<< 29 | (resolves ? 1 &<< 31 : 0)
     self.device = device
@@ -129,8 +128,7 @@ package struct UploadTicket: BitwiseCopyable {
   @inline(__always)
   init(
     device: DeviceIndex, batch: BatchIndex, uplink: UInt32, downlink: UInt32, attempt: UInt16,
-    generation: UInt16,
-    retryCount: UInt16
+    generation: UInt16, retryCount: UInt16
   ) {
     head = UInt32(min(retryCount, 1 &<< 13 &- 1)) &<< 19
     self.device = device

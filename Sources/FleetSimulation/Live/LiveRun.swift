@@ -121,9 +121,7 @@ public struct LiveRun: ~Copyable {
       agenda.add(.moment(Moment(incident: index, begins: false)), at: incident.end)
     }
     for number in layout.indices {
-      for device in DeviceIndex(0)..<DeviceIndex(shards[number].count) {
-        shards[number].start(device: device, &calendar)
-      }
+      for device in shards[number].indices { shards[number].start(device: device, &calendar) }
       takeOver(from: number)
     }
     let clock = start()

@@ -158,9 +158,7 @@ struct PlainEngine: ~Copyable {
     var agenda = Agenda(end: end, seed: scenario.seed, shards: shards)
     var calendar = ShardCalendar(collecting: end)
     for number in 0..<layout.count {
-      for device in DeviceIndex(0)..<DeviceIndex(shards[number].count) {
-        shards[number].start(device: device, &calendar)
-      }
+      for device in shards[number].indices { shards[number].start(device: device, &calendar) }
       agenda.take(&calendar, from: shards[number], shard: number)
     }
     while true {

@@ -43,9 +43,9 @@ struct RetryAfterBounds: Sendable, Equatable {
 extension Kind where Value == Span {
   /// What Retry-After can say.
   fileprivate static let wholeSeconds: Kind = {
-    let span = span(.zero...Span.hours(24 * 7))
+    let span = span(.zero...RetryAfterPolicy.longestWait)
     return Kind(
-      schema: span.schema, range: "whole seconds, 0s to 7d",
+      schema: span.schema, range: "whole seconds, 0s to \(Units.text(RetryAfterPolicy.longestWait))",
       read: { decoder, node, path in
         guard let value = span.read(&decoder, node, path) else { return nil }
         guard value.microseconds % 1_000_000 == 0 else {

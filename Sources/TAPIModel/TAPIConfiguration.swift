@@ -104,6 +104,9 @@ public enum RetryAfterPolicy: Sendable, Hashable {
   /// When the capacity will have worked off what waits and what was refused before, rounded up to whole seconds, within these
   /// bounds: each refused request is given a place of its own behind the others (`RefusedBacklog`).
   case backlog(atLeast: Span, atMost: Span)
+
+  /// No server says to wait for longer.
+  package static let longestWait = Span.hours(24 * 7)
 }
 
 /// The headers that say how long to wait (O11).

@@ -53,7 +53,10 @@ package struct IncidentBounds: Sendable, Hashable {
     waits = nil
     guard let text = parts.first else { return }
     let range = try Self.spans(text)
-    guard range.upperBound <= .seconds(7 * 86_400) else { throw RangeProblem("a Retry-After is 7d at most") }
+    let longest = RetryAfterPolicy.longestWait
+    guard range.upperBound <= longest else {
+      throw RangeProblem("a Retry-After is \(Units.text(longest)) at most")
+    }
     waits = range
   }
 

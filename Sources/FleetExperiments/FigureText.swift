@@ -20,6 +20,11 @@ package enum FigureText {
     count == 1 ? singular : singular + "s"
   }
 
+  /// A number of things: `1 seed`, `20,000 devices`.
+  package static func count<Number: BinaryInteger>(_ count: Number, _ singular: String) -> String {
+    "\(grouped(Int64(count))) \(count == 1 ? singular : singular + "s")"
+  }
+
   private static func pair(_ large: Int64, _ unit: String, _ small: Int64, _ smallUnit: String) -> String {
     small == 0 ? "\(large) \(unit)" : "\(large) \(unit) \(small < 10 ? "0" : "")\(small) \(smallUnit)"
   }

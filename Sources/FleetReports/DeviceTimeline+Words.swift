@@ -1,3 +1,4 @@
+import FleetExperiments
 import FleetSimulation
 import UploadRetry
 
@@ -47,7 +48,7 @@ extension DeviceTimeline {
     return "\(seconds / 3_600) h" + (minutes == 0 && tail.isEmpty ? "" : " \(padded(minutes, 2)) min") + tail
   }
 
-  static func events(_ count: Int) -> String { count == 1 ? "1 event" : "\(count) events" }
+  static func events(_ count: Int) -> String { FigureText.count(count, "event") }
 
   static func reason(_ loss: DeviceTrace.Loss) -> String {
     switch loss {
@@ -110,7 +111,7 @@ struct DeviceTally {
   }
 
   var sentence: String {
-    "\(attempts == 1 ? "1 attempt" : "\(attempts) attempts"); \(DeviceTimeline.events(delivered)) delivered, "
+    "\(FigureText.count(attempts, "attempt")); \(DeviceTimeline.events(delivered)) delivered, "
       + "\(lost) given up, \(held) still queued at the end."
   }
 }

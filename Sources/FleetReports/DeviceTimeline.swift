@@ -1,3 +1,4 @@
+import FleetExperiments
 import FleetMetrics
 import FleetSimulation
 import UploadRetry
@@ -69,8 +70,10 @@ package struct DeviceTimeline {
 
   private static func heading(_ trace: DeviceTrace) -> String {
     let flush = trace.cohort.flush
-    let flushes = [flush.count.map { "\($0) events" }, flush.interval.map { seconds($0.microseconds) }]
-      .compactMap(\.self).joined(separator: " or ")
+    let flushes = [
+      flush.count.map { FigureText.count($0, "event") }, flush.interval.map { seconds($0.microseconds) },
+    ]
+    .compactMap(\.self).joined(separator: " or ")
     let number = trace.numberInCohort == trace.device ? "" : ", number \(trace.numberInCohort) of its cohort"
     return
       "\(opening): device \(trace.device), \(trace.cohort.name) (\(trace.cohort.client))\(number); seed \(trace.seed); "

@@ -30,7 +30,7 @@ extension HTMLReport {
         facts.append(text(first))
       }
     }
-    add(\.devices) { "\(Humanised.count($0)) devices" }
+    add(\.devices) { FigureText.count($0, "device") }
     add(\.duration) { "\(Humanised.duration($0)) of virtual time" }
     add(\.nominalCapacityMilli) { "capacity \(Humanised.compact(Double($0) / 1_000)) requests/s" }
     add(\.shaded) { $0.isEmpty ? "no incident" : $0.map(\.text).joined(separator: " · ") }

@@ -71,7 +71,7 @@ public enum HTMLReport {
       return first
     }
     var facts: [String] = []
-    if let devices = unique(\.record.devices) { facts.append("\(Humanised.count(devices)) devices") }
+    if let devices = unique(\.record.devices) { facts.append(FigureText.count(devices, "device")) }
     if let duration = unique(\.record.series.duration) {
       facts.append("\(Humanised.duration(duration)) of virtual time")
     }

@@ -221,7 +221,10 @@ struct HeatMap {
       }
     }
     let seeds = corners.map(\.seeds).reduce(0, +)
-    if seeds > 0 { lines.append("recovered: \(corners.map(\.recoveredSeeds).reduce(0, +)) of \(seeds) runs") }
+    if seeds > 0 {
+      lines.append(
+        "recovered: \(corners.map(\.recoveredSeeds).reduce(0, +)) of \(FigureText.count(seeds, "run"))")
+    }
     let recoveries = corners.compactMap(\.meanRecovery)
     if let low = recoveries.min(), let high = recoveries.max() {
       let text =

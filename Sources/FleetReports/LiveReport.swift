@@ -21,7 +21,8 @@ package enum LiveReport {
         ),
         (
           "Of all seeds",
-          "From the least to the most over \(comparison.seeds) seeds of the simulator, this one first: what chance alone does. A run with a "
+          "From the least to the most over \(FigureText.count(comparison.seeds, "seed")) of the simulator, "
+            + "this one first: what chance alone does. A run with a "
             + "seed of its own would be outside the range of 40 with a chance of 2 in 41, for each figure by itself."
         ),
         ("As predicted", "Within 5 % of the prediction, or within the range of all seeds."),

@@ -87,7 +87,8 @@ enum ReplicationText {
     let metric = metrics.metrics[index]
     let values = metrics.values(of: index, variant: variant).compactMap(\.restricted)
     guard let low = values.min(), let high = values.max() else { return "no run has a value" }
-    var text = "\(metric.name): \(values.count) runs, from \(MetricText.value(metric, low))"
+    var text =
+      "\(metric.name): \(FigureText.count(values.count, "run")), from \(MetricText.value(metric, low))"
     text += " to \(MetricText.value(metric, high))"
     if let deviation = metrics.sample(index, variant: variant).standardDeviation {
       text += ", standard deviation \(MetricText.value(metric, deviation))"

@@ -74,7 +74,7 @@ struct VerdictTests {
     #expect(
       text.contains(
         "full is the first choice as it stands. So far: full is ahead of none"))
-    #expect(text.contains("recovers in 1 of 1 runs against 0 of 1 runs"))
+    #expect(text.contains("recovers in 1 of 1 run against 0 of 1 run"))
   }
 
   @Test(

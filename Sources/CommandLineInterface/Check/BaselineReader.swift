@@ -80,7 +80,9 @@ enum BaselineReader {
     let nodes = try list(node, "values")
     guard nodes.count == seeds else {
       throw Problem(
-        node, "'\(name)' has \(nodes.count) values, one for each of the \(seeds) seeds is expected")
+        node,
+        "'\(name)' has \(FigureText.count(nodes.count, "value")), one for each of the \(FigureText.count(seeds, "seed")) is expected"
+      )
     }
     var values: [MetricValue] = []
     for node in nodes {

@@ -64,7 +64,8 @@ struct CheckCommand {
       baseline.results = CommandLineTool.resultsVersion
       files[subject.baselinePath]?.replace(baseline)
       recorded +=
-        "\(subject.name): \(baseline.entries.count) metrics of \(seeds.count) seeds recorded in \(subject.baselinePath)\n"
+        "\(subject.name): \(FigureText.count(baseline.entries.count, "metric")) of "
+        + "\(FigureText.count(seeds.count, "seed")) recorded in \(subject.baselinePath)\n"
         + Self.notices(baseline)
       if baseline.neverRecovers {
         Console.printError(

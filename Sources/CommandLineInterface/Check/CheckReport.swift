@@ -56,8 +56,8 @@ enum CheckReport {
 
   static func heading(_ outcome: CheckOutcome) -> String {
     let (count, moved) = (outcome.changes.count, outcome.moved)
-    let head = "\(outcome.baseline.scenario) (\(outcome.baseline.seeds.count) seeds): "
-    if moved.isEmpty { return head + "all \(count) metrics as recorded" }
+    let head = "\(outcome.baseline.scenario) (\(FigureText.count(outcome.baseline.seeds.count, "seed"))): "
+    if moved.isEmpty { return head + (count == 1 ? "its metric" : "all \(count) metrics") + " as recorded" }
     let kinds = [
       (MetricChange.Judgement.worse, "worse"), (.better, "better"), (.tolerated, "moved within tolerance"),
     ]
@@ -65,7 +65,7 @@ enum CheckReport {
       let number = moved.count { $0.judgement == kind }
       return number > 0 ? "\(number) \(word)" : nil
     }
-    return head + "of \(count) metrics \(parts.joined(separator: ", "))"
+    return head + "of \(FigureText.count(count, "metric")) \(parts.joined(separator: ", "))"
   }
 
   /// `worse   recovery_s: 12 min 28 s ± 20 s, now 1 h 20 min ± 1 min: +1 h 08 min ± 1 min, not significantly worse is allowed`

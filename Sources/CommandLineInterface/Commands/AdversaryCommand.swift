@@ -188,7 +188,7 @@ struct AdversaryCommand {
       + "\(text(bounds.lengths)) at \(text(bounds.starts))"
       + (count > 0 ? " beside \(count) of the scenario" : "")
       + ", watched for \(FigureText.span(study.space.horizon.microseconds)), "
-      + "\(FigureText.noun("\(study.seeds) seed", study.seeds)), \(FigureText.grouped(Int64(study.runs))) runs at most"
+      + "\(FigureText.count(study.seeds, "seed")), \(FigureText.count(study.runs, "run")) at most"
   }
 
   private func text(_ result: AdversaryResult) -> String {

@@ -114,7 +114,7 @@ struct BenchCommand {
   func execute() throws {
     for workload in workloads {
       try memory.check(
-        scenario(workload), "\(workload.name) with \(FigureText.grouped(Int64(devices))) devices")
+        scenario(workload), "\(workload.name) with \(FigureText.count(devices, "device"))")
     }
     if BenchMeasurement.build == "debug", !printsJSON {
       Console.printError(
@@ -166,7 +166,7 @@ struct BenchCommand {
   ]
 
   private var heading: String {
-    var text = "\(FigureText.grouped(Int64(devices))) devices"
+    var text = FigureText.count(devices, "device")
     if let duration { text += ", \(FigureText.span(duration.microseconds))" }
     if repeats > 1 { text += ", medians of \(repeats) runs" }
     text += "; peak memory is of a process that runs this workload alone\n\n"

@@ -72,7 +72,7 @@ struct BenchMeasurement {
     where run.digest != digest || run.deliveryDigest != deliveryDigest || run.counts != counts {
       throw CommandFailure(
         .internalError,
-        "Two runs of '\(workload)' with \(devices) devices gave different results (timeseries.csv \(digest) and "
+        "Two runs of '\(workload)' with \(FigureText.count(devices, "device")) gave different results (timeseries.csv \(digest) and "
           + "\(run.digest)); please report it.")
     }
     repeats = runs.count

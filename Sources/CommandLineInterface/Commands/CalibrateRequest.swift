@@ -66,7 +66,9 @@ struct CalibrateRequest: Sendable {
     }
     budget = try RunRequest.count(parsed, "budget", "runs", through: 1_000_000)
     if let budget, budget < CalibrationStudy.leastBudget {
-      throw UsageError("A budget of \(budget) runs is too small: at least \(CalibrationStudy.leastBudget).")
+      throw UsageError(
+        "A budget of \(FigureText.count(budget, "run")) is too small: at least \(CalibrationStudy.leastBudget)."
+      )
     }
     journalPath = JournalDirectory.path(parsed)
   }

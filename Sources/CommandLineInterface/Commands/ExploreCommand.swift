@@ -37,7 +37,7 @@ struct ExploreCommand {
     try Interruption.check()
     if !request.isQuiet {
       try Console.print(
-        "\(loaded.path): \(variants.count) runs, \(plan.count) \(FigureText.noun("seed", plan.count))\n"
+        "\(loaded.path): \(FigureText.count(variants.count, "run")), \(FigureText.count(plan.count, "seed"))\n"
           + (base.scenario.question.map { $0 + "\n" } ?? "") + "\n")
     }
 

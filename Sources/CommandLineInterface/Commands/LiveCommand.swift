@@ -103,7 +103,7 @@ struct LiveCommand {
     guard result.answered > 0 || result.sent == 0 else {
       throw CommandFailure(
         .unavailable,
-        "\(server): none of \(FigureText.grouped(result.sent)) uploads was answered: "
+        "\(server): none of \(FigureText.count(result.sent, "upload")) was answered: "
           + (result.unheard == 0
             ? "every connection was refused; is a server listening there?"
             : "what came back, if anything, was no whole HTTP answer"))
@@ -127,7 +127,8 @@ struct LiveCommand {
     }) {
       throw CommandFailure(
         .data,
-        "\(path): fleet.\(cohort.name): a batch of \(cohort.queue.maximumBatchEvents) events of \(cohort.eventBytes) bytes is more than a live "
+        "\(path): fleet.\(cohort.name): a batch of \(FigureText.count(cohort.queue.maximumBatchEvents, "event")) of "
+          + "\(FigureText.count(cohort.eventBytes, "byte")) is more than a live "
           + "run sends at once: at most \(Self.largestBody >> 20) MiB; give a smaller queue.maxBatch or eventSize"
       )
     }
@@ -268,7 +269,7 @@ struct LiveCommand {
     if result.reached < scenario.duration {
       return
         "Stopped after \(FigureText.span(result.reached.microseconds)) of \(FigureText.span(scenario.duration.microseconds)): "
-        + "\(FigureText.grouped(result.sent)) uploads, \(FigureText.grouped(result.answered)) answers; the prediction is of the whole run."
+        + "\(FigureText.count(result.sent, "upload")), \(FigureText.count(result.answered, "answer")); the prediction is of the whole run."
     }
     return comparison.verdict
   }

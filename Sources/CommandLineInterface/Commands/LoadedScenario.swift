@@ -142,17 +142,18 @@ func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String
 extension Scenario {
   private var devices: Int64 { fleet.reduce(0) { $0 + Int64($1.devices) } }
   /// Of the scenario that it is a part of.
-  private var fullSize: String { FigureText.grouped(devices * Int64(scale)) }
+  private var fullSize: Int64 { devices * Int64(scale) }
 
   /// `5,000 devices`, or `5,000 devices (1:1000 of 5,000,000)`.
   var sizeText: String {
-    "\(FigureText.grouped(devices)) devices" + (scale > 1 ? " (1:\(scale) of \(fullSize))" : "")
+    FigureText.count(devices, "device")
+      + (scale > 1 ? " (1:\(scale) of \(FigureText.grouped(fullSize)))" : "")
   }
 
   /// What a report says of a scaled scenario; nil at full size.
   var scaleNote: String? {
     scale > 1
-      ? "scale 1:\(scale): counts of events and requests are of 1 in \(FigureText.grouped(Int64(scale))), of \(fullSize) devices"
+      ? "scale 1:\(scale): counts of events and requests are of 1 in \(FigureText.grouped(Int64(scale))), of \(FigureText.count(fullSize, "device"))"
       : nil
   }
 }

@@ -138,8 +138,8 @@ struct StabilityCommand {
     return
       "\(scenario.sizeText), \(length), risk \(StabilityVerdict.percent(risk.risk)), "
       + (risk.first == risk.most
-        ? FigureText.noun("\(risk.most) seed", risk.most) + " a point"
-        : "\(risk.first) seeds a point, up to \(risk.most) where the cliff may be")
+        ? FigureText.count(risk.most, "seed") + " a point"
+        : "\(FigureText.count(risk.first, "seed")) a point, up to \(risk.most) where the cliff may be")
   }
 
   private func text(_ map: StabilityMap, _ verdict: StabilityVerdict) -> String {
@@ -152,7 +152,7 @@ struct StabilityCommand {
     }
     let full = (map.grid.columns + 1) * (map.grid.rows + 1)
     return text
-      + "\n\(Terminal.emphasised(verdict.sentence))\n\(FigureText.grouped(Int64(map.grid.points.count))) points instead of the "
+      + "\n\(Terminal.emphasised(verdict.sentence))\n\(FigureText.count(map.grid.points.count, "point")) instead of the "
       + "\(FigureText.grouped(Int64(full))) of a full grid.\n"
   }
 

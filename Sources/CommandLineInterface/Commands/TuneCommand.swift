@@ -93,7 +93,8 @@ struct TuneCommand {
     var study = study
     switch request.budget {
     case .standard: break
-    case .runs(let runs): study.candidates = try candidates(study, budget: runs, "\(runs) runs")
+    case .runs(let runs):
+      study.candidates = try candidates(study, budget: runs, FigureText.count(runs, "run"))
     case .seconds(let seconds):
       let key = "\(Self.budgetEntry) \(seconds)\n"
       let kept = try journal?.read(Self.budgetEntry).flatMap {
@@ -128,7 +129,8 @@ struct TuneCommand {
     if let count = study.candidates(budget: budget, small: small) { return count }
     let least = study.runs(first: min(study.finalists, study.space.size))
     throw UsageError(
-      "A budget of \(text) is too small: the finalists alone, with \(study.seeds) seeds each, take \(least) runs. Give "
+      "A budget of \(text) is too small: the finalists alone, with \(FigureText.count(study.seeds, "seed")) each, "
+        + "take \(FigureText.count(least, "run")). Give "
         + "more, or fewer --seeds.")
   }
 
@@ -219,7 +221,7 @@ struct TuneCommand {
     _ loaded: [LoadedScenario], _ bases: [ScenarioFile.Decoded], _ study: TuneStudy
   ) -> String {
     let lines = zip(loaded, bases).map { loaded, base in
-      "\(loaded.path): seed \(base.scenario.seed), \(FigureText.grouped(Self.devices(base))) devices, "
+      "\(loaded.path): seed \(base.scenario.seed), \(FigureText.count(Self.devices(base), "device")), "
         + "\(FigureText.span(base.scenario.duration.microseconds))\n"
     }
     let (keys, size) = (request.space.parameters.count, request.space.size)
@@ -239,11 +241,12 @@ struct TuneCommand {
     let (least, most) = (devices.min() ?? 0, devices.max() ?? 0)
     let fleet =
       least == most
-      ? FigureText.grouped(least) : "\(FigureText.grouped(least)) to \(FigureText.grouped(most))"
+      ? FigureText.count(least, "device")
+      : "\(FigureText.grouped(least)) to \(FigureText.count(most, "device"))"
     return
       [(result.standings.count, "candidate"), (bases.count, "scenario")]
       .map { "\($0) \(FigureText.noun($1, $0))" }.joined(separator: " · ")
-      + " of \(fleet) devices"
+      + " of \(fleet)"
       + (result.study.raceScale == .whole ? "" : " (\(result.study.raceScale.text) of them in the race)")
       + " · finalists with \(result.study.isRobust ? "up to " : "")\(result.study.seeds) "
       + FigureText.noun(result.study.repetition, result.study.seeds)

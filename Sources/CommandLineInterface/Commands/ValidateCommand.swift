@@ -91,7 +91,11 @@ struct ValidateCommand {
       rows.append(("action", "Settings published for \(whose) at \(start)"))
     }
     if !choices.isEmpty {
-      rows.append(("compare", "\(choices.count) variants: \(choices.map(\.name).joined(separator: ", "))"))
+      rows.append(
+        (
+          "compare",
+          "\(FigureText.count(choices.count, "variant")): \(choices.map(\.name).joined(separator: ", "))"
+        ))
     }
     for note in smallness { rows.append(("small", note)) }
     for note in Self.resonances(scenario) { rows.append(("note", note)) }

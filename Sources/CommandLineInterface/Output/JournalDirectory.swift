@@ -78,7 +78,7 @@ struct JournalDirectory: Sendable {
 
   /// What a search says in the end of its runs.
   static func closing(_ runs: (made: Int, readBack: Int)) -> String {
-    var text = "\n\(FigureText.grouped(Int64(runs.made))) runs made"
+    var text = "\n\(FigureText.count(runs.made, "run")) made"
     if runs.readBack > 0 { text += ", \(FigureText.grouped(Int64(runs.readBack))) taken from the journal" }
     return text + ".\n"
   }

@@ -52,7 +52,8 @@ struct MergeCommand {
     let all = file.plan.variants.count * file.plan.seeds.count
     let runs = missing.count { !$0.isTwin }
     let twins = missing.count - runs
-    var text = "\(path): missing: \(runs) of \(all) runs and \(twins) \(FigureText.noun("twin", twins))\n"
+    var text =
+      "\(path): missing: \(runs) of \(FigureText.count(all, "run")) and \(FigureText.count(twins, "twin"))\n"
     for run in missing.prefix(Self.mostNamed) {
       text +=
         "  \(run.isTwin ? "twin of " : "")\(run.variant), seed \(run.seed): "

@@ -69,10 +69,9 @@ struct SweepCommand {
 
   private func heading(_ loaded: LoadedScenario, _ plan: SweepPlan) -> String {
     let variants = plan.variants.count
-    let runs = FigureText.grouped(Int64(variants * plan.seeds.count))
     var text =
-      "\(loaded.path): \(runs) runs, \(variants) \(FigureText.noun("variant", variants)) under "
-      + "\(FigureText.grouped(Int64(plan.seeds.count))) \(FigureText.noun("seed", plan.seeds.count)) from \(plan.seeds.first)"
+      "\(loaded.path): \(FigureText.count(variants * plan.seeds.count, "run")), \(FigureText.count(variants, "variant")) under "
+      + "\(FigureText.count(plan.seeds.count, "seed")) from \(plan.seeds.first)"
     if request.shard.count > 1 {
       text += "; shard \(request.shard.text)" + (request.shardSource.map { " by \($0)" } ?? "")
     }
@@ -82,7 +81,7 @@ struct SweepCommand {
   private func closing(_ outcome: Sweep.Outcome, _ path: String) -> String {
     let shard = request.shard
     let made = outcome.planned - outcome.foundComplete
-    var text = "\(path): \(FigureText.grouped(Int64(outcome.planned))) runs"
+    var text = "\(path): \(FigureText.count(outcome.planned, "run"))"
     if shard.count > 1 { text += " of shard \(shard.text)" }
     text += " with their twins complete, \(FigureText.grouped(Int64(made))) of them made now.\n"
     if !request.run.isQuiet {

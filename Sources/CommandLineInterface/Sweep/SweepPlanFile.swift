@@ -95,7 +95,11 @@ extension SweepPlanFile {
           twinGroup: Int(try reader.number(element, "twinGroup", 0...UInt64(list.count - 1)))))
     }
     guard !variants.isEmpty, variants.count <= SweepRequest.mostRuns / range.count else {
-      throw Problem(line: 1, message: "there are \(variants.count) variants under \(range.count) seeds")
+      throw Problem(
+        line: 1,
+        message:
+          "there are \(variants.count) variants under \(FigureText.count(range.count, "seed"))"
+      )
     }
     version = try reader.text(root, "version")
     let results = root["results"] == nil ? 0 : Int(try reader.number(root, "results", 0...1_000_000))

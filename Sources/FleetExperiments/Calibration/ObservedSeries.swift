@@ -50,7 +50,8 @@ package struct ObservedSeries: Sendable {
     guard times.count >= 8 else {
       throw Self.problem(
         name, times.last?.line ?? 1,
-        "\(times.count) rows are too few to fit anything to; at least 8 are expected")
+        "\(FigureText.count(times.count, "row")) \(times.count == 1 ? "is" : "are") too few to fit anything to; at least 8 are expected"
+      )
     }
     var least = Double.infinity
     for (last, next) in zip(times, times.dropFirst()) {
@@ -142,7 +143,10 @@ package struct ObservedSeries: Sendable {
     for (index, line) in lines.enumerated().dropFirst() where !line.allSatisfy(\.isWhitespace) {
       let cells = CSVLine.fields(line)
       guard cells.count == header.count else {
-        throw problem(name, index + 1, "\(cells.count) values where the header has \(header.count) columns")
+        throw problem(
+          name, index + 1,
+          "\(FigureText.count(cells.count, "value")) where the header has \(FigureText.count(header.count, "column"))"
+        )
       }
       guard let value = number(cells[time]) else {
         throw problem(

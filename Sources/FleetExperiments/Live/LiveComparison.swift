@@ -79,7 +79,7 @@ package struct LiveComparison: Sendable {
   package var verdict: String {
     let others = figures.filter { !$0.agrees }
     let measure =
-      "within 5 % of the prediction or within the range of \(seeds) \(FigureText.noun("seed", seeds))"
+      "within 5 % of the prediction or within the range of \(FigureText.count(seeds, "seed"))"
     guard !others.isEmpty else {
       return "As predicted: all \(figures.count) figures lie \(measure)."
     }

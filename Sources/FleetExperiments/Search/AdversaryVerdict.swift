@@ -14,20 +14,25 @@ package struct AdversaryVerdict: Sendable {
   package var lines: [String] {
     guard result.healthySeeds * 2 > study.seeds else {
       return [
-        "The fleet does not hold its load even without any incident, in \(study.seeds - result.healthySeeds) of \(study.seeds) seeds: "
+        "The fleet does not hold its load even without any incident, in "
+          + "\(study.seeds - result.healthySeeds) of \(FigureText.count(study.seeds, "seed")): "
           + "there is no well state to hurt."
       ]
     }
     guard result.isPossible else {
       return [
-        "Without any more incident the fleet breaks \(study.limit.text) in \(result.brokenWithout) of \(study.seeds) seeds: there is "
+        "Without any more incident the fleet breaks \(study.limit.text) in "
+          + "\(result.brokenWithout) of \(FigureText.count(study.seeds, "seed")): there is "
           + "nothing to look for."
       ]
     }
     let worst = result.worst.map { [worstLine($0)] } ?? []
     guard let shortest = result.boundary else {
       return [
-        "It stands all \(result.standings.count) incidents that were tried within the bounds: in most seeds "
+        "It stands "
+          + (result.standings.count == 1
+            ? "the one incident that was" : "all \(result.standings.count) incidents that were")
+          + " tried within the bounds: in most seeds "
           + (study.isStandardLimit
             ? "it is back within \(horizon) of each." : "none breaks \(study.limit.text).")
       ] + worst
@@ -43,11 +48,12 @@ package struct AdversaryVerdict: Sendable {
     var text =
       study.isStandardLimit
       ? "After \(what) the fleet is not back within \(horizon)" : "\(what) break \(study.limit.text)"
-    text += " in \(standing.broken) of \(standing.seeds) seeds"
+    text += " in \(standing.broken) of \(FigureText.count(standing.seeds, "seed"))"
     if let below = result.below?.standing {
       text += ", with \(length(below)) in \(below.broken) of \(below.seeds)"
     }
-    text += " (of the \(found.fresh.seeds) seeds that it was not chosen by in \(found.fresh.broken))."
+    text +=
+      " (of the \(FigureText.count(found.fresh.seeds, "seed")) that it was not chosen by in \(found.fresh.broken))."
     if !found.isConfirmed { return text + " The fresh seeds do not confirm it." }
     if result.below == nil, space.lengths.count > 1 {
       return text + " That is the shortest allowed: a shorter one may do it, too."
@@ -66,15 +72,16 @@ package struct AdversaryVerdict: Sendable {
     }
     return text
       + "it is above the capacity for \(FigureText.span(Int64(standing.secondsAboveCapacity * 1e6))) of the run; "
-      + "\(FigureText.grouped(Int64(standing.undelivered.rounded()))) events are undelivered at its end."
+      + FigureText.count(Int64(standing.undelivered.rounded()), "event")
+      + " \(Int64(standing.undelivered.rounded()) == 1 ? "is" : "are") undelivered at its end."
   }
 
   private func worstLine(_ found: ConfirmedIncident) -> String {
     let standing = found.standing
     var text =
       "Worst by \(study.objective.name): \(length(standing)) of \(phrase(standing.candidate)), \(value(standing)) in the mean of "
-      + "\(standing.seeds) seeds (of the fresh ones \(value(found.fresh))), "
-      + "\(FigureText.grouped(Int64(standing.undelivered.rounded()))) events undelivered."
+      + "\(FigureText.count(standing.seeds, "seed")) (of the fresh ones \(value(found.fresh))), "
+      + "\(FigureText.count(Int64(standing.undelivered.rounded()), "event")) undelivered."
     let ends = self.ends(standing.candidate)
     if !ends.isEmpty {
       text += " It lies on the bounds (\(ends.joined(separator: ", "))): beyond them one may hurt more."

@@ -20,7 +20,8 @@ package struct RescueVerdict: Sendable {
     guard let answer = rescue.answer, let value = answer.value else {
       let best = rescue.trials.map(\.recovered).max() ?? 0
       return
-        "No \(noun) from \(range) ends it: at best \(best) of the \(ill) fleets that are ill without come back. "
+        "No \(noun) from \(range) ends it: at best \(best) of the "
+        + "\(FigureText.count(ill, "fleet")) that \(ill == 1 ? "is" : "are") ill without come back. "
         + cost(rescue.untreated, "Left alone it costs")
     }
     let words = self.text(value)
@@ -29,7 +30,7 @@ package struct RescueVerdict: Sendable {
       text += ": \(self.text(lower)) brings back \(below.recovered) of the \(ill)"
     }
     text += ", \(words) \(all(ill)) that \(ill == 1 ? "is" : "are") ill without"
-    text += ill < rescue.seeds ? " (of \(rescue.seeds) seeds)." : "."
+    text += ill < rescue.seeds ? " (of \(FigureText.count(rescue.seeds, "seed")))." : "."
     text +=
       " With 95 % confidence it works in more than \(StabilityVerdict.percent(answer.chance.low)) of such cases."
     if let tooMuch = rescue.tooMuch, let value = tooMuch.value {

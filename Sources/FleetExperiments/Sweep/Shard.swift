@@ -136,7 +136,8 @@ public enum ShardChoice {
     if let known, let given, known != given {
       throw Problem(
         description:
-          "\(countName) says that there are \(known) shards, '--shards \(given)' that there are \(given): "
+          "\(countName) says that there \(known == 1 ? "is" : "are") \(FigureText.count(known, "shard")), "
+          + "'--shards \(given)' that there \(given == 1 ? "is" : "are") \(given): "
           + "leave '--shards' out, or say the shard with '--shard <i/N>'.")
     }
     guard let count = known ?? given else {

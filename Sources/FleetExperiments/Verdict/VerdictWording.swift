@@ -156,7 +156,8 @@ struct VerdictWording {
   private func shares(_ variants: [Int]) -> String {
     let counts = variants.map { variant in runs[variant].count(where: \.recovers) }
     let (low, high) = (counts.min() ?? 0, counts.max() ?? 0)
-    return (low == high ? "\(low)" : "\(low) to \(high)") + " of \(runs[variants[0]].count) runs"
+    return (low == high ? "\(low)" : "\(low) to \(high)") + " of "
+      + FigureText.count(runs[variants[0]].count, "run")
   }
 
   /// One of the leaders' own figures, to be listed; nil where there is none.
@@ -252,7 +253,8 @@ struct VerdictWording {
     let parts = leaders.prefix(Self.mostQuestions).map { variant in
       let runs = self.runs[variant].filter(\.hasIncidents)
       let share = WilsonInterval(successes: runs.count { !$0.recovers }, of: runs.count)
-      return "\(name(variant)) recovered in \(runs.count - share.successes) of \(runs.count) runs: "
+      return
+        "\(name(variant)) recovered in \(runs.count - share.successes) of \(FigureText.count(runs.count, "run")): "
         + (share.successes == 0
           ? "up to \(percent(share.high)) may not" : "\(percent(share.low)) to \(percent(share.high)) do not")
     }

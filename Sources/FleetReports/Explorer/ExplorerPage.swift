@@ -51,7 +51,7 @@ public struct ExplorerPage {
     <div id="figures"></div>
     <div id="charts"></div>
     <details class="more" id="all">
-    <summary>All \(comparison.variants.count) runs as a table</summary>
+    <summary>All \(FigureText.count(comparison.variants.count, "run")) as a table</summary>
     \(table)</details>
     <h2>How to run it again</h2>
     <pre><code>\(Markup.escape(command))</code></pre>

@@ -15,7 +15,13 @@ struct ParetoPlot {
     var tooltip: String
   }
   enum Kind: Int {
-    case broken, beaten, front, today, recommended
+    case broken, beaten, front, today, finalist, recommended
+
+    /// Of the best finalist.
+    static func winner(_ result: TuneResult) -> Kind {
+      let stays = result.isToday && result.unmetConstraints == nil
+      return result.isRecommended || stays ? .recommended : .finalist
+    }
   }
 
   static let width = 1_160.0
@@ -39,7 +45,7 @@ struct ParetoPlot {
         ? .today : standing.violations > 0 ? .broken : front.contains(index) ? .front : .beaten
       return Self.point(standing, kind, result, titles)
     }
-    points.append(Self.point(result.winner, .recommended, result, titles))
+    points.append(Self.point(result.winner, .winner(result), result, titles))
     self.points = points.sorted { $0.kind.rawValue < $1.kind.rawValue }
     limits = titles.indices.map { axis in
       let values = points.filter { $0.kind != .broken }.map { $0.coordinates[axis] } + [0]
@@ -123,13 +129,15 @@ struct ParetoPlot {
     case .beaten: canvas.path(circle(2.4), fill: .muted, fillOpacity: 0.5)
     case .front: canvas.path(circle(3.4), fill: .series(0), stroke: .surface, width: 0.7)
     case .today: canvas.path(circle(5), fill: .surface, stroke: .text, width: 2)
-    case .recommended:
+    case .finalist, .recommended:
       let (a, b) = (7.0, 2.6)
       let offsets = [(0, -a), (b, -b), (a, 0), (b, b), (0, a), (-b, b), (-a, 0), (-b, -b)]
       let data = offsets.enumerated().map { index, offset in
         "\(index == 0 ? "M" : "L")\(SVGCanvas.px(x + offset.0)) \(SVGCanvas.px(y + offset.1))"
       }
-      canvas.path(data.joined() + "z", fill: .series(1), stroke: .surface, width: 1)
+      canvas.path(
+        data.joined() + "z", fill: kind == .finalist ? .surface : .series(1),
+        stroke: kind == .finalist ? .series(1) : .surface, width: 1)
     }
   }
 
@@ -142,7 +150,8 @@ struct ParetoPlot {
     let y = Self.top + Self.plotHeight + 66
     var x = Self.left
     let shown: [(Kind, String)] = [
-      (.recommended, "recommended"), (.today, "today"), (.front, "on the Pareto front"),
+      (.recommended, "recommended"), (.finalist, Kind.finalist.words), (.today, "today"),
+      (.front, "on the Pareto front"),
       (.beaten, "beaten by another candidate"), (.broken, "does not always recover, or breaks a constraint"),
     ]
     for (kind, text) in shown where points.contains(where: { $0.kind == kind }) {
@@ -197,6 +206,7 @@ extension ParetoPlot.Kind {
     case .beaten: "beaten by another candidate"
     case .front: "on the Pareto front"
     case .today: "today's Settings"
+    case .finalist: "best finalist, not recommended"
     case .recommended: "recommended"
     }
   }
@@ -208,6 +218,7 @@ extension ParetoPlot.Kind {
     case .beaten: "beaten"
     case .front: "front"
     case .today: "today"
+    case .finalist: "finalist"
     case .recommended: "recommended"
     }
   }

@@ -35,7 +35,7 @@ package struct TuneReport {
         ] + others, robust.draws.indices)
   }
 
-  /// `pareto.csv`: the recommended Settings first, then every candidate in the order of the search.
+  /// `pareto.csv`: the best finalist first, then every candidate in the order of the search.
   package var table: [UInt8] { CSVFile.bytes(columns, rows) }
 
   /// One line of `pareto.csv`.
@@ -47,7 +47,7 @@ package struct TuneReport {
 
   package var rows: [Row] {
     let front = Set(result.front)
-    return [Row(number: 0, kind: .recommended, standing: result.winner)]
+    return [Row(number: 0, kind: .winner(result), standing: result.winner)]
       + result.standings.enumerated().map { index, standing in
         let kind: ParetoPlot.Kind =
           standing.candidate == result.today.candidate
@@ -59,7 +59,10 @@ package struct TuneReport {
   /// The columns that `pareto.csv` has of every search.
   package static let firstColumns: [CSVColumn<Row>] = [
     .init("candidate", "", "Its number; 0: the best finalist.") { .integer($0.number) },
-    .init("kind", "", "`recommended`, `today`, `front`, `beaten` or `broken` (a constraint).") {
+    .init(
+      "kind", "",
+      "`recommended`, `finalist` (the best one, where it is not recommended), `today`, `front`, `beaten` or `broken` (a constraint)."
+    ) {
       .text($0.kind.name)
     },
     .init("seeds", "runs", "Seeds that it had.") { .integer(Int64($0.standing.seeds)) },
@@ -138,7 +141,7 @@ package struct TuneReport {
       "Against today's Settings", header: comparison.header, rows: comparison.rows,
       note:
         "Means over \(fresh) fresh \(FigureText.noun(result.study.repetition, fresh)), on which no choice was based: "
-        + "today → recommended."
+        + "today → \(result.isRecommended ? "recommended" : "the best finalist, which is not recommended")."
     )
     sections += HTMLPage.figure(
       "Candidates",
@@ -166,9 +169,10 @@ package struct TuneReport {
       ),
       (
         "Holds",
-        "A setting is recommended only if in each scenario its runs recover and keep the constraints more often than today's, or "
-          + "as often with a score at most 5 % above today's; if no scenario delivers less than today, and compare's verdict "
-          + "ranks it behind today in none; and if fresh seeds confirm all of that and a score below 1."
+        "A setting is recommended only if every run keeps every constraint; if in each scenario its runs recover and keep the "
+          + "constraints more often than today's, or as often with a score at most 5 % above today's; if no scenario "
+          + "delivers less than today, and compare's verdict ranks it behind today in none; and if "
+          + "fresh seeds confirm all of that and a score below 1."
       ),
       (
         "Pareto front",

@@ -13,6 +13,7 @@ struct RobustTunerTests {
   /// Runs that are formulas of a choice (0 … 9; today's is 9), the capacity (1,000 to 1,600, in the server's rate) and the seed.
   static func search(
     seeds: Int = 40, journal: TrialJournal? = nil, life: Int = .max, noise: Double = 0.05,
+    constraints: [String] = [],
     time: @escaping @Sendable (_ choice: Int, _ capacity: Double) -> Double
   ) throws -> (result: TuneResult, made: Int) {
     var uncertainty = Uncertainty()
@@ -21,7 +22,7 @@ struct RobustTunerTests {
     let space = try SearchSpace([SearchParameter("settings.backoffConfig.baseBackoffInterval=1..10:1")])
     var study = TuneStudy(
       space: space, todaysValues: ["10"], objectives: try [TuneObjective("affected_delivery_p99_s")],
-      constraints: [], scenarios: ["s"], seeds: seeds)
+      constraints: try constraints.map { try TuneConstraint($0) }, scenarios: ["s"], seeds: seeds)
     study.draws = uncertainty.draws([TuneStudy.exploring, seeds, seeds], seed: 1)
     let draws = study.draws
     let made = Mutex(0)

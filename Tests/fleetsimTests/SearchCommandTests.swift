@@ -83,6 +83,41 @@ struct SearchCommandTests {
     }
   }
 
+  @Test("where no candidate keeps a constraint that is said first, and nothing is written to publish")
+  func unmetConstraint() throws {
+    let scratch = try scratch()
+    let command = ["tune", "a.json5", "--space", "space.json5", "--seeds", "2", "--budget", "60"]
+    // An event of the outage waits for its end, two minutes after its beginning.
+    let constraint = ["--constraint", "affected_delivery_p99_s<=1"]
+    let output = try Tool.run(command + constraint + ["--out", "out"], in: scratch.url)
+    #expect(output.code == 0 && output.standardError == "")
+    let opening = "No candidate keeps affected_delivery_p99_s<=1 in every run, nor do today's Settings: "
+    #expect(output.standardOutput.contains("\n\n" + opening))
+    #expect(!output.standardOutput.contains("settings.json"))
+    #expect(!FileManager.default.fileExists(atPath: scratch.url.appending(path: "out/settings.json").path))
+    let report = try text(scratch, "out/report.html")
+    // Its first line, in large letters.
+    #expect(
+      report.contains(
+        "<p class=\"lead\">No candidate keeps affected_delivery_p99_s&lt;=1 in every run, nor do today&#39;s Settings</p>"
+      ))
+    #expect(try text(scratch, "out/pareto.csv").contains("\n0,finalist,"))
+    let json = try Tool.run(command + constraint + ["--json"], in: scratch.url)
+    #expect(json.code == 0)
+    let document = try #require(
+      JSONSerialization.jsonObject(with: Data(json.standardOutput.utf8)) as? [String: Any])
+    #expect(document["isRecommended"] as? Bool == false && document["settings"] is NSNull)
+    let constraints = try #require(document["constraints"] as? [[String: Any]])
+    #expect(
+      constraints.map { $0["constraint"] as? String } == ["lost_events<=0", "affected_delivery_p99_s<=1"])
+    #expect(constraints.map { $0["isMet"] as? Bool } == [true, false])
+    #expect(constraints[0]["nearest"] is NSNull)
+    let nearest = try #require(constraints[1]["nearest"] as? Double)
+    #expect(nearest > 1 && nearest < 600)
+    #expect(
+      constraints[1]["brokenRatio"] as? Double == 1 && constraints[1]["todayBrokenRatio"] as? Double == 1)
+  }
+
   @Test(
     "a search that makes no sense says why",
     arguments: [

@@ -11,8 +11,8 @@ extension CommandSpecification {
       "Races candidates against today's Settings (the scenarios' own, or --settings) under the same seeds: some are spread "
         + "over the search space, others lie round the best so far; the worse ones stop early, a few finalists get all "
         + "seeds, and the whole of a large fleet. The score is the geometric mean of the objectives divided by today's. Recommended is the best "
-        + "finalist that in each scenario recovers and keeps the constraints more often than today's, or as often with a "
-        + "score at most 5 % worse, and that in none delivers less or is worse than today's by compare's verdict. "
+        + "finalist that keeps every constraint in every run, that in each scenario recovers more often than today's, or as often "
+        + "with a score at most 5 % worse, and that in none delivers less or is worse than today's by compare's verdict. "
         + "Then each changed key is put back to see what it buys; one that makes no difference stays as it is. "
         + "The verdict's figures are from as many fresh seeds; what these do not confirm is not recommended.",
       "With --uncertain each seed is a draw of what is not known, the same for all candidates. "

@@ -61,6 +61,26 @@ struct TuneFindings: Sendable {
     }
   }
 
+  private struct Constraint: Sendable {
+    var text: String
+    var isMet: Bool
+    var best: Double?
+    var finalist: ConstraintRecord
+    var today: ConstraintRecord
+  }
+
+  private var constraints: [Constraint] {
+    let unmet = result.unmetConstraints?.best ?? []
+    return result.study.constraints.indices.map { index in
+      let best = unmet.first { $0.constraint == index }?.standing
+      return Constraint(
+        text: result.study.constraints[index].text, isMet: best == nil,
+        best: best.flatMap { $0.constraints[index].worst }.flatMap { $0.isCensored ? nil : $0.restricted },
+        finalist: result.confirmed.winner.constraints[index], today: result.confirmed.today.constraints[index]
+      )
+    }
+  }
+
   private struct Scenario: Sendable {
     var name: String
     var path: String
@@ -170,6 +190,26 @@ struct TuneFindings: Sendable {
       .anything("settingsDocument", "The same in the document's shape.", ["object", "null"]) {
         $0.settings.map { .raw($0.document) } ?? .null
       },
+      .list(
+        "constraints", "What every run had to keep; without that nothing is recommended.",
+        JSONShape<Constraint>([
+          .init("constraint", "As it was given.") { $0.text },
+          .init(
+            "isMet", "Whether a candidate or today's Settings keep it in every run that they had."
+          ) {
+            $0.isMet
+          },
+          .init(
+            "nearest",
+            "Where it is not met: the nearest to the limit that the worst run of a candidate came, in the metric's unit; null: a time "
+              + "that came in no run, or it is met."
+          ) { $0.best },
+          .init("brokenRatio", "Share of the best finalist's fresh runs that break it.") {
+            $0.finalist.broken
+          },
+          .init("todayBrokenRatio", "The same of today's Settings.") { $0.today.broken },
+        ])
+      ) { $0.constraints },
       .init("objectives", "Columns of `summary.csv` that the score is made of.") {
         $0.result.study.objectives.map(\.metric.name)
       },

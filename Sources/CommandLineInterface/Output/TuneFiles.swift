@@ -17,7 +17,7 @@ struct TuneFiles {
   private var verdict: TuneVerdict { TuneVerdict(result) }
 
   /// Whether there are Settings to publish: found, and confirmed by fresh seeds.
-  var recommends: Bool { !result.isToday && result.isConfirmed }
+  var recommends: Bool { result.isRecommended }
 
   func text(isQuiet: Bool) -> String {
     if isQuiet { return verdict.sentence + "\n" }

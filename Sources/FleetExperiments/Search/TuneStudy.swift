@@ -160,7 +160,12 @@ package struct Standing: Sendable {
   /// Share of runs that did not recover or broke a constraint.
   package var violations: Double
 
-  /// The same for each scenario, less today's share.
+  /// For each constraint, how its runs keep it.
+  package var constraints: [ConstraintRecord]
+  /// Whether each of its runs keeps each of them.
+  package var keepsConstraints: Bool { constraints.allSatisfy { $0.broken == 0 } }
+
+  /// The same as `violations` for each scenario, less today's share.
   package var violationsAgainstToday: [Double]
 
   /// For each scenario: by how much more is undelivered than today, as a share of the events created, beyond what is allowed.
@@ -255,6 +260,7 @@ extension Standing {
         })
     }
     violations = mean(trials.map(bad))
+    constraints = study.constraints.map { ConstraintRecord($0, trials) }
     violationsAgainstToday = zip(trials, today).map { bad($0) - bad($1) }
     let undelivered = zip(trials, today).map { trials, today in
       PairedDifference(

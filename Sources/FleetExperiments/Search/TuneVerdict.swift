@@ -16,12 +16,15 @@ package struct TuneVerdict: Sendable {
 
   /// What to do, how sure that is, and what it costs.
   package var sentence: String {
-    let field = "\(FigureText.grouped(Int64(result.standings.count))) candidates"
+    let field = FigureText.count(result.standings.count, "candidate")
+    let keys = changes.map { "\(path($0)) \(newValue($0)) (today \(todaysValue($0)))" }
+    if let unmet = result.unmetConstraints { return sentence(unmet, keys) }
     guard !changes.isEmpty else {
       return
         "Leave the Settings as they are: of \(field), none is better over \(scenarioCount) and holds in each."
+        + (result.today.keepsConstraints
+          ? "" : " Today's do not keep every constraint: \(VerdictWording.list(breaks(result.today))).")
     }
-    let keys = changes.map { "\(path($0)) \(newValue($0)) (today \(todaysValue($0)))" }
     guard result.isConfirmed else {
       return
         "Leave the Settings as they are: the best of \(field), \(VerdictWording.list(keys)), is not confirmed by "
@@ -51,8 +54,8 @@ package struct TuneVerdict: Sendable {
     }
     if confirmed.violations > 0 || today.violations > 0 {
       text +=
-        " With the change \(percent(confirmed.violations)) of the runs do not recover or break a constraint, without it "
-        + "\(percent(today.violations))."
+        " With the change \(percent(confirmed.violations)) of the runs do not recover"
+        + "\(study.constraints.isEmpty ? "" : " or break a constraint"), without it \(percent(today.violations))."
     }
     return text
   }
@@ -74,9 +77,12 @@ package struct TuneVerdict: Sendable {
     if !(result.freshInterval.map { $0.high < 0 } ?? false) {
       doubts.append("the score is \(scoreText) of today's")
     }
-    if confirmed.violations > today.violations {
+    doubts +=
+      confirmed.keepsConstraints
+      ? breaks(winner, today: result.today) : breaks(confirmed, today: today)
+    if confirmed.violations > today.violations, confirmed.keepsConstraints {
       doubts.append(
-        "\(percent(confirmed.violations)) of the runs do not recover or break a constraint (today \(percent(today.violations)))"
+        "\(percent(confirmed.violations)) of the runs do not recover (today \(percent(today.violations)))"
       )
     }
     for (s, scenario) in study.scenarios.enumerated() {
@@ -207,7 +213,7 @@ package struct TuneVerdict: Sendable {
       + (study.across == .worst ? ", in the worst scenario" : "")
   }
 
-  private func percent(_ share: Double) -> String { FigureText.decimal(share * 100) + " %" }
+  func percent(_ share: Double) -> String { FigureText.decimal(share * 100) + " %" }
 
   /// Three decimals without trailing zeros.
   package static func decimal(_ value: Double) -> String { Quantity.decimal(value, digits: 3) }

@@ -255,14 +255,19 @@ package struct TuneResult: Sendable {
     ConfidenceInterval(SampleStatistics(confirmed.winner.scoreBySeed))
   }
 
-  /// Whether the fresh seeds show what the search found: a score below today's, beyond chance; no run more that doesn't recover or
-  /// breaks a constraint; and in no scenario less delivered or a lost comparison. Only then is it recommended.
+  /// Whether the fresh seeds show what the search found: a score below today's, beyond chance; every constraint kept in every run,
+  /// as in the search; no run more that doesn't recover; and in no scenario less delivered or a lost comparison. Only then is it
+  /// recommended.
   package var isConfirmed: Bool {
     let fresh = confirmed.winner
     let isBetter =
       (freshInterval.map { $0.high < 0 } ?? false) || fresh.violations < confirmed.today.violations
-    return isBetter && fresh.violations <= confirmed.today.violations && fresh.holdsEverywhere
+    return isBetter && winner.keepsConstraints && fresh.keepsConstraints
+      && fresh.violations <= confirmed.today.violations && fresh.holdsEverywhere
   }
+
+  /// Whether there are Settings to publish.
+  package var isRecommended: Bool { !isToday && isConfirmed }
 
   /// Whether the search found nothing to change.
   package var isToday: Bool { winner.candidate.choices.allSatisfy { $0 == nil } }

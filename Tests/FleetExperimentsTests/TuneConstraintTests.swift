@@ -1,0 +1,128 @@
+import FleetExperiments
+import Synchronization
+import Testing
+
+@Suite("A search for Settings that keep constraints")
+struct TuneConstraintTests {
+  /// 20 values that matter; all 80 are tried beside today's own. Today's is the second.
+  let space = try! SearchSpace([
+    SearchParameter("settings.backoffConfig.baseBackoffInterval=1..20:1"),
+    SearchParameter("settings.rateLimitConfig.maxRetryCount=1..2:1"),
+    SearchParameter("settings.backoffConfig.maxRetryCount=1..2:1"),
+  ])
+
+  func search(
+    _ constraints: [String],
+    time: @escaping @Sendable ([Int], Int) -> Double = { 100 - 2 * Double($0[0] + 0 * $1) },
+    attempts: @escaping @Sendable ([Int], Int) -> Double = { _, _ in 100 }
+  ) throws -> TuneResult {
+    let field = TunerTests.Field(noise: 0, time: time, attempts: attempts)
+    let study = TuneStudy(
+      space: space, todaysValues: ["2", "1", "1"], objectives: TuneObjective.standard,
+      constraints: try constraints.map { try TuneConstraint($0) }, scenarios: ["s"], seeds: 4)
+    var tuner = Tuner(study, maker: field.maker(space))
+    return try tuner.run()
+  }
+
+  @Test(
+    "where no candidate keeps a constraint the verdict says so first, with the nearest value, and recommends nothing"
+  )
+  func unmet() throws {
+    // The twentieth value takes 100 - 2 · 19 seconds, today's 98.
+    let result = try search(["affected_delivery_p99_s<=10"])
+    #expect(!result.isRecommended && !result.isConfirmed)
+    let text = TuneVerdict(result).sentence
+    #expect(
+      text.hasPrefix(
+        "No candidate keeps affected_delivery_p99_s<=10 in every run, nor do today's Settings: the best that was reached is 1 min 02 s, "
+          + "with settings.backoffConfig.baseBackoffInterval 20"), "\(text)")
+    #expect(
+      text.contains("today's 1 min 38 s). Nothing is recommended and no Settings are written: "), "\(text)")
+    #expect(
+      text.hasSuffix(
+        "settings.backoffConfig.baseBackoffInterval 20 (today 2): 100.0 % of its runs break affected_delivery_p99_s<=10, "
+          + "the worst with 1 min 02 s (today's 100.0 %)."), "\(text)")
+  }
+
+  @Test("several constraints that no candidate keeps are named each, with what was reached of each")
+  func several() throws {
+    let text = TuneVerdict(try search(["affected_delivery_p99_s<=10", "attempts_above_twin_per_device<=50"]))
+      .sentence
+    #expect(
+      text.hasPrefix(
+        "No candidate keeps affected_delivery_p99_s<=10 or attempts_above_twin_per_device<=50 in every run, "),
+      "\(text)")
+    #expect(
+      text.contains("of affected_delivery_p99_s the best that was reached is 1 min 02 s, with ")
+        && text.contains("; of attempts_above_twin_per_device the best that was reached is 100, "), "\(text)")
+  }
+
+  @Test(
+    "over what is not known a constraint that nothing keeps is named, too, and the race's choice is not recommended"
+  )
+  func overUnknowns() throws {
+    // Between 100 and 200 seconds.
+    let result = try RobustTunerTests.search(
+      constraints: ["affected_delivery_p99_s<=20"], time: RobustTunerTests.crossing
+    ).result
+    #expect(!result.isRecommended)
+    let text = TuneVerdict(result).sentence
+    #expect(
+      text.hasPrefix(
+        "No candidate keeps affected_delivery_p99_s<=20 in every run, nor do today's Settings: "), "\(text)")
+  }
+
+  @Test("a lower limit that nothing reaches is named with the largest value of any candidate")
+  func lowerLimit() throws {
+    let result = try search(["affected_delivery_p99_s>=5m"])
+    #expect(!result.isRecommended)
+    // The first value takes 100 seconds.
+    #expect(TuneVerdict(result).sentence.contains("the best that was reached is 1 min 40 s, with "))
+  }
+
+  @Test("a constraint that a candidate keeps where today's Settings don't is no obstacle")
+  func met() throws {
+    let result = try search(["affected_delivery_p99_s<=70"])
+    #expect(result.isRecommended && result.unmetConstraints == nil)
+    #expect(TuneVerdict(result).sentence.hasPrefix("Change one key: "))
+  }
+
+  @Test("constraints of which each is kept by some candidate, but never all of them, are named together")
+  func together() throws {
+    // From the sixteenth value on the one is kept, up to the eleventh the other.
+    let result = try search(
+      ["affected_delivery_p99_s<=70", "attempts_above_twin_per_device<=110"],
+      attempts: { choices, _ in 100 + Double(choices[0]) })
+    #expect(!result.isRecommended)
+    let text = TuneVerdict(result).sentence
+    #expect(
+      text.hasPrefix(
+        "No candidate keeps affected_delivery_p99_s<=70 and attempts_above_twin_per_device<=110 together in every run"
+      ),
+      "\(text)")
+    #expect(text.contains("each of them alone is kept by some"), "\(text)")
+  }
+
+  @Test("what keeps a constraint in the search and breaks it on fresh seeds is not recommended")
+  func freshSeeds() throws {
+    // A candidate's fifth run is its first one on a fresh seed.
+    let calls = Mutex<[[Int]: Int]>([:])
+    let result = try search(
+      ["affected_delivery_p99_s<=90"],
+      time: { choices, _ in
+        if choices == [1, 0, 0] { return 98 }
+        let call = calls.withLock { calls in
+          calls[choices, default: 0] += 1
+          return calls[choices]!
+        }
+        return call > 4 ? 95 : 89 - Double(choices[0])
+      })
+    #expect(!result.isToday && !result.isRecommended && result.unmetConstraints == nil)
+    let text = TuneVerdict(result).sentence
+    #expect(text.hasPrefix("Leave the Settings as they are: the best of 81 candidates"), "\(text)")
+    #expect(
+      text.contains(
+        "100.0 % of its runs break affected_delivery_p99_s<=90, the worst with 1 min 35 s (today's 100.0 %)"),
+      "\(text)")
+  }
+}

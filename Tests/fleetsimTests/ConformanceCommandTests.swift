@@ -104,6 +104,15 @@ struct ConformanceCommandTests {
       none.standardError.hasPrefix(
         "Error: No vector of the built-in files is about the client 'toggl-push': they are about "))
     #expect(try Tool.run(["conformance", "--client", "datafly"], in: scratch.url).code == 0)
+    // Clients that there are, in a scenario.
+    for name in ["grpc", "mine.json5"] {
+      let output = try Tool.run(["conformance", "--client", name], in: scratch.url)
+      #expect(output.code == 64)
+      #expect(
+        output.standardError.hasPrefix(
+          "Error: No vector of the built-in files is about the client '\(name)': they are about tapi-document, "
+        ), "\(name)")
+    }
     let client = try Tool.run(["conformance", "--client", "segment-swfit"], in: scratch.url)
     #expect(client.code == 64)
     #expect(client.standardError.contains("Did you mean 'segment-swift'?"))

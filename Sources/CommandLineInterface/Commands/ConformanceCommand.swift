@@ -1,6 +1,8 @@
 import Conformance
+import FleetExperiments
 import FleetReports
 import ScenarioFormat
+import ScenarioModel
 import UploadRetry
 
 /// `fleetsim conformance`: does a client behave as the document says?
@@ -9,6 +11,8 @@ struct ConformanceCommand {
   var paths: [String]
   /// nil: the one that each file is about.
   var client: ConformanceClient?
+  /// The client that was asked for; one that can't be tested has no `client`.
+  private var asked: String?
   var isJSON: Bool
 
   /// - Throws: `UsageError` for a client that does not exist.
@@ -16,7 +20,9 @@ struct ConformanceCommand {
     paths = parsed.positional
     isJSON = parsed.has("json")
     guard let name = parsed.value("client") else { return }
-    guard let client = ConformanceClient(name: name) else {
+    asked = name
+    client = ConformanceClient(name: name)
+    guard client != nil || ClientPreset.names.contains(name) || ClientPreset.isFileName(name) else {
       let hint = nearest(to: name, among: ConformanceClient.allNames).map {
         " Did you mean '\($0)'?"
       }
@@ -24,19 +30,18 @@ struct ConformanceCommand {
         "The client '\(name)' does not exist; there are \(ConformanceClient.allNames.joined(separator: ", "))."
           + (hint ?? ""))
     }
-    self.client = client
   }
 
-  /// - Throws: `CommandFailure` 1 when a case fails, 65, 66; `ScenarioProblems`.
+  /// - Throws: `CommandFailure` 1 when a case fails, 65, 66; `ScenarioProblems`; `UsageError` for a client without a vector.
   func execute() throws {
     let files = try files()
-    if let client, !files.contains(where: client.isMeant) {
+    if let asked, !(client.map { files.contains(where: $0.isMeant) } ?? false) {
       let others = ConformanceClient.allNames.filter { name in
         ConformanceClient(name: name).map { files.contains(where: $0.isMeant) } ?? false
       }
       throw UsageError(
         "No vector of \(paths.isEmpty ? "the built-in files" : paths.joined(separator: ", ")) is about the client "
-          + "'\(client.name)': they are about \(others.joined(separator: ", ")).")
+          + "'\(asked)': they are about \(others.joined(separator: ", ")).")
     }
     let reports =
       client.map { [ConformanceRunner(client: $0).run(files)] } ?? ConformanceRunner.reports(on: files)
@@ -70,7 +75,7 @@ struct ConformanceCommand {
   private func text(_ report: ConformanceReport) -> String {
     let rows = report.rows
     let table = ConformanceTable.render(rows, width: Console.columns)
-    let cases = report.results.count == 1 ? "1 case" : "\(report.results.count) cases"
+    let cases = FigureText.count(report.results.count, "case")
     var text = "\(report.client): \(cases)\n\n\(table)\n"
     text += report.counts + "\n"
     let deviations = report.deviations

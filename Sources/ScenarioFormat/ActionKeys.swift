@@ -246,7 +246,7 @@ extension Kind where Value == [ScenarioAction] {
         for (number, other) in actions.contradictions {
           let (index, otherIndex) = (found[number].index, found[other].index)
           decoder.report(
-            "contradicts action \(otherIndex) on line \(elements[otherIndex].position.line), "
+            "contradicts action \(otherIndex)\(elements[otherIndex].position.clause), "
               + "\(actions[other].kind.label) \(actions[other].timeText): both decide on "
               + actions[other].subject.text,
             at: elements[index].position, decoder.join(path, "\(index)"))
@@ -314,13 +314,13 @@ extension ScenarioDecoder {
       let place = ScenarioPaths.cohort(number, of: cohorts)
       guard let action = publishing?.actions[number] else {
         report(
-          "contradicts \(place).rollout on line \((cohort["rollout"] ?? cohort).position.line): "
+          "contradicts \(place).rollout\((cohort["rollout"] ?? cohort).position.clause): "
             + "a cohort gets one new version of Settings in a run", at: node.position, path)
         continue
       }
       if action != index, case .array(let nodes)? = root["actions"]?.content {
         report(
-          "contradicts action \(action) on line \(nodes[action].position.line), which publishes Settings for \(place) too: "
+          "contradicts action \(action)\(nodes[action].position.clause), which publishes Settings for \(place) too: "
             + "a cohort gets one new version of Settings in a run", at: node.position, path)
       }
     }

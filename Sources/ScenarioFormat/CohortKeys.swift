@@ -204,17 +204,17 @@ extension ScenarioDecoder {
       return []
     }
     var cohorts: [Cohort] = []
-    var lines: [String: Int32] = [:]
+    var places: [String: Position] = [:]
     for (index, element) in FleetShares.divided(elements, path, &self).enumerated() {
       let place = ScenarioPaths.cohort(index, of: elements)
       if let name = ScenarioPaths.name(of: element) {
-        if let line = lines[name] {
+        if let first = places[name] {
           let position = element["name"]?.position ?? element.position
           report(
-            "a second cohort named \(quoted(name)); the first is on line \(line)", at: position,
+            "a second cohort named \(quoted(name)); the first is\(first.clause)", at: position,
             place + ".name")
         }
-        lines[name] = lines[name] ?? element.position.line
+        places[name] = places[name] ?? element.position
       }
       settings = index < settingsOfCohorts.count ? settingsOfCohorts[index] : CohortSettings()
       var cohort = Cohort.keys.standard

@@ -285,7 +285,7 @@ extension ScenarioDecoder {
       for entry in sorted {
         if let latest, entry.incident.start < latest.incident.end {
           report(
-            "overlaps incident \(latest.index) on line \(elements[latest.index].position.line), "
+            "overlaps incident \(latest.index)\(elements[latest.index].position.clause), "
               + "another \(kind.name)",
             at: elements[entry.index].position, join(path, "\(entry.index)"))
         }

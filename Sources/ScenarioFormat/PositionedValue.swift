@@ -19,6 +19,9 @@ package struct Position: Sendable, Hashable {
 
   /// A value that came from `--set`: no file, no line.
   package static let commandLine = Position(source: -1, line: 0, column: 0)
+
+  /// For sentences: ` on line 7`, or of what stands in no file ` given by an option`.
+  var clause: String { self == .commandLine ? " given by an option" : " on line \(line)" }
 }
 
 /// A JSON5 value that knows where it stands.

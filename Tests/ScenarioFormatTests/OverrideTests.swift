@@ -55,6 +55,40 @@ struct OverrideTests {
     #expect(scenario.fleet[0].flush.count == nil)
   }
 
+  @Test("what contradicts a value of an option is said to contradict that, on no line")
+  func contradictions() {
+    func messages(_ path: String, _ value: String) -> [String] {
+      do {
+        _ = try ScenarioText().decode([path: value])
+        return []
+      } catch {
+        return (error as? ScenarioProblems)?.diagnostics.map(\.description) ?? ["\(error)"]
+      }
+    }
+    let outage = "{ kind: 'outage', at: '1m', for: '5m' }"
+    #expect(
+      messages("tapi.incidents", "[\(outage), \(outage)]") == [
+        "--set: tapi.incidents.1: overlaps incident 0 given by an option, another outage"
+      ])
+    let shed = "{ kind: 'shed', at: '1m', share: '10%' }"
+    #expect(
+      messages("actions", "[\(shed), \(shed)]") == [
+        "--set: actions.1: contradicts action 0 given by an option, 10% shed from 1m: both decide on who is let in"
+      ])
+    let cohort = "{ name: 'phones', devices: 10, events: '6/min' }"
+    #expect(
+      messages("fleet", "[\(cohort), \(cohort)]") == [
+        "--set: fleet.phones.name: a second cohort named \"phones\"; the first is given by an option"
+      ])
+    let settings = "{ kind: 'settings', at: '0s', settings: {} }"
+    #expect(
+      messages("actions", "[\(settings), \(settings)]").contains {
+        $0.hasPrefix(
+          "--set: actions.1: contradicts action 0 given by an option, which publishes Settings for fleet.phones too: "
+        )
+      })
+  }
+
   @Test("an incident is addressed by its number")
   func incidents() throws {
     let text = ScenarioText(tapi: "incidents: [{ kind: 'outage', at: '1m', for: '1m' }]")

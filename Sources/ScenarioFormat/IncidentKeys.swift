@@ -255,23 +255,7 @@ extension ScenarioDecoder {
     guard let (kind, values): (IncidentKind, IncidentValues) = timelineKind(node, path) else { return nil }
     var incident = Incident(kind: kind.make(values), start: values.start, duration: values.duration)
     incident.warmUp = values.warmUp
-    warnOfEnd(of: incident, node, path)
     return incident
-  }
-
-  private mutating func warnOfEnd(of incident: Incident, _ node: PositionedValue, _ path: String) {
-    guard let duration else { return }
-    let (start, end) = (incident.start - .start, incident.end - .start)
-    if start >= duration {
-      warn(
-        "starts at \(Units.text(start)), when the run of \(Units.text(duration)) is over: it never happens",
-        at: node.position, path)
-    } else if end >= duration {
-      let place = end == duration ? "with" : "after"
-      warn(
-        "ends at \(Units.text(end)), \(place) the run of \(Units.text(duration)): no recovery can be seen",
-        at: node.position, path)
-    }
   }
 
   fileprivate mutating func reportOverlaps(

@@ -168,33 +168,6 @@ extension ScenarioDecoder {
         + "take a longer interval", at: (root["interval"] ?? root["duration"] ?? root).position, "interval")
   }
 
-  /// A recovery has to hold for a while within the run, and is told in rows.
-  fileprivate mutating func warnOfUnseenRecovery(_ root: PositionedValue, _ scenario: Scenario) {
-    guard let duration, !scenario.tapi.incidents.isEmpty else { return }
-    let hold = scenario.recoveryHold
-    let left = duration - (scenario.tapi.incidents.map { $0.end - .start }.max() ?? .zero)
-    if scenario.interval > hold {
-      let rows = left.microseconds / scenario.interval.microseconds
-      if left >= hold, rows < 20, let node = root["interval"] {
-        warn(
-          "in \(rows) row\(rows == 1 ? "" : "s") of \(Units.text(scenario.interval)) a recovery, which has to hold for "
-            + "\(Units.text(hold)), can hardly be told; take \(Units.text(hold)) or less", at: node.position,
-          "interval")
-      }
-      return
-    }
-    guard case .array(let nodes)? = root["tapi"]?["incidents"]?.content,
-      nodes.count == scenario.tapi.incidents.count
-    else { return }
-    for (index, incident) in scenario.tapi.incidents.enumerated() {
-      let end = incident.end - .start
-      guard end < duration, duration - end < hold else { continue }
-      warn(
-        "ends \(Units.text(duration - end)) before the run does: no recovery can be seen, which has to hold for "
-          + Units.text(hold), at: nodes[index].position, "tapi.incidents.\(index)")
-    }
-  }
-
   fileprivate mutating func checkInterval(_ interval: Span, _ root: PositionedValue) -> Bool {
     guard let duration else { return true }
     let position = (root["interval"] ?? root["duration"] ?? root).position

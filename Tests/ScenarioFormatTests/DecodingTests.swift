@@ -29,6 +29,37 @@ struct DecodingTests {
     #expect(messages("110m", outage: "6599s") == [])
   }
 
+  @Test("what operators do so late that no recovery can be seen is warned of, if there is one to see")
+  func lateActions() {
+    func messages(_ action: String, incidents: String = "[{ kind: 'outage', at: '10m', for: '10m' }]")
+      -> [String]
+    {
+      ScenarioText(
+        tapi: "incidents: \(incidents)",
+        cohort: "name: 'phones', devices: 10, events: '6/min', lifecycle: { restarts: '9/h' }",
+        top: "actions: [{ \(action) }]"
+      ).messages()
+    }
+    let rest =
+      "no recovery can be seen, which is counted once operators hold nothing any more and has to hold for 1m"
+    #expect(
+      messages("kind: 'shed', at: '100m', for: '1190s', share: '10%'") == [
+        "s.json5:4: warning: actions.0: ends 10s before the run ends: \(rest)"
+      ])
+    for action in ["kind: 'settings', at: '7180s', settings: {}", "kind: 'restart', at: '7180s'"] {
+      #expect(
+        messages(action).contains("s.json5:4: warning: actions.0: happens 20s before the run ends: \(rest)"),
+        "\(action)")
+      #expect(
+        !messages(action.replacing("7180s", with: "110m")).contains { $0.contains("no recovery") },
+        "\(action)")
+    }
+    // What is held until the run ends, or after it, a recovery does not wait for.
+    #expect(messages("kind: 'shed', at: '7180s', share: '10%'") == [])
+    #expect(messages("kind: 'shed', at: '7180s', for: '1h', share: '10%'") == [])
+    #expect(messages("kind: 'shed', at: '100m', for: '1190s', share: '10%'", incidents: "[]") == [])
+  }
+
   @Test("the sketch of the design document decodes, with the defaults of the contract")
   func sketch() throws {
     let text = """

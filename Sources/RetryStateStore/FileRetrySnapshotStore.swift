@@ -13,12 +13,13 @@ import UploadRetry
 /// old snapshot or the new one.
 ///
 /// `save` writes a temporary file beside it, flushes that to the disk, renames it over the old one and flushes the
-/// directory. One process at a time may save to one file.
+/// directory. Saves of one process wait for each other, whichever store they go through; one process at a time may save to
+/// one file.
 public struct FileRetrySnapshotStore: RetrySnapshotStore, Sendable {
   /// Where the snapshot is; its directory must exist.
   public let url: URL
 
-  /// A file larger than this, 64 MiB (two million batches), is no snapshot and not read.
+  /// A file larger than this, 64 MiB (two million batches), is no snapshot: it is neither read nor written.
   public static let maximumBytes = 64 << 20
 
   /// - Parameter url: a file URL.
@@ -45,14 +46,26 @@ public struct FileRetrySnapshotStore: RetrySnapshotStore, Sendable {
     }
   }
 
+  /// All saves have one temporary name for a file, so that a save that was killed leaves nothing that the next one does not remove.
+  private static let oneAtATime = NSLock()
+
   /// Replaces the file.
   ///
   /// - Throws: `FileRetrySnapshotError`, with the step that failed; the old file is then still there, unless the
   ///   directory alone could not be flushed.
   public func save(_ snapshot: RetrySnapshot) throws(FileRetrySnapshotError) {
+    let bytes = snapshot.encoded()
+    guard bytes.count <= Self.maximumBytes else {
+      throw .init(
+        .write, url.path,
+        "the snapshot of \(snapshot.batches.count) batches has \(bytes.count) bytes; at most \(Self.maximumBytes) can be loaded again"
+      )
+    }
+    Self.oneAtATime.lock()
+    defer { Self.oneAtATime.unlock() }
     let temporary = url.path + ".new"
     do throws(FileRetrySnapshotError) {
-      try Self.write(snapshot.encoded(), to: temporary)
+      try Self.write(bytes, to: temporary)
       guard rename(temporary, url.path) == 0 else { throw .init(.rename, url.path, Self.lastError) }
     } catch {
       _ = unlink(temporary)
@@ -80,7 +93,7 @@ public struct FileRetrySnapshotStore: RetrySnapshotStore, Sendable {
         failure = .init(.write, path, lastError)
       }
     }
-    if failure == nil, fsync(descriptor) != 0 { failure = .init(.flush, path, lastError) }
+    if failure == nil, !flush(descriptor) { failure = .init(.flush, path, lastError) }
     if close(descriptor) != 0, failure == nil { failure = .init(.flush, path, lastError) }
     if let failure { throw failure }
   }
@@ -90,7 +103,18 @@ public struct FileRetrySnapshotStore: RetrySnapshotStore, Sendable {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .init(.flushDirectory, path, lastError) }
     defer { _ = close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw .init(.flushDirectory, path, lastError) }
+    guard flush(descriptor) else { throw .init(.flushDirectory, path, lastError) }
+  }
+
+  /// Has the disk keep what was written.
+  ///
+  /// On Darwin `fsync` hands it to the drive, which may keep it in its cache for long; `F_FULLFSYNC` empties that (fcntl(2)). File
+  /// systems that don't know it, as of network shares, have `fsync`.
+  private static func flush(_ descriptor: Int32) -> Bool {
+    #if canImport(Darwin)
+      if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+    #endif
+    return fsync(descriptor) == 0
   }
 
   private static var lastError: String { String(cString: strerror(errno)) }

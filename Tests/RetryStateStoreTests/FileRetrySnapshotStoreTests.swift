@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RetryStateStore
 import Testing
@@ -81,6 +82,44 @@ struct FileRetrySnapshotStoreTests {
       try handle.truncate(atOffset: 1 << 40)
       try handle.close()
       #expect(reason(store.load())?.contains("larger than") == true)
+    }
+  }
+
+  @Test("What is too large to be loaded again is not saved, and the old snapshot stays")
+  func tooLargeToSave() throws {
+    try withDirectory { directory in
+      let store = FileRetrySnapshotStore(url: directory.appendingPathComponent("state"))
+      try store.save(snapshot(2))
+      let bytesOfABatch = snapshot(2).encoded().count - snapshot(1).encoded().count
+      let count = FileRetrySnapshotStore.maximumBytes / bytesOfABatch + 1
+      let error = #expect(throws: FileRetrySnapshotError.self) { try store.save(snapshot(count)) }
+      let description = try #require(error?.description)
+      #expect(description.hasPrefix("cannot write \(store.url.path): the snapshot of \(count) batches has "))
+      #expect(description.hasSuffix(" bytes; at most 67108864 can be loaded again"))
+      #expect(store.load() == .snapshot(snapshot(2)))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["state"])
+    }
+  }
+
+  @Test("Saves at one time, through two stores of one file, all succeed and never mix")
+  func atOnce() throws {
+    try withDirectory { directory in
+      let url = directory.appendingPathComponent("state")
+      let snapshots = (1...4).map { snapshot($0 * 700) }
+      DispatchQueue.concurrentPerform(iterations: 4) { thread in
+        let store = FileRetrySnapshotStore(url: url)
+        for _ in 0..<25 {
+          do {
+            try store.save(snapshots[thread])
+          } catch {
+            Issue.record("\(error)")
+          }
+          let loaded = store.load()
+          #expect(snapshots.contains { loaded == .snapshot($0) }, "\(String(describing: reason(loaded)))")
+        }
+      }
+      let left = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+      #expect(left == ["state"])
     }
   }
 

@@ -27,7 +27,7 @@ public struct Metric: Sendable {
   public let direction: Direction
   /// Whether the verdict ranks on it.
   public let isHeadline: Bool
-  /// Of a time that a run may not live to see (see `CensoredTime`): the column that tells how long it was watched.
+  /// Of a time that a run may not live to see (`MetricValue`): the column that tells how long it was watched.
   public let horizon: String?
   public let tolerance: Tolerance
 
@@ -62,6 +62,9 @@ public enum MetricValue: Sendable, Hashable {
   package var isCensored: Bool { if case .censored = self { true } else { false } }
 
   /// The value, of a time what it is up to the horizon; nil where there is none.
+  ///
+  /// A mean over those that made it would reward a variant for its failures: min(time, horizon) every run has.
+  /// Source: P. Royston and M. K. B. Parmar, "Restricted mean survival time", BMC Med. Res. Methodol. 13 (2013), 152.
   public var restricted: Double? {
     switch self {
     case .none: nil

@@ -40,11 +40,6 @@ public enum Measure: Int, CaseIterable, Sendable {
     .answers2xx, .answers401, .answers429, .answers4xxOther, .answers503, .answers5xxOther,
   ]
 
-  /// The retries by how the latest failed upload of their batch ended.
-  public static let retriesByCause: [Measure] = [
-    .retriesAfter429, .retriesAfter5xx, .retriesAfterNoAnswer, .retriesAfterOther,
-  ]
-
   /// The ways in which a client gives events up and keeps them.
   public static let blocks: [Measure] = [
     .blockedByStatus, .blockedByRetryLimit, .blockedByRateLimitRetryLimit, .blockedByAge,

@@ -26,12 +26,6 @@ public struct ConfidenceInterval: Sendable, Hashable {
   public var high: Double { mean + halfWidth }
 
   public func contains(_ value: Double) -> Bool { low <= value && value <= high }
-
-  /// Half width over the size of the mean; 0 of an interval without width, nil about a mean of 0.
-  public var relativeHalfWidth: Double? {
-    if halfWidth == 0 { return 0 }
-    return mean == 0 ? nil : halfWidth / abs(mean)
-  }
 }
 
 /// The interval of a probability, from how often something came about.

@@ -55,8 +55,6 @@ import Testing
     #expect(ConfidenceInterval(SampleStatistics([3])) == nil)
     #expect(ConfidenceInterval(SampleStatistics())?.mean == nil)
     #expect(ConfidenceInterval(SampleStatistics([3, 3, 3]))?.halfWidth == 0)
-    #expect(ConfidenceInterval(SampleStatistics([0, 0]))?.relativeHalfWidth == 0)
-    #expect(ConfidenceInterval(SampleStatistics([-1, 1]))?.relativeHalfWidth == nil)
   }
 
   @Test("A variance survives a large common part")
@@ -82,14 +80,6 @@ import Testing
   func noRuns() {
     #expect(WilsonInterval(successes: 0, of: 0).low == 0)
     #expect(WilsonInterval(successes: 0, of: 0).high == 1)
-  }
-
-  @Test("A recovery that never comes counts with the horizon, and lowers the share")
-  func censored() {
-    let time = CensoredTime([100, nil, 300, nil], horizon: 1_000)
-    #expect(time.restricted.mean == 600)
-    #expect(time.share.successes == 2 && time.share.count == 4)
-    #expect(CensoredTime([100, 2_000], horizon: 1_000).share.successes == 1)
   }
 
   @Test("Replications stop at the asked half width, but never before ten")

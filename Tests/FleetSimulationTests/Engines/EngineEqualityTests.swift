@@ -29,6 +29,13 @@ func expectSame(_ a: RunRecord, _ b: RunRecord, _ what: String, seed: UInt64) {
   Issue.record("seed \(seed): \(what) differ, first in \(difference ?? "what is not the series")")
 }
 
+extension Measure {
+  /// The retries by how the latest failed upload of their batch ended.
+  static let retriesByCause: [Measure] = [
+    .retriesAfter429, .retriesAfter5xx, .retriesAfterNoAnswer, .retriesAfterOther,
+  ]
+}
+
 /// What has several columns by cause has nothing beside them.
 func expectSums(of record: RunRecord, _ scenario: Scenario, seed: UInt64) {
   for (row, counts) in record.series.rows.enumerated() {

@@ -59,8 +59,11 @@ extension RetryStateMachine {
       return recordRetry(retryAfter, &batch, &pipeline, now: now)
     case .authenticate where policy.supportsOAuth:
       let step = recordRetry(retryAfter, &batch, &pipeline, now: now)
-      guard case .backoff(let count) = step else { return step }
-      return .authentication(retryCount: count)
+      switch step {
+      case .backoff(let count): return .authentication(retryCount: count)
+      case .delay(let count, let asked): return .authenticationAndDelay(retryCount: count, atLeast: asked)
+      default: return step
+      }
     case .authenticate, .drop:
       batch = BatchRetryState()
       return .decided(.drop(.status))

@@ -88,10 +88,13 @@ public final class RetryStateMachine: Sendable {
     case .backoff(let retryCount):
       return wait(after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
     case .authentication(let retryCount):
-      let outcome = wait(
-        after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
-      guard case .retry(let time) = outcome else { return outcome }
-      return .refreshThenRetry(at: time)
+      return Self.refreshing(
+        wait(after: response, retries: retryCount, batch: &batch, now: now, word: random.next()))
+    case .authenticationAndDelay(let retryCount, let asked):
+      return Self.refreshing(
+        wait(
+          after: response, retries: retryCount, atLeast: asked, batch: &batch, now: now, word: random.next(),
+          spread: policy.retryAfterJitterPercent > 0 ? random.next() : 0))
     case .clientBackoff(let retryCount):
       return backOff(after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
     case .pipelineBackoff(let retryCount):
@@ -103,6 +106,13 @@ public final class RetryStateMachine: Sendable {
         after: response, retries: retryCount, atLeast: asked, batch: &batch, now: now, word: random.next(),
         spread: policy.retryAfterJitterPercent > 0 ? random.next() : 0)
     }
+  }
+
+  /// Of a batch that is to wait: credentials are refreshed meanwhile (S6).
+  @usableFromInline
+  static func refreshing(_ outcome: RetryOutcome) -> RetryOutcome {
+    guard case .retry(let time) = outcome else { return outcome }
+    return .refreshThenRetry(at: time)
   }
 
   /// What a failure leads to, before a random word is needed.
@@ -122,6 +132,8 @@ public final class RetryStateMachine: Sendable {
     case spreadPause(Int64)
     /// The batch waits, by this many earlier failures, and at least so many microseconds.
     case delay(retryCount: UInt16, atLeast: Int64)
+    /// The same, and credentials are refreshed.
+    case authenticationAndDelay(retryCount: UInt16, atLeast: Int64)
   }
 }
 

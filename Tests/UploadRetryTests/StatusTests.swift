@@ -59,6 +59,26 @@ struct StatusTests {
     #expect(outcome(501, policy: policy) == .drop(.status))
   }
 
+  @Test(
+    "a 511 that asks to wait has new credentials fetched by a client whose batches heed Retry-After on any status"
+  )
+  func authenticationAfterAWait() {
+    var policy = RetryPolicy.tapiDocument
+    policy.retryAfterOnOtherCodes = .delaysBatch
+    func after(_ status: Int, _ asked: Int64) -> RetryOutcome {
+      var (batch, pipeline) = (BatchRetryState(), PipelineRetryState())
+      var random = SystemRandomNumberGenerator()
+      return RetryStateMachine(config: .withoutJitter, policy: policy).afterResponse(
+        .status(status, retryAfter: asked), batch: &batch, pipeline: &pipeline, now: 0, random: &random)
+    }
+    #expect(after(511, 40_000_000) == .drop(.status))
+    policy.supportsOAuth = true
+    // The longer of what is asked for and the first backoff, half a second.
+    #expect(after(511, 40_000_000) == .refreshThenRetry(at: 40_000_000))
+    #expect(after(511, 0) == .refreshThenRetry(at: 500_000))
+    #expect(after(503, 40_000_000) == .retry(at: 40_000_000))
+  }
+
   @Test("1xx, 3xx and what is outside 100…599 is dropped")
   func unknown() {
     for status in Array(100...199) + Array(300...399) + [Int.min, -1, 0, 99, 600, 999, 1_000_000, .max] {

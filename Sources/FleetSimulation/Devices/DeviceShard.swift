@@ -115,22 +115,15 @@ package struct DeviceShard: ~Copyable {
 
   /// Gives each record its device: in the order of numbers, or where triggers are found by a scan in that of phases.
   private func layOut() {
-    for place in 0..<count {
-      devices[DeviceIndex(place)].pointee.number = UInt32(truncatingIfNeeded: place)
-    }
-    guard plan.pointee.flush.isScanned else { return }
-    var words = GrowableBuffer<UInt64>(capacity: count)
-    var scratch = GrowableBuffer<UInt64>()
-    var counts = GrowableBuffer<UInt32>()
-    for number in 0..<count {
-      let phase = plan.flushPhase(plan.deviceKey(first &+ number))
-      words.append(UInt64(truncatingIfNeeded: phase) &<< 32 | UInt64(truncatingIfNeeded: number))
-    }
-    WindowOrder.sort(&words, scratch: &scratch, counts: &counts, lowBit: 32, keyBits: 32)
-    for place in 0..<count {
-      let device = devices[DeviceIndex(place)]
-      device.pointee.number = UInt32(truncatingIfNeeded: words[place])
-      device.pointee.phase = UInt32(truncatingIfNeeded: words[place] &>> 32)
+    let flush = plan.pointee.flush
+    if flush.isScanned {
+      devices.layOut(phasesThrough: flush.isSynchronised ? flush.phase : flush.interval &- 1) {
+        plan.flushPhase(plan.deviceKey(first &+ $0))
+      }
+    } else {
+      for place in 0..<count {
+        devices[DeviceIndex(place)].pointee.number = UInt32(truncatingIfNeeded: place)
+      }
     }
   }
 

@@ -15,11 +15,8 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   @usableFromInline struct FarItem: BitwiseCopyable {
     /// Within its revolution.
     @usableFromInline var slot: UInt32
+    /// The last field: `farPlace` goes by that.
     @usableFromInline var item: Item
-    @usableFromInline init(slot: Int, item: Item) {
-      self.slot = UInt32(truncatingIfNeeded: slot)
-      self.item = item
-    }
   }
 
   /// Where the next item of each ring slot goes, in units of 4 bytes from `pool`; 0: the slot is empty. At a chunk's end it is a
@@ -85,21 +82,20 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   /// Queues `item` for `slot`, which must not have been taken yet: an item in the past is a programming error and traps.
   @inlinable @inline(__always)
   public mutating func push(_ item: Item, slot: Int) {
-    let ahead = slot &- current
-    if UInt(bitPattern: ahead) > UInt(bitPattern: ringMask) {
-      pushFar(item, slot: slot)
-    } else {
-      pushRing(item, slot: slot)
-    }
+    // The item goes into no function that isn't inlined: it would be put into memory for it, each time.
+    let isFar = UInt(bitPattern: slot &- current) > UInt(bitPattern: ringMask)
+    let place = isFar ? farPlace(slot: slot) : ringPlace(slot: slot)
+    place.storeBytes(of: item, as: Item.self)
   }
 
+  /// Where the next item of a slot in the ring goes.
   @inlinable @inline(__always)
-  mutating func pushRing(_ item: Item, slot: Int) {
+  mutating func ringPlace(slot: Int) -> UnsafeMutableRawPointer {
     let end = ends + (slot & ringMask)
     var offset = Int(truncatingIfNeeded: end.pointee) &<< 2
     if offset & (chunkBytes &- 1) == 0 { offset = newChunk(endingAt: offset) }
-    (pool + offset).storeBytes(of: item, as: Item.self)
     end.pointee = UInt32(truncatingIfNeeded: (offset &+ MemoryLayout<Item>.stride) &>> 2)
+    return pool + offset
   }
 
   /// Asks for the word that says where the next item of a slot goes, ahead of a push.
@@ -138,13 +134,16 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     chunkCapacity *= 2
   }
 
+  /// Where an item beyond the ring goes.
   @usableFromInline @inline(never)
-  mutating func pushFar(_ item: Item, slot: Int) {
+  mutating func farPlace(slot: Int) -> UnsafeMutableRawPointer {
     precondition(slot >= current, "an item was scheduled in the past")
     let revolution = slot >> ringBits
     precondition(revolution < revolutions, "an item was scheduled beyond the last slot")
     if far[revolution] == nil { far[revolution] = GrowableBuffer() }
-    far[revolution]!.append(FarItem(slot: slot & ringMask, item: item))
+    let place = far[revolution]!.appendUninitialized()
+    place.pointee.slot = UInt32(truncatingIfNeeded: slot & ringMask)
+    return UnsafeMutableRawPointer(place) + (MemoryLayout<FarItem>.size - MemoryLayout<Item>.size)
   }
 
   /// Appends the items of `slot` to `output` and closes the slot. Slots are taken in ascending order, every one of them, except
@@ -200,6 +199,8 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   @usableFromInline @inline(never)
   mutating func drawNear(slot: Int) {
     guard let waiting = far[slot >> ringBits].take() else { return }
-    for i in 0..<waiting.count { pushRing(waiting[i].item, slot: Int(waiting[i].slot)) }
+    for i in 0..<waiting.count {
+      ringPlace(slot: Int(waiting[i].slot)).storeBytes(of: waiting[i].item, as: Item.self)
+    }
   }
 }

@@ -33,6 +33,13 @@ public struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
     _count &+= 1
   }
 
+  /// Room for one element more, which is the caller's to write; its address holds until the buffer grows.
+  public mutating func appendUninitialized() -> UnsafeMutablePointer<Element> {
+    if count == capacity { grow(to: count &+ 1) }
+    _count &+= 1
+    return base + (count &- 1)
+  }
+
   /// Appends `n` elements starting at `source`, which must not lie in this buffer.
   @inlinable
   public mutating func append(from source: UnsafePointer<Element>, count n: Int) {

@@ -17,50 +17,40 @@ extension UploadClientHost where Self: ~Copyable {
       answerInFlush(.delivered, batch, client, at: now, sink)
       return
     }
-    let outcome = hearSuccess(batch, client, at: now)
-    if !isOnly { goOn(batch, outcome, client, at: now, sink) }
+    hearSuccess(batch, client, at: now)
+    if !isOnly { goOn(batch, client, at: now, sink) }
   }
 
   /// What a 2xx does to the client's state; its queue and its loop are the caller's.
   @inlinable
   @inline(__always)
-  @discardableResult
-  public mutating func hearSuccess(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> RetryOutcome
-  {
+  public mutating func hearSuccess(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) {
     let state = state(of: client)
-    let otherFailed = state.pointee.flags.contains(.loopHadFailure)
     if options.pointee.saving == .delayed { noteChange(client, at: now) }
-    var draws = NoDraws()
-    var record = options.pointee.isRebatch ? retryState(of: batch, client) : BatchRetryState()
-    let outcome = machine(of: client)._withUnsafeGuaranteedRef {
-      $0.afterResponse(
-        .status(200, retryAfter: nil), batch: &record, pipeline: &state.pointee.pipeline, now: now,
-        otherBatchOfFlushFailed: otherFailed, random: &draws)
+    if successClears(client, otherFailed: state.pointee.flags.contains(.loopHadFailure)) {
+      if options.pointee.isRebatch { setRetryState(BatchRetryState(), of: batch, client) }
+      state.pointee.pipeline = PipelineRetryState()
+      state.pointee.gate.reset()
     }
-    if options.pointee.isRebatch { setRetryState(record, of: batch, client) }
-    if endsWait(client, otherFailed: otherFailed) { state.pointee.gate.reset() }
     if options.pointee.saving == .afterAnswers { save(client) }
-    return outcome
   }
 
-  /// Whether a 2xx opens the gate (S16).
+  /// Whether a 2xx makes the client's state fresh and opens the gate (S16).
   @inlinable
   @inline(__always)
-  func endsWait(_ client: ClientIndex, otherFailed: Bool) -> Bool {
-    machine(of: client)._withUnsafeGuaranteedRef {
-      !$0.ignoresState && $0.policy.endsWait(otherBatchOfFlushFailed: otherFailed)
-    }
+  func successClears(_ client: ClientIndex, otherFailed: Bool) -> Bool {
+    machine(of: client)._withUnsafeGuaranteedRef { $0.successClears(otherBatchOfFlushFailed: otherFailed) }
   }
 
   /// A batch has been delivered, and the loop goes on with others.
   @inlinable
   @inline(never)
   mutating func goOn(
-    _ batch: BatchIndex, _ outcome: RetryOutcome, _ client: ClientIndex, at now: Int64, _ sink: Sink
+    _ batch: BatchIndex, _ client: ClientIndex, at now: Int64, _ sink: Sink
   ) {
     let ordinal = firstOrdinal(of: batch)
     settle(batch, client, at: now)
-    if isObserved(client) { observe(.decided(batch: ordinal, outcome), client, at: now) }
+    if isObserved(client) { observe(.decided(batch: ordinal, .delivered), client, at: now) }
     continueLoop(client, from: cursor(of: client, behind: ordinal), at: now, sink)
   }
 
@@ -129,7 +119,7 @@ extension UploadClientHost where Self: ~Copyable {
     }
     switch outcome {
     case .delivered:
-      if endsWait(client, otherFailed: state.pointee.flags.contains(.loopHadFailure)) {
+      if successClears(client, otherFailed: state.pointee.flags.contains(.loopHadFailure)) {
         state.pointee.gate.reset()
       }
       settle(batch, client, at: now)
@@ -245,11 +235,4 @@ extension UploadClientHost where Self: ~Copyable {
     }
     continueLoop(client, from: cursor(of: client, behind: ordinal), at: now, sink)
   }
-}
-
-/// A success draws nothing.
-@usableFromInline
-struct NoDraws: RandomNumberGenerator {
-  @usableFromInline init() {}
-  @usableFromInline mutating func next() -> UInt64 { 0 }
 }

@@ -77,9 +77,10 @@ public final class RetryStateMachine: Sendable {
     otherBatchOfFlushFailed failed: Bool = false, random: inout some RandomNumberGenerator
   ) -> RetryOutcome {
     if case .status(let code, _) = response, code >= 200 && code <= 299 {
-      if ignoresState || !policy.endsWait(otherBatchOfFlushFailed: failed) { return .delivered }
-      batch = BatchRetryState()
-      pipeline.retryCount = 0
+      if successClears(otherBatchOfFlushFailed: failed) {
+        batch = BatchRetryState()
+        pipeline = PipelineRetryState()
+      }
       return .delivered
     }
     switch recordFailure(response, batch: &batch, pipeline: &pipeline, now: now) {
@@ -113,6 +114,14 @@ public final class RetryStateMachine: Sendable {
   static func refreshing(_ outcome: RetryOutcome) -> RetryOutcome {
     guard case .retry(let time) = outcome else { return outcome }
     return .refreshThenRetry(at: time)
+  }
+
+  /// Whether a 2xx makes the batch's and the pipeline's state fresh and ends the pipeline's wait (S5, S16), which is all it does.
+  ///
+  /// - `failed`: whether another batch of the same flush has failed so far.
+  @inlinable
+  public func successClears(otherBatchOfFlushFailed failed: Bool) -> Bool {
+    !ignoresState && policy.endsWait(otherBatchOfFlushFailed: failed)
   }
 
   /// What a failure leads to, before a random word is needed.

@@ -226,8 +226,11 @@ struct BatchPool: ~Copyable {
     -> BatchIndex
   {
     var index = BatchIndex(rawValue: device.rawValue &+ 1)
-    if !self[index].isDone { index = takeFree() }
-    let record = address(index)
+    var record = rows.batch(index)
+    if !record.pointee.isDone {
+      index = takeFree()
+      record = address(index)
+    }
     record.initialize(
       to: BatchRecord(
         firstOrdinal: firstOrdinal, firstTime: firstTime, events: events,
@@ -251,10 +254,14 @@ struct BatchPool: ~Copyable {
 
   /// A device's own record is free again by what it says itself (`isDone`).
   @inline(__always)
-  mutating func release(_ index: BatchIndex) {
-    self[index].releases()
+  mutating func release(_ index: BatchIndex) { release(index, address(index)) }
+
+  /// - Parameter record: its record.
+  @inline(__always)
+  mutating func release(_ index: BatchIndex, _ record: UnsafeMutablePointer<BatchRecord>) {
+    record.pointee.releases()
     if index.rawValue > devices {
-      self[index].link = free
+      record.pointee.link = free
       free = index
     }
   }

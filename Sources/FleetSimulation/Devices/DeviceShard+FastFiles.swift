@@ -92,7 +92,7 @@ extension DeviceShard {
   }
 
   /// A batch whose only open upload the server has accepted leaves the queue.
-  @inline(__always)
+  @inline(always)
   private mutating func deliverNow(
     _ batch: BatchIndex, _ upload: UnsafeMutablePointer<BatchRecord>, _ device: DeviceIndex,
     acceptedAt accepted: Int64,
@@ -106,6 +106,6 @@ extension DeviceShard {
     loop(device).pointee.heldEvents &-= UInt32(upload.pointee.events)
     removeHeld(batch, device)
     row[.settledBatches] &+= 1
-    batches.release(batch)
+    batches.release(batch, upload)
   }
 }

@@ -60,7 +60,7 @@ extension DeviceShard {
   /// A 200 that arrives at `now` for a device with nothing else due.
   ///
   /// - Parameter row: the counters of the interval that `now` lies in.
-  @inline(__always)
+  @inline(always)
   mutating func fastSuccess(
     _ delivery: Delivery, at now: Int64, _ row: CounterRow<DeviceSide>
   ) -> Bool {
@@ -81,7 +81,7 @@ extension DeviceShard {
     counters.add(
       countAcceptance(of: upload, batch, device, at: accepted, row: acceptedRow), to: .settledOldEvents,
       row: acceptedRow)
-    batches.release(batch)
+    batches.release(batch, upload)
     return true
   }
 

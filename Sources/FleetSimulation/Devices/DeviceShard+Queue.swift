@@ -89,7 +89,7 @@ extension DeviceShard {
   /// Moves the waiting batches that have become due among the due ones.
   ///
   /// Many come at once after an outage: they are put in order among themselves first, and then merged in one walk.
-  @inline(__always)
+  @inline(always)
   mutating func collectDue(_ device: DeviceIndex, at now: Int64) {
     guard let first = firstWaiting(device), first.due <= now else { return }
     popWaiting(first.batch, device)

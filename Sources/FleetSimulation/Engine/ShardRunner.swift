@@ -197,7 +197,7 @@ struct ShardRunner: ~Copyable {
   }
 
   /// Asks for what the first items lead to, so that a window of a few items waits for memory once and not for each.
-  @inline(__always)
+  @inline(always)
   private mutating func prefetchFirst() {
     if shard.loops == nil { return }
     let (near, far) = (Self.prefetchDistance / 4, Self.prefetchDistance / 2)

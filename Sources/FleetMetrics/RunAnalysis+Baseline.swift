@@ -7,11 +7,9 @@ extension RunAnalysis {
     var residence: Double?
     /// Mean of the rows' 99th percentiles, weighted by the events delivered; microseconds.
     var timeToDeliveryP99: Double?
-    var created: Int64 = 0
-    var givenUp: Int64 = 0
   }
 
-  /// Whether `twin`, a run without incidents, is healthy.
+  /// Whether `twin`, a run without incidents, is healthy, and why not.
   ///
   /// The run is cut into quarters; the first is warm-up. It is ill if, from the second quarter to the last,
   /// one of these has *grown*, and is not below 90 % of the third quarter's (so it is not coming down again):
@@ -20,20 +18,22 @@ extension RunAnalysis {
   /// - the 99th percentile of time to delivery, by more than 50 % and by more than the smoothing width (at
   ///   least 60 s).
   ///
-  /// It is ill too if more than 1 % of the last quarter's events were given up at a limit (retries, age, a
-  /// full queue) or refused by a gate: there a backlog has stopped growing only because it is thrown away. The margins keep
-  /// Poisson noise and a flush sawtooth from counting; a run shorter than eight flush intervals is too short
-  /// to tell and counts as healthy unless it gives up events.
-  public static func isHealthy(_ twin: RunRecord) -> Bool {
+  /// It is ill too if more than 1 % of the events of the run are lost or blocked, for whatever reason: a backlog
+  /// that is thrown away does not grow. The margins keep Poisson noise and a flush sawtooth from counting; a run
+  /// shorter than eight flush intervals is too short to tell whether it grows.
+  public static func health(of twin: RunRecord) -> BaselineHealth {
+    var health = BaselineHealth(losses: twin.series.totals)
+    health.grows = grows(twin)
+    return health
+  }
+
+  private static func grows(_ twin: RunRecord) -> Bool {
     let rows = twin.series.rows.count
-    guard rows >= 4 else { return true }
+    guard rows >= 4, twin.series.duration / 8 >= twin.longestFlushInterval else { return false }
     let quarters = (0..<4).map { quarter(of: twin.series, rows: rows * $0 / 4..<rows * ($0 + 1) / 4) }
-    let last = quarters[3]
-    if last.givenUp > last.created / 100 { return false }
-    if twin.series.duration / 8 < twin.longestFlushInterval { return true }
     let width = Double(smoothingWidth(twin))
-    return !hasGrown(quarters.map(\.residence), byShare: 0.25, andBy: width / 2)
-      && !hasGrown(quarters.map(\.timeToDeliveryP99), byShare: 0.5, andBy: width)
+    return hasGrown(quarters.map(\.residence), byShare: 0.25, andBy: width / 2)
+      || hasGrown(quarters.map(\.timeToDeliveryP99), byShare: 0.5, andBy: width)
   }
 
   private static func hasGrown(_ values: [Double?], byShare share: Double, andBy slack: Double) -> Bool {
@@ -45,19 +45,19 @@ extension RunAnalysis {
   private static func quarter(of series: TimeSeries, rows: Range<Int>) -> Quarter {
     var quarter = Quarter()
     var backlogTime = 0.0
+    var created: Int64 = 0
     var delivered: Int64 = 0
     var weighted = 0.0
     for i in rows {
       let row = series.rows[i]
       backlogTime += Double(row[.backlogEvents]) * Double(series.length(of: i))
-      quarter.created += row[.createdEvents]
-      quarter.givenUp += row.droppedEvents - row[.droppedByStatus]
+      created += row[.createdEvents]
       if let p99 = row.timeToDeliveryP99, row[.deliveredEvents] > 0 {
         weighted += Double(p99) * Double(row[.deliveredEvents])
         delivered += row[.deliveredEvents]
       }
     }
-    if quarter.created > 0 { quarter.residence = backlogTime / Double(quarter.created) }
+    if created > 0 { quarter.residence = backlogTime / Double(created) }
     if delivered > 0 { quarter.timeToDeliveryP99 = weighted / Double(delivered) }
     return quarter
   }

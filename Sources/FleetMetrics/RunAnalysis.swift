@@ -26,7 +26,7 @@ public enum RunAnalysis {
 
     let incidents = incidents(of: record)
     summary.hasIncidents = !incidents.isEmpty
-    summary.baselineIsHealthy = isHealthy(twin)
+    summary.baseline = health(of: twin)
     summary.lateEvents = max(0, summary.pendingEvents - (twin.series.rows.last?[.backlogEvents] ?? 0))
     if let firstEnd = incidents.map(\.end).min(), let lastEnd = incidents.map(\.end).max() {
       summary.recoveryHorizon = max(0, record.series.duration - lastEnd)

@@ -19,8 +19,8 @@ public struct RunSummary: Measured, Hashable {
   public var secondsAboveCapacity: Int64 = 0
   /// Seconds' worth of capacity unused outside outages while the backlog was above the twin's by more than 10 %.
   public var idleWhileBackloggedSeconds: Double?
-  /// Whether the twin run without incidents is healthy.
-  public var baselineIsHealthy: Bool = true
+  /// What the twin, the run without incidents, says of the fleet.
+  public var baseline = BaselineHealth()
   /// From the end of the last incident; nil: never (or no incident).
   public var recoveryTime: Int64?
   public var drainedTime: Int64?
@@ -65,6 +65,7 @@ public struct RunSummary: Measured, Hashable {
     set { totals[measure] = newValue }
   }
 
+  public var baselineIsHealthy: Bool { baseline.isHealthy }
   /// Neither accepted, dropped nor blocked when the run ended.
   public var pendingEvents: Int64 { self[.backlogEvents] }
   /// Lost, blocked or late: what an engineer has to answer for.

@@ -78,7 +78,11 @@ public enum SummaryCSV {
   private static let recovery: [CSVColumn<RunSummary>] = [
     .init("has_incidents", "", "Whether the run has an incident at all.") { .flag($0.hasIncidents) },
     .init(
-      "baseline_is_healthy", "", "Whether the twin, the same run without its incidents, holds its load."
+      "baseline_is_healthy", "",
+      """
+      Whether the twin, the same run without its incidents, holds its load: neither its backlog nor its time to delivery grows, \
+      and it loses or blocks at most 1 % of its events.
+      """
     ) {
       .flag($0.baselineIsHealthy)
     },

@@ -64,7 +64,10 @@ package struct StabilityReport {
           + "confidence. A longer run could tell a slow recovery from none."
       ),
       ("Undecided", "Neither of the two can be said with the seeds that were spent."),
-      ("Overloaded", "The twin itself does not hold its load, so there is nothing to come back to."),
+      (
+        "Overloaded",
+        "The twin itself falls behind or loses more than 1 % of its events, so there is nothing to come back to."
+      ),
     ])
     return HTMLPage(
       title: title, question: question, verdict: verdict.sentence, facts: facts, sections: sections,

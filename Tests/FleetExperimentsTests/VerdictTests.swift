@@ -42,7 +42,7 @@ struct VerdictTests {
     run.affectedDeliveryP99 = p99.map { $0 * Self.second }
     run.attemptsAboveTwinPerDevice = incidents ? attempts : 0
     run.attemptsPerDeviceDay = attempts
-    run.baselineIsHealthy = healthy
+    run.baseline.grows = !healthy
     return run
   }
 

@@ -44,7 +44,13 @@ struct ResultsVersionTests {
       { name: "b", devices: 7, client: "segment-kotlin", events: { every: "20s" }, retries: "timer",
         connectivity: { offline: "2m", online: "6m" }, queue: { limit: 30 } }
       """#)
-    return texts + [lives]
+    // Every batch is too large: the first client drops it, the second keeps it for good. Without the outage, too.
+    let losing = ["tapi-document", "offline-first"].map {
+      text(
+        bucket + #", requestSizeLimit: "100B""#, outage,
+        "{ name: \"a\", devices: 5, client: \"\($0)\", events: \"1/min\" }")
+    }
+    return texts + [lives] + losing
   }()
 
   @Test(

@@ -67,6 +67,12 @@ struct CheckCommand {
         "\(subject.name): \(FigureText.count(baseline.entries.count, "metric")) of "
         + "\(FigureText.count(seeds.count, "seed")) recorded in \(subject.baselinePath)\n"
         + Self.notices(baseline)
+      let twins = summaries.map(\.baseline)
+      if !HealthWording.isHealthy(twins) {
+        Console.printError(
+          "\(subject.path): warning: this fleet does not hold even without any incident: \(HealthWording(twins).reason); "
+            + "what a check holds it to is no well state\n")
+      }
       if baseline.neverRecovers {
         Console.printError(
           "\(subject.path): warning: no run of this baseline recovers, so a check against it can't notice that the fleet "
@@ -127,7 +133,8 @@ struct CheckCommand {
     for (subject, file, baseline, scenario) in planned {
       let summaries = try run(subject, scenario, baseline.seeds)
       let outcome = CheckOutcome(
-        baseline: baseline, file: file, scenarioPath: subject.path, changes: baseline.changes(to: summaries))
+        baseline: baseline, file: file, scenarioPath: subject.path, changes: baseline.changes(to: summaries),
+        twins: summaries.map(\.baseline))
       outcomes.append(outcome)
       if request.format == .text { try Console.print(CheckReport.text(outcome, isQuiet: request.isQuiet)) }
     }

@@ -1,4 +1,5 @@
 import FleetExperiments
+import FleetMetrics
 import FleetStatistics
 
 /// What came of checking one scenario.
@@ -7,6 +8,8 @@ struct CheckOutcome {
   var file: BaselineFile
   var scenarioPath: String
   var changes: [MetricChange]
+  /// What the twins say of the fleet now, seed by seed.
+  var twins: [BaselineHealth]
 
   var moved: [MetricChange] { changes.filter { $0.judgement != .unchanged } }
   var worse: [MetricChange] { changes.filter { $0.judgement == .worse } }
@@ -54,7 +57,15 @@ enum CheckReport {
     }.joined(separator: ", ")
   }
 
-  static func heading(_ outcome: CheckOutcome) -> String {
+  static func heading(_ outcome: CheckOutcome) -> String { result(outcome) + health(outcome.twins) }
+
+  /// `; this fleet does not hold even without any incident: it loses …`, or nothing.
+  static func health(_ twins: [BaselineHealth]) -> String {
+    HealthWording.isHealthy(twins)
+      ? "" : "; this fleet does not hold even without any incident: \(HealthWording(twins).reason)"
+  }
+
+  private static func result(_ outcome: CheckOutcome) -> String {
     let (count, moved) = (outcome.changes.count, outcome.moved)
     let head = "\(outcome.baseline.scenario) (\(FigureText.count(outcome.baseline.seeds.count, "seed"))): "
     if moved.isEmpty { return head + (count == 1 ? "its metric" : "all \(count) metrics") + " as recorded" }

@@ -24,7 +24,9 @@ struct CheckFindings: Sendable {
     .init("set", "`path=value`, as recorded.") { $0.baseline.overrides },
     .init("firstSeed", "The first seed.") { $0.baseline.seeds.first },
     .init("seedCount", "How many seeds from there on.") { $0.baseline.seeds.count },
-    .init("verdict", "How many metrics moved.") { CheckReport.heading($0) },
+    .init(
+      "verdict", "How many metrics moved, and why the fleet does not hold without incidents if it does not."
+    ) { CheckReport.heading($0) },
     .list("metrics", "Every metric of the baseline.", change) { outcome in
       outcome.changes.map { Change(change: $0, line: outcome.line($0)) }
     },

@@ -16,7 +16,7 @@ package struct AdversaryVerdict: Sendable {
       return [
         "The fleet does not hold its load even without any incident, in "
           + "\(study.seeds - result.healthySeeds) of \(FigureText.count(study.seeds, "seed")): "
-          + "there is no well state to hurt."
+          + "\(HealthWording.anyReason); there is no well state to hurt."
       ]
     }
     guard result.isPossible else {

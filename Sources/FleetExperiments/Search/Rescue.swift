@@ -52,6 +52,8 @@ package struct Rescue: Sendable {
   /// How many seeds were looked at, and how many of their fleets hold without incidents.
   package let seeds: Int
   package let healthySeeds: Int
+  /// What the twins say of the fleets, seed by seed.
+  package let baselines: [BaselineHealth]
   /// Without the action, the ill seeds alone.
   package let untreated: Trial
   /// With it, by value.
@@ -81,6 +83,7 @@ package struct Rescue: Sendable {
     let scenarios = (0..<UInt64(seeds)).map { scenario.with(seed: scenario.seed &+ $0) }
     let plain = try run(scenarios)
     healthySeeds = plain.count(where: \.baselineIsHealthy)
+    baselines = plain.map(\.baseline)
     let ill = zip(scenarios, plain).filter { $1.baselineIsHealthy && $1.recoveryTime == nil }
     untreated = Trial(step: nil, value: nil, ill.map(\.1))
     trials = []

@@ -10,7 +10,8 @@ package struct RescueVerdict: Sendable {
     let ill = rescue.untreated.seeds
     guard rescue.healthySeeds > 0 else {
       return
-        "The fleet does not hold its load even without any incident: there is no well state to come back to."
+        "The fleet does not hold its load even without any incident: \(HealthWording(rescue.baselines).reason); "
+        + "there is no well state to come back to."
     }
     guard ill > 0 else {
       return

@@ -11,7 +11,7 @@ package struct StabilityPoint: Sendable, Hashable {
     case recovers
     /// The chance to recover is below the risk.
     case neverRecovers
-    /// The fleet does not hold its load even without any incident, in at least half of the seeds.
+    /// The fleet does not hold its load even without any incident, in at least half of the seeds: it falls behind or loses events.
     case overloaded
     /// The runs do not tell.
     case undecided
@@ -19,7 +19,7 @@ package struct StabilityPoint: Sendable, Hashable {
 
   /// What counts of one run.
   private struct Run: Sendable, Hashable {
-    var isHealthy: Bool
+    var baseline: BaselineHealth
     var recovery: Int64?
     var lost: Double
     var peak: Double?
@@ -36,13 +36,15 @@ package struct StabilityPoint: Sendable, Hashable {
   mutating func add(_ more: [RunSummary]) {
     runs += more.map {
       Run(
-        isHealthy: $0.baselineIsHealthy, recovery: $0.recoveryTime, lost: Double(max(0, $0.lostEvents)),
+        baseline: $0.baseline, recovery: $0.recoveryTime, lost: Double(max(0, $0.lostEvents)),
         peak: $0.peakOfferedRatio, delivery: $0.timeToDeliveryP99.map(Double.init))
     }
   }
 
   package var seeds: Int { runs.count }
-  package var healthySeeds: Int { runs.count(where: \.isHealthy) }
+  package var healthySeeds: Int { runs.count(where: \.baseline.isHealthy) }
+  /// What the twins say of the fleet.
+  package var baselines: [BaselineHealth] { runs.map(\.baseline) }
   package var recoveredSeeds: Int { runs.count { $0.recovery != nil } }
   /// Over the seeds that recovered, microseconds; nil if none did.
   package var meanRecovery: Int64? {

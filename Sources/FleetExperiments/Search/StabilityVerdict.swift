@@ -23,7 +23,7 @@ package struct StabilityVerdict: Sendable {
         : "The fleet recovers everywhere: no cliff for \(range)."
     case (false, true, false): text = "The fleet never recovers within the run, anywhere for \(range)."
     case (false, false, false):
-      text = "The fleet does not hold its load even without any incident, anywhere for \(range)."
+      text = "The fleet does not hold its load even without any incident, anywhere for \(range): \(overload)."
     case (true, true, _):
       text = "There is a cliff for \(range)." + (example.map { " " + $0 } ?? "")
     case (true, false, true):
@@ -37,9 +37,16 @@ package struct StabilityVerdict: Sendable {
       text += " " + classes(recovers, never, undecided)
     }
     if count(.overloaded) > 0, count(.overloaded) < map.grid.values.count {
-      text += " At \(count(.overloaded)) the fleet does not hold its load even without any incident."
+      text +=
+        " At \(count(.overloaded)) the fleet does not hold its load even without any incident: \(overload)."
     }
     return text + hint
+  }
+
+  /// Why the fleet does not hold where it does not.
+  private var overload: String {
+    let points = map.grid.points.compactMap { map.grid.values[$0] }.filter { $0.kind == .overloaded }
+    return HealthWording(points.map(\.baselines)).text { "at \($0.count)" }
   }
 
   /// `At 41 of 70 points it recovers in more than 80 % of the seeds, at 20 in less than 20 %, at 9 that is undecided.`

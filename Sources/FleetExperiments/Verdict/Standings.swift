@@ -30,6 +30,8 @@ package struct Standings: Sendable {
     var hasIncidents: Bool
     var recovers: Bool
     var isHealthy: Bool
+    /// Why it is not, where that is known: rows that are read back do not have it.
+    var baseline = BaselineHealth()
     var createdEvents: Double
     var settledBatches: Double
   }
@@ -259,6 +261,7 @@ extension Standings.Run {
     hasIncidents = run.hasIncidents
     recovers = run.recoveryTime != nil
     isHealthy = run.baselineIsHealthy
+    baseline = run.baseline
     createdEvents = Double(run[.createdEvents])
     settledBatches = Double(run[.settledBatches])
   }

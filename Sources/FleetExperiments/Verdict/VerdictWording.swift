@@ -41,7 +41,10 @@ struct VerdictWording {
   private var health: String {
     let unhealthy = standings.variants.indices.filter { !standings.isHealthy($0) }
     if unhealthy.isEmpty { return "" }
-    let why = "its backlog or time to delivery grows over the run; "
+    let why =
+      HealthWording(unhealthy.map { runs[$0].map(\.baseline) }).text { places in
+        "with \(names(places.map { unhealthy[$0] }))"
+      } + "; "
     if unhealthy.count == standings.variants.count {
       return "this fleet does not hold even without any incident: " + why
     }
@@ -49,11 +52,12 @@ struct VerdictWording {
   }
 
   private var areAllTheSame: Bool {
-    metrics.metrics.indices.allSatisfy { index in
-      standings.variants.indices.dropFirst().allSatisfy {
-        metrics.values(of: index, variant: $0) == metrics.values(of: index, variant: 0)
+    Set(standings.variants.indices.map(standings.isHealthy)).count == 1
+      && metrics.metrics.indices.allSatisfy { index in
+        standings.variants.indices.dropFirst().allSatisfy {
+          metrics.values(of: index, variant: $0) == metrics.values(of: index, variant: 0)
+        }
       }
-    }
   }
 
   private var headline: String {

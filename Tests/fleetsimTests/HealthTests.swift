@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+/// A fleet that loses its events without any incident is called healthy nowhere.
+@Suite("A fleet that always loses")
+struct HealthTests {
+  /// Every batch is larger than the server takes and answered 413: an event of 1 KB can't be cut in two.
+  private static func scenario(client: String, limit: String = "100B") -> String {
+    """
+    { format: 1, seed: 1, duration: "1h", interval: "30s",
+      tapi: { bucket: { capacity: "100/s", burst: 100 }, requestSizeLimit: "\(limit)",
+        incidents: [{ kind: "outage", at: "20m", for: "5m" }] },
+      fleet: [{ name: "phones", devices: 50, client: "\(client)", events: "2/min" }] }
+    """
+  }
+
+  private static let ill = "his fleet does not hold even without any incident: it loses "
+
+  private func scratch(_ client: String = "tapi-document", limit: String = "100B") throws -> Scratch {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Self.scenario(client: client, limit: limit))
+    return scratch
+  }
+
+  @Test(
+    "run says so first, with what took the events, and summary.csv has it",
+    arguments: [("tapi-document", "dropped"), ("offline-first", "blocked")])
+  func run(client: String, how: String) throws {
+    let scratch = try scratch(client)
+    let output = try Tool.run(["run", "s.json5", "--out", "out"], in: scratch.url)
+    #expect(output.code == 0)
+    let words = output.standardOutput.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(words.contains("T" + Self.ill), "\(words)")
+    #expect(
+      words.contains("(1 % at most is healthy), most of them \(how) because of the answer's status;"),
+      "\(words)")
+    let rows = try scratch.text("out/summary.csv").split(separator: "\n").map {
+      $0.split(separator: ",", omittingEmptySubsequences: false)
+    }
+    let row = Dictionary(uniqueKeysWithValues: zip(rows[0], rows[1]))
+    #expect(row["baseline_is_healthy"] == "false" && row["delivered_events"] == "0")
+    // Nothing else changed: with a server that takes them the same fleet is well.
+    let well = try self.scratch(client, limit: "1MB")
+    #expect(
+      try !Tool.run(["run", "s.json5"], in: well.url).standardOutput.contains("does not hold"))
+  }
+
+  @Test("stability says why there is nothing to come back to")
+  func stability() throws {
+    let scratch = try scratch()
+    let output = try Tool.run(
+      [
+        "stability", "s.json5", "--x", "tapi.incidents.0.for=1m..2m", "--y",
+        "tapi.bucket.capacity=100/s..200/s",
+        "--coarse", "2", "--resolution", "2", "--seeds", "1",
+      ], in: scratch.url)
+    #expect(output.code == 0)
+    let words = output.standardOutput.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(words.contains("The fleet does not hold its load even without any incident, anywhere for "))
+    #expect(words.contains(": it loses 9") && !words.contains("recovers everywhere"), "\(words)")
+  }
+
+  @Test("check warns when it records such a fleet, and says it of every check")
+  func check() throws {
+    let scratch = try scratch()
+    let recorded = try Tool.run(["check", "s.json5", "--record", "--seeds", "3"], in: scratch.url)
+    #expect(recorded.code == 0 && recorded.standardError.contains("s.json5: warning: t" + Self.ill))
+    let output = try Tool.run(["check", "s.json5"], in: scratch.url)
+    #expect(output.code == 0 && output.standardOutput.contains("metrics as recorded; t" + Self.ill))
+    #expect(try Tool.run(["check", "s.json5", "--json"], in: scratch.url).standardOutput.contains(Self.ill))
+  }
+}

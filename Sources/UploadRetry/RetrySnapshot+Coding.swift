@@ -17,7 +17,9 @@ public enum RetrySnapshotError: Error, Hashable, Sendable, CustomStringConvertib
 
   public var description: String {
     switch self {
-    case .tooShort(let bytes): "\(bytes) bytes are too few"
+    case .tooShort(let bytes):
+      "\(bytes) \(bytes == 1 ? "byte is" : "bytes are") too few: a snapshot has at least "
+        + "\(RetrySnapshot.headerBytes + RetrySnapshot.checksumBytes)"
     case .notASnapshot: "not a snapshot"
     case .unknownVersion(let version): "version \(version) is not known"
     case .truncated(let expected, let actual): "cut off at \(actual) of \(expected) bytes"

@@ -115,8 +115,11 @@ struct RetrySnapshotCodingTests {
   @Test("A store's bytes are a snapshot or a reason in words")
   func stored() {
     #expect(StoredRetrySnapshot(bytes: bytes) == .snapshot(snapshot))
-    #expect(StoredRetrySnapshot(bytes: [1]) == .unusable(reason: "1 bytes are too few"))
+    // The smallest has a header of 24 bytes and a checksum of 4.
+    #expect(
+      StoredRetrySnapshot(bytes: [1]) == .unusable(reason: "1 byte is too few: a snapshot has at least 28"))
     let words: [(RetrySnapshotError, String)] = [
+      (.tooShort(bytes: 0), "0 bytes are too few: a snapshot has at least 28"),
       (.notASnapshot, "not a snapshot"), (.unknownVersion(9), "version 9 is not known"),
       (.truncated(expected: 9, actual: 4), "cut off at 4 of 9 bytes"),
       (.tooLong(expected: 4, actual: 9), "9 bytes where 4 are announced"),

@@ -277,10 +277,10 @@ struct VerdictWording {
   private func onlyOne(_ variant: Int) -> String {
     let runs = self.runs[variant]
     var text = isSingle ? "" : "\(name(variant)): "
-    if !standings.isHealthy(variant) { text += "with its incidents " }
     if let recovery = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery }),
       runs.contains(where: \.hasIncidents)
     {
+      if !standings.isHealthy(variant) { text += "with its incidents " }
       let never = metrics.share(recovery, variant: variant)?.successes == 0
       text +=
         never

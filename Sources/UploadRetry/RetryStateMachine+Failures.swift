@@ -75,6 +75,7 @@ extension RetryStateMachine {
   }
 
   /// S8: nil where the tables decide.
+  @inline(__always)
   private func belowSuccess(
     _ code: Int, _ batch: inout BatchRetryState, _ pipeline: inout PipelineRetryState
   ) -> RetryOutcome? {
@@ -104,6 +105,7 @@ extension RetryStateMachine {
   }
 
   /// S7.
+  @inline(__always)
   private func recordRetry(
     _ retryAfter: Int64?, _ batch: inout BatchRetryState, _ pipeline: inout PipelineRetryState, now: Int64
   ) -> FailureStep {
@@ -122,6 +124,7 @@ extension RetryStateMachine {
     return step
   }
 
+  @inline(__always)
   private func recordTransient(
     _ batch: inout BatchRetryState, _ pipeline: PipelineRetryState, now: Int64
   ) -> FailureStep {
@@ -173,6 +176,7 @@ extension RetryStateMachine {
     }
   }
 
+  @inline(__always)
   private func noteFirstFailure(_ batch: inout BatchRetryState, now: Int64) {
     if batch.firstFailureTime == .min { batch.firstFailureTime = max(now, .min + 1) }
   }

@@ -208,6 +208,7 @@ struct BatchPool: ~Copyable {
   }
 
   /// From when on a batch is due, by its retry record; 0: at once, or nobody checks.
+  @inline(__always)
   func dueTime(_ index: BatchIndex) -> Int64 {
     guard self[index].flags.contains(.hasRetryState), let dueTimes else { return 0 }
     return dueTimes[index.place]

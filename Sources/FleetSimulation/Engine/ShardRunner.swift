@@ -171,7 +171,6 @@ struct ShardRunner: ~Copyable {
     wasIdle = due.count &+ wakes.count &+ timers.count == 0 && nextScanned >= end
     if wasIdle { return }
     mark()
-    prefetchFirst()
     scanTriggers(start: start, end: end)
     deliver(start: start)
     wakeUp(start: start)
@@ -179,35 +178,31 @@ struct ShardRunner: ~Copyable {
     if contended.count > 0 || calendar.inWindow.first != .max { runContended(start: start) }
   }
 
-  /// Notes on each device that it has an item in this window, or several. This also fetches the records.
+  /// Notes on each device that it has an item in this window, or several. This also fetches the records, and what the first of them
+  /// lead to, so that a window of a few items waits for memory once and not for each.
   @inline(__always)
   private mutating func mark() {
     let distance = Self.prefetchDistance
+    let far = shard.loops == nil ? 0 : distance / 2
     for i in 0..<min(distance, due.count) { shard.prefetch(due[i].device) }
     for i in 0..<min(distance, wakes.count) { shard.prefetch(wakes[i]) }
     for i in 0..<due.count {
       if i &+ distance < due.count { shard.prefetch(due[i &+ distance].device) }
       mark(due[i].device)
+      if i < far {
+        shard.prefetch(batch: due[i].batch)
+        shard.prefetchBatch(of: due[i].device)
+      }
     }
     for i in 0..<wakes.count {
       if i &+ distance < wakes.count { shard.prefetch(wakes[i &+ distance]) }
       mark(wakes[i])
+      if i < far { shard.prefetchBatch(of: wakes[i]) }
     }
     for i in 0..<timers.count { mark(ShardCalendar.device(timers[i])) }
-  }
-
-  /// Asks for what the first items lead to, so that a window of a few items waits for memory once and not for each.
-  @inline(always)
-  private mutating func prefetchFirst() {
-    if shard.loops == nil { return }
-    let (near, far) = (Self.prefetchDistance / 4, Self.prefetchDistance / 2)
-    for i in 0..<min(far, due.count) {
-      shard.prefetch(batch: due[i].batch)
-      shard.prefetchBatch(of: due[i].device)
-    }
-    for i in 0..<min(far, wakes.count) { shard.prefetchBatch(of: wakes[i]) }
-    for i in 0..<min(near, due.count) { shard.prefetchNextBatches(of: due[i].device) }
-    for i in 0..<min(near, wakes.count) { shard.prefetchNextBatches(of: wakes[i]) }
+    if far == 0 { return }
+    for i in 0..<min(distance / 4, due.count) { shard.prefetchNextBatches(of: due[i].device) }
+    for i in 0..<min(distance / 4, wakes.count) { shard.prefetchNextBatches(of: wakes[i]) }
   }
 
   /// Asks for what later items lead to: the record, what it leads to, and what that leads to.

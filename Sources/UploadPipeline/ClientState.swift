@@ -43,4 +43,13 @@ public struct ClientFlags: OptionSet, BitwiseCopyable, Sendable {
   @inlinable public static var offline: ClientFlags { ClientFlags(rawValue: 2_048) }
   /// The app is closed: no wait wakes it up. Triggers that come all the same do what they do.
   @inlinable public static var suspended: ClientFlags { ClientFlags(rawValue: 8_192) }
+
+  /// The same of a client whose loop begins.
+  @inlinable
+  @inline(__always)
+  public func atBeginOfLoop(byTrigger: Bool) -> ClientFlags {
+    let kept = subtracting(
+      ClientFlags.draining.union(ClientFlags.byTrigger).union(ClientFlags.loopHadFailure))
+    return kept.union(byTrigger ? ClientFlags.looping.union(ClientFlags.byTrigger) : ClientFlags.looping)
+  }
 }

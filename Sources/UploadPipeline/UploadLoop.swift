@@ -33,10 +33,7 @@ extension UploadClientHost where Self: ~Copyable {
     {
       return
     }
-    if state.pointee.flags.contains(.resting) {
-      state.pointee.flags.remove(.resting)
-      count(-1, .resting, client, at: now)
-    }
+    endRest(client, at: now)
     begin(client, byTrigger: byTrigger, cursor: cursor)
     if options.pointee.isRebatch, oldest(of: client) != newest(of: client) {
       rechunk(client, atMost: maximumBatch(client), at: now)
@@ -61,12 +58,12 @@ extension UploadClientHost where Self: ~Copyable {
     }
   }
 
+  /// A loop begins.
   @inlinable
   @inline(__always)
-  mutating func begin(_ client: ClientIndex, byTrigger: Bool, cursor: UInt32) {
+  public mutating func begin(_ client: ClientIndex, byTrigger: Bool, cursor: UInt32) {
     let state = state(of: client)
-    state.pointee.flags.remove(.draining.union(.byTrigger).union(.loopHadFailure))
-    state.pointee.flags.insert(byTrigger ? .looping.union(.byTrigger) : .looping)
+    state.pointee.flags = state.pointee.flags.atBeginOfLoop(byTrigger: byTrigger)
     if options.pointee.hasLanes { beginLanes(client, cursor: cursor) }
     startLoop(
       of: client, cursor: cursor,
@@ -280,16 +277,33 @@ extension UploadClientHost where Self: ~Copyable {
     }
   }
 
+  /// A client that holds batches waits for what comes next.
+  @inlinable
+  @inline(__always)
+  public mutating func startRest(_ client: ClientIndex, at now: Int64) {
+    let state = state(of: client)
+    if state.pointee.flags.contains(.resting) { return }
+    state.pointee.flags.insert(.resting)
+    count(1, .resting, client, at: now)
+  }
+
+  /// It waits no more.
+  @inlinable
+  @inline(__always)
+  public mutating func endRest(_ client: ClientIndex, at now: Int64) {
+    let state = state(of: client)
+    if !state.pointee.flags.contains(.resting) { return }
+    state.pointee.flags.remove(.resting)
+    count(-1, .resting, client, at: now)
+  }
+
   /// Between loops: a client that holds batches rests, and with a timer arranges to be woken.
   @inlinable
   @inline(never)
   public mutating func rest(_ client: ClientIndex, at now: Int64, _ sink: Sink) {
     if oldest(of: client) == .noBatch { return }
     let state = state(of: client)
-    if !state.pointee.flags.contains(.resting) {
-      state.pointee.flags.insert(.resting)
-      count(1, .resting, client, at: now)
-    }
+    startRest(client, at: now)
     // What is due meanwhile waits for the connection, and for the app to be open.
     if !state.pointee.flags.isDisjoint(with: .offline.union(.suspended)) { return }
     var due = Int64.max

@@ -82,11 +82,9 @@ extension DeviceShard {
     guard flags.isDisjoint(with: [.contended, .looping, .offline, .suspended]), flags.contains(.resting),
       record.pointee.oldest != .noBatch, record.pointee.wakes(at: now), isReady(device, at: now)
     else { return false }
-    record.pointee.flags = flags.subtracting([
-      .due, .wakes, .resting, .draining, .byTrigger, .loopHadFailure,
-    ]).union(.looping)
-    counters[rows.row(at: now)][.devicesWaiting] &-= 1
-    startLoop(of: device, cursor: 0, end: .max)
+    record.pointee.flags.subtract([.due, .wakes])
+    endRest(device, at: now)
+    begin(device, byTrigger: false, cursor: 0)
     continueLoop(device, from: 0, at: now, &calendar)
     return true
   }

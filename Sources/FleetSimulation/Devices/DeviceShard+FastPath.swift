@@ -48,8 +48,7 @@ extension DeviceShard {
     let batch = sealOnly(record, device, CreatedEvents(count: events, firstTime: firstTime), row)
     let upload = batches.address(batch)
     upload.pointee.attemptLeaves(number: 1)
-    record.pointee.flags = flags.subtracting([.draining, .loopHadFailure])
-      .union([.looping, .byTrigger, .uploading])
+    record.pointee.flags = flags.atBeginOfLoop(byTrigger: true).union(.uploading)
     countAttempt(record, events: UInt16(truncatingIfNeeded: events), at: now, row)
     // The events up to the next trigger.
     countCreated(events, from: firstTime &+ Int64(events) &* plan.pointee.events.period)

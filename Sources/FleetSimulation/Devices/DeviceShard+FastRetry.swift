@@ -49,8 +49,8 @@ extension DeviceShard {
     let until = max(now, record.pointee.gate.waitUntil)
     row[.backoffMicroseconds] &+= min(until, plan.pointee.end) &- now
     record.pointee.flags.subtract([.looping, .draining])
-    record.pointee.flags.formUnion([.loopHadFailure, .resting])
-    row[.devicesWaiting] &+= 1
+    record.pointee.flags.insert(.loopHadFailure)
+    startRest(device, at: now)
     wake(device, at: until, &calendar)
     return true
   }
@@ -71,13 +71,13 @@ extension DeviceShard {
     var pipeline = record.pointee.pipeline
     let decision = decision(on: record.pointee.clientRetry, pipeline: &pipeline, device, at: now)
     guard case .send = decision else { return false }
-    record.pointee.flags = flags.subtracting([
-      .due, .wakes, .resting, .draining, .byTrigger, .loopHadFailure,
-    ]).union([.looping, .uploading])
+    record.pointee.flags.subtract([.due, .wakes])
+    endRest(device, at: now)
+    begin(device, byTrigger: false, cursor: 0)
+    setUploads(1, of: device)
     upload.pointee.attemptLeaves(number: upload.pointee.nextAttempt)
     let (row, now) = (counters[rows.row(at: now)], Instant(microseconds: now))
     let latency = plan.pointee.network.constantLatency
-    row[.devicesWaiting] &-= 1
     countAttempt(record, events: upload.pointee.events, at: now, row)
     countRetry(upload, at: now.microseconds &+ Int64(latency.up), row)
     depart(upload, batch, device, latency, retryCount: 0, at: now, &calendar)

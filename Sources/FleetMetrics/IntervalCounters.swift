@@ -150,34 +150,27 @@ public struct IntervalDeliveries: ~Copyable {
   }
 
   public func merge(into total: borrowing IntervalDeliveries) {
-    for i in 0..<rows * Self.bucketCount where cells[i] != 0 { total.cells[i] &+= cells[i] }
+    Self.forEachFull(cells, count: rows * Self.bucketCount) { total.cells[$0] &+= $1 }
   }
 
   /// The buckets of one row that are not empty, in their order.
   func forEachBucket(ofRow row: Int, _ body: (_ bucket: Int, _ events: UInt32) -> Void) {
-    let base = cells + row * Self.bucketCount
-    for bucket in 0..<Self.bucketCount where base[bucket] != 0 { body(bucket, base[bucket]) }
+    Self.forEachFull(cells + row * Self.bucketCount, count: Self.bucketCount, body)
   }
 
-  /// The `percent`-th percentiles of one row, in the order asked (ascending); nils if nothing was delivered in it.
-  public func percentiles(_ percents: [Int64], row: Int) -> [Int64?] {
-    let base = cells + row * Self.bucketCount
-    var total: Int64 = 0
-    for i in 0..<Self.bucketCount { total += Int64(base[i]) }
-    if total == 0 { return percents.map { _ in nil } }
-    var results: [Int64?] = []
-    results.reserveCapacity(percents.count)
-    var seen: Int64 = 0
-    var bucket = 0
-    for percent in percents {
-      let rank = max((total * percent + 99) / 100, 1)
-      while bucket < Self.bucketCount, seen + Int64(base[bucket]) < rank {
-        seen += Int64(base[bucket])
-        bucket += 1
-      }
-      results.append(Self.middle(of: bucket))
+  /// Nearly all cells of a row are empty, and lie beside others that are.
+  @inline(__always)
+  private static func forEachFull(
+    _ cells: UnsafeMutablePointer<UInt32>, count: Int, _ body: (_ place: Int, _ events: UInt32) -> Void
+  ) {
+    let raw = UnsafeRawPointer(cells)
+    for first in stride(from: 0, to: count, by: 8) {
+      let eight = raw + first &* MemoryLayout<UInt32>.stride
+      var any: UInt64 = 0
+      for pair in 0..<4 { any |= eight.loadUnaligned(fromByteOffset: 8 &* pair, as: UInt64.self) }
+      if any == 0 { continue }
+      for place in first..<first + 8 where cells[place] != 0 { body(place, cells[place]) }
     }
-    return results
   }
 }
 

@@ -74,6 +74,7 @@ package struct RunAssembly: ~Copyable {
       interval: scenario.interval.microseconds, duration: scenario.duration.microseconds, rows: counters.rows)
     series.take(counters)
     series.take(server)
+    let deliveryTable = DeliveryTable(intervalDeliveries)
     let waitingSince = workersWaitingSince.sorted()
     var waiting = 0
     var open: Int64 = 0
@@ -114,10 +115,11 @@ package struct RunAssembly: ~Copyable {
             times: capacity.sum(from: start, to: stop) { timeline.scaledMicroseconds(from: $0, to: $1) },
             over: 1)
       }
-      let percentiles = intervalDeliveries.percentiles([50, 95, 99], row: index)
-      series[index, .timeToDeliveryP50] = percentiles[0] ?? 0
-      series[index, .timeToDeliveryP95] = percentiles[1] ?? 0
-      series[index, .timeToDeliveryP99] = percentiles[2] ?? 0
+      if let percentiles = deliveryTable.percentiles([50, 95, 99], row: index) {
+        series[index, .timeToDeliveryP50] = percentiles[0]
+        series[index, .timeToDeliveryP95] = percentiles[1]
+        series[index, .timeToDeliveryP99] = percentiles[2]
+      }
     }
     var record = RunRecord(
       series: series, deliveries: deliveries, offeredPer100ms: offeredPer100ms,
@@ -125,7 +127,7 @@ package struct RunAssembly: ~Copyable {
       devices: Int64(scenario.fleet.reduce(0) { $0 + $1.devices }),
       longestFlushInterval: scenario.fleet.compactMap { $0.flush.interval?.microseconds }.max() ?? 0,
       cost: cost.summary, acceptedUnconfirmedEvents: unconfirmed)
-    record.deliveryTable = DeliveryTable(intervalDeliveries)
+    record.deliveryTable = deliveryTable
     record.actions = scenario.actionSpans
     record.cohorts = cohorts
     record.reachedRetryLimit = reachedRetryLimit

@@ -1,0 +1,32 @@
+import SimulationKernel
+import Testing
+import UploadPipeline
+
+@testable import FleetSimulation
+
+@Suite("A shard's devices in memory")
+struct DeviceRowsTests {
+  /// Enough devices for several slices of the phases, and phases that many devices share.
+  @Test(
+    "devices lie in the order of their phases, those of one phase in the order of their numbers",
+    arguments: [(1, 1), (5, 1_000), (1_000, 3), (200_000, 30_000_000), (200_000, 50), (70_000, 1)])
+  func order(devices: Int, interval: Int64) {
+    let phases = (0..<devices).map {
+      RandomKey(seed: 9).child(UInt64($0)).uniform(0, through: interval - 1)
+    }
+    let rows = DeviceRows(count: devices)
+    defer { rows.release() }
+    rows.layOut(phasesThrough: interval - 1) { phases[$0] }
+    let expected = (0..<devices).sorted { (phases[$0], $0) < (phases[$1], $1) }
+    #expect(rows.indices.map { Int(rows[$0].pointee.number) } == expected)
+    #expect(rows.indices.map { Int64(rows[$0].pointee.phase) } == expected.map { phases[$0] })
+  }
+
+  @Test("devices of one phase at the end of its range keep their order")
+  func synchronised() {
+    let rows = DeviceRows(count: 100_000)
+    defer { rows.release() }
+    rows.layOut(phasesThrough: 7_000_000) { _ in 7_000_000 }
+    #expect(rows.indices.map { Int(rows[$0].pointee.number) } == Array(0..<100_000))
+  }
+}

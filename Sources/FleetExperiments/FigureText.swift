@@ -16,13 +16,13 @@ package enum FigureText {
   }
 
   /// A noun behind a number of things: `seed`, `seeds`.
-  package static func noun(_ singular: String, _ count: Int) -> String {
+  package static func noun<Number: BinaryInteger>(_ singular: String, _ count: Number) -> String {
     count == 1 ? singular : singular + "s"
   }
 
   /// A number of things: `1 seed`, `20,000 devices`.
   package static func count<Number: BinaryInteger>(_ count: Number, _ singular: String) -> String {
-    "\(grouped(Int64(count))) \(count == 1 ? singular : singular + "s")"
+    "\(grouped(Int64(count))) \(noun(singular, count))"
   }
 
   private static func pair(_ large: Int64, _ unit: String, _ small: Int64, _ smallUnit: String) -> String {

@@ -65,21 +65,22 @@ struct OverrideTests {
         return (error as? ScenarioProblems)?.diagnostics.map(\.description) ?? ["\(error)"]
       }
     }
-    let outage = "{ kind: 'outage', at: '1m', for: '5m' }"
-    #expect(
-      messages("tapi.incidents", "[\(outage), \(outage)]") == [
+    for (path, item, message) in [
+      (
+        "tapi.incidents", "{ kind: 'outage', at: '1m', for: '5m' }",
         "--set: tapi.incidents.1: overlaps incident 0 given by an option, another outage"
-      ])
-    let shed = "{ kind: 'shed', at: '1m', share: '10%' }"
-    #expect(
-      messages("actions", "[\(shed), \(shed)]") == [
+      ),
+      (
+        "actions", "{ kind: 'shed', at: '1m', share: '10%' }",
         "--set: actions.1: contradicts action 0 given by an option, 10% shed from 1m: both decide on who is let in"
-      ])
-    let cohort = "{ name: 'phones', devices: 10, events: '6/min' }"
-    #expect(
-      messages("fleet", "[\(cohort), \(cohort)]") == [
+      ),
+      (
+        "fleet", "{ name: 'phones', devices: 10, events: '6/min' }",
         "--set: fleet.phones.name: a second cohort named \"phones\"; the first is given by an option"
-      ])
+      ),
+    ] {
+      #expect(messages(path, "[\(item), \(item)]") == [message])
+    }
     let settings = "{ kind: 'settings', at: '0s', settings: {} }"
     #expect(
       messages("actions", "[\(settings), \(settings)]").contains {

@@ -67,11 +67,9 @@ struct CheckCommand {
         "\(subject.name): \(FigureText.count(baseline.entries.count, "metric")) of "
         + "\(FigureText.count(seeds.count, "seed")) recorded in \(subject.baselinePath)\n"
         + Self.notices(baseline)
-      let twins = summaries.map(\.baseline)
-      if !HealthWording.isHealthy(twins) {
+      if let illness = HealthWording.sentence(summaries.map(\.baseline)) {
         Console.printError(
-          "\(subject.path): warning: this fleet does not hold even without any incident: \(HealthWording(twins).reason); "
-            + "what a check holds it to is no well state\n")
+          "\(subject.path): warning: \(illness); what a check holds it to is no well state\n")
       }
       if baseline.neverRecovers {
         Console.printError(

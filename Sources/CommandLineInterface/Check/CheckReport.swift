@@ -61,8 +61,7 @@ enum CheckReport {
 
   /// `; this fleet does not hold even without any incident: it loses …`, or nothing.
   static func health(_ twins: [BaselineHealth]) -> String {
-    HealthWording.isHealthy(twins)
-      ? "" : "; this fleet does not hold even without any incident: \(HealthWording(twins).reason)"
+    HealthWording.sentence(twins).map { "; " + $0 } ?? ""
   }
 
   private static func result(_ outcome: CheckOutcome) -> String {
@@ -133,7 +132,7 @@ enum CheckReport {
     let horizons = values.filter(\.isCensored).compactMap(\.horizon)
     guard let horizon = horizons.min() else { return text }
     let never =
-      "not within \(MetricText.value(metric, horizon)) in \(horizons.count) of \(values.count) run\(values.count == 1 ? "" : "s")"
+      "not within \(MetricText.value(metric, horizon)) in \(horizons.count) of \(values.count) \(FigureText.noun("run", values.count))"
     return horizons.count == values.count ? never : "\(text) (\(never))"
   }
 

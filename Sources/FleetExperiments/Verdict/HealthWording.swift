@@ -52,9 +52,10 @@ package struct HealthWording: Sendable {
   package static let anyReason =
     "its backlog or time to delivery grows over the run, or it loses more than 1 % of its events"
 
-  /// Whether most of a fleet's twins hold.
-  package static func isHealthy(_ twins: [BaselineHealth]) -> Bool {
-    twins.count { !$0.isHealthy } * 2 <= twins.count
+  /// `this fleet does not hold even without any incident: it loses …`; nil where most of its twins do.
+  package static func sentence(_ twins: [BaselineHealth]) -> String? {
+    if twins.count(where: { !$0.isHealthy }) * 2 <= twins.count { return nil }
+    return "this fleet does not hold even without any incident: \(HealthWording(twins).reason)"
   }
 
   /// The reason of the only fleet; empty if it is healthy.

@@ -112,20 +112,6 @@ public struct Sampler: Sendable, Hashable, BitwiseCopyable {
         ?? Self.exactSample(minimum: minimum, mu: mu, sigma: sigma, key: key)
     }
 
-    /// The samples of two keys; nil if the tables' error might decide one of them.
-    @inlinable @inline(__always)
-    func samples(_ a: RandomKey, _ b: RandomKey, _ tables: QuantileTables) -> (Int64, Int64)? {
-      let body = tables.powers(muInSteps + sigmaInSteps * tables.normals(a, b))
-      let x = minimum + body
-      let sum = x + QuantileTables.rounder
-      let (off, limit) = (x - (sum - QuantileTables.rounder), 0.5 - (body * error + 1e-6))
-      guard abs(off[0]) < limit[0], abs(off[1]) < limit[1] else { return nil }
-      return (
-        Int64(bitPattern: sum[0].bitPattern &- QuantileTables.rounder.bitPattern),
-        Int64(bitPattern: sum[1].bitPattern &- QuantileTables.rounder.bitPattern)
-      )
-    }
-
     /// Not a method: for one, every sample would put the whole in memory.
     @usableFromInline @inline(never)
     static func exactSample(minimum: Double, mu: Double, sigma: Double, key: RandomKey) -> Int64 {
@@ -161,17 +147,6 @@ public struct Sampler: Sendable, Hashable, BitwiseCopyable {
       let sigma = (DeterministicMath.log(Double(tail)) - mu) / Sampler.z99
       form = .logNormal(LogNormal(minimum: bounded(minimum), mu: mu, sigma: sigma))
     }
-  }
-
-  /// The samples of two keys.
-  @inlinable @inline(__always)
-  public func samples(_ a: RandomKey, _ b: RandomKey) -> (Span, Span) {
-    if case .logNormal(let body) = form {
-      let (first, second) =
-        body.samples(a, b, tables) ?? (body.sample(a, tables), body.sample(b, tables))
-      return (Span(microseconds: first), Span(microseconds: second))
-    }
-    return (sample(a), sample(b))
   }
 
   /// One sample: a function of the key's draw alone.

@@ -56,7 +56,7 @@ public struct QuantileTables: @unchecked Sendable, Hashable, BitwiseCopyable {
   static var logOfStep: Double { ln2 / Double(1 << powerBits) }
 
   /// The cubic through a function at the four Chebyshev nodes of 0 … 1, in powers of the distance from ½.
-  private static func cubic(_ f: (Double) -> Double) -> [Double] {
+  static func cubic(_ f: (Double) -> Double) -> [Double] {
     // cos(π/8) and cos(3π/8), halved.
     let (outer, inner) = (0.461_939_766_255_643_4, 0.191_341_716_182_544_9)
     let (a, b, c, d) = (f(0.5 - outer), f(0.5 - inner), f(0.5 + inner), f(0.5 + outer))
@@ -118,45 +118,6 @@ public struct QuantileTables: @unchecked Sendable, Hashable, BitwiseCopyable {
     let c = base + (Self.normals &+ cell &<< 2)
     let z = (c[0] + c[1] * place) + (c[2] + c[3] * place) * (place * place)
     return Double(bitPattern: z.bitPattern ^ isUpper &<< 63)
-  }
-
-  /// `normal` of two keys, side by side, bit for bit.
-  @inlinable @inline(__always)
-  func normals(_ a: RandomKey, _ b: RandomKey) -> SIMD2<Double> {
-    let bits = SIMD2(a.bits, b.bits) &>> 12
-    let isUpper = bits &>> 51
-    let lower = (bits ^ (0 &- isUpper)) & (1 &<< 51 &- 1)
-    // A whole number below 2⁵² in the mantissa of 2⁵²: less 2⁵² it is the same as a double.
-    let whole = unsafeBitCast(lower | 0x4330_0000_0000_0000, to: SIMD2<Double>.self) - 0x1p52
-    let p = unsafeBitCast((whole + 0.5) * 0x1p-52, to: SIMD2<UInt64>.self)
-    let cells =
-      (0x3fd &- p &>> 52) &<< Self.normalBits | p &>> (52 &- Self.normalBits) & (1 &<< Self.normalBits &- 1)
-    let place =
-      unsafeBitCast(
-        p &<< Self.normalBits & 0x000f_ffff_ffff_ffff | 0x3ff0_0000_0000_0000, to: SIMD2<Double>.self) - 1.5
-    let c = base + Self.normals
-    let (first, second) = (
-      c + Int(truncatingIfNeeded: cells[0]) &<< 2, c + Int(truncatingIfNeeded: cells[1]) &<< 2
-    )
-    let z =
-      (SIMD2(first[0], second[0]) + SIMD2(first[1], second[1]) * place)
-      + (SIMD2(first[2], second[2]) + SIMD2(first[3], second[3]) * place) * (place * place)
-    return unsafeBitCast(
-      unsafeBitCast(z, to: SIMD2<UInt64>.self) ^ isUpper &<< 63, to: SIMD2<Double>.self)
-  }
-
-  /// `power` of two, bit for bit.
-  @inlinable @inline(__always)
-  func powers(_ x: SIMD2<Double>) -> SIMD2<Double> {
-    let sum = x + Self.rounder
-    let whole = unsafeBitCast(sum, to: SIMD2<UInt64>.self) &- Self.rounder.bitPattern
-    let r = (x - (sum - Self.rounder)) * (Self.ln2 / 64)
-    let steps = whole & (1 &<< Self.powerBits &- 1)
-    let c = base + Self.powers
-    let step = SIMD2(c[Int(truncatingIfNeeded: steps[0])], c[Int(truncatingIfNeeded: steps[1])])
-    let fraction = step + step * (r + r * r * (0.5 + r * (1.0 / 6)))
-    let exponent = (whole &- steps) &<< (52 &- Self.powerBits)
-    return unsafeBitCast(unsafeBitCast(fraction, to: SIMD2<UInt64>.self) &+ exponent, to: SIMD2<Double>.self)
   }
 
   /// 2 to the power x / 64, for |x| < 60,000, within `powerError` of itself.

@@ -62,9 +62,7 @@ import Testing
       let sigma =
         (DeterministicMath.log(Double(p99 - 1) * 1e3) - mu) / DeterministicMath.inverseNormalCDF(0.99)
       let longest = Double(Distribution.longestSample.microseconds)
-      for (key, other) in zip(keys, keys.reversed()) {
-        let both = latency.samples(key, other)
-        #expect(both == (latency.sample(key), latency.sample(other)))
+      for key in keys {
         let exact = 1e3 + DeterministicMath.exp(mu + sigma * DeterministicMath.inverseNormalCDF(key.unitOpen))
         #expect(latency.sample(key).microseconds == Int64(min(exact + 0.5, longest)))
         let wait = -DeterministicMath.log(key.unitAboveZero) * (Double(p99) * 1e3)
@@ -87,5 +85,46 @@ import Testing
       if QuantileTables.rounded(body, within: body * QuantileTables.normalError) == nil { unsure += 1 }
     }
     #expect(unsure < 200)
+  }
+
+  @Test("The table of one log-normal distribution gives the sampler's samples, and hardly ever none")
+  func logNormalTables() throws {
+    let keys = Self.keys()
+    let root = RandomKey(seed: 5)
+    for (median, p99, minimum) in [(80, 600, 10), (30, 31, 1), (3, 400_000, 0), (200_000, 90_000_000, 1_000)]
+      as [(Int64, Int64, Int64)]
+    {
+      let sampler = Sampler(
+        .logNormal(
+          median: .milliseconds(median), p99: .milliseconds(p99), minimum: .milliseconds(minimum)))
+      let table = try #require(LogNormalTable.of(sampler))
+      for key in keys {
+        if let sample = table.view.sample(key) {
+          #expect(sample == sampler.sample(key).microseconds, "\(median) ms, \(key.bits)")
+        }
+      }
+      if p99 > 1_000 { continue }
+      let unsure = (0..<100_000 as Range<UInt64>).count { table.view.sample(root.child($0)) == nil }
+      #expect(unsure < 300, "\(median) ms")
+    }
+  }
+
+  @Test("Only a log-normal distribution has a table, and one that is asked for again has the same")
+  func tablesAreKept() throws {
+    #expect(LogNormalTable.of(Sampler(.exponential(mean: .seconds(1)))) == nil)
+    // Nothing is left to draw.
+    let fixed = Distribution.logNormal(median: .seconds(1), p99: .seconds(1), minimum: .zero)
+    #expect(LogNormalTable.of(Sampler(fixed)) == nil)
+    let sampler = Sampler(.logNormal(median: .milliseconds(81), p99: .seconds(1), minimum: .zero))
+    let table = try #require(LogNormalTable.of(sampler))
+    #expect(LogNormalTable.of(sampler) === table)
+    // Others push it out, and it goes on for who holds it.
+    let sample = table.view.sample(RandomKey(seed: 3))
+    for p99 in 2..<20 as Range<Int64> {
+      _ = LogNormalTable.of(
+        Sampler(.logNormal(median: .milliseconds(81), p99: .seconds(p99), minimum: .zero)))
+    }
+    #expect(LogNormalTable.of(sampler) !== table)
+    #expect(table.view.sample(RandomKey(seed: 3)) == sample)
   }
 }

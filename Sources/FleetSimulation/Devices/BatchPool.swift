@@ -124,14 +124,19 @@ struct BatchRecord: BitwiseCopyable {
 
 /// The batch records of a shard. Index 0 stands for "none".
 ///
-/// The first records belong to the devices, one each, and lie beside them (`DeviceRows`): most devices hold one batch at most.
-/// What a device holds beyond that comes from a table of its own with a free list.
+/// Where devices have no loops, the first records belong to them, one each, and lie beside them (`DeviceRows`): most hold one batch
+/// at most. The others come from a table with a free list, and have a retry state each beside them.
 struct BatchPool: ~Copyable {
   private let rows: DeviceRows
+  private struct Pooled: BitwiseCopyable {
+    /// The first field: `address` goes by that.
+    var record: BatchRecord
+    /// *files* only: of a batch that has failed.
+    var retryState: PackedRetryState
+  }
+
   /// Records from index `devices` + 1 on, at 1.
-  private var more: UnsafeMutablePointer<BatchRecord>
-  /// *files* only: the retry state of batches that have failed.
-  private var retryStates: UnsafeMutablePointer<PackedRetryState>?
+  private var more: UnsafeMutablePointer<Pooled>
   /// From when on such a batch is due, by its retry record: for the checkers, and for clients that look at batches that still wait
   /// (`RetryPolicy.limitsCheck`).
   private var dueTimes: UnsafeMutablePointer<Int64>?
@@ -144,17 +149,19 @@ struct BatchPool: ~Copyable {
   private let devices: UInt32
   private let looksAtWaiting: Bool
 
-  /// - Parameter looksAtWaiting: the client looks at batches that still wait, and has to know until when.
+  /// - Parameters:
+  ///   - haveOwn: each device has a record of its own in `rows`, and no batch a retry state.
+  ///   - looksAtWaiting: the client looks at batches that still wait, and has to know until when.
   init(
-    _ rows: DeviceRows, keepsRetryStates: Bool, keepsAcceptanceTimes: Bool, looksAtWaiting: Bool, checks: Bool
+    _ rows: DeviceRows, haveOwn: Bool, keepsAcceptanceTimes: Bool, looksAtWaiting: Bool, checks: Bool
   ) {
     self.rows = rows
-    devices = UInt32(rows.count)
+    devices = haveOwn ? UInt32(rows.count) : 0
     self.looksAtWaiting = looksAtWaiting
     more = Self.table(capacity)
-    if keepsRetryStates { retryStates = Self.table(rows.count + capacity) }
-    if keepsRetryStates, checks || looksAtWaiting { dueTimes = Self.table(rows.count + capacity) }
-    if keepsAcceptanceTimes { acceptanceTimes = Self.table(rows.count + capacity) }
+    let all = Int(devices) + capacity
+    if !haveOwn, checks || looksAtWaiting { dueTimes = Self.table(all) }
+    if keepsAcceptanceTimes { acceptanceTimes = Self.table(all) }
   }
 
   /// - Parameter rows: a copy of the other's.
@@ -163,25 +170,29 @@ struct BatchPool: ~Copyable {
     devices = other.devices
     looksAtWaiting = other.looksAtWaiting
     (capacity, used, free) = (other.capacity, other.used, other.free)
-    let (all, room) = (rows.count + other.used, rows.count + other.capacity)
+    let (all, room) = (Int(devices) + other.used, Int(devices) + other.capacity)
     more = PlainMemory.copy(of: other.more, count: other.used, capacity: other.capacity)
-    retryStates = other.retryStates.map { PlainMemory.copy(of: $0, count: all, capacity: room) }
     dueTimes = other.dueTimes.map { PlainMemory.copy(of: $0, count: all, capacity: room) }
     acceptanceTimes = other.acceptanceTimes.map { PlainMemory.copy(of: $0, count: all, capacity: room) }
   }
 
   deinit {
     PlainMemory.release(more)
-    if let retryStates { PlainMemory.release(retryStates) }
     if let dueTimes { PlainMemory.release(dueTimes) }
     if let acceptanceTimes { PlainMemory.release(acceptanceTimes) }
+  }
+
+  /// Of a batch that is no device's own.
+  @inline(__always)
+  private func pooled(_ index: BatchIndex) -> UnsafeMutablePointer<Pooled> {
+    more + Int(truncatingIfNeeded: index.rawValue &- devices)
   }
 
   /// The address of a record, until more are allocated.
   @inline(__always)
   func address(_ index: BatchIndex) -> UnsafeMutablePointer<BatchRecord> {
     index.rawValue <= devices
-      ? rows.batch(index) : more + Int(truncatingIfNeeded: index.rawValue &- devices)
+      ? rows.batch(index) : UnsafeMutableRawPointer(pooled(index)).assumingMemoryBound(to: BatchRecord.self)
   }
 
   @inline(__always)
@@ -190,20 +201,21 @@ struct BatchPool: ~Copyable {
     nonmutating unsafeMutableAddress { address(index) }
   }
 
-  /// *files*: a batch's own retry state; but for `retryAt`, if the client doesn't look at batches that still wait.
+  /// *files*: a pooled batch's own retry state; but for `retryAt`, if the client doesn't look at batches that still wait.
   @inline(__always)
   func retryState(_ index: BatchIndex) -> BatchRetryState {
-    guard self[index].flags.contains(.hasRetryState), let retryStates else { return BatchRetryState() }
-    var state = retryStates[index.place].state
+    let batch = pooled(index)
+    guard batch.pointee.record.flags.contains(.hasRetryState) else { return BatchRetryState() }
+    var state = batch.pointee.retryState.state
     if looksAtWaiting { state.retryAt = dueTime(index) }
     return state
   }
 
   @inline(__always)
   func setRetryState(_ state: BatchRetryState, _ index: BatchIndex) {
-    guard let retryStates else { return }
-    self[index].flags.insert(.hasRetryState)
-    retryStates[index.place] = PackedRetryState(state)
+    let batch = pooled(index)
+    batch.pointee.record.flags.insert(.hasRetryState)
+    batch.pointee.retryState = PackedRetryState(state)
     if let dueTimes { dueTimes[index.place] = state.retryAt }
   }
 
@@ -217,8 +229,10 @@ struct BatchPool: ~Copyable {
   /// Asks for what is known of a batch ahead of the time when it is handled.
   @inline(__always)
   func prefetch(_ index: BatchIndex) {
-    fleetsim_prefetch(address(index))
-    if let retryStates { fleetsim_prefetch(retryStates + index.place) }
+    let record = address(index)
+    fleetsim_prefetch(record)
+    // A pooled batch may end in the next line.
+    fleetsim_prefetch(UnsafeRawPointer(record) + MemoryLayout<BatchRecord>.stride)
   }
 
   /// A fresh record for a device, its own if that is free; records may move.
@@ -228,7 +242,7 @@ struct BatchPool: ~Copyable {
   {
     var index = BatchIndex(rawValue: device.rawValue &+ 1)
     var record = rows.batch(index)
-    if !record.pointee.isDone {
+    if devices == 0 || !record.pointee.isDone {
       index = takeFree()
       record = address(index)
     }
@@ -269,14 +283,12 @@ struct BatchPool: ~Copyable {
 
   @inline(never)
   private mutating func grow() {
-    precondition(rows.count + capacity < Int(UInt32.max) / 2, "too many batches in one shard")
+    let own = Int(devices)
+    precondition(own + capacity < Int(UInt32.max) / 2, "too many batches in one shard")
     let larger = capacity + max(256, capacity / 2)
     more = Self.grown(more, from: capacity, to: larger)
-    retryStates = retryStates.map { Self.grown($0, from: rows.count + capacity, to: rows.count + larger) }
-    dueTimes = dueTimes.map { Self.grown($0, from: rows.count + capacity, to: rows.count + larger) }
-    acceptanceTimes = acceptanceTimes.map {
-      Self.grown($0, from: rows.count + capacity, to: rows.count + larger)
-    }
+    dueTimes = dueTimes.map { Self.grown($0, from: own + capacity, to: own + larger) }
+    acceptanceTimes = acceptanceTimes.map { Self.grown($0, from: own + capacity, to: own + larger) }
     capacity = larger
   }
 

@@ -200,6 +200,11 @@ extension CohortPlan {
     /// Uploads may take longer than their latency, or get lost (`crossLink`).
     let isFaulty: Bool
     let latency: Sampler
+    /// The same from a table, where there is one.
+    let table: LogNormalTable?
+    let quantiles: LogNormalTable.View?
+    /// Nothing but the latency says when an upload arrives, and it is drawn for each.
+    var isDrawn: Bool { constantLatency.up == 0 && !isFaulty }
     let link: Link
     let eventBytes: Int64
     let requestBytes: Int64
@@ -209,6 +214,8 @@ extension CohortPlan {
       connectTimeout = cohort.connectTimeout?.microseconds ?? .max
       isFaulty = !cohort.link.isPerfect || cohort.connectTimeout != nil
       latency = Sampler(cohort.latency)
+      table = LogNormalTable.of(latency)
+      quantiles = table?.view
       link = cohort.link
       (eventBytes, requestBytes) = (Int64(cohort.eventBytes), Int64(cohort.requestBytes))
       var constant: UInt32 = 0

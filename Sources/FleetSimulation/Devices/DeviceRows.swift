@@ -2,8 +2,8 @@ import CMemory
 import SimulationKernel
 import UploadPipeline
 
-/// The devices of a shard, each with the batch record that is its own behind it: what is handled together lies together, in two
-/// cache lines and nearly always one page.
+/// The devices of a shard, each with what it needs most behind its record: its running loop and queue, or where a cohort needs none, a
+/// batch record of its own. What is handled together lies together, in two cache lines and nearly always one page.
 ///
 /// Batch records are numbered from 1 on, so row 0 stands for "no batch" and belongs to no device.
 struct DeviceRows {
@@ -11,9 +11,14 @@ struct DeviceRows {
   let count: Int
 
   private static var deviceBytes: Int { MemoryLayout<DeviceRecord>.stride }
-  static var rowBytes: Int { deviceBytes + MemoryLayout<BatchRecord>.stride }
+  fileprivate static var rowBytes: Int { deviceBytes + behindBytes }
+  /// A batch record, or a loop.
+  private static var behindBytes: Int { 32 }
 
   init(count: Int) {
+    precondition(
+      max(MemoryLayout<BatchRecord>.stride, MemoryLayout<UploadLoopState>.stride) <= Self.behindBytes,
+      "what lies behind a device's record has outgrown its place")
     self.count = count
     base = PlainMemory.zeroed(byteCount: (count + 1) * Self.rowBytes)
   }
@@ -40,13 +45,16 @@ struct DeviceRows {
     row(device.place &+ 1).assumingMemoryBound(to: ClientState.self)
   }
 
-  /// The record of batch `index`, at most `count`: it belongs to device `index` − 1.
+  /// The running loops and queues, of a cohort with `CohortPlan.Tables.loops`.
+  var loops: LoopRows { LoopRows(first: row(1) + Self.deviceBytes) }
+
+  /// Of another cohort: the record of batch `index`, at most `count`; it belongs to device `index` − 1.
   @inline(__always)
   func batch(_ index: BatchIndex) -> UnsafeMutablePointer<BatchRecord> {
     (row(index.place) + Self.deviceBytes).assumingMemoryBound(to: BatchRecord.self)
   }
 
-  /// Asks for a device and its batch ahead of the time when they are handled; a number behind the last is harmless.
+  /// Asks for a device and what lies behind it ahead of the time when they are handled; a number behind the last is harmless.
   @inline(__always)
   func prefetch(_ device: DeviceIndex) {
     let row = row(device.place &+ 1)
@@ -91,5 +99,15 @@ struct DeviceRows {
       }
       first = end
     }
+  }
+}
+
+/// The running loops and queues of a shard's devices, each behind its device's record.
+struct LoopRows {
+  fileprivate let first: UnsafeMutableRawPointer
+
+  @inline(__always)
+  subscript(device: DeviceIndex) -> UnsafeMutablePointer<UploadLoopState> {
+    (first + device.place &* DeviceRows.rowBytes).assumingMemoryBound(to: UploadLoopState.self)
   }
 }

@@ -106,8 +106,8 @@ extension DeviceShard {
     record.pointee.oldest = .noBatch
     record.pointee.newest = .noBatch
     if let loops {
-      loops[device.place].inFlight = 0
-      loops[device.place].heldEvents = 0
+      loops[device].pointee.inFlight = 0
+      loops[device].pointee.heldEvents = 0
     }
     row[.inFlight] &-= 1
     row[.settledBatches] &+= 1
@@ -260,7 +260,7 @@ extension DeviceShard {
   /// Delivered or dropped: the batch leaves the queue. Its record stays while an upload of it is open at the server.
   @inline(__always)
   mutating func settle(_ batch: BatchIndex, _ device: DeviceIndex, at now: Instant) {
-    if let loops { loops[device.place].heldEvents &-= UInt32(batches[batch].events) }
+    if let loops { loops[device].pointee.heldEvents &-= UInt32(batches[batch].events) }
     removeHeld(batch, device)
     count(1, .settledBatches, at: now)
     if self[device].pointee.flags.contains(.hasHistory) {

@@ -28,7 +28,7 @@ extension DeviceShard {
     let looksAtWaiting = !isRebatch && options.pointee.policy.limitsCheck == .beforeDue
     let looks = looksAtWaiting ? lookTimes(device) : [:]
     var end = UInt32.max
-    if let loops { end = loops[device.place].loopEnd }
+    if let loops { end = loops[device].pointee.loopEnd }
     var batch = client.oldest
     while batch != .noBatch {
       let record = batches[batch]

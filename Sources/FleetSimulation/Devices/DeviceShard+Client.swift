@@ -26,14 +26,14 @@ extension DeviceShard: UploadClientHost {
 
   @inline(__always)
   package func uploads(of client: ClientIndex) -> UInt32 {
-    if let loops { return loops[client.place].inFlight }
+    if let loops { return loops[client].pointee.inFlight }
     return self[client].pointee.flags.contains(.uploading) ? 1 : 0
   }
 
   @inline(__always)
   func setUploads(_ n: UInt32, of client: ClientIndex) {
     if let loops {
-      loops[client.place].inFlight = n
+      loops[client].pointee.inFlight = n
     } else if n == 0 {
       self[client].pointee.flags.remove(.uploading)
     } else {
@@ -43,19 +43,19 @@ extension DeviceShard: UploadClientHost {
 
   @inline(__always)
   package func cursor(of client: ClientIndex, behind ordinal: UInt32) -> UInt32 {
-    if let loops { return loops[client.place].cursor }
+    if let loops { return loops[client].pointee.cursor }
     return ordinal &+ 1
   }
 
   @inline(__always)
   package func setCursor(_ cursor: UInt32, of client: ClientIndex) {
-    if let loops { loops[client.place].cursor = cursor }
+    if let loops { loops[client].pointee.cursor = cursor }
   }
 
   @inline(__always)
   package func startLoop(of client: ClientIndex, cursor: UInt32, end: UInt32) {
     guard let loops else { return }
-    let loop = loops + client.place
+    let loop = loops[client]
     loop.pointee.loopEnd = end
     loop.pointee.cursor = cursor
   }

@@ -17,7 +17,7 @@ extension DeviceShard {
     for version in 0..<3 { (machines + version).initialize(to: .passUnretained(plan.machines[version])) }
     (number, first, count) = (other.number, other.first, other.count)
     devices = DeviceRows(copying: other.devices)
-    loops = copy(other.loops)
+    loops = other.loops == nil ? nil : devices.loops
     pending = copy(other.pending)
     triggers = copy(other.triggers)
     restarts = copy(other.restarts)
@@ -36,6 +36,7 @@ extension DeviceShard {
     deliveries = other.deliveries.copy()
     laneDeliveries = other.laneDeliveries
     (violation, attempts) = (other.violation, other.attempts)
+    departsLater = other.departsLater
     reachedRetryLimit = other.reachedRetryLimit
     follow(plan, instead: other.plan.pointee)
   }

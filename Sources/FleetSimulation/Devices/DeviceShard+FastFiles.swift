@@ -1,3 +1,4 @@
+import CMemory
 import FleetMetrics
 import SimulationKernel
 import TAPIModel
@@ -35,6 +36,7 @@ extension DeviceShard {
       record.pointee.flags.isDisjoint(with: [.contended, .offline, .suspended])
     else { return false }
     let isSuccess = delivery.isSuccess
+    if isSuccess { prefetchNeighbours(of: upload) }
     if isSuccess, upload.pointee.outstanding != 1 || upload.pointee.flags.contains(.accepted) { return false }
     record.pointee.flags.remove(.due)
     if isAnswer { record.pointee.noteReception(at: Instant(microseconds: now)) }
@@ -87,6 +89,14 @@ extension DeviceShard {
     begin(device, byTrigger: false, cursor: 0)
     continueLoop(device, from: 0, at: now, &calendar)
     return true
+  }
+
+  /// Asks for the batches between which one leaves the queue.
+  @inline(__always)
+  private func prefetchNeighbours(of upload: UnsafeMutablePointer<BatchRecord>) {
+    let (older, newer) = (upload.pointee.older, upload.pointee.newer)
+    if older != .noBatch { fleetsim_prefetch(batches.address(older)) }
+    if newer != .noBatch { fleetsim_prefetch(batches.address(newer)) }
   }
 
   /// A batch whose only open upload the server has accepted leaves the queue.

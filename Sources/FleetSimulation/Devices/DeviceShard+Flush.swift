@@ -86,7 +86,7 @@ extension DeviceShard {
     record.pointee.oldest = batch
     record.pointee.newest = batch
     record.pointee.nextOrdinal = ordinal &+ created.count
-    if let loops { loops[device.place].heldEvents = created.count }
+    if let loops { loops[device].pointee.heldEvents = created.count }
     row[.sealedBatches] &+= 1
     return batch
   }
@@ -107,7 +107,7 @@ extension DeviceShard {
 
   @inline(__always)
   package mutating func willSeal(_ n: UInt32, _ device: DeviceIndex) {
-    if let loops { loops[device.place].heldEvents &+= n }
+    if let loops { loops[device].pointee.heldEvents &+= n }
   }
 
   @inline(__always)
@@ -195,7 +195,7 @@ extension DeviceShard {
     countDropped(batch, events: n, counter, device, at: now)
     trimFront(batch, by: n, device)
     if let loops {
-      let loop = loops + device.place
+      let loop = loops[device]
       loop.pointee.heldEvents &-= n
       // A batch that the running loop has passed stays behind it.
       let left = batches[batch].firstOrdinal

@@ -13,7 +13,7 @@ extension DeviceShard {
   /// Sealed events that the device holds.
   @inline(__always)
   package func heldEvents(of device: DeviceIndex) -> UInt32 {
-    if let loops { return loops[device.place].heldEvents }
+    if let loops { return loops[device].pointee.heldEvents }
     var sum: UInt32 = 0
     var batch = self[device].pointee.oldest
     while batch != .noBatch {
@@ -50,14 +50,14 @@ extension DeviceShard {
   @inline(__always)
   package mutating func putLast(_ batch: BatchIndex, _ device: DeviceIndex) {
     guard let loops else { return }
-    ready.append(readyEntry(batch), to: &loops[device.place].ready)
+    ready.append(readyEntry(batch), to: &loops[device].pointee.ready)
   }
 
   /// Into its place by ordinal.
   @inline(__always)
   package mutating func putBack(_ batch: BatchIndex, _ device: DeviceIndex) {
     guard let loops else { return }
-    ready.insert(readyEntry(batch), into: &loops[device.place].ready)
+    ready.insert(readyEntry(batch), into: &loops[device].pointee.ready)
   }
 
   @inline(__always)
@@ -71,7 +71,7 @@ extension DeviceShard {
   /// A batch that begins at `ordinal` is due no more, if it was.
   mutating func removeReady(at ordinal: UInt32, _ device: DeviceIndex) {
     guard let loops else { return }
-    let loop = loops + device.place
+    let loop = loops[device]
     if let index = ready.index(ofBatchAt: ordinal, in: loop.pointee.ready) {
       ready.remove(at: index, from: &loop.pointee.ready)
     }
@@ -80,7 +80,7 @@ extension DeviceShard {
   /// What is due where a batch began at `ordinal` is `batch`, as it is now.
   mutating func replaceReady(at ordinal: UInt32, with batch: BatchIndex, _ device: DeviceIndex) {
     guard let loops else { return }
-    let loop = loops + device.place
+    let loop = loops[device]
     if let index = ready.index(ofBatchAt: ordinal, in: loop.pointee.ready) {
       ready.replace(at: index, of: &loop.pointee.ready, with: readyEntry(batch))
     }
@@ -216,7 +216,7 @@ extension DeviceShard {
   }
 
   package mutating func nextHeld(_ device: DeviceIndex, from cursor: UInt32) -> BatchIndex {
-    let end = loops?[device.place].loopEnd ?? .max
+    let end = loops?[device].pointee.loopEnd ?? .max
     var batch = self[device].pointee.oldest
     while batch != .noBatch {
       let first = batches[batch].firstOrdinal
@@ -265,7 +265,7 @@ extension DeviceShard {
   @inline(__always)
   package mutating func hasDue(_ device: DeviceIndex) -> Bool {
     if let loops {
-      let place = loops[device.place].ready
+      let place = loops[device].pointee.ready
       var index = 0
       while index < Int(truncatingIfNeeded: place.count), ready.entry(index, of: place).atTriggersOnly {
         index &+= 1
@@ -286,7 +286,7 @@ extension DeviceShard {
 
   package mutating func forgetDueTimes(_ device: DeviceIndex) {
     while let entry = firstWaiting(device) { popWaiting(entry.batch, device) }
-    if let loops { ready.removeAll(from: &loops[device.place].ready) }
+    if let loops { ready.removeAll(from: &loops[device].pointee.ready) }
   }
 
   /// Batches that have left the queue meanwhile may be among them.

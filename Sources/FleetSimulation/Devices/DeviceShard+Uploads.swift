@@ -21,20 +21,50 @@ extension DeviceShard {
     }
     upload.pointee.attemptLeaves(number: attempt)
     let row = counters[rows.row(at: now.microseconds)]
+    let retryCount = plan.pointee.server.asksForRetryCount ? retryCount : 0
+    setUploads(uploads(of: device) &+ 1, of: device)
+    countAttempt(self[device], events: asQuery ? 0 : upload.pointee.events, at: now, row)
+    if departsLater {
+      departures.append(Departure(upload, batch, device, retryCount: retryCount, at: now))
+      return
+    }
     var latency = plan.pointee.network.constantLatency
-    if latency.up == 0 { latency = drawLatency(batch, device) }
+    if latency.up == 0 {
+      latency = drawLatency(
+        firstOrdinal: upload.pointee.firstOrdinal, attempt: upload.pointee.attempts, device)
+    }
     if plan.pointee.network.isFaulty { latency = crossLink(batch, device, latency, at: now, sink) }
     if !plan.pointee.network.isFaulty || latency.up != .max {
-      depart(
-        upload, batch, device, latency, retryCount: plan.pointee.server.asksForRetryCount ? retryCount : 0,
-        at: now,
-        sink)
+      depart(upload, batch, device, latency, retryCount: retryCount, at: now, sink)
       countRetry(upload, at: now.microseconds &+ Int64(latency.up), row)
-      if Int64(latency.up) > plan.pointee.network.timeout { giveUpOnTheWay(batch, device, at: now, sink) }
+      if Int64(latency.up) > plan.pointee.network.timeout {
+        giveUpOnTheWay(
+          batch, attempt: upload.pointee.attempts, generation: upload.pointee.generation, device, at: now,
+          sink)
+      }
     }
-    setUploads(uploads(of: device) &+ 1, of: device)
-    countAttempt(
-      self[device], events: asQuery ? 0 : upload.pointee.events, at: now, row)
+  }
+
+  /// What has left in this window goes on its way, all in one loop: a latency is a long chain of operations each of which waits for the one
+  /// before, and those of several uploads run side by side.
+  @inline(never)
+  mutating func departAll(_ sink: UnsafeMutablePointer<ShardCalendar>) {
+    let (items, count) = (departures.base, departures.count)
+    let (timeout, end) = (plan.pointee.network.timeout, plan.pointee.end)
+    for i in 0..<count {
+      let item = items[i]
+      let latency = drawLatency(firstOrdinal: item.firstOrdinal, attempt: item.attempt, item.device)
+      sink.pointee.send(item.ticket(latency), at: item.time)
+      let arrival = item.time.microseconds &+ Int64(latency.up)
+      if let retries = item.retries, arrival < end {
+        counters.add(1, to: retries, row: rows.rowAside(at: arrival))
+      }
+      if Int64(latency.up) > timeout {
+        giveUpOnTheWay(
+          item.batch, attempt: item.attempt, generation: item.generation, item.device, at: item.time, sink)
+      }
+    }
+    departures.removeAll()
   }
 
   /// The latest attempt of a batch, whose record is `upload`, goes on its way.
@@ -80,27 +110,75 @@ extension DeviceShard {
     }
   }
 
-  /// One-way latencies of a batch's latest attempt.
+  /// One-way latencies of an attempt, where they are drawn.
+  @inline(__always)
+  private mutating func drawLatency(firstOrdinal: UInt32, attempt: UInt16, _ device: DeviceIndex)
+    -> CohortPlan.Latency
+  {
+    let network = key(of: device).child(UploadRequest.name(firstOrdinal: firstOrdinal, number: attempt))
+    let (up, down) = (network.child(RandomPurpose.networkUp), network.child(RandomPurpose.networkDown))
+    if let quantiles = plan.pointee.network.quantiles, let up = quantiles.sample(up),
+      let down = quantiles.sample(down)
+    {
+      return CohortPlan.Latency(up: UInt32(clamping: up), down: UInt32(clamping: down))
+    }
+    return CohortPlan.Latency(up: sampleLatency(up), down: sampleLatency(down))
+  }
+
+  /// Not from the table.
   @inline(never)
-  private mutating func drawLatency(_ batch: BatchIndex, _ device: DeviceIndex) -> CohortPlan.Latency {
-    let network = key(of: device).child(
-      UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
-    let (up, down) = plan.pointee.network.latency.samples(
-      network.child(RandomPurpose.networkUp), network.child(RandomPurpose.networkDown))
-    return CohortPlan.Latency(
-      up: UInt32(clamping: up.microseconds), down: UInt32(clamping: down.microseconds))
+  private mutating func sampleLatency(_ key: RandomKey) -> UInt32 {
+    UInt32(clamping: plan.pointee.network.latency.sample(key).microseconds)
   }
 
   /// The client gives up while the request still travels; the server never learns of it in time to say so.
   @inline(never)
   private mutating func giveUpOnTheWay(
-    _ batch: BatchIndex, _ device: DeviceIndex, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+    _ batch: BatchIndex, attempt: UInt16, generation: UInt16, _ device: DeviceIndex, at now: Instant,
+    _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     sink.pointee.schedule(
-      Delivery(
-        .timeOut, device: device, batch: batch, attempt: batches[batch].attempts,
-        generation: batches[batch].generation),
+      Delivery(.timeOut, device: device, batch: batch, attempt: attempt, generation: generation),
       due: now + Span(microseconds: plan.pointee.network.timeout))
+  }
+}
+
+/// An upload that has left and whose latencies nobody has drawn yet. 32 bytes.
+struct Departure: BitwiseCopyable {
+  let time: Instant
+  let device: DeviceIndex
+  let batch: BatchIndex
+  let firstOrdinal: UInt32
+  let attempt: UInt16
+  let generation: UInt16
+  private let retryCount: UInt16
+  /// How the batch's latest failed attempt ended.
+  private let failure: AttemptFailure
+
+  @inline(__always)
+  init(
+    _ upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex,
+    retryCount: UInt16, at time: Instant
+  ) {
+    self.time = time
+    self.device = device
+    self.batch = batch
+    firstOrdinal = upload.pointee.firstOrdinal
+    attempt = upload.pointee.attempts
+    generation = upload.pointee.generation
+    self.retryCount = retryCount
+    failure = upload.pointee.latestFailure
+  }
+
+  /// What counts it, if it is a retry.
+  @inline(__always)
+  var retries: Measure? { attempt == 1 ? nil : failure.retries }
+
+  @inline(__always)
+  func ticket(_ latency: CohortPlan.Latency) -> UploadTicket {
+    UploadTicket(
+      device: device, batch: batch, uplink: latency.up, downlink: latency.down, attempt: attempt,
+      generation: generation, retryCount: retryCount)
   }
 }
 

@@ -13,9 +13,9 @@ import UploadRetry
 /// plain engine of the tests run the same devices. Devices never see one another. A device is addressed by its place in the
 /// shard's memory, which is not its number: where triggers are found by a scan, devices lie in the order of their phase.
 ///
-/// A shard holds a record a device (`DeviceRecord`, with its own batch beside it: `DeviceRows`), tables beside them for cohorts
-/// that need more (`CohortPlan.Tables`), a pool of further batches (`BatchPool`), and for each device those that are due
-/// (`ReadyBatches`) and those that wait (`WaitingHeaps`).
+/// A shard holds a record a device (`DeviceRecord`, with its loop or its own batch beside it: `DeviceRows`), tables beside them
+/// for cohorts that need more (`CohortPlan.Tables`), a pool of further batches (`BatchPool`), and for each device those that are
+/// due (`ReadyBatches`) and those that wait (`WaitingHeaps`).
 /// Its transitions by file:
 /// - `+Flush`: triggers and wake-ups; what has been created becomes batches. `+Events`: when events are created, and the next
 ///   trigger.
@@ -35,7 +35,7 @@ package struct DeviceShard: ~Copyable {
   package let count: Int
   let devices: DeviceRows
   /// Tables beside the records, for cohorts that need them.
-  let loops: UnsafeMutablePointer<UploadLoopState>?
+  let loops: LoopRows?
   let pending: UnsafeMutablePointer<PendingEvents>?
   let triggers: UnsafeMutablePointer<TriggerPlan>?
   let restarts: UnsafeMutablePointer<RestartPlan>?
@@ -51,6 +51,9 @@ package struct DeviceShard: ~Copyable {
   var histories: [DeviceIndex: EventHistory] = [:]
   /// Scratch of `collectDue`.
   var due = GrowableBuffer<ReadyBatches.Entry>()
+  /// What has left in this window, if `departAll` sends it on its way at the window's end.
+  var departures = GrowableBuffer<Departure>()
+  var departsLater = false
   /// Where counts go: now, and for events drawn ahead.
   var rows: RowCursor
   var creationRows: RowCursor
@@ -84,7 +87,7 @@ package struct DeviceShard: ~Copyable {
     rows = RowCursor(interval: interval)
     creationRows = RowCursor(interval: interval)
     devices = DeviceRows(count: count)
-    loops = plan.tables.loops ? Self.table(UploadLoopState.self, count) : nil
+    loops = plan.tables.loops ? devices.loops : nil
     pending = plan.events.isRegular ? nil : Self.table(PendingEvents.self, count)
     triggers = plan.tables.triggers ? Self.table(TriggerPlan.self, count) : nil
     restarts = plan.tables.restarts ? Self.table(RestartPlan.self, count) : nil
@@ -97,7 +100,7 @@ package struct DeviceShard: ~Copyable {
       plan.client.keepsGates
       ? PlainMemory.zeroed(byteCount: max(count, 1) * plan.client.gateLayout.stride) : nil
     batches = BatchPool(
-      devices, keepsRetryStates: !plan.client.isRebatch,
+      devices, haveOwn: !plan.tables.loops,
       keepsAcceptanceTimes: plan.server.deduplicationWindow >= 0,
       looksAtWaiting: plan.client.policy.limitsCheck == .beforeDue, checks: plan.checks)
     counters = IntervalCounters(rows: rowCount)
@@ -132,7 +135,6 @@ package struct DeviceShard: ~Copyable {
     plan.deallocate()
     machines.deallocate()
     devices.release()
-    if let loops { PlainMemory.release(loops) }
     if let pending { PlainMemory.release(pending) }
     if let triggers { PlainMemory.release(triggers) }
     if let restarts { PlainMemory.release(restarts) }
@@ -158,10 +160,6 @@ package struct DeviceShard: ~Copyable {
   @inline(__always)
   func prefetch(_ device: DeviceIndex) {
     devices.prefetch(device)
-    if let loops {
-      let loop = UnsafeRawPointer(loops + device.place)
-      fleetsim_prefetch(loop)
-    }
   }
 
   /// Asks for what the record, touched earlier, leads to: the batch a loop will most likely send. For cohorts with
@@ -229,7 +227,7 @@ package struct DeviceShard: ~Copyable {
   /// The running loop and queue of a device; for cohorts with `CohortPlan.Tables.loops`.
   @inline(__always)
   func loop(_ device: DeviceIndex) -> UnsafeMutablePointer<UploadLoopState> {
-    loops.unsafelyUnwrapped + device.place
+    loops.unsafelyUnwrapped[device]
   }
 
   @inline(__always)
@@ -241,7 +239,7 @@ package struct DeviceShard: ~Copyable {
   package mutating func start(device: DeviceIndex, _ sink: UnsafeMutablePointer<ShardCalendar>) {
     let record = self[device]
     let key = key(of: device)
-    if let loops { loops[device.place] = UploadLoopState() }
+    if let loops { loops[device].pointee = UploadLoopState() }
     let phase =
       plan.pointee.flush.isScanned ? Int64(record.pointee.phase) : plan.flushPhase(key)
     if let triggers {
@@ -279,6 +277,12 @@ struct RowCursor: BitwiseCopyable {
   mutating func row(at time: Int64) -> Int {
     if UInt64(bitPattern: time &- start) >= UInt64(bitPattern: divider.divisor) { move(to: time) }
     return current
+  }
+
+  /// The same, and the row of the time before stays the remembered one.
+  @inline(__always)
+  func rowAside(at time: Int64) -> Int {
+    UInt64(bitPattern: time &- start) < UInt64(bitPattern: divider.divisor) ? current : otherRow(at: time)
   }
 
   /// The same for times that hardly ever lie in the row of the one before.

@@ -39,7 +39,7 @@ package struct ScriptedDevice: ~Copyable {
     shard.scriptedDraws = .passUnretained(source)
     shard.tracer = tracer
     shard.tracedDevice = .only
-    if let loops = shard.loops { loops[0] = UploadLoopState() }
+    if let loops = shard.loops { loops[DeviceIndex(0)].pointee = UploadLoopState() }
     fetched = RetryStateMachine(config: cohort.settings, policy: cohort.policy)
     triggered = TriggeredClient(shard, flushCount: flushCount)
     calendar = .allocate(capacity: 1)

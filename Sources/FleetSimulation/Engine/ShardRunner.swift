@@ -61,6 +61,7 @@ struct ShardRunner: ~Copyable {
     hasFastTriggers = shard.hasFastTriggers
     hasFastRetries = shard.hasFastRetries
     hasFastFiles = shard.hasFastFiles
+    shard.departsLater = shard.plan.pointee.network.isDrawn
     for device in shard.indices { shard.start(device: device, &calendar) }
   }
 
@@ -176,6 +177,7 @@ struct ShardRunner: ~Copyable {
     wakeUp(start: start)
     runTimers(start: start)
     if contended.count > 0 || calendar.inWindow.first != .max { runContended(start: start) }
+    if shard.departures.count > 0 { shard.departAll(&calendar) }
   }
 
   /// Notes on each device that it has an item in this window, or several. This also fetches the records, and what the first of them

@@ -135,6 +135,9 @@ struct BatchPool: ~Copyable {
     var retryState: PackedRetryState
   }
 
+  /// What a batch takes that is no device's own.
+  static var pooledBytes: Int { MemoryLayout<Pooled>.stride }
+
   /// Records from index `devices` + 1 on, at 1.
   private var more: UnsafeMutablePointer<Pooled>
   /// From when on such a batch is due, by its retry record: for the checkers, and for clients that look at batches that still wait

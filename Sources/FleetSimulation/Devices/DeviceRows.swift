@@ -11,7 +11,7 @@ struct DeviceRows {
   let count: Int
 
   private static var deviceBytes: Int { MemoryLayout<DeviceRecord>.stride }
-  fileprivate static var rowBytes: Int { deviceBytes + behindBytes }
+  static var rowBytes: Int { deviceBytes + behindBytes }
   /// A batch record, or a loop.
   private static var behindBytes: Int { 32 }
 
@@ -62,13 +62,16 @@ struct DeviceRows {
     fleetsim_prefetch(row + Self.deviceBytes)
   }
 
+  /// Devices that are put in order at a time by `layOut`, at most and about.
+  static var devicesOfSlice: Int { 1 &<< 17 }
+
   /// Gives the records their devices in the order of their phases, those of one phase in the order of their numbers.
   ///
   /// Slice by slice of the phases, each with some ten thousand devices: to sort them all at once would take a sixth of the records'
   /// own memory, more than anything that such a fleet's run needs later.
   func layOut(phasesThrough last: Int64, phase: (Int) -> Int64) {
     var shift: Int64 = 0
-    while last &>> shift >= max(1, Int64(count) &>> 16) { shift &+= 1 }
+    while last &>> shift >= max(1, Int64(count / Self.devicesOfSlice) &* 2) { shift &+= 1 }
     // Where each slice begins; where it ends, once its devices have been put there.
     var places = [Int](repeating: 0, count: Int(last &>> shift) + 1)
     for number in 0..<count { places[Int(phase(number) &>> shift)] += 1 }

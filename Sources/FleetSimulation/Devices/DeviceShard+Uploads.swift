@@ -25,7 +25,8 @@ extension DeviceShard {
     setUploads(uploads(of: device) &+ 1, of: device)
     countAttempt(self[device], events: asQuery ? 0 : upload.pointee.events, at: now, row)
     if departsLater {
-      departures.append(Departure(upload, batch, device, retryCount: retryCount, at: now))
+      departures.append(
+        Departure(upload, batch, device, attempt: attempt, retryCount: retryCount, at: now))
       return
     }
     var latency = plan.pointee.network.constantLatency
@@ -155,16 +156,17 @@ struct Departure: BitwiseCopyable {
   /// How the batch's latest failed attempt ended.
   private let failure: AttemptFailure
 
+  /// - Parameter attempt: the upload's, which has just been written to its record: to read it back would take a while.
   @inline(__always)
   init(
-    _ upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex,
+    _ upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex, attempt: UInt16,
     retryCount: UInt16, at time: Instant
   ) {
     self.time = time
     self.device = device
     self.batch = batch
     firstOrdinal = upload.pointee.firstOrdinal
-    attempt = upload.pointee.attempts
+    self.attempt = attempt
     generation = upload.pointee.generation
     self.retryCount = retryCount
     failure = upload.pointee.latestFailure

@@ -94,20 +94,20 @@ struct CohortMemory {
   }
 
   private var batches: Amount {
-    let record = Double(MemoryLayout<BatchRecord>.stride)
-    let state =
-      (plan.client.isRebatch ? 0 : Double(MemoryLayout<PackedRetryState>.stride))
-      + (!plan.client.isRebatch && plan.client.policy.limitsCheck == .beforeDue
+    let pooled = Double(BatchPool.pooledBytes)
+    let times =
+      (plan.tables.loops && plan.client.policy.limitsCheck == .beforeDue
         ? Double(MemoryLayout<Int64>.stride) : 0)
       + (plan.server.deduplicationWindow >= 0 ? Double(MemoryLayout<Int64>.stride) : 0)
-    // Each device has a record of its own, used or not; others' come on top.
-    let more = max(0, held.expected - devices)
+    // Of those that lie in devices' rows, used or not, only what is beside the records counts.
+    let own = plan.tables.loops ? 0 : devices
+    let more = max(0, held.expected - own)
     // A large table takes large pages, of which a few batches here and there touch all.
-    let states = (devices + more) * state
-    let isInLargePages = states >= Double(PlainMemory.smallestMapped)
+    let allTimes = (own + more) * times
+    let isInLargePages = allTimes >= Double(PlainMemory.smallestMapped)
     return Amount(
-      devices * record + more * record + (isInLargePages ? states : held.expected * state),
-      atMost: (devices + held.upperBound) * (record + state))
+      more * pooled + (isInLargePages ? allTimes : held.expected * times),
+      atMost: held.upperBound * pooled + (own + held.upperBound) * times)
   }
 
   /// Blocks of the sizes that a device's heap grows through: those it has left are no use to devices that grow the same way.
@@ -223,28 +223,25 @@ struct CohortMemory {
 
   // MARK: Together
 
-  /// Bytes that laying out the largest shard takes for a while.
+  /// Bytes that laying out the largest shard takes for a while: it goes by slices, of the devices of some phases each.
   var sorting: Double {
-    plan.flush.isScanned
-      ? (devices / Double(shards)).rounded(.up) * 2 * Double(MemoryLayout<UInt64>.stride) : 0
+    if !plan.flush.isScanned { return 0 }
+    let devices = (devices / Double(shards)).rounded(.up)
+    let together = plan.flush.isSynchronised ? devices : min(devices, Double(DeviceRows.devicesOfSlice))
+    return together * 2 * Double(MemoryLayout<UInt64>.stride)
   }
 
-  /// What comes only after the layout; each device's own batch record lies in its row, which is laid out.
-  var laterParts: Amount {
-    let own = devices * Double(MemoryLayout<BatchRecord>.stride)
-    let more = Amount(max(0, batches.expected - own), atMost: max(0, batches.upperBound - own))
-    return more + waitingBatches + calendars + windows
-  }
+  /// What comes only after the layout.
+  var laterParts: Amount { batches + waitingBatches + calendars + windows }
 
   var figures: MemoryModel.Figures {
     var tables = 0
-    if plan.tables.loops { tables += MemoryLayout<UploadLoopState>.stride }
     if !plan.events.isRegular { tables += MemoryLayout<PendingEvents>.stride }
     if plan.tables.triggers { tables += MemoryLayout<TriggerPlan>.stride }
     if plan.tables.restarts { tables += MemoryLayout<RestartPlan>.stride }
     if plan.tables.worlds { tables += MemoryLayout<WorldPlan>.stride }
     return [
-      (.deviceRecords, Amount(devices * Double(MemoryLayout<DeviceRecord>.stride))),
+      (.deviceRecords, Amount(devices * Double(DeviceRows.rowBytes))),
       (.deviceTables, Amount(devices * Double(tables))),
       (.gateTables, Amount(devices * Double(cohort.gates.bytesPerDevice))),
       (.batches, batches),

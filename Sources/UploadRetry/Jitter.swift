@@ -28,6 +28,7 @@ extension Jitter {
   ///     0.
   ///   - base: microseconds; negative is taken as 0.
   ///   - cap: microseconds; negative is taken as 0.
+  @inline(__always)
   public static func backoff(retryCount: Int, base: Int64, cap: Int64) -> Int64 {
     let base = max(0, base)
     let cap = max(0, cap)

@@ -1,8 +1,55 @@
 /// What an answer that is no success leads to.
 extension RetryStateMachine {
+  /// - Parameter word: a random word, asked for if a backoff is drawn.
   @usableFromInline
   @inline(never)
-  func recordFailure(
+  func afterFailure(
+    _ response: UploadResponse, batch: inout BatchRetryState, pipeline: inout PipelineRetryState, now: Int64,
+    word: () -> UInt64
+  ) -> RetryOutcome {
+    switch recordFailure(response, batch: &batch, pipeline: &pipeline, now: now) {
+    case .decided(let outcome):
+      return outcome
+    case .backoff(let retryCount, let refreshes):
+      let outcome = wait(after: response, retries: retryCount, batch: &batch, now: now, word: word())
+      return refreshes ? Self.refreshing(outcome) : outcome
+    case .clientBackoff(let retryCount):
+      return backOff(after: response, retries: retryCount, batch: &batch, now: now, word: word())
+    case .pipelineBackoff(let retryCount):
+      return pause(after: response, retries: retryCount, batch: &batch, now: now, word: word())
+    case .spreadPause(let asked):
+      return .pause(until: saturatingSum(now, policy.spreading(asked, word: word())))
+    case .delay(let retryCount, let asked, let refreshes):
+      let outcome = wait(
+        after: response, retries: retryCount, atLeast: asked, batch: &batch, now: now, word: word(),
+        spread: policy.retryAfterJitterPercent > 0 ? word() : 0)
+      return refreshes ? Self.refreshing(outcome) : outcome
+    }
+  }
+
+  /// What a failure leads to, before a random word is needed.
+  private enum FailureStep {
+    case decided(RetryOutcome)
+    /// The batch waits, by this many earlier failures; perhaps credentials are refreshed meanwhile.
+    case backoff(retryCount: UInt16, refreshes: Bool = false)
+    /// The client waits, by this many earlier failures.
+    case clientBackoff(retryCount: UInt16)
+    /// The pipeline waits, by this many earlier 429s.
+    case pipelineBackoff(retryCount: UInt16)
+    /// The pipeline waits so many microseconds and some jitter.
+    case spreadPause(Int64)
+    /// The batch waits, by this many earlier failures, and at least so many microseconds; perhaps credentials are refreshed meanwhile.
+    case delay(retryCount: UInt16, atLeast: Int64, refreshes: Bool = false)
+  }
+
+  /// Of a batch that is to wait: credentials are refreshed meanwhile (S6).
+  private static func refreshing(_ outcome: RetryOutcome) -> RetryOutcome {
+    guard case .retry(let time) = outcome else { return outcome }
+    return .refreshThenRetry(at: time)
+  }
+
+  @inline(__always)
+  private func recordFailure(
     _ response: UploadResponse, batch: inout BatchRetryState, pipeline: inout PipelineRetryState, now: Int64
   ) -> FailureStep {
     let (code, retryAfter): (Int, Int64?)
@@ -24,7 +71,7 @@ extension RetryStateMachine {
         return .decided(.retryAtNextTrigger)
       case .clientBackoff:
         let step = recordTransient(&batch, pipeline, now: now)
-        guard case .backoff(let count) = step else { return step }
+        guard case .backoff(let count, _) = step else { return step }
         return .clientBackoff(retryCount: count)
       }
     }
@@ -60,8 +107,8 @@ extension RetryStateMachine {
     case .authenticate where policy.supportsOAuth:
       let step = recordRetry(retryAfter, &batch, &pipeline, now: now)
       switch step {
-      case .backoff(let count): return .authentication(retryCount: count)
-      case .delay(let count, let asked): return .authenticationAndDelay(retryCount: count, atLeast: asked)
+      case .backoff(let count, _): return .backoff(retryCount: count, refreshes: true)
+      case .delay(let count, let asked, _): return .delay(retryCount: count, atLeast: asked, refreshes: true)
       default: return step
       }
     case .authenticate, .drop:
@@ -117,7 +164,7 @@ extension RetryStateMachine {
       return .decided(policy.backoffOff == .drop ? .drop(.status) : .retryAtNextTrigger)
     }
     let step = recordTransient(&batch, pipeline, now: now)
-    if let retryAfter, policy.retryAfterOnOtherCodes == .delaysBatch, case .backoff(let count) = step {
+    if let retryAfter, policy.retryAfterOnOtherCodes == .delaysBatch, case .backoff(let count, _) = step {
       return .delay(
         retryCount: count, atLeast: min(max(0, retryAfter), policy.longestRetryAfter))
     }
@@ -182,9 +229,7 @@ extension RetryStateMachine {
   }
 
   /// S10 on the batch's own count.
-  @usableFromInline
-  @inline(never)
-  func wait(
+  private func wait(
     after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64,
     word: UInt64
   ) -> RetryOutcome {
@@ -193,9 +238,8 @@ extension RetryStateMachine {
   }
 
   /// O2: S10 on the batch's own count, and no shorter than a Retry-After.
-  @usableFromInline
   @inline(never)
-  func wait(
+  private func wait(
     after response: UploadResponse, retries count: UInt16, atLeast asked: Int64, batch: inout BatchRetryState,
     now: Int64, word: UInt64,
     spread: UInt64
@@ -217,9 +261,8 @@ extension RetryStateMachine {
   }
 
   /// S9, selectable: S10 on the record's count; the record itself is due when the client is.
-  @usableFromInline
   @inline(never)
-  func backOff(
+  private func backOff(
     after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64,
     word: UInt64
   ) -> RetryOutcome {
@@ -229,9 +272,8 @@ extension RetryStateMachine {
 
   /// S4, selectable: S10 on the global count. A decorrelated wait follows the previous one of the batch that
   /// met the 429.
-  @usableFromInline
   @inline(never)
-  func pause(
+  private func pause(
     after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64,
     word: UInt64
   ) -> RetryOutcome {
@@ -250,6 +292,7 @@ extension RetryStateMachine {
     DelayBounds(base: config.backoff.baseBackoffInterval, longest: config.backoff.maxBackoffInterval)
   }
 
+  @inline(__always)
   func drawDelay(
     _ count: UInt16, _ bounds: DelayBounds, batch: inout BatchRetryState, word: UInt64
   ) -> Int64 {

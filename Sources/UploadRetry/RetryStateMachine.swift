@@ -83,37 +83,7 @@ public final class RetryStateMachine: Sendable {
       }
       return .delivered
     }
-    switch recordFailure(response, batch: &batch, pipeline: &pipeline, now: now) {
-    case .decided(let outcome):
-      return outcome
-    case .backoff(let retryCount):
-      return wait(after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
-    case .authentication(let retryCount):
-      return Self.refreshing(
-        wait(after: response, retries: retryCount, batch: &batch, now: now, word: random.next()))
-    case .authenticationAndDelay(let retryCount, let asked):
-      return Self.refreshing(
-        wait(
-          after: response, retries: retryCount, atLeast: asked, batch: &batch, now: now, word: random.next(),
-          spread: policy.retryAfterJitterPercent > 0 ? random.next() : 0))
-    case .clientBackoff(let retryCount):
-      return backOff(after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
-    case .pipelineBackoff(let retryCount):
-      return pause(after: response, retries: retryCount, batch: &batch, now: now, word: random.next())
-    case .spreadPause(let asked):
-      return .pause(until: saturatingSum(now, policy.spreading(asked, word: random.next())))
-    case .delay(let retryCount, let asked):
-      return wait(
-        after: response, retries: retryCount, atLeast: asked, batch: &batch, now: now, word: random.next(),
-        spread: policy.retryAfterJitterPercent > 0 ? random.next() : 0)
-    }
-  }
-
-  /// Of a batch that is to wait: credentials are refreshed meanwhile (S6).
-  @usableFromInline
-  static func refreshing(_ outcome: RetryOutcome) -> RetryOutcome {
-    guard case .retry(let time) = outcome else { return outcome }
-    return .refreshThenRetry(at: time)
+    return afterFailure(response, batch: &batch, pipeline: &pipeline, now: now) { random.next() }
   }
 
   /// Whether a 2xx makes the batch's and the pipeline's state fresh and ends the pipeline's wait (S5, S16), which is all it does.
@@ -122,27 +92,6 @@ public final class RetryStateMachine: Sendable {
   @inlinable
   public func successClears(otherBatchOfFlushFailed failed: Bool) -> Bool {
     !ignoresState && policy.endsWait(otherBatchOfFlushFailed: failed)
-  }
-
-  /// What a failure leads to, before a random word is needed.
-  @usableFromInline
-  @frozen
-  enum FailureStep {
-    case decided(RetryOutcome)
-    /// The batch waits, by this many earlier failures.
-    case backoff(retryCount: UInt16)
-    /// The same, and credentials are refreshed.
-    case authentication(retryCount: UInt16)
-    /// The client waits, by this many earlier failures.
-    case clientBackoff(retryCount: UInt16)
-    /// The pipeline waits, by this many earlier 429s.
-    case pipelineBackoff(retryCount: UInt16)
-    /// The pipeline waits so many microseconds and some jitter.
-    case spreadPause(Int64)
-    /// The batch waits, by this many earlier failures, and at least so many microseconds.
-    case delay(retryCount: UInt16, atLeast: Int64)
-    /// The same, and credentials are refreshed.
-    case authenticationAndDelay(retryCount: UInt16, atLeast: Int64)
   }
 }
 
@@ -173,6 +122,7 @@ extension RetryStateMachine {
 
   /// The limit that keeps a batch from being sent at a time (S11, S12); nil: none does. It is what `beforeSend` goes by, for a
   /// caller that wants to know ahead.
+  @inline(__always)
   public func limitReached(
     _ batch: BatchRetryState, _ pipeline: PipelineRetryState, now: Int64
   ) -> DropReason? {

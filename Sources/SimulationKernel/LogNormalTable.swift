@@ -16,7 +16,7 @@ public final class LogNormalTable: Sendable {
     /// Of the part that is drawn, relative to it.
     @usableFromInline let error: Double
 
-    /// The sample of a key's draw; nil where the table can't tell (one draw in 10,000), and the sampler has to be asked.
+    /// The sample of a key's draw; nil where the table can't tell (one in a thousand), and the sampler has to be asked.
     @inlinable @inline(__always)
     public func sample(_ key: RandomKey) -> Int64? {
       let bits = key.bits &>> 12

@@ -13,9 +13,6 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
   case quit = 131
   case terminated = 143
 
-  /// The name of their help topic.
-  static let topic = "exit-codes"
-
   var meaning: String {
     switch self {
     case .success: "Done."

@@ -4,26 +4,27 @@ import ScenarioModel
 
 /// How much memory runs may take: what the machine has, or what `--memory-limit` says.
 struct MemoryLimit: Sendable {
-  /// As the user wrote it.
+  /// As the user wrote it; nil: what the machine has.
   var text: String?
-  /// nil: no limit, or none that is known.
-  private var bytes: Int64?
+  /// As asked for; nil: no limit.
+  private var asked: Int64?
 
-  /// - Throws: `UsageError`.
-  init(_ parsed: ParsedArguments) throws {
-    text = parsed.value("memory-limit")
-    guard let text else {
-      bytes = MachineMemory.availableBytes
-      return
-    }
+  /// What the machine has.
+  static let machine = MemoryLimit()
+  private init() {}
+
+  /// - Throws: `InvalidValue`.
+  init(_ text: String) throws {
+    self.text = text
     if text == "none" { return }
     guard let limit = MemorySize.bytes(text) else {
-      throw UsageError(
-        "The value '\(text)' is invalid for '--memory-limit <size>': an amount with its unit, as 20GiB (units: "
-          + "\(MemorySize.unitNames)), or none.")
+      throw InvalidValue("an amount with its unit, as 20GiB (units: \(MemorySize.unitNames)), or none.")
     }
-    bytes = limit
+    asked = limit
   }
+
+  /// nil: no limit, or none that is known.
+  private var bytes: Int64? { text == nil ? MachineMemory.availableBytes : asked }
 
   /// - Parameter subject: what is to be run, as messages name it.
   /// - Throws: `CommandFailure` 65.

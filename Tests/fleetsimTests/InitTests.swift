@@ -71,12 +71,12 @@ struct InitTests {
   @Test("every answer that it suggests is one that it takes, and the suggested capacity holds the peak")
   func suggestions() throws {
     var answers = InitCommand.Answers()
-    for option in InitCommand.Option.allCases {
+    for option in InitCommand.Question.allCases {
       #expect(answers.take(answers.suggestion(for: option), as: option) == nil, "\(option)")
       #expect(answers.has(option))
     }
     for (option, text) in [
-      (InitCommand.Option.events, "30"), (.events, "0/h"), (.capacity, "fast"), (.capacity, "5m"),
+      (InitCommand.Question.events, "30"), (.events, "0/h"), (.capacity, "fast"), (.capacity, "5m"),
       (.outage, "3/s"),
       (.outage, "25h"), (.client, "segment-swfit"),
     ] {

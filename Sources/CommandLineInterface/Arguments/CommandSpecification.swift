@@ -21,9 +21,15 @@ package struct CommandSpecification: Sendable {
     }
   }
 
-  package init(name: String, abstract: String) {
+  package init(
+    name: String, abstract: String, discussion: [String] = [], subcommands: [CommandSpecification] = [],
+    examples: [Example] = []
+  ) {
     self.name = name
     self.abstract = abstract
+    self.discussion = discussion
+    self.subcommands = subcommands
+    self.examples = examples
   }
 
   /// The options, with those that every command has.

@@ -2,17 +2,6 @@
 package enum CompletionScript: String, CaseIterable, Sendable {
   case bash, zsh, fish
 
-  /// - Throws: `UsageError` for a shell that there is nothing for.
-  init(_ parsed: ParsedArguments) throws {
-    let name = parsed.positional[0]
-    guard let shell = Self(rawValue: name) else {
-      throw UsageError(
-        "There are no completions for '\(name)'; there are for \(Self.allCases.map(\.rawValue).joined(separator: ", "))."
-      )
-    }
-    self = shell
-  }
-
   package func text(of root: CommandSpecification) -> String {
     switch self {
     case .bash: Self.bash(root)

@@ -54,7 +54,7 @@ enum BaselineReader {
     let range = try member(node, "seeds")
     let seeds = SeedRange(
       first: try whole(range, "first", 0 ... .max),
-      count: Int(try whole(range, "count", 2...UInt64(CheckRequest.mostSeeds))))
+      count: Int(try whole(range, "count", 2...UInt64(CheckCommand.mostSeeds))))
     let metrics = try member(node, "metrics")
     var entries: [Baseline.Entry] = []
     for metric in metrics.members ?? [] {

@@ -9,89 +9,50 @@ import UploadRetry
 ///
 /// One workload, once, runs in this process; more of them each in a process of its own, so that each has its own peak of
 /// memory and none inherits another's heap.
-struct BenchCommand {
-  var workloads: [BenchmarkWorkload]
-  var devices: Int
-  /// As the user wrote it; nil: each workload's own.
-  var durationText: String?
-  var duration: Span?
-  var repeats: Int
-  var threads: Int
-  /// Where the time series of the one workload goes.
-  var seriesPath: String?
-  var printsJSON: Bool
-  var memory: MemoryLimit
-  var environment: CommandEnvironment
+struct BenchCommand: Command {
+  static let help = CommandSpecification(
+    name: "bench", abstract: "Measure what one upload attempt costs, in time and memory.",
+    discussion: [
+      "Runs workloads one after another and prints for each the upload attempts that reached the server, "
+        + "the wall time of the run alone by attempt, the most memory that its process had resident, how much of "
+        + "that the run took for each device, and the beginning of the SHA-256 of its timeseries.csv, which is the "
+        + "same on every machine. The server's capacity grows with the fleet.",
+      "Workloads: "
+        + BenchmarkWorkload.all.map { "\($0.name) (\($0.meaning))" }.joined(separator: "; ") + ".",
+    ],
+    examples: [
+      .init("fleetsim bench", "Every workload with \(FigureText.grouped(Int64(defaultDevices))) devices:"),
+      .init(
+        "fleetsim bench --only herd-1-150 --devices 1000000 --repeat 5",
+        "The reference workload, medians of five:"),
+      .init(
+        "fleetsim bench --only herd-1-150 --devices 10000000 --threads 2 --timeseries herd.csv",
+        "Ten million devices on two threads (1.2 GB), with the time series:"),
+    ])
 
-  static let defaultDevices = 100_000
-  private static let mostDevices = 4_000_000_000
-  private static let mostRepeats = 1_000
+  private static let defaultDevices = 100_000
   private static let mostRows: Int64 = 100_000
 
-  /// - Throws: `UsageError`.
-  init(_ parsed: ParsedArguments, environment: CommandEnvironment) throws {
-    self.environment = environment
-    printsJSON = parsed.has("json")
-    memory = try MemoryLimit(parsed)
-    devices =
-      try Self.count(parsed, "devices", "n", 1...Self.mostDevices, from: "1 to 4000000000")
-      ?? Self.defaultDevices
-    repeats =
-      try Self.count(parsed, "repeat", "r", 1...Self.mostRepeats, from: "1 to \(Self.mostRepeats)") ?? 1
-    threads = try Self.count(parsed, "threads", "t", 1...64, from: "1 to 64") ?? 1
-    seriesPath = parsed.value("timeseries")
-    workloads = try parsed.value("only").map(Self.workloads) ?? BenchmarkWorkload.all
-    if seriesPath != nil, workloads.count > 1 || repeats > 1 {
-      throw UsageError("'--timeseries <file>' needs one workload, run once: name it with --only.")
-    }
-    if let text = parsed.value("duration") {
-      durationText = text
-      duration = try Self.duration(text)
-      for workload in workloads { _ = try scenario(workload) }
-    }
-  }
-
-  private static func count(
-    _ parsed: ParsedArguments, _ option: String, _ valueName: String, _ range: ClosedRange<Int>,
-    from allowed: String
-  ) throws -> Int? {
-    guard let text = parsed.value(option) else { return nil }
-    guard text.utf8.allSatisfy({ (48...57).contains($0) }), let value = Int(text), range.contains(value)
-    else {
-      throw UsageError(
-        "The value '\(text)' is invalid for '--\(option) <\(valueName)>': a whole number from \(allowed).")
-    }
-    return value
-  }
-
-  private static func workloads(_ list: String) throws -> [BenchmarkWorkload] {
-    let names = list.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-    let known = BenchmarkWorkload.all.map(\.name)
-    var seen: Set<String> = []
-    return try names.map { name in
-      guard !name.isEmpty else {
-        throw UsageError(
-          "The value '\(list)' is invalid for '--only <a,b,c>': there is nothing between two commas.")
-      }
-      guard let workload = BenchmarkWorkload.all.first(where: { $0.name == name }) else {
-        let hint = nearest(to: name, among: known).map { " Did you mean '\($0)'?" } ?? ""
-        throw UsageError(
-          "The workload '\(name)' does not exist; there are \(known.joined(separator: ", ")).\(hint)")
-      }
-      guard seen.insert(name).inserted else {
-        throw UsageError("The value '\(list)' is invalid for '--only <a,b,c>': '\(name)' is there twice.")
-      }
-      return workload
-    }
-  }
-
-  private static func duration(_ text: String) throws -> Span {
-    guard let span = try? Units.span(text), span >= .seconds(1), span <= Units.longestSpan else {
-      throw UsageError(
-        "The value '\(text)' is invalid for '--duration <span>': a span from 1s to 366d, as 20m or 2h.")
-    }
-    return span
-  }
+  @Option("devices", "n", .count(1...4_000_000_000), help: "Devices in the fleet.")
+  private var devices = defaultDevices
+  @Option("only", "a,b,c", .workloads, help: "These workloads alone. (default: all)")
+  private var workloads = BenchmarkWorkload.all
+  @Option(
+    "duration", "span", .runDuration, help: "Virtual time of the run, as 2h. (default: each workload's own)")
+  private var duration: Span?
+  @Option(
+    "repeat", "r", .count(1...1_000),
+    help: "Run each so often and print medians; all must agree in results.")
+  private var repeats = 1
+  @Option(.memoryLimit) private var memory: MemoryLimit
+  @Option("threads", "t", .count(1...64), help: "Threads that run the devices of a run.")
+  private var threads = 1
+  @Option(
+    "timeseries", "file", .text,
+    help: "Write the time series of the one workload, as run does into timeseries.csv.")
+  private var seriesPath: String?
+  @Flag("json", help: "Print a JSON array with an object for each workload, digests in full.")
+  private var printsJSON: Bool
 
   private func scenario(_ workload: BenchmarkWorkload) throws -> Scenario {
     var scenario = workload.scenario(devices: devices)
@@ -101,7 +62,7 @@ struct BenchCommand {
     let rows = duration.microseconds / scenario.interval.microseconds
     guard rows <= Self.mostRows else {
       throw UsageError(
-        "'--duration \(durationText ?? "")' is too long for '\(workload.name)': at most "
+        "'\($duration.words.joined(separator: " "))' is too long for '\(workload.name)': at most "
           + "\(FigureText.span(scenario.interval.microseconds * Self.mostRows)), \(Self.mostRows) rows of "
           + "its time series.")
     }
@@ -111,7 +72,11 @@ struct BenchCommand {
   // MARK: Running
 
   /// - Throws: `CommandFailure`.
-  func execute() throws {
+  func execute(_ invocation: Invocation) throws {
+    if seriesPath != nil, workloads.count > 1 || repeats > 1 {
+      throw UsageError("'--timeseries <file>' needs one workload, run once: name it with --only.")
+    }
+    let environment = invocation.environment
     for workload in workloads {
       try memory.check(
         scenario(workload), "\(workload.name) with \(FigureText.count(devices, "device"))")
@@ -122,14 +87,16 @@ struct BenchCommand {
       )
     }
     if printsJSON {
-      let measurements = try workloads.map { try measure($0).json }
+      let measurements = try workloads.map { try measure($0, environment).json }
       return try Console.printData(JSONValue.text(.array(measurements)) + "\n")
     }
     try Console.print(heading)
-    for workload in workloads { try Console.print(line(try measure(workload))) }
+    for workload in workloads { try Console.print(line(try measure(workload, environment))) }
   }
 
-  private func measure(_ workload: BenchmarkWorkload) throws -> BenchMeasurement {
+  private func measure(
+    _ workload: BenchmarkWorkload, _ environment: CommandEnvironment
+  ) throws -> BenchMeasurement {
     if workloads.count == 1, repeats == 1 {
       Interruption.endProcessAtOnce(silently: printsJSON)
       var options = RunOptions()
@@ -147,7 +114,7 @@ struct BenchCommand {
       "bench", "--only", workload.name, "--devices", String(devices), "--threads", String(threads), "--json",
     ]
     if let limit = memory.text { arguments += ["--memory-limit", limit] }
-    if let durationText { arguments += ["--duration", durationText] }
+    arguments += $duration.words
     let task = "The measurement of '\(workload.name)'"
     let output = try ChildProcess.run(arguments, doing: task)
     guard let measurement = BenchMeasurement(json: output) else {
@@ -192,5 +159,24 @@ struct BenchCommand {
       let padding = String(repeating: " ", count: max(cell.1 - cell.0.count, 0))
       return index == 0 ? cell.0 + padding : padding + cell.0
     }.joined(separator: "  ") + "\n"
+  }
+}
+
+extension ValueReader where Value == Span {
+  fileprivate static let runDuration = ValueReader { text in
+    if let span = try? Units.span(text), span >= .seconds(1), span <= Units.longestSpan { return span }
+    throw InvalidValue("a span from 1s to 366d, as 20m or 2h.")
+  }
+}
+
+extension ValueReader where Value == [BenchmarkWorkload] {
+  fileprivate static let workloads = ValueReader(.several(of: BenchmarkWorkload.all.map(\.name))) { list in
+    try ValueReader<[String]>.list().read(list).map { name in
+      if let workload = BenchmarkWorkload.all.first(where: { $0.name == name }) { return workload }
+      let known = BenchmarkWorkload.all.map(\.name)
+      let hint = nearest(to: name, among: known).map { " Did you mean '\($0)'?" } ?? ""
+      throw UsageError(
+        "The workload '\(name)' does not exist; there are \(known.joined(separator: ", ")).\(hint)")
+    }
   }
 }

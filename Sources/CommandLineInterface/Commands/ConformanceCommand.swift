@@ -6,34 +6,36 @@ import ScenarioModel
 import UploadRetry
 
 /// `fleetsim conformance`: does a client behave as the document says?
-struct ConformanceCommand {
-  /// As the user named them; none: the built-in vectors.
-  var paths: [String]
-  /// nil: the one that each file is about.
-  var client: ConformanceClient?
-  /// The client that was asked for; one that can't be tested has no `client`.
-  private var asked: String?
-  var isJSON: Bool
+struct ConformanceCommand: Command {
+  static let help = CommandSpecification(
+    name: "conformance", abstract: "Run conformance vectors: does a client behave as the document says?",
+    discussion: [
+      "A vector gives Settings, a state and what happens step by step, and says what a client must do: what it sends "
+        + "in which order, how long it waits, what it drops. Any SDK can run them; here they run against fleetsim's "
+        + "own client. Without files the built-in vectors run. Prints passed, failed and deviating cases for each "
+        + "requirement, and the reason for each deviation that a vector expects of the client. The exit code is 1 "
+        + "if a case fails."
+    ],
+    examples: [
+      .init("fleetsim conformance", "Every built-in vector against the document's own client:"),
+      .init("fleetsim conformance --client segment-swift", "Where a shipped client differs, and why:"),
+      .init("fleetsim conformance my-vectors.json", "Vectors of your own:"),
+    ])
 
-  /// - Throws: `UsageError` for a client that does not exist.
-  init(_ parsed: ParsedArguments) throws {
-    paths = parsed.positional
-    isJSON = parsed.has("json")
-    guard let name = parsed.value("client") else { return }
-    asked = name
-    client = ConformanceClient(name: name)
-    guard client != nil || ClientPreset.names.contains(name) || ClientPreset.isFileName(name) else {
-      let hint = nearest(to: name, among: ConformanceClient.allNames).map {
-        " Did you mean '\($0)'?"
-      }
-      throw UsageError(
-        "The client '\(name)' does not exist; there are \(ConformanceClient.allNames.joined(separator: ", "))."
-          + (hint ?? ""))
-    }
-  }
+  @Argument("file", isOptional: true, help: "Vector files (JSON). (default: the built-in vectors)")
+  private var paths: [String]
+  @Option(
+    "client", "preset", .tested,
+    help:
+      "The client to test: \(ConformanceClient.allNames.joined(separator: ", ")). (default: the one that each file names, or "
+      + "tapi-document)")
+  private var asked: String?
+  @Flag(.json) private var isJSON: Bool
 
   /// - Throws: `CommandFailure` 1 when a case fails, 65, 66; `ScenarioProblems`; `UsageError` for a client without a vector.
-  func execute() throws {
+  func execute(_ invocation: Invocation) throws {
+    // A client that can't be tested has none.
+    let client = asked.flatMap { ConformanceClient(name: $0) }
     let files = try files()
     if let asked, !(client.map { files.contains(where: $0.isMeant) } ?? false) {
       let others = ConformanceClient.allNames.filter { name in
@@ -97,5 +99,18 @@ extension ConformanceReport {
 
   var counts: String {
     "\(total(\.passed)) passed, \(total(\.failed)) failed, \(total(\.deviates)) deviate as expected"
+  }
+}
+
+extension ValueReader where Value == String {
+  /// The name of a client, whether vectors can test it or not.
+  fileprivate static let tested = ValueReader { name in
+    let names = ConformanceClient.allNames
+    if names.contains(name) || ClientPreset.names.contains(name) || ClientPreset.isFileName(name) {
+      return name
+    }
+    let hint = nearest(to: name, among: names).map { " Did you mean '\($0)'?" } ?? ""
+    throw UsageError(
+      "The client '\(name)' does not exist; there are \(names.joined(separator: ", ")).\(hint)")
   }
 }

@@ -5,9 +5,47 @@ import ShippedClients
 import UploadRetry
 
 /// `fleetsim init`: a commented scenario of the user's own fleet, and Settings beside it.
-struct InitCommand {
-  private var path: String
-  private var answers = Answers()
+struct InitCommand: Command {
+  static let help = CommandSpecification(
+    name: "init", abstract: "Write a scenario of your own fleet to begin with.",
+    discussion: [
+      "Writes a commented scenario with an evening's peak, an outage, a rate limit and something to compare, and Settings beside "
+        + "it, and says what to do next. What is not given is asked for on a terminal. Files that are there stay as they are."
+    ],
+    examples: [
+      .init(
+        "fleetsim init --client segment-swift --devices 3M --events 30/h --capacity 60000/s",
+        "Three million phones with analytics-swift:")
+    ])
+
+  private static let defaultPath = "scenario.json5"
+  fileprivate static let settingsName = "settings.json"
+
+  @Argument("scenario", help: "The file to write. (default: \(defaultPath))") private var file: String?
+  private var path: String { file ?? Self.defaultPath }
+  @Option("client", "preset", .answer(to: .client), help: "The client: \(ClientPreset.nameList).")
+  private var client: String?
+  @Option(
+    "devices", "n", .answer(to: .devices), help: "How many devices are in use, as 20000, 200k or 3M.")
+  private var devices: String?
+  @Option(
+    "events", "rate", .answer(to: .events),
+    help: "Events that a device creates, in the mean over the day, as 30/h.")
+  private var events: String?
+  @Option(
+    "capacity", "rate", .answer(to: .capacity),
+    help: "Requests that the endpoint can take, as 60000/s.")
+  private var capacity: String?
+  @Option("outage", "span", .answer(to: .outage), help: "How long it is down, as 20m. (default: 10m)")
+  private var outage: String?
+
+  /// The options that are also questions, in the order in which they are asked.
+  private var options: [(question: Question, option: Option<String?>)] {
+    [
+      (.client, $client), (.devices, $devices), (.events, $events), (.capacity, $capacity),
+      (.outage, $outage),
+    ]
+  }
 
   /// What is asked: on the command line, or on a terminal.
   struct Answers {
@@ -18,20 +56,7 @@ struct InitCommand {
     var outage = Quantity(value: 600e6, unit: .span)
   }
 
-  static let defaultPath = "scenario.json5"
-  fileprivate static let settingsName = "settings.json"
-
-  /// - Throws: `UsageError` about a value that makes no sense.
-  init(_ parsed: ParsedArguments) throws {
-    path = parsed.positional.first ?? Self.defaultPath
-    for option in Option.allCases {
-      if let text = parsed.value(option.rawValue), let problem = answers.take(text, as: option) {
-        throw UsageError("The value '\(text)' is invalid for '\(option.specification.synopsis)': \(problem).")
-      }
-    }
-  }
-
-  func execute() throws {
+  func execute(_ invocation: Invocation) throws {
     let folder = OutputDirectory.split(path).parent
     let settingsPath = folder == "." ? Self.settingsName : folder + "/" + Self.settingsName
     for file in [path, settingsPath] {
@@ -57,20 +82,23 @@ struct InitCommand {
   /// What the command line leaves open, asked on a terminal.
   /// - Throws: `UsageError` that names what is missing where there is nobody to ask.
   private func asked() throws -> Answers {
-    var answers = answers
-    let missing = Option.allCases.filter { !answers.has($0) }
+    var answers = Answers()
+    for (question, option) in options {
+      if let text = option.wrappedValue { _ = answers.take(text, as: question) }
+    }
+    let missing = options.filter { !answers.has($0.question) }
     guard !missing.isEmpty else { return answers }
     guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else {
       throw UsageError(
         "Missing expected \(missing.count == 1 ? "option" : "options") "
-          + missing.map { "'\($0.specification.synopsis)'" }.joined(separator: ", ")
+          + missing.map { "'\($0.option.synopsis)'" }.joined(separator: ", ")
           + "; on a terminal fleetsim asks for them.")
     }
     try Console.print("Return takes what stands in brackets.\n\n")
-    for option in missing {
+    for (option, _) in missing {
       let suggestion = answers.suggestion(for: option)
       while !answers.has(option) {
-        try Console.print("\(option.question) [\(suggestion)] ")
+        try Console.print("\(option.text) [\(suggestion)] ")
         try Interruption.check()
         guard let line = readLine() else { throw UsageError("The questions were not answered to the end.") }
         let text = line.filter { $0 != " " }
@@ -125,29 +153,11 @@ struct InitCommand {
 }
 
 extension InitCommand {
-  /// The options that are also questions, in the order in which they are asked.
-  enum Option: String, CaseIterable {
+  /// What is asked on a terminal.
+  enum Question: CaseIterable {
     case client, devices, events, capacity, outage
 
-    var specification: OptionSpecification {
-      switch self {
-      case .client:
-        OptionSpecification(rawValue, value: "preset", help: "The client: \(ClientPreset.nameList).")
-      case .devices:
-        OptionSpecification(rawValue, value: "n", help: "How many devices are in use, as 20000, 200k or 3M.")
-      case .events:
-        OptionSpecification(
-          rawValue, value: "rate", help: "Events that a device creates, in the mean over the day, as 30/h.")
-      case .capacity:
-        OptionSpecification(
-          rawValue, value: "rate", help: "Requests that the endpoint can take, as 60000/s.")
-      case .outage:
-        OptionSpecification(
-          rawValue, value: "span", help: "How long it is down, as 20m. (default: 10m)")
-      }
-    }
-
-    var question: String {
+    var text: String {
       switch self {
       case .client: "Which client? \(ClientPreset.nameList)"
       case .devices: "How many devices are in use?"
@@ -165,7 +175,7 @@ extension ClientPreset {
 
 extension InitCommand.Answers {
   /// Takes an answer; returns what is wrong with it.
-  mutating func take(_ text: String, as option: InitCommand.Option) -> String? {
+  mutating func take(_ text: String, as option: InitCommand.Question) -> String? {
     func quantity(_ isRight: (Quantity.Unit) -> Bool) -> Quantity? {
       Quantity(text).flatMap { isRight($0.unit) && $0.value > 0 ? $0 : nil }
     }
@@ -198,7 +208,7 @@ extension InitCommand.Answers {
     }
   }
 
-  func has(_ option: InitCommand.Option) -> Bool {
+  func has(_ option: InitCommand.Question) -> Bool {
     switch option {
     case .client: client != nil
     case .devices: devices != nil
@@ -208,7 +218,7 @@ extension InitCommand.Answers {
     }
   }
 
-  func suggestion(for option: InitCommand.Option) -> String {
+  func suggestion(for option: InitCommand.Question) -> String {
     switch option {
     case .client: ClientPreset.names[0]
     case .devices: "1M"
@@ -320,5 +330,16 @@ extension InitCommand.Answers {
       }
 
       """
+  }
+}
+
+extension ValueReader where Value == String {
+  /// What is taken for an answer.
+  fileprivate static func answer(to question: InitCommand.Question) -> ValueReader {
+    ValueReader { text in
+      var answers = InitCommand.Answers()
+      if let problem = answers.take(text, as: question) { throw InvalidValue("\(problem).") }
+      return text
+    }
   }
 }

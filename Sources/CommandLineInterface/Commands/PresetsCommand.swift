@@ -13,22 +13,33 @@ extension ClientPreset {
 }
 
 /// `fleetsim presets`: where clients differ, side by side or one in words.
-struct PresetsCommand {
-  /// nil: all of them.
-  var preset: ClientPreset?
-  var isJSON: Bool
+struct PresetsCommand: Command {
+  static let help = CommandSpecification(
+    name: "presets", abstract: "Show the client presets and where they differ.",
+    discussion: [
+      "Prints every switch in which clients differ, side by side as a Markdown table, with the requirement that it "
+        + "belongs to. A value that is not the document's is marked. With a name it prints that preset alone, with "
+        + "what each switch means, may be and is taken from; so it does of a client file. "
+        + "A scenario takes a preset by client: in a cohort and changes single switches by policy:."
+    ],
+    examples: [
+      .init("fleetsim presets", "All clients side by side:"),
+      .init("fleetsim presets segment-swift", "One, explained:"),
+    ])
+
+  @Argument(
+    "name", .one(of: ClientPreset.names),
+    help: ClientPreset.names.joined(separator: ", ") + ", or a client file. (default: all)")
+  private var name: String?
+  @Flag(.json) private var isJSON: Bool
 
   /// - Throws: `UsageError` for a preset that does not exist; `CommandFailure` and `ScenarioProblems` for a client file.
-  init(_ parsed: ParsedArguments) throws {
-    isJSON = parsed.has("json")
-    guard let name = parsed.positional.first else { return }
-    preset =
+  func execute(_ invocation: Invocation) throws {
+    let preset = try name.map { name in
       ClientPreset.isFileName(name)
-      ? try ClientPreset(file: InputFile.text(name), name: name)
-      : try ClientPreset.named(name, kind: "preset")
-  }
-
-  func execute() throws {
+        ? try ClientPreset(file: InputFile.text(name), name: name)
+        : try ClientPreset.named(name, kind: "preset")
+    }
     if isJSON {
       let findings = PresetFindings(presets: preset.map { [$0] } ?? ClientPreset.all)
       return try Console.printData(PresetFindings.document.text("presets", findings))

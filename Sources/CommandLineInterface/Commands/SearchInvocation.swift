@@ -1,7 +1,17 @@
 import FleetExperiments
 import ScenarioModel
 
-/// What searches and live runs are told beside options of their own, and how searches do their runs.
+/// What every search has beside options of its own.
+struct SearchOptions: ParameterGroup {
+  var input = InputOptions()
+  @Option(.out) var outputPath: String?
+  @Option(.jobs) var jobs: Int?
+  @Option(.memoryLimit) var memory: MemoryLimit
+  @Flag(.json) var isJSON: Bool
+  @Flag(.quiet) var isQuiet: Bool
+}
+
+/// How searches do their runs.
 struct SearchInvocation {
   let outputPath: String?
   let isQuiet: Bool
@@ -11,15 +21,14 @@ struct SearchInvocation {
   private let memory: MemoryLimit
   let environment: CommandEnvironment
 
-  /// - Throws: `UsageError`.
-  init(_ parsed: ParsedArguments, arguments: [String], environment: CommandEnvironment) throws {
-    self.arguments = arguments
-    self.environment = environment
-    outputPath = parsed.value("out")
-    jobs = try RunRequest.count(parsed, "jobs", "n", through: 1_024)
-    memory = try MemoryLimit(parsed)
-    isQuiet = parsed.has("quiet")
-    isJSON = parsed.has("json")
+  init(_ options: SearchOptions, _ invocation: Invocation) {
+    arguments = invocation.arguments
+    environment = invocation.environment
+    outputPath = options.outputPath
+    jobs = options.jobs
+    memory = options.memory
+    isQuiet = options.isQuiet
+    isJSON = options.isJSON
   }
 
   /// Whether more is printed than what was asked for.

@@ -3,31 +3,12 @@ import ScenarioModel
 import ShippedClients
 
 /// `fleetsim validate --client`: what a client makes of a Settings file.
-struct SettingsCheckCommand {
+struct ClientSettingsCheck {
   var client: ClientPreset
   /// As the user named it.
   var path: String
   var isQuiet: Bool
   var isJSON: Bool
-
-  /// - Throws: `UsageError`.
-  init(_ parsed: ParsedArguments) throws {
-    client = try ClientPreset.named(parsed.value("client") ?? "", kind: "client")
-    if let scenario = parsed.positional.first {
-      throw UsageError(
-        "'--client' checks a Settings file by itself, and a scenario names its clients: leave out '\(scenario)' or '--client'."
-      )
-    }
-    if parsed.has("set") {
-      throw UsageError("'--set' changes a scenario, and there is none with '--client'.")
-    }
-    guard let settings = parsed.value("settings") else {
-      throw UsageError("Missing expected option '--settings <file>': '--client' says how that file is read.")
-    }
-    path = settings
-    isQuiet = parsed.has("quiet")
-    isJSON = parsed.has("json")
-  }
 
   /// - Throws: `CommandFailure` 1 when a finding does harm, 65, 66; `ScenarioProblems`.
   func execute() throws {

@@ -6,65 +6,62 @@ import SimulationKernel
 import UploadRetry
 
 /// `fleetsim trace`: one device of a scenario, step by step.
-struct TraceCommand {
-  enum Format: String, CaseIterable {
+struct TraceCommand: Command {
+  static let help = CommandSpecification(
+    name: "trace", abstract: "Follow one device of a scenario step by step.",
+    discussion: [
+      "Runs the whole fleet, because the other devices decide how the server fares, and tells of one device: flushes "
+        + "and what they seal, sends with their X-Retry-Count, answers and time-outs, the backoffs drawn, the "
+        + "pipeline's READY and WAITING, drops, and how many events it holds. The same command gives the same "
+        + "bytes."
+    ],
+    examples: [
+      .init(
+        "fleetsim trace scenario.json5 --device 7 --from 20m --to 30m", "Ten minutes of the eighth device:"),
+      .init(
+        "fleetsim trace scenario.json5 --device 7 --format perfetto --out device.json",
+        "The same device in a trace viewer, as ui.perfetto.dev:"),
+    ])
+
+  private enum Format: String, CaseIterable {
     case text, perfetto
   }
 
-  var input: InputRequest
-  var device: Int
-  var format: Format
-  /// Virtual microseconds; text only.
-  var range: Range<Int64>
-  var outputPath: String?
-  var memory: MemoryLimit
-  var environment: CommandEnvironment
+  @Argument(.scenario) private var path: String
+  @Option(
+    "device", "n", .device, help: "Its number, from 0, over all cohorts in their order.")
+  private var device: Int
+  @Option(
+    "format", "format",
+    .name { name, names in
+      let hint = nearest(to: name, among: names).map { " Did you mean '\($0)'?" } ?? ""
+      return UsageError(
+        "The format '\(name)' does not exist; there are \(names.joined(separator: ", ")).\(hint)")
+    },
+    help: "text, or perfetto: Chrome trace event JSON for a trace viewer. (default: text)")
+  private var format = Format.text
+  @Option("from", "time", .time, help: "Text only: show what happens from here on, as 20m or 0:20:00.")
+  private var start: Int64?
+  @Option("to", "time", .time, help: "Text only: show what happens before this time.")
+  private var end: Int64?
+  @Option(.seed) private var seed: UInt64?
+  @Option(.settings) private var settingsPath: String?
+  @Option(.set) private var settings: [Assignment]
+  @Option(.memoryLimit) private var memory: MemoryLimit
+  @Option(
+    "out", "file", .text,
+    help: "Write into this file; a trace that fleetsim wrote before is replaced. (default: print)")
+  private var outputPath: String?
 
-  /// - Throws: `UsageError`.
-  init(_ parsed: ParsedArguments, environment: CommandEnvironment) throws {
-    input = try InputRequest(parsed)
-    self.environment = environment
-    guard let number = parsed.value("device") else {
-      throw UsageError("Missing expected option '--device <n>'")
-    }
-    guard number.utf8.allSatisfy({ (48...57).contains($0) }), let device = Int(number) else {
-      throw UsageError("The value '\(number)' is invalid for '--device <n>': a whole number from 0.")
-    }
-    self.device = device
-    let name = parsed.value("format") ?? Format.text.rawValue
-    guard let format = Format(rawValue: name) else {
-      let known = Format.allCases.map(\.rawValue)
-      let hint = nearest(to: name, among: known).map { " Did you mean '\($0)'?" } ?? ""
-      throw UsageError(
-        "The format '\(name)' does not exist; there are \(known.joined(separator: ", ")).\(hint)")
-    }
-    self.format = format
-    let start = try Self.time(parsed, "from") ?? 0
-    let end = try Self.time(parsed, "to") ?? .max
+  /// - Throws: `UsageError` for a device that does not exist; `CommandFailure`, `ScenarioProblems`.
+  func execute(_ invocation: Invocation) throws {
+    let (start, end) = (start ?? 0, end ?? .max)
     guard start < end else { throw UsageError("Nothing is shown: '--from' is not before '--to'.") }
     guard format == .text || (start == 0 && end == .max) else {
       throw UsageError("'--from' and '--to' are for the text format; a trace viewer zooms by itself.")
     }
-    range = start..<end
-    outputPath = parsed.value("out")
-    memory = try MemoryLimit(parsed)
-  }
-
-  /// A time as the timeline prints it, `0:20:35.12`, or as scenarios write spans, `20m35s`.
-  private static func time(_ parsed: ParsedArguments, _ option: String) throws -> Int64? {
-    guard let text = parsed.value(option) else { return nil }
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    let span = parts.count == 3 ? "\(parts[0])h\(parts[1])m\(parts[2])s" : text
-    do {
-      return try Units.span(span).microseconds
-    } catch {
-      throw UsageError("The value '\(text)' is invalid for '--\(option) <time>': write 20m or 0:20:00.")
-    }
-  }
-
-  /// - Throws: `UsageError` for a device that does not exist; `CommandFailure`, `ScenarioProblems`.
-  func execute() throws {
-    let loaded = try LoadedScenario(input)
+    let loaded = try LoadedScenario(
+      InputRequest(path, settingsPath: settingsPath, setting: settings, seed: seed))
     let decoded = try loaded.decode()
     let scenario = decoded.scenario
     let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
@@ -74,8 +71,8 @@ struct TraceCommand {
     let file = try outputPath.map {
       try SingleFile($0, ours: [DeviceTimeline.opening, ChromeTrace.opening], option: "--out")
     }
-    let trace = try run(scenario)
-    let text = format == .text ? DeviceTimeline.text(trace, range: range) : ChromeTrace.text(trace)
+    let trace = try run(scenario, invocation.environment)
+    let text = format == .text ? DeviceTimeline.text(trace, range: start..<end) : ChromeTrace.text(trace)
     guard let file else {
       return format == .text ? try Console.print(text) : try Console.printData(text)
     }
@@ -84,12 +81,29 @@ struct TraceCommand {
     try Console.print("Written to \(file.path)\(next)\n")
   }
 
-  private func run(_ scenario: Scenario) throws -> DeviceTrace {
+  private func run(_ scenario: Scenario, _ environment: CommandEnvironment) throws -> DeviceTrace {
     let control = ComparisonControl()
     let run = control.runControl(control.add(scenario))
     let work = BackgroundWork(
       work: { [device] in try Simulation.trace(scenario, device: device, control: run).trace },
       cancel: control.cancel, progress: { control.progress }, environment: environment)
     return try work.run(showsProgress: true)
+  }
+}
+
+extension ValueReader where Value == Int {
+  fileprivate static let device = ValueReader { text in
+    if text.utf8.allSatisfy({ (48...57).contains($0) }), let device = Int(text) { return device }
+    throw InvalidValue("a whole number from 0.")
+  }
+}
+
+extension ValueReader where Value == Int64 {
+  /// A time as the timeline prints it, `0:20:35.12`, or as scenarios write spans, `20m35s`; virtual microseconds.
+  fileprivate static let time = ValueReader { text in
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    let span = parts.count == 3 ? "\(parts[0])h\(parts[1])m\(parts[2])s" : text
+    if let span = try? Units.span(span) { return span.microseconds }
+    throw InvalidValue("write 20m or 0:20:00.")
   }
 }

@@ -1,28 +1,72 @@
 import FleetExperiments
 import FleetSimulation
+import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
 
-/// `fleetsim validate`: every problem at once, or what the scenario amounts to.
-struct ValidateCommand {
-  var request: InputRequest
-  var isQuiet: Bool
-  var isJSON: Bool
+/// `fleetsim validate`: every problem at once, or what the scenario amounts to; with `--client`, what a client makes of Settings.
+struct ValidateCommand: Command {
+  static let help = CommandSpecification(
+    name: "validate", abstract: "Check a scenario without running it, or Settings for a client.",
+    discussion: [
+      "Reports every problem at once, one a line, as file:line: path: what is wrong and what is allowed. Of a valid "
+        + "scenario it shows the fleet, its normal load against the server's capacity, the memory that a run takes, and every "
+        + "key in which a cohort differs from its client preset.",
+      "With --client and --settings, and without a scenario, it says what that client makes of the Settings: which values "
+        + "end the app's process, lose data, make the client ignore or reset the others, mean something else than in the "
+        + "document or are not read, and where in the SDK's source that is to be seen. The exit code is 1 if it is one of "
+        + "the first four.",
+    ],
+    examples: [
+      .init("fleetsim validate scenario.json5 --settings cdn.json", "With another Settings file:"),
+      .init(
+        "fleetsim validate --settings cdn.json --client segment-swift",
+        "What does a shipped client make of the file that the CDN serves?"),
+    ])
 
-  /// - Throws: `UsageError`.
-  init(_ parsed: ParsedArguments) throws {
-    guard !parsed.positional.isEmpty else {
+  @Argument("scenario", help: "The scenario file (JSON5). (none with --client)")
+  private var path: String?
+  @Option(
+    "client", "preset", .client,
+    help: "Check the Settings file as this client reads it: \(ClientPreset.names.joined(separator: ", ")).")
+  private var client: ClientPreset?
+  @Option(.settings) private var settingsPath: String?
+  @Option(.set) private var settings: [Assignment]
+  @Option(.scale) private var scale: String?
+  @Flag(.json) private var isJSON: Bool
+  @Flag(
+    "quiet", short: "q",
+    help: "Print nothing about a valid scenario but warnings, and of a client nothing but findings.")
+  private var isQuiet: Bool
+
+  func execute(_ invocation: Invocation) throws {
+    if let client { return try settingsCheck(client).execute() }
+    guard let path else {
       throw UsageError(
         "Missing expected argument '<scenario>', or '--client <preset>' and '--settings <file>'")
     }
-    request = try InputRequest(parsed)
-    isQuiet = parsed.has("quiet")
-    isJSON = parsed.has("json")
+    try validate(
+      LoadedScenario(InputRequest(path, settingsPath: settingsPath, setting: settings, scale: scale)))
   }
 
-  func execute() throws {
-    let loaded = try LoadedScenario(request)
+  /// - Throws: `UsageError`.
+  private func settingsCheck(_ client: ClientPreset) throws -> ClientSettingsCheck {
+    if let path {
+      throw UsageError(
+        "'--client' checks a Settings file by itself, and a scenario names its clients: leave out '\(path)' or '--client'."
+      )
+    }
+    if $settings.isGiven {
+      throw UsageError("'--set' changes a scenario, and there is none with '--client'.")
+    }
+    guard let settingsPath else {
+      throw UsageError("Missing expected option '--settings <file>': '--client' says how that file is read.")
+    }
+    return ClientSettingsCheck(client: client, path: settingsPath, isQuiet: isQuiet, isJSON: isJSON)
+  }
+
+  private func validate(_ loaded: LoadedScenario) throws {
     let base = try loaded.decode()
     let choices = try LoadedScenario.choices(base.axes.map(VariantChoice.axis))
     let variants = try loaded.decodeAll(choices)

@@ -61,9 +61,9 @@ struct JournalDirectory: Sendable {
   }
 
   /// Where `--journal` says, or beside `--out`; nil: nowhere.
-  static func path(_ parsed: ParsedArguments) -> String? {
-    parsed.value("journal")
-      ?? parsed.value("out").map { path in
+  static func path(_ asked: String?, besides output: String?) -> String? {
+    asked
+      ?? output.map { path in
         var path = path
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         return path + ".journal"

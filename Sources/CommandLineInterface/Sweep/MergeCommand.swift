@@ -3,26 +3,31 @@ import FleetMetrics
 import FleetReports
 
 /// `fleetsim merge`: the result files of a sweep from its runs, or what is missing.
-struct MergeCommand {
-  var path: String
-  var outputPath: String
-  /// Whether seeds that lack a run are left out instead of refused.
-  var isPartial: Bool
-  var isQuiet: Bool
+struct MergeCommand: Command {
+  static let help = CommandSpecification(
+    name: "merge", abstract: "Make tables and report of a sweep, or say what is missing.",
+    discussion: [
+      "Writes what compare would have written: the same bytes whatever the parts that the sweep was made in. If runs are "
+        + "missing or damaged it names them, writes nothing, and the exit code is 1."
+    ],
+    examples: [.init("fleetsim merge out/sweep", "Files in out/sweep/merged:")])
 
-  init(_ parsed: ParsedArguments) throws {
-    path = parsed.positional[0]
-    outputPath = parsed.value("out") ?? "\(path)/\(SweepDirectory.mergedName)"
-    isPartial = parsed.has("partial")
-    isQuiet = parsed.has("quiet")
-  }
+  @Argument("dir", help: "The directory of the sweep.") private var path: String
+  @Flag(
+    "partial",
+    help: "Leave out the seeds that lack a run, and merge the others; what is missing is still named.")
+  private var isPartial: Bool
+  @Option(
+    "out", "dir", .text, help: "Write the files into this directory. (default: merged, in the sweep's)")
+  private var outputPath: String?
+  @Flag("quiet", short: "q", help: "Print the verdict alone.") private var isQuiet: Bool
 
-  func execute() throws {
+  func execute(_ invocation: Invocation) throws {
     let (directory, file) = try SweepDirectory.existing(path)
     try ResultsVersion.check(
       file.plan.results, of: "\(path)/\(SweepDirectory.planName): the sweep was made with",
       "merge it with the build that made it, or sweep again")
-    let output = try OutputDirectory(outputPath)
+    let output = try OutputDirectory(outputPath ?? "\(path)/\(SweepDirectory.mergedName)")
     let reader = SweepResults(file.plan, in: directory)
     var comparison = ReplicatedComparison(merging: file.plan.variants.map(\.name), seeds: file.plan.seeds)
     var shown: [VariantResult] = []

@@ -4,37 +4,86 @@ import ScenarioFormat
 import ScenarioModel
 
 /// `fleetsim sweep`: the runs of a grid that are not there yet.
-struct SweepCommand {
-  var request: SweepRequest
-  var environment: CommandEnvironment
+struct SweepCommand: Command {
+  static let help = CommandSpecification(
+    name: "sweep", abstract: "Run a grid of variants and seeds, on as many machines as there are.",
+    discussion: [
+      "Every combination of the values of --jitter and --vary (or of the scenario's compare section) runs under every "
+        + "seed. Each run is kept in --out under a name made from all it depends on: scenario, overrides, seed and version. A "
+        + "run that is there is not made again, so the same command continues what was interrupted or killed; with more "
+        + "seeds or values it adds to what is there.",
+      "With --shard only a part is made, such that the parts together are the whole and share nothing: they may run at once, "
+        + "on several machines with a common directory or in directories copied together afterwards. Without it the part "
+        + "comes from SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX (Kubernetes), AWS_BATCH_JOB_ARRAY_INDEX, or with "
+        + "--shards from PARALLEL_SEQ (GNU parallel). 'fleetsim merge' makes tables and report.",
+    ],
+    examples: [
+      .init(
+        "fleetsim sweep scenario.json5 --jitter none,full --seeds 20 --out out/sweep",
+        "Forty runs; once more after Ctrl-C, and they go on:"),
+      .init(
+        "fleetsim sweep scenario.json5 --vary duration=1h,2h --out out/grid --shard 1/4",
+        "A quarter of a grid:"),
+      .init(
+        "seq 4 | parallel fleetsim sweep scenario.json5 --seeds 20 --out out/sweep --shard {}/4",
+        "Four processes:"),
+    ])
 
-  func execute() throws {
-    let loaded = try LoadedScenario(request.run.input)
+  /// Runs of a sweep: more are a mistake rather than a question.
+  static let mostRuns = 1_000_000
+
+  @Argument(.scenario) private var scenario: String
+  private var axes = AxisOptions()
+  @Option(
+    "seeds", "n", .count(1...mostRuns),
+    help: "Seeds of each variant, from the scenario's or --seed on.")
+  private var seeds = 1
+  @Option(
+    "out", "dir", .text, because: ": a sweep keeps its runs there.",
+    help: "Keep plan and runs in this directory; made if need be.")
+  private var path: String
+  @Option("shard", "i/N", .text, help: "Make part i of N, as 2/4. (default: all)")
+  private var shardText: String?
+  @Option(
+    "shards", "n", .count(1...Shard.maximumCount),
+    help: "How many parts there are, where the job scheduler does not say.")
+  private var shards: Int?
+  private var input = InputOptions()
+  private var execution = ExecutionOptions()
+  @Flag("quiet", short: "q", help: "Print the last line alone: no heading or progress.")
+  private var isQuiet: Bool
+
+  func execute(_ invocation: Invocation) throws {
+    let axes = try axes.axes()
+    let (shard, source) = try shard()
+    let loaded = try LoadedScenario(input.request(scenario))
     let base = try loaded.decode()
-    let choices = try choices(base, loaded)
+    let choices = try choices(axes, base, loaded)
     let decoded = try loaded.decodeAll(choices)
     printWarnings(decoded, loaded.path)
     let plan = SweepPlan(
       results: CommandLineTool.resultsVersion,
       variants: zip(choices, decoded).map { (choice: $0, scenario: $1.scenario) },
-      seeds: SeedRange(first: base.scenario.seed, count: request.seeds))
+      seeds: SeedRange(first: base.scenario.seed, count: seeds))
     let scenarios = decoded.map(\.scenario)
-    let workers = try workers(scenarios, loaded.path)
-    let path = request.run.outputPath ?? ""
+    let workers = try execution.workers(
+      ComparisonMemory(leaving: scenarios, seeds: 2 * seeds), loaded.path)
     let file = SweepPlanFile(
-      title: loaded.name, question: base.scenario.question, arguments: request.arguments,
+      title: loaded.name, question: base.scenario.question, arguments: arguments,
       scenario: base.normalisedJSON, plan: plan)
     let directory = try SweepDirectory.prepared(path, for: file)
     try Interruption.check()
-    if !request.run.isQuiet { try Console.print(heading(loaded, plan)) }
-    let outcome = try run(plan, scenarios, workers, directory)
-    try Console.print(closing(outcome, path))
+    if !isQuiet { try Console.print(heading(loaded, plan, shard, source)) }
+    let outcome = try run(plan, scenarios, shard, workers, directory, invocation.environment)
+    try Console.print(closing(outcome, shard))
   }
 
-  private func choices(_ base: ScenarioFile.Decoded, _ loaded: LoadedScenario) throws -> [VariantChoice] {
-    let axes = request.run.axes.isEmpty ? base.axes.map(VariantChoice.axis) : request.run.axes
+  private func choices(
+    _ asked: [[VariantChoice]], _ base: ScenarioFile.Decoded, _ loaded: LoadedScenario
+  ) throws -> [VariantChoice] {
+    let axes = asked.isEmpty ? base.axes.map(VariantChoice.axis) : asked
     guard !axes.isEmpty else { return [VariantChoice(name: loaded.name, overrides: [])] }
-    let choices = try LoadedScenario.choices(axes, limit: SweepRequest.mostRuns / request.seeds)
+    let choices = try LoadedScenario.choices(axes, limit: Self.mostRuns / seeds)
     if choices.contains(where: { $0.overrides.contains { $0.path == "seed" } }) {
       throw UsageError(
         "A sweep cannot vary 'seed' as a variant: '--seeds <n>' runs every variant under n seeds.")
@@ -42,49 +91,71 @@ struct SweepCommand {
     return choices
   }
 
-  private func workers(_ scenarios: [Scenario], _ path: String) throws -> Int {
-    let asked = request.run.jobs ?? onlineProcessors()
-    let memory = ComparisonMemory(leaving: scenarios, seeds: 2 * request.seeds)
-    return try request.run.memory.workers(memory, atMost: asked, path)
+  /// The part to make, and the variable of the job scheduler that said so; nil: the command line.
+  private func shard() throws -> (Shard, source: String?) {
+    do throws(ShardChoice.Problem) {
+      guard let shardText else {
+        var variables: [String: String] = [:]
+        for name in ShardChoice.variables {
+          if let value = getenv(name) { variables[name] = String(cString: value) }
+        }
+        let found = try ShardChoice.from(environment: variables, count: shards)
+        return (found?.shard ?? .whole, found?.source)
+      }
+      let shard = try ShardChoice.parse(shardText)
+      if let shards, shards != shard.count {
+        throw ShardChoice.Problem(
+          description:
+            "'--shard \(shardText)' and '--shards \(shards)' do not agree: '--shard' alone says both.")
+      }
+      return (shard, nil)
+    } catch {
+      throw UsageError(error.description)
+    }
+  }
+
+  /// The command line without what does not change the results, in a fixed order.
+  private var arguments: [String] {
+    ["sweep", scenario] + axes.words + $seeds.words + input.words
   }
 
   private func run(
-    _ plan: SweepPlan, _ scenarios: [Scenario], _ workers: Int, _ directory: SweepDirectory
+    _ plan: SweepPlan, _ scenarios: [Scenario], _ shard: Shard, _ workers: Int, _ directory: SweepDirectory,
+    _ environment: CommandEnvironment
   ) throws -> Sweep.Outcome {
     let control = ComparisonControl()
-    var options = RunOptions()
-    options.checks = request.run.checks
-    options.threads = request.run.threads ?? (workers == 1 ? nil : 1)
+    let options = execution.options(workers: workers)
     let work = BackgroundWork(
-      work: { [options, shard = request.shard] in
+      work: {
         try Sweep.run(
           plan, scenarios: scenarios, shard: shard, options: options, workers: workers, store: directory,
           control: control)
       }, cancel: control.cancel, progress: { control.progress }, environment: environment,
       remains: Self.remains)
-    return try work.run(showsProgress: !request.run.isQuiet)
+    return try work.run(showsProgress: !isQuiet)
   }
 
   private static let remains = "what was complete is kept, and the same command makes the rest"
 
-  private func heading(_ loaded: LoadedScenario, _ plan: SweepPlan) -> String {
+  private func heading(
+    _ loaded: LoadedScenario, _ plan: SweepPlan, _ shard: Shard, _ source: String?
+  ) -> String {
     let variants = plan.variants.count
     var text =
       "\(loaded.path): \(FigureText.count(variants * plan.seeds.count, "run")), \(FigureText.count(variants, "variant")) under "
       + "\(FigureText.count(plan.seeds.count, "seed")) from \(plan.seeds.first)"
-    if request.shard.count > 1 {
-      text += "; shard \(request.shard.text)" + (request.shardSource.map { " by \($0)" } ?? "")
+    if shard.count > 1 {
+      text += "; shard \(shard.text)" + (source.map { " by \($0)" } ?? "")
     }
     return text + "\n"
   }
 
-  private func closing(_ outcome: Sweep.Outcome, _ path: String) -> String {
-    let shard = request.shard
+  private func closing(_ outcome: Sweep.Outcome, _ shard: Shard) -> String {
     let made = outcome.planned - outcome.foundComplete
     var text = "\(path): \(FigureText.count(outcome.planned, "run"))"
     if shard.count > 1 { text += " of shard \(shard.text)" }
     text += " with their twins complete, \(FigureText.grouped(Int64(made))) of them made now.\n"
-    if !request.run.isQuiet {
+    if !isQuiet {
       text +=
         shard.count > 1
         ? "When all shards are: fleetsim merge \(path)\n"

@@ -79,7 +79,7 @@ extension SweepPlanFile {
     let seeds = try reader.member(root, "seeds")
     let range = SeedRange(
       first: try reader.number(seeds, "first", 0 ... .max),
-      count: Int(try reader.number(seeds, "count", 1...UInt64(SweepRequest.mostRuns))))
+      count: Int(try reader.number(seeds, "count", 1...UInt64(SweepCommand.mostRuns))))
     let list = try reader.list(root, "variants")
     var variants: [SweepPlan.Variant] = []
     for element in list {
@@ -94,7 +94,7 @@ extension SweepPlanFile {
           digest: try reader.text(element, "digest"), twinDigest: try reader.text(element, "twinDigest"),
           twinGroup: Int(try reader.number(element, "twinGroup", 0...UInt64(list.count - 1)))))
     }
-    guard !variants.isEmpty, variants.count <= SweepRequest.mostRuns / range.count else {
+    guard !variants.isEmpty, variants.count <= SweepCommand.mostRuns / range.count else {
       throw Problem(
         line: 1,
         message:

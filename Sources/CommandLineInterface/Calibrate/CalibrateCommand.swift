@@ -5,12 +5,111 @@ import ScenarioModel
 import SimulationKernel
 
 /// `fleetsim calibrate`: the values with which a scenario gives what was measured.
-struct CalibrateCommand {
-  var request: CalibrateRequest
-  var invocation: SearchInvocation
+struct CalibrateCommand: Command {
+  static let help = CommandSpecification(
+    name: "calibrate", abstract: "Fit unknown keys of a scenario to what was measured.",
+    discussion: [
+      "Looks for the values with which the scenario gives the measured series: requests, 2xx, 429 and 5xx by interval, each on a scale "
+        + "where chance counts alike whatever the size (Anscombe's 2 √(n + 3/8)). Candidates are spread over the ranges and the "
+        + "search narrows to where the best lie; then a surface of second order through runs with seeds of their own says "
+        + "where the series lies. How far off that reading is, the same runs tell, each taken for a measured series in turn: "
+        + "that makes the 95 % intervals. The verdict says whether the fitted scenario explains the series, how far off it is on the "
+        + "part held out, and warns of keys that the series says nothing of, or that can't be told apart.",
+      "A measured file is a timeseries.csv, a CSV with the columns time (seconds), requests, 2xx, 429, 5xx (counts of the interval), any "
+        + "CSV with --mapping, or the JSON of a Prometheus range query with --mapping.",
+      "With --out it writes fitted.json5 (the fitted scenario, which runs as it is), residuals.csv, draws.csv (values that the series "
+        + "leaves possible, jointly), calibration.svg, report.html and run.json. Every run is kept in the journal: a calibration that "
+        + "was killed goes on where it stood and gives the same answer.",
+    ],
+    examples: [
+      .init(
+        "fleetsim calibrate s.json5 --observed monday.csv --fit tapi.bucket.capacity=1000/s..2000/s",
+        "What could the server take on Monday?")
+    ])
 
-  func execute() throws {
-    let loaded = try LoadedScenario(request.input)
+  @Argument(.scenario) private var path: String
+  @Option("observed", "file", .text, help: "What was measured: CSV, or Prometheus JSON.")
+  private var observedPath: String
+  @Option(
+    "mapping", "file", .text,
+    help:
+      "What the file's columns are, as JSON5: { time: \"ts\", unit: \"ms\", start: 1700000000000, stamp: \"end\", values: \"per "
+      + "second\", columns: { requests: \"hits\", \"5xx\": [\"e500\", \"e503\"] } }; for Prometheus labels, as "
+      + "{ \"2xx\": { code: \"2*\" } }.")
+  private var mappingPath: String?
+  @Option(
+    "fit", "path=lo..hi", each: .range, isRequired: true,
+    help: "A key to fit and its range, as tapi.bucket.capacity=500/s..2000/s, fleet.old.share=5%..60%, "
+      + "fleet.phones.flush.phase=0s..30s; with :log behind it in even ratios. At most \(CalibrationStudy.mostKeys)."
+  )
+  private var keys: [QuantityRange]
+  @Option(
+    "weight", "column=w", each: ColumnWeight.reader,
+    help:
+      "How much a column counts, 0 to leave it out: \(ColumnWeight.names.joined(separator: ", ")). (default: 1 for those of "
+      + ObservedColumn.standard.map(\.rawValue).joined(separator: ", ") + " that the file has)")
+  private var weights: [ColumnWeight]
+  @Option(
+    "hold-out", "share", .share(0...800_000, "0% to 80%"),
+    help: "Part of the rows, from the end, that nothing is fitted to, 0% to 80%. (default: 20%)")
+  private var holdOut = CalibrationStudy.defaultHoldOut
+  @Option(
+    "budget", "runs", .count(1...1_000_000),
+    help:
+      "Runs, from \(CalibrationStudy.leastBudget). (default: \(CalibrationStudy.defaultBudget(keys: 0)), and "
+      + "\(CalibrationStudy.defaultBudget(keys: 1) - CalibrationStudy.defaultBudget(keys: 0)) for each key)")
+  private var budget: Int?
+  @Option(.journal) private var journalPath: String?
+  private var options = SearchOptions()
+
+  /// What a column counts.
+  private struct ColumnWeight {
+    var column: ObservedColumn
+    var weight: Double
+
+    static let names = ObservedColumn.allCases.map(\.rawValue)
+    static let reader = ValueReader { text in
+      let given = try Assignment.reader(example: "429=2").read(text)
+      guard let column = ObservedColumn(rawValue: given.path) else {
+        throw UsageError(
+          "There is no column '\(given.path)' for '--weight <column=w>'; allowed: \(names.joined(separator: ", "))."
+        )
+      }
+      guard let weight = Quantity(given.value), weight.unit == .number, (0...1e6).contains(weight.value)
+      else {
+        throw InvalidValue(given.value, rest: ": a number from 0 to 1000000.")
+      }
+      return ColumnWeight(column: column, weight: weight.value)
+    }
+  }
+
+  /// Of the run, not of the fleet or the server.
+  private static let fixed = ["seed", "duration", "interval", "scale"]
+
+  /// - Throws: `UsageError`.
+  private func checkOptions() throws {
+    guard keys.count <= CalibrationStudy.mostKeys else {
+      throw UsageError(
+        "\(keys.count) keys are too many to tell apart: at most \(CalibrationStudy.mostKeys) can be fitted.")
+    }
+    var seen: Set<String> = []
+    for key in keys {
+      guard seen.insert(key.path).inserted else { throw UsageError("'\(key.path)' is to be fitted twice.") }
+      guard !Self.fixed.contains(key.path) else {
+        throw UsageError("'\(key.path)' is of the run, not of the fleet or the server, and can't be fitted.")
+      }
+    }
+    if let budget, budget < CalibrationStudy.leastBudget {
+      throw UsageError(
+        "A budget of \(FigureText.count(budget, "run")) is too small: at least \(CalibrationStudy.leastBudget)."
+      )
+    }
+  }
+
+  func execute(_ context: Invocation) throws {
+    try checkOptions()
+    let invocation = SearchInvocation(options, context)
+    let loaded = try LoadedScenario(options.input.request(path))
     let base = try loaded.decode()
     let warnings = printWarnings([base], loaded.path)
     let study = try study(base.scenario)
@@ -23,7 +122,9 @@ struct CalibrateCommand {
     try check(study, decode)
     let workers = try invocation.workers([base.scenario], loaded.path)
     let output = try invocation.outputPath.map { try OutputDirectory($0) }
-    let journal = try request.journalPath.map { try JournalDirectory($0) }
+    let journal = try JournalDirectory.path(journalPath, besides: options.outputPath).map {
+      try JournalDirectory($0)
+    }
     try Interruption.check()
     let facts = facts(base.scenario, study)
     if invocation.isTalkative {
@@ -45,7 +146,7 @@ struct CalibrateCommand {
     let printed = Result {
       guard invocation.isJSON else { return try Console.print(text(verdict)) }
       let findings = CalibrationFindings(
-        path: loaded.path, observedPath: request.observedPath, question: base.scenario.question,
+        path: loaded.path, observedPath: observedPath, question: base.scenario.question,
         warnings: warnings,
         result: result, fitted: fitted.normalisedJSON, runs: runs, output: invocation.outputPath)
       try Console.printData(CalibrationFindings.document.text("calibrate", findings))
@@ -68,18 +169,18 @@ struct CalibrateCommand {
 
   /// - Throws: `ScenarioProblems`, `CommandFailure` 65, 66, `UsageError`.
   private func study(_ scenario: Scenario) throws -> CalibrationStudy {
-    let mapping = try request.mappingPath.map {
+    let mapping = try mappingPath.map {
       try ObservedMapping(text: InputFile.text($0), name: $0)
     }
     let observed = try ObservedSeries(
-      text: InputFile.text(request.observedPath), name: request.observedPath, mapping: mapping)
+      text: InputFile.text(observedPath), name: observedPath, mapping: mapping)
     var weights: [(column: ObservedColumn, weight: Double)] = []
     for column in ObservedColumn.allCases {
-      let asked = request.weights.last { $0.column == column }?.weight
+      let asked = self.weights.last { $0.column == column }?.weight
       guard observed.values[column] != nil else {
         guard asked ?? 0 > 0 else { continue }
         throw UsageError(
-          "'--weight' asks for \(column.rawValue), which \(request.observedPath) does not have.")
+          "'--weight' asks for \(column.rawValue), which \(observedPath) does not have.")
       }
       let weight = asked ?? (ObservedColumn.standard.contains(column) ? 1 : 0)
       if weight > 0 { weights.append((column, weight)) }
@@ -91,13 +192,13 @@ struct CalibrateCommand {
     if let last = observed.rows.last, Int64(last) * observed.interval >= end {
       throw CommandFailure(
         .data,
-        "\(request.observedPath): the last row begins at \(FigureText.span(Int64(last) * observed.interval)), when the run of "
+        "\(observedPath): the last row begins at \(FigureText.span(Int64(last) * observed.interval)), when the run of "
           + "\(FigureText.span(end)) is over; give --set duration=\(Units.text(Span(microseconds: (Int64(last) + 1) * observed.interval)))"
           + ", or say in --mapping with start when the scenario begins")
     }
     return CalibrationStudy(
-      keys: request.keys, observed: observed, weights: weights, holdOut: request.holdOut,
-      budget: request.budget)
+      keys: keys, observed: observed, weights: weights, holdOut: holdOut,
+      budget: budget)
   }
 
   /// Every end of every range, and all of them together.
@@ -129,13 +230,13 @@ struct CalibrateCommand {
     let columns = study.weights.map(\.column.rawValue).joined(separator: ", ")
     return
       "\(scenario.sizeText), \(FigureText.grouped(Int64(rows))) rows of \(FigureText.span(study.observed.interval)) from "
-      + "\(request.observedPath) (\(columns)), the last \(FigureText.grouped(Int64(rows - study.heldOut))) held out"
+      + "\(observedPath) (\(columns)), the last \(FigureText.grouped(Int64(rows - study.heldOut))) held out"
   }
 
   private func text(_ verdict: CalibrationVerdict) -> String {
     var text = Terminal.emphasised(verdict.sentence) + "\n"
     for warning in verdict.warnings { text += "- \(warning)\n" }
-    if invocation.isQuiet { return text }
+    if options.isQuiet { return text }
     text +=
       "\n"
       + TerminalTable.plain(header: CalibrationVerdict.header, rows: verdict.rows, width: Console.columns)

@@ -7,61 +7,74 @@ import ScenarioModel
 import SimulationKernel
 
 /// `fleetsim stability`: a map over two parameters.
-struct StabilityCommand {
-  private var input: InputRequest
-  private var x: QuantityRange
-  private var y: QuantityRange
-  private var resolution = StabilityMap.Resolution()
-  private var risk: StabilityRisk
-  private var after: Span?
-  private var invocation: SearchInvocation
+struct StabilityCommand: Command {
+  static let help = CommandSpecification(
+    name: "stability", abstract: "Map over two parameters where the fleet recovers and where it never does.",
+    discussion: [
+      "Runs a coarse grid over the two ranges, each point with its twin without incidents, and refines it where "
+        + "neighbouring points differ in whether most of their runs recover, at a fraction of the runs of a full grid. What is "
+        + "smaller than a cell of the coarse grid and touches none of its corners stays unseen. Never recovers means: not within "
+        + "the run; --after gives every point the same time.",
+      "A point recovers if it does in more than 1 - risk of the seeds, with 95 % confidence (Wilson's interval); it never does if "
+        + "in less than the risk; else it is undecided, and the cliff is named only where it is decided. Every point gets a few "
+        + "seeds, which decide where it and its neighbours all agree; more are spent near the cliff. A risk of 20 % takes 4 seeds "
+        + "everywhere and 16 to 32 near the cliff, 10 % takes 9 and 35 to 70, 5 % takes 19 and 73 to 146: about 1,000, 2,200 and "
+        + "4,500 runs of an ordinary map.",
+      "With --out it writes stability.csv, stability.svg, report.html and run.json.",
+    ],
+    examples: [
+      .init(
+        "fleetsim stability s.json5 --x tapi.bucket.capacity=500/s..900/s --y tapi.incidents.0.for=1m..9m",
+        "How long an outage may be, by capacity:")
+    ])
 
-  /// - Throws: `UsageError`.
-  init(_ parsed: ParsedArguments, arguments: [String], environment: CommandEnvironment) throws {
-    input = try InputRequest(parsed)
-    x = try Self.range(parsed, "x")
-    y = try Self.range(parsed, "y")
+  @Argument(.scenario) private var path: String
+  @Option(
+    "x", "path=lo..hi", .range,
+    help: "The first parameter, any key that holds a number, share, rate, span or size, as "
+      + "tapi.bucket.capacity=500/s..2000/s; with :log behind it in even ratios.")
+  private var x: QuantityRange
+  @Option("y", "path=lo..hi", .range, help: "The second, as tapi.incidents.0.for=1m..30m.")
+  private var y: QuantityRange
+  @Option("resolution", "n", .count(2...512), help: "Cells along each axis where the cliff is.")
+  private var fine = StabilityMap.Resolution().fine
+  @Option("coarse", "n", .count(1...512), help: "Cells along each axis to begin with. (default: 4)")
+  private var coarse: Int?
+  @Option(
+    "seeds", "n", .count(1...10_000),
+    help:
+      "Runs of a point at most, with as many seeds from the scenario's on. With fewer than the risk takes, points stay "
+      + "undecided. (default: what the risk takes)")
+  private var seeds: Int?
+  @Option(
+    "risk", "share", .share(10_000...500_000, "1% to 50%"),
+    help:
+      "The chance not to recover that is put up with, 1% to 50%; a quarter of it takes more than four times the runs. (default: 20%)"
+  )
+  private var tolerated = StabilityRisk().risk
+  @Option(
+    "after", "span", .span,
+    help: "End every run so long after its last incident. (default: the scenario's duration)")
+  private var after: Span?
+  private var options = SearchOptions()
+
+  private var resolution: StabilityMap.Resolution {
+    .init(coarse: coarse ?? min(StabilityMap.Resolution().coarse, fine), fine: fine)
+  }
+  private var risk: StabilityRisk { StabilityRisk(risk: tolerated, most: seeds) }
+
+  func execute(_ context: Invocation) throws {
     guard x.path != y.path else {
       throw UsageError("'--x' and '--y' both vary \(x.path); a map has two different parameters.")
     }
-    resolution.fine =
-      try RunRequest.count(parsed, "resolution", "n", from: 2, through: 512) ?? resolution.fine
-    resolution.coarse =
-      try RunRequest.count(parsed, "coarse", "n", from: 1, through: 512)
-      ?? min(resolution.coarse, resolution.fine)
+    let resolution = resolution
     guard resolution.coarse <= resolution.fine else {
       throw UsageError(
         "'--coarse' is \(resolution.coarse) and '--resolution' \(resolution.fine): the coarse grid has at most as many "
           + "cells as the fine one.")
     }
-    risk = StabilityRisk(
-      risk: try Self.risk(parsed), most: try RunRequest.count(parsed, "seeds", "n", through: 10_000))
-    after = try RunRequest.span(parsed, "after")
-    invocation = try SearchInvocation(parsed, arguments: arguments, environment: environment)
-  }
-
-  private static func risk(_ parsed: ParsedArguments) throws -> Double {
-    guard let text = parsed.value("risk") else { return StabilityRisk().risk }
-    do {
-      let parts = try Units.partsPerMillion(text)
-      if (10_000...500_000).contains(parts) { return Double(parts) / 1e6 }
-    } catch {}
-    throw UsageError("The value '\(text)' is invalid for '--risk <share>': a share from 1% to 50%.")
-  }
-
-  private static func range(_ parsed: ParsedArguments, _ option: String) throws -> QuantityRange {
-    guard let text = parsed.value(option) else {
-      throw UsageError("Missing expected option '--\(option) <path=lo..hi>'")
-    }
-    do {
-      return try QuantityRange(text)
-    } catch {
-      throw UsageError("The value '\(text)' is invalid for '--\(option) <path=lo..hi>': \(error)")
-    }
-  }
-
-  func execute() throws {
-    let loaded = try LoadedScenario(input)
+    let invocation = SearchInvocation(options, context)
+    let loaded = try LoadedScenario(options.input.request(path))
     let base = try loaded.decode()
     let warnings = printWarnings([base], loaded.path)
     guard !base.scenario.tapi.incidents.isEmpty else {
@@ -75,7 +88,7 @@ struct StabilityCommand {
     try Interruption.check()
     if invocation.isTalkative { try Console.print(heading(loaded, base.scenario)) }
 
-    let (map, wall) = try invocation.run(workers: workers) { [self] runner in
+    let (map, wall) = try invocation.run(workers: workers) { runner in
       try StabilityMap(
         x: x, y: y, resolution: resolution, risk: risk, scenario: { try scenario(loaded, $0, $1) },
         run: { try runner.summaries(of: $0) })
@@ -89,7 +102,7 @@ struct StabilityCommand {
         output: invocation.outputPath)
       try Console.printData(StabilityFindings.document.text("stability", findings))
     }
-    if let output { try output.write(files(map, loaded, base, wall)) }
+    if let output { try output.write(files(map, loaded, base, wall, context)) }
     try printed.get()
     guard invocation.isTalkative else { return }
     try Console.print(
@@ -143,7 +156,7 @@ struct StabilityCommand {
   }
 
   private func text(_ map: StabilityMap, _ verdict: StabilityVerdict) -> String {
-    if invocation.isQuiet { return verdict.sentence + "\n" }
+    if options.isQuiet { return verdict.sentence + "\n" }
     let width = verdict.rows.map(\.value.count).max() ?? 0
     var text = "\(map.x.path), \(map.y.path)\n"
     for row in verdict.rows {
@@ -157,7 +170,8 @@ struct StabilityCommand {
   }
 
   private func files(
-    _ map: StabilityMap, _ loaded: LoadedScenario, _ base: ScenarioFile.Decoded, _ wall: RunManifest.Wall
+    _ map: StabilityMap, _ loaded: LoadedScenario, _ base: ScenarioFile.Decoded, _ wall: RunManifest.Wall,
+    _ context: Invocation
   ) -> [OutputFile] {
     func own(_ path: String) -> Quantity? {
       Override.value(at: path, in: base.normalisedJSON).flatMap { Quantity($0) }
@@ -165,7 +179,7 @@ struct StabilityCommand {
     let report = StabilityReport(map, own: own(x.path).flatMap { x in own(y.path).map { (x: x, y: $0) } })
     let table = OutputFile(OutputFile.stability, report.table)
     var manifest = RunManifest(
-      arguments: invocation.arguments, seed: base.scenario.seed, checks: false, scenario: base.normalisedJSON,
+      arguments: context.arguments, seed: base.scenario.seed, checks: false, scenario: base.normalisedJSON,
       wall: wall
     )
     manifest.files = [table]

@@ -5,9 +5,9 @@ import FleetSimulation
 import ScenarioFormat
 
 /// `fleetsim compare --seeds` and `--precision`.
-extension RunCommand {
-  func executeReplications(_ asked: ReplicationRequest) throws {
-    let loaded = try LoadedScenario(request.input)
+extension Comparing {
+  func run(_ path: String, _ asked: ReplicationPlan) throws {
+    let loaded = try LoadedScenario(options.input.request(path))
     let base = try loaded.decode()
     let choices = try choices(base, loaded)
     if choices.contains(where: { $0.overrides.contains { $0.path == "seed" } }) {
@@ -16,41 +16,38 @@ extension RunCommand {
     }
     let decoded = try loaded.decodeAll(choices)
     let warnings = printWarnings(decoded, loaded.path)
-    var options = RunOptions()
-    options.checks = request.checks
     let variants = zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
-    let plan = ReplicationPlan(
-      firstSeed: base.scenario.seed, count: asked.count, precision: asked.precision,
-      risk: asked.risk)
-    let workers = try workers(variants, options, loaded.path, replications: plan.count)
-    options.threads = request.threads ?? 1
-    let output = try request.outputPath.map { try OutputDirectory($0) }
+    var plan = asked
+    plan.firstSeed = base.scenario.seed
+    let workers = try workers(variants, loaded.path, replications: plan.count)
+    let runOptions = options.execution.options(workers: workers, spare: false)
+    let output = try options.outputPath.map { try OutputDirectory($0) }
     try Interruption.check()
     let clients = ClientDifferences(variants)
-    if request.isTable { try Console.print(heading(loaded, decoded, plan, clients)) }
+    if options.isTable { try Console.print(heading(loaded, decoded, plan, clients)) }
 
-    let started = environment.monotonicSeconds()
+    let started = invocation.environment.monotonicSeconds()
     let control = ComparisonControl()
     let work = BackgroundWork(
-      work: { [options] in
-        try Replications.run(variants, plan: plan, options: options, workers: workers, control: control)
-      }, cancel: control.cancel, progress: { control.progress }, environment: environment)
-    let comparison = try work.run(showsProgress: !request.isQuiet)
-    let seconds = environment.monotonicSeconds() - started
+      work: { [plan] in
+        try Replications.run(variants, plan: plan, options: runOptions, workers: workers, control: control)
+      }, cancel: control.cancel, progress: { control.progress }, environment: invocation.environment)
+    let comparison = try work.run(showsProgress: !options.isQuiet)
+    let seconds = invocation.environment.monotonicSeconds() - started
 
     let sentence = Verdict.text(comparison)
-    let verdict = request.isQuiet ? sentence : verdict(sentence, noting: variants)
+    let verdict = options.isQuiet ? sentence : verdict(sentence, noting: variants)
     let printed = Result {
-      if request.isJSON {
+      if options.isJSON {
         let findings = ComparisonFindings(
           path: loaded.path, question: base.scenario.question, warnings: warnings,
           notes: notesOfSmallness(variants), verdict: sentence, standings: Standings(comparison),
           choices: choices, rows: choices.indices.map { comparison.rows(of: $0) },
-          metrics: comparison.metrics, clients: clients, output: request.outputPath)
+          metrics: comparison.metrics, clients: clients, output: options.outputPath)
         return try Console.printData(ComparisonFindings.document.text("compare", findings))
       }
       try Console.print(
-        request.isQuiet
+        options.isQuiet
           ? verdict + "\n"
           : ReplicationTable.render(comparison, width: Console.columns) + "\n" + Terminal.emphasised(verdict)
             + "\n")
@@ -61,7 +58,8 @@ extension RunCommand {
         seconds: seconds, workers: workers, runs: progress.finishedRuns,
         virtualSeconds: Double(progress.virtualTime) / 1e6, attempts: progress.attempts)
       var manifest = RunManifest(
-        arguments: arguments, seed: base.scenario.seed, checks: request.checks, scenario: base.normalisedJSON,
+        arguments: invocation.arguments, seed: base.scenario.seed, checks: options.execution.checks,
+        scenario: base.normalisedJSON,
         wall: wall)
       manifest.replications = comparison.replications
       let files = ReplicatedResultFiles(
@@ -70,7 +68,7 @@ extension RunCommand {
       try output.write(files.all)
     }
     try printed.get()
-    if request.isTable { try Console.print(replicationsClosing(output)) }
+    if options.isTable { try Console.print(replicationsClosing(output)) }
   }
 
   private func heading(

@@ -10,56 +10,65 @@ import TAPIModel
 import UploadRetry
 
 /// `fleetsim live`: a scenario's clients against a real server.
-struct LiveCommand {
-  static let mostDevices = 20_000
+struct LiveCommand: Command {
+  static let help = CommandSpecification(
+    name: "live", abstract: "Run the scenario's clients against a real server on this machine.",
+    discussion: [
+      "The same client modules, the same scenario and the same draws as in a simulated run, but each upload is an HTTP request, and "
+        + "the server's answers are what they are. First the simulator predicts the run, for this seed and for others; then the "
+        + "run is made on the wall clock, and the result says where the server did as predicted and where not. What the scenario says "
+        + "of the server is the prediction's alone: an outage has to be made at the server, by the command of --on-incident.",
+      "Uploads go to addresses of this machine only (127.0.0.0/8 and ::1), each once and on a connection of its own: POST with "
+        + "Authorization, X-Retry-Count and a JSON batch. Status, Retry-After, silence and refused connections are the clients' to "
+        + "handle. With --speed 20 a virtual second is a twentieth of a second: the server's limits have to be 20 times as high, "
+        + "and a Retry-After in seconds means virtual ones.",
+      "With --out it writes what run writes, of the measured run, and live.csv; the prediction is in the folder predicted. Ctrl-C ends the run: "
+        + "what has been measured by then is told and written. The exit code is \(ExitCode.unavailable.rawValue) if no upload was answered.",
+    ],
+    examples: [
+      .init(
+        "fleetsim live s.json5 --server http://127.0.0.1:8080 --speed 20 --on-incident ./outage.sh",
+        "Twenty times as fast, with an outage that a script makes:")
+    ])
+
+  private static let mostDevices = 20_000
   /// Bytes of an upload at most: all devices may send one at a time.
   private static let largestBody = 8 << 20
-  private static let speeds = 0.1...1_000
 
-  private var input: InputRequest
+  @Argument(.scenario) private var path: String
+  @Option("server", "url", .server, help: "Where uploads go, as http://127.0.0.1:8080/v1/batch.")
   private var server: LoopbackURL
-  private var speed: Double
+  @Option("speed", "x", .speed, help: "Virtual seconds in one of the wall, 0.1 to 1000. (default: 1)")
+  private var speed = 1.0
+  @Option(
+    "on-incident", "command", .text,
+    help:
+      "Run by sh when an incident of the scenario begins or ends, with FLEETSIM_INCIDENT (its place, from 0), FLEETSIM_KIND "
+      + "and FLEETSIM_MOMENT (begin or end).")
   private var hook: String?
-  private var predictions: Int
-  private var invocation: SearchInvocation
+  @Option("predictions", "n", .count(1...10_000), help: "Seeds to predict, from 1.")
+  private var predictions = LiveComparison.defaultPredictions
+  private var input = InputOptions()
+  @Option(.out) private var outputPath: String?
+  @Option(.jobs) private var jobs: Int?
+  @Flag(.json) private var isJSON: Bool
+  @Flag(.quiet) private var isQuiet: Bool
 
-  /// - Throws: `UsageError`.
-  init(_ parsed: ParsedArguments, arguments: [String], environment: CommandEnvironment) throws {
-    input = try InputRequest(parsed)
-    guard let server = parsed.value("server") else {
-      throw UsageError("Missing expected option '--server <url>'")
-    }
-    do {
-      self.server = try LoopbackURL(server)
-    } catch {
-      throw UsageError("The value of '--server <url>' is invalid: \(error).")
-    }
-    let text = parsed.value("speed") ?? "1"
-    guard let speed = Double(text), Self.speeds.contains(speed) else {
-      throw UsageError("The value '\(text)' is invalid for '--speed <x>': a number from 0.1 to 1000.")
-    }
-    self.speed = speed
-    hook = parsed.value("on-incident")
-    predictions =
-      try RunRequest.count(parsed, "predictions", "n", through: 10_000) ?? LiveComparison.defaultPredictions
-    invocation = try SearchInvocation(parsed, arguments: arguments, environment: environment)
-  }
-
-  func execute() throws {
+  func execute(_ invocation: Invocation) throws {
     let transport = HTTPTransport(server)
-    let loaded = try LoadedScenario(input)
+    let loaded = try LoadedScenario(input.request(path))
     let base = try loaded.decode()
     var warnings = printWarnings([base], loaded.path)
     let scenario = base.scenario
     try check(scenario, loaded.path)
-    let output = try invocation.outputPath.map { try OutputDirectory($0) }
+    let output = try outputPath.map { try OutputDirectory($0) }
     try Interruption.check()
 
     let started = invocation.environment.monotonicSeconds()
-    let predicted = try predict(scenario)
-    if invocation.isTalkative { try Console.print(heading(scenario, loaded.path)) }
+    let predicted = try predict(scenario, invocation.environment)
+    if !isQuiet, !isJSON { try Console.print(heading(scenario, loaded.path)) }
     let hook = hook.map(Hook.init)
-    let result = try measure(scenario, transport, hook)
+    let result = try measure(scenario, transport, hook, invocation.environment)
     // What there is, is written all the same.
     let signal = Interruption.take()
     let measured = Self.variant(result, scenario, twin: predicted[0].twin)
@@ -75,12 +84,12 @@ struct LiveCommand {
     let verdict = Self.verdict(comparison, result, scenario)
 
     let printed = Result {
-      guard invocation.isJSON else { return try Console.print(text(comparison, verdict, measured.summary)) }
+      guard isJSON else { return try Console.print(text(comparison, verdict, measured.summary)) }
       let findings = LiveFindings(
         path: loaded.path, question: scenario.question, warnings: warnings, verdict: verdict,
         server: server.description,
         speed: speed, comparison: comparison, measured: measured.summary,
-        lagP99: Self.lag(result), output: invocation.outputPath)
+        lagP99: Self.lag(result), output: outputPath)
       try Console.printData(LiveFindings.document.text("live", findings))
     }
     if let output {
@@ -93,7 +102,7 @@ struct LiveCommand {
         files(measured, predicted[0], comparison, verdict, manifest, title: loaded.name, scenario))
     }
     try printed.get()
-    if invocation.isTalkative { try Console.print(closing(output)) }
+    if !isQuiet, !isJSON { try Console.print(closing(output)) }
     if let signal {
       throw Interruption.failure(
         signal,
@@ -143,25 +152,25 @@ struct LiveCommand {
   // MARK: The runs
 
   /// The scenario's seed, then the next ones.
-  private func predict(_ scenario: Scenario) throws -> [VariantResult] {
+  private func predict(_ scenario: Scenario, _ environment: CommandEnvironment) throws -> [VariantResult] {
     let variants = (0..<predictions).map { index in
       var variant = scenario
       variant.seed = scenario.seed &+ UInt64(index)
       return Variant(name: "predicted", scenario: variant)
     }
     let runner = BackgroundComparison(
-      variants: variants, options: RunOptions(), workers: invocation.jobs ?? onlineProcessors(),
-      environment: invocation.environment)
-    return try runner.run(showsProgress: !invocation.isQuiet).0
+      variants: variants, options: RunOptions(), workers: jobs ?? onlineProcessors(),
+      environment: environment)
+    return try runner.run(showsProgress: !isQuiet).0
   }
 
   private func measure(
-    _ scenario: Scenario, _ transport: HTTPTransport, _ hook: Hook?
+    _ scenario: Scenario, _ transport: HTTPTransport, _ hook: Hook?, _ environment: CommandEnvironment
   ) throws -> LiveRun.Result {
     let control = ComparisonControl()
     let runControl = control.runControl(control.add(scenario))
     let work = BackgroundWork(
-      work: { [speed, environment = invocation.environment] in
+      work: { [speed] in
         let run = LiveRun(scenario, transport: transport, unixSeconds: environment.unixSeconds)
         let tell = { (moment: LiveRun.Moment) -> Void in
           hook?.start(moment, scenario.tapi.incidents[moment.incident])
@@ -169,9 +178,9 @@ struct LiveCommand {
         return try run.run(control: runControl, tell: tell) {
           AcceleratedClock(speed: speed, monotonicSeconds: environment.monotonicSeconds)
         }
-      }, cancel: control.cancel, progress: { control.progress }, environment: invocation.environment,
+      }, cancel: control.cancel, progress: { control.progress }, environment: environment,
       keepsResult: true)
-    return try work.run(showsProgress: !invocation.isQuiet)
+    return try work.run(showsProgress: !isQuiet)
   }
 
   /// The command of `--on-incident`, each time that it is started.
@@ -275,7 +284,7 @@ struct LiveCommand {
   }
 
   private func text(_ comparison: LiveComparison, _ verdict: String, _ summary: RunSummary) -> String {
-    if invocation.isQuiet { return verdict + "\n" }
+    if isQuiet { return verdict + "\n" }
     func count(_ events: Int64) -> String { FigureText.grouped(events) }
     let events =
       "Events: \(count(summary[.createdEvents])) created, of which \(count(summary[.deliveredEvents])) delivered, "
@@ -319,5 +328,22 @@ struct LiveCommand {
       OutputFile(OutputFile.report, Array(page.utf8)),
       OutputFile(OutputFile.manifest, Array(manifest.text.utf8)),
     ]
+  }
+}
+
+extension ValueReader where Value == LoopbackURL {
+  fileprivate static let server = ValueReader { text in
+    do {
+      return try LoopbackURL(text)
+    } catch {
+      throw UsageError("The value of '--server <url>' is invalid: \(error).")
+    }
+  }
+}
+
+extension ValueReader where Value == Double {
+  fileprivate static let speed = ValueReader { text in
+    if let speed = Double(text), (0.1...1_000).contains(speed) { return speed }
+    throw InvalidValue("a number from 0.1 to 1000.")
   }
 }

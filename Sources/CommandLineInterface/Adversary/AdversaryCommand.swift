@@ -6,57 +6,94 @@ import SimulationKernel
 import UploadRetry
 
 /// `fleetsim adversary`: the incident that hurts most, and the shortest that breaks a limit.
-struct AdversaryCommand {
-  private var input: InputRequest
-  private var invocation: SearchInvocation
-  private var parsed: ParsedArguments
+struct AdversaryCommand: Command {
+  private static let kinds = AdversaryKind.all
+  static let help = CommandSpecification(
+    name: "adversary",
+    abstract: "Find the incident that hurts most, and the shortest that the fleet does not stand.",
+    discussion: [
+      "Looks within bounds for two incidents. The worst, by an objective. And the boundary: the shortest that breaks a limit in most "
+        + "seeds, by default the shortest that the fleet does not come back from. Longer and deeper trivially hurts more; what a "
+        + "short incident breaks, it does not explain. One incident is put in the place of the scenario's own, or with --join "
+        + "beside them.",
+      "Kinds: " + kinds.map { "\($0.name) (\($0.meaning))" }.joined(separator: ", ") + ".",
+      "First each kind at its longest and deepest and incidents all over the bounds run with one seed, then neighbours of the worst; "
+        + "the worst few get all seeds. What breaks the limit is made shorter, by doubled steps and halves, and then others are "
+        + "tried at a length one step (4 %) shorter, where one seed dismisses most. What breaks the limit is taken to do so, too, "
+        + "if it lasts longer. Both answers get as many fresh seeds, on which no choice was based. Every incident is watched equally "
+        + "long; a fleet that is not back by then is never back, and those are ordered by the events that they leave "
+        + "undelivered.",
+      "With --out it writes worst.json5 and boundary.json5 (scenarios to run), adversary.csv, report.html and run.json. Every run is "
+        + "kept in the journal: a search that was killed goes on where it stood and gives the same answer.",
+    ],
+    examples: [
+      .init("fleetsim adversary s.json5 --out out/adversary", "What does this fleet not stand?"),
+      .init(
+        "fleetsim adversary s.json5 --kind outage --length 1m..30m --limit 'lost_events<=0'",
+        "The shortest outage that loses events:"),
+    ])
+
+  @Argument(.scenario) private var path: String
+  @Option(
+    "start", "lo..hi", .spans,
+    help: "When it starts, or one time. (default: the second sixth of the run)")
+  private var starts: ClosedRange<Span>?
+  @Option(
+    "length", "lo..hi", .spans,
+    help: "How long it lasts. (default: up to a sixth of the run, from a fortieth of that on)")
+  private var lengths: ClosedRange<Span>?
+  @Option(
+    "kind", "a,b,c", .kinds,
+    help: "What it is. (default: \(AdversaryKind.standard.map(\.name).joined(separator: ",")))")
+  private var kinds: [AdversaryKind]?
+  @Option(
+    "depth", "lo..hi", ValueReader { try IncidentBounds.shares($0) },
+    help: "The share that it takes, where the kind has one. (default: 10%..90%)")
+  private var depths: ClosedRange<Int64>?
+  @Option(
+    "retry-after", "waits",
+    ValueReader { text in
+      var bounds = IncidentBounds(runOf: .hours(1))
+      try bounds.readWaits(text)
+      return bounds
+    },
+    help: "Retry-After of its answers: none, a span or a range, or with a comma both. (default: none,10s..2m)"
+  )
+  private var waits: IncidentBounds?
+  @Option(
+    "objective", "metric", .metric,
+    help: "The column of summary.csv that the worst is the worst by. (default: "
+      + "\(AdversaryStudy.standardObjective), from the incident's end on)")
   private var objective: Metric?
+  @Option(
+    "limit", "metric<=value", ValueReader { try TuneConstraint($0) },
+    help:
+      "What a run has to keep, as lost_events<=0 or recovery_s<=10m. (default: to be back within the time that every incident "
+      + "within the bounds leaves)")
   private var limit: TuneConstraint?
-  private var seeds: Int
-  private var runs: Int
-  private var journalPath: String?
+  @Flag("join", help: "Keep the scenario's own incidents.") private var joins: Bool
+  @Option(
+    "seeds", "n", .count(1...10_000), help: "Seeds that decide on an incident, from the scenario's own on.")
+  private var seeds = AdversaryStudy.defaultSeeds
+  @Option(
+    "runs", "n", .count(1...10_000_000),
+    help:
+      "Runs at most, not counting twins; at least \(AdversaryStudy.leastRunsPerSeed) a seed. (default: "
+      + "\(AdversaryStudy.defaultRuns))")
+  private var runs: Int?
+  @Option(.journal) private var journalPath: String?
+  private var options = SearchOptions()
 
-  /// - Throws: `UsageError`.
-  init(_ parsed: ParsedArguments, arguments: [String], environment: CommandEnvironment) throws {
-    input = try InputRequest(parsed)
-    invocation = try SearchInvocation(parsed, arguments: arguments, environment: environment)
-    self.parsed = parsed
-    objective = try parsed.value("objective").map { name in
-      if let metric = MetricCatalogue.metric(named: name) { return metric }
-      throw UsageError(
-        "The value '\(name)' is invalid for '--objective <metric>'"
-          + Self.hint(name, MetricCatalogue.all.map(\.name))
-          + " It is a column of summary.csv that measures something.")
-    }
-    limit = try Self.reading(parsed, "limit", "metric<=value") { (text) throws(RangeProblem) in
-      try TuneConstraint(text)
-    }
-    seeds = try RunRequest.count(parsed, "seeds", "n", through: 10_000) ?? AdversaryStudy.defaultSeeds
+  func execute(_ context: Invocation) throws {
     let least = seeds * AdversaryStudy.leastRunsPerSeed
-    runs =
-      try RunRequest.count(parsed, "runs", "n", from: least, through: 10_000_000)
-      ?? max(AdversaryStudy.defaultRuns, least)
-    journalPath = JournalDirectory.path(parsed)
-  }
-
-  private static func hint(_ word: String, _ words: [String]) -> String {
-    nearest(to: word, among: words).map { "; did you mean '\($0)'?" } ?? "."
-  }
-
-  private static func reading<Value>(
-    _ parsed: ParsedArguments, _ option: String, _ form: String,
-    _ body: (String) throws(RangeProblem) -> Value
-  ) throws -> Value? {
-    guard let text = parsed.value(option) else { return nil }
-    do {
-      return try body(text)
-    } catch {
-      throw UsageError("The value '\(text)' is invalid for '--\(option) <\(form)>': \(error)")
+    if let runs, runs < least {
+      throw UsageError(
+        "The value '\(runs)' is invalid for '\($runs.synopsis)': a whole number from \(least) to 10000000.")
     }
-  }
-
-  func execute() throws {
-    let loaded = try LoadedScenario(input)
+    let runs = runs ?? max(AdversaryStudy.defaultRuns, least)
+    let journalPath = JournalDirectory.path(journalPath, besides: options.outputPath)
+    let invocation = SearchInvocation(options, context)
+    let loaded = try LoadedScenario(options.input.request(path))
     let base = try loaded.decode()
     let warnings = printWarnings([base], loaded.path)
     let scenario = base.scenario
@@ -94,7 +131,7 @@ struct AdversaryCommand {
     if let output {
       let tables = tables(result)
       var manifest = RunManifest(
-        arguments: invocation.arguments, seed: scenario.seed, checks: false, scenario: base.normalisedJSON,
+        arguments: context.arguments, seed: scenario.seed, checks: false, scenario: base.normalisedJSON,
         wall: wall)
       manifest.files = tables
       let page = AdversaryReport.page(
@@ -121,29 +158,23 @@ struct AdversaryCommand {
   /// - Throws: `UsageError`.
   private func space(_ scenario: Scenario) throws -> IncidentSpace {
     var bounds = IncidentBounds(runOf: scenario.duration)
-    if let starts = try Self.reading(parsed, "start", "lo..hi", IncidentBounds.spans) {
-      bounds.starts = starts
-    }
-    if let lengths = try Self.reading(parsed, "length", "lo..hi", IncidentBounds.spans) {
+    if let starts { bounds.starts = starts }
+    if let lengths {
       guard lengths.lowerBound > .zero else {
         throw UsageError("'--length' begins at 0s: an incident lasts for some time.")
       }
       bounds.lengths = lengths
     }
-    if let depths = try Self.reading(parsed, "depth", "lo..hi", IncidentBounds.shares) {
-      bounds.depths = depths
-    }
-    _ = try Self.reading(parsed, "retry-after", "waits") { (text) throws(RangeProblem) in
-      try bounds.readWaits(text)
-    }
-    if let text = parsed.value("kind") { bounds.kinds = try Self.kinds(text) }
+    if let depths { bounds.depths = depths }
+    if let waits { (bounds.allowsNoWait, bounds.waits) = (waits.allowsNoWait, waits.waits) }
+    if let kinds { bounds.kinds = kinds }
     guard bounds.latestEnd < scenario.duration else {
       throw UsageError(
         "An incident could start at \(Units.text(bounds.starts.upperBound)) and last for "
           + "\(Units.text(bounds.lengths.upperBound)), and the run ends at \(Units.text(scenario.duration)): nothing is left to recover "
           + "in. Give an earlier '--start', a shorter '--length', or '--set duration=…'.")
     }
-    let space = IncidentSpace(bounds, in: scenario, joins: parsed.has("join"))
+    let space = IncidentSpace(bounds, in: scenario, joins: joins)
     guard space.horizon > .zero else {
       throw UsageError(
         "After the latest incident, at \(Units.text(bounds.latestEnd)), too little of the run of \(Units.text(scenario.duration)) is left "
@@ -156,20 +187,6 @@ struct AdversaryCommand {
           + "or give another '--start' or '--kind'.")
     }
     return space
-  }
-
-  private static func kinds(_ text: String) throws -> [AdversaryKind] {
-    let names = AdversaryKind.all.map(\.name)
-    var kinds: [AdversaryKind] = []
-    for name in VariantChoice.splitList(text) {
-      guard let kind = AdversaryKind.all.first(where: { $0.name == name }) else {
-        throw UsageError(
-          "The value '\(name)' is invalid for '--kind <a,b,c>'\(Self.hint(name, names)) Allowed: \(names.joined(separator: ", "))."
-        )
-      }
-      if !kinds.contains(kind) { kinds.append(kind) }
-    }
-    return kinds
   }
 
   // MARK: Output
@@ -193,7 +210,7 @@ struct AdversaryCommand {
 
   private func text(_ result: AdversaryResult) -> String {
     let verdict = AdversaryVerdict(result)
-    if invocation.isQuiet { return verdict.lines[0] + "\n" }
+    if options.isQuiet { return verdict.lines[0] + "\n" }
     let table =
       verdict.rows.isEmpty
       ? "" : "\n" + TerminalTable.plain(header: verdict.header, rows: verdict.rows, width: Console.columns)
@@ -211,5 +228,24 @@ struct AdversaryCommand {
     return [OutputFile(OutputFile.adversary, AdversaryCSV.bytes(of: result))]
       + scenario(OutputFile.boundary, result.boundary, verdict.lines.first)
       + scenario(OutputFile.worst, result.worst, verdict.lines.last)
+  }
+}
+
+extension ValueReader where Value == ClosedRange<Span> {
+  fileprivate static let spans = ValueReader { try IncidentBounds.spans($0) }
+}
+
+extension ValueReader where Value == [AdversaryKind] {
+  fileprivate static let kinds = ValueReader(.several(of: AdversaryKind.all.map(\.name))) { text in
+    let names = AdversaryKind.all.map(\.name)
+    var kinds: [AdversaryKind] = []
+    for name in VariantChoice.splitList(text) {
+      guard let kind = AdversaryKind.all.first(where: { $0.name == name }) else {
+        throw InvalidValue(
+          name, rest: "\(InvalidValue.hint(name, names)) Allowed: \(names.joined(separator: ", ")).")
+      }
+      if !kinds.contains(kind) { kinds.append(kind) }
+    }
+    return kinds
   }
 }

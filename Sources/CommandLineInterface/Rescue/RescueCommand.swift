@@ -8,37 +8,64 @@ import TAPIModel
 import UploadRetry
 
 /// `fleetsim rescue`: the smallest action that ends an ill state.
-struct RescueCommand {
-  static let defaultSeeds = 5
+struct RescueCommand: Command {
+  private static let kinds = RescueAction.Kind.allCases
+  static let help = CommandSpecification(
+    name: "rescue", abstract: "Find the smallest action that ends an ill state, and what it costs.",
+    discussion: [
+      "Looks for "
+        + kinds.map { "\($0.quantity) (\($0.rawValue))" }.joined(separator: ", ")
+        + " that brings back a fleet which does not recover by itself, to a thirty-second of the range, by bisection.",
+      "First the seeds are run without the action; those whose fleet holds without incidents and does not recover with them are "
+        + "ill. A value ends the ill state if the fleet recovers in every ill seed, after the action is over. Too much can be as bad as "
+        + "too little, so where the largest value does not end it, the middle is tried, then the quarters, and so on; what lies between "
+        + "two values that end it is taken to end it too. --every tries all 33 values instead. The cost is in delivered events: lost, "
+        + "blocked, or late beyond those of a fleet that was never ill.",
+      "With --out it writes rescue.csv, report.html and run.json.",
+    ],
+    examples: [
+      .init(
+        "fleetsim rescue s.json5 --action shed --at 25m",
+        "Which share of the requests has to be turned away for ten minutes?")
+    ])
+
   private static let span = Span.minutes(10)
 
-  private var input: InputRequest
+  @Argument(.scenario) private var path: String
+  @Option(
+    "action", "kind",
+    .name { InvalidValue(rest: "\(InvalidValue.hint($0, $1)) Allowed: \($1.joined(separator: ", ")).") },
+    help: "What is done: \(kinds.map(\.rawValue).joined(separator: ", ")).")
   private var kind: RescueAction.Kind
+  @Option(
+    "range", "lo..hi", .text,
+    help: "Values to look at. (default: "
+      + kinds.map { "\($0.rawValue) \($0.range)" }.joined(separator: ", ")
+      + ", where there is room for it)")
   private var range: String?
+  @Option(
+    "at", "span", .span,
+    help: "When. (default: 10m after the last incident, or a quarter of what is left then)")
   private var at: Span?
+  @Option(
+    "for", "span", .span,
+    help: "How long a share is shed, or the capacity there. (default: 10m, or a quarter of what is left)")
   private var length: Span?
+  @Option("key", "writeKey", .text, help: "Shed or readmit the requests with this write key alone.")
   private var key: String?
-  private var isByDevice: Bool
-  private var seeds: Int
-  private var triesAll: Bool
-  private var invocation: SearchInvocation
+  @Option(
+    "by", "what", .name { _, names in InvalidValue(rest: ". Allowed: \(names.joined(separator: ", ")).") },
+    help: "Whether a share is one of requests, or of devices, always the same. (default: request)")
+  private var unit: Unit?
+  @Option("seeds", "n", .count(1...10_000), help: "Seeds, from the scenario's own on.")
+  private var seeds = 5
+  @Flag("every", help: "Try every value in place of bisection.") private var triesAll: Bool
+  private var options = SearchOptions()
 
-  /// - Throws: `UsageError`.
-  init(_ parsed: ParsedArguments, arguments: [String], environment: CommandEnvironment) throws {
-    input = try InputRequest(parsed)
-    guard let name = parsed.value("action") else {
-      throw UsageError("Missing expected option '--action <kind>'")
-    }
-    let names = RescueAction.Kind.allCases.map(\.rawValue)
-    guard let kind = RescueAction.Kind(rawValue: name) else {
-      throw UsageError(
-        "The value '\(name)' is invalid for '--action <kind>'\(Self.hint(name, names)) Allowed: \(names.joined(separator: ", "))."
-      )
-    }
-    self.kind = kind
-    range = parsed.value("range")
-    at = try RunRequest.span(parsed, "at")
-    length = try RunRequest.span(parsed, "for")
+  /// What a share is one of.
+  private enum Unit: String, CaseIterable { case request, device }
+
+  func execute(_ context: Invocation) throws {
     if length == .zero {
       throw UsageError("'--for 0s' is no time at all: write how long it holds, like 10m.")
     }
@@ -46,25 +73,11 @@ struct RescueCommand {
       throw UsageError(
         "'--for' does not go with readmit, whose length is what is looked for: give '--range'.")
     }
-    key = parsed.value("key")
-    isByDevice = parsed.value("by") == "device"
-    for option in ["key", "by"] where parsed.has(option) && kind == .capacity {
+    for (isGiven, option) in [(key != nil, "key"), (unit != nil, "by")] where isGiven && kind == .capacity {
       throw UsageError("'--\(option)' goes with shed and readmit: capacity serves everybody.")
     }
-    if let by = parsed.value("by"), !["request", "device"].contains(by) {
-      throw UsageError("The value '\(by)' is invalid for '--by <what>'. Allowed: request, device.")
-    }
-    seeds = try RunRequest.count(parsed, "seeds", "n", through: 10_000) ?? Self.defaultSeeds
-    triesAll = parsed.has("every")
-    invocation = try SearchInvocation(parsed, arguments: arguments, environment: environment)
-  }
-
-  private static func hint(_ word: String, _ words: [String]) -> String {
-    nearest(to: word, among: words).map { "; did you mean '\($0)'?" } ?? "."
-  }
-
-  func execute() throws {
-    let loaded = try LoadedScenario(input)
+    let invocation = SearchInvocation(options, context)
+    let loaded = try LoadedScenario(options.input.request(path))
     let base = try loaded.decode()
     let warnings = printWarnings([base], loaded.path)
     let scenario = base.scenario
@@ -94,7 +107,7 @@ struct RescueCommand {
     }
     if let output {
       var manifest = RunManifest(
-        arguments: invocation.arguments, seed: scenario.seed, checks: false, scenario: base.normalisedJSON,
+        arguments: context.arguments, seed: scenario.seed, checks: false, scenario: base.normalisedJSON,
         wall: wall)
       let table = OutputFile(OutputFile.rescue, RescueCSV.bytes(of: rescue))
       manifest.files = [table]
@@ -139,7 +152,7 @@ struct RescueCommand {
     let keys = scenario.fleet.map(\.effectiveWriteKey)
     if let key, !keys.contains(key) {
       throw UsageError(
-        "No cohort has the writeKey '\(key)'\(Self.hint(key, keys)) There are: \(keys.joined(separator: ", "))."
+        "No cohort has the writeKey '\(key)'\(InvalidValue.hint(key, keys)) There are: \(keys.joined(separator: ", "))."
       )
     }
     var range = range
@@ -153,7 +166,7 @@ struct RescueCommand {
     } catch {
       throw UsageError("The value '\(range ?? "")' is invalid for '--range <lo..hi>': \(error)")
     }
-    (action.key, action.isByDevice) = (key, isByDevice)
+    (action.key, action.isByDevice) = (key, unit == .device)
     let longest = action.scenario(scenario, with: action.range.high).tapi.actions
     if let last = longest.last, longest.count > scenario.tapi.actions.count {
       guard longest.ends[longest.count - 1] < end else {
@@ -190,7 +203,7 @@ struct RescueCommand {
 
   private func text(_ rescue: Rescue) -> String {
     let verdict = RescueVerdict(rescue)
-    if invocation.isQuiet { return verdict.sentence + "\n" }
+    if options.isQuiet { return verdict.sentence + "\n" }
     let table = TerminalTable.plain(header: RescueVerdict.header, rows: verdict.rows, width: 100)
     return table + "\n\(Terminal.emphasised(verdict.sentence))\n"
   }

@@ -1,0 +1,231 @@
+import FleetExperiments
+import ScenarioFormat
+import ScenarioModel
+import SimulationKernel
+import UploadRetry
+
+// Options that several commands have, and how their values are read.
+
+extension ValueReader where Value == String {
+  /// Any text.
+  static let text = ValueReader { $0 }
+}
+
+extension ValueReader where Value == Int {
+  /// A whole number.
+  static func count(_ range: ClosedRange<Int>) -> ValueReader {
+    ValueReader { text in
+      if let count = Int(text), range.contains(count) { return count }
+      throw InvalidValue("a whole number from \(range.lowerBound) to \(range.upperBound).")
+    }
+  }
+}
+
+extension ValueReader where Value == Span {
+  /// A span as scenarios write them.
+  static let span = ValueReader { try Units.span($0) }
+}
+
+extension ValueReader where Value == QuantityRange {
+  /// A key and its range, as `path=lo..hi`.
+  static let range = ValueReader { try QuantityRange($0) }
+}
+
+extension ValueReader where Value == Double {
+  /// A share as scenarios write them.
+  static func share(_ range: ClosedRange<Int64>, _ allowed: String) -> ValueReader {
+    ValueReader { text in
+      if let parts = try? Units.partsPerMillion(text), range.contains(parts) { return Double(parts) / 1e6 }
+      throw InvalidValue("a share from \(allowed).")
+    }
+  }
+}
+
+extension ValueReader where Value: CaseIterable & RawRepresentable<String> {
+  /// One of the names of an enumeration.
+  /// - Parameter refusal: the error about a name that is not one of these.
+  static func name(_ refusal: @escaping @Sendable (String, [String]) -> any Error) -> ValueReader {
+    let names = Value.allCases.map(\.rawValue)
+    return ValueReader(.one(of: names)) { text in
+      if let value = Value(rawValue: text) { return value }
+      throw refusal(text, names)
+    }
+  }
+}
+
+extension ValueReader where Value == Metric {
+  /// A column of summary.csv.
+  static let metric = ValueReader(.one(of: MetricCatalogue.all.map(\.name))) { name in
+    if let metric = MetricCatalogue.metric(named: name) { return metric }
+    throw InvalidValue(
+      rest: InvalidValue.hint(name, MetricCatalogue.all.map(\.name))
+        + " It is a column of summary.csv that measures something.")
+  }
+}
+
+extension ValueReader where Value == ClientPreset {
+  /// A client that fleetsim has.
+  static let client = ValueReader { try ClientPreset.named($0, kind: "client") }
+}
+
+extension ValueReader where Value == [String] {
+  /// Different words with commas between.
+  static func list(_ choice: ValueChoice? = nil) -> ValueReader {
+    ValueReader(choice) { list in
+      let items = VariantChoice.splitList(list)
+      if items.contains("") { throw InvalidValue("there is nothing between two commas.") }
+      var seen: Set<String> = []
+      for item in items where !seen.insert(item).inserted { throw InvalidValue("'\(item)' is there twice.") }
+      return items
+    }
+  }
+}
+
+/// `path=value` on the command line.
+struct Assignment: Sendable {
+  /// As given.
+  var text: String
+  var path: String
+  var value: String
+
+  static func reader(example: String) -> ValueReader<Assignment> {
+    ValueReader { text in
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+        throw InvalidValue("it is written as \(example).")
+      }
+      return Assignment(text: text, path: parts[0], value: parts[1])
+    }
+  }
+
+  /// Of the scenario.
+  static let setting = reader(example: "duration=1h")
+  var overrides: [Override] { Override.choosing(path, value) }
+}
+
+extension Argument where Value == String {
+  static var scenario: Self { Self("scenario", help: "The scenario file (JSON5).") }
+}
+
+extension Argument where Value == [String] {
+  static var scenarios: Self { Self("scenario", help: "Scenario files (JSON5).") }
+}
+
+extension Option where Value == UInt64? {
+  static var seed: Self {
+    let reader = ValueReader { text in
+      if text.utf8.allSatisfy({ (48...57).contains($0) }), let seed = UInt64(text) { return seed }
+      throw InvalidValue("a whole number from 0 to 2^64-1.")
+    }
+    return Self(
+      "seed", "n", reader, help: "Seed of all randomness, 0 to 2^64-1, in place of the scenario's.")
+  }
+}
+
+extension Option where Value == [Assignment] {
+  static var set: Self {
+    Self(
+      "set", "path=value", each: Assignment.setting,
+      help: "Set a key of the scenario, as duration=1h or fleet.phones.timeout=30s. Later ones win.")
+  }
+}
+
+extension Option where Value == String? {
+  static var settings: Self {
+    Self(
+      "settings", "file", .text, help: "Settings JSON for every cohort, in place of the scenario's.")
+  }
+  static var scale: Self {
+    Self(
+      "scale", "1:n", .text,
+      help:
+        "The scenario at a part of its size: devices, capacity and limits divided by n, the burst not below 20 tokens. Refused "
+        + "where so few are left that chance decides.")
+  }
+  static var out: Self {
+    Self(
+      "out", "dir", .text,
+      help: "Write the files into this directory, all or none; one that fleetsim wrote before is replaced. "
+        + "(default: no files)")
+  }
+  static var journal: Self {
+    Self(
+      "journal", "dir", .text,
+      help: "Where finished runs are kept. (default: beside --out, with .journal behind)")
+  }
+}
+
+extension Option where Value == Int? {
+  static var jobs: Self {
+    Self("jobs", "n", .count(1...1_024), help: "Runs at a time. (default: one per core)")
+  }
+  static var threads: Self {
+    Self(
+      "threads", "t", .count(1...64),
+      help:
+        "Threads that run the devices of each run; nothing in the results depends on it. (default: 1, or one per "
+        + "core for a large fleet when --jobs is 1)")
+  }
+}
+
+extension Option where Value == MemoryLimit {
+  static var memoryLimit: Self {
+    Self(
+      wrappedValue: .machine, "memory-limit", "size", ValueReader(read: MemoryLimit.init),
+      help:
+        "Refuse a run that is expected to need more, as 20GiB; none: whatever it needs. (default: what the machine has)"
+    )
+  }
+}
+
+extension Flag {
+  static var check: Flag { Flag("check", help: "Check the model against itself while it runs; slower.") }
+  static var json: Flag {
+    Flag(
+      "json",
+      help:
+        "Print one JSON document in place of tables and sentences, as 'fleetsim help json' describes it.")
+  }
+  static var quiet: Flag {
+    Flag("quiet", short: "q", help: "Print the verdict alone: no heading, progress or table.")
+  }
+}
+
+/// How a scenario is changed before it is decoded.
+struct InputOptions: ParameterGroup {
+  @Option(.seed) var seed: UInt64?
+  @Option(.settings) var settingsPath: String?
+  @Option(.set) var settings: [Assignment]
+  @Option(.scale) var scale: String?
+
+  /// As given, without the scale.
+  var words: [String] { $seed.words + $settingsPath.words + $settings.words }
+
+  func request(_ path: String) -> InputRequest {
+    InputRequest(path, settingsPath: settingsPath, setting: settings, scale: scale, seed: seed)
+  }
+}
+
+/// Which scenario to read, and how to change it before it is decoded.
+struct InputRequest: Sendable {
+  var scenarioPath: String
+  var settingsPath: String?
+  /// In order; later ones win.
+  var overrides: [Override]
+
+  init(
+    _ path: String, settingsPath: String? = nil, setting: [Assignment], scale: String? = nil,
+    seed: UInt64? = nil
+  ) {
+    scenarioPath = path
+    self.settingsPath = settingsPath
+    overrides = setting.flatMap(\.overrides)
+    if let scale { overrides.append(Override(path: "scale", value: scale)) }
+    if let seed { overrides.append(Override(path: "seed", value: String(seed))) }
+  }
+
+  init(path: String, overrides: [Override]) {
+    scenarioPath = path
+    self.overrides = overrides
+  }
+}

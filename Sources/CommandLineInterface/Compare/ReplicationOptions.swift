@@ -1,0 +1,89 @@
+import FleetExperiments
+import FleetStatistics
+import UploadRetry
+
+/// How many seeds `compare` takes.
+struct ReplicationOptions: ParameterGroup {
+  @Option("seeds", "n", .count(2...mostSeeds), help: "Run every variant with n seeds, from 2.")
+  private var seeds: Int?
+  @Option(
+    "precision", "p", each: .precision,
+    help:
+      "Run seeds, at least 10, until the means are this precise with 95 % confidence: 2% asks it of recovery_s, "
+      + "affected_delivery_p99_s and attempts_mean_per_device_day; recovery_s=10 or lost_events=5% of one column "
+      + "of summary.csv, in its unit or as a share.")
+  private var precision: [[ReplicationPlan.Precision]]
+  @Option(
+    "risk", "share", .risk,
+    help:
+      "With --precision: go on until it is known within this share how many of the runs never recover; 5% takes 73 "
+      + "seeds where all recover, 100% asks nothing. (default: 5%)")
+  private var risk: Double?
+  @Option(
+    "max-seeds", "n", .count(10...mostSeeds),
+    help: "The most seeds for --precision. (default: \(defaultMaximum))")
+  private var maximum: Int?
+
+  static let mostSeeds = 100_000
+  /// Replications of a sequential comparison at most, unless `--max-seeds` says otherwise.
+  private static let defaultMaximum = 200
+
+  /// nil: one seed.
+  /// - Throws: `UsageError`.
+  func plan() throws -> ReplicationPlan? {
+    let precision = precision.flatMap(\.self)
+    var seen: Set<String> = []
+    for target in precision where !seen.insert(target.metric).inserted {
+      throw UsageError("'--precision' is there twice for \(target.metric).")
+    }
+    if seeds != nil, !precision.isEmpty {
+      throw UsageError("'--seeds' and '--precision' exclude each other; --max-seeds bounds --precision.")
+    }
+    if precision.isEmpty {
+      if risk != nil { throw UsageError("'--risk' needs '--precision'.") }
+      if maximum != nil { throw UsageError("'--max-seeds' needs '--precision'.") }
+    }
+    guard let count = precision.isEmpty ? seeds : maximum ?? Self.defaultMaximum else { return nil }
+    return ReplicationPlan(
+      firstSeed: 0, count: count, precision: precision, risk: risk ?? ReplicationPlan.defaultRisk)
+  }
+}
+
+/// A share as `2%`, or of one metric a half width in its unit.
+private func stoppingTarget(_ text: String, isNamed: Bool) -> SequentialStoppingRule.Target? {
+  let isShare = text.hasSuffix("%")
+  let digits = isShare ? String(text.dropLast()) : text
+  guard digits.utf8.allSatisfy({ (48...57).contains($0) || $0 == 46 }), let value = Double(digits),
+    value > 0, value.isFinite
+  else { return nil }
+  if isShare { return value <= 100 ? .relative(value / 100) : nil }
+  return isNamed ? .absolute(value) : nil
+}
+
+extension ValueReader where Value == [ReplicationPlan.Precision] {
+  /// `2%` of the default metrics, `recovery_s=2%` or `recovery_s=10` of one.
+  fileprivate static let precision = ValueReader { text in
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let metrics = parts.count == 2 ? [parts[0]] : ReplicationPlan.defaultMetrics
+    if parts.count == 2, MetricCatalogue.metric(named: parts[0]) == nil {
+      let names = MetricCatalogue.all.map(\.name)
+      let hint = nearest(to: parts[0], among: names).map { " Did you mean '\($0)'?" } ?? ""
+      throw UsageError(
+        "There is no metric '\(parts[0])' for '--precision'.\(hint) Metrics are the numeric columns of summary.csv."
+      )
+    }
+    guard let target = stoppingTarget(parts.last ?? "", isNamed: parts.count == 2) else {
+      throw InvalidValue(
+        "a share as 2%, or of one metric a share or a half width in its unit as recovery_s=2% or recovery_s=10."
+      )
+    }
+    return metrics.map { .init(metric: $0, target: target) }
+  }
+}
+
+extension ValueReader where Value == Double {
+  fileprivate static let risk = ValueReader { text in
+    if case .relative(let share)? = stoppingTarget(text, isNamed: false) { return share }
+    throw InvalidValue("a share as 5%, at most 100%.")
+  }
+}

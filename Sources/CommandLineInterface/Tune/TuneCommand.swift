@@ -1,0 +1,439 @@
+import FleetExperiments
+import FleetReports
+import FleetSimulation
+import ScenarioFormat
+import ScenarioModel
+import ShippedClients
+import SimulationKernel
+import UploadRetry
+
+/// `fleetsim tune`: better Settings for several scenarios at once.
+struct TuneCommand: Command {
+  static let help = CommandSpecification(
+    name: "tune", abstract: "Search for better Settings that hold in several scenarios at once.",
+    discussion: [
+      "Races candidates against today's Settings (the scenarios' own, or --settings) under the same seeds: some are spread "
+        + "over the search space, others lie round the best so far; the worse ones stop early, a few finalists get all "
+        + "seeds, and the whole of a large fleet. The score is the geometric mean of the objectives divided by today's. Recommended is the best "
+        + "finalist that keeps every constraint in every run, that in each scenario recovers more often than today's, or as often "
+        + "with a score at most 5 % worse, and that in none delivers less or is worse than today's by compare's verdict. "
+        + "Then each changed key is put back to see what it buys; one that makes no difference stays as it is. "
+        + "The verdict's figures are from as many fresh seeds; what these do not confirm is not recommended.",
+      "With --uncertain each seed is a draw of what is not known, the same for all candidates. "
+        + "The best \(TuneStudy.racing) race, more draws going where a wrong choice is most probable, until "
+        + "the choice is 95 % sure. The verdict says how sure it is, in how many fresh draws the recommended Settings are "
+        + "the best or within 5 % of it, which unknown decides, and what they cost in the worst tenth of the draws.",
+      "With --out it writes, if there is something to recommend, settings.json (as the CDN serves it), "
+        + "settings-document.json (the document's shape), "
+        + "pareto.csv, pareto.svg, with --uncertain draws.csv and draws.svg, report.html and run.json. "
+        + "Every run is kept in the journal: a search that was killed "
+        + "goes on where it stood and gives the same answer. A budget in runs gives the same answer everywhere; a budget in "
+        + "time depends on the machine, but not once its journal has begun.",
+    ],
+    examples: [
+      .init(
+        "fleetsim tune short.json5 long.json5 --settings cdn.json --space space.json5 --out out/tuned",
+        "What should the CDN serve?"),
+      .init(
+        "fleetsim tune s.json5 --space space.json5 --uncertain tapi.bucket.capacity=1000/s..1600/s",
+        "And if the capacity is not known?"),
+    ])
+
+  private enum Budget: Sendable {
+    case runs(Int)
+    /// Wall time, seconds.
+    case seconds(Double)
+
+    static let reader = ValueReader { text -> Budget in
+      if let runs = Int(text), runs > 0 { return .runs(runs) }
+      if let span = try? Units.span(text), span > .zero { return .seconds(Double(span.microseconds) / 1e6) }
+      throw InvalidValue("a number of runs, as 2000, or a time, as 20m.")
+    }
+  }
+
+  @Argument(.scenarios) private var paths: [String]
+  @Option(
+    "search", "path=values", each: ValueReader { try SearchParameter($0) },
+    help:
+      "A key of Settings and its values: lo..hi:step, lo..hi:log (\(SearchParameter.defaultSteps + 1) values in "
+      + "even ratios), lo..hi (the same, even) or a,b,c.")
+  private var parameters: [SearchParameter]
+  @Option(
+    "space", "file", .text,
+    help:
+      "Search space as JSON5: { search: { path: \"lo..hi:log\" or [a, b] }, objectives: [...], constraints: [...], "
+      + "uncertain: { path: \"lo..hi\" } }.")
+  private var spacePath: String?
+  @Option(
+    "objective", "metric",
+    each: ValueReader(.one(of: MetricCatalogue.all.map(\.name))) { try TuneObjective($0) },
+    help:
+      "A column of summary.csv to improve, with :weight behind it if it counts more or less. (default: "
+      + "\(TuneObjective.standard.map(\.metric.name).joined(separator: ", ")))")
+  private var objectives: [TuneObjective]
+  @Option(
+    "constraint", "metric<=value", each: ValueReader { try TuneConstraint($0) },
+    help: "What every run must keep, as lost_events<=0 or recovery_s<=20m; to recover is always one.")
+  private var constraints: [TuneConstraint]
+  @Option(
+    "allow-loss", "share", .loss,
+    help:
+      "Share of the events created that may be undelivered beyond today's, in each scenario, as 0.1%. (default: none)"
+  )
+  private var allowedLoss = 0.0
+  @Option(
+    "across", "how", .name { _, names in InvalidValue("\(names.joined(separator: " or ")).") },
+    help: "The score over several scenarios: their mean, or that of the worst. (default: mean)")
+  private var across = TuneStudy.Across.mean
+  @Option(
+    "client", "preset", .client,
+    help: "Search only keys that this client reads. (default: those that a client of the scenarios reads)")
+  private var client: ClientPreset?
+  @Option(
+    "uncertain", "what", each: .text,
+    help:
+      "A key of the scenarios that is not known: path=lo..hi (even; :log behind it: in ratios), path=lo..mode..hi "
+      + "(triangular), or a CSV file with a column for each path and a row for each joint draw, as calibrate writes."
+  )
+  private var unknowns: [String]
+  @Flag("all-keys", help: "Search keys, too, that no such client reads.") private var allowsAllKeys: Bool
+  @Option(
+    "seeds", "n", .count(1...10_000),
+    help:
+      "Seeds of the finalists, from each scenario's own on; with --uncertain draws at most. (default: "
+      + "\(TuneStudy.defaultSeeds), with --uncertain \(TuneStudy.defaultDraws))")
+  private var askedSeeds: Int?
+  @Option(
+    "race-scale", "1:k", .scaling,
+    help:
+      "Candidates race on this part of the fleets; finalists, and all that is said of them, have the whole. (default: the "
+      + "smallest of at least \(TuneStudy.raceDevices) devices that keeps its answer, as with --scale)")
+  private var raceScale: Scaling?
+  @Option(
+    "budget", "budget", Budget.reader,
+    help: "Runs at most, as 2000, not counting twins; or about so much time, as 20m. (default: "
+      + "\(TuneStudy.defaultCandidates) candidates)")
+  private var budget: Budget?
+  @Option(.journal) private var journalPath: String?
+  private var options = SearchOptions()
+
+  func execute(_ context: Invocation) throws {
+    let file = try spacePath.map { try SearchFile(text: InputFile.text($0), name: $0) }
+    let space = try space(file)
+    let uncertainty = try uncertainty(file, space)
+    let seeds = askedSeeds ?? (uncertainty.isEmpty ? TuneStudy.defaultSeeds : TuneStudy.defaultDraws)
+    if !uncertainty.isEmpty, seeds < TuneStudy.fewestDraws {
+      throw UsageError(
+        "With --uncertain each seed is a draw, and a worst tenth takes at least \(TuneStudy.fewestDraws): give --seeds "
+          + "\(TuneStudy.fewestDraws) or more.")
+    }
+    let invocation = SearchInvocation(options, context)
+    let loaded = try paths.map { path in
+      var loaded = try LoadedScenario(options.input.request(path))
+      loaded.allowsUnread = true
+      return loaded
+    }
+    let bases = try loaded.map { try $0.decode() }
+    let warnings = zip(loaded, bases).flatMap { printWarnings([$1], $0.path) }
+    let clients = TuneClients(bases.flatMap(\.scenario.fleet), asked: client)
+    if !allowsAllKeys { try clients.check(space) }
+    let config = try todaysConfig(bases, space)
+    try checkValues(space, loaded[0])
+    var study = TuneStudy(
+      space: space,
+      todaysValues: space.parameters.map { SearchableSettings.value(of: $0.path, in: config) },
+      objectives: !objectives.isEmpty ? objectives : file?.objectives.nonEmpty ?? TuneObjective.standard,
+      constraints: (file?.constraints ?? []) + constraints, scenarios: Self.names(loaded),
+      intervals: bases.map(\.scenario.interval.microseconds), seeds: seeds)
+    study.allowedLoss = allowedLoss
+    study.across = across
+    study.seed = options.input.seed ?? 1
+    study.raceScale = try raceScale(bases, loaded)
+    if !uncertainty.isEmpty {
+      for scenario in loaded { try check(uncertainty.extremes, of: "--uncertain", scenario) }
+      study.draws = uncertainty.draws([TuneStudy.exploring, seeds, seeds], seed: study.seed)
+    }
+    let workers = try invocation.workers(bases.map(\.scenario), loaded[0].path)
+    let output = try invocation.outputPath.map { try OutputDirectory($0) }
+    let journal = try JournalDirectory.path(journalPath, besides: options.outputPath).map {
+      try JournalDirectory($0)
+    }
+    try Interruption.check()
+    if invocation.isTalkative { try Console.print(heading(loaded, bases, study)) }
+
+    let (result, wall) = try invocation.run(workers: workers, remains: JournalDirectory.remains(journal)) {
+      [study] runner in
+      try search(study, maker(loaded, study, runner: runner, journal: journal), journal, invocation)
+    }
+
+    let settings = (loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config))
+      .setting(loaded[0].overrides + space.overrides(result.winner.candidate))
+    let files = TuneFiles(
+      result: result, settings: settings, clients: clients, arguments: invocation.arguments,
+      scenarios: bases.map(\.normalisedJSON),
+      facts: facts(bases, result), title: study.scenarios.joined(separator: ", "), seed: study.seed)
+    let printed = Result {
+      guard invocation.isJSON else { return try Console.print(files.text(isQuiet: invocation.isQuiet)) }
+      let findings = TuneFindings(
+        paths: loaded.map(\.path), warnings: warnings, result: result,
+        settings: files.recommends ? (settings.cdnJSON, settings.documentJSON) : nil,
+        output: invocation.outputPath)
+      try Console.printData(TuneFindings.document.text("tune", findings))
+    }
+    if let output { try output.write(files.all(wall: wall)) }
+    try printed.get()
+    if invocation.isTalkative {
+      try Console.print(files.closing(output?.path, journal: journal?.path, result))
+    }
+  }
+
+  private func maker(
+    _ loaded: [LoadedScenario], _ study: TuneStudy, runner: SummaryRunner, journal: JournalDirectory?
+  ) -> TrialMaker {
+    let (space, draws) = (study.space, study.draws)
+    return TrialMaker(
+      journal: journal?.trials,
+      of: { trial in
+        let drawn = draws.isEmpty ? [] : draws[trial.seed].overrides
+        return try loaded[trial.scenario].decode(
+          VariantChoice(name: "", overrides: drawn + space.overrides(trial.candidate))
+        ).scenario
+      }, run: { try runner.summaries(of: $0, finished: $1) })
+  }
+
+  // MARK: The search space
+
+  /// What is searched: of the search-space file, then of the options.
+  /// - Throws: `UsageError`.
+  private func space(_ file: SearchFile?) throws -> SearchSpace {
+    let space: SearchSpace
+    do {
+      space = try SearchSpace((file?.parameters ?? []) + parameters)
+    } catch {
+      throw UsageError(error.description)
+    }
+    for parameter in space.parameters {
+      guard parameter.path.hasPrefix(SearchableSettings.prefix) else {
+        throw UsageError(
+          "'\(parameter.path)' is no key of Settings: a search changes what the CDN serves, as "
+            + "settings.backoffConfig.maxBackoffInterval; use compare or stability for anything else.")
+      }
+      if let value = parameter.values.first(where: { $0.hasSuffix(Override.clampSuffix) }) {
+        throw UsageError(
+          "'\(value)' is no value of Settings: \(Override.clampSuffix) is a switch of the client.")
+      }
+    }
+    return space
+  }
+
+  /// What is not known: of the search-space file, then of the options.
+  /// - Throws: `UsageError`; `CommandFailure` about a table of draws.
+  private func uncertainty(_ file: SearchFile?, _ space: SearchSpace) throws -> Uncertainty {
+    var uncertainty = file?.uncertainty ?? Uncertainty()
+    for text in unknowns {
+      let reader = ValueReader { [uncertainty] text in
+        var more = uncertainty
+        if text.contains("=") {
+          try more.add(text)
+        } else {
+          try more.add(table: InputFile.text(text), name: text)
+        }
+        return more
+      }
+      uncertainty = try reader.value(text, of: $unknowns.specification)
+    }
+    let searched = Set(space.parameters.map(\.path))
+    if let both = uncertainty.paths.first(where: searched.contains) {
+      throw UsageError("'\(both)' is to be searched and uncertain at once; leave one of them out.")
+    }
+    return uncertainty
+  }
+
+  // MARK: Budget
+
+  private static let budgetEntry = "budget"
+
+  private func search(
+    _ study: TuneStudy, _ maker: TrialMaker, _ journal: JournalDirectory?, _ invocation: SearchInvocation
+  ) throws -> TuneResult {
+    var study = study
+    switch budget {
+    case nil: break
+    case .runs(let runs):
+      study.candidates = try candidates(study, budget: runs, FigureText.count(runs, "run"))
+    case .seconds(let seconds):
+      let key = "\(Self.budgetEntry) \(seconds)\n"
+      let kept = try journal?.read(Self.budgetEntry).flatMap {
+        $0.hasPrefix(key) ? Int($0.dropFirst(key.count)) : nil
+      }
+      if let kept {
+        study.candidates = kept
+      } else {
+        let run = try measured(study, maker, .whole, invocation)
+        let small = study.raceScale == .whole ? run : try measured(study, maker, study.raceScale, invocation)
+        study.candidates = try candidates(
+          study, budget: Int(max(1, min(seconds / run, 1e7))), small: small / run,
+          "\(FigureText.span(Int64(seconds * 1e6)))")
+        try journal?.write(Self.budgetEntry, key + "\(study.candidates)")
+      }
+    }
+    var tuner = Tuner(study, maker: maker)
+    return try tuner.run()
+  }
+
+  /// Seconds that a run takes, judging by a first one of each scenario with its twin.
+  private func measured(
+    _ study: TuneStudy, _ maker: TrialMaker, _ scale: Scaling, _ invocation: SearchInvocation
+  ) throws -> Double {
+    let started = invocation.environment.monotonicSeconds()
+    _ = try maker.trials(
+      study.scenarios.indices.map {
+        TrialMaker.Request(candidate: study.space.today, scenario: $0, seed: 0, scale: scale)
+      })
+    return max((invocation.environment.monotonicSeconds() - started) / Double(study.scenarios.count), 1e-6)
+  }
+
+  private func candidates(_ study: TuneStudy, budget: Int, small: Double = 1, _ text: String) throws -> Int {
+    if let count = study.candidates(budget: budget, small: small) { return count }
+    let least = study.runs(first: min(study.finalists, study.space.size))
+    throw UsageError(
+      "A budget of \(text) is too small: the finalists alone, with \(FigureText.count(study.seeds, "seed")) each, "
+        + "take \(FigureText.count(least, "run")). Give "
+        + "more, or fewer --seeds.")
+  }
+
+  // MARK: Checks
+
+  private func raceScale(_ bases: [ScenarioFile.Decoded], _ loaded: [LoadedScenario]) throws -> Scaling {
+    guard let asked = raceScale else {
+      return .smallest(of: bases.map(\.scenario), leaving: TuneStudy.raceDevices)
+    }
+    for (base, loaded) in zip(bases, loaded) {
+      if let refusal = asked.refusal(of: base.scenario) {
+        throw UsageError(
+          "The value '\(asked.text)' is invalid for '--race-scale <1:k>': \(loaded.path): \(refusal).")
+      }
+    }
+    return asked
+  }
+
+  /// The Settings that all cohorts of all scenarios have, as the first reads them.
+  ///
+  /// Clients that read one file in different ways make different values of it; those of the keys that are searched have to agree
+  /// where both read them.
+  private func todaysConfig(_ bases: [ScenarioFile.Decoded], _ space: SearchSpace) throws -> HTTPConfig {
+    let cohorts = bases.flatMap(\.scenario.fleet)
+    let first = cohorts.first { $0.settingsDialect == .document } ?? cohorts[0]
+    let areAlike = cohorts.allSatisfy { cohort in
+      if let alike = cohorts.first(where: { $0.settingsDialect == cohort.settingsDialect }),
+        alike.settings != cohort.settings || alike.settingsSource != cohort.settingsSource
+      {
+        return false
+      }
+      return space.parameters.allSatisfy { parameter in
+        !TuneClients.reads(cohort.settingsDialect, parameter)
+          || !TuneClients.reads(first.settingsDialect, parameter)
+          || SearchableSettings.value(of: parameter.path, in: cohort.settings)
+            == SearchableSettings.value(of: parameter.path, in: first.settings)
+      }
+    }
+    guard areAlike else {
+      throw UsageError(
+        "The scenarios or their cohorts have different Settings, so there are none to compare with; give --settings FILE."
+      )
+    }
+    return first.settings
+  }
+
+  /// Every value of every parameter on its own.
+  private func checkValues(_ space: SearchSpace, _ loaded: LoadedScenario) throws {
+    let choices = space.parameters.flatMap { parameter in
+      parameter.values.map { Override.choosing(parameter.path, $0) }
+    }
+    try check(choices, of: "--search", loaded)
+  }
+
+  private func check(_ choices: [[Override]], of option: String, _ loaded: LoadedScenario) throws {
+    do {
+      _ = try loaded.decodeAll(choices.map { VariantChoice(name: "", overrides: $0) })
+    } catch var problems as ScenarioProblems {
+      for i in problems.diagnostics.indices where problems.diagnostics[i].file == "--vary" {
+        problems.diagnostics[i].file = option
+      }
+      throw problems
+    }
+  }
+
+  /// Names of the scenarios, numbered where two would be one.
+  private static func names(_ loaded: [LoadedScenario]) -> [String] {
+    var seen: Set<String> = []
+    return loaded.map { one in
+      var name = one.name
+      var number = 2
+      while !seen.insert(name).inserted {
+        name = "\(one.name)-\(number)"
+        number += 1
+      }
+      return name
+    }
+  }
+
+  // MARK: Words
+
+  private func heading(
+    _ loaded: [LoadedScenario], _ bases: [ScenarioFile.Decoded], _ study: TuneStudy
+  ) -> String {
+    let lines = zip(loaded, bases).map { loaded, base in
+      "\(loaded.path): seed \(base.scenario.seed), \(FigureText.count(Self.devices(base), "device")), "
+        + "\(FigureText.span(base.scenario.duration.microseconds))\n"
+    }
+    let (keys, size) = (study.space.parameters.count, study.space.size)
+    return lines.joined()
+      + "\(keys) \(FigureText.noun("key", keys)), \(size == .max ? "very many" : FigureText.grouped(Int64(size))) "
+      + "combinations"
+      + (study.raceScale == .whole
+        ? "" : "; candidates race on \(study.raceScale.text) of the devices, finalists have all") + "\n\n"
+  }
+
+  private static func devices(_ base: ScenarioFile.Decoded) -> Int64 {
+    base.scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
+  }
+
+  private func facts(_ bases: [ScenarioFile.Decoded], _ result: TuneResult) -> String {
+    let devices = bases.map(Self.devices)
+    let (least, most) = (devices.min() ?? 0, devices.max() ?? 0)
+    let fleet =
+      least == most
+      ? FigureText.count(least, "device")
+      : "\(FigureText.grouped(least)) to \(FigureText.count(most, "device"))"
+    return
+      [(result.standings.count, "candidate"), (bases.count, "scenario")]
+      .map { "\($0) \(FigureText.noun($1, $0))" }.joined(separator: " · ")
+      + " of \(fleet)"
+      + (result.study.raceScale == .whole ? "" : " (\(result.study.raceScale.text) of them in the race)")
+      + " · finalists with \(result.study.isRobust ? "up to " : "")\(result.study.seeds) "
+      + FigureText.noun(result.study.repetition, result.study.seeds)
+  }
+}
+
+extension Array {
+  fileprivate var nonEmpty: Self? { isEmpty ? nil : self }
+}
+
+extension ValueReader where Value == Scaling {
+  fileprivate static let scaling = ValueReader { text in
+    if let scale = Scaling(text) { return scale }
+    throw InvalidValue("a part of the fleet, as 1:4.")
+  }
+}
+
+extension ValueReader where Value == Double {
+  /// A share in percent or from 0 to 1.
+  fileprivate static let loss = ValueReader { text in
+    let isPercentage = text.hasSuffix("%")
+    guard let value = Quantity(isPercentage ? String(text.dropLast()) : text)?.value, value >= 0,
+      value <= (isPercentage ? 100 : 1)
+    else { throw InvalidValue("a share as 0.1%.") }
+    return isPercentage ? value / 100 : value
+  }
+}

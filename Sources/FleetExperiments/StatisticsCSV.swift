@@ -205,14 +205,14 @@ public enum StatisticsReference {
         CurvesCSV.columns),
       ColumnReference.section(
         "rescue.csv", "One row without the action, and one for each value of it that `rescue` tried.",
-        RescueCSV.columns),
+        Rescue.columns),
       ColumnReference.section(
         "adversary.csv", "The incidents that `adversary` found, with all seeds, and every one that it tried.",
-        AdversaryCSV.columns),
+        AdversaryRow.columns),
       ColumnReference.section(
         "live.csv",
         "One row for each figure by which `live` compares a run over HTTP with the simulated one.",
-        LiveCSV.columns),
+        LiveComparison.columns),
       ColumnReference.section(
         "residuals.csv",
         "One row for each row of the series that `calibrate` fits to; behind these three columns for each column fitted: observed, "

@@ -1,8 +1,7 @@
-/// One column of an output file: its name, what it means, and how to get it.
+/// One column of a table: its name, what it means, how to get it, and how people see it.
 ///
-/// The tables of columns (`TimeSeriesCSV.columns`, `SummaryCSV.columns`, `HistogramCSV.columns`) are the only
-/// place where a column is defined; the writers and the reference (`ColumnReference`) are both made
-/// from them.
+/// The lists of columns (`TimeSeriesCSV.columns`, `SummaryCSV.columns`, `Rescue.columns`) are the only place where a column is
+/// defined: files, JSON documents, terminal, pages and the reference (`ColumnReference`) are made from them.
 public struct CSVColumn<Source>: Sendable {
   /// snake_case, the unit last.
   public let name: String
@@ -13,6 +12,10 @@ public struct CSVColumn<Source>: Sendable {
   /// Which way is better; nil of what a run is given or decided by, not what comes of it.
   public let direction: Measure.Direction?
   public let value: @Sendable (Source) -> CSVValue
+  /// Its title where people see it; nil of a column that only programs read.
+  package private(set) var title: String?
+  /// What people see of a row.
+  package private(set) var text: @Sendable (Source) -> String = { _ in "" }
 
   package init(
     _ name: String, _ unit: String, _ definition: String, _ direction: Measure.Direction? = nil,
@@ -23,6 +26,46 @@ public struct CSVColumn<Source>: Sendable {
     self.definition = definition
     self.direction = direction
     self.value = value
+  }
+
+  /// The same column, which people see under this title.
+  package func shown(_ title: String, _ text: @escaping @Sendable (Source) -> String) -> CSVColumn {
+    var column = self
+    (column.title, column.text) = (title, text)
+    return column
+  }
+
+  /// A column that people see and no file has.
+  package static func onlyShown(_ title: String, _ text: @escaping @Sendable (Source) -> String) -> CSVColumn
+  {
+    CSVColumn("", "", "") { _ in .empty }.shown(title, text)
+  }
+}
+
+/// Rows under columns that are each declared once: a file, a JSON document, a terminal and a page are made from one.
+///
+/// ```swift
+/// let table = Table(Rescue.columns, rescue.rows)
+/// table.csv      // the columns that have a name
+/// table.cells    // the columns that have a title, as texts
+/// ```
+package struct Table<Row: Sendable>: Sendable {
+  package var columns: [CSVColumn<Row>]
+  package var rows: [Row]
+
+  package init(_ columns: [CSVColumn<Row>], _ rows: [Row]) {
+    self.columns = columns
+    self.rows = rows
+  }
+
+  /// The whole file.
+  package var csv: [UInt8] { CSVFile.bytes(columns.filter { !$0.name.isEmpty }, rows) }
+
+  /// Titles and rows as people see them.
+  package var header: [String] { columns.compactMap(\.title) }
+  package var cells: [[String]] {
+    let shown = columns.filter { $0.title != nil }
+    return rows.map { row in shown.map { $0.text(row) } }
   }
 }
 

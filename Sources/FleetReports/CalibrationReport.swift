@@ -1,53 +1,64 @@
 import FleetExperiments
 
-/// The files of a calibration that are looked at: page and picture.
+/// What a calibration found, as tables, pictures and files.
 package struct CalibrationReport {
   private let result: CalibrationResult
   package init(_ result: CalibrationResult) { self.result = result }
 
-  /// A picture that stands alone: white background, fixed colours, no script.
-  package var picture: String { chart(.fixed) }
-
-  /// `report.html`: verdict, values, observed against fitted, residuals, the error on what was held out.
-  package func page(
-    title: String, question: String?, facts: String, command: String, version: String
-  ) -> String {
+  /// The values that fit what was measured, and how well.
+  /// - Parameter fitted: the fitted scenario as normalised.
+  package func answer(facts: String, fitted: String) -> Answer {
     let verdict = CalibrationVerdict(result)
-    var sections = ""
-    if !verdict.warnings.isEmpty {
-      sections += "<section>\n<h2>What the series can't say</h2>\n<ul>\n"
-      for warning in verdict.warnings { sections += "<li>\(Markup.escape(warning))</li>\n" }
-      sections += "</ul>\n</section>\n"
+    let warnings = verdict.warnings
+    var answer = Answer(
+      verdict: verdict.sentence,
+      brief: ([verdict.sentence] + warnings.map { "- \($0)" }).joined(separator: "\n"),
+      facts: facts)
+    let values = TextTable(header: CalibrationVerdict.header, rows: verdict.rows)
+    let errors =
+      verdict.hasHeldOut ? TextTable(header: CalibrationVerdict.errorHeader, rows: verdict.errorRows) : nil
+    answer.terminal =
+      [.verdict, .list(warnings), .table(values)] + (errors.map { [.table($0)] } ?? [])
+    answer.page =
+      (warnings.isEmpty ? [] : [.list(warnings, title: "What the series can't say")]) + [
+        .table(values, title: "Fitted values"),
+        .figure(
+          chart(.variables), title: "Observed and fitted",
+          caption:
+            "Counts of each interval, observed in blue, expected by the fitted scenario in orange; below each the residuals on the scale "
+            + "that is fitted, where chance alone makes about 1. What is shaded was held out."),
+      ]
+    if let errors {
+      answer.page.append(
+        .table(
+          errors, title: "On the part held out",
+          note: "Mean absolute percentage errors over the rows in which something was counted."))
     }
-    sections += HTMLPage.table("Fitted values", header: CalibrationVerdict.header, rows: verdict.rows)
-    sections += HTMLPage.figure(
-      "Observed and fitted",
-      "Counts of each interval, observed in blue, expected by the fitted scenario in orange; below each the residuals on the scale "
-        + "that is fitted, where chance alone makes about 1. What is shaded was held out.", chart(.variables))
-    if verdict.hasHeldOut {
-      sections += HTMLPage.table(
-        "On the part held out", header: CalibrationVerdict.errorHeader, rows: verdict.errorRows,
-        note: "Mean absolute percentage errors over the rows in which something was counted.")
-    }
-    sections += HTMLPage.terms([
-      (
-        "95 % interval",
-        "Runs of the scenario with known values near the fitted ones were each taken for a measured series and fitted; the interval "
-          + "is as wide as those readings were off, and wider where the scenario does not explain the series."
-      ),
-      (
-        "Explained",
-        "The squares of the residuals, against those of runs of the fitted scenario itself: as large, but for chance."
-      ),
-      (
-        "Residual",
-        "2 √(observed + 3/8) − 2 √(fitted + 3/8) (Anscombe, 1948): of a Poisson count its standard deviation is 1, whatever its size."
-      ),
-    ])
-    return HTMLPage(
-      title: title, question: question, verdict: verdict.sentence, facts: facts, sections: sections,
-      command: command, version: version
-    ).text
+    answer.page.append(
+      .terms([
+        (
+          "95 % interval",
+          "Runs of the scenario with known values near the fitted ones were each taken for a measured series and fitted; the interval "
+            + "is as wide as those readings were off, and wider where the scenario does not explain the series."
+        ),
+        (
+          "Explained",
+          "The squares of the residuals, against those of runs of the fitted scenario itself: as large, but for chance."
+        ),
+        (
+          "Residual",
+          "2 √(observed + 3/8) − 2 √(fitted + 3/8) (Anscombe, 1948): of a Poisson count its standard deviation is 1, whatever its size."
+        ),
+      ]))
+    let tables = CalibrationCSV(result)
+    let head = zip(result.study.keys, result.values).map { "// \($0.path): \($1)\n" }.joined()
+    answer.data = [
+      OutputFile(OutputFile.fitted, text: "// Fitted by fleetsim calibrate:\n" + head + fitted),
+      OutputFile(OutputFile.residuals, tables.residuals), OutputFile(OutputFile.draws, tables.draws),
+    ]
+    answer.pictures = [OutputFile(OutputFile.calibrationPicture, text: chart(.fixed))]
+    answer.offer = "the fitted scenario, tables and a report"
+    return answer
   }
 
   // MARK: Picture

@@ -88,39 +88,27 @@ struct HTMLPage {
 
   /// A picture with its heading and what it shows.
   static func figure(_ title: String, _ caption: String, _ svg: String) -> String {
-    """
-    <section>
-    <h2>\(Markup.escape(title))</h2>
-    <figure>
-    <figcaption>\(Markup.escape(caption))</figcaption>
-    <div class="chart">
-    \(svg)</div>
-    </figure>
-    </section>
-
-    """
+    section(
+      title,
+      "<figure>\n<figcaption>\(Markup.escape(caption))</figcaption>\n<div class=\"chart\">\n\(svg)</div>\n</figure>\n"
+    )
   }
 
-  /// A table; the first cell of each row is its heading.
-  static func table(
-    _ title: String, header: [String], rows: [[String]], marks: [Int: String] = [:], note: String? = nil
-  ) -> String {
-    var html = "<section>\n<h2>\(Markup.escape(title))</h2>\n<div class=\"chart\">\n<table>\n<thead><tr>"
-    for cell in header { html += "<th scope=\"col\">\(Markup.escape(cell))</th>" }
-    html += "</tr></thead>\n<tbody>\n"
-    for (i, row) in rows.enumerated() {
-      html += marks[i].map { "<tr class=\"\($0)\">" } ?? "<tr>"
-      for (j, cell) in row.enumerated() {
-        html +=
-          j == 0
-          ? "<th scope=\"row\">\(Markup.escape(cell))</th>"
-          : "<td data-label=\"\(Markup.escape(j < header.count ? header[j] : ""))\">\(Markup.escape(cell))</td>"
-      }
-      html += "</tr>\n"
-    }
-    html += "</tbody>\n</table>\n</div>\n"
-    if let note { html += "<p class=\"facts\">\(Markup.escape(note))</p>\n" }
-    return html + "</section>\n"
+  /// A table with its heading and what is said below it.
+  /// - Parameter more: HTML between the two.
+  static func table(_ title: String, _ table: PageTable, more: String = "", note: String? = nil) -> String {
+    section(title, table.html + more, note: note)
+  }
+
+  /// Sentences under a heading.
+  static func list(_ title: String, _ items: [String], note: String? = nil) -> String {
+    section(
+      title, "<ul>\n\(items.map { "<li>\(Markup.escape($0))</li>\n" }.joined())</ul>\n", note: note)
+  }
+
+  static func section(_ title: String, _ html: String, note: String? = nil) -> String {
+    let note = note.map { "<p class=\"facts\">\(Markup.escape($0))</p>\n" } ?? ""
+    return "<section>\n<h2>\(Markup.escape(title))</h2>\n\(html)\(note)</section>\n"
   }
 
   /// Terms and what they mean.
@@ -130,5 +118,83 @@ struct HTMLPage {
       html += "<dt>\(Markup.escape(term))</dt>\n<dd>\(Markup.escape(definition))</dd>\n"
     }
     return folded(title, html + "</dl>\n")
+  }
+}
+
+/// A table of a page: each row has a heading, with a variant's colour where it is one, and cells with what belongs to them.
+struct PageTable {
+  struct Column {
+    var title: String
+    /// What it is, shown under the pointer.
+    var meaning: String?
+  }
+
+  struct Cell {
+    /// Of one line or several.
+    var text: String
+    /// A class of the style sheet.
+    var mark: String?
+    /// Shown under the pointer.
+    var details: String?
+    var rank: Int?
+    /// In small letters below the text.
+    var note: String?
+  }
+
+  struct Row {
+    var name: String
+    /// The number of the variant whose colour it has.
+    var variant: Int?
+    var isBest = false
+    var cells: [Cell]
+  }
+
+  var columns: [Column]
+  var rows: [Row]
+  /// Whether there is nothing but texts.
+  var isPlain = false
+
+  var html: String {
+    var html = "<div class=\"chart\">\n<table>\n<thead><tr>"
+    for column in columns {
+      html +=
+        "<th scope=\"col\"\(Self.attribute("title", column.meaning))>\(Markup.escape(column.title))</th>"
+    }
+    html += "</tr></thead>\n<tbody>\n"
+    for row in rows {
+      html += "<tr><th scope=\"row\"\(row.isBest ? " class=\"best\"" : "")>"
+      if let variant = row.variant {
+        html += "<span class=\"swatch\" style=\"background:var(--\(Theme.name(.series(variant))))\"></span>"
+      }
+      html += Markup.escape(row.name) + "</th>"
+      for (column, cell) in zip(columns.dropFirst(), row.cells) {
+        html += "<td\(Self.attribute("class", cell.mark))\(Self.attribute("data-label", column.title))"
+        html += "\(Self.attribute("title", cell.details))>" + text(of: cell) + "</td>"
+      }
+      html += "</tr>\n"
+    }
+    return html + "</tbody>\n</table>\n</div>\n"
+  }
+
+  private func text(of cell: Cell) -> String {
+    if isPlain { return Markup.escape(cell.text) }
+    var html = cell.text.split(separator: "\n").map { Markup.escape(String($0)) }.joined(separator: "<br/>")
+    if let rank = cell.rank { html += " <small class=\"rank\(rank == 1 ? " first" : "")\">#\(rank)</small>" }
+    if let note = cell.note { html += "<br/><small>\(Markup.escape(note))</small>" }
+    return "<span>\(html)</span>"
+  }
+
+  private static func attribute(_ name: String, _ value: String?) -> String {
+    value.map { " \(name)=\"\(Markup.escape($0))\"" } ?? ""
+  }
+}
+
+extension TextTable {
+  var page: PageTable {
+    PageTable(
+      columns: columns.map { PageTable.Column(title: $0.title) },
+      rows: rows.map { row in
+        PageTable.Row(name: row[0], cells: row.dropFirst().map { PageTable.Cell(text: $0) })
+      }, isPlain: true)
   }
 }

@@ -62,21 +62,21 @@ extension HTMLReport {
     let ranks = columns.map { index in
       metrics.variants.indices.map { ranked.contains(index) ? standings.rank(of: $0, by: index) : nil }
     }
-    return table(
-      "Results", metrics, columns, rows: standings.order, leaders: standings.ticked
-    ) { column, variant in
+    let table = table(metrics, columns, rows: standings.order, best: standings.ticked) { column, variant in
       let index = columns[column]
       let isRanked = ranks[column].contains { ($0 ?? 1) > 1 }
-      return Cell(
-        text: MetricText.mean(metrics, index, variant), rank: isRanked ? ranks[column][variant] : nil,
-        details: ReplicationText.details(metrics, index, variant), share: share(metrics, index, variant))
-    } + """
-      <p class="facts">✓ the verdict's best. Mean ± half of its 95 % interval over the replications. Behind # the rank by a \
-      metric: one more than the number of strategies that are better by the verdict's rule. A run that never recovers counts \
-      with the time there was. Every other metric is in statistics.csv.</p>
-      </section>
-
-      """
+      return PageTable.Cell(
+        text: breakable(MetricText.mean(metrics, index, variant)),
+        details: ReplicationText.details(metrics, index, variant),
+        rank: isRanked ? ranks[column][variant] : nil, note: share(metrics, index, variant))
+    }
+    return HTMLPage.table(
+      "Results", table,
+      note: """
+        ✓ the verdict's best. Mean ± half of its 95 % interval over the replications. Behind # the rank by a metric: one more than \
+        the number of strategies that are better by the verdict's rule. A run that never recovers counts with the time there was. \
+        Every other metric is in statistics.csv.
+        """)
   }
 
   private static func share(_ metrics: ReplicatedMetrics, _ index: Int, _ variant: Int) -> String? {
@@ -90,76 +90,45 @@ extension HTMLReport {
   private static func differences(_ metrics: ReplicatedMetrics, _ standings: Standings) -> String {
     let columns = metrics.ranked
     let rankings = columns.map { metrics.ranking($0) }
-    let first = Markup.escape(metrics.variants[0])
+    let first = metrics.variants[0]
     let pairs = metrics.variants.count * (metrics.variants.count - 1) / 2
-    var html = table(
-      "Differences to \(metrics.variants[0])", metrics, columns, rows: standings.order.filter { $0 != 0 }
-    ) { column, variant in
+    let table = table(metrics, columns, rows: standings.order.filter { $0 != 0 }) { column, variant in
       let pair = rankings[column].pair(0, variant)
       let metric = metrics.metrics[columns[column]]
-      return Cell(
-        text: ReplicationText.difference(metric, pair) + (pair.differs ? " *" : ""), rank: nil,
-        details: ReplicationText.details(metric, pair), isWeak: !pair.differs)
+      return PageTable.Cell(
+        text: breakable(ReplicationText.difference(metric, pair) + (pair.differs ? " *" : "")),
+        mark: pair.differs ? nil : "weak", details: ReplicationText.details(metric, pair))
     }
-    if let chart = DifferenceChart(metrics, theme: .variables) {
-      html += "<figure class=\"chart\">\n" + chart.svg() + "</figure>\n"
-    }
-    html += """
-      <p class="facts">Strategy minus \(first), seed by seed: what both have in common cancels. * can be told apart from \
-      0: the interval, widened by Holm's procedure over the \(pairs) pair\(pairs == 1 ? "" : "s") of a metric, does not \
-      contain it. In the picture as shares of \(first)'s mean.</p>
-      </section>
-
-      """
-    return html
+    let chart = DifferenceChart(metrics, theme: .variables)
+    return HTMLPage.table(
+      "Differences to \(first)", table,
+      more: chart.map { "<figure class=\"chart\">\n\($0.svg())</figure>\n" } ?? "",
+      note: """
+        Strategy minus \(first), seed by seed: what both have in common cancels. * can be told apart from 0: the interval, widened \
+        by Holm's procedure over the \(pairs) pair\(pairs == 1 ? "" : "s") of a metric, does not contain it. In the picture as \
+        shares of \(first)'s mean.
+        """)
   }
 
-  private struct Cell {
-    var text: String
-    var rank: Int?
-    var details: String
-    var share: String?
-    var isWeak = false
-  }
-
-  /// A section that is still open at its end.
   private static func table(
-    _ title: String, _ metrics: ReplicatedMetrics, _ columns: [Int], rows: some Sequence<Int>,
-    leaders: [Int] = [], _ cell: (_ column: Int, _ variant: Int) -> Cell
-  ) -> String {
-    var html = "<section>\n<h2>\(Markup.escape(title))</h2>\n<div class=\"chart\">\n<table>\n<thead><tr>"
-    html += "<th scope=\"col\">strategy</th>"
-    for index in columns {
-      let metric = metrics.metrics[index]
-      let heading = Markup.escape(titles[metric.name] ?? metric.title)
-      html += "<th scope=\"col\" title=\"\(Markup.escape(metric.definition))\">\(heading)</th>"
-    }
-    html += "</tr></thead>\n<tbody>\n"
-    for variant in rows {
-      html += "<tr>" + rowHeading(metrics.variants[variant], variant, isBest: leaders.contains(variant))
-      for column in columns.indices {
-        let cell = cell(column, variant)
-        let mark = cell.isWeak ? " class=\"weak\"" : ""
-        let metric = metrics.metrics[columns[column]]
-        html += "<td\(mark) data-label=\"\(Markup.escape(titles[metric.name] ?? metric.title))\""
-        html += " title=\"\(Markup.escape(cell.details))\"><span>\(breakable(cell.text))"
-        if let rank = cell.rank {
-          html += " <small class=\"rank\(rank == 1 ? " first" : "")\">#\(rank)</small>"
-        }
-        if let share = cell.share { html += "<br/><small>\(Markup.escape(share))</small>" }
-        html += "</span></td>"
-      }
-      html += "</tr>\n"
-    }
-    return html + "</tbody>\n</table>\n</div>\n"
+    _ metrics: ReplicatedMetrics, _ columns: [Int], rows: [Int], best: [Int] = [],
+    _ cell: (_ column: Int, _ variant: Int) -> PageTable.Cell
+  ) -> PageTable {
+    PageTable(
+      columns: [.init(title: "strategy")]
+        + columns.map { index in
+          let metric = metrics.metrics[index]
+          return .init(title: titles[metric.name] ?? metric.title, meaning: metric.definition)
+        },
+      rows: rows.map { variant in
+        PageTable.Row(
+          name: metrics.variants[variant], variant: variant, isBest: best.contains(variant),
+          cells: columns.indices.map { cell($0, variant) })
+      })
   }
 
   /// The half width on a line of its own: eleven columns fit only so.
-  private static func breakable(_ text: String) -> String {
-    guard let range = text.firstRange(of: " ± ") else { return Markup.escape(text) }
-    return Markup.escape(String(text[..<range.lowerBound])) + "<br/>± "
-      + Markup.escape(String(text[range.upperBound...]))
-  }
+  private static func breakable(_ text: String) -> String { text.replacing(" ± ", with: "\n± ") }
 
   // MARK: Figures
 
@@ -170,16 +139,16 @@ extension HTMLReport {
     let means = width.map { " Means over \(Humanised.duration($0))." } ?? ""
     let band = "Line: mean of the replications; band: its 95 % interval at each time by itself."
     let offered = charts.offered()
-    var html = figure(
+    var html = HTMLPage.figure(
       "Offered load",
       "Upload attempts reaching the server, requests per second. \(band) Dashed: capacity. Shaded: incidents.\(means)"
         + clippingNote(offered), offered.svg())
     let goodput = charts.goodput()
-    html += figure(
+    html += HTMLPage.figure(
       "Goodput",
       "Batches accepted for the first time, per second. \(band) Dashed: capacity.\(means)"
         + clippingNote(goodput), goodput.svg())
-    html += figure(
+    html += HTMLPage.figure(
       "Backlog",
       "Events created and neither accepted nor dropped. \(band) Grey: the twins, the same runs without incidents.",
       charts.backlog().svg())
@@ -190,7 +159,7 @@ extension HTMLReport {
     guard let overlay = ReplicationCharts(comparison: comparison, theme: .variables).backlogOverlay() else {
       return ""
     }
-    return figure(
+    return HTMLPage.figure(
       "Round the incident",
       "Normal is the twin, the same runs without incidents. Line: mean of the replications; band: its 95 % interval at each "
         + "time by itself.", overlay.html(label: "Backlog above normal of all strategies, round the incident")

@@ -75,34 +75,22 @@ extension HTMLReport {
     let summaries = results.map(\.namedSummary)
     let leaders = standings.ticked
     let columns = columns.filter { $0.isShown(summaries) }
-    var html =
-      "<section>\n<h2>Results</h2>\n<div class=\"chart\">\n<table>\n<thead><tr><th scope=\"col\">strategy</th>"
-    for column in columns { html += "<th scope=\"col\">\(Markup.escape(column.title))</th>" }
-    html += "</tr></thead>\n<tbody>\n"
-    for i in standings.order {
-      html += "<tr>" + rowHeading(summaries[i].run, i, isBest: leaders.contains(i))
-      for column in columns {
-        let mark = column.isBad(summaries[i]) ? " class=\"bad\"" : ""
-        let lines = column.text(summaries[i]).split(separator: "\n").map { Markup.escape(String($0)) }
-        html +=
-          "<td\(mark) data-label=\"\(Markup.escape(column.title))\"><span>\(lines.joined(separator: "<br/>"))</span></td>"
-      }
-      html += "</tr>\n"
-    }
-    html += "</tbody>\n</table>\n</div>\n"
-    if !leaders.isEmpty {
-      html += """
-        <p class="facts">✓ the verdict's best. It looks at recovery, undelivered events, recovery time, the affected events' \
-        p99 and extra attempts, in this order; peak load and herd factor are shown, never ranked on.</p>
-
-        """
-    }
-    return html + "</section>\n"
-  }
-
-  /// The heading of a variant's row, with its colour.
-  static func rowHeading(_ name: String, _ index: Int, isBest: Bool) -> String {
-    "<th scope=\"row\"\(isBest ? " class=\"best\"" : "")><span class=\"swatch\" style=\"background:"
-      + "var(--\(Theme.name(.series(index))))\"></span>\(Markup.escape(name))</th>"
+    let table = PageTable(
+      columns: [.init(title: "strategy")] + columns.map { .init(title: $0.title) },
+      rows: standings.order.map { i in
+        PageTable.Row(
+          name: summaries[i].run, variant: i, isBest: leaders.contains(i),
+          cells: columns.map { column in
+            PageTable.Cell(text: column.text(summaries[i]), mark: column.isBad(summaries[i]) ? "bad" : nil)
+          })
+      })
+    return HTMLPage.table(
+      "Results", table,
+      note: leaders.isEmpty
+        ? nil
+        : """
+        ✓ the verdict's best. It looks at recovery, undelivered events, recovery time, the affected events' p99 and extra \
+        attempts, in this order; peak load and herd factor are shown, never ranked on.
+        """)
   }
 }

@@ -44,8 +44,7 @@ public enum HTMLReport {
     guard let clients else { return "" }
     let title = "In what the clients differ from their presets"
     guard !clients.lines.isEmpty else {
-      return
-        "<section>\n<h2>\(title)</h2>\n<p>In nothing: \(Markup.escape(clients.text.joined())).</p>\n</section>\n"
+      return HTMLPage.section(title, "<p>In nothing: \(Markup.escape(clients.text.joined())).</p>\n")
     }
     let most = 100
     let rows = clients.lines.indices.prefix(most).map { index in
@@ -57,7 +56,7 @@ public enum HTMLReport {
       ]
     }
     return HTMLPage.table(
-      title, header: ["key", "here", "in the preset", "what it decides"], rows: rows,
+      title, TextTable(header: ["key", "here", "in the preset", "what it decides"], rows: rows).page,
       note: clients.lines.count > most ? "And \(clients.lines.count - most) more." : nil)
   }
 
@@ -91,16 +90,16 @@ public enum HTMLReport {
     let incidents = shaded.isEmpty ? "" : " Shaded: \(shaded)."
     var html = ""
     let offered = charts.offered()
-    html += figure(
+    html += HTMLPage.figure(
       "Offered load",
       "Upload attempts reaching the server, requests per second. Dashed line: capacity.\(incidents)"
         + clippingNote(offered), offered.svg())
     let goodput = charts.goodput()
-    html += figure(
+    html += HTMLPage.figure(
       "Goodput",
       "Batches accepted for the first time, per second. Dashed line: capacity." + clippingNote(goodput),
       goodput.svg())
-    html += figure(
+    html += HTMLPage.figure(
       "Backlog",
       "Events created and neither accepted nor dropped. Grey line: the twin, the same run without incidents.",
       charts.backlog().svg())
@@ -108,12 +107,13 @@ public enum HTMLReport {
       let others = results.indices.filter { i in !drops.strips.contains { $0.index == i } }
       let note =
         others.isEmpty ? "" : " Without drops: \(others.map { results[$0].name }.joined(separator: ", "))."
-      html += figure("Dropped events", "Running total over the run, for all reasons.\(note)", drops.svg())
+      html += HTMLPage.figure(
+        "Dropped events", "Running total over the run, for all reasons.\(note)", drops.svg())
     } else {
-      html += "<section>\n<h2>Dropped events</h2>\n<p>No events were dropped.</p>\n</section>\n"
+      html += HTMLPage.section("Dropped events", "<p>No events were dropped.</p>\n")
     }
     if let delivery = charts.timeToDelivery() {
-      html += figure(
+      html += HTMLPage.figure(
         "Time to delivery",
         "Of the events accepted in each interval, from creation to acceptance, on a logarithmic axis. "
           + "Coloured: 99th percentile. Dark or white: median. A gap: nothing was accepted.", delivery.svg())
@@ -130,25 +130,11 @@ public enum HTMLReport {
     let isCut = overlays.contains { chart in
       chart.lines.contains { $0.line.envelope.highestMean > chart.limit }
     }
-    return figure(
+    return HTMLPage.figure(
       "Round the incident",
       "Normal is the twin, the same run without incidents. Means over about \(Humanised.duration(Int64(width)))"
         + (isCut ? "; ▲ marks where a value is higher." : "."),
       overlays.map { $0.html(label: "\($0.title), round the incident") }.joined())
-  }
-
-  static func figure(_ title: String, _ caption: String, _ svg: String) -> String {
-    """
-    <section>
-    <h2>\(title)</h2>
-    <figure>
-    <figcaption>\(Markup.escape(caption))</figcaption>
-    <div class="chart">
-    \(svg)</div>
-    </figure>
-    </section>
-
-    """
   }
 
   static func clippingNote(_ chart: StripChart) -> String {

@@ -21,18 +21,6 @@ public enum ReplicationTable {
     return text
   }
 
-  /// The same as Markdown tables.
-  public static func markdown(_ comparison: ReplicatedComparison) -> String {
-    let metrics = comparison.metrics
-    var text = means(comparison, Standings(comparison)).markdown()
-    if metrics.variants.count > 1 {
-      text +=
-        "\nAgainst \(metrics.variants[0]), seed by seed (* can be told apart from it):\n\n"
-        + differences(metrics).markdown()
-    }
-    return text
-  }
-
   private static func means(_ comparison: ReplicatedComparison, _ standings: Standings) -> TextTable {
     let metrics = comparison.metrics
     let ranked = metrics.ranked

@@ -37,41 +37,57 @@ package struct StabilityReport {
     }
   }
 
-  /// `report.html`: verdict, map, where the cliff is by column.
-  package func page(
-    title: String, question: String?, facts: String, command: String, version: String
-  ) -> String {
+  /// Where the fleet recovers and where it does not.
+  package func answer(facts: String) -> Answer {
     let verdict = StabilityVerdict(map)
-    var sections = HTMLPage.figure(
-      "Where the cliff is",
-      "Blue: recovery time. Grey: undecided, darker where more of the runs failed. "
-        + "Dashed: where \(StabilityVerdict.percent(map.risk.risk)) of the runs failed, "
-        + "between points. Cells are small where neighbouring points differ. Hover a cell for its values.",
-      HeatMap(map, theme: .variables, own: own).svg())
-    sections += HTMLPage.table(
-      "Column by column", header: [map.x.path, map.y.path],
-      rows: verdict.rows.map { [$0.value, $0.outcome] })
-    sections += HTMLPage.terms([
-      (
-        "Recovers",
-        "The backlog came back to within 10 % of the twin's, the same run without incidents, before the run ended; in more than "
-          + "\(StabilityVerdict.percent(1 - map.risk.risk)) of the seeds, with 95 % confidence (Wilson's interval; of a point whose neighbours "
-          + "all did the same in every run, of all of their runs together)."
-      ),
-      (
-        "Never recovers",
-        "It did not within the run, in all but less than \(StabilityVerdict.percent(map.risk.risk)) of the seeds, with the same "
-          + "confidence. A longer run could tell a slow recovery from none."
-      ),
-      ("Undecided", "Neither of the two can be said with the seeds that were spent."),
-      (
-        "Overloaded",
-        "The twin itself falls behind or loses more than 1 % of its events, so there is nothing to come back to."
-      ),
-    ])
-    return HTMLPage(
-      title: title, question: question, verdict: verdict.sentence, facts: facts, sections: sections,
-      command: command, version: version
-    ).text
+    var answer = Answer(verdict: verdict.sentence, facts: facts)
+    let width = verdict.rows.map(\.value.count).max() ?? 0
+    let lines = verdict.rows.map { row in
+      "  \(String(repeating: " ", count: width - row.value.count))\(row.value)  \(row.outcome)\n"
+    }
+    let full = (map.grid.columns + 1) * (map.grid.rows + 1)
+    answer.terminal = [
+      .text("\(map.x.path), \(map.y.path)\n" + lines.joined()),
+      .verdict,
+      .text(
+        "\(FigureText.count(map.grid.points.count, "point")) instead of the "
+          + "\(FigureText.grouped(Int64(full))) of a full grid.\n"),
+    ]
+    answer.page = [
+      .figure(
+        HeatMap(map, theme: .variables, own: own).svg(), title: "Where the cliff is",
+        caption: "Blue: recovery time. Grey: undecided, darker where more of the runs failed. "
+          + "Dashed: where \(StabilityVerdict.percent(map.risk.risk)) of the runs failed, "
+          + "between points. Cells are small where neighbouring points differ. Hover a cell for its values."),
+      .table(
+        TextTable(
+          header: [map.x.path, map.y.path], rows: verdict.rows.map { [$0.value, $0.outcome] }),
+        title: "Column by column"),
+      .terms([
+        (
+          "Recovers",
+          "The backlog came back to within 10 % of the twin's, the same run without incidents, before the run ended; in more than "
+            + "\(StabilityVerdict.percent(1 - map.risk.risk)) of the seeds, with 95 % confidence (Wilson's interval; of a point whose "
+            + "neighbours all did the same in every run, of all of their runs together)."
+        ),
+        (
+          "Never recovers",
+          "It did not within the run, in all but less than \(StabilityVerdict.percent(map.risk.risk)) of the seeds, with the same "
+            + "confidence. A longer run could tell a slow recovery from none."
+        ),
+        ("Undecided", "Neither of the two can be said with the seeds that were spent."),
+        (
+          "Overloaded",
+          "The twin itself falls behind or loses more than 1 % of its events, so there is nothing to come back to."
+        ),
+      ]),
+    ]
+    answer.data = [OutputFile(OutputFile.stability, table)]
+    answer.pictures = [OutputFile(OutputFile.stabilityPicture, text: picture)]
+    answer.listing = [
+      OutputFile.report, OutputFile.stability, OutputFile.stabilityPicture, OutputFile.manifest,
+    ]
+    answer.offer = "the table, the map and a report"
+    return answer
   }
 }

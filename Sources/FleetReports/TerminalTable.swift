@@ -15,11 +15,6 @@ public enum TerminalTable {
     return table.terminal(width: width)
   }
 
-  /// The same as a Markdown table.
-  public static func markdown(_ results: [VariantResult]) -> String { markdown(results.map(\.namedSummary)) }
-
-  static func markdown(_ summaries: [RunSummary]) -> String { table(summaries).markdown() }
-
   private static func table(_ summaries: [RunSummary]) -> TextTable {
     let haveIncidents = summaries.contains(where: \.hasIncidents)
     // Nearly always the herd is the peak.
@@ -88,14 +83,5 @@ extension RunSummary {
 
   var attemptsPerDeviceText: String {
     attemptsPerDevice.map { Humanised.decimal($0, decimals: $0 < 99.95 ? 1 : 0) } ?? "–"
-  }
-}
-
-extension TerminalTable {
-  /// A table whose first column names its rows.
-  package static func plain(header: [String], rows: [[String]], width: Int) -> String {
-    TextTable(
-      columns: header.enumerated().map { TextTable.Column(title: $1, isNumber: $0 > 0) }, rows: rows
-    ).terminal(width: width)
   }
 }

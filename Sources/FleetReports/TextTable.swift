@@ -1,19 +1,34 @@
-/// A small table of text: aligned for a terminal, or as Markdown.
-struct TextTable {
-  struct Column {
-    var title: String
-    var isNumber = true
+import FleetMetrics
+
+/// A small table of text, as a terminal and a page show it.
+package struct TextTable: Sendable {
+  package struct Column: Sendable {
+    package var title: String
+    package var isNumber = true
   }
-  var columns: [Column]
+  package var columns: [Column]
   /// One text for each column.
-  var rows: [[String]]
+  package var rows: [[String]]
+
+  init(columns: [Column], rows: [[String]]) {
+    self.columns = columns
+    self.rows = rows
+  }
+
+  /// A table whose first column names its rows.
+  package init(header: [String], rows: [[String]]) {
+    self.init(columns: header.enumerated().map { Column(title: $1, isNumber: $0 > 0) }, rows: rows)
+  }
+
+  /// What people see of a table.
+  package init<Row>(_ table: Table<Row>) { self.init(header: table.header, rows: table.cells) }
 
   /// Columns two spaces apart, numbers to the right, a rule under the titles. Lines end in `\n`.
   ///
   /// A table wider than `width` gives way step by step: titles are broken between words; the first column is shortened in the middle
   /// of its texts, down to 14 characters; cells are broken before `±`, a rank or mark behind it staying above; the first column
   /// goes down to 8. No two of its texts become the same.
-  func terminal(width: Int) -> String {
+  package func terminal(width: Int) -> String {
     var lines = Layout(
       titles: columns.map { [$0.title] }, cells: rows.map { $0.map { [$0] } })
     if lines.width > width { lines.titles = columns.map { $0.title.split(separator: " ").map(String.init) } }
@@ -96,18 +111,6 @@ struct TextTable {
     }
     while line.last == " " { line.removeLast() }
     return line + "\n"
-  }
-
-  /// GitHub's Markdown. Lines end in `\n`.
-  func markdown() -> String {
-    let titles = columns.map(\.title)
-    let rule = columns.map { $0.isNumber ? "---:" : "---" }
-    return ([titles, rule] + rows).map { cells in
-      "| "
-        + cells.map { cell in
-          cell.map { $0 == "|" ? "\\|" : $0 == "\n" ? " " : String($0) }.joined()
-        }.joined(separator: " | ") + " |\n"
-    }.joined()
   }
 
   /// Both ends of a name tell variants apart, so the middle goes.

@@ -100,63 +100,75 @@ package struct TuneReport {
 
   private static func ratio(_ log: Double) -> CSVValue { .decimal(TuneVerdict.ratio(log), decimals: 6) }
 
-  /// `report.html`: verdict, what each key buys, candidates, comparison with today's, the Settings to publish.
-  package func page(
-    title: String, facts: String, settings: String?, command: String, version: String
-  ) -> String {
+  /// The Settings to publish, what each key buys, and how they fare against today's.
+  /// - Parameters:
+  ///   - settings: to publish, as the CDN serves them and in the document's shape; nil: none are recommended.
+  ///   - clients: what each shipped client makes of them.
+  package func answer(
+    facts: String, settings: (cdn: String, document: String)?, clients: [(client: String, lines: [String])]
+  ) -> Answer {
     let verdict = TuneVerdict(result)
-    var sections = ""
-    let keys = verdict.keySentences
+    let (keys, robust, scenarios) = (verdict.keySentences, verdict.robustSentences, verdict.comparisons)
+    let comparison = TextTable(header: verdict.comparison.header, rows: verdict.comparison.rows)
+    var answer = Answer(verdict: verdict.sentence, facts: facts)
+    answer.terminal =
+      [.verdict, .list(robust + keys + scenarios), .table(comparison)]
+      + clients.map { .list($0.lines, title: "What \($0.client) makes of these Settings:") }
     if !keys.isEmpty {
-      sections += "<section>\n<h2>What each key buys</h2>\n<ul>\n"
-      for sentence in keys { sections += "<li>\(Markup.escape(sentence))</li>\n" }
-      sections += """
-        </ul>
-        <p class="facts">Measured by putting that one key back to today's value, with the same seeds; changes are over all \
-        scenarios, in brackets 95 % intervals. Objectives without a difference that could be measured are left out.</p>
-        </section>
-
-        """
+      answer.page.append(
+        .list(
+          keys, title: "What each key buys",
+          note: """
+            Measured by putting that one key back to today's value, with the same seeds; changes are over all scenarios, in \
+            brackets 95 % intervals. Objectives without a difference that could be measured are left out.
+            """))
     }
-    if !verdict.robustSentences.isEmpty {
-      sections += "<section>\n<h2>Over what is not known</h2>\n<ul>\n"
-      for sentence in verdict.robustSentences { sections += "<li>\(Markup.escape(sentence))</li>\n" }
-      sections += "</ul>\n</section>\n"
-    }
+    if !robust.isEmpty { answer.page.append(.list(robust, title: "Over what is not known")) }
     if let plot = DrawsPlot(result, theme: .variables) {
-      sections += HTMLPage.figure(
-        "Draw by draw",
-        "The score against today's Settings in each fresh draw, by the value of what is not known; down is better. The other colour is "
-          + "what would be better where these Settings are not the best. Hover a mark for the draw.",
-        plot.svg())
+      answer.page.append(
+        .figure(
+          plot.svg(), title: "Draw by draw",
+          caption:
+            "The score against today's Settings in each fresh draw, by the value of what is not known; down is better. The other colour is "
+            + "what would be better where these Settings are not the best. Hover a mark for the draw."))
     }
-    if !verdict.comparisons.isEmpty {
-      sections += "<section>\n<h2>Scenario by scenario</h2>\n<ul>\n"
-      for sentence in verdict.comparisons { sections += "<li>\(Markup.escape(sentence))</li>\n" }
-      sections += "</ul>\n</section>\n"
-    }
-    let comparison = verdict.comparison
+    if !scenarios.isEmpty { answer.page.append(.list(scenarios, title: "Scenario by scenario")) }
     let fresh = result.confirmed.winner.seeds
-    sections += HTMLPage.table(
-      "Against today's Settings", header: comparison.header, rows: comparison.rows,
-      note:
-        "Means over \(fresh) fresh \(FigureText.noun(result.study.repetition, fresh)), on which no choice was based: "
-        + "today → \(result.isRecommended ? "recommended" : "the best finalist, which is not recommended")."
-    )
-    sections += HTMLPage.figure(
-      "Candidates",
-      "Each against today's Settings under the same seeds, as a geometric mean over the scenarios; left and down is "
-        + "better. Hover a mark for its Settings.", ParetoPlot(result, theme: .variables).svg())
-    if let settings {
-      sections +=
-        "<section>\n<h2>The Settings to publish</h2>\n<pre><code>\(Markup.escape(settings))</code></pre>\n</section>\n"
+    answer.page += [
+      .table(
+        comparison, title: "Against today's Settings",
+        note:
+          "Means over \(fresh) fresh \(FigureText.noun(result.study.repetition, fresh)), on which no choice was based: "
+          + "today → \(result.isRecommended ? "recommended" : "the best finalist, which is not recommended")."
+      ),
+      .figure(
+        ParetoPlot(result, theme: .variables).svg(), title: "Candidates",
+        caption:
+          "Each against today's Settings under the same seeds, as a geometric mean over the scenarios; left and down is "
+          + "better. Hover a mark for its Settings."),
+    ]
+    if let settings { answer.page.append(.text(settings.cdn, title: "The Settings to publish")) }
+    answer.page.append(.terms(Self.terms(result)))
+
+    let pareto = [
+      OutputFile(OutputFile.pareto, table), OutputFile(OutputFile.paretoPicture, text: picture),
+    ]
+    let draws = [
+      drawsTable.map { OutputFile(OutputFile.draws, $0) },
+      drawsPicture.map { OutputFile(OutputFile.drawsPicture, text: $0) },
+    ].compactMap(\.self)
+    let published = settings.map {
+      [
+        OutputFile(OutputFile.settings, text: $0.cdn),
+        OutputFile(OutputFile.documentSettings, text: $0.document),
+      ]
     }
-    sections += HTMLPage.terms(Self.terms(result))
-    return HTMLPage(
-      title: title, question: nil, verdict: verdict.sentence, facts: facts, sections: sections,
-      command: command,
-      version: version
-    ).text
+    answer.data = pareto.prefix(1) + draws.prefix(1) + (published ?? [])
+    answer.pictures = pareto.suffix(1) + draws.dropFirst()
+    answer.listing =
+      ((published ?? []) + pareto + draws).map(\.path) + [OutputFile.report, OutputFile.manifest]
+    answer.offer = "the Settings, the table and a report"
+    return answer
   }
 
   private static func terms(_ result: TuneResult) -> [(String, String)] {

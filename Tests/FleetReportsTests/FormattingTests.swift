@@ -119,18 +119,6 @@ struct TerminalTableTests {
         """)
   }
 
-  @Test("The same as Markdown, with its special character escaped")
-  func markdown() {
-    #expect(
-      TerminalTable.markdown(summaries) == """
-        | strategy | recovered in | undelivered | affected p99 | extra attempts | herd | peak |
-        | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-        | full | 12 min 30 s | 0 | 3.2 s | 12.3 | 1.80× | 12.3× |
-        | a\\|b | never | 1,234,567 | > 2 h | 0 | – | – |
-
-        """)
-  }
-
   @Test("A long name loses its middle, so that the table stays within 100 columns")
   func narrow() throws {
     var long = summaries[0]

@@ -60,8 +60,8 @@ struct SearchReportTests {
   func stability() throws {
     let map = try Self.map { x, y in y < (x - 90) / 4 }
     let report = StabilityReport(map)
-    let html = report.page(
-      title: "cliff", question: "Where?", facts: "one seed", command: "fleetsim stability", version: "1")
+    let html = report.answer(facts: "one seed").html(
+      title: "cliff", question: "Where?", command: "fleetsim stability", version: "1")
     Self.checkDocument(html)
     let verdict = try #require(html.firstRange(of: "There is a cliff"))
     let picture = try #require(html.firstRange(of: "<svg"))
@@ -139,9 +139,8 @@ struct SearchReportTests {
   func tune() throws {
     for objectives in [TuneObjective.standard, [TuneObjective.standard[2]]] {
       let report = TuneReport(try Self.result(objectives: objectives))
-      let html = report.page(
-        title: "tuned", facts: "30 candidates", settings: "{ \"a\": 1 }", command: "fleetsim tune",
-        version: "1")
+      let answer = report.answer(facts: "30 candidates", settings: ("{ \"a\": 1 }", "{}"), clients: [])
+      let html = answer.html(title: "tuned", question: nil, command: "fleetsim tune", version: "1")
       Self.checkDocument(html)
       let order = [
         "Change ", "What each key buys", "Against today", ">Candidates<", "The Settings to publish",
@@ -158,8 +157,8 @@ struct SearchReportTests {
   func robust() throws {
     let result = try Self.result(unknown: "tapi.bucket.capacity=100/s..1000/s")
     let report = TuneReport(result)
-    let html = report.page(
-      title: "tuned", facts: "30 candidates", settings: nil, command: "fleetsim tune", version: "1")
+    let html = report.answer(facts: "30 candidates", settings: nil, clients: []).html(
+      title: "tuned", question: nil, command: "fleetsim tune", version: "1")
     Self.checkDocument(html)
     #expect(
       html.contains("Over what is not known")

@@ -1,4 +1,5 @@
 import CommandLineInterface
+import FleetReports
 import Foundation
 import Testing
 

@@ -120,37 +120,18 @@ struct AdversaryCommand: Command {
       return try adversary.run()
     }
 
-    let printed = Result {
-      guard invocation.isJSON else { return try Console.print(text(result)) }
-      let findings = AdversaryFindings(
-        path: loaded.path, question: scenario.question, warnings: warnings, result: result,
-        output: invocation.outputPath)
-      try Console.printData(AdversaryFindings.document.text("adversary", findings))
+    let manifest = RunManifest(
+      arguments: invocation.arguments, seed: scenario.seed, checks: false, scenario: base.normalisedJSON,
+      wall: wall)
+    try invocation.writer(loaded.name, scenario.question, output).write(
+      result.answer(facts: facts), manifest, before: JournalDirectory.closing(result.runs)
+    ) {
+      AdversaryResult.document.text(
+        "adversary",
+        Findings(
+          path: loaded.path, question: scenario.question, warnings: warnings, found: result,
+          output: invocation.outputPath))
     }
-    var names: [String] = []
-    if let output {
-      let tables = tables(result)
-      var manifest = RunManifest(
-        arguments: context.arguments, seed: scenario.seed, checks: false, scenario: base.normalisedJSON,
-        wall: wall)
-      manifest.files = tables
-      let page = AdversaryReport.page(
-        result, title: loaded.name, question: scenario.question, facts: facts, command: manifest.command,
-        version: CommandLineTool.version)
-      let files =
-        tables + [
-          OutputFile(OutputFile.report, Array(page.utf8)),
-          OutputFile(OutputFile.manifest, Array(manifest.text.utf8)),
-        ]
-      try output.write(files)
-      names = files.map(\.path)
-    }
-    try printed.get()
-    guard invocation.isTalkative else { return }
-    try Console.print(
-      JournalDirectory.closing(result.runs)
-        + (output.map { "Written to \($0.path): \(names.joined(separator: ", "))\n" }
-          ?? "No files written; --out DIR writes the incidents as scenarios, the table and a report.\n"))
   }
 
   // MARK: The bounds
@@ -206,28 +187,6 @@ struct AdversaryCommand: Command {
       + (count > 0 ? " beside \(count) of the scenario" : "")
       + ", watched for \(FigureText.span(study.space.horizon.microseconds)), "
       + "\(FigureText.count(study.seeds, "seed")), \(FigureText.count(study.runs, "run")) at most"
-  }
-
-  private func text(_ result: AdversaryResult) -> String {
-    let verdict = AdversaryVerdict(result)
-    if options.isQuiet { return verdict.lines[0] + "\n" }
-    let table =
-      verdict.rows.isEmpty
-      ? "" : "\n" + TerminalTable.plain(header: verdict.header, rows: verdict.rows, width: Console.columns)
-    return Terminal.emphasised(verdict.lines[0]) + "\n"
-      + verdict.lines.dropFirst().map { $0 + "\n" }.joined() + table
-  }
-
-  private func tables(_ result: AdversaryResult) -> [OutputFile] {
-    let verdict = AdversaryVerdict(result)
-    func scenario(_ name: String, _ found: ConfirmedIncident?, _ line: String?) -> [OutputFile] {
-      guard let found, let line else { return [] }
-      let scenario = result.study.space.scenario(found.standing.candidate)
-      return [OutputFile(name, Array("// \(line)\n\(scenario.normalisedJSON)".utf8))]
-    }
-    return [OutputFile(OutputFile.adversary, AdversaryCSV.bytes(of: result))]
-      + scenario(OutputFile.boundary, result.boundary, verdict.lines.first)
-      + scenario(OutputFile.worst, result.worst, verdict.lines.last)
   }
 }
 

@@ -142,27 +142,20 @@ struct CalibrateCommand: Command {
     }
 
     let fitted = try decode(result.values)
-    let verdict = CalibrationVerdict(result)
-    let printed = Result {
-      guard invocation.isJSON else { return try Console.print(text(verdict)) }
-      let findings = CalibrationFindings(
-        path: loaded.path, observedPath: observedPath, question: base.scenario.question,
-        warnings: warnings,
-        result: result, fitted: fitted.normalisedJSON, runs: runs, output: invocation.outputPath)
-      try Console.printData(CalibrationFindings.document.text("calibrate", findings))
+    let manifest = RunManifest(
+      arguments: invocation.arguments, seed: base.scenario.seed, checks: false,
+      scenario: base.normalisedJSON, wall: wall)
+    try invocation.writer(loaded.name, base.scenario.question, output).write(
+      CalibrationReport(result).answer(facts: facts, fitted: fitted.normalisedJSON), manifest,
+      before: JournalDirectory.closing(runs), after: JournalDirectory.notNeeded(journal)
+    ) {
+      CalibrationFindings.document.text(
+        "calibrate",
+        CalibrationFindings(
+          path: loaded.path, observedPath: observedPath, question: base.scenario.question,
+          warnings: warnings, result: result, fitted: fitted.normalisedJSON, runs: runs,
+          output: invocation.outputPath))
     }
-    if let output {
-      let manifest = RunManifest(
-        arguments: invocation.arguments, seed: base.scenario.seed, checks: false,
-        scenario: base.normalisedJSON,
-        wall: wall)
-      try output.write(
-        files(
-          result, fitted.normalisedJSON, title: loaded.name, question: base.scenario.question, facts, manifest
-        ))
-    }
-    try printed.get()
-    if invocation.isTalkative { try Console.print(closing(output?.path, journal?.path, runs)) }
   }
 
   // MARK: Input
@@ -231,55 +224,5 @@ struct CalibrateCommand: Command {
     return
       "\(scenario.sizeText), \(FigureText.grouped(Int64(rows))) rows of \(FigureText.span(study.observed.interval)) from "
       + "\(observedPath) (\(columns)), the last \(FigureText.grouped(Int64(rows - study.heldOut))) held out"
-  }
-
-  private func text(_ verdict: CalibrationVerdict) -> String {
-    var text = Terminal.emphasised(verdict.sentence) + "\n"
-    for warning in verdict.warnings { text += "- \(warning)\n" }
-    if options.isQuiet { return text }
-    text +=
-      "\n"
-      + TerminalTable.plain(header: CalibrationVerdict.header, rows: verdict.rows, width: Console.columns)
-    if verdict.hasHeldOut {
-      text +=
-        "\n"
-        + TerminalTable.plain(
-          header: CalibrationVerdict.errorHeader, rows: verdict.errorRows, width: Console.columns)
-    }
-    return text
-  }
-
-  private func files(
-    _ result: CalibrationResult, _ fitted: String, title: String, question: String?, _ facts: String,
-    _ manifest: RunManifest
-  ) -> [OutputFile] {
-    var manifest = manifest
-    let tables = CalibrationCSV(result)
-    let report = CalibrationReport(result)
-    let head = zip(result.study.keys, result.values).map { "// \($0.path): \($1)\n" }.joined()
-    let data = [
-      OutputFile(OutputFile.fitted, Array(("// Fitted by fleetsim calibrate:\n" + head + fitted).utf8)),
-      OutputFile(OutputFile.residuals, tables.residuals), OutputFile(OutputFile.draws, tables.draws),
-    ]
-    manifest.files = data
-    let page = report.page(
-      title: title, question: question, facts: facts, command: manifest.command,
-      version: CommandLineTool.version)
-    return data + [
-      OutputFile(OutputFile.calibrationPicture, Array(report.picture.utf8)),
-      OutputFile(OutputFile.report, Array(page.utf8)),
-      OutputFile(OutputFile.manifest, Array(manifest.text.utf8)),
-    ]
-  }
-
-  private func closing(_ output: String?, _ journal: String?, _ runs: (made: Int, readBack: Int)) -> String {
-    var text = JournalDirectory.closing(runs)
-    guard let output else {
-      return text + "No files written; --out DIR writes the fitted scenario, tables and a report.\n"
-    }
-    text +=
-      "Written to \(output): \(OutputFile.fitted), \(OutputFile.residuals), \(OutputFile.draws), "
-      + "\(OutputFile.calibrationPicture), \(OutputFile.report), \(OutputFile.manifest)\n"
-    return text + (journal.map { "The journal \($0) is not needed any more.\n" } ?? "")
   }
 }

@@ -34,6 +34,11 @@ struct SearchInvocation {
   /// Whether more is printed than what was asked for.
   var isTalkative: Bool { !isQuiet && !isJSON }
 
+  /// What writes the answer.
+  func writer(_ title: String, _ question: String?, _ output: OutputDirectory?) -> AnswerWriter {
+    AnswerWriter(title: title, question: question, output: output, isQuiet: isQuiet, isJSON: isJSON)
+  }
+
   /// Runs at once that the memory has room for, if all were as large as the largest of these.
   func workers(_ scenarios: [Scenario], _ path: String) throws -> Int {
     let variants = scenarios.enumerated().map { Variant(name: "\($0)", scenario: $1) }

@@ -102,8 +102,8 @@ struct ExploreCommand: Command {
       title: loaded.name, question: base.scenario.question, command: manifest.command,
       version: CommandLineTool.version)
     return [
-      table, OutputFile(OutputFile.explorer, Array(text.utf8)),
-      OutputFile(OutputFile.manifest, Array(manifest.text.utf8)),
+      table, OutputFile(OutputFile.explorer, text: text),
+      OutputFile(OutputFile.manifest, text: manifest.text),
     ]
   }
 }

@@ -1,3 +1,6 @@
+import FleetExperiments
+import FleetReports
+
 /// What a command prints with `--json`: one document, in place of tables and sentences.
 struct CommandDocument<Source>: Sendable {
   /// The names of the commands that print it, `run` and `compare`.
@@ -23,6 +26,34 @@ struct CommandDocument<Source>: Sendable {
   }
 }
 
+/// What a study found, with what it was asked.
+struct Findings<Found: Sendable>: Sendable {
+  /// The scenario file as it was named.
+  var path: String
+  var question: String?
+  var warnings: [String]
+  var found: Found
+  /// The directory of `--out`.
+  var output: String?
+}
+
+extension CommandDocument {
+  /// The document of a study of one scenario: what it was asked, the members of what it found, where the files went.
+  static func study<Found>(
+    _ command: String, _ meaning: String, warnings: String = "about the scenario",
+    _ members: [JSONShape<Found>.Member]
+  ) -> CommandDocument<Findings<Found>> where Source == Findings<Found> {
+    CommandDocument(
+      commands: [command], meaning: meaning,
+      shape: JSONShape(
+        [
+          .init("scenario", "The scenario file as it was named.") { $0.path },
+          .init("question", "The scenario's question.") { $0.question },
+          .init("warnings", "What standard error has of warnings \(warnings).") { $0.warnings },
+        ] + members.map { $0.part { $0.found } } + [.output { $0.output }]))
+  }
+}
+
 /// The documents of all commands, described.
 enum CommandDocuments {
   /// Goes up when a member is taken away or means something else; members may be added at any time.
@@ -39,7 +70,7 @@ enum CommandDocuments {
     [
       ComparisonFindings.document.kind, CheckFindings.document.kind, TuneFindings.document.kind,
       CalibrationFindings.document.kind,
-      StabilityFindings.document.kind, RescueFindings.document.kind, AdversaryFindings.document.kind,
+      StabilityMap.document.kind, Rescue.document.kind, AdversaryResult.document.kind,
       LiveFindings.document.kind,
       ScenarioFindings.document.kind,
       SettingsFindings.document.kind,

@@ -66,6 +66,13 @@ struct JSONReferenceRow: Sendable {
 }
 
 extension JSONShape.Member {
+  /// The same member of a whole that the source is a part of.
+  func part<Whole>(_ part: @escaping @Sendable (Whole) -> Source) -> JSONShape<Whole>.Member {
+    JSONShape<Whole>.Member(
+      name: name, meaning: meaning, schema: schema, type: type, inside: inside,
+      value: { [value] in value(part($0)) })
+  }
+
   /// A value of a type that says what it is in JSON.
   init<Value: JSONRepresentable>(
     _ name: String, _ meaning: String, _ value: @escaping @Sendable (Source) -> Value
@@ -113,6 +120,15 @@ extension JSONShape.Member {
       name: name, meaning: meaning,
       schema: JSONType.list(JSONShape<Row>(columns: columns).schema(open: other)),
       type: "list of objects", value: { .array(value($0)) })
+  }
+
+  /// The rows of a table that is a file, too.
+  static func rows<Row>(
+    _ name: String, _ meaning: String, _ columns: [CSVColumn<Row>],
+    _ rows: @escaping @Sendable (Source) -> [Row]
+  ) -> Self {
+    let columns = columns.filter { !$0.name.isEmpty }
+    return .rows(name, meaning, columns: columns) { rows($0).map { .row(columns, $0) } }
   }
 
   /// JSON of any shape, or null.

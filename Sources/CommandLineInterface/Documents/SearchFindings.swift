@@ -3,38 +3,6 @@ import FleetMetrics
 import FleetReports
 import FleetStatistics
 
-/// What `stability` found.
-struct StabilityFindings: Sendable {
-  var path: String
-  var question: String?
-  var warnings: [String]
-  var map: StabilityMap
-  var output: String?
-
-  static let document = CommandDocument<StabilityFindings>(
-    commands: ["stability"], meaning: "where the fleet recovers, point by point.",
-    shape: JSONShape([
-      .init("scenario", "The scenario file as it was named.") { $0.path },
-      .init("question", "The scenario's question.") { $0.question },
-      .init("warnings", "What standard error has of warnings about the scenario.") { $0.warnings },
-      .init("verdict", "What the map shows, in sentences.") { StabilityVerdict($0.map).sentence },
-      .object("x", "The first parameter.", axis) { $0.map.x },
-      .object("y", "The second parameter.", axis) { $0.map.y },
-      .init("risk", "The chance of not recovering that is put up with.") { $0.map.risk.risk },
-      .rows("points", "The rows of `stability.csv`.", columns: StabilityCSV.columns) {
-        StabilityReport($0.map).rows.map { .row(StabilityCSV.columns, $0) }
-      },
-      .output { $0.output },
-    ]))
-
-  private static let axis = JSONShape<QuantityRange>([
-    .init("path", "A key of the scenario.") { $0.path },
-    .init("low", "Where it begins.") { $0.low.text() },
-    .init("high", "Where it ends.") { $0.high.text() },
-    .init("isLogarithmic", "Whether its steps are even ratios.") { $0.isLogarithmic },
-  ])
-}
-
 /// What `tune` found.
 struct TuneFindings: Sendable {
   var paths: [String]

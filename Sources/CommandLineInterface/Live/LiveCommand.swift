@@ -83,26 +83,31 @@ struct LiveCommand: Command {
     }
     let verdict = Self.verdict(comparison, result, scenario)
 
-    let printed = Result {
-      guard isJSON else { return try Console.print(text(comparison, verdict, measured.summary)) }
-      let findings = LiveFindings(
-        path: loaded.path, question: scenario.question, warnings: warnings, verdict: verdict,
-        server: server.description,
-        speed: speed, comparison: comparison, measured: measured.summary,
-        lagP99: Self.lag(result), output: outputPath)
-      try Console.printData(LiveFindings.document.text("live", findings))
+    var answer = comparison.answer(
+      verdict: verdict,
+      facts: "\(server), \(MetricText.plain(speed)) virtual seconds a second, \(scenario.sizeText)",
+      results: [measured, predicted[0]], predictedIn: Self.predictionFolder)
+    answer.data = tables(measured, predicted[0], comparison)
+    var manifest = RunManifest(
+      arguments: invocation.arguments, seed: scenario.seed, checks: true, scenario: base.normalisedJSON,
+      wall: .init(
+        seconds: invocation.environment.monotonicSeconds() - started, workers: 1, runs: 1,
+        virtualSeconds: Double(result.reached.microseconds) / 1e6, attempts: result.sent))
+    manifest.runs = [
+      RunManifest.Run(name: measured.name, folder: "", overrides: []),
+      RunManifest.Run(name: predicted[0].name, folder: Self.predictionFolder, overrides: []),
+    ]
+    try AnswerWriter(
+      title: loaded.name, question: scenario.question, output: output, isQuiet: isQuiet, isJSON: isJSON
+    ).write(answer, manifest, showsScenario: true) {
+      LiveFindings.document.text(
+        "live",
+        Findings(
+          path: loaded.path, question: scenario.question, warnings: warnings,
+          found: LiveFindings(
+            verdict: verdict, server: server.description, speed: speed, comparison: comparison,
+            measured: measured.summary, lagP99: Self.lag(result)), output: outputPath))
     }
-    if let output {
-      let manifest = RunManifest(
-        arguments: invocation.arguments, seed: scenario.seed, checks: true, scenario: base.normalisedJSON,
-        wall: .init(
-          seconds: invocation.environment.monotonicSeconds() - started, workers: 1, runs: 1,
-          virtualSeconds: Double(result.reached.microseconds) / 1e6, attempts: result.sent))
-      try output.write(
-        files(measured, predicted[0], comparison, verdict, manifest, title: loaded.name, scenario))
-    }
-    try printed.get()
-    if !isQuiet, !isJSON { try Console.print(closing(output)) }
     if let signal {
       throw Interruption.failure(
         signal,
@@ -283,51 +288,16 @@ struct LiveCommand: Command {
     return comparison.verdict
   }
 
-  private func text(_ comparison: LiveComparison, _ verdict: String, _ summary: RunSummary) -> String {
-    if isQuiet { return verdict + "\n" }
-    func count(_ events: Int64) -> String { FigureText.grouped(events) }
-    let events =
-      "Events: \(count(summary[.createdEvents])) created, of which \(count(summary[.deliveredEvents])) delivered, "
-      + "\(count(summary.lostEvents)) lost, \(count(summary.openEvents)) on devices or on their way.\n"
-    if comparison.figures.isEmpty { return Terminal.emphasised(verdict) + "\n" + events }
-    return TerminalTable.plain(header: LiveComparison.header, rows: comparison.rows, width: 110)
-      + "\n\(Terminal.emphasised(verdict))\n\(events)"
-  }
-
-  private func closing(_ output: OutputDirectory?) -> String {
-    guard let output else { return "\nNo files written; --out DIR writes the CSV files and a report.\n" }
-    return
-      "\nWritten to \(output.path): \(OutputFile.report), \(OutputFile.live), \(OutputFile.summary), \(OutputFile.timeSeries), "
-      + "\(OutputFile.deliveries), \(OutputFile.manifest); the prediction in \(Self.predictionFolder)\n"
-  }
-
   private static let predictionFolder = "predicted"
 
-  private func files(
-    _ measured: VariantResult, _ predicted: VariantResult, _ comparison: LiveComparison, _ verdict: String,
-    _ manifest: RunManifest, title: String, _ scenario: Scenario
+  private func tables(
+    _ measured: VariantResult, _ predicted: VariantResult, _ comparison: LiveComparison
   ) -> [OutputFile] {
     let choice = VariantChoice(name: measured.name, overrides: [])
-    var tables = [OutputFile(OutputFile.summary, VariedColumns([choice]).bytes(of: [measured.summary]))]
-    if !comparison.figures.isEmpty {
-      tables.append(OutputFile(OutputFile.live, LiveCSV.bytes(of: comparison)))
-    }
-    tables += ResultFiles.tables(of: measured, in: "")
-    tables += ResultFiles.tables(of: predicted, in: Self.predictionFolder)
-    var manifest = manifest
-    manifest.files = tables
-    manifest.runs = [
-      RunManifest.Run(name: measured.name, folder: "", overrides: []),
-      RunManifest.Run(name: predicted.name, folder: Self.predictionFolder, overrides: []),
-    ]
-    let page = LiveReport.page(
-      comparison, results: [measured, predicted], title: title, question: scenario.question, verdict: verdict,
-      facts: "\(server), \(MetricText.plain(speed)) virtual seconds a second, \(scenario.sizeText)",
-      scenarioJSON: manifest.scenario, command: manifest.command, version: CommandLineTool.version)
-    return tables + [
-      OutputFile(OutputFile.report, Array(page.utf8)),
-      OutputFile(OutputFile.manifest, Array(manifest.text.utf8)),
-    ]
+    return [OutputFile(OutputFile.summary, VariedColumns([choice]).bytes(of: [measured.summary]))]
+      + (comparison.figures.isEmpty ? [] : [OutputFile(OutputFile.live, comparison.table.csv)])
+      + ResultFiles.tables(of: measured, in: "")
+      + ResultFiles.tables(of: predicted, in: Self.predictionFolder)
   }
 }
 

@@ -83,6 +83,11 @@ struct JournalDirectory: Sendable {
     return text + ".\n"
   }
 
+  /// What is told when everything is written.
+  static func notNeeded(_ journal: JournalDirectory?) -> String {
+    journal.map { "The journal \($0.path) is not needed any more.\n" } ?? ""
+  }
+
   /// Runs by name.
   var trials: TrialJournal {
     TrialJournal(

@@ -1,4 +1,5 @@
 import FleetMetrics
+import FleetReports
 
 /// Where results go: all of them or none.
 ///

@@ -32,9 +32,9 @@ struct ReplicatedResultFiles {
       scenarioJSON: manifest.scenario, command: manifest.command, version: CommandLineTool.version,
       clients: clients, scaleNote: scaleNote)
     return tables + [
-      OutputFile(OutputFile.report, Array(report.utf8)),
-      OutputFile(OutputFile.picture, Array(SVGChart.replicationPicture(comparison).utf8)),
-      OutputFile(OutputFile.manifest, Array(manifest.text.utf8)),
+      OutputFile(OutputFile.report, text: report),
+      OutputFile(OutputFile.picture, text: SVGChart.replicationPicture(comparison)),
+      OutputFile(OutputFile.manifest, text: manifest.text),
     ]
   }
 }

@@ -44,11 +44,11 @@ struct ResultFiles {
       title: title, question: question, results: results, verdict: verdict, scenarioJSON: manifest.scenario,
       command: manifest.command, version: CommandLineTool.version, seed: manifest.seed,
       clients: clients, scaleNote: scaleNote)
-    var files = tables + [OutputFile(OutputFile.report, Array(report.utf8))]
+    var files = tables + [OutputFile(OutputFile.report, text: report)]
     if isComparison {
-      files.append(OutputFile(OutputFile.picture, Array(SVGChart.comparisonPicture(results).utf8)))
+      files.append(OutputFile(OutputFile.picture, text: SVGChart.comparisonPicture(results)))
     }
-    return files + [OutputFile(OutputFile.manifest, Array(manifest.text.utf8))]
+    return files + [OutputFile(OutputFile.manifest, text: manifest.text)]
   }
 
   /// The tables of one run in its folder; "" is the directory itself.

@@ -1,5 +1,6 @@
 import FleetExperiments
 import FleetMetrics
+import FleetReports
 import ScenarioFormat
 
 /// `run.json`: everything a result depends on, and the digests of what came out. Equal runs give equal text

@@ -97,34 +97,18 @@ struct RescueCommand: Command {
       try Rescue(scenario, action, seeds: seeds, triesAll: triesAll) { try runner.summaries(of: $0) }
     }
 
-    let printed = Result {
-      guard invocation.isJSON else { return try Console.print(text(rescue)) }
-      let findings = RescueFindings(
-        path: loaded.path, question: scenario.question, warnings: warnings, rescue: rescue,
-        output: invocation.outputPath
-      )
-      try Console.printData(RescueFindings.document.text("rescue", findings))
+    let manifest = RunManifest(
+      arguments: invocation.arguments, seed: scenario.seed, checks: false, scenario: base.normalisedJSON,
+      wall: wall)
+    try invocation.writer(loaded.name, scenario.question, output).write(
+      rescue.answer(facts: facts), manifest
+    ) {
+      Rescue.document.text(
+        "rescue",
+        Findings(
+          path: loaded.path, question: scenario.question, warnings: warnings, found: rescue,
+          output: invocation.outputPath))
     }
-    if let output {
-      var manifest = RunManifest(
-        arguments: context.arguments, seed: scenario.seed, checks: false, scenario: base.normalisedJSON,
-        wall: wall)
-      let table = OutputFile(OutputFile.rescue, RescueCSV.bytes(of: rescue))
-      manifest.files = [table]
-      let page = RescueReport.page(
-        rescue, title: loaded.name, question: scenario.question, facts: facts, command: manifest.command,
-        version: CommandLineTool.version)
-      try output.write([
-        table, OutputFile(OutputFile.report, Array(page.utf8)),
-        OutputFile(OutputFile.manifest, Array(manifest.text.utf8)),
-      ])
-    }
-    try printed.get()
-    guard invocation.isTalkative else { return }
-    try Console.print(
-      output.map {
-        "\nWritten to \($0.path): \(OutputFile.report), \(OutputFile.rescue), \(OutputFile.manifest)\n"
-      } ?? "\nNo files written; --out DIR writes the table and a report.\n")
   }
 
   // MARK: The action
@@ -199,12 +183,5 @@ struct RescueCommand: Command {
     return
       "\(scenario.sizeText), \(FigureText.span(scenario.duration.microseconds)), \(kind.rawValue) from \(low) to \(high) at "
       + "\(start)\(length), \(FigureText.noun("\(seeds) seed", seeds))"
-  }
-
-  private func text(_ rescue: Rescue) -> String {
-    let verdict = RescueVerdict(rescue)
-    if options.isQuiet { return verdict.sentence + "\n" }
-    let table = TerminalTable.plain(header: RescueVerdict.header, rows: verdict.rows, width: 100)
-    return table + "\n\(Terminal.emphasised(verdict.sentence))\n"
   }
 }

@@ -94,22 +94,22 @@ struct StabilityCommand: Command {
         run: { try runner.summaries(of: $0) })
     }
 
-    let verdict = StabilityVerdict(map)
-    let printed = Result {
-      guard invocation.isJSON else { return try Console.print(text(map, verdict)) }
-      let findings = StabilityFindings(
-        path: loaded.path, question: base.scenario.question, warnings: warnings, map: map,
-        output: invocation.outputPath)
-      try Console.printData(StabilityFindings.document.text("stability", findings))
+    func own(_ path: String) -> Quantity? {
+      Override.value(at: path, in: base.normalisedJSON).flatMap { Quantity($0) }
     }
-    if let output { try output.write(files(map, loaded, base, wall, context)) }
-    try printed.get()
-    guard invocation.isTalkative else { return }
-    try Console.print(
-      output.map {
-        "\nWritten to \($0.path): \(OutputFile.report), \(OutputFile.stability), \(OutputFile.stabilityPicture), "
-          + "\(OutputFile.manifest)\n"
-      } ?? "\nNo files written; --out DIR writes the table, the map and a report.\n")
+    let report = StabilityReport(map, own: own(x.path).flatMap { x in own(y.path).map { (x: x, y: $0) } })
+    let manifest = RunManifest(
+      arguments: invocation.arguments, seed: base.scenario.seed, checks: false, scenario: base.normalisedJSON,
+      wall: wall)
+    try invocation.writer(loaded.name, base.scenario.question, output).write(
+      report.answer(facts: facts(base.scenario)), manifest
+    ) {
+      StabilityMap.document.text(
+        "stability",
+        Findings(
+          path: loaded.path, question: base.scenario.question, warnings: warnings, found: map,
+          output: invocation.outputPath))
+    }
   }
 
   // MARK: Scenarios
@@ -153,43 +153,5 @@ struct StabilityCommand: Command {
       + (risk.first == risk.most
         ? FigureText.count(risk.most, "seed") + " a point"
         : "\(FigureText.count(risk.first, "seed")) a point, up to \(risk.most) where the cliff may be")
-  }
-
-  private func text(_ map: StabilityMap, _ verdict: StabilityVerdict) -> String {
-    if options.isQuiet { return verdict.sentence + "\n" }
-    let width = verdict.rows.map(\.value.count).max() ?? 0
-    var text = "\(map.x.path), \(map.y.path)\n"
-    for row in verdict.rows {
-      text +=
-        "  " + String(repeating: " ", count: width - row.value.count) + row.value + "  " + row.outcome + "\n"
-    }
-    let full = (map.grid.columns + 1) * (map.grid.rows + 1)
-    return text
-      + "\n\(Terminal.emphasised(verdict.sentence))\n\(FigureText.count(map.grid.points.count, "point")) instead of the "
-      + "\(FigureText.grouped(Int64(full))) of a full grid.\n"
-  }
-
-  private func files(
-    _ map: StabilityMap, _ loaded: LoadedScenario, _ base: ScenarioFile.Decoded, _ wall: RunManifest.Wall,
-    _ context: Invocation
-  ) -> [OutputFile] {
-    func own(_ path: String) -> Quantity? {
-      Override.value(at: path, in: base.normalisedJSON).flatMap { Quantity($0) }
-    }
-    let report = StabilityReport(map, own: own(x.path).flatMap { x in own(y.path).map { (x: x, y: $0) } })
-    let table = OutputFile(OutputFile.stability, report.table)
-    var manifest = RunManifest(
-      arguments: context.arguments, seed: base.scenario.seed, checks: false, scenario: base.normalisedJSON,
-      wall: wall
-    )
-    manifest.files = [table]
-    let page = report.page(
-      title: loaded.name, question: base.scenario.question, facts: facts(base.scenario),
-      command: manifest.command, version: CommandLineTool.version)
-    return [
-      table, OutputFile(OutputFile.report, Array(page.utf8)),
-      OutputFile(OutputFile.stabilityPicture, Array(report.picture.utf8)),
-      OutputFile(OutputFile.manifest, Array(manifest.text.utf8)),
-    ]
   }
 }

@@ -168,22 +168,22 @@ struct TuneCommand: Command {
 
     let settings = (loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config))
       .setting(loaded[0].overrides + space.overrides(result.winner.candidate))
-    let files = TuneFiles(
-      result: result, settings: settings, clients: clients, arguments: invocation.arguments,
-      scenarios: bases.map(\.normalisedJSON),
-      facts: facts(bases, result), title: study.scenarios.joined(separator: ", "), seed: study.seed)
-    let printed = Result {
-      guard invocation.isJSON else { return try Console.print(files.text(isQuiet: invocation.isQuiet)) }
-      let findings = TuneFindings(
-        paths: loaded.map(\.path), warnings: warnings, result: result,
-        settings: files.recommends ? (settings.cdnJSON, settings.documentJSON) : nil,
-        output: invocation.outputPath)
-      try Console.printData(TuneFindings.document.text("tune", findings))
-    }
-    if let output { try output.write(files.all(wall: wall)) }
-    try printed.get()
-    if invocation.isTalkative {
-      try Console.print(files.closing(output?.path, journal: journal?.path, result))
+    // There are Settings to publish where some were found and fresh seeds confirm them.
+    let published = result.isRecommended ? (settings.cdnJSON, settings.documentJSON) : nil
+    let answer = TuneReport(result).answer(
+      facts: facts(bases, result), settings: published, clients: clients.sentences(result, settings))
+    let manifest = RunManifest(
+      arguments: invocation.arguments, seed: study.seed, checks: false,
+      scenario: JSONValue.text(.array(bases.map { .raw($0.normalisedJSON) })), wall: wall)
+    try invocation.writer(study.scenarios.joined(separator: ", "), nil, output).write(
+      answer, manifest, before: JournalDirectory.closing(result.runs),
+      after: JournalDirectory.notNeeded(journal)
+    ) {
+      TuneFindings.document.text(
+        "tune",
+        TuneFindings(
+          paths: loaded.map(\.path), warnings: warnings, result: result, settings: published,
+          output: invocation.outputPath))
     }
   }
 

@@ -93,24 +93,37 @@ package struct LiveComparison: Sendable {
       + list.joined(separator: ", ") + "."
   }
 
-  package static let header = [
-    "metric", "measured", "predicted", "difference", "of all seeds", "as predicted",
+  /// The columns of `live.csv` in order.
+  package static let columns: [CSVColumn<Figure>] = [
+    .init("metric", "", "Column of `summary.csv`.") { .text($0.metric.name) }
+      .shown("metric", \.metric.name),
+    .init("unit", "", "Its unit.") { .text($0.metric.unit) },
+    .init(
+      "measured", "the metric's",
+      "Against the real server; of a time that the run did not live to see, how long it was watched."
+    ) { .decimal($0.measured.restricted, decimals: 6) }
+    .shown("measured") { text($0.metric, $0.measured) },
+    .init("predicted", "the metric's", "By the simulator with the same seed.") {
+      .decimal($0.predicted.restricted, decimals: 6)
+    }.shown("predicted") { text($0.metric, $0.predicted) },
+    .init("predicted_low", "the metric's", "The least of all seeds predicted.") {
+      .decimal($0.low?.restricted, decimals: 6)
+    },
+    .init("predicted_high", "the metric's", "The most.") { .decimal($0.high?.restricted, decimals: 6) },
+    .init("difference_ratio", "1", "Measured minus predicted, divided by predicted; empty where that is 0.") {
+      .decimal($0.difference, decimals: 6)
+    }.shown("difference") { $0.difference.map(percent) ?? "–" },
+    .onlyShown("of all seeds") { figure in
+      guard let low = figure.low, let high = figure.high else { return "–" }
+      return "\(text(figure.metric, low)) to \(text(figure.metric, high))"
+    },
+    .init("agrees", "", "Within 5 % of the prediction, or from the least to the most of all seeds.") {
+      .flag($0.agrees)
+    }.shown("as predicted") { $0.agrees ? "yes" : "no" },
   ]
 
-  /// A row for each figure, under `header`.
-  package var rows: [[String]] {
-    figures.map { figure in
-      let metric = figure.metric
-      var range = "–"
-      if let low = figure.low, let high = figure.high {
-        range = "\(Self.text(metric, low)) to \(Self.text(metric, high))"
-      }
-      return [
-        metric.name, Self.text(metric, figure.measured), Self.text(metric, figure.predicted),
-        figure.difference.map(Self.percent) ?? "–", range, figure.agrees ? "yes" : "no",
-      ]
-    }
-  }
+  /// A row for each figure.
+  package var table: Table<Figure> { Table(Self.columns, figures) }
 
   private static func text(_ metric: Metric, _ value: MetricValue) -> String {
     switch value {
@@ -125,38 +138,5 @@ package struct LiveComparison: Sendable {
     let tenths = (share * 1_000).rounded()
     let text = MetricText.plain(abs(tenths) / 10)
     return (tenths < 0 ? "-" : tenths > 0 ? "+" : "") + text + " %"
-  }
-}
-
-/// `live.csv`: a row for each figure that a live run is compared by.
-package enum LiveCSV {
-  /// The file's columns in order.
-  package static let columns: [CSVColumn<LiveComparison.Figure>] = [
-    .init("metric", "", "Column of `summary.csv`.") { .text($0.metric.name) },
-    .init("unit", "", "Its unit.") { .text($0.metric.unit) },
-    .init(
-      "measured", "the metric's",
-      "Against the real server; of a time that the run did not live to see, how long it was watched."
-    ) {
-      .decimal($0.measured.restricted, decimals: 6)
-    },
-    .init("predicted", "the metric's", "By the simulator with the same seed.") {
-      .decimal($0.predicted.restricted, decimals: 6)
-    },
-    .init("predicted_low", "the metric's", "The least of all seeds predicted.") {
-      .decimal($0.low?.restricted, decimals: 6)
-    },
-    .init("predicted_high", "the metric's", "The most.") { .decimal($0.high?.restricted, decimals: 6) },
-    .init("difference_ratio", "1", "Measured minus predicted, divided by predicted; empty where that is 0.") {
-      .decimal($0.difference, decimals: 6)
-    },
-    .init("agrees", "", "Within 5 % of the prediction, or from the least to the most of all seeds.") {
-      .flag($0.agrees)
-    },
-  ]
-
-  /// The whole file.
-  package static func bytes(of comparison: LiveComparison) -> [UInt8] {
-    CSVFile.bytes(columns, comparison.figures)
   }
 }

@@ -102,7 +102,7 @@ package struct AdversaryVerdict: Sendable {
   }
 
   private func length(_ standing: IncidentStanding) -> String {
-    space.incident(standing.candidate).map { FigureText.span($0.duration.microseconds) } ?? "none"
+    AdversaryRow(standing: standing, space: space).length
   }
 
   /// `outage answered with 503, Retry-After 10 s, from 12 min on`
@@ -112,42 +112,29 @@ package struct AdversaryVerdict: Sendable {
     return "\(incident.kind.phrase)\(wait) from \(FigureText.span((incident.start - .start).microseconds)) on"
   }
 
-  private func value(_ standing: IncidentStanding) -> String {
+  private func value(_ standing: IncidentStanding) -> String { Self.value(standing, study.objective) }
+
+  private static func value(_ standing: IncidentStanding, _ objective: Metric) -> String {
     guard let value = standing.value else { return "no value" }
-    if standing.seeds == standing.never { return "never within \(MetricText.value(study.objective, value))" }
-    return MetricText.value(study.objective, value)
+    if standing.seeds == standing.never { return "never within \(MetricText.value(objective, value))" }
+    return MetricText.value(objective, value)
       + (standing.never > 0 ? " (in \(standing.never) of \(standing.seeds) never)" : "")
   }
 
   private var horizon: String { FigureText.span(space.horizon.microseconds) }
 
-  // MARK: Table
-
-  package var header: [String] {
-    [
-      "incident", "kind", "at", "for", "depth", "Retry-After", "breaks the limit", study.objective.title,
-      "undelivered",
-    ]
-  }
-
   /// The shortest that breaks the limit, one a step shorter, the worst, and the worst of each other kind.
-  package var rows: [[String]] {
+  package var table: Table<AdversaryRow> {
     let worst = result.worst.flatMap { space.kind(of: $0.standing.candidate) }
-    return AdversaryRow.rows(result).filter { row in
+    let rows = AdversaryRow.rows(result).filter { row in
       row.role != nil || row.isWorstOfKind && space.kind(of: row.standing.candidate) != worst
     }
-    .map { row in
-      let (standing, candidate) = (row.standing, row.standing.candidate)
-      let incident = space.incident(candidate)
-      return [
-        row.role?.rawValue ?? "by kind", space.kind(of: candidate)?.name ?? "none",
-        incident.map { FigureText.span(($0.start - .start).microseconds) } ?? "", length(standing),
-        space.depth(of: candidate).map { Units.text(partsPerMillion: $0) } ?? "",
-        space.wait(of: candidate).map { FigureText.span($0.microseconds) } ?? "",
-        "\(standing.broken) of \(standing.seeds)", value(standing),
-        FigureText.grouped(Int64(standing.undelivered.rounded())),
-      ]
-    }
+    let objective = study.objective
+    return Table(
+      AdversaryRow.columns.map { column in
+        column.name != "objective_mean"
+          ? column : column.shown(objective.title) { Self.value($0.standing, objective) }
+      }, rows)
   }
 }
 
@@ -158,11 +145,15 @@ package struct AdversaryRow: Sendable {
   package var isWorstOfKind = false
   package var standing: IncidentStanding
   fileprivate var space: IncidentSpace
-  fileprivate var incident: (at: Int64, length: Int64)? {
+  private var kind: AdversaryKind? { space.kind(of: standing.candidate) }
+  private var incident: (at: Int64, length: Int64)? {
     space.incident(standing.candidate).map {
       (($0.start - .start).microseconds, $0.duration.microseconds)
     }
   }
+  fileprivate var length: String { incident.map { FigureText.span($0.length) } ?? "none" }
+  private var depth: Int64? { space.depth(of: standing.candidate) }
+  private var wait: Int64? { space.wait(of: standing.candidate)?.microseconds }
 
   /// The boundary, a step below it, the worst; then every incident in the order of the search.
   package static func rows(_ result: AdversaryResult) -> [AdversaryRow] {
@@ -186,33 +177,31 @@ package struct AdversaryRow: Sendable {
     }
     return rows
   }
-}
 
-/// `adversary.csv`: the incidents found, and every one that was tried.
-package enum AdversaryCSV {
-  /// The file's columns in order.
+  /// The columns of `adversary.csv` in order.
   package static let columns: [CSVColumn<AdversaryRow>] = [
     .init(
       "role", "",
       "`boundary`: the shortest found that breaks the limit in most seeds; `below`: the same a step shorter; `worst`: by the "
         + "objective; empty: one of those tried, in order."
-    ) { $0.role.map { .text($0.rawValue) } ?? .empty },
+    ) { $0.role.map { .text($0.rawValue) } ?? .empty }
+    .shown("incident") { $0.role?.rawValue ?? "by kind" },
     .init(
       "kind", "",
       "Its kind: " + AdversaryKind.all.map { "`\($0.name)`" }.joined(separator: ", ") + "."
-    ) {
-      $0.space.kind(of: $0.standing.candidate).map { .text($0.name) } ?? .empty
-    },
-    .init("at_s", "s", "When it starts.") { .seconds($0.incident?.at) },
-    .init("for_s", "s", "How long it lasts.") { .seconds($0.incident?.length) },
+    ) { $0.kind.map { .text($0.name) } ?? .empty }.shown("kind") { $0.kind?.name ?? "none" },
+    .init("at_s", "s", "When it starts.") { .seconds($0.incident?.at) }
+      .shown("at") { $0.incident.map { FigureText.span($0.at) } ?? "" },
+    .init("for_s", "s", "How long it lasts.") { .seconds($0.incident?.length) }.shown("for", \.length),
     .init("depth_ratio", "1", "The share that it takes; empty of kinds that have none.") {
-      .decimal($0.space.depth(of: $0.standing.candidate).map { Double($0) / 1e6 }, decimals: 6)
-    },
+      .decimal($0.depth.map { Double($0) / 1e6 }, decimals: 6)
+    }.shown("depth") { $0.depth.map { Units.text(partsPerMillion: $0) } ?? "" },
     .init("retry_after_s", "s", "The Retry-After of its answers; empty if there is none.") {
-      .seconds($0.space.wait(of: $0.standing.candidate)?.microseconds)
-    },
+      .seconds($0.wait)
+    }.shown("Retry-After") { $0.wait.map(FigureText.span) ?? "" },
     .init("seeds", "runs", "Seeds that it had.") { .integer(Int64($0.standing.seeds)) },
-    .init("broken_seeds", "runs", "Of these: broke the limit.") { .integer(Int64($0.standing.broken)) },
+    .init("broken_seeds", "runs", "Of these: broke the limit.") { .integer(Int64($0.standing.broken)) }
+      .shown("breaks the limit") { "\($0.standing.broken) of \($0.standing.seeds)" },
     .init("never_seeds", "runs", "Of these: the objective's time did not come.") {
       .integer(Int64($0.standing.never))
     },
@@ -222,18 +211,11 @@ package enum AdversaryCSV {
     .init(
       "undelivered_events", "events",
       "Events lost, blocked, or late beyond those of the twin, mean over the seeds."
-    ) {
-      .decimal($0.standing.undelivered)
-    },
+    ) { .decimal($0.standing.undelivered) }
+    .shown("undelivered") { FigureText.grouped(Int64($0.standing.undelivered.rounded())) },
     .init(
       "herd_factor_ratio", "1",
       "Largest offered load from its end on, divided by the capacity, mean over the seeds."
-    ) {
-      .decimal($0.standing.herdFactor, decimals: 6)
-    },
+    ) { .decimal($0.standing.herdFactor, decimals: 6) },
   ]
-
-  package static func bytes(of result: AdversaryResult) -> [UInt8] {
-    CSVFile.bytes(columns, AdversaryRow.rows(result))
-  }
 }

@@ -62,56 +62,54 @@ package struct RescueVerdict: Sendable {
     return isShort
       ? "\(opening) \(figures)." : "\(opening) \(figures) against a fleet that was never ill."
   }
-
-  package static let header = ["value", "back in", "recovered in", "delivered", "undelivered"]
-
-  /// A row for no action, and one for each value tried.
-  package var rows: [[String]] {
-    ([rescue.untreated] + rescue.trials).map { trial in
-      [
-        (trial.value.map(text) ?? "none") + (trial == rescue.answer ? " ✓" : ""),
-        "\(trial.recovered) of \(trial.seeds)",
-        trial.meanRecovery.map(FigureText.span) ?? "never",
-        FigureText.grouped(Int64(trial.deliveredEvents.rounded())),
-        FigureText.grouped(Int64(trial.undeliveredEvents.rounded())),
-      ]
-    }
-  }
 }
 
-/// `rescue.csv`: a row for each value that was tried.
-package enum RescueCSV {
-  /// The file's columns in order.
-  package static let columns: [CSVColumn<Rescue.Trial>] = [
+// MARK: - Table
+
+extension Rescue {
+  /// A row of `rescue.csv`.
+  package struct Row: Sendable {
+    package var trial: Trial
+    package var isAnswer: Bool
+  }
+
+  /// The columns of `rescue.csv` in order.
+  package static let columns: [CSVColumn<Row>] = [
     .init("value", "", "The action's value; `none` without the action.") {
-      .text($0.value?.text() ?? "none")
+      .text($0.trial.value?.text() ?? "none")
+    }.shown("value") {
+      ($0.trial.value.map(StabilityVerdict.text) ?? "none") + ($0.isAnswer ? " ✓" : "")
     },
     .init("seeds", "runs", "Runs: of the seeds whose fleet is ill without the action.") {
-      .integer(Int64($0.seeds))
+      .integer(Int64($0.trial.seeds))
     },
     .init("recovered_seeds", "runs", "Of these: recovered after the action was over.") {
-      .integer(Int64($0.recovered))
-    },
-    .init("ends", "", "Whether it ends the ill state: in all of them.") { .flag($0.ends) },
+      .integer(Int64($0.trial.recovered))
+    }.shown("back in") { "\($0.trial.recovered) of \($0.trial.seeds)" },
+    .init("ends", "", "Whether it ends the ill state: in all of them.") { .flag($0.trial.ends) },
     .init(
       "recovered_low_95_ratio", "1", "Lower end of the 95 % interval of the chance to recover (Wilson)."
-    ) { .decimal($0.chance.low) },
+    ) { .decimal($0.trial.chance.low) },
     .init(
       "recovery_mean_s", "s",
       "From the end of the last incident, mean over the runs that recovered; empty if none did."
-    ) { .seconds($0.meanRecovery) },
-    .init("created_events", "events", "Events created, mean over the runs.") { .decimal($0.createdEvents) },
-    .init("delivered_events", "events", "Events delivered by the end of the run, mean over the runs.") {
-      .decimal($0.deliveredEvents)
+    ) { .seconds($0.trial.meanRecovery) }
+    .shown("recovered in") { $0.trial.meanRecovery.map(FigureText.span) ?? "never" },
+    .init("created_events", "events", "Events created, mean over the runs.") {
+      .decimal($0.trial.createdEvents)
     },
+    .init("delivered_events", "events", "Events delivered by the end of the run, mean over the runs.") {
+      .decimal($0.trial.deliveredEvents)
+    }.shown("delivered") { FigureText.grouped(Int64($0.trial.deliveredEvents.rounded())) },
     .init(
       "undelivered_events", "events",
       "The cost: events lost, blocked, or late beyond those of the twin, mean over the runs."
-    ) { .decimal($0.undeliveredEvents) },
+    ) { .decimal($0.trial.undeliveredEvents) }
+    .shown("undelivered") { FigureText.grouped(Int64($0.trial.undeliveredEvents.rounded())) },
   ]
 
-  /// The whole file: without the action first, then by value.
-  package static func bytes(of rescue: Rescue) -> [UInt8] {
-    CSVFile.bytes(columns, [rescue.untreated] + rescue.trials)
+  /// A row without the action, and one for each value tried.
+  package var table: Table<Row> {
+    Table(Self.columns, ([untreated] + trials).map { Row(trial: $0, isAnswer: $0 == answer) })
   }
 }

@@ -80,18 +80,14 @@ public struct ExplorerPage {
 
   private var table: String {
     let metrics = comparison.metrics
-    var html = "<div class=\"chart\">\n<table>\n<thead><tr><th scope=\"col\">run</th>"
-    for index in shown { html += "<th scope=\"col\">\(Markup.escape(title(metrics.metrics[index])))</th>" }
-    html += "</tr></thead>\n<tbody>\n"
-    for variant in comparison.variants.indices {
-      html += "<tr><th scope=\"row\">\(Markup.escape(comparison.variants[variant]))</th>"
-      for index in shown {
-        html += "<td data-label=\"\(Markup.escape(title(metrics.metrics[index])))\"><span>"
-        html += Markup.escape(MetricText.mean(metrics, index, variant)) + "</span></td>"
+    return PageTable(
+      columns: [.init(title: "run")] + shown.map { .init(title: title(metrics.metrics[$0])) },
+      rows: comparison.variants.indices.map { variant in
+        PageTable.Row(
+          name: comparison.variants[variant],
+          cells: shown.map { PageTable.Cell(text: MetricText.mean(metrics, $0, variant)) })
       }
-      html += "</tr>\n"
-    }
-    return html + "</tbody>\n</table>\n</div>\n"
+    ).html
   }
 
   // MARK: The figures

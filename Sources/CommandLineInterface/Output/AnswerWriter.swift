@@ -1,0 +1,50 @@
+import FleetReports
+
+/// How a study's answer leaves the program: printed as text or as JSON, and written into a directory with a page and a manifest.
+struct AnswerWriter {
+  /// What the page is titled, and the question below that.
+  var title: String
+  var question: String?
+  /// nil: nothing is written.
+  var output: OutputDirectory?
+  var isQuiet: Bool
+  var isJSON: Bool
+
+  /// - Parameters:
+  ///   - manifest: everything but the files.
+  ///   - showsScenario: whether the page has the scenario as it was run.
+  ///   - before: what is told between the answer and where its files are.
+  ///   - after: what is told behind that.
+  ///   - document: what `--json` prints.
+  func write(
+    _ answer: Answer, _ manifest: RunManifest, showsScenario: Bool = false, before: String = "\n",
+    after: String = "", document: () -> String
+  ) throws {
+    // A terminal that is gone must not cost the files.
+    let printed = Result {
+      if isJSON { return try Console.printData(document()) }
+      try Console.print(
+        isQuiet
+          ? answer.brief + "\n" : answer.text(width: Console.columns, emphasised: Terminal.emphasised))
+    }
+    if let output { try output.write(files(answer, manifest, showsScenario: showsScenario)) }
+    try printed.get()
+    guard !isQuiet, !isJSON else { return }
+    try Console.print(
+      before
+        + (output.map { "Written to \($0.path): \(answer.listed)\n" + after }
+          ?? "No files written; --out DIR writes \(answer.offer).\n"))
+  }
+
+  private func files(_ answer: Answer, _ manifest: RunManifest, showsScenario: Bool) -> [OutputFile] {
+    var manifest = manifest
+    manifest.files = answer.data
+    let page = answer.html(
+      title: title, question: question, command: manifest.command,
+      scenarioJSON: showsScenario ? manifest.scenario : nil, version: CommandLineTool.version)
+    return answer.data + answer.pictures + [
+      OutputFile(OutputFile.report, text: page),
+      OutputFile(OutputFile.manifest, text: manifest.text),
+    ]
+  }
+}

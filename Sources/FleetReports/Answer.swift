@@ -1,0 +1,116 @@
+/// What a study found, for everyone who reads it: sentences, tables, figures and files.
+///
+/// A study makes one from what it found; one writer (`AnswerWriter`) turns it into a terminal's text, a directory with its
+/// manifest, and a page.
+///
+/// ```swift
+/// var answer = Answer(verdict: "20% is the smallest share that ends it.", facts: "20,000 devices, 2 h")
+/// answer.terminal = [.table(table), .verdict]
+/// answer.page = [.table(table, title: "What was tried"), .terms([("Ill", "It does not come back.")])]
+/// answer.data = [OutputFile(OutputFile.rescue, rescue.table.csv)]
+/// ```
+package struct Answer: Sendable {
+  package enum Part: Sendable {
+    /// Where a terminal has the verdict; a page begins with it.
+    case verdict
+    /// Sentences, each a point of its own.
+    case list([String], title: String? = nil, note: String? = nil)
+    case table(TextTable, title: String = "", note: String? = nil)
+    /// An SVG element.
+    case figure(String, title: String, caption: String)
+    /// A text with its own lines.
+    case text(String, title: String = "")
+    case terms([(term: String, meaning: String)], title: String = "What the words mean")
+    case html(String)
+  }
+
+  /// What was found first, then why, a line each.
+  package var verdict: String
+  /// What `--quiet` prints.
+  package var brief: String
+  /// One line about what was asked, below the verdict of a page.
+  package var facts: String
+  package var terminal: [Part] = [.verdict]
+  package var page: [Part] = []
+  /// The verdict's figures, ready as HTML.
+  package var headline = ""
+  /// Files of data, whose digests the manifest has.
+  package var data: [OutputFile] = []
+  /// Files that only show the same.
+  package var pictures: [OutputFile] = []
+  /// The files by name, in the order in which a terminal lists them; nil: that in which they are written.
+  package var listing: [String]?
+  /// What `--out` would write: `the table and a report`.
+  package var offer = "the CSV files and a report"
+
+  package init(verdict: String, brief: String? = nil, facts: String = "") {
+    self.verdict = verdict
+    self.brief = brief ?? verdict
+    self.facts = facts
+  }
+
+  package var listed: String {
+    let names = listing ?? (data + pictures).map(\.path) + [OutputFile.report, OutputFile.manifest]
+    return names.joined(separator: ", ")
+  }
+
+  /// `report.html`.
+  /// - Parameters:
+  ///   - command: the command line that makes this page again.
+  ///   - scenarioJSON: the scenario as normalised, folded away.
+  package func html(
+    title: String, question: String?, command: String, scenarioJSON: String? = nil, version: String
+  ) -> String {
+    HTMLPage(
+      title: title, question: question, verdict: verdict, headline: headline, facts: facts,
+      sections: page.map(\.html).joined(), command: command, scenarioJSON: scenarioJSON, version: version
+    ).text
+  }
+
+  /// What a terminal shows.
+  /// - Parameter emphasised: marks what the verdict says first.
+  package func text(width: Int, emphasised: (String) -> String) -> String {
+    var text = ""
+    var last: Part?
+    for part in terminal {
+      if let last, last.standsApart || part.standsApart || part.isHeading { text += "\n" }
+      switch part {
+      case .verdict: text += emphasised(verdict) + "\n"
+      case .list(let items, let title, _):
+        text += title.map { $0 + "\n" } ?? ""
+        for item in items { text += "- \(item)\n" }
+      case .table(let table, _, _): text += table.terminal(width: width)
+      case .text(let lines, _): text += lines
+      case .figure, .terms, .html: break
+      }
+      last = part
+    }
+    return text
+  }
+}
+
+extension Answer.Part {
+  /// Whether an empty line is before and behind it.
+  fileprivate var standsApart: Bool { if case .table = self { true } else { false } }
+
+  /// Whether an empty line is before it.
+  fileprivate var isHeading: Bool {
+    switch self {
+    case .verdict, .list(_, title: _?, _): true
+    default: false
+    }
+  }
+
+  fileprivate var html: String {
+    switch self {
+    case .verdict: ""
+    case .list(let items, let title, let note): HTMLPage.list(title ?? "", items, note: note)
+    case .table(let table, let title, let note): HTMLPage.table(title, table.page, note: note)
+    case .figure(let svg, let title, let caption): HTMLPage.figure(title, caption, svg)
+    case .text(let text, let title):
+      HTMLPage.section(title, "<pre><code>\(Markup.escape(text))</code></pre>\n")
+    case .terms(let terms, let title): HTMLPage.terms(terms, title: title)
+    case .html(let html): html
+    }
+  }
+}

@@ -24,7 +24,9 @@ public enum ColumnReference {
     -> String
   {
     var text = "### `\(file)`\n\n\(rows)\n\n| column | unit | meaning |\n|---|---|---|\n"
-    for column in columns { text += "| `\(column.name)` | \(column.unit) | \(column.definition) |\n" }
+    for column in columns where !column.name.isEmpty {
+      text += "| `\(column.name)` | \(column.unit) | \(column.definition) |\n"
+    }
     return text
   }
 }

@@ -65,12 +65,13 @@ let package = Package(
       name: "CommandLineInterface", dependencies: ["FleetReports", "HTTPTransport"], swiftSettings: unhurried),
     .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
 
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: unhurried),
     .target(
-      name: "TestSupport", dependencies: ["ScenarioFormat"], path: "Tests/TestSupport",
+      name: "TestClients", dependencies: ["ScenarioFormat"], path: "Tests/TestClients",
       swiftSettings: unhurried),
-    tests("UploadRetryTests", ["UploadRetry"]),
+    tests("UploadRetryTests", ["UploadRetry", "TestClients"]),
     tests("UploadGatingTests", ["UploadGating"]),
-    tests("UploadPipelineTests", ["UploadPipeline"]),
+    tests("UploadPipelineTests", ["UploadPipeline", "TestClients"]),
     tests("ShippedClientsTests", ["ShippedClients"]),
     tests("RetryStateStoreTests", ["RetryStateStore"]),
     tests("SimulationKernelTests", ["SimulationKernel"]),
@@ -91,3 +92,28 @@ let package = Package(
   swiftLanguageModes: [.v6],
   cLanguageStandard: .gnu2x
 )
+
+// Each target names every module that it builds on, those behind others too. SwiftPM builds a target anew when a module that it
+// names has changed, and the file of a module between the two stays as it is when only the size of a type behind it has changed:
+// the objects of the target would go on with the old size.
+for target in package.targets {
+  var names: Set<String> = []
+  var open = [target]
+  while let next = open.popLast() {
+    for case .byNameItem(let name, _) in next.dependencies where names.insert(name).inserted {
+      open += package.targets.filter { $0.name == name }
+    }
+  }
+  target.dependencies = names.sorted().map { .init(stringLiteral: $0) }
+}
+
+// `FLEETSIM_TESTS=UploadRetryTests,TAPIModelTests swift test` builds these test targets and what they need. Without it a test run
+// builds the whole package, and links all test targets into one program.
+if let chosen = Context.environment["FLEETSIM_TESTS"]?.split(separator: ",").map(String.init) {
+  var needed = Set(chosen)
+  for target in package.targets where chosen.contains(target.name) {
+    for case .byNameItem(let name, _) in target.dependencies { needed.insert(name) }
+  }
+  package.targets.removeAll { !needed.contains($0.name) }
+  package.products = []
+}

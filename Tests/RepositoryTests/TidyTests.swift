@@ -46,7 +46,7 @@ struct TidyTests {
       "the estimate of its memory, apart from the hot path",
     "Tests/FleetMetricsTests/HandMade.swift": "records that several suites of the target make by hand",
     "Sources/ClientFiles/include/ClientFiles.h": "a C target has a header",
-    "Tests/TestSupport/ClientsOfFiles.swift": "policies of files, for tests of modules that read none",
+    "Tests/TestClients/ClientsOfFiles.swift": "policies of files, for tests of modules that read none",
   ]
 
   @Test("a file of fewer than 30 lines declares a type of its name, or has a reason")

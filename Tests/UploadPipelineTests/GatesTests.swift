@@ -1,3 +1,4 @@
+import TestClients
 import TestSupport
 import Testing
 import UploadGating

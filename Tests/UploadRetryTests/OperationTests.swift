@@ -1,3 +1,4 @@
+import TestClients
 import Testing
 import UploadRetry
 

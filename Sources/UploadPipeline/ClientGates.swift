@@ -40,61 +40,69 @@ public struct ClientGates: Sendable, Hashable {
   public init() {}
 
   /// Whether there is nothing to ask.
-  public var isEmpty: Bool { self == ClientGates() || parts == 0 }
+  public var isEmpty: Bool { Self.parts.allSatisfy { $0.bytes(self) == nil } }
 
-  private var parts: Int {
-    [
-      rateGate != nil, breaker != nil, failureWindow != nil, projectDelay != nil, retryBudget != nil,
-      throttle != nil, controller != nil, reconciles, lanes != nil,
-    ].count { $0 }
-  }
+  /// Bytes that each device's gates take beside its record.
+  public var bytesPerDevice: Int { isEmpty ? 0 : Layout(self).stride }
 }
 
 extension ClientGates {
   /// Where each part's state lies in a device's row of the gate table; 0 stands for "not there", as the row begins with what
   /// every gated device has.
   public struct Layout: Sendable {
-    public var rateLog = 0
-    public var breaker = 0
+    public var throttle = 0
     public var failureWindow = 0
     public var projectDelay = 0
     public var budget = 0
-    public var throttle = 0
     public var controller = 0
     public var pace = 0
     /// `SentUpload` for each upload that may be under way.
     public var sentUploads = 0
     public var lanes = 0
+    public var rateLog = 0
+    public var breaker = 0
     /// Bytes of a row.
-    public private(set) var stride: Int
+    public private(set) var stride = MemoryLayout<GateHold>.stride
 
     public init(_ gates: ClientGates) {
-      stride = MemoryLayout<GateHold>.stride
-      func take(_ bytes: Int?) -> Int {
-        guard let bytes else { return 0 }
-        let place = stride
+      for part in ClientGates.parts {
+        guard let place = part.place, let bytes = part.bytes(gates) else { continue }
+        self[keyPath: place] = stride
         stride += (bytes + 7) / 8 * 8
-        return place
       }
-      throttle = take(gates.throttle.map { _ in MemoryLayout<AdaptiveThrottle.State>.stride })
-      failureWindow = take(gates.failureWindow.map { $0.queries * MemoryLayout<FailureWindow.State>.stride })
-      projectDelay = take(gates.projectDelay.map { _ in MemoryLayout<ProjectDelay.State>.stride })
-      budget = take(gates.retryBudget.map { _ in MemoryLayout<RetryBudget.State>.stride })
-      controller = take(gates.controller.map { _ in MemoryLayout<BackpressureController.State>.stride })
-      pace = take(
-        gates.controller.flatMap { $0.paces ? MemoryLayout<BackpressureController.Pace>.stride : nil })
-      sentUploads = take(
-        gates.controller.flatMap {
-          $0.needsLatencies ? $0.longestConcurrency * MemoryLayout<SentUpload>.stride : nil
-        })
-      lanes = take(gates.lanes.map { _ in MemoryLayout<LaneState>.stride })
-      rateLog = take(gates.rateGate.map { $0.logWords * 4 })
-      breaker = take(gates.breaker.map { $0.stateWords * 4 })
     }
   }
 
-  /// Bytes that each device's gates take beside its record.
-  public var bytesPerDevice: Int { isEmpty ? 0 : Layout(self).stride }
+  /// A part of the gates: where its state lies, nil for one without, and how many bytes it takes, nil where the part is not there.
+  private typealias Part = (place: WritableKeyPath<Layout, Int>?, bytes: (ClientGates) -> Int?)
+
+  /// Every part, in the order of the rows.
+  private static var parts: [Part] {
+    [
+      (\.throttle, { size(of: AdaptiveThrottle.State.self, if: $0.throttle != nil) }),
+      (\.failureWindow, { $0.failureWindow.map { $0.queries * MemoryLayout<FailureWindow.State>.stride } }),
+      (\.projectDelay, { size(of: ProjectDelay.State.self, if: $0.projectDelay != nil) }),
+      (\.budget, { size(of: RetryBudget.State.self, if: $0.retryBudget != nil) }),
+      (\.controller, { size(of: BackpressureController.State.self, if: $0.controller != nil) }),
+      (\.pace, { size(of: BackpressureController.Pace.self, if: $0.controller?.paces == true) }),
+      (
+        \.sentUploads,
+        {
+          $0.controller.flatMap {
+            $0.needsLatencies ? $0.longestConcurrency * MemoryLayout<SentUpload>.stride : nil
+          }
+        }
+      ),
+      (\.lanes, { size(of: LaneState.self, if: $0.lanes != nil) }),
+      (\.rateLog, { $0.rateGate.map { $0.logWords * 4 } }),
+      (\.breaker, { $0.breaker.map { $0.stateWords * 4 } }),
+      (nil, { $0.reconciles ? 0 : nil }),
+    ]
+  }
+
+  private static func size<State>(of _: State.Type, if isThere: Bool) -> Int? {
+    isThere ? MemoryLayout<State>.stride : nil
+  }
 }
 
 /// An upload under way, of a client that wants to know how long answers take.

@@ -1,85 +1,64 @@
 #include "ClientFiles.h"
 
-// The client files as they are, each with a zero behind it. The table at the end names them in the order of the tables.
-
-static const char tapi_document[] = {
-#embed "clients/tapi-document.json5" suffix(, 0)
-};
-static const char segment_swift[] = {
-#embed "clients/segment-swift.json5" suffix(, 0)
-};
-static const char segment_kotlin[] = {
-#embed "clients/segment-kotlin.json5" suffix(, 0)
-};
-static const char segment_react_native[] = {
-#embed "clients/segment-react-native.json5" suffix(, 0)
-};
-static const char keen_existing[] = {
-#embed "clients/keen-existing.json5" suffix(, 0)
-};
-static const char keen_proposed[] = {
-#embed "clients/keen-proposed.json5" suffix(, 0)
-};
-static const char offline_first[] = {
-#embed "clients/offline-first.json5" suffix(, 0)
-};
-static const char toggl[] = {
-#embed "clients/toggl.json5" suffix(, 0)
-};
-static const char toggl_push[] = {
-#embed "clients/toggl-push.json5" suffix(, 0)
-};
-static const char datafly[] = {
-#embed "clients/datafly.json5" suffix(, 0)
-};
-static const char amplitude_kotlin[] = {
-#embed "clients/amplitude-kotlin.json5" suffix(, 0)
-};
-static const char amplitude_node[] = {
-#embed "clients/amplitude-node.json5" suffix(, 0)
-};
-static const char aws_sdk_standard[] = {
-#embed "clients/aws-sdk-standard.json5" suffix(, 0)
-};
-static const char grpc[] = {
-#embed "clients/grpc.json5" suffix(, 0)
-};
-static const char mixpanel_android[] = {
-#embed "clients/mixpanel-android.json5" suffix(, 0)
-};
-static const char mixpanel_android_2015[] = {
-#embed "clients/mixpanel-android-2015.json5" suffix(, 0)
-};
-static const char opentelemetry_collector[] = {
-#embed "clients/opentelemetry-collector.json5" suffix(, 0)
-};
-static const char posthog[] = {
-#embed "clients/posthog.json5" suffix(, 0)
-};
-static const char posthog_js[] = {
-#embed "clients/posthog-js.json5" suffix(, 0)
-};
-
+// The client files as they are, in the order of the tables: name, whether it is documented, and the file with a zero behind it.
 static const struct fleetsim_client_file files[] = {
-    {"tapi-document", true, tapi_document},
-    {"segment-swift", true, segment_swift},
-    {"segment-kotlin", true, segment_kotlin},
-    {"segment-react-native", true, segment_react_native},
-    {"keen-existing", true, keen_existing},
-    {"keen-proposed", true, keen_proposed},
-    {"offline-first", true, offline_first},
-    {"toggl", true, toggl},
-    {"toggl-push", true, toggl_push},
-    {"datafly", true, datafly},
-    {"amplitude-kotlin", false, amplitude_kotlin},
-    {"amplitude-node", false, amplitude_node},
-    {"aws-sdk-standard", false, aws_sdk_standard},
-    {"grpc", false, grpc},
-    {"mixpanel-android", false, mixpanel_android},
-    {"mixpanel-android-2015", false, mixpanel_android_2015},
-    {"opentelemetry-collector", false, opentelemetry_collector},
-    {"posthog", false, posthog},
-    {"posthog-js", false, posthog_js},
+    {"tapi-document", true, (const char[]){
+#embed "clients/tapi-document.json5" suffix(, 0)
+    }},
+    {"segment-swift", true, (const char[]){
+#embed "clients/segment-swift.json5" suffix(, 0)
+    }},
+    {"segment-kotlin", true, (const char[]){
+#embed "clients/segment-kotlin.json5" suffix(, 0)
+    }},
+    {"segment-react-native", true, (const char[]){
+#embed "clients/segment-react-native.json5" suffix(, 0)
+    }},
+    {"keen-existing", true, (const char[]){
+#embed "clients/keen-existing.json5" suffix(, 0)
+    }},
+    {"keen-proposed", true, (const char[]){
+#embed "clients/keen-proposed.json5" suffix(, 0)
+    }},
+    {"offline-first", true, (const char[]){
+#embed "clients/offline-first.json5" suffix(, 0)
+    }},
+    {"toggl", true, (const char[]){
+#embed "clients/toggl.json5" suffix(, 0)
+    }},
+    {"toggl-push", true, (const char[]){
+#embed "clients/toggl-push.json5" suffix(, 0)
+    }},
+    {"datafly", true, (const char[]){
+#embed "clients/datafly.json5" suffix(, 0)
+    }},
+    {"amplitude-kotlin", false, (const char[]){
+#embed "clients/amplitude-kotlin.json5" suffix(, 0)
+    }},
+    {"amplitude-node", false, (const char[]){
+#embed "clients/amplitude-node.json5" suffix(, 0)
+    }},
+    {"aws-sdk-standard", false, (const char[]){
+#embed "clients/aws-sdk-standard.json5" suffix(, 0)
+    }},
+    {"grpc", false, (const char[]){
+#embed "clients/grpc.json5" suffix(, 0)
+    }},
+    {"mixpanel-android", false, (const char[]){
+#embed "clients/mixpanel-android.json5" suffix(, 0)
+    }},
+    {"mixpanel-android-2015", false, (const char[]){
+#embed "clients/mixpanel-android-2015.json5" suffix(, 0)
+    }},
+    {"opentelemetry-collector", false, (const char[]){
+#embed "clients/opentelemetry-collector.json5" suffix(, 0)
+    }},
+    {"posthog", false, (const char[]){
+#embed "clients/posthog.json5" suffix(, 0)
+    }},
+    {"posthog-js", false, (const char[]){
+#embed "clients/posthog-js.json5" suffix(, 0)
+    }},
 };
 
 size_t fleetsim_client_count(void) { return sizeof files / sizeof *files; }

@@ -189,7 +189,7 @@ public struct ScenarioFile: Sendable {
     var total = 0
     for member in members {
       let path = "compare[\(quoted(member.key))]"
-      guard case .array(let elements) = member.value.content, !elements.isEmpty else {
+      guard let elements = Self.axisElements(member.key, member.value), !elements.isEmpty else {
         decoder.report(
           "expected a list of at least one value, found "
             + (member.value.isEmptyList ? "an empty one" : decoder.describe(member.value)),
@@ -216,6 +216,13 @@ public struct ScenarioFile: Sendable {
       axes.append(Axis(path: member.key, values: values))
     }
     return axes
+  }
+
+  /// The values of a list; of a client, `"all"` stands for the list of those that ship.
+  private static func axisElements(_ path: String, _ value: PositionedValue) -> [PositionedValue]? {
+    if case .array(let elements) = value.content { return elements }
+    guard case .string("all") = value.content, path.split(separator: ".").last == "client" else { return nil }
+    return ClientPreset.names.map { PositionedValue(.string($0), at: value.position) }
   }
 
   /// What `--set path=…` would say: text without quotes, unless it would then be taken for something else.

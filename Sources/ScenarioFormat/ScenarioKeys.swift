@@ -73,13 +73,17 @@ struct ScenarioDocument: Sendable {
         elsewhere: .init(
           "compare", .axes, settable: false,
           meaning:
-            "Paths and the values to compare, such as \"settings.backoffConfig.jitterStrategy\": [\"full\", \"equal\"].",
+            "Paths and the values to compare, such as \"settings.backoffConfig.jitterStrategy\": [\"full\", \"equal\"]. "
+            + "client: \"all\" stands for the list of the clients that ship.",
           schema: .members([
             ("type", .text("object")),
             (
               "additionalProperties",
-              .members([
-                ("type", .text("array")), ("minItems", .number("1")), ("maxItems", .number("200")),
+              .oneOf([
+                .members([
+                  ("type", .text("array")), ("minItems", .number("1")), ("maxItems", .number("200")),
+                ]),
+                .members([("const", .text("all"))]),
               ])
             ),
           ]))),

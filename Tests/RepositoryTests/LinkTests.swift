@@ -30,6 +30,26 @@ struct LinkTests {
     }
   }
 
+  @Test("every suite that a page names is one that `--filter` finds", arguments: Repository.pages)
+  func suites(page: String) throws {
+    for name in try Repository.text(page).matches(of: /\b[A-Z]\w*Tests\b/).map({ String($0.0) }) {
+      #expect(Repository.suites.contains(name), "\(page) names \(name), which is no suite and no test target")
+    }
+  }
+
+  @Test("every client file is in the list of those that the binary carries")
+  func clients() throws {
+    let list = try Repository.text("Sources/ClientFiles/ClientFiles.c")
+    for path in Repository.files(in: ["Sources/ClientFiles/clients"], [".json5"]) {
+      let name = path.dropFirst("Sources/ClientFiles/clients/".count).dropLast(".json5".count)
+      let entry =
+        "{\"\(name)\", false, (const char[]){\n#embed \"clients/\(name).json5\" suffix(, 0)\n    }},"
+      #expect(
+        list.replacing("true, (", with: "false, (").contains(entry),
+        "Sources/ClientFiles/ClientFiles.c needs the entry \(entry)")
+    }
+  }
+
   @Test("every page of a catalog can be reached from the README")
   func reachable() throws {
     var reached: Set<String> = []

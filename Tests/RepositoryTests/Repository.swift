@@ -23,6 +23,21 @@ enum Repository {
   static let pages =
     ["README.md", "CHANGELOG.md"] + files(in: ["Sources", "Tests", "experiments", "results"], [".md"])
 
+  /// The names that `swift test --filter` takes of test targets and suites; a file's name is none.
+  static let suites: Set<String> = {
+    var names: Set<String> = []
+    for path in files(in: ["Tests"], [".swift"]) {
+      names.insert(String(path.split(separator: "/")[1]))
+      guard let text = try? text(path), text.contains("@Test") else { continue }
+      for match in text.matches(
+        of: /(?m)^(?:@\w+(?:\(.*\))? )*(?:(?:final|private) )*(?:struct|enum|class|extension) (\w+)/)
+      {
+        names.insert(String(match.1))
+      }
+    }
+    return names
+  }()
+
   /// The Swift and C sources, tests among them.
   static let sources = ["Package.swift"] + files(in: ["Sources", "Tests"], [".swift", ".c", ".h"])
 }

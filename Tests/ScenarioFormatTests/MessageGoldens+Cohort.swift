@@ -1,4 +1,9 @@
+import ScenarioModel
+
 extension MessageGoldens {
+  /// Those that ship, as a message lists them.
+  private static let clients = ClientPreset.names.map { "\"\($0)\"" }.joined(separator: ", ")
+
   /// Cohorts.
   static let cohort = #"""
     cohort 
@@ -23,9 +28,9 @@ extension MessageGoldens {
     cohort name: 'a', devices: 10, events: '2000/s'
       3: fleet.a.events: "2000/s" is out of range; allowed: one event in 366 days to 1000/s
     cohort +client: 'tapi-dokument'
-      3: fleet.phones.client: "tapi-dokument" is not known; did you mean "tapi-document"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "toggl-push", "datafly", "amplitude-kotlin", "amplitude-node", "aws-sdk-standard", "grpc", "mixpanel-android", "mixpanel-android-2015", "opentelemetry-collector", "posthog", "posthog-js", or a client file such as "mine.json5"
+      3: fleet.phones.client: "tapi-dokument" is not known; did you mean "tapi-document"? Allowed: \#(clients), or a client file such as "mine.json5"
     cohort +client: 'segment-swfit', flushWhileUploading: 'join'
-      3: fleet.phones.client: "segment-swfit" is not known; did you mean "segment-swift"? Allowed: "tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "keen-existing", "keen-proposed", "offline-first", "toggl", "toggl-push", "datafly", "amplitude-kotlin", "amplitude-node", "aws-sdk-standard", "grpc", "mixpanel-android", "mixpanel-android-2015", "opentelemetry-collector", "posthog", "posthog-js", or a client file such as "mine.json5"
+      3: fleet.phones.client: "segment-swfit" is not known; did you mean "segment-swift"? Allowed: \#(clients), or a client file such as "mine.json5"
       3: fleet.phones.flushWhileUploading: "join" is not known; did you mean "joins"? Allowed: "joins", "ignored", "queued"
     cohort +client: 'segment-kotlin'
     cohort +client: 'segment-kotlin', settings: {}

@@ -153,6 +153,9 @@ enum MessageGoldens {
     top compare: { 'tapi.bucket.capacity': ['1/s', '1/s', 5] }
       4: compare["tapi.bucket.capacity"][1]: the same as value 0
       4: compare["tapi.bucket.capacity"][2]: missing unit: write "5/s"
+    top compare: { client: 'all', 'fleet.phones.client': 'any', 'tapi.bucket.capacity': 'all' }
+      4: compare["fleet.phones.client"]: expected a list of at least one value, found the string "any"
+      4: compare["tapi.bucket.capacity"]: expected a list of at least one value, found the string "all"
     top compare: { seed: [] , duration: 5}
       4: compare["seed"]: expected a list of at least one value, found an empty one
       4: compare["duration"]: expected a list of at least one value, found 5

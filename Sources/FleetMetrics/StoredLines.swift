@@ -1,17 +1,19 @@
-/// The lines of `StoredRecord`.
-enum StoredLines {
-  struct Writer {
-    private(set) var bytes: [UInt8] = []
+/// Lines of text, each a name and whole numbers: what records of runs are stored as.
+package enum StoredLines {
+  package struct Writer {
+    package private(set) var bytes: [UInt8] = []
+
+    package init() {}
 
     /// Free text; line feeds in it become spaces.
-    mutating func text(_ name: String, _ text: String) {
+    package mutating func text(_ name: String, _ text: String) {
       bytes.append(contentsOf: name.utf8)
       bytes.append(space)
       bytes.append(contentsOf: text.utf8.map { $0 == lineFeed ? space : $0 })
       bytes.append(lineFeed)
     }
 
-    mutating func line(_ name: String, _ values: some Sequence<Int64>) {
+    package mutating func line(_ name: String, _ values: some Sequence<Int64>) {
       bytes.append(contentsOf: name.utf8)
       var iterator = values.makeIterator()
       var next = iterator.next()
@@ -35,20 +37,20 @@ enum StoredLines {
     }
   }
 
-  struct Reader {
+  package struct Reader {
     private var rest: ArraySlice<UInt8>
 
-    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+    package init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-    mutating func text(_ name: String) throws(StoredRecord.Problem) -> String {
+    package mutating func text(_ name: String) throws(StoredRecord.Problem) -> String {
       String(decoding: try line(name).dropFirst(), as: UTF8.self)
     }
 
-    mutating func value(_ name: String) throws(StoredRecord.Problem) -> Int64 {
+    package mutating func value(_ name: String) throws(StoredRecord.Problem) -> Int64 {
       try values(name, count: 1)[0]
     }
 
-    mutating func count(_ name: String, atMost limit: Int64) throws(StoredRecord.Problem) -> Int {
+    package mutating func count(_ name: String, atMost limit: Int64) throws(StoredRecord.Problem) -> Int {
       let value = try value(name)
       guard (0...limit).contains(value) else {
         throw problem("'\(name)' is \(value); 0 to \(limit) is expected")
@@ -56,7 +58,7 @@ enum StoredLines {
       return Int(value)
     }
 
-    mutating func values(_ name: String, count: Int) throws(StoredRecord.Problem) -> [Int64] {
+    package mutating func values(_ name: String, count: Int) throws(StoredRecord.Problem) -> [Int64] {
       let values = try values(name, atMost: count)
       guard values.count == count else {
         throw problem("'\(name)' has \(values.count) values instead of \(count)")
@@ -64,7 +66,7 @@ enum StoredLines {
       return values
     }
 
-    func end() throws(StoredRecord.Problem) {
+    package func end() throws(StoredRecord.Problem) {
       if !rest.isEmpty { throw problem("there is something behind the last line") }
     }
 
@@ -81,7 +83,7 @@ enum StoredLines {
       return values
     }
 
-    mutating func values(_ name: String, atMost limit: Int) throws(StoredRecord.Problem) -> [Int64] {
+    package mutating func values(_ name: String, atMost limit: Int) throws(StoredRecord.Problem) -> [Int64] {
       var values: [Int64] = []
       var text = try line(name)
       while text.popFirst() != nil {
@@ -128,4 +130,38 @@ enum StoredLines {
   private static let space = UInt8(ascii: " ")
   private static let star = UInt8(ascii: "*")
   private static let minus = UInt8(ascii: "-")
+}
+
+// MARK: Incidents
+
+extension StoredLines {
+  private static let count = "incidents"
+  private static let span = "incident"
+}
+
+extension StoredLines.Writer {
+  package mutating func spans(_ incidents: [IncidentSpan], actions: [IncidentSpan]) {
+    line(StoredLines.count, CollectionOfOne(Int64(incidents.count + actions.count)))
+    for (spans, isAction) in [(incidents, false), (actions, true)] {
+      for span in spans {
+        text(StoredLines.span, span.label)
+        line(StoredLines.span, [isAction ? 2 : span.isOutage ? 1 : 0, span.start, span.end])
+      }
+    }
+  }
+}
+
+extension StoredLines.Reader {
+  package mutating func spans() throws(StoredRecord.Problem) -> (
+    incidents: [IncidentSpan], actions: [IncidentSpan]
+  ) {
+    var (incidents, actions): ([IncidentSpan], [IncidentSpan]) = ([], [])
+    for _ in 0..<(try count(StoredLines.count, atMost: 1_000_000)) {
+      let label = try text(StoredLines.span)
+      let values = try values(StoredLines.span, count: 3)
+      let span = IncidentSpan(label: label, isOutage: values[0] == 1, start: values[1], end: values[2])
+      if values[0] == 2 { actions.append(span) } else { incidents.append(span) }
+    }
+    return (incidents, actions)
+  }
 }

@@ -14,13 +14,7 @@ public enum StoredRecord {
   public static func bytes(of record: RunRecord) -> [UInt8] {
     var writer = StoredLines.Writer()
     for scalar in scalars { writer.line(scalar.name, CollectionOfOne(record[keyPath: scalar.path])) }
-    writer.line(incidentsName, CollectionOfOne(Int64(record.incidents.count + record.actions.count)))
-    for (spans, isAction) in [(record.incidents, false), (record.actions, true)] {
-      for span in spans {
-        writer.text(incidentName, span.label)
-        writer.line(incidentName, [isAction ? 2 : span.isOutage ? 1 : 0, span.start, span.end])
-      }
-    }
+    writer.spans(record.incidents, actions: record.actions)
     writer.line(deliveryTotalsName, record.deliveries.totals)
     writer.line(deliveriesName, record.deliveries.counts)
     let table = record.deliveryTable
@@ -40,12 +34,7 @@ public enum StoredRecord {
     var reader = StoredLines.Reader(bytes)
     var record = RunRecord.empty
     for scalar in scalars { record[keyPath: scalar.path] = try reader.value(scalar.name) }
-    for _ in 0..<(try reader.count(incidentsName, atMost: 1_000_000)) {
-      let label = try reader.text(incidentName)
-      let values = try reader.values(incidentName, count: 3)
-      let span = IncidentSpan(label: label, isOutage: values[0] == 1, start: values[1], end: values[2])
-      if values[0] == 2 { record.actions.append(span) } else { record.incidents.append(span) }
-    }
+    (record.incidents, record.actions) = try reader.spans()
     let totals = try reader.values(deliveryTotalsName, count: 3)
     let counts = try reader.values(deliveriesName, count: Histogram.bucketCount)
     guard let deliveries = Histogram(counts: counts, totals: totals) else {
@@ -103,8 +92,6 @@ public enum StoredRecord {
 
   private typealias Path<Root> = any WritableKeyPath<Root, Int64> & Sendable
 
-  private static let incidentsName = "incidents"
-  private static let incidentName = "incident"
   private static let deliveryTotalsName = "deliveryTotals"
   private static let deliveriesName = "deliveries"
   private static let tableRowsName = "deliveryTable.rows"

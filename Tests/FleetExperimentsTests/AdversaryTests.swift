@@ -79,15 +79,7 @@ struct AdversaryTests {
     }
 
     func maker(_ space: IncidentSpace = space) -> TrialMaker {
-      TrialMaker(
-        journal: nil, scenario: { candidate, _ in space.scenario(candidate) },
-        run: { scenarios, finished in
-          try scenarios.enumerated().map { index, scenario in
-            let summary = summary(scenario)
-            try finished(index, summary)
-            return summary
-          }
-        })
+      TrialMaker(Runs<RunSummary>.planted { summary($0) }) { space.scenario($0.candidate) }
     }
   }
 
@@ -159,18 +151,16 @@ struct AdversaryTests {
     (bounds.waits, bounds.depths) = (nil, 600_000...600_000)
     (bounds.starts, bounds.lengths) = (.minutes(3)...(.minutes(3)), .seconds(10)...(.minutes(3)))
     let space = IncidentSpace(bounds, in: scenario)
-    let runner = SummaryRunner(workers: 2)
+    let runner = Runs(.summary, workers: 2)
     let all = Self.lengths(10...180, ratio: 1.08).map { length in
       Incident(
         kind: .brownout(factorPartsPerMillion: 400_000), start: .start + .minutes(3), duration: length)
     }
-    let ill = try Self.ill(all, seeds: 3, space) { try runner.summaries(of: $0) }
+    let ill = try Self.ill(all, seeds: 3, space) { try runner.values(of: $0) }
     let expected = Double(try #require(ill.first).duration.microseconds) / 1e6
     #expect(expected > 15 && expected < 60)
 
-    let maker = TrialMaker(
-      journal: nil, scenario: { candidate, _ in space.scenario(candidate) },
-      run: { try runner.summaries(of: $0, finished: $1) })
+    let maker = TrialMaker(runner) { space.scenario($0.candidate) }
     var adversary = Adversary(try AdversaryStudy(space: space, seeds: 3, runs: 60), maker: maker)
     let result = try adversary.run()
     let found = try #require(Self.length(result.boundary, space))

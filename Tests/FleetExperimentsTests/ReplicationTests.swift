@@ -146,21 +146,26 @@ struct ReplicationTests {
     }
   }
 
-  @Test("a cancelled comparison throws and makes no further run")
-  func cancelled() {
-    let control = ComparisonControl()
-    let engine = Engine()
-    #expect(throws: CancellationError.self) {
-      _ = try Replications.run(
-        variants, plan: ReplicationPlan(firstSeed: 1, count: 1_000), options: .init(), workers: 2,
+  @Test(
+    "a stopped comparison makes no further run and says what it knows; without a whole replication it throws")
+  func stopped() throws {
+    func stopped(at seed: UInt64, _ engine: Engine) throws -> ReplicatedComparison {
+      let control = ComparisonControl()
+      return try Replications.run(
+        variants, plan: ReplicationPlan(firstSeed: 1, count: 1_000), options: .init(), workers: 1,
         control: control
       ) { scenario, _, runControl in
-        if scenario.seed == 3 { control.cancel() }
+        if scenario.seed == seed { control.cancel() }
         if runControl.isCancelled { throw CancellationError() }
         return try engine.record(scenario)
       }
     }
+    let engine = Engine()
+    let known = try stopped(at: 3, engine)
+    #expect(!known.isFinished && known.replications == 2 && known.seeds == [1, 2])
+    #expect(try run(ReplicationPlan(firstSeed: 1, count: 2)).rows == known.rows)
     #expect(engine.seeds.withLock { $0.count } < 100)
+    #expect(throws: CancellationError.self) { _ = try stopped(at: 1, engine) }
   }
 
   @Test("a small effect under a large noise is found, equal variants tie, and the sentences say both")

@@ -38,8 +38,8 @@ struct RescueTests {
   private func rescue(
     _ action: RescueAction, _ scenario: Scenario = metastable, seeds: Int = 2, triesAll: Bool = false
   ) throws -> Rescue {
-    let runner = SummaryRunner(workers: 2)
-    return try Rescue(scenario, action, seeds: seeds, triesAll: triesAll) { try runner.summaries(of: $0) }
+    let runner = Runs(.summary, workers: 2)
+    return try Rescue(scenario, action, seeds: seeds, triesAll: triesAll) { try runner.values(of: $0) }
   }
 
   @Test(

@@ -12,7 +12,7 @@ import UploadRetry
 struct RobustTunerTests {
   /// Runs that are formulas of a choice (0 … 9; today's is 9), the capacity (1,000 to 1,600, in the server's rate) and the seed.
   static func search(
-    seeds: Int = 40, journal: TrialJournal? = nil, life: Int = .max, noise: Double = 0.05,
+    seeds: Int = 40, journal: MemoryStore? = nil, life: Int = .max, noise: Double = 0.05,
     constraints: [String] = [],
     time: @escaping @Sendable (_ choice: Int, _ capacity: Double) -> Double
   ) throws -> (result: TuneResult, made: Int) {
@@ -26,45 +26,40 @@ struct RobustTunerTests {
     study.draws = uncertainty.draws([TuneStudy.exploring, seeds, seeds], seed: 1)
     let draws = study.draws
     let made = Mutex(0)
-    let maker = TrialMaker(
-      journal: journal,
-      of: { trial in
-        var settings = HTTPConfig()
-        settings.backoff.baseBackoffInterval = Int64((trial.candidate.choices[0] ?? 9) + 1) * 1_000_000
-        let capacity = Quantity(draws[trial.seed].values[0])!.value
-        let server = TAPIConfiguration.Server.bucket(
-          TokenBucketConfiguration(capacityMilliRequestsPerSecond: Int64(capacity * 1_000), burst: 1))
-        return Scenario(
-          duration: .seconds(10), tapi: TAPIConfiguration(server: server),
-          fleet: [
-            Cohort(name: "phones", devices: 1, events: .poisson(meanGap: .seconds(1)), settings: settings)
-          ])
-      },
-      run: { scenarios, finished in
-        try scenarios.enumerated().map { index, scenario in
-          guard
-            made.withLock({
-              $0 += 1
-              return $0
-            }) <= life
-          else { throw CancellationError() }
-          let choice = Int(scenario.fleet[0].settings.backoff.baseBackoffInterval / 1_000_000) - 1
-          guard case .bucket(let bucket) = scenario.tapi.server else { throw CancellationError() }
-          let capacity = Double(bucket.capacityMilliRequestsPerSecond) / 1_000
-          let key = RandomKey(seed: scenario.seed)
-          let luck = 1 + noise * (key.unitOpen - 0.5) + noise * (key.child(UInt64(choice)).unitOpen - 0.5)
-          var summary = RunSummary(run: "run", seed: scenario.seed)
-          summary[.createdEvents] = 1_000_000
-          summary.hasIncidents = true
-          summary.recoveryTime = 1_000_000
-          summary.recoveryHorizon = 100_000_000
-          summary.affectedEvents = 1_000
-          summary.affectedHorizon = 10_000_000_000
-          summary.affectedDeliveryP99 = Int64(time(choice, capacity) * luck * 1e6)
-          try finished(index, summary)
-          return summary
-        }
-      })
+    let runs = Runs<RunSummary>.planted(in: journal) { scenario in
+      guard
+        made.withLock({
+          $0 += 1
+          return $0
+        }) <= life
+      else { throw CancellationError() }
+      let choice = Int(scenario.fleet[0].settings.backoff.baseBackoffInterval / 1_000_000) - 1
+      guard case .bucket(let bucket) = scenario.tapi.server else { throw CancellationError() }
+      let capacity = Double(bucket.capacityMilliRequestsPerSecond) / 1_000
+      let key = RandomKey(seed: scenario.seed)
+      let luck = 1 + noise * (key.unitOpen - 0.5) + noise * (key.child(UInt64(choice)).unitOpen - 0.5)
+      var summary = RunSummary(run: "run", seed: scenario.seed)
+      summary[.createdEvents] = 1_000_000
+      summary.hasIncidents = true
+      summary.recoveryTime = 1_000_000
+      summary.recoveryHorizon = 100_000_000
+      summary.affectedEvents = 1_000
+      summary.affectedHorizon = 10_000_000_000
+      summary.affectedDeliveryP99 = Int64(time(choice, capacity) * luck * 1e6)
+      return summary
+    }
+    let maker = TrialMaker(runs) { request in
+      var settings = HTTPConfig()
+      settings.backoff.baseBackoffInterval = Int64((request.candidate.choices[0] ?? 9) + 1) * 1_000_000
+      let capacity = Quantity(draws[request.seed].values[0])!.value
+      let server = TAPIConfiguration.Server.bucket(
+        TokenBucketConfiguration(capacityMilliRequestsPerSecond: Int64(capacity * 1_000), burst: 1))
+      return Scenario(
+        duration: .seconds(10), tapi: TAPIConfiguration(server: server),
+        fleet: [
+          Cohort(name: "phones", devices: 1, events: .poisson(meanGap: .seconds(1)), settings: settings)
+        ])
+    }
     var tuner = Tuner(study, maker: maker)
     return (try tuner.run(), made.withLock { $0 })
   }
@@ -122,11 +117,7 @@ struct RobustTunerTests {
   func resumed() throws {
     let whole = try Self.search(seeds: 10, time: Self.crossing)
     for life in [1, whole.made / 2, whole.made - 1] {
-      let kept = Mutex<[String: String]>([:])
-      let journal = TrialJournal(
-        read: { name in kept.withLock { $0[name] } },
-        write: { name, text in kept.withLock { $0[name] = text } },
-        name: { $0 })
+      let journal = MemoryStore()
       #expect(throws: CancellationError.self) {
         _ = try Self.search(seeds: 10, journal: journal, life: life, time: Self.crossing)
       }

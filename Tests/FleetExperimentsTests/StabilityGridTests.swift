@@ -89,7 +89,7 @@ struct StabilityGridTests {
   }
 
   func map(fine: Int, workers: Int = 2) throws -> StabilityMap {
-    let runner = SummaryRunner(workers: workers)
+    let runner = Runs(.summary, workers: workers)
     return try StabilityMap(
       x: QuantityRange("fleet.phones.devices=20..120"), y: QuantityRange("tapi.incidents.0.for=5s..160s:log"),
       resolution: .init(coarse: 4, fine: fine), risk: .init(risk: 0.5, most: 4),
@@ -97,7 +97,7 @@ struct StabilityGridTests {
         var scenario = fleet(devices: Int(x)!)
         scenario.tapi.incidents[0].duration = try Units.span(y)
         return scenario
-      }, run: { try runner.summaries(of: $0) })
+      }, run: { try runner.values(of: $0) })
   }
 
   @Test(

@@ -45,9 +45,9 @@ struct SummaryRunnerTests {
 
   /// Batches one after another, as a search asks for them, against the engine asked for each run and each twin.
   private func summaries(_ batches: [[Scenario]], _ engine: Engine? = nil) throws {
-    let runner = SummaryRunner(workers: 2, engine: engine?.stand)
+    let runs = Runs(.summary, workers: 2, engine: engine?.stand)
     for batch in batches {
-      let found = try runner.summaries(of: batch)
+      let found = try runs.values(of: batch)
       let separate = try batch.map { scenario in
         RunAnalysis.summary(
           of: try Simulation.run(scenario), twin: try Simulation.run(scenario.withoutIncidents), name: "",

@@ -37,7 +37,7 @@ struct SweepTests {
   private static func run(
     _ sweep: (plan: SweepPlan, scenarios: [Scenario]), shard: Shard = .whole, workers: Int = 2,
     in store: MemoryStore,
-    engine: @escaping Comparison.Engine = { try Simulation.run($0, options: $1, control: $2) }
+    engine: Comparison.Engine? = nil
   ) throws -> Sweep.Outcome {
     try Sweep.run(
       sweep.plan, scenarios: sweep.scenarios, shard: shard, options: .init(), workers: workers, store: store,
@@ -67,7 +67,7 @@ struct SweepTests {
     for count in [2, 3, 4, 16, 40] {
       let parts = MemoryStore()
       for index in 0..<count { _ = try Self.run(sweep, shard: Shard(index: index, count: count)!, in: parts) }
-      #expect(parts.records == whole.records)
+      #expect(parts.files == whole.files)
       #expect(parts.kept.allSatisfy { $0.value == 1 }, "\(count) shards")
     }
   }
@@ -76,17 +76,17 @@ struct SweepTests {
   func twins() throws {
     let healthy = MemoryStore()
     _ = try Self.run(try Self.plan(), in: healthy)
-    #expect(healthy.records.count == 4 * (3 + 1))
+    #expect(healthy.files.count == 4 * (3 + 1))
     // With too little capacity the twins meet refusals, and the waits count.
     let overloaded = MemoryStore()
     let sweep = try Self.plan(Self.scenario(capacity: "0.3/s"))
     let outcome = try Self.run(sweep, in: overloaded)
-    #expect(overloaded.records.count == 4 * (3 + 3))
+    #expect(overloaded.files.count == 4 * (3 + 3))
     #expect(outcome.planned == 4 * (3 + 3))
     for count in [2, 5] {
       let parts = MemoryStore()
       for index in 0..<count { _ = try Self.run(sweep, shard: Shard(index: index, count: count)!, in: parts) }
-      #expect(parts.records == overloaded.records)
+      #expect(parts.files == overloaded.files)
       #expect(parts.kept.allSatisfy { $0.value == 1 })
     }
   }
@@ -95,7 +95,7 @@ struct SweepTests {
   func withoutIncidents() throws {
     let store = MemoryStore()
     _ = try Self.run(try Self.plan(Self.scenario(incident: false)), in: store)
-    #expect(store.records.count == 4 * 3)
+    #expect(store.files.count == 4 * 3)
   }
 
   @Test("what is there is not made again: a sweep that was stopped anywhere goes on")
@@ -118,10 +118,10 @@ struct SweepTests {
           return try Simulation.run(scenario, options: options, control: control)
         }
       }
-      #expect(store.records.count == survivors)
+      #expect(store.files.count == survivors)
       let outcome = try Self.run(sweep, in: store)
       #expect(outcome == Sweep.Outcome(planned: 16, foundComplete: survivors))
-      #expect(store.records == whole.records)
+      #expect(store.files == whole.files)
       #expect(store.kept.allSatisfy { $0.value == 1 })
     }
   }
@@ -132,11 +132,11 @@ struct SweepTests {
     let whole = MemoryStore()
     _ = try Self.run(sweep, in: whole)
     for seed in sweep.plan.seeds.all {
-      let store = MemoryStore(whole.records)
-      store.forget(sweep.plan.twin(1, seed))
+      let store = MemoryStore(whole.files)
+      store.files[sweep.plan.twin(1, seed).file] = nil
       let outcome = try Self.run(sweep, in: store)
       #expect(outcome == Sweep.Outcome(planned: 24, foundComplete: 23))
-      #expect(store.records == whole.records)
+      #expect(store.files == whole.files)
     }
   }
 
@@ -168,13 +168,13 @@ struct SweepTests {
       let sweep = try Self.plan(Self.scenario(capacity: capacity))
       let whole = MemoryStore()
       _ = try Self.run(sweep, in: whole)
-      for name in whole.records.keys {
-        let store = MemoryStore(whole.records)
-        store.forget(name)
+      for name in whole.files.keys {
+        let store = MemoryStore(whole.files)
+        store.files[name] = nil
         let lacking = try sweep.plan.seeds.all.flatMap { seed in
           switch try SweepResults(sweep.plan, in: store).results(of: seed) {
-          case .success: [RunName]()
-          case .failure(let missing): missing.runs.map(\.name)
+          case .success: [String]()
+          case .failure(let missing): missing.runs.map(\.name.file)
           }
         }
         #expect(lacking == [name])
@@ -197,25 +197,5 @@ struct SweepTests {
     #expect(late.all == [.max, 0, 1])
     #expect(
       try Self.plan(seeds: late).plan.includes(try Self.plan(seeds: SeedRange(first: 0, count: 2)).plan))
-  }
-}
-
-/// Keeps the runs of a sweep in memory.
-private final class MemoryStore: SweepStore {
-  private let state: Mutex<(records: [RunName: RunRecord], kept: [RunName: Int])>
-
-  init(_ records: [RunName: RunRecord] = [:]) { state = Mutex((records, [:])) }
-
-  var records: [RunName: RunRecord] { state.withLock { $0.records } }
-  /// How often each was kept.
-  var kept: [RunName: Int] { state.withLock { $0.kept } }
-
-  func forget(_ name: RunName) { state.withLock { $0.records[name] = nil } }
-  func record(_ name: RunName) -> RunRecord? { state.withLock { $0.records[name] } }
-  func keep(_ record: RunRecord, as name: RunName) {
-    state.withLock { state in
-      state.records[name] = record
-      state.kept[name, default: 0] += 1
-    }
   }
 }

@@ -13,7 +13,7 @@ struct TunerTests {
   /// Runs that are formulas: a scenario carries the candidate's choices, its number and the seed.
   final class Field: Sendable {
     let made = Mutex(0)
-    let journal = Mutex<[String: String]>([:])
+    let journal = MemoryStore()
     /// Runs after which the process is killed.
     let life: Int
     let time: @Sendable (_ choices: [Int], _ scenario: Int) -> Double
@@ -80,40 +80,31 @@ struct TunerTests {
     }
 
     func maker(_ space: SearchSpace, journals: Bool = false) -> TrialMaker {
-      let journal = TrialJournal(
-        read: { name in self.journal.withLock { $0[name] } },
-        write: { name, text in self.journal.withLock { $0[name] = text } }, name: { $0 })
-      return TrialMaker(
-        journal: journals ? journal : nil,
-        scenario: { candidate, number in
-          // Today: 2 s, 1, 1.
-          let choices = zip(candidate.choices, [1, 0, 0]).map { $0 ?? $1 }
-          var settings = HTTPConfig()
-          settings.backoff.baseBackoffInterval = Int64(choices[0] + 1) * 1_000_000
-          settings.rateLimit.maxRetryCount = choices[1] + 1
-          settings.backoff.maxRetryCount = choices[2] + 1
-          let server = TAPIConfiguration.Server.bucket(
-            TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))
-          return Scenario(
-            duration: .seconds(Int64(10 + number)), tapi: TAPIConfiguration(server: server),
-            fleet: [
-              Cohort(
-                name: "phones", devices: self.devices, events: .poisson(meanGap: .seconds(1)),
-                settings: settings)
-            ])
-        },
-        run: { scenarios, finished in
-          try scenarios.enumerated().map { index, scenario in
-            let count = self.made.withLock { made in
-              made += 1
-              return made
-            }
-            if count > self.life { throw Killed() }
-            let summary = self.summary(scenario, space)
-            try finished(index, summary)
-            return summary
-          }
-        })
+      let runs = Runs<RunSummary>.planted(in: journals ? journal : nil) { scenario in
+        let count = self.made.withLock { made in
+          made += 1
+          return made
+        }
+        if count > self.life { throw Killed() }
+        return self.summary(scenario, space)
+      }
+      return TrialMaker(runs) { request in
+        // Today: 2 s, 1, 1.
+        let choices = zip(request.candidate.choices, [1, 0, 0]).map { $0 ?? $1 }
+        var settings = HTTPConfig()
+        settings.backoff.baseBackoffInterval = Int64(choices[0] + 1) * 1_000_000
+        settings.rateLimit.maxRetryCount = choices[1] + 1
+        settings.backoff.maxRetryCount = choices[2] + 1
+        let server = TAPIConfiguration.Server.bucket(
+          TokenBucketConfiguration(capacityMilliRequestsPerSecond: 1_000, burst: 1))
+        return Scenario(
+          duration: .seconds(Int64(10 + request.scenario)), tapi: TAPIConfiguration(server: server),
+          fleet: [
+            Cohort(
+              name: "phones", devices: self.devices, events: .poisson(meanGap: .seconds(1)),
+              settings: settings)
+          ])
+      }
     }
   }
 
@@ -177,9 +168,8 @@ struct TunerTests {
       var killed = Tuner(study(space), maker: first.maker(space, journals: true))
       #expect(throws: Field.Killed.self) { _ = try killed.run() }
       let second = Field(time: Self.bowl)
-      let kept = first.journal.withLock { $0 }
-      #expect(kept.count == life)
-      second.journal.withLock { $0 = kept }
+      #expect(first.journal.files.count == life)
+      second.journal.files = first.journal.files
       var again = Tuner(study(space), maker: second.maker(space, journals: true))
       let result = try again.run()
       #expect(
@@ -332,11 +322,10 @@ struct TunerTests {
       SearchParameter("settings.backoffConfig.baseBackoffInterval=0.5..60:log").taking(10),
       SearchParameter("settings.backoffConfig.maxBackoffInterval=5..600:log").taking(10),
     ])
-    let runner = SummaryRunner(workers: 2)
-    let maker = TrialMaker(
-      journal: nil,
-      scenario: { candidate, _ in try file.decode(overrides: space.overrides(candidate)).scenario },
-      run: { try runner.summaries(of: $0, finished: $1) })
+    let runner = Runs(.summary, workers: 2)
+    let maker = TrialMaker(runner) {
+      try file.decode(overrides: space.overrides($0.candidate)).scenario
+    }
     let objectives = try ["time_to_delivery_p99_s", "attempts_mean_per_device_day:2"].map {
       try TuneObjective($0)
     }

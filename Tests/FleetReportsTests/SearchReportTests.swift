@@ -97,31 +97,27 @@ struct SearchReportTests {
       SearchParameter("settings.backoffConfig.maxBackoffInterval=10..100:10"),
       SearchParameter("settings.backoffConfig.jitterStrategy=none,full,a<b"),
     ])
-    let maker = TrialMaker(
-      journal: nil,
-      scenario: { candidate, number in
-        var scenario = scenario()
-        scenario.fleet[0].devices = 1 + (candidate.choices[0] ?? 0) + 100 * (candidate.choices[1] ?? 0)
-        scenario.duration = .seconds(Int64(10 + number))
-        return scenario
-      },
-      run: { scenarios, finished in
-        try scenarios.enumerated().map { index, scenario in
-          let (a, b) = (scenario.fleet[0].devices % 100, scenario.fleet[0].devices / 100)
-          var summary = RunSummary(run: "", seed: scenario.seed)
-          summary.hasIncidents = true
-          summary.recoveryTime = b == 2 && a > 8 ? nil : 1_000_000
-          summary[.createdEvents] = 1_000
-          summary.peakOfferedRatio = 2 + Double(a) / 10
-          summary.recoveryHorizon = 100_000_000
-          summary.affectedEvents = 1_000
-          summary.affectedHorizon = 1_000_000_000
-          summary.affectedDeliveryP99 = Int64(10_000_000 * (20 - a) + Int(scenario.seed))
-          summary.attemptsAboveTwinPerDevice = Double(100 - 10 * b)
-          try finished(index, summary)
-          return summary
-        }
-      })
+    let runs = Runs<RunSummary>.planted { scenario in
+      let (a, b) = (scenario.fleet[0].devices % 100, scenario.fleet[0].devices / 100)
+      var summary = RunSummary(run: "", seed: scenario.seed)
+      summary.hasIncidents = true
+      summary.recoveryTime = b == 2 && a > 8 ? nil : 1_000_000
+      summary[.createdEvents] = 1_000
+      summary.peakOfferedRatio = 2 + Double(a) / 10
+      summary.recoveryHorizon = 100_000_000
+      summary.affectedEvents = 1_000
+      summary.affectedHorizon = 1_000_000_000
+      summary.affectedDeliveryP99 = Int64(10_000_000 * (20 - a) + Int(scenario.seed))
+      summary.attemptsAboveTwinPerDevice = Double(100 - 10 * b)
+      return summary
+    }
+    let maker = TrialMaker(runs) { request in
+      var scenario = scenario()
+      let choices = request.candidate.choices
+      scenario.fleet[0].devices = 1 + (choices[0] ?? 0) + 100 * (choices[1] ?? 0)
+      scenario.duration = .seconds(Int64(10 + request.scenario))
+      return scenario
+    }
     var study = TuneStudy(
       space: space, todaysValues: ["10", "none"], objectives: objectives, constraints: [],
       scenarios: ["short", "long, silent"], seeds: unknown == nil ? 3 : 20)

@@ -71,7 +71,7 @@ struct SearchCommandTests {
     // On a busy machine it may be killed before it has begun.
     let journal = scratch.url.appending(path: "three.journal").path
     let kept = ((try? FileManager.default.contentsOfDirectory(atPath: journal)) ?? []).filter {
-      $0.hasSuffix(".csv") && !$0.hasPrefix(".")
+      $0.hasSuffix(".run") && !$0.hasPrefix(".")
     }
     let again = try Tool.run(Self.tune + ["--out", "three"], in: scratch.url)
     #expect(again.code == 0)

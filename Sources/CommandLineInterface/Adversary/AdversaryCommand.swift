@@ -91,7 +91,6 @@ struct AdversaryCommand: Command {
         "The value '\(runs)' is invalid for '\($runs.synopsis)': a whole number from \(least) to 10000000.")
     }
     let runs = runs ?? max(AdversaryStudy.defaultRuns, least)
-    let journalPath = JournalDirectory.path(journalPath, besides: options.outputPath)
     let invocation = SearchInvocation(options, context)
     let loaded = try LoadedScenario(options.input.request(path))
     let base = try loaded.decode()
@@ -102,7 +101,7 @@ struct AdversaryCommand: Command {
       space: space, objective: objective, limit: limit, seeds: seeds, runs: runs)
     let workers = try invocation.workers([space.corners.first.map(space.scenario) ?? scenario], loaded.path)
     let output = try invocation.outputPath.map { try OutputDirectory($0) }
-    let journal = try journalPath.map { try JournalDirectory($0) }
+    let journal = try RunDirectory(journal: journalPath, besides: options.outputPath)
     try Interruption.check()
     let facts = facts(study)
     if invocation.isTalkative {
@@ -111,11 +110,8 @@ struct AdversaryCommand: Command {
           + "\n")
     }
 
-    let (result, wall) = try invocation.run(workers: workers, remains: JournalDirectory.remains(journal)) {
-      runner in
-      let maker = TrialMaker(
-        journal: journal?.trials, scenario: { candidate, _ in space.scenario(candidate) },
-        run: { try runner.summaries(of: $0, finished: $1) })
+    let (result, wall) = try invocation.run(workers: workers, journal) { runs in
+      let maker = TrialMaker(runs) { space.scenario($0.candidate) }
       var adversary = Adversary(study, maker: maker)
       return try adversary.run()
     }
@@ -124,7 +120,7 @@ struct AdversaryCommand: Command {
       arguments: invocation.arguments, seed: scenario.seed, checks: false, scenario: base.normalisedJSON,
       wall: wall)
     try invocation.writer(loaded.name, scenario.question, output).write(
-      result.answer(facts: facts), manifest, before: JournalDirectory.closing(result.runs)
+      result.answer(facts: facts), manifest, before: RunDirectory.closing(result.runs)
     ) {
       AdversaryResult.document.text(
         "adversary",

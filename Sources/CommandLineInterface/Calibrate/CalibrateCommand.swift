@@ -122,9 +122,7 @@ struct CalibrateCommand: Command {
     try check(study, decode)
     let workers = try invocation.workers([base.scenario], loaded.path)
     let output = try invocation.outputPath.map { try OutputDirectory($0) }
-    let journal = try JournalDirectory.path(journalPath, besides: options.outputPath).map {
-      try JournalDirectory($0)
-    }
+    let journal = try RunDirectory(journal: journalPath, besides: options.outputPath)
     try Interruption.check()
     let facts = facts(base.scenario, study)
     if invocation.isTalkative {
@@ -132,13 +130,17 @@ struct CalibrateCommand: Command {
     }
 
     let ((result, runs), wall) = try invocation.run(
-      workers: workers, leaving: JournalDirectory.remains(journal)
+      workers: workers, leaving: RunDirectory.remains(journal)
     ) { control in
-      let runner = SeriesRunner(
-        study, workers: workers, control: control, journal: journal?.trials,
-        scenario: { try decode($0, [interval]).scenario })
-      var calibrator = Calibrator(study) { try runner.counts($0) }
-      return (try calibrator.run(), runner.runs)
+      let runs = Runs(.counts(of: study), in: journal, workers: workers, control: control)
+      var calibrator = Calibrator(study) { requests in
+        try runs.values(
+          of: requests.map { request in
+            let scenario = try decode(request.values, [interval]).scenario
+            return scenario.with(seed: scenario.seed &+ UInt64(request.seed))
+          })
+      }
+      return (try calibrator.run(), runs.counts)
     }
 
     let fitted = try decode(result.values)
@@ -147,7 +149,7 @@ struct CalibrateCommand: Command {
       scenario: base.normalisedJSON, wall: wall)
     try invocation.writer(loaded.name, base.scenario.question, output).write(
       CalibrationReport(result).answer(facts: facts, fitted: fitted.normalisedJSON), manifest,
-      before: JournalDirectory.closing(runs), after: JournalDirectory.notNeeded(journal)
+      before: RunDirectory.closing(runs), after: RunDirectory.notNeeded(journal)
     ) {
       CalibrationFindings.document.text(
         "calibrate",

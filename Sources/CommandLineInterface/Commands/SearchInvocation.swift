@@ -1,4 +1,5 @@
 import FleetExperiments
+import FleetMetrics
 import ScenarioModel
 
 /// What every search has beside options of its own.
@@ -46,14 +47,14 @@ struct SearchInvocation {
   }
 
   /// Searches in the background, with a line of progress.
-  /// - Parameter remains: what a signal leaves, for the message.
+  /// - Parameter journal: keeps the runs.
   /// - Throws: what the search throws; `CommandFailure` on a signal.
   func run<Found: Sendable>(
-    workers: Int, remains: String = Interruption.nothing,
-    _ search: @escaping @Sendable (SummaryRunner) throws -> Found
+    workers: Int, _ journal: RunDirectory? = nil,
+    _ search: @escaping @Sendable (Runs<RunSummary>) throws -> Found
   ) throws -> (found: Found, wall: RunManifest.Wall) {
-    try run(workers: workers, leaving: remains) {
-      try search(SummaryRunner(workers: workers, control: $0))
+    try run(workers: workers, leaving: RunDirectory.remains(journal)) {
+      try search(Runs(.summary, in: journal, workers: workers, control: $0))
     }
   }
 

@@ -93,8 +93,8 @@ struct RescueCommand: Command {
           + "\n")
     }
 
-    let (rescue, wall) = try invocation.run(workers: workers) { [seeds, triesAll] runner in
-      try Rescue(scenario, action, seeds: seeds, triesAll: triesAll) { try runner.summaries(of: $0) }
+    let (rescue, wall) = try invocation.run(workers: workers) { [seeds, triesAll] runs in
+      try Rescue(scenario, action, seeds: seeds, triesAll: triesAll) { try runs.values(of: $0) }
     }
 
     let manifest = RunManifest(

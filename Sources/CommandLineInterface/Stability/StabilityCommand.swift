@@ -88,10 +88,10 @@ struct StabilityCommand: Command {
     try Interruption.check()
     if invocation.isTalkative { try Console.print(heading(loaded, base.scenario)) }
 
-    let (map, wall) = try invocation.run(workers: workers) { runner in
+    let (map, wall) = try invocation.run(workers: workers) { runs in
       try StabilityMap(
         x: x, y: y, resolution: resolution, risk: risk, scenario: { try scenario(loaded, $0, $1) },
-        run: { try runner.summaries(of: $0) })
+        run: { try runs.values(of: $0) })
     }
 
     func own(_ path: String) -> Quantity? {

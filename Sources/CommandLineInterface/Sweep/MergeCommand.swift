@@ -28,10 +28,10 @@ struct MergeCommand: Command {
       file.plan.results, of: "\(path)/\(SweepDirectory.planName): the sweep was made with",
       "merge it with the build that made it, or sweep again")
     let output = try OutputDirectory(outputPath ?? "\(path)/\(SweepDirectory.mergedName)")
-    let reader = SweepResults(file.plan, in: directory)
+    let reader = SweepResults(file.plan, in: directory.runs)
     var comparison = ReplicatedComparison(merging: file.plan.variants.map(\.name), seeds: file.plan.seeds)
     var shown: [VariantResult] = []
-    var missing: [SweepResults<SweepDirectory>.Missing] = []
+    var missing: [SweepResults.Missing] = []
     for seed in file.plan.seeds.all {
       try Interruption.check()
       switch try reader.results(of: seed) {
@@ -42,7 +42,7 @@ struct MergeCommand: Command {
       }
     }
     if !missing.isEmpty {
-      try directory.refuseRunsOfOtherResults()
+      try directory.runs.refuseRunsOfOtherResults()
       report(missing, file)
     }
     guard missing.isEmpty || isPartial, !shown.isEmpty else {
@@ -53,7 +53,7 @@ struct MergeCommand: Command {
 
   private static var mostNamed: Int { 20 }
 
-  private func report(_ missing: [SweepResults<SweepDirectory>.Missing], _ file: SweepPlanFile) {
+  private func report(_ missing: [SweepResults.Missing], _ file: SweepPlanFile) {
     let all = file.plan.variants.count * file.plan.seeds.count
     let runs = missing.count { !$0.isTwin }
     let twins = missing.count - runs
@@ -62,7 +62,7 @@ struct MergeCommand: Command {
     for run in missing.prefix(Self.mostNamed) {
       text +=
         "  \(run.isTwin ? "twin of " : "")\(run.variant), seed \(run.seed): "
-        + "\(SweepDirectory.runsName)/\(SweepDirectory.fileName(run.name))\n"
+        + "\(SweepDirectory.runsName)/\(run.name.file)\n"
     }
     if missing.count > Self.mostNamed { text += "  and \(missing.count - Self.mostNamed) more\n" }
     Console.printError(text)

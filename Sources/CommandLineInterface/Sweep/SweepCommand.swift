@@ -128,7 +128,7 @@ struct SweepCommand: Command {
     let work = BackgroundWork(
       work: {
         try Sweep.run(
-          plan, scenarios: scenarios, shard: shard, options: options, workers: workers, store: directory,
+          plan, scenarios: scenarios, shard: shard, options: options, workers: workers, store: directory.runs,
           control: control)
       }, cancel: control.cancel, progress: { control.progress }, environment: environment,
       remains: Self.remains)

@@ -1,31 +1,24 @@
 import FleetExperiments
-import FleetMetrics
-import ScenarioModel
-import Synchronization
 
-/// The directory of a sweep: `plan.json`, and the runs by name.
-///
-/// Any number of processes may fill it at once. Nothing in it is ever changed: a run is renamed into place when it is whole, so
-/// whoever is killed leaves what is done, and a temporary file that goes when that run is made.
-final class SweepDirectory: SweepStore, Sendable {
+/// The directory of a sweep: `plan.json`, and the runs by name. Any number of processes may fill it at once.
+struct SweepDirectory: Sendable {
   static let planName = "plan.json"
   static let runsName = "runs"
   static let mergedName = "merged"
 
   /// As the user named it.
   let path: String
-  private let leftovers: Mutex<[String: [String]]>
+  let runs: RunDirectory
 
-  /// - Throws: `CommandFailure` 73: not a directory, or none of a sweep.
-  private init(_ path: String, leftovers: [String: [String]]) {
+  private init(_ path: String) {
     self.path = path
-    self.leftovers = Mutex(leftovers)
+    runs = RunDirectory(existing: "\(path)/\(Self.runsName)")
   }
 
   /// The directory of a sweep that has begun.
   /// - Throws: `CommandFailure` 66, 65.
   static func existing(_ path: String) throws(CommandFailure) -> (SweepDirectory, SweepPlanFile) {
-    let directory = SweepDirectory(path, leftovers: [:])
+    let directory = SweepDirectory(path)
     guard access("\(path)/\(planName)", F_OK) == 0 else {
       throw CommandFailure(
         .noInput, "\(path): holds no \(planName); a directory that 'fleetsim sweep --out' made is expected")
@@ -37,8 +30,7 @@ final class SweepDirectory: SweepStore, Sendable {
   /// - Throws: `CommandFailure` 73, 74; 65 if another sweep is there.
   static func prepared(_ path: String, for file: SweepPlanFile) throws(CommandFailure) -> SweepDirectory {
     try make("\(path)/\(runsName)", asked: path)
-    let leftovers = temporaries(in: "\(path)/\(runsName)", named: path)
-    let directory = SweepDirectory(path, leftovers: leftovers)
+    let directory = SweepDirectory(path)
     try directory.putPlan(file)
     return directory
   }
@@ -83,7 +75,7 @@ final class SweepDirectory: SweepStore, Sendable {
       try ResultsVersion.check(
         there.plan.results, of: "\(place): the sweep was made with", "sweep into another directory with --out"
       )
-      if there.plan.includes(file.plan) { return removeRests(of: Self.planName, in: path) }
+      if there.plan.includes(file.plan) { return removeRests() }
       guard file.plan.includes(there.plan) else {
         throw CommandFailure(
           .data,
@@ -92,100 +84,10 @@ final class SweepDirectory: SweepStore, Sendable {
       }
     }
     try AtomicFile.write(Array(file.text.utf8), to: place, named: place)
-    removeRests(of: Self.planName, in: path)
+    removeRests()
   }
 
-  private func removeRests(of name: String, in folder: String) {
-    for rest in Self.temporaries(in: folder, named: path)[name] ?? [] { unlink("\(folder)/\(rest)") }
-  }
-
-  /// What processes that were killed have left, by what it was to become.
-  private static func temporaries(in folder: String, named name: String) -> [String: [String]] {
-    var found: [String: [String]] = [:]
-    for entry in (try? OutputDirectory.entries(folder, named: name)) ?? [] {
-      if let target = TemporaryName.target(of: entry) { found[target, default: []].append(entry) }
-    }
-    return found
-  }
-
-  // MARK: Runs
-
-  static func fileName(_ name: RunName) -> String { "\(name).run" }
-
-  private func place(_ name: RunName) -> String { "\(path)/\(Self.runsName)/\(Self.fileName(name))" }
-
-  func record(_ name: RunName) throws -> RunRecord? {
-    let place = place(name)
-    guard access(place, F_OK) == 0 else { return nil }
-    let bytes = try InputFile.bytes(place, limit: .max)
-    do throws(StoredRecord.Problem) {
-      let record = try RunFile.record(bytes, name)
-      removeLeftovers(of: name)
-      return record
-    } catch {
-      Console.printError("\(place): warning: is damaged and does not count: \(error)\n")
-      return nil
-    }
-  }
-
-  func keep(_ record: RunRecord, as name: RunName) throws {
-    let place = place(name)
-    try AtomicFile.write(RunFile.bytes(record, name), to: place, named: place)
-    removeLeftovers(of: name)
-  }
-
-  /// Says so where runs are there that a build with other results made, copied here from another sweep of the same plan.
-  /// - Throws: `CommandFailure` 65.
-  func refuseRunsOfOtherResults() throws(CommandFailure) {
-    let runs = "\(path)/\(Self.runsName)"
-    for entry in try OutputDirectory.entries(runs, named: path).sorted() where entry.hasSuffix(".run") {
-      guard let results = RunFile.results(try InputFile.bytes("\(runs)/\(entry)", limit: .max)) else {
-        continue
-      }
-      try ResultsVersion.check(
-        results, of: "\(runs)/\(entry): the run was made with",
-        "let one build make all shards: remove such runs and start the sweep again")
-    }
-  }
-
-  private func removeLeftovers(of name: RunName) {
-    let rests = leftovers.withLock { $0.removeValue(forKey: Self.fileName(name)) }
-    for rest in rests ?? [] { unlink("\(path)/\(Self.runsName)/\(rest)") }
-  }
-}
-
-/// The text of one run: what it is, what came of it, and a digest of both.
-enum RunFile {
-  static func bytes(_ record: RunRecord, _ name: RunName) -> [UInt8] {
-    let body = Array(opening(name).utf8) + StoredRecord.bytes(of: record)
-    return body + Array("\(ending)\(SHA256.hexadecimal(body))\n".utf8)
-  }
-
-  static func record(_ bytes: [UInt8], _ name: RunName) throws(StoredRecord.Problem) -> RunRecord {
-    let opening = Array(opening(name).utf8)
-    let endingCount = ending.utf8.count + 64 + 1
-    guard bytes.starts(with: opening) else {
-      throw StoredRecord.Problem(description: "it does not begin as this run does")
-    }
-    let end = bytes.count - endingCount
-    guard end >= opening.count else { throw StoredRecord.Problem(description: "it is cut off") }
-    let body = Array(bytes[..<end])
-    guard bytes[end...].elementsEqual("\(ending)\(SHA256.hexadecimal(body))\n".utf8) else {
-      throw StoredRecord.Problem(description: "its SHA-256 is not the one in its last line")
-    }
-    return try StoredRecord.record(body[opening.count...])
-  }
-
-  /// The results version in the first line of any run; nil: this is no run.
-  static func results(_ bytes: [UInt8]) -> Int? {
-    let line = String(decoding: bytes.prefix(80).prefix { $0 != Ascii.lineFeed }, as: UTF8.self)
-    if line.hasPrefix(start) { return Int(line.dropFirst(start.count)) }
-    return line.hasPrefix("fleetsim run ") ? 0 : nil
-  }
-
-  private static let start = "fleetsim run of results version "
-  private static let ending = "sha256 "
-  private static func opening(_ name: RunName) -> String {
-    "\(start)\(CommandLineTool.resultsVersion)\nidentity \(name.identity)\n"
+  private func removeRests() {
+    for rest in RunDirectory.temporaries(in: path)[Self.planName] ?? [] { unlink("\(path)/\(rest)") }
   }
 }

@@ -1,4 +1,5 @@
 import FleetExperiments
+import FleetMetrics
 import FleetReports
 import FleetSimulation
 import ScenarioFormat
@@ -155,15 +156,12 @@ struct TuneCommand: Command {
     }
     let workers = try invocation.workers(bases.map(\.scenario), loaded[0].path)
     let output = try invocation.outputPath.map { try OutputDirectory($0) }
-    let journal = try JournalDirectory.path(journalPath, besides: options.outputPath).map {
-      try JournalDirectory($0)
-    }
+    let journal = try RunDirectory(journal: journalPath, besides: options.outputPath)
     try Interruption.check()
     if invocation.isTalkative { try Console.print(heading(loaded, bases, study)) }
 
-    let (result, wall) = try invocation.run(workers: workers, remains: JournalDirectory.remains(journal)) {
-      [study] runner in
-      try search(study, maker(loaded, study, runner: runner, journal: journal), journal, invocation)
+    let (result, wall) = try invocation.run(workers: workers, journal) { [study] runs in
+      try search(study, maker(loaded, study, runs), journal, invocation)
     }
 
     let settings = (loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config))
@@ -176,8 +174,8 @@ struct TuneCommand: Command {
       arguments: invocation.arguments, seed: study.seed, checks: false,
       scenario: JSONValue.text(.array(bases.map { .raw($0.normalisedJSON) })), wall: wall)
     try invocation.writer(study.scenarios.joined(separator: ", "), nil, output).write(
-      answer, manifest, before: JournalDirectory.closing(result.runs),
-      after: JournalDirectory.notNeeded(journal)
+      answer, manifest, before: RunDirectory.closing(result.runs),
+      after: RunDirectory.notNeeded(journal)
     ) {
       TuneFindings.document.text(
         "tune",
@@ -188,17 +186,15 @@ struct TuneCommand: Command {
   }
 
   private func maker(
-    _ loaded: [LoadedScenario], _ study: TuneStudy, runner: SummaryRunner, journal: JournalDirectory?
+    _ loaded: [LoadedScenario], _ study: TuneStudy, _ runs: Runs<RunSummary>
   ) -> TrialMaker {
     let (space, draws) = (study.space, study.draws)
-    return TrialMaker(
-      journal: journal?.trials,
-      of: { trial in
-        let drawn = draws.isEmpty ? [] : draws[trial.seed].overrides
-        return try loaded[trial.scenario].decode(
-          VariantChoice(name: "", overrides: drawn + space.overrides(trial.candidate))
-        ).scenario
-      }, run: { try runner.summaries(of: $0, finished: $1) })
+    return TrialMaker(runs) { trial in
+      let drawn = draws.isEmpty ? [] : draws[trial.seed].overrides
+      return try loaded[trial.scenario].decode(
+        VariantChoice(name: "", overrides: drawn + space.overrides(trial.candidate))
+      ).scenario
+    }
   }
 
   // MARK: The search space
@@ -254,7 +250,7 @@ struct TuneCommand: Command {
   private static let budgetEntry = "budget"
 
   private func search(
-    _ study: TuneStudy, _ maker: TrialMaker, _ journal: JournalDirectory?, _ invocation: SearchInvocation
+    _ study: TuneStudy, _ maker: TrialMaker, _ journal: RunDirectory?, _ invocation: SearchInvocation
   ) throws -> TuneResult {
     var study = study
     switch budget {
@@ -263,7 +259,7 @@ struct TuneCommand: Command {
       study.candidates = try candidates(study, budget: runs, FigureText.count(runs, "run"))
     case .seconds(let seconds):
       let key = "\(Self.budgetEntry) \(seconds)\n"
-      let kept = try journal?.read(Self.budgetEntry).flatMap {
+      let kept = try journal?.readText(Self.budgetEntry).flatMap {
         $0.hasPrefix(key) ? Int($0.dropFirst(key.count)) : nil
       }
       if let kept {
@@ -274,7 +270,7 @@ struct TuneCommand: Command {
         study.candidates = try candidates(
           study, budget: Int(max(1, min(seconds / run, 1e7))), small: small / run,
           "\(FigureText.span(Int64(seconds * 1e6)))")
-        try journal?.write(Self.budgetEntry, key + "\(study.candidates)")
+        try journal?.writeText(Self.budgetEntry, key + "\(study.candidates)")
       }
     }
     var tuner = Tuner(study, maker: maker)

@@ -1,3 +1,4 @@
+import FleetMetrics
 import SimulationKernel
 
 /// What a calibration is asked: which keys, within which ranges, to which series.
@@ -155,5 +156,16 @@ extension QuantityRange {
     }
     quantity.value = (quantity.value * scale).rounded() / scale
     return quantity.text()
+  }
+}
+
+extension CalibrationStudy {
+  /// What a run has in the rows of the observed series; nothing where it has ended before.
+  package func counts(of series: TimeSeries) -> SeriesCounts {
+    let rows = series.rows
+    return SeriesCounts(
+      values: weights.map { weight in
+        observed.rows.map { $0 < rows.count ? Double(weight.column.count(rows[rows.startIndex + $0])) : 0 }
+      })
   }
 }

@@ -26,6 +26,12 @@ public struct VariantResult: Sendable {
     self.twin = twin
     self.summary = summary
   }
+
+  func named(_ name: String) -> VariantResult {
+    var result = self
+    (result.name, result.summary.run) = (name, name)
+    return result
+  }
 }
 
 /// Runs variants of a scenario side by side, each with its twin (Definitions.md, Recovery).
@@ -50,33 +56,15 @@ public enum Comparison {
     _ variants: [Variant], options: RunOptions, workers: Int, control: ComparisonControl,
     engine: Engine?
   ) throws -> [VariantResult] {
+    let runs = Runs(
+      .result, options: options, workers: min(workers, 2 * variants.count), control: control, engine: engine)
     let found = Mutex<[VariantResult]>([])
-    let scheduler = ReplicationScheduler(
-      count: 1, options: options, control: control, engine: engine, variants: { _ in variants },
-      reduce: { $1 },
-      fold: { _, results in
-        found.withLock { $0 = results }
+    try runs.groups(
+      1, of: { _ in variants.map(\.scenario) },
+      take: { results in
+        found.withLock { $0 = zip(variants, results).map { $1.named($0.name) } }
         return true
       })
-    try scheduler.run(workers: min(workers, 2 * variants.count))
     return found.withLock { $0 }
-  }
-
-  static func results(
-    of variants: [Variant], plan: RunPlan, state: RunPlan.State
-  ) throws -> [VariantResult] {
-    try variants.indices.map { try result(of: $0, variants: variants, plan: plan, state: state) }
-  }
-
-  private static func result(
-    of index: Int, variants: [Variant], plan: RunPlan, state: RunPlan.State
-  ) throws -> VariantResult {
-    let record = state.record(of: plan.runs[index])
-    let twin = state.record(ofTwin: plan.twins[index])
-    guard let record, let twin else { throw CancellationError() }
-    return VariantResult(
-      name: variants[index].name, record: record, twin: twin,
-      summary: RunAnalysis.summary(
-        of: record, twin: twin, name: variants[index].name, seed: variants[index].scenario.seed))
   }
 }

@@ -13,10 +13,8 @@ public struct ComparisonMemory: Sendable {
   /// - `replications`: how often all of them run, with different seeds.
   public init(_ variants: [Variant], replications: Int = 1, options: RunOptions = .init()) {
     self.replications = max(1, replications)
-    let jobs = RunPlan(variants).firstJobs
-    estimates = jobs.map { MemoryEstimate($0.scenario, options: options) }.sorted {
-      $0.expected > $1.expected
-    }
+    estimates = RunPlan.first(of: variants.map(\.scenario)).map { MemoryEstimate($0, options: options) }
+      .sorted { $0.expected > $1.expected }
     results = estimates.reduce(0) { Self.sum($0, $1.resultBytes) }
   }
 

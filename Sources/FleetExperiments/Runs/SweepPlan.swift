@@ -11,8 +11,8 @@ public struct SweepPlan: Sendable, Hashable {
     /// What the variant depends on but for the seed, and the same of its twin: SHA-256, hexadecimal.
     public var digest: String
     public var twinDigest: String
-    /// The first variant whose twin differs from this one's in waits alone: its twin, if it sees no failure, is this one's too
-    /// (`RunIdentity`).
+    /// The first variant whose twin differs from this one's in its clients' reactions alone: its twin, if it sees no failure, is
+    /// this one's too (`RunPlan`).
     public var twinGroup: Int
 
     public init(name: String, overrides: [Override], digest: String, twinDigest: String, twinGroup: Int) {
@@ -42,20 +42,13 @@ public struct SweepPlan: Sendable, Hashable {
     self.seeds = seeds
     self.variants = variants.enumerated().map { index, variant in
       let twin = variant.scenario.withoutIncidents
-      let group = RunIdentity(ignoringWaitsOf: twin)
+      let group = RunIdentity(ignoringReactionsOf: twin)
       let first = groups[group] ?? index
       groups[group] = first
       return Variant(
         name: variant.choice.name, overrides: variant.choice.overrides,
-        digest: Self.digest(variant.scenario), twinDigest: Self.digest(twin), twinGroup: first)
+        digest: RunName.digest(variant.scenario), twinDigest: RunName.digest(twin), twinGroup: first)
     }
-  }
-
-  private static func digest(_ scenario: Scenario) -> String {
-    var scenario = scenario
-    scenario.seed = 0
-    scenario.question = nil
-    return SHA256.hexadecimal(Array(scenario.normalisedJSON.utf8))
   }
 
   // MARK: Names
@@ -69,28 +62,28 @@ public struct SweepPlan: Sendable, Hashable {
     RunName(digest: variants[variant].twinDigest, seed: seed, results: results)
   }
 
+  /// What all variants need under some seeds, request by request: seed after seed, and under each variant after variant.
+  func runs(_ seeds: [UInt64]) -> RunPlan {
+    RunPlan(
+      seeds.flatMap { seed in
+        variants.indices.map { index in
+          RunPlan.Request(
+            own: run(index, seed), twin: (twin(index, seed), twin(variants[index].twinGroup, seed)))
+        }
+      })
+  }
+
+  func name(_ run: RunPlan.Run, _ seeds: [UInt64]) -> RunName {
+    let (variant, seed) = (run.request % variants.count, seeds[run.request / variants.count])
+    return run.isTwin ? twin(variant, seed) : self.run(variant, seed)
+  }
+
   /// Whether everything that `other` asks for is part of this plan too.
   public func includes(_ other: SweepPlan) -> Bool {
     guard results == other.results, seeds.includes(other.seeds) else { return false }
     let mine = Dictionary(variants.map { ($0.name, $0.digest) }, uniquingKeysWith: { first, _ in first })
     return other.variants.allSatisfy { mine[$0.name] == $0.digest }
   }
-}
-
-/// What a run is called in a sweep: the SHA-256 of all it depends on.
-public struct RunName: Sendable, Hashable, Comparable, CustomStringConvertible {
-  /// 64 hexadecimal digits.
-  public let identity: String
-
-  init(digest: String, seed: UInt64, results: Int) {
-    identity = SHA256.hexadecimal(
-      Array("fleetsim results \(results)\nscenario \(digest)\nseed \(seed)\n".utf8))
-  }
-
-  /// Enough of it to name a file.
-  public var description: String { String(identity.prefix(24)) }
-
-  public static func < (a: RunName, b: RunName) -> Bool { a.identity < b.identity }
 }
 
 /// `count` seeds in a row, from `first`; behind the largest comes 0.

@@ -12,13 +12,45 @@ struct CurveSample: Sendable {
   /// By quantity and column; rates per second and events.
   var columns: [[Double?]]
 
-  init(_ result: VariantResult) {
-    let series = result.record.series
+  init(_ run: RunRecord, twin: RunRecord) {
+    let series = run.series
     let count = min(VariantCurves.columns, series.rows.count)
-    record = RunFacts(result.record, columns: count)
+    record = RunFacts(run, columns: count)
     columns = CurveQuantity.allCases.map { quantity in
-      let rows = quantity == .twinBacklog ? result.twin.series.rows : series.rows
+      let rows = quantity == .twinBacklog ? twin.series.rows : series.rows
       return (0..<count).map { Self.mean(quantity, rows, series, column: $0, of: count) }
+    }
+  }
+
+  // MARK: Stored
+
+  private static let facts = "facts"
+  private static let capacity = "capacity"
+
+  func write(to writer: inout StoredLines.Writer) {
+    writer.line(
+      Self.facts, [record.duration, record.interval, record.devices, record.nominalCapacityMilli])
+    writer.line(Self.capacity, record.capacity.lazy.flatMap(\.stored))
+    writer.spans(record.incidents, actions: record.actions)
+    for (quantity, values) in zip(CurveQuantity.allCases, columns) {
+      writer.line("\(quantity)", values.lazy.map { $0 == nil ? 0 : 1 })
+      writer.line("\(quantity)", values.lazy.flatMap { $0.stored })
+    }
+  }
+
+  init(_ reader: inout StoredLines.Reader) throws(StoredRecord.Problem) {
+    func decimals(_ values: [Int64]) -> [Double] { values.compactMap { Double(stored: [$0]) } }
+    let facts = try reader.values(Self.facts, count: 4)
+    let capacity = decimals(try reader.values(Self.capacity, atMost: VariantCurves.columns))
+    let (incidents, actions) = try reader.spans()
+    record = RunFacts(
+      duration: facts[0], interval: facts[1], devices: facts[2], nominalCapacityMilli: facts[3],
+      capacity: capacity, incidents: incidents, actions: actions)
+    columns = []
+    for quantity in CurveQuantity.allCases {
+      let isThere = try reader.values("\(quantity)", count: capacity.count)
+      var known = decimals(try reader.values("\(quantity)", count: isThere.count { $0 != 0 })).makeIterator()
+      columns.append(isThere.map { $0 == 0 ? nil : known.next() })
     }
   }
 
@@ -57,8 +89,10 @@ public struct RunFacts: Sendable, Hashable {
   /// What operators do.
   public var actions: [IncidentSpan]
   package var shaded: [IncidentSpan] { incidents + actions }
+}
 
-  init(_ record: RunRecord, columns: Int) {
+extension RunFacts {
+  fileprivate init(_ record: RunRecord, columns: Int) {
     let series = record.series
     duration = series.duration
     interval = series.interval

@@ -60,6 +60,8 @@ public struct ReplicatedComparison: Sendable {
   /// The same of the risk of never recovering.
   public var riskIsUnknown = false
   public var replications = 0
+  /// Whether it came to its end; false: it was stopped, and says what was known then.
+  public var isFinished = true
 
   init(variants: [String], plan: ReplicationPlan) {
     self.plan = plan
@@ -99,65 +101,51 @@ public enum Replications {
   /// and what ran ahead when enough was known is dropped.
   /// - `variants`: at least one; their seeds are replaced.
   /// - `workers`: runs at a time, at least 1.
-  /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
+  /// - `store`: keeps the runs; nil: nobody.
+  /// - Returns: after `control.cancel()` what was known then, if anything was.
+  /// - Throws: `CancellationError` if nothing was; otherwise the error of the first run that failed.
   public static func run(
-    _ variants: [Variant], plan: ReplicationPlan, options: RunOptions = .init(), workers: Int,
-    control: ComparisonControl = .init()
+    _ variants: [Variant], plan: ReplicationPlan, in store: (any RunStore)? = nil,
+    options: RunOptions = .init(), workers: Int, control: ComparisonControl = .init()
   ) throws -> ReplicatedComparison {
-    try run(variants, plan: plan, options: options, workers: workers, control: control, engine: nil)
-  }
-
-  struct Reduced: Sendable {
-    var summaries: [RunSummary]
-    var curves: [CurveSample]
-  }
-
-  static func reduced(_ results: [VariantResult]) -> Reduced {
-    Reduced(summaries: results.map(\.summary), curves: results.map { CurveSample($0) })
+    try run(
+      variants, plan: plan, in: store, options: options, workers: workers, control: control, engine: nil)
   }
 
   package static func run(
-    _ variants: [Variant], plan: ReplicationPlan, options: RunOptions, workers: Int,
-    control: ComparisonControl, engine: Comparison.Engine?
+    _ variants: [Variant], plan: ReplicationPlan, in store: (any RunStore)? = nil, options: RunOptions,
+    workers: Int, control: ComparisonControl, engine: Comparison.Engine?
   ) throws -> ReplicatedComparison {
     expect(variants, plan, control)
     let found = Mutex(ReplicatedComparison(variants: variants.map(\.name), plan: plan))
-    let scheduler = ReplicationScheduler(
-      count: plan.count, options: options, control: control, engine: engine,
-      variants: { replication in
-        variants.map { variant in
-          var variant = variant
-          variant.scenario.seed = plan.seed(of: replication)
-          return variant
-        }
-      },
-      reduce: { _, results in reduced(results) },
-      fold: { _, reduced in found.withLock { add(reduced, to: &$0) } })
-    try scheduler.run(workers: workers)
-    return found.withLock { $0 }
-  }
-
-  static func add(_ reduced: Reduced, to found: inout ReplicatedComparison) -> Bool {
-    for (variant, summary) in reduced.summaries.enumerated() {
-      found.metrics.add(summary, to: variant)
-      found.curves[variant].add(reduced.curves[variant])
+    let runs = Runs(
+      .replication, in: store, options: options, workers: workers, control: control, engine: engine)
+    do {
+      try runs.groups(
+        plan.count,
+        of: { replication in variants.map { $0.scenario.with(seed: plan.seed(of: replication)) } },
+        take: { samples in
+          found.withLock { found in
+            found.add(samples)
+            return !found.isEnough
+          }
+        })
+    } catch let error as CancellationError {
+      // What is known when it is stopped.
+      found.withLock { $0.isFinished = false }
+      if found.withLock({ $0.replications == 0 }) { throw error }
     }
-    found.rows += reduced.summaries
-    found.replications += 1
-    guard !found.plan.precision.isEmpty else { return true }
-    found.unmet = found.plan.precision.filter { !found.metrics.meets($0) }
-    found.riskIsUnknown = !found.metrics.knowsRisk(within: found.plan.risk)
-    return !found.unmet.isEmpty || found.riskIsUnknown
+    return found.withLock { $0 }
   }
 
   /// For the progress: in sequential mode at least the first ten replications.
   private static func expect(
     _ variants: [Variant], _ plan: ReplicationPlan, _ control: ComparisonControl
   ) {
-    let jobs = RunPlan(variants).firstJobs
+    let runs = RunPlan.first(of: variants.map(\.scenario))
     let count = plan.precision.isEmpty ? plan.count : min(plan.count, 10)
-    let duration = jobs.reduce(0.0) { $0 + Double($1.scenario.duration.microseconds) } * Double(count)
-    control.expect(runs: jobs.count * count, duration: Int64(exactly: duration.rounded()) ?? .max)
+    let duration = runs.reduce(0.0) { $0 + Double($1.duration.microseconds) } * Double(count)
+    control.expect(runs: runs.count * count, duration: Int64(exactly: duration.rounded()) ?? .max)
   }
 }
 
@@ -169,6 +157,26 @@ extension ReplicatedComparison {
 
   /// Adds what every variant gave under the next seed.
   public mutating func add(_ results: [VariantResult]) {
-    _ = Replications.add(Replications.reduced(results), to: &self)
+    add(
+      results.map { result in
+        ReplicationSample(summary: result.summary, curves: CurveSample(result.record, twin: result.twin))
+      })
   }
+
+  fileprivate mutating func add(_ samples: [ReplicationSample]) {
+    for (variant, sample) in samples.enumerated() {
+      var summary = sample.summary
+      summary.run = variants[variant]
+      metrics.add(summary, to: variant)
+      curves[variant].add(sample.curves)
+      rows.append(summary)
+    }
+    replications += 1
+    if plan.precision.isEmpty { return }
+    unmet = plan.precision.filter { !metrics.meets($0) }
+    riskIsUnknown = !metrics.knowsRisk(within: plan.risk)
+  }
+
+  /// Whether all is as precise as was asked for.
+  fileprivate var isEnough: Bool { !plan.precision.isEmpty && unmet.isEmpty && !riskIsUnknown }
 }

@@ -1,0 +1,158 @@
+import FleetExperiments
+import FleetMetrics
+import Synchronization
+
+/// Finished runs as files in a directory, each named by the SHA-256 of what it depends on: a journal, or the runs of a sweep.
+///
+/// Any number of processes may fill it at once. Nothing in it is ever changed: a run is renamed into place when it is whole, so
+/// whoever is killed leaves what is done, and a temporary file that goes when that run is made.
+final class RunDirectory: RunStore, Sendable {
+  /// As the user named it.
+  let path: String
+  /// Of the command line, which names another place.
+  private let option: String
+  /// What processes that were killed have left, by what it was to become.
+  private let leftovers: Mutex<[String: [String]]>
+  let results = CommandLineTool.resultsVersion
+
+  /// A directory that is there.
+  init(existing path: String, option: String = "--out") {
+    (self.path, self.option) = (path, option)
+    leftovers = Mutex(Self.temporaries(in: path))
+  }
+
+  static func temporaries(in folder: String) -> [String: [String]] {
+    var found: [String: [String]] = [:]
+    for entry in (try? OutputDirectory.entries(folder, named: folder)) ?? [] {
+      if let target = TemporaryName.target(of: entry) { found[target, default: []].append(entry) }
+    }
+    return found
+  }
+
+  /// nil if it is not there.
+  func read(_ file: String) throws(CommandFailure) -> [UInt8]? {
+    let place = "\(path)/\(file)"
+    if access(place, F_OK) != 0 { return nil }
+    let bytes = try InputFile.bytes(place, limit: .max)
+    removeLeftovers(of: file)
+    return bytes
+  }
+
+  func write(_ file: String, _ bytes: [UInt8]) throws(CommandFailure) {
+    let place = "\(path)/\(file)"
+    try AtomicFile.write(bytes, to: place, named: place, option: option)
+    removeLeftovers(of: file)
+  }
+
+  func warn(_ file: String, _ problem: StoredRecord.Problem) {
+    Console.printError("\(path)/\(file): warning: is damaged and does not count: \(problem)\n")
+  }
+
+  private func removeLeftovers(of file: String) {
+    for rest in leftovers.withLock({ $0.removeValue(forKey: file) }) ?? [] { unlink("\(path)/\(rest)") }
+  }
+
+  /// Says so where runs are there that a build with other results made, copied here from elsewhere.
+  /// - Throws: `CommandFailure` 65.
+  func refuseRunsOfOtherResults() throws(CommandFailure) {
+    for entry in try OutputDirectory.entries(path, named: path).sorted() where entry.hasSuffix(".run") {
+      guard let results = StoredRun.results(try InputFile.bytes("\(path)/\(entry)", limit: .max)) else {
+        continue
+      }
+      try ResultsVersion.check(
+        results, of: "\(path)/\(entry): the run was made with",
+        "let one build make all shards: remove such runs and start the sweep again")
+    }
+  }
+}
+
+// MARK: Journals
+
+extension RunDirectory {
+  private static let marker = "fleetsim-journal"
+  private static let opening = "fleetsim journal of runs"
+  private static let resultsLine = "results version "
+
+  /// The journal at a place, which is made if it is not there.
+  /// - Throws: `CommandFailure` 73 if it cannot be made or holds what is no journal, 65 if other results are in it.
+  convenience init(journal path: String) throws(CommandFailure) {
+    var status = stat()
+    if stat(path, &status) == 0 {
+      guard status.st_mode & S_IFMT == S_IFDIR else {
+        throw CommandFailure(
+          .cannotCreate, "\(path): exists and is not a directory; name another with --journal")
+      }
+      let names = try OutputDirectory.entries(path, named: path)
+      let foreign = names.first { TemporaryName.target(of: $0) != Self.marker }
+      guard foreign == nil || names.contains(Self.marker) else {
+        throw CommandFailure(
+          .cannotCreate,
+          "\(path): holds '\(foreign ?? "")' and is no journal of fleetsim; name another with --journal")
+      }
+      TemporaryName.removeRests(in: path)
+    } else {
+      try Self.make(path)
+    }
+    self.init(existing: path, option: "--journal")
+    let new = "\(Self.opening)\n\(Self.resultsLine)\(results)\n"
+    let kept = try readText(Self.marker)
+    if kept == nil { try writeText(Self.marker, new) }
+    let text = kept ?? new
+    let remedy = "name another with --journal, or remove this one"
+    let found = text.split(separator: "\n").first { $0.hasPrefix(Self.resultsLine) }
+    try ResultsVersion.check(
+      found.flatMap { Int($0.dropFirst(Self.resultsLine.count)) } ?? 0,
+      of: "\(path): the journal was kept with", remedy)
+    guard text.hasPrefix(Self.opening + "\n") else {
+      throw CommandFailure(
+        .data,
+        "\(path): the journal was kept by an older fleetsim, which wrote its runs in another way; \(remedy)")
+    }
+  }
+
+  private static func make(_ path: String) throws(CommandFailure) {
+    let (parent, name) = OutputDirectory.split(path)
+    if parent != "/", parent != ".", access(parent, F_OK) != 0 { try make(parent) }
+    if name.isEmpty || mkdir(path, 0o777) == 0 || errno == EEXIST { return }
+    throw CommandFailure(
+      .cannotCreate, "\(path): cannot be created: \(systemMessage()); name a writable place with --journal")
+  }
+
+  /// A note beside the runs; nil if it is not there.
+  func readText(_ name: String) throws(CommandFailure) -> String? {
+    try read(name).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  func writeText(_ name: String, _ text: String) throws(CommandFailure) {
+    try write(name, Array(text.utf8))
+  }
+
+  /// The journal where `--journal` says, or beside `--out`; nil: nowhere.
+  convenience init?(journal asked: String?, besides output: String?) throws(CommandFailure) {
+    var path = asked ?? output
+    if asked == nil, var beside = output {
+      while beside.count > 1, beside.hasSuffix("/") { beside.removeLast() }
+      path = beside + ".journal"
+    }
+    guard let path else { return nil }
+    try self.init(journal: path)
+  }
+
+  /// What a signal leaves of a study whose runs are kept in a journal.
+  static func remains(_ journal: RunDirectory?) -> String {
+    guard let journal else { return Interruption.nothing }
+    return "\(journal.path) keeps the finished runs, and the same command makes the rest"
+  }
+
+  /// What is told when everything is written.
+  static func notNeeded(_ journal: RunDirectory?) -> String {
+    journal.map { "The journal \($0.path) is not needed any more.\n" } ?? ""
+  }
+
+  /// What a study says in the end of its runs.
+  static func closing(_ runs: (made: Int, readBack: Int)) -> String {
+    var text = "\n\(FigureText.count(runs.made, "run")) made"
+    if runs.readBack > 0 { text += ", \(FigureText.grouped(Int64(runs.readBack))) taken from the journal" }
+    return text + ".\n"
+  }
+}

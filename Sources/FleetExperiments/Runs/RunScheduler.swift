@@ -1,0 +1,292 @@
+import Dispatch
+import FleetMetrics
+import FleetSimulation
+import ScenarioModel
+import Synchronization
+
+/// Makes the runs that groups of requests need, group after group, on several threads, and keeps no more than it must.
+///
+/// A worker opens a group only when no run of an open one is left to take, so at most as many groups as there are workers hold
+/// records. A request is reduced to its value as soon as its records are there, and a record goes when no request needs it any
+/// more. Values are handed over in the order of groups and requests. So nothing that comes out depends on the number of workers.
+final class RunScheduler<Value: Sendable>: Sendable {
+  /// Some requests, whose runs are planned together.
+  struct Group: Sendable {
+    var plan: RunPlan
+    /// Of a run of the plan.
+    var scenario: @Sendable (RunPlan.Run) -> Scenario
+    /// The runs to begin with, where that is not all that the plan has.
+    var first: [Int]?
+    /// Runs that are there.
+    var records: [Int: RunRecord] = [:]
+    /// Values that are there, nil for each request of the plan; nil: there are none.
+    var known: [Value?]?
+    /// Whether requests have values. Otherwise runs are made for their own sake.
+    var hasValues = true
+
+    /// A group of which some values are there.
+    init(known: [Value?], of scenarios: [Scenario], needTwins: Bool) {
+      let left = scenarios.indices.filter { known[$0] == nil }.map { scenarios[$0] }
+      self.init(left, needTwins: needTwins)
+      self.known = known
+    }
+
+    init(_ scenarios: [Scenario], needTwins: Bool) {
+      self.init(
+        plan: RunPlan(scenarios, needTwins: needTwins),
+        scenario: { $0.scenario(scenarios) })
+    }
+
+    init(plan: RunPlan, scenario: @escaping @Sendable (RunPlan.Run) -> Scenario) {
+      (self.plan, self.scenario) = (plan, scenario)
+    }
+  }
+
+  /// A run of a group, as whoever makes it sees it.
+  struct Task: Sendable {
+    var group: Int
+    /// In the group's plan.
+    var position: Int
+    var run: RunPlan.Run
+    var scenario: Scenario
+    fileprivate var slot: Int
+    fileprivate var number: Int
+    fileprivate var shared: SharedRuns
+
+    /// Runs it.
+    func record(_ control: ComparisonControl) throws -> RunRecord {
+      try shared.run(number, control: control.runControl(slot))
+    }
+
+    /// Says that it need not be run.
+    func drop() { shared.drop(number) }
+  }
+
+  private struct Open {
+    let group: Group
+    let shared: SharedRuns
+    /// What is to be made, and how much of it has been taken.
+    var queue: [Int] = []
+    var head = 0
+    /// Among the control's runs and among the shared ones.
+    var slots: [Int: Int] = [:]
+    var numbers: [Int: Int] = [:]
+    var records: [Int: RunRecord]
+    /// By run: the requests without a value that may read it.
+    var readers: [Int: Set<Int>] = [:]
+    var values: [Value?]
+    /// Values that are still missing.
+    var missing: Int
+    var running = 0
+
+    init(_ group: Group, _ shared: SharedRuns, _ control: ComparisonControl) {
+      self.group = group
+      self.shared = shared
+      records = group.records
+      let count = group.hasValues ? group.plan.own.count : 0
+      values = Array(repeating: nil, count: count)
+      missing = count
+      for request in 0..<count {
+        for run in group.plan.runs(of: request) { readers[run, default: []].insert(request) }
+      }
+      let first = group.first ?? group.plan.first
+      for position in first + (group.first == nil ? first.flatMap(group.plan.followers) : [])
+      where records[position] == nil { number(position) }
+      enqueue(first, control)
+      for (position, record) in group.records { follow(position, record, control) }
+    }
+
+    private mutating func number(_ position: Int) {
+      if numbers[position] == nil { numbers[position] = shared.expect(scenario(of: position)) }
+    }
+
+    /// Those that share a beginning stand one after another, so that few beginnings wait at a time.
+    private mutating func enqueue(_ positions: [Int], _ control: ComparisonControl) {
+      var ordered: [(family: Int, position: Int)] = []
+      for position in positions where records[position] == nil {
+        number(position)
+        ordered.append((shared.family(of: numbers[position]!), position))
+        slots[position] = control.add(scenario(of: position))
+      }
+      let order = ordered.indices.sorted { (ordered[$0].family, $0) < (ordered[$1].family, $1) }
+      queue += order.map { ordered[$0].position }
+    }
+
+    var isDone: Bool { head == queue.count && running == 0 && missing == 0 }
+
+    /// In the order of the requests.
+    var allValues: [Value] {
+      var made = values.compactMap(\.self).makeIterator()
+      return group.known?.compactMap { $0 ?? made.next() } ?? Array(made)
+    }
+
+    func scenario(of position: Int) -> Scenario { group.scenario(group.plan.runs[position]) }
+
+    /// - Parameter waiting: also a run whose beginning is being run by somebody else.
+    mutating func take(as number: Int, waiting: Bool) -> Task? {
+      let place = queue[head...].firstIndex { waiting || !shared.isWaiting(numbers[$0]!) }
+      guard let place else { return nil }
+      let position = queue[place]
+      for earlier in (head..<place).reversed() { queue[earlier + 1] = queue[earlier] }
+      head += 1
+      running += 1
+      return Task(
+        group: number, position: position, run: group.plan.runs[position], scenario: scenario(of: position),
+        slot: slots[position]!, number: numbers[position]!, shared: shared)
+    }
+
+    private mutating func follow(_ position: Int, _ record: RunRecord, _ control: ComparisonControl) {
+      let all = group.plan.followers(of: position)
+      if all.isEmpty { return }
+      let needed = group.plan.followers(of: position, record)
+      if needed.isEmpty { for position in all { numbers[position].map(shared.drop) } }
+      enqueue(needed, control)
+    }
+
+    /// The requests that a run completes.
+    mutating func finish(
+      _ position: Int, _ record: RunRecord, _ control: ComparisonControl
+    ) -> [Complete] {
+      follow(position, record, control)
+      guard let asking = readers[position] else { return [] }
+      records[position] = record
+      var complete: [Complete] = []
+      for request in asking.sorted() {
+        guard let found = group.plan.records(of: request, among: records) else { continue }
+        let scenario = group.scenario(RunPlan.Run(request: request, isTwin: false))
+        complete.append(Complete(request: request, scenario: scenario, own: found.own, twin: found.twin))
+        for run in group.plan.runs(of: request) {
+          readers[run]?.remove(request)
+          if readers[run]?.isEmpty == true { (readers[run], records[run]) = (nil, nil) }
+        }
+      }
+      return complete
+    }
+  }
+
+  /// A request whose records are there.
+  private struct Complete {
+    var request: Int
+    var scenario: Scenario
+    var own: RunRecord
+    var twin: RunRecord
+  }
+
+  private struct State {
+    var opened = 0
+    var open: [Int: Open] = [:]
+    /// Done, but a group before them is not.
+    var waiting: [Int: [Value]] = [:]
+    var taken = 0
+    var isOver = false
+  }
+
+  private let count: Int
+  private let options: RunOptions
+  private let engine: Comparison.Engine?
+  private let control: ComparisonControl
+  private let open: @Sendable (Int) throws -> Group
+  private let make: @Sendable (Task) throws -> RunRecord
+  private let reduce: @Sendable (Scenario, RunRecord, RunRecord) throws -> Value
+  private let take: @Sendable ([Value]) -> Bool
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - count: the most groups.
+  ///   - make: makes a run, on a worker's thread.
+  ///   - reduce: the value of a scenario, from its record and its twin's, on a worker's thread.
+  ///   - take: takes the values of a group, in the order of groups, one at a time; false when there are enough.
+  init(
+    count: Int, options: RunOptions, engine: Comparison.Engine?, control: ComparisonControl,
+    open: @escaping @Sendable (Int) throws -> Group,
+    make: @escaping @Sendable (Task) throws -> RunRecord,
+    reduce: @escaping @Sendable (Scenario, RunRecord, _ twin: RunRecord) throws -> Value,
+    take: @escaping @Sendable ([Value]) -> Bool
+  ) {
+    (self.count, self.options, self.engine, self.control) = (count, options, engine, control)
+    (self.open, self.make, self.reduce, self.take) = (open, make, reduce, take)
+  }
+
+  /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
+  func run(workers: Int) throws {
+    // As many groups are open at a time as there are workers.
+    let budget = SharedRuns.memory / Int64(max(1, min(workers, count)))
+    do {
+      try Workers.run(workers, control: control) {
+        guard let task = try next(budget) else { return false }
+        try perform(task)
+        return true
+      }
+    } catch {
+      // With enough groups the rest is stopped, and what it says does not matter.
+      if !state.withLock(\.isOver) { throw error }
+    }
+  }
+
+  private func next(_ budget: Int64) throws -> Task? {
+    try state.withLock { state in
+      func task(waiting: Bool) -> Task? {
+        for number in state.open.keys.sorted() {
+          if let task = state.open[number]!.take(as: number, waiting: waiting) { return task }
+        }
+        return nil
+      }
+      while !state.isOver {
+        if let task = task(waiting: false) { return task }
+        guard state.opened < count else { return task(waiting: true) }
+        let number = state.opened
+        state.opened += 1
+        let shared = SharedRuns(options: options, engine: engine, budget: budget)
+        state.open[number] = Open(try open(number), shared, control)
+        settle(number, in: &state)
+      }
+      return nil
+    }
+  }
+
+  private func perform(_ task: Task) throws {
+    let record = try make(task)
+    control.finish(task.slot)
+    let complete = state.withLock { state in state.open[task.group]!.finish(task.position, record, control)
+    }
+    let values = try complete.map { ($0.request, try reduce($0.scenario, $0.own, $0.twin)) }
+    let isOver = state.withLock { state in
+      for (request, value) in values { state.open[task.group]?.values[request] = value }
+      state.open[task.group]?.missing -= values.count
+      state.open[task.group]?.running -= 1
+      settle(task.group, in: &state)
+      return state.isOver
+    }
+    if isOver { control.cancel() }
+  }
+
+  /// Hands over what is done, up to the first group that is not.
+  private func settle(_ number: Int, in state: inout State) {
+    guard let open = state.open[number], open.isDone else { return }
+    state.open[number] = nil
+    state.waiting[number] = open.allValues
+    while !state.isOver, let next = state.waiting.removeValue(forKey: state.taken) {
+      state.isOver = !take(next)
+      state.taken += 1
+    }
+  }
+}
+
+/// Threads that share the work of a command.
+enum Workers {
+  /// Calls `step` again and again on each of `count` threads, at least one, until it says false there or fails anywhere;
+  /// a failure stops the control's runs.
+  /// - Throws: the first failure. A cancellation only if there was no other, for it is what a failure brings on the other runs.
+  static func run(_ count: Int, control: ComparisonControl, _ step: @Sendable () throws -> Bool) throws {
+    let failure = Mutex<(any Error)?>(nil)
+    DispatchQueue.concurrentPerform(iterations: max(1, count)) { _ in
+      do {
+        while failure.withLock({ $0 == nil }), try step() {}
+      } catch {
+        failure.withLock { if $0 == nil || $0 is CancellationError { $0 = error } }
+        control.cancel()
+      }
+    }
+    if let error = failure.withLock({ $0 }) { throw error }
+  }
+}

@@ -1,0 +1,228 @@
+import FleetMetrics
+import FleetSimulation
+import ScenarioModel
+import Synchronization
+
+/// What a study keeps of each run.
+package struct Recording<Value: Sendable>: Sendable {
+  /// How it is written down, so that a store can keep it.
+  package struct Text: Sendable {
+    /// Tells it from whatever else is kept of the same run.
+    var name: String
+    /// Another text that begins with this one.
+    var isPartOf: String?
+    var bytes: @Sendable (Value) -> [UInt8]
+    var value: @Sendable (ArraySlice<UInt8>) throws(StoredRecord.Problem) -> Value
+  }
+
+  /// Whether it is made of the twin's record too.
+  let needsTwin: Bool
+  /// nil: no store keeps it.
+  let text: Text?
+  let value: @Sendable (Scenario, _ record: RunRecord, _ twin: RunRecord) throws -> Value
+
+  package init(
+    needsTwin: Bool = true, text: Text? = nil,
+    value: @escaping @Sendable (Scenario, _ record: RunRecord, _ twin: RunRecord) throws -> Value
+  ) {
+    (self.needsTwin, self.text, self.value) = (needsTwin, text, value)
+  }
+}
+
+/// Runs of scenarios with their twins: whoever asks for one gets what a study keeps of it, from memory, from a store, or by
+/// running. Results do not depend on the number of workers, nor on what was there before.
+///
+/// ```swift
+/// let runs = Runs(.summary, in: store, workers: 4)
+/// let summaries = try runs.values(of: seeds.map { scenario.with(seed: $0) })
+/// ```
+package final class Runs<Value: Sendable>: Sendable {
+  private let recording: Recording<Value>
+  private let store: (any RunStore)?
+  private let options: RunOptions
+  private let workers: Int
+  private let control: ComparisonControl
+  private let engine: Comparison.Engine?
+  private let memory = Mutex(Memory())
+
+  /// What `values(of:)` may be asked for again.
+  private struct Memory {
+    var values: [Scenario: Value] = [:]
+    /// By scenarios without their limits on retries.
+    var similar: [Scenario: [Similar]] = [:]
+    var twins = Twins()
+    var made = 0
+    var readBack = 0
+
+    /// What other scenarios come to as well: those that differ in Settings that no client asked for, such as waits for 429s where
+    /// the server sends none, or a higher limit on retries where a lower one was never reached.
+    func similar(to scenario: Scenario) -> Value? {
+      let (key, counts) = scenario.withoutRetryCounts
+      return similar[key]?.first { entry in
+        entry.counts == counts || !entry.reachedLimit && zip(counts, entry.counts).allSatisfy { $0 >= $1 }
+      }?.value
+    }
+  }
+  private struct Similar {
+    var counts: [Int]
+    var reachedLimit: Bool
+    var value: Value
+  }
+
+  /// The twins that were made so far: one in which no upload failed stands for its whole group (`RunPlan`).
+  private struct Twins {
+    private var own: [RunIdentity: RunRecord] = [:]
+    private var ofGroup: [RunIdentity: RunRecord] = [:]
+    private var bytes: Int64 = 0
+    static var mostBytes: Int64 { 512 << 20 }
+
+    subscript(scenario: Scenario) -> RunRecord? {
+      own[RunIdentity(scenario)] ?? ofGroup[RunIdentity(ignoringReactionsOf: scenario)]
+    }
+
+    mutating func add(_ record: RunRecord, of scenario: Scenario, bytes: Int64) {
+      self.bytes += bytes
+      if record.sawNoFailure {
+        ofGroup[RunIdentity(ignoringReactionsOf: scenario)] = record
+      } else {
+        own[RunIdentity(scenario)] = record
+      }
+    }
+
+    mutating func forgetIfMany() { if bytes > Self.mostBytes { self = Twins() } }
+  }
+
+  /// - Parameters:
+  ///   - store: nil: memory alone.
+  ///   - options: of each run; with several workers a run has one thread unless it says otherwise.
+  ///   - engine: what runs one scenario; a stand-in in tests.
+  package init(
+    _ recording: Recording<Value>, in store: (any RunStore)? = nil, options: RunOptions = .init(),
+    workers: Int, control: ComparisonControl = .init(), engine: Comparison.Engine? = nil
+  ) {
+    var options = options
+    if workers > 1, options.threads == nil { options.threads = 1 }
+    self.recording = recording
+    self.store = store
+    self.options = options
+    self.workers = max(1, workers)
+    self.control = control
+    self.engine = engine
+  }
+
+  /// Values made anew and values found in the store, each once.
+  package var counts: (made: Int, readBack: Int) { memory.withLock { ($0.made, $0.readBack) } }
+
+  /// What is kept of each of `scenarios`, in their order.
+  /// - Throws: `CancellationError` after the control's `cancel()`; otherwise the first error of a run or of the store.
+  package func values(of scenarios: [Scenario]) throws -> [Value] {
+    let scenarios = scenarios.map { scenario in
+      var scenario = scenario
+      scenario.question = nil
+      return scenario
+    }
+    var left: [Scenario] = []
+    var seen: Set<Scenario> = []
+    for scenario in scenarios where seen.insert(scenario).inserted {
+      if memory.withLock({ $0.values[scenario] != nil }) { continue }
+      if let value = try read(scenario) {
+        memory.withLock { memory in
+          memory.values[scenario] = value
+          memory.readBack += 1
+        }
+      } else if let value = memory.withLock({ $0.similar(to: scenario) }) {
+        try remember(value, of: scenario)
+      } else {
+        left.append(scenario)
+      }
+    }
+    if !left.isEmpty { try make(left) }
+    return memory.withLock { memory in scenarios.compactMap { memory.values[$0] } }
+  }
+
+  private func make(_ scenarios: [Scenario]) throws {
+    memory.withLock { $0.twins.forgetIfMany() }
+    var group = RunScheduler<Void>.Group(scenarios, needTwins: recording.needsTwin)
+    let asked = Set(group.plan.own)
+    for (position, run) in group.plan.runs.enumerated() where run.isTwin && !asked.contains(position) {
+      group.records[position] = memory.withLock { $0.twins[group.scenario(run)] }
+    }
+    let scheduler = RunScheduler<Void>(
+      count: 1, options: options, engine: engine, control: control, open: { [group] _ in group },
+      make: { task in
+        let record = try task.record(self.control)
+        if task.run.isTwin {
+          let bytes = MemoryEstimate(task.scenario, options: self.options).resultBytes
+          self.memory.withLock { $0.twins.add(record, of: task.scenario, bytes: bytes) }
+        }
+        return record
+      },
+      reduce: { scenario, record, twin in
+        let value = try self.recording.value(scenario, record, twin)
+        let (key, counts) = scenario.withoutRetryCounts
+        let reachedLimit = record.reachedRetryLimit || twin.reachedRetryLimit
+        self.memory.withLock {
+          $0.similar[key, default: []].append(
+            Similar(counts: counts, reachedLimit: reachedLimit, value: value))
+        }
+        try self.remember(value, of: scenario)
+      },
+      take: { _ in true })
+    try scheduler.run(workers: min(workers, group.plan.runs.count))
+  }
+
+  /// Makes one group of scenarios after another until there are enough. Nothing of them stays in memory.
+  /// - Parameters:
+  ///   - count: the most groups.
+  ///   - scenarios: those of a group.
+  ///   - take: takes what is kept of each, in the order of groups; false when there are enough.
+  /// - Throws: as `values(of:)`.
+  package func groups(
+    _ count: Int, of scenarios: @escaping @Sendable (Int) -> [Scenario],
+    take: @escaping @Sendable ([Value]) -> Bool
+  ) throws {
+    let scheduler = RunScheduler<Value>(
+      count: count, options: options, engine: engine, control: control,
+      open: { number in
+        let scenarios = scenarios(number)
+        let known = try scenarios.map { try self.read($0) }
+        return .init(known: known, of: scenarios, needTwins: self.recording.needsTwin)
+      },
+      make: { try $0.record(self.control) },
+      reduce: { scenario, record, twin in
+        let value = try self.recording.value(scenario, record, twin)
+        try self.write(value, of: scenario)
+        return value
+      }, take: take)
+    try scheduler.run(workers: workers)
+  }
+
+  // MARK: The store
+
+  private func read(_ scenario: Scenario) throws -> Value? {
+    guard let store, let text = recording.text else { return nil }
+    for kept in [text.name] + (text.isPartOf.map { [$0] } ?? []) {
+      let name = RunName(scenario, results: store.results, kept: kept)
+      guard let body = try store.kept(name) else { continue }
+      do throws(StoredRecord.Problem) {
+        return try text.value(body)
+      } catch {
+        store.warn(name.file, error)
+      }
+    }
+    return nil
+  }
+
+  private func write(_ value: Value, of scenario: Scenario) throws {
+    guard let store, let text = recording.text else { return }
+    try store.keep(text.bytes(value), as: RunName(scenario, results: store.results, kept: text.name))
+  }
+
+  private func remember(_ value: Value, of scenario: Scenario) throws {
+    try write(value, of: scenario)
+    memory.withLock { memory in
+      memory.values[scenario] = value
+      memory.made += 1
+    }
+  }
+}

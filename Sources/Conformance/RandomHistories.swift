@@ -36,9 +36,8 @@ extension ConformanceRunner {
         0, 0, 1, 10_000, 500_000, 1_000_000, 5_000_000, 30_000_000, 300_000_000, 3_600_000_000,
       ])
       let action = randomAction(&random, onModule, step)
-      let vectorStep = VectorStep(
-        at: now, line: step, action: action,
-        expect: VectorExpectation(sends: .init(value: [], line: step), drops: .init(value: [], line: step)))
+      var vectorStep = VectorStep(line: step)
+      (vectorStep.at, vectorStep.action) = (now, action)
       let (a, b) = (
         onModule.perform(vectorStep).text + " | " + onModule.text,
         onDevice.perform(vectorStep).text + " | " + onDevice.text

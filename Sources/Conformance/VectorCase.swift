@@ -8,12 +8,12 @@ import UploadRetry
 /// the files; a case begins at its time 0.
 public struct VectorFile: Sendable {
   /// As the user named it; it stands in every message.
-  public var name: String
+  public var name = ""
   /// What the file is about.
-  public var title: String
+  public var title = ""
   /// The preset that the cases are about; nil: those that follow the TAPI document's Settings.
   package var client: String?
-  package var cases: [VectorCase]
+  package var cases: [VectorCase] = []
 
   /// How many cases it has.
   public var count: Int { cases.count }
@@ -28,26 +28,26 @@ struct Located<Value: Sendable>: Sendable {
 /// One case: a client in a state, what happens to it, and what it must do.
 package struct VectorCase: Sendable {
   /// Unique over all files.
-  package var id: String
+  package var id = ""
   /// The requirement that it tests, `S11`.
-  package var requirement: String
+  package var requirement = ""
   /// In one sentence.
-  package var says: String
-  package var line: Int
-  var settings: SettingsValue
-  var client: VectorClient
+  package var says = ""
+  package var line = 0
+  var settings = SettingsValue.object([])
+  var client = VectorClient()
   /// The wall clock at time 0, seconds since 1970-01-01T00:00:00Z.
-  var wallClock: Int64
-  var given: VectorGiven
+  var wallClock: Int64 = 1_767_225_600
+  var given = VectorGiven()
   /// The only draw that the case is about; nil: whatever is drawn.
   var jitter: VectorDraw?
-  var steps: [VectorStep]
+  var steps: [VectorStep] = []
   /// JSON paths of the Settings that must be repaired (S14), sorted.
   var repairs: Located<[String]>?
   /// Settings as they must be after defaults and repairs, by path from the section.
-  var effective: [(path: String, value: Located<SettingsValue>)]
+  var effective: [(path: String, value: Located<SettingsValue>)] = []
   /// Where a preset differs, by its name.
-  package var deviations: [String: VectorDeviation]
+  package var deviations: [String: VectorDeviation] = [:]
 }
 
 /// Options of the client that a case needs; nil leaves the preset's.
@@ -78,7 +78,7 @@ enum VectorDraw: String, Sendable, CaseIterable {
 
 /// A batch as it is at time 0.
 struct VectorBatch: Sendable {
-  var name: String
+  var name = ""
   var events = 1
   /// When its first event was queued; nil: at time 0, or earlier if it has failed before.
   var queuedAt: Int64?
@@ -90,10 +90,15 @@ struct VectorBatch: Sendable {
 
 /// Something that happens, and what must follow.
 struct VectorStep: Sendable {
-  var at: Int64
+  var at: Int64 = 0
   var line: Int
-  var action: Action
+  var action = Action.trigger(.manual)
   var expect: VectorExpectation
+
+  init(line: Int) {
+    self.line = line
+    expect = VectorExpectation(sends: .init(value: [], line: line), drops: .init(value: [], line: line))
+  }
 
   enum Action: Sendable {
     /// A flush, for whatever reason (S17).
@@ -117,8 +122,8 @@ struct VectorStep: Sendable {
 /// What a preset does instead.
 package struct VectorDeviation: Sendable {
   /// Why, in a few words.
-  package var reason: String
-  package var line: Int
+  package var reason = ""
+  package var line = 0
   /// The steps with its own expectations, if the file gives them.
   var steps: [VectorStep]?
 }

@@ -1,205 +1,515 @@
+import ConformanceVectors
 import ScenarioFormat
+import ScenarioModel
 import UploadRetry
 
 extension VectorFile {
-  /// The version of the format that is read.
-  static let format = 1
+  /// The vectors that ship with the tool, in a fixed order.
+  ///
+  /// They are the files under `Tests/ConformanceTests/Vectors`, which the C compiler puts into the binary, so that it needs nothing
+  /// beside it.
+  /// - Throws: `ScenarioProblems`: only if the vectors themselves are broken.
+  public static func builtIn() throws(ScenarioProblems) -> [VectorFile] {
+    var files: [VectorFile] = []
+    for index in 0..<fleetsim_vector_count() {
+      let file = fleetsim_vector(index)
+      files.append(try VectorFile(text: String(cString: file.text), name: String(cString: file.name)))
+    }
+    return files
+  }
 
   /// Reads a vector file.
   ///
   /// - `name`: the file as the user named it, for messages.
   /// - Throws: `ScenarioProblems`: all problems at once, with file, line and path.
   public init(text: String, name: String) throws(ScenarioProblems) {
-    let root = try JSON5Parser.parse(text, file: name)
-    var reader = VectorReader(file: name)
-    self = reader.file(root)
-    if !reader.problems.isEmpty { throw ScenarioProblems(diagnostics: reader.problems) }
+    self = try Self.record.read(text: text, name: name, .vectors)
+    self.name = name
+    if title.isEmpty { title = name }
+  }
+
+  private static let record = Record(
+    VectorFile(), keepsRest: true,
+    [
+      Field(elsewhere: .init("format")),
+      .check { decoder, node, _, _ in
+        if case .number(let text)? = node["format"]?.content, ExactDecimal(text)?.times(1) == .exact(1) {
+          return true
+        }
+        decoder.report(
+          "expected format 1, the one that is read", at: (node["format"] ?? node).position, "format")
+        return false
+      },
+      Field(reading: "title", \.title, .filled),
+      Field(reading: "client", Kind<String>.known(ConformanceClient.allNames)) { $0.client = $1 },
+      Field(elsewhere: .init("settings")),
+      Field(reading: "cases", \.cases, VectorCase.kind.list(0 ... .max), isRequired: true),
+      .check { decoder, node, _, file in
+        let nodes = node["cases"]?.elements
+        if nodes?.isEmpty == true {
+          decoder.report("there is no case in it", at: (node["cases"] ?? node).position, "cases")
+        }
+        var lines: [String: Int] = [:]
+        for (index, (decoded, element)) in zip(file.cases, nodes ?? []).enumerated() {
+          if element["settings"] == nil, let settings = node["settings"] {
+            file.cases[index].settings = SettingsTree.settingsValue(settings)
+          }
+          if !decoded.id.isEmpty, let line = lines.updateValue(decoded.line, forKey: decoded.id) {
+            decoder.report(
+              "the id \(quoted(decoded.id)) is on line \(line) already", at: element.position,
+              "cases[\(index)].id")
+          }
+        }
+        return true
+      },
+    ])
+}
+
+extension Wording {
+  fileprivate static let vectors: Wording = {
+    var wording = Wording()
+    wording.missing = { _ in "missing" }
+    wording.unknownKey = { key, known in
+      let hint = nearest(to: key, among: known).map { "did you mean \(quoted($0))?" }
+      return "unknown key; \(hint ?? "known are " + known.joined(separator: ", "))"
+    }
+    (wording.showsValues, wording.showsColumns, wording.bracketsIndices) = (false, false, true)
+    return wording
+  }()
+}
+
+// MARK: Cases
+
+extension VectorCase {
+  fileprivate static let kind = Kind<VectorCase> { decoder, node, path in
+    let id = node["id"]?.text ?? ""
+    var decoded = VectorCase()
+    decoded.line = Int(node.position.line)
+    decoder.names = []
+    _ = record.read(&decoder, node, id.isEmpty ? path : "\(path) \(id)", into: &decoded)
+    return node.members == nil ? nil : decoded
+  }
+
+  private static let record = Record(
+    VectorCase(), keepsRest: true,
+    [
+      Field(reading: "id", \.id, .filled, isRequired: true),
+      Field(reading: "says", \.says, .filled, isRequired: true),
+      Field(
+        reading: "requirement", \.requirement,
+        .filled { name in
+          Requirement.title(of: name) == nil
+            ? "\(quoted(name)) is not a requirement that can be tested; those are \(Requirement.names)" : nil
+        }, isRequired: true),
+      Field(reading: "settings", \.settings, .settings),
+      Field(reading: "client", \.client, .object(VectorClient.record)),
+      Field(reading: "wallClock", .whole(-10_000_000_000...100_000_000_000)) { $0.wallClock = Int64($1) },
+      Field(reading: "given", \.given, .object(VectorGiven.record)),
+      .check { decoder, _, _, decoded in
+        decoder.names = Set(decoded.given.batches.map(\.name))
+        return true
+      },
+      Field(reading: "jitter", Kind<VectorDraw>.known) { $0.jitter = $1 },
+      Field(reading: "steps", \.steps, VectorStep.list, isRequired: true),
+      Field(reading: "repairs", Kind<String>.filled.list(isIndexed: false).located) {
+        $0.repairs = Located(value: $1.value.sorted(), line: $1.line)
+      },
+      Field(reading: "effective", Kind<PositionedValue>.object) { $0.effective = leaves(of: $1, "") },
+      Field(reading: "deviates", \.deviations, deviations),
+    ])
+
+  /// The values of an object of objects, by their paths.
+  private static func leaves(
+    of node: PositionedValue, _ prefix: String
+  ) -> [(path: String, value: Located<SettingsValue>)] {
+    (node.members ?? []).flatMap { member in
+      let path = prefix.isEmpty ? member.key : prefix + "." + member.key
+      if member.value.members != nil { return leaves(of: member.value, path) }
+      let value = SettingsTree.settingsValue(member.value)
+      return [(path, Located(value: value, line: Int(member.keyPosition.line)))]
+    }
+  }
+
+  private static let deviations = Kind<[String: VectorDeviation]> { decoder, node, path in
+    guard let object = Kind.object.read(&decoder, node, path) else { return nil }
+    var deviations: [String: VectorDeviation] = [:]
+    for member in object.members ?? [] {
+      let path = "\(path).\(member.key)"
+      let name = PositionedValue(.string(member.key), at: member.keyPosition)
+      _ = Kind.known(ConformanceClient.names).read(&decoder, name, path)
+      var deviation = VectorDeviation(line: Int(member.value.position.line))
+      if member.value.text != nil {
+        deviation.reason = Kind.filled.read(&decoder, member.value, path) ?? ""
+      } else {
+        _ = VectorDeviation.record.read(&decoder, member.value, path, into: &deviation)
+      }
+      deviations[member.key] = deviation
+    }
+    return deviations
   }
 }
 
-extension VectorReader {
-  fileprivate mutating func file(_ root: PositionedValue) -> VectorFile {
-    let root = object(root, "", known: ["format", "title", "client", "settings", "cases"])
-    if root.members == nil { return VectorFile(name: file, title: file, client: nil, cases: []) }
-    let format = root["format"].map { whole($0, "format", in: 0...1_000_000) }
-    if format != VectorFile.format {
-      report(
-        "expected format \(VectorFile.format), the one that is read", at: (root["format"] ?? root).position,
-        "format")
-    }
-    settings = root["settings"].map(Self.settings) ?? .object([])
-    var cases: [VectorCase] = []
-    if let node = root["cases"] {
-      for (index, element) in list(node, "cases").enumerated() {
-        let decoded = vectorCase(element, "cases[\(index)]")
-        if !decoded.id.isEmpty, let twin = cases.first(where: { $0.id == decoded.id }) {
-          report(
-            "the id \(quoted(decoded.id)) is on line \(twin.line) already", at: element.position,
-            "cases[\(index)].id")
+extension VectorDeviation {
+  fileprivate static let record = Record(
+    VectorDeviation(),
+    [
+      Field(reading: "why", \.reason, .filled, isRequired: true),
+      Field(reading: "steps", VectorStep.list, isRequired: true) { $0.steps = $1 },
+    ])
+}
+
+extension VectorClient {
+  fileprivate static let record = Record(
+    VectorClient(),
+    [
+      Field(reading: "oauth", Kind<Bool>.bool) { $0.supportsOAuth = $1 },
+      Field(reading: "uploads", .whole(1...1000)) { $0.uploads = $1 },
+      Field(reading: "flushAt", \.flushAt, .whole(1...1_000_000)),
+      Field(reading: "maximumEvents", .whole(1...1_000_000)) { $0.maximumEvents = $1 },
+      Field(reading: "maximumBatchEvents", .whole(1...65_535)) { $0.maximumBatchEvents = $1 },
+      Field(reading: "persistent", Kind<Bool>.bool) { $0.isPersistent = $1 },
+    ])
+}
+
+extension VectorGiven {
+  fileprivate static let record = Record(
+    VectorGiven(),
+    [
+      Field(reading: "batches", \.batches, VectorBatch.kind.list(0 ... .max)),
+      .check { decoder, node, path, given in
+        var names: Set<String> = []
+        for (batch, element) in zip(given.batches, node["batches"]?.elements ?? [])
+        where !names.insert(batch.name).inserted {
+          decoder.report(
+            "the batch \(quoted(batch.name)) is there twice", at: element.position, path + ".batches")
         }
-        cases.append(decoded)
-      }
-      if cases.isEmpty { report("there is no case in it", at: node.position, "cases") }
-    } else {
-      report("missing", at: root.position, "cases")
-    }
-    return VectorFile(
-      name: file, title: root["title"].map { text($0, "title") } ?? file,
-      client: root["client"].flatMap { preset($0) }, cases: cases)
+        return true
+      },
+      Field(reading: "globalRetryCount", .whole(0...65_535)) { $0.globalRetryCount = UInt16($1) },
+      Field(reading: "waitUntil", Kind<Int64>.seconds) { $0.waitUntil = $1 },
+    ])
+}
+
+extension VectorBatch {
+  /// Its name, or an object.
+  fileprivate static let kind = Kind<VectorBatch> { decoder, node, path in
+    if node.text == nil { return Kind.object(record).read(&decoder, node, path) }
+    return Kind.filled.read(&decoder, node, path).map { VectorBatch(name: $0) }
   }
 
-  /// The name of a preset.
-  private mutating func preset(_ node: PositionedValue) -> String? {
-    let name = text(node, "client")
-    if ConformanceClient.allNames.contains(name) { return name }
-    if !name.isEmpty { unknown(name, allowed: ConformanceClient.allNames, at: node.position, "client") }
+  private static let record = Record(
+    VectorBatch(),
+    [
+      Field(reading: "batch", \.name, .filled, isRequired: true),
+      Field(reading: "events", \.events, .whole(1...1_000_000)),
+      Field(reading: "failures", .whole(0...65_535)) { $0.failures = UInt16($1) },
+      Field(reading: "queuedAt", Kind<Int64>.seconds) { $0.queuedAt = $1 },
+      Field(reading: "firstFailureAt", Kind<Int64>.seconds) { $0.firstFailureAt = $1 },
+      Field(reading: "dueAt", Kind<Int64>.seconds) { $0.dueAt = $1 },
+      Field(reading: "latestFailure", .known(["429", "transient"])) {
+        $0.latestFailure = $1 == "429" ? .rateLimited : .transient
+      },
+    ])
+}
+
+// MARK: Steps
+
+extension VectorStep {
+  /// In the order of their times. What they seal can be spoken of by those behind them.
+  fileprivate static let list = Kind<[VectorStep]> { decoder, node, path in
+    let names = decoder.names
+    defer { decoder.names = names }
+    guard let elements = node.elements else {
+      decoder.unexpected(node, "a list", path)
+      return nil
+    }
+    var steps: [VectorStep] = []
+    for (index, element) in elements.enumerated() {
+      let path = "\(path)[\(index)]"
+      var step = VectorStep(line: Int(element.position.line))
+      _ = record.read(&decoder, element, path, into: &step)
+      guard kinds.count(where: { element[$0] != nil }) == 1 else { continue }
+      if let last = steps.last, last.at > step.at {
+        decoder.report("is before the step on line \(last.line)", at: element.position, path + ".at")
+      }
+      steps.append(step)
+    }
+    return steps
+  }
+
+  private static let kinds = ["trigger", "events", "answer", "restart"]
+
+  private static let record = Record(
+    VectorStep(line: 0), keepsRest: true,
+    [
+      .check { decoder, node, path, _ in
+        if kinds.count(where: { node[$0] != nil }) == 1 { return true }
+        decoder.report("a step has one of \(kinds.joined(separator: ", "))", at: node.position, path)
+        return false
+      },
+      Field(reading: "trigger", Kind<TriggerKind>.known) { $0.action = .trigger($1) },
+      Field(reading: "events", .whole(1...100_000)) { $0.action = .events($1, batch: "") },
+      Field(reading: "answer", .object(VectorAnswer.record)) {
+        $0.action = .answer(
+          batch: $1.batch, status: $1.status, retryAfter: $1.retryAfter, rateLimitReset: $1.rateLimitReset)
+      },
+      Field(reading: "restart", Kind<SavedState>.known) { $0.action = .restart($1, settings: nil) },
+      Field(elsewhere: .init("seals")),
+      .check { decoder, node, path, step in
+        guard case .events(let count, _) = step.action else { return true }
+        guard let name = node["seals"] else {
+          decoder.report(
+            "missing: the name of the batch that these events will be in", at: node.position, path + ".seals")
+          return false
+        }
+        guard let batch = Kind.filled.read(&decoder, name, path + ".seals") else { return false }
+        decoder.names.insert(batch)
+        step.action = .events(count, batch: batch)
+        return true
+      },
+      Field(reading: "settings", Kind<SettingsValue>.settings) { step, settings in
+        if case .restart(let saved, _) = step.action { step.action = .restart(saved, settings: settings) }
+      },
+      Field("expect", \.expect, keys: VectorExpectation.record, ""),
+      Field(reading: "at", \.at, .seconds, isRequired: true),
+    ])
+}
+
+private struct VectorAnswer: Sendable {
+  var batch = ""
+  var status: Int?
+  var retryAfter: String?
+  var rateLimitReset: String?
+
+  static let record = Record(
+    VectorAnswer(),
+    [
+      .check { decoder, node, path, _ in
+        if node["batch"] != nil, node["status"] != nil { return true }
+        decoder.report("needs batch and status", at: node.position, path)
+        return false
+      },
+      Field(reading: "batch", \.batch, .batch),
+      Field(
+        reading: "status", \.status,
+        Kind { decoder, node, path in
+          if node.text == "none" { return .some(nil) }
+          return Kind.whole(-1_000_000...1_000_000).read(&decoder, node, path)
+        }),
+      Field(reading: "retryAfter", header) { $0.retryAfter = $1 },
+      Field(reading: "rateLimitReset", header) { $0.rateLimitReset = $1 },
+    ])
+
+  private static let header = Kind<String> { decoder, node, path in
+    if node.text == nil { decoder.unexpected(node, "the header's text", path) }
+    return node.text
+  }
+}
+
+// MARK: What is expected
+
+extension VectorExpectation {
+  fileprivate static let record = Record(
+    VectorStep(line: 0).expect, keepsRest: true,
+    [
+      Field(reading: "sends", \.sends, send.list(0 ... .max, isIndexed: false).located),
+      Field(reading: "drops", Kind<String>.reason.byBatch.located) {
+        $0.drops = Located(value: $1.value.map { NamedDrop(batch: $0, reason: $1) }, line: $1.line)
+      },
+      Field(reading: "outcome", outcome.located) { $0.outcome = $1 },
+      Field(reading: "state", Kind<PipelineStateName>.known.located) {
+        $0.isReady = Located(value: $1.value == .ready, line: $1.line)
+      },
+      Field(reading: "waitUntil", Kind<ClosedRange<Int64>>.seconds.located) { $0.waitUntil = $1 },
+      Field(reading: "globalRetryCount", Kind.whole(0...65_535).located) { $0.globalRetryCount = $1 },
+      Field(reading: "failures", Kind.whole(0...65_535).byBatch.located) { expect, failures in
+        expect.failures = failures.value.map { ($0, Located(value: $1, line: failures.line)) }
+      },
+      Field(reading: "dueAt", Kind<ClosedRange<Int64>>.seconds.byBatch.located) { expect, times in
+        expect.dueAt = times.value.map { ($0, Located(value: $1, line: times.line)) }
+      },
+      Field(reading: "queue", Kind<String>.batch.list(0 ... .max, isIndexed: false).located) {
+        $0.queue = $1
+      },
+      Field(reading: "restored", Kind<Restored>.known.located) { $0.restored = $1 },
+    ])
+
+  private enum PipelineStateName: String, CaseIterable {
+    case ready = "READY"
+    case waiting = "WAITING"
+  }
+
+  /// `"a"`, or `{"a": 0}` where the header matters; null: without the header.
+  private static let send = Kind<ExpectedSend> { decoder, node, path in
+    guard let members = node.members else {
+      return Kind.batch.read(&decoder, node, path).map { ExpectedSend(batch: $0, header: .any) }
+    }
+    guard members.count == 1 else {
+      decoder.report(
+        "expected one batch with its X-Retry-Count, found \(members.count)", at: node.position, path)
+      return nil
+    }
+    let name = PositionedValue(.string(members[0].key), at: members[0].keyPosition)
+    guard let batch = Kind.batch.read(&decoder, name, path) else { return nil }
+    if members[0].value.isNull { return ExpectedSend(batch: batch, header: .absent) }
+    return Kind.whole(0...65_535).read(&decoder, members[0].value, path)
+      .map { ExpectedSend(batch: batch, header: .count($0)) }
+  }
+
+  private static let outcome = Kind<ExpectedOutcome> { decoder, node, path in
+    switch node.text {
+    case "delivered": return .delivered
+    case "retryAtNextTrigger": return .retryAtNextTrigger
+    case "refreshCredentials": return .refreshCredentials
+    default: break
+    }
+    if let members = node.members, members.count == 1 {
+      let (value, path) = (members[0].value, path + "." + members[0].key)
+      switch members[0].key {
+      case "retry": return Kind.seconds.read(&decoder, value, path).map { .retry($0) }
+      case "pause": return Kind.seconds.read(&decoder, value, path).map { .pause($0) }
+      case "drop": return Kind.reason.read(&decoder, value, path).map { .drop($0) }
+      case "block": return Kind.reason.read(&decoder, value, path).map { .block($0) }
+      default: break
+      }
+    }
+    decoder.report(
+      "expected \"delivered\", \"retryAtNextTrigger\", \"refreshCredentials\", {\"retry\": seconds}, "
+        + "{\"pause\": seconds}, {\"drop\": reason} or {\"block\": reason}", at: node.position, path)
     return nil
   }
+}
 
-  private mutating func required(_ key: String, of node: PositionedValue, _ path: String) -> PositionedValue?
-  {
-    if node[key] == nil, node.members != nil { report("missing", at: node.position, join(path, key)) }
-    return node[key]
+// MARK: Kinds
+
+extension Kind {
+  fileprivate var located: Kind<Located<Value>> {
+    Kind<Located<Value>> { decoder, node, path in
+      read(&decoder, node, path).map { Located(value: $0, line: Int(node.position.line)) }
+    }
   }
 
-  private mutating func vectorCase(_ node: PositionedValue, _ path: String) -> VectorCase {
-    let node = object(
-      node, path,
-      known: [
-        "id", "requirement", "says", "settings", "client", "wallClock", "given", "jitter", "steps", "repairs",
-        "effective",
-        "deviates",
-      ])
-    let id = required("id", of: node, path).map { text($0, path + ".id") } ?? ""
-    let place = id.isEmpty ? path : "\(path) \(id)"
-    let says = required("says", of: node, path).map { text($0, place + ".says") } ?? ""
-    var requirement = ""
-    if let name = required("requirement", of: node, path) {
-      requirement = text(name, place + ".requirement")
-      if !requirement.isEmpty, Requirement.title(of: requirement) == nil {
-        report(
-          "\(quoted(requirement)) is not a requirement that can be tested; those are "
-            + Requirement.names,
-          at: name.position, place + ".requirement")
+  /// An object of such values by the names of batches.
+  fileprivate var byBatch: Kind<[(String, Value)]> {
+    Kind<[(String, Value)]> { decoder, node, path in
+      Kind<PositionedValue>.object.read(&decoder, node, path)?.members?.compactMap { member in
+        let name = PositionedValue(.string(member.key), at: member.keyPosition)
+        let batch = Kind<String>.batch.read(&decoder, name, path)
+        let value = read(&decoder, member.value, path)
+        return batch.flatMap { batch in value.map { (batch, $0) } }
       }
     }
-    let given = node["given"].map { self.given($0, place + ".given") } ?? VectorGiven()
-    let known = given.batches.map(\.name)
-    var steps: [VectorStep] = []
-    if let list = required("steps", of: node, path) {
-      steps = self.steps(list, place + ".steps", batches: known)
-    }
-    var deviations: [String: VectorDeviation] = [:]
-    if let deviates = node["deviates"] {
-      for member in members(deviates, place + ".deviates") {
-        let path = "\(place).deviates.\(member.key)"
-        if !ConformanceClient.names.contains(member.key) {
-          unknown(member.key, allowed: ConformanceClient.names, at: member.keyPosition, path)
-        }
-        deviations[member.key] = deviation(member.value, path, batches: known)
-      }
-    }
-    return VectorCase(
-      id: id, requirement: requirement, says: says, line: Int(node.position.line),
-      settings: node["settings"].map(Self.settings) ?? settings,
-      client: node["client"].map { client($0, place + ".client") } ?? VectorClient(),
-      wallClock: node["wallClock"].map { wallClock($0, place + ".wallClock") } ?? 1_767_225_600,
-      given: given, jitter: node["jitter"].flatMap { word($0, place + ".jitter", as: VectorDraw.self) },
-      steps: steps,
-      repairs: node["repairs"].map { repairs in
-        Located(
-          value: list(repairs, place + ".repairs").map { text($0, place + ".repairs") }.sorted(),
-          line: Int(repairs.position.line))
-      },
-      effective: node["effective"].map { effective($0, place + ".effective", prefix: "") } ?? [],
-      deviations: deviations)
   }
+}
 
-  private mutating func wallClock(_ node: PositionedValue, _ path: String) -> Int64 {
-    Int64(whole(node, path, in: -10_000_000_000...100_000_000_000))
+extension Kind<PositionedValue> {
+  /// An object of whatever keys.
+  fileprivate static let object = Kind { decoder, node, path in
+    if node.members != nil { return node }
+    decoder.unexpected(node, "an object", path)
+    return nil
   }
+}
 
-  private mutating func client(_ node: PositionedValue, _ path: String) -> VectorClient {
-    let node = object(
-      node, path, known: ["oauth", "uploads", "flushAt", "maximumEvents", "maximumBatchEvents", "persistent"])
-    var client = VectorClient()
-    client.supportsOAuth = node["oauth"].map { bool($0, path + ".oauth") }
-    client.uploads = node["uploads"].map { whole($0, path + ".uploads", in: 1...1000) }
-    if let count = node["flushAt"] { client.flushAt = whole(count, path + ".flushAt", in: 1...1_000_000) }
-    if let count = node["maximumEvents"] {
-      client.maximumEvents = whole(count, path + ".maximumEvents", in: 1...1_000_000)
-    }
-    if let count = node["maximumBatchEvents"] {
-      client.maximumBatchEvents = whole(count, path + ".maximumBatchEvents", in: 1...65_535)
-    }
-    if let flag = node["persistent"] { client.isPersistent = bool(flag, path + ".persistent") }
-    return client
-  }
+extension Kind<SettingsValue> {
+  fileprivate static let settings = Kind.made(SettingsTree.settingsValue)
+}
 
-  private mutating func given(_ node: PositionedValue, _ path: String) -> VectorGiven {
-    let node = object(node, path, known: ["batches", "globalRetryCount", "waitUntil"])
-    var given = VectorGiven()
-    if let list = node["batches"] {
-      for (index, element) in self.list(list, path + ".batches").enumerated() {
-        let batch = batch(element, "\(path).batches[\(index)]")
-        if given.batches.contains(where: { $0.name == batch.name }) {
-          report("the batch \(quoted(batch.name)) is there twice", at: element.position, path + ".batches")
-        }
-        given.batches.append(batch)
-      }
-    }
-    if let count = node["globalRetryCount"] {
-      given.globalRetryCount = UInt16(whole(count, path + ".globalRetryCount", in: 0...65_535))
-    }
-    given.waitUntil = node["waitUntil"].map { seconds($0, path + ".waitUntil") }
-    return given
-  }
+extension Kind<String> {
+  fileprivate static let filled = filled { _ in nil }
 
-  private mutating func batch(_ node: PositionedValue, _ path: String) -> VectorBatch {
-    if case .string = node.content { return VectorBatch(name: text(node, path)) }
-    let node = object(
-      node, path,
-      known: ["batch", "events", "queuedAt", "failures", "firstFailureAt", "dueAt", "latestFailure"])
-    var batch = VectorBatch(name: required("batch", of: node, path).map { text($0, path + ".batch") } ?? "")
-    if let count = node["events"] { batch.events = whole(count, path + ".events", in: 1...1_000_000) }
-    if let count = node["failures"] {
-      batch.failures = UInt16(whole(count, path + ".failures", in: 0...65_535))
-    }
-    batch.queuedAt = node["queuedAt"].map { seconds($0, path + ".queuedAt") }
-    batch.firstFailureAt = node["firstFailureAt"].map { seconds($0, path + ".firstFailureAt") }
-    batch.dueAt = node["dueAt"].map { seconds($0, path + ".dueAt") }
-    if let kind = node["latestFailure"] {
-      switch text(kind, path + ".latestFailure") {
-      case "429": batch.latestFailure = .rateLimited
-      case "transient": batch.latestFailure = .transient
-      case "": break
-      case let other:
-        unknown(other, allowed: ["429", "transient"], at: kind.position, path + ".latestFailure")
-      }
-    }
-    return batch
-  }
-
-  private mutating func effective(
-    _ node: PositionedValue, _ path: String, prefix: String
-  ) -> [(path: String, value: Located<SettingsValue>)] {
-    members(node, path).flatMap { member -> [(path: String, value: Located<SettingsValue>)] in
-      let inner = join(prefix, member.key)
-      if member.value.members != nil {
-        return effective(member.value, join(path, member.key), prefix: inner)
-      }
-      return [(inner, Located(value: Self.settings(member.value), line: Int(member.keyPosition.line)))]
+  /// A text that is not empty and with which there is no problem.
+  fileprivate static func filled(_ problem: @escaping @Sendable (String) -> String?) -> Kind {
+    Kind { decoder, node, path in
+      guard let text = Kind.text.read(&decoder, node, path) else { return nil }
+      guard let problem = text.isEmpty ? "is empty" : problem(text) else { return text }
+      decoder.report(problem, at: node.position, path)
+      return nil
     }
   }
 
-  private mutating func deviation(
-    _ node: PositionedValue, _ path: String, batches: [String]
-  ) -> VectorDeviation {
-    let line = Int(node.position.line)
-    if case .string = node.content { return VectorDeviation(reason: text(node, path), line: line) }
-    let node = object(node, path, known: ["why", "steps"])
-    return VectorDeviation(
-      reason: required("why", of: node, path).map { text($0, path + ".why") } ?? "", line: line,
-      steps: required("steps", of: node, path).map { steps($0, path + ".steps", batches: batches) })
+  fileprivate static func known(_ allowed: [String]) -> Kind {
+    filled { text in
+      if allowed.contains(text) { return nil }
+      let hint = nearest(to: text, among: allowed).map { "; did you mean \(quoted($0))?" } ?? ""
+      return "\(quoted(text)) is not allowed; allowed are \(allowed.joined(separator: ", "))\(hint)"
+    }
+  }
+
+  /// Why events are given up.
+  fileprivate static let reason = known(DropName.all)
+
+  /// A batch that there is.
+  fileprivate static let batch = Kind { decoder, node, path in
+    guard let name = filled.read(&decoder, node, path) else { return nil }
+    // An upload of several is named "a+b".
+    if name.split(separator: "+").allSatisfy({ decoder.names.contains(String($0)) }) { return name }
+    decoder.report("there is no batch \(quoted(name))", at: node.position, path)
+    return nil
+  }
+}
+
+extension Kind where Value: RawRepresentable<String> & CaseIterable {
+  fileprivate static var known: Kind {
+    Kind { decoder, node, path in
+      Kind<String>.known(Value.allCases.map(\.rawValue)).read(&decoder, node, path)
+        .flatMap { Value(rawValue: $0) }
+    }
+  }
+}
+
+extension Kind<Int> {
+  fileprivate static func whole(_ range: ClosedRange<Int>) -> Kind {
+    Kind { decoder, node, path in
+      guard
+        let value = decoder.exact(
+          node, path, times: 1, "a whole number from \(range.lowerBound) to \(range.upperBound)",
+          in: Int64(range.lowerBound)...Int64(range.upperBound))
+      else { return nil }
+      return Int(value)
+    }
+  }
+}
+
+extension Kind<Int64> {
+  /// Seconds as microseconds, exactly; up to a hundred years either way.
+  fileprivate static let seconds = Kind { decoder, node, path in
+    let longest: Int64 = 3_200_000_000_000_000
+    return decoder.exact(
+      node, path, times: 1_000_000, "seconds with at most 6 decimals", in: -longest...longest)
+  }
+}
+
+extension Kind<ClosedRange<Int64>> {
+  /// Seconds, or the lowest and the highest of a range.
+  fileprivate static let seconds = Kind { decoder, node, path in
+    guard let ends = node.elements else {
+      return Kind<Int64>.seconds.read(&decoder, node, path).map { $0...$0 }
+    }
+    guard ends.count == 2 else {
+      decoder.report("a range has two ends, found \(ends.count)", at: node.position, path)
+      return nil
+    }
+    let low = Kind<Int64>.seconds.read(&decoder, ends[0], path + "[0]")
+    guard let high = Kind<Int64>.seconds.read(&decoder, ends[1], path + "[1]"), let low else { return nil }
+    if low <= high { return low...high }
+    decoder.report("the range ends before it begins", at: node.position, path)
+    return nil
+  }
+}
+
+extension ScenarioDecoder {
+  /// A number that is whole in a unit.
+  fileprivate mutating func exact(
+    _ node: PositionedValue, _ path: String, times unit: UInt64, _ allowed: String,
+    in range: ClosedRange<Int64>
+  ) -> Int64? {
+    guard case .number(let text) = node.content else {
+      unexpected(node, allowed, path)
+      return nil
+    }
+    if case .exact(let value)? = ExactDecimal(text)?.times(unit), range.contains(value) { return value }
+    report("expected \(allowed), found \(text)", at: node.position, path)
+    return nil
   }
 }

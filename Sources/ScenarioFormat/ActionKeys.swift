@@ -190,7 +190,7 @@ extension Kind where Value == Instant {
   fileprivate static let actionTime = Kind(
     schema: .reference("span"),
     read: { decoder, node, path in
-      if case .string(let text) = node.content, text.hasPrefix("-") {
+      if let text = node.text, text.hasPrefix("-") {
         decoder.report(
           "\(quoted(text)) is before the start of the run; an action happens at 0s or later",
           at: node.position, path)
@@ -230,7 +230,7 @@ extension Kind where Value == [ScenarioAction] {
     return Kind(
       shape: list.shape, schema: list.schema,
       read: { decoder, node, path in
-        guard case .array(let elements) = node.content, elements.count <= limit else {
+        guard let elements = node.elements, elements.count <= limit else {
           return list.read(&decoder, node, path)
         }
         var all: [ScenarioAction] = []
@@ -278,11 +278,11 @@ extension ServerAction.Subject {
 extension ScenarioDecoder {
   /// What actions say of the fleet and of the server.
   mutating func checkActions(on tapi: TAPIConfiguration, _ fleet: [Cohort], _ root: PositionedValue) {
-    guard case .array(let nodes)? = root["actions"]?.content else { return }
+    guard let nodes = root["actions"]?.elements else { return }
     let keys = fleet.map(\.effectiveWriteKey)
     for (index, node) in nodes.enumerated() {
       checkPublication(index, node, fleet, root)
-      if let name = node["key"], case .string(let key) = name.content, !keys.contains(key) {
+      if let name = node["key"], let key = name.text, !keys.contains(key) {
         report(
           "no cohort has the writeKey \(quoted(key))\(Spelling.hint(for: key, among: keys)) There are: \(list(keys))",
           at: name.position, "actions.\(index).key")
@@ -301,7 +301,7 @@ extension ScenarioDecoder {
   ) {
     guard PublishingActions.isWhole(node) else { return }
     let path = "actions.\(index)"
-    if let name = node["cohort"], case .string(let cohort) = name.content,
+    if let name = node["cohort"], let cohort = name.text,
       !fleet.contains(where: { $0.name == cohort })
     {
       let names = fleet.map(\.name)
@@ -309,7 +309,7 @@ extension ScenarioDecoder {
         "no cohort is called \(quoted(cohort))\(Spelling.hint(for: cohort, among: names)) There are: \(list(names))",
         at: name.position, path + ".cohort")
     }
-    guard case .array(let cohorts)? = root["fleet"]?.content else { return }
+    guard let cohorts = root["fleet"]?.elements else { return }
     for (number, cohort) in cohorts.enumerated() where PublishingActions.concerns(node, cohort) {
       let place = ScenarioPaths.cohort(number, of: cohorts)
       guard let action = publishing?.actions[number] else {
@@ -318,7 +318,7 @@ extension ScenarioDecoder {
             + "a cohort gets one new version of Settings in a run", at: node.position, path)
         continue
       }
-      if action != index, case .array(let nodes)? = root["actions"]?.content {
+      if action != index, let nodes = root["actions"]?.elements {
         report(
           "contradicts action \(action)\(nodes[action].position.clause), which publishes Settings for \(place) too: "
             + "a cohort gets one new version of Settings in a run", at: node.position, path)

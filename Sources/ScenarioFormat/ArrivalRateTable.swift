@@ -58,7 +58,7 @@ struct ArrivalRateTable {
 
   /// The table in a scenario itself: text with a line feed is no file name.
   static func isTable(_ node: PositionedValue) -> Bool {
-    if case .string(let text) = node.content { text.utf8.contains(UInt8(ascii: "\n")) } else { false }
+    if let text = node.text { text.utf8.contains(UInt8(ascii: "\n")) } else { false }
   }
 
   private mutating func add(_ line: Int, _ message: String) {

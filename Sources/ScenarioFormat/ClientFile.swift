@@ -164,7 +164,7 @@ extension Kind where Value == [String: ClientPreset.Source] {
     ]),
     read: { decoder, node, path in
       guard let members = node.members else {
-        decoder.report("expected an object, found \(decoder.describe(node))", at: node.position, path)
+        decoder.unexpected(node, "an object", path)
         return nil
       }
       let paths = ClientFile.switchPaths
@@ -177,7 +177,7 @@ extension Kind where Value == [String: ClientPreset.Source] {
             at: member.keyPosition, place)
           continue
         }
-        if case .string(let text) = member.value.content {
+        if let text = member.value.text {
           sources[member.key] = ClientPreset.Source(place: text)
         } else {
           var source = SourceKeys.record.standard
@@ -211,11 +211,9 @@ private enum SourceKeys {
 extension ScenarioDecoder {
   /// The client that a value means; one that could not be read has been reported.
   fileprivate mutating func client(_ node: PositionedValue, _ path: String) -> ClientPreset? {
-    guard case .string(let name) = node.content else {
+    guard let name = node.text else {
       guard node.members != nil else {
-        report(
-          "expected the name of a client, a file such as \"mine.json5\" or a client, found \(describe(node))",
-          at: node.position, path)
+        unexpected(node, "the name of a client, a file such as \"mine.json5\" or a client", path)
         return nil
       }
       return clientFile(node, path)

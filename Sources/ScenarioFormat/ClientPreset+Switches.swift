@@ -123,8 +123,8 @@ extension ScenarioSchema.Key {
   }
 
   private static func choices(_ schema: PositionedValue) -> [String] {
-    if case .array(let forms)? = schema["oneOf"]?.content { return forms.flatMap(choices) }
-    if case .array(let words)? = schema["enum"]?.content { return words.map { $0.shortText() } }
+    if let forms = schema["oneOf"]?.elements { return forms.flatMap(choices) }
+    if let words = schema["enum"]?.elements { return words.map { $0.shortText() } }
     if let word = schema["const"] { return [word.shortText()] }
     if case .string(let reference)? = schema["$ref"]?.content {
       return [reference.dropFirst("#/$defs/".count).uppercased()]
@@ -132,7 +132,7 @@ extension ScenarioSchema.Key {
     if let least = schema["minimum"]?.shortText(), let most = schema["maximum"]?.shortText() {
       return most == "2" ? [least, most] : ["N (\(least) to \(most))"]
     }
-    guard case .string(let type)? = schema["type"]?.content else { return [] }
+    guard let type = schema["type"]?.text else { return [] }
     return type == "boolean" ? ["true", "false"] : [type]
   }
 

@@ -191,8 +191,8 @@ extension ScenarioDecoder {
   static let maximumDevices = 4_000_000_000
 
   fileprivate mutating func fleet(_ node: PositionedValue, _ path: String) -> [Cohort] {
-    guard case .array(let elements) = node.content else {
-      report("expected a list of cohorts, found \(describe(node))", at: node.position, path)
+    guard let elements = node.elements else {
+      unexpected(node, "a list of cohorts", path)
       return []
     }
     guard !elements.isEmpty else {
@@ -279,7 +279,7 @@ extension Kind where Value == Span? {
     return Kind(
       schema: .oneOf([word.schema, time.schema]), range: time.range,
       read: { decoder, node, path in
-        if case .string(let text) = node.content, text.first?.isNumber != true {
+        if let text = node.text, text.first?.isNumber != true {
           return word.read(&decoder, node, path)
         }
         return time.read(&decoder, node, path).map { .some($0) }
@@ -335,7 +335,7 @@ extension Kind where Value == String {
 
 extension ScenarioDecoder {
   fileprivate mutating func checkSpikes(_ node: PositionedValue?, _ path: String, _ cohort: Cohort) -> Bool {
-    guard cohort.eventsAtOnce > 1, case .array(let nodes)? = node?.content, nodes.count == cohort.spikes.count
+    guard cohort.eventsAtOnce > 1, let nodes = node?.elements, nodes.count == cohort.spikes.count
     else { return true }
     for (index, spike) in cohort.spikes.enumerated() where spike.events > 0 {
       report(
@@ -375,7 +375,7 @@ extension ScenarioDecoder {
 }
 
 extension PositionedValue {
-  var isNull: Bool { if case .null = content { true } else { false } }
+  package var isNull: Bool { if case .null = content { true } else { false } }
 }
 
 extension Distribution {

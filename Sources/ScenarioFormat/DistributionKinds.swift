@@ -18,7 +18,7 @@ struct Form<Value: Sendable & Equatable>: Sendable {
   }
 }
 
-extension Kind {
+extension Kind where Value: Equatable {
   /// A short form, or an object with the one key of a form. `ofNone` is said of `{}`.
   static func forms(
     _ forms: [Form<Value>], short: Form<Value>, ofNone: @escaping @Sendable ([String]) -> String
@@ -131,10 +131,8 @@ extension Kind where Value == [Span] {
         ("maxItems", .number("2")),
       ]),
       read: { decoder, node, path in
-        guard case .array(let bounds) = node.content, bounds.count == 2 else {
-          decoder.report(
-            "expected the two ends, like [\"1ms\", \"5ms\"], found \(decoder.describe(node))",
-            at: node.position, path)
+        guard let bounds = node.elements, bounds.count == 2 else {
+          decoder.unexpected(node, "the two ends, like [\"1ms\", \"5ms\"]", path)
           return nil
         }
         let low = decoder.span(bounds[0], decoder.join(path, "0"), in: range)

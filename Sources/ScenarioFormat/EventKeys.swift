@@ -296,7 +296,7 @@ extension ScenarioDecoder {
   fileprivate mutating func points(
     _ node: PositionedValue, _ path: String, _ period: Span?
   ) -> [RateCurve.Point]? {
-    guard case .array(let elements) = node.content, !elements.isEmpty else {
+    guard let elements = node.elements, !elements.isEmpty else {
       let isEmpty = if case .array = node.content { true } else { false }
       report(
         "expected at least one point, like [{ at: \"8h\", factor: \"50%\" }], found "

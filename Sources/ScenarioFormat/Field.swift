@@ -11,7 +11,7 @@ enum Standard: Sendable {
 }
 
 /// When a normalised scenario has a key.
-enum Writing: Sendable {
+package enum Writing: Sendable {
   case always
   /// Where it is not what stands there anyway.
   case unlessStandard
@@ -20,7 +20,7 @@ enum Writing: Sendable {
 
 /// One key of an object: the only place that says its name, what it may be, what it means and where it goes. Decoding,
 /// the normalised scenario, paths, the JSON Schema, the reference and "did you mean" all read it.
-struct Field<Owner: Sendable>: Sendable {
+package struct Field<Owner: Sendable>: Sendable {
   /// All of it but how it is read and written; `standard` gives the value that it has when it is left out. nil for a check.
   let key: (@Sendable (_ standard: Owner) -> ScenarioSchema.Key)?
   /// Reads it into its owner; false after a problem.
@@ -31,7 +31,7 @@ struct Field<Owner: Sendable>: Sendable {
   /// - Parameters:
   ///   - example: as it would stand in a file; a key that has one must not be left out.
   ///   - isSettable: whether `--set` and `compare` may change it.
-  init<Value>(
+  init<Value: Equatable>(
     _ name: String, _ kind: Kind<Value>, _ meaning: String, example: String = "",
     standard: Standard = .ofRecord, writing: Writing = .always, isSettable: Bool = true,
     requirement: String = "", form: String = "",
@@ -58,7 +58,7 @@ struct Field<Owner: Sendable>: Sendable {
     }
   }
 
-  init<Value>(
+  init<Value: Equatable>(
     _ name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
     _ meaning: String, example: String = "", standard: Standard = .ofRecord, writing: Writing = .always,
     isSettable: Bool = true, requirement: String = "", form: String = ""
@@ -70,7 +70,7 @@ struct Field<Owner: Sendable>: Sendable {
 
   /// An object of keys that go into a part of the owner as it is; what it does not name stays as it was.
   /// - Parameter null: what null makes of the part; nil: it is not allowed.
-  init<Part: Sendable>(
+  package init<Part: Sendable>(
     _ name: String, _ place: any WritableKeyPath<Owner, Part> & Sendable, keys record: Record<Part>,
     null: Part? = nil, _ meaning: String, writing: Writing = .always
   ) {
@@ -95,8 +95,29 @@ struct Field<Owner: Sendable>: Sendable {
     }
   }
 
+  /// A key of a format that is only read.
+  package init<Value>(
+    reading name: String, _ kind: Kind<Value>, isRequired: Bool = false,
+    set: @escaping @Sendable (inout Owner, Value) -> Void
+  ) {
+    key = { _ in ScenarioSchema.Key(name, kind.shape, required: isRequired) }
+    read = { decoder, node, path, owner in
+      guard let value = kind.read(&decoder, node, path) else { return false }
+      set(&owner, value)
+      return true
+    }
+    write = { _, _ in nil }
+  }
+
+  package init<Value>(
+    reading name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
+    isRequired: Bool = false
+  ) {
+    self.init(reading: name, kind, isRequired: isRequired) { $0[keyPath: place] = $1 }
+  }
+
   /// A key that is read elsewhere.
-  init(elsewhere key: ScenarioSchema.Key) {
+  package init(elsewhere key: ScenarioSchema.Key) {
     self.key = { _ in key }
     read = { _, _, _, _ in true }
     write = { _, _ in nil }
@@ -110,11 +131,11 @@ struct Field<Owner: Sendable>: Sendable {
 
   /// What no key can say alone: looks at the object, not at one value, and at what has been read of it before. Where the object is
   /// nothing with a problem in it, it is asked only if there has been none.
-  static func check(_ check: @escaping Check<Owner>) -> Field { Field(check) }
+  package static func check(_ check: @escaping Check<Owner>) -> Field { Field(check) }
 }
 
 /// false after a problem.
-typealias Check<Owner> =
+package typealias Check<Owner> =
   @Sendable (inout ScenarioDecoder, PositionedValue, String, inout Owner) -> Bool
 
 extension Standard {
@@ -129,9 +150,9 @@ extension Standard {
 }
 
 /// The keys of an object, with what holds between them.
-struct Record<Owner: Sendable>: Sendable {
+package struct Record<Owner: Sendable>: Sendable {
   /// What an object is that names none of its keys.
-  let standard: Owner
+  package let standard: Owner
   /// Its keys in the order of the declaration.
   let keys: [ScenarioSchema.Key]
   /// Whether what could be read stands in for the whole after a problem, so that what depends on it is looked at all the same.
@@ -140,7 +161,7 @@ struct Record<Owner: Sendable>: Sendable {
   let alternatives: [String]
   private let fields: [(key: ScenarioSchema.Key?, field: Field<Owner>)]
 
-  init(
+  package init(
     _ standard: Owner, keepsRest: Bool = false, alternatives: [String] = [], _ fields: [Field<Owner>]
   ) {
     self.standard = standard
@@ -159,8 +180,19 @@ struct Record<Owner: Sendable>: Sendable {
     ScenarioSchema.object(keys(standard: standard), alternatives: alternatives)
   }
 
+  /// Reads a file of this format.
+  /// - Throws: `ScenarioProblems` with every problem in it.
+  package func read(text: String, name: String, _ wording: Wording) throws(ScenarioProblems) -> Owner {
+    let root = try JSON5Parser.parse(text, file: name)
+    var decoder = ScenarioDecoder(sources: [name])
+    decoder.wording = wording
+    var owner = standard
+    if read(&decoder, root, "", into: &owner), !decoder.hasErrors { return owner }
+    throw ScenarioProblems(diagnostics: decoder.all)
+  }
+
   /// Reads every key that is there; false after a problem.
-  func read(
+  package func read(
     _ decoder: inout ScenarioDecoder, _ node: PositionedValue, _ path: String, into owner: inout Owner,
     shortForm: String? = nil
   ) -> Bool {
@@ -177,6 +209,9 @@ struct Record<Owner: Sendable>: Sendable {
       if let value = node[key.name] {
         isSound = field.read(&decoder, value, decoder.join(path, key.name), &owner) && isSound
       } else if key.isRequired {
+        if decoder.wording.tellsFirst {
+          decoder.report(decoder.wording.missing(key), at: node.position, path)
+        }
         isSound = false
       }
     }
@@ -195,7 +230,7 @@ struct Record<Owner: Sendable>: Sendable {
 
 extension Kind {
   /// An object of these keys.
-  static func object(_ record: Record<Value>, shortForm: String? = nil) -> Kind {
+  package static func object(_ record: Record<Value>, shortForm: String? = nil) -> Kind {
     Kind(
       shape: record.shape, schema: record.schema,
       read: { decoder, node, path in

@@ -10,7 +10,7 @@ enum FileReferences {
   ) -> [(path: String, node: PositionedValue)] {
     var values: [(path: String, node: PositionedValue?)] = []
     if !onlyCompared { values.append(("settings", root["settings"])) }
-    if case .array(let cohorts)? = root["fleet"]?.content {
+    if let cohorts = root["fleet"]?.elements {
       for (index, cohort) in cohorts.enumerated() {
         let place = ScenarioPaths.cohort(index, of: cohorts)
         if !onlyCompared { values.append((place + ".settings", cohort["settings"])) }
@@ -36,7 +36,7 @@ enum FileReferences {
   /// The names of client files, each once, with where it first stands.
   static func clients(in root: PositionedValue) -> [(path: String, node: PositionedValue)] {
     var values: [(path: String, node: PositionedValue?)] = [("client", root["client"])]
-    if case .array(let cohorts)? = root["fleet"]?.content {
+    if let cohorts = root["fleet"]?.elements {
       for (index, cohort) in cohorts.enumerated() {
         values.append((ScenarioPaths.cohort(index, of: cohorts) + ".client", cohort["client"]))
       }
@@ -56,7 +56,7 @@ enum FileReferences {
   /// The names of files with arrival rates, each once, with where it first stands.
   static func rates(in root: PositionedValue) -> [(path: String, node: PositionedValue)] {
     var values: [(path: String, node: PositionedValue?)] = []
-    if case .array(let cohorts)? = root["fleet"]?.content {
+    if let cohorts = root["fleet"]?.elements {
       for (index, cohort) in cohorts.enumerated() {
         let place = ScenarioPaths.cohort(index, of: cohorts)
         values.append((place + ".events.csv", cohort["events"]?["csv"]))
@@ -83,7 +83,7 @@ enum FileReferences {
   ) -> [(path: String, node: PositionedValue)] {
     var seen: Set<String> = []
     return values.compactMap { path, node in
-      guard let node, case .string(let name) = node.content, seen.insert(name).inserted else { return nil }
+      guard let node, let name = node.text, seen.insert(name).inserted else { return nil }
       return (path, node)
     }
   }

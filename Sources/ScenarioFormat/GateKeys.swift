@@ -95,9 +95,8 @@ extension Kind where Value == RateGate? {
       ]),
       read: { decoder, node, path in
         if node.isNull { return .some(nil) }
-        guard case .array(let elements) = node.content else {
-          decoder.report(
-            "expected a list of windows, found \(decoder.describe(node))", at: node.position, path)
+        guard let elements = node.elements else {
+          decoder.unexpected(node, "a list of windows", path)
           return nil
         }
         guard (1...2).contains(elements.count) else {

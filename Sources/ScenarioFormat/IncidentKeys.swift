@@ -236,7 +236,7 @@ extension Kind where Value == [Incident] {
     return Kind(
       shape: list.shape, schema: list.schema,
       read: { decoder, node, path in
-        guard case .array(let elements) = node.content, elements.count <= 10_000 else {
+        guard let elements = node.elements, elements.count <= 10_000 else {
           return list.read(&decoder, node, path)
         }
         var found: [(incident: Incident, index: Int)] = []

@@ -94,8 +94,3 @@ extension ScenarioSchema.Key {
     }
   }
 }
-
-extension PositionedValue {
-  fileprivate var text: String? { if case .string(let text) = content { text } else { nil } }
-  fileprivate var elements: [PositionedValue]? { if case .array(let list) = content { list } else { nil } }
-}

@@ -2,7 +2,7 @@ import ScenarioModel
 import SimulationKernel
 
 /// A kind of value: how it is read, how it is written back, and what an editor and the reference say of it.
-struct Kind<Value: Sendable & Equatable>: Sendable {
+package struct Kind<Value: Sendable>: Sendable {
   /// What may be addressed inside it.
   var shape = ScenarioSchema.Shape.scalar
   /// Its JSON Schema.
@@ -10,13 +10,13 @@ struct Kind<Value: Sendable & Equatable>: Sendable {
   /// What is allowed, in words, where the schema's own words do not say it: `1ms to 366d`.
   var range = ""
   /// nil after a problem, which has been reported.
-  var read: @Sendable (inout ScenarioDecoder, PositionedValue, String) -> Value?
+  package var read: @Sendable (inout ScenarioDecoder, PositionedValue, String) -> Value?
   var write: @Sendable (Value) -> PositionedValue
   /// Whether a value is written by leaving its key out.
   var isLeftOut: @Sendable (Value) -> Bool = { _ in false }
 
   /// The same text for another type.
-  func mapped<Other: Sendable & Equatable>(
+  func mapped<Other: Sendable>(
     _ make: @escaping @Sendable (Value) -> Other, _ unmake: @escaping @Sendable (Other) -> Value
   ) -> Kind<Other> {
     Kind<Other>(
@@ -34,7 +34,7 @@ struct Kind<Value: Sendable & Equatable>: Sendable {
   }
 
   /// Never null: nil is what is left out.
-  var orNothing: Kind<Value?> {
+  package var orNothing: Kind<Value?> {
     Kind<Value?>(
       shape: shape, schema: schema, range: range,
       read: { decoder, node, path in read(&decoder, node, path).map { .some($0) } },
@@ -43,16 +43,18 @@ struct Kind<Value: Sendable & Equatable>: Sendable {
 
   /// A list of such values; those that are wrong are reported and left out, so that it stands after any problem. `what` and `named` are for messages:
   /// `expected a list of limits`, `101 limits; at most 100 are allowed`.
-  func list(_ counts: ClosedRange<Int> = 0...10_000, of what: String = "", named: String) -> Kind<[Value]> {
+  /// - Parameter isIndexed: whether messages about an element name its place.
+  package func list(
+    _ counts: ClosedRange<Int> = 0...10_000, of what: String = "", named: String = "", isIndexed: Bool = true
+  ) -> Kind<[Value]> {
     Kind<[Value]>(
       shape: .list(shape),
       schema: .members([
         ("type", .text("array")), ("items", schema), ("maxItems", .number("\(counts.upperBound)")),
       ]),
       read: { decoder, node, path in
-        guard case .array(let elements) = node.content else {
-          decoder.report(
-            "expected a list\(what), found \(decoder.describe(node))", at: node.position, path)
+        guard let elements = node.elements else {
+          decoder.unexpected(node, "a list\(what)", path)
           return []
         }
         guard elements.count <= counts.upperBound else {
@@ -61,23 +63,83 @@ struct Kind<Value: Sendable & Equatable>: Sendable {
           return []
         }
         return elements.enumerated().compactMap { index, element in
-          read(&decoder, element, decoder.join(path, "\(index)"))
+          read(&decoder, element, isIndexed ? decoder.element(index, of: path) : path)
         }
       }, write: { .list($0.map(write)) })
+  }
+}
+
+// MARK: Of formats that are only read
+
+extension Kind {
+  package init(_ read: @escaping @Sendable (inout ScenarioDecoder, PositionedValue, String) -> Value?) {
+    self.init(schema: .members([]), read: read, write: { _ in .null })
+  }
+
+  /// What is made of a value, or an error that describes what is wrong with it.
+  package static func made(_ make: @escaping @Sendable (PositionedValue) throws -> Value) -> Kind {
+    Kind { decoder, node, path in
+      do {
+        return try make(node)
+      } catch {
+        decoder.report("\(error)", at: node.position, path)
+        return nil
+      }
+    }
+  }
+}
+
+extension Kind {
+  /// What the members of an object add up to; those that are wrong are reported.
+  /// - Parameter unless: what is wrong with the whole.
+  package static func members(
+    _ start: Value, unless problem: @escaping @Sendable (PositionedValue) -> String? = { _ in nil },
+    add: @escaping @Sendable (inout Value, PositionedValue.Member) throws -> Void
+  ) -> Kind {
+    Kind { decoder, node, path in
+      if let problem = problem(node) {
+        decoder.report(problem, at: node.position, path)
+        return nil
+      }
+      var value = start
+      for member in node.members ?? [] {
+        do {
+          try add(&value, member)
+        } catch {
+          decoder.report("\(error)", at: member.value.position, "\(path)[\"\(member.key)\"]")
+        }
+      }
+      return value
+    }
+  }
+}
+
+extension Kind where Value: FixedWidthInteger & Sendable {
+  /// Plain digits.
+  package static func digits(_ range: ClosedRange<Value>) -> Kind {
+    Kind { decoder, node, path in
+      if case .number(let text) = node.content, let value = Value(text), range.contains(value) {
+        return value
+      }
+      decoder.report(
+        "'\(decoder.key(of: path))' is a whole number from \(range.lowerBound) to \(range.upperBound)",
+        at: node.position, path)
+      return nil
+    }
   }
 }
 
 // MARK: Scalars
 
 extension Kind where Value == Bool {
-  static let bool = Kind(schema: .type("boolean"), read: { $0.bool($1, $2) }, write: { .bool($0) })
+  package static let bool = Kind(schema: .type("boolean"), read: { $0.bool($1, $2) }, write: { .bool($0) })
 }
 
 extension Kind where Value == String {
-  static let text = Kind(schema: .type("string"), read: { $0.string($1, $2) }, write: { .text($0) })
+  package static let text = Kind(schema: .type("string"), read: { $0.string($1, $2) }, write: { .text($0) })
 }
 
-extension Kind {
+extension Kind where Value: Equatable {
   /// One of a few words.
   static func word(_ words: [(word: String, value: Value)]) -> Kind {
     Kind(
@@ -87,7 +149,7 @@ extension Kind {
   }
 }
 
-extension Kind where Value: RawRepresentable<String> & CaseIterable {
+extension Kind where Value: RawRepresentable<String> & CaseIterable & Equatable {
   /// One of a type's names.
   static var choice: Kind { word(Value.allCases.map { ($0.rawValue, $0) }) }
 }

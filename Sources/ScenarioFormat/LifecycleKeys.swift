@@ -158,7 +158,7 @@ extension ScenarioDecoder {
     _ tapi: TAPIConfiguration, _ fleet: [Cohort], _ root: PositionedValue
   ) {
     let remedy = "give the cohort lifecycle: { restarts: \"2/day\" }, or say at: \"0s\""
-    if case .array(let nodes)? = root["fleet"]?.content {
+    if let nodes = root["fleet"]?.elements {
       for (index, node) in nodes.enumerated() {
         guard let name = ScenarioPaths.name(of: node), let rollout = node["rollout"],
           let cohort = fleet.first(where: { $0.name == name }), !cohort.hasRestarts,
@@ -171,7 +171,7 @@ extension ScenarioDecoder {
       }
     }
     guard !fleet.contains(where: \.hasRestarts),
-      case .array(let nodes)? = root["tapi"]?["incidents"]?.content,
+      let nodes = root["tapi"]?["incidents"]?.elements,
       nodes.count == tapi.incidents.count
     else { return }
     for (index, incident) in tapi.incidents.enumerated()

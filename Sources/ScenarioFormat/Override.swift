@@ -43,7 +43,7 @@ extension Override {
 extension Override {
   /// The client file that it names; nil: none.
   public var clientFile: String? {
-    guard path.hasSuffix(Self.clientPath), case .string(let name) = tree.content,
+    guard path.hasSuffix(Self.clientPath), let name = tree.text,
       ClientPreset.isFileName(name)
     else { return nil }
     return name
@@ -57,7 +57,7 @@ extension Override {
     var places = [scenario]
     if ["settings", "policy", "client"].contains(keys.first) {
       // Those of every cohort.
-      guard case .array(let cohorts)? = scenario.member("fleet")?.content else { return nil }
+      guard let cohorts = scenario.member("fleet")?.elements else { return nil }
       places = cohorts
     }
     while !keys.isEmpty, !places.isEmpty {

@@ -72,6 +72,6 @@ enum ScenarioPaths {
   }
 
   static func name(of cohort: PositionedValue) -> String? {
-    if case .string(let name) = cohort["name"]?.content, PathText.isName(name) { name } else { nil }
+    if let name = cohort["name"]?.text, PathText.isName(name) { name } else { nil }
   }
 }

@@ -55,7 +55,7 @@ extension Kind where Value == DelayLadder {
       read: { decoder, node, path in
         if node.isNull { return DelayLadder() }
         let spans = waits.read(&decoder, node, path) ?? []
-        guard case .array(let elements) = node.content, elements.count == spans.count else { return nil }
+        guard let elements = node.elements, elements.count == spans.count else { return nil }
         if elements.isEmpty {
           decoder.report("a ladder has at least one wait; null: none", at: node.position, path)
           return nil
@@ -162,7 +162,7 @@ extension ScenarioDecoder {
     of change: RetryPolicy.Switch, _ node: PositionedValue, _ path: String
   ) -> String? {
     if change.isBool { return bool(node, path).map { "\($0)" } }
-    if case .string(let text) = node.content {
+    if let text = node.text {
       var policy = RetryPolicy()
       if change.set(text, in: &policy) { return text }
       // The pattern itself is no value.

@@ -55,6 +55,16 @@ package struct PositionedValue: Sendable {
     if case .object(let members) = content { members } else { nil }
   }
 
+  /// What a string says; nil for anything else.
+  package var text: String? {
+    if case .string(let text) = content { text } else { nil }
+  }
+
+  /// The elements of a list; nil for anything else.
+  package var elements: [PositionedValue]? {
+    if case .array(let elements) = content { elements } else { nil }
+  }
+
   /// The member `key` of an object.
   package subscript(key: String) -> PositionedValue? {
     members?.first { $0.key == key }?.value

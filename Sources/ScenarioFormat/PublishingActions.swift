@@ -12,7 +12,7 @@ struct PublishingActions {
 
   init(_ root: PositionedValue) {
     self.root = root
-    guard case .array(let nodes)? = root["actions"]?.content, let fleet = root["fleet"],
+    guard let nodes = root["actions"]?.elements, let fleet = root["fleet"],
       case .array(var cohorts) = fleet.content
     else { return }
     for (index, node) in nodes.enumerated() {
@@ -44,7 +44,7 @@ struct PublishingActions {
   static func concerns(_ action: PositionedValue, _ cohort: PositionedValue) -> Bool {
     guard cohort.members != nil else { return false }
     guard let wanted = action["cohort"], !wanted.isNull else { return true }
-    guard case .string(let text) = wanted.content, case .string(let name)? = cohort["name"]?.content else {
+    guard let text = wanted.text, let name = cohort["name"]?.text else {
       return false
     }
     return text == name

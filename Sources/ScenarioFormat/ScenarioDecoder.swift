@@ -2,15 +2,59 @@ import ScenarioModel
 import SimulationKernel
 import UploadRetry
 
+/// What the files of a format say of what is wrong in them; as it stands here, what scenarios do.
+package struct Wording: Sendable {
+  /// Of a key that must be there.
+  package var missing: @Sendable (ScenarioSchema.Key) -> String = {
+    "missing; write for example \($0.name): \($0.example)"
+  }
+  /// Of an unknown key, with the known ones; nil: such a key is passed over.
+  package var unknownKey: (@Sendable (_ key: String, _ known: [String]) -> String)? = { key, known in
+    "unknown key\(Spelling.hint(for: key, among: known)) Allowed here: \(known.joined(separator: ", "))"
+  }
+  /// Of a value at a key where another is expected.
+  package var unexpected: @Sendable (_ expected: String, _ key: String, _ found: String) -> String = {
+    "expected \($0), found \($2)"
+  }
+  /// Whether what was found is repeated; else its kind is.
+  package var showsValues = true
+  /// Whether a message without a path has a column.
+  package var showsColumns = true
+  /// Whether elements are written `cases[0]`, not `cases.0`.
+  package var bracketsIndices = false
+  /// Whether only the first problem is told, by the order of keys; what is no object has none of them.
+  package var tellsFirst = false
+
+  package init() {}
+
+  /// Of a file of its own: `a search space is an object, { search: { … } }; found a list`.
+  package static func file(of name: String, as example: String) -> Wording {
+    var wording = Wording()
+    wording.unknownKey = { key, known in
+      let hint = nearest(to: key, among: known).map { "; did you mean '\($0)'?" } ?? "."
+      return "there is no such key in \(name)\(hint) Allowed: \(known.joined(separator: ", "))"
+    }
+    wording.unexpected = { expected, key, found in
+      key.isEmpty
+        ? "\(name) is an object, \(example); found \(found)" : "expected \(expected), found \(found)"
+    }
+    (wording.showsValues, wording.showsColumns) = (false, false)
+    return wording
+  }
+}
+
 /// Turns a tree into a `Scenario` and collects every problem on the way.
 ///
 /// A reading function returns nil when it has reported a problem; the caller goes on with some stand-in, so
 /// that the problems behind it are found too. Whether there was a problem is asked once, at the end.
-struct ScenarioDecoder {
+package struct ScenarioDecoder {
   typealias Shape = ScenarioSchema.Shape
 
   /// Names of the files by `Position.source`.
   let sources: [String]
+  var wording = Wording()
+  /// What has been named so far, where a file may speak of nothing else.
+  package var names: Set<String> = []
   /// The arrival rates in files that the scenario names; those that could not be read have been reported.
   var rateFiles: [String: [ArrivalRates.Row]] = [:]
   /// The client files that the scenario names, those of the same name read once; what could not be read has been reported.
@@ -33,7 +77,7 @@ struct ScenarioDecoder {
   /// Rollouts of cohorts that stand for actions.
   var publishing: PublishingActions?
   private(set) var diagnostics: [Diagnostic] = []
-  private(set) var hasErrors = false
+  package private(set) var hasErrors = false
   private var unreported = 0
   /// A file of a million mistakes need not print a million lines.
   static let maximumDiagnostics = 1_000
@@ -42,7 +86,7 @@ struct ScenarioDecoder {
 
   // MARK: Reporting
 
-  mutating func report(_ message: String, at position: Position, _ path: String) {
+  package mutating func report(_ message: String, at position: Position, _ path: String) {
     add(.error, message, at: position, path)
   }
 
@@ -56,7 +100,8 @@ struct ScenarioDecoder {
       Diagnostic(
         severity: severity, file: Self.name(of: position, in: sources),
         line: position == .commandLine ? nil : Int(position.line),
-        column: position == .commandLine ? nil : Int(position.column), path: path, message: message))
+        column: position == .commandLine || !wording.showsColumns ? nil : Int(position.column), path: path,
+        message: message))
   }
 
   mutating func add(_ written: Diagnostic) {
@@ -94,28 +139,32 @@ struct ScenarioDecoder {
   mutating func object(
     _ node: PositionedValue, _ path: String, _ keys: [ScenarioSchema.Key], shortForm: String? = nil
   ) -> PositionedValue? {
-    guard let members = node.members else {
-      let forms = ["an object", shortForm].compactMap(\.self).joined(separator: " or ")
-      report("expected \(forms), found \(describe(node))", at: node.position, path)
+    if node.members == nil, !wording.tellsFirst {
+      unexpected(node, ["an object", shortForm].compactMap(\.self).joined(separator: " or "), path)
       return nil
     }
     let names = keys.map(\.name)
-    for member in members where !names.contains(member.key) {
+    for member in node.members ?? [] where !names.contains(member.key) {
       unknownKey(member, path, names)
     }
-    for key in keys where key.isRequired && node[key.name] == nil {
-      report(
-        "missing; write for example \(key.name): \(key.example)", at: node.position, join(path, key.name))
+    for key in keys where key.isRequired && node[key.name] == nil && !wording.tellsFirst {
+      report(wording.missing(key), at: node.position, join(path, key.name))
     }
     return node
   }
 
   mutating func unknownKey(_ member: PositionedValue.Member, _ path: String, _ names: [String]) {
-    let hint = Spelling.hint(for: member.key, among: names)
-    report(
-      "unknown key\(hint) Allowed here: \(names.joined(separator: ", "))", at: member.keyPosition,
-      join(path, member.key))
+    if let message = wording.unknownKey?(member.key, names) {
+      report(message, at: member.keyPosition, join(path, member.key))
+    }
   }
+
+  package mutating func unexpected(_ node: PositionedValue, _ expected: String, _ path: String) {
+    report(wording.unexpected(expected, key(of: path), describe(node)), at: node.position, path)
+  }
+
+  /// The last key of a path.
+  package func key(of path: String) -> String { String(path.split(separator: ".").last ?? "") }
 
   /// The one member of an object that says which form a value has.
   mutating func onlyMember(
@@ -132,19 +181,24 @@ struct ScenarioDecoder {
     return present.first
   }
 
-  func join(_ path: String, _ key: String) -> String {
+  package func join(_ path: String, _ key: String) -> String {
     let shown = PathText.isPlain(key) ? key : "[\(quoted(key))]"
     return path.isEmpty ? shown : PathText.isPlain(key) ? path + "." + shown : path + shown
   }
 
+  func element(_ index: Int, of path: String) -> String {
+    wording.bracketsIndices ? "\(path)[\(index)]" : join(path, "\(index)")
+  }
+
   /// Text in quotes, numbers as written.
   func shown(_ node: PositionedValue) -> String {
-    if case .string(let text) = node.content { quoted(text) } else { describe(node) }
+    if let text = node.text { quoted(text) } else { describe(node) }
   }
 
   /// The value for a message: short values as written, others by kind.
   func describe(_ node: PositionedValue) -> String {
-    switch node.content {
+    if !wording.showsValues { return node.kind }
+    return switch node.content {
     case .null: "null"
     case .bool(let value): "\(value)"
     case .number(let text): String(text.prefix(40))
@@ -156,14 +210,14 @@ struct ScenarioDecoder {
   // MARK: Scalars
 
   mutating func string(_ node: PositionedValue, _ path: String) -> String? {
-    if case .string(let text) = node.content { return text }
-    report("expected a string, found \(describe(node))", at: node.position, path)
+    if let text = node.text { return text }
+    unexpected(node, "a string", path)
     return nil
   }
 
   mutating func bool(_ node: PositionedValue, _ path: String) -> Bool? {
     if case .bool(let value) = node.content { return value }
-    report("expected true or false, found \(describe(node))", at: node.position, path)
+    unexpected(node, "true or false", path)
     return nil
   }
 
@@ -172,8 +226,8 @@ struct ScenarioDecoder {
     _ node: PositionedValue, _ path: String, _ words: [(word: String, value: Value)]
   ) -> Value? {
     let names = words.map(\.word)
-    guard case .string(let text) = node.content else {
-      report("expected one of \(list(names)), found \(describe(node))", at: node.position, path)
+    guard let text = node.text else {
+      unexpected(node, "one of \(list(names))", path)
       return nil
     }
     if let match = words.first(where: { $0.word == text }) { return match.value }
@@ -192,7 +246,7 @@ struct ScenarioDecoder {
       + (orWord.map { " or \"\($0)\"" } ?? "")
     guard case .number(let text) = node.content else {
       var message = "expected a number, found \(describe(node))"
-      if case .string(let text) = node.content, ExactDecimal(text) != nil {
+      if let text = node.text, ExactDecimal(text) != nil {
         message += "; leave the quotes out"
       }
       report("\(message); \(allowed)", at: node.position, path)
@@ -287,7 +341,7 @@ struct ScenarioDecoder {
       report(Self.missingUnit(written, "s", example: "30s"), at: node.position, path)
       return nil
     default:
-      report("expected a span such as \"30s\", found \(describe(node))", at: node.position, path)
+      unexpected(node, "a span such as \"30s\"", path)
       return nil
     }
     guard let span = unit(node, path, { () throws(Units.Problem) in try Units.span(text) }) else {
@@ -312,7 +366,7 @@ struct ScenarioDecoder {
     case .number(let text):
       report(Self.missingUnit(text, unit, example: example), at: node.position, path)
     default:
-      report("expected \(what) such as \"\(example)\", found \(describe(node))", at: node.position, path)
+      unexpected(node, "\(what) such as \"\(example)\"", path)
     }
     return nil
   }

@@ -57,18 +57,18 @@ public struct ScenarioFile: Sendable {
     let publishing = PublishingActions(root)
     for (path, node) in FileReferences.settings(in: publishing.root, onlyCompared: settingsText != nil) {
       if let text = fileText(of: node, at: publishing.path(of: path) ?? path, with: readFile),
-        case .string(let name) = node.content
+        let name = node.text
       {
         settingsFiles[name] = parseSettings(text, name: name)
       }
     }
     for (path, node) in FileReferences.clients(in: root) {
-      if let text = fileText(of: node, at: path, with: readFile), case .string(let name) = node.content {
+      if let text = fileText(of: node, at: path, with: readFile), let name = node.text {
         addClient(text, name: name)
       }
     }
     for (path, node) in FileReferences.rates(in: root) {
-      if let text = fileText(of: node, at: path, with: readFile), case .string(let name) = node.content {
+      if let text = fileText(of: node, at: path, with: readFile), let name = node.text {
         rateFiles[name] = parseRates(text, name: name)
       }
     }
@@ -122,7 +122,7 @@ public struct ScenarioFile: Sendable {
   private mutating func fileText(
     of reference: PositionedValue, at path: String, with readFile: (String) throws -> String
   ) -> String? {
-    guard case .string(let name) = reference.content else { return nil }
+    guard let name = reference.text else { return nil }
     do {
       return try readFile(name)
     } catch {
@@ -227,7 +227,7 @@ public struct ScenarioFile: Sendable {
 
   /// What `--set path=…` would say: text without quotes, unless it would then be taken for something else.
   private static func axisText(_ element: PositionedValue) -> String {
-    guard case .string(let text) = element.content else { return JSONText.compact(element) }
+    guard let text = element.text else { return JSONText.compact(element) }
     return (try? JSON5Parser.parse(text)) == nil ? text : text.asJSON
   }
 

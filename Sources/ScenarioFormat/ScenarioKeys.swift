@@ -126,7 +126,7 @@ extension Kind where Value == Scaling {
     schema: .members([("type", .text("string")), ("pattern", .text("^1:[1-9][0-9]{0,6}$"))]),
     range: "1:1 to 1:1000000",
     read: { decoder, node, path in
-      if case .string(let text) = node.content, let scale = Scaling(text) { return scale }
+      if let text = node.text, let scale = Scaling(text) { return scale }
       decoder.report(
         "expected a scale such as \"1:20\", found \(decoder.describe(node)); allowed: 1:1 to 1:1000000",
         at: node.position, path)

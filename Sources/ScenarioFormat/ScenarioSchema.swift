@@ -46,7 +46,7 @@ package enum ScenarioSchema {
     package var range: String
     package var standard: Standard?
 
-    init(
+    package init(
       _ name: String, _ shape: Shape = .scalar, example: String = "", required: Bool = false,
       settable: Bool = true, meaning: String = "", schema: PositionedValue = .members([]),
       range: String = "", standard: Standard? = nil

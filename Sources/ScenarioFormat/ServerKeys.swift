@@ -217,7 +217,7 @@ extension Kind where Value == Overload? {
     return Kind(
       shape: object.shape, schema: .oneOf([.members([("const", .text("queue"))]), object.schema]),
       read: { decoder, node, path in
-        guard case .string(let text) = node.content else {
+        guard let text = node.text else {
           return object.read(&decoder, node, path).map { .some($0) }
         }
         if text == "queue" { return .some(nil) }
@@ -235,7 +235,7 @@ extension ScenarioDecoder {
     _ node: PositionedValue?, _ path: String, _ server: TAPIConfiguration.Server
   ) -> Bool {
     guard let node, server != TAPIConfiguration.standIn else { return true }
-    guard case .string(let text) = node.content else {
+    guard let text = node.text else {
       if case .workers(let workers) = server, !workers.refuses {
         warn(
           "never answered: the queue is unlimited. Give workers.queueLimit, or write overload: \"queue\"",
@@ -323,10 +323,10 @@ extension Autoscaling {
 extension ScenarioDecoder {
   /// A limit of a key that no cohort has concerns nobody.
   mutating func warnOfUnknownKeys(_ limits: [KeyLimit], _ fleet: [Cohort], _ root: PositionedValue) {
-    guard case .array(let nodes)? = root["tapi"]?["keyLimits"]?.content else { return }
+    guard let nodes = root["tapi"]?["keyLimits"]?.elements else { return }
     let keys = Set(fleet.map(\.effectiveWriteKey))
     for (index, node) in nodes.enumerated() {
-      guard let name = node["key"], case .string(let key) = name.content, !keys.contains(key) else {
+      guard let name = node["key"], let key = name.text, !keys.contains(key) else {
         continue
       }
       warn(

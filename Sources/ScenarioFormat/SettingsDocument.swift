@@ -122,7 +122,7 @@ extension ScenarioFile {
   package var settingsDocument: SettingsDocument? {
     if let replacement { return SettingsDocument(tree: replacement) }
     var nodes: [PositionedValue?] = []
-    if case .array(let cohorts)? = root["fleet"]?.content {
+    if let cohorts = root["fleet"]?.elements {
       nodes = cohorts.map { $0["settings"] ?? root["settings"] }
     }
     guard let first = nodes.first, let node = first else { return nil }

@@ -46,7 +46,7 @@ struct SettingsResolution {
   mutating func configs(of root: PositionedValue, reporting decoder: inout ScenarioDecoder)
     -> [CohortSettings]
   {
-    guard case .array(let cohorts)? = root["fleet"]?.content else {
+    guard let cohorts = root["fleet"]?.elements else {
       // Still say what is wrong with the Settings.
       if let node = root["settings"] { _ = tree(node, "settings", reporting: &decoder) }
       return []
@@ -59,7 +59,7 @@ struct SettingsResolution {
       let client = decoder.settingsReader(of: cohort, in: root)
       let targeted = changes.contains { $0.cohort == index && !$0.isOfRollout }
       var key: String? = targeted || isOwn ? nil : "shared"
-      if !targeted, isOwn, case .string(let name)? = node?.content { key = "file " + name }
+      if !targeted, isOwn, let name = node?.text { key = "file " + name }
       key?.append(" " + client.key)
       var settings = CohortSettings()
       if let key, let version = decoded[key] {
@@ -304,7 +304,7 @@ struct SettingsResolution {
 }
 
 /// Settings as a positioned tree.
-enum SettingsTree {
+package enum SettingsTree {
   /// Where the section with `rateLimitConfig` and `backoffConfig` is: `HTTPConfig.decode` takes the first of
   /// these.
   static func section(of tree: PositionedValue) -> [String] {
@@ -348,7 +348,7 @@ enum SettingsTree {
   static func deepestPosition(_ parts: [String], in tree: PositionedValue) -> Position {
     var node = tree
     for part in parts {
-      if case .array(let elements) = node.content, let index = Int(part), elements.indices.contains(index) {
+      if let elements = node.elements, let index = Int(part), elements.indices.contains(index) {
         node = elements[index]
       } else if let member = node[part] {
         node = member
@@ -359,7 +359,7 @@ enum SettingsTree {
     return node.position
   }
 
-  static func settingsValue(_ node: PositionedValue) -> SettingsValue {
+  package static func settingsValue(_ node: PositionedValue) -> SettingsValue {
     switch node.content {
     case .null: .null
     case .bool(let value): .bool(value)

@@ -8,7 +8,7 @@ extension ScenarioDecoder {
   mutating func warnOfUnseenRecovery(_ root: PositionedValue, _ scenario: Scenario) {
     guard let duration, !scenario.tapi.incidents.isEmpty else { return }
     var lastEnd = Span.zero
-    if case .array(let nodes)? = root["tapi"]?["incidents"]?.content,
+    if let nodes = root["tapi"]?["incidents"]?.elements,
       nodes.count == scenario.tapi.incidents.count
     {
       for (index, incident) in scenario.tapi.incidents.enumerated() {
@@ -17,7 +17,7 @@ extension ScenarioDecoder {
       }
     }
     guard scenario.tapi.incidents.contains(where: { $0.start - .start < duration }) else { return }
-    if case .array(let nodes)? = root["actions"]?.content {
+    if let nodes = root["actions"]?.elements {
       for (index, span) in actionSpans(nodes, scenario) where span.end < duration {
         lastEnd = max(lastEnd, span.end)
         let left = duration - span.end

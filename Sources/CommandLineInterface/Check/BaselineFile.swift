@@ -1,6 +1,7 @@
 import FleetExperiments
 import FleetStatistics
 import ScenarioFormat
+import UploadRetry
 
 /// `baseline.json`: what scenarios gave when they were recorded.
 struct BaselineFile {
@@ -69,8 +70,8 @@ struct BaselineFile {
     switch tolerance {
     case .relative(let share): "{ \"relative\": \(text(share)) }"
     case .absolute(let limit): "{ \"absolute\": \(text(limit)) }"
-    case .notSignificantlyWorse: BaselineReader.notSignificantlyWorse.asJSON
-    case .informational: BaselineReader.informational.asJSON
+    case .notSignificantlyWorse: notSignificantlyWorse.asJSON
+    case .informational: informational.asJSON
     }
   }
 
@@ -78,7 +79,7 @@ struct BaselineFile {
     switch value {
     case .none: "null"
     case .value(let number), .time(let number, _): text(number)
-    case .censored: BaselineReader.never.asJSON
+    case .censored: never.asJSON
     }
   }
 
@@ -91,17 +92,168 @@ struct BaselineFile {
   private static func rounded(_ number: Double) -> String {
     abs(number) < 1e12 ? text((number * 1_000).rounded() / 1_000) : text(number)
   }
+}
 
-  // MARK: Reading
+// MARK: Reading
+
+/// People edit it: tolerances are set there.
+extension BaselineFile {
+  private static let notSignificantlyWorse = "notSignificantlyWorse"
+  private static let informational = "informational"
+  /// A time that a run did not live to see.
+  private static let never = "never"
 
   /// - Throws: `CommandFailure` 66, 65.
   init(contentsOf path: String) throws(CommandFailure) {
-    self.path = path
     let text = try InputFile.text(path)
-    do throws(BaselineReader.Problem) {
-      (baselines, lines) = try BaselineReader.read(text)
-    } catch {
-      throw CommandFailure(.data, "\(path):\(error.line): \(error.message)")
+    var wording = Wording.ofProgram
+    wording.unexpected = { expected, key, found in
+      expected == "a list" ? "'\(key)' is a list; found \(found)" : "\(expected) is expected; found \(found)"
     }
+    do throws(ScenarioProblems) {
+      self = try Self.record.read(text: text, name: path, wording)
+    } catch {
+      throw CommandFailure(.data, error.first)
+    }
+    self.path = path
   }
+
+  private static let record = Record(
+    BaselineFile(path: ""),
+    [
+      .check { decoder, node, path, _ in
+        if case .string("fleetsim")? = node["program"]?.content,
+          case .number("1")? = node["baseline"]?.content
+        {
+          return true
+        }
+        decoder.report(
+          "this is no baseline of fleetsim: one begins with \"program\": \"fleetsim\", \"baseline\": 1",
+          at: node.position, path)
+        return false
+      },
+      Field(reading: "scenarios", \.baselines, Kind.object(baseline).list(0 ... .max), isRequired: true),
+      .check { decoder, node, path, file in
+        for (baseline, node) in zip(file.baselines, node["scenarios"]?.elements ?? []) {
+          guard file.lines[baseline.scenario] == nil else {
+            decoder.report(
+              "the scenario '\(baseline.scenario)' is there twice", at: node.position, path)
+            return false
+          }
+          file.lines[baseline.scenario] = Dictionary(
+            node["metrics"]?.members?.map { ($0.key, Int($0.keyPosition.line)) } ?? [],
+            uniquingKeysWith: { first, _ in first })
+        }
+        return true
+      },
+    ])
+
+  private static let baseline = Record(
+    Baseline(scenario: "", overrides: [], seeds: SeedRange(first: 0, count: 2), entries: []),
+    [
+      Field(reading: "set", \.overrides, Kind<String>.text.list(0 ... .max), isRequired: true),
+      Field(reading: "seeds", \.seeds, .seeds(2...CheckCommand.mostSeeds), isRequired: true),
+      Field(reading: "metrics", \.entries, metrics, isRequired: true),
+      .check { decoder, node, path, baseline in
+        let seeds = baseline.seeds.count
+        guard let entry = baseline.entries.first(where: { $0.values.count != seeds }) else { return true }
+        decoder.report(
+          "'\(entry.metric)' has \(FigureText.count(entry.values.count, "value")), one for each of the "
+            + "\(FigureText.count(seeds, "seed")) is expected",
+          at: node["metrics"]?[entry.metric]?.position ?? node.position, path)
+        return false
+      },
+      Field(reading: "scenario", \.scenario, .text, isRequired: true),
+      Field(reading: "results", \.results, .digits(0...1_000_000)),
+    ])
+
+  private static let metrics = Kind<[Baseline.Entry]> { decoder, node, path in
+    var entries: [Baseline.Entry] = []
+    for member in node.members ?? [] {
+      guard MetricCatalogue.metric(named: member.key) != nil else {
+        let hint =
+          nearest(to: member.key, among: MetricCatalogue.all.map(\.name)).map { "; did you mean '\($0)'?" }
+          ?? ""
+        decoder.report("'\(member.key)' is no metric\(hint)", at: member.value.position, path)
+        return nil
+      }
+      guard var read = entry.read(&decoder, member.value, path) else { return nil }
+      read.metric = member.key
+      entries.append(read)
+    }
+    if !entries.isEmpty { return entries }
+    decoder.report("there is no metric", at: node.position, path)
+    return nil
+  }
+
+  private static let entry = Kind<Baseline.Entry> { decoder, node, path in
+    let horizon = node["horizon"].flatMap { number.read(&decoder, $0, path) }
+    let value = Kind<MetricValue> { decoder, node, path in
+      if node.isNull { return MetricValue.none }
+      if let horizon, node.text == never { return .censored(horizon: horizon) }
+      return number.read(&decoder, node, path)
+        .map { value in horizon.map { .time(value, horizon: $0) } ?? .value(value) }
+    }
+    var entry = Baseline.Entry(metric: "", tolerance: .informational, values: [])
+    let record = Record(
+      entry,
+      [
+        Field(reading: "values", \.values, value.list(0 ... .max), isRequired: true),
+        Field(reading: "tolerance", \.tolerance, tolerance, isRequired: true),
+      ])
+    return record.read(&decoder, node, path, into: &entry) ? entry : nil
+  }
+
+  private static let number = Kind<Double> { decoder, node, path in
+    if case .number(let text) = node.content, let value = Double(text), abs(value) < 1e300 { return value }
+    decoder.unexpected(node, "a number", path)
+    return nil
+  }
+
+  private static let tolerance = Kind<Metric.Tolerance> { decoder, node, path in
+    if case .string(notSignificantlyWorse) = node.content { return .notSignificantlyWorse }
+    if case .string(informational) = node.content { return .informational }
+    if let members = node.members, members.count == 1 {
+      guard let value = number.read(&decoder, members[0].value, path) else { return nil }
+      if value >= 0, members[0].key == "relative" { return .relative(value) }
+      if value >= 0, members[0].key == "absolute" { return .absolute(value) }
+    }
+    decoder.report(
+      "a tolerance is \"\(notSignificantlyWorse)\", { \"relative\": 0.05 }, { \"absolute\": 10 } or "
+        + "\"\(informational)\"", at: node.position, path)
+    return nil
+  }
+}
+
+// MARK: Files that a program wrote
+
+extension Wording {
+  /// Of a file that nobody writes by hand: its first problem is told, and keys that it has besides don't matter.
+  static let ofProgram: Wording = {
+    var wording = Wording()
+    wording.missing = { "'\($0.name)' is missing" }
+    wording.unknownKey = nil
+    wording.unexpected = { expected, key, found in
+      "expected \(expected)\(expected == "a list" ? " for '\(key)'" : ""), found \(found)"
+    }
+    (wording.showsValues, wording.tellsFirst) = (false, true)
+    return wording
+  }()
+}
+
+extension Kind<SeedRange> {
+  static func seeds(_ counts: ClosedRange<Int>) -> Kind {
+    .object(
+      Record(
+        SeedRange(first: 0, count: 1),
+        [
+          Field(reading: "first", \.first, .digits(0 ... .max), isRequired: true),
+          Field(reading: "count", \.count, .digits(counts), isRequired: true),
+        ]))
+  }
+}
+
+extension ScenarioProblems {
+  /// The first problem with its line.
+  var first: String { diagnostics.first.map { "\($0.file):\($0.line ?? 1): \($0.message)" } ?? "" }
 }

@@ -130,13 +130,13 @@ struct BenchMeasurement {
 
   /// Reads what `json` wrote in another process; nil for anything else.
   init?(json text: String) {
-    guard let tree = try? JSON5Parser.parse(text), case .array(let elements) = tree.content,
+    guard let tree = try? JSON5Parser.parse(text), let elements = tree.elements,
       elements.count == 1
     else {
       return nil
     }
     func string(_ key: String) -> String? {
-      if case .string(let text)? = elements[0][key]?.content { text } else { nil }
+      if let text = elements[0][key]?.text { text } else { nil }
     }
     func number(_ key: String) -> Double? {
       if case .number(let text)? = elements[0][key]?.content { Double(text) } else { nil }

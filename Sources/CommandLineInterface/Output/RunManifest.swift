@@ -97,10 +97,10 @@ struct RunManifest {
 
   /// The files that a manifest names, with their SHA-256; none if it is not readable any more.
   static func digests(in text: String) -> [(path: String, sha256: String)] {
-    guard case .array(let files)? = try? JSON5Parser.parse(text)["files"]?.content else { return [] }
+    guard let files = try? JSON5Parser.parse(text)["files"]?.elements else { return [] }
     return files.compactMap { file in
-      guard case .string(let path)? = file["path"]?.content,
-        case .string(let digest)? = file["sha256"]?.content
+      guard let path = file["path"]?.text,
+        let digest = file["sha256"]?.text
       else { return nil }
       return (path, digest)
     }

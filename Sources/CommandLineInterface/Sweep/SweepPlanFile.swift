@@ -47,101 +47,65 @@ extension SweepPlanFile {
   /// - Throws: `CommandFailure` 66, 65.
   init(contentsOf path: String) throws(CommandFailure) {
     let text = try InputFile.text(path, limit: 1 << 30)
-    do throws(Problem) {
-      try self.init(text)
+    do throws(ScenarioProblems) {
+      self = try Self.record.read(text: text, name: path, .ofProgram)
     } catch {
-      throw CommandFailure(
-        .data, "\(path):\(error.line): \(error.message); a file that 'fleetsim sweep' wrote is expected")
+      throw CommandFailure(.data, error.first + "; a file that 'fleetsim sweep' wrote is expected")
     }
   }
 
-  struct Problem: Error {
-    var line: Int
-    var message: String
-  }
+  private static let record = Record(
+    SweepPlanFile(
+      title: "", arguments: [], scenario: "",
+      plan: SweepPlan(results: 0, variants: [SweepPlan.Variant](), seeds: SeedRange(first: 0, count: 1))),
+    [
+      .check { decoder, node, path, _ in
+        if case .string("fleetsim")? = node["program"]?.content { return true }
+        let problem = node["program"] == nil ? "'program' is missing" : "this is no plan of fleetsim"
+        decoder.report(problem, at: node.position, path)
+        return false
+      },
+      Field(reading: "title", \.title, .text, isRequired: true),
+      Field(reading: "question", \.question, Kind<String>.text.orNothing),
+      Field(reading: "arguments", \.arguments, Kind<String>.text.list(0 ... .max), isRequired: true),
+      Field(reading: "scenario", \.scenario, .made { $0.prettyJSON + "\n" }, isRequired: true),
+      Field(reading: "seeds", \.plan.seeds, .seeds(1...SweepCommand.mostRuns), isRequired: true),
+      Field(reading: "variants", \.plan.variants, Kind.object(variant).list(0 ... .max), isRequired: true),
+      .check { decoder, node, path, file in
+        let variants = file.plan.variants
+        if let wrong = variants.firstIndex(where: { !variants.indices.contains($0.twinGroup) }),
+          let nodes = node["variants"]?.elements
+        {
+          return Kind<Int>.digits(0...variants.count - 1)
+            .read(&decoder, nodes[wrong]["twinGroup"] ?? nodes[wrong], "twinGroup") != nil
+        }
+        let seeds = file.plan.seeds.count
+        if !variants.isEmpty, variants.count <= SweepCommand.mostRuns / seeds { return true }
+        decoder.report(
+          "there are \(variants.count) variants under \(FigureText.count(seeds, "seed"))", at: node.position,
+          path)
+        return false
+      },
+      Field(reading: "version", \.version, .text, isRequired: true),
+      Field(reading: "results", \.plan.results, .digits(0...1_000_000)),
+    ])
 
-  private init(_ text: String) throws(Problem) {
-    let root: PositionedValue
-    do throws(JSON5Error) {
-      root = try JSON5Parser.parse(text)
-    } catch {
-      throw Problem(line: Int(error.position.line), message: error.message)
-    }
-    let reader = PlanReader()
-    guard try reader.text(root, "program") == "fleetsim" else {
-      throw Problem(line: 1, message: "this is no plan of fleetsim")
-    }
-    title = try reader.text(root, "title")
-    question = root["question"] == nil ? nil : try reader.text(root, "question")
-    arguments = []
-    for element in try reader.list(root, "arguments") { arguments.append(try reader.text(element)) }
-    scenario = try reader.member(root, "scenario").prettyJSON + "\n"
-    let seeds = try reader.member(root, "seeds")
-    let range = SeedRange(
-      first: try reader.number(seeds, "first", 0 ... .max),
-      count: Int(try reader.number(seeds, "count", 1...UInt64(SweepCommand.mostRuns))))
-    let list = try reader.list(root, "variants")
-    var variants: [SweepPlan.Variant] = []
-    for element in list {
-      var overrides: [Override] = []
-      for override in try reader.list(element, "overrides") {
-        overrides.append(
-          Override(path: try reader.text(override, "path"), value: try reader.text(override, "value")))
-      }
-      variants.append(
-        SweepPlan.Variant(
-          name: try reader.text(element, "name"), overrides: overrides,
-          digest: try reader.text(element, "digest"), twinDigest: try reader.text(element, "twinDigest"),
-          twinGroup: Int(try reader.number(element, "twinGroup", 0...UInt64(list.count - 1)))))
-    }
-    guard !variants.isEmpty, variants.count <= SweepCommand.mostRuns / range.count else {
-      throw Problem(
-        line: 1,
-        message:
-          "there are \(variants.count) variants under \(FigureText.count(range.count, "seed"))"
-      )
-    }
-    version = try reader.text(root, "version")
-    let results = root["results"] == nil ? 0 : Int(try reader.number(root, "results", 0...1_000_000))
-    plan = SweepPlan(results: results, variants: variants, seeds: range)
-  }
-}
+  private static let variant = Record(
+    SweepPlan.Variant(name: "", overrides: [], digest: "", twinDigest: "", twinGroup: 0),
+    [
+      Field(reading: "overrides", \.overrides, Kind.object(override).list(0 ... .max), isRequired: true),
+      Field(reading: "name", \.name, .text, isRequired: true),
+      Field(reading: "digest", \.digest, .text, isRequired: true),
+      Field(reading: "twinDigest", \.twinDigest, .text, isRequired: true),
+      Field(reading: "twinGroup", \.twinGroup, .digits(0...SweepCommand.mostRuns), isRequired: true),
+    ])
 
-/// Reads what a program wrote: the first thing that is not as expected ends it.
-private struct PlanReader {
-  typealias Problem = SweepPlanFile.Problem
-
-  func member(_ node: PositionedValue, _ key: String) throws(Problem) -> PositionedValue {
-    if let member = node[key] { return member }
-    throw Problem(line: Int(node.position.line), message: "'\(key)' is missing")
-  }
-
-  func text(_ node: PositionedValue, _ key: String) throws(Problem) -> String {
-    try text(try member(node, key))
-  }
-
-  func text(_ node: PositionedValue) throws(Problem) -> String {
-    if case .string(let text) = node.content { return text }
-    throw Problem(line: Int(node.position.line), message: "expected a string, found \(node.kind)")
-  }
-
-  func list(_ node: PositionedValue, _ key: String) throws(Problem) -> [PositionedValue] {
-    let node = try member(node, key)
-    if case .array(let elements) = node.content { return elements }
-    throw Problem(line: Int(node.position.line), message: "expected a list for '\(key)', found \(node.kind)")
-  }
-
-  func number(
-    _ node: PositionedValue, _ key: String, _ range: ClosedRange<UInt64>
-  ) throws(Problem) -> UInt64 {
-    let node = try member(node, key)
-    if case .number(let digits) = node.content, let value = UInt64(digits), range.contains(value) {
-      return value
-    }
-    throw Problem(
-      line: Int(node.position.line),
-      message: "'\(key)' is a whole number from \(range.lowerBound) to \(range.upperBound)")
-  }
+  private static let override = Record(
+    Override(path: "", value: ""),
+    [
+      Field(reading: "path", \.path, .text, isRequired: true),
+      Field(reading: "value", \.value, .text, isRequired: true),
+    ])
 }
 
 extension SweepPlan {

@@ -1,5 +1,4 @@
 import ScenarioFormat
-import UploadRetry
 
 /// A mapping file (JSON5): which of a file's columns or series are which of `ObservedColumn`, and in which units.
 package struct ObservedMapping: Sendable {
@@ -23,87 +22,74 @@ package struct ObservedMapping: Sendable {
   package var sources: [ObservedColumn: Source] = [:]
 
   private static let units = ["s": 1e6, "ms": 1e3, "us": 1.0, "min": 60e6, "h": 3_600e6]
-  private static let keys = ["time", "unit", "start", "stamp", "values", "columns"]
 
   /// - Throws: `ScenarioProblems` with every problem in the file.
   package init(text: String, name: String) throws {
-    let root = try JSON5Parser.parse(text, file: name)
-    var problems: [Diagnostic] = []
-    func report(_ node: PositionedValue, _ path: String, _ message: String) {
-      problems.append(Diagnostic(file: name, line: Int(node.position.line), path: path, message: message))
+    self = try Self.record.read(
+      text: text, name: name, .file(of: "a mapping", as: "{ time: \"…\", columns: { … } }"))
+  }
+
+  private static let record = Record(
+    ObservedMapping(),
+    [
+      Field(reading: "time", \.time, made("expected the name of a column") { $0.text }),
+      Field(reading: "unit", \.unit, word(units)),
+      Field(
+        reading: "start", \.start,
+        made("expected a number, the time in the file at which the scenario begins") { node in
+          guard case .number(let text) = node.content, let value = Double(text) else { return nil }
+          return value.isFinite ? .some(value) : nil
+        }),
+      Field(reading: "stamp", \.stampsEnd, word(["start": false, "end": true])),
+      Field(reading: "values", \.areRates, word(["counts": false, "per second": true])),
+      Field(reading: "columns", \.sources, .members([:], add: add)),
+      .check { decoder, node, _, mapping in
+        guard mapping.sources.isEmpty, !decoder.hasErrors else { return true }
+        decoder.report(
+          "an object is expected that says where to find \(names), as { requests: \"hits\" }",
+          at: (node["columns"] ?? node).position, "columns")
+        return false
+      },
+    ])
+
+  private static let names = ObservedColumn.allCases.map(\.rawValue).joined(separator: ", ")
+
+  private static func made<Value>(
+    _ expected: String, _ make: @escaping @Sendable (PositionedValue) -> Value?
+  ) -> Kind<Value> {
+    .made { node in
+      guard let value = make(node) else { throw RangeProblem(expected) }
+      return value
     }
-    func word<Value>(_ key: String, _ words: [String: Value]) -> Value? {
-      guard let node = root[key] else { return nil }
-      if case .string(let text) = node.content, let value = words[text] { return value }
-      report(node, key, "expected \(words.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", "))")
-      return nil
+  }
+
+  private static func word<Value: Sendable>(_ words: [String: Value]) -> Kind<Value> {
+    made("expected \(words.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", "))") { node in
+      node.text.flatMap { words[$0] }
     }
-    guard let members = root.members else {
-      report(root, "", "a mapping is an object, { time: \"…\", columns: { … } }; found \(root.kind)")
-      throw ScenarioProblems(diagnostics: problems)
+  }
+
+  private static func add(
+    _ sources: inout [ObservedColumn: Source], _ member: PositionedValue.Member
+  ) throws(RangeProblem) {
+    guard let column = ObservedColumn(rawValue: member.key) else {
+      throw RangeProblem("there is no such column; allowed: \(names)")
     }
-    for member in members where !Self.keys.contains(member.key) {
-      let hint = nearest(to: member.key, among: Self.keys).map { "; did you mean '\($0)'?" } ?? "."
-      report(
-        member.value, member.key,
-        "there is no such key in a mapping\(hint) Allowed: \(Self.keys.joined(separator: ", "))")
-    }
-    if let node = root["time"] {
-      if case .string(let text) = node.content {
-        time = text
-      } else {
-        report(node, "time", "expected the name of a column")
-      }
-    }
-    unit = word("unit", Self.units) ?? unit
-    stampsEnd = word("stamp", ["start": false, "end": true]) ?? stampsEnd
-    areRates = word("values", ["counts": false, "per second": true]) ?? areRates
-    if let node = root["start"] {
-      if case .number(let text) = node.content, let value = Double(text), value.isFinite {
-        start = value
-      } else {
-        report(node, "start", "expected a number, the time in the file at which the scenario begins")
-      }
-    }
-    let names = ObservedColumn.allCases.map(\.rawValue)
-    for member in root["columns"]?.members ?? [] {
-      let path = "columns[\"\(member.key)\"]"
-      guard let column = ObservedColumn(rawValue: member.key) else {
-        report(member.value, path, "there is no such column; allowed: \(names.joined(separator: ", "))")
-        continue
-      }
-      if let source = Self.source(member.value) {
-        sources[column] = source
-      } else {
-        report(
-          member.value, path,
-          "expected the name of a column, a list of such names, or an object of labels, as { code: \"2*\" }")
-      }
-    }
-    if sources.isEmpty, problems.isEmpty {
-      report(
-        root["columns"] ?? root, "columns",
-        "an object is expected that says where to find \(names.joined(separator: ", ")), as { requests: \"hits\" }"
-      )
-    }
-    if !problems.isEmpty { throw ScenarioProblems(diagnostics: problems) }
+    sources[column] = source(member.value)
+    if sources[column] != nil { return }
+    throw RangeProblem(
+      "expected the name of a column, a list of such names, or an object of labels, as { code: \"2*\" }")
   }
 
   private static func source(_ node: PositionedValue) -> Source? {
-    switch node.content {
-    case .string(let name): return .columns([name])
-    case .array(let elements):
-      let names = elements.compactMap { if case .string(let name) = $0.content { name } else { nil } }
+    if let name = node.text { return .columns([name]) }
+    if let elements = node.elements {
+      let names = elements.compactMap(\.text)
       return names.count == elements.count && !names.isEmpty ? .columns(names) : nil
-    case .object(let members):
-      var labels: [String: String] = [:]
-      for member in members {
-        guard case .string(let value) = member.value.content else { return nil }
-        labels[member.key] = value
-      }
-      return .labels(labels)
-    default: return nil
     }
+    guard let members = node.members, members.allSatisfy({ $0.value.text != nil }) else { return nil }
+    return .labels(
+      Dictionary(members.map { ($0.key, $0.value.text ?? "") }, uniquingKeysWith: { _, last in last }))
   }
 
   private init() {}

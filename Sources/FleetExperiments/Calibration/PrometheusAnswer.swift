@@ -15,7 +15,7 @@ enum PrometheusAnswer {
     func problem(_ node: PositionedValue, _ message: String) -> ScenarioProblems {
       ObservedSeries.problem(name, Int(node.position.line), message)
     }
-    guard case .array(let results)? = root["data"]?["result"]?.content else {
+    guard let results = root["data"]?["result"]?.elements else {
       throw problem(root, "there is no data.result; the answer of a Prometheus range query is expected")
     }
     var sums: [ObservedColumn: [Double: Double]] = [:]
@@ -31,16 +31,15 @@ enum PrometheusAnswer {
       sums[column] = [:]
       for result in results {
         let matches = labels.allSatisfy { label, pattern in
-          if case .string(let value)? = result["metric"]?[label]?.content { return fits(value, pattern) }
-          return false
+          result["metric"]?[label]?.text.map { fits($0, pattern) } ?? false
         }
         guard matches else { continue }
-        guard case .array(let values)? = result["values"]?.content else {
+        guard let values = result["values"]?.elements else {
           throw problem(
             result, "a series without values; the answer of a range query is expected, not of an instant one")
         }
         for value in values {
-          guard case .array(let pair) = value.content, pair.count == 2, let time = number(pair[0]) else {
+          guard let pair = value.elements, pair.count == 2, let time = number(pair[0]) else {
             throw problem(value, "expected a pair of a time and a value, as [1700000000, \"12\"]")
           }
           lines[time] = lines[time] ?? Int(value.position.line)

@@ -1,5 +1,4 @@
 import ScenarioFormat
-import UploadRetry
 
 /// A search-space file (JSON5): `search`, and if it likes `objectives`, `constraints` and `uncertain`.
 package struct SearchFile: Sendable {
@@ -8,68 +7,45 @@ package struct SearchFile: Sendable {
   package var constraints: [TuneConstraint] = []
   package var uncertainty = Uncertainty()
 
+  private init() {}
+
   /// - Throws: `ScenarioProblems` with every problem in the file.
   package init(text: String, name: String) throws {
-    let root = try JSON5Parser.parse(text, file: name)
-    var problems: [Diagnostic] = []
-    func report(_ node: PositionedValue, _ path: String, _ message: String) {
-      problems.append(Diagnostic(file: name, line: Int(node.position.line), path: path, message: message))
-    }
-    let allowed = ["search", "objectives", "constraints", "uncertain"]
-    guard let members = root.members else {
-      report(root, "", "a search space is an object, { search: { … } }; found \(root.kind)")
-      throw ScenarioProblems(diagnostics: problems)
-    }
-    for member in members where !allowed.contains(member.key) {
-      let hint = nearest(to: member.key, among: allowed).map { "; did you mean '\($0)'?" } ?? ""
-      report(
-        member.value, member.key,
-        "there is no such key in a search space\(hint) Allowed: \(allowed.joined(separator: ", "))")
-    }
-    guard let search = root["search"]?.members, !search.isEmpty else {
-      report(
-        root["search"] ?? root, "search",
-        "an object of paths and ranges or lists is expected, as { \"settings.backoffConfig.baseBackoffInterval\": \"0.1..10:log\" }"
-      )
-      throw ScenarioProblems(diagnostics: problems)
-    }
-    for member in search {
-      do {
-        parameters.append(try Self.parameter(member))
-      } catch {
-        report(member.value, "search[\"\(member.key)\"]", error.description)
-      }
-    }
-    for (text, node) in Self.texts(root["objectives"], "objectives", report) {
-      do {
-        objectives.append(try TuneObjective(text))
-      } catch {
-        report(node, "objectives", error.description)
-      }
-    }
-    for (text, node) in Self.texts(root["constraints"], "constraints", report) {
-      do {
-        constraints.append(try TuneConstraint(text))
-      } catch {
-        report(node, "constraints", error.description)
-      }
-    }
-    if let uncertain = root["uncertain"], uncertain.members == nil {
-      report(uncertain, "uncertain", "an object of paths and ranges is expected; found \(uncertain.kind)")
-    }
-    for member in root["uncertain"]?.members ?? [] {
-      do {
-        guard case .string(let range) = member.value.content else {
-          throw RangeProblem(
-            "expected a range, as \"1000/s..1600/s\" or \"1m..3m..9m\"; found \(member.value.kind).")
-        }
-        try uncertainty.add(path: member.key, range: range)
-      } catch {
-        report(member.value, "uncertain[\"\(member.key)\"]", "\(error)")
-      }
-    }
-    if !problems.isEmpty { throw ScenarioProblems(diagnostics: problems) }
+    var wording = Wording.file(of: "a search space", as: "{ search: { … } }")
+    wording.missing = { _ in Self.expected }
+    self = try Self.record.read(text: text, name: name, wording)
   }
+
+  private static let expected =
+    "an object of paths and ranges or lists is expected, as "
+    + "{ \"settings.backoffConfig.baseBackoffInterval\": \"0.1..10:log\" }"
+
+  private static let record = Record(
+    SearchFile(),
+    [
+      Field(
+        reading: "search", \.parameters,
+        .members([], unless: { $0.members?.isEmpty ?? true ? expected : nil }) {
+          $0.append(try parameter($1))
+        },
+        isRequired: true),
+      Field(reading: "objectives", \.objectives, texts { try TuneObjective($0) }),
+      Field(reading: "constraints", \.constraints, texts { try TuneConstraint($0) }),
+      Field(
+        reading: "uncertain", \.uncertainty,
+        .members(
+          Uncertainty(),
+          unless: {
+            $0.members == nil ? "an object of paths and ranges is expected; found \($0.kind)" : nil
+          },
+          add: { uncertainty, member in
+            guard let range = member.value.text else {
+              throw RangeProblem(
+                "expected a range, as \"1000/s..1600/s\" or \"1m..3m..9m\"; found \(member.value.kind).")
+            }
+            try uncertainty.add(path: member.key, range: range)
+          })),
+    ])
 
   private static func parameter(_ member: PositionedValue.Member) throws(RangeProblem) -> SearchParameter {
     switch member.value.content {
@@ -77,10 +53,12 @@ package struct SearchFile: Sendable {
     case .array(let elements):
       var values: [String] = []
       for element in elements {
-        guard let text = text(element) else {
+        switch element.content {
+        case .number(let text), .string(let text): values.append(text)
+        case .bool(let value): values.append("\(value)")
+        default:
           throw RangeProblem("a value to choose is a number, a text, true or false; found \(element.kind).")
         }
-        values.append(text)
       }
       return try SearchParameter(path: member.key, values: values)
     default:
@@ -89,26 +67,14 @@ package struct SearchFile: Sendable {
     }
   }
 
-  private static func text(_ node: PositionedValue) -> String? {
-    switch node.content {
-    case .number(let text), .string(let text): text
-    case .bool(let value): "\(value)"
-    default: nil
-    }
-  }
-
-  private static func texts(
-    _ node: PositionedValue?, _ path: String, _ report: (PositionedValue, String, String) -> Void
-  ) -> [(String, PositionedValue)] {
-    guard let node else { return [] }
-    guard case .array(let elements) = node.content else {
-      report(node, path, "expected a list of texts, found \(node.kind)")
-      return []
-    }
-    return elements.compactMap { element in
-      if case .string(let text) = element.content { return (text, element) }
-      report(element, path, "expected a text, found \(element.kind)")
-      return nil
-    }
+  private static func texts<Value: Sendable>(
+    _ make: @escaping @Sendable (String) throws -> Value
+  ) -> Kind<[Value]> {
+    Kind<Value>.made { node in
+      guard let text = node.text else {
+        throw RangeProblem("expected a text, found \(node.kind)")
+      }
+      return try make(text)
+    }.list(0 ... .max, of: " of texts", isIndexed: false)
   }
 }

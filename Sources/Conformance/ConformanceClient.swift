@@ -49,8 +49,7 @@ public struct ConformanceClient: Sendable {
   func settings(_ settings: SettingsValue) -> (config: HTTPConfig, findings: [SettingsFinding]) {
     var read = preset.dialect.decode(settings, defaults: preset.settings)
     if preset.dialect == .document {
-      let missing = preset.policy.missingSection
-      read.config = HTTPConfig.decode(settings, missingSection: missing, defaults: preset.settings).config
+      read.config = preset.dialect.config(of: settings, policy: preset.policy, defaults: preset.settings)
     }
     return read
   }

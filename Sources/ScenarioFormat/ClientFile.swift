@@ -142,7 +142,8 @@ extension Kind where Value == HTTPConfig {
     schema: .type("object"),
     read: { decoder, node, path in
       let (config, repairs) = HTTPConfig.decode(
-        SettingsTree.settingsValue(node), defaults: decoder.clientDefaults)
+        SettingsTree.settingsValue(node), overrides429: decoder.overrides429, defaults: decoder.clientDefaults
+      )
       for repair in repairs {
         let parts = PathText.parse(repair.path) ?? []
         decoder.report(

@@ -133,9 +133,13 @@ extension Cohort {
   static let clientKeys = Record(
     standIn, keepsRest: true,
     loopFields + [timeoutField] + partFields + [
+      .check { decoder, _, _, cohort in
+        decoder.overrides429 = cohort.policy.overridden429 != .ignored
+        return true
+      },
       Field(
         "settings", \.settingsDefaults, .settingsDefaults,
-        "What Settings mean that leave a value out, in the form of Settings.", writing: .unlessStandard)
+        "What Settings mean that leave a value out, in the form of Settings.", writing: .unlessStandard),
     ])
 
   static let standIn = Cohort(name: "", devices: 1, events: .poisson(meanGap: .seconds(1)))

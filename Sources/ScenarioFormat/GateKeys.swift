@@ -43,6 +43,10 @@ extension ClientGates {
         "reconcile", \.reconciles, .bool, "asks about an unknown outcome before it sends again",
         standard: .byClient, requirement: "O4"),
       Field(
+        "losesWhileRateLimited", \.losesWhileRateLimited, .bool,
+        "what is flushed while a 429 makes the client wait is lost", standard: .byClient,
+        writing: .unlessStandard, requirement: "S16"),
+      Field(
         "lanes", \.lanes, Kind.object(LaneKeys.keys).mapped(\.lanes, LaneKeys.init).orNull,
         "what users wait for leaves first", standard: .byClient, writing: .unlessStandard, requirement: "O8"),
       .check { decoder, node, path, gates in

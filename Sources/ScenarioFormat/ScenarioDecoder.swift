@@ -64,6 +64,8 @@ package struct ScenarioDecoder {
   var readsShippedClient = false
   /// What the Settings of the client file that is read are but for its switches.
   var clientDefaults = HTTPConfig()
+  /// Whether they may drop a 429.
+  var overrides429 = false
   /// How long the run is, once that is known.
   var duration: Span?
   /// What the scenario says for every cohort that does not say so itself: of the policy before the preset of a cohort's client.

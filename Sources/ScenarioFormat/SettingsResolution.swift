@@ -190,7 +190,8 @@ struct SettingsResolution {
     }
     let value = SettingsTree.settingsValue(settings.tree)
     let (config, repairs) = HTTPConfig.decode(
-      value, missingSection: policy.missingSection, defaults: defaults)
+      value, missingSection: policy.missingSection, overrides429: policy.overridden429 != .ignored,
+      defaults: defaults)
     for repair in repairs {
       report(repair, in: settings, changes, reporting: &decoder)
     }

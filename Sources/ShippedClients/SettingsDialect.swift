@@ -50,13 +50,14 @@ extension SettingsDialect {
     }
   }
 
-  /// What a client makes of Settings; the document's goes by a switch where a section is missing (S13).
-  package func config(
-    of settings: SettingsValue, missingSection: RetryPolicy.MissingSection, defaults: HTTPConfig
-  ) -> HTTPConfig {
+  /// What a client makes of Settings; the document's goes by its switches where a section is missing, and where a 429 is overridden
+  /// (S13).
+  package func config(of settings: SettingsValue, policy: RetryPolicy, defaults: HTTPConfig) -> HTTPConfig {
     self == .document
-      ? HTTPConfig.decode(settings, missingSection: missingSection, defaults: defaults).config
-      : decode(settings, defaults: defaults).config
+      ? HTTPConfig.decode(
+        settings, missingSection: policy.missingSection, overrides429: policy.overridden429 != .ignored,
+        defaults: defaults
+      ).config : decode(settings, defaults: defaults).config
   }
 
   /// Key paths from the section (`backoffConfig.jitterPercent`, …) that this client reads, in the order of

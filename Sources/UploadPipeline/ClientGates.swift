@@ -32,6 +32,8 @@ public struct ClientGates: Sendable, Hashable {
   public var controller: BackpressureController?
   /// O4: an upload whose outcome is unknown is asked for before it is sent again, which takes a request of its own.
   public var reconciles = false
+  /// What is flushed while a 429 makes the client wait is lost, not held.
+  public var losesWhileRateLimited = false
   /// O8: the loop takes what the user waits for first. *files* only, without `reservesWholeRun`,
   /// without cutting on 413 and without limits that are checked before a batch is due.
   public var lanes: PriorityLanes?
@@ -96,7 +98,7 @@ extension ClientGates {
       (\.lanes, { size(of: LaneState.self, if: $0.lanes != nil) }),
       (\.rateLog, { $0.rateGate.map { $0.logWords * 4 } }),
       (\.breaker, { $0.breaker.map { $0.stateWords * 4 } }),
-      (nil, { $0.reconciles ? 0 : nil }),
+      (nil, { $0.reconciles ? 0 : nil }), (nil, { $0.losesWhileRateLimited ? 0 : nil }),
     ]
   }
 

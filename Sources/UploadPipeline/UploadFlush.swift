@@ -15,6 +15,7 @@ extension UploadClientHost where Self: ~Copyable {
       willSeal(n, client)
       seal(n, from: ordinal, at: time, client, now: now)
       didSeal(through: ordinal &+ n, client)
+      if losesNew(client, at: now) { loseNew(client, from: ordinal, at: now) }
       if heldEvents(of: client) > options.pointee.limit { keepLimit(client, at: now) }
     }
     runLoop(client, at: now, byTrigger: true, sink)

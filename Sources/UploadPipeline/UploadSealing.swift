@@ -1,3 +1,4 @@
+import UploadGating
 import UploadRetry
 
 /// How events become batches, and which of them go when the queue is full.
@@ -28,7 +29,9 @@ extension UploadClientHost where Self: ~Copyable {
   {
     var left = n
     var (time, ordinal) = (time, ordinal)
-    if options.pointee.isRebatch, let taken = extendNewest(client, by: left, from: ordinal) {
+    if options.pointee.isRebatch, !losesNew(client, at: now),
+      let taken = extendNewest(client, by: left, from: ordinal)
+    {
       (time, ordinal) = skip(taken, from: ordinal, at: time, client)
       left &-= taken
     }
@@ -58,6 +61,27 @@ extension UploadClientHost where Self: ~Copyable {
     if taken == 0 { return nil }
     extend(newest, by: taken, client)
     return taken
+  }
+
+  /// Whether new events are lost, because a 429 makes the client wait.
+  @inlinable
+  @inline(__always)
+  mutating func losesNew(_ client: ClientIndex, at now: Int64) -> Bool {
+    guard options.pointee.keepsGates, options.pointee.gates.losesWhileRateLimited else { return false }
+    let gate = state(of: client).pointee.gate
+    return !gate.isReady(at: now) && gate.kind == .rateLimit
+  }
+
+  /// The batches from a number on are lost.
+  @inlinable
+  @inline(never)
+  mutating func loseNew(_ client: ClientIndex, from ordinal: UInt32, at now: Int64) {
+    var batch = oldest(of: client)
+    while batch != .noBatch {
+      let next = newer(than: batch)
+      if firstOrdinal(of: batch) >= ordinal { giveUp(batch, .refused, client, at: now) }
+      batch = next
+    }
   }
 
   /// The queue has its limit again: the oldest events go, never those under way.

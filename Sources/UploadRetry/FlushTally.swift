@@ -55,7 +55,7 @@ extension RetryStateMachine {
 
   private var waitWithoutRetryAfter: Int64 {
     switch policy.missingRetryAfter {
-    case .fixed(let wait): wait
+    case .fixed(let wait): min(wait, config.rateLimit.maxRetryInterval)
     case .maxRetryInterval, .exponentialBackoff: config.rateLimit.maxRetryInterval
     }
   }
@@ -72,7 +72,7 @@ extension RetryStateMachine {
     case .failed(let wait?, _):
       tally.hasWait = true
       guard config.rateLimit.isEnabled else { return }
-      let until = saturatingSum(now, min(wait, config.rateLimit.maxRetryInterval))
+      let until = saturatingSum(now, min(wait, longestWait))
       let earlier = tally.isBackoff || tally.waitUntil == 0 ? until : tally.waitUntil
       fail(
         until: min(earlier, until), isBackoff: false,
@@ -140,10 +140,12 @@ extension RetryStateMachine {
   public func isImpossible(
     waitUntil until: Int64, isBackoff: Bool, client record: BatchRetryState, now: Int64
   ) -> Bool {
-    let cap = isBackoff ? capOfBackoffs : config.rateLimit.maxRetryInterval
+    let cap = isBackoff ? capOfBackoffs : longestWait
     if record.firstFailureTime != .min, record.firstFailureTime > now { return true }
     return until > saturatingSum(saturatingSum(now, max(0, cap)), max(0, cap) / 10)
   }
+
+  private var longestWait: Int64 { max(config.rateLimit.maxRetryInterval, config.longestRetryAfter(policy)) }
 
   /// The cap of the Settings, where a backoff is at most a tenth longer, as the shipped client's is; else the longest that is drawn.
   private var capOfBackoffs: Int64 {

@@ -12,21 +12,24 @@ extension HTTPConfig {
   ///    (1xx, 3xx and outside 100…599);
   /// 4. the tables.
   ///
-  /// A 2xx is always a success, and a 429 follows `rateLimitConfig` alone.
+  /// A 2xx is always a success, and a 429 follows `rateLimitConfig` alone, but for `overrides429`.
   ///
   /// Jitter is `jitterStrategy` (see `Jitter.init(name:)`) or, without it, additive by `jitterPercent`.
   ///
   /// - `missingSection`: what it means that `rateLimitConfig` or `backoffConfig` is not there, or is
   ///   not an object: its defaults, or off (`RetryPolicy.missingSection`). A section that is there is on
   ///   unless it says otherwise.
+  /// - `overrides429`: whether `statusCodeOverrides` may drop a 429, which the client has to know what to do with
+  ///   (`RetryPolicy.overridden429`).
   /// - `defaults`: what is missing; the document's unless the client has others.
   /// - Returns: the configuration, and one repair for each bad value, unknown key or ignored section, in a
   ///   fixed order.
   public static func decode(
     _ settings: SettingsValue, missingSection: RetryPolicy.MissingSection = .defaultsOn,
-    defaults: HTTPConfig = HTTPConfig()
+    overrides429: Bool = false, defaults: HTTPConfig = HTTPConfig()
   ) -> (config: HTTPConfig, repairs: [SettingsRepair]) {
     var reader = SettingsReader()
+    reader.overrides429 = overrides429
     var config = defaults
     let otherwise = missingSection == .off ? "retries are off" : "the defaults are used"
     if missingSection == .off {
@@ -242,6 +245,8 @@ extension SettingsReader {
       guard let action = action(value, at: path, otherwise: "it is ignored") else { continue }
       if (200...299).contains(status) {
         repair(path, "\(status) is a success and always delivered; it is ignored")
+      } else if status == 429, overrides429 {
+        table.dropsRateLimited = action == .drop
       } else if status == 429 && action == .drop {
         repair(path, "a 429 follows rateLimitConfig alone; it is ignored")
       }

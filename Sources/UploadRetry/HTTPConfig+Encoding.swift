@@ -70,6 +70,9 @@ extension StatusTable {
     encode(
       "default5xxBehavior", Array(500...599),
       candidates: isAuthenticationLeftToPolicy ? [nil] : [nil, .retry, .drop])
+    if dropsRateLimited != table.dropsRateLimited {
+      overrides.append(("429", .string((dropsRateLimited ? StatusAction.drop : .retry).rawValue)))
+    }
     if !overrides.isEmpty { members.append(("statusCodeOverrides", .object(overrides))) }
     return members
   }

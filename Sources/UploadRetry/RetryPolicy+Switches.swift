@@ -58,6 +58,7 @@ extension RetryPolicy {
     choice(\.belowSuccess, "belowSuccess", "an answer below 200", "S8"),
     choice(\.exponent, "exponent", "which failures the exponent counts", "S10"),
     bool(\.waitsInMilliseconds, "waitsInMilliseconds", "waits are whole milliseconds", "S10"),
+    choice(\.retryAfterCap, "retryAfterCap", "which limit a Retry-After has", "S4"),
     Switch(
       name: "retryAfterJitter", meaning: "jitter on top of a Retry-After", requirement: "S4",
       values: ["none", "additive:P"],

@@ -74,6 +74,8 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   public var immediateRetries: UInt8 = 0
   /// S4: what the client takes a longer Retry-After for, microseconds, before `maxRetryInterval`; `.max`: it obeys any.
   public var longestRetryAfter = Int64.max
+  /// S4: what ends the wait after a 429 that asks for a longer one.
+  public var retryAfterCap = RetryAfterCap.maxRetryInterval
 
   /// The document's own behaviour.
   public init() {}
@@ -91,6 +93,14 @@ extension RetryPolicy {
     /// S10 on the global count, by `baseBackoffInterval` and the configured jitter, capped at the smaller of
     /// `maxBackoffInterval` and `maxRetryInterval`; a ladder (`waits`) by its own waits.
     case exponentialBackoff
+  }
+
+  /// What a longer Retry-After of a 429 counts as (S4).
+  public enum RetryAfterCap: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// `maxRetryInterval`, or `longestRetryAfter` if that is shorter.
+    case maxRetryInterval
+    /// `longestRetryAfter` alone, whatever the Settings say; without one 366 days.
+    case longestRetryAfter
   }
 
   /// What a Retry-After on a retryable status other than 429 does (S7).

@@ -177,10 +177,20 @@ extension HTTPConfig {
     }
   }
 
+  /// The longest Retry-After that a client obeys, microseconds.
+  func longestRetryAfter(_ policy: RetryPolicy) -> Int64 {
+    let longest: Int64 =
+      switch policy.retryAfterCap {
+      case .maxRetryInterval: rateLimit.maxRetryInterval
+      case .longestRetryAfter: 31_622_400_000_000
+      }
+    return min(longest, policy.longestRetryAfter)
+  }
+
   /// The longest wait that a rate limit can lead to, microseconds: with a backoff on 429s that have no
   /// Retry-After, additive jitter comes on top.
   func longestPause(_ policy: RetryPolicy) -> Int64 {
-    let longest = policy.spreading(max(0, rateLimit.maxRetryInterval), word: .max)
+    let longest = policy.spreading(max(0, rateLimit.maxRetryInterval, longestRetryAfter(policy)), word: .max)
     guard case .exponentialBackoff = policy.missingRetryAfter else { return longest }
     var part = backoff
     let cap = max(backoff.maxBackoffInterval, policy.classDelays.rateLimit?.longest ?? 0)

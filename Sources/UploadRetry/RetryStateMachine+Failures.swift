@@ -211,7 +211,7 @@ extension RetryStateMachine {
     guard config.rateLimit.isEnabled else { return .decided(.retryAtNextTrigger) }
     let longest = config.rateLimit.maxRetryInterval
     if let retryAfter {
-      let asked = min(max(0, retryAfter), longest, policy.longestRetryAfter)
+      let asked = min(max(0, retryAfter), config.longestRetryAfter(policy))
       if policy.retryAfterJitterPercent > 0 { return .spreadPause(asked) }
       return .decided(.pause(until: saturatingSum(now, asked)))
     }

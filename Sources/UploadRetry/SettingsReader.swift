@@ -28,6 +28,8 @@ package struct SettingsSection {
 
 /// Reads values of an expected kind and notes a repair for each that is not (S14).
 struct SettingsReader {
+  /// Whether `statusCodeOverrides` may drop a 429.
+  var overrides429 = false
   private(set) var repairs: [SettingsRepair] = []
 
   @inline(never)

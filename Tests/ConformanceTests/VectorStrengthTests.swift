@@ -12,8 +12,6 @@ struct VectorStrengthTests {
   static let unnoticed: [String: [String: String]] = [
     "tapi-document": [
       "countOfAnEvent 2": "a vector says what counts as an event",
-      "overridden429 drops": "the document's reading takes no override of 429 over",
-      "overridden429 dropsAndPauses": "the document's reading takes no override of 429 over",
       "waitsInMilliseconds true": "a client that counts in milliseconds may be a millisecond off",
       "withoutSettings drops400": "the document's reading never fails",
       "withoutSettings drops4xx": "the document's reading never fails",

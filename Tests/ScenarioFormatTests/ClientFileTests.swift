@@ -75,6 +75,41 @@ struct ClientFileTests {
     #expect(backoff == expected)
   }
 
+  @Test("a client file may drop a 429 where its policy says what that means, and obey any Retry-After")
+  func rateLimits() throws {
+    func file(_ policy: String) -> String {
+      """
+      { name: "mine", switches: { policy: { \(policy) }, gates: { losesWhileRateLimited: true },
+        settings: { backoffConfig: { statusCodeOverrides: { "429": "drop" } } } } }
+      """
+    }
+    let text = file(#"overridden429: "dropsAndPauses", retryAfterCap: "longestRetryAfter""#)
+    let decoded = try decode(#""mine.json5""#, files: ["mine.json5": text])
+    let cohort = decoded.scenario.fleet[0]
+    #expect(cohort.settings.backoff.statuses.dropsRateLimited)
+    #expect(
+      cohort.policy.overridden429 == .dropsAndPauses && cohort.policy.retryAfterCap == .longestRetryAfter)
+    #expect(cohort.gates.losesWhileRateLimited)
+    let again = try ScenarioFile(text: decoded.normalisedJSON, name: "n") { _ in "" }.decode(overrides: [])
+    #expect(again.scenario == decoded.scenario && again.normalisedJSON == decoded.normalisedJSON)
+    #expect(
+      messages(file(#"overridden429: "ignored""#)).first?.hasPrefix(
+        "mine.json5:2: switches.settings.backoffConfig.statusCodeOverrides[\"429\"]: a 429 follows") == true,
+      "\(messages(file("")))")
+  }
+
+  @Test("a scenario's own Settings may drop a 429 where the policy says what that means")
+  func ownRateLimits() throws {
+    let settings = #", settings: { backoffConfig: { statusCodeOverrides: { "429": "drop" } } }"#
+    let decoded = try decode("", more: settings + #", policy: { overridden429: "drops" }"#)
+    #expect(decoded.scenario.fleet[0].settings.backoff.statuses.dropsRateLimited && decoded.warnings.isEmpty)
+    let again = try ScenarioFile(text: decoded.normalisedJSON, name: "n") { _ in "" }.decode(overrides: [])
+    #expect(again.scenario == decoded.scenario)
+    let ignoring = try decode("", more: settings)
+    #expect(!ignoring.scenario.fleet[0].settings.backoff.statuses.dropsRateLimited)
+    #expect(ignoring.warnings.contains { $0.message.contains("a 429 follows rateLimitConfig alone") })
+  }
+
   @Test("what the scenario says goes before its client file")
   func precedence() throws {
     let cohort = try decode(

@@ -134,7 +134,7 @@ struct SettingsDialectDecodingTests {
     let nothing = SettingsValue.object([])
     for preset in ClientPreset.all {
       let config = preset.dialect.config(
-        of: nothing, missingSection: preset.policy.missingSection, defaults: preset.settings)
+        of: nothing, policy: preset.policy, defaults: preset.settings)
       let isLegacy = [.analyticsSwift, .analyticsKotlin].contains(preset.dialect)
       #expect(config.isManaged == !isLegacy, "\(preset.name)")
     }

@@ -176,6 +176,23 @@ struct GatesTests {
     #expect(holding.wakeUp() == ["send 2 #0"])
   }
 
+  @Test(
+    "What is flushed while a 429 makes the client wait is lost, what was there before stays",
+    arguments: [false, true])
+  func losesWhileRateLimited(isRebatch: Bool) {
+    var options = ClientOptions(
+      isRebatch: isRebatch, wakesByTimer: true, maximumBatchEvents: isRebatch ? 5 : 1)
+    options.gates.losesWhileRateLimited = true
+    let desk = Desk(options, HTTPConfig(), random: Constant.low)
+    #expect(desk.flush(1) == ["send 0 #0"])
+    #expect(desk.answer("0", 429, retryAfter: 10) == ["wake 1010.0"])
+    #expect(desk.flush(isRebatch ? 2 : 1).contains { $0.hasPrefix("lost 1") && $0.hasSuffix("refused") })
+    desk.pass(10)
+    #expect(desk.wakeUp() == ["send 0 #1"])
+    #expect(desk.answer("0", 200) == ["delivered 0"])
+    #expect(desk.flush(1).count == 1)
+  }
+
   @Test("After a 429 or a 503 each request draws its own wait, once, and a success clears it (K2)")
   func projectDelay() {
     let desk = desk(uploads: 4, wakes: false, random: SeededGenerator(seed: 1)) {

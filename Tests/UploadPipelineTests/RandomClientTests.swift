@@ -169,6 +169,7 @@ struct RandomClientTests {
       if chance(30) { gates.throttle = AdaptiveThrottle() }
       if chance(30) { gates.controller = BackpressureController(longestConcurrency: 3, smallestBatch: 1) }
       gates.reconciles = chance(40)
+      gates.losesWhileRateLimited = chance(20)
       if !isRebatch, !gates.reservesWholeRun, gates.refusesWhileBlocked, policy.limitsCheck == .whenDue {
         gates.lanes = PriorityLanes(
           interactivePartsPerMillion: 400_000, oneBelowAfter: gates.restartsRun ? nil : 2)

@@ -132,6 +132,21 @@ struct BackoffScheduleTests {
     #expect(waits == [30_000_000])
   }
 
+  @Test("a client may obey a Retry-After that is longer than the Settings allow, up to its own clamp or any")
+  func longRetryAfter() {
+    func wait(_ retryAfter: Int64?, longest: Int64 = .max) -> [Int64] {
+      waits(1, response: .status(429, retryAfter: retryAfter.map { $0 * 1_000_000 })) { policy, _ in
+        policy.retryAfterCap = .longestRetryAfter
+        policy.longestRetryAfter = longest
+      }
+    }
+    #expect(wait(21_600) == seconds([21_600]))
+    #expect(wait(100_000, longest: 21_600_000_000) == seconds([21_600]))
+    #expect(wait(.max / 1_000_000) == seconds([366 * 86_400]))
+    // Without one the client waits as before.
+    #expect(wait(nil) == seconds([300]))
+  }
+
   // 5 7.5 11.25 16.875 25.3125 30 …: after twelve waits 275.9 s are over, and a thirteenth would end at 305.9 s.
   @Test("OpenTelemetry's exporter gives up when the next wait would end after 5 minutes")
   func elapsed() {

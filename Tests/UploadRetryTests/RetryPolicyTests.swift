@@ -42,6 +42,9 @@ struct RetryPolicyTests {
     ("belowSuccess", ["asTable", "discarded", "resets", "asTable"]),
     ("exponent", ["ownFailures", "ownFailures", "ownFailures", "allFailures"]),
     ("waitsInMilliseconds", ["false", "false", "true", "false"]),
+    (
+      "retryAfterCap", ["maxRetryInterval", "maxRetryInterval", "maxRetryInterval", "maxRetryInterval"]
+    ),
     ("retryAfterJitter", ["none", "none", "none", "none"]),
   ]
 

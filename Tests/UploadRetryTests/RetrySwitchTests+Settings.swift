@@ -141,6 +141,22 @@ extension RetrySwitchTests {
     }
   }
 
+  @Test("Settings may drop a 429 where the client knows what to do with it, and are written back so")
+  func overriding429() {
+    let value = SettingsValue.object([
+      ("backoffConfig", .object([("statusCodeOverrides", .object([("429", .string("drop"))]))]))
+    ])
+    let (config, repairs) = HTTPConfig.decode(value, overrides429: true)
+    #expect(config.backoff.statuses.dropsRateLimited && repairs.isEmpty)
+    let again = HTTPConfig.decode(config.encoded(), overrides429: true)
+    #expect(again.config == config && again.repairs.isEmpty)
+    let other = HTTPConfig.decode(
+      HTTPConfig().encoded(defaults: config), overrides429: true, defaults: config)
+    #expect(other.config == HTTPConfig() && other.repairs.isEmpty)
+    let refused = HTTPConfig.decode(value)
+    #expect(refused.config == HTTPConfig() && refused.repairs.count == 1)
+  }
+
   // MARK: S8
 
   @Test(

@@ -153,16 +153,20 @@ extension BaselineFile {
     [
       Field(reading: "set", \.overrides, Kind<String>.text.list(0 ... .max), isRequired: true),
       Field(reading: "seeds", \.seeds, .seeds(2...CheckCommand.mostSeeds), isRequired: true),
-      Field(reading: "metrics", \.entries, metrics, isRequired: true),
       .check { decoder, node, path, baseline in
-        let seeds = baseline.seeds.count
-        guard let entry = baseline.entries.first(where: { $0.values.count != seeds }) else { return true }
-        decoder.report(
-          "'\(entry.metric)' has \(FigureText.count(entry.values.count, "value")), one for each of the "
-            + "\(FigureText.count(seeds, "seed")) is expected",
-          at: node["metrics"]?[entry.metric]?.position ?? node.position, path)
-        return false
+        for metric in node["metrics"]?.members ?? [] {
+          guard let values = metric.value["values"]?.elements, values.count != baseline.seeds.count else {
+            continue
+          }
+          decoder.report(
+            "'\(metric.key)' has \(FigureText.count(values.count, "value")), one for each of the "
+              + "\(FigureText.count(baseline.seeds.count, "seed")) is expected", at: metric.value.position,
+            path)
+          return false
+        }
+        return true
       },
+      Field(reading: "metrics", \.entries, metrics, isRequired: true),
       Field(reading: "scenario", \.scenario, .text, isRequired: true),
       Field(reading: "results", \.results, .digits(0...1_000_000)),
     ])

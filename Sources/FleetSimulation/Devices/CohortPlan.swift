@@ -42,7 +42,7 @@ package struct CohortPlan {
     // Who never restarts need not know what is saved.
     if cohort.lifecycle == nil, script == nil, client.saving != .atOnce { client.saving = .atOnceAsItIs }
     let builtIn = cohort.settingsDialect.config(
-      of: .object([]), missingSection: cohort.policy.missingSection, defaults: cohort.settingsDefaults)
+      of: .object([]), policy: cohort.policy, defaults: cohort.settingsDefaults)
     self.client = client
     machines = [
       RetryStateMachine(config: cohort.settings, policy: cohort.policy),

@@ -146,6 +146,21 @@ struct GateCompositionTests {
     #expect(sent.filter { $0 > 3 && $0 < 60 }.isEmpty && summary[.deliveredEvents] > 190)
   }
 
+  @Test("S16: what is flushed during the wait after a 429 is lost and counted, and nothing else is")
+  func losesWhileRateLimited() throws {
+    func summary(_ loses: Bool) throws -> RunSummary {
+      var fleet = GatedFleet(devices: 3, duration: 200, outages: [(429, 50, 5)])
+      fleet.retryAfter = .fixed(.seconds(60))
+      fleet.change = { $0.gates.losesWhileRateLimited = loses }
+      return try fleet.run().summary
+    }
+    let (loses, holds) = (try summary(true), try summary(false))
+    #expect(holds[.refusedByGate] == 0 && holds.lostEvents == 0)
+    // An event a second from each of three devices.
+    #expect((3 * 58...3 * 61).contains(Int(loses[.refusedByGate])), "\(loses[.refusedByGate])")
+    #expect(loses[.deliveredEvents] + loses[.refusedByGate] == holds[.deliveredEvents])
+  }
+
   @Test("O4: asking first avoids the duplicates of uploads that were answered too late")
   func reconciled() throws {
     func run(_ reconciles: Bool) throws -> RunSummary {

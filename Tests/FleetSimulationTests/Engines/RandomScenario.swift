@@ -314,6 +314,7 @@ struct RandomScenario {
         exemptPercent: pick([0, 20]))
       gates.refusesWhileBlocked = chance(50)
     }
+    gates.losesWhileRateLimited = chance(20)
     if chance(25) {
       gates.projectDelay = ProjectDelay(
         base: pick([0, 500_000, 30_000_000]), longest: pick([0, 60_000_000]))

@@ -11,8 +11,7 @@ let isSmall = Context.environment["FLEETSIM_SMALL"] != nil
 let unhurried: [SwiftSetting] = [.unsafeFlags([isSmall ? "-Osize" : "-Onone"])]
 
 func tests(
-  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [],
-  isHurried: Bool = false
+  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], isHurried: Bool = false
 ) -> Target {
   .testTarget(
     name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude,
@@ -35,7 +34,9 @@ let package = Package(
     .target(name: "UploadGating"),
     .target(name: "UploadPipeline", dependencies: ["UploadRetry", "UploadGating"]),
     .target(name: "RetryStateStore", dependencies: ["UploadRetry"]),
-    .target(name: "ShippedClients", dependencies: ["UploadRetry"]),
+    .target(name: "ShippedClients", dependencies: ["ShippedQuirks"]),
+    // What a single shipped client does otherwise: the fleet links it, an app does not.
+    .target(name: "ShippedQuirks", dependencies: ["UploadPipeline"]),
 
     // The simulation.
     // A prefetch instruction, tables in large pages, the cores of a process. Swift has no other way to them.
@@ -44,52 +45,44 @@ let package = Package(
     .target(name: "FleetMetrics"),
     .target(name: "FleetStatistics"),
     .target(name: "TAPIModel", dependencies: ["SimulationKernel"]),
-    .target(
-      name: "ScenarioModel", dependencies: ["UploadPipeline", "ShippedClients", "TAPIModel"]),
+    .target(name: "ScenarioModel", dependencies: ["ShippedClients", "TAPIModel"]),
     .target(name: "FleetSimulation", dependencies: ["ScenarioModel", "FleetMetrics"]),
 
     // What people write and read.
     // The client files, which only C can put into a binary as they are; so with the vectors.
     .target(name: "ClientFiles", exclude: ["clients"]),
-    .target(name: "ReportFiles", exclude: ["files"]),
     .target(
-      name: "ScenarioFormat", dependencies: ["ScenarioModel", "ClientFiles"],
-      swiftSettings: unhurried),
+      name: "ScenarioFormat", dependencies: ["ScenarioModel", "ClientFiles"], swiftSettings: unhurried),
     .target(name: "ConformanceVectors"),
     .target(
-      name: "Conformance",
-      dependencies: ["FleetSimulation", "ScenarioFormat", "ConformanceVectors"],
+      name: "Conformance", dependencies: ["FleetSimulation", "ScenarioFormat", "ConformanceVectors"],
       swiftSettings: isSmall ? unhurried : []),
     .target(
-      name: "FleetExperiments",
-      dependencies: ["FleetSimulation", "ScenarioFormat", "FleetStatistics"],
+      name: "FleetExperiments", dependencies: ["FleetSimulation", "ScenarioFormat", "FleetStatistics"],
       swiftSettings: unhurried),
     .target(
-      name: "FleetReports", dependencies: ["Conformance", "FleetExperiments", "ReportFiles"],
-      swiftSettings: unhurried),
+      name: "FleetReports", dependencies: ["Conformance", "FleetExperiments"], swiftSettings: unhurried),
     .target(name: "HTTPTransport", dependencies: ["FleetSimulation"], swiftSettings: unhurried),
     .target(
-      name: "CommandLineInterface", dependencies: ["FleetReports", "HTTPTransport"],
-      swiftSettings: unhurried),
+      name: "CommandLineInterface", dependencies: ["FleetReports", "HTTPTransport"], swiftSettings: unhurried),
     .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: unhurried),
     .target(
       name: "TestClients", dependencies: ["ScenarioFormat"], path: "Tests/TestClients",
       swiftSettings: unhurried),
-    tests("UploadRetryTests", ["UploadRetry", "TestClients"]),
+    tests("UploadRetryTests", ["ShippedQuirks", "TestClients"]),
     tests("UploadGatingTests", ["UploadGating"]),
-    tests("UploadPipelineTests", ["UploadPipeline", "TestClients"]),
+    tests("UploadPipelineTests", ["ShippedQuirks", "TestClients"]),
     tests("ShippedClientsTests", ["ShippedClients"]),
     tests("RetryStateStoreTests", ["RetryStateStore"]),
     tests("SimulationKernelTests", ["SimulationKernel"]),
     tests("TAPIModelTests", ["TAPIModel"]),
     tests("FleetMetricsTests", ["FleetMetrics"]),
     tests("FleetStatisticsTests", ["FleetStatistics"]),
-    tests("ScenarioFormatTests", ["ScenarioFormat"]),
+    tests("ScenarioFormatTests", ["ScenarioFormat", "TestClients"]),
     tests(
-      "FleetSimulationTests", ["FleetSimulation", "ScenarioFormat", "FleetStatistics"],
-      isHurried: true),
+      "FleetSimulationTests", ["FleetSimulation", "ScenarioFormat", "FleetStatistics"], isHurried: true),
     tests("ConformanceTests", ["Conformance"], exclude: ["Recordings", "Vectors"]),
     tests("FleetExperimentsTests", ["FleetExperiments"]),
     tests("FleetReportsTests", ["FleetReports"]),

@@ -10,7 +10,7 @@ struct ClientScript {
     /// Batches that the step itself has sealed.
     var sealed: Set<String> = []
     var outcome: RetryOutcome?
-    /// What is given up is kept (`RetryPolicy.givenUp`).
+    /// What is given up is kept (`ClientPolicy.givenUp`).
     var isBlocked = false
     var restored: VectorExpectation.Restored?
     /// The step makes no sense in this state.

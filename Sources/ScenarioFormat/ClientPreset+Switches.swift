@@ -1,12 +1,13 @@
 import ScenarioModel
 import ShippedClients
+import ShippedQuirks
 import SimulationKernel
 import UploadGating
 import UploadPipeline
 import UploadRetry
 
 extension ClientPreset {
-  /// One difference between clients, as a table of them prints it: a switch of `RetryPolicy`, or what belongs to
+  /// One difference between clients, as a table of them prints it: a switch of `ClientPolicy`, or what belongs to
   /// the queue.
   public struct Switch: Sendable {
     /// Its path in a cohort of a scenario: `policy.noStatus`, `queue.mode`.
@@ -20,7 +21,7 @@ extension ClientPreset {
     /// The value that a preset has.
     public let value: @Sendable (ClientPreset) -> String
 
-    /// How a table calls it: the name of a switch of `RetryPolicy`, or the path.
+    /// How a table calls it: the name of a switch of `ClientPolicy`, or the path.
     public var name: String {
       for prefix in ["policy.", "gates.", "uploadLoop.", "settings.backoffConfig."]
       where path.hasPrefix(prefix) {
@@ -31,13 +32,13 @@ extension ClientPreset {
     }
   }
 
-  /// Every row of the table: what belongs to the queue, then `RetryPolicy.switches`, the Settings' defaults and the gates.
+  /// Every row of the table: what belongs to the queue, then `ClientPolicy.switches`, the Settings' defaults and the gates.
   public static let switches: [Switch] =
     rows(
       "queue.mode", "uploadConcurrency", "flushWhileUploading", "settingsDialect", "uploadLoop",
       "queue.limit", "queue.splitOn413",
       "queue.maximumBatchEvents", "queue.maximumBatchSize", "retries", "flush.count", "flush.interval")
-    + RetryPolicy.switches.map { entry in
+    + ClientPolicy.switches.map { entry in
       Switch(
         path: "policy." + entry.name, meaning: entry.meaning, requirement: entry.requirement,
         values: entry.values, value: { entry.value(in: $0.policy) })

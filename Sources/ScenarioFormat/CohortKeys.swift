@@ -1,5 +1,6 @@
 import ScenarioModel
 import ShippedClients
+import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import UploadPipeline
@@ -28,7 +29,7 @@ extension Cohort {
       .check { decoder, _, _, cohort in
         var silent = ScenarioDecoder(sources: [])
         if let node = decoder.policyOfAll {
-          _ = RetryPolicy.keys.read(&silent, node, "", into: &cohort.policy)
+          _ = ClientPolicy.keys.read(&silent, node, "", into: &cohort.policy)
         }
         return true
       },
@@ -117,7 +118,7 @@ extension Cohort {
       "settingsDialect", \.settingsDialect, .choice,
       "whose way of reading Settings", standard: .byClient, writing: .unlessStandard, requirement: "S13"),
     Field(
-      "policy", \.policy, keys: RetryPolicy.keys,
+      "policy", \.policy, keys: ClientPolicy.keys,
       "Where clients differ from one another; each switch that is not here is as the cohort's client has it."
     ),
     Field(

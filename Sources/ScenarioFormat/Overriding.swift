@@ -1,3 +1,4 @@
+import ShippedQuirks
 import UploadRetry
 
 /// A change of Settings, for all cohorts or for one.
@@ -52,7 +53,7 @@ struct Overriding {
     for index in cohorts.indices {
       guard let policy = cohorts[index]["policy"] else { continue }
       cohorts[index].setMember(
-        "policy", to: try setting(policy, parts, .object(RetryPolicy.keys.keys), "policy", override))
+        "policy", to: try setting(policy, parts, .object(ClientPolicy.keys.keys), "policy", override))
     }
     root.setMember("fleet", to: PositionedValue(.array(cohorts), at: fleet.position))
   }

@@ -1,13 +1,14 @@
 import ScenarioModel
+import ShippedQuirks
 import SimulationKernel
 import UploadRetry
 
-extension RetryPolicy {
-  /// Every switch of `RetryPolicy`, by its own table.
-  static let keys = Record(RetryPolicy(), keepsRest: true, switches.map(Field.init) + schedule)
+extension ClientPolicy {
+  /// Every switch of `ClientPolicy`, by its own table.
+  static let keys = Record(ClientPolicy(), keepsRest: true, switches.map(Field.init) + schedule)
 
   /// How backoffs grow, and how far a Retry-After is obeyed.
-  private static let schedule: [Field<RetryPolicy>] = [
+  private static let schedule: [Field<ClientPolicy>] = [
     Field(
       "multiplier", \.multiplierInMillionths, .number(1_000_000...10_000_000, allowed: "1 to 10"),
       "what a backoff is multiplied by at each failure", standard: .byClient, writing: .unlessStandard,
@@ -39,8 +40,8 @@ extension RetryPolicy {
   ]
 
   private var multiplierInMillionths: Int64 {
-    get { Int64((multiplier * 1_000_000).rounded()) }
-    set { multiplier = Double(newValue) / 1_000_000 }
+    get { Int64((retry.multiplier * 1_000_000).rounded()) }
+    set { retry.multiplier = Double(newValue) / 1_000_000 }
   }
 }
 
@@ -74,8 +75,8 @@ extension Kind where Value == DelayLadder {
   }()
 }
 
-extension Field<RetryPolicy> {
-  fileprivate init(_ entry: RetryPolicy.Switch) {
+extension Field<ClientPolicy> {
+  fileprivate init(_ entry: ClientPolicy.Switch) {
     let kind = Kind<String>(
       schema: entry.schema, read: { $0.value(of: entry, $1, $2) },
       write: { entry.isBool ? .bool($0 == "true") : .text($0) })
@@ -87,7 +88,7 @@ extension Field<RetryPolicy> {
   }
 }
 
-extension RetryPolicy.Switch {
+extension ClientPolicy.Switch {
   /// Written as true or false, without quotes.
   package var isBool: Bool { values == ["true", "false"] }
 
@@ -159,11 +160,11 @@ extension Kind where Value == ClassDelays {
 
 extension ScenarioDecoder {
   fileprivate mutating func value(
-    of change: RetryPolicy.Switch, _ node: PositionedValue, _ path: String
+    of change: ClientPolicy.Switch, _ node: PositionedValue, _ path: String
   ) -> String? {
     if change.isBool { return bool(node, path).map { "\($0)" } }
     if let text = node.text {
-      var policy = RetryPolicy()
+      var policy = ClientPolicy()
       if change.set(text, in: &policy) { return text }
       // The pattern itself is no value.
       for (suffix, example, range) in [

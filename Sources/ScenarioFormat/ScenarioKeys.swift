@@ -1,4 +1,5 @@
 import ScenarioModel
+import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import UploadRetry
@@ -9,7 +10,7 @@ struct ScenarioDocument: Sendable {
   var scenario = Scenario(
     duration: .zero, interval: .seconds(1), tapi: TAPIConfiguration.keys.standard, fleet: [])
   var network = Network()
-  var policy = RetryPolicy()
+  var policy = ClientPolicy()
   var client: ClientPreset?
   var scale = Scaling.whole
 
@@ -66,7 +67,7 @@ struct ScenarioDocument: Sendable {
           "settings", .settings, meaning: "For every cohort that has no settings of its own.",
           schema: .oneOf([.type("string"), .type("object")]))),
       Field(
-        "policy", \.policy, keys: RetryPolicy.keys,
+        "policy", \.policy, keys: ClientPolicy.keys,
         "For every cohort, before the switches of its client; a cohort's own policy goes before it.",
         writing: .never),
       Field(

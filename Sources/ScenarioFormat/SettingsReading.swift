@@ -1,12 +1,13 @@
 import ScenarioModel
 import ShippedClients
+import ShippedQuirks
 import UploadRetry
 
 /// What of a cohort decides how its Settings are read.
 struct SettingsReaderKind: Hashable {
   var client: String
   var dialect: SettingsDialect
-  var policy: RetryPolicy
+  var policy: ClientPolicy
   var defaults: HTTPConfig
 
   /// Two cohorts with the same key read the same out of the same Settings.
@@ -113,7 +114,7 @@ extension ScenarioDecoder {
     let preset = client ?? .tapiDocument
     var policy = preset.policy
     for node in [root["policy"], cohort["policy"]].compactMap(\.self) {
-      _ = RetryPolicy.keys.read(&silent, node, "", into: &policy)
+      _ = ClientPolicy.keys.read(&silent, node, "", into: &policy)
     }
     return SettingsReaderKind(
       client: preset.name, dialect: value("settingsDialect", .choice) ?? preset.dialect, policy: policy,

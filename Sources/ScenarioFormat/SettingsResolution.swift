@@ -1,4 +1,5 @@
 import ShippedClients
+import ShippedQuirks
 import UploadRetry
 
 /// The Settings of one cohort: those that it starts with, and those that its rollout publishes.
@@ -177,7 +178,7 @@ struct SettingsResolution {
   // MARK: As the document says
 
   private mutating func config(
-    _ original: Settings, _ changes: [SettingsChange], _ policy: RetryPolicy,
+    _ original: Settings, _ changes: [SettingsChange], _ policy: ClientPolicy,
     _ defaults: HTTPConfig, declaredAt position: Position, reporting decoder: inout ScenarioDecoder
   ) -> HTTPConfig {
     var settings = original
@@ -237,7 +238,7 @@ struct SettingsResolution {
 
   /// Sections that the client takes as switched off because they are not there (S13); nil: none.
   private static func whatIsMissing(
-    in value: SettingsValue, _ config: HTTPConfig, _ policy: RetryPolicy, _ defaults: HTTPConfig
+    in value: SettingsValue, _ config: HTTPConfig, _ policy: ClientPolicy, _ defaults: HTTPConfig
   ) -> String? {
     let wouldBe = HTTPConfig.decode(value, missingSection: .defaultsOn, defaults: defaults).config
     var missing: [String] = []

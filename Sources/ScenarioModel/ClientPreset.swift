@@ -1,4 +1,5 @@
 import ShippedClients
+import ShippedQuirks
 import SimulationKernel
 import UploadGating
 import UploadPipeline
@@ -13,7 +14,7 @@ public struct ClientPreset: Sendable, Hashable {
   public var meaning = "the design document's own client"
   /// What it was taken from: a document, or a repository with its commit or version.
   public var origin = "the TAPI design document"
-  public var policy = RetryPolicy.tapiDocument
+  public var policy = ClientPolicy()
   /// How it reads its Settings, and a Retry-After.
   public var dialect = SettingsDialect.document
   /// What a value that the Settings leave out is.

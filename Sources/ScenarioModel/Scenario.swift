@@ -1,4 +1,5 @@
 import ShippedClients
+import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import UploadPipeline
@@ -85,7 +86,7 @@ public struct Cohort: Sendable, Hashable {
   /// The Settings that every device starts with; a launch may change them (`rollout`, an outage of the CDN).
   public var settings: HTTPConfig
   /// The switches in which clients differ.
-  public var policy: RetryPolicy
+  public var policy: ClientPolicy
   /// What a flush does that comes while uploads run (S17).
   public var flushWhileUploading = FlushWhileUploading.joins
   /// *rebatch*: whether the client acts only when the last upload of a flush has been answered.
@@ -144,7 +145,7 @@ public struct Cohort: Sendable, Hashable {
     uploadConcurrency: Int = 1, timeout: Span = .seconds(30),
     latency: Distribution = .logNormal(
       median: .milliseconds(80), p99: .milliseconds(600), minimum: .milliseconds(5)),
-    settings: HTTPConfig = .init(), policy: RetryPolicy = .tapiDocument, eventBytes: Int = 1_000,
+    settings: HTTPConfig = .init(), policy: ClientPolicy = ClientPolicy(), eventBytes: Int = 1_000,
     requestBytes: Int = 500
   ) {
     self.name = name

@@ -352,7 +352,7 @@ struct AnalyticsKotlinSettings {
     switch value {
     case .number(let number) where number.isFinite: return number
     case .string(let text):
-      if let number = DecimalText.double(DecimalText.trimmed(text)), number.isFinite { return number }
+      if let number = NumericText.double(NumericText.trimmed(text)), number.isFinite { return number }
     default: break
     }
     unreadable(
@@ -366,7 +366,7 @@ struct AnalyticsKotlinSettings {
   /// EventPipeline.kt:256, Kotlin's `toIntOrNull` of what the HTTP client leaves of the header: a sign or none, then decimal digits
   /// of any script, 32 bits.
   static func retryAfter(_ header: String) -> Int64? {
-    var scalars = DecimalText.trimmed(header).unicodeScalars
+    var scalars = NumericText.trimmed(header).unicodeScalars
     let sign = scalars.first
     if sign == "+" || sign == "-" { scalars.removeFirst() }
     guard !scalars.isEmpty else { return nil }

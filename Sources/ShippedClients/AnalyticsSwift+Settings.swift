@@ -371,6 +371,6 @@ struct AnalyticsSwiftSettings {
 
   /// HTTPClient.swift:152: Swift's `Int(_:)` of what the HTTP stack leaves of the header: a sign, then ASCII digits.
   static func retryAfter(_ header: String) -> Int64? {
-    Int64(DecimalText.trimmed(header)).map { microseconds(whole: max(0, $0)) }
+    Int64(NumericText.trimmed(header)).map { microseconds(whole: max(0, $0)) }
   }
 }

@@ -89,3 +89,107 @@ extension FindingCollector {
     }
   }
 }
+
+/// A key of Settings whose value is a number, and what the document says of it.
+struct NumberKey {
+  let name: String
+  /// What the document allows (S14), in seconds, percent or as a count.
+  let range: ClosedRange<Double>
+  /// Behind a number in messages.
+  let unit: String
+
+  private init(_ name: String, _ range: ClosedRange<Double>, _ unit: String = "") {
+    self.name = name
+    self.range = range
+    self.unit = unit
+  }
+
+  static let maxRetryCount = NumberKey("maxRetryCount", 0...1000)
+  static let maxRetryInterval = NumberKey("maxRetryInterval", 1...3600, " s")
+  static let maxRateLimitDuration = NumberKey("maxRateLimitDuration", 0...604_800, " s")
+  static let baseBackoffInterval = NumberKey("baseBackoffInterval", 0.1...60, " s")
+  static let maxBackoffInterval = NumberKey("maxBackoffInterval", 1...3600, " s")
+  static let maxTotalBackoffDuration = NumberKey("maxTotalBackoffDuration", 0...604_800, " s")
+  static let jitterPercent = NumberKey("jitterPercent", 0...100, " %")
+
+  /// What the document makes of a value.
+  func reading(of value: SettingsValue, default standard: Double) -> Double {
+    guard case .number(let number) = value, number.isFinite else { return standard }
+    let clamped = min(max(number, range.lowerBound), range.upperBound)
+    return unit.isEmpty ? clamped.rounded(.towardZero) : clamped
+  }
+
+  /// `1 to 3600 s`
+  var allowed: String {
+    "\(shown(range.lowerBound)) to \(shown(range.upperBound))\(unit)"
+  }
+
+  func text(_ value: Double) -> String { shown(value) + unit }
+}
+
+extension FindingCollector {
+  /// Reports a number that is not what is written, or not what the document would make of it.
+  ///
+  /// - Parameters:
+  ///   - inForce: what the client works with.
+  ///   - standard: the value of a key that is missing.
+  ///   - reason: how the client comes by it, behind a comma; empty: that need not be said.
+  mutating func compare(
+    _ value: SettingsValue, _ key: NumberKey, at path: String, inForce: Double, default standard: Double,
+    _ reason: String, _ place: String
+  ) {
+    let document = key.reading(of: value, default: standard)
+    let because = reason.isEmpty ? "" : ", \(reason)"
+    if inForce == document {
+      if value == .number(document) { return }
+      add(
+        .repaired, path,
+        "\(described(value)) is \(key.text(inForce)) in \(sdk)\(because); allowed is \(key.allowed)",
+        place)
+    } else {
+      add(
+        .readDifferently, path,
+        "\(described(value)) is \(key.text(inForce)) in \(sdk)\(because), and \(key.text(document)) by the document; "
+          + "allowed is \(key.allowed)", place)
+    }
+  }
+}
+
+/// Seconds as whole microseconds, the nearest there are; NaN is 0.
+func microseconds(_ seconds: Double) -> Int64 {
+  let scaled = (seconds * 1_000_000).rounded()
+  if let exact = Int64(exactly: scaled) { return exact }
+  return scaled > 0 ? .max : scaled < 0 ? .min : 0
+}
+
+/// Whole seconds as microseconds, exactly or the nearest there are.
+func microseconds(whole seconds: Int64) -> Int64 {
+  let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+  return overflow ? (seconds < 0 ? .min : .max) : product
+}
+
+/// Microseconds as seconds.
+func seconds(_ microseconds: Int64) -> Double { Double(microseconds) / 1_000_000 }
+
+extension Jitter {
+  /// A share of the wait added to it, as all shipped SDKs have it; nothing if it is not positive.
+  init(shippedPercent percent: Double) {
+    self = percent > 0 ? .additive(percent: percent) : .none
+  }
+
+  /// The percentage of additive jitter; 0 for any other.
+  var additivePercent: Double {
+    if case .additive(let percent) = self { percent } else { 0 }
+  }
+}
+
+extension HTTPConfig {
+  /// The client has found no Settings that it can read.
+  var unmanaged: HTTPConfig {
+    var config = self
+    config.isManaged = false
+    config.rateLimit.isEnabled = false
+    config.backoff.isEnabled = false
+    return config
+  }
+}

@@ -1,3 +1,4 @@
+import ShippedQuirks
 import UploadRetry
 
 /// How a kind of client reads its Settings and the Retry-After header: as the document says, or as a shipped SDK does.
@@ -52,7 +53,7 @@ extension SettingsDialect {
 
   /// What a client makes of Settings; the document's goes by its switches where a section is missing, and where a 429 is overridden
   /// (S13).
-  package func config(of settings: SettingsValue, policy: RetryPolicy, defaults: HTTPConfig) -> HTTPConfig {
+  package func config(of settings: SettingsValue, policy: ClientPolicy, defaults: HTTPConfig) -> HTTPConfig {
     self == .document
       ? HTTPConfig.decode(
         settings, missingSection: policy.missingSection, overrides429: policy.overridden429 != .ignored,
@@ -91,7 +92,7 @@ extension SettingsDialect {
   /// - `now`: the wall clock, microseconds since 1970-01-01T00:00:00Z.
   /// - Returns: microseconds, never negative; nil: none.
   public func wait(
-    retryAfter: String?, rateLimitReset: String?, policy: RetryPolicy, nowUnixMicroseconds now: Int64
+    retryAfter: String?, rateLimitReset: String?, policy: ClientPolicy, nowUnixMicroseconds now: Int64
   ) -> Int64? {
     if self == .document {
       return policy.wait(
@@ -118,5 +119,124 @@ extension SettingsDialect {
     case .analyticsKotlin: "a14649b"
     case .analyticsReactNative: "74884be"
     }
+  }
+}
+
+/// Something that a client makes of Settings and that whoever writes them wants to know.
+public struct SettingsFinding: Sendable, Hashable {
+  /// JSON path in the document given, as `integrations["Segment.io"].httpConfig.backoffConfig.jitterPercent`; empty for the
+  /// document as a whole.
+  public var path: String
+  /// What it leads to.
+  public var effect: Effect
+  /// What is wrong, what it does in this SDK, which is named, and what would be right.
+  public var message: String
+  /// The SDK, its commit and the place in its source, as `analytics-swift c9a0d63, HttpConfig.swift:161`; nil: there is none to
+  /// name.
+  public var source: String?
+
+  public init(path: String, effect: Effect, message: String, source: String? = nil) {
+    self.path = path
+    self.effect = effect
+    self.message = message
+    self.source = source
+  }
+
+  /// What a finding leads to, the mildest first.
+  public enum Effect: String, Sendable, Hashable, CaseIterable {
+    /// Another value than the one written is used, as the document would.
+    case repaired
+    /// The key has no effect, whatever its value.
+    case notRead
+    /// It means something else than in the document.
+    case readDifferently
+    /// Every value of the section is back at its default.
+    case resetsValues
+    /// The client ignores the whole section and runs as it did before there was any.
+    case legacy
+    /// Batches are dropped that the document would keep.
+    case losesData
+    /// The app ends.
+    case endsProcess
+
+    /// Whether Settings with it are better not published.
+    public var isHarmful: Bool {
+      switch self {
+      case .repaired, .notRead, .readDifferently: false
+      case .resetsValues, .legacy, .losesData, .endsProcess: true
+      }
+    }
+  }
+
+  /// What the document's own reading has repaired.
+  init(_ repair: SettingsRepair) {
+    self.init(path: repair.path, effect: repair.isNotRead ? .notRead : .repaired, message: repair.message)
+  }
+}
+
+/// Collects what is to be said of Settings in one dialect.
+struct FindingCollector {
+  let dialect: SettingsDialect
+  private(set) var all: [SettingsFinding] = []
+
+  init(_ dialect: SettingsDialect) { self.dialect = dialect }
+
+  /// The SDK's name, for messages.
+  var sdk: String { @inline(never) get { dialect.rawValue } }
+
+  /// - Parameter place: in the SDK's source.
+  @inline(never)
+  mutating func add(
+    _ effect: SettingsFinding.Effect, _ path: String, _ message: String, _ place: String?
+  ) {
+    let source = place.flatMap { place in dialect.commit.map { "\(sdk) \($0), \(place)" } }
+    all.append(SettingsFinding(path: path, effect: effect, message: message, source: source))
+  }
+}
+
+/// What Settings say of statuses in the shipped SDKs: overrides, and three behaviours for what they do not name.
+struct StatusRules {
+  /// What all three have built in.
+  static let builtIn: [Int: StatusAction] = [
+    408: .retry, 410: .retry, 429: .retry, 460: .retry, 501: .drop, 505: .drop,
+  ]
+
+  var overrides = builtIn
+  var default4xx = StatusAction.drop
+  var default5xx = StatusAction.retry
+  /// Everything that is neither 2xx nor 4xx nor 5xx.
+  var unknown = StatusAction.drop
+
+  /// A status that is no 2xx. 511 is a 5xx like any other.
+  func action(for status: Int) -> StatusAction {
+    if let action = overrides[status] { return action }
+    switch status {
+    case 400...499: return default4xx
+    case 500...599: return default5xx
+    default: return unknown
+    }
+  }
+
+  /// - Parameter heedsRateLimited: whether the client asks them about a 429 as well.
+  func table(heedsRateLimited: Bool) -> StatusTable {
+    var table = StatusTable(everything: unknown)
+    for status in 100...599 { table.set(action(for: status), for: status) }
+    table.dropsRateLimited = heedsRateLimited && action(for: 429) == .drop
+    return table
+  }
+
+  /// The statuses built in, 429 aside, that given overrides leave out and thereby change: `408, 410, 460 are dropped and 501 is
+  /// retried`; nil: none.
+  var changedByReplacing: String? {
+    var clauses: [String] = []
+    for (action, verb) in [(StatusAction.drop, "dropped"), (.retry, "retried")] {
+      let statuses = Self.builtIn.filter { status, standard in
+        status != 429 && overrides[status] == nil && standard != action && self.action(for: status) == action
+      }.keys.sorted()
+      guard !statuses.isEmpty else { continue }
+      let list = statuses.map(String.init).joined(separator: ", ")
+      clauses.append("\(list) \(statuses.count == 1 ? "is" : "are") \(verb)")
+    }
+    return clauses.isEmpty ? nil : clauses.joined(separator: " and ")
   }
 }

@@ -1,8 +1,7 @@
 /// The document's upload gate (S16, S17): no timer, one time that each trigger compares with.
 ///
 /// The states and transitions of S16 are these: READY until `pause`, which makes it WAITING; WAITING until
-/// `waitUntil` is reached or `reset` is called; another `pause` meanwhile replaces the wait, or by a rule does
-/// not. Counters are none of its business. Times are microseconds on the caller's clock, 0 … 2^62 − 1 (146,000
+/// `waitUntil` is reached or `reset` is called; another `pause` meanwhile replaces the wait. Counters are none of its business. Times are microseconds on the caller's clock, 0 … 2^62 − 1 (146,000
 /// years); a wait until a time outside ends at the nearer end.
 @frozen
 public struct UploadGate: Sendable, Hashable, BitwiseCopyable {
@@ -26,16 +25,6 @@ public struct UploadGate: Sendable, Hashable, BitwiseCopyable {
     case backoff
   }
 
-  /// What happens to a wait that is announced during another.
-  @frozen
-  public enum WaitRule: Sendable, Hashable {
-    /// It replaces the other, even by an earlier time: the document, and shipped Swift and Kotlin clients.
-    case laterReplaces
-    /// A rate limit's wait stays or comes before a backoff's; of two of a kind the one that ends first counts
-    /// (the shipped React Native client).
-    case shorterWinsRateLimitBeatsBackoff
-  }
-
   /// A gate that is ready.
   @inlinable public init() { word = 0 }
 
@@ -56,18 +45,6 @@ public struct UploadGate: Sendable, Hashable, BitwiseCopyable {
   /// The pipeline waits. The wait announced last replaces the one before, even by an earlier time.
   @inlinable public mutating func pause(until: Int64, kind: WaitKind = .rateLimit) {
     word = min(max(until, 0), .max >> 1) << 1 | (kind == .backoff ? 1 : 0)
-  }
-
-  /// The pipeline waits, unless the wait that is under way at `now` counts by the rule.
-  @inlinable public mutating func pause(until: Int64, kind: WaitKind, rule: WaitRule, now: Int64) {
-    if rule == .shorterWinsRateLimitBeatsBackoff, !isReady(at: now) {
-      if kind == self.kind {
-        if until >= waitUntil { return }
-      } else if kind == .backoff {
-        return
-      }
-    }
-    pause(until: until, kind: kind)
   }
 
   /// Any 2xx makes the pipeline ready, also in the middle of a wait (S16).

@@ -22,6 +22,7 @@ package struct ArrayQueue: ~Copyable {
 
   let optionsAddress: UnsafeMutablePointer<ClientOptions>
   let stateAddress: UnsafeMutablePointer<ClientState>
+  let queuedAddress: UnsafeMutablePointer<UInt16>
   let savedAddress: UnsafeMutablePointer<SavedState>
   let gates: UnsafeMutableRawPointer
   var currentMachine: RetryStateMachine
@@ -36,7 +37,6 @@ package struct ArrayQueue: ~Copyable {
   var clientRetry = BatchRetryState()
   var loopCursor: UInt32 = 0
   var loopEnd: UInt32 = .max
-  var queued: UInt16 = 0
   var sealedThrough: UInt32 = 0
   private var latestID = BatchIndex.noBatch
   /// What the client has done since it was last asked.
@@ -49,6 +49,8 @@ package struct ArrayQueue: ~Copyable {
     optionsAddress.initialize(to: options)
     stateAddress = .allocate(capacity: 1)
     stateAddress.initialize(to: ClientState())
+    queuedAddress = .allocate(capacity: 1)
+    queuedAddress.initialize(to: 0)
     savedAddress = .allocate(capacity: 1)
     savedAddress.initialize(to: SavedState())
     let bytes = options.gateLayout.stride
@@ -64,12 +66,14 @@ package struct ArrayQueue: ~Copyable {
     optionsAddress.deallocate()
     stateAddress.deallocate()
     savedAddress.deallocate()
+    queuedAddress.deallocate()
     gates.deallocate()
   }
 
   /// The Settings change: those of a launch (S19).
   package mutating func follow(_ config: HTTPConfig) {
-    currentMachine = RetryStateMachine(config: config, policy: options.pointee.policy)
+    currentMachine = RetryStateMachine(
+      config: config, policy: options.pointee.policy, quirks: options.pointee.quirks)
   }
 
   private mutating func newID() -> BatchIndex {
@@ -94,7 +98,7 @@ package struct ArrayQueue: ~Copyable {
   }
 
   /// The next event has that number, or the one behind those that are held, if that is larger.
-  mutating func goOn(from ordinal: UInt32) {
+  mutating func setNextOrdinal(_ ordinal: UInt32) {
     if eventTimes.isEmpty { firstTimed = max(ordinal, sealedThrough) }
     sealedThrough = max(ordinal, sealedThrough)
     let missing = Int(sealedThrough - firstTimed) - eventTimes.count
@@ -124,7 +128,7 @@ package struct ArrayQueue: ~Copyable {
   }
 }
 
-extension ArrayQueue: UploadClientHost {
+extension ArrayQueue: UploadClientHost, EventRecording {
   package typealias Sink = Void
 
   // MARK: The client
@@ -135,34 +139,30 @@ extension ArrayQueue: UploadClientHost {
   }
   package func state(of client: ClientIndex) -> UnsafeMutablePointer<ClientState> { stateAddress }
   package func gateRow(of client: ClientIndex) -> UnsafeMutableRawPointer { gates }
-  package func uploads(of client: ClientIndex) -> UInt32 { UInt32(batches.count(where: \.isUploading)) }
   package func cursor(of client: ClientIndex, behind ordinal: UInt32) -> UInt32 { loopCursor }
   package func saved(of client: ClientIndex) -> UnsafeMutablePointer<SavedState> { savedAddress }
-  package func queuedLoops(of client: ClientIndex) -> UInt16 { queued }
-  package func nextOrdinal(of client: ClientIndex) -> UInt32 { sealedThrough }
+  package func queuedLoops(of client: ClientIndex) -> UnsafeMutablePointer<UInt16> { queuedAddress }
+  package func queue(of client: ClientIndex) -> ClientQueue {
+    ClientQueue(
+      oldest: batches.first?.id ?? .noBatch, newest: batches.last?.id ?? .noBatch,
+      nextOrdinal: sealedThrough, uploads: UInt32(batches.count(where: \.isUploading)))
+  }
 
   // MARK: The queue
 
-  package func oldest(of client: ClientIndex) -> BatchIndex { batches.first?.id ?? .noBatch }
-  package func newest(of client: ClientIndex) -> BatchIndex { batches.last?.id ?? .noBatch }
-  package func newer(than batch: BatchIndex) -> BatchIndex {
-    guard let index = index(of: batch), index + 1 < batches.count else { return .noBatch }
-    return batches[index + 1].id
+  package func batch(_ batch: BatchIndex) -> QueuedBatch {
+    let index = index(of: batch)!
+    let held = batches[index]
+    return QueuedBatch(
+      newer: index + 1 < batches.count ? batches[index + 1].id : .noBatch, firstOrdinal: held.firstOrdinal,
+      events: held.events, createdAt: createdAt(held.firstOrdinal), attempts: UInt16(clamping: held.attempts),
+      isUploading: held.isUploading, isAsking: held.isAsking, hasUnknownOutcome: held.hasUnknownOutcome,
+      result: held.result)
   }
-  package func firstOrdinal(of batch: BatchIndex) -> UInt32 { self[batch].firstOrdinal }
-  package func events(of batch: BatchIndex) -> UInt32 { self[batch].events }
-  package func queuedAt(_ batch: BatchIndex) -> Int64 { createdAt(self[batch].firstOrdinal) }
-  package func isUploading(_ batch: BatchIndex) -> Bool { self[batch].isUploading }
-  package func hasBeenSent(_ batch: BatchIndex) -> Bool { self[batch].attempts > 0 }
-  package func isRetry(_ batch: BatchIndex) -> Bool { self[batch].attempts > 1 }
-  package func hasUnknownOutcome(_ batch: BatchIndex) -> Bool { self[batch].hasUnknownOutcome }
-  package mutating func outcomeIsKnown(_ batch: BatchIndex) { self[batch].hasUnknownOutcome = false }
-  package func isAsking(_ batch: BatchIndex) -> Bool { self[batch].isAsking }
   package func heldEvents(of client: ClientIndex) -> UInt32 { batches.reduce(0) { $0 + $1.events } }
   package func retryState(of batch: BatchIndex, _ client: ClientIndex) -> BatchRetryState {
     options.pointee.isRebatch ? clientRetry : self[batch].retry
   }
-  package func result(of batch: BatchIndex) -> UploadResult? { self[batch].result }
 
   package func dueTimes(of client: ClientIndex) -> [BatchIndex: Int64] {
     Dictionary(uniqueKeysWithValues: batches.map { ($0.id, $0.retry.retryAt) })
@@ -182,45 +182,25 @@ extension ArrayQueue: UploadClientHost {
     return batches[found].id
   }
 
-  package mutating func nextDue(
-    _ client: ClientIndex, in lane: PriorityLanes.Lane, from cursor: UInt32, at now: Int64
+  package mutating func next(
+    _ scan: QueueScan, _ client: ClientIndex, from cursor: UInt32, at now: Int64
   ) -> BatchIndex {
     batches.first {
-      $0.firstOrdinal >= cursor && $0.firstOrdinal < loopEnd && isDue($0, at: now)
-        && self.lane(of: $0.id, client) == lane
+      guard $0.firstOrdinal >= cursor, $0.firstOrdinal < loopEnd else { return false }
+      switch scan {
+      case .due(let lane): return isDue($0, at: now) && self.lane(of: $0.id, client) == lane
+      case .held: return !$0.isUploading
+      }
     }?.id ?? .noBatch
-  }
-
-  package mutating func take(_ batch: BatchIndex, _ client: ClientIndex) {
-    self[batch].waitsForTrigger = false
-  }
-
-  package mutating func nextHeld(_ client: ClientIndex, from cursor: UInt32) -> BatchIndex {
-    batches.first { $0.firstOrdinal >= cursor && $0.firstOrdinal < loopEnd && !$0.isUploading }?.id
-      ?? .noBatch
   }
 
   package mutating func countDue(_ client: ClientIndex, byTrigger: Bool, at now: Int64) -> Int {
     batches.count { !$0.isUploading && $0.lookAt <= now && (byTrigger || !$0.waitsForTrigger) }
   }
 
-  package mutating func hasDue(_ client: ClientIndex) -> Bool {
-    batches.contains { !$0.isUploading && $0.lookAt == 0 && !$0.waitsForTrigger }
-  }
-
   package mutating func firstDue(_ client: ClientIndex) -> Int64? {
-    batches.lazy.filter { !$0.waitsForTrigger && $0.lookAt != 0 }.map(\.lookAt).min()
-  }
-
-  package mutating func countEvents(of client: ClientIndex, before time: Int64) -> UInt32 {
-    var n: UInt32 = 0
-    for batch in batches {
-      for ordinal in batch.firstOrdinal..<batch.firstOrdinal + batch.events {
-        if createdAt(ordinal) >= time { return n }
-        n += 1
-      }
-    }
-    return n
+    if batches.contains(where: { !$0.isUploading && $0.lookAt == 0 && !$0.waitsForTrigger }) { return 0 }
+    return batches.lazy.filter { !$0.waitsForTrigger && $0.lookAt != 0 }.map(\.lookAt).min()
   }
 
   package mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: ClientIndex) -> (
@@ -235,7 +215,6 @@ extension ArrayQueue: UploadClientHost {
   package mutating func startLoop(of client: ClientIndex, cursor: UInt32, end: UInt32) {
     (loopCursor, loopEnd) = (cursor, end)
   }
-  package mutating func setQueuedLoops(_ n: UInt16, of client: ClientIndex) { queued = n }
   package mutating func setRetryState(_ state: BatchRetryState, of batch: BatchIndex, _ client: ClientIndex) {
     if options.pointee.isRebatch {
       clientRetry = state
@@ -244,16 +223,20 @@ extension ArrayQueue: UploadClientHost {
       self[batch].retry = state
     }
   }
-  package mutating func setResult(_ result: UploadResult?, of batch: BatchIndex) {
-    self[batch].result = result
+  package mutating func change(_ batch: BatchIndex, _ change: BatchChange) {
+    switch change {
+    case .outcomeIsKnown: self[batch].hasUnknownOutcome = false
+    case .waitsForTrigger(let waits): self[batch].waitsForTrigger = waits
+    case .grows(let n): self[batch].events += n
+    case .result(let result): self[batch].result = result
+    }
   }
-  package mutating func setWaitsForTrigger(_ waits: Bool, _ batch: BatchIndex) {
-    self[batch].waitsForTrigger = waits
-  }
-  package mutating func putBack(_ batch: BatchIndex, _ client: ClientIndex) { self[batch].lookAt = 0 }
-  package mutating func putLast(_ batch: BatchIndex, _ client: ClientIndex) { self[batch].lookAt = 0 }
-  package mutating func putOff(_ batch: BatchIndex, until due: Int64, _ client: ClientIndex) {
-    self[batch].lookAt = due
+  package mutating func schedule(_ batch: BatchIndex, _ schedule: BatchSchedule, _ client: ClientIndex) {
+    switch schedule {
+    case .due, .dueLast: self[batch].lookAt = 0
+    case .waiting(let due): self[batch].lookAt = due
+    case .taken: self[batch].waitsForTrigger = false
+    }
   }
   package mutating func forgetDueTimes(_ client: ClientIndex) {
     for index in batches.indices { batches[index].lookAt = 0 }
@@ -268,8 +251,9 @@ extension ArrayQueue: UploadClientHost {
     }
   }
 
-  package mutating func willSeal(_ n: UInt32, _ client: ClientIndex) {}
-  package mutating func didSeal(through ordinal: UInt32, _ client: ClientIndex) { sealedThrough = ordinal }
+  package mutating func didSeal(_ n: UInt32, through ordinal: UInt32, _ client: ClientIndex) {
+    sealedThrough = ordinal
+  }
 
   package mutating func append(
     _ events: UInt32, firstOrdinal: UInt32, firstTime: Int64, _ client: ClientIndex, at now: Int64
@@ -277,17 +261,11 @@ extension ArrayQueue: UploadClientHost {
     batches.append(Batch(id: newID(), firstOrdinal: firstOrdinal, events: events))
   }
 
-  package mutating func extend(_ batch: BatchIndex, by n: UInt32, _ client: ClientIndex) {
-    self[batch].events += n
-  }
-
-  package mutating func forgetBoundaries(_ client: ClientIndex) {
+  package mutating func rechunk(_ client: ClientIndex, atMost maximum: UInt32?, at now: Int64) {
     for index in batches.indices where !batches[index].isUploading {
       batches[index].hasUnknownOutcome = false
     }
-  }
-
-  package mutating func rechunk(_ client: ClientIndex, atMost maximum: UInt32, at now: Int64) {
+    guard let maximum else { return }
     // What is held may have gaps, where an upload in the middle was delivered; a chunk does not span one.
     var runs: [(first: UInt32, events: UInt32)] = []
     for batch in batches {
@@ -313,15 +291,6 @@ extension ArrayQueue: UploadClientHost {
         left -= size
       }
     }
-  }
-
-  package mutating func trim(
-    _ batch: BatchIndex, by n: UInt32, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64
-  ) {
-    let first = self[batch].firstOrdinal
-    actions.append(.lost(first..<first + n, loss))
-    self[batch].firstOrdinal += n
-    self[batch].events -= n
   }
 
   package mutating func split(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> Bool {
@@ -365,8 +334,16 @@ extension ArrayQueue: UploadClientHost {
     actions.append(.delivered(gone.firstOrdinal..<gone.firstOrdinal + gone.events))
   }
 
-  package mutating func giveUp(_ batch: BatchIndex, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64)
-  {
+  package mutating func giveUp(
+    _ batch: BatchIndex, oldest: UInt32?, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64
+  ) {
+    if let oldest {
+      let first = self[batch].firstOrdinal
+      actions.append(.lost(first..<first + oldest, loss))
+      self[batch].firstOrdinal += oldest
+      self[batch].events -= oldest
+      return
+    }
     let gone = self[batch]
     batches.removeAll { $0.id == batch }
     actions.append(.lost(gone.firstOrdinal..<gone.firstOrdinal + gone.events, loss))
@@ -377,19 +354,23 @@ extension ArrayQueue: UploadClientHost {
   }
 
   package func draws(for batch: BatchIndex, failures: UInt16, _ client: ClientIndex) -> RandomWords { random }
-  package mutating func queryWord(of batch: BatchIndex, _ client: ClientIndex) -> UInt64 {
-    gateWords.word(self[batch].firstOrdinal, .max, at: nil)
-  }
-  package mutating func gateWord(for batch: BatchIndex, _ client: ClientIndex, at now: Int64?) -> UInt64 {
-    gateWords.word(self[batch].firstOrdinal, UInt16(clamping: self[batch].attempts), at: now)
+  package mutating func word(
+    _ purpose: WordPurpose, for batch: BatchIndex, _ client: ClientIndex
+  ) -> UInt64 {
+    switch purpose {
+    case .query: gateWords.word(self[batch].firstOrdinal, .max, at: nil)
+    case .gate(let now):
+      gateWords.word(self[batch].firstOrdinal, UInt16(clamping: self[batch].attempts), at: now)
+    }
   }
 
   // MARK: Who listens
 
   package mutating func count(_ n: Int64, _ count: ClientCount, _ client: ClientIndex, at now: Int64) {}
-  package func isObserved(_ client: ClientIndex) -> Bool { true }
-  package mutating func observe(_ event: ClientEvent, _ client: ClientIndex, at now: Int64) {
-    actions.append(.step(event))
+  package mutating func observe(
+    _ event: @autoclosure () -> ClientEvent, _ client: ClientIndex, at now: Int64
+  ) {
+    actions.append(.step(event()))
   }
   package mutating func report(_ bug: String, _ client: ClientIndex, at now: Int64) {
     if self.bug == nil { self.bug = bug }

@@ -8,8 +8,11 @@ public struct ClientOptions: Sendable {
   public var isRebatch: Bool
   /// What a flush does that comes while uploads run (S17).
   public var flushWhileUploading: FlushWhileUploading
-  /// *rebatch*: the client acts when the last upload of a flush has been answered; until then queue and state stay as they are.
-  public var actsAtFlushEnd: Bool
+  /// *rebatch*: the client acts when the last upload of a flush has been answered; nil: after each.
+  public var flushEnd: (any FlushEndRules)? {
+    didSet { actsAtFlushEnd = flushEnd != nil }
+  }
+  public private(set) var actsAtFlushEnd: Bool
   /// A 429 ends the running loop (S3), even if it asks for no wait.
   public var rateLimitEndsLoop: Bool
   /// Any failure of an upload ends it: nothing more leaves before the next trigger or the end of a wait.
@@ -34,8 +37,14 @@ public struct ClientOptions: Sendable {
   public var splitsOn413: Bool
   /// How long it takes to refresh credentials (O9), microseconds.
   public var credentialRefresh: Int64
-  /// The switches of the retry machine.
+  /// A 401 refreshes the credentials and sends the batch once more; a second one is as the tables say (O9).
+  public var refreshesCredentials: Bool
+  /// The switches of the retry machine, and what one shipped client decides otherwise.
   public var policy: RetryPolicy
+  public var quirks: (any RetryQuirks)? {
+    didSet { hasQuirks = quirks != nil }
+  }
+  public private(set) var hasQuirks: Bool
   public var gates: ClientGates {
     didSet {
       gateLayout = ClientGates.Layout(gates)
@@ -51,20 +60,25 @@ public struct ClientOptions: Sendable {
   public private(set) var hasLanes: Bool
 
   public init(
-    policy: RetryPolicy = .tapiDocument, uploads: Int = 1, isRebatch: Bool = false,
-    flushWhileUploading: FlushWhileUploading = .joins, actsAtFlushEnd: Bool = false,
+    policy: RetryPolicy = .tapiDocument, quirks: (any RetryQuirks)? = nil, uploads: Int = 1,
+    isRebatch: Bool = false,
+    flushWhileUploading: FlushWhileUploading = .joins, flushEnd: (any FlushEndRules)? = nil,
     rateLimitEndsLoop: Bool = true, saving: Saving = .atOnce, triggers: ClientTriggers = .all,
     triggersThatSkipWaits: ClientTriggers = [],
     wakesByTimer: Bool = false, maximumBatchEvents: Int = 500,
-    limit: Int = 1_000, splitsOn413: Bool = false, credentialRefresh: Int64 = 1_000_000,
+    limit: Int = 1_000, splitsOn413: Bool = false, refreshesCredentials: Bool = false,
+    credentialRefresh: Int64 = 1_000_000,
     gates: ClientGates = ClientGates(), countFlushWhileFailing: Bool = true, countsHeldEvents: Bool = false,
     failureEndsLoop: Bool = false
   ) {
     self.policy = policy
+    self.quirks = quirks
+    hasQuirks = quirks != nil
     self.uploads = UInt32(clamping: max(uploads, 1))
     self.isRebatch = isRebatch
     self.flushWhileUploading = flushWhileUploading
-    self.actsAtFlushEnd = actsAtFlushEnd
+    self.flushEnd = flushEnd
+    actsAtFlushEnd = flushEnd != nil
     self.rateLimitEndsLoop = rateLimitEndsLoop
     self.saving = saving
     self.triggers = triggers
@@ -73,6 +87,7 @@ public struct ClientOptions: Sendable {
     self.maximumBatchEvents = UInt32(min(max(maximumBatchEvents, 1), Int(UInt16.max)))
     self.limit = UInt32(clamping: limit)
     self.splitsOn413 = splitsOn413
+    self.refreshesCredentials = refreshesCredentials
     self.credentialRefresh = credentialRefresh
     self.gates = gates
     self.countFlushWhileFailing = countFlushWhileFailing
@@ -142,4 +157,86 @@ public struct ClientTriggers: OptionSet, Sendable, Hashable {
   public var kinds: [ClientTrigger] { ClientTrigger.allCases.filter(contains) }
 
   public func contains(_ trigger: ClientTrigger) -> Bool { isSuperset(of: ClientTriggers([trigger])) }
+}
+
+/// What a client does that acts when the last upload of a flush has been answered, in place of the loop's own steps; until then queue
+/// and state stay as they are. *rebatch* only. The one shipped client that does so is in `ShippedQuirks`.
+///
+/// The host of a fleet names it as its `FlushEnd`, and is specialised for it; an app's is told in `ClientOptions.flushEnd`.
+public protocol FlushEndRules: Sendable {
+  init()
+  /// A flush begins, or a wake-up comes.
+  func run<Host: UploadClientHost & ~Copyable>(
+    _ host: inout Host, _ client: ClientIndex, byTrigger: Bool, at now: Int64, _ sink: Host.Sink)
+  /// One of its uploads has ended.
+  func hear<Host: UploadClientHost & ~Copyable>(
+    _ response: UploadResponse, of batch: BatchIndex, _ host: inout Host, _ client: ClientIndex,
+    at now: Int64, _ sink: Host.Sink)
+  /// All of them have.
+  func finish<Host: UploadClientHost & ~Copyable>(_ host: inout Host, _ client: ClientIndex, at now: Int64)
+}
+
+/// That of the client's options, which has one.
+public struct LinkedFlushEnd: FlushEndRules {
+  @inlinable
+  public init() {}
+
+  public func run<Host: UploadClientHost & ~Copyable>(
+    _ host: inout Host, _ client: ClientIndex, byTrigger: Bool, at now: Int64, _ sink: Host.Sink
+  ) {
+    host.options.pointee.flushEnd?.run(&host, client, byTrigger: byTrigger, at: now, sink)
+  }
+
+  public func hear<Host: UploadClientHost & ~Copyable>(
+    _ response: UploadResponse, of batch: BatchIndex, _ host: inout Host, _ client: ClientIndex,
+    at now: Int64, _ sink: Host.Sink
+  ) {
+    host.options.pointee.flushEnd?.hear(response, of: batch, &host, client, at: now, sink)
+  }
+
+  public func finish<Host: UploadClientHost & ~Copyable>(
+    _ host: inout Host, _ client: ClientIndex, at now: Int64
+  ) {
+    host.options.pointee.flushEnd?.finish(&host, client, at: now)
+  }
+}
+
+/// The count trigger (S17): how many events make a flush.
+public struct FlushCount: Sendable, Hashable {
+  /// Events that make a flush, 1 … ; nil: no count does.
+  public let count: Int?
+  /// How much an event counts.
+  public let countOfAnEvent: Int
+  /// The count goes on over flushes for other reasons; else it starts over at each flush, whether something leaves or not.
+  public let countsAllEvents: Bool
+  private var counted = 0
+
+  public init(_ count: Int?, countOfAnEvent: Int = 1, countsAllEvents: Bool = false) {
+    self.count = count.map { max($0, 1) }
+    self.countOfAnEvent = max(countOfAnEvent, 1)
+    self.countsAllEvents = countsAllEvents
+  }
+
+  /// New events come in; returns whether they make a flush.
+  public mutating func add(_ events: Int) -> Bool {
+    guard let count else { return false }
+    if !countsAllEvents {
+      counted += events * countOfAnEvent
+      return counted >= count
+    }
+    for _ in 0..<events {
+      counted += countOfAnEvent
+      if counted % count == 0 {
+        counted = 0
+        return true
+      }
+    }
+    return false
+  }
+
+  /// A flush has come, for whatever reason.
+  public mutating func flushed() { if !countsAllEvents { counted = 0 } }
+
+  /// The process has ended; the count was in memory.
+  public mutating func restart() { counted = 0 }
 }

@@ -16,14 +16,13 @@ import UploadRetry
 /// array (`UploadClient`).
 ///
 /// Much is `mutating` that changes nothing: for a call that is not inlined a borrowed host would be copied, all of its row pointers.
-public protocol UploadClientHost: ~Copyable {
-  /// Where requests and wake-ups go.
-  associatedtype Sink
-  /// Random words for one retry's jitter.
-  associatedtype Draws: RandomNumberGenerator
+public protocol UploadClientHost: UploadQueue, UploadEffects, ~Copyable {
+  /// What a client does that acts when a flush ends (`ClientOptions.flushEnd`).
+  associatedtype FlushEnd: FlushEndRules = LinkedFlushEnd
+}
 
-  // MARK: The client
-
+/// The memory of a host: its clients, and the batches that each of them holds.
+public protocol UploadQueue: ~Copyable {
   /// What all clients of this host are; the address stays.
   var options: UnsafePointer<ClientOptions> { get }
   /// The decisions that a client's Settings lead to.
@@ -31,109 +30,66 @@ public protocol UploadClientHost: ~Copyable {
   func state(of client: ClientIndex) -> UnsafeMutablePointer<ClientState>
   /// The parts of `ClientGates`, laid out by `ClientOptions.gateLayout`; asked for with gates only.
   func gateRow(of client: ClientIndex) -> UnsafeMutableRawPointer
-  /// Uploads under way.
-  func uploads(of client: ClientIndex) -> UInt32
-  /// The running loop goes on with batches from this event number on. A client with one upload at a time may keep none: it goes
-  /// on behind event `ordinal`, the batch whose upload has ended.
+  /// What is saved of a client that does not save at once (`Saving`).
+  func saved(of client: ClientIndex) -> UnsafeMutablePointer<SavedState>
+  /// Whole loops that wait for the running one to end (`FlushWhileUploading.queued`).
+  func queuedLoops(of client: ClientIndex) -> UnsafeMutablePointer<UInt16>
+  func queue(of client: ClientIndex) -> ClientQueue
+  /// All events that have become batches and have not left.
+  func heldEvents(of client: ClientIndex) -> UInt32
+
+  /// The running loop continues with batches from this event number on. A client with one upload at a time may keep none: it
+  /// continues behind event `ordinal`, the batch whose upload has ended.
   func cursor(of client: ClientIndex, behind ordinal: UInt32) -> UInt32
   mutating func setCursor(_ cursor: UInt32, of client: ClientIndex)
   /// A loop starts: it passes over batches from `end` on.
   mutating func startLoop(of client: ClientIndex, cursor: UInt32, end: UInt32)
-  /// Whole loops that wait for the running one to end (`FlushWhileUploading.queued`).
-  func queuedLoops(of client: ClientIndex) -> UInt16
-  mutating func setQueuedLoops(_ n: UInt16, of client: ClientIndex)
-  /// What is saved of a client that does not save at once (`Saving`).
-  func saved(of client: ClientIndex) -> UnsafeMutablePointer<SavedState>
-  /// The number that the next event will have.
-  func nextOrdinal(of client: ClientIndex) -> UInt32
 
-  // MARK: The queue
-
-  /// The batch with the oldest events; none: the client holds none.
-  func oldest(of client: ClientIndex) -> BatchIndex
-  /// The one with the newest.
-  func newest(of client: ClientIndex) -> BatchIndex
-  /// The batch behind one; none: there is none.
-  func newer(than batch: BatchIndex) -> BatchIndex
-  func firstOrdinal(of batch: BatchIndex) -> UInt32
-  func events(of batch: BatchIndex) -> UInt32
-  /// When its first event was created.
-  func queuedAt(_ batch: BatchIndex) -> Int64
-  func isUploading(_ batch: BatchIndex) -> Bool
-  /// Whether it has been sent.
-  func hasBeenSent(_ batch: BatchIndex) -> Bool
-  /// Whether its latest upload was not its first.
-  func isRetry(_ batch: BatchIndex) -> Bool
-  /// Whether some upload of it ended without an answer.
-  func hasUnknownOutcome(_ batch: BatchIndex) -> Bool
-  /// A question has settled what became of it (O4).
-  mutating func outcomeIsKnown(_ batch: BatchIndex)
-  /// Whether the upload under way is a question.
-  func isAsking(_ batch: BatchIndex) -> Bool
-  /// All events that have become batches and have not left.
-  func heldEvents(of client: ClientIndex) -> UInt32
+  func batch(_ batch: BatchIndex) -> QueuedBatch
+  mutating func change(_ batch: BatchIndex, _ change: BatchChange)
   /// *files*: the batch's own record. *rebatch*: the client's.
   func retryState(of batch: BatchIndex, _ client: ClientIndex) -> BatchRetryState
   mutating func setRetryState(_ state: BatchRetryState, of batch: BatchIndex, _ client: ClientIndex)
+
   /// The first batch from event number `cursor` on that is due and not under way, taken out of the due ones, or none.
   mutating func takeNextDue(_ client: ClientIndex, from cursor: UInt32, at now: Int64) -> BatchIndex
-  /// The same in one lane of two (O8), which stays where it is.
-  mutating func nextDue(
-    _ client: ClientIndex, in lane: PriorityLanes.Lane, from cursor: UInt32, at now: Int64
+  /// The first batch from event number `cursor` on that the running loop may ask for, or none. It stays where it is.
+  mutating func next(
+    _ scan: QueueScan, _ client: ClientIndex, from cursor: UInt32, at now: Int64
   ) -> BatchIndex
-  /// A batch that is due is taken out of the due ones.
-  mutating func take(_ batch: BatchIndex, _ client: ClientIndex)
-  /// It is due, in its place by age.
-  mutating func putBack(_ batch: BatchIndex, _ client: ClientIndex)
-  /// It is due, behind all that are.
-  mutating func putLast(_ batch: BatchIndex, _ client: ClientIndex)
-  /// It is due at a time to come.
-  mutating func putOff(_ batch: BatchIndex, until due: Int64, _ client: ClientIndex)
-  /// Whether it is due at triggers only, not at wake-ups (S15).
-  mutating func setWaitsForTrigger(_ waits: Bool, _ batch: BatchIndex)
-  /// The first batch from event number `cursor` on that is not under way, due or not, or none. It stays where it is.
-  mutating func nextHeld(_ client: ClientIndex, from cursor: UInt32) -> BatchIndex
+  /// A batch that is not under way becomes due, waits, or is taken.
+  mutating func schedule(_ batch: BatchIndex, _ schedule: BatchSchedule, _ client: ClientIndex)
   /// How many batches a loop over all of them would find due.
   mutating func countDue(_ client: ClientIndex, byTrigger: Bool, at now: Int64) -> Int
-  /// Whether a batch is due that a wake-up may take.
-  mutating func hasDue(_ client: ClientIndex) -> Bool
-  /// When the first of the batches that are put off is due; nil: there is none.
+  /// When the first batch is due that a wake-up may take, 0 for one that is due; nil: there is none.
   mutating func firstDue(_ client: ClientIndex) -> Int64?
-  /// No batch is due or put off any more; each is told anew.
+  /// No batch is due or waits any more; each is scheduled anew.
   mutating func forgetDueTimes(_ client: ClientIndex)
-  /// When a batch that is put off is due; 0: it is not put off. For snapshots; may take long.
+  /// When each waiting batch is due. For snapshots; may take long.
   func dueTimes(of client: ClientIndex) -> [BatchIndex: Int64]
 
-  /// New events come in, which have no numbers yet but the next; a host that draws events by itself need not listen.
-  mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: ClientIndex)
-  /// So many events are about to become batches; they have, and the next event has number `ordinal`.
-  mutating func willSeal(_ n: UInt32, _ client: ClientIndex)
-  mutating func didSeal(through ordinal: UInt32, _ client: ClientIndex)
   /// Becomes the newest batch.
   mutating func append(
     _ events: UInt32, firstOrdinal: UInt32, firstTime: Int64, _ client: ClientIndex, at now: Int64)
+  /// So many events have become batches, and the next event has number `ordinal`.
+  mutating func didSeal(_ n: UInt32, through ordinal: UInt32, _ client: ClientIndex)
   /// When the event `n` behind event `ordinal`, created at `time`, was created.
   mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: ClientIndex) -> (
     Int64, UInt32
   )
-  /// *rebatch*: the newest batch gets more events.
-  mutating func extend(_ batch: BatchIndex, by n: UInt32, _ client: ClientIndex)
-  /// *rebatch*: batches of unknown outcome are as others from now on, and may be cut; those under way are not.
-  mutating func forgetBoundaries(_ client: ClientIndex)
-  /// *rebatch*: batches are cut anew, with so many events each at most. No upload is under way.
-  mutating func rechunk(_ client: ClientIndex, atMost maximum: UInt32, at now: Int64)
-  /// *rebatch*: the oldest events of a batch are lost, but not all of them.
-  mutating func trim(
-    _ batch: BatchIndex, by n: UInt32, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64)
-  /// *rebatch*: how many of the oldest events were created before `time`. No upload is under way.
-  mutating func countEvents(of client: ClientIndex, before time: Int64) -> UInt32
-  /// How an upload ended whose flush goes on; nil: the batch has not been answered (`ClientOptions.actsAtFlushEnd`).
-  func result(of batch: BatchIndex) -> UploadResult?
-  mutating func setResult(_ result: UploadResult?, of batch: BatchIndex)
+  /// *rebatch*: batches of unknown outcome are as others from now on, but for those under way. With a `maximum` all batches are cut
+  /// anew, with so many events each at most; no upload is under way then.
+  mutating func rechunk(_ client: ClientIndex, atMost maximum: UInt32?, at now: Int64)
   /// 413: a batch becomes two, both due; false: it can't.
   mutating func split(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> Bool
+}
 
-  // MARK: What it does
+/// What a host does for a client, and who listens.
+public protocol UploadEffects: ~Copyable {
+  /// Where requests and wake-ups go.
+  associatedtype Sink
+  /// Random words for one retry's jitter.
+  associatedtype Draws: RandomNumberGenerator
 
   /// A request leaves. `asQuery`: it asks whether the batch was applied (O4).
   mutating func send(
@@ -144,30 +100,167 @@ public protocol UploadClientHost: ~Copyable {
     _ batch: BatchIndex, _ response: UploadResponse, _ client: ClientIndex, at now: Int64)
   /// The batch leaves the queue: delivered.
   mutating func settle(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64)
-  /// The batch leaves the queue: given up.
-  mutating func giveUp(_ batch: BatchIndex, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64)
+  /// The batch leaves the queue: given up. With `oldest` (*rebatch*) only so many of its events do, not all.
+  mutating func giveUp(
+    _ batch: BatchIndex, oldest: UInt32?, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64)
   /// The client asks to be woken at `due`; an earlier wish is forgotten.
   mutating func wake(_ client: ClientIndex, at due: Int64, _ sink: Sink)
   /// Draws for a batch's retry, named by how often it has failed.
   func draws(for batch: BatchIndex, failures: UInt16, _ client: ClientIndex) -> Draws
-  /// A word for a gate's decision about a batch's latest attempt; of several at one attempt `now` tells which.
-  mutating func gateWord(for batch: BatchIndex, _ client: ClientIndex, at now: Int64?) -> UInt64
-
-  /// A word that tells which query a batch is (K1): the same each time it is sent.
-  mutating func queryWord(of batch: BatchIndex, _ client: ClientIndex) -> UInt64
-
-  // MARK: Who listens
+  mutating func word(_ purpose: WordPurpose, for batch: BatchIndex, _ client: ClientIndex) -> UInt64
 
   mutating func count(_ n: Int64, _ count: ClientCount, _ client: ClientIndex, at now: Int64)
-  /// Whether anybody hears `observe`.
-  func isObserved(_ client: ClientIndex) -> Bool
-  mutating func observe(_ event: ClientEvent, _ client: ClientIndex, at now: Int64)
+  /// The event is made only if somebody listens.
+  mutating func observe(_ event: @autoclosure () -> ClientEvent, _ client: ClientIndex, at now: Int64)
   /// A batch that must not have come up: a bug of the host.
   mutating func report(_ bug: String, _ client: ClientIndex, at now: Int64)
 }
 
+/// What a client's queue holds.
+@frozen
+public struct ClientQueue: BitwiseCopyable, Sendable {
+  /// The batch with the oldest events, and the one with the newest; none: the client holds none.
+  public var oldest: BatchIndex
+  public var newest: BatchIndex
+  /// The number that the next event will have.
+  public var nextOrdinal: UInt32
+  /// Uploads under way.
+  public var uploads: UInt32
+
+  @inlinable
+  @inline(__always)
+  public init(oldest: BatchIndex, newest: BatchIndex, nextOrdinal: UInt32, uploads: UInt32) {
+    self.oldest = oldest
+    self.newest = newest
+    self.nextOrdinal = nextOrdinal
+    self.uploads = uploads
+  }
+}
+
+/// A batch in a queue.
+@frozen
+public struct QueuedBatch: Sendable {
+  /// The batch behind it; none: there is none.
+  public var newer: BatchIndex
+  public var firstOrdinal: UInt32
+  public var events: UInt32
+  /// When its first event was created.
+  public var createdAt: Int64
+  /// How often it has been sent, questions aside.
+  public var attempts: UInt16
+  public var isUploading: Bool
+  /// Whether the upload under way is a question (O4).
+  public var isAsking: Bool
+  /// Whether some upload of it ended without an answer.
+  public var hasUnknownOutcome: Bool
+  /// How an upload ended whose flush is not over (`ClientOptions.flushEnd`); nil: the batch has not been answered.
+  public var result: UploadResult?
+
+  @inlinable
+  @inline(__always)
+  public init(
+    newer: BatchIndex, firstOrdinal: UInt32, events: UInt32, createdAt: Int64, attempts: UInt16,
+    isUploading: Bool, isAsking: Bool, hasUnknownOutcome: Bool, result: UploadResult?
+  ) {
+    self.newer = newer
+    self.firstOrdinal = firstOrdinal
+    self.events = events
+    self.createdAt = createdAt
+    self.attempts = attempts
+    self.isUploading = isUploading
+    self.isAsking = isAsking
+    self.hasUnknownOutcome = hasUnknownOutcome
+    self.result = result
+  }
+}
+
+/// How one upload of a flush ended (`ClientOptions.flushEnd`).
+@frozen
+public enum UploadResult: Sendable, Hashable, BitwiseCopyable {
+  /// 2xx.
+  case delivered
+  /// A status that is not retried.
+  case dropped
+  /// It is tried again. `wait`: what the server asked to wait, microseconds; nil: nothing. `isRateLimit`: a 429.
+  case failed(wait: Int64?, isRateLimit: Bool)
+}
+
+/// What changes about a batch in its place.
+@frozen
+public enum BatchChange {
+  /// A question has settled what became of it (O4).
+  case outcomeIsKnown
+  /// Whether it is due at triggers only, not at wake-ups (S15).
+  case waitsForTrigger(Bool)
+  /// *rebatch*: it gets more events.
+  case grows(by: UInt32)
+  /// How its upload ended, or that its flush is over.
+  case result(UploadResult?)
+}
+
+/// When a loop takes a batch.
+@frozen
+public enum BatchSchedule {
+  /// It is due, in its place by age.
+  case due
+  /// It is due, behind all that are.
+  case dueLast
+  /// It is due at a time to come.
+  case waiting(until: Int64)
+  /// A loop has taken it out of the due ones.
+  case taken
+}
+
+/// Which batches a loop looks for.
+@frozen
+public enum QueueScan {
+  /// Those of one lane that are due (O8).
+  case due(in: PriorityLanes.Lane)
+  /// All that are not under way.
+  case held
+}
+
+/// What a random word about a batch is for.
+@frozen
+public enum WordPurpose {
+  /// A gate's decision about the latest attempt; of several at one attempt the time tells which.
+  case gate(at: Int64)
+  /// Which query the batch is (K1): the same each time it is sent.
+  case query
+}
+
+// What hosts keep together, by its parts.
 extension UploadClientHost where Self: ~Copyable {
-  public mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: ClientIndex) {}
+  @inlinable
+  @inline(__always)
+  public func oldest(of client: ClientIndex) -> BatchIndex { queue(of: client).oldest }
+  @inlinable
+  @inline(__always)
+  public func newest(of client: ClientIndex) -> BatchIndex { queue(of: client).newest }
+  @inlinable
+  @inline(__always)
+  public func nextOrdinal(of client: ClientIndex) -> UInt32 { queue(of: client).nextOrdinal }
+  @inlinable
+  @inline(__always)
+  public func uploads(of client: ClientIndex) -> UInt32 { queue(of: client).uploads }
+  @inlinable
+  @inline(__always)
+  public func newer(than batch: BatchIndex) -> BatchIndex { self.batch(batch).newer }
+  @inlinable
+  @inline(__always)
+  public func firstOrdinal(of batch: BatchIndex) -> UInt32 { self.batch(batch).firstOrdinal }
+  @inlinable
+  @inline(__always)
+  public func events(of batch: BatchIndex) -> UInt32 { self.batch(batch).events }
+  @inlinable
+  @inline(__always)
+  public func result(of batch: BatchIndex) -> UploadResult? { self.batch(batch).result }
+  @inlinable
+  @inline(__always)
+  public func isUploading(_ batch: BatchIndex) -> Bool { self.batch(batch).isUploading }
+  @inlinable
+  @inline(__always)
+  public func hasUnknownOutcome(_ batch: BatchIndex) -> Bool { self.batch(batch).hasUnknownOutcome }
 }
 
 /// What a client has saved that does not save at once.

@@ -24,7 +24,7 @@ extension UploadClientHost where Self: ~Copyable {
   // MARK: Runs
 
   @inlinable
-  func forgetHold(_ client: ClientIndex) { hold(client).pointee = GateHold() }
+  public func forgetHold(_ client: ClientIndex) { hold(client).pointee = GateHold() }
 
   /// A trigger makes whatever was held before a matter of its own run, but for a run that has its slots: that one goes on (T2).
   @inlinable
@@ -46,7 +46,7 @@ extension UploadClientHost where Self: ~Copyable {
   ///   - cursor: becomes where a held run goes on.
   @inlinable
   @inline(never)
-  mutating func gatesLetRunStart(
+  public mutating func gatesLetRunStart(
     _ client: ClientIndex, byTrigger: inout Bool, cursor: inout UInt32, at now: Int64, _ sink: Sink
   ) -> Bool {
     let held = hold(client).pointee
@@ -88,9 +88,7 @@ extension UploadClientHost where Self: ~Copyable {
       hold.pointee.flags.formUnion(new.flags)
     }
     count(1, .heldLoops, client, at: now)
-    if isObserved(client) {
-      observe(.heldByGate(until: new.until == .max ? nil : new.until), client, at: now)
-    }
+    observe(.heldByGate(until: new.until == .max ? nil : new.until), client, at: now)
   }
 
   /// When a held client is to be woken; nil: by the next trigger, or nothing is held.
@@ -120,7 +118,7 @@ extension UploadClientHost where Self: ~Copyable {
     FailureWindow.State
   >? {
     guard let rule = options.pointee.gates.failureWindow,
-      let index = rule.window(of: queryWord(of: batch, client))
+      let index = rule.window(of: word(.query, for: batch, client))
     else { return nil }
     return part(options.pointee.gateLayout.failureWindow, client, as: FailureWindow.State.self) + index
   }
@@ -138,7 +136,7 @@ extension UploadClientHost where Self: ~Copyable {
     }
     if let delay = gates.projectDelay {
       let state = part(layout.projectDelay, client, as: ProjectDelay.State.self).pointee
-      let word = gateWord(for: batch, client, at: Int64(delay.failures(state)))
+      let word = self.word(.gate(at: Int64(delay.failures(state))), for: batch, client)
       if let end = delay.heldUntil(state, now: now, word: word) { until = max(until, end) }
     }
     return until
@@ -219,7 +217,7 @@ extension UploadClientHost where Self: ~Copyable {
   mutating func gatesLetLeave(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> LeaveVerdict {
     let (gates, layout) = (options.pointee.gates, options.pointee.gateLayout)
     let time = now
-    let isRetry = hasBeenSent(batch)
+    let isRetry = self.batch(batch).attempts > 0
     let budget = part(layout.budget, client, as: RetryBudget.State.self)
     if isRetry, let rule = gates.retryBudget {
       switch rule.permission(budget.pointee, now: time) {
@@ -244,7 +242,7 @@ extension UploadClientHost where Self: ~Copyable {
     }
     if let throttle = gates.throttle {
       let state = part(layout.throttle, client, as: AdaptiveThrottle.State.self)
-      if throttle.rejects(&state.pointee, now: time, word: gateWord(for: batch, client, at: time)) {
+      if throttle.rejects(&state.pointee, now: time, word: self.word(.gate(at: time), for: batch, client)) {
         count(1, .throttledRequests, client, at: now)
         var flags: GateHold.Flags = .resumes
         if self.state(of: client).pointee.flags.contains(.byTrigger) { flags.insert(.byTrigger) }
@@ -315,7 +313,7 @@ extension UploadClientHost where Self: ~Copyable {
       let state = part(layout.budget, client, as: RetryBudget.State.self)
       if isSuccess {
         budget.recordSuccess(
-          &state.pointee, isRetry: isRetry(batch), now: time)
+          &state.pointee, isRetry: self.batch(batch).attempts > 1, now: time)
       } else if status == 0 {
         budget.recordTimeout(&state.pointee, now: time)
       }
@@ -394,4 +392,106 @@ extension UploadClientHost where Self: ~Copyable {
       breaker.restore(breaker.snapshot(words), words, now: now)
     }
   }
+}
+
+/// Where a running loop is in each lane (O8). The loop's own cursor is that of the background.
+@usableFromInline
+struct LaneState: BitwiseCopyable {
+  /// The loop goes on with interactive batches from this event number on.
+  @usableFromInline var cursor: UInt32 = 0
+  @usableFromInline var order = PriorityLanes.State()
+  /// `order` once the loop has passed the batch that was taken, and before it passed the latest.
+  @usableFromInline var next = PriorityLanes.State()
+  @usableFromInline var previous = PriorityLanes.State()
+  /// The loop that starts goes on with a held run.
+  @usableFromInline var resumes = false
+}
+
+/// The loop over due batches in two lanes: what the user waits for first, each lane from its oldest to its newest batch, once.
+/// Only clients with `ClientGates.lanes` come here.
+extension UploadClientHost where Self: ~Copyable {
+  @inlinable
+  func laneState(of client: ClientIndex) -> UnsafeMutablePointer<LaneState> {
+    part(options.pointee.gateLayout.lanes, client, as: LaneState.self)
+  }
+
+  /// The lane of a batch: that of its first event. Interactive, where there are no lanes.
+  @inlinable
+  public mutating func lane(of batch: BatchIndex, _ client: ClientIndex) -> PriorityLanes.Lane {
+    options.pointee.gates.lanes?.lane(word: word(.query, for: batch, client)) ?? .interactive
+  }
+
+  @inlinable
+  @inline(never)
+  mutating func beginLanes(_ client: ClientIndex, cursor: UInt32) {
+    let state = laneState(of: client)
+    if !state.pointee.resumes { state.pointee.cursor = cursor }
+    state.pointee.resumes = false
+  }
+
+  /// The next due batch of the lane whose turn it is, taken out of the due ones, or none.
+  @inlinable
+  @inline(never)
+  mutating func takeNextOfLanes(_ client: ClientIndex, from cursor: UInt32, at now: Int64) -> BatchIndex {
+    guard let lanes = options.pointee.gates.lanes else { return .noBatch }
+    let state = laneState(of: client)
+    let interactive = next(.due(in: .interactive), client, from: state.pointee.cursor, at: now)
+    let background = next(.due(in: .background), client, from: cursor, at: now)
+    state.pointee.next = state.pointee.order
+    let lane = lanes.next(
+      &state.pointee.next, interactiveDue: interactive != .noBatch, backgroundDue: background != .noBatch)
+    guard let lane else {
+      // One pass, as in `continueLoop`.
+      if options.pointee.flushWhileUploading != .joins { state.pointee.cursor = .max }
+      return .noBatch
+    }
+    let batch = lane == .interactive ? interactive : background
+    schedule(batch, .taken, client)
+    return batch
+  }
+
+  /// The loop goes on behind a batch.
+  @inlinable
+  @inline(never)
+  mutating func passInLane(_ batch: BatchIndex, _ client: ClientIndex, _ cursor: inout UInt32) {
+    let state = laneState(of: client)
+    state.pointee.previous = state.pointee.order
+    state.pointee.order = state.pointee.next
+    move(to: firstOrdinal(of: batch) &+ 1, inLaneOf: batch, client, &cursor)
+  }
+
+  @inlinable
+  @inline(never)
+  mutating func move(
+    to ordinal: UInt32, inLaneOf batch: BatchIndex, _ client: ClientIndex, _ cursor: inout UInt32
+  ) {
+    if lane(of: batch, client) == .interactive {
+      laneState(of: client).pointee.cursor = ordinal
+    } else {
+      cursor = ordinal
+      setCursor(ordinal, of: client)
+    }
+  }
+}
+
+/// What the gates say about any upload of a client.
+@usableFromInline
+enum GateVerdict {
+  case allowed
+  /// It goes back into the queue, and the loop sends nothing more for now.
+  case held
+  /// It goes back into the queue, and the loop goes on with others.
+  case skipped
+  /// It is lost.
+  case refused
+}
+
+/// What the gates say about one batch that would be sent now.
+@usableFromInline
+enum LeaveVerdict {
+  case leaves
+  /// The loop goes on with others.
+  case skipped
+  /// The loop sends nothing more for now.
+  case held
 }

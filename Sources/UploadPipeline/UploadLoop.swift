@@ -1,6 +1,78 @@
 import UploadGating
 import UploadRetry
 
+/// What a trigger does to a client, from its new events to the first request (S17).
+extension UploadClientHost where Self: ~Copyable {
+  /// A flush: `n` new events from number `ordinal` on, the first of them created at `time`, become batches, the queue's limit is
+  /// kept, and the loop is asked to run. A client that ignores it (`ignoresFlush`) must not come here.
+  @inlinable
+  @inline(__always)
+  public mutating func flush(
+    _ client: ClientIndex, sealing n: UInt32, from ordinal: UInt32, createdAt time: Int64, at now: Int64,
+    _ sink: Sink
+  ) {
+    if n != 0 {
+      seal(n, from: ordinal, at: time, client, now: now)
+      didSeal(n, through: ordinal &+ n, client)
+      if losesNew(client, at: now) { loseNew(client, from: ordinal, at: now) }
+      if heldEvents(of: client) > options.pointee.limit { keepLimit(client, at: now) }
+    }
+    runLoop(client, at: now, byTrigger: true, sink)
+  }
+
+  /// A trigger that does not care for waits comes (D7): the client's wait is over; its counts stay.
+  @inlinable
+  public mutating func skipWait(_ client: ClientIndex, for trigger: ClientTrigger) {
+    if options.pointee.triggersThatSkipWaits.contains(trigger) { state(of: client).pointee.gate.reset() }
+  }
+
+  /// Whether a flush would do nothing at all: uploads are under way (`FlushWhileUploading.ignored`).
+  @inlinable
+  @inline(__always)
+  public func ignoresFlush(_ client: ClientIndex) -> Bool {
+    options.pointee.flushWhileUploading == .ignored && uploads(of: client) > 0
+  }
+
+  /// Whether a count trigger would do nothing: while uploads fail (`ClientOptions.countFlushWhileFailing`), or where the count is
+  /// that of all events held (`ClientOptions.countsHeldEvents`) and there are fewer.
+  ///
+  /// - `unsealed`: events that no flush has sealed.
+  @inlinable
+  public mutating func ignoresCount(_ client: ClientIndex, unsealed: UInt32, count: UInt32) -> Bool {
+    if !options.pointee.countFlushWhileFailing, state(of: client).pointee.flags.contains(.loopHadFailure) {
+      return true
+    }
+    return options.pointee.countsHeldEvents && heldEvents(of: client) &+ unsealed < count
+  }
+
+  /// An upload has ended, with an answer or without one.
+  @inlinable
+  public mutating func answered(
+    _ response: UploadResponse, _ batch: BatchIndex, _ client: ClientIndex, at now: Int64, _ sink: Sink
+  ) {
+    if case .status(let code, _) = response, (200...299).contains(code) {
+      succeed(batch, client, isOnly: false, at: now, sink)
+    } else {
+      fail(response, batch, client, at: now, sink)
+    }
+  }
+
+  /// The process ends at once, whatever it is doing: what a launch will find is returned. Uploads under way are the host's to end.
+  @inlinable
+  public mutating func endProcess(_ client: ClientIndex, at now: Int64) -> RetrySnapshot {
+    switch options.pointee.saving {
+    case .atOnce, .atOnceAsItIs: break
+    case .afterAnswers, .delayed: goBackToSaved(client, at: now)
+    case .never:
+      forgetLoop(client)
+      return RetrySnapshot()
+    }
+    let snapshot = retrySnapshot(of: client)
+    forgetLoop(client)
+    return snapshot
+  }
+}
+
 /// The upload loop (S3, S16, S17): over the due batches from the oldest to the newest, once.
 ///
 /// Sets of flags are unions here, not literals: where much is inlined, a literal may become an array on the heap.
@@ -15,15 +87,13 @@ extension UploadClientHost where Self: ~Copyable {
       return
     }
     if options.pointee.actsAtFlushEnd {
-      runFlush(client, byTrigger: byTrigger, at: now, sink)
+      FlushEnd().run(&self, client, byTrigger: byTrigger, at: now, sink)
       return
     }
     if oldest(of: client) == .noBatch { return }
     if byTrigger, options.pointee.keepsGates { forgetHoldAtTrigger(client) }
     guard isReady(client, at: now), !state.pointee.flags.contains(.offline) else {
-      if isObserved(client) {
-        observe(state.pointee.flags.contains(.offline) ? .heldBackOffline : .heldBack, client, at: now)
-      }
+      observe(state.pointee.flags.contains(.offline) ? .heldBackOffline : .heldBack, client, at: now)
       rest(client, at: now, sink)
       return
     }
@@ -87,12 +157,10 @@ extension UploadClientHost where Self: ~Copyable {
     if state(of: client).pointee.flags.contains(.draining) { joins = false }
     if options.pointee.flushWhileUploading == .queued, !joins {
       let queued = queuedLoops(of: client)
-      setQueuedLoops(queued == .max ? .max : queued &+ 1, of: client)
+      if queued.pointee < .max { queued.pointee &+= 1 }
     }
-    if isObserved(client) {
-      observe(
-        .alreadyUploading(joins: joins || options.pointee.flushWhileUploading == .queued), client, at: now)
-    }
+    let isHeard = joins || options.pointee.flushWhileUploading == .queued
+    observe(.alreadyUploading(joins: isHeard), client, at: now)
     if joins { continueLoop(client, from: cursor(of: client, behind: 0), at: now, sink) }
   }
 
@@ -148,16 +216,16 @@ extension UploadClientHost where Self: ~Copyable {
       if options.pointee.keepsGates {
         let verdict = gatesSay(of: batch, client, at: now)
         if verdict == .held {
-          putBack(batch, client)
+          schedule(batch, .due, client)
           break
         }
         if verdict == .skipped {
           pass(batch, client, &cursor)
-          putBack(batch, client)
+          schedule(batch, .due, client)
           continue
         }
         if verdict == .refused {
-          giveUp(batch, .refused, client, at: now)
+          giveUp(batch, oldest: nil, .refused, client, at: now)
           continue
         }
       }
@@ -170,7 +238,7 @@ extension UploadClientHost where Self: ~Copyable {
         {
           // What is held is the first that goes on.
           if verdict == .held { goBack(to: batch, client, from: before, &cursor) }
-          putBack(batch, client)
+          schedule(batch, .due, client)
           if verdict == .held { break }
           continue
         }
@@ -219,21 +287,21 @@ extension UploadClientHost where Self: ~Copyable {
   mutating func dropNextAtGlobalLimit(_ client: ClientIndex, _ cursor: inout UInt32, at now: Int64) -> Bool {
     let pipeline = state(of: client).pointee.pipeline
     guard machine(of: client)._withUnsafeGuaranteedRef({ $0.dropsNext(pipeline) }) else { return false }
-    let batch = nextHeld(client, from: cursor)
+    let batch = next(.held, client, from: cursor, at: now)
     // Where a limit drops nothing (`RetryPolicy.limitReached`) the batch is looked at as any other.
     guard batch != .noBatch, case .drop(let reason) = ask(about: batch, client, at: now) else { return false }
     cursor = firstOrdinal(of: batch) &+ 1
     setCursor(cursor, of: client)
-    giveUp(batch, .limit(reason), client, at: now)
+    giveUp(batch, oldest: nil, .limit(reason), client, at: now)
     return true
   }
 
   @inlinable
   @inline(__always)
   mutating func endLoop(_ client: ClientIndex, at now: Int64, _ sink: Sink) {
-    if options.pointee.actsAtFlushEnd { finishFlush(client, at: now) }
+    if options.pointee.actsAtFlushEnd { FlushEnd().finish(&self, client, at: now) }
     state(of: client).pointee.flags.remove(.looping.union(.draining))
-    if options.pointee.flushWhileUploading == .queued, queuedLoops(of: client) > 0 {
+    if options.pointee.flushWhileUploading == .queued, queuedLoops(of: client).pointee > 0 {
       runQueuedLoop(client, at: now, sink)
       return
     }
@@ -244,7 +312,7 @@ extension UploadClientHost where Self: ~Copyable {
   @inlinable
   @inline(never)
   mutating func runQueuedLoop(_ client: ClientIndex, at now: Int64, _ sink: Sink) {
-    setQueuedLoops(queuedLoops(of: client) &- 1, of: client)
+    queuedLoops(of: client).pointee &-= 1
     if oldest(of: client) == .noBatch || !isReady(client, at: now)
       || state(of: client).pointee.flags.contains(.offline)
     {
@@ -270,10 +338,10 @@ extension UploadClientHost where Self: ~Copyable {
         report("a batch was offered before it was due", client, at: now)
       }
       if options.pointee.isRebatch { return }
-      putOff(batch, until: max(until, now &+ 1), client)
+      schedule(batch, .waiting(until: max(until, now &+ 1)), client)
     case .drop(let reason):
       if options.pointee.isRebatch { setRetryState(BatchRetryState(), of: batch, client) }
-      giveUp(batch, .limit(reason), client, at: now)
+      giveUp(batch, oldest: nil, .limit(reason), client, at: now)
     }
   }
 
@@ -314,12 +382,117 @@ extension UploadClientHost where Self: ~Copyable {
       due = until
     } else if !options.pointee.wakesByTimer {
       return
-    } else if hasDue(client) {
-      due = now
     } else {
       guard let first = firstDue(client) else { return }
       due = max(first, now)
     }
     wake(client, at: max(due, state.pointee.gate.waitUntil), sink)
+  }
+}
+
+/// How events become batches, and which of them go when the queue is full.
+extension UploadClientHost where Self: ~Copyable {
+  /// Events of a batch at most, now.
+  @inlinable
+  @inline(__always)
+  public mutating func maximumBatch(_ client: ClientIndex) -> UInt32 {
+    options.pointee.keepsGates ? gatedMaximumBatch(client) : options.pointee.maximumBatchEvents
+  }
+
+  /// Makes batches of `n` new events from number `ordinal` on, the first of them created at `time`. `n` > 0.
+  @inlinable
+  @inline(__always)
+  public mutating func seal(
+    _ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: ClientIndex, now: Int64
+  ) {
+    if n <= maximumBatch(client), !options.pointee.isRebatch || newest(of: client) == .noBatch {
+      append(n, firstOrdinal: ordinal, firstTime: time, client, at: now)
+    } else {
+      sealMany(n, from: ordinal, at: time, client, now: now)
+    }
+  }
+
+  @inlinable
+  @inline(never)
+  mutating func sealMany(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: ClientIndex, now: Int64)
+  {
+    var left = n
+    var (time, ordinal) = (time, ordinal)
+    if options.pointee.isRebatch, !losesNew(client, at: now),
+      let taken = extendNewest(client, by: left, from: ordinal)
+    {
+      (time, ordinal) = skip(taken, from: ordinal, at: time, client)
+      left &-= taken
+    }
+    while left > 0 {
+      let size = min(left, maximumBatch(client))
+      append(size, firstOrdinal: ordinal, firstTime: time, client, at: now)
+      left &-= size
+      if left > 0 { (time, ordinal) = skip(size, from: ordinal, at: time, client) }
+    }
+  }
+
+  /// Whether a batch is as it was sent until the running loop, or flush, is done with it.
+  @inlinable
+  mutating func isTaken(_ batch: BatchIndex) -> Bool {
+    isUploading(batch) || options.pointee.actsAtFlushEnd && result(of: batch) != nil
+  }
+
+  /// *rebatch*: the newest batch takes what it has room for, unless it is taken or its fate is unknown.
+  @inlinable
+  mutating func extendNewest(_ client: ClientIndex, by n: UInt32, from ordinal: UInt32) -> UInt32? {
+    let newest = newest(of: client)
+    if newest == .noBatch || isTaken(newest) || hasUnknownOutcome(newest) { return nil }
+    let events = events(of: newest)
+    if firstOrdinal(of: newest) &+ events != ordinal { return nil }
+    let maximum = maximumBatch(client)
+    let taken = min(n, maximum - min(events, maximum))
+    if taken == 0 { return nil }
+    change(newest, .grows(by: taken))
+    return taken
+  }
+
+  /// Whether new events are lost, because a 429 makes the client wait.
+  @inlinable
+  @inline(__always)
+  mutating func losesNew(_ client: ClientIndex, at now: Int64) -> Bool {
+    guard options.pointee.keepsGates, options.pointee.gates.losesWhileRateLimited else { return false }
+    let gate = state(of: client).pointee.gate
+    return !gate.isReady(at: now) && gate.kind == .rateLimit
+  }
+
+  /// The batches from a number on are lost.
+  @inlinable
+  @inline(never)
+  mutating func loseNew(_ client: ClientIndex, from ordinal: UInt32, at now: Int64) {
+    var batch = oldest(of: client)
+    while batch != .noBatch {
+      let next = newer(than: batch)
+      if firstOrdinal(of: batch) >= ordinal { giveUp(batch, oldest: nil, .refused, client, at: now) }
+      batch = next
+    }
+  }
+
+  /// The queue has its limit again: the oldest events go, never those under way.
+  @inlinable
+  @inline(never)
+  public mutating func keepLimit(_ client: ClientIndex, at now: Int64) {
+    if options.pointee.isRebatch { rechunk(client, atMost: nil, at: now) }
+    var batch = oldest(of: client)
+    var held = heldEvents(of: client)
+    while batch != .noBatch, held > options.pointee.limit {
+      let next = newer(than: batch)
+      if !isTaken(batch) {
+        let excess = held &- options.pointee.limit
+        let events = events(of: batch)
+        if options.pointee.isRebatch, excess < events {
+          giveUp(batch, oldest: excess, .overflow, client, at: now)
+          return
+        }
+        giveUp(batch, oldest: nil, .overflow, client, at: now)
+        held &-= events
+      }
+      batch = next
+    }
   }
 }

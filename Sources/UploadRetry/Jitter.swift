@@ -118,7 +118,7 @@ private func uniform(_ low: Int64, _ high: Int64, _ word: UInt64) -> Int64 {
 
 /// a + b, or the end of the range that it is beyond.
 @usableFromInline
-func saturatingSum(_ a: Int64, _ b: Int64) -> Int64 {
+package func saturatingSum(_ a: Int64, _ b: Int64) -> Int64 {
   let (sum, overflow) = a.addingReportingOverflow(b)
   return overflow ? (b < 0 ? .min : .max) : sum
 }

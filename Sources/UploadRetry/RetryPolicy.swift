@@ -1,26 +1,18 @@
-/// The switches of the last table of the requirements: where shipped clients and the document part.
+/// What clients decide in different ways: the switches of the retry machine that more than one client sets.
 ///
-/// Plain values without references. `tapiDocument` is the document's column, the other presets are the shipped
-/// clients'; `switches` is the same as a table that can be printed and set by name. Two rows of that table are
-/// decided by whoever owns the queue, not here: *retry state* (one `BatchRetryState` for each batch file, or
-/// one for a client that re-chunks its events at each flush) and *uploads at once* (1, or all of a flush).
+/// Plain values without references; the defaults are the document's. What a single shipped client does is no switch but one of its
+/// quirks (`RetryQuirks`).
 public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   /// S10: true clamps backoff + jitter to the cap again; false adds the jitter after the cap.
   public var clampAfterJitter = false
-  /// S4: what a 429 without a usable Retry-After waits.
-  public var missingRetryAfter = MissingRetryAfter.maxRetryInterval
   /// S7: what a Retry-After on a retryable status other than 429 does.
   public var retryAfterOnOtherCodes = RetryAfterOnOtherCodes.ignored
   /// S4: which forms of Retry-After the client reads; the transport passes it to `RetryAfter.parse`.
   public var retryAfterForms = RetryAfter.Forms.secondsOrDate
-  /// O11: whether the client reads `X-RateLimit-Reset` where an answer has no usable Retry-After; see `wait(retryAfter:…)`.
-  public var readsRateLimitReset = false
   /// S9: what a failure without an HTTP status leads to.
   public var noStatus = NoStatus.backoff
   /// S2: what `X-Retry-Count` says, and when it is left out.
   public var retryCountHeader = RetryCountHeader.always
-  /// S16: what a wait of the pipeline that is announced during another does; the gate's owner applies it.
-  public var twoWaits = TwoWaits.laterReplaces
   /// S12: what happens when a limit is reached.
   public var limitReached = LimitReached.dropBatch
   /// S15: what a 429 does while `rateLimitConfig` is off.
@@ -29,18 +21,12 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   public var missingSection = MissingSection.defaultsOn
   /// S12: how often a batch is sent at most.
   public var sendsAtLimit = SendsAtLimit.maxRetryCountPlusOne
-  /// S16: when a 2xx ends the pipeline's wait; see `endsWait(otherBatchOfFlushFailed:)`.
-  public var successEndsWait = SuccessEndsWait.always
   /// S11: what `maxTotalBackoffDuration` is compared with.
   public var ageLimit = AgeLimit.sinceFirstFailure
   /// S6: a client that can authenticate retries a 511 that no setting decides; others drop it.
   public var supportsOAuth = false
   /// S4, O2, D5: what a 429 makes wait.
   public var rateLimited = RateLimited.pausesPipeline
-  /// O9: what a 401 leads to.
-  public var unauthorized = Unauthorized.asTable
-  /// O3: what becomes of a batch that is given up; the queue's owner applies it.
-  public var givenUp = GivenUp.dropped
   /// Jitter on Retry-After, percent of the wait, 0 … 100: what the server asked for plus uniform 0 … so much of it,
   /// added after the cap.
   public var retryAfterJitterPercent: UInt8 = 0
@@ -57,10 +43,6 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   public var overridden429 = Overridden429.ignored
   /// S8: what an answer below 200 leads to.
   public var belowSuccess = BelowSuccess.asTable
-  /// S10: which failures the exponent counts.
-  public var exponent = Exponent.ownFailures
-  /// S10: waits are whole milliseconds, and the draw is below its upper end.
-  public var waitsInMilliseconds = false
   /// O2: base and longest wait by the failure's class. A client that acts when a flush ends has one wait for all of its failures,
   /// `backoffConfig`'s.
   public var classDelays = ClassDelays()
@@ -84,17 +66,6 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
 // MARK: - Values of the switches
 
 extension RetryPolicy {
-  /// What a 429 without a usable Retry-After waits (S4).
-  public enum MissingRetryAfter: Sendable, Hashable, BitwiseCopyable {
-    /// `maxRetryInterval`: the document as decided, and the shipped Swift and Kotlin clients.
-    case maxRetryInterval
-    /// So many microseconds, 0 … 1 h, capped at `maxRetryInterval`: 60 s in the shipped React Native client.
-    case fixed(microseconds: Int64)
-    /// S10 on the global count, by `baseBackoffInterval` and the configured jitter, capped at the smaller of
-    /// `maxBackoffInterval` and `maxRetryInterval`; a ladder (`waits`) by its own waits.
-    case exponentialBackoff
-  }
-
   /// What a longer Retry-After of a 429 counts as (S4).
   public enum RetryAfterCap: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// `maxRetryInterval`, or `longestRetryAfter` if that is shorter.
@@ -123,22 +94,6 @@ extension RetryPolicy {
     case delaysBatch
   }
 
-  /// What a 401 leads to (O9).
-  public enum Unauthorized: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
-    /// What the Settings and the tables say.
-    case asTable
-    /// Credentials are refreshed and the batch is sent once more; a second 401 is as the tables say.
-    case refreshThenRetryOnce
-  }
-
-  /// What becomes of a batch that is given up (O3).
-  public enum GivenUp: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
-    /// Its events are lost.
-    case dropped
-    /// It is kept with the reason and waits for somebody to do something about it.
-    case blocked
-  }
-
   /// What a failure without an HTTP status leads to (S9).
   public enum NoStatus: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// The batch backs off.
@@ -160,14 +115,6 @@ extension RetryPolicy {
     /// All failures since the client's state was fresh, 429s and others together; left out when it is 0. It needs one retry
     /// record for the client.
     case clientCounter
-  }
-
-  /// What a wait of the pipeline that is announced during another does (S16).
-  public enum TwoWaits: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
-    /// It replaces the other, even by an earlier time.
-    case laterReplaces
-    /// A 429's wait stays or comes before a backoff's; of two of a kind the one that ends first counts.
-    case shorterWinsRateLimitBeatsBackoff
   }
 
   /// What happens when a limit on retries is reached (S11, S12).
@@ -205,13 +152,6 @@ extension RetryPolicy {
     /// Dropped when the count has reached `maxRetryCount`: a batch that has not failed has no count of its own, but the global one
     /// is compared too, so that 0 refuses every first try.
     case maxRetryCount
-  }
-
-  /// When a 2xx ends the pipeline's wait (S16).
-  public enum SuccessEndsWait: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
-    case always
-    /// Only if no other batch of its flush has failed.
-    case onlyWhenNoOtherBatchOfTheFlushFailed
   }
 
   /// What `maxTotalBackoffDuration` is compared with (S11).
@@ -282,28 +222,11 @@ extension RetryPolicy {
     case resets
   }
 
-  /// Which failures the exponent of the backoff counts (S10).
-  public enum Exponent: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
-    /// Those of the batch that are not 429s.
-    case ownFailures
-    /// All of the client since its state was fresh, 429s included.
-    case allFailures
-  }
 }
 
 // MARK: - What the caller applies
 
 extension RetryPolicy {
-  /// What a server asks this client to wait, microseconds, by the headers of its answer as they were received; nil: by none that
-  /// it reads (S4, O11). `Retry-After` is the standard one and counts first.
-  ///
-  /// - `now`: the wall clock, seconds since 1970-01-01T00:00:00Z; any value is safe.
-  public func wait(retryAfter: String?, rateLimitReset: String?, nowUnixSeconds now: Int64) -> Int64? {
-    RateLimitReset.wait(
-      retryAfter: retryAfter, rateLimitReset: readsRateLimitReset ? rateLimitReset : nil, nowUnixSeconds: now,
-      forms: retryAfterForms)
-  }
-
   /// What to put into `X-Retry-Count` for a `SendDecision.send(retryCount:)`; nil leaves the header out (S2).
   @inlinable
   public func headerValue(_ retryCount: UInt16) -> UInt16? {
@@ -311,18 +234,6 @@ extension RetryPolicy {
     switch retryCountHeader {
     case .always: return 0
     case .onlyAboveZeroMaxOfBatchAndGlobal, .clientCounter: return nil
-    }
-  }
-
-  /// Whether a 2xx opens the gate (S16).
-  ///
-  /// - Parameter failed: whether another batch of the same flush has failed so far.
-  @inlinable
-  public func endsWait(otherBatchOfFlushFailed failed: Bool) -> Bool {
-    if !failed { return true }
-    switch successEndsWait {
-    case .always: return true
-    case .onlyWhenNoOtherBatchOfTheFlushFailed: return false
     }
   }
 
@@ -342,16 +253,136 @@ extension RetryPolicy {
 extension RetryPolicy {
   /// The document's own behaviour.
   public static let tapiDocument = RetryPolicy()
+}
 
-  /// The offline-first chapter (O1–O11): every operation waits by itself, at least as long as a Retry-After or an
-  /// X-RateLimit-Reset asks for; credentials are refreshed once; what is given up is blocked, not lost.
-  public static let offlineFirst: RetryPolicy = {
-    var policy = RetryPolicy()
-    policy.rateLimited = .delaysBatch
-    policy.retryAfterOnOtherCodes = .delaysBatch
-    policy.readsRateLimitReset = true
-    policy.unauthorized = .refreshThenRetryOnce
-    policy.givenUp = .blocked
-    return policy
-  }()
+/// What a single shipped client decides otherwise than the document. The machine asks it where such a client differs; an app's client
+/// has none. The quirks themselves are in `ShippedQuirks`, which the fleet links and an app does not.
+public protocol RetryQuirks: Sendable {
+  /// S4: what a 429 without a usable Retry-After makes the pipeline wait, microseconds; nil: a backoff on the global count.
+  ///
+  /// - Parameter longest: `maxRetryInterval`, microseconds.
+  func waitWithoutRetryAfter(longest: Int64) -> Int64?
+  /// S10: the failures that the exponent of a backoff counts, of a record with `own` failures.
+  func failuresCounted(_ own: UInt16, _ pipeline: PipelineRetryState) -> UInt16
+  /// S10: the wait that a client makes of a drawn one.
+  ///
+  /// - Parameters:
+  ///   - unclamped: the same draw before it was clamped to the cap, microseconds.
+  ///   - backoff: the wait before jitter, microseconds.
+  ///   - cap: the longest wait, microseconds; nil: additive jitter may exceed it.
+  func wait(
+    drawn: Int64, unclamped: Int64, backoff: Int64, cap: Int64?, jitter: Jitter
+  ) -> Int64
+  /// S16: whether a 2xx ends the pipeline's wait although another batch of its flush has failed.
+  var successEndsWaitAfterFailure: Bool { get }
+  /// S16: whether a wait of the pipeline stays when another is announced.
+  func keepsWait(until: Int64, isBackoff: Bool, announced: Int64, isBackoff announcedIsBackoff: Bool) -> Bool
+}
+
+/// Waits one after another in place of base · multiplierⁿ; the last repeats.
+///
+/// Sixty-five bytes without references: a policy is copied into hot loops.
+public struct DelayLadder: Sendable, Hashable, BitwiseCopyable {
+  /// Waits at most.
+  public static let longest = 16
+
+  /// Milliseconds, the first `count` of them in use.
+  private var waits = SIMD16<UInt32>.zero
+  /// How many there are, 0 … `longest`.
+  public private(set) var count: UInt8 = 0
+
+  /// No ladder: backoffs double, or grow by the policy's multiplier.
+  public init() {}
+
+  /// - Parameter milliseconds: 1 … `longest` waits, each from 1 ms to 49 days.
+  /// - Returns: nil for none, for too many, and for a wait that is 0.
+  public init?(milliseconds: [UInt32]) {
+    guard (1...Self.longest).contains(milliseconds.count), !milliseconds.contains(0) else { return nil }
+    for (index, wait) in milliseconds.enumerated() { waits[index] = wait }
+    count = UInt8(milliseconds.count)
+  }
+
+  /// Whether there is none.
+  @inlinable public var isEmpty: Bool { count == 0 }
+
+  /// The waits, milliseconds.
+  public var milliseconds: [UInt32] { (0..<Int(count)).map { waits[$0] } }
+
+  /// The wait after so many earlier failures, microseconds; `self` is not empty.
+  func wait(afterFailures failures: Int) -> Int64 {
+    Int64(waits[min(max(failures, 0), Int(count) - 1)]) * 1_000
+  }
+
+  /// The longest of them, microseconds.
+  var longestWait: Int64 { Int64(waits.max()) * 1_000 }
+}
+
+/// How backoffs grow from one failure to the next.
+extension RetryPolicy {
+  /// Whether backoffs are base · 2ⁿ, as the document has them (S10).
+  var doubles: Bool { waits.isEmpty && multiplier == 2 && immediateRetries == 0 }
+
+  /// The backoff before jitter, microseconds, and the bounds within which jitter may move it.
+  ///
+  /// With a ladder its waits stand for the base and the cap. Without, it is base · multiplierⁿ, at most the longest wait; a power
+  /// is made by multiplying step by step, so that it is the same everywhere.
+  ///
+  /// - `failures`: earlier failures that count, those that were retried at once left out.
+  /// - Complexity: O(1) with a ladder or a multiplier of 2, else by the steps from the base to the longest wait.
+  func backoff(afterFailures failures: Int, _ bounds: DelayBounds) -> (wait: Int64, bounds: DelayBounds) {
+    if !waits.isEmpty {
+      let bounds = DelayBounds(base: waits.wait(afterFailures: 0), longest: waits.longestWait)
+      return (waits.wait(afterFailures: failures), bounds)
+    }
+    if multiplier == 2 {
+      return (Jitter.backoff(retryCount: failures, base: bounds.base, cap: bounds.longest), bounds)
+    }
+    let (base, longest) = (max(bounds.base, 0), max(bounds.longest, 0))
+    var wait = Double(base)
+    if multiplier > 1, base > 0 {
+      for _ in 0..<min(failures, Int(UInt16.max)) {
+        if wait >= Double(longest) { break }
+        wait *= multiplier
+      }
+    }
+    return (wait >= Double(longest) ? longest : Int64(wait.rounded()), bounds)
+  }
+}
+
+/// Base and longest wait of a backoff, microseconds: the first is `base`, none is longer than `longest` before additive jitter.
+public struct DelayBounds: Sendable, Hashable, BitwiseCopyable {
+  public var base: Int64
+  public var longest: Int64
+
+  public init(base: Int64, longest: Int64) {
+    self.base = base
+    self.longest = longest
+  }
+}
+
+/// Backoffs by the class of the failure (O2); nil: `backoffConfig`'s.
+public struct ClassDelays: Sendable, Hashable, BitwiseCopyable {
+  /// 429, where no wait that the server asked for decides.
+  public var rateLimit: DelayBounds?
+  /// No answer, and 408: nobody knows how far the request came, or the server was too slow.
+  public var timeout: DelayBounds?
+  /// Every other status that is retried.
+  public var server: DelayBounds?
+
+  /// None.
+  public init() {}
+
+  /// The classes by the names that a scenario gives them.
+  public static var names: [(name: String, path: any WritableKeyPath<ClassDelays, DelayBounds?> & Sendable)] {
+    [("rateLimit", \.rateLimit), ("timeout", \.timeout), ("server", \.server)]
+  }
+
+  /// The bounds after an answer.
+  public subscript(response: UploadResponse) -> DelayBounds? {
+    switch response {
+    case .noStatus, .status(408, _): timeout
+    case .status(429, _): rateLimit
+    case .status: server
+    }
+  }
 }

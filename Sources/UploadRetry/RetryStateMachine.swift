@@ -20,6 +20,10 @@ public final class RetryStateMachine: Sendable {
   public let config: HTTPConfig
   /// The switches it follows.
   public let policy: RetryPolicy
+  /// What one shipped client decides otherwise; nil: an app's client.
+  public let quirks: (any RetryQuirks)?
+  /// Whether there are any: asking that costs less than looking for them.
+  public let hasQuirks: Bool
 
   /// Retries follow no Settings: answers change no state, and nothing is checked before a send (`RetryPolicy.withoutSettings`).
   public let ignoresState: Bool
@@ -31,9 +35,13 @@ public final class RetryStateMachine: Sendable {
   let doubles: Bool
 
   /// A machine has no state of its own: one serves every batch of every client that has these Settings.
-  public init(config: HTTPConfig, policy: RetryPolicy = .tapiDocument) {
+  public init(
+    config: HTTPConfig, policy: RetryPolicy = .tapiDocument, quirks: (any RetryQuirks)? = nil
+  ) {
     self.config = config
     self.policy = policy
+    self.quirks = quirks
+    hasQuirks = quirks != nil
     let bothOff = !config.rateLimit.isEnabled && !config.backoff.isEnabled
     ignoresState =
       switch policy.withoutSettings {
@@ -66,7 +74,7 @@ public final class RetryStateMachine: Sendable {
 
   /// Asked after every answer (S3–S10, S15). After `.delivered` and `.drop` the batch's state is fresh again.
   ///
-  /// - `failed`: whether another batch of the same flush has failed so far. If `policy.endsWait` then says no, a
+  /// - `failed`: whether another batch of the same flush has failed so far. If the client's quirks then say so, a
   ///   2xx leaves all state as it is: the record may be the whole client's, and a caller with one for each
   ///   batch discards it with the batch.
   /// - `now`: microseconds, on the clock of earlier calls; any value is safe.
@@ -91,7 +99,39 @@ public final class RetryStateMachine: Sendable {
   /// - `failed`: whether another batch of the same flush has failed so far.
   @inlinable
   public func successClears(otherBatchOfFlushFailed failed: Bool) -> Bool {
-    !ignoresState && policy.endsWait(otherBatchOfFlushFailed: failed)
+    !ignoresState && (!failed || !hasQuirks || successEndsWaitAfterFailure)
+  }
+}
+
+// MARK: - What one shipped client decides otherwise
+
+// Out of line: a machine without quirks must not pay for the look at them.
+extension RetryStateMachine {
+  @usableFromInline
+  @inline(never)
+  var successEndsWaitAfterFailure: Bool { quirks?.successEndsWaitAfterFailure ?? true }
+
+  /// What a 429 without a usable Retry-After makes the pipeline wait; nil: a backoff.
+  package var waitWithoutRetryAfter: Int64? {
+    let longest = config.rateLimit.maxRetryInterval
+    return hasQuirks ? waitWithoutRetryAfterOtherwise(longest) : longest
+  }
+
+  @inline(never)
+  private func waitWithoutRetryAfterOtherwise(_ longest: Int64) -> Int64? {
+    quirks.flatMap { $0.waitWithoutRetryAfter(longest: longest) }.map { min(max(0, $0), longest) }
+  }
+
+  @inline(never)
+  private func failuresCountedOtherwise(_ own: UInt16, _ pipeline: PipelineRetryState) -> UInt16 {
+    quirks?.failuresCounted(own, pipeline) ?? own
+  }
+
+  @inline(never)
+  private func waitOtherwise(drawn: Int64, unclamped: Int64, backoff: Int64, cap: Int64) -> Int64 {
+    quirks?.wait(
+      drawn: drawn, unclamped: unclamped, backoff: backoff, cap: policy.clampAfterJitter ? cap : nil,
+      jitter: config.backoff.jitter) ?? drawn
   }
 }
 
@@ -111,7 +151,7 @@ extension RetryStateMachine {
         case .dropBatch:
           if reason == .rateLimitRetryLimit { pipeline.retryCount = 0 }
           return .drop(reason)
-        case .resetStateAndDropFlush: break  // The flush's end has looked at them (`FlushTally`).
+        case .resetStateAndDropFlush: break  // They have been looked at when the flush ended.
         case .startOverAtNextTrigger: break  // Nothing is lost; `recordTransient` starts over.
         }
       }
@@ -199,8 +239,431 @@ extension RetryStateMachine {
   }
 
   /// S11: strictly more than `limit`.
-  func isLonger(from start: Int64, to now: Int64, than limit: Int64) -> Bool {
+  package func isLonger(from start: Int64, to now: Int64, than limit: Int64) -> Bool {
     let (age, overflow) = now.subtractingReportingOverflow(start)
     return overflow ? now > start : age > limit
   }
+}
+
+/// What an answer that is no success leads to.
+extension RetryStateMachine {
+  /// - Parameter word: a random word, asked for if a backoff is drawn.
+  @usableFromInline
+  @inline(never)
+  func afterFailure(
+    _ response: UploadResponse, batch: inout BatchRetryState, pipeline: inout PipelineRetryState, now: Int64,
+    word: () -> UInt64
+  ) -> RetryOutcome {
+    switch recordFailure(response, batch: &batch, pipeline: &pipeline, now: now) {
+    case .decided(let outcome):
+      return outcome
+    case .backoff(let retryCount, let refreshes):
+      let outcome = wait(after: response, retries: retryCount, batch: &batch, now: now, word: word())
+      return refreshes ? Self.refreshing(outcome) : outcome
+    case .clientBackoff(let retryCount):
+      return backOff(after: response, retries: retryCount, batch: &batch, now: now, word: word())
+    case .pipelineBackoff(let retryCount):
+      return pause(after: response, retries: retryCount, batch: &batch, now: now, word: word())
+    case .spreadPause(let asked):
+      return .pause(until: saturatingSum(now, policy.spreading(asked, word: word())))
+    case .delay(let retryCount, let asked, let refreshes):
+      let outcome = wait(
+        after: response, retries: retryCount, atLeast: asked, batch: &batch, now: now, word: word(),
+        spread: policy.retryAfterJitterPercent > 0 ? word() : 0)
+      return refreshes ? Self.refreshing(outcome) : outcome
+    }
+  }
+
+  /// What a failure leads to, before a random word is needed.
+  private enum FailureStep {
+    case decided(RetryOutcome)
+    /// The batch waits, by this many earlier failures; perhaps credentials are refreshed meanwhile.
+    case backoff(retryCount: UInt16, refreshes: Bool = false)
+    /// The client waits, by this many earlier failures.
+    case clientBackoff(retryCount: UInt16)
+    /// The pipeline waits, by this many earlier 429s.
+    case pipelineBackoff(retryCount: UInt16)
+    /// The pipeline waits so many microseconds and some jitter.
+    case spreadPause(Int64)
+    /// The batch waits, by this many earlier failures, and at least so many microseconds; perhaps credentials are refreshed meanwhile.
+    case delay(retryCount: UInt16, atLeast: Int64, refreshes: Bool = false)
+  }
+
+  /// Of a batch that is to wait: credentials are refreshed meanwhile (S6).
+  private static func refreshing(_ outcome: RetryOutcome) -> RetryOutcome {
+    guard case .retry(let time) = outcome else { return outcome }
+    return .refreshThenRetry(at: time)
+  }
+
+  @inline(__always)
+  private func recordFailure(
+    _ response: UploadResponse, batch: inout BatchRetryState, pipeline: inout PipelineRetryState, now: Int64
+  ) -> FailureStep {
+    let (code, retryAfter): (Int, Int64?)
+    switch response {
+    case .status(let status, let wait):
+      (code, retryAfter) = (status, wait)
+      if let outcome = belowSuccess(code, &batch, &pipeline) { return .decided(outcome) }
+      if ignoresState { return .decided(withoutSettings(code)) }
+    case .noStatus:
+      if ignoresState { return .decided(.retryAtNextTrigger) }
+      switch policy.noStatus {  // S9
+      case .backoff: return recordTransient(&batch, pipeline, now: now)
+      case .untouched: return .decided(.retryAtNextTrigger)
+      case .asStatus500:
+        if config.backoff.isEnabled, config.backoff.statuses.classify(500) == .retry {
+          return recordTransient(&batch, pipeline, now: now)
+        }
+        batch = BatchRetryState()
+        return .decided(.retryAtNextTrigger)
+      case .clientBackoff:
+        let step = recordTransient(&batch, pipeline, now: now)
+        guard case .backoff(let count, _) = step else { return step }
+        return .clientBackoff(retryCount: count)
+      }
+    }
+    if policy.backoffOff == .forgets, !config.rateLimit.isEnabled, !config.backoff.isEnabled {
+      batch = BatchRetryState()
+      return .decided(.retryAtNextTrigger)
+    }
+    switch config.backoff.statuses.classify(code) {
+    case .rateLimited where policy.overridden429 == .drops && config.backoff.statuses.dropsRateLimited:
+      batch = BatchRetryState()
+      return .decided(.drop(.status))
+    case .rateLimited where policy.rateLimited == .delaysBatch:
+      return recordRetry(retryAfter, &batch, &pipeline, now: now)
+    case .rateLimited:
+      if !config.rateLimit.isEnabled, policy.rateLimitingOff == .drop {
+        batch = BatchRetryState()
+        return .decided(.drop(.status))
+      }
+      let step = recordRateLimit(retryAfter, &batch, &pipeline, now: now)
+      guard policy.overridden429 == .dropsAndPauses, config.backoff.statuses.dropsRateLimited else {
+        return step
+      }
+      batch = BatchRetryState()
+      guard case .decided(.pause(let time)) = step else { return .decided(.drop(.status)) }
+      return .decided(.dropAndPause(.status, until: time))
+    case .retry:
+      return recordRetry(retryAfter, &batch, &pipeline, now: now)
+    case .authenticate where policy.supportsOAuth:
+      let step = recordRetry(retryAfter, &batch, &pipeline, now: now)
+      switch step {
+      case .backoff(let count, _): return .backoff(retryCount: count, refreshes: true)
+      case .delay(let count, let asked, _): return .delay(retryCount: count, atLeast: asked, refreshes: true)
+      default: return step
+      }
+    case .authenticate, .drop:
+      batch = BatchRetryState()
+      return .decided(.drop(.status))
+    case .success:
+      batch = BatchRetryState()
+      pipeline.retryCount = 0
+      return .decided(.delivered)
+    }
+  }
+
+  /// S8: nil where the tables decide.
+  @inline(__always)
+  private func belowSuccess(
+    _ code: Int, _ batch: inout BatchRetryState, _ pipeline: inout PipelineRetryState
+  ) -> RetryOutcome? {
+    switch policy.belowSuccess {
+    case .asTable: return nil
+    case .discarded:
+      guard (1...199).contains(code) else { return nil }
+      if !ignoresState { batch = BatchRetryState() }
+      return .discarded
+    case .resets:
+      guard code < 200 else { return nil }
+      if !ignoresState {
+        batch = BatchRetryState()
+        pipeline.retryCount = 0
+      }
+      return .drop(.status)
+    }
+  }
+
+  /// S15, as shipped: what a client does that follows no Settings.
+  private func withoutSettings(_ code: Int) -> RetryOutcome {
+    switch policy.withoutSettings {
+    case .legacy: .retryAtNextTrigger
+    case .drops400: code == 400 ? .drop(.status) : .retryAtNextTrigger
+    case .drops4xx: (400...499).contains(code) && code != 429 ? .drop(.status) : .retryAtNextTrigger
+    }
+  }
+
+  /// S7.
+  @inline(__always)
+  private func recordRetry(
+    _ retryAfter: Int64?, _ batch: inout BatchRetryState, _ pipeline: inout PipelineRetryState, now: Int64
+  ) -> FailureStep {
+    if retryAfter != nil, config.rateLimit.isEnabled, policy.retryAfterOnOtherCodes == .pausesPipeline {
+      return recordRateLimit(retryAfter, &batch, &pipeline, now: now)
+    }
+    if !config.backoff.isEnabled, policy.backoffOff != .legacy {
+      batch = BatchRetryState()
+      return .decided(policy.backoffOff == .drop ? .drop(.status) : .retryAtNextTrigger)
+    }
+    let step = recordTransient(&batch, pipeline, now: now)
+    if let retryAfter, policy.retryAfterOnOtherCodes == .delaysBatch, case .backoff(let count, _) = step {
+      return .delay(
+        retryCount: count, atLeast: min(max(0, retryAfter), policy.longestRetryAfter))
+    }
+    return step
+  }
+
+  @inline(__always)
+  private func recordTransient(
+    _ batch: inout BatchRetryState, _ pipeline: PipelineRetryState, now: Int64
+  ) -> FailureStep {
+    let earlier = batch.failureCount
+    noteFirstFailure(&batch, now: now)
+    batch.latestFailure = .transient
+    batch.failureCount = earlier == .max ? .max : earlier + 1
+    batch.retryAt = 0
+    guard config.backoff.isEnabled else { return .decided(.retryAtNextTrigger) }
+    if policy.limitReached == .startOverAtNextTrigger, earlier >= config.backoff.maxRetryCount {
+      batch = BatchRetryState()
+      return .decided(.retryAtNextTrigger)
+    }
+    return .backoff(retryCount: failuresCounted(earlier, pipeline))
+  }
+
+  /// S10: the failures that the exponent counts, of a record with so many own ones.
+  @inline(__always)
+  package func failuresCounted(_ own: UInt16, _ pipeline: PipelineRetryState) -> UInt16 {
+    hasQuirks ? failuresCountedOtherwise(own, pipeline) : own
+  }
+
+  private func recordRateLimit(
+    _ retryAfter: Int64?, _ batch: inout BatchRetryState, _ pipeline: inout PipelineRetryState, now: Int64
+  ) -> FailureStep {
+    let earlier = pipeline.retryCount
+    if policy.rateLimitRecord == .failure {
+      noteFirstFailure(&batch, now: now)
+      batch.latestFailure = .rateLimited
+      batch.retryAt = 0
+    }
+    pipeline.retryCount = earlier == .max ? .max : earlier + 1
+    guard config.rateLimit.isEnabled else { return .decided(.retryAtNextTrigger) }
+    if let retryAfter {
+      let asked = min(max(0, retryAfter), config.longestRetryAfter(policy))
+      if policy.retryAfterJitterPercent > 0 { return .spreadPause(asked) }
+      return .decided(.pause(until: saturatingSum(now, asked)))
+    }
+    guard let wait = waitWithoutRetryAfter else { return .pipelineBackoff(retryCount: earlier) }
+    return .decided(.pause(until: saturatingSum(now, wait)))
+  }
+
+  @inline(__always)
+  private func noteFirstFailure(_ batch: inout BatchRetryState, now: Int64) {
+    if batch.firstFailureTime == .min { batch.firstFailureTime = max(now, .min + 1) }
+  }
+
+  /// S10 on the batch's own count.
+  private func wait(
+    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64,
+    word: UInt64
+  ) -> RetryOutcome {
+    let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word)
+    return retry(&batch, at: saturatingSum(now, delay))
+  }
+
+  /// O2: S10 on the batch's own count, and no shorter than a Retry-After.
+  @inline(never)
+  private func wait(
+    after response: UploadResponse, retries count: UInt16, atLeast asked: Int64, batch: inout BatchRetryState,
+    now: Int64, word: UInt64,
+    spread: UInt64
+  ) -> RetryOutcome {
+    let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word)
+    return retry(&batch, at: saturatingSum(now, max(delay, policy.spreading(asked, word: spread))))
+  }
+
+  /// The batch waits until then, or is given up where that is too late (`RetryPolicy.AgeLimit.untilNextRetry`).
+  private func retry(_ batch: inout BatchRetryState, at time: Int64) -> RetryOutcome {
+    if policy.ageLimit == .untilNextRetry,
+      isLonger(from: batch.firstFailureTime, to: time, than: config.backoff.maxTotalBackoffDuration)
+    {
+      batch = BatchRetryState()
+      return .drop(.age)
+    }
+    batch.retryAt = time
+    return .retry(at: time)
+  }
+
+  /// S9, selectable: S10 on the record's count; the record itself is due when the client is.
+  @inline(never)
+  private func backOff(
+    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64,
+    word: UInt64
+  ) -> RetryOutcome {
+    let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word)
+    return .backOff(until: saturatingSum(now, delay))
+  }
+
+  /// S4, selectable: S10 on the global count. A decorrelated wait follows the previous one of the batch that
+  /// met the 429.
+  @inline(never)
+  private func pause(
+    after response: UploadResponse, retries count: UInt16, batch: inout BatchRetryState, now: Int64,
+    word: UInt64
+  ) -> RetryOutcome {
+    var bounds = bounds(after: response)
+    bounds.longest = min(bounds.longest, config.rateLimit.maxRetryInterval)
+    return .pause(until: saturatingSum(now, drawDelay(count, bounds, batch: &batch, word: word)))
+  }
+
+  /// Base and longest wait after a failure: those of its class, or `backoffConfig`'s (O2).
+  private func bounds(after response: UploadResponse) -> DelayBounds {
+    policy.classDelays[response] ?? bounds
+  }
+
+  /// `backoffConfig`'s.
+  package var bounds: DelayBounds {
+    DelayBounds(base: config.backoff.baseBackoffInterval, longest: config.backoff.maxBackoffInterval)
+  }
+
+  @inline(__always)
+  package func drawDelay(
+    _ count: UInt16, _ bounds: DelayBounds, batch: inout BatchRetryState, word: UInt64
+  ) -> Int64 {
+    let earlier = Int(count) - Int(policy.immediateRetries)
+    if earlier < 0 { return 0 }
+    let (backoff, bounds) =
+      doubles
+      ? (Jitter.backoff(retryCount: earlier, base: bounds.base, cap: bounds.longest), bounds)
+      : policy.backoff(afterFailures: earlier, bounds)
+    let cap = max(0, bounds.longest)
+    func draw(clamped: Bool) -> Int64 {
+      config.backoff.jitter.delay(
+        of: backoff, base: max(0, bounds.base), cap: cap, previousDelay: Int64(batch.previousDelay),
+        clampAfterJitter: clamped, word: word)
+    }
+    var delay = draw(clamped: policy.clampAfterJitter)
+    if hasQuirks {
+      delay = waitOtherwise(drawn: delay, unclamped: draw(clamped: false), backoff: backoff, cap: cap)
+    }
+    batch.previousDelay = UInt32(clamping: delay)
+    return delay
+  }
+}
+
+/// What the transport reports of one upload.
+@frozen
+public enum UploadResponse: Sendable, Hashable {
+  /// An HTTP status; `retryAfter` in microseconds as already parsed from the header (`RetryAfter.parse`), nil
+  /// if absent.
+  case status(Int, retryAfter: Int64?)
+  /// No HTTP status: time-out, reset, refused, DNS (S9).
+  case noStatus
+}
+
+/// Why a batch was given up.
+@frozen
+public enum DropReason: UInt8, Sendable, Hashable, CaseIterable {
+  /// A status that is not retried (S5, S6, S8).
+  case status
+  /// The batch's own retry limit (S12).
+  case retryLimit
+  /// The client's global limit on 429s (S12).
+  case rateLimitRetryLimit
+  /// Too long since the first failure (S11).
+  case age
+}
+
+/// What the caller must do with an answer.
+@frozen
+public enum RetryOutcome: Sendable, Hashable {
+  /// 2xx: the batch is delivered; the caller opens its gate (S16).
+  case delivered
+  /// The batch waits until this time (microseconds); others go on (S3).
+  case retry(at: Int64)
+  /// 429: the pipeline waits until this time; the loop ends at once (S3, S4). The batch itself is due when
+  /// the gate opens.
+  case pause(until: Int64)
+  /// The whole client backs off until this time (microseconds): as `pause`, but by a backoff, which matters to
+  /// a gate that keeps the two kinds of wait apart (`RetryQuirks.keepsWait`). With `RetryPolicy.noStatus` at
+  /// `clientBackoff` only.
+  case backOff(until: Int64)
+  /// Legacy (S15), or no status with `RetryPolicy.noStatus` at `untouched`: tried again at the next trigger,
+  /// no wait, the loop goes on.
+  case retryAtNextTrigger
+  /// 401 (O9): the caller refreshes its credentials and sends the batch once more, without any wait. The
+  /// machine never says so; the owner of the credentials does (`ClientOptions.refreshesCredentials`).
+  case refreshCredentials
+  /// 511 (S6): the caller refreshes its credentials; the batch waits until this time (microseconds), or until they are there if
+  /// that is later.
+  case refreshThenRetry(at: Int64)
+  /// The batch is given up, for this reason: lost, or kept with the reason.
+  case drop(DropReason)
+  /// The batch is given up, and the pipeline waits until this time (`RetryPolicy.overridden429` at `dropsAndPauses`).
+  case dropAndPause(DropReason, until: Int64)
+  /// The client takes the batch for delivered, though the server has not accepted it, and its state stays
+  /// (`RetryPolicy.belowSuccess` at `discarded`).
+  case discarded
+}
+
+/// Whether a batch may be sent now.
+@frozen
+public enum SendDecision: Sendable, Hashable {
+  /// Send, with this `X-Retry-Count`, unless `RetryPolicy.headerValue` leaves it out (S2).
+  case send(retryCount: UInt16)
+  /// The batch waits until this time (microseconds); others go on.
+  case notDue(until: Int64)
+  /// The batch is lost, for this reason.
+  case drop(DropReason)
+}
+
+/// Per-batch retry state: 24 bytes, kept wherever the caller keeps its batches.
+///
+/// A fresh value is a batch that has not failed. A caller whose record outlives its batch (one record for a
+/// client that re-chunks its events) replaces it by a fresh one when `beforeSend` drops.
+@frozen
+public struct BatchRetryState: Sendable, Hashable, BitwiseCopyable {
+  /// When the batch first failed retryably, a 429 included (S11), microseconds; `.min` while it has not.
+  public var firstFailureTime: Int64
+  /// The batch is due from this time on, microseconds; 0 when due at once. Counts only once the batch has
+  /// failed.
+  public var retryAt: Int64
+  /// The wait drawn last, microseconds, saturating (decorrelated jitter feeds on it); 0 before the first.
+  public var previousDelay: UInt32
+  /// Transient failures of this batch so far, saturating: a 429 counts on the pipeline only (S2).
+  public var failureCount: UInt16
+  /// What the latest failure was: it selects the limits that apply (S11).
+  public var latestFailure: LatestFailure
+  /// Credentials have been refreshed for this batch since it last got through (O9).
+  public var hasRefreshedCredentials: Bool
+
+  @frozen
+  public enum LatestFailure: UInt8, Sendable, Hashable {
+    /// The batch has not failed.
+    case none
+    /// A 429: `rateLimitConfig` sets the limits.
+    case rateLimited
+    /// A transient error: `backoffConfig` sets the limits.
+    case transient
+  }
+
+  /// A batch that has not failed.
+  @inlinable
+  public init() {
+    firstFailureTime = .min
+    retryAt = 0
+    previousDelay = 0
+    failureCount = 0
+    latestFailure = .none
+    hasRefreshedCredentials = false
+  }
+}
+
+/// Retry state of a whole client.
+@frozen
+public struct PipelineRetryState: Sendable, Hashable, BitwiseCopyable {
+  /// 429s since the latest success of any batch, saturating: the global counter of S2.
+  public var retryCount: UInt16
+
+  /// No 429 since the latest success.
+  @inlinable public init() { retryCount = 0 }
 }

@@ -1,3 +1,74 @@
+/// A JSON value tree, so that this module needs no JSON library.
+public indirect enum SettingsValue: Sendable, Hashable {
+  case null
+  case bool(Bool)
+  /// Any double: NaN and infinities are repaired where a number is expected (S14).
+  case number(Double)
+  case string(String)
+  case array([SettingsValue])
+  /// Members in document order; duplicates keep the last.
+  case object([(key: String, value: SettingsValue)])
+
+  /// Equal trees, with members in the same order; numbers are compared by their bits.
+  @inline(never)
+  public static func == (a: Self, b: Self) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.number(let a), .number(let b)): a.bitPattern == b.bitPattern
+    case (.string(let a), .string(let b)): a == b
+    case (.array(let a), .array(let b)): a == b
+    case (.object(let a), .object(let b)): a.elementsEqual(b, by: ==)
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .number(let value): hasher.combine(value.bitPattern)
+    case .string(let value): hasher.combine(value)
+    case .array(let values): hasher.combine(values)
+    case .object(let members):
+      hasher.combine(members.count)
+      for (key, value) in members {
+        hasher.combine(key)
+        hasher.combine(value)
+      }
+    }
+  }
+}
+
+/// One repair of a bad Settings value (S14).
+public struct SettingsRepair: Sendable, Hashable {
+  /// JSON path inside the document given, for example
+  /// `integrations["Segment.io"].httpConfig.backoffConfig.jitterPercent`; empty for the document as a whole.
+  public var path: String
+  /// What was wrong, what is allowed, and what is used instead.
+  public var message: String
+
+  public init(path: String, message: String) {
+    self.path = path
+    self.message = message
+  }
+
+  /// How the messages of keys that nobody knows begin.
+  static let unknownKey = "unknown key, ignored"
+  /// How the messages of sections and keys begin whose place another one takes.
+  static let superseded = "ignored, because "
+
+  /// What is wrong, for whoever does not pass over what nobody knows.
+  package var problem: String {
+    message.hasPrefix(Self.unknownKey) ? "unknown key" + message.dropFirst(Self.unknownKey.count) : message
+  }
+
+  /// Whether it is about a key or a section that is passed over whatever its value, rather than about a value.
+  package var isNotRead: Bool {
+    message.hasPrefix(Self.unknownKey) || message.hasPrefix(Self.superseded)
+  }
+}
+
 /// An object inside Settings, and where it stands.
 package struct SettingsSection {
   package var path: String
@@ -122,4 +193,84 @@ struct SettingsReader {
       repair(section.path(of: key), message)
     }
   }
+}
+
+// Words for messages. They are here because this module imports nothing, and all others may import it.
+//
+// What reads Settings and writes messages is called in many places and never in a hurry. Inlined into all of them, or specialised
+// for each type, it took the optimiser a third of the time that it spent on this module and on `ShippedClients`; hence their
+// `@inline(never)` and "specialize.generic.never".
+
+/// A value in a few words, on one line.
+@inline(never)
+package func described(_ value: SettingsValue) -> String {
+  switch value {
+  case .null: "null"
+  case .bool(let bool): bool ? "true" : "false"
+  case .number(let number): shown(number)
+  case .string(let string): quoted(string)
+  case .array: "an array"
+  case .object: "an object"
+  }
+}
+
+/// A number as a person writes it: no `.0`.
+@inline(never)
+package func shown(_ number: Double) -> String {
+  if number.magnitude < 1e15, let whole = Int64(exactly: number) { return String(whole) }
+  return String(describing: number)
+}
+
+private let unprintable: Set<Unicode.GeneralCategory> = [
+  .control, .format, .lineSeparator, .paragraphSeparator,
+]
+
+/// In quotes, on one line, and not too long.
+@inline(never)
+package func quoted(_ text: String) -> String {
+  var result = "\""
+  for (index, scalar) in text.unicodeScalars.enumerated() {
+    if index == 60 {
+      result += "…"
+      break
+    }
+    switch scalar {
+    case "\"", "\\": result += "\\" + String(scalar)
+    case _ where unprintable.contains(scalar.properties.generalCategory):
+      result += "\\u{" + String(scalar.value, radix: 16) + "}"
+    default: result.unicodeScalars.append(scalar)
+    }
+  }
+  return result + "\""
+}
+
+/// The candidate that `word` is most likely a slip of: the same but for case, or at most a third of its
+/// letters away.
+@inline(never)
+package func nearest(to word: String, among candidates: [String]) -> String? {
+  let letters = Array(word.lowercased().utf8.prefix(64))
+  let scored = candidates.map {
+    (candidate: $0, distance: editDistance(letters, Array($0.lowercased().utf8)))
+  }
+  guard let best = scored.min(by: { $0.distance < $1.distance }),
+    best.distance <= max(1, best.candidate.utf8.count / 3)
+  else { return nil }
+  return best.candidate
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn one into the other.
+private func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+  var beforeLast: [Int] = []
+  var last = Array(0...b.count)
+  for i in 0..<a.count {
+    var row = [i + 1]
+    for j in 0..<b.count {
+      var best = min(row[j] + 1, last[j + 1] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+      if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, beforeLast[j - 1] + 1) }
+      row.append(best)
+    }
+    beforeLast = last
+    last = row
+  }
+  return last[b.count]
 }

@@ -1,5 +1,6 @@
 import Conformance
 import ScenarioModel
+import ShippedQuirks
 import Testing
 import UploadPipeline
 import UploadRetry
@@ -82,7 +83,7 @@ struct VectorStrengthTests {
       set(&changed)
       changes.append((name, changed))
     }
-    for choice in RetryPolicy.switches {
+    for choice in ClientPolicy.switches {
       for pattern in choice.values {
         let value = ["fixed:S": "fixed:7", "additive:P": "additive:100"][pattern] ?? pattern
         change("\(choice.name) \(value)") { #expect(choice.set(value, in: &$0.policy)) }

@@ -1,5 +1,7 @@
+import ShippedQuirks
 import SimulationKernel
 import TAPIModel
+import TestClients
 import Testing
 import UploadPipeline
 import UploadRetry
@@ -18,13 +20,13 @@ struct ClientDecodingTests {
   @Test(
     "a preset gives the policy, the queue mode, the uploads at once and what a flush does meanwhile",
     arguments: [
-      ("tapi-document", RetryPolicy.tapiDocument, QueuePolicy.Mode.files, 1, FlushWhileUploading.joins),
+      ("tapi-document", ClientPolicy.tapiDocument, QueuePolicy.Mode.files, 1, FlushWhileUploading.joins),
       ("segment-swift", .segmentSwift, .files, Int.max, .ignored),
       ("segment-kotlin", .segmentKotlin, .files, 1, .queued),
       ("segment-react-native", .segmentReactNative, .rebatch, Int.max, .joins),
     ])
   func presets(
-    _ name: String, _ policy: RetryPolicy, _ mode: QueuePolicy.Mode, _ uploads: Int,
+    _ name: String, _ policy: ClientPolicy, _ mode: QueuePolicy.Mode, _ uploads: Int,
     _ flushWhileUploading: FlushWhileUploading
   ) throws {
     let cohort = try cohort("client: '\(name)'")
@@ -109,7 +111,7 @@ struct ClientDecodingTests {
       uploadConcurrency: 2, flushWhileUploading: 'ignored', uploadLoop: { actsAtFlushEnd: false },
       client: 'segment-react-native'
       """)
-    var policy = RetryPolicy.segmentReactNative
+    var policy = ClientPolicy.segmentReactNative
     policy.noStatus = .backoff
     policy.missingRetryAfter = .fixed(microseconds: 90_000_000)
     #expect(cohort.policy == policy)
@@ -131,7 +133,7 @@ struct ClientDecodingTests {
         { name: 'b', devices: 1, events: '1/s', client: 'segment-swift'
         """,
       top: "policy: { noStatus: 'clientBackoff', sendsAtLimit: 'maxRetryCount', clampAfterJitter: false }")
-    var policies = [RetryPolicy.segmentKotlin, .segmentSwift]
+    var policies = [ClientPolicy.segmentKotlin, .segmentSwift]
     for index in policies.indices {
       policies[index].noStatus = .clientBackoff
       policies[index].clampAfterJitter = false
@@ -151,7 +153,7 @@ struct ClientDecodingTests {
 
   @Test("every value of every switch is read, and written again")
   func everySwitch() throws {
-    for entry in RetryPolicy.switches {
+    for entry in ClientPolicy.switches {
       for pattern in entry.values {
         let value = pattern.replacing(":S", with: ":3600").replacing(":P", with: ":25")
         let written = entry.isBool ? value : "'\(value)'"

@@ -1,3 +1,4 @@
+import ShippedQuirks
 import SimulationKernel
 import Testing
 import UploadRetry
@@ -160,7 +161,12 @@ struct ClientFileTests {
   // From the chapter's taxonomy, which UploadRetry has as code.
   @Test("offline-first's file says what the chapter's classification says")
   func offlineFirst() {
-    #expect(ClientPreset.offlineFirst.policy == .offlineFirst)
+    var policy = ClientPolicy()
+    policy.rateLimited = .delaysBatch
+    policy.retryAfterOnOtherCodes = .delaysBatch
+    (policy.readsRateLimitReset, policy.unauthorized) = (true, .refreshThenRetryOnce)
+    policy.givenUp = .blocked
+    #expect(ClientPreset.offlineFirst.policy == policy)
     #expect(ClientPreset.offlineFirst.settings == .offlineFirst(.background))
   }
 

@@ -1,3 +1,4 @@
+import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import Testing
@@ -151,7 +152,7 @@ struct DecodingTests {
     ).decode().scenario.fleet[0]
     var settings = HTTPConfig()
     settings.rateLimit.isEnabled = false
-    var policy = RetryPolicy()
+    var policy = ClientPolicy()
     policy.clampAfterJitter = true
     policy.missingRetryAfter = .exponentialBackoff
     policy.supportsOAuth = true

@@ -1,4 +1,5 @@
 import ShippedClients
+import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import TestSupport
@@ -227,9 +228,9 @@ struct ScenarioGenerator {
   }
 
   /// A preset with any switches turned.
-  mutating func policy() -> RetryPolicy {
+  mutating func policy() -> ClientPolicy {
     var policy = random.pick(ClientPreset.all).policy
-    for entry in RetryPolicy.switches where random.chance(40) {
+    for entry in ClientPolicy.switches where random.chance(40) {
       let value = random.pick(entry.values)
         .replacing(":S", with: ":\(Int.random(in: 0...3_600, using: &random))")
         .replacing(":P", with: ":\(Int.random(in: 1...100, using: &random))")

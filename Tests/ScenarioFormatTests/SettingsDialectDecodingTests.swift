@@ -96,7 +96,7 @@ struct SettingsDialectDecodingTests {
     let cohort = try file.decode(overrides: [override]).scenario.fleet[0]
     #expect(cohort.settings.backoff.jitter == .full)
     #expect(cohort.settingsSource == nil)
-    #expect(cohort.policy == .segmentSwift)
+    #expect(cohort.policy == ClientPreset.segmentSwift.policy)
     #expect(
       text("settingsDialect: 'analytics-swfit'").messages().first?.contains("did you mean") == true)
     let set = Override(path: "fleet.phones.settingsDialect", value: "document")

@@ -64,57 +64,15 @@ struct UploadGateTests {
     #expect(gate == UploadGate())
   }
 
-  // MARK: Two waits
-
-  @Test(
-    "The shorter of two waits of a kind counts, and a rate limit's before a backoff's",
-    arguments: [
-      (UploadGate.WaitKind.rateLimit, 100, UploadGate.WaitKind.rateLimit, 50, 50),
-      (.rateLimit, 100, .rateLimit, 150, 100),
-      (.backoff, 100, .backoff, 50, 50),
-      (.backoff, 100, .backoff, 150, 100),
-      (.rateLimit, 100, .backoff, 50, 100),
-      (.rateLimit, 100, .backoff, 150, 100),
-      (.backoff, 100, .rateLimit, 50, 50),
-      (.backoff, 100, .rateLimit, 150, 150),
-    ] as [(UploadGate.WaitKind, Int64, UploadGate.WaitKind, Int64, Int64)])
-  func shorterWins(
-    first: UploadGate.WaitKind, until: Int64, second: UploadGate.WaitKind, then: Int64, expected: Int64
-  ) {
-    var gate = UploadGate()
-    gate.pause(until: until, kind: first, rule: .shorterWinsRateLimitBeatsBackoff, now: 0)
-    gate.pause(until: then, kind: second, rule: .shorterWinsRateLimitBeatsBackoff, now: 10)
-    #expect(gate.waitUntil == expected)
-    #expect(gate.kind == (expected == then ? second : first))
-    gate = UploadGate()
-    gate.pause(until: until, kind: first, rule: .laterReplaces, now: 0)
-    gate.pause(until: then, kind: second, rule: .laterReplaces, now: 10)
-    #expect(gate.waitUntil == then && gate.kind == second)
-  }
-
-  @Test("A wait that is over does not stand in the way of a longer one, of either kind")
-  func afterTheWait() {
-    for first in [UploadGate.WaitKind.rateLimit, .backoff] {
-      for second in [UploadGate.WaitKind.rateLimit, .backoff] {
-        var gate = UploadGate()
-        gate.pause(until: 100, kind: first)
-        gate.pause(until: 500, kind: second, rule: .shorterWinsRateLimitBeatsBackoff, now: 100)
-        #expect(gate.waitUntil == 500 && gate.kind == second)
-      }
-    }
-  }
-
   @Test("No time makes it trap, and it takes eight bytes")
   func anyTime() {
     #expect(MemoryLayout<UploadGate>.size == 8)
     for until in [Int64.min, -1, 0, 1, .max - 1, .max] {
-      for now in [Int64.min, -1, 0, 1, .max] {
-        var gate = UploadGate()
-        gate.pause(until: until, kind: .backoff)
-        gate.pause(until: until, kind: .rateLimit, rule: .shorterWinsRateLimitBeatsBackoff, now: now)
-        #expect(gate.waitUntil == min(max(until, 0), .max / 2))
-        #expect(gate.isReady(at: .max))
-      }
+      var gate = UploadGate()
+      gate.pause(until: until, kind: .backoff)
+      gate.pause(until: until, kind: .rateLimit)
+      #expect(gate.waitUntil == min(max(until, 0), .max / 2))
+      #expect(gate.isReady(at: .max))
     }
   }
 }

@@ -1,3 +1,4 @@
+import ShippedQuirks
 import TestClients
 import TestSupport
 import Testing
@@ -15,8 +16,8 @@ struct GatesTests {
     var config = HTTPConfig()
     config.rateLimit.isEnabled = false
     config.backoff.isEnabled = false
-    var options = ClientOptions(
-      policy: .withoutRetryState, uploads: uploads, wakesByTimer: wakes, maximumBatchEvents: 1)
+    var options = ClientOptions(uploads: uploads, wakesByTimer: wakes, maximumBatchEvents: 1)
+      .with(.withoutRetryState)
     change(&options.gates)
     return Desk(options, config, random: random)
   }
@@ -253,7 +254,7 @@ struct GatesTests {
     #expect(desk.answer("1", 404) == ["lost 1 status"])
     #expect(desk.answer("2", 404) == ["lost 2 status", "send 4 #0"])
 
-    var options = ClientOptions(policy: .withoutRetryState)
+    var options = ClientOptions().with(.withoutRetryState)
     options.gates.controller = BackpressureController(smallestBatch: 1, largestBatch: 8, batchStep: 0)
     let sizes = Desk(options)
     #expect(sizes.flush(8) == ["send 0-7 #0"])
@@ -263,7 +264,7 @@ struct GatesTests {
 
   @Test("A slow answer halves the batches to come, a quick one does not (O5)")
   func slowAnswers() {
-    var options = ClientOptions(policy: .withoutRetryState)
+    var options = ClientOptions().with(.withoutRetryState)
     options.gates.controller = BackpressureController(
       smallestBatch: 1, largestBatch: 8, batchStep: 0, targetLatency: seconds(2))
     let desk = Desk(options)

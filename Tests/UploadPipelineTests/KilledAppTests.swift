@@ -1,4 +1,6 @@
+import ShippedQuirks
 import TestClients
+import TestSupport
 import Testing
 import UploadPipeline
 import UploadRetry
@@ -24,15 +26,16 @@ struct KilledAppTests {
       case .document: ClientOptions(maximumBatchEvents: 2)
       case .swift:
         ClientOptions(
-          policy: .segmentSwift, uploads: .max, flushWhileUploading: .ignored, maximumBatchEvents: 2)
+          uploads: .max, flushWhileUploading: .ignored, maximumBatchEvents: 2
+        ).with(.segmentSwift)
       case .kotlin:
         ClientOptions(
-          policy: .segmentKotlin, flushWhileUploading: .queued, rateLimitEndsLoop: false,
-          maximumBatchEvents: 2)
+          flushWhileUploading: .queued, rateLimitEndsLoop: false, maximumBatchEvents: 2
+        ).with(.segmentKotlin)
       case .reactNative:
         ClientOptions(
-          policy: .segmentReactNative, uploads: .max, isRebatch: true, actsAtFlushEnd: true,
-          maximumBatchEvents: 2)
+          uploads: .max, isRebatch: true, maximumBatchEvents: 2
+        ).with(.segmentReactNative, actsAtFlushEnd: true)
       }
     }
   }

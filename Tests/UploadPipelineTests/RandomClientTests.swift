@@ -1,3 +1,4 @@
+import ShippedQuirks
 import TestClients
 import TestSupport
 import Testing
@@ -58,7 +59,7 @@ struct RandomClientTests {
         let oldest = underWay.keys.sorted { $0.rawValue < $1.rawValue }
         guard let batch = oldest.dropFirst(below(max(underWay.count, 1))).first else { break }
         underWay[batch] = nil
-        if client.triggered.host.isAsking(batch), below(2) == 0 {
+        if client.triggered.host.batch(batch).isAsking, below(2) == 0 {
           client.answered(batch, wasApplied: below(2) == 0, at: now)
         } else {
           client.answered(batch, response(), at: now)
@@ -145,10 +146,10 @@ struct RandomClientTests {
     func chance(_ percent: Int) -> Bool { below(100) < percent }
     func pick<T>(_ values: [T]) -> T { values[below(values.count)] }
     var policy = pick([
-      RetryPolicy.tapiDocument, .segmentSwift, .segmentKotlin, .segmentReactNative, .offlineFirst, .datafly,
+      ClientPolicy.tapiDocument, .segmentSwift, .segmentKotlin, .segmentReactNative, .offlineFirst, .datafly,
       .withoutRetryState,
     ])
-    for entry in RetryPolicy.switches where chance(15) {
+    for entry in ClientPolicy.switches where chance(15) {
       let value = pick(entry.values).replacing(":S", with: ":\(below(30))").replacing(":P", with: ":20")
       _ = entry.set(value, in: &policy)
     }
@@ -176,13 +177,13 @@ struct RandomClientTests {
       }
     }
     let options = ClientOptions(
-      policy: policy, uploads: pick([1, 2, 3, .max]), isRebatch: isRebatch,
-      flushWhileUploading: pick(FlushWhileUploading.allCases), actsAtFlushEnd: isRebatch && chance(50),
+      uploads: pick([1, 2, 3, .max]), isRebatch: isRebatch,
+      flushWhileUploading: pick(FlushWhileUploading.allCases),
       rateLimitEndsLoop: chance(50), saving: pick([.atOnce, .atOnceAsItIs]),
       triggersThatSkipWaits: chance(20) ? ClientTriggers([.manual]) : [], wakesByTimer: chance(50),
       maximumBatchEvents: pick([1, 2, 7]), limit: pick([3, 12, 1_000]),
       splitsOn413: !isRebatch && chance(30) && gates.lanes == nil, credentialRefresh: seconds(1), gates: gates
-    )
+    ).with(policy, actsAtFlushEnd: isRebatch && chance(50))
     var config = HTTPConfig()
     config.isManaged = !chance(15)
     config.rateLimit.isEnabled = chance(80)

@@ -1,4 +1,6 @@
+import ShippedQuirks
 import TestClients
+import TestSupport
 import Testing
 import UploadPipeline
 import UploadRetry
@@ -8,8 +10,8 @@ struct RebatchTests {
   /// analytics-react-native's loop, with chunks of two events.
   private func shipped(_ change: (inout ClientOptions) -> Void = { _ in }) -> ClientOptions {
     var options = ClientOptions(
-      policy: .segmentReactNative, uploads: .max, isRebatch: true, actsAtFlushEnd: true,
-      maximumBatchEvents: 2)
+      uploads: .max, isRebatch: true, maximumBatchEvents: 2
+    ).with(.segmentReactNative, actsAtFlushEnd: true)
     change(&options)
     return options
   }

@@ -1,4 +1,6 @@
+import ShippedQuirks
 import TestClients
+import TestSupport
 import Testing
 import UploadPipeline
 import UploadRetry
@@ -124,8 +126,8 @@ struct RestartTests {
   func withoutSettings() {
     var config = HTTPConfig.withoutJitter
     config.isManaged = false
-    for (policy, isKept) in [(RetryPolicy.segmentSwift, false), (.segmentKotlin, true)] {
-      let desk = Desk(ClientOptions(policy: policy, saving: .atOnceAsItIs), config)
+    for (policy, isKept) in [(ClientPolicy.segmentSwift, false), (.segmentKotlin, true)] {
+      let desk = Desk(ClientOptions(saving: .atOnceAsItIs).with(policy), config)
       var counted = PipelineRetryState()
       counted.retryCount = 3
       let stored = RetrySnapshot(waitUntil: desk.now + seconds(60), pipeline: counted)
@@ -158,8 +160,8 @@ struct RestartTests {
 
     let native = Desk(
       ClientOptions(
-        policy: .segmentReactNative, uploads: .max, isRebatch: true, actsAtFlushEnd: true,
-        maximumBatchEvents: 1))
+        uploads: .max, isRebatch: true, maximumBatchEvents: 1
+      ).with(.segmentReactNative, actsAtFlushEnd: true))
     _ = native.flush(2)
     #expect(native.answer("0", 200) == [])
     _ = end(native)

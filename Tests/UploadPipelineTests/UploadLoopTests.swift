@@ -1,3 +1,6 @@
+import ShippedQuirks
+import TestClients
+import TestSupport
 import Testing
 import UploadPipeline
 import UploadRetry
@@ -207,7 +210,7 @@ struct UploadLoopTests {
   func credentials() {
     let desk = Desk(
       options {
-        $0.policy = .offlineFirst
+        $0 = $0.with(.offlineFirst)
         ($0.maximumBatchEvents, $0.wakesByTimer, $0.credentialRefresh) = (1, true, seconds(2))
       })
     #expect(desk.flush(2) == ["send 0 #0"])

@@ -1,3 +1,4 @@
+import ShippedQuirks
 import TestClients
 import TestSupport
 import Testing
@@ -9,14 +10,14 @@ struct BackoffScheduleTests {
   private func waits(
     _ count: Int, jitter: Jitter = .none, word: UInt64 = 0, limit: Int64 = 604_800_000_000,
     response: UploadResponse = .status(503, retryAfter: nil),
-    _ change: (inout RetryPolicy, inout HTTPConfig) -> Void
+    _ change: (inout ClientPolicy, inout HTTPConfig) -> Void
   ) -> [Int64] {
-    var (policy, config) = (RetryPolicy(), HTTPConfig())
+    var (policy, config) = (ClientPolicy(), HTTPConfig())
     config.backoff.maxRetryCount = 1_000
     config.backoff.maxTotalBackoffDuration = limit
     config.backoff.jitter = jitter
     change(&policy, &config)
-    let machine = RetryStateMachine(config: config, policy: policy)
+    let machine = RetryStateMachine(config: config, of: policy)
     var (batch, pipeline) = (BatchRetryState(), PipelineRetryState())
     var now: Int64 = 1_000_000
     var waits: [Int64] = []
@@ -162,10 +163,10 @@ struct BackoffScheduleTests {
 
   @Test("a batch that meets 429s after its first failure is too old after the same time")
   func elapsedWith429() {
-    var (policy, config) = (RetryPolicy(), HTTPConfig())
+    var (policy, config) = (ClientPolicy(), HTTPConfig())
     policy.ageLimit = .untilNextRetry
     config.backoff.maxTotalBackoffDuration = 60_000_000
-    let machine = RetryStateMachine(config: config, policy: policy)
+    let machine = RetryStateMachine(config: config, of: policy)
     var (batch, pipeline) = (BatchRetryState(), PipelineRetryState())
     var random = ConstantWords(word: 0)
     _ = machine.afterResponse(
@@ -176,11 +177,11 @@ struct BackoffScheduleTests {
 
   @Test("a batch that meets 511s alone is too old after the same time")
   func elapsedWith511() {
-    var policy = RetryPolicy.tapiDocument
+    var policy = ClientPolicy.tapiDocument
     var config = HTTPConfig()
     (policy.ageLimit, policy.supportsOAuth) = (.untilNextRetry, true)
     config.backoff.maxTotalBackoffDuration = 60_000_000
-    let machine = RetryStateMachine(config: config, policy: policy)
+    let machine = RetryStateMachine(config: config, of: policy)
     var (batch, pipeline) = (BatchRetryState(), PipelineRetryState())
     var random = ConstantWords(word: 0)
     func hear(at now: Int64) -> RetryOutcome {
@@ -197,10 +198,10 @@ struct BackoffScheduleTests {
   @Test(
     "a client that acts when a flush ends knows its longest wait, and the longest Retry-After that counts")
   func flushEnd() {
-    var (policy, config) = (RetryPolicy.segmentReactNative, HTTPConfig())
+    var (policy, config) = (ClientPolicy.segmentReactNative, HTTPConfig())
     policy.waits = DelayLadder(milliseconds: [1_200_000])!
     policy.longestRetryAfter = 10_000_000
-    let ladder = RetryStateMachine(config: config, policy: policy)
+    let ladder = RetryStateMachine(config: config, of: policy)
     func isImpossible(_ machine: RetryStateMachine, after wait: Int64) -> Bool {
       machine.isImpossible(waitUntil: wait, isBackoff: true, client: BatchRetryState(), now: 0)
     }
@@ -211,7 +212,7 @@ struct BackoffScheduleTests {
     policy.waits = DelayLadder()
     config.backoff.jitter = .symmetric(percent: 50)
     // 300 s and a half.
-    let symmetric = RetryStateMachine(config: config, policy: policy)
+    let symmetric = RetryStateMachine(config: config, of: policy)
     #expect(!isImpossible(symmetric, after: 450_000_000) && isImpossible(symmetric, after: 500_000_000))
   }
 

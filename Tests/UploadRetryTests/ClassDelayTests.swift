@@ -1,16 +1,17 @@
+import ShippedQuirks
 import Testing
 import UploadRetry
 
 @Suite("Backoffs by the class of a failure (O2)")
 struct ClassDelayTests {
-  private static func machine(_ change: (inout RetryPolicy) -> Void) -> RetryStateMachine {
-    var policy = RetryPolicy()
+  private static func machine(_ change: (inout ClientPolicy) -> Void) -> RetryStateMachine {
+    var policy = ClientPolicy()
     policy.rateLimited = .delaysBatch
     policy.retryAfterOnOtherCodes = .delaysBatch
     policy.classDelays.rateLimit = DelayBounds(base: seconds(10), longest: seconds(15))
     policy.classDelays.timeout = DelayBounds(base: seconds(2), longest: seconds(1_000))
     change(&policy)
-    return RetryStateMachine(config: .withoutJitter, policy: policy)
+    return RetryStateMachine(config: .withoutJitter, of: policy)
   }
 
   /// The waits after failures one behind the other, seconds.

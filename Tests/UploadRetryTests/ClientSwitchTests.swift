@@ -1,3 +1,4 @@
+import ShippedQuirks
 import TestClients
 import Testing
 import UploadRetry
@@ -7,10 +8,9 @@ import UploadRetry
 struct ClientSwitchTests {
   private let unavailable = UploadResponse.status(503, retryAfter: nil)
   private let success = UploadResponse.status(200, retryAfter: nil)
-  private let unauthorized = UploadResponse.status(401, retryAfter: nil)
 
   private func lines(
-    _ policy: RetryPolicy, _ config: HTTPConfig, _ answers: [UploadResponse], random: Constant = .low
+    _ policy: ClientPolicy, _ config: HTTPConfig, _ answers: [UploadResponse], random: Constant = .low
   ) -> [String] {
     var story = Story(config, policy: policy)
     story.random = random
@@ -18,8 +18,8 @@ struct ClientSwitchTests {
     return story.lines
   }
 
-  private func with(_ change: (inout RetryPolicy) -> Void) -> RetryPolicy {
-    var policy = RetryPolicy.tapiDocument
+  private func with(_ change: (inout ClientPolicy) -> Void) -> ClientPolicy {
+    var policy = ClientPolicy.tapiDocument
     change(&policy)
     return policy
   }
@@ -29,7 +29,7 @@ struct ClientSwitchTests {
   /// The waits after so many failures, in microseconds.
   private func dataflyWaits(_ random: Constant) -> [Int64?] {
     var (batch, pipeline, random) = (BatchRetryState(), PipelineRetryState(), random)
-    let machine = RetryStateMachine(config: .datafly, policy: .datafly)
+    let machine = RetryStateMachine(config: .datafly, of: .datafly)
     return (0..<7).map { _ in
       let outcome = machine.afterResponse(
         .status(503, retryAfter: nil), batch: &batch, pipeline: &pipeline, now: 0, random: &random)
@@ -103,7 +103,7 @@ struct ClientSwitchTests {
   func offlineFirstDelays() {
     for (kind, base, longest) in [(OperationKind.interactive, 1.0, 300.0), (.background, 5, 1800)] {
       var (batch, pipeline) = (BatchRetryState(), PipelineRetryState())
-      let machine = RetryStateMachine(config: .offlineFirst(kind), policy: .offlineFirst)
+      let machine = RetryStateMachine(config: .offlineFirst(kind), of: .offlineFirst)
       for i in 0..<12 {
         for isLow in [true, false] {
           var (copy, source) = (batch, isLow ? Constant.low : .high)
@@ -128,25 +128,13 @@ struct ClientSwitchTests {
     story.now = 86_400_000_001
     story.send(unavailable)
     #expect(story.lines[1].hasSuffix("drop age"))
-    #expect(RetryPolicy.offlineFirst.givenUp == .blocked && RetryPolicy.datafly.givenUp == .dropped)
-  }
-
-  @Test("O9: a 401 refreshes credentials and is retried once; the second one is as the tables say")
-  func refreshOnce() {
-    let config = HTTPConfig.offlineFirst(.interactive)
-    #expect(
-      lines(.offlineFirst, config, [unauthorized, unauthorized]) == [
-        "0 s #0 401 > refresh", "0 s #0 401 > drop status",
-      ])
-    #expect(
-      lines(.offlineFirst, config, [unauthorized, success, unauthorized])[2] == "0 s #0 401 > refresh")
-    #expect(lines(.tapiDocument, config, [unauthorized]) == ["0 s #0 401 > drop status"])
+    #expect(ClientPolicy.offlineFirst.givenUp == .blocked && ClientPolicy.datafly.givenUp == .dropped)
   }
 
   @Test("O9: that credentials were refreshed is kept over a restart")
   func refreshIsKept() throws {
     var story = Story(.offlineFirst(.interactive), policy: .offlineFirst)
-    story.send(unauthorized)
+    story.batches[0].hasRefreshedCredentials = true
     let stored = RetrySnapshot(batches: [.init(id: 1, state: story.batches[0])])
     let loaded = try RetrySnapshot.decode(stored.encoded())
     let (snapshot, repairs) = loaded.validated(now: 5, config: story.machine.config, policy: .offlineFirst)

@@ -1,6 +1,8 @@
+import ShippedQuirks
 import TestClients
 import TestSupport
 import Testing
+import UploadPipeline
 import UploadRetry
 
 /// What the uploads of a flush come to when all of them have been answered, as analytics-react-native was observed.
@@ -19,8 +21,8 @@ struct FlushTallyTests {
     var random = SeededGenerator(seed: 1)
     var isHighest = false
 
-    init(_ config: HTTPConfig = .withoutJitter, policy: RetryPolicy = .segmentReactNative) {
-      machine = RetryStateMachine(config: config, policy: policy)
+    init(_ config: HTTPConfig = .withoutJitter, policy: ClientPolicy = .segmentReactNative) {
+      machine = RetryStateMachine(config: config, of: policy)
     }
 
     /// The count that is sent.
@@ -49,7 +51,7 @@ struct FlushTallyTests {
   {
     var config = HTTPConfig.withoutJitter
     change(&config)
-    return RetryStateMachine(config: config, policy: .segmentReactNative).result(of: response)
+    return RetryStateMachine(config: config, of: .segmentReactNative).result(of: response)
   }
 
   // MARK: One answer
@@ -96,13 +98,13 @@ struct FlushTallyTests {
   )
   func resultsOfSettings() {
     #expect(result(tooMany) { $0.backoff.statuses.dropsRateLimited = true } == .dropped)
-    var policy = RetryPolicy.segmentReactNative
+    var policy = ClientPolicy.segmentReactNative
     #expect(
-      RetryStateMachine(config: .init(), policy: policy).result(of: .status(511, retryAfter: nil)) == .dropped
+      RetryStateMachine(config: .init(), of: policy).result(of: .status(511, retryAfter: nil)) == .dropped
     )
     policy.supportsOAuth = true
     #expect(
-      RetryStateMachine(config: .init(), policy: policy).result(of: .status(511, retryAfter: nil))
+      RetryStateMachine(config: .init(), of: policy).result(of: .status(511, retryAfter: nil))
         == .failed(wait: nil, isRateLimit: false))
   }
 
@@ -146,7 +148,7 @@ struct FlushTallyTests {
     _ = client.flush([tooMany, tooMany])
     #expect(client.flush([unavailable]).waitUntil == seconds(2))
     #expect(client.flush([unavailable]).waitUntil == seconds(4))
-    var own = RetryPolicy.segmentReactNative
+    var own = ClientPolicy.segmentReactNative
     own.exponent = .ownFailures
     client = Client(policy: own)
     _ = client.flush([tooMany, tooMany])
@@ -284,7 +286,7 @@ struct FlushTallyTests {
   func impossibleWaits() {
     var config = HTTPConfig.withoutJitter
     config.rateLimit.maxRetryInterval = seconds(20)
-    let machine = RetryStateMachine(config: config, policy: .segmentReactNative)
+    let machine = RetryStateMachine(config: config, of: .segmentReactNative)
     let now = seconds(1_000)
     var record = BatchRetryState()
     record.firstFailureTime = now

@@ -1,3 +1,4 @@
+import ShippedQuirks
 import TestClients
 import Testing
 import UploadRetry
@@ -29,8 +30,8 @@ struct HostileSettingsTests {
   }
 
   /// Uploads through a few failures by a configuration; the longest wait there was.
-  private func longestWait(_ config: HTTPConfig, _ policy: RetryPolicy) -> Int64 {
-    let machine = RetryStateMachine(config: config, policy: policy)
+  private func longestWait(_ config: HTTPConfig, _ policy: ClientPolicy) -> Int64 {
+    let machine = RetryStateMachine(config: config, of: policy)
     var batch = BatchRetryState()
     var pipeline = PipelineRetryState()
     var random = Constant.high
@@ -66,7 +67,7 @@ struct HostileSettingsTests {
         let (config, repairs) = HTTPConfig.decode(Self.section(name, key, .number(value)))
         #expect(repairs.map(\.path) == ["httpConfig.\(name).\(key)"], "\(value)")
         #expect(isInRange(config), "\(key) \(value)")
-        for policy in [RetryPolicy.tapiDocument, .segmentSwift, .segmentKotlin, .segmentReactNative] {
+        for policy in [ClientPolicy.tapiDocument, .segmentSwift, .segmentKotlin, .segmentReactNative] {
           #expect(longestWait(config, policy) <= seconds(7_200))
         }
       }

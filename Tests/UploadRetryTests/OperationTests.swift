@@ -1,3 +1,4 @@
+import ShippedQuirks
 import TestClients
 import Testing
 import UploadRetry
@@ -94,7 +95,7 @@ struct RateLimitResetTests {
 
   @Test("O11: a client that does not read X-RateLimit-Reset goes by Retry-After alone")
   func policy() {
-    func wait(_ policy: RetryPolicy, _ retryAfter: String?, _ reset: String?) -> Int64? {
+    func wait(_ policy: ClientPolicy, _ retryAfter: String?, _ reset: String?) -> Int64? {
       policy.wait(retryAfter: retryAfter, rateLimitReset: reset, nowUnixSeconds: 0)
     }
     #expect(wait(.offlineFirst, nil, "9") == seconds(9))
@@ -102,7 +103,7 @@ struct RateLimitResetTests {
     #expect(wait(.tapiDocument, nil, "9") == nil)
     #expect(wait(.tapiDocument, "3", "9") == seconds(3))
     // Of a date it understands nothing, so it is as if there were none.
-    var policy = RetryPolicy.segmentSwift
+    var policy = ClientPolicy.segmentSwift
     #expect(wait(policy, "Thu, 01 Jan 1970 00:00:03 GMT", "9") == nil)
     policy.readsRateLimitReset = true
     #expect(wait(policy, "Thu, 01 Jan 1970 00:00:03 GMT", "9") == seconds(9))

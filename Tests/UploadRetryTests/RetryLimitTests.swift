@@ -1,3 +1,4 @@
+import ShippedQuirks
 import TestSupport
 import Testing
 import UploadRetry
@@ -247,9 +248,9 @@ struct RetryLimitTests {
       config.backoff.maxBackoffInterval = pick(times)
       config.backoff.maxTotalBackoffDuration = pick(times)
       config.backoff.jitter = pick(jitters)
-      var policy = RetryPolicy.tapiDocument
+      var policy = ClientPolicy.tapiDocument
       policy.missingRetryAfter = pick([.maxRetryInterval, .exponentialBackoff])
-      let machine = RetryStateMachine(config: config, policy: policy)
+      let machine = RetryStateMachine(config: config, of: policy)
       var batch = BatchRetryState()
       var pipeline = PipelineRetryState()
       for _ in 0..<20 {

@@ -1,9 +1,10 @@
+import ShippedQuirks
 import TestClients
 import Testing
 import UploadRetry
 
 @Suite("The switches of the last table, as values")
-struct RetryPolicyTests {
+struct ClientPolicyTests {
   /// The table of the requirements, row by row: document, Swift, Kotlin, React Native.
   private let table: [(name: String, values: [String])] = [
     ("clampAfterJitter", ["false", "true", "true", "false"]),
@@ -48,13 +49,13 @@ struct RetryPolicyTests {
     ("retryAfterJitter", ["none", "none", "none", "none"]),
   ]
 
-  private let presets: [RetryPolicy] = [
+  private let presets: [ClientPolicy] = [
     .tapiDocument, .segmentSwift, .segmentKotlin, .segmentReactNative,
   ]
 
   @Test("Each preset is its column of the table, and no switch is missing from it")
   func columns() {
-    #expect(RetryPolicy.switches.map(\.name) == table.map(\.name))
+    #expect(ClientPolicy.switches.map(\.name) == table.map(\.name))
     for row in table {
       #expect(presets.map { $0.value(of: row.name) } == row.values, "\(row.name)")
     }
@@ -65,7 +66,7 @@ struct RetryPolicyTests {
     for from in presets {
       for to in presets {
         var policy = from
-        for part in RetryPolicy.switches {
+        for part in ClientPolicy.switches {
           let isSet = policy.set(name: part.name, value: to.value(of: part.name)!)
           #expect(isSet)
         }
@@ -76,11 +77,11 @@ struct RetryPolicyTests {
 
   @Test("Every value that a switch lists is taken and read back")
   func values() {
-    for part in RetryPolicy.switches {
+    for part in ClientPolicy.switches {
       #expect(!part.meaning.isEmpty && (part.requirement.hasPrefix("S") || part.requirement.hasPrefix("O")))
       for value in part.values {
         let value = ["fixed:S": "fixed:7", "additive:P": "additive:7"][value] ?? value
-        var policy = RetryPolicy()
+        var policy = ClientPolicy()
         let isSet = part.set(value, in: &policy)
         #expect(isSet, "\(part.name) \(value)")
         #expect(part.value(in: policy) == value)
@@ -90,18 +91,18 @@ struct RetryPolicyTests {
 
   @Test("A name or a value that is not in the table changes nothing")
   func refusals() {
-    for part in RetryPolicy.switches {
+    for part in ClientPolicy.switches {
       for value in [
         "", "True", "nonsense", "fixed:", "fixed:3601", "fixed:1.5", "fixed:-1", "fixed:00001", "additive:0",
         "additive:101",
       ] {
-        var policy = RetryPolicy.segmentSwift
+        var policy = ClientPolicy.segmentSwift
         let isSet = policy.set(name: part.name, value: value)
         #expect(!isSet, "\(part.name) \(value)")
         #expect(policy == .segmentSwift)
       }
     }
-    var policy = RetryPolicy()
+    var policy = ClientPolicy()
     let isSet = policy.set(name: "noSwitch", value: "true")
     #expect(!isSet)
     #expect(policy.value(of: "noSwitch") == nil)
@@ -109,8 +110,8 @@ struct RetryPolicyTests {
 
   @Test("A fixed wait is written in whole seconds, up to an hour")
   func fixedWait() {
-    #expect(RetryPolicy.MissingRetryAfter("fixed:0") == .fixed(microseconds: 0))
-    #expect(RetryPolicy.MissingRetryAfter("fixed:3600") == .fixed(microseconds: 3_600_000_000))
-    #expect(RetryPolicy.MissingRetryAfter.fixed(microseconds: 2_999_999).description == "fixed:2")
+    #expect(ShippedQuirks.MissingRetryAfter("fixed:0") == .fixed(microseconds: 0))
+    #expect(ShippedQuirks.MissingRetryAfter("fixed:3600") == .fixed(microseconds: 3_600_000_000))
+    #expect(ShippedQuirks.MissingRetryAfter.fixed(microseconds: 2_999_999).description == "fixed:2")
   }
 }

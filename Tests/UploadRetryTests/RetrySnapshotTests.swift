@@ -1,3 +1,4 @@
+import ShippedQuirks
 import TestClients
 import TestSupport
 import Testing
@@ -20,7 +21,7 @@ struct RetrySnapshotTests {
   }
 
   private func validated(
-    _ snapshot: RetrySnapshot, _ config: HTTPConfig = .init(), _ policy: RetryPolicy = .tapiDocument
+    _ snapshot: RetrySnapshot, _ config: HTTPConfig = .init(), _ policy: ClientPolicy = .tapiDocument
   ) -> (snapshot: RetrySnapshot, repairs: [SnapshotRepair]) {
     snapshot.validated(now: now, config: config, policy: policy)
   }
@@ -28,7 +29,7 @@ struct RetrySnapshotTests {
   /// One batch's state after validation, and the repairs.
   private func repaired(
     _ state: BatchRetryState, inFlight: Bool = false, _ config: HTTPConfig = .init(),
-    _ policy: RetryPolicy = .tapiDocument
+    _ policy: ClientPolicy = .tapiDocument
   ) -> (state: BatchRetryState, kinds: [SnapshotRepair.Kind]) {
     let result = validated(
       .init(batches: [.init(id: 7, state: state, isInFlight: inFlight)]), config, policy)
@@ -52,7 +53,7 @@ struct RetrySnapshotTests {
   @Test("A wait within the cap is kept; one further away is clamped to it: 300 s, or 330 s for a backoff")
   func waitClamped() {
     for (isBackoff, cap, policy) in [
-      (false, 300.0, RetryPolicy.tapiDocument), (true, 330, .tapiDocument), (true, 300, .segmentKotlin),
+      (false, 300.0, ClientPolicy.tapiDocument), (true, 330, .tapiDocument), (true, 300, .segmentKotlin),
     ] {
       let latest = now + seconds(cap)
       let kept = validated(.init(waitUntil: latest, isWaitBackoff: isBackoff), .init(), policy)
@@ -68,7 +69,7 @@ struct RetrySnapshotTests {
 
   @Test("Where 429s back off, the cap of their wait has the jitter on top")
   func waitOfBackoffOn429() {
-    var policy = RetryPolicy.tapiDocument
+    var policy = ClientPolicy.tapiDocument
     policy.missingRetryAfter = .exponentialBackoff
     #expect(validated(.init(waitUntil: .max), .init(), policy).snapshot.waitUntil == now + seconds(330))
     var config = HTTPConfig()
@@ -93,7 +94,7 @@ struct RetrySnapshotTests {
 
   @Test("A wait of the batch's class of failures is kept, however short backoffConfig's are")
   func classWait() {
-    var policy = RetryPolicy.tapiDocument
+    var policy = ClientPolicy.tapiDocument
     policy.classDelays.server = DelayBounds(base: seconds(60), longest: seconds(3_600))
     let state = failed(since: now, retryAt: now + seconds(3_600))
     let result = repaired(state, .init(), policy)
@@ -193,7 +194,7 @@ struct RetrySnapshotTests {
       var config = HTTPConfig()
       config.rateLimit.maxRetryInterval = pick(times)
       config.backoff.maxBackoffInterval = pick(times)
-      let policy = pick([RetryPolicy.tapiDocument, .segmentSwift, .segmentKotlin, .segmentReactNative])
+      let policy = pick([ClientPolicy.tapiDocument, .segmentSwift, .segmentKotlin, .segmentReactNative])
       let once = validated(snapshot, config, policy).snapshot
       let twice = validated(once, config, policy)
       #expect(twice.snapshot == once && twice.repairs.isEmpty, "seed \(seed)")

@@ -1,3 +1,4 @@
+import ShippedQuirks
 import TestSupport
 import Testing
 import UploadRetry
@@ -122,7 +123,7 @@ struct RetryStateMachineTests {
   func missingRetryAfterByBackoff() {
     var config = HTTPConfig.withoutJitter
     config.rateLimit.maxRetryInterval = seconds(3)
-    var policy = RetryPolicy.tapiDocument
+    var policy = ClientPolicy.tapiDocument
     policy.missingRetryAfter = .exponentialBackoff
     var story = Story(config, policy: policy)
     for _ in 0..<4 { story.send(.status(429, retryAfter: nil)) }
@@ -141,7 +142,7 @@ struct RetryStateMachineTests {
   func missingRetryAfterDecorrelated() {
     var config = HTTPConfig()
     config.backoff.jitter = .decorrelated
-    var policy = RetryPolicy.tapiDocument
+    var policy = ClientPolicy.tapiDocument
     policy.missingRetryAfter = .exponentialBackoff
     var story = Story(config, policy: policy)
     story.random = .high
@@ -177,7 +178,7 @@ struct RetryStateMachineTests {
 
   @Test("Clamped after jitter, the wait at the cap is exactly the cap")
   func clampAfterJitter() {
-    var policy = RetryPolicy.tapiDocument
+    var policy = ClientPolicy.tapiDocument
     policy.clampAfterJitter = true
     var story = Story(HTTPConfig(), policy: policy)
     story.random = .high

@@ -1,3 +1,4 @@
+import ShippedQuirks
 import Testing
 import UploadRetry
 
@@ -60,10 +61,10 @@ extension RetrySwitchTests {
       #expect(
         lines(policy, config, [.status(status, retryAfter: nil)]) == ["0 s #0 \(status) > next trigger"])
     }
-    #expect(RetryStateMachine(config: config, policy: policy).ignoresWaits)
+    #expect(RetryStateMachine(config: config, of: policy).ignoresWaits)
     #expect(!RetryStateMachine(config: config).ignoresWaits)
     config.rateLimit.isEnabled = true
-    #expect(!RetryStateMachine(config: config, policy: policy).ignoresWaits)
+    #expect(!RetryStateMachine(config: config, of: policy).ignoresWaits)
   }
 
   // MARK: S13
@@ -115,7 +116,7 @@ extension RetrySwitchTests {
       (RetryPolicy.WithoutSettings.legacy, false), (.drops400, false), (.drops4xx, true),
     ] {
       let policy = with { $0.withoutSettings = value }
-      #expect(RetryStateMachine(config: config, policy: policy).ignoresState == ignores)
+      #expect(RetryStateMachine(config: config, of: policy).ignoresState == ignores)
     }
     let policy = with { $0.withoutSettings = .drops4xx }
     #expect(lines(policy, config, [.status(408, retryAfter: nil)]) == ["0 s #0 408 > drop status"])
@@ -194,7 +195,7 @@ extension RetrySwitchTests {
   @Test("The exponent counts the batch's own failures, or all of the client, 429s included")
   func exponent() {
     let answers: [UploadResponse] = [unavailable, tooMany, tooMany, unavailable, .noStatus]
-    func waits(_ value: RetryPolicy.Exponent) -> [String] {
+    func waits(_ value: ShippedQuirks.Exponent) -> [String] {
       lines(with { $0.exponent = value }, answers).map { String($0.split(separator: "> ")[1]) }
     }
     #expect(waits(.ownFailures) == ["retry 0.5", "pause 10", "pause 10", "retry 1", "retry 2"])
@@ -202,7 +203,7 @@ extension RetrySwitchTests {
     #expect(waits(.allFailures) == ["retry 0.5", "pause 10", "pause 10", "retry 4", "retry 8"])
     var (batch, pipeline, random) = (BatchRetryState(), PipelineRetryState(), Constant.low)
     (batch.failureCount, pipeline.retryCount) = (.max, .max)
-    let machine = RetryStateMachine(config: .withoutJitter, policy: with { $0.exponent = .allFailures })
+    let machine = RetryStateMachine(config: .withoutJitter, of: with { $0.exponent = .allFailures })
     let outcome = machine.afterResponse(
       unavailable, batch: &batch, pipeline: &pipeline, now: 0, random: &random)
     #expect(outcome == .retry(at: seconds(300)))
@@ -217,10 +218,10 @@ extension RetrySwitchTests {
   func waitsInMilliseconds(failures: UInt16, percent: Double, largest: Double, whole: Double) {
     var config = HTTPConfig()
     config.backoff.jitter = .additive(percent: percent)
-    func wait(_ policy: RetryPolicy, _ random: Constant) -> RetryOutcome {
+    func wait(_ policy: ClientPolicy, _ random: Constant) -> RetryOutcome {
       var (batch, pipeline, random) = (BatchRetryState(), PipelineRetryState(), random)
       batch.failureCount = failures
-      return RetryStateMachine(config: config, policy: policy).afterResponse(
+      return RetryStateMachine(config: config, of: policy).afterResponse(
         unavailable, batch: &batch, pipeline: &pipeline, now: 0, random: &random)
     }
     let shortest = min(0.5 * Double(1 << failures), 300)
@@ -241,11 +242,10 @@ extension RetrySwitchTests {
   func successEndsWait() {
     let picky = with { $0.successEndsWait = .onlyWhenNoOtherBatchOfTheFlushFailed }
     for (policy, failed, ends) in [
-      (RetryPolicy.tapiDocument, false, true), (.tapiDocument, true, true), (picky, false, true),
+      (ClientPolicy.tapiDocument, false, true), (.tapiDocument, true, true), (picky, false, true),
       (picky, true, false),
     ] {
-      #expect(policy.endsWait(otherBatchOfFlushFailed: failed) == ends)
-      let machine = RetryStateMachine(config: .withoutJitter, policy: policy)
+      let machine = RetryStateMachine(config: .withoutJitter, of: policy)
       var client = BatchRetryState()
       var pipeline = PipelineRetryState()
       var random = Constant.low
@@ -274,14 +274,14 @@ extension RetrySwitchTests {
     failed.latestFailure = .transient
     var limited = failed
     limited.latestFailure = .rateLimited
-    func machine(_ policy: RetryPolicy) -> RetryStateMachine {
-      RetryStateMachine(config: config, policy: policy)
+    func machine(_ policy: ClientPolicy) -> RetryStateMachine {
+      RetryStateMachine(config: config, of: policy)
     }
-    func decide(_ batch: BatchRetryState, _ policy: RetryPolicy, _ now: Double) -> SendDecision {
+    func decide(_ batch: BatchRetryState, _ policy: ClientPolicy, _ now: Double) -> SendDecision {
       var pipeline = PipelineRetryState()
       return machine(policy).beforeSend(batch: batch, pipeline: &pipeline, now: seconds(now))
     }
-    let document = RetryPolicy.tapiDocument
+    let document = ClientPolicy.tapiDocument
     let queued = with { $0.ageLimit = .eventAgeSinceQueued }
     #expect(decide(failed, document, 190) == .send(retryCount: 1))
     #expect(decide(failed, document, 190.000001) == .drop(.age))

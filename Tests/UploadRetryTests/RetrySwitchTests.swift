@@ -1,3 +1,4 @@
+import ShippedQuirks
 import Testing
 import UploadRetry
 
@@ -9,19 +10,19 @@ struct RetrySwitchTests {
   let tooMany = UploadResponse.status(429, retryAfter: 10_000_000)
 
   func lines(
-    _ policy: RetryPolicy, _ config: HTTPConfig, _ answers: [UploadResponse]
+    _ policy: ClientPolicy, _ config: HTTPConfig, _ answers: [UploadResponse]
   ) -> [String] {
     var story = Story(config, policy: policy)
     for answer in answers { story.send(answer) }
     return story.lines
   }
 
-  func lines(_ policy: RetryPolicy, _ answers: [UploadResponse]) -> [String] {
+  func lines(_ policy: ClientPolicy, _ answers: [UploadResponse]) -> [String] {
     lines(policy, .withoutJitter, answers)
   }
 
-  func with(_ change: (inout RetryPolicy) -> Void) -> RetryPolicy {
-    var policy = RetryPolicy.tapiDocument
+  func with(_ change: (inout ClientPolicy) -> Void) -> ClientPolicy {
+    var policy = ClientPolicy.tapiDocument
     change(&policy)
     return policy
   }
@@ -160,7 +161,7 @@ struct RetrySwitchTests {
     pipeline.retryCount = 1_000
     var config = HTTPConfig()
     config.rateLimit.isEnabled = false
-    let machine = RetryStateMachine(config: config, policy: with { $0.retryCountHeader = .clientCounter })
+    let machine = RetryStateMachine(config: config, of: with { $0.retryCountHeader = .clientCounter })
     #expect(machine.beforeSend(batch: batch, pipeline: &pipeline, now: 0) == .send(retryCount: .max))
   }
 
@@ -182,7 +183,7 @@ struct RetrySwitchTests {
   func noRetries() {
     var config = HTTPConfig.withoutJitter
     config.backoff.maxRetryCount = 0
-    for policy in [RetryPolicy.tapiDocument, with { $0.sendsAtLimit = .maxRetryCount }] {
+    for policy in [ClientPolicy.tapiDocument, with { $0.sendsAtLimit = .maxRetryCount }] {
       #expect(
         lines(policy, config, [unavailable, unavailable]) == [
           "0 s #0 503 > retry 0.5", "0.5 s drop retryLimit",
@@ -252,7 +253,7 @@ struct RetrySwitchTests {
     config.rateLimit.maxRetryCount = 2
     let looksEarly = with { $0.limitsCheck = .beforeDue }
     func decide(
-      _ policy: RetryPolicy, count: UInt16 = 1, since first: Int64 = 0, global: UInt16 = 0, at now: Int64
+      _ policy: ClientPolicy, count: UInt16 = 1, since first: Int64 = 0, global: UInt16 = 0, at now: Int64
     ) -> SendDecision {
       var batch = BatchRetryState()
       batch.failureCount = count
@@ -261,11 +262,11 @@ struct RetrySwitchTests {
       batch.retryAt = seconds(200)
       var pipeline = PipelineRetryState()
       pipeline.retryCount = global
-      return RetryStateMachine(config: config, policy: policy).beforeSend(
+      return RetryStateMachine(config: config, of: policy).beforeSend(
         batch: batch, pipeline: &pipeline, now: now)
     }
     let early = seconds(10)
-    for policy in [RetryPolicy.tapiDocument, looksEarly] {
+    for policy in [ClientPolicy.tapiDocument, looksEarly] {
       #expect(decide(policy, at: early) == .notDue(until: seconds(200)))
     }
     // Each limit alone.
@@ -293,7 +294,7 @@ struct RetrySwitchTests {
     batch.failureCount = 1
     batch.firstFailureTime = 0
     batch.latestFailure = .transient
-    let early = RetryStateMachine(config: config, policy: with { $0.limitsCheck = .beforeDue })
+    let early = RetryStateMachine(config: config, of: with { $0.limitsCheck = .beforeDue })
     let document = RetryStateMachine(config: config)
     #expect(early.lookAt(batch, due: seconds(60)) == seconds(60))
     #expect(early.lookAt(batch, due: seconds(200)) == seconds(100) + 1)
@@ -304,10 +305,10 @@ struct RetrySwitchTests {
       $0.limitReached = .startOverAtNextTrigger
     }
     #expect(
-      RetryStateMachine(config: config, policy: harmless).lookAt(batch, due: seconds(200)) == seconds(200))
+      RetryStateMachine(config: config, of: harmless).lookAt(batch, due: seconds(200)) == seconds(200))
     batch.failureCount = 3
     #expect(
-      RetryStateMachine(config: config, policy: harmless).lookAt(batch, due: seconds(60)) == seconds(60))
+      RetryStateMachine(config: config, of: harmless).lookAt(batch, due: seconds(60)) == seconds(60))
     #expect(early.lookAt(batch, due: seconds(60)) == .min)
     #expect(document.lookAt(batch, due: seconds(60)) == seconds(60))
   }

@@ -1,3 +1,4 @@
+import ShippedQuirks
 import Testing
 import UploadRetry
 
@@ -5,9 +6,9 @@ import UploadRetry
 struct StatusTests {
   /// What the default machine answers to a batch's first answer.
   private func outcome(
-    _ response: UploadResponse, policy: RetryPolicy = .tapiDocument
+    _ response: UploadResponse, policy: ClientPolicy = .tapiDocument
   ) -> (outcome: RetryOutcome, batch: BatchRetryState) {
-    let machine = RetryStateMachine(config: .withoutJitter, policy: policy)
+    let machine = RetryStateMachine(config: .withoutJitter, of: policy)
     var batch = BatchRetryState()
     var pipeline = PipelineRetryState()
     var random = Constant.low
@@ -16,7 +17,7 @@ struct StatusTests {
     return (outcome, batch)
   }
 
-  private func outcome(_ status: Int, policy: RetryPolicy = .tapiDocument) -> RetryOutcome {
+  private func outcome(_ status: Int, policy: ClientPolicy = .tapiDocument) -> RetryOutcome {
     outcome(.status(status, retryAfter: nil), policy: policy).outcome
   }
 
@@ -53,7 +54,7 @@ struct StatusTests {
   @Test("511 is dropped, and retried with new credentials by a client that supports OAuth")
   func authentication() {
     #expect(outcome(511) == .drop(.status))
-    var policy = RetryPolicy.tapiDocument
+    var policy = ClientPolicy.tapiDocument
     policy.supportsOAuth = true
     #expect(outcome(511, policy: policy) == .refreshThenRetry(at: 500_000))
     #expect(outcome(501, policy: policy) == .drop(.status))
@@ -63,12 +64,12 @@ struct StatusTests {
     "a 511 that asks to wait has new credentials fetched by a client whose batches heed Retry-After on any status"
   )
   func authenticationAfterAWait() {
-    var policy = RetryPolicy.tapiDocument
+    var policy = ClientPolicy.tapiDocument
     policy.retryAfterOnOtherCodes = .delaysBatch
     func after(_ status: Int, _ asked: Int64) -> RetryOutcome {
       var (batch, pipeline) = (BatchRetryState(), PipelineRetryState())
       var random = SystemRandomNumberGenerator()
-      return RetryStateMachine(config: .withoutJitter, policy: policy).afterResponse(
+      return RetryStateMachine(config: .withoutJitter, of: policy).afterResponse(
         .status(status, retryAfter: asked), batch: &batch, pipeline: &pipeline, now: 0, random: &random)
     }
     #expect(after(511, 40_000_000) == .drop(.status))

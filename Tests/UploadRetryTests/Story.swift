@@ -1,3 +1,4 @@
+import ShippedQuirks
 import UploadRetry
 
 /// One client and one batch, told step by step: the answers go in, what happened comes out as a line of text.
@@ -12,8 +13,8 @@ struct Story {
   var now: Int64 = 0
   private(set) var lines: [String] = []
 
-  init(_ config: HTTPConfig = .withoutJitter, policy: RetryPolicy = .tapiDocument) {
-    machine = RetryStateMachine(config: config, policy: policy)
+  init(_ config: HTTPConfig = .withoutJitter, policy: ClientPolicy = .tapiDocument) {
+    machine = RetryStateMachine(config: config, of: policy)
   }
 
   /// Sends a batch as soon as it is due and tells what became of it; moves the clock to the due time.

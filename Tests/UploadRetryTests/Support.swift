@@ -1,4 +1,5 @@
 import Foundation
+import ShippedQuirks
 import UploadRetry
 
 /// Always the same word: `low` and `high` give the ends of every range.
@@ -57,5 +58,11 @@ private struct AnyJSON: Decodable {
         value = .string(try container.decode(String.self))
       }
     }
+  }
+}
+
+extension RetryStateMachine {
+  convenience init(config: HTTPConfig, of policy: ClientPolicy) {
+    self.init(config: config, policy: policy.retry, quirks: policy.machineQuirks)
   }
 }

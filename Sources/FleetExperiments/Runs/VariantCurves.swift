@@ -92,7 +92,7 @@ public struct RunFacts: Sendable, Hashable {
 }
 
 extension RunFacts {
-  package init(_ record: RunRecord, columns: Int) {
+  fileprivate init(_ record: RunRecord, columns: Int) {
     let series = record.series
     duration = series.duration
     interval = series.interval

@@ -10,8 +10,8 @@ struct BatchRecord: BitwiseCopyable {
   var firstOrdinal: UInt32
   var older: BatchIndex
   var newer: BatchIndex
-  /// The next free record; *rebatch*: how its upload ended, while its flush goes on (`FlushAnswer`).
-  var link: BatchIndex
+  /// Of a free record the next free one; of a batch that is answered how its upload ended (`result`).
+  private var link: BatchIndex
   var events: UInt16
   /// Attempts so far; the number of the latest tells a late answer.
   var attempts: UInt16
@@ -30,14 +30,10 @@ struct BatchRecord: BitwiseCopyable {
     static let unknownOutcome = Flags(rawValue: 4)
     /// In the device's queue.
     static let held = Flags(rawValue: 8)
-    /// In its device's heap of waiting batches.
+    /// *files*: in its device's heap of waiting batches. *rebatch*: answered (`isAnswered`).
     static let waiting = Flags(rawValue: 16)
-    /// *rebatch*: it has been answered, and its flush goes on.
-    static let answered = waiting
-    /// Legacy (S15): due at triggers only.
+    /// Of a batch that is held: due at triggers only (S15). Of one that is dropped: kept with a reason (`isBlocked`).
     static let atTriggersOnly = Flags(rawValue: 32)
-    /// Of one that is dropped: it is kept somewhere with a reason (O3). It is due at no trigger any more.
-    static let blocked = atTriggersOnly
     /// The client gave its events up before any acceptance.
     static let dropped = Flags(rawValue: 64)
     /// It has failed: its retry state (*files*) is not fresh.
@@ -56,6 +52,47 @@ struct BatchRecord: BitwiseCopyable {
     self.generation = generation
     bits = 0
     flags = .held
+  }
+
+  /// The next free record, of one that is free.
+  @inline(__always)
+  var nextFree: BatchIndex {
+    get { link }
+    set { link = newValue }
+  }
+
+  /// *rebatch*: whether it has been answered, while its flush is not over.
+  @inline(__always)
+  var isAnswered: Bool { flags.contains(.waiting) }
+
+  /// Whether the client gave its events up and keeps it somewhere with a reason (O3).
+  @inline(__always)
+  var isBlocked: Bool { flags.contains(.dropped.union(.atTriggersOnly)) }
+
+  /// The client gives its events up before any acceptance.
+  ///
+  /// - Parameter blockReason: why it is kept somewhere; nil: it is not.
+  mutating func drop(blockReason: DropReason?) {
+    flags.insert(.dropped)
+    flags.remove(.atTriggersOnly)
+    guard let blockReason else { return }
+    flags.insert(.atTriggersOnly)
+    self.blockReason = blockReason
+  }
+
+  /// *rebatch*: how its upload ended, while its flush is not over; nil: it has not been answered.
+  @inline(__always)
+  var result: UploadResult? {
+    get { isAnswered ? FlushAnswer.unpacked(link.rawValue) : nil }
+    set {
+      if let newValue {
+        flags.insert(.waiting)
+        link.rawValue = FlushAnswer.packed(newValue)
+      } else {
+        flags.remove(.waiting)
+        link = .noBatch
+      }
+    }
   }
 
   /// Attempts whose fate at the server is open: the record outlives the batch's place in the queue for them. From 63 on it is
@@ -120,6 +157,36 @@ struct BatchRecord: BitwiseCopyable {
   /// Nothing refers to the record any more; a record of zeros serves no batch yet.
   @inline(__always)
   var isDone: Bool { outstanding == 0 && flags.isDisjoint(with: .held.union(.waiting)) }
+}
+
+/// How an upload ended whose flush is not over, in the word that links free records, which this one is not among: what it is (2 bits) and
+/// the wait that the server asked for, in tenths of a millisecond plus one (30 bits; a day and a quarter, saturating).
+private enum FlushAnswer {
+  private static var unit: Int64 { 100 }
+  private static var waitBits: UInt32 { 30 }
+  private static var waitMask: UInt32 { 1 &<< waitBits &- 1 }
+
+  static func packed(_ result: UploadResult) -> UInt32 {
+    switch result {
+    case .delivered: return 0
+    case .dropped: return 1 &<< waitBits
+    case .failed(let wait, let isRateLimit):
+      let kind: UInt32 = (isRateLimit ? 3 : 2) &<< waitBits
+      guard let wait else { return kind }
+      return kind | UInt32(min(max(0, wait) / unit, Int64(waitMask) - 1) + 1)
+    }
+  }
+
+  static func unpacked(_ word: UInt32) -> UploadResult {
+    switch word &>> waitBits {
+    case 0: return .delivered
+    case 1: return .dropped
+    default:
+      let ticks = word & waitMask
+      return .failed(
+        wait: ticks == 0 ? nil : Int64(ticks - 1) * unit, isRateLimit: word &>> waitBits == 3)
+    }
+  }
 }
 
 /// The batch records of a shard. Index 0 stands for "none".
@@ -260,7 +327,7 @@ struct BatchPool: ~Copyable {
   private mutating func takeFree() -> BatchIndex {
     let index = free
     if index != .noBatch {
-      free = self[index].link
+      free = self[index].nextFree
       return index
     }
     if used == capacity { grow() }
@@ -279,7 +346,7 @@ struct BatchPool: ~Copyable {
   mutating func release(_ index: BatchIndex, _ record: UnsafeMutablePointer<BatchRecord>) {
     record.pointee.releases()
     if index.rawValue > devices {
-      record.pointee.link = free
+      record.pointee.nextFree = free
       free = index
     }
   }

@@ -1,5 +1,6 @@
 import ScenarioModel
 import ShippedClients
+import ShippedQuirks
 import SimulationKernel
 import UploadPipeline
 import UploadRetry
@@ -45,9 +46,9 @@ package struct CohortPlan {
       of: .object([]), policy: cohort.policy, defaults: cohort.settingsDefaults)
     self.client = client
     machines = [
-      RetryStateMachine(config: cohort.settings, policy: cohort.policy),
-      RetryStateMachine(config: cohort.rollout?.settings ?? cohort.settings, policy: cohort.policy),
-      RetryStateMachine(config: builtIn, policy: cohort.policy),
+      cohort.policy.machine(cohort.settings),
+      cohort.policy.machine(cohort.rollout?.settings ?? cohort.settings),
+      cohort.policy.machine(builtIn),
     ]
     key = RandomKey(seed: scenario.seed)
     self.firstDevice = firstDevice
@@ -327,12 +328,15 @@ extension ClientOptions {
   /// What the clients of a cohort are.
   package init(_ cohort: Cohort) {
     self.init(
-      policy: cohort.policy, uploads: cohort.uploadConcurrency, isRebatch: cohort.queue.mode == .rebatch,
-      flushWhileUploading: cohort.flushWhileUploading, actsAtFlushEnd: cohort.actsAtFlushEnd,
+      policy: cohort.policy.retry, quirks: cohort.policy.machineQuirks, uploads: cohort.uploadConcurrency,
+      isRebatch: cohort.queue.mode == .rebatch,
+      flushWhileUploading: cohort.flushWhileUploading,
+      flushEnd: cohort.actsAtFlushEnd ? TalliedFlushEnd() : nil,
       rateLimitEndsLoop: cohort.rateLimitEndsLoop, saving: cohort.saving, triggers: cohort.triggers,
       triggersThatSkipWaits: cohort.triggersThatSkipWaits,
       wakesByTimer: cohort.retries == .timer, maximumBatchEvents: cohort.largestBatch,
       limit: cohort.queue.limit, splitsOn413: cohort.queue.splitsOn413 && cohort.queue.mode == .files,
+      refreshesCredentials: cohort.policy.unauthorized == .refreshThenRetryOnce,
       credentialRefresh: cohort.credentialRefresh.microseconds, gates: cohort.gates,
       countFlushWhileFailing: cohort.countFlushWhileFailing, countsHeldEvents: cohort.countsHeldEvents,
       failureEndsLoop: cohort.failureEndsLoop)

@@ -1,3 +1,4 @@
+import CMemory
 import ScenarioModel
 import SimulationKernel
 import UploadGating
@@ -205,4 +206,171 @@ struct RestartPlan: BitwiseCopyable {
   var next: Int64
   /// Restarts so far: each draws the time to the next by its number.
   var count: UInt16
+}
+
+/// A device's place in its shard: the client's place among those of the host.
+package typealias DeviceIndex = ClientIndex
+
+extension DeviceIndex {
+  /// No device of any shard.
+  static var noDevice: DeviceIndex { DeviceIndex(rawValue: .max) }
+}
+
+/// The devices of a shard, each with what it needs most behind its record: its running loop and queue, or where a cohort needs none, a
+/// batch record of its own. What is handled together lies together, in two cache lines and nearly always one page.
+///
+/// Batch records are numbered from 1 on, so row 0 stands for "no batch" and belongs to no device.
+struct DeviceRows {
+  private let base: UnsafeMutableRawPointer
+  let count: Int
+
+  private static var deviceBytes: Int { MemoryLayout<DeviceRecord>.stride }
+  static var rowBytes: Int { deviceBytes + behindBytes }
+  /// A batch record, or a loop.
+  private static var behindBytes: Int { 32 }
+
+  init(count: Int) {
+    precondition(
+      max(MemoryLayout<BatchRecord>.stride, MemoryLayout<UploadLoopState>.stride) <= Self.behindBytes,
+      "what lies behind a device's record has outgrown its place")
+    self.count = count
+    base = PlainMemory.zeroed(byteCount: (count + 1) * Self.rowBytes)
+  }
+
+  init(copying other: DeviceRows) {
+    count = other.count
+    base = PlainMemory.copy(of: other.base, byteCount: (count + 1) * Self.rowBytes)
+  }
+
+  func release() { PlainMemory.release(base) }
+
+  var indices: Range<DeviceIndex> { DeviceIndex(0)..<DeviceIndex(count) }
+
+  @inline(__always)
+  private func row(_ n: Int) -> UnsafeMutableRawPointer { base + n &* Self.rowBytes }
+
+  @inline(__always)
+  subscript(device: DeviceIndex) -> UnsafeMutablePointer<DeviceRecord> {
+    row(device.place &+ 1).assumingMemoryBound(to: DeviceRecord.self)
+  }
+
+  @inline(__always)
+  func client(_ device: DeviceIndex) -> UnsafeMutablePointer<ClientState> {
+    row(device.place &+ 1).assumingMemoryBound(to: ClientState.self)
+  }
+
+  /// The running loops and queues, of a cohort with `CohortPlan.Tables.loops`.
+  var loops: LoopRows { LoopRows(first: row(1) + Self.deviceBytes) }
+
+  /// Of another cohort: the record of batch `index`, at most `count`; it belongs to device `index` − 1.
+  @inline(__always)
+  func batch(_ index: BatchIndex) -> UnsafeMutablePointer<BatchRecord> {
+    (row(index.place) + Self.deviceBytes).assumingMemoryBound(to: BatchRecord.self)
+  }
+
+  /// Asks for a device and what lies behind it ahead of the time when they are handled; a number behind the last is harmless.
+  @inline(__always)
+  func prefetch(_ device: DeviceIndex) {
+    let row = row(device.place &+ 1)
+    fleetsim_prefetch(row)
+    fleetsim_prefetch(row + Self.deviceBytes)
+  }
+
+  /// Devices that are put in order at a time by `layOut`, at most and about.
+  static var devicesOfSlice: Int { 1 &<< 17 }
+
+  /// Gives the records their devices in the order of their phases, those of one phase in the order of their numbers.
+  ///
+  /// Slice by slice of the phases, each with some ten thousand devices: to sort them all at once would take a sixth of the records'
+  /// own memory, more than anything that such a fleet's run needs later.
+  func layOut(phasesThrough last: Int64, phase: (Int) -> Int64) {
+    var shift: Int64 = 0
+    while last &>> shift >= max(1, Int64(count / Self.devicesOfSlice) &* 2) { shift &+= 1 }
+    // Where each slice begins; where it ends, once its devices have been put there.
+    var places = [Int](repeating: 0, count: Int(last &>> shift) + 1)
+    for number in 0..<count { places[Int(phase(number) &>> shift)] += 1 }
+    var sum = 0
+    for slice in places.indices { (places[slice], sum) = (sum, sum + places[slice]) }
+    for number in 0..<count {
+      let phase = phase(number)
+      let place = places[Int(phase &>> shift)]
+      places[Int(phase &>> shift)] += 1
+      self[DeviceIndex(place)].pointee.number = UInt32(truncatingIfNeeded: number)
+      self[DeviceIndex(place)].pointee.phase = UInt32(truncatingIfNeeded: phase)
+    }
+    var words = GrowableBuffer<UInt64>()
+    var scratch = GrowableBuffer<UInt64>()
+    var counts = GrowableBuffer<UInt32>()
+    var first = 0
+    for end in places {
+      words.removeAll()
+      for place in first..<end {
+        let device = self[DeviceIndex(place)]
+        words.append(UInt64(device.pointee.phase) &<< 32 | UInt64(device.pointee.number))
+      }
+      WindowOrder.sort(&words, scratch: &scratch, counts: &counts, lowBit: 32, keyBits: 32)
+      for place in first..<end {
+        let device = self[DeviceIndex(place)]
+        device.pointee.number = UInt32(truncatingIfNeeded: words[place &- first])
+        device.pointee.phase = UInt32(truncatingIfNeeded: words[place &- first] &>> 32)
+      }
+      first = end
+    }
+  }
+}
+
+/// The running loops and queues of a shard's devices, each behind its device's record.
+struct LoopRows {
+  fileprivate let first: UnsafeMutableRawPointer
+
+  @inline(__always)
+  subscript(device: DeviceIndex) -> UnsafeMutablePointer<UploadLoopState> {
+    (first + device.place &* DeviceRows.rowBytes).assumingMemoryBound(to: UploadLoopState.self)
+  }
+}
+
+/// A retry record in 12 bytes, but for `retryAt`: who waits, the client's gate or the heap of waiting batches, knows until when.
+///
+/// Failure time plus one (45 bits: a year and a month), whether credentials were refreshed (1), latest failure (2), failure count
+/// (16), previous delay (32). All zeros is a record without failures.
+struct PackedRetryState: BitwiseCopyable {
+  private let words: (UInt32, UInt32, UInt32)
+
+  private static var timeBits: UInt64 { 45 }
+
+  @inline(__always)
+  init(words: (UInt32, UInt32, UInt32)) { self.words = words }
+
+  /// As they lie in a record that holds something else in the other queue mode.
+  @inline(__always)
+  var asWords: (UInt32, UInt32, UInt32) { words }
+
+  @inline(__always)
+  init(_ state: BatchRetryState) {
+    let failed =
+      state.firstFailureTime == .min ? 0 : UInt64(truncatingIfNeeded: state.firstFailureTime &+ 1)
+    let word =
+      failed | (state.hasRefreshedCredentials ? 1 &<< Self.timeBits : 0)
+      | UInt64(state.latestFailure.rawValue) &<< 46 | UInt64(state.failureCount) &<< 48
+    words = (
+      UInt32(truncatingIfNeeded: word), UInt32(truncatingIfNeeded: word &>> 32),
+      word == 0 ? 0 : state.previousDelay
+    )
+  }
+
+  /// With `retryAt` 0: due.
+  @inline(__always)
+  var state: BatchRetryState {
+    var state = BatchRetryState()
+    let word = UInt64(words.0) | UInt64(words.1) &<< 32
+    if word == 0 { return state }
+    let failed = Int64(truncatingIfNeeded: word & (1 &<< Self.timeBits &- 1))
+    if failed != 0 { state.firstFailureTime = failed &- 1 }
+    state.hasRefreshedCredentials = word &>> Self.timeBits & 1 != 0
+    state.latestFailure =
+      BatchRetryState.LatestFailure(rawValue: UInt8(truncatingIfNeeded: word &>> 46 & 3)) ?? .none
+    state.failureCount = UInt16(truncatingIfNeeded: word &>> 48)
+    state.previousDelay = words.2
+    return state
+  }
 }

@@ -1,4 +1,5 @@
 import FleetMetrics
+import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import UploadPipeline
@@ -6,7 +7,8 @@ import UploadRetry
 
 /// A shard's devices are clients: their memory is the shard's flat rows, their requests go to the shard's calendar. What a client decides is in
 /// `UploadPipeline`, nothing of it here.
-extension DeviceShard: UploadClientHost {
+extension DeviceShard: UploadClientHost, EventRecording {
+  package typealias FlushEnd = TalliedFlushEnd
   package typealias Sink = UnsafeMutablePointer<ShardCalendar>
 
   // MARK: The client
@@ -25,9 +27,15 @@ extension DeviceShard: UploadClientHost {
   }
 
   @inline(__always)
-  package func uploads(of client: ClientIndex) -> UInt32 {
-    if let loops { return loops[client].pointee.inFlight }
-    return self[client].pointee.flags.contains(.uploading) ? 1 : 0
+  package func queue(of client: ClientIndex) -> ClientQueue {
+    let record = self[client]
+    let uploads: UInt32 =
+      if let loops { loops[client].pointee.inFlight } else {
+        record.pointee.flags.contains(.uploading) ? 1 : 0
+      }
+    return ClientQueue(
+      oldest: record.pointee.oldest, newest: record.pointee.newest, nextOrdinal: record.pointee.nextOrdinal,
+      uploads: uploads)
   }
 
   @inline(__always)
@@ -60,46 +68,27 @@ extension DeviceShard: UploadClientHost {
     loop.pointee.cursor = cursor
   }
 
-  package func queuedLoops(of client: ClientIndex) -> UInt16 { loop(client).pointee.queuedLoops }
-  package func setQueuedLoops(_ n: UInt16, of client: ClientIndex) { loop(client).pointee.queuedLoops = n }
+  package func queuedLoops(of client: ClientIndex) -> UnsafeMutablePointer<UInt16> {
+    loop(client).pointer(to: \.queuedLoops).unsafelyUnwrapped
+  }
 
   package func saved(of client: ClientIndex) -> UnsafeMutablePointer<SavedState> {
     savedStates.unsafelyUnwrapped + client.place
   }
 
-  @inline(__always)
-  package func nextOrdinal(of client: ClientIndex) -> UInt32 { self[client].pointee.nextOrdinal }
-
   // MARK: The queue
 
   @inline(__always)
-  package func oldest(of client: ClientIndex) -> BatchIndex { self[client].pointee.oldest }
-  @inline(__always)
-  package func newest(of client: ClientIndex) -> BatchIndex { self[client].pointee.newest }
-  @inline(__always)
-  package func newer(than batch: BatchIndex) -> BatchIndex { batches[batch].newer }
-  @inline(__always)
-  package func firstOrdinal(of batch: BatchIndex) -> UInt32 { batches[batch].firstOrdinal }
-  @inline(__always)
-  package func events(of batch: BatchIndex) -> UInt32 { UInt32(batches[batch].events) }
-  @inline(__always)
-  package func queuedAt(_ batch: BatchIndex) -> Int64 { batches[batch].firstTime }
-  @inline(__always)
-  package func isUploading(_ batch: BatchIndex) -> Bool { batches[batch].flags.contains(.inFlight) }
-  @inline(__always)
-  package func hasBeenSent(_ batch: BatchIndex) -> Bool { batches[batch].attempts > 0 }
-  package func isRetry(_ batch: BatchIndex) -> Bool {
-    let attempts = batches[batch].attempts
-    return (options.pointee.gates.reconciles ? StatusQuery.number(attempts) : attempts) > 1
+  package func batch(_ batch: BatchIndex) -> QueuedBatch {
+    let record = batches.address(batch)
+    let (attempts, flags) = (record.pointee.attempts, record.pointee.flags)
+    return QueuedBatch(
+      newer: record.pointee.newer, firstOrdinal: record.pointee.firstOrdinal,
+      events: UInt32(record.pointee.events), createdAt: record.pointee.firstTime,
+      attempts: options.pointee.gates.reconciles ? StatusQuery.number(attempts) : attempts,
+      isUploading: flags.contains(.inFlight), isAsking: StatusQuery.isQuery(attempts),
+      hasUnknownOutcome: flags.contains(.unknownOutcome), result: record.pointee.result)
   }
-  @inline(__always)
-  package func hasUnknownOutcome(_ batch: BatchIndex) -> Bool {
-    batches[batch].flags.contains(.unknownOutcome)
-  }
-
-  package mutating func outcomeIsKnown(_ batch: BatchIndex) { batches[batch].flags.remove(.unknownOutcome) }
-
-  package func isAsking(_ batch: BatchIndex) -> Bool { StatusQuery.isQuery(batches[batch].attempts) }
 
   @inline(__always)
   package func retryState(of batch: BatchIndex, _ client: ClientIndex) -> BatchRetryState {
@@ -116,30 +105,18 @@ extension DeviceShard: UploadClientHost {
   }
 
   @inline(__always)
-  package func setWaitsForTrigger(_ waits: Bool, _ batch: BatchIndex) {
-    if waits {
-      batches[batch].flags.insert(.atTriggersOnly)
-    } else {
-      batches[batch].flags.remove(.atTriggersOnly)
+  package mutating func change(_ batch: BatchIndex, _ change: BatchChange) {
+    switch change {
+    case .outcomeIsKnown: batches[batch].flags.remove(.unknownOutcome)
+    case .waitsForTrigger(true): batches[batch].flags.insert(.atTriggersOnly)
+    case .waitsForTrigger(false): batches[batch].flags.remove(.atTriggersOnly)
+    case .grows(let n): batches[batch].events &+= UInt16(truncatingIfNeeded: n)
+    case .result(let result): batches[batch].result = result
     }
   }
 
   package mutating func note(_ n: UInt32, eventsCreatedAt time: Int64, _ client: ClientIndex) {
     script?.append(n, at: time)
-  }
-
-  package func result(of batch: BatchIndex) -> UploadResult? {
-    batches[batch].flags.contains(.answered) ? FlushAnswer.unpacked(batches[batch].link.rawValue) : nil
-  }
-
-  package mutating func setResult(_ result: UploadResult?, of batch: BatchIndex) {
-    if let result {
-      batches[batch].flags.insert(.answered)
-      batches[batch].link.rawValue = FlushAnswer.packed(result)
-    } else {
-      batches[batch].flags.remove(.answered)
-      batches[batch].link = .noBatch
-    }
   }
 
   package mutating func split(_ batch: BatchIndex, _ client: ClientIndex, at now: Int64) -> Bool {
@@ -196,8 +173,13 @@ extension DeviceShard: UploadClientHost {
     }
   }
 
-  package mutating func giveUp(_ batch: BatchIndex, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64)
-  {
+  package mutating func giveUp(
+    _ batch: BatchIndex, oldest: UInt32?, _ loss: ClientLoss, _ client: ClientIndex, at now: Int64
+  ) {
+    if let oldest {
+      trim(batch, by: oldest, loss, client, at: now)
+      return
+    }
     let counter = counter(of: loss)
     if case .limit(.retryLimit) = loss { reachedRetryLimit = true }
     if case .limit(.rateLimitRetryLimit) = loss { reachedRetryLimit = true }
@@ -223,22 +205,17 @@ extension DeviceShard: UploadClientHost {
       script: scriptedDraws)
   }
 
-  package mutating func gateWord(for batch: BatchIndex, _ client: ClientIndex, at now: Int64?) -> UInt64 {
-    if let scriptedGates {
-      return scriptedGates.word(batches[batch].firstOrdinal, batches[batch].attempts, at: now)
-    }
+  package mutating func word(
+    _ purpose: WordPurpose, for batch: BatchIndex, _ client: ClientIndex
+  ) -> UInt64 {
+    let first = batches[batch].firstOrdinal
+    var (number, time) = (UInt16.max, Int64?.none)
+    if case .gate(let now) = purpose { (number, time) = (batches[batch].attempts, now) }
+    if let scriptedGates { return scriptedGates.word(first, number, at: time) }
     var name = key(of: client).child(RandomPurpose.gates).child(
-      UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
-    if let now { name = name.child(UInt64(bitPattern: now)) }
+      UploadRequest.name(firstOrdinal: first, number: number))
+    if let time { name = name.child(UInt64(bitPattern: time)) }
     var random = RandomStream(name)
-    return random.next()
-  }
-
-  package mutating func queryWord(of batch: BatchIndex, _ client: ClientIndex) -> UInt64 {
-    if let scriptedGates { return scriptedGates.word(batches[batch].firstOrdinal, .max, at: nil) }
-    var random = RandomStream(
-      key(of: client).child(RandomPurpose.gates).child(
-        UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: .max)))
     return random.next()
   }
 
@@ -262,9 +239,14 @@ extension DeviceShard: UploadClientHost {
   }
 
   @inline(__always)
-  package func isObserved(_ client: ClientIndex) -> Bool { isTraced(client) }
+  package mutating func observe(
+    _ event: @autoclosure () -> ClientEvent, _ client: ClientIndex, at now: Int64
+  ) {
+    if isTraced(client) { trace(event(), client, at: now) }
+  }
 
-  package mutating func observe(_ event: ClientEvent, _ client: ClientIndex, at now: Int64) {
+  @inline(never)
+  private mutating func trace(_ event: ClientEvent, _ client: ClientIndex, at now: Int64) {
     let kind: DeviceTrace.Kind =
       switch event {
       case .heldBack: .heldBack
@@ -298,32 +280,119 @@ package struct LaterJitter: RandomNumberGenerator {
   }
 }
 
-/// How an upload ended whose flush goes on, in the word that links due batches, which this one is not among: what it is (2 bits) and
-/// the wait that the server asked for, in tenths of a millisecond plus one (30 bits; a day and a quarter, saturating).
-enum FlushAnswer {
-  private static var unit: Int64 { 100 }
-  private static var waitBits: UInt32 { 30 }
-  private static var waitMask: UInt32 { 1 &<< waitBits &- 1 }
-
-  static func packed(_ result: UploadResult) -> UInt32 {
-    switch result {
-    case .delivered: return 0
-    case .dropped: return 1 &<< waitBits
-    case .failed(let wait, let isRateLimit):
-      let kind: UInt32 = (isRateLimit ? 3 : 2) &<< waitBits
-      guard let wait else { return kind }
-      return kind | UInt32(min(max(0, wait) / unit, Int64(waitMask) - 1) + 1)
+/// Checkers beside the devices (Design.md, Checkers): they observe and never drive.
+extension DeviceShard {
+  /// Keeps the first broken rule.
+  mutating func note(_ problem: String, _ device: DeviceIndex, at now: Instant) {
+    if violation == nil {
+      violation = "\(problem): device \(globalNumber(device)) at \(now.microseconds) µs"
     }
   }
 
-  static func unpacked(_ word: UInt32) -> UploadResult {
-    switch word &>> waitBits {
-    case 0: return .delivered
-    case 1: return .dropped
-    default:
-      let ticks = word & waitMask
-      return .failed(
-        wait: ticks == 0 ? nil : Int64(ticks - 1) * unit, isRateLimit: word &>> waitBits == 3)
+  /// What the loop must take next; nil where it isn't watched: in a long queue only every so often, by chance, because a look
+  /// is O(batches held).
+  @inline(never)
+  func watchedNextDue(_ device: DeviceIndex, from cursor: UInt32, at now: Int64) -> BatchIndex? {
+    let held = heldEvents(of: device)
+    let draw = UInt64(truncatingIfNeeded: now &+ Int64(cursor) &* 7_919) &* 0x9E37_79B9_7F4A_7C15
+    guard held <= 256 || (draw >> 32) % UInt64(held / 128) == 0 else { return nil }
+    return nextDueByScan(device, from: cursor, at: now)
+  }
+
+  /// The oldest due batch at or behind the loop's cursor, found by looking at every batch, or none.
+  func nextDueByScan(_ device: DeviceIndex, from cursor: UInt32, at now: Int64) -> BatchIndex {
+    let client = self[device].pointee
+    let isRebatch = options.pointee.isRebatch
+    let looksAtWaiting = !isRebatch && options.pointee.policy.limitsCheck == .beforeDue
+    let looks = looksAtWaiting ? lookTimes(device) : [:]
+    var end = UInt32.max
+    if let loops { end = loops[device].pointee.loopEnd }
+    var batch = client.oldest
+    while batch != .noBatch {
+      let record = batches[batch]
+      let isAllowed = !record.flags.contains(.atTriggersOnly) || client.flags.contains(.byTrigger)
+      if record.firstOrdinal >= cursor, record.firstOrdinal < end, !record.flags.contains(.inFlight),
+        isAllowed
+      {
+        if !record.flags.contains(.waiting) { return batch }
+        let due = looks[batch] ?? batches.dueTime(batch)
+        if !isRebatch, due <= now { return batch }
+      }
+      batch = record.newer
     }
+    return .noBatch
+  }
+
+  /// *files*: when waiting batches are looked at, where a limit may bring that forward.
+  private func lookTimes(_ device: DeviceIndex) -> [BatchIndex: Int64] {
+    let place = self[device].pointee.waiting
+    let heap = waiting.address(place)
+    return Dictionary((0..<Int(place.count)).map { (heap[$0].batch, heap[$0].due) }) { first, _ in first }
+  }
+
+  mutating func checkSend(_ batch: BatchIndex, _ device: DeviceIndex, at now: Instant) {
+    let record = self[device]
+    if batches[batch].flags.contains(.inFlight) { note("two uploads of one batch at once", device, at: now) }
+    // Legacy Settings of a later launch know no waits (S15), and a client that looks at waiting batches sends them then.
+    let knowsWaits =
+      options.pointee.policy.limitsCheck == .whenDue
+      || machine(of: device)._withUnsafeGuaranteedRef { !$0.ignoresState && $0.config.backoff.isEnabled }
+    if knowsWaits, batches.dueTime(batch) > now.microseconds {
+      note("an attempt before its due time", device, at: now)
+    }
+    if record.pointee.gate.waitUntil > now.microseconds {
+      note("an attempt inside the gate's wait", device, at: now)
+    }
+    if uploads(of: device) >= options.pointee.uploads {
+      note("more uploads at once than allowed", device, at: now)
+    }
+  }
+
+  /// The first broken rule; with checkers on, events are counted too.
+  func violation(at time: Int64) -> String? {
+    violation ?? (plan.pointee.checks ? conservationViolation(at: time) : nil)
+  }
+
+  /// Checks that events created = delivered + dropped + held, by walking every device's queue.
+  private func conservationViolation(at time: Int64) -> String? {
+    var created: Int64 = 0
+    var open: Int64 = 0
+    for device in indices {
+      let record = self[device]
+      let draws = EventDraws(key(of: device))
+      var ordinal = record.pointee.nextOrdinal
+      var eventTime = unsealedTime(device)
+      while eventTime < time {
+        ordinal &+= 1
+        eventTime = plan.next(after: eventTime, before: ordinal, draws)
+        open += 1
+      }
+      created += Int64(ordinal)
+      var held: Int64 = 0
+      var uploads = 0
+      var previous: UInt32?
+      var batch = record.pointee.oldest
+      while batch != .noBatch {
+        let one = batches[batch]
+        held += Int64(one.events)
+        if one.flags.contains(.inFlight) { uploads += 1 }
+        open += Int64(one.events) - acceptedEvents(of: batch, device)
+        if let previous, previous >= one.firstOrdinal {
+          return "device \(globalNumber(device)): batches out of order at \(time) µs"
+        }
+        previous = one.firstOrdinal
+        batch = one.newer
+      }
+      if held != Int64(heldEvents(of: device)) || uploads != Int(self.uploads(of: device)) {
+        return "device \(globalNumber(device)): its counts do not match its queue at \(time) µs"
+      }
+    }
+    var totals = MeasureTotals()
+    totals.add(counters)
+    let settled = totals[.createdEvents] - totals.openEvents
+    if created != settled + open {
+      return "events are not conserved at \(time) µs: \(created) created, \(settled) settled, \(open) open"
+    }
+    return nil
   }
 }

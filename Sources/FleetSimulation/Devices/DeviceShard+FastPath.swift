@@ -1,10 +1,12 @@
+import CMemory
 import FleetMetrics
 import SimulationKernel
+import TAPIModel
 import UploadPipeline
 import UploadRetry
 
 /// The fast paths of what happens most in any run: the interval's trigger of a device that holds nothing, or one batch that
-/// waits, and the 200 for the only batch that a device holds. `DeviceShard+FastRetry` has those of failures and wake-ups.
+/// waits, and the 200 for the only batch that a device holds. Those of failures and wake-ups follow below.
 ///
 /// A fast path is a guard in front of the transitions that `handleTrigger` and `handle` lead to. It returns false, having done
 /// nothing, where the guard does not hold. The plain engine of the tests takes no fast path, and both agree.
@@ -109,6 +111,199 @@ extension DeviceShard {
     record.pointee.nextOrdinal = ordinal &+ events
     countCreated(
       events, from: firstPeriodicEvent(device) &+ Int64(ordinal &+ events) &* plan.pointee.events.period)
+    return true
+  }
+}
+
+/// The fast paths of clients that keep their batches apart and upload one after the other: the answer or the time-out of the upload
+/// under way, and a wake-up. What is rare (a drop, a pause, a batch that may not leave) goes on in the
+/// general path.
+extension DeviceShard {
+  /// Whether these apply to this shard's devices at all.
+  var hasFastFiles: Bool {
+    let plan = plan.pointee
+    let client = plan.client
+    return !client.isRebatch && client.uploads == 1 && client.flushWhileUploading == .joins
+      && !client.actsAtFlushEnd && !client.keepsGates && !client.splitsOn413
+      && (client.saving == .atOnce || client.saving == .atOnceAsItIs)
+      && client.policy.limitsCheck == .whenDue && !plan.checks && tracedDevice == .noDevice
+      && !plan.server.asksForRetryCount && plan.server.deduplicationWindow < 0 && !plan.network.isFaulty
+  }
+
+  /// The end of an upload at `now`, of a device with nothing else due.
+  ///
+  /// - Parameter row: the counters of the interval that `now` lies in.
+  @inline(never)
+  mutating func fastAnswer(
+    _ delivery: Delivery, at now: Int64, _ row: CounterRow<DeviceSide>, _ calendar: inout ShardCalendar
+  ) -> Bool {
+    let (device, batch) = (delivery.device, delivery.batch)
+    let record = self[device]
+    let upload = batches.address(batch)
+    let isAnswer = delivery.kind == .answer
+    guard isAnswer || delivery.kind == .timeOut, upload.pointee.generation == delivery.generation,
+      upload.pointee.attempts == delivery.attempt, upload.pointee.flags.contains(.inFlight),
+      record.pointee.flags.isDisjoint(with: [.contended, .offline, .suspended])
+    else { return false }
+    let isSuccess = delivery.isSuccess
+    if isSuccess { prefetchNeighbours(of: upload) }
+    if isSuccess, upload.pointee.outstanding != 1 || upload.pointee.flags.contains(.accepted) { return false }
+    record.pointee.flags.remove(.due)
+    if isAnswer { record.pointee.noteReception(at: Instant(microseconds: now)) }
+    if isAnswer || delivery.resolves { upload.pointee.attemptEnds() }
+    upload.pointee.flags.remove(.inFlight)
+    loop(device).pointee.inFlight = 0
+    row[.inFlight] &-= 1
+    if isSuccess {
+      deliverNow(batch, upload, device, acceptedAt: now &- Int64(delivery.downlink), at: now, row)
+    } else {
+      if !isAnswer {
+        row[.timeouts] &+= 1
+        if delivery.status != Delivery.notSent {
+          upload.pointee.flags.insert(.unknownOutcome)
+          row[.unknownOutcomes] &+= 1
+        }
+      }
+      let response =
+        isAnswer ? plan.response(status: delivery.status, retryAfter: delivery.retryAfter) : .noStatus
+      upload.pointee.latestFailure = isAnswer ? AttemptFailure(status: delivery.status) : .noAnswer
+      let outcome = decide(response, batch, device, at: now)
+      guard case .retry(let time) = outcome, !options.pointee.failureEndsLoop else {
+        conclude(outcome, batch, device, at: now, &calendar)
+        return true
+      }
+      record.pointee.flags.insert(.loopHadFailure)
+      if time <= now {
+        insertDue(batch, device)
+      } else {
+        row[.backoffMicroseconds] &+= min(time, plan.pointee.end) &- now
+        wait(batch, until: time, device)
+      }
+    }
+    continueLoop(device, from: loop(device).pointee.cursor, at: now, &calendar)
+    return true
+  }
+
+  /// A wake-up at `now` of a device that rests and has nothing else due.
+  @inline(never)
+  mutating func fastWakeUpWithFiles(_ device: DeviceIndex, at now: Int64, _ calendar: inout ShardCalendar)
+    -> Bool
+  {
+    let record = self[device]
+    let flags = record.pointee.flags
+    guard flags.isDisjoint(with: [.contended, .looping, .offline, .suspended]), flags.contains(.resting),
+      record.pointee.oldest != .noBatch, record.pointee.wakes(at: now), isReady(device, at: now)
+    else { return false }
+    record.pointee.flags.subtract([.due, .wakes])
+    endRest(device, at: now)
+    begin(device, byTrigger: false, cursor: 0)
+    continueLoop(device, from: 0, at: now, &calendar)
+    return true
+  }
+
+  /// Asks for the batches between which one leaves the queue.
+  @inline(__always)
+  private func prefetchNeighbours(of upload: UnsafeMutablePointer<BatchRecord>) {
+    let (older, newer) = (upload.pointee.older, upload.pointee.newer)
+    if older != .noBatch { fleetsim_prefetch(batches.address(older)) }
+    if newer != .noBatch { fleetsim_prefetch(batches.address(newer)) }
+  }
+
+  /// A batch whose only open upload the server has accepted leaves the queue.
+  @inline(always)
+  private mutating func deliverNow(
+    _ batch: BatchIndex, _ upload: UnsafeMutablePointer<BatchRecord>, _ device: DeviceIndex,
+    acceptedAt accepted: Int64,
+    at now: Int64, _ row: CounterRow<DeviceSide>
+  ) {
+    let acceptedRow = rows.row(at: accepted)
+    let old = countAcceptance(
+      of: upload, batch, device, at: Instant(microseconds: accepted), row: acceptedRow)
+    counters.add(old, to: .settledOldEvents, row: acceptedRow)
+    hearSuccess(batch, device, at: now)
+    loop(device).pointee.heldEvents &-= UInt32(upload.pointee.events)
+    removeHeld(batch, device)
+    row[.settledBatches] &+= 1
+    batches.release(batch, upload)
+  }
+}
+
+/// The fast paths of a failure and of the next try, for a device whose client keeps one retry record and holds one batch.
+extension DeviceShard {
+  /// Whether these apply to this shard's devices at all.
+  var hasFastRetries: Bool {
+    let plan = plan.pointee
+    return plan.client.isRebatch && !plan.tables.loops && !plan.checks && plan.client.wakesByTimer
+      && plan.network.constantLatency.up > 0 && Int64(plan.network.constantLatency.up) <= plan.network.timeout
+      && tracedDevice == .noDevice && !plan.server.asksForRetryCount && !plan.tables.worlds
+      && !plan.network.isFaulty
+  }
+
+  /// An answer at `now` other than 2xx, for a device with nothing else due.
+  ///
+  /// - Parameter row: the counters of the interval that `now` lies in.
+  @inline(never)
+  mutating func fastFailure(
+    _ delivery: Delivery, at now: Int64, _ row: CounterRow<DeviceSide>, _ calendar: inout ShardCalendar
+  ) -> Bool {
+    let (device, batch) = (delivery.device, delivery.batch)
+    let record = self[device]
+    let upload = batches.address(batch)
+    let flags = record.pointee.flags
+    guard delivery.isFailure, record.pointee.oldest == batch, record.pointee.newest == batch,
+      upload.pointee.isAwaited(attempt: delivery.attempt, generation: delivery.generation),
+      flags.isDisjoint(with: [.contended, .resting])
+    else { return false }
+    let response = plan.response(status: delivery.status, retryAfter: delivery.retryAfter)
+    let outcome = decide(response, batch, device, at: now)
+    record.pointee.noteReception(at: Instant(microseconds: now))
+    record.pointee.flags.subtract([.due, .uploading])
+    upload.pointee.awaitedAttemptFails(AttemptFailure(status: delivery.status))
+    row[.inFlight] &-= 1
+    switch outcome {
+    case .retry(let time), .backOff(let time):
+      pause(device, until: time, .backoff, at: now)
+    case .pause(let time):
+      pause(device, until: time, .rateLimit, at: now)
+    default:
+      conclude(outcome, batch, device, at: now, &calendar)
+      return true
+    }
+    let until = max(now, record.pointee.gate.waitUntil)
+    row[.backoffMicroseconds] &+= min(until, plan.pointee.end) &- now
+    record.pointee.flags.subtract([.looping, .draining])
+    record.pointee.flags.insert(.loopHadFailure)
+    startRest(device, at: now)
+    wake(device, at: until, &calendar)
+    return true
+  }
+
+  /// The wake-up at `now` of a device that waits with one batch and has nothing else due.
+  @inline(never)
+  mutating func fastWakeUp(_ device: DeviceIndex, at now: Int64, _ calendar: inout ShardCalendar) -> Bool {
+    let record = self[device]
+    let batch = record.pointee.oldest
+    let flags = record.pointee.flags
+    guard flags.isDisjoint(with: [.contended, .looping, .offline]), flags.contains(.resting),
+      batch != .noBatch,
+      batch == record.pointee.newest, record.pointee.wakes(at: now), record.pointee.gate.isReady(at: now)
+    else { return false }
+    let upload = batches.address(batch)
+    guard upload.pointee.flags.isDisjoint(with: [.inFlight, .atTriggersOnly]) else { return false }
+    // A copy: what does not send is decided again by `handleWakeUp`.
+    var pipeline = record.pointee.pipeline
+    let decision = decision(on: record.pointee.clientRetry, pipeline: &pipeline, device, at: now)
+    guard case .send = decision else { return false }
+    record.pointee.flags.subtract([.due, .wakes])
+    endRest(device, at: now)
+    begin(device, byTrigger: false, cursor: 0)
+    setUploads(1, of: device)
+    upload.pointee.attemptLeaves(number: upload.pointee.nextAttempt)
+    let (row, now) = (counters[rows.row(at: now)], Instant(microseconds: now))
+    let latency = plan.pointee.network.constantLatency
+    countAttempt(record, events: upload.pointee.events, at: now, row)
+    countRetry(upload, at: now.microseconds &+ Int64(latency.up), row)
+    depart(upload, batch, device, latency, retryCount: 0, at: now, &calendar)
     return true
   }
 }

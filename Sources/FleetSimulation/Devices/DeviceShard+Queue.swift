@@ -48,14 +48,24 @@ extension DeviceShard {
   // MARK: Due batches
 
   @inline(__always)
-  package mutating func putLast(_ batch: BatchIndex, _ device: DeviceIndex) {
+  package mutating func schedule(_ batch: BatchIndex, _ schedule: BatchSchedule, _ device: DeviceIndex) {
+    switch schedule {
+    case .due: insertDue(batch, device)
+    case .dueLast: appendDue(batch, device)
+    case .waiting(let due): wait(batch, until: due, device)
+    case .taken: take(batch, device)
+    }
+  }
+
+  @inline(__always)
+  mutating func appendDue(_ batch: BatchIndex, _ device: DeviceIndex) {
     guard let loops else { return }
     ready.append(readyEntry(batch), to: &loops[device].pointee.ready)
   }
 
   /// Into its place by ordinal.
   @inline(__always)
-  package mutating func putBack(_ batch: BatchIndex, _ device: DeviceIndex) {
+  mutating func insertDue(_ batch: BatchIndex, _ device: DeviceIndex) {
     guard let loops else { return }
     ready.insert(readyEntry(batch), into: &loops[device].pointee.ready)
   }
@@ -96,7 +106,7 @@ extension DeviceShard {
     if let second = firstWaiting(device), second.due <= now {
       collectMany(from: first, device, at: now)
     } else {
-      putBack(first.batch, device)
+      insertDue(first.batch, device)
     }
   }
 
@@ -181,7 +191,16 @@ extension DeviceShard {
     return .noBatch
   }
 
-  package mutating func nextDue(
+  package mutating func next(
+    _ scan: QueueScan, _ device: DeviceIndex, from cursor: UInt32, at now: Int64
+  ) -> BatchIndex {
+    switch scan {
+    case .due(let lane): nextDue(device, in: lane, from: cursor, at: now)
+    case .held: nextHeld(device, from: cursor)
+    }
+  }
+
+  private mutating func nextDue(
     _ device: DeviceIndex, in lane: PriorityLanes.Lane, from cursor: UInt32, at now: Int64
   ) -> BatchIndex {
     collectDue(device, at: now)
@@ -197,7 +216,7 @@ extension DeviceShard {
     return .noBatch
   }
 
-  package mutating func take(_ batch: BatchIndex, _ device: DeviceIndex) {
+  private mutating func take(_ batch: BatchIndex, _ device: DeviceIndex) {
     removeReady(at: batches[batch].firstOrdinal, device)
     batches[batch].flags.remove(.atTriggersOnly)
   }
@@ -215,7 +234,7 @@ extension DeviceShard {
       && (!entry.atTriggersOnly || self[device].pointee.flags.contains(.byTrigger))
   }
 
-  package mutating func nextHeld(_ device: DeviceIndex, from cursor: UInt32) -> BatchIndex {
+  private mutating func nextHeld(_ device: DeviceIndex, from cursor: UInt32) -> BatchIndex {
     let end = loops?[device].pointee.loopEnd ?? .max
     var batch = self[device].pointee.oldest
     while batch != .noBatch {
@@ -229,7 +248,7 @@ extension DeviceShard {
 
   /// A batch that has not been taken leaves the due ones, or the heap.
   mutating func leaveQueue(_ batch: BatchIndex, _ device: DeviceIndex) {
-    guard loops != nil, !options.pointee.isRebatch || !batches[batch].flags.contains(.answered) else {
+    guard loops != nil, !options.pointee.isRebatch || !batches[batch].isAnswered else {
       return
     }
     if !options.pointee.isRebatch, batches[batch].flags.contains(.waiting) {
@@ -239,23 +258,6 @@ extension DeviceShard {
     removeReady(at: batches[batch].firstOrdinal, device)
   }
 
-  package mutating func countEvents(of device: DeviceIndex, before time: Int64) -> UInt32 {
-    var n: UInt32 = 0
-    let draws = EventDraws(key(of: device))
-    var batch = self[device].pointee.oldest
-    while batch != .noBatch {
-      var (created, ordinal) = (batches[batch].firstTime, batches[batch].firstOrdinal)
-      for _ in 0..<batches[batch].events {
-        if created >= time { return n }
-        n &+= 1
-        ordinal &+= 1
-        created = plan.next(after: created, before: ordinal, draws)
-      }
-      batch = batches[batch].newer
-    }
-    return n
-  }
-
   package mutating func countDue(_ device: DeviceIndex, byTrigger: Bool, at now: Int64) -> Int {
     collectDue(device, at: now)
     let place = loop(device).pointee.ready
@@ -263,7 +265,7 @@ extension DeviceShard {
   }
 
   @inline(__always)
-  package mutating func hasDue(_ device: DeviceIndex) -> Bool {
+  private mutating func hasDue(_ device: DeviceIndex) -> Bool {
     if let loops {
       let place = loops[device].pointee.ready
       var index = 0
@@ -282,7 +284,9 @@ extension DeviceShard {
   // MARK: Waiting batches
 
   @inline(__always)
-  package mutating func firstDue(_ device: DeviceIndex) -> Int64? { firstWaiting(device)?.due }
+  package mutating func firstDue(_ device: DeviceIndex) -> Int64? {
+    hasDue(device) ? 0 : firstWaiting(device)?.due
+  }
 
   package mutating func forgetDueTimes(_ device: DeviceIndex) {
     while let entry = firstWaiting(device) { popWaiting(entry.batch, device) }
@@ -304,7 +308,7 @@ extension DeviceShard {
     ) { first, _ in first }
   }
 
-  package mutating func putOff(_ batch: BatchIndex, until due: Int64, _ device: DeviceIndex) {
+  mutating func wait(_ batch: BatchIndex, until due: Int64, _ device: DeviceIndex) {
     let entry = WaitingHeaps.Entry(due: due, firstOrdinal: batches[batch].firstOrdinal, batch: batch)
     batches[batch].flags.insert(.waiting)
     let record = self[device]

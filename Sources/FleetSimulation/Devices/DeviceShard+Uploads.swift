@@ -1,6 +1,7 @@
 import FleetMetrics
 import SimulationKernel
 import TAPIModel
+import UploadGating
 import UploadPipeline
 import UploadRetry
 
@@ -58,7 +59,7 @@ extension DeviceShard {
       sink.pointee.send(item.ticket(latency), at: item.time)
       let arrival = item.time.microseconds &+ Int64(latency.up)
       if let retries = item.retries, arrival < end {
-        counters.add(1, to: retries, row: rows.rowAside(at: arrival))
+        counters.add(1, to: retries, row: rows.rowWithoutMoving(at: arrival))
       }
       if Int64(latency.up) > timeout {
         giveUpOnTheWay(
@@ -107,7 +108,7 @@ extension DeviceShard {
     if time < rows.end {
       row[counter] &+= 1
     } else {
-      counters.add(1, to: counter, row: rows.otherRow(at: time))
+      counters.add(1, to: counter, row: rows.rowByDivision(at: time))
     }
   }
 
@@ -234,5 +235,407 @@ extension Measure {
     case .rateLimitRetryLimit: self = .droppedByRateLimitRetryLimit
     case .age: self = .droppedByAge
     }
+  }
+}
+
+/// Slow and lossy links, connections that don't come about, and batches that turn out too large.
+extension DeviceShard {
+  /// What the link makes of the latency of a batch's latest attempt; `up` of `.max`: nothing reaches the server, and the client's
+  /// giving up is arranged; `down` of `.max`: no answer comes back.
+  @inline(never)
+  mutating func crossLink(
+    _ batch: BatchIndex, _ device: DeviceIndex, _ latency: CohortPlan.Latency, at now: Instant,
+    _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) -> CohortPlan.Latency {
+    let draws = key(of: device).child(
+      UploadRequest.name(firstOrdinal: batches[batch].firstOrdinal, number: batches[batch].attempts))
+    let (link, timeout) = (plan.pointee.network.link, plan.pointee.network.timeout)
+    let connecting = min(plan.pointee.network.connectTimeout, timeout)
+    var latency = latency
+    if plan.pointee.network.connectTimeout < timeout, Int64(latency.up) &+ Int64(latency.down) > connecting {
+      giveUp(batch, device, after: connecting, isKnown: true, .noConnection, at: now, sink)
+      return CohortPlan.Latency(up: .max, down: .max)
+    }
+    if Self.isLost(link.requestLossPartsPerMillion, draws.child(RandomPurpose.networkUp)) {
+      // Without a time-out for connecting the client can't tell it from a lost answer.
+      let isKnown = plan.pointee.network.connectTimeout != .max
+      giveUp(batch, device, after: connecting, isKnown: isKnown, .request, at: now, sink)
+      count(1, .networkLostRequests, at: now)
+      return CohortPlan.Latency(up: .max, down: .max)
+    }
+    if let speed = link.uploadBytesPerSecond {
+      let bytes =
+        plan.pointee.network.requestBytes &+ Int64(batches[batch].events) &* plan.pointee.network.eventBytes
+      let transfer = RunAssembly.saturating(bytes, times: 1_000_000, over: Int64(speed))
+      if transfer > timeout {
+        giveUp(batch, device, after: timeout, isKnown: true, .tooSlow, at: now, sink)
+        return CohortPlan.Latency(up: .max, down: .max)
+      }
+      latency.up = UInt32(clamping: min(Int64(latency.up) &+ transfer, Int64(UInt32.max) &- 1))
+    }
+    if Self.isLost(link.answerLossPartsPerMillion, draws.child(RandomPurpose.networkDown)) {
+      latency.down = .max
+      count(1, .networkLostAnswers, at: now)
+      if isTraced(device) { noteLoss(batch, device, .answer, at: now) }
+    }
+    return latency
+  }
+
+  private static func isLost(_ partsPerMillion: Int64, _ key: RandomKey) -> Bool {
+    partsPerMillion > 0 && Int64(key.child(0).uniform(below: 1_000_000)) < partsPerMillion
+  }
+
+  /// An attempt that never reaches the server ends with a time-out.
+  ///
+  /// - Parameter isKnown: whether the client knows that the server has got nothing.
+  private mutating func giveUp(
+    _ batch: BatchIndex, _ device: DeviceIndex, after wait: Int64, isKnown: Bool,
+    _ place: DeviceTrace.LossOnTheWay,
+    at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
+    sink.pointee.schedule(
+      Delivery(
+        .timeOut, device: device, batch: batch, attempt: batches[batch].attempts,
+        generation: batches[batch].generation, status: isKnown ? Delivery.notSent : 0, resolves: true),
+      due: now + Span(microseconds: wait))
+    if isTraced(device) { noteLoss(batch, device, place, at: now) }
+  }
+
+  private mutating func noteLoss(
+    _ batch: BatchIndex, _ device: DeviceIndex, _ place: DeviceTrace.LossOnTheWay, at now: Instant
+  ) {
+    let upload = batches[batch]
+    note(.lost(batch: Int(upload.firstOrdinal), attempt: Int(upload.attempts), place), device, at: now)
+  }
+
+  /// The client can't know what became of an upload.
+  mutating func noteUnknownOutcome(_ batch: BatchIndex, at now: Instant) {
+    batches[batch].flags.insert(.unknownOutcome)
+    count(1, .unknownOutcomes, at: now)
+  }
+
+  // MARK: Too large
+
+  /// 413: the batch keeps the first half of its events, the others become a batch behind it; both are fresh, and due at once.
+  /// Returns false, having done nothing, where that can't help or an earlier attempt is still open at the server.
+  @inline(never)
+  mutating func split(_ batch: BatchIndex, _ device: DeviceIndex, at now: Instant) -> Bool {
+    let events = UInt32(batches[batch].events)
+    guard events > 1, batches[batch].outstanding == 0, !batches[batch].flags.contains(.accepted) else {
+      return false
+    }
+    let (kept, first) = ((events &+ 1) / 2, batches[batch].firstOrdinal)
+    let (time, ordinal) = skip(kept, from: first, at: batches[batch].firstTime, device)
+    let other = batches.allocate(
+      for: device, firstOrdinal: ordinal, firstTime: time, events: UInt16(truncatingIfNeeded: events &- kept))
+    batches[batch].events = UInt16(truncatingIfNeeded: kept)
+    batches[batch].flags.remove([.hasRetryState, .atTriggersOnly])
+    let newer = batches[batch].newer
+    batches[other].older = batch
+    batches[other].newer = newer
+    batches[batch].newer = other
+    if newer == .noBatch { self[device].pointee.newest = other } else { batches[newer].older = other }
+    count(1, .sealedBatches, at: now)
+    if options.pointee.uploads == 1 {
+      // The running loop goes on with the first half.
+      loop(device).pointee.cursor = first
+    }
+    insertDue(batch, device)
+    insertDue(other, device)
+    if isTraced(device) {
+      note(.split(batch: Int(first), events: Int(events &- kept), into: Int(ordinal)), device, at: now)
+    }
+    return true
+  }
+}
+
+/// Answers, time-outs, and what becomes of a batch.
+extension DeviceShard {
+  @inline(__always)
+  package mutating func handle(
+    _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
+    let batch = delivery.batch
+    // A stale item: the record serves another batch by now.
+    if batches[batch].generation != delivery.generation { return }
+    if delivery.kind != .answer {
+      handleUnanswered(delivery, at: now, sink)
+      return
+    }
+    batches[batch].attemptEnds()
+    self[delivery.device].pointee.noteReception(at: now)
+    if delivery.status == 200, !isQuery(delivery) {
+      accept(batch, delivery.device, at: now - Span(microseconds: Int64(delivery.downlink)))
+    }
+    guard batches[batch].flags.contains(.inFlight), batches[batch].attempts == delivery.attempt else {
+      // The app was killed meanwhile: nobody waits for this answer.
+      if delivery.status == 200, !isQuery(delivery) { traceUnheard(delivery, at: now) }
+      releaseIfDone(batch, delivery.device)
+      return
+    }
+    if delivery.status == 200 { succeed(delivery, at: now, sink) } else { fail(delivery, at: now, sink) }
+  }
+
+  @inline(never)
+  private mutating func fail(
+    _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
+    fail(
+      plan.response(status: delivery.status, retryAfter: delivery.retryAfter), delivery.batch,
+      delivery.device,
+      at: now.microseconds, sink)
+  }
+
+  /// Time-outs, and what only the observers hear of.
+  @inline(never)
+  private mutating func handleUnanswered(
+    _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
+    let batch = delivery.batch
+    switch delivery.kind {
+    case .answer: break
+    case .acceptance:
+      batches[batch].attemptEnds()
+      if !isQuery(delivery) {
+        traceUnheard(delivery, at: now)
+        accept(batch, delivery.device, at: now)
+      }
+      releaseIfDone(batch, delivery.device)
+    case .loss:
+      batches[batch].attemptEnds()
+      releaseIfDone(batch, delivery.device)
+    case .timeOut:
+      if delivery.resolves { batches[batch].attemptEnds() }
+      guard batches[batch].flags.contains(.inFlight), batches[batch].attempts == delivery.attempt else {
+        releaseIfDone(batch, delivery.device)
+        return
+      }
+      count(1, .timeouts, at: now)
+      if delivery.status != Delivery.notSent { noteUnknownOutcome(batch, at: now) }
+      fail(.noStatus, batch, delivery.device, at: now.microseconds, sink)
+    }
+  }
+
+  // MARK: Ends of an upload
+
+  /// The client learns that its upload was accepted, or what became of it.
+  @inline(__always)
+  private mutating func succeed(
+    _ delivery: Delivery, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
+    let (batch, device) = (delivery.batch, delivery.device)
+    let record = self[device]
+    if isQuery(delivery) {
+      let wasApplied = batches[batch].flags.contains(.accepted)
+      hear(wasApplied: wasApplied, batch, device, at: now.microseconds, sink)
+      return
+    }
+    let isOnly =
+      record.pointee.oldest == batch && record.pointee.newest == batch && tracedDevice == .noDevice
+      && !record.pointee.flags.contains(.hasHistory)
+    succeed(batch, device, isOnly: isOnly, at: now.microseconds, sink)
+    if isOnly {
+      settleOnly(record, device, counters[rows.row(at: now.microseconds)])
+      batches[batch].flags.remove([.inFlight, .held])
+      releaseIfDone(batch, device)
+    }
+  }
+
+  /// The one batch that a device holds is delivered: its upload, its place in the queue and the running loop end.
+  @inline(__always)
+  func settleOnly(
+    _ record: UnsafeMutablePointer<DeviceRecord>, _ device: DeviceIndex, _ row: CounterRow<DeviceSide>
+  ) {
+    record.pointee.flags.remove([.looping, .draining, .uploading])
+    record.pointee.oldest = .noBatch
+    record.pointee.newest = .noBatch
+    if let loops {
+      loops[device].pointee.inFlight = 0
+      loops[device].pointee.heldEvents = 0
+    }
+    row[.inFlight] &-= 1
+    row[.settledBatches] &+= 1
+  }
+
+  // MARK: Ends of a batch
+
+  /// The server accepts a batch: its events are delivered, unless they were before.
+  @inline(never)
+  mutating func accept(_ batch: BatchIndex, _ device: DeviceIndex, at time: Instant) {
+    if self[device].pointee.flags.contains(.hasHistory) {
+      acceptWithHistory(batch, device, at: time)
+      return
+    }
+    let events = Int64(batches[batch].events)
+    let row = rows.row(at: time.microseconds)
+    if batches[batch].flags.contains(.accepted) {
+      counters.add(1, to: .duplicateBatches, row: row)
+      counters.add(events, to: .duplicateEvents, row: row)
+      if let times = batches.acceptanceTimes {
+        let since = time.microseconds &- times[batch.place]
+        if since <= plan.pointee.server.deduplicationWindow {
+          counters.add(events, to: .deduplicatedEvents, row: row)
+        }
+      }
+      return
+    }
+    batches[batch].flags.insert(.accepted)
+    batches.acceptanceTimes?[batch.place] = time.microseconds
+    if batches[batch].flags.contains(.dropped) {
+      if batches[batch].isBlocked {
+        countBlocked(-events, batches[batch].blockReason, row: row)
+      } else {
+        counters.add(events, to: .acceptedAfterDropEvents, row: row)
+      }
+    }
+    let old = countAcceptance(of: batches.address(batch), batch, device, at: time, row: row)
+    if old > 0, !batches[batch].flags.contains(.dropped) {
+      counters.add(old, to: .settledOldEvents, row: row)
+    }
+  }
+
+  /// Counts the first acceptance of a batch, whose record is `upload`, and the time to delivery of its events; returns how many
+  /// are old.
+  @inline(__always)
+  mutating func countAcceptance(
+    of upload: UnsafeMutablePointer<BatchRecord>, _ batch: BatchIndex, _ device: DeviceIndex,
+    at time: Instant,
+    row: Int
+  ) -> Int64 {
+    let (created, events) = (upload.pointee.firstTime, upload.pointee.events)
+    counters.add(1, to: .acceptedBatches, row: row)
+    counters.add(Int64(events), to: .deliveredEvents, row: row)
+    var old: Int64 = created < plan.pointee.oldBefore ? 1 : 0
+    var sum = recordDelivery(after: time.microseconds &- created, row: row)
+    if events > 1 { acceptMore(batch, device, at: time, row: row, &sum, &old) }
+    if options.pointee.hasLanes { recordLane(of: batch, device, at: time) }
+    counters.add(sum, to: .timeToDeliverySum, row: row)
+    return old
+  }
+
+  /// The events behind a batch's first.
+  @inline(never)
+  private mutating func acceptMore(
+    _ batch: BatchIndex, _ device: DeviceIndex, at time: Instant, row: Int, _ sum: inout Int64,
+    _ old: inout Int64
+  ) {
+    let draws = EventDraws(key(of: device))
+    var created = batches[batch].firstTime
+    var ordinal = batches[batch].firstOrdinal
+    for _ in 1..<batches[batch].events {
+      ordinal &+= 1
+      created = plan.next(after: created, before: ordinal, draws)
+      sum &+= recordDelivery(after: time.microseconds &- created, row: row)
+      if created < plan.pointee.oldBefore { old &+= 1 }
+    }
+  }
+
+  /// The times to delivery of a batch's events once more, by its lane.
+  @inline(never)
+  private mutating func recordLane(of batch: BatchIndex, _ device: DeviceIndex, at time: Instant) {
+    let lane = Int(self.lane(of: batch, device).rawValue)
+    let draws = EventDraws(key(of: device))
+    var (created, ordinal) = (batches[batch].firstTime, batches[batch].firstOrdinal)
+    for _ in 0..<batches[batch].events {
+      laneDeliveries[lane].record(time.microseconds &- created)
+      ordinal &+= 1
+      created = plan.next(after: created, before: ordinal, draws)
+    }
+  }
+
+  @inline(__always)
+  mutating func recordDelivery(after wait: Int64, row: Int) -> Int64 {
+    let bucket = deliveries.record(wait)
+    intervalDeliveries.record(histogramBucket: bucket, row: row)
+    return wait
+  }
+
+  /// The client gives a batch up.
+  mutating func drop(_ batch: BatchIndex, _ reason: Measure, _ device: DeviceIndex, at now: Instant) {
+    countDropped(batch, events: UInt32(batches[batch].events), reason, device, at: now)
+    if !batches[batch].flags.contains(.accepted) {
+      batches[batch].drop(blockReason: reason.blockReason)
+    }
+    settle(batch, device, at: now)
+    if isTraced(device) { note(tracedDrop(batch, reason), device, at: now) }
+  }
+
+  /// Counts the `events` oldest events of a batch as dropped; what the server has accepted is not lost.
+  mutating func countDropped(
+    _ batch: BatchIndex, events: UInt32, _ reason: Measure, _ device: DeviceIndex, at now: Instant
+  ) {
+    if self[device].pointee.flags.contains(.hasHistory) {
+      countDroppedWithHistory(batch, events: events, reason, device, at: now)
+      return
+    }
+    if batches[batch].flags.contains(.accepted) { return }
+    count(lost: Int64(events), reason, device, at: now)
+    var created = batches[batch].firstTime
+    var ordinal = batches[batch].firstOrdinal
+    if created >= plan.pointee.oldBefore { return }
+    let draws = EventDraws(key(of: device))
+    var old: Int64 = 0
+    for _ in 0..<events where created < plan.pointee.oldBefore {
+      old &+= 1
+      ordinal &+= 1
+      created = plan.next(after: created, before: ordinal, draws)
+    }
+    count(old, .settledOldEvents, at: now)
+  }
+
+  /// Events of a device that are given up.
+  mutating func count(lost events: Int64, _ reason: Measure, _ device: DeviceIndex, at now: Instant) {
+    if let block = reason.blockReason {
+      countBlocked(events, block, row: rows.row(at: now.microseconds))
+    } else {
+      count(events, reason, at: now)
+      self[device].pointee.flags.insert(.lostEvents)
+    }
+  }
+
+  /// Negative: of events that were blocked and turn out to have been accepted.
+  func countBlocked(_ events: Int64, _ reason: DropReason, row: Int) {
+    counters.add(events, to: .blockedEvents, row: row)
+    counters.add(events, to: Measure(blocked: reason), row: row)
+  }
+
+  /// Delivered or dropped: the batch leaves the queue. Its record stays while an upload of it is open at the server.
+  @inline(__always)
+  mutating func settle(_ batch: BatchIndex, _ device: DeviceIndex, at now: Instant) {
+    if let loops { loops[device].pointee.heldEvents &-= UInt32(batches[batch].events) }
+    removeHeld(batch, device)
+    count(1, .settledBatches, at: now)
+    if self[device].pointee.flags.contains(.hasHistory) {
+      settleWithHistory(batch, device)
+    } else {
+      releaseIfDone(batch, device)
+    }
+  }
+}
+
+/// The number of an attempt that asks whether an upload of unknown outcome was applied (O4): those of cohorts that
+/// reconcile have 15 bits, and the sixteenth says that it is a question.
+enum StatusQuery {
+  private static var bit: UInt16 { 0x8000 }
+
+  /// - Parameter next: the number that would come next.
+  @inline(__always)
+  static func attempt(_ next: UInt16, asQuery: Bool) -> UInt16 {
+    (next >= bit ? 2 : next) | (asQuery ? bit : 0)
+  }
+
+  /// Without the bit.
+  @inline(__always)
+  static func number(_ attempt: UInt16) -> UInt16 { attempt & ~bit }
+
+  @inline(__always)
+  static func isQuery(_ attempt: UInt16) -> Bool { attempt & bit != 0 }
+}
+
+extension DeviceShard {
+  /// Whether an item belongs to a question instead of an upload.
+  @inline(__always)
+  func isQuery(_ delivery: Delivery) -> Bool {
+    options.pointee.gates.reconciles && StatusQuery.isQuery(delivery.attempt)
   }
 }

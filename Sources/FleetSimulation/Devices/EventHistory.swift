@@ -56,12 +56,12 @@ extension DeviceShard {
 
   /// Batches of unknown outcome may be cut anew: what is known of them goes into the device's history.
   @inline(never)
-  package mutating func forgetBoundaries(_ device: DeviceIndex) {
+  mutating func forgetBoundaries(_ device: DeviceIndex) {
     var batch = self[device].pointee.oldest
     while batch != .noBatch {
       let next = batches[batch].newer
       let flags = batches[batch].flags
-      if flags.contains(.unknownOutcome), flags.isDisjoint(with: [.inFlight, .answered]) {
+      if flags.contains(.unknownOutcome), !flags.contains(.inFlight), !batches[batch].isAnswered {
         forgetBoundaries(of: batch, device)
       }
       batch = next
@@ -108,7 +108,7 @@ extension DeviceShard {
     // What became of one before there was a history is known by its own flags.
     if batches[batch].flags.contains(.accepted) { history.accept(events) }
     if batches[batch].flags.contains(.dropped) {
-      if batches[batch].flags.contains(.blocked) {
+      if batches[batch].isBlocked {
         history.block(events, batches[batch].blockReason)
       } else {
         history.drop(events)

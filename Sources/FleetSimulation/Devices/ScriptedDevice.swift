@@ -40,7 +40,7 @@ package struct ScriptedDevice: ~Copyable {
     shard.tracer = tracer
     shard.tracedDevice = .only
     if let loops = shard.loops { loops[DeviceIndex(0)].pointee = UploadLoopState() }
-    fetched = RetryStateMachine(config: cohort.settings, policy: cohort.policy)
+    fetched = cohort.policy.machine(cohort.settings)
     triggered = TriggeredClient(shard, flushCount: flushCount)
     calendar = .allocate(capacity: 1)
     calendar.initialize(to: ShardCalendar(collecting: Instant(microseconds: span.microseconds)))
@@ -75,10 +75,9 @@ package struct ScriptedDevice: ~Copyable {
   package mutating func adopt(_ events: UInt32, createdAt time: Int64, at now: Int64) {
     let first = triggered.host.nextOrdinal(of: .only)
     triggered.host.note(events, eventsCreatedAt: time + Self.origin, .only)
-    triggered.host.willSeal(events, .only)
     triggered.host.append(
       events, firstOrdinal: first, firstTime: time + Self.origin, .only, at: now + Self.origin)
-    triggered.host.didSeal(through: first + events, .only)
+    triggered.host.didSeal(events, through: first + events, .only)
   }
 
   /// The process ends; what a launch will find, in the device's times (`origin`).
@@ -92,8 +91,9 @@ package struct ScriptedDevice: ~Copyable {
 
   /// A launch has fetched other Settings (S19).
   package mutating func follow(_ config: HTTPConfig) {
-    let policy = triggered.host.options.pointee.policy
-    fetched = RetryStateMachine(config: config, policy: policy)
+    let options = triggered.host.options
+    fetched = RetryStateMachine(
+      config: config, policy: options.pointee.policy, quirks: options.pointee.quirks)
     triggered.host.machines[Int(DeviceRecord.SettingsVersion.rollout.rawValue)] = .passUnretained(fetched)
     triggered.host[.only].pointee.settings = .rollout
   }

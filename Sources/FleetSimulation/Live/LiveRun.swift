@@ -224,7 +224,7 @@ public struct LiveRun: ~Copyable {
     let upload = LiveUpload(
       number: number, writeKey: cohort.effectiveWriteKey, device: request.device,
       firstEvent: request.firstOrdinal, events: Int(request.events), eventBytes: cohort.eventBytes,
-      retryCount: cohort.policy.headerValue(retryCount))
+      retryCount: cohort.policy.retry.headerValue(retryCount))
     transport.send(upload) { [inbox] in inbox.post(.init(upload: number, end: $0, time: clock.now)) }
   }
 

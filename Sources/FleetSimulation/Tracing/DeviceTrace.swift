@@ -115,7 +115,7 @@ extension DeviceTrace {
     case overflow
     /// A gate refused it (`ClientGates.refusesWhileBlocked`).
     case refused
-    /// It is not lost, but kept with a reason (`RetryPolicy.givenUp`).
+    /// It is not lost, but kept with a reason (`ClientPolicy.givenUp`).
     case blocked
   }
 

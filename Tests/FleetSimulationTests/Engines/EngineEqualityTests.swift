@@ -1,6 +1,7 @@
 import FleetMetrics
 import FleetSimulation
 import ScenarioModel
+import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import TestSupport
@@ -119,7 +120,7 @@ func expectSums(of record: RunRecord, _ scenario: Scenario, seed: UInt64) {
     let scenarios = (1...200).map(RandomScenario.scenario(seed:))
     let cohorts = scenarios.flatMap(\.fleet)
     #expect(Set(cohorts.map(\.client)) == Set(ClientPreset.all.map(\.name)))
-    for entry in RetryPolicy.switches {
+    for entry in ClientPolicy.switches {
       let drawn = Set(cohorts.map { entry.value(in: $0.policy) })
       for value in entry.values {
         let head = value.hasSuffix(":S") || value.hasSuffix(":P") ? String(value.dropLast()) : value

@@ -1,4 +1,5 @@
 import ScenarioModel
+import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import UploadGating
@@ -254,7 +255,7 @@ struct RandomScenario {
       turned = pick([0, 0, 15])
     }
     if chance(turned == 0 ? 20 : 50) { drawGates(&cohort) }
-    for entry in RetryPolicy.switches where chance(turned) {
+    for entry in ClientPolicy.switches where chance(turned) {
       let value = pick(entry.values).replacing(":S", with: ":\(int(0...90))")
         .replacing(":P", with: ":\(int(1...100))")
       precondition(entry.set(value, in: &cohort.policy), "\(entry.name) does not take \(value)")

@@ -1,6 +1,7 @@
 import FleetMetrics
 import FleetSimulation
 import ScenarioModel
+import ShippedQuirks
 import SimulationKernel
 import TAPIModel
 import UploadRetry
@@ -19,7 +20,7 @@ struct LifecycleFleet {
   var mode = QueuePolicy.Mode.files
   var retries = RetryWakeUp.timer
   var settings = Self.backoff(from: 8)
-  var policy = RetryPolicy.tapiDocument
+  var policy = ClientPolicy()
   var lifecycle: Lifecycle?
   var rollout: SettingsRollout?
   var incidents: [Incident] = []

@@ -1,4 +1,5 @@
 import FleetMetrics
+import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
@@ -160,7 +161,7 @@ import UploadRetry
   func builtInLegacy() throws {
     // The upload of 150 fails, and without a backoff it is tried again at the next flush, 210, before that flush's own.
     var fleet = fleet(outagesAt: 150)
-    fleet.policy = .segmentSwift
+    fleet.policy = ClientPreset.segmentSwift.policy
     fleet.policy.missingSection = .off
     fleet.incidents.append(.cdnOutage(80, until: 100))
     fleet.lifecycle = .at(90)

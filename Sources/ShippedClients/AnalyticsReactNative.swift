@@ -1,0 +1,434 @@
+import UploadRetry
+
+/// analytics-react-native 74884be: values are used as JavaScript takes them, after clamps that only compare.
+struct AnalyticsReactNativeSettings {
+  let defaults: HTTPConfig
+  var findings = FindingCollector(.analyticsReactNative)
+
+  init(defaults: HTTPConfig) { self.defaults = defaults }
+
+  private enum Place {
+    static let section = "types.ts:389, SegmentDestination.ts:455-467"
+    static let rateLimitKeys = "types.ts:340-345"
+    static let statuses = "errors.ts:143-197"
+    static let rateLimitOff = "errors.ts:171"
+    static let backoffOff = "errors.ts:188-190"
+    static let unknown = "errors.ts:196"
+    static let clampedInterval = "config-validation.ts:18-28"
+    static let clampedDuration = "config-validation.ts:30-57"
+    static let clampedCounts = "config-validation.ts:42-48, :113-119"
+    static let clampedCap = "config-validation.ts:69-79"
+    static let clampedBase = "config-validation.ts:86-91"
+    static let clampedTotal = "config-validation.ts:93-97, :134-140"
+    static let clampedJitter = "config-validation.ts:105-111"
+    static let rateLimitSwitch = "RetryManager.ts:179"
+    static let backoffSwitch = "RetryManager.ts:213"
+    static let backoff = "RetryManager.ts:222-223"
+    static let invalidWait = "RetryManager.ts:121-127, :451-460"
+  }
+
+  static let unread: [String: (reason: String, place: String)] = [
+    "rateLimitConfig.maxTotalBackoffDuration": (
+      "its name for it is maxRateLimitDuration; write that", Place.rateLimitKeys
+    ),
+    "backoffConfig.jitterStrategy": (
+      "its jitter is always up to jitterPercent of the wait, added to it", Place.backoff
+    ),
+    "backoffConfig.retryableStatusCodes": (
+      "it decides by statusCodeOverrides and the behaviours for 4xx and 5xx; write the statuses there",
+      Place.statuses
+    ),
+    "backoffConfig.unknownCodeBehavior": (
+      "it drops everything that is neither 2xx nor 4xx nor 5xx; write statusCodeOverrides", Place.unknown
+    ),
+  ]
+
+  // MARK: The section
+
+  mutating func read(_ settings: SettingsValue) -> HTTPConfig {
+    let section = section(of: settings)
+    var rate = Part(in: section, SettingsName.rateLimit, values: Self.values(of: defaults.rateLimit))
+    var backoff = Part(in: section, SettingsName.backoff, values: Self.values(of: defaults.backoff))
+    report(&rate, in: section, Place.rateLimitKeys)
+    report(&backoff, in: section, Place.statuses)
+
+    rate.clamp(.maxRetryInterval, 0.1, 86_400)
+    rate.clamp(.maxRateLimitDuration, 60, 604_800)
+    rate.clamp(.maxRetryCount, 1, 100)
+    rate.raise(.maxRateLimitDuration, to: rate.number(.maxRetryInterval) * 2)
+    backoff.clamp(.maxBackoffInterval, 0.1, 86_400)
+    backoff.clamp(.baseBackoffInterval, 0.1, 300)
+    backoff.clamp(.maxTotalBackoffDuration, 60, 604_800)
+    backoff.clamp(.jitterPercent, 0, 100)
+    backoff.clamp(.maxRetryCount, 1, 100)
+    if JavaScript.less(backoff[.maxBackoffInterval], backoff[.baseBackoffInterval]) {
+      backoff[.baseBackoffInterval] = backoff[.maxBackoffInterval]
+    }
+    let longest = JavaScript.max(backoff.number(.maxBackoffInterval), rate.number(.maxRetryInterval))
+    backoff.raise(.maxTotalBackoffDuration, to: longest * 2)
+
+    var config = defaults
+    if let value = rate.given["enabled"] {
+      config.rateLimit.isEnabled = value == .bool(true)
+      config.rateLimit.keepsWhenOff = value != .bool(true) && value != .bool(false)
+    }
+    if let value = backoff.given["enabled"] {
+      config.backoff.isEnabled = value == .bool(true)
+      config.backoff.keepsWhenOff = value != .bool(true) && value != .bool(false)
+    }
+    config.rateLimit.maxRetryCount = rate.count(.maxRetryCount)
+    config.rateLimit.maxRetryInterval = rate.wait(.maxRetryInterval)
+    config.rateLimit.maxTotalBackoffDuration = rate.limit(.maxRateLimitDuration)
+    config.backoff.maxRetryCount = backoff.count(.maxRetryCount)
+    config.backoff.baseBackoffInterval = backoff.wait(.baseBackoffInterval)
+    config.backoff.maxBackoffInterval = backoff.wait(.maxBackoffInterval)
+    config.backoff.maxTotalBackoffDuration = backoff.limit(.maxTotalBackoffDuration)
+    if backoff.given["jitterPercent"] != nil {
+      let percent = backoff.number(.jitterPercent)
+      config.backoff.jitter = Jitter(shippedPercent: percent)
+      // A wait with such jitter is no number, and over before it began.
+      if percent.isNaN { config.backoff.maxBackoffInterval = 0 }
+    }
+    reportSwitches(config, rate, backoff)
+    reportNumbers(rate, backoff)
+    config.backoff.statuses = statuses(in: backoff)
+    return config
+  }
+
+  private mutating func section(of settings: SettingsValue) -> SettingsSection? {
+    let fallback = "uses its defaults, both sections switched on"
+    guard case .object(let members) = settings else {
+      findings.add(
+        .repaired, "", "\(described(settings)) is not an object: \(findings.sdk) \(fallback)",
+        Place.section)
+      return nil
+    }
+    let root = SettingsSection(path: "", members: members)
+    let found = findings.httpConfig(
+      in: root, topFirst: true, skipsNull: true, place: Place.section)
+    guard let found else {
+      if !members.isEmpty {
+        findings.add(
+          .repaired, "", "there is no httpConfig: \(findings.sdk) \(fallback)", Place.section)
+      }
+      return nil
+    }
+    guard case .object(let members) = found.value else {
+      findings.add(
+        .repaired, found.path,
+        "\(described(found.value)) is not an object: \(findings.sdk) \(fallback)",
+        Place.section)
+      return nil
+    }
+    let section = SettingsSection(path: found.path, members: members)
+    findings.reportUnreadKeys(in: section, named: nil, place: Place.section)
+    return section
+  }
+
+  private mutating func report(_ part: inout Part, in section: SettingsSection?, _ place: String) {
+    if let given = part.section {
+      findings.reportUnreadKeys(in: given, named: part.name, place: place)
+    } else if let section, let value = section[part.name] {
+      findings.add(
+        .repaired, section.path(of: part.name),
+        "\(described(value)) is not an object: \(findings.sdk) uses the section's defaults, switched on",
+        Place.section)
+    }
+  }
+
+  // MARK: Switches
+
+  private mutating func reportSwitches(_ config: HTTPConfig, _ rate: Part, _ backoff: Part) {
+    let sdk = findings.sdk
+    if let path = rate.path(of: "enabled") {
+      if config.rateLimit.keepsWhenOff {
+        reportNeither(
+          rate, path, "a 429 is kept without a wait or a count", Place.rateLimitSwitch)
+      } else if !config.rateLimit.isEnabled {
+        findings.add(
+          .losesData, path, "with rate limiting off, \(sdk) drops every batch that gets a 429; leave it on",
+          Place.rateLimitOff)
+      }
+    }
+    if let path = backoff.path(of: "enabled") {
+      if config.backoff.keepsWhenOff {
+        reportNeither(
+          backoff, path, "what fails is kept without a wait, a count or a limit", Place.backoffSwitch)
+      } else if !config.backoff.isEnabled {
+        findings.add(
+          .losesData, path,
+          "with backoff off, \(sdk) drops every batch that gets a 5xx, or any retryable status but 429; leave it on",
+          Place.backoffOff)
+      }
+    }
+  }
+
+  private mutating func reportNeither(_ part: Part, _ path: String, _ effect: String, _ place: String) {
+    guard let value = part.given["enabled"] else { return }
+    findings.add(
+      .readDifferently, path,
+      "\(described(value)) is neither true nor false, and neither on nor off in \(findings.sdk): \(effect); write true or false",
+      place)
+  }
+
+  // MARK: Numbers
+
+  private mutating func reportNumbers(_ rate: Part, _ backoff: Part) {
+    let noWait = "a wait that is no number is over at once, and all retry state with it"
+    compare(.maxRetryInterval, in: rate, Place.clampedInterval, noWait)
+    compare(.maxRateLimitDuration, in: rate, Place.clampedDuration, "no time limit")
+    compare(.maxRetryCount, in: rate, Place.clampedCounts, "no limit on retries")
+    compare(.maxRetryCount, in: backoff, Place.clampedCounts, "no limit on retries")
+    compare(.baseBackoffInterval, in: backoff, Place.clampedBase, noWait)
+    compare(.maxBackoffInterval, in: backoff, Place.clampedCap, noWait)
+    compare(.maxTotalBackoffDuration, in: backoff, Place.clampedTotal, "no time limit")
+    compare(.jitterPercent, in: backoff, Place.clampedJitter, noWait)
+    let percent = backoff.number(.jitterPercent)
+    if percent > 10, let path = backoff.path(of: "jitterPercent") {
+      findings.add(
+        .readDifferently, path,
+        "more than 10 % can make a wait longer than 1.1 times maxBackoffInterval, which \(findings.sdk) takes as invalid: all "
+          + "retry state starts over and the next flush sends; write 10 at most", Place.invalidWait)
+    }
+  }
+
+  private mutating func compare(
+    _ key: NumberKey, in part: Part, _ place: String, _ withoutNumber: String
+  ) {
+    guard let value = part.given[key.name], let path = part.path(of: key.name) else { return }
+    var inForce = part.number(key)
+    if inForce.isNaN {
+      findings.add(
+        .readDifferently, path,
+        "\(described(value)) is not a number in \(findings.sdk) either, and not repaired: \(withoutNumber); allowed is "
+          + key.allowed, place)
+      return
+    }
+    if key.unit.isEmpty { inForce = inForce.rounded(.down) }
+    var reason = "which clamps to limits of its own"
+    if case .number(let number) = value {
+      if key.unit.isEmpty, inForce == number.rounded(.down) { reason = "of which the whole part counts" }
+    } else {
+      reason = "which takes it as JavaScript does"
+    }
+    if part.raised.contains(key.name) { reason = "which raises it to twice the longest wait" }
+    let standard = part.standard[key.name].map(JavaScript.number) ?? 0
+    // The base never exceeds the cap: nothing that could be noticed.
+    if key.name == NumberKey.baseBackoffInterval.name, inForce == part.number(.maxBackoffInterval),
+      key.reading(of: value, default: standard) >= inForce, case .number = value
+    {
+      return
+    }
+    findings.compare(value, key, at: path, inForce: inForce, default: standard, reason, place)
+  }
+}
+
+// MARK: - Retry-After
+
+extension AnalyticsReactNativeSettings {
+  /// errors.ts:207-219: a number as JavaScript reads it, unless it is negative, or whatever its `Date` makes a date of.
+  static func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64? {
+    if header.isEmpty { return nil }
+    let number = JavaScript.number(header)
+    if number.isFinite { return number >= 0 ? microseconds(number) : nil }
+    guard let date = JavaScriptDate.milliseconds(header) else { return nil }
+    // `Date.now()` is whole milliseconds, rounded down.
+    let milliseconds = now / 1000 - (now % 1000 < 0 ? 1 : 0)
+    let rest = date - milliseconds
+    return rest <= 0 ? 0 : microseconds(whole: (rest - 1) / 1000 + 1)
+  }
+}
+
+// MARK: - A section as JavaScript has it
+
+extension AnalyticsReactNativeSettings {
+  fileprivate static func values(of config: RateLimitConfig) -> [String: SettingsValue] {
+    [
+      "maxRetryCount": .number(Double(config.maxRetryCount)),
+      "maxRetryInterval": .number(seconds(config.maxRetryInterval)),
+      "maxRateLimitDuration": .number(seconds(config.maxTotalBackoffDuration)),
+    ]
+  }
+
+  fileprivate static func values(of config: BackoffConfig) -> [String: SettingsValue] {
+    [
+      "maxRetryCount": .number(Double(config.maxRetryCount)),
+      "baseBackoffInterval": .number(seconds(config.baseBackoffInterval)),
+      "maxBackoffInterval": .number(seconds(config.maxBackoffInterval)),
+      "maxTotalBackoffDuration": .number(seconds(config.maxTotalBackoffDuration)),
+      "jitterPercent": .number(config.jitter.additivePercent),
+    ]
+  }
+
+  /// `rateLimitConfig` or `backoffConfig`: the defaults, replaced key by key by whatever is given.
+  struct Part {
+    let name: String
+    /// nil: missing, or no object.
+    let section: SettingsSection?
+    /// What is given, the last of each name.
+    let given: [String: SettingsValue]
+    /// The defaults.
+    let standard: [String: SettingsValue]
+    /// What is in force.
+    private var values: [String: SettingsValue]
+    /// The keys that `raise` has changed.
+    private(set) var raised: Set<String> = []
+
+    init(in section: SettingsSection?, _ name: String, values: [String: SettingsValue]) {
+      self.name = name
+      standard = values
+      var part: SettingsSection?
+      if let section, case .object(let members)? = section[name] {
+        part = SettingsSection(path: section.path(of: name), members: members)
+      }
+      self.section = part
+      given = Dictionary(part?.members.map { ($0.key, $0.value) } ?? [], uniquingKeysWith: { $1 })
+      self.values = values.merging(given) { $1 }
+    }
+
+    subscript(key: NumberKey) -> SettingsValue {
+      get { values[key.name] ?? .null }
+      set { values[key.name] = newValue }
+    }
+
+    func number(_ key: NumberKey) -> Double { JavaScript.number(self[key]) }
+
+    /// The path of a key that is given.
+    func path(of key: String) -> String? { given[key] == nil ? nil : section?.path(of: key) }
+
+    /// `if (v < low) v = low; else if (v > high) v = high;`
+    mutating func clamp(_ key: NumberKey, _ low: Double, _ high: Double) {
+      if JavaScript.less(self[key], .number(low)) {
+        self[key] = .number(low)
+      } else if JavaScript.less(.number(high), self[key]) {
+        self[key] = .number(high)
+      }
+    }
+
+    mutating func raise(_ key: NumberKey, to least: Double) {
+      guard JavaScript.less(self[key], .number(least)) else { return }
+      self[key] = .number(least)
+      raised.insert(key.name)
+    }
+
+    /// A limit on a count: more than 2.5 is more than 2, and nothing is more than NaN.
+    func count(_ key: NumberKey) -> Int {
+      let number = number(key)
+      return number.isNaN ? .max : Int(exactly: number.rounded(.down)) ?? (number < 0 ? .min : .max)
+    }
+
+    /// A limit on a time in microseconds; nothing is longer than NaN.
+    func limit(_ key: NumberKey) -> Int64 {
+      let number = number(key)
+      return number.isNaN ? .max : microseconds(number)
+    }
+
+    /// A wait in microseconds; one of NaN is over at once.
+    func wait(_ key: NumberKey) -> Int64 { microseconds(number(key)) }
+  }
+}
+
+extension AnalyticsReactNativeSettings {
+  private enum StatusPlace {
+    static let override429 = "errors.ts:153-168"
+    static let overrides = "errors.ts:143-197"
+    static let default5xx = "errors.ts:191-193"
+  }
+
+  /// Overrides that are given are merged with those built in.
+  mutating func statuses(in part: Part) -> StatusTable {
+    var rules = StatusRules()
+    if let value = part.given["default4xxBehavior"] {
+      rules.default4xx = value == .string("retry") ? .retry : .drop
+      reportBehaviour(value, "default4xxBehavior", rules.default4xx, by: .drop, in: part)
+    }
+    if let value = part.given["default5xxBehavior"] {
+      rules.default5xx = value == .string("retry") || value == .null ? .retry : .drop
+      reportBehaviour(value, "default5xxBehavior", rules.default5xx, by: .retry, in: part)
+    }
+    var drops429 = false
+    if let value = part.given[SettingsName.overrides], let path = part.path(of: SettingsName.overrides) {
+      if case .object(let members) = value {
+        drops429 = merge(SettingsSection(path: path, members: members), into: &rules)
+      } else {
+        findings.add(
+          .repaired, path,
+          "\(described(value)) is not an object: \(findings.sdk) uses the overrides built into it",
+          StatusPlace.overrides)
+      }
+    }
+    var table = rules.table(heedsRateLimited: false)
+    table.dropsRateLimited = drops429
+    return table
+  }
+
+  /// - Returns: whether a 429 is dropped.
+  private mutating func merge(_ given: SettingsSection, into rules: inout StatusRules) -> Bool {
+    var drops429 = false
+    for (key, value) in given.members {
+      let path = given.path(of: key)
+      guard let status = Int(key), String(status) == key else {
+        findings.add(
+          .notRead, path,
+          "\(quoted(key)) is not how \(findings.sdk) writes a status: it never matches; a status is 100 to 599",
+          StatusPlace.overrides)
+        continue
+      }
+      // A null is no override, and takes the place of the one built in all the same.
+      rules.overrides[status] = value == .null ? nil : value == .string("retry") ? .retry : .drop
+      if status == 429 { drops429 = value != .null && value != .string("retry") }
+      reportOverride(status, value, path, rules)
+    }
+    return drops429
+  }
+
+  private mutating func reportOverride(
+    _ status: Int, _ value: SettingsValue, _ path: String, _ rules: StatusRules
+  ) {
+    let sdk = findings.sdk
+    let isAction = value == .string("retry") || value == .string("drop")
+    if (200...299).contains(status) {
+      findings.add(
+        .notRead, path, "a \(status) is a success and delivered whatever \(sdk) is told",
+        StatusPlace.overrides)
+    } else if status == 429 {
+      if value == .string("retry") { return }
+      if value == .null {
+        findings.add(
+          .repaired, path, "null is as good as nothing in \(sdk): a 429 waits", StatusPlace.override429)
+      } else {
+        findings.add(
+          .losesData, path,
+          "with a 429 overridden by \(described(value)), \(sdk) drops every batch that gets one; write \"retry\"",
+          StatusPlace.override429)
+      }
+    } else if !(100...599).contains(status) {
+      findings.add(
+        .readDifferently, path,
+        "\(sdk) obeys it for the code \(status); in the document a status is 100 to 599, and the simulation leaves it out",
+        StatusPlace.overrides)
+    } else if !isAction {
+      var before = StatusRules()
+      (before.default4xx, before.default5xx) = (rules.default4xx, rules.default5xx)
+      let (standard, now) = (before.action(for: status), rules.action(for: status))
+      let effect: SettingsFinding.Effect =
+        now == standard ? .repaired : now == .drop ? .losesData : .readDifferently
+      findings.add(
+        effect, path,
+        "\(described(value)) is not \"retry\" or \"drop\": in \(sdk) a \(status) is \(now == .drop ? "dropped" : "retried"); "
+          + "write one of these", StatusPlace.overrides)
+    }
+  }
+
+  /// - Parameter standard: what the default is.
+  private mutating func reportBehaviour(
+    _ value: SettingsValue, _ key: String, _ action: StatusAction, by standard: StatusAction, in part: Part
+  ) {
+    guard value != .string("retry"), value != .string("drop"), let path = part.path(of: key) else { return }
+    let effect: SettingsFinding.Effect = action == standard ? .repaired : .losesData
+    findings.add(
+      effect, path,
+      "\(described(value)) is not \"retry\" or \"drop\", and means \"\(action.rawValue)\" in \(findings.sdk); write one of these",
+      StatusPlace.default5xx)
+  }
+}

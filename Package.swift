@@ -11,7 +11,8 @@ let isSmall = Context.environment["FLEETSIM_SMALL"] != nil
 let unhurried: [SwiftSetting] = [.unsafeFlags([isSmall ? "-Osize" : "-Onone"])]
 
 func tests(
-  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], isHurried: Bool = false
+  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [],
+  isHurried: Bool = false
 ) -> Target {
   .testTarget(
     name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude,
@@ -51,20 +52,26 @@ let package = Package(
     // What people write and read.
     // The client files, which only C can put into a binary as they are; so with the vectors.
     .target(name: "ClientFiles", exclude: ["clients"]),
+    .target(name: "ReportFiles", exclude: ["files"]),
     .target(
-      name: "ScenarioFormat", dependencies: ["ScenarioModel", "ClientFiles"], swiftSettings: unhurried),
+      name: "ScenarioFormat", dependencies: ["ScenarioModel", "ClientFiles"],
+      swiftSettings: unhurried),
     .target(name: "ConformanceVectors"),
     .target(
-      name: "Conformance", dependencies: ["FleetSimulation", "ScenarioFormat", "ConformanceVectors"],
+      name: "Conformance",
+      dependencies: ["FleetSimulation", "ScenarioFormat", "ConformanceVectors"],
       swiftSettings: isSmall ? unhurried : []),
     .target(
-      name: "FleetExperiments", dependencies: ["FleetSimulation", "ScenarioFormat", "FleetStatistics"],
+      name: "FleetExperiments",
+      dependencies: ["FleetSimulation", "ScenarioFormat", "FleetStatistics"],
       swiftSettings: unhurried),
     .target(
-      name: "FleetReports", dependencies: ["Conformance", "FleetExperiments"], swiftSettings: unhurried),
+      name: "FleetReports", dependencies: ["Conformance", "FleetExperiments", "ReportFiles"],
+      swiftSettings: unhurried),
     .target(name: "HTTPTransport", dependencies: ["FleetSimulation"], swiftSettings: unhurried),
     .target(
-      name: "CommandLineInterface", dependencies: ["FleetReports", "HTTPTransport"], swiftSettings: unhurried),
+      name: "CommandLineInterface", dependencies: ["FleetReports", "HTTPTransport"],
+      swiftSettings: unhurried),
     .executableTarget(name: "fleetsim", dependencies: ["CommandLineInterface"]),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: unhurried),
@@ -82,7 +89,8 @@ let package = Package(
     tests("FleetStatisticsTests", ["FleetStatistics"]),
     tests("ScenarioFormatTests", ["ScenarioFormat", "TestClients"]),
     tests(
-      "FleetSimulationTests", ["FleetSimulation", "ScenarioFormat", "FleetStatistics"], isHurried: true),
+      "FleetSimulationTests", ["FleetSimulation", "ScenarioFormat", "FleetStatistics"],
+      isHurried: true),
     tests("ConformanceTests", ["Conformance"], exclude: ["Recordings", "Vectors"]),
     tests("FleetExperimentsTests", ["FleetExperiments"]),
     tests("FleetReportsTests", ["FleetReports"]),

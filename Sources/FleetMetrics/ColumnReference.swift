@@ -14,9 +14,6 @@ public enum ColumnReference {
       section("delivery_histogram.csv", "One row per bucket that is not empty.", HistogramCSV.columns),
       section(
         "cohorts.csv", "One row per cohort, where a fleet has several or priority lanes.", CohortCSV.columns),
-      section(
-        "stability.csv", "One row per point that `stability` looked at, from below, then from the left.",
-        StabilityCSV.columns),
     ].joined(separator: "\n")
   }
 

@@ -1,4 +1,5 @@
 import FleetExperiments
+import ReportFiles
 
 /// The frame of a self-contained page: style sheet, heading, verdict first, how to run it again last.
 struct HTMLPage {
@@ -17,8 +18,14 @@ struct HTMLPage {
   var scenarioJSON: String?
   var version: String
 
-  var text: String {
-    var html = """
+  /// How every page begins.
+  static func opening(title: String, question: String?, style: String = "") -> String {
+    let question = question.map { "<p class=\"question\">\(Markup.escape($0))</p>\n" } ?? ""
+    func variables(_ palette: [String: String]) -> String {
+      palette.sorted { $0.key < $1.key }.map { "--\($0.key):\($0.value);" }.joined()
+    }
+    let (light, dark) = (variables(Theme.light), variables(Theme.dark))
+    return """
       <!DOCTYPE html>
       <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
       <head>
@@ -27,16 +34,23 @@ struct HTMLPage {
       <meta name="color-scheme" content="light dark"/>
       <title>\(Markup.escape(title))</title>
       <style>
-      \(HTMLReport.styleSheet)</style>
+      :root{color-scheme:light dark;\(light)--panel:#f4f6f8;--best:#0b6e4f;}
+      @media (prefers-color-scheme:dark){:root{\(dark)--panel:#1d232a;--best:#4fd1a5;}}
+      @media print{:root{color-scheme:light;\(light)--panel:#f4f6f8;--best:#0b6e4f;}}
+      \(String(cString: fleetsim_report_css()))\(style)</style>
       </head>
       <body>
       <main>
       <header>
       <h1>\(Markup.escape(title))</h1>
+      \(question)</header>
 
       """
-    if let question { html += "<p class=\"question\">\(Markup.escape(question))</p>\n" }
-    html += "</header>\n<section class=\"verdict\" aria-label=\"Verdict\">\n"
+  }
+
+  var text: String {
+    var html = Self.opening(title: title, question: question)
+    html += "<section class=\"verdict\" aria-label=\"Verdict\">\n"
     for (i, line) in verdict.split(whereSeparator: \.isNewline).enumerated() {
       html += i == 0 ? Self.lead(String(line)) : "<p>\(Markup.escape(String(line)))</p>\n"
     }
@@ -196,5 +210,28 @@ extension TextTable {
       rows: rows.map { row in
         PageTable.Row(name: row[0], cells: row.dropFirst().map { PageTable.Cell(text: $0) })
       }, isPlain: true)
+  }
+}
+
+/// Text made safe for HTML, XHTML and SVG, in elements and in quoted attributes.
+enum Markup {
+  /// Escapes the five special characters; a control character that XML forbids becomes U+FFFD.
+  static func escape(_ text: String) -> String {
+    var escaped = ""
+    escaped.reserveCapacity(text.utf8.count)
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "\"": escaped += "&quot;"
+      case "'": escaped += "&#39;"
+      case "\t", "\n", "\r": escaped.unicodeScalars.append(scalar)
+      case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF:
+        escaped += "\u{FFFD}"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
   }
 }

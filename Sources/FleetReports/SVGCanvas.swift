@@ -7,7 +7,7 @@ enum Ink: Hashable {
 
 /// Where colours come from.
 enum Theme {
-  /// CSS variables: they follow light mode, dark mode and print (`HTMLReport`).
+  /// CSS variables: they follow light mode, dark mode and print (`HTMLPage`).
   case variables
   /// Fixed colours on white, for a picture that stands alone.
   case fixed

@@ -93,7 +93,7 @@ extension LiveComparison {
     answer.terminal = (figures.isEmpty ? [] : [.table(shown)]) + [.verdict, .text(events)]
     answer.page = [
       .table(shown, title: "Measured and predicted"),
-      .html(HTMLReport.overlays(results)),
+      .html(Compared.whole(results).overlays),
       .terms([
         (
           "Measured",

@@ -16,8 +16,9 @@ package struct TextTable: Sendable {
   }
 
   /// A table whose first column names its rows.
-  package init(header: [String], rows: [[String]]) {
-    self.init(columns: header.enumerated().map { Column(title: $1, isNumber: $0 > 0) }, rows: rows)
+  /// - Parameter words: how many columns are no numbers.
+  package init(header: [String], rows: [[String]], words: Int = 1) {
+    self.init(columns: header.enumerated().map { Column(title: $1, isNumber: $0 >= words) }, rows: rows)
   }
 
   /// What people see of a table.

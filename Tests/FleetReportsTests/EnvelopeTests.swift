@@ -48,11 +48,11 @@ struct EnvelopeTests {
 
   @Test("Rates are cut at four times capacity, unless a tenth of the time is above it")
   func clipping() {
-    #expect(MetricCharts.clipped(20_000, typical: 900, capacity: 1_000) == 4_000)
-    #expect(MetricCharts.clipped(20_000, typical: 8_000, capacity: 1_000) == 10_000)
+    #expect(ComparisonCharts.clipped(20_000, typical: 900, capacity: 1_000) == 4_000)
+    #expect(ComparisonCharts.clipped(20_000, typical: 8_000, capacity: 1_000) == 10_000)
     // A capacity far above the load would flatten it; one near it is shown.
-    #expect(MetricCharts.clipped(100, typical: 90, capacity: 1_000_000) == 103)
-    #expect(MetricCharts.clipped(500, typical: 450, capacity: 1_000) == 1_120)
-    #expect(MetricCharts.clipped(0, typical: 0, capacity: 0) == 1)
+    #expect(ComparisonCharts.clipped(100, typical: 90, capacity: 1_000_000) == 103)
+    #expect(ComparisonCharts.clipped(500, typical: 450, capacity: 1_000) == 1_120)
+    #expect(ComparisonCharts.clipped(0, typical: 0, capacity: 0) == 1)
   }
 }

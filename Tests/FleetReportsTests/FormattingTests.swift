@@ -110,7 +110,7 @@ struct TerminalTableTests {
   @Test("Columns are aligned, numbers to the right")
   func aligned() {
     #expect(
-      TerminalTable.render(summaries) == """
+      SummaryTable.terminal(summaries).terminal(width: 100) == """
         strategy  recovered in  undelivered  affected p99  extra attempts   herd   peak
         ────────  ────────────  ───────────  ────────────  ──────────────  ─────  ─────
         full       12 min 30 s            0         3.2 s            12.3  1.80×  12.3×
@@ -123,7 +123,7 @@ struct TerminalTableTests {
   func narrow() throws {
     var long = summaries[0]
     long.run = "settings.backoffConfig.jitterStrategy=additive:10, policy.clampAfterJitter=true"
-    let lines = TerminalTable.render([long, summaries[1]]).split(separator: "\n")
+    let lines = SummaryTable.terminal([long, summaries[1]]).terminal(width: 100).split(separator: "\n")
     #expect(lines.allSatisfy { $0.count <= 100 })
     let row = try #require(lines.first { $0.contains("…") })
     // As much of both ends as there is room for.

@@ -12,9 +12,9 @@ import Testing
 @Suite("report.html")
 struct HTMLReportTests {
   static func render(_ results: [VariantResult], verdict: String = "full is best.") -> String {
-    HTMLReport.render(
-      title: "outage herd", question: "Which jitter?", results: results, verdict: verdict,
-      scenarioJSON: "{ \"format\": 1 }", command: "fleetsim compare herd.json5", version: "1.0", seed: 1)
+    Compared.whole(results).page(seed: 1, verdict: verdict).html(
+      title: "outage herd", question: "Which jitter?", command: "fleetsim compare herd.json5",
+      scenarioJSON: "{ \"format\": 1 }", version: "1.0")
   }
 
   /// What is wrong with the document as XML; nil if it is well-formed.
@@ -93,13 +93,11 @@ struct HTMLReportTests {
     let name = "<script>alert('x')</script>&\"\u{0}\u{B}]]>"
     var result = SyntheticFleet.result(name, wave: 0.5, rows: 2_400)
     result.record.incidents[0].label = name
-    let html = HTMLReport.render(
-      title: name, question: name, results: [result, result], verdict: name, scenarioJSON: name,
-      command: name,
-      version: name, seed: .max)
+    let html = Compared.whole([result, result]).page(seed: .max, verdict: name).html(
+      title: name, question: name, command: name, scenarioJSON: name, version: name)
     #expect(Self.problem(in: html) == nil)
     #expect(!html.contains("<script"))
-    #expect(Self.problem(in: SVGChart.comparisonPicture([result, result])) == nil)
+    #expect(Self.problem(in: ComparisonCharts.picture(.whole([result, result]))) == nil)
   }
 
   @Test("Unusual records make a well-formed document too")
@@ -124,14 +122,14 @@ struct HTMLReportTests {
       [calm, empty, powerless, endless, huge, single],
     ] {
       #expect(Self.problem(in: Self.render(results)) == nil)
-      #expect(Self.problem(in: SVGChart.comparisonPicture(results)) == nil)
-      _ = TerminalTable.render(results)
+      #expect(Self.problem(in: ComparisonCharts.picture(.whole(results))) == nil)
+      _ = Compared.whole(results).table(width: 100)
     }
   }
 
   @Test("The stand-alone picture has fixed colours on white and no style")
   func picture() {
-    let svg = SVGChart.comparisonPicture(SyntheticFleet.four)
+    let svg = ComparisonCharts.picture(.whole(SyntheticFleet.four))
     #expect(Self.problem(in: svg) == nil)
     #expect(!svg.contains("var(") && !svg.contains("<style") && !svg.contains("<script"))
     #expect(svg.contains("fill=\"#ffffff\""))

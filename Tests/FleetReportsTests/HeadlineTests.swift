@@ -66,7 +66,7 @@ struct HeadlineTests {
     #expect(standings.firstChoice == 1)
     let headline = Headline(standings)
     #expect(headline.tiles.contains { $0.title == "recovered in" && $0.value == "16 min 40 s" })
-    if standings.leaders.count == 3 { #expect(!TerminalTable.render(results).contains("✓")) }
+    if standings.leaders.count == 3 { #expect(!Compared.whole(results).table(width: 100).contains("✓")) }
   }
 
   @Test("The table has the best variant first, and says to what its events were lost and on how many devices")
@@ -77,7 +77,7 @@ struct HeadlineTests {
       $0.devicesThatLostEventsShare = 0.125
     }
     let results = [lossy, none, full]
-    let html = HTMLReport.summaryTable(results, Standings(results))
+    let html = SummaryTable.html(results, Standings(results))
     let rows = html.components(separatedBy: "<tr>").filter { $0.contains("scope=\"row\"") }
     #expect(rows.count == 3 && rows[0].contains(">full<"))
     let row = try #require(rows.first { $0.contains(">lossy<") })
@@ -85,7 +85,7 @@ struct HeadlineTests {
     #expect(row.contains("<span>12.5 %</span>"))
     // Without losses nothing of this is shown.
     let whole = [full, none].map { with($0, $0.name) { $0.lateEvents = 0 } }
-    let clean = HTMLReport.summaryTable(whole, Standings(whole))
+    let clean = SummaryTable.html(whole, Standings(whole))
     #expect(!clean.contains("of these") && !clean.contains("devices that lost"))
   }
 
@@ -94,9 +94,9 @@ struct HeadlineTests {
     var calm = full
     calm.record = calm.twin
     calm.record.incidents = full.record.incidents
-    let chart = try #require(MetricCharts(results: [calm], theme: .fixed).backlogOverlay())
+    let chart = try #require(ComparisonCharts(.whole([calm]), theme: .fixed).backlogOverlay())
     #expect(chart.lines[0].line.envelope.columns.allSatisfy { $0?.mean == 0 })
-    let both = try #require(MetricCharts(results: [none, full], theme: .fixed).backlogOverlay())
+    let both = try #require(ComparisonCharts(.whole([none, full]), theme: .fixed).backlogOverlay())
     // The outage lasts ten minutes; its damage grows and has its largest value at its end.
     #expect(both.incidents == [-600_000_000...0] && both.times.lowerBound < -600_000_000)
     #expect(both.lines.first?.name == "full", "the best first")

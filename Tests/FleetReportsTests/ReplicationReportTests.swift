@@ -43,9 +43,8 @@ struct ReplicationReportTests {
   }
 
   static func render(_ comparison: ReplicatedComparison) -> String {
-    HTMLReport.render(
-      title: "herd", question: "Which?", comparison: comparison,
-      verdict: Verdict.text(comparison), scenarioJSON: "{}", command: "fleetsim compare --seeds 6",
+    Compared.means(comparison).page(seed: 1, verdict: Verdict.text(comparison)).html(
+      title: "herd", question: "Which?", command: "fleetsim compare --seeds 6", scenarioJSON: "{}",
       version: "1.0")
   }
 
@@ -86,7 +85,7 @@ struct ReplicationReportTests {
   @Test("The terminal's tables have a rank behind each mean and a star behind what can be told apart")
   func terminal() throws {
     let comparison = try Self.comparison()
-    let text = ReplicationTable.render(comparison)
+    let text = Compared.means(comparison).table(width: 110)
     let lines = text.split(separator: "\n").map(String.init)
     #expect(lines[0].hasPrefix("strategy"))
     #expect(lines[2].contains("#1"))
@@ -110,13 +109,13 @@ struct ReplicationReportTests {
     let html = Self.render(comparison)
     #expect(HTMLReportTests.problem(in: html) == nil)
     #expect(!html.contains("Differences to") && !html.contains("<small>#"))
-    #expect(!ReplicationTable.render(comparison).contains("#"))
-    #expect(ReplicationTable.render(comparison).contains("no incident"))
+    #expect(!Compared.means(comparison).table(width: 110).contains("#"))
+    #expect(Compared.means(comparison).table(width: 110).contains("no incident"))
   }
 
   @Test("The picture stands alone")
   func picture() throws {
-    let svg = SVGChart.replicationPicture(try Self.comparison())
+    let svg = ComparisonCharts.picture(.means(try Self.comparison()))
     #expect(HTMLReportTests.problem(in: svg) == nil)
     #expect(svg.contains("mean of 6 replications and its 95 % band") && !svg.contains("var("))
   }

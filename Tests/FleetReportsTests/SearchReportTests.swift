@@ -81,7 +81,7 @@ struct SearchReportTests {
   @Test("stability.csv has a row for each point, and a map without a cliff says so")
   func table() throws {
     let map = try Self.map { _, _ in true }
-    let lines = String(decoding: StabilityReport(map).table, as: UTF8.self).split(separator: "\n")
+    let lines = String(decoding: map.table.csv, as: UTF8.self).split(separator: "\n")
     #expect(lines.count == 26)
     // Four seeds at each of the four corners of its cell.
     #expect(lines[1].contains(",1.000,16,30.000000,"), "\(lines[1])")

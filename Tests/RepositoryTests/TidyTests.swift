@@ -46,6 +46,9 @@ struct TidyTests {
       "the estimate of its memory, apart from the hot path",
     "Tests/FleetMetricsTests/HandMade.swift": "records that several suites of the target make by hand",
     "Sources/ClientFiles/include/ClientFiles.h": "a C target has a header",
+    "Sources/ReportFiles/include/ReportFiles.h": "a C target has a header",
+    "Sources/ReportFiles/ReportFiles.c":
+      "style sheets and a script of pages as the compiler's #embed takes them",
     "Tests/TestClients/ClientsOfFiles.swift": "policies of files, for tests of modules that read none",
   ]
 

@@ -75,8 +75,13 @@ struct ConformanceCommand: Command {
   }
 
   private func text(_ report: ConformanceReport) -> String {
-    let rows = report.rows
-    let table = ConformanceTable.render(rows, width: Console.columns)
+    let table = TextTable(
+      header: ["requirement", "what it says", "passed", "failed", "deviates"],
+      rows: report.rows.map {
+        ["\($0.requirement)", $0.title, "\($0.passed)", "\($0.failed)", "\($0.deviates)"]
+      },
+      words: 2
+    ).terminal(width: Console.columns)
     let cases = FigureText.count(report.results.count, "case")
     var text = "\(report.client): \(cases)\n\n\(table)\n"
     text += report.counts + "\n"

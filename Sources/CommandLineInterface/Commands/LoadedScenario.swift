@@ -113,12 +113,6 @@ func notesOfSmallness(_ variants: [Variant]) -> [String] {
   return notes
 }
 
-/// The verdict with what limits it, a line each.
-func verdict(_ sentence: String, noting variants: [Variant]) -> String {
-  ([sentence] + notesOfSmallness(variants).map { "Small enough for chance to decide: \($0)." })
-    .joined(separator: "\n")
-}
-
 /// Prints repairs and the like, each once, and returns what it printed.
 @discardableResult
 func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String] {

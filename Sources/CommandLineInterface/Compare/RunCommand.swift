@@ -26,7 +26,7 @@ struct RunCommand: Command {
 
   func execute(_ invocation: Invocation) throws {
     try options.check(hasSeveralSeeds: false)
-    try Comparing(options: options, axes: nil, invocation: invocation).run(scenario)
+    try Comparing(options: options, axes: nil, plan: nil, invocation: invocation).run(scenario)
   }
 }
 
@@ -64,11 +64,10 @@ struct CompareCommand: Command {
   private var options = ComparisonOptions()
 
   func execute(_ invocation: Invocation) throws {
-    let comparing = Comparing(
-      options: options, axes: try axes.axes(clients: clients), invocation: invocation)
+    let axes = try axes.axes(clients: clients)
     let plan = try replications.plan()
     try options.check(hasSeveralSeeds: plan != nil)
-    if let plan { try comparing.run(scenario, plan) } else { try comparing.run(scenario) }
+    try Comparing(options: options, axes: axes, plan: plan, invocation: invocation).run(scenario)
   }
 }
 
@@ -108,15 +107,14 @@ struct ComparisonOptions: ParameterGroup {
     "openmetrics",
     help:
       "With --out: write timeseries.openmetrics, the series of every run as text that Prometheus can backfill."
-  )
-  private var writesOpenMetrics: Bool
+  ) private var writesOpenMetrics: Bool
   var execution = ExecutionOptions()
   @Flag(.json) var isJSON: Bool
   @Flag(.quiet) var isQuiet: Bool
 
   /// Whether there is a heading, a table and a line about the files.
   var isTable: Bool { !isQuiet && !isJSON }
-  var extras: ResultFiles.Extras { .init(twin: writesTwin, openMetrics: writesOpenMetrics) }
+  var extras: Compared.Extras { .init(twin: writesTwin, openMetrics: writesOpenMetrics) }
 
   /// - Throws: `UsageError`.
   func check(hasSeveralSeeds: Bool) throws {
@@ -137,6 +135,8 @@ struct Comparing {
   let options: ComparisonOptions
   /// nil: the scenario itself; empty: what it says in its compare section.
   let axes: [[VariantChoice]]?
+  /// nil: one seed.
+  let plan: ReplicationPlan?
   let invocation: Invocation
 
   private var compares: Bool { axes != nil }
@@ -148,46 +148,55 @@ struct Comparing {
     let decoded = try loaded.decodeAll(choices)
     let warnings = printWarnings(decoded, loaded.path)
     let variants = zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
-    let workers = try workers(variants, loaded.path)
+    var plan = plan
+    plan?.firstSeed = base.scenario.seed
+    let workers = try workers(variants, loaded.path, replications: plan?.count ?? 1)
+    let runOptions = options.execution.options(workers: workers, spare: plan == nil)
     let output = try options.outputPath.map { try OutputDirectory($0) }
     try Interruption.check()
     let clients = ClientDifferences(variants)
-    if options.isTable { try Console.print(heading(loaded, decoded, clients)) }
+    if options.isTable { try Console.print(heading(loaded, decoded, plan, clients)) }
 
     let started = invocation.environment.monotonicSeconds()
-    let runner = BackgroundComparison(
-      variants: variants, options: options.execution.options(workers: workers), workers: workers,
-      environment: invocation.environment)
-    let (results, progress) = try runner.run(showsProgress: !options.isQuiet)
-    let seconds = invocation.environment.monotonicSeconds() - started
+    let control = ComparisonControl()
+    let work = BackgroundWork(
+      work: { [plan] () throws -> Compared in
+        if let plan {
+          return .means(
+            try Replications.run(
+              variants, plan: plan, options: runOptions, workers: workers, control: control))
+        }
+        return .whole(try Comparison.run(variants, options: runOptions, workers: workers, control: control))
+      }, cancel: control.cancel, progress: { control.progress }, environment: invocation.environment)
+    let compared = try work.run(showsProgress: !options.isQuiet)
+    let progress = control.progress
+    var manifest = RunManifest(
+      arguments: invocation.arguments, seed: base.scenario.seed, checks: options.execution.checks,
+      scenario: base.normalisedJSON,
+      wall: RunManifest.Wall(
+        seconds: invocation.environment.monotonicSeconds() - started, workers: workers,
+        runs: progress.finishedRuns, virtualSeconds: Double(progress.virtualTime) / 1e6,
+        attempts: progress.attempts))
+    manifest.describe(compared, choices, isComparison: compares)
 
-    let sentence = Verdict.sentence(results)
-    let verdict = options.isQuiet ? sentence : verdict(sentence, noting: variants)
-    // A terminal that is gone must not cost the files.
-    let printed = Result {
-      guard options.isJSON else { return try Console.print(resultText(results, verdict)) }
-      let findings = ComparisonFindings(
-        path: loaded.path, question: base.scenario.question, warnings: warnings,
-        notes: notesOfSmallness(variants), verdict: sentence, standings: Standings(results),
-        choices: choices, rows: results.map { [$0.summary] }, clients: clients, output: options.outputPath)
-      try Console.printData(ComparisonFindings.document.text(compares ? "compare" : "run", findings))
+    let notes = notesOfSmallness(variants)
+    let answer = compared.answer(
+      seed: manifest.seed,
+      notes: options.isQuiet ? [] : notes.map { "Small enough for chance to decide: \($0)." },
+      choices: choices, isComparison: compares, clients: clients, scaleNote: decoded[0].scenario.scaleNote,
+      extras: options.extras, width: Console.columns)
+    try AnswerWriter(
+      title: loaded.name, question: base.scenario.question, output: output, isQuiet: options.isQuiet,
+      isJSON: options.isJSON
+    ).write(answer, manifest, showsScenario: true) {
+      ComparisonFindings.document.text(
+        compares ? "compare" : "run",
+        Findings(
+          path: loaded.path, question: base.scenario.question, warnings: warnings,
+          found: ComparisonFindings(
+            notes: notes, compared: compared, verdict: answer.brief, standings: compared.standings,
+            choices: choices, clients: clients), output: options.outputPath))
     }
-    if let output {
-      let wall = RunManifest.Wall(
-        seconds: seconds, workers: runner.workers, runs: progress.runs,
-        virtualSeconds: Double(progress.duration) / 1e6, attempts: progress.attempts)
-      let manifest = RunManifest(
-        arguments: invocation.arguments, seed: base.scenario.seed, checks: options.execution.checks,
-        scenario: base.normalisedJSON,
-        wall: wall)
-      let files = ResultFiles(
-        results: results, choices: choices, isComparison: compares, title: loaded.name,
-        question: base.scenario.question, verdict: verdict, manifest: manifest, clients: clients,
-        scaleNote: decoded[0].scenario.scaleNote, extras: options.extras)
-      try output.write(files.all)
-    }
-    try printed.get()
-    if options.isTable { try Console.print(closing(output)) }
   }
 
   /// Runs at a time: as many as were asked for, or as fit into memory.
@@ -212,37 +221,30 @@ struct Comparing {
         "There is nothing to compare: give --client, --jitter or --vary, or the scenario a compare section, as "
           + "compare: { \"\(Override.jitterPath)\": [\"additive:10\", \"full\"] }.")
     }
-    return try LoadedScenario.choices(axes)
+    let choices = try LoadedScenario.choices(axes)
+    if plan != nil, choices.contains(where: { $0.overrides.contains { $0.path == "seed" } }) {
+      throw UsageError(
+        "Seeds can't be compared with --seeds or --precision, which run every variant with several.")
+    }
+    return choices
   }
 
   private func heading(
-    _ loaded: LoadedScenario, _ decoded: [ScenarioFile.Decoded], _ clients: ClientDifferences
-  )
-    -> String
-  {
+    _ loaded: LoadedScenario, _ decoded: [ScenarioFile.Decoded], _ plan: ReplicationPlan?,
+    _ clients: ClientDifferences
+  ) -> String {
     let scenario = decoded[0].scenario
     var text =
-      "\(loaded.path): seed \(scenario.seed), \(scenario.sizeText), "
+      "\(loaded.path): \(plan == nil ? "seed \(scenario.seed), " : "")\(scenario.sizeText), "
       + "\(FigureText.span(scenario.duration.microseconds))"
     if decoded.count > 1 { text += ", \(decoded.count) variants" }
+    if let plan {
+      let metrics = plan.precision.map(\.metric).joined(separator: ", ")
+      text += ", \(metrics.isEmpty ? "" : "10 to ")\(plan.count) replications (seeds from \(plan.firstSeed))"
+      if !metrics.isEmpty { text += " until \(metrics) and the risk of never recovering are precise" }
+    }
     return text + "\n" + (scenario.question.map { $0 + "\n" } ?? "")
       + (clients.headline.map { $0 + "\n" } ?? "") + "\n"
-  }
-
-  private func resultText(_ results: [VariantResult], _ verdict: String) -> String {
-    options.isQuiet
-      ? verdict + "\n"
-      : TerminalTable.render(results, width: Console.columns) + "\n" + Terminal.emphasised(verdict) + "\n"
-  }
-
-  private func closing(_ output: OutputDirectory?) -> String {
-    guard let output else { return "\nNo files written; --out DIR writes the CSV files and a report.\n" }
-    let twin = options.extras.twin ? ", \(OutputFile.twinTimeSeries)" : ""
-    let tables = "\(OutputFile.timeSeries)\(twin) and \(OutputFile.deliveries)"
-    let rest = compares ? "\(OutputFile.picture); a folder per variant with \(tables)" : tables
-    let metrics = options.extras.openMetrics ? "\(OutputFile.openMetrics), " : ""
-    return
-      "\nWritten to \(output.path): \(OutputFile.report), \(OutputFile.summary), \(OutputFile.manifest), \(metrics)\(rest)\n"
   }
 }
 

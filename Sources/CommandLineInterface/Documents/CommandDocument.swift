@@ -1,5 +1,7 @@
 import FleetExperiments
+import FleetMetrics
 import FleetReports
+import ScenarioFormat
 
 /// What a command prints with `--json`: one document, in place of tables and sentences.
 struct CommandDocument<Source>: Sendable {
@@ -40,11 +42,11 @@ struct Findings<Found: Sendable>: Sendable {
 extension CommandDocument {
   /// The document of a study of one scenario: what it was asked, the members of what it found, where the files went.
   static func study<Found>(
-    _ command: String, _ meaning: String, warnings: String = "about the scenario",
+    _ commands: [String], _ meaning: String, warnings: String = "about the scenario",
     _ members: [JSONShape<Found>.Member]
   ) -> CommandDocument<Findings<Found>> where Source == Findings<Found> {
     CommandDocument(
-      commands: [command], meaning: meaning,
+      commands: commands, meaning: meaning,
       shape: JSONShape(
         [
           .init("scenario", "The scenario file as it was named.") { $0.path },
@@ -141,5 +143,275 @@ extension JSONValue {
         default: (key, value)
         }
       })
+  }
+}
+
+/// What the objects of one kind have in a JSON document: each member's name, meaning, type and value.
+///
+/// Writer, JSON Schema and reference are made from it, so a member is declared in one place.
+struct JSONShape<Source>: Sendable {
+  struct Member: Sendable {
+    var name: String
+    var meaning: String
+    /// Its JSON Schema but for the meaning.
+    var schema: JSONValue
+    /// As a table calls what it holds: `number or null`.
+    var type: String
+    /// The members of the objects in it, as the reference has them.
+    var inside: [JSONReferenceRow] = []
+    var value: @Sendable (Source) -> JSONValue
+  }
+
+  var members: [Member]
+
+  init(_ members: [Member]) { self.members = members }
+
+  /// An object for each row of a CSV file: the columns by their names, null where a cell is empty.
+  init(columns: [CSVColumn<Source>]) {
+    members = columns.map { column in
+      let isNumber = !column.unit.isEmpty
+      return Member(
+        name: column.name, meaning: column.definition,
+        schema: JSONType.schema(isNumber ? ["number", "null"] : ["string", "boolean", "integer", "null"]),
+        type: isNumber ? "number or null" : "string, boolean or integer", value: { column.value($0).json })
+    }
+  }
+
+  func json(_ source: Source) -> JSONValue { .object(members.map { ($0.name, $0.value(source)) }) }
+
+  /// - `open`: whether there are members with names of their own beside these.
+  func schema(open: JSONValue? = nil) -> JSONValue {
+    let properties = members.map { ($0.name, $0.schema.adding([("description", .string($0.meaning))])) }
+    let more = open.map { [("additionalProperties", $0)] } ?? []
+    return .object(
+      [
+        ("type", .string("object")), ("required", .array(members.map { .string($0.name) })),
+        ("properties", .object(properties)),
+      ] + more)
+  }
+
+  /// Each member, then those inside it.
+  var reference: [JSONReferenceRow] {
+    members.flatMap { member in
+      [JSONReferenceRow(path: member.name, type: member.type, meaning: member.meaning)]
+        + member.inside.map { row in
+          var row = row
+          row.path = "\(member.name)\(member.type.hasPrefix("list") ? "[]" : "").\(row.path)"
+          return row
+        }
+    }
+  }
+}
+
+/// A line of the reference of JSON documents.
+struct JSONReferenceRow: Sendable {
+  /// `variants[].name`
+  var path: String
+  var type: String
+  var meaning: String
+}
+
+extension JSONShape.Member {
+  /// The same member of a whole that the source is a part of.
+  func part<Whole>(_ part: @escaping @Sendable (Whole) -> Source) -> JSONShape<Whole>.Member {
+    JSONShape<Whole>.Member(
+      name: name, meaning: meaning, schema: schema, type: type, inside: inside,
+      value: { [value] in value(part($0)) })
+  }
+
+  /// A value of a type that says what it is in JSON.
+  init<Value: JSONRepresentable>(
+    _ name: String, _ meaning: String, _ value: @escaping @Sendable (Source) -> Value
+  ) {
+    self.init(
+      name: name, meaning: meaning, schema: Value.type.schema, type: Value.type.text,
+      value: { value($0).json })
+  }
+
+  /// One of a few words.
+  static func choice(
+    _ name: String, _ meaning: String, _ words: [String], _ value: @escaping @Sendable (Source) -> String
+  ) -> Self {
+    Self(
+      name: name, meaning: meaning, schema: .object([("enum", .array(words.map { .string($0) }))]),
+      type: words.map { "`\"\($0)\"`" }.joined(separator: ", "), value: { .string(value($0)) })
+  }
+
+  static func object<Inner>(
+    _ name: String, _ meaning: String, _ shape: JSONShape<Inner>,
+    _ value: @escaping @Sendable (Source) -> Inner
+  ) -> Self {
+    Self(
+      name: name, meaning: meaning, schema: shape.schema(), type: "object", inside: shape.reference,
+      value: { shape.json(value($0)) })
+  }
+
+  static func list<Inner>(
+    _ name: String, _ meaning: String, _ shape: JSONShape<Inner>,
+    _ value: @escaping @Sendable (Source) -> [Inner]
+  ) -> Self {
+    Self(
+      name: name, meaning: meaning, schema: JSONType.list(shape.schema()), type: "list of objects",
+      inside: shape.reference,
+      value: { .array(value($0).map(shape.json)) })
+  }
+
+  /// Rows of a CSV file. Beside `columns` there may be others, which the data name.
+  static func rows<Row>(
+    _ name: String, _ meaning: String, columns: [CSVColumn<Row>],
+    _ value: @escaping @Sendable (Source) -> [JSONValue]
+  ) -> Self {
+    let other = JSONType.schema(["string", "number", "boolean", "null"])
+    return Self(
+      name: name, meaning: meaning,
+      schema: JSONType.list(JSONShape<Row>(columns: columns).schema(open: other)),
+      type: "list of objects", value: { .array(value($0)) })
+  }
+
+  /// The rows of a table that is a file, too.
+  static func rows<Row>(
+    _ name: String, _ meaning: String, _ columns: [CSVColumn<Row>],
+    _ rows: @escaping @Sendable (Source) -> [Row]
+  ) -> Self {
+    let columns = columns.filter { !$0.name.isEmpty }
+    return .rows(name, meaning, columns: columns) { rows($0).map { .row(columns, $0) } }
+  }
+
+  /// JSON of any shape, or null.
+  static func anything(
+    _ name: String, _ meaning: String, _ types: [String], _ value: @escaping @Sendable (Source) -> JSONValue
+  ) -> Self {
+    Self(
+      name: name, meaning: meaning, schema: JSONType.schema(types), type: types.joined(separator: " or "),
+      value: value)
+  }
+}
+
+/// A type of JSON as schema and reference write it.
+struct JSONType: Sendable {
+  var schema: JSONValue
+  var text: String
+
+  init(_ name: String) { self.init(schema: Self.schema([name]), text: name) }
+  private init(schema: JSONValue, text: String) {
+    self.schema = schema
+    self.text = text
+  }
+
+  static func schema(_ names: [String]) -> JSONValue {
+    let names = names.map { JSONValue.string($0) }
+    return .object([("type", names.count == 1 ? names[0] : .array(names))])
+  }
+  static func list(_ items: JSONValue) -> JSONValue {
+    .object([("type", .string("array")), ("items", items)])
+  }
+
+  var orNull: JSONType {
+    guard case .object(let members) = schema, case .string(let name)? = members.first?.1 else { return self }
+    return JSONType(schema: Self.schema([name, "null"]), text: text + " or null")
+  }
+  var list: JSONType { JSONType(schema: Self.list(schema), text: "list of \(text)s") }
+}
+
+/// A type whose values are plain JSON.
+protocol JSONRepresentable: SendableMetatype {
+  static var type: JSONType { get }
+  var json: JSONValue { get }
+}
+
+extension String: JSONRepresentable {
+  static var type: JSONType { JSONType("string") }
+  var json: JSONValue { .string(self) }
+}
+extension Bool: JSONRepresentable {
+  static var type: JSONType { JSONType("boolean") }
+  var json: JSONValue { .bool(self) }
+}
+extension Int: JSONRepresentable {
+  static var type: JSONType { JSONType("integer") }
+  var json: JSONValue { .integer(Int64(self)) }
+}
+extension Int64: JSONRepresentable {
+  static var type: JSONType { JSONType("integer") }
+  var json: JSONValue { .integer(self) }
+}
+extension UInt64: JSONRepresentable {
+  static var type: JSONType { JSONType("integer") }
+  var json: JSONValue { .unsigned(self) }
+}
+extension Double: JSONRepresentable {
+  static var type: JSONType { JSONType("number") }
+  /// With six decimals, as statistics.csv has it.
+  var json: JSONValue { CSVValue.decimal(self, decimals: 6).json }
+}
+extension Optional: JSONRepresentable where Wrapped: JSONRepresentable {
+  static var type: JSONType { Wrapped.type.orNull }
+  var json: JSONValue { self?.json ?? .null }
+}
+extension Array: JSONRepresentable where Element: JSONRepresentable {
+  static var type: JSONType { Element.type.list }
+  var json: JSONValue { .array(map(\.json)) }
+}
+
+extension CSVValue {
+  /// A number with the digits that the file has, null for an empty cell.
+  var json: JSONValue {
+    switch self {
+    case .empty: .null
+    case .flag(let flag): .bool(flag)
+    case .text(let text): .string(text)
+    case .integer, .unsigned, .fixed: .raw(digits)
+    }
+  }
+}
+
+extension JSONValue {
+  /// An object with more members.
+  func adding(_ more: [(String, JSONValue)]) -> JSONValue {
+    guard case .object(let members) = self else { return self }
+    return .object(members + more)
+  }
+
+  /// One row of a CSV file.
+  static func row<Row>(_ columns: [CSVColumn<Row>], _ row: Row) -> JSONValue {
+    .object(columns.map { ($0.name, $0.value(row).json) })
+  }
+}
+
+/// A tree that is written as JSON, pretty-printed with two spaces.
+indirect enum JSONValue {
+  case string(String)
+  case integer(Int64)
+  case unsigned(UInt64)
+  /// Rounded to three decimals.
+  case decimal(Double)
+  case bool(Bool)
+  case null
+  case array([JSONValue])
+  case object([(String, JSONValue)])
+  /// Pretty-printed JSON from elsewhere, indented to fit.
+  case raw(String)
+
+  static func text(_ value: JSONValue, indent: String = "") -> String {
+    let inner = indent + "  "
+    switch value {
+    case .string(let string): return string.asJSON
+    case .integer(let number): return String(number)
+    case .unsigned(let number): return String(number)
+    case .decimal(let number):
+      guard number.isFinite, abs(number) < 9e15 else { return "null" }
+      return "\((number * 1_000).rounded() / 1_000)"
+    case .bool(let flag): return flag ? "true" : "false"
+    case .null: return "null"
+    case .array(let items):
+      if items.isEmpty { return "[]" }
+      return "[\n" + items.map { inner + text($0, indent: inner) }.joined(separator: ",\n") + "\n\(indent)]"
+    case .object(let members):
+      if members.isEmpty { return "{}" }
+      let lines = members.map { inner + $0.0.asJSON + ": " + text($0.1, indent: inner) }
+      return "{\n" + lines.joined(separator: ",\n") + "\n\(indent)}"
+    case .raw(let json):
+      return json.split(separator: "\n").joined(separator: "\n" + indent)
+    }
   }
 }

@@ -296,8 +296,7 @@ struct LiveCommand: Command {
     let choice = VariantChoice(name: measured.name, overrides: [])
     return [OutputFile(OutputFile.summary, VariedColumns([choice]).bytes(of: [measured.summary]))]
       + (comparison.figures.isEmpty ? [] : [OutputFile(OutputFile.live, comparison.table.csv)])
-      + ResultFiles.tables(of: measured, in: "")
-      + ResultFiles.tables(of: predicted, in: Self.predictionFolder)
+      + measured.files(in: "") + predicted.files(in: Self.predictionFolder)
   }
 }
 

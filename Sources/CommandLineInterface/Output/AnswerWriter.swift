@@ -32,7 +32,7 @@ struct AnswerWriter {
     guard !isQuiet, !isJSON else { return }
     try Console.print(
       before
-        + (output.map { "Written to \($0.path): \(answer.listed)\n" + after }
+        + (output.map { "Written to \($0.path)\(answer.listed)\n" + after }
           ?? "No files written; --out DIR writes \(answer.offer).\n"))
   }
 

@@ -179,3 +179,155 @@ package struct OutputDirectory {
     Self.removeTree(replaced)
   }
 }
+
+/// What the output directory asks of the file system.
+extension OutputDirectory {
+  /// Absolute and without symbolic links, though the last components may not exist yet.
+  static func resolve(_ path: String) throws(CommandFailure) -> String {
+    var existing = path
+    while existing.count > 1, existing.hasSuffix("/") { existing.removeLast() }
+    var missing: [String] = []
+    while true {
+      if let real = realpath(existing, nil) {
+        defer { free(real) }
+        let base = String(cString: real)
+        if missing.isEmpty, base == "/" {
+          throw CommandFailure(.cannotCreate, "\(path): cannot be replaced; name a directory below it")
+        }
+        return missing.reversed().reduce(base == "/" ? "" : base) { $0 + "/" + $1 }
+      }
+      guard errno == ENOENT else {
+        throw CommandFailure(
+          .cannotCreate, "\(path): cannot be created: \(systemMessage()); name another place with --out")
+      }
+      let (parent, name) = split(existing)
+      var status = stat()
+      if lstat(existing, &status) == 0 {
+        throw CommandFailure(
+          .cannotCreate,
+          "\(path): \(existing == path ? "is" : "'\(existing)' is") a symbolic link to a place that does not exist; make that "
+            + "directory, or name another with --out")
+      }
+      if name == ".." || name == "." {
+        throw CommandFailure(
+          .cannotCreate, "\(path): '\(parent)' does not exist; name another place with --out")
+      }
+      missing.append(name)
+      existing = parent
+    }
+  }
+
+  /// `a/b/c` → (`a/b`, `c`); `c` → (`.`, `c`); `/c` → (`/`, `c`).
+  static func split(_ path: String) -> (parent: String, name: String) {
+    guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+    let parent = slash == path.startIndex ? "/" : String(path[..<slash])
+    return (parent, String(path[path.index(after: slash)...]))
+  }
+
+  static func currentDirectory() -> String? {
+    guard let real = realpath(".", nil) else { return nil }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  /// Names in a directory, sorted, without `.` and `..`.
+  static func entries(_ directory: String, named name: String) throws(CommandFailure) -> [String] {
+    guard let stream = opendir(directory) else {
+      throw CommandFailure(.cannotCreate, "\(name): cannot be read: \(systemMessage())")
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: $0.pointee)) {
+          String(cString: $0)
+        }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// Removes a directory of ours: files and one level of folders.
+  static func removeTree(_ directory: String) {
+    for name in (try? entries(directory, named: directory)) ?? [] {
+      let path = directory + "/" + name
+      if unlink(path) != 0 { removeTree(path) }
+    }
+    rmdir(directory)
+  }
+
+  /// Removes directories that are still empty, the innermost first.
+  static func removeDirectories(_ directories: [String]) {
+    for directory in directories.reversed() { rmdir(directory) }
+  }
+}
+
+/// Names of what is written beside its place until it is whole: `.summary.csv.fleetsim-host-4711-0.tmp`.
+///
+/// No other process has them: containers all have the process id 1, and what a killed one left stays until the next run.
+package enum TemporaryName {
+  /// What is to be renamed into place, and what was there before and is to be put back if that fails.
+  package enum Kind: String, CaseIterable {
+    case new = ".tmp"
+    case old = ".old"
+  }
+
+  private static let marker = ".fleetsim-"
+
+  /// The path of a temporary file or directory beside `path`.
+  package static func make(beside path: String, _ kind: Kind = .new, attempt: Int = 0) -> String {
+    let (parent, name) = OutputDirectory.split(path)
+    return "\(parent)/.\(name)\(marker)\(host)-\(getpid())-\(attempt)\(kind.rawValue)"
+  }
+
+  /// What a temporary one was to become, or was; nil if it is none of ours.
+  static func target(of name: String, _ kind: Kind = .new) -> String? { parts(name, kind)?.target }
+
+  /// Removes what killed processes of this machine have left, beside `path` for that place alone, or in all of a folder. An old
+  /// directory whose place is empty goes back there.
+  static func removeRests(beside path: String) {
+    let (folder, target) = OutputDirectory.split(path)
+    removeRests(in: folder) { $0 == target }
+  }
+
+  static func removeRests(in folder: String, of isMeant: (String) -> Bool = { _ in true }) {
+    for name in (try? OutputDirectory.entries(folder, named: folder)) ?? [] {
+      for kind in Kind.allCases {
+        guard let (target, owner) = parts(name, kind), isMeant(target), isGone(owner) else { continue }
+        let rest = "\(folder)/\(name)"
+        if kind == .old, access("\(folder)/\(target)", F_OK) != 0 {
+          rename(rest, "\(folder)/\(target)")
+        } else if unlink(rest) != 0 {
+          OutputDirectory.removeTree(rest)
+        }
+      }
+    }
+  }
+
+  private static func parts(_ name: String, _ kind: Kind) -> (target: String, owner: Substring)? {
+    guard name.hasPrefix("."), name.hasSuffix(kind.rawValue) else { return nil }
+    let stem = name.dropFirst().dropLast(kind.rawValue.count)
+    guard let mark = stem.ranges(of: marker).last else { return nil }
+    return (String(stem[..<mark.lowerBound]), stem[mark.upperBound...])
+  }
+
+  /// Whether the owner, `host-4711-0`, was a process of this machine that has ended. What has this process's own number is of one
+  /// before it: nothing is begun before the rests are gone.
+  private static func isGone(_ owner: Substring) -> Bool {
+    let words = owner.split(separator: "-", omittingEmptySubsequences: false)
+    guard words.count > 2, words.dropLast(2).joined(separator: "-") == host,
+      let process = pid_t(words[words.count - 2]), process > 0
+    else { return false }
+    return process == getpid() || (kill(process, 0) != 0 && errno == ESRCH)
+  }
+
+  private static let host: String = {
+    var name = [CChar](repeating: 0, count: 256)
+    guard gethostname(&name, name.count - 1) == 0 else { return "host" }
+    let text = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    return String(
+      String(decoding: text, as: UTF8.self).map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
+        .prefix(60))
+  }()
+}

@@ -80,31 +80,15 @@ struct MergeCommand: Command {
     to output: OutputDirectory
   ) throws {
     let choices = file.plan.variants.map { VariantChoice(name: $0.name, overrides: $0.overrides) }
+    let compared: Compared = comparison.replications > 1 ? .means(comparison) : .whole(shown)
     var manifest = RunManifest(
       arguments: file.arguments, seed: comparison.seeds.first ?? file.plan.seeds.first, checks: false,
       scenario: file.scenario)
-    let (verdict, table): (String, String)
-    let files: [OutputFile]
-    if comparison.replications > 1 {
-      manifest.replications = comparison.replications
-      (verdict, table) = (
-        Verdict.text(comparison), ReplicationTable.render(comparison, width: Console.columns)
-      )
-      files =
-        ReplicatedResultFiles(
-          comparison: comparison, choices: choices, title: file.title, question: file.question,
-          verdict: verdict, manifest: manifest
-        ).all
-    } else {
-      (verdict, table) = (Verdict.sentence(shown), TerminalTable.render(shown, width: Console.columns))
-      files =
-        ResultFiles(
-          results: shown, choices: choices, isComparison: true, title: file.title, question: file.question,
-          verdict: verdict, manifest: manifest
-        ).all
-    }
-    try output.write(files)
-    try Console.print(isQuiet ? verdict + "\n" : table + "\n" + Terminal.emphasised(verdict) + "\n")
-    if !isQuiet { try Console.print("\nWritten to \(output.path)\n") }
+    manifest.describe(compared, choices)
+    var answer = compared.answer(seed: manifest.seed, choices: choices, width: Console.columns)
+    answer.listing = []
+    try AnswerWriter(
+      title: file.title, question: file.question, output: output, isQuiet: isQuiet, isJSON: false
+    ).write(answer, manifest, showsScenario: true) { "" }
   }
 }

@@ -92,7 +92,7 @@ public struct RunFacts: Sendable, Hashable {
 }
 
 extension RunFacts {
-  fileprivate init(_ record: RunRecord, columns: Int) {
+  package init(_ record: RunRecord, columns: Int) {
     let series = record.series
     duration = series.duration
     interval = series.interval

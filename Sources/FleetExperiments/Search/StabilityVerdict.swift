@@ -1,3 +1,4 @@
+import FleetMetrics
 import FleetStatistics
 import SimulationKernel
 
@@ -24,8 +25,7 @@ package struct StabilityVerdict: Sendable {
     case (false, true, false): text = "The fleet never recovers within the run, anywhere for \(range)."
     case (false, false, false):
       text = "The fleet does not hold its load even without any incident, anywhere for \(range): \(overload)."
-    case (true, true, _):
-      text = "There is a cliff for \(range)." + (example.map { " " + $0 } ?? "")
+    case (true, true, _): text = "There is a cliff for \(range)." + (example.map { " " + $0 } ?? "")
     case (true, false, true):
       text = "The fleet recovers on a part of the map for \(range); whether it does on the rest is undecided."
     case (false, true, true):
@@ -33,9 +33,7 @@ package struct StabilityVerdict: Sendable {
         "The fleet never recovers on a part of the map for \(range); whether it does on the rest is undecided."
     case (false, false, true): text = "Nothing is decided for \(range)."
     }
-    if recovers + never + undecided > 0 {
-      text += " " + classes(recovers, never, undecided)
-    }
+    if recovers + never + undecided > 0 { text += " " + classes(recovers, never, undecided) }
     if count(.overloaded) > 0, count(.overloaded) < map.grid.values.count {
       text +=
         " At \(count(.overloaded)) the fleet does not hold its load even without any incident: \(overload)."
@@ -114,4 +112,74 @@ package struct StabilityVerdict: Sendable {
   package static func percent(_ share: Double) -> String {
     return share > 0 && share < 0.005 ? "less than 1 %" : "\(Int64((share * 100).rounded())) %"
   }
+}
+
+// MARK: - Table
+
+extension StabilityPoint.Kind {
+  package var words: String {
+    switch self {
+    case .recovers: "recovers"
+    case .neverRecovers: "never recovers"
+    case .overloaded: "overloaded"
+    case .undecided: "undecided"
+    }
+  }
+}
+
+extension StabilityMap {
+  /// A row of `stability.csv`.
+  package struct Row: Sendable {
+    var x: Quantity
+    var y: Quantity
+    var point: StabilityPoint
+  }
+
+  /// A row for each point that was looked at.
+  package var table: Table<Row> {
+    Table(
+      Self.columns,
+      grid.points.compactMap { place in
+        grid.values[place].map { Row(x: xQuantity(place.x), y: yQuantity(place.y), point: $0) }
+      })
+  }
+
+  /// The columns of `stability.csv` in order.
+  package static let columns: [CSVColumn<Row>] = [
+    .init("x", "", "Value of the first parameter.") { .text($0.x.text()) },
+    .init("y", "", "Value of the second parameter.") { .text($0.y.text()) },
+    .init(
+      "class", "",
+      "`recovers`: the interval is above 1 − risk; `never recovers`: below the risk; else `undecided`. `overloaded`: nor does the twin hold."
+    ) { .text($0.point.kind.words) },
+    .init("seeds", "runs", "Runs of this point.") { .integer(Int64($0.point.seeds)) },
+    .init("healthy_seeds", "runs", "Of these: the twin holds its load.") {
+      .integer(Int64($0.point.healthySeeds))
+    },
+    .init("recovered_seeds", "runs", "Of these: recovered within the run.") {
+      .integer(Int64($0.point.recoveredSeeds))
+    },
+    .init("recovered_low_95_ratio", "1", "Lower end of the 95 % interval of the chance to recover (Wilson).")
+    { .decimal($0.point.chance.low) },
+    .init("recovered_high_95_ratio", "1", "Upper end of that interval.") { .decimal($0.point.chance.high) },
+    .init(
+      "interval_seeds", "runs",
+      "Runs that the interval is from: this point's, and where all neighbouring points did the same in every run theirs too."
+    ) { .integer(Int64($0.point.chance.count)) },
+    .init("recovery_mean_s", "s", "Recovery time, mean over the runs that recovered; empty if none did.") {
+      .seconds($0.point.meanRecovery)
+    }, .init("recovery_max_s", "s", "The same, the longest.") { .seconds($0.point.longestRecovery) },
+    .init("lost_events", "events", "Events lost, mean over the runs.") { .decimal($0.point.lostEvents) },
+    .init("peak_offered_ratio", "1", "Peak load, mean over the runs.") {
+      .decimal($0.point.peakOfferedRatio)
+    },
+    .init("time_to_delivery_p99_s", "s", "99th percentile of the time to delivery, mean over the runs.") {
+      .decimal($0.point.timeToDeliveryP99.map { $0 / 1_000_000 }, decimals: 6)
+    },
+    .init(
+      "x_value", "parameter's",
+      "The first parameter as a number: a span in s, a rate per s, a share of 1, a size in bytes."
+    ) { .decimal($0.x.baseValue, decimals: 6) },
+    .init("y_value", "parameter's", "The same of the second.") { .decimal($0.y.baseValue, decimals: 6) },
+  ]
 }

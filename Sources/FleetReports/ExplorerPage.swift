@@ -1,5 +1,6 @@
 import FleetExperiments
 import FleetMetrics
+import ReportFiles
 
 /// `explore.html`: one self-contained page over the runs of a grid. Its controls choose a run, its charts follow.
 ///
@@ -30,22 +31,7 @@ public struct ExplorerPage {
     -> String
   {
     """
-    <!DOCTYPE html>
-    <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
-    <head>
-    <meta charset="utf-8"/>
-    <meta name="viewport" content="width=device-width, initial-scale=1"/>
-    <meta name="color-scheme" content="light dark"/>
-    <title>\(Markup.escape(title))</title>
-    <style>
-    \(HTMLReport.styleSheet)\(Self.styleSheet)</style>
-    </head>
-    <body>
-    <main>
-    <header>
-    <h1>\(Markup.escape(title))</h1>
-    \(question.map { "<p class=\"question\">\(Markup.escape($0))</p>" } ?? "")
-    </header>
+    \(HTMLPage.opening(title: title, question: question, style: String(cString: fleetsim_explore_css())))\
     <form id="controls" class="controls" aria-label="Which run is shown"></form>
     <p class="keys">Arrow keys move a focused control or the cursor of a focused chart. The address holds the choice and both pins.</p>
     <div id="figures"></div>
@@ -60,7 +46,7 @@ public struct ExplorerPage {
     <script>
     //<![CDATA[
     const data = \(json);
-    \(Self.script)
+    \(String(cString: fleetsim_explore_js()))\
     //]]>
     </script>
     </body>
@@ -76,7 +62,7 @@ public struct ExplorerPage {
       + metrics.metrics.indices.filter { metrics.metrics[$0].name == "peak_offered_ratio" }
   }
 
-  private func title(_ metric: Metric) -> String { HTMLReport.titles[metric.name] ?? metric.title }
+  private func title(_ metric: Metric) -> String { MeansTable.titles[metric.name] ?? metric.title }
 
   private var table: String {
     let metrics = comparison.metrics

@@ -1,0 +1,469 @@
+import FleetExperiments
+import FleetMetrics
+
+/// What `run` and `compare` found. One seed is a sample of one: what needs several is left out of its tables, pictures and pages,
+/// and what needs every interval of a run is left out of those of several.
+package enum Compared: Sendable {
+  /// One run of each variant, whole.
+  case whole([VariantResult])
+  /// Several runs of each variant: their figures, and the mean of what changes in time.
+  case means(ReplicatedComparison)
+
+  package var isOfOneSeed: Bool { if case .whole = self { true } else { false } }
+
+  package var names: [String] {
+    switch self {
+    case .whole(let results): results.map(\.name)
+    case .means(let comparison): comparison.variants
+    }
+  }
+
+  package var standings: Standings {
+    switch self {
+    case .whole(let results): Standings(results)
+    case .means(let comparison): Standings(comparison)
+    }
+  }
+
+  /// What was found, in sentences.
+  package var verdict: String {
+    switch self {
+    case .whole(let results): Verdict.sentence(results)
+    case .means(let comparison): Verdict.text(comparison)
+    }
+  }
+
+  /// Each variant's summaries, in the order of the seeds.
+  package var rows: [[RunSummary]] {
+    switch self {
+    case .whole(let results): results.map { [$0.summary] }
+    case .means(let comparison): comparison.variants.indices.map { comparison.rows(of: $0) }
+    }
+  }
+
+  /// What the runs of each variant have in common; nil of a variant without runs.
+  var facts: [RunFacts?] {
+    switch self {
+    case .whole(let results): results.map { RunFacts($0.record, columns: 0) }
+    case .means(let comparison): comparison.curves.map(\.facts)
+    }
+  }
+
+  /// Whether every run had its peak after an incident.
+  var isHerdThePeak: Bool { rows.joined().allSatisfy { $0.herdFactor == $0.peakOfferedRatio } }
+
+  // MARK: Files
+
+  /// Files that are only written where they are asked for: they are large.
+  package struct Extras: Sendable {
+    package var twin: Bool
+    package var openMetrics: Bool
+    package init(twin: Bool = false, openMetrics: Bool = false) {
+      self.twin = twin
+      self.openMetrics = openMetrics
+    }
+  }
+
+  /// Where the files of each variant go; the directory itself is "". Of several seeds no run has files of its own.
+  /// - Parameter isComparison: a single run has no folder.
+  package func folders(isComparison: Bool) -> [String] {
+    isComparison && isOfOneSeed ? Self.folders(names) : names.map { _ in "" }
+  }
+
+  private func data(_ choices: [VariantChoice], isComparison: Bool, _ extras: Extras) -> [OutputFile] {
+    let varied = VariedColumns(choices)
+    switch self {
+    case .whole(let results):
+      let runs = results.map { ($0.name, $0.summary.seed, $0.record.series) }
+      return [OutputFile(OutputFile.summary, varied.bytes(of: results.map(\.summary)))]
+        + (extras.openMetrics ? [OutputFile(OutputFile.openMetrics, OpenMetrics.bytes(of: runs))] : [])
+        + zip(results, folders(isComparison: isComparison)).flatMap { $0.files(in: $1, twin: extras.twin) }
+    case .means(let comparison):
+      return [
+        OutputFile(OutputFile.statistics, varied.bytes(of: standings)),
+        OutputFile(OutputFile.differences, DifferencesCSV.bytes(of: comparison.metrics)),
+        OutputFile(OutputFile.replications, varied.bytes(of: comparison.rows)),
+        OutputFile(OutputFile.curves, CurvesCSV.bytes(of: comparison.curves)),
+      ]
+    }
+  }
+
+  private func listing(isComparison: Bool, _ extras: Extras) -> [String] {
+    guard isOfOneSeed else {
+      return [
+        OutputFile.report, OutputFile.statistics, OutputFile.differences, OutputFile.replications,
+        OutputFile.curves, OutputFile.manifest, OutputFile.picture,
+      ]
+    }
+    let twin = extras.twin ? ", \(OutputFile.twinTimeSeries)" : ""
+    let tables = "\(OutputFile.timeSeries)\(twin) and \(OutputFile.deliveries)"
+    return [OutputFile.report, OutputFile.summary, OutputFile.manifest]
+      + (extras.openMetrics ? [OutputFile.openMetrics] : [])
+      + [isComparison ? "\(OutputFile.picture); a folder per variant with \(tables)" : tables]
+  }
+
+  /// A folder for each name: letters, digits and `.+-_` stay, all else becomes `-`; numbered where two would
+  /// be one, also for file systems that take capitals for small letters.
+  static func folders(_ names: [String]) -> [String] {
+    var taken = Set(OutputFile.topLevelNames)
+    return names.map { name in
+      var folder = String(
+        name.map { $0.isASCII && ($0.isLetter || $0.isNumber || "+-_.".contains($0)) ? $0 : "-" }.prefix(100))
+      // No folder is taken for an option, and runs of what became a dash are one.
+      while folder.contains("--") { folder = folder.replacing("--", with: "-") }
+      while let first = folder.first, first == "-" || first == "." { folder.removeFirst() }
+      while folder.last == "-" { folder.removeLast() }
+      if folder.isEmpty { folder = "variant" }
+      var unique = folder
+      var number = 2
+      while !taken.insert(unique.lowercased()).inserted {
+        unique = "\(folder)-\(number)"
+        number += 1
+      }
+      return unique
+    }
+  }
+
+  // MARK: Answer
+
+  /// - Parameters:
+  ///   - seed: the scenario's.
+  ///   - notes: what limits the verdict, a sentence each.
+  ///   - choices: what sets the variants apart, in their order.
+  ///   - isComparison: a single run has neither a picture nor a folder.
+  ///   - clients: in what cohorts are not as their client presets; nil: not known.
+  ///   - scaleNote: what is said of a scenario that is a part of a larger one.
+  package func answer(
+    seed: UInt64, notes: [String] = [], choices: [VariantChoice], isComparison: Bool = true,
+    clients: ClientDifferences? = nil, scaleNote: String? = nil, extras: Extras = Extras(), width: Int
+  ) -> Answer {
+    let sentence = self.verdict
+    var answer = page(
+      seed: seed, verdict: ([sentence] + notes).joined(separator: "\n"), clients: clients,
+      scaleNote: scaleNote)
+    answer.brief = sentence
+    answer.terminal = [.text(table(width: width)), .verdict]
+    answer.data = data(choices, isComparison: isComparison, extras)
+    if isComparison {
+      answer.pictures = [OutputFile(OutputFile.picture, text: ComparisonCharts.picture(self))]
+    }
+    answer.listing = listing(isComparison: isComparison, extras)
+    return answer
+  }
+
+  // MARK: Page
+
+  /// The verdict and its figures, all strategies in one plot round the incident, then the tables; folded below are a figure per
+  /// quantity with a strip for each strategy on shared axes, and what the words mean. The page is well-formed XML as well as HTML.
+  func page(
+    seed: UInt64, verdict: String, clients: ClientDifferences? = nil, scaleNote: String? = nil
+  ) -> Answer {
+    let seeds = if case .means(let comparison) = self { comparison.seedsText } else { "seed \(seed)" }
+    var answer = Answer(verdict: verdict, facts: factsLine(seeds) + (scaleNote.map { " · \($0)" } ?? ""))
+    answer.seeds = seeds
+    let standings = standings
+    answer.headline = Headline(standings).html
+    var html = ""
+    if !names.isEmpty {
+      html += overlays
+      switch self {
+      case .whole(let results): html += SummaryTable.html(results, standings)
+      case .means(let comparison):
+        let tables = MeansTable(comparison, standings)
+        html += tables.html + (names.count > 1 ? tables.differencesHTML : "")
+      }
+      html +=
+        names.count == 1
+        ? figures : HTMLPage.folded("The whole run, strategy by strategy", figures)
+    }
+    answer.page = [.html(html)]
+    if !isOfOneSeed { answer.page.append(.terms(Self.replicationTerms, title: "What the statistics mean")) }
+    if let clients { answer.page.append(Self.part(of: clients)) }
+    answer.page.append(.terms(Self.terms))
+    return answer
+  }
+
+  /// `20,000 devices · 2 h of virtual time · capacity 1,267 requests/s · outage without answer from 20 min for 10 min · seed 1`
+  private func factsLine(_ seeds: String) -> String {
+    let runs = facts.compactMap(\.self)
+    var facts: [String] = []
+    func add<Value: Hashable>(_ value: (RunFacts) -> Value, _ text: (Value) -> [String]) {
+      if let first = runs.first.map(value), runs.allSatisfy({ value($0) == first }) { facts += text(first) }
+    }
+    add(\.devices) { [FigureText.count($0, "device")] }
+    add(\.duration) { ["\(Humanised.duration($0)) of virtual time"] }
+    add(\.nominalCapacityMilli) { ["capacity \(Humanised.compact(Double($0) / 1_000)) requests/s"] }
+    add(\.shaded) { $0.isEmpty ? ["no incident"] : $0.map(\.text) }
+    if case .means(let comparison) = self {
+      facts.append("\(comparison.replications) replications, \(seeds)")
+    } else {
+      facts.append(seeds)
+    }
+    return facts.joined(separator: " · ")
+  }
+
+  /// What in the scenario is not as the client presets that it names.
+  private static func part(of clients: ClientDifferences) -> Answer.Part {
+    let title = "In what the clients differ from their presets"
+    guard !clients.lines.isEmpty else {
+      return .html(
+        HTMLPage.section(title, "<p>In nothing: \(Markup.escape(clients.text.joined())).</p>\n"))
+    }
+    let most = 100
+    let rows = clients.lines.indices.prefix(most).map { index in
+      let line = clients.lines[index]
+      let scope = clients.scope(index)
+      return [
+        line.path + (scope.isEmpty ? "" : " (\(scope))"), line.difference.value,
+        "\(line.difference.preset) (\(line.client))", line.difference.meaning,
+      ]
+    }
+    return .table(
+      TextTable(header: ["key", "here", "in the preset", "what it decides"], rows: rows), title: title,
+      note: clients.lines.count > most ? "And \(clients.lines.count - most) more." : nil)
+  }
+
+  /// All strategies round the incident; nothing without one.
+  var overlays: String {
+    let charts = ComparisonCharts(self, theme: .variables)
+    let overlays = [charts.backlogOverlay(), charts.offeredOverlay()].compactMap(\.self)
+    guard let first = overlays.first else { return "" }
+    var caption = "Normal is the twin, the same run without incidents. "
+    if isOfOneSeed {
+      let width = (first.times.upperBound - first.times.lowerBound) / Double(OverlayChart.columns)
+      let isCut = overlays.contains { chart in
+        chart.lines.contains { $0.line.envelope.highestMean > chart.limit }
+      }
+      caption +=
+        "Means over about \(Humanised.duration(Int64(width)))"
+        + (isCut ? "; ▲ marks where a value is higher." : ".")
+    } else {
+      caption += Self.band
+    }
+    return HTMLPage.figure(
+      "Round the incident", caption,
+      overlays.map { $0.html(label: "\($0.title), round the incident") }.joined())
+  }
+
+  private static let band = "Line: mean of the replications; band: its 95 % interval at each time by itself."
+
+  private var figures: String {
+    let charts = ComparisonCharts(self, theme: .variables)
+    let runs = facts.compactMap(\.self)
+    let shaded = [
+      runs.contains { !$0.incidents.isEmpty } ? "incidents" : nil,
+      runs.contains { !$0.actions.isEmpty } ? "actions" : nil,
+    ].compactMap(\.self).joined(separator: " and ")
+    let width = runs.map { $0.duration / Int64(max($0.capacity.count, 1)) }.max()
+    let band = isOfOneSeed ? "" : " " + Self.band
+    let means = isOfOneSeed ? "" : width.map { " Means over \(Humanised.duration($0))." } ?? ""
+    func rates(_ title: String, _ what: String, _ chart: StripChart, shaded: String = "") -> String {
+      let clipping = chart.clippedLimit.map { " Cut off at \($0); ▲ marks where a value is higher." } ?? ""
+      return HTMLPage.figure(
+        title, "\(what)\(band) Dashed line: capacity.\(shaded)\(means)\(clipping)", chart.svg())
+    }
+    var html =
+      rates(
+        "Offered load", "Upload attempts reaching the server, requests per second.", charts.offered(),
+        shaded: shaded.isEmpty ? "" : " Shaded: \(shaded).")
+      + rates("Goodput", "Batches accepted for the first time, per second.", charts.goodput())
+      + HTMLPage.figure(
+        "Backlog",
+        "Events created and neither accepted nor dropped.\(band) Grey line: the twin, the same run without incidents.",
+        charts.backlog().svg())
+    guard isOfOneSeed else { return html }
+    if let drops = charts.drops() {
+      let others = names.indices.filter { i in !drops.strips.contains { $0.index == i } }
+      let note = others.isEmpty ? "" : " Without drops: \(others.map { names[$0] }.joined(separator: ", "))."
+      html += HTMLPage.figure(
+        "Dropped events", "Running total over the run, for all reasons.\(note)", drops.svg())
+    } else {
+      html += HTMLPage.section("Dropped events", "<p>No events were dropped.</p>\n")
+    }
+    if let delivery = charts.timeToDelivery() {
+      html += HTMLPage.figure(
+        "Time to delivery",
+        "Of the events accepted in each interval, from creation to acceptance, on a logarithmic axis. "
+          + "Coloured: 99th percentile. Dark or white: median. A gap: nothing was accepted.", delivery.svg())
+    }
+    return html
+  }
+}
+
+extension VariantResult {
+  /// The tables of a run in its folder; "" is the directory itself.
+  package func files(in folder: String, twin withTwin: Bool = false) -> [OutputFile] {
+    let prefix = folder.isEmpty ? "" : folder + "/"
+    let hasCohorts = record.cohorts.count > 1 || record.cohorts.contains { !$0.lanes.isEmpty }
+    return [
+      OutputFile(prefix + OutputFile.timeSeries, TimeSeriesCSV.bytes(of: record.series)),
+      withTwin
+        ? OutputFile(prefix + OutputFile.twinTimeSeries, TimeSeriesCSV.bytes(of: twin.series)) : nil,
+      OutputFile(prefix + OutputFile.deliveries, HistogramCSV.bytes(of: record.deliveries)),
+      hasCohorts ? OutputFile(prefix + OutputFile.cohorts, CohortCSV.bytes(of: record.cohorts)) : nil,
+    ].compactMap(\.self)
+  }
+}
+
+// MARK: - Words
+
+extension Compared {
+  fileprivate static let replicationTerms: [(term: String, meaning: String)] = [
+    (
+      "Replication",
+      "All strategies run once with the same seed: they meet the same events and the same network (common random numbers)."
+    ),
+    (
+      "95 % interval",
+      "Computed from other seeds in the same way, 19 of 20 such intervals hold the expected value. Student's t; a "
+        + "bootstrap-t where the values are skewed; none where too few runs differ from the rest."
+    ),
+    (
+      "Paired difference",
+      "Strategy minus strategy, seed by seed. What the seed does to both cancels, so small differences show."
+    ),
+    (
+      "Holm's procedure",
+      "With many pairs one differs by chance. The intervals of the differences are widened such that a metric has a false "
+        + "difference with at most 5 % probability."
+    ),
+    (
+      "Made it",
+      "A run that never recovers counts with the time there was. The share of runs that recovered stands beside it, with "
+        + "Wilson's interval."
+    ),
+  ]
+
+  /// Every word that a report uses in a sense of its own, as Definitions.md defines it.
+  fileprivate static let terms: [(term: String, meaning: String)] = [
+    ("Strategy", "One variant of the scenario. All variants meet the same events and the same network."),
+    (
+      "Offered load",
+      "Upload attempts reaching the server per second, first attempts and retries, whether served or not."
+    ),
+    (
+      "Capacity",
+      "Requests per second that the server can serve. The dashed line includes what incidents take away; ratios use "
+        + "the nominal capacity."
+    ),
+    ("Goodput", "Batches accepted for the first time, per second."),
+    ("Backlog", "Events created and neither accepted by the server nor dropped by the device."),
+    ("Twin", "The same run, with the same seed, without its incidents. It shows what normal looks like."),
+    (
+      "Recovered",
+      "The backlog, as a mean over the last minute (or the longest flush interval, if that is longer), is at most "
+        + "10 % or one event above the twin's and stays so for as long again. The time counts from the end of the last "
+        + "incident."
+    ),
+    (
+      "Drained",
+      "99 % of the events held at the end of the last incident have been delivered or dropped. The time counts from "
+        + "there."
+    ),
+    (
+      "Undelivered",
+      "Events lost (dropped by a device, for whatever reason, and not accepted after all), blocked (given up, but kept by "
+        + "their device) or late (pending at the end of the run, beyond those that the twin has pending)."
+    ),
+    (
+      "Affected p99",
+      "Time from creation to first acceptance that 99 % of the affected events did not exceed, the undelivered ones among "
+        + "them: an event that never came counts as watched until the end of the run (Kaplan and Meier). Affected are those "
+        + "created from the first incident's start until the fleet has recovered."
+    ),
+    ("p99 delivery", "The same over the delivered events of the whole run."),
+    ("Extra attempts", "Upload attempts more than the twin's, over the run, a device."),
+    ("Attempts / device", "Upload attempts over the whole run, divided by the number of devices."),
+    (
+      "Amplification",
+      "Upload attempts divided by batches settled (delivered or dropped). 1 is the least possible."
+    ),
+    ("Peak load", "The largest offered load in any one-second window of the run, divided by capacity."),
+    (
+      "Herd factor",
+      "The same for windows that begin after an incident has ended. It is not ranked on: the strategy that leaves "
+        + "the server idle longest can have the lowest peak."
+    ),
+    (
+      "Idle while backlogged",
+      "Seconds' worth of capacity unused, outside outages, while the backlog was more than 10 % above the twin's."
+    ),
+    (
+      "Incident", "A planned disturbance of the server: an outage, or a brownout with a part of its capacity."
+    ),
+  ]
+}
+
+// MARK: - Figures
+
+/// The verdict's metrics of the best variant in large figures, each better or worse than another variant's.
+struct Headline {
+  struct Tile {
+    var title: String
+    var value: String
+    /// The other variant's value and the change against it.
+    var note: String
+    var standing = MetricRule.Standing.equal
+  }
+
+  /// Whose figures these are, and against whom; nil of a single variant.
+  var caption: String?
+  var tiles: [Tile] = []
+
+  /// The best variant against the first one, which is as a rule today's; if that is the best, against the second best.
+  init(_ standings: Standings) {
+    let metrics = standings.metrics
+    guard let best = standings.firstChoice else { return }
+    let reference = best != 0 ? 0 : standings.order.first { $0 != best }
+    caption = reference.map {
+      (standings.leaders.count == 1
+        ? "" : standings.favourite == nil ? "Best on average: " : "First choice: ")
+        + "\(standings.variants[best]), against '\(standings.variants[$0])', "
+        + (best != 0 ? "the first variant" : "the next best")
+    }
+    for index in metrics.ranked where metrics.sample(index, variant: best).count > 0 {
+      let metric = metrics.metrics[index]
+      var tile = Tile(
+        title: metric.title + (metric.name.hasSuffix("_per_device") ? " a device" : ""),
+        value: MetricText.mean(metrics, index, best, isPlain: true), note: "")
+      if let reference {
+        tile.standing = standings.standing(of: best, to: reference, on: .metric(index))
+        let other = metrics.sample(index, variant: reference)
+        tile.note =
+          "'\(standings.variants[reference])': \(MetricText.mean(metrics, index, reference, isPlain: true))"
+          + Self.change(metrics.sample(index, variant: best).mean, from: other.count > 0 ? other.mean : 0)
+      } else if metric.isCensored, let share = metrics.share(index, variant: best), share.count > 1 {
+        tile.note = "\(share.successes) of \(share.count) runs made it"
+      }
+      tiles.append(tile)
+    }
+  }
+
+  /// ` (−84 %)`, ` (× 3.2)`, or nothing where that says nothing.
+  private static func change(_ value: Double, from other: Double) -> String {
+    guard other > 0, value != other else { return "" }
+    let ratio = value / other
+    if ratio >= 2 { return " (×\u{A0}\(MetricText.plain(ratio)))" }
+    let percent = MetricText.plain(abs(ratio - 1) * 100)
+    return percent == "0" ? "" : " (\(ratio < 1 ? "−" : "+")\(percent)\u{A0}%)"
+  }
+
+  var html: String {
+    guard !tiles.isEmpty else { return "" }
+    var html = "<section class=\"headline\" aria-label=\"Figures\">\n"
+    if let caption { html += "<p class=\"choice\">\(Markup.escape(caption))</p>\n" }
+    html += "<div class=\"tiles\">\n"
+    for tile in tiles {
+      let tone =
+        switch tile.standing {
+        case .better: " better"
+        case .worse: " worse"
+        default: ""
+        }
+      html += "<div class=\"tile\(tone)\"><span>\(Markup.escape(tile.title))</span>"
+      html += "<strong>\(Markup.escape(tile.value))</strong>"
+      html += "<small>\(Markup.escape(tile.note))</small></div>\n"
+    }
+    return html + "</div>\n</section>\n"
+  }
+}

@@ -1,0 +1,390 @@
+import FleetExperiments
+import FleetMetrics
+import FleetStatistics
+
+// The result tables of `run` and `compare`: of one seed the figures of each run, of several their means with intervals and the
+// differences to the first variant.
+
+extension Compared {
+  /// Aligned text, as wide as `width` if that can be; lines end in `\n`. The verdict's best have a tick.
+  package func table(width: Int) -> String {
+    let standings = standings
+    var table: TextTable
+    switch self {
+    case .whole(let results): table = SummaryTable.terminal(results.map(\.namedSummary))
+    case .means(let comparison): table = MeansTable(comparison, standings).terminal
+    }
+    for i in standings.ticked { table.rows[i][0] = "✓ " + table.rows[i][0] }
+    var text = table.terminal(width: width)
+    if case .means(let comparison) = self, names.count > 1 {
+      text +=
+        "\nAgainst \(names[0]), seed by seed (* can be told apart from it):\n"
+        + MeansTable(comparison, standings).terminalDifferences.terminal(width: width)
+    }
+    return text
+  }
+}
+
+// MARK: - One seed
+
+/// The figures of single runs.
+enum SummaryTable {
+  static func terminal(_ summaries: [RunSummary]) -> TextTable {
+    let haveIncidents = summaries.contains(where: \.hasIncidents)
+    // Nearly always the herd is the peak.
+    let hasHerd = summaries.contains { $0.herdFactor != $0.peakOfferedRatio }
+    return TextTable(
+      header: ["strategy", "recovered in", "undelivered", "affected p99"]
+        + [haveIncidents ? "extra attempts" : "attempts/device"] + (hasHerd ? ["herd"] : []) + ["peak"],
+      rows: summaries.map { summary in
+        [
+          summary.run, summary.recoveryText, Humanised.count(summary.undeliveredEvents),
+          summary.affectedDeliveryText,
+          haveIncidents
+            ? MetricText.plain(summary.attemptsAboveTwinPerDevice) : summary.attemptsPerDeviceText,
+        ] + (hasHerd ? [ratio(summary.herdFactor)] : []) + [ratio(summary.peakOfferedRatio)]
+      })
+  }
+
+  private struct Column {
+    var title: String
+    var text: (RunSummary) -> String
+    /// Whether the value is one to worry about.
+    var isBad: (RunSummary) -> Bool = { _ in false }
+    /// Whether it says anything of these runs.
+    var isShown: ([RunSummary]) -> Bool = { _ in true }
+  }
+
+  private static var columns: [Column] {
+    [
+      Column(title: "recovered in", text: \.recoveryText, isBad: \.neverRecovers),
+      Column(
+        title: "undelivered",
+        text: { "\(Humanised.count($0.undeliveredEvents))\n" + undeliveredShare($0) },
+        isBad: { $0.undeliveredEvents > 0 }),
+      Column(
+        title: "of these", text: { causes($0).map { "\($1) \($0)" }.joined(separator: "\n") },
+        isShown: { $0.contains { !causes($0).isEmpty } }),
+      Column(
+        title: "devices that lost events",
+        text: { MetricText.plain($0.devicesThatLostEventsShare * 100) + " %" },
+        isShown: { $0.contains { $0.devicesThatLostEventsShare > 0 } }),
+      Column(title: "affected p99", text: \.affectedDeliveryText),
+      Column(title: "extra attempts / device", text: { MetricText.plain($0.attemptsAboveTwinPerDevice) }),
+      Column(title: "attempts / device", text: \.attemptsPerDeviceText),
+      Column(
+        title: "drained in", text: { $0.hasIncidents ? duration($0.drainedTime, otherwise: "never") : "–" }),
+      Column(title: "p99 delivery", text: { duration($0.timeToDeliveryP99) }),
+      Column(title: "amplification", text: { ratio($0.amplification) }),
+      Column(title: "peak load", text: { ratio($0.peakOfferedRatio) }),
+      Column(
+        title: "herd factor", text: { ratio($0.herdFactor) },
+        isShown: { $0.contains { $0.herdFactor != $0.peakOfferedRatio } }),
+      Column(title: "idle while backlogged", text: { seconds($0.idleWhileBackloggedSeconds) }),
+    ]
+  }
+
+  /// The best first; the verdict's best are marked.
+  static func html(_ results: [VariantResult], _ standings: Standings) -> String {
+    let summaries = results.map(\.namedSummary)
+    let best = standings.ticked
+    let columns = columns.filter { $0.isShown(summaries) }
+    let table = PageTable(
+      columns: [.init(title: "strategy")] + columns.map { .init(title: $0.title) },
+      rows: standings.order.map { i in
+        PageTable.Row(
+          name: summaries[i].run, variant: i, isBest: best.contains(i),
+          cells: columns.map { column in
+            PageTable.Cell(text: column.text(summaries[i]), mark: column.isBad(summaries[i]) ? "bad" : nil)
+          })
+      })
+    return HTMLPage.table(
+      "Results", table,
+      note: best.isEmpty
+        ? nil
+        : """
+        ✓ the verdict's best. It looks at recovery, undelivered events, recovery time, the affected events' p99 and extra \
+        attempts, in this order; peak load and herd factor are shown, never ranked on.
+        """)
+  }
+
+  private static func undeliveredShare(_ summary: RunSummary) -> String {
+    summary.undeliveredEvents == 0
+      ? "" : Humanised.share(summary.undeliveredEvents, of: summary[.createdEvents])
+  }
+
+  /// What became of the undelivered events: dropped for a cause, blocked or late; the most first.
+  private static func causes(_ summary: RunSummary) -> [(name: String, count: String)] {
+    let columns = SummaryCSV.columns.filter {
+      $0.name.hasPrefix("dropped_by_")
+        || ["refused_by_gate_events", "blocked_events", "late_events"].contains($0.name)
+    }
+    return columns.map { ($0.name, $0.value(summary).number ?? 0) }.filter { $0.1 > 0 }
+      .sorted { $0.1 > $1.1 }
+      .map { name, count in
+        let words = name.replacing("dropped_by_", with: "").replacing("_events", with: "").replacing(
+          "_", with: " ")
+        return (words, Humanised.count(Int64(count)))
+      }
+  }
+
+  private static func seconds(_ seconds: Double?) -> String {
+    seconds.map { Humanised.duration(Int64(exactly: ($0 * 1e6).rounded()) ?? .max) } ?? "–"
+  }
+
+  private static func duration(_ microseconds: Int64?, otherwise: String = "–") -> String {
+    microseconds.map(Humanised.duration) ?? otherwise
+  }
+
+  private static func ratio(_ value: Double?) -> String { value.map(Humanised.ratio) ?? "–" }
+}
+
+// MARK: - Several seeds
+
+/// Means of several seeds with their intervals, and the differences to the first variant.
+struct MeansTable {
+  private let comparison: ReplicatedComparison
+  private let standings: Standings
+  private var metrics: ReplicatedMetrics { comparison.metrics }
+
+  init(_ comparison: ReplicatedComparison, _ standings: Standings) {
+    self.comparison = comparison
+    self.standings = standings
+  }
+
+  // MARK: For a terminal
+
+  /// The variants with their means, half widths and ranks.
+  var terminal: TextTable {
+    let ranked = metrics.ranked
+    let hasRanks = metrics.variants.count > 1
+    return TextTable(
+      header: ["strategy"] + (hasRanks ? ["rank"] : []) + ["recovered"]
+        + ranked.map { metrics.metrics[$0].title },
+      rows: metrics.variants.indices.map { variant in
+        [metrics.variants[variant]] + (hasRanks ? ["\(standings.rank(of: variant))"] : [])
+          + [recoveries(variant)]
+          + ranked.map { index in
+            let text = MetricText.mean(metrics, index, variant)
+            return hasRanks ? standings.rank(of: variant, by: index).map { text + " #\($0)" } ?? text : text
+          }
+      })
+  }
+
+  private func recoveries(_ variant: Int) -> String {
+    guard let index = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery }),
+      let share = metrics.share(index, variant: variant)
+    else { return "no incident" }
+    return "\(share.successes)/\(share.count)"
+  }
+
+  /// Each against the first one.
+  var terminalDifferences: TextTable {
+    let ranked = metrics.ranked
+    let rankings = ranked.map { metrics.ranking($0) }
+    return TextTable(
+      header: ["strategy"] + ranked.map { metrics.metrics[$0].title },
+      rows: metrics.variants.indices.dropFirst().map { variant in
+        [metrics.variants[variant]]
+          + zip(ranked, rankings).map { index, ranking in
+            let pair = ranking.pair(0, variant)
+            return ReplicationText.difference(metrics.metrics[index], pair) + (pair.differs ? " *" : "  ")
+          }
+      })
+  }
+
+  // MARK: For a page
+
+  /// What describes a run beside the verdict's metrics.
+  private static let shown = [
+    MetricCatalogue.lost, "blocked_events", "late_events", MetricCatalogue.timeToDelivery,
+    "peak_offered_ratio", "herd_factor_ratio", "idle_while_backlogged_s",
+  ]
+  static let titles = [
+    "blocked_events": "blocked", "late_events": "late",
+    "peak_offered_ratio": "peak load, × capacity",
+    "herd_factor_ratio": "herd factor", "idle_while_backlogged_s": "idle while backlogged",
+  ]
+
+  var html: String {
+    let metrics = metrics
+    let ranked = metrics.ranked
+    let columns =
+      ranked
+      + Self.shown.filter { $0 != "herd_factor_ratio" || !Compared.means(comparison).isHerdThePeak }
+      .compactMap { name in
+        metrics.metrics.firstIndex { $0.name == name }
+      }
+    let ranks = columns.map { index in
+      metrics.variants.indices.map { ranked.contains(index) ? standings.rank(of: $0, by: index) : nil }
+    }
+    let table = table(columns, rows: standings.order, best: standings.ticked) { column, variant in
+      let index = columns[column]
+      let isRanked = ranks[column].contains { ($0 ?? 1) > 1 }
+      return PageTable.Cell(
+        text: Self.breakable(MetricText.mean(metrics, index, variant)),
+        details: ReplicationText.details(metrics, index, variant),
+        rank: isRanked ? ranks[column][variant] : nil, note: share(index, variant))
+    }
+    return HTMLPage.table(
+      "Results", table,
+      note: """
+        ✓ the verdict's best. Mean ± half of its 95 % interval over the replications. Behind # the rank by a metric: one more than \
+        the number of strategies that are better by the verdict's rule. A run that never recovers counts with the time there was. \
+        Every other metric is in statistics.csv.
+        """)
+  }
+
+  private func share(_ index: Int, _ variant: Int) -> String? {
+    guard let share = metrics.share(index, variant: variant), share.successes < share.count else {
+      return nil
+    }
+    return
+      "\(share.successes) of \(share.count) (\(ReplicationText.percent(share.low)) to \(ReplicationText.percent(share.high)))"
+  }
+
+  var differencesHTML: String {
+    let metrics = metrics
+    let columns = metrics.ranked
+    let rankings = columns.map { metrics.ranking($0) }
+    let first = metrics.variants[0]
+    let pairs = metrics.variants.count * (metrics.variants.count - 1) / 2
+    let table = table(columns, rows: standings.order.filter { $0 != 0 }) { column, variant in
+      let pair = rankings[column].pair(0, variant)
+      let metric = metrics.metrics[columns[column]]
+      return PageTable.Cell(
+        text: Self.breakable(ReplicationText.difference(metric, pair) + (pair.differs ? " *" : "")),
+        mark: pair.differs ? nil : "weak", details: ReplicationText.details(metric, pair))
+    }
+    let chart = DifferenceChart(metrics, theme: .variables)
+    return HTMLPage.table(
+      "Differences to \(first)", table,
+      more: chart.map { "<figure class=\"chart\">\n\($0.svg())</figure>\n" } ?? "",
+      note: """
+        Strategy minus \(first), seed by seed: what both have in common cancels. * can be told apart from 0: the interval, widened \
+        by Holm's procedure over the \(pairs) pair\(pairs == 1 ? "" : "s") of a metric, does not contain it. In the picture as \
+        shares of \(first)'s mean.
+        """)
+  }
+
+  private func table(
+    _ columns: [Int], rows: [Int], best: [Int] = [],
+    _ cell: (_ column: Int, _ variant: Int) -> PageTable.Cell
+  ) -> PageTable {
+    PageTable(
+      columns: [.init(title: "strategy")]
+        + columns.map { index in
+          let metric = metrics.metrics[index]
+          return .init(title: Self.titles[metric.name] ?? metric.title, meaning: metric.definition)
+        },
+      rows: rows.map { variant in
+        PageTable.Row(
+          name: metrics.variants[variant], variant: variant, isBest: best.contains(variant),
+          cells: columns.indices.map { cell($0, variant) })
+      })
+  }
+
+  /// The half width on a line of its own: eleven columns fit only so.
+  private static func breakable(_ text: String) -> String { text.replacing(" ± ", with: "\n± ") }
+}
+
+/// Cells of tables of replications.
+enum ReplicationText {
+  /// `-12 s ± 4 s`, with the half width of Holm's interval.
+  static func difference(_ metric: Metric, _ pair: PairwiseRanking.Pair) -> String {
+    guard pair.difference.sample.count > 0 else { return "–" }
+    return MetricText.interval(
+      metric, pair.difference.mean, pair.interval?.halfWidth, isSigned: true)
+  }
+
+  /// What hovering over a mean tells: how many runs, their spread and extremes.
+  static func details(_ metrics: ReplicatedMetrics, _ index: Int, _ variant: Int) -> String {
+    let metric = metrics.metrics[index]
+    let values = metrics.values(of: index, variant: variant).compactMap(\.restricted)
+    guard let low = values.min(), let high = values.max() else { return "no run has a value" }
+    var text =
+      "\(metric.name): \(FigureText.count(values.count, "run")), from \(MetricText.value(metric, low))"
+    text += " to \(MetricText.value(metric, high))"
+    if let deviation = metrics.sample(index, variant: variant).standardDeviation {
+      text += ", standard deviation \(MetricText.value(metric, deviation))"
+    }
+    let estimate = metrics.estimate(index, variant: variant)
+    if let low = estimate.low, let high = estimate.high {
+      text += "; 95 % interval \(MetricText.value(metric, low)) to \(MetricText.value(metric, high))"
+    } else if estimate.method == .tooRare {
+      text += "; no interval: too few runs differ from the rest"
+    }
+    if let share = metrics.share(index, variant: variant) {
+      text +=
+        "; \(share.successes) of \(share.count) made it, that is \(percent(share.low)) to \(percent(share.high))"
+    }
+    return text
+  }
+
+  /// The same of a difference.
+  static func details(_ metric: Metric, _ pair: PairwiseRanking.Pair) -> String {
+    guard let own = pair.difference.interval(), let p = pair.pValue, let adjusted = pair.adjustedP else {
+      return "\(metric.name): too few pairs"
+    }
+    return
+      "\(metric.name): \(pair.difference.sample.count) pairs, own 95 % interval "
+      + "\(MetricText.value(metric, own.low, isSigned: true)) to \(MetricText.value(metric, own.high, isSigned: true)), "
+      + "p \(probability(p)), by Holm \(probability(adjusted))"
+  }
+
+  static func probability(_ p: Double) -> String { p < 0.0001 ? "< 0.0001" : MetricText.plain(p) }
+
+  static func percent(_ share: Double) -> String { MetricText.plain(share * 100) + " %" }
+}
+
+// MARK: - Words
+
+extension VariantResult {
+  /// The summary under the variant's own name.
+  var namedSummary: RunSummary {
+    var summary = summary
+    summary.run = name
+    return summary
+  }
+
+  /// The incidents that happen within the run.
+  var incidents: [IncidentSpan] { record.incidents.filter { $0.start < record.series.duration } }
+
+  /// These, and what operators do.
+  var shaded: [IncidentSpan] { incidents + record.actions }
+
+  /// End of the last incident, if the run goes on after it.
+  var lastIncidentEnd: Int64? {
+    incidents.map(\.end).max().flatMap { $0 < record.series.duration ? $0 : nil }
+  }
+}
+
+extension IncidentSpan {
+  /// `outage 503 from 20 min for 10 min`
+  var text: String {
+    end > start
+      ? "\(label) from \(Humanised.duration(start)) for \(Humanised.duration(end - start))"
+      : "\(label) at \(Humanised.duration(start))"
+  }
+}
+
+extension RunSummary {
+  /// `12 min 30 s`, `never`, or `no incident`.
+  var recoveryText: String {
+    hasIncidents ? recoveryTime.map(Humanised.duration) ?? "never" : "no incident"
+  }
+
+  /// `12 min 30 s`, `> 2 h`, or `–` without such events.
+  var affectedDeliveryText: String {
+    guard affectedEvents > 0 else { return "–" }
+    return affectedDeliveryP99.map(Humanised.duration) ?? "> " + Humanised.duration(affectedHorizon)
+  }
+
+  var neverRecovers: Bool { hasIncidents && recoveryTime == nil }
+
+  var attemptsPerDevice: Double? { devices > 0 ? Double(attempts) / Double(devices) : nil }
+
+  var attemptsPerDeviceText: String {
+    attemptsPerDevice.map { Humanised.decimal($0, decimals: $0 < 99.95 ? 1 : 0) } ?? "–"
+  }
+}

@@ -1,0 +1,549 @@
+import FleetExperiments
+import FleetMetrics
+
+/// The files of a search: page, picture, table of candidates.
+package struct TuneReport {
+  private let result: TuneResult
+  package init(_ result: TuneResult) { self.result = result }
+
+  /// A picture that stands alone: white background, fixed colours, no script.
+  package var picture: String { ParetoPlot(result, theme: .fixed).svg() }
+
+  /// The same of the score by draw; nil without unknowns.
+  package var drawsPicture: String? { DrawsPlot(result, theme: .fixed)?.svg() }
+
+  /// `draws.csv`: each fresh draw with the unknowns' values and the score of everything that was compared in it; nil without unknowns.
+  package var drawsTable: [UInt8]? {
+    guard let robust = result.robustness else { return nil }
+    let verdict = TuneVerdict(result)
+    let unknowns = (robust.draws.first?.overrides ?? []).enumerated().map { index, override in
+      CSVColumn<Int>(override.path, "", "Its value.") { .text(robust.draws[$0].values[index]) }
+    }
+    let others = robust.others.map { other in
+      CSVColumn<Int>(
+        "\(verdict.difference(of: other, from: robust.winner)): score_ratio", "1", "Of these Settings."
+      ) {
+        Self.ratio(other.scoreBySeed[$0])
+      }
+    }
+    return CSVFile.bytes(
+      [CSVColumn<Int>("draw", "", "Its number.") { .integer(Int64($0 + 1)) }] + unknowns
+        + [
+          CSVColumn<Int>("score_ratio", "1", "The best finalist's, divided by today's.") {
+            Self.ratio(robust.winner.scoreBySeed[$0])
+          }
+        ] + others, robust.draws.indices)
+  }
+
+  /// `pareto.csv`: the best finalist first, then every candidate in the order of the search.
+  package var table: [UInt8] { CSVFile.bytes(columns, rows) }
+
+  /// One line of `pareto.csv`.
+  package struct Row: Sendable {
+    fileprivate var number: Int64
+    fileprivate var kind: ParetoPlot.Kind
+    fileprivate var standing: Standing
+  }
+
+  package var rows: [Row] {
+    let front = Set(result.front)
+    return [Row(number: 0, kind: .winner(result), standing: result.winner)]
+      + result.standings.enumerated().map { index, standing in
+        let kind: ParetoPlot.Kind =
+          standing.candidate == result.today.candidate
+          ? .today : standing.violations > 0 ? .broken : front.contains(index) ? .front : .beaten
+        return Row(number: Int64(index + 1), kind: kind, standing: standing)
+      }
+  }
+
+  /// The columns that `pareto.csv` has of every search.
+  package static let firstColumns: [CSVColumn<Row>] = [
+    .init("candidate", "", "Its number; 0: the best finalist.") { .integer($0.number) },
+    .init(
+      "kind", "",
+      "`recommended`, `finalist` (the best one, where it is not recommended), `today`, `front`, `beaten` or `broken` (a constraint)."
+    ) {
+      .text($0.kind.name)
+    },
+    .init("seeds", "runs", "Seeds that it had.") { .integer(Int64($0.standing.seeds)) },
+    .init("scale", "", "The part of the fleets that it had: `1:1`, the whole.") {
+      .text($0.standing.scale.text)
+    },
+    .init("violations_ratio", "1", "Share of the runs that do not recover or break a constraint.") {
+      .decimal($0.standing.violations, decimals: 6)
+    },
+    .init("score_ratio", "1", "The score divided by today's; below 1 is better.") {
+      ratio($0.standing.score)
+    },
+  ]
+
+  /// Those, and one for each key, objective and scenario.
+  package var columns: [CSVColumn<Row>] {
+    let (result, study) = (result, result.study)
+    let keys = study.space.parameters.enumerated().map { index, parameter in
+      CSVColumn<Row>(parameter.path, "", "Its value.") {
+        .text(result.value(index, of: $0.standing.candidate))
+      }
+    }
+    let objectives = study.objectives.enumerated().map { index, objective in
+      CSVColumn<Row>("\(objective.metric.name)_vs_today_ratio", "1", "Divided by today's.") {
+        Self.ratio(result.coordinates($0.standing)[index])
+      }
+    }
+    let scenarios = study.scenarios.enumerated().map { index, scenario in
+      CSVColumn<Row>("\(scenario)_score_ratio", "1", "The score divided by today's.") {
+        Self.ratio($0.standing.scenarioScores[index])
+      }
+    }
+    return Self.firstColumns + keys + objectives + scenarios
+  }
+
+  private static func ratio(_ log: Double) -> CSVValue { .decimal(TuneVerdict.ratio(log), decimals: 6) }
+
+  /// The Settings to publish, what each key buys, and how they fare against today's.
+  /// - Parameters:
+  ///   - settings: to publish, as the CDN serves them and in the document's shape; nil: none are recommended.
+  ///   - clients: what each shipped client makes of them.
+  package func answer(
+    facts: String, settings: (cdn: String, document: String)?, clients: [(client: String, lines: [String])]
+  ) -> Answer {
+    let verdict = TuneVerdict(result)
+    let (keys, robust, scenarios) = (verdict.keySentences, verdict.robustSentences, verdict.comparisons)
+    let comparison = TextTable(header: verdict.comparison.header, rows: verdict.comparison.rows)
+    var answer = Answer(verdict: verdict.sentence, facts: facts)
+    answer.terminal =
+      [.verdict, .list(robust + keys + scenarios), .table(comparison)]
+      + clients.map { .list($0.lines, title: "What \($0.client) makes of these Settings:") }
+    if !keys.isEmpty {
+      answer.page.append(
+        .list(
+          keys, title: "What each key buys",
+          note: """
+            Measured by putting that one key back to today's value, with the same seeds; changes are over all scenarios, in \
+            brackets 95 % intervals. Objectives without a difference that could be measured are left out.
+            """))
+    }
+    if !robust.isEmpty { answer.page.append(.list(robust, title: "Over what is not known")) }
+    if let plot = DrawsPlot(result, theme: .variables) {
+      answer.page.append(
+        .figure(
+          plot.svg(), title: "Draw by draw",
+          caption:
+            "The score against today's Settings in each fresh draw, by the value of what is not known; down is better. The other colour is "
+            + "what would be better where these Settings are not the best. Hover a mark for the draw."))
+    }
+    if !scenarios.isEmpty { answer.page.append(.list(scenarios, title: "Scenario by scenario")) }
+    let fresh = result.confirmed.winner.seeds
+    answer.page += [
+      .table(
+        comparison, title: "Against today's Settings",
+        note:
+          "Means over \(fresh) fresh \(FigureText.noun(result.study.repetition, fresh)), on which no choice was based: "
+          + "today → \(result.isRecommended ? "recommended" : "the best finalist, which is not recommended")."
+      ),
+      .figure(
+        ParetoPlot(result, theme: .variables).svg(), title: "Candidates",
+        caption:
+          "Each against today's Settings under the same seeds, as a geometric mean over the scenarios; left and down is "
+          + "better. Hover a mark for its Settings."),
+    ]
+    if let settings { answer.page.append(.text(settings.cdn, title: "The Settings to publish")) }
+    answer.page.append(.terms(Self.terms(result)))
+
+    let pareto = [
+      OutputFile(OutputFile.pareto, table), OutputFile(OutputFile.paretoPicture, text: picture),
+    ]
+    let draws = [
+      drawsTable.map { OutputFile(OutputFile.draws, $0) },
+      drawsPicture.map { OutputFile(OutputFile.drawsPicture, text: $0) },
+    ].compactMap(\.self)
+    let published = settings.map {
+      [
+        OutputFile(OutputFile.settings, text: $0.cdn),
+        OutputFile(OutputFile.documentSettings, text: $0.document),
+      ]
+    }
+    answer.data = pareto.prefix(1) + draws.prefix(1) + (published ?? [])
+    answer.pictures = pareto.suffix(1) + draws.dropFirst()
+    answer.listing =
+      ((published ?? []) + pareto + draws).map(\.path) + [OutputFile.report, OutputFile.manifest]
+    answer.offer = "the Settings, the table and a report"
+    return answer
+  }
+
+  private static func terms(_ result: TuneResult) -> [(String, String)] {
+    [
+      (
+        "Score",
+        "The geometric mean of the objectives divided by today's, run by run with the same seed; 1 is as today, smaller is "
+          + "better. A floor is added to both (a thousandth of the events created, ten seconds, a tenth of the twin's attempts), "
+          + "so that none against a few counts as little. What neither has, as a recovery without an incident, has no weight."
+      ),
+      (
+        "Holds",
+        "A setting is recommended only if every run keeps every constraint; if in each scenario its runs recover and keep the "
+          + "constraints more often than today's, or as often with a score at most 5 % above today's; if no scenario "
+          + "delivers less than today, and compare's verdict ranks it behind today in none; and if "
+          + "fresh seeds confirm all of that and a score below 1."
+      ),
+      (
+        "Pareto front",
+        "Candidates that no other candidate beats in one objective without being beaten in another."
+      ),
+    ]
+      + (result.robustness == nil
+        ? []
+        : [
+          (
+            "How sure the choice is",
+            "The probability that no other candidate of the race has a lower expected score, given that only so many draws were made: "
+              + "more draws make it larger. It is not the share of draws in which these Settings are the best, which is a property of what "
+              + "is not known and stays what it is."
+          ),
+          (
+            "The worst tenth",
+            "The mean score over the tenth of the fresh draws in which these Settings do worst against today's (the conditional value "
+              + "at risk)."
+          ),
+        ]) + result.study.objectives.map { (TuneVerdict(result).title($0), $0.metric.definition) }
+  }
+}
+
+/// Candidates of a search by what they cost in the objectives, relative to today's Settings.
+struct ParetoPlot {
+  private let result: TuneResult
+  private let theme: Theme
+  private let points: [Point]
+  private let titles: [String]
+  private let limits: [ClosedRange<Double>]
+
+  private struct Point {
+    /// ln of the ratio to today's, one for each objective.
+    var coordinates: [Double]
+    var kind: Kind
+    var tooltip: String
+  }
+  enum Kind: Int {
+    case broken, beaten, front, today, finalist, recommended
+
+    /// Of the best finalist.
+    static func winner(_ result: TuneResult) -> Kind {
+      let stays = result.isToday && result.unmetConstraints == nil
+      return result.isRecommended || stays ? .recommended : .finalist
+    }
+  }
+
+  static let width = 1_160.0
+  private static let left = 60.0
+  private static let gap = 70.0
+  private static let top = 40.0
+  private static let plotHeight = 300.0
+  static let height = top + plotHeight + 84
+
+  init(_ result: TuneResult, theme: Theme) {
+    self.result = result
+    self.theme = theme
+    let verdict = TuneVerdict(result)
+    var titles = result.study.objectives.map(verdict.title)
+    if titles.count == 1 { titles.append("score") }
+    self.titles = titles
+    let points = TuneReport(result).rows.map { Self.point($0.standing, $0.kind, result, titles) }
+      .sorted { $0.kind.rawValue < $1.kind.rawValue }
+    self.points = points
+    limits = titles.indices.map { axis in
+      let values = points.filter { $0.kind != .broken }.map { $0.coordinates[axis] } + [0]
+      let (low, high) = (max(values.min() ?? 0, -2.5), min(values.max() ?? 0, 2.5))
+      let margin = max((high - low) * 0.08, 0.03)
+      return low - margin...high + margin
+    }
+  }
+
+  private static func point(_ standing: Standing, _ kind: Kind, _ result: TuneResult, _ titles: [String])
+    -> Point
+  {
+    var coordinates = result.coordinates(standing)
+    if coordinates.count == 1 { coordinates.append(standing.score) }
+    let verdict = TuneVerdict(result)
+    var lines = [
+      kind.words
+        + (standing.violations > 0
+          ? ": \(Humanised.decimal(standing.violations * 100, decimals: 1)) % of its runs" : "")
+    ]
+    if kind != .today {
+      lines += result.study.space.parameters.indices.map {
+        "\(verdict.path($0)): \(result.value($0, of: standing.candidate))"
+      }
+      lines += zip(titles, coordinates).map { "\($0): \(TuneVerdict.change($1)) against today" }
+      lines.append(
+        "score: \(TuneVerdict.decimal(standing.ratio)), \(standing.seeds) \(FigureText.noun("seed", standing.seeds))"
+          + (standing.scale == .whole ? "" : " of \(standing.scale.text) of the fleet")
+      )
+    }
+    return Point(coordinates: coordinates, kind: kind, tooltip: lines.joined(separator: "\n"))
+  }
+
+  func svg() -> String {
+    var canvas = SVGCanvas(theme: theme)
+    let panels = titles.count - 1
+    let width = (Self.width - Self.left - Self.gap * Double(panels - 1) - 10) / Double(panels)
+    for panel in 0..<panels {
+      draw(panel + 1, x: Self.left + Double(panel) * (width + Self.gap), width: width, on: &canvas)
+    }
+    drawLegend(on: &canvas)
+    return canvas.svg(
+      width: Self.width, height: Self.height,
+      label: "Candidates by \(titles.joined(separator: ", ")), relative to today's Settings")
+  }
+
+  private func draw(_ axis: Int, x left: Double, width: Double, on canvas: inout SVGCanvas) {
+    let bottom = Self.top + Self.plotHeight
+    func px(_ value: Double) -> Double {
+      left + Self.share(value, limits[0]) * width
+    }
+    func py(_ value: Double) -> Double { bottom - Self.share(value, limits[axis]) * Self.plotHeight }
+
+    canvas.text("↑ " + titles[axis], x: left - 44, y: Self.top - 16, size: 12.5, ink: .text, isBold: true)
+    for tick in Self.ticks(limits[0], apart: 48 / width) {
+      canvas.line(px(tick.value), Self.top, px(tick.value), bottom, ink: .grid)
+      canvas.text(tick.label, x: px(tick.value), y: bottom + 16, size: 10.5, anchor: .middle)
+    }
+    for tick in Self.ticks(limits[axis], apart: 24 / Self.plotHeight) {
+      canvas.line(left, py(tick.value), left + width, py(tick.value), ink: .grid)
+      canvas.text(tick.label, x: left - 6, y: py(tick.value) + 4, size: 10.5, anchor: .end)
+    }
+    canvas.line(px(0), Self.top, px(0), bottom, ink: .twin, dash: "4 3")
+    canvas.line(left, py(0), left + width, py(0), ink: .twin, dash: "4 3")
+    canvas.text(
+      titles[0] + " →", x: left + width, y: bottom + 34, size: 12.5, anchor: .end, ink: .text, isBold: true)
+    for point in points {
+      let (x, y) = (px(point.coordinates[0]), py(point.coordinates[axis]))
+      mark(point.kind, x: x, y: y, on: &canvas)
+    }
+    for point in points {
+      let (x, y) = (px(point.coordinates[0]), py(point.coordinates[axis]))
+      canvas.hover(x: x - 5, y: y - 5, width: 10, height: 10, tooltip: point.tooltip)
+    }
+  }
+
+  private func mark(_ kind: Kind, x: Double, y: Double, on canvas: inout SVGCanvas) {
+    func circle(_ r: Double) -> String { Self.circle(x, y, r) }
+    switch kind {
+    case .broken: canvas.path(circle(2), fill: .incident, fillOpacity: 0.35)
+    case .beaten: canvas.path(circle(2.4), fill: .muted, fillOpacity: 0.5)
+    case .front: canvas.path(circle(3.4), fill: .series(0), stroke: .surface, width: 0.7)
+    case .today: canvas.path(circle(5), fill: .surface, stroke: .text, width: 2)
+    case .finalist, .recommended:
+      let (a, b) = (7.0, 2.6)
+      let offsets = [(0, -a), (b, -b), (a, 0), (b, b), (0, a), (-b, b), (-a, 0), (-b, -b)]
+      let data = offsets.enumerated().map { index, offset in
+        "\(index == 0 ? "M" : "L")\(SVGCanvas.px(x + offset.0)) \(SVGCanvas.px(y + offset.1))"
+      }
+      canvas.path(
+        data.joined() + "z", fill: kind == .finalist ? .surface : .series(1),
+        stroke: kind == .finalist ? .series(1) : .surface, width: 1)
+    }
+  }
+
+  static func circle(_ x: Double, _ y: Double, _ r: Double) -> String {
+    let (d, r) = (SVGCanvas.px(2 * r), SVGCanvas.px(r))
+    return "M\(SVGCanvas.px(x)) \(SVGCanvas.px(y))m-\(r) 0a\(r) \(r) 0 1 0 \(d) 0a\(r) \(r) 0 1 0 -\(d) 0"
+  }
+
+  private func drawLegend(on canvas: inout SVGCanvas) {
+    let y = Self.top + Self.plotHeight + 66
+    var x = Self.left
+    let shown: [(Kind, String)] = [
+      (.recommended, "recommended"), (.finalist, Kind.finalist.words), (.today, "today"),
+      (.front, "on the Pareto front"),
+      (.beaten, "beaten by another candidate"), (.broken, "does not always recover, or breaks a constraint"),
+    ]
+    for (kind, text) in shown where points.contains(where: { $0.kind == kind }) {
+      mark(kind, x: x, y: y - 4, on: &canvas)
+      canvas.text(text, x: x + 14, y: y, size: 12, ink: .text)
+      x += 46 + Double(text.count) * 6.6
+    }
+  }
+
+  static func share(_ value: Double, _ limits: ClosedRange<Double>) -> Double {
+    min(max((value - limits.lowerBound) / (limits.upperBound - limits.lowerBound), 0), 1)
+  }
+
+  /// Ratios that people know, no two closer than a share `apart` of the axis.
+  static func ticks(_ limits: ClosedRange<Double>, apart: Double) -> [(value: Double, label: String)] {
+    let steps: [[(Double, String)]] = [
+      [
+        (0.1, "÷ 10"), (0.25, "÷ 4"), (0.5, "÷ 2"), (0.7, "-30 %"), (1, "today"), (1.4, "+40 %"), (2, "× 2"),
+        (4, "× 4"), (10, "× 10"),
+      ],
+      [
+        (0.5, "-50 %"), (0.6, "-40 %"), (0.7, "-30 %"), (0.8, "-20 %"), (0.9, "-10 %"), (1, "today"),
+        (1.1, "+10 %"),
+        (1.2, "+20 %"), (1.35, "+35 %"), (1.5, "+50 %"),
+      ],
+      [
+        (0.9, "-10 %"), (0.95, "-5 %"), (0.98, "-2 %"), (0.99, "-1 %"), (1, "today"), (1.01, "+1 %"),
+        (1.02, "+2 %"),
+        (1.05, "+5 %"), (1.1, "+10 %"),
+      ],
+    ]
+    let width = limits.upperBound - limits.lowerBound
+    let chosen = width > 1.4 ? steps[0] : width > 0.3 ? steps[1] : steps[2]
+    let inside = chosen.map { (value: Scale.log2($0.0) * 0.693_147_180_559_945_3, label: $0.1) }
+      .filter { limits.contains($0.value) }
+    var kept: [(value: Double, label: String)] = []
+    for tick in inside {
+      if let last = kept.last, tick.value - last.value < width * apart {
+        if tick.value == 0 { kept[kept.count - 1] = tick }
+        continue
+      }
+      kept.append(tick)
+    }
+    return kept
+  }
+}
+
+extension ParetoPlot.Kind {
+  var words: String {
+    switch self {
+    case .broken: "does not always recover, or breaks a constraint"
+    case .beaten: "beaten by another candidate"
+    case .front: "on the Pareto front"
+    case .today: "today's Settings"
+    case .finalist: "best finalist, not recommended"
+    case .recommended: "recommended"
+    }
+  }
+
+  /// As `pareto.csv` has it.
+  var name: String {
+    switch self {
+    case .broken: "broken"
+    case .beaten: "beaten"
+    case .front: "front"
+    case .today: "today"
+    case .finalist: "finalist"
+    case .recommended: "recommended"
+    }
+  }
+}
+
+/// What the score is in each draw, by the value of each unknown: the recommended Settings' and those of whatever is better where
+/// these are not the best.
+struct DrawsPlot {
+  private let result: TuneResult
+  private let robust: Robustness
+  private let theme: Theme
+  private let unknowns: [Robustness.Unknown]
+
+  /// The unknowns that tell most.
+  private static let most = 3
+  private static let left = 60.0
+  private static let gap = 50.0
+  private static let top = 40.0
+  private static let plotHeight = 260.0
+  private static let height = top + plotHeight + 84
+
+  /// nil where no unknown has a value to draw.
+  init?(_ result: TuneResult, theme: Theme) {
+    guard let robust = result.robustness else { return nil }
+    unknowns = Array(robust.unknowns.prefix(Self.most))
+    if unknowns.isEmpty { return nil }
+    (self.result, self.robust, self.theme) = (result, robust, theme)
+  }
+
+  private var rival: Standing? { robust.rival.map { robust.others[$0] } }
+
+  func svg() -> String {
+    var canvas = SVGCanvas(theme: theme)
+    let count = Double(unknowns.count)
+    let width = min(520, (ParetoPlot.width - Self.left - Self.gap * (count - 1) - 10) / count)
+    let scores = robust.winner.scoreBySeed + (rival?.scoreBySeed ?? []) + [0]
+    let (low, high) = (scores.min() ?? 0, scores.max() ?? 0)
+    let margin = max((high - low) * 0.08, 0.02)
+    for (panel, unknown) in unknowns.enumerated() {
+      draw(
+        unknown, scores: low - margin...high + margin, x: Self.left + Double(panel) * (width + Self.gap),
+        width: width,
+        on: &canvas)
+    }
+    drawLegend(on: &canvas)
+    return canvas.svg(
+      width: ParetoPlot.width, height: Self.height,
+      label:
+        "Score in each draw by \(unknowns.map(\.path).joined(separator: ", ")), relative to today's Settings")
+  }
+
+  private func draw(
+    _ unknown: Robustness.Unknown, scores: ClosedRange<Double>, x left: Double, width: Double,
+    on canvas: inout SVGCanvas
+  ) {
+    let bottom = Self.top + Self.plotHeight
+    let values = unknown.values.map(\.value)
+    let (low, high) = (values.min() ?? 0, values.max() ?? 1)
+    func px(_ value: Double) -> Double { left + ((value - low) / (high - low) * 0.96 + 0.02) * width }
+    func py(_ score: Double) -> Double { bottom - ParetoPlot.share(score, scores) * Self.plotHeight }
+    if left == Self.left {
+      canvas.text("↑ score", x: left - 44, y: Self.top - 16, size: 12.5, ink: .text, isBold: true)
+    }
+    for tick in ParetoPlot.ticks(scores, apart: 24 / Self.plotHeight) {
+      canvas.line(left, py(tick.value), left + width, py(tick.value), ink: .grid)
+      canvas.text(tick.label, x: left - 6, y: py(tick.value) + 4, size: 10.5, anchor: .end)
+    }
+    let ends = (unknown.values.min { $0.value < $1.value }, unknown.values.max { $0.value < $1.value })
+    let range = ends.0.flatMap { low in
+      ends.1.flatMap { try? QuantityRange(path: unknown.path, range: "\(low.text())..\($0.text())") }
+    }
+    for tick in range?.ticks ?? [] {
+      canvas.line(px(tick.value), Self.top, px(tick.value), bottom, ink: .grid)
+      canvas.text(tick.text(), x: px(tick.value), y: bottom + 16, size: 10.5, anchor: .middle)
+    }
+    canvas.line(left, py(0), left + width, py(0), ink: .twin, dash: "4 3")
+    canvas.text(
+      unknown.path + " →", x: left + width, y: bottom + 34, size: 12.5, anchor: .end, ink: .text, isBold: true
+    )
+    if unknown.decides {
+      let x = px(unknown.threshold.value)
+      canvas.line(x, Self.top, x, bottom, ink: .text, dash: "6 4")
+    }
+    for draw in values.indices {
+      if let rival {
+        canvas.path(
+          ParetoPlot.circle(px(values[draw]), py(rival.scoreBySeed[draw]), 3), fill: .series(0),
+          fillOpacity: 0.6)
+      }
+      canvas.path(
+        ParetoPlot.circle(px(values[draw]), py(robust.winner.scoreBySeed[draw]), 3.4), fill: .series(1),
+        stroke: .surface, width: 0.7)
+    }
+    for draw in values.indices {
+      let (x, y) = (px(values[draw]), py(robust.winner.scoreBySeed[draw]))
+      canvas.hover(x: x - 5, y: y - 5, width: 10, height: 10, tooltip: tooltip(draw))
+    }
+  }
+
+  private func tooltip(_ draw: Int) -> String {
+    let lines = robust.draws[draw].overrides.map { "\($0.path): \(TuneVerdict.readable($0.value))" }
+    let scores = [robust.winner] + (rival.map { [$0] } ?? [])
+    return
+      (["draw \(draw + 1)"] + lines
+      + zip(names, scores).map {
+        "\($0): \(TuneVerdict.decimal(TuneVerdict.ratio($1.scoreBySeed[draw]))) of today's"
+      })
+      .joined(separator: "\n")
+  }
+
+  private var names: [String] {
+    [result.isToday ? "today" : "recommended"]
+      + (rival.map { [TuneVerdict(result).difference(of: $0, from: robust.winner)] } ?? [])
+  }
+
+  private func drawLegend(on canvas: inout SVGCanvas) {
+    let y = Self.top + Self.plotHeight + 66
+    var x = Self.left
+    for (index, name) in names.enumerated() {
+      canvas.path(ParetoPlot.circle(x, y - 4, 3.4), fill: .series(1 - index))
+      canvas.text(name, x: x + 14, y: y, size: 12, ink: .text)
+      x += 46 + Double(name.count) * 6.6
+    }
+  }
+}

@@ -1,0 +1,11 @@
+// Style sheets and script of the pages, carried in the binary by the compiler's #embed (C23). UTF-8 that ends with a zero.
+#ifndef FLEETSIM_REPORT_FILES_H
+#define FLEETSIM_REPORT_FILES_H
+
+/// Of every page.
+const char *fleetsim_report_css(void);
+/// Of the page over the runs of a grid.
+const char *fleetsim_explore_css(void);
+const char *fleetsim_explore_js(void);
+
+#endif

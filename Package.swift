@@ -89,8 +89,7 @@ let package = Package(
     tests("FleetStatisticsTests", ["FleetStatistics"]),
     tests("ScenarioFormatTests", ["ScenarioFormat", "TestClients"]),
     tests(
-      "FleetSimulationTests", ["FleetSimulation", "ScenarioFormat", "FleetStatistics"],
-      isHurried: true),
+      "FleetSimulationTests", ["FleetSimulation", "FleetStatistics", "TestClients"], isHurried: true),
     tests("ConformanceTests", ["Conformance"], exclude: ["Recordings", "Vectors"]),
     tests("FleetExperimentsTests", ["FleetExperiments"]),
     tests("FleetReportsTests", ["FleetReports"]),

@@ -3,6 +3,7 @@ import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
+import TestClients
 import Testing
 import UploadRetry
 

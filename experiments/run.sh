@@ -20,6 +20,7 @@ for name in "$@"; do
     find "$out" \( -name delivery_histogram.csv -o -name curves.csv \) -exec rm {} +
     if grep -q '^# without time series' "experiments/$name/runs"; then find "$out" -name timeseries.csv -exec rm {} +; fi
     if grep -q '^# without pictures' "experiments/$name/runs"; then rm -f "$out/comparison.svg"; fi
+    rm -rf "$out.journal"
     case "$result" in *+report) ;; *) rm -f "$out/report.html" ;; esac
   done
 done

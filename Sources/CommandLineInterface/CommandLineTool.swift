@@ -1,3 +1,5 @@
+import FleetSimulation
+import ScenarioFormat
 import UploadRetry
 
 /// What the tool takes from the machine that it runs on. Only the executable reads clocks.
@@ -99,4 +101,89 @@ extension CommandSpecification {
         "fleetsim compare scenario.json5 --jitter additive:10,full,equal --out out/jitter",
         "Which jitter brings the fleet back best?"),
     ])
+}
+
+/// Ends a command with a message and an exit code.
+package struct CommandFailure: Error, Sendable, CustomStringConvertible {
+  package var code: ExitCode
+  /// Lines for standard error, without the last line's end.
+  package var description: String
+
+  package init(_ code: ExitCode, _ description: String) {
+    self.code = code
+    self.description = description
+  }
+
+  /// A wrong command line: what is wrong, how it should be, where to read more.
+  init(usage message: String, of command: CommandSpecification, parent: String?) {
+    let name = (parent.map { $0 + " " } ?? "") + command.name
+    let usage = HelpScreen().usage(command, parent: parent, hanging: "Usage: ".count)
+    self.init(
+      .usage, "Error: \(message)\nUsage: \(usage)\n  See '\(name) --help' for more information.")
+  }
+
+  /// Whatever a command threw, as the user is to see it.
+  init(describing error: any Error) {
+    switch error {
+    case let failure as CommandFailure: self = failure
+    case let problems as ScenarioProblems:
+      // What came from the command line alone is a wrong command line.
+      let errors = problems.diagnostics.filter { $0.severity == .error }
+      let isUsage = !errors.isEmpty && errors.allSatisfy { $0.file.hasPrefix("--") }
+      self.init(isUsage ? .usage : .data, problems.description)
+    case is CancellationError: self = Interruption.failure(Interruption.pending ?? 0)
+    case let failure as CheckFailure:
+      self.init(
+        .internalError,
+        "A checker found fleetsim inconsistent with itself; please report it with the scenario and the seed:\n"
+          + failure.description)
+    default: self.init(.internalError, "Internal error: \(error)")
+    }
+  }
+}
+
+/// How fleetsim ends, by sysexits(3) and the shell's habit for signals.
+package enum ExitCode: Int32, Sendable, CaseIterable {
+  case success = 0
+  case failed = 1
+  case usage = 64
+  case data = 65
+  case noInput = 66
+  case unavailable = 69
+  case internalError = 70
+  case cannotCreate = 73
+  case inputOutput = 74
+  case interrupted = 130
+  case quit = 131
+  case terminated = 143
+
+  var meaning: String {
+    switch self {
+    case .success: "Done."
+    case .failed:
+      "Failed vectors, worse metrics, missing runs, or Settings that harm a client: each is named."
+    case .usage: "The command line is wrong: an unknown option or strategy, a missing argument."
+    case .data:
+      "A scenario, Settings, vector or baseline file is wrong, or a sweep's; or a run lacks memory."
+    case .noInput: "An input file does not exist, is a directory or cannot be read."
+    case .unavailable: "No upload of a live run was answered."
+    case .internalError: "A checker found the simulator inconsistent with itself: a bug in fleetsim."
+    case .cannotCreate:
+      "The output cannot be created, or is in the place of something fleetsim did not write."
+    case .inputOutput: "Writing failed half-way, for example on a full disk; nothing half-written is left."
+    case .interrupted:
+      "Interrupted (Ctrl-C); output is as it was; a sweep or a live run keeps what it has."
+    case .quit:
+      "Quit (Ctrl-\\); output is as it was; a sweep or a live run keeps what it has."
+    case .terminated:
+      "Terminated (SIGTERM); output is as it was; a sweep or a live run keeps what it has."
+    }
+  }
+
+  static let table =
+    "EXIT CODES:\n"
+    + allCases.map { code in
+      let number = "  \(code.rawValue)"
+      return number + String(repeating: " ", count: 8 - number.count) + code.meaning + "\n"
+    }.joined()
 }

@@ -1,3 +1,5 @@
+import Dispatch
+import FleetExperiments
 import Synchronization
 
 /// SIGINT, SIGQUIT and SIGTERM, noted when they come and acted on where it is safe.
@@ -75,5 +77,122 @@ package enum Interruption {
   /// - Throws: `CommandFailure` if a signal has come.
   static func check() throws(CommandFailure) {
     if let pending { throw failure(pending) }
+  }
+}
+
+/// What a signal does to work in the background. It stops the work in any case.
+enum SignalEffect {
+  /// The command fails, whatever the work returns.
+  case fails
+  /// What the work returns by then counts; the caller looks after the signal.
+  case tells
+  /// The same, however long it takes the work to return.
+  case waits
+}
+
+private final class Outcome<Value: Sendable>: Sendable {
+  let value = Mutex<Result<Value, any Error>?>(nil)
+}
+
+extension CommandEnvironment {
+  /// Does a command's runs on other threads while this one draws progress and listens for signals.
+  /// - Parameters:
+  ///   - workers: runs at a time, for the manifest.
+  ///   - remains: what a signal leaves, for the message.
+  ///   - work: stops within milliseconds when its control is cancelled.
+  /// - Throws: what the work throws; `CommandFailure` 130, 131 or 143 on a signal, within a second.
+  func inBackground<Value: Sendable>(
+    workers: Int = 1, remains: String = Interruption.nothing, onSignal effect: SignalEffect = .fails,
+    showsProgress: Bool, _ work: @escaping @Sendable (ComparisonControl) throws -> Value
+  ) throws -> (value: Value, wall: RunManifest.Wall) {
+    let (outcome, control, started) = (Outcome<Value>(), ComparisonControl(), monotonicSeconds())
+    DispatchQueue.global().async {
+      let result = Result { try work(control) }
+      outcome.value.withLock { $0 = result }
+    }
+    var line = ProgressLine(isShown: showsProgress, startedAt: started)
+    defer { line.clear() }
+    var deadline: Double?
+    while true {
+      let now = monotonicSeconds()
+      if let result = outcome.value.withLock({ $0 }) {
+        if let signal = Interruption.pending {
+          var isNothing = effect == .fails
+          if case .failure(is CancellationError) = result { isNothing = true }
+          if isNothing { throw Interruption.failure(signal, remains) }
+        }
+        let progress = control.progress
+        return (
+          try result.get(),
+          RunManifest.Wall(
+            seconds: now - started, workers: workers, runs: progress.finishedRuns,
+            virtualSeconds: Double(progress.virtualTime) / 1e6, attempts: progress.attempts)
+        )
+      }
+      if let signal = Interruption.pending {
+        control.cancel()
+        if effect != .waits, now > deadline ?? .infinity {
+          // A run that does not listen cannot hold the user up: nothing has been written yet, so the process
+          // may just end.
+          line.clear()
+          Console.printError(Interruption.failure(signal, remains).description + "\n")
+          _exit(Interruption.code(signal).rawValue)
+        }
+        deadline = deadline ?? now + 0.7
+      } else {
+        line.update(control.progress, now: now)
+      }
+      usleep(10_000)
+    }
+  }
+}
+
+/// One line on a terminal, rewritten in place: how far, how fast, how long still.
+struct ProgressLine {
+  private let isShown: Bool
+  private let startedAt: Double
+  private var shownAt: Double?
+
+  /// Shows nothing unless standard error is a terminal that can rewrite a line.
+  init(isShown: Bool, startedAt: Double) {
+    let terminal = getenv("TERM").map { String(cString: $0) }
+    self.isShown = isShown && isatty(STDERR_FILENO) == 1 && terminal != "dumb"
+    self.startedAt = startedAt
+  }
+
+  /// Redraws the line, at most five times a second; not at all for what ends within half a second.
+  mutating func update(_ progress: ComparisonControl.Progress, now: Double) {
+    guard isShown, now - startedAt > 0.5, now - (shownAt ?? 0) > 0.2 else { return }
+    shownAt = now
+    // One column less than there are: some terminals wrap when the last one is written.
+    let columns = (Terminal(of: STDERR_FILENO).columns ?? 80) - 1
+    Console.drawError("\r\u{1B}[K" + Self.text(progress, elapsed: now - startedAt).prefix(columns))
+  }
+
+  mutating func clear() {
+    guard shownAt != nil else { return }
+    shownAt = nil
+    Console.drawError("\r\u{1B}[K")
+  }
+
+  /// Fits into 79 columns.
+  static func text(_ progress: ComparisonControl.Progress, elapsed: Double) -> String {
+    let virtual = Double(progress.virtualTime) / 1e6
+    var text = progress.runs > 1 ? "\(progress.finishedRuns) of \(progress.runs) runs done, " : ""
+    text += "virtual \(clock(virtual)) of \(clock(Double(progress.duration) / 1e6))"
+    guard elapsed > 0, progress.share > 0 else { return text }
+    text += ", \(FigureText.grouped(whole(virtual / elapsed)))x real time"
+    return text + ", \(clock(elapsed * (1 - progress.share) / progress.share)) left"
+  }
+
+  private static func clock(_ seconds: Double) -> String {
+    let total = whole(seconds)
+    let (hours, minutes, rest) = (total / 3_600, total / 60 % 60, total % 60)
+    let two = { (n: Int64) in n < 10 ? "0\(n)" : "\(n)" }
+    return hours > 0 ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
+  }
+
+  private static func whole(_ value: Double) -> Int64 {
+    value >= 0 && value < 1e15 ? Int64(value.rounded()) : 0
   }
 }

@@ -1,5 +1,7 @@
-import CommandLineInterface
+import SimulationKernel
 import Testing
+
+@testable import CommandLineInterface
 
 @Suite("Arguments")
 struct ArgumentTests {
@@ -74,5 +76,49 @@ struct ArgumentTests {
   func usage() {
     let usage = HelpScreen().usage(Self.command, parent: "tool", hanging: 7)
     #expect(usage == "tool try <file> [<other>] [--seed <n>] [--set <path=value>] ... [--quiet]")
+  }
+
+  /// A command as commands are written.
+  private struct Greeting: Command {
+    static let help = CommandSpecification(name: "greet", abstract: "Greets.")
+    struct Manner: ParameterGroup {
+      @Flag("loudly", short: "l", help: "In capitals.") var isLoud: Bool
+    }
+    @Argument("name", help: "Who.") var name: String
+    @Option("times", "n", .count(1...9), help: "How often.") var times = 2
+    @Option("language", "code", .text, help: "Which.") var language: String
+    @Option("with", "word", each: .text, help: "More words.") var words: [String]
+    @Option("after", "span", .span, help: "When.") var delay: Span?
+    var manner = Manner()
+    func execute(_ invocation: Invocation) {}
+
+    init() {}
+    init(_ line: String) throws {
+      let parsed = try Self.specification.parse(line.split(separator: " ").map(String.init))
+      for parameter in parameters { try parameter.take(parsed) }
+    }
+  }
+
+  @Test("a command's properties are its options: help, values, defaults and errors come of one declaration")
+  func declared() throws {
+    let greeting = try Greeting("you --language en --with a --with b -l")
+    #expect(greeting.name == "you" && greeting.times == 2 && greeting.language == "en")
+    #expect(greeting.words == ["a", "b"] && greeting.delay == nil && greeting.manner.isLoud)
+    #expect(try Greeting("you --language en --after 90s").delay == .seconds(90))
+    let help = Greeting.specification.options.map { "\($0.synopsis): \($0.help)" }
+    #expect(
+      help == [
+        "--times <n>: How often. (default: 2)", "--language <code>: Which. (required)",
+        "--with <word>: More words.", "--after <span>: When.", "--loudly: In capitals.",
+      ])
+    for (line, message) in [
+      ("you", "Missing expected option '--language <code>'"),
+      (
+        "you --language en --times 10",
+        "The value '10' is invalid for '--times <n>': a whole number from 1 to 9."
+      ),
+    ] {
+      #expect(throws: UsageError(message)) { try Greeting(line) }
+    }
   }
 }

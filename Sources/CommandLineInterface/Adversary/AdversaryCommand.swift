@@ -6,7 +6,7 @@ import SimulationKernel
 import UploadRetry
 
 /// `fleetsim adversary`: the incident that hurts most, and the shortest that breaks a limit.
-struct AdversaryCommand: Command {
+struct AdversaryCommand: Study {
   private static let kinds = AdversaryKind.all
   static let help = CommandSpecification(
     name: "adversary",
@@ -81,53 +81,34 @@ struct AdversaryCommand: Command {
       "Runs at most, not counting twins; at least \(AdversaryStudy.leastRunsPerSeed) a seed. (default: "
       + "\(AdversaryStudy.defaultRuns))")
   private var runs: Int?
-  @Option(.journal) private var journalPath: String?
-  private var options = SearchOptions()
+  let options = StudyOptions()
+  var paths: [String] { [path] }
 
-  func execute(_ context: Invocation) throws {
-    let least = seeds * AdversaryStudy.leastRunsPerSeed
-    if let runs, runs < least {
+  /// The fewest runs that leave something to search with.
+  private var leastRuns: Int { seeds * AdversaryStudy.leastRunsPerSeed }
+
+  func check() throws {
+    if let runs, runs < leastRuns {
       throw UsageError(
-        "The value '\(runs)' is invalid for '\($runs.synopsis)': a whole number from \(least) to 10000000.")
+        "The value '\(runs)' is invalid for '\($runs.synopsis)': a whole number from \(leastRuns) to 10000000."
+      )
     }
-    let runs = runs ?? max(AdversaryStudy.defaultRuns, least)
-    let invocation = SearchInvocation(options, context)
-    let loaded = try LoadedScenario(options.input.request(path))
-    let base = try loaded.decode()
-    let warnings = printWarnings([base], loaded.path)
-    let scenario = base.scenario
-    let space = try space(scenario)
+  }
+
+  func plan(_ input: StudyInput) throws -> StudyPlan<AdversaryResult> {
+    let space = try space(input.scenario)
     let study = try AdversaryStudy(
-      space: space, objective: objective, limit: limit, seeds: seeds, runs: runs)
-    let workers = try invocation.workers([space.corners.first.map(space.scenario) ?? scenario], loaded.path)
-    let output = try invocation.outputPath.map { try OutputDirectory($0) }
-    let journal = try RunDirectory(journal: journalPath, besides: options.outputPath)
-    try Interruption.check()
+      space: space, objective: objective, limit: limit, seeds: seeds,
+      runs: runs ?? max(AdversaryStudy.defaultRuns, leastRuns))
     let facts = facts(study)
-    if invocation.isTalkative {
-      try Console.print(
-        "\(loaded.path): seed \(scenario.seed), \(facts)\n" + (scenario.question.map { $0 + "\n" } ?? "")
-          + "\n")
-    }
-
-    let (result, wall) = try invocation.run(workers: workers, journal) { runs in
-      let maker = TrialMaker(runs) { space.scenario($0.candidate) }
-      var adversary = Adversary(study, maker: maker)
-      return try adversary.run()
-    }
-
-    let manifest = RunManifest(
-      arguments: invocation.arguments, seed: scenario.seed, checks: false, scenario: base.normalisedJSON,
-      wall: wall)
-    try invocation.writer(loaded.name, scenario.question, output).write(
-      result.answer(facts: facts), manifest, before: RunDirectory.closing(result.runs)
-    ) {
-      AdversaryResult.document.text(
-        "adversary",
-        Findings(
-          path: loaded.path, question: scenario.question, warnings: warnings, found: result,
-          output: invocation.outputPath))
-    }
+    return StudyPlan(
+      heading: input.heading(facts), largest: [space.corners.first.map(space.scenario) ?? input.scenario],
+      find: { runs in
+        var adversary = Adversary(study, maker: TrialMaker(runs.summaries) { space.scenario($0.candidate) })
+        return try adversary.run()
+      }, answer: { $0.answer(facts: facts) },
+      document: { input.document(AdversaryResult.document, $0, options) },
+      closing: { RunDirectory.closing($0.runs) })
   }
 
   // MARK: The bounds

@@ -1,3 +1,9 @@
+import ScenarioFormat
+import ScenarioModel
+import SimulationKernel
+import Synchronization
+import UploadRetry
+
 /// A command of the tool: a type whose properties declare what it accepts.
 ///
 /// ```swift
@@ -36,5 +42,239 @@ extension Command {
     let command = Self()
     for parameter in command.parameters { try parameter.take(parsed) }
     try command.execute(invocation)
+  }
+}
+
+/// What a command declares of its command line: an option, a flag or an argument.
+protocol DeclaredParameter: Sendable {
+  /// Adds itself to what the help says.
+  func declare(in specification: inout CommandSpecification)
+  /// Takes its value from a command line.
+  /// - Throws: `UsageError`.
+  func take(_ parsed: ParsedArguments) throws
+}
+
+/// Parameters that commands have in common, or those of one command, in the order of the help.
+///
+/// ```swift
+/// struct GreetingOptions: ParameterGroup {
+///   @Option("times", "n", .count(1...10), help: "How often.") var times = 1
+///   @Flag("loudly", help: "In capitals.") var isLoud: Bool
+/// }
+/// ```
+protocol ParameterGroup: Sendable {}
+
+extension ParameterGroup {
+  /// What the properties declare, those of groups among them too.
+  var parameters: [any DeclaredParameter] {
+    Mirror(reflecting: self).children.flatMap { child -> [any DeclaredParameter] in
+      if let group = child.value as? any ParameterGroup { return group.parameters }
+      return (child.value as? any DeclaredParameter).map { [$0] } ?? []
+    }
+  }
+}
+
+/// What a command line gave for a parameter; shared by the copies of a command.
+private final class Given<Value: Sendable>: Sendable {
+  private let state = Mutex<(value: Value?, texts: [String])>((nil, []))
+  var value: Value? { state.withLock { $0.value } }
+  var texts: [String] { state.withLock { $0.texts } }
+  func set(_ value: Value, _ texts: [String]) { state.withLock { $0 = (value, texts) } }
+}
+
+/// An option with a value: its name, placeholder, reader, help and default in one place.
+///
+/// A property of an optional type is an option that may be left out, a list one that may be given several times, a property with
+/// an initial value one with a default, and any other one that must be given. The help says of the last two what it is.
+@propertyWrapper
+struct Option<Value: Sendable>: DeclaredParameter {
+  let specification: OptionSpecification
+  /// Said after the option's name where it is missing.
+  private let reason: String
+  /// nil: the option must be given.
+  private let standard: (@Sendable () -> Value)?
+  private let read: @Sendable ([String], OptionSpecification) throws -> Value
+  private var given = Given<Value>()
+
+  /// An option with a default, which the help states unless it does so in words of its own.
+  init(
+    wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ name: String, _ placeholder: String,
+    _ reader: ValueReader<Value>, help: String
+  ) {
+    let standard = help.contains("(default: ") ? "" : " (default: \(wrappedValue()))"
+    specification = OptionSpecification(name, value: placeholder, reader.choice, help: help + standard)
+    reason = ""
+    self.standard = wrappedValue
+    read = { try reader.value($0[0], of: $1) }
+  }
+
+  /// An option that must be given.
+  init(
+    _ name: String, _ placeholder: String, _ reader: ValueReader<Value>, because reason: String = "",
+    help: String
+  ) {
+    specification = OptionSpecification(name, value: placeholder, reader.choice, help: help + " (required)")
+    self.reason = reason
+    standard = nil
+    read = { try reader.value($0[0], of: $1) }
+  }
+
+  /// An option that may be left out.
+  init<Wrapped: Sendable>(_ name: String, _ placeholder: String, _ reader: ValueReader<Wrapped>, help: String)
+  where Value == Wrapped? {
+    specification = OptionSpecification(name, value: placeholder, reader.choice, help: help)
+    reason = ""
+    standard = { nil }
+    read = { try reader.value($0[0], of: $1) }
+  }
+
+  /// An option that may be given several times.
+  init<Element: Sendable>(
+    _ name: String, _ placeholder: String, each reader: ValueReader<Element>, isRequired: Bool = false,
+    help: String
+  ) where Value == [Element] {
+    specification = OptionSpecification(
+      name, value: placeholder, reader.choice, isRepeatable: true,
+      help: help + (isRequired ? " (required)" : ""))
+    reason = ""
+    let nothing: (@Sendable () -> Value)? = { [] }
+    standard = isRequired ? nil : nothing
+    read = { texts, specification in try texts.map { try reader.value($0, of: specification) } }
+  }
+
+  /// An option that several commands have.
+  init(_ shared: Self) { self = shared }
+
+  var wrappedValue: Value {
+    if let value = given.value { return value }
+    guard let standard else { preconditionFailure("\(synopsis) is read before the command line") }
+    return standard()
+  }
+  var projectedValue: Self { self }
+  var isGiven: Bool { !given.texts.isEmpty }
+  var synopsis: String { specification.synopsis }
+  /// As given: `--seed 7`.
+  var words: [String] { given.texts.flatMap { ["--\(specification.name)", $0] } }
+
+  func declare(in specification: inout CommandSpecification) {
+    specification.options.append(self.specification)
+  }
+
+  func take(_ parsed: ParsedArguments) throws {
+    let texts = parsed.values(specification.name)
+    guard !texts.isEmpty else {
+      if standard != nil { return }
+      throw UsageError("Missing expected option '\(synopsis)'" + reason)
+    }
+    given.set(try read(texts, specification), texts)
+  }
+}
+
+/// An option without a value.
+@propertyWrapper
+struct Flag: DeclaredParameter {
+  private let specification: OptionSpecification
+  private var given = Given<Bool>()
+
+  init(_ name: String, short: Character? = nil, help: String) {
+    specification = OptionSpecification(name, short: short, help: help)
+  }
+
+  /// A flag that several commands have.
+  init(_ shared: Self) { self = shared }
+
+  var wrappedValue: Bool { given.value ?? false }
+
+  func declare(in specification: inout CommandSpecification) {
+    specification.options.append(self.specification)
+  }
+
+  func take(_ parsed: ParsedArguments) { given.set(parsed.has(specification.name), []) }
+}
+
+/// A positional argument: the text of one that must be there or may be left out, or of all that are left.
+@propertyWrapper
+struct Argument<Value: Sendable>: DeclaredParameter {
+  private let specification: ArgumentSpecification
+  private let read: @Sendable (ArraySlice<String>) -> Value
+  private var given = Given<Value>()
+  /// Arguments before this one.
+  private let place: Int
+
+  init(_ name: String, _ choice: ValueChoice? = nil, at place: Int = 0, help: String) where Value == String {
+    specification = ArgumentSpecification(name, choice, help: help)
+    self.place = place
+    read = { $0.first ?? "" }
+  }
+
+  init(_ name: String, _ choice: ValueChoice? = nil, help: String) where Value == String? {
+    specification = ArgumentSpecification(name, choice, help: help, isOptional: true)
+    place = 0
+    read = { $0.first }
+  }
+
+  init(_ name: String, isOptional: Bool = false, help: String) where Value == [String] {
+    specification = ArgumentSpecification(name, help: help, isOptional: isOptional, isRepeatable: true)
+    place = 0
+    read = { Array($0) }
+  }
+
+  /// An argument that several commands have.
+  init(_ shared: Self) { self = shared }
+
+  var wrappedValue: Value { given.value ?? read([]) }
+
+  func declare(in specification: inout CommandSpecification) {
+    specification.arguments.append(self.specification)
+  }
+
+  func take(_ parsed: ParsedArguments) { given.set(read(parsed.positional.dropFirst(place)), []) }
+}
+
+/// Why a value is not taken. Readers throw it, and the option adds the text and its name.
+struct InvalidValue: Error {
+  /// The part of the text that is wrong; nil: all of it.
+  var part: String?
+  /// What the message says after the option's name, with its punctuation.
+  var rest: String
+
+  /// - Parameter reason: what would be right, as a sentence's second half.
+  init(_ reason: String) { rest = ": \(reason)" }
+  init(_ part: String? = nil, rest: String) { (self.part, self.rest) = (part, rest) }
+
+  /// `; did you mean 'shed'?`, or the end of the sentence.
+  static func hint(_ word: String, _ words: [String]) -> String {
+    nearest(to: word, among: words).map { "; did you mean '\($0)'?" } ?? "."
+  }
+}
+
+/// How the text of an option becomes its value, and what there is to choose from.
+struct ValueReader<Value: Sendable>: Sendable {
+  /// nil: what the placeholder says.
+  var choice: ValueChoice?
+  /// Throws `InvalidValue` or an error that says what would be right; a `UsageError` is the whole message.
+  var read: @Sendable (String) throws -> Value
+
+  init(_ choice: ValueChoice? = nil, read: @escaping @Sendable (String) throws -> Value) {
+    (self.choice, self.read) = (choice, read)
+  }
+
+  /// The value of an option.
+  /// - Throws: `UsageError` that names text and option; `CommandFailure` and `ScenarioProblems` about a file.
+  func value(_ text: String, of option: OptionSpecification) throws -> Value {
+    func failure(_ part: String?, _ rest: String) -> UsageError {
+      UsageError("The value '\(part ?? text)' is invalid for '\(option.synopsis)'\(rest)")
+    }
+    do {
+      return try read(text)
+    } catch let error as InvalidValue {
+      throw failure(error.part, error.rest)
+    } catch let error as Units.Problem {
+      throw failure(nil, ": \(error.message).")
+    } catch let error where error is UsageError || error is CommandFailure || error is ScenarioProblems {
+      throw error
+    } catch {
+      throw failure(nil, ": \(error)")
+    }
   }
 }

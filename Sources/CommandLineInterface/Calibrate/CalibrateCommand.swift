@@ -5,7 +5,7 @@ import ScenarioModel
 import SimulationKernel
 
 /// `fleetsim calibrate`: the values with which a scenario gives what was measured.
-struct CalibrateCommand: Command {
+struct CalibrateCommand: Study {
   static let help = CommandSpecification(
     name: "calibrate", abstract: "Fit unknown keys of a scenario to what was measured.",
     discussion: [
@@ -59,8 +59,8 @@ struct CalibrateCommand: Command {
       "Runs, from \(CalibrationStudy.leastBudget). (default: \(CalibrationStudy.defaultBudget(keys: 0)), and "
       + "\(CalibrationStudy.defaultBudget(keys: 1) - CalibrationStudy.defaultBudget(keys: 0)) for each key)")
   private var budget: Int?
-  @Option(.journal) private var journalPath: String?
-  private var options = SearchOptions()
+  let options = StudyOptions()
+  var paths: [String] { [path] }
 
   /// What a column counts.
   private struct ColumnWeight {
@@ -86,8 +86,7 @@ struct CalibrateCommand: Command {
   /// Of the run, not of the fleet or the server.
   private static let fixed = ["seed", "duration", "interval", "scale"]
 
-  /// - Throws: `UsageError`.
-  private func checkOptions() throws {
+  func check() throws {
     guard keys.count <= CalibrationStudy.mostKeys else {
       throw UsageError(
         "\(keys.count) keys are too many to tell apart: at most \(CalibrationStudy.mostKeys) can be fitted.")
@@ -106,12 +105,8 @@ struct CalibrateCommand: Command {
     }
   }
 
-  func execute(_ context: Invocation) throws {
-    try checkOptions()
-    let invocation = SearchInvocation(options, context)
-    let loaded = try LoadedScenario(options.input.request(path))
-    let base = try loaded.decode()
-    let warnings = printWarnings([base], loaded.path)
+  func plan(_ input: StudyInput) throws -> StudyPlan<Fit> {
+    let (loaded, base) = (input.loaded[0], input.bases[0])
     let study = try study(base.scenario)
     let interval = Override(
       path: "interval", value: Units.text(Span(microseconds: study.observed.interval)))
@@ -120,44 +115,39 @@ struct CalibrateCommand: Command {
       return try loaded.decode(VariantChoice(name: "", overrides: overrides + more))
     }
     try check(study, decode)
-    let workers = try invocation.workers([base.scenario], loaded.path)
-    let output = try invocation.outputPath.map { try OutputDirectory($0) }
-    let journal = try RunDirectory(journal: journalPath, besides: options.outputPath)
-    try Interruption.check()
     let facts = facts(base.scenario, study)
-    if invocation.isTalkative {
-      try Console.print("\(loaded.path): seed \(base.scenario.seed), \(facts)\n\n")
-    }
+    return StudyPlan(
+      heading: "\(loaded.path): seed \(base.scenario.seed), \(facts)\n\n", largest: [base.scenario],
+      find: { runs in
+        let runs = runs.runs(.counts(of: study))
+        var calibrator = Calibrator(study) { requests in
+          try runs.values(
+            of: requests.map { request in
+              let scenario = try decode(request.values, [interval]).scenario
+              return scenario.with(seed: scenario.seed &+ UInt64(request.seed))
+            })
+        }
+        return Fit(result: try calibrator.run(), runs: runs.counts)
+      },
+      answer: { fit in
+        CalibrationReport(fit.result).answer(
+          facts: facts, fitted: try decode(fit.result.values).normalisedJSON)
+      },
+      document: { [observedPath] fit in
+        CalibrationFindings.document.text(
+          "calibrate",
+          CalibrationFindings(
+            path: loaded.path, observedPath: observedPath, question: base.scenario.question,
+            warnings: input.warnings, result: fit.result,
+            fitted: try decode(fit.result.values).normalisedJSON, runs: fit.runs,
+            output: options.outputPath))
+      }, closing: { RunDirectory.closing($0.runs) })
+  }
 
-    let ((result, runs), wall) = try invocation.run(
-      workers: workers, leaving: RunDirectory.remains(journal)
-    ) { control in
-      let runs = Runs(.counts(of: study), in: journal, workers: workers, control: control)
-      var calibrator = Calibrator(study) { requests in
-        try runs.values(
-          of: requests.map { request in
-            let scenario = try decode(request.values, [interval]).scenario
-            return scenario.with(seed: scenario.seed &+ UInt64(request.seed))
-          })
-      }
-      return (try calibrator.run(), runs.counts)
-    }
-
-    let fitted = try decode(result.values)
-    let manifest = RunManifest(
-      arguments: invocation.arguments, seed: base.scenario.seed, checks: false,
-      scenario: base.normalisedJSON, wall: wall)
-    try invocation.writer(loaded.name, base.scenario.question, output).write(
-      CalibrationReport(result).answer(facts: facts, fitted: fitted.normalisedJSON), manifest,
-      before: RunDirectory.closing(runs), after: RunDirectory.notNeeded(journal)
-    ) {
-      CalibrationFindings.document.text(
-        "calibrate",
-        CalibrationFindings(
-          path: loaded.path, observedPath: observedPath, question: base.scenario.question,
-          warnings: warnings, result: result, fitted: fitted.normalisedJSON, runs: runs,
-          output: invocation.outputPath))
-    }
+  /// What fits, and what it took to find it.
+  struct Fit: Sendable {
+    var result: CalibrationResult
+    var runs: (made: Int, readBack: Int)
   }
 
   // MARK: Input

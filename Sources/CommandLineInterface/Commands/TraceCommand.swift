@@ -82,12 +82,10 @@ struct TraceCommand: Command {
   }
 
   private func run(_ scenario: Scenario, _ environment: CommandEnvironment) throws -> DeviceTrace {
-    let control = ComparisonControl()
-    let run = control.runControl(control.add(scenario))
-    let work = BackgroundWork(
-      work: { [device] in try Simulation.trace(scenario, device: device, control: run).trace },
-      cancel: control.cancel, progress: { control.progress }, environment: environment)
-    return try work.run(showsProgress: true)
+    try environment.inBackground(showsProgress: true) { [device] control in
+      let run = control.runControl(control.add(scenario))
+      return try Simulation.trace(scenario, device: device, control: run).trace
+    }.value
   }
 }
 

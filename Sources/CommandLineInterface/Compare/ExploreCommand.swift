@@ -29,6 +29,7 @@ struct ExploreCommand: Command {
     "seeds", "n", .count(2...ReplicationOptions.mostSeeds),
     help: "Show means over n seeds, from 2. (default: one seed)")
   private var seeds: Int?
+  @Option(.journal) private var askedJournal: String?
   private var input = InputOptions()
   @Option(.out) private var outputPath: String?
   private var execution = ExecutionOptions()
@@ -55,6 +56,7 @@ struct ExploreCommand: Command {
     let workers = try execution.workers(memory, loaded.path)
     let options = execution.options(workers: workers)
     let output = try OutputDirectory(outputPath)
+    let journal = try RunDirectory(journal: askedJournal, besides: outputPath)
     try Interruption.check()
     if !isQuiet {
       try Console.print(
@@ -62,23 +64,17 @@ struct ExploreCommand: Command {
           + (base.scenario.question.map { $0 + "\n" } ?? "") + "\n")
     }
 
-    let started = invocation.environment.monotonicSeconds()
-    let control = ComparisonControl()
-    let work = BackgroundWork(
-      work: { [options] in
-        try Replications.run(variants, plan: plan, options: options, workers: workers, control: control)
-      }, cancel: control.cancel, progress: { control.progress }, environment: invocation.environment)
-    let comparison = try work.run(showsProgress: !isQuiet)
-    let progress = control.progress
-    let wall = RunManifest.Wall(
-      seconds: invocation.environment.monotonicSeconds() - started, workers: workers,
-      runs: progress.finishedRuns,
-      virtualSeconds: Double(progress.virtualTime) / 1e6, attempts: progress.attempts)
+    let (comparison, wall) = try invocation.environment.inBackground(
+      workers: workers, remains: RunDirectory.remains(journal), showsProgress: !isQuiet
+    ) { control in
+      try Replications.run(
+        variants, plan: plan, in: journal, options: options, workers: workers, control: control)
+    }
 
     try output.write(files(loaded, base, comparison, axes, wall, invocation))
     try Console.print(
       "Written to \(output.path): open \(OutputFile.explorer) in a browser; \(OutputFile.summary) and "
-        + "\(OutputFile.manifest) are beside it.\n")
+        + "\(OutputFile.manifest) are beside it.\n" + (isQuiet ? "" : RunDirectory.notNeeded(journal)))
   }
 
   private func files(

@@ -83,6 +83,8 @@ struct LiveCommand: Command {
     }
     let verdict = Self.verdict(comparison, result, scenario)
 
+    let writer = AnswerWriter(
+      title: loaded.name, question: scenario.question, output: output, isQuiet: isQuiet, isJSON: isJSON)
     var answer = comparison.answer(
       verdict: verdict,
       facts: "\(server), \(MetricText.plain(speed)) virtual seconds a second, \(scenario.sizeText)",
@@ -97,9 +99,7 @@ struct LiveCommand: Command {
       RunManifest.Run(name: measured.name, folder: "", overrides: []),
       RunManifest.Run(name: predicted[0].name, folder: Self.predictionFolder, overrides: []),
     ]
-    try AnswerWriter(
-      title: loaded.name, question: scenario.question, output: output, isQuiet: isQuiet, isJSON: isJSON
-    ).write(answer, manifest, showsScenario: true) {
+    try writer.write(answer, manifest, showsScenario: true) {
       LiveFindings.document.text(
         "live",
         Findings(
@@ -163,29 +163,25 @@ struct LiveCommand: Command {
       variant.seed = scenario.seed &+ UInt64(index)
       return Variant(name: "predicted", scenario: variant)
     }
-    let runner = BackgroundComparison(
-      variants: variants, options: RunOptions(), workers: jobs ?? onlineProcessors(),
-      environment: environment)
-    return try runner.run(showsProgress: !isQuiet).0
+    let workers = jobs ?? onlineProcessors()
+    return try environment.inBackground(workers: workers, showsProgress: !isQuiet) { control in
+      try Comparison.run(variants, workers: workers, control: control)
+    }.value
   }
 
   private func measure(
     _ scenario: Scenario, _ transport: HTTPTransport, _ hook: Hook?, _ environment: CommandEnvironment
   ) throws -> LiveRun.Result {
-    let control = ComparisonControl()
-    let runControl = control.runControl(control.add(scenario))
-    let work = BackgroundWork(
-      work: { [speed] in
-        let run = LiveRun(scenario, transport: transport, unixSeconds: environment.unixSeconds)
-        let tell = { (moment: LiveRun.Moment) -> Void in
-          hook?.start(moment, scenario.tapi.incidents[moment.incident])
-        }
-        return try run.run(control: runControl, tell: tell) {
-          AcceleratedClock(speed: speed, monotonicSeconds: environment.monotonicSeconds)
-        }
-      }, cancel: control.cancel, progress: { control.progress }, environment: environment,
-      keepsResult: true)
-    return try work.run(showsProgress: !isQuiet)
+    try environment.inBackground(onSignal: .waits, showsProgress: !isQuiet) { [speed] control in
+      let runControl = control.runControl(control.add(scenario))
+      let run = LiveRun(scenario, transport: transport, unixSeconds: environment.unixSeconds)
+      let tell = { (moment: LiveRun.Moment) -> Void in
+        hook?.start(moment, scenario.tapi.incidents[moment.incident])
+      }
+      return try run.run(control: runControl, tell: tell) {
+        AcceleratedClock(speed: speed, monotonicSeconds: environment.monotonicSeconds)
+      }
+    }.value
   }
 
   /// The command of `--on-incident`, each time that it is started.

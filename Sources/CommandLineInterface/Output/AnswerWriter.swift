@@ -36,6 +36,16 @@ struct AnswerWriter {
           ?? "No files written; --out DIR writes \(answer.offer).\n"))
   }
 
+  /// Prints what a command knows that was stopped, marked as such; nothing that programs read.
+  func printUnfinished(_ answer: Answer) throws {
+    if isJSON { return }
+    try Console.print(
+      isQuiet
+        ? "Unfinished: \(answer.brief)\n"
+        : "Unfinished; what the finished runs say:\n\n"
+          + answer.text(width: Console.columns, emphasised: Terminal.emphasised))
+  }
+
   private func files(_ answer: Answer, _ manifest: RunManifest, showsScenario: Bool) -> [OutputFile] {
     var manifest = manifest
     manifest.files = answer.data

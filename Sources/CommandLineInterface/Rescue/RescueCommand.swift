@@ -8,7 +8,7 @@ import TAPIModel
 import UploadRetry
 
 /// `fleetsim rescue`: the smallest action that ends an ill state.
-struct RescueCommand: Command {
+struct RescueCommand: Study {
   private static let kinds = RescueAction.Kind.allCases
   static let help = CommandSpecification(
     name: "rescue", abstract: "Find the smallest action that ends an ill state, and what it costs.",
@@ -60,12 +60,13 @@ struct RescueCommand: Command {
   @Option("seeds", "n", .count(1...10_000), help: "Seeds, from the scenario's own on.")
   private var seeds = 5
   @Flag("every", help: "Try every value in place of bisection.") private var triesAll: Bool
-  private var options = SearchOptions()
+  let options = StudyOptions()
+  var paths: [String] { [path] }
 
   /// What a share is one of.
   private enum Unit: String, CaseIterable { case request, device }
 
-  func execute(_ context: Invocation) throws {
+  func check() throws {
     if length == .zero {
       throw UsageError("'--for 0s' is no time at all: write how long it holds, like 10m.")
     }
@@ -76,39 +77,18 @@ struct RescueCommand: Command {
     for (isGiven, option) in [(key != nil, "key"), (unit != nil, "by")] where isGiven && kind == .capacity {
       throw UsageError("'--\(option)' goes with shed and readmit: capacity serves everybody.")
     }
-    let invocation = SearchInvocation(options, context)
-    let loaded = try LoadedScenario(options.input.request(path))
-    let base = try loaded.decode()
-    let warnings = printWarnings([base], loaded.path)
-    let scenario = base.scenario
-    let action = try action(in: scenario, loaded.path)
-    let widest = action.scenario(scenario, with: action.range.high)
-    let workers = try invocation.workers([widest], loaded.path)
-    let output = try invocation.outputPath.map { try OutputDirectory($0) }
-    try Interruption.check()
+  }
+
+  func plan(_ input: StudyInput) throws -> StudyPlan<Rescue> {
+    let scenario = input.scenario
+    let action = try action(in: scenario, input.path)
     let facts = facts(scenario, action)
-    if invocation.isTalkative {
-      try Console.print(
-        "\(loaded.path): seed \(scenario.seed), \(facts)\n" + (scenario.question.map { $0 + "\n" } ?? "")
-          + "\n")
-    }
-
-    let (rescue, wall) = try invocation.run(workers: workers) { [seeds, triesAll] runs in
-      try Rescue(scenario, action, seeds: seeds, triesAll: triesAll) { try runs.values(of: $0) }
-    }
-
-    let manifest = RunManifest(
-      arguments: invocation.arguments, seed: scenario.seed, checks: false, scenario: base.normalisedJSON,
-      wall: wall)
-    try invocation.writer(loaded.name, scenario.question, output).write(
-      rescue.answer(facts: facts), manifest
-    ) {
-      Rescue.document.text(
-        "rescue",
-        Findings(
-          path: loaded.path, question: scenario.question, warnings: warnings, found: rescue,
-          output: invocation.outputPath))
-    }
+    return StudyPlan(
+      heading: input.heading(facts), largest: [action.scenario(scenario, with: action.range.high)],
+      find: { [seeds, triesAll] runs in
+        try Rescue(scenario, action, seeds: seeds, triesAll: triesAll, run: runs.summaries.values)
+      }, isFinished: \.isFinished, answer: { $0.answer(facts: facts) },
+      document: { input.document(Rescue.document, $0, options) })
   }
 
   // MARK: The action

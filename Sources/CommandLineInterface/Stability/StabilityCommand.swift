@@ -1,13 +1,11 @@
 import FleetExperiments
-import FleetMetrics
 import FleetReports
-import FleetSimulation
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 
 /// `fleetsim stability`: a map over two parameters.
-struct StabilityCommand: Command {
+struct StabilityCommand: Study {
   static let help = CommandSpecification(
     name: "stability", abstract: "Map over two parameters where the fleet recovers and where it never does.",
     discussion: [
@@ -56,14 +54,15 @@ struct StabilityCommand: Command {
     "after", "span", .span,
     help: "End every run so long after its last incident. (default: the scenario's duration)")
   private var after: Span?
-  private var options = SearchOptions()
+  let options = StudyOptions()
+  var paths: [String] { [path] }
 
   private var resolution: StabilityMap.Resolution {
     .init(coarse: coarse ?? min(StabilityMap.Resolution().coarse, fine), fine: fine)
   }
   private var risk: StabilityRisk { StabilityRisk(risk: tolerated, most: seeds) }
 
-  func execute(_ context: Invocation) throws {
+  func check() throws {
     guard x.path != y.path else {
       throw UsageError("'--x' and '--y' both vary \(x.path); a map has two different parameters.")
     }
@@ -73,43 +72,30 @@ struct StabilityCommand: Command {
         "'--coarse' is \(resolution.coarse) and '--resolution' \(resolution.fine): the coarse grid has at most as many "
           + "cells as the fine one.")
     }
-    let invocation = SearchInvocation(options, context)
-    let loaded = try LoadedScenario(options.input.request(path))
-    let base = try loaded.decode()
-    let warnings = printWarnings([base], loaded.path)
+  }
+
+  func plan(_ input: StudyInput) throws -> StudyPlan<StabilityMap> {
+    let (loaded, base) = (input.loaded[0], input.bases[0])
     guard !base.scenario.tapi.incidents.isEmpty else {
       throw CommandFailure(
         .data,
         "\(loaded.path): tapi.incidents: there is no incident to recover from; a stability map needs one")
     }
-    let corners = try corners(loaded)
-    let workers = try invocation.workers(corners, loaded.path)
-    let output = try invocation.outputPath.map { try OutputDirectory($0) }
-    try Interruption.check()
-    if invocation.isTalkative { try Console.print(heading(loaded, base.scenario)) }
-
-    let (map, wall) = try invocation.run(workers: workers) { runs in
-      try StabilityMap(
-        x: x, y: y, resolution: resolution, risk: risk, scenario: { try scenario(loaded, $0, $1) },
-        run: { try runs.values(of: $0) })
-    }
-
     func own(_ path: String) -> Quantity? {
       Override.value(at: path, in: base.normalisedJSON).flatMap { Quantity($0) }
     }
-    let report = StabilityReport(map, own: own(x.path).flatMap { x in own(y.path).map { (x: x, y: $0) } })
-    let manifest = RunManifest(
-      arguments: invocation.arguments, seed: base.scenario.seed, checks: false, scenario: base.normalisedJSON,
-      wall: wall)
-    try invocation.writer(loaded.name, base.scenario.question, output).write(
-      report.answer(facts: facts(base.scenario)), manifest
-    ) {
-      StabilityMap.document.text(
-        "stability",
-        Findings(
-          path: loaded.path, question: base.scenario.question, warnings: warnings, found: map,
-          output: invocation.outputPath))
-    }
+    let facts = facts(base.scenario)
+    return StudyPlan(
+      heading: input.heading(facts), largest: try corners(loaded),
+      find: { runs in
+        try StabilityMap(
+          x: x, y: y, resolution: resolution, risk: risk, scenario: { try scenario(loaded, $0, $1) },
+          run: runs.summaries.values)
+      }, isFinished: \.isFinished,
+      answer: { map in
+        let own = own(x.path).flatMap { x in own(y.path).map { (x: x, y: $0) } }
+        return StabilityReport(map, own: own).answer(facts: facts)
+      }, document: { input.document(StabilityMap.document, $0, options) })
   }
 
   // MARK: Scenarios
@@ -137,12 +123,6 @@ struct StabilityCommand: Command {
   }
 
   // MARK: Output
-
-  private func heading(_ loaded: LoadedScenario, _ scenario: Scenario) -> String {
-    "\(loaded.path): seed \(scenario.seed), \(facts(scenario))\n"
-      + (scenario.question.map { $0 + "\n" } ?? "")
-      + "\n"
-  }
 
   private func facts(_ scenario: Scenario) -> String {
     let length =

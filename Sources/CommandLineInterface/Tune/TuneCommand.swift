@@ -1,5 +1,4 @@
 import FleetExperiments
-import FleetMetrics
 import FleetReports
 import FleetSimulation
 import ScenarioFormat
@@ -9,7 +8,7 @@ import SimulationKernel
 import UploadRetry
 
 /// `fleetsim tune`: better Settings for several scenarios at once.
-struct TuneCommand: Command {
+struct TuneCommand: Study {
   static let help = CommandSpecification(
     name: "tune", abstract: "Search for better Settings that hold in several scenarios at once.",
     discussion: [
@@ -52,7 +51,7 @@ struct TuneCommand: Command {
     }
   }
 
-  @Argument(.scenarios) private var paths: [String]
+  @Argument(.scenarios) var paths: [String]
   @Option(
     "search", "path=values", each: ValueReader { try SearchParameter($0) },
     help:
@@ -115,10 +114,11 @@ struct TuneCommand: Command {
     help: "Runs at most, as 2000, not counting twins; or about so much time, as 20m. (default: "
       + "\(TuneStudy.defaultCandidates) candidates)")
   private var budget: Budget?
-  @Option(.journal) private var journalPath: String?
-  private var options = SearchOptions()
+  let options = StudyOptions()
+  let allowsUnreadSettings = true
 
-  func execute(_ context: Invocation) throws {
+  func plan(_ input: StudyInput) throws -> StudyPlan<TuneResult> {
+    let (loaded, bases) = (input.loaded, input.bases)
     let file = try spacePath.map { try SearchFile(text: InputFile.text($0), name: $0) }
     let space = try space(file)
     let uncertainty = try uncertainty(file, space)
@@ -128,14 +128,6 @@ struct TuneCommand: Command {
         "With --uncertain each seed is a draw, and a worst tenth takes at least \(TuneStudy.fewestDraws): give --seeds "
           + "\(TuneStudy.fewestDraws) or more.")
     }
-    let invocation = SearchInvocation(options, context)
-    let loaded = try paths.map { path in
-      var loaded = try LoadedScenario(options.input.request(path))
-      loaded.allowsUnread = true
-      return loaded
-    }
-    let bases = try loaded.map { try $0.decode() }
-    let warnings = zip(loaded, bases).flatMap { printWarnings([$1], $0.path) }
     let clients = TuneClients(bases.flatMap(\.scenario.fleet), asked: client)
     if !allowsAllKeys { try clients.check(space) }
     let config = try todaysConfig(bases, space)
@@ -154,47 +146,31 @@ struct TuneCommand: Command {
       for scenario in loaded { try check(uncertainty.extremes, of: "--uncertain", scenario) }
       study.draws = uncertainty.draws([TuneStudy.exploring, seeds, seeds], seed: study.seed)
     }
-    let workers = try invocation.workers(bases.map(\.scenario), loaded[0].path)
-    let output = try invocation.outputPath.map { try OutputDirectory($0) }
-    let journal = try RunDirectory(journal: journalPath, besides: options.outputPath)
-    try Interruption.check()
-    if invocation.isTalkative { try Console.print(heading(loaded, bases, study)) }
-
-    let (result, wall) = try invocation.run(workers: workers, journal) { [study] runs in
-      try search(study, maker(loaded, study, runs), journal, invocation)
-    }
-
-    let settings = (loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config))
-      .setting(loaded[0].overrides + space.overrides(result.winner.candidate))
     // There are Settings to publish where some were found and fresh seeds confirm them.
-    let published = result.isRecommended ? (settings.cdnJSON, settings.documentJSON) : nil
-    let answer = TuneReport(result).answer(
-      facts: facts(bases, result), settings: published, clients: clients.sentences(result, settings))
-    let manifest = RunManifest(
-      arguments: invocation.arguments, seed: study.seed, checks: false,
-      scenario: JSONValue.text(.array(bases.map { .raw($0.normalisedJSON) })), wall: wall)
-    try invocation.writer(study.scenarios.joined(separator: ", "), nil, output).write(
-      answer, manifest, before: RunDirectory.closing(result.runs),
-      after: RunDirectory.notNeeded(journal)
-    ) {
-      TuneFindings.document.text(
-        "tune",
-        TuneFindings(
-          paths: loaded.map(\.path), warnings: warnings, result: result, settings: published,
-          output: invocation.outputPath))
+    let settings = { (result: TuneResult) in
+      (loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config))
+        .setting(loaded[0].overrides + space.overrides(result.winner.candidate))
     }
-  }
-
-  private func maker(
-    _ loaded: [LoadedScenario], _ study: TuneStudy, _ runs: Runs<RunSummary>
-  ) -> TrialMaker {
-    let (space, draws) = (study.space, study.draws)
-    return TrialMaker(runs) { trial in
-      let drawn = draws.isEmpty ? [] : draws[trial.seed].overrides
-      return try loaded[trial.scenario].decode(
-        VariantChoice(name: "", overrides: drawn + space.overrides(trial.candidate))
-      ).scenario
+    let published = { (result: TuneResult) in
+      result.isRecommended ? (settings(result).cdnJSON, settings(result).documentJSON) : nil
     }
+    return StudyPlan(
+      heading: heading(loaded, bases, study), largest: bases.map(\.scenario),
+      find: { [study] runs in try search(study, loaded, runs) },
+      answer: { result in
+        TuneReport(result).answer(
+          facts: facts(bases, result), settings: published(result),
+          clients: clients.sentences(result, settings(result)))
+      },
+      document: { result in
+        TuneFindings.document.text(
+          "tune",
+          TuneFindings(
+            paths: loaded.map(\.path), warnings: input.warnings, result: result, settings: published(result),
+            output: options.outputPath))
+      }, closing: { RunDirectory.closing($0.runs) }, title: study.scenarios.joined(separator: ", "),
+      question: .some(nil), seed: study.seed,
+      scenario: JSONValue.text(.array(bases.map { .raw($0.normalisedJSON) })))
   }
 
   // MARK: The search space
@@ -249,28 +225,34 @@ struct TuneCommand: Command {
 
   private static let budgetEntry = "budget"
 
-  private func search(
-    _ study: TuneStudy, _ maker: TrialMaker, _ journal: RunDirectory?, _ invocation: SearchInvocation
-  ) throws -> TuneResult {
+  private func search(_ study: TuneStudy, _ loaded: [LoadedScenario], _ runs: StudyRuns) throws -> TuneResult
+  {
     var study = study
+    let maker = TrialMaker(runs.summaries) { [study] trial in
+      let drawn = study.draws.isEmpty ? [] : study.draws[trial.seed].overrides
+      return try loaded[trial.scenario].decode(
+        VariantChoice(name: "", overrides: drawn + study.space.overrides(trial.candidate))
+      ).scenario
+    }
     switch budget {
     case nil: break
     case .runs(let runs):
       study.candidates = try candidates(study, budget: runs, FigureText.count(runs, "run"))
     case .seconds(let seconds):
       let key = "\(Self.budgetEntry) \(seconds)\n"
-      let kept = try journal?.readText(Self.budgetEntry).flatMap {
+      let kept = try runs.journal?.readText(Self.budgetEntry).flatMap {
         $0.hasPrefix(key) ? Int($0.dropFirst(key.count)) : nil
       }
       if let kept {
         study.candidates = kept
       } else {
-        let run = try measured(study, maker, .whole, invocation)
-        let small = study.raceScale == .whole ? run : try measured(study, maker, study.raceScale, invocation)
+        let run = try measured(study, maker, .whole, runs.environment)
+        let small =
+          study.raceScale == .whole ? run : try measured(study, maker, study.raceScale, runs.environment)
         study.candidates = try candidates(
           study, budget: Int(max(1, min(seconds / run, 1e7))), small: small / run,
           "\(FigureText.span(Int64(seconds * 1e6)))")
-        try journal?.writeText(Self.budgetEntry, key + "\(study.candidates)")
+        try runs.journal?.writeText(Self.budgetEntry, key + "\(study.candidates)")
       }
     }
     var tuner = Tuner(study, maker: maker)
@@ -279,14 +261,14 @@ struct TuneCommand: Command {
 
   /// Seconds that a run takes, judging by a first one of each scenario with its twin.
   private func measured(
-    _ study: TuneStudy, _ maker: TrialMaker, _ scale: Scaling, _ invocation: SearchInvocation
+    _ study: TuneStudy, _ maker: TrialMaker, _ scale: Scaling, _ environment: CommandEnvironment
   ) throws -> Double {
-    let started = invocation.environment.monotonicSeconds()
+    let started = environment.monotonicSeconds()
     _ = try maker.trials(
       study.scenarios.indices.map {
         TrialMaker.Request(candidate: study.space.today, scenario: $0, seed: 0, scale: scale)
       })
-    return max((invocation.environment.monotonicSeconds() - started) / Double(study.scenarios.count), 1e-6)
+    return max((environment.monotonicSeconds() - started) / Double(study.scenarios.count), 1e-6)
   }
 
   private func candidates(_ study: TuneStudy, budget: Int, small: Double = 1, _ text: String) throws -> Int {
@@ -431,5 +413,81 @@ extension ValueReader where Value == Double {
       value <= (isPercentage ? 100 : 1)
     else { throw InvalidValue("a share as 0.1%.") }
     return isPercentage ? value / 100 : value
+  }
+}
+
+/// Whom a search finds Settings for, and what of them these clients read.
+struct TuneClients {
+  /// The clients of cohorts that read Settings as a shipped SDK does, each once, in the order of `ClientPreset.names`, then those of
+  /// files.
+  private var shipped: [ClientPreset] = []
+  /// Everyone whose reading decides which keys make sense.
+  private var readers: [(name: String, dialect: SettingsDialect)] = []
+
+  /// - Parameter asked: the client that the user names; nil: those of the cohorts.
+  init(_ cohorts: [Cohort], asked: ClientPreset?) {
+    let clients = Dictionary(
+      (cohorts.map(\.preset) + [asked].compactMap(\.self)).map { ($0.name, $0) },
+      uniquingKeysWith: { first, _ in first })
+    let own = clients.keys.filter { !ClientPreset.names.contains($0) }.sorted()
+    for preset in (ClientPreset.names + own).compactMap({ clients[$0] }) {
+      let dialects = Set(cohorts.filter { $0.client == preset.name }.map(\.settingsDialect))
+      for dialect in SettingsDialect.allCases where dialects.contains(dialect) && asked == nil {
+        readers.append((preset.name, dialect))
+      }
+      let isShipped = preset.dialect != .document
+      if isShipped, dialects.contains(preset.dialect) || preset.name == asked?.name { shipped.append(preset) }
+    }
+    if let asked { readers = [(asked.name, asked.dialect)] }
+  }
+
+  /// Whether clients of that kind read the key of a parameter; of a key that there is not, something else is said.
+  static func reads(_ dialect: SettingsDialect, _ parameter: SearchParameter) -> Bool {
+    let key = parameter.path.dropFirst(SearchableSettings.prefix.count)
+    return !HTTPConfig.knownKeyPaths.contains(String(key)) || dialect.readKeyPaths.contains(String(key))
+  }
+
+  /// - Throws: `UsageError` about the first key that none of the clients reads.
+  func check(_ space: SearchSpace) throws {
+    for parameter in space.parameters
+    where !readers.contains(where: { Self.reads($0.dialect, parameter) }) {
+      let names = readers.map(\.name).joined(separator: " nor ")
+      throw UsageError(
+        "'\(parameter.path)' is not read by \(names), so a search of it finds nothing; leave it out of the search, or "
+          + "give --all-keys to search it all the same.")
+    }
+  }
+
+  /// What to publish where the scenarios give no Settings; nil: the document's defaults, which someone reads.
+  var defaults: SettingsDocument? {
+    guard let first = readers.first, readers.allSatisfy({ $0.dialect == first.dialect }),
+      first.dialect != .document
+    else { return nil }
+    return SettingsDocument(defaultsOf: first.dialect)
+  }
+
+  /// What each shipped client makes of each recommended value, and of the rest of the file; empty without such clients.
+  func sentences(_ result: TuneResult, _ settings: SettingsDocument) -> [(client: String, lines: [String])] {
+    shipped.map { preset in
+      var rest = settings.findings(in: preset.dialect)
+      var lines: [String] = []
+      for (index, parameter) in result.study.space.parameters.enumerated() {
+        let key = parameter.path.dropFirst(SearchableSettings.prefix.count)
+        let own = rest.filter { Self.isAbout($0.path, key) }
+        rest.removeAll { Self.isAbout($0.path, key) }
+        let plain =
+          Self.reads(preset.dialect, parameter) ? "read as written" : "not read, and not in the file"
+        let words = own.isEmpty ? [plain] : own.map(\.finding.message)
+        lines += words.map { "\(key) \(result.value(index, of: result.winner.candidate)): \($0)" }
+      }
+      lines += rest.map { $0.path.isEmpty ? $0.finding.message : "\($0.path): \($0.finding.message)" }
+      return (preset.name, lines)
+    }
+  }
+
+  /// The rate limit's longest duration has two names; what is published has the one that SDKs know.
+  private static func isAbout(_ path: String, _ key: Substring) -> Bool {
+    path == key
+      || path == "rateLimitConfig.maxRateLimitDuration" && key == "rateLimitConfig.maxTotalBackoffDuration"
   }
 }

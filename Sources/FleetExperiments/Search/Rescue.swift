@@ -59,6 +59,8 @@ package struct Rescue: Sendable {
   /// With it, by value.
   package private(set) var trials: [Trial]
   package let triedAll: Bool
+  /// Whether all was tried that tells; false: a cancellation came first, and this is what was known by then.
+  package private(set) var isFinished = true
 
   /// The smallest value tried that ends the ill state; nil: none does.
   package var answer: Trial? { trials.first(where: \.ends) }
@@ -76,7 +78,7 @@ package struct Rescue: Sendable {
   package init(
     _ scenario: Scenario, _ action: RescueAction, seeds: Int, triesAll: Bool = false,
     run: ([Scenario]) throws -> [RunSummary]
-  ) rethrows {
+  ) throws {
     self.action = action
     self.seeds = seeds
     triedAll = triesAll
@@ -97,11 +99,17 @@ package struct Rescue: Sendable {
           step: steps[index], value: values[index], Array(runs[index * ill.count..<(index + 1) * ill.count]))
       }
     }
-    if triesAll {
-      trials = try values(Array(0...Self.steps))
-      return
+    trials = try values(triesAll ? Array(0...Self.steps) : [0, Self.steps])
+    if triesAll { return }
+    do {
+      try bisect(values)
+    } catch is CancellationError {
+      isFinished = false
     }
-    trials = try values([0, Self.steps])
+    trials.sort { $0.step! < $1.step! }
+  }
+
+  private mutating func bisect(_ values: ([Int]) throws -> [Trial]) throws {
     var stride = Self.steps / 2
     while answer == nil, stride > 0 {
       trials += try values(Array(Swift.stride(from: stride, to: Self.steps, by: 2 * stride)))
@@ -115,6 +123,5 @@ package struct Rescue: Sendable {
       trials.append(trial)
       if trial.ends { high = middle } else { low = middle }
     }
-    trials.sort { $0.step! < $1.step! }
   }
 }

@@ -36,6 +36,8 @@ package struct StabilityGrid<Value: Sendable>: Sendable {
   package let coarseColumns: [Int]
   package private(set) var values: [Point: Value] = [:]
   package private(set) var cells: [Cell] = []
+  /// Whether there is nothing left to cut; false: a cancellation came first.
+  package private(set) var isFinished = true
 
   /// Every point evaluated, row by row from below.
   package var points: [Point] { values.keys.sorted { ($0.y, $0.x) < ($1.y, $1.x) } }
@@ -44,7 +46,8 @@ package struct StabilityGrid<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - columns: steps along x, at least 1; a coarse cell is `columns / coarseColumns` of them, rounded down.
   ///   - kind: what a point must have in common with its neighbours to leave the cell between them uncut.
-  ///   - evaluate: values of points, in their order; called once for each round of refinement.
+  ///   - evaluate: values of points, in their order; called once for each round of refinement. A cancellation after the first
+  ///     leaves the map as it was by then.
   package init(
     columns: Int, rows: Int, coarseColumns: Int, coarseRows: Int, kind: (Value) -> Int,
     evaluate: ([Point]) throws -> [Value]
@@ -65,8 +68,13 @@ package struct StabilityGrid<Value: Sendable>: Sendable {
       if mixed.isEmpty { break }
       let cut = Set(mixed)
       let parts = mixed.flatMap(Self.parts)
+      do {
+        try take(parts.flatMap(\.corners), evaluate)
+      } catch is CancellationError {
+        isFinished = false
+        break
+      }
       cells = cells.filter { !cut.contains($0) } + parts
-      try take(parts.flatMap(\.corners), evaluate)
     }
     cells.sort { ($0.y, $0.x) < ($1.y, $1.x) }
   }

@@ -118,6 +118,8 @@ package struct StabilityMap: Sendable {
   package let y: QuantityRange
   package private(set) var grid: Grid
   package let risk: StabilityRisk
+  /// Whether every point got its runs; false: a cancellation came first, and this is what was known by then.
+  package private(set) var isFinished = true
 
   /// How fine a map is to be.
   package struct Resolution: Sendable, Hashable {
@@ -166,6 +168,7 @@ package struct StabilityMap: Sendable {
     ) { points in
       try runs(points.map { ($0, 0..<risk.first) }).map { StabilityPoint($0) }
     }
+    isFinished = grid.isFinished
     while true {
       judge()
       let undecided = grid.points.filter { point in
@@ -174,12 +177,16 @@ package struct StabilityMap: Sendable {
         }
         return risk.canDecide(recovered: value.recoveredSeeds, of: value.seeds)
       }
-      if undecided.isEmpty { break }
+      if undecided.isEmpty || !isFinished { break }
       let asked = undecided.map { point in
         let seeds = grid.values[point]?.seeds ?? 0
         return (point, seeds..<risk.next(after: seeds))
       }
-      for ((point, _), more) in zip(asked, try runs(asked)) { grid.change(point) { $0.add(more) } }
+      do {
+        for ((point, _), more) in zip(asked, try runs(asked)) { grid.change(point) { $0.add(more) } }
+      } catch is CancellationError {
+        isFinished = false
+      }
     }
   }
 

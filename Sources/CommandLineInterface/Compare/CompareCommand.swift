@@ -25,8 +25,7 @@ struct RunCommand: Command {
   private var options = ComparisonOptions()
 
   func execute(_ invocation: Invocation) throws {
-    try options.check(hasSeveralSeeds: false)
-    try Comparing(options: options, axes: nil, plan: nil, invocation: invocation).run(scenario)
+    try ScenarioComparison(options: options).run(scenario, invocation)
   }
 }
 
@@ -64,10 +63,10 @@ struct CompareCommand: Command {
   private var options = ComparisonOptions()
 
   func execute(_ invocation: Invocation) throws {
-    let axes = try axes.axes(clients: clients)
-    let plan = try replications.plan()
-    try options.check(hasSeveralSeeds: plan != nil)
-    try Comparing(options: options, axes: axes, plan: plan, invocation: invocation).run(scenario)
+    try ScenarioComparison(
+      options: options, axes: axes.axes(clients: clients), plan: replications.plan(),
+      journalPath: replications.journalPath
+    ).run(scenario, invocation)
   }
 }
 
@@ -83,6 +82,130 @@ struct ExecutionOptions: ParameterGroup {
 
   /// Runs at a time: as many as were asked for, or as fit into memory.
   func workers(_ memory: ComparisonMemory, _ path: String) throws -> Int {
+    try self.memory.workers(memory, atMost: asked, path)
+  }
+
+  /// - Parameter spare: whether a run that goes alone takes as many threads as the engine likes.
+  func options(workers: Int, spare: Bool = true) -> RunOptions {
+    var options = RunOptions()
+    options.checks = checks
+    options.threads = threads ?? (spare && workers == 1 ? nil : 1)
+    return options
+  }
+}
+
+/// What `run` and `compare` have in common.
+struct ComparisonOptions: ParameterGroup {
+  var input = InputOptions()
+  @Option(.out) var outputPath: String?
+  @Flag(
+    "twin-series",
+    help: "With --out: write twin_timeseries.csv, the run without its incidents, beside timeseries.csv.")
+  private var writesTwin: Bool
+  @Flag(
+    "openmetrics",
+    help:
+      "With --out: write timeseries.openmetrics, the series of every run as text that Prometheus can backfill."
+  )
+  private var writesOpenMetrics: Bool
+  var execution = ExecutionOptions()
+  @Flag(.json) var isJSON: Bool
+  @Flag(.quiet) var isQuiet: Bool
+
+  /// Whether there is a heading, a table and a line about the files.
+  var isTable: Bool { !isQuiet && !isJSON }
+  var extras: Compared.Extras { .init(twin: writesTwin, openMetrics: writesOpenMetrics) }
+
+  /// - Throws: `UsageError`.
+  func check(hasSeveralSeeds: Bool) throws {
+    for (isGiven, option) in [(writesTwin, "--twin-series"), (writesOpenMetrics, "--openmetrics")]
+    where isGiven {
+      if outputPath == nil { throw UsageError("The option '\(option)' goes with '--out <dir>'.") }
+      if hasSeveralSeeds {
+        throw UsageError(
+          "The option '\(option)' writes the series of single runs, which several seeds don't keep: leave it out, or "
+            + "'--seeds' and '--precision'; \(OutputFile.curves) has the mean curves.")
+      }
+    }
+  }
+}
+
+/// A comparison of variants; a plain run is one of a single variant.
+struct ScenarioComparison {
+  let options: ComparisonOptions
+  /// nil: the scenario itself; empty: what it says in its compare section.
+  var axes: [[VariantChoice]]?
+  /// nil: one seed.
+  var plan: ReplicationPlan?
+  /// Where the runs of several seeds are kept; nil: beside the output.
+  var journalPath: String?
+
+  func run(_ path: String, _ invocation: Invocation) throws {
+    try options.check(hasSeveralSeeds: plan != nil)
+    let loaded = try LoadedScenario(options.input.request(path))
+    let base = try loaded.decode()
+    let choices = try choices(base, loaded)
+    let decoded = try loaded.decodeAll(choices)
+    let warnings = printWarnings(decoded, loaded.path)
+    let variants = zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
+    var plan = plan
+    plan?.firstSeed = base.scenario.seed
+    let workers = try workers(variants, loaded.path, replications: plan?.count ?? 1)
+    let runOptions = options.execution.options(workers: workers, spare: plan == nil)
+    let output = try options.outputPath.map { try OutputDirectory($0) }
+    let journal = try plan.flatMap { _ in try RunDirectory(journal: journalPath, besides: options.outputPath)
+    }
+    try Interruption.check()
+    let clients = ClientDifferences(variants)
+    if options.isTable { try Console.print(heading(loaded, decoded, plan, clients)) }
+
+    let remains = RunDirectory.remains(journal)
+    let (compared, wall) = try invocation.environment.inBackground(
+      workers: workers, remains: remains, onSignal: plan == nil ? .fails : .tells,
+      showsProgress: !options.isQuiet
+    ) { [plan] control -> Compared in
+      guard let plan else {
+        return .whole(
+          try Comparison.run(variants, options: runOptions, workers: workers, control: control))
+      }
+      return .means(
+        try Replications.run(
+          variants, plan: plan, in: journal, options: runOptions, workers: workers, control: control))
+    }
+    var manifest = RunManifest(
+      arguments: invocation.arguments, seed: base.scenario.seed, checks: options.execution.checks,
+      scenario: base.normalisedJSON, wall: wall)
+    let compares = axes != nil
+    manifest.describe(compared, choices, isComparison: compares)
+
+    let notes = notesOfSmallness(variants)
+    let answer = compared.answer(
+      seed: manifest.seed,
+      notes: options.isQuiet ? [] : notes.map { "Small enough for chance to decide: \($0)." },
+      choices: choices, isComparison: compares, clients: clients, scaleNote: decoded[0].scenario.scaleNote,
+      extras: options.extras, width: Console.columns)
+    let writer = AnswerWriter(
+      title: loaded.name, question: base.scenario.question, output: output, isQuiet: options.isQuiet,
+      isJSON: options.isJSON)
+    if let signal = Interruption.pending {
+      if case .means(let comparison) = compared, !comparison.isFinished { try writer.printUnfinished(answer) }
+      throw Interruption.failure(signal, remains)
+    }
+    try writer.write(
+      answer, manifest, showsScenario: true, after: RunDirectory.notNeeded(journal)
+    ) {
+      ComparisonFindings.document.text(
+        compares ? "compare" : "run",
+        Findings(
+          path: loaded.path, question: base.scenario.question, warnings: warnings,
+          found: ComparisonFindings(
+            notes: notes, compared: compared, verdict: answer.brief, standings: compared.standings,
+            choices: choices, clients: clients), output: options.outputPath))
+    }
+  }
+
+  /// Runs at a time: as many as were asked for, or as fit into memory.
+  private func workers(_ memory: ComparisonMemory, _ path: String) throws -> Int {
     try self.memory.workers(memory, atMost: asked, path)
   }
 
@@ -200,7 +323,7 @@ struct Comparing {
   }
 
   /// Runs at a time: as many as were asked for, or as fit into memory.
-  func workers(_ variants: [Variant], _ path: String, replications: Int = 1) throws -> Int {
+  private func workers(_ variants: [Variant], _ path: String, replications: Int = 1) throws -> Int {
     let asked = options.execution.asked
     let memory = ComparisonMemory(variants, replications: replications)
     let workers = try options.execution.workers(memory, path)
@@ -213,7 +336,7 @@ struct Comparing {
     return workers
   }
 
-  func choices(_ base: ScenarioFile.Decoded, _ loaded: LoadedScenario) throws -> [VariantChoice] {
+  private func choices(_ base: ScenarioFile.Decoded, _ loaded: LoadedScenario) throws -> [VariantChoice] {
     guard var axes else { return [VariantChoice(name: loaded.name, overrides: [])] }
     if axes.isEmpty { axes = base.axes.map(VariantChoice.axis) }
     guard !axes.isEmpty else {

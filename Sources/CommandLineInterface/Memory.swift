@@ -1,0 +1,126 @@
+import FleetExperiments
+import FleetSimulation
+import ScenarioModel
+
+/// How much memory runs may take: what the machine has, or what `--memory-limit` says.
+struct MemoryLimit: Sendable {
+  /// As the user wrote it; nil: what the machine has.
+  var text: String?
+  /// As asked for; nil: no limit.
+  private var asked: Int64?
+
+  /// What the machine has.
+  static let machine = MemoryLimit()
+  private init() {}
+
+  /// - Throws: `InvalidValue`.
+  init(_ text: String) throws {
+    self.text = text
+    if text == "none" { return }
+    guard let limit = MemorySize.bytes(text) else {
+      throw InvalidValue("an amount with its unit, as 20GiB (units: \(MemorySize.unitNames)), or none.")
+    }
+    asked = limit
+  }
+
+  /// nil: no limit, or none that is known.
+  private var bytes: Int64? { text == nil ? MachineMemory.availableBytes : asked }
+
+  /// - Parameter subject: what is to be run, as messages name it.
+  /// - Throws: `CommandFailure` 65.
+  func check(_ scenario: Scenario, _ subject: String) throws {
+    guard let bytes else { return }
+    let estimate = MemoryEstimate(scenario)
+    if estimate.expected > bytes { throw refusal(estimate, needed: estimate.expected, limit: bytes, subject) }
+  }
+
+  /// The number of runs at a time that fit, at most `workers`.
+  /// - Throws: `CommandFailure` 65 if not even one fits.
+  func workers(_ memory: ComparisonMemory, atMost workers: Int, _ subject: String) throws -> Int {
+    guard let bytes else { return workers }
+    if let fitting = memory.workersThatFit(bytes, atMost: workers) {
+      return fitting < min(workers, memory.runs) ? fitting : workers
+    }
+    throw refusal(memory.largest, needed: memory.expected(workers: 1), limit: bytes, subject)
+  }
+
+  private func refusal(_ estimate: MemoryEstimate, needed: Int64, limit: Int64, _ subject: String)
+    -> CommandFailure
+  {
+    let there =
+      text.map { "--memory-limit allows \($0)" } ?? "this machine has \(MemorySize.text(limit)) available"
+    var lines =
+      "\(subject): does not fit into memory: it needs about \(MemorySize.text(needed)), and \(there).\n"
+    if let part = estimate.largest {
+      let owner = part.cohort.map { " of cohort '\($0)'" } ?? ""
+      lines += "The largest part is \(part.part.rawValue)\(owner), \(MemorySize.text(part.expected)). "
+    }
+    return CommandFailure(
+      .data,
+      lines
+        + "Take fewer devices, a shorter run or a coarser interval; --memory-limit <size> sets another limit, none lifts it."
+    )
+  }
+}
+
+/// Memory that a run may take on this machine.
+enum MachineMemory {
+  /// Bytes; nil where the system does not say. On Linux what is available without swapping, or the limit of the control group
+  /// (a container), whichever is least; elsewhere all physical memory.
+  static var availableBytes: Int64? {
+    #if os(Linux)
+      return ([available] + controlGroupLimits).compactMap(\.self).min()
+    #else
+      var bytes: UInt64 = 0
+      var size = MemoryLayout<UInt64>.size
+      guard sysctlbyname("hw.memsize", &bytes, &size, nil, 0) == 0 else { return nil }
+      return Int64(clamping: bytes)
+    #endif
+  }
+
+  #if os(Linux)
+    private static var available: Int64? {
+      let line = text("/proc/meminfo")?.split(separator: "\n").first { $0.hasPrefix("MemAvailable:") }
+      return line.flatMap { Int64($0.filter { $0.isASCII && $0.isNumber }) }.map { $0 * 1_024 }
+    }
+
+    /// Of this process's control group and of those around it; version 2, and the one file of version 1 that containers have.
+    private static var controlGroupLimits: [Int64?] {
+      let root = "/sys/fs/cgroup"
+      var files = ["\(root)/memory.max", "\(root)/memory/memory.limit_in_bytes"]
+      let group = text("/proc/self/cgroup")?.split(separator: "\n").first { $0.hasPrefix("0::/") }
+      var folder = root
+      for name in (group?.dropFirst(4) ?? "").split(separator: "/") {
+        folder += "/\(name)"
+        files.append("\(folder)/memory.max")
+      }
+      return files.map { file in
+        text(file).flatMap { Int64($0.filter { !$0.isWhitespace }) }
+      }
+    }
+
+    private static func text(_ path: String) -> String? {
+      guard let bytes = try? InputFile.bytes(path) else { return nil }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+  #endif
+}
+
+/// Memory of this process.
+enum ProcessMemory {
+  /// The most that was ever resident, bytes; nil where the system does not say.
+  ///
+  /// On Linux from /proc: what getrusage reports there may be the peak of the parent, from before this program was loaded.
+  static var peakBytes: Int64? {
+    #if os(Linux)
+      guard let bytes = try? InputFile.bytes("/proc/self/status") else { return nil }
+      let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+      guard let line = lines.first(where: { $0.hasPrefix("VmHWM:") }) else { return nil }
+      return Int64(line.filter { $0.isASCII && $0.isNumber }).map { $0 * 1_024 }
+    #else
+      var usage = rusage()
+      guard getrusage(RUSAGE_SELF, &usage) == 0 else { return nil }
+      return Int64(usage.ru_maxrss)
+    #endif
+  }
+}

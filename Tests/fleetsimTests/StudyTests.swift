@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+/// What every study does alike, whatever it asks: it can be resumed, and tells what it knows when it is stopped.
+@Suite("Studies")
+struct StudyTests {
+  private static let studies = [
+    [
+      "stability", "s.json5", "--x", "tapi.workers.count=4..6", "--y", "tapi.incidents.0.for=1m..5m",
+      "--resolution", "2", "--coarse", "2", "--seeds", "1",
+    ],
+    ["rescue", "s.json5", "--action", "shed", "--at", "15m", "--for", "5m", "--seeds", "1"],
+    ["compare", "s.json5", "--vary", "tapi.workers.count=4,5", "--seeds", "3"],
+    ["explore", "s.json5", "--vary", "tapi.workers.count=4,5"],
+  ]
+
+  private func scratch() throws -> Scratch {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", RescueCommandTests.scenario)
+    return scratch
+  }
+
+  @Test(
+    "a study that has lost a part of its journal makes that part again, and the same tables",
+    arguments: studies)
+  func resumed(command: [String]) throws {
+    let scratch = try scratch()
+    func run(_ out: String, _ more: [String] = []) throws {
+      let output = try Tool.run(command + ["--out", out] + more, in: scratch.url)
+      #expect(output.code == 0 && output.standardError == "", "\(output.standardError)")
+    }
+    try run("whole")
+    let journal = scratch.url.appending(path: "whole.journal").path
+    let kept = try FileManager.default.contentsOfDirectory(atPath: journal).filter { $0.hasSuffix(".run") }
+      .sorted()
+    #expect(kept.count > 1)
+    for name in kept.prefix(kept.count / 2) {
+      try FileManager.default.removeItem(atPath: "\(journal)/\(name)")
+    }
+    try run("resumed", ["--journal", "whole.journal"])
+    let tables = scratch.contents.filter { $0.hasPrefix("whole/") && $0.hasSuffix(".csv") }
+    #expect(!tables.isEmpty)
+    for table in tables {
+      #expect(
+        try scratch.read(table) == scratch.read(table.replacing("whole/", with: "resumed/")), "\(table)")
+    }
+    let after = try FileManager.default.contentsOfDirectory(atPath: journal).filter { $0.hasSuffix(".run") }
+    #expect(after.sorted() == kept)
+  }
+
+  @Test(
+    "a comparison that is stopped says what its finished seeds say, marked as unfinished, and writes nothing")
+  func stopped() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let command = ["compare", "s.json5", "--jitter", "none,full", "--seeds", "100000"]
+    for (more, mark) in [
+      ([], "\nUnfinished; what the finished runs say:\n\n"), (["--quiet"], "Unfinished: "),
+    ] {
+      let output = try Tool.run(
+        command + more + ["--out", "out"], in: scratch.url, signal: SIGINT, after: 3)
+      #expect(output.code == 130)
+      #expect(output.standardOutput.contains(mark), "\(output.standardOutput)")
+      #expect(
+        output.standardError
+          == "Interrupted: out.journal keeps the finished runs, and the same command makes the rest.\n")
+      #expect(!scratch.contents.contains { $0.hasPrefix("out/") })
+    }
+  }
+}

@@ -1,4 +1,5 @@
 import FleetMetrics
+import FleetStatistics
 
 /// A figure of a run that replications are compared by: a column of `summary.csv`, and what statistics has to know of it.
 public struct Metric: Sendable {
@@ -87,5 +88,112 @@ public enum MetricValue: Sendable, Hashable {
     guard let value = restricted, let reference = other.restricted else { return nil }
     let horizon = min(horizon ?? .infinity, other.horizon ?? .infinity)
     return min(value, horizon) - min(reference, horizon)
+  }
+}
+
+/// Every metric of a run: the numeric columns of `summary.csv` in the verdict's order, then in the file's.
+public enum MetricCatalogue {
+  /// What the verdict ranks on, in its order. Attempts are those above the twin's where there is an incident, else all of them.
+  package static let ranked = [undelivered, recovery, affectedDelivery, attemptsAboveTwin, attempts]
+
+  public static let all: [Metric] = {
+    let first = ranked.compactMap { name in SummaryCSV.columns.first { $0.name == name } }
+    let others = SummaryCSV.columns.filter { !ranked.contains($0.name) && $0.direction != nil }
+    return (first + others).map(metric)
+  }()
+
+  /// The verdict's metrics, in its order.
+  package static let headline: [Metric] = all.filter(\.isHeadline)
+
+  /// The metric of that name in `summary.csv`.
+  public static func metric(named name: String) -> Metric? { all.first { $0.name == name } }
+
+  public static let undelivered = "undelivered_events"
+  public static let lost = "lost_events"
+  public static let recovery = "recovery_s"
+  public static let timeToDelivery = "time_to_delivery_p99_s"
+  /// Of the affected events.
+  public static let affectedDelivery = "affected_delivery_p99_s"
+  public static let attemptsAboveTwin = "attempts_above_twin_per_device"
+  public static let attempts = "attempts_mean_per_device_day"
+  /// Where the time of a metric is censored that not every run lives to see.
+  private static let horizons = [
+    recovery: "recovery_horizon_s", "drained_s": "recovery_horizon_s",
+    "affected_delivery_p50_s": "affected_horizon_s", affectedDelivery: "affected_horizon_s",
+  ]
+
+  static let columns = Dictionary(uniqueKeysWithValues: SummaryCSV.columns.map { ($0.name, $0) })
+
+  private static let titles = [
+    undelivered: "undelivered", lost: "events lost", recovery: "recovered in",
+    affectedDelivery: "affected p99", attemptsAboveTwin: "extra attempts",
+    timeToDelivery: "p99 delivery", attempts: "attempts/device/day",
+  ]
+
+  private static func metric(_ column: CSVColumn<RunSummary>) -> Metric {
+    let direction = column.direction ?? .neither
+    return Metric(
+      name: column.name, unit: column.unit, definition: column.definition,
+      title: titles[column.name] ?? column.name, direction: direction,
+      isHeadline: ranked.contains(column.name), horizon: horizons[column.name],
+      // What has no better side describes; the rest is judged by its intervals.
+      tolerance: direction == .neither ? .informational : .notSignificantlyWorse)
+  }
+}
+
+/// Values of metrics as people read them.
+package enum MetricText {
+  /// `12 min 30 s` of a metric in seconds, otherwise `1,234`, `12.3`, `0.012`.
+  package static func value(_ metric: Metric, _ value: Double, isSigned: Bool = false) -> String {
+    let sign = value < 0 ? "-" : isSigned && value > 0 ? "+" : ""
+    guard metric.unit == "s" else { return sign + plain(abs(value)) }
+    guard let microseconds = Int64(exactly: (abs(value) * 1e6).rounded()) else { return "unknown" }
+    return sign + FigureText.span(microseconds)
+  }
+
+  /// `12 min 30 s ± 4 s`; the value alone without a half width, or where all runs gave the same.
+  package static func interval(
+    _ metric: Metric, _ value: Double, _ halfWidth: Double?, isSigned: Bool = false
+  ) -> String {
+    let text = self.value(metric, value, isSigned: isSigned)
+    guard let halfWidth, halfWidth > 0 else { return text }
+    return text + " ± " + self.value(metric, halfWidth)
+  }
+
+  /// Three significant digits below 1,000, whole numbers above; no trailing zeros.
+  package static func plain(_ value: Double) -> String {
+    guard value.magnitude < 1e15 else { return "unknown" }
+    if value < 0 { return "-" + plain(-value) }
+    if value >= 999.5 { return FigureText.grouped(Int64(value.rounded())) }
+    var decimals = 0
+    var power = 1.0
+    while decimals < 6, value * power < 99.95, value > 0 {
+      decimals += 1
+      power *= 10
+    }
+    let scaled = Int64((value * power).rounded(.toNearestOrAwayFromZero))
+    let whole = Int64(power)
+    guard decimals > 0 else { return FigureText.grouped(scaled) }
+    let digits = String(scaled % whole)
+    var fraction = String(repeating: "0", count: decimals - digits.count) + digits
+    while fraction.last == "0" { fraction.removeLast() }
+    return "\(scaled / whole)" + (fraction.isEmpty ? "" : "." + fraction)
+  }
+}
+
+extension MetricText {
+  /// The mean of a variant's runs with its interval; `never` and `> 2 h` of a time that no run lived to see, `–` without values.
+  /// - Parameter isPlain: without the interval.
+  package static func mean(
+    _ metrics: ReplicatedMetrics, _ index: Int, _ variant: Int, isPlain: Bool = false
+  ) -> String {
+    let metric = metrics.metrics[index]
+    let sample = metrics.sample(index, variant: variant)
+    guard sample.count > 0 else { return "–" }
+    if let share = metrics.share(index, variant: variant), share.successes == 0 {
+      return metric.name == MetricCatalogue.recovery ? "never" : "> " + value(metric, sample.mean)
+    }
+    return interval(
+      metric, sample.mean, isPlain ? nil : metrics.estimate(index, variant: variant).halfWidth)
   }
 }

@@ -5,9 +5,15 @@ import Synchronization
 /// Keeps runs in memory, as a directory does on disk.
 final class MemoryStore: RunStore {
   let results = 1
-  private let state: Mutex<(files: [String: [UInt8]], kept: [String: Int], damaged: [String])>
+  private let state:
+    Mutex<(files: [String: [UInt8]], kept: [String: Int], order: [String], damaged: [String])>
 
-  init(_ files: [String: [UInt8]] = [:]) { state = Mutex((files, [:], [])) }
+  init(_ files: [String: [UInt8]] = [:]) { state = Mutex((files, [:], [], [])) }
+
+  /// What a process leaves that is killed after so many runs.
+  func cutOff(after count: Int) -> MemoryStore {
+    state.withLock { state in MemoryStore(state.files.filter { state.order.prefix(count).contains($0.key) }) }
+  }
 
   var files: [String: [UInt8]] {
     get { state.withLock { $0.files } }
@@ -21,6 +27,7 @@ final class MemoryStore: RunStore {
   func write(_ file: String, _ bytes: [UInt8]) {
     state.withLock { state in
       state.files[file] = bytes
+      if state.kept[file] == nil { state.order.append(file) }
       state.kept[file, default: 0] += 1
     }
   }

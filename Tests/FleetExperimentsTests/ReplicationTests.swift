@@ -30,14 +30,18 @@ struct ReplicationTests {
         series[i, .firstAttempts] = 1_000 + noise * 10 + effect
         series[i, .backlogEvents] = !isTwin && i >= 10 && i < 60 + Int(noise) / 10 ? 100 : 10
       }
-      var cost = DeviceCost()
-      cost.attempts = 1_000 + noise * 10 + effect
-      return RunRecord(
-        series: series, deliveries: Histogram(),
-        offeredPer100ms: [], nominalCapacityMilli: 1_000_000,
-        incidents: isTwin
-          ? [] : [IncidentSpan(label: "outage 503", isOutage: true, start: 0, end: 10_000_000)],
-        devices: 1, longestFlushInterval: 0, cost: cost)
+      var record = Self.record(series)
+      record.cost.attempts = 1_000 + noise * 10 + effect
+      if !isTwin {
+        record.incidents = [IncidentSpan(label: "outage 503", isOutage: true, start: 0, end: 10_000_000)]
+      }
+      return record
+    }
+
+    static func record(_ series: TimeSeries) -> RunRecord {
+      RunRecord(
+        series: series, deliveries: Histogram(), offeredPer100ms: [], nominalCapacityMilli: 1_000_000,
+        incidents: [], devices: 1, longestFlushInterval: 0, cost: DeviceCost())
     }
   }
 

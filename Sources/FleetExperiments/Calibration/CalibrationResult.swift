@@ -13,6 +13,8 @@ package struct CalibrationResult: Sendable {
   package var runs: Int
   /// Whether the search came to rest within its budget.
   package var isSettled: Bool
+  /// Whether it came to its end; false: it was stopped, and the point is that of the run that came nearest.
+  package var isFinished = true
 
   /// The fitted value of each key, as a scenario takes it.
   package var values: [String] { study.values(point) }
@@ -90,7 +92,7 @@ package struct CalibrationScatter: Sendable {
     }
     // From a mean that a run is part of it is nearer than from that of the others, by (n - 1) / n; the observed series is no part,
     // and farther than from the truth by (n + 1) / n: both are brought to the latter.
-    let own = SampleStatistics(features.map { squares($0, times: (count + 1) / (count - 1)) })
+    let own = SampleStatistics(features.map { squares($0, times: (count + 1) / max(count - 1, 1)) })
     let seen = squares(observed, times: 1)
     ratio = own.mean > 0 ? seen / own.mean : seen > 0 ? .infinity : 1
     isExplained = seen <= own.mean + 4 * (own.standardDeviation ?? 0) || ratio < 1.1
@@ -104,7 +106,7 @@ package struct CalibrationScatter: Sendable {
       let errors = runs.compactMap { run in
         Self.percentageError(rows.map { run.values[column][$0] }, rows.map { mean.values[column][$0] })
       }
-      return errors.isEmpty ? nil : errors.reduce(0, +) / Double(errors.count)
+      return errors.mean
     }
   }
 

@@ -10,6 +10,12 @@ package struct CalibrationVerdict: Sendable {
 
   /// What was found, and why it is to be believed or not.
   package var sentence: String {
+    if !result.isFinished {
+      let values = keys.map { "\(study.keys[$0].path) \(Self.text(result.quantities[$0]))" }
+      return
+        "Of \(FigureText.count(result.runs, "run")) so far the one with \(VerdictWording.list(values)) comes nearest to the series; "
+        + "how far that may be off is not known yet."
+    }
     let known = keys.filter { !result.isUnknown($0) }
     let figures = VerdictWording.list(
       known.map { key in

@@ -22,6 +22,7 @@ package struct Calibrator {
   private struct Member {
     var point: CalibrationStudy.Point
     var features: [Double]
+    var counts: SeriesCounts
     /// Weighted squares of the differences to the observed series.
     var distance: Double
   }
@@ -41,7 +42,22 @@ package struct Calibrator {
   }
 
   /// Runs the whole search.
+  /// - Returns: where its runs throw `CancellationError`, the candidate that came nearest before, if there was any.
   package mutating func run() throws -> CalibrationResult {
+    do {
+      return try search()
+    } catch let error as CancellationError {
+      guard let best = members.min(by: { $0.distance < $1.distance }) else { throw error }
+      var result = CalibrationResult(
+        study: study, point: best.point, draws: [best.point],
+        scatter: CalibrationScatter(study, [best.counts], observed: observed, weights: weights),
+        expected: best.counts, runs: members.count, isSettled: false)
+      result.isFinished = false
+      return result
+    }
+  }
+
+  private mutating func search() throws -> CalibrationResult {
     var box = try race()
     var isSettled = false
     var reading: Reading
@@ -108,7 +124,7 @@ package struct Calibrator {
       for f in features.indices {
         distance += weights[f] * (features[f] - observed[f]) * (features[f] - observed[f])
       }
-      members.append(Member(point: point, features: features, distance: distance))
+      members.append(Member(point: point, features: features, counts: counts, distance: distance))
     }
   }
 

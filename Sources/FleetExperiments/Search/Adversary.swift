@@ -88,18 +88,16 @@ package struct IncidentStanding: Sendable {
   func isWorse(than other: Self) -> Bool { (harm, undelivered) > (other.harm, other.undelivered) }
 
   init(_ candidate: SearchCandidate, _ trials: [Trial], study: AdversaryStudy) {
-    func mean(_ values: [Double]) -> Double? {
-      values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
-    }
+    let ensemble = Ensemble(trials)
     self.candidate = candidate
     seeds = trials.count
     broken = trials.count { !study.limit.isKept(by: $0) }
     never = trials.count(where: study.isCensored)
-    value = mean(trials.compactMap(study.value))
-    harm = mean(trials.compactMap(study.harm)) ?? -.infinity
-    undelivered = mean(trials.compactMap { $0.column(MetricCatalogue.undelivered) }) ?? 0
-    herdFactor = mean(trials.compactMap { $0.column("herd_factor_ratio") })
-    secondsAboveCapacity = mean(trials.compactMap { $0.column("above_capacity_s") }) ?? 0
+    value = trials.compactMap(study.value).mean
+    harm = trials.compactMap(study.harm).mean ?? -.infinity
+    undelivered = ensemble.mean(MetricCatalogue.undelivered) ?? 0
+    herdFactor = ensemble.mean("herd_factor_ratio")
+    secondsAboveCapacity = ensemble.mean("above_capacity_s") ?? 0
   }
 }
 
@@ -117,8 +115,8 @@ package struct Adversary {
   private let study: AdversaryStudy
   private let maker: TrialMaker
   private var space: IncidentSpace { study.space }
-  /// In the order in which they were first tried.
-  private var order: [SearchCandidate] = []
+  private var race = Race()
+  private var order: [SearchCandidate] { race.order }
   private var trials: [SearchCandidate: [Trial]] = [:]
   private var standings: [SearchCandidate: IncidentStanding] = [:]
   /// The longest length that an incident was seen to keep the limit with, by the rest of it.
@@ -131,25 +129,33 @@ package struct Adversary {
   }
 
   /// Runs the whole search.
+  /// - Returns: where its runs throw `CancellationError`, what was known then, if anything was.
   package mutating func run() throws -> AdversaryResult {
     let plain = try maker.trials(
       (0..<study.seeds).map { TrialMaker.Request(candidate: space.none, scenario: 0, seed: $0) })
     var result = AdversaryResult(
       study: study, healthySeeds: plain.count { $0.column("baseline_is_healthy") == 1 },
       brokenWithout: plain.count { !study.limit.isKept(by: $0) })
-    if result.isPossible {
-      var worst = try findWorst(until: spent + (budget - spent) * 2 / 5)
-      var shortest = try findShortest(worst)
-      if shortest == nil {
-        worst = try findWorst(until: budget)
-        shortest = try findShortest(worst)
-      }
-      result.worst = try confirm(worst)
-      if let shortest { (result.boundary, result.below) = try confirmShortest(shortest) }
+    do {
+      if result.isPossible { try search(&result) }
+    } catch let error as CancellationError {
+      if order.isEmpty { throw error }
+      result.isFinished = false
     }
     result.standings = order.map(standing)
     result.runs = maker.counts
     return result
+  }
+
+  private mutating func search(_ result: inout AdversaryResult) throws {
+    var worst = try findWorst(until: spent + (budget - spent) * 2 / 5)
+    var shortest = try findShortest(worst)
+    if shortest == nil {
+      worst = try findWorst(until: budget)
+      shortest = try findShortest(worst)
+    }
+    result.worst = try confirm(worst)
+    if let shortest { (result.boundary, result.below) = try confirmShortest(shortest) }
   }
 
   // MARK: Runs
@@ -165,7 +171,7 @@ package struct Adversary {
       })
     for (number, candidate) in candidates.enumerated() {
       let known = trials[candidate]
-      if known == nil { order.append(candidate) }
+      if known == nil { race.order.append(candidate) }
       if known?.count ?? 0 < seeds {
         let runs = Array(all[number * seeds..<(number + 1) * seeds])
         trials[candidate] = runs
@@ -195,43 +201,37 @@ package struct Adversary {
   // MARK: The worst
 
   private static let batch = 12
-  private static let elites = 4
+  private static let finalists = 4
 
   private mutating func findWorst(until share: Int) throws -> SearchCandidate {
     try evaluate(Array(space.corners.prefix(max(1, share - spent))), seeds: 1)
     try evaluate(fresh(max(0, (share - spent) / 2)), seeds: 1)
-    var stride = space.grid.parameters.map { max(1, $0.values.count / 4) }
-    let finals = 2 * Self.elites + (study.seeds - 2) * Self.elites
+    race.begin(space.grid, parts: 4)
+    let finals = 2 * Self.finalists + (study.seeds - 2) * Self.finalists
     while spent < share - finals {
       let before = ranked(seeds: 1)
-      var seen = Set(order)
-      let proposals = before.prefix(Self.elites)
-        .flatMap { space.neighbours(of: $0, stride: stride) }
-        .filter { seen.insert($0).inserted }
-        .prefix(min(Self.batch, share - finals - spent))
-      if proposals.isEmpty, stride.allSatisfy({ $0 == 1 }) { break }
-      try evaluate(Array(proposals), seeds: 1)
-      if ranked(seeds: 1).first == before.first { stride = stride.map { max(1, $0 / 2) } }
+      let proposals = race.proposals(of: before, atMost: min(Self.batch, share - finals - spent)) {
+        space.neighbours(of: $0, stride: $1)
+      }
+      if proposals.isEmpty, race.isNarrow { break }
+      try evaluate(proposals, seeds: 1)
+      if ranked(seeds: 1).first == before.first { race.narrow() }
     }
     if study.seeds > 2 {
-      try evaluate(Array(ranked(seeds: 1).prefix(2 * Self.elites)), seeds: 2)
+      try evaluate(Array(ranked(seeds: 1).prefix(2 * Self.finalists)), seeds: 2)
     }
-    try evaluate(Array(ranked(seeds: study.seeds > 2 ? 2 : 1).prefix(Self.elites)), seeds: study.seeds)
+    try evaluate(Array(ranked(seeds: study.seeds > 2 ? 2 : 1).prefix(Self.finalists)), seeds: study.seeds)
     return ranked(seeds: study.seeds).first ?? space.none
   }
 
   /// Those that have so many seeds, the worst by these first.
   private func ranked(seeds: Int) -> [SearchCandidate] {
-    order.enumerated().filter { trials[$0.element]?.count ?? 0 >= seeds }
-      .map { index, candidate in
-        let runs = trials[candidate] ?? []
-        let standing =
-          runs.count == seeds
-          ? standing(candidate) : IncidentStanding(candidate, Array(runs.prefix(seeds)), study: study)
-        return (index, standing)
-      }
-      .sorted { a, b in a.1.isWorse(than: b.1) || (!b.1.isWorse(than: a.1) && a.0 < b.0) }
-      .map(\.1.candidate)
+    func standing(_ candidate: SearchCandidate) -> IncidentStanding? {
+      let runs = trials[candidate] ?? []
+      if runs.count <= seeds { return runs.count == seeds ? standings[candidate] : nil }
+      return IncidentStanding(candidate, Array(runs.prefix(seeds)), study: study)
+    }
+    return race.ranked(by: standing) { $0.isWorse(than: $1) }
   }
 
   // MARK: The shortest
@@ -283,7 +283,7 @@ package struct Adversary {
     }
     guard var best else { return nil }
     best = try shortened(best)
-    var stride = space.grid.parameters.map { max(1, $0.values.count / 4) }
+    race.begin(space.grid, parts: 4)
     var idle = 0
     while spent < budget, length(best) > 0, idle < 6 {
       let target = length(best) - 1
@@ -292,7 +292,7 @@ package struct Adversary {
       func choose(_ candidates: [SearchCandidate]) -> [SearchCandidate] {
         candidates.map { atLength(target, $0) }.filter { isOpen($0) && proposed.insert($0).inserted }
       }
-      let near = choose(space.neighbours(of: best, stride: stride))
+      let near = choose(space.neighbours(of: best, stride: race.stride))
       var proposals = Array((near + choose(space.corners)).prefix(batch * 2 / 3))
       proposals += choose(fresh(batch - proposals.count))
       if proposals.isEmpty { break }
@@ -309,8 +309,8 @@ package struct Adversary {
       if isBeaten {
         idle = 0
       } else if near.allSatisfy({ !isOpen($0) }) {
-        if stride.allSatisfy({ $0 == 1 }) { idle += 1 }
-        stride = stride.map { max(1, $0 / 2) }
+        if race.isNarrow { idle += 1 }
+        race.narrow()
       }
     }
     return best
@@ -363,4 +363,43 @@ package struct Adversary {
     // The shortest of all has none below it.
     return shortest.isConfirmed && shorter.isConfirmed && step == 0 ? (shorter, nil) : (shortest, shorter)
   }
+}
+
+/// An incident with twice as many seeds as it was chosen by.
+package struct ConfirmedIncident: Sendable {
+  /// Over all of them.
+  package var standing: IncidentStanding
+  /// Over those on which no choice was based.
+  package var fresh: IncidentStanding
+
+  /// Whether most of the fresh seeds break the limit, and most of all: those that it was chosen by were lucky.
+  package var isConfirmed: Bool { fresh.breaks && standing.breaks }
+}
+
+/// What an adversary found.
+package struct AdversaryResult: Sendable {
+  package var study: AdversaryStudy
+  /// In how many seeds the fleet holds its load without any incident.
+  package var healthySeeds: Int
+  /// In how many seeds the limit is broken without the adversary.
+  package var brokenWithout: Int
+  package var worst: ConfirmedIncident?
+  /// The shortest that breaks the limit; nil: none does.
+  package var boundary: ConfirmedIncident?
+  /// The same, a step shorter; nil: there is none.
+  package var below: ConfirmedIncident?
+  /// Every incident that was tried, in order.
+  package var standings: [IncidentStanding] = []
+  package var runs: (made: Int, readBack: Int) = (0, 0)
+  /// Whether it came to its end; false: it was stopped, and only what was tried before says anything.
+  package var isFinished = true
+
+  init(study: AdversaryStudy, healthySeeds: Int, brokenWithout: Int) {
+    self.study = study
+    self.healthySeeds = healthySeeds
+    self.brokenWithout = brokenWithout
+  }
+
+  /// Whether there is anything to find: most fleets hold without incidents, and most keep the limit without the adversary.
+  package var isPossible: Bool { healthySeeds * 2 > study.seeds && brokenWithout * 2 <= study.seeds }
 }

@@ -26,6 +26,7 @@ package struct AdversaryVerdict: Sendable {
           + "nothing to look for."
       ]
     }
+    if !result.isFinished { return unfinished }
     let worst = result.worst.map { [worstLine($0)] } ?? []
     guard let shortest = result.boundary else {
       return [
@@ -38,6 +39,24 @@ package struct AdversaryVerdict: Sendable {
       ] + worst
     }
     return [shortestLine(shortest), reason(shortest.standing)] + worst
+  }
+
+  /// What the incidents tell that were tried before it was stopped.
+  private var unfinished: [String] {
+    func line(_ standing: IncidentStanding) -> String {
+      "\(length(standing)) of \(phrase(standing.candidate)), in \(standing.broken) of \(FigureText.count(standing.seeds, "seed"))"
+    }
+    let tried = result.standings
+    let shortest = tried.filter(\.breaks).min {
+      space.index(.length, of: $0.candidate) ?? 0 < space.index(.length, of: $1.candidate) ?? 0
+    }
+    let opening = "Of \(FigureText.count(tried.count, "incident")) tried so far "
+    guard let shortest else { return [opening + "none breaks \(study.limit.text)."] }
+    let worst = tried.dropFirst().reduce(tried[0]) { $1.isWorse(than: $0) ? $1 : $0 }
+    return [
+      opening + "the shortest that breaks \(study.limit.text) is \(line(shortest)).",
+      "Worst by \(study.objective.name) so far: \(line(worst)) (\(value(worst))).",
+    ]
   }
 
   package var sentence: String { lines.joined(separator: " ") }

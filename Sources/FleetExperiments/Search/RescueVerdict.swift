@@ -17,6 +17,7 @@ package struct RescueVerdict: Sendable {
       return
         "Nothing to end: without the action the fleet comes back by itself in \(all(rescue.healthySeeds))."
     }
+    if !rescue.isFinished { return unfinished }
     let range = "\(text(rescue.action.range.low)) to \(text(rescue.action.range.high))"
     guard let answer = rescue.answer, let value = answer.value else {
       let best = rescue.trials.map(\.recovered).max() ?? 0
@@ -40,6 +41,17 @@ package struct RescueVerdict: Sendable {
     text +=
       " " + cost(answer, "It costs") + " Without it " + cost(rescue.untreated, "it would be", isShort: true)
     return text
+  }
+
+  /// What the values tell that were tried before it was stopped.
+  private var unfinished: String {
+    let (tried, ill) = (FigureText.count(rescue.trials.count, "value"), rescue.untreated.seeds)
+    guard let value = rescue.answer?.value else {
+      return
+        "None of the \(tried) tried so far ends it in \(all(ill)) that \(ill == 1 ? "is" : "are") ill without."
+    }
+    return
+      "Of the \(tried) tried so far \(text(value)) is the smallest that ends it, in \(all(ill)); a smaller one may."
   }
 
   /// `all 5`, `the one`

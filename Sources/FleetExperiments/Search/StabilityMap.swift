@@ -53,9 +53,9 @@ package struct StabilityPoint: Sendable, Hashable {
   }
   package var longestRecovery: Int64? { runs.compactMap(\.recovery).max() }
   /// Means over the seeds.
-  package var lostEvents: Double { Self.mean(runs.map(\.lost)) ?? 0 }
-  package var peakOfferedRatio: Double? { Self.mean(runs.compactMap(\.peak)) }
-  package var timeToDeliveryP99: Double? { Self.mean(runs.compactMap(\.delivery)) }
+  package var lostEvents: Double { runs.map(\.lost).mean ?? 0 }
+  package var peakOfferedRatio: Double? { runs.compactMap(\.peak).mean }
+  package var timeToDeliveryP99: Double? { runs.compactMap(\.delivery).mean }
 
   package var isOverloaded: Bool { healthySeeds * 2 <= seeds }
   /// What most runs did: where it changes, the map is refined. Nothing is claimed by it.
@@ -64,10 +64,6 @@ package struct StabilityPoint: Sendable, Hashable {
   }
   /// Whether all runs did the same, with twins that hold their load.
   var isUnanimous: Bool { healthySeeds == seeds && (recoveredSeeds == 0 || recoveredSeeds == seeds) }
-
-  private static func mean(_ values: [Double]) -> Double? {
-    values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
-  }
 }
 
 /// How surely a point has to recover, and what is spent on finding out.
@@ -118,7 +114,7 @@ package struct StabilityMap: Sendable {
   package let y: QuantityRange
   package private(set) var grid: Grid
   package let risk: StabilityRisk
-  /// Whether every point got its runs; false: a cancellation came first, and this is what was known by then.
+  /// Whether it came to its end; false: it was stopped, and says what was known then.
   package private(set) var isFinished = true
 
   /// How fine a map is to be.
@@ -140,15 +136,26 @@ package struct StabilityMap: Sendable {
   /// - Parameters:
   ///   - scenario: the scenario with the two values put in; the scenario's seed and those that follow it are run.
   ///   - run: summaries of scenarios, in their order.
+  ///   - known: the summaries that are there when a run throws `CancellationError`.
   package init(
     x: QuantityRange, y: QuantityRange, resolution: Resolution, risk: StabilityRisk = .init(),
     scenario: (_ x: String, _ y: String) throws -> Scenario,
-    run: ([Scenario]) throws -> [RunSummary]
+    run: ([Scenario]) throws -> [RunSummary],
+    known: ([Scenario]) -> [RunSummary?] = { $0.map { _ in nil } }
   ) throws {
     self.x = x
     self.y = y
     self.risk = risk
     let (columns, rows) = (min(resolution.fine, x.mostSteps), min(resolution.fine, y.mostSteps))
+    var isStopped = false
+    func summaries(_ scenarios: [Scenario]) throws -> [RunSummary?] {
+      do {
+        return try run(scenarios)
+      } catch is CancellationError {
+        isStopped = true
+        return known(scenarios)
+      }
+    }
     func runs(_ asked: [(point: Grid.Point, seeds: Range<Int>)]) throws -> [[RunSummary]] {
       let scenarios = try asked.flatMap { asked in
         let base = try scenario(
@@ -156,37 +163,37 @@ package struct StabilityMap: Sendable {
           y.quantity(at: Double(asked.point.y) / Double(rows)).text())
         return asked.seeds.map { base.with(seed: base.seed &+ UInt64($0)) }
       }
-      var summaries = try run(scenarios)[...]
+      var found = try summaries(scenarios)[...]
       return asked.map { asked in
-        defer { summaries = summaries.dropFirst(asked.seeds.count) }
-        return Array(summaries.prefix(asked.seeds.count))
+        defer { found = found.dropFirst(asked.seeds.count) }
+        return found.prefix(asked.seeds.count).compactMap(\.self)
       }
     }
     grid = try Grid(
       columns: columns, rows: rows, coarseColumns: resolution.coarse, coarseRows: resolution.coarse,
       kind: \.tendency.rawValue
     ) { points in
-      try runs(points.map { ($0, 0..<risk.first) }).map { StabilityPoint($0) }
+      try runs(points.map { ($0, 0..<risk.first) }).map { $0.isEmpty ? nil : StabilityPoint($0) }
     }
-    isFinished = grid.isFinished
     while true {
       judge()
+      isFinished = !isStopped
+      if isStopped {
+        if grid.values.isEmpty { throw CancellationError() }
+        break
+      }
       let undecided = grid.points.filter { point in
         guard let value = grid.values[point], value.kind == .undecided, value.seeds < risk.most else {
           return false
         }
         return risk.canDecide(recovered: value.recoveredSeeds, of: value.seeds)
       }
-      if undecided.isEmpty || !isFinished { break }
+      if undecided.isEmpty { break }
       let asked = undecided.map { point in
         let seeds = grid.values[point]?.seeds ?? 0
         return (point, seeds..<risk.next(after: seeds))
       }
-      do {
-        for ((point, _), more) in zip(asked, try runs(asked)) { grid.change(point) { $0.add(more) } }
-      } catch is CancellationError {
-        isFinished = false
-      }
+      for ((point, _), more) in zip(asked, try runs(asked)) { grid.change(point) { $0.add(more) } }
     }
   }
 
@@ -291,5 +298,135 @@ extension Scenario {
     var scenario = self
     scenario.duration = end - .start + span
     return scenario
+  }
+}
+
+/// Where two parameters' outcomes change, found by refining a coarse grid where neighbouring points differ.
+///
+/// Points lie on a lattice of `columns` × `rows` steps. The map begins with coarse cells; a cell with points of
+/// different kinds on it is cut into halves along each side that is still longer than one step, and the new corners are
+/// evaluated, until no cell longer than one step is left with different kinds on it. So the boundary between two kinds
+/// is known to one step wherever the coarse grid sees that there is one; an island smaller than a coarse cell that holds
+/// none of its corners stays unseen.
+package struct StabilityGrid<Value: Sendable>: Sendable {
+  package struct Point: Sendable, Hashable {
+    package var x: Int
+    package var y: Int
+    package init(x: Int, y: Int) {
+      self.x = x
+      self.y = y
+    }
+  }
+
+  /// A rectangle between lattice points that was not cut any further.
+  package struct Cell: Sendable, Hashable {
+    package var x: Int
+    package var y: Int
+    package var width: Int
+    package var height: Int
+    package var corners: [Point] {
+      [
+        Point(x: x, y: y), Point(x: x + width, y: y), Point(x: x, y: y + height),
+        Point(x: x + width, y: y + height),
+      ]
+    }
+  }
+
+  /// Steps along x and y.
+  package let columns: Int
+  package let rows: Int
+  /// Where the coarse cells meet along x: columns whose whole height was looked at.
+  package let coarseColumns: [Int]
+  package private(set) var values: [Point: Value] = [:]
+  package private(set) var cells: [Cell] = []
+  /// Whether every point that was asked for has a value.
+  package private(set) var isFinished = true
+
+  /// Every point evaluated, row by row from below.
+  package var points: [Point] { values.keys.sorted { ($0.y, $0.x) < ($1.y, $1.x) } }
+
+  /// Makes the map.
+  /// - Parameters:
+  ///   - columns: steps along x, at least 1; a coarse cell is `columns / coarseColumns` of them, rounded down.
+  ///   - kind: what a point must have in common with its neighbours to leave the cell between them uncut.
+  ///   - evaluate: values of points, in their order; called once for each round of refinement. Where one has none the map ends: only
+  ///     cells with all corners stay, and none of them is cut.
+  package init(
+    columns: Int, rows: Int, coarseColumns: Int, coarseRows: Int, kind: (Value) -> Int,
+    evaluate: ([Point]) throws -> [Value?]
+  ) rethrows {
+    self.columns = max(1, columns)
+    self.rows = max(1, rows)
+    let xs = Self.cuts(self.columns, into: coarseColumns)
+    let ys = Self.cuts(self.rows, into: coarseRows)
+    self.coarseColumns = xs
+    for (y, nextY) in zip(ys, ys.dropFirst()) {
+      for (x, nextX) in zip(xs, xs.dropFirst()) {
+        cells.append(Cell(x: x, y: y, width: nextX - x, height: nextY - y))
+      }
+    }
+    try take(cells.flatMap(\.corners), evaluate)
+    while isFinished {
+      let mixed = cells.filter { ($0.width > 1 || $0.height > 1) && isMixed($0, kind) }
+      if mixed.isEmpty { break }
+      let cut = Set(mixed)
+      let parts = mixed.flatMap(Self.parts)
+      try take(parts.flatMap(\.corners), evaluate)
+      if isFinished { cells = cells.filter { !cut.contains($0) } + parts }
+    }
+    if !isFinished { cells.removeAll { $0.corners.contains { values[$0] == nil } } }
+    cells.sort { ($0.y, $0.x) < ($1.y, $1.x) }
+  }
+
+  /// Whether points of different kinds lie on a cell, its edges included.
+  package func isMixed(_ cell: Cell, _ kind: (Value) -> Int) -> Bool {
+    Set(points(on: cell).compactMap { values[$0].map(kind) }).count > 1
+  }
+
+  /// The points that were evaluated on a cell, its edges included.
+  package func points(on cell: Cell) -> [Point] {
+    (cell.y...cell.y + cell.height).flatMap { y in
+      (cell.x...cell.x + cell.width).compactMap { x in
+        let point = Point(x: x, y: y)
+        return values[point] == nil ? nil : point
+      }
+    }
+  }
+
+  /// Changes the value of a point that was evaluated.
+  package mutating func change(_ point: Point, _ body: (inout Value) -> Void) {
+    if var value = values[point] {
+      body(&value)
+      values[point] = value
+    }
+  }
+
+  private mutating func take(_ wanted: [Point], _ evaluate: ([Point]) throws -> [Value?]) rethrows {
+    var seen: Set<Point> = []
+    let new = wanted.filter { values[$0] == nil && seen.insert($0).inserted }
+      .sorted { ($0.y, $0.x) < ($1.y, $1.x) }
+    if new.isEmpty { return }
+    for (point, value) in zip(new, try evaluate(new)) {
+      values[point] = value
+      if value == nil { isFinished = false }
+    }
+  }
+
+  /// 0 … `steps` in at most `count` parts, as even as whole steps allow.
+  private static func cuts(_ steps: Int, into count: Int) -> [Int] {
+    let count = max(1, min(count, steps))
+    return (0...count).map { $0 * steps / count }
+  }
+
+  private static func parts(_ cell: Cell) -> [Cell] {
+    let xs =
+      cell.width > 1
+      ? [(cell.x, cell.width / 2), (cell.x + cell.width / 2, cell.width - cell.width / 2)]
+      : [(cell.x, cell.width)]
+    let ys =
+      cell.height > 1
+      ? [(cell.y, cell.height / 2), (cell.y + cell.height / 2, cell.height - cell.height / 2)]
+      : [(cell.y, cell.height)]
+    return ys.flatMap { y in xs.map { x in Cell(x: x.0, y: y.0, width: x.1, height: y.1) } }
   }
 }

@@ -38,7 +38,7 @@ package struct StabilityVerdict: Sendable {
       text +=
         " At \(count(.overloaded)) the fleet does not hold its load even without any incident: \(overload)."
     }
-    return text + hint
+    return (map.isFinished ? "" : "Of a part of the map: ") + text + hint
   }
 
   /// Why the fleet does not hold where it does not.

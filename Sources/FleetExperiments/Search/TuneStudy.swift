@@ -221,11 +221,8 @@ extension Standing {
         zip(trials, today).map { objective.logRatio($0, to: $1) }
       }
     }
-    func mean(_ values: [Double]) -> Double {
-      values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count)
-    }
     func combined(_ scores: [Double]) -> Double {
-      study.across == .mean ? mean(scores) : scores.max() ?? 0
+      study.across == .mean ? scores.mean ?? 0 : scores.max() ?? 0
     }
     /// What a scenario has no value of, as without an incident a recovery, has no weight in it.
     func weighted(_ values: [Double?]) -> Double {
@@ -236,30 +233,20 @@ extension Standing {
       }
       return weight > 0 ? sum / weight : 0
     }
-    func meanOfKnown(_ values: [Double?]) -> Double? {
-      let known = values.compactMap { $0 }
-      return known.isEmpty ? nil : mean(known)
-    }
-    logRatios = ratios.map { $0.map(meanOfKnown) }
-    values = trials.map { trials in
-      objectives.map { objective in
-        let values = trials.compactMap { objective.metric.value($0.column).restricted }
-        return values.isEmpty ? nil : mean(values)
-      }
-    }
+    logRatios = ratios.map { $0.map { $0.compactMap(\.self).mean } }
+    values = trials.map { trials in objectives.map { Ensemble(trials).mean($0.metric) } }
     scenarioScores = logRatios.map(weighted)
     score = combined(scenarioScores)
     scoreBySeed = (0..<seeds).map { k in combined(ratios.map { weighted($0.map { $0[k] }) }) }
     logRatioBySeed = objectives.indices.map { o in
-      (0..<seeds).map { k in meanOfKnown(ratios.map { $0[o][k] }) ?? 0 }
+      (0..<seeds).map { k in ratios.compactMap { $0[o][k] }.mean ?? 0 }
     }
     func bad(_ trials: [Trial]) -> Double {
-      mean(
-        trials.map { trial in
-          !trial.recovered || study.constraints.contains { !$0.isKept(by: trial) } ? 1 : 0
-        })
+      Ensemble(trials).share { trial in
+        !trial.recovered || study.constraints.contains { !$0.isKept(by: trial) }
+      }
     }
-    violations = mean(trials.map(bad))
+    violations = trials.map(bad).mean ?? 0
     constraints = study.constraints.map { ConstraintRecord($0, trials) }
     violationsAgainstToday = zip(trials, today).map { bad($0) - bad($1) }
     let undelivered = zip(trials, today).map { trials, today in
@@ -272,7 +259,7 @@ extension Standing {
         })
     }
     excessLoss = zip(undelivered, today).map { difference, today in
-      let created = mean(today.compactMap { $0.column("created_events") })
+      let created = Ensemble(today).mean("created_events") ?? 0
       return created > 0 && difference.sample.count > 0 ? max(0, difference.mean / created) : 0
     }
     deliversLess = zip(undelivered, excessLoss).map {

@@ -1,5 +1,6 @@
 import FleetStatistics
 import ScenarioModel
+import SimulationKernel
 
 /// Searches for better Settings by racing candidates against each other under common random numbers.
 ///
@@ -13,8 +14,8 @@ import ScenarioModel
 package struct Tuner {
   let study: TuneStudy
   let maker: TrialMaker
-  /// In the order in which they were first evaluated.
-  var order: [SearchCandidate] = []
+  var race = Race()
+  var order: [SearchCandidate] { race.order }
   var standings: [SearchCandidate: Standing] = [:]
 
   package init(_ study: TuneStudy, maker: TrialMaker) {
@@ -23,11 +24,26 @@ package struct Tuner {
   }
 
   /// Runs the whole search.
+  /// - Returns: where its runs throw `CancellationError`, what was known then, if anything was.
   package mutating func run() throws -> TuneResult {
+    do {
+      return try search()
+    } catch let error as CancellationError {
+      guard let today = standings[study.space.today] else { throw error }
+      let best = ranked().first.flatMap { standings[$0] } ?? today
+      var result = TuneResult(
+        study: study, today: today, winner: best, confirmed: (today, best), effects: [],
+        standings: order.compactMap { standings[$0] }, finalists: 0, runs: maker.counts)
+      result.isFinished = false
+      return result
+    }
+  }
+
+  private mutating func search() throws -> TuneResult {
     try evaluate([], study.found, study.raceScale)
     try explore()
     try refine()
-    if study.isRobust { return try race() }
+    if study.isRobust { return try raceOverDraws() }
     let field = study.field(first: order.count)
     for (round, seeds) in study.ladder.enumerated().dropFirst() {
       try evaluate(
@@ -68,38 +84,34 @@ package struct Tuner {
     return found
   }
 
-  private static let elites = 4
   private static let batch = 16
 
   private mutating func refine() throws {
-    var stride = study.space.parameters.map { max(1, $0.values.count / 8) }
+    race.begin(study.space, parts: 8)
     while order.count < study.candidates {
       let before = ranked().first
       let room = min(Self.batch, study.candidates - order.count)
-      var seen = Set(order)
-      let proposals = ranked().prefix(Self.elites)
-        .flatMap { study.space.neighbours(of: $0, stride: stride) }
-        .filter { seen.insert($0).inserted }.prefix(room)
-      if proposals.isEmpty, stride.allSatisfy({ $0 == 1 }) {
+      let proposals = race.proposals(of: ranked(), atMost: room) {
+        study.space.neighbours(of: $0, stride: $1)
+      }
+      if proposals.isEmpty, race.isNarrow {
         let more = fresh(room)
         if more.isEmpty { return }
         try evaluate(more, study.found, study.raceScale)
         continue
       }
-      if !proposals.isEmpty { try evaluate(Array(proposals), study.found, study.raceScale) }
-      if ranked().first == before { stride = stride.map { max(1, $0 / 2) } }
+      if !proposals.isEmpty { try evaluate(proposals, study.found, study.raceScale) }
+      if ranked().first == before { race.narrow() }
     }
   }
 
   /// All candidates, those with most seeds first, then the best first.
   func ranked() -> [SearchCandidate] {
     let most = order.compactMap { standings[$0]?.seeds }.max() ?? 0
-    let field = order.enumerated().compactMap { index, candidate in
-      standings[candidate].flatMap { $0.seeds == most ? (index, $0) : nil }
+    func standing(_ candidate: SearchCandidate) -> Standing? {
+      standings[candidate].flatMap { $0.seeds == most ? $0 : nil }
     }
-    return field.sorted { a, b in
-      a.1.isBetter(than: b.1) || (!b.1.isBetter(than: a.1) && a.0 < b.0)
-    }.map(\.1.candidate)
+    return race.ranked(by: standing) { $0.isBetter(than: $1) }
   }
 
   /// Without those that gave the same figures as a better one: they differ in keys that nothing used.
@@ -117,7 +129,7 @@ package struct Tuner {
     let all = [study.space.today] + candidates.filter { $0 != study.space.today }
     let made = try standings(of: all.map { ($0, seeds) }, scale)
     for (number, candidate) in all.enumerated() where number > 0 || candidates.contains(candidate) {
-      if standings[candidate] == nil { order.append(candidate) }
+      if standings[candidate] == nil { race.order.append(candidate) }
       standings[candidate] = made[number]
     }
   }
@@ -194,7 +206,7 @@ package struct Tuner {
     if candidates.isEmpty { return }
     let known = order
     try evaluate(candidates, study.raced.prefix(seeds))
-    order = known
+    race.order = known
   }
 
   /// The winner and today's Settings on as many seeds again, on which no choice was based.
@@ -262,7 +274,7 @@ package struct TuneResult: Sendable {
     let fresh = confirmed.winner
     let isBetter =
       (freshInterval.map { $0.high < 0 } ?? false) || fresh.violations < confirmed.today.violations
-    return isBetter && winner.keepsConstraints && fresh.keepsConstraints
+    return isFinished && isBetter && winner.keepsConstraints && fresh.keepsConstraints
       && fresh.violations <= confirmed.today.violations && fresh.holdsEverywhere
   }
 
@@ -278,12 +290,13 @@ package struct TuneResult: Sendable {
   package var runs: (made: Int, readBack: Int)
   /// What is known over the unknowns; nil without any.
   package var robustness: Robustness?
+  /// Whether it came to its end; false: it was stopped. Then the best so far is the winner, and nothing is confirmed.
+  package var isFinished = true
 
   /// Mean of ln(value / today's) over the scenarios, for each objective.
   package func coordinates(_ standing: Standing) -> [Double] {
     study.objectives.indices.map { o in
-      let known = standing.logRatios.compactMap { $0[o] }
-      return known.reduce(0, +) / Double(max(known.count, 1))
+      standing.logRatios.compactMap { $0[o] }.mean ?? 0
     }
   }
 
@@ -303,5 +316,67 @@ package struct TuneResult: Sendable {
   package func value(_ parameter: Int, of candidate: SearchCandidate) -> String {
     candidate.choices[parameter].map { study.space.parameters[parameter].values[$0] }
       ?? study.todaysValues[parameter] ?? "unchanged"
+  }
+}
+
+extension Tuner {
+  /// The race over what is not known: the best candidates so far and today's Settings meet the same draws, and more of them where a
+  /// wrong choice is most probable (`SelectionRace`). The lowest expected score wins among those that hold everywhere.
+  mutating func raceOverDraws() throws -> TuneResult {
+    let today = study.space.today
+    let field = [today] + distinct(ranked()).filter { $0 != today }.prefix(TuneStudy.racing)
+    var selection = SelectionRace(most: study.seeds)
+    selection.tolerance = DeterministicMath.log(TuneStudy.tolerance)
+    let outcome = try selection.run(systems: field.count) { system, draws in
+      let standing = standings[field[system]]!
+      return system == 0 || standing.violationsAgainstToday.reduce(0, +) <= 0 && standing.holdsEverywhere
+    } take: { requests in
+      let made = try standings(
+        of: requests.map {
+          (
+            field[$0.system],
+            study.raced.suffix(from: study.raced.lowerBound + $0.draws.lowerBound).prefix($0.draws.count)
+          )
+        })
+      let all = try standings(
+        of: requests.map { (field[$0.system], study.raced.prefix($0.draws.upperBound)) })
+      for standing in all { standings[standing.candidate] = standing }
+      return made.map(\.scoreBySeed)
+    }
+    let best = standings[field[outcome.chosen]]!
+    let (winner, effects) = try putBack(best)
+    let rivals = rivals(of: outcome.chosen, outcome.values).map { field[$0] }
+    let others = rivals.filter { $0 != winner.candidate && $0 != today }
+    let fresh = try standings(of: ([today, winner.candidate] + others).map { ($0, study.fresh) })
+    // A key that was put back made no difference: the choice it is.
+    var values = outcome.values
+    values[outcome.chosen] = winner.scoreBySeed
+    let robustness = Robustness(
+      posterior: SelectionPosterior(values, chosen: outcome.chosen, tolerance: selection.tolerance),
+      racers: field.count, taken: outcome.taken, full: field.count * study.seeds,
+      draws: Array(study.draws[study.fresh]), winner: fresh[1],
+      others: winner.candidate == today ? Array(fresh.dropFirst(2)) : [fresh[0]] + fresh.dropFirst(2))
+    var result = TuneResult(
+      study: study, today: standings[today]!, winner: winner, confirmed: (fresh[0], fresh[1]),
+      effects: effects,
+      standings: order.compactMap { standings[$0] }, finalists: field.count, runs: maker.counts)
+    result.robustness = robustness
+    return result
+  }
+
+  /// Those that would gain most where the choice is not the best, draw by draw; each beside those before it.
+  private func rivals(of chosen: Int, _ values: [[Double]]) -> [Int] {
+    var lowest = values[chosen]
+    var found: [Int] = []
+    while found.count < study.finalists - 1 {
+      func gain(_ system: Int) -> Double {
+        zip(values[system], lowest).reduce(0) { $0 + max(0, $1.1 - $1.0) } / Double(values[system].count)
+      }
+      let open = values.indices.filter { $0 != chosen && !found.contains($0) && gain($0) > 0 }
+      guard let next = open.max(by: { gain($0) < gain($1) }) else { break }
+      found.append(next)
+      for (draw, value) in values[next].enumerated() { lowest[draw] = min(lowest[draw], value) }
+    }
+    return found
   }
 }

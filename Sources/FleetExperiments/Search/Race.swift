@@ -26,6 +26,64 @@ package struct Trial: Sendable, Hashable {
   package var recovered: Bool { column("has_incidents") != 1 || column("recovery_s") != nil }
 }
 
+extension Collection<Double> {
+  /// Nil of nothing.
+  var mean: Double? { isEmpty ? nil : reduce(0, +) / Double(count) }
+}
+
+/// The runs of one candidate over seeds, and what they come to.
+struct Ensemble: Sendable {
+  var trials: [Trial]
+  init(_ trials: [Trial]) { self.trials = trials }
+
+  /// Of a column, over the runs that have a value.
+  func mean(_ column: String) -> Double? { trials.compactMap { $0.column(column) }.mean }
+
+  /// Of a metric; a time that did not come counts up to its horizon.
+  func mean(_ metric: Metric) -> Double? { trials.compactMap { metric.value($0.column).restricted }.mean }
+
+  func share(where isMeant: (Trial) -> Bool) -> Double {
+    trials.isEmpty ? 0 : Double(trials.count(where: isMeant)) / Double(trials.count)
+  }
+}
+
+/// Candidates in the order in which they were first tried, and how a search goes on from the best of them: to their neighbours, in
+/// smaller and smaller steps.
+struct Race: Sendable {
+  var order: [SearchCandidate] = []
+  /// Steps to a neighbour, by parameter.
+  private(set) var stride: [Int] = []
+  private static let elites = 4
+
+  /// Begins with wide steps, so many to each parameter.
+  mutating func begin(_ space: SearchSpace, parts: Int) {
+    stride = space.parameters.map { max(1, $0.values.count / parts) }
+  }
+
+  mutating func narrow() { stride = stride.map { max(1, $0 / 2) } }
+  var isNarrow: Bool { stride.allSatisfy { $0 == 1 } }
+
+  /// Those that have a standing, the best first; of equals the one that was tried first.
+  func ranked<Standing>(
+    by standing: (SearchCandidate) -> Standing?, isBetter: (Standing, Standing) -> Bool
+  ) -> [SearchCandidate] {
+    order.enumerated().compactMap { index, candidate in standing(candidate).map { (index, candidate, $0) } }
+      .sorted { a, b in isBetter(a.2, b.2) || (!isBetter(b.2, a.2) && a.0 < b.0) }
+      .map(\.1)
+  }
+
+  /// The neighbours of the best that have not been tried.
+  func proposals(
+    of ranked: [SearchCandidate], atMost room: Int,
+    neighbours: (_ candidate: SearchCandidate, _ stride: [Int]) -> [SearchCandidate]
+  ) -> [SearchCandidate] {
+    var seen = Set(order)
+    return Array(
+      ranked.prefix(Self.elites).flatMap { neighbours($0, stride) }.filter { seen.insert($0).inserted }
+        .prefix(room))
+  }
+}
+
 /// Makes trials of candidates, each once.
 package final class TrialMaker: Sendable {
   /// What one trial is of.

@@ -1,0 +1,205 @@
+import FleetMetrics
+import FleetSimulation
+import ScenarioModel
+import SimulationKernel
+import Synchronization
+import TAPIModel
+import Testing
+
+@testable import FleetExperiments
+
+/// Every study over one store of runs: killed after any number of them it goes on where it stood.
+@Suite("Studies that go on where they stood")
+struct ResumptionTests {
+  /// Makes a study with a store, then with what was left of that after some of its runs.
+  private func resumes<Answer: Equatable>(_ study: (MemoryStore) throws -> Answer) throws {
+    let store = MemoryStore()
+    let whole = try study(store)
+    let count = store.files.count
+    #expect(count > 3)
+    for life in Set([0, 1, count / 3, count / 2, count - 1, count]) {
+      let left = store.cutOff(after: life)
+      #expect(left.files.count == life)
+      #expect(try study(left) == whole, "after \(life) of \(count)")
+      #expect(left.kept.count == count - life)
+      #expect(left.files == store.files && left.damaged.isEmpty)
+    }
+  }
+
+  @Test("an adversary")
+  func adversary() throws {
+    let planted = AdversaryTests.Planted(3)
+    try resumes { store in
+      let maker = TrialMaker(Runs<RunSummary>.planted(in: store) { planted.summary($0) }) {
+        AdversaryTests.Planted.space.scenario($0.candidate)
+      }
+      var adversary = Adversary(
+        try AdversaryStudy(space: AdversaryTests.Planted.space, seeds: 3, runs: 80), maker: maker)
+      let result = try adversary.run()
+      return AdversaryVerdict(result).lines + result.standings.map { "\($0.candidate)" }
+    }
+  }
+
+  @Test("a stability map")
+  func stability() throws {
+    try resumes { store in try Self.map(Runs<RunSummary>.planted(in: store, Self.summary)).grid.values }
+  }
+
+  @Test("a rescue")
+  func rescue() throws {
+    var ill = RescueTests.metastable
+    ill.duration = .minutes(30)
+    let action = try RescueAction(.shed, at: .start + .minutes(15), for: .minutes(5))
+    try resumes { store in
+      let runs = Runs<RunSummary>.planted(in: store) { scenario in
+        var summary = RunSummary(run: "", seed: scenario.seed)
+        summary.hasIncidents = true
+        summary.recoveryTime = scenario.tapi.actions.isEmpty || scenario.seed > 3 ? nil : 1_000_000
+        return summary
+      }
+      return try Rescue(ill, action, seeds: 3) { try runs.values(of: $0) }.trials
+    }
+  }
+
+  @Test("a calibration")
+  func calibration() throws {
+    var text = "time,requests\n"
+    for row in 0..<60 { text += "\(row * 10),\(100 + row % 7)\n" }
+    let study = CalibrationStudy(
+      keys: [try QuantityRange("fleet.a.devices=20..500")],
+      observed: try ObservedSeries(text: text, name: "m.csv", mapping: nil), weights: [(.requests, 1)],
+      budget: CalibrationStudy.leastBudget)
+    try resumes { store in
+      let runs = Runs(.counts(of: study), in: store, workers: 2) { scenario, _, _ in
+        var series = TimeSeries(interval: 10_000_000, duration: 600_000_000, rows: 60)
+        for row in 0..<60 {
+          let noise = RandomKey(seed: scenario.seed).child(UInt64(row)).unitOpen
+          series[row, .firstAttempts] = Int64(Double(scenario.fleet[0].devices) * (0.95 + 0.1 * noise))
+        }
+        return ReplicationTests.Engine.record(series)
+      }
+      var calibrator = Calibrator(study) { requests in
+        try runs.values(
+          of: requests.map { request in
+            var scenario = AdversaryTests.Planted.empty.with(seed: UInt64(request.seed))
+            scenario.fleet[0].devices = Int(Quantity(request.values[0])?.value ?? 0)
+            return scenario
+          })
+      }
+      let result = try calibrator.run()
+      return [result.values] + result.drawnValues
+    }
+  }
+
+  @Test("replications, curves too")
+  func replications() throws {
+    let tests = ReplicationTests()
+    for precision in [
+      [], [ReplicationPlan.Precision(metric: MetricCatalogue.attempts, target: .relative(1))],
+    ] {
+      let plan = ReplicationPlan(firstSeed: 5, count: 12, precision: precision, risk: 1)
+      try resumes { store in
+        let engine = ReplicationTests.Engine()
+        let found = try Replications.run(
+          tests.variants, plan: plan, in: store, options: .init(), workers: 1, control: .init()
+        ) { scenario, _, _ in try engine.record(scenario) }
+        return [
+          "\(found.rows)", "\(found.curves.map(\.offered))", "\(found.curves.map(\.twinBacklog))",
+          "\(found.curves.map(\.facts))",
+        ]
+      }
+    }
+  }
+
+  @Test("a study takes the runs of another that are there, and makes none of them")
+  func shared() throws {
+    let tests = ReplicationTests()
+    let (engine, store) = (ReplicationTests.Engine(), MemoryStore())
+    let found = try Replications.run(
+      tests.variants, plan: ReplicationPlan(firstSeed: 5, count: 3), in: store, options: .init(), workers: 2,
+      control: .init()
+    ) { scenario, _, _ in try engine.record(scenario) }
+    let runs = Runs(.summary, in: store, workers: 2) { scenario, _, _ in
+      Issue.record("seed \(scenario.seed) is run")
+      return try engine.record(scenario)
+    }
+    let summaries = try runs.values(of: (5...7).map { tests.variants[1].scenario.with(seed: $0) })
+    #expect(runs.counts.made == 0 && runs.counts.readBack == 3)
+    #expect(
+      summaries
+        == found.rows(of: 1).map { row in
+          var row = row
+          row.run = ""
+          return row
+        })
+  }
+
+  @Test("what is damaged in a store is said to be, and made again")
+  func damaged() throws {
+    let store = MemoryStore()
+    let scenarios = (1...4).map { AdversaryTests.Planted.empty.with(seed: $0) }
+    func run() throws -> (made: Int, readBack: Int) {
+      let runs = Runs<RunSummary>.planted(in: store, Self.summary)
+      #expect(try runs.values(of: scenarios) == scenarios.map(Self.summary))
+      return runs.counts
+    }
+    #expect(try run() == (4, 0))
+    let names = store.files.keys.sorted()
+    store.files[names[0]]?.removeLast(9)
+    store.files[names[1]]?[60] ^= 1
+    store.files[names[2]] = []
+    #expect(try run() == (3, 1))
+    #expect(store.damaged.sorted() == Array(names[..<3]))
+    #expect(try run() == (0, 4))
+  }
+
+  @Test("a search that is stopped says what it knows of the runs that it has, and throws if it has none")
+  func stopped() throws {
+    func map(_ life: Int) throws -> StabilityMap {
+      let left = Mutex(life)
+      return try Self.map(
+        Runs<RunSummary>.planted { scenario in
+          guard
+            left.withLock({
+              $0 -= 1
+              return $0 >= 0
+            })
+          else { throw CancellationError() }
+          return try Self.summary(scenario)
+        })
+    }
+    let whole = try map(.max)
+    #expect(whole.isFinished)
+    for life in [1, 40, 150, whole.runs.all - 1] {
+      let part = try map(life)
+      #expect(!part.isFinished && part.runs.all <= life && !part.grid.values.isEmpty)
+      #expect(StabilityVerdict(part).sentence.hasPrefix("Of a part of the map: "))
+      #expect(part.grid.values.keys.allSatisfy { whole.grid.values[$0] != nil })
+      #expect(part.grid.cells.allSatisfy { $0.corners.allSatisfy { part.grid.values[$0] != nil } })
+    }
+    #expect(throws: CancellationError.self) { try map(0) }
+  }
+
+  // MARK: A map
+
+  private static let summary: @Sendable (Scenario) throws -> RunSummary = { scenario in
+    var summary = RunSummary(run: "", seed: scenario.seed)
+    let (x, y) = (Double(scenario.fleet[0].devices) - 1_000, Double(scenario.fleet[0].eventBytes) - 1_000)
+    summary.hasIncidents = true
+    let luck = 200 * RandomKey(seed: scenario.seed).unitOpen
+    summary.recoveryTime = x + y + luck < 1_000 ? 60_000_000 : nil
+    return summary
+  }
+
+  private static func map(_ runs: Runs<RunSummary>) throws -> StabilityMap {
+    try StabilityMap(
+      x: QuantityRange("fleet.a.devices=1000..2000"), y: QuantityRange("fleet.a.eventSize=1000B..2000B"),
+      resolution: .init(coarse: 4, fine: 8), risk: StabilityRisk(),
+      scenario: { x, y in
+        var scenario = AdversaryTests.Planted.empty
+        scenario.fleet[0].devices = Int(x) ?? 0
+        scenario.fleet[0].eventBytes = Int(Quantity(y)?.value ?? 0)
+        return scenario
+      }, run: { try runs.values(of: $0) }, known: { runs.known(of: $0) })
+  }
+}

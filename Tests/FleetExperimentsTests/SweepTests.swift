@@ -140,6 +140,13 @@ struct SweepTests {
     }
   }
 
+  /// What `StoredRecord` keeps of a run.
+  private static func stored(_ record: RunRecord) -> RunRecord {
+    var record = record
+    (record.cohorts, record.reachedRetryLimit) = ([], false)
+    return record
+  }
+
   @Test("merged results are those of a comparison")
   func results() throws {
     for capacity in ["4/s", "0.3/s"] {
@@ -156,8 +163,8 @@ struct SweepTests {
         let merged = try SweepResults(sweep.plan, in: store).results(of: seed).get()
         #expect(merged.map(\.name) == compared.map(\.name))
         #expect(merged.map(\.summary) == compared.map(\.summary))
-        #expect(merged.map(\.record) == compared.map(\.record))
-        #expect(merged.map(\.twin) == compared.map(\.twin))
+        #expect(merged.map(\.record) == compared.map { Self.stored($0.record) })
+        #expect(merged.map(\.twin) == compared.map { Self.stored($0.twin) })
       }
     }
   }

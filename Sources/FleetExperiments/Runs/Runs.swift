@@ -51,8 +51,7 @@ package final class Runs<Value: Sendable>: Sendable {
     /// By scenarios without their limits on retries.
     var similar: [Scenario: [Similar]] = [:]
     var twins = Twins()
-    var made = 0
-    var readBack = 0
+    var readBack: Set<Scenario> = []
 
     /// What other scenarios come to as well: those that differ in Settings that no client asked for, such as waits for 429s where
     /// the server sends none, or a higher limit on retries where a lower one was never reached.
@@ -111,7 +110,14 @@ package final class Runs<Value: Sendable>: Sendable {
   }
 
   /// Values made anew and values found in the store, each once.
-  package var counts: (made: Int, readBack: Int) { memory.withLock { ($0.made, $0.readBack) } }
+  package var counts: (made: Int, readBack: Int) {
+    memory.withLock { ($0.values.count - $0.readBack.count, $0.readBack.count) }
+  }
+
+  /// How many of these were found in the store.
+  func readBack(of scenarios: [Scenario]) -> Int {
+    memory.withLock { memory in scenarios.count { memory.readBack.contains($0) } }
+  }
 
   /// What is kept of each of `scenarios`, in their order.
   /// - Throws: `CancellationError` after the control's `cancel()`; otherwise the first error of a run or of the store.
@@ -128,7 +134,7 @@ package final class Runs<Value: Sendable>: Sendable {
       if let value = try read(scenario) {
         memory.withLock { memory in
           memory.values[scenario] = value
-          memory.readBack += 1
+          memory.readBack.insert(scenario)
         }
       } else if let value = memory.withLock({ $0.similar(to: scenario) }) {
         try remember(value, of: scenario)
@@ -229,10 +235,7 @@ package final class Runs<Value: Sendable>: Sendable {
 
   private func remember(_ value: Value, of scenario: Scenario) throws {
     try write(value, of: scenario)
-    memory.withLock { memory in
-      memory.values[scenario] = value
-      memory.made += 1
-    }
+    memory.withLock { $0.values[scenario] = value }
   }
 }
 

@@ -103,7 +103,12 @@ package final class TrialMaker: Sendable {
 
   private let scenario: @Sendable (Request) throws -> Scenario
   private let runs: Runs<RunSummary>
-  private let known = Mutex<[Request: Trial]>([:])
+  private struct Known {
+    var trials: [Request: Trial] = [:]
+    var scenarios: Set<Scenario> = []
+    var readBack = 0
+  }
+  private let known = Mutex(Known())
 
   /// - Parameter scenario: what a trial is of, but for the number of its seed, which is added, and its scale.
   package init(_ runs: Runs<RunSummary>, of scenario: @escaping @Sendable (Request) throws -> Scenario) {
@@ -112,20 +117,25 @@ package final class TrialMaker: Sendable {
   }
 
   /// Runs made anew and runs found in the store, twins not counted.
-  package var counts: (made: Int, readBack: Int) { runs.counts }
+  package var counts: (made: Int, readBack: Int) {
+    known.withLock { ($0.scenarios.count - $0.readBack, $0.readBack) }
+  }
 
   /// The trials asked for, in order.
   package func trials(_ requests: [Request]) throws -> [Trial] {
-    let left = known.withLock { known in requests.filter { known[$0] == nil } }
+    let left = known.withLock { known in requests.filter { known.trials[$0] == nil } }
     let scenarios = try left.map { request in
       var scenario = request.scale.scaled(try scenario(request))
       scenario.seed &+= UInt64(request.seed)
+      scenario.question = nil
       return scenario
     }
     let summaries = try runs.values(of: scenarios)
     return known.withLock { known in
-      for (request, summary) in zip(left, summaries) { known[request] = Trial(summary) }
-      return requests.compactMap { known[$0] }
+      let new = scenarios.filter { known.scenarios.insert($0).inserted }
+      known.readBack += runs.readBack(of: new)
+      for (request, summary) in zip(left, summaries) { known.trials[request] = Trial(summary) }
+      return requests.compactMap { known.trials[$0] }
     }
   }
 }

@@ -29,8 +29,11 @@ package struct Tuner {
     do {
       return try search()
     } catch let error as CancellationError {
-      guard let today = standings[study.space.today] else { throw error }
-      let best = ranked().first.flatMap { standings[$0] } ?? today
+      guard let best = ranked().first.flatMap({ standings[$0] }) else { throw error }
+      let seeds = best.seeds == study.found.count ? study.found : study.raced.prefix(best.seeds)
+      guard let today = try? standings(of: [(study.space.today, seeds)], best.scale).first else {
+        throw error
+      }
       var result = TuneResult(
         study: study, today: today, winner: best, confirmed: (today, best), effects: [],
         standings: order.compactMap { standings[$0] }, finalists: 0, runs: maker.counts)

@@ -340,7 +340,7 @@ extension DeviceShard {
     if knowsWaits, batches.dueTime(batch) > now.microseconds {
       note("an attempt before its due time", device, at: now)
     }
-    if record.pointee.gate.waitUntil > now.microseconds {
+    if !isReady(device, at: now.microseconds) {
       note("an attempt inside the gate's wait", device, at: now)
     }
     if uploads(of: device) >= options.pointee.uploads {

@@ -1,8 +1,9 @@
 /// The document's upload gate (S16, S17): no timer, one time that each trigger compares with.
 ///
 /// The states and transitions of S16 are these: READY until `pause`, which makes it WAITING; WAITING until
-/// `waitUntil` is reached or `reset` is called; another `pause` meanwhile replaces the wait. Counters are none of its business. Times are microseconds on the caller's clock, 0 … 2^62 − 1 (146,000
-/// years); a wait until a time outside ends at the nearer end.
+/// `waitUntil` is reached or `reset` is called; another `pause` meanwhile replaces the wait. Counters are none of
+/// its business. Times are microseconds on the caller's clock, 0 … 2^62 − 1 (146,000 years); a wait until a time
+/// outside ends at the nearer end.
 @frozen
 public struct UploadGate: Sendable, Hashable, BitwiseCopyable {
   /// `waitUntil` and, in the lowest bit, whether the wait is a backoff: eight bytes in all.

@@ -4,7 +4,7 @@ import Testing
 import UploadRetry
 
 @Suite("The switches of the last table, as values")
-struct ClientPolicyTests {
+struct RetryPolicyTests {
   /// The table of the requirements, row by row: document, Swift, Kotlin, React Native.
   private let table: [(name: String, values: [String])] = [
     ("clampAfterJitter", ["false", "true", "true", "false"]),

@@ -331,7 +331,6 @@ extension DeviceShard {
   }
 
   mutating func checkSend(_ batch: BatchIndex, _ device: DeviceIndex, at now: Instant) {
-    let record = self[device]
     if batches[batch].flags.contains(.inFlight) { note("two uploads of one batch at once", device, at: now) }
     // Legacy Settings of a later launch know no waits (S15), and a client that looks at waiting batches sends them then.
     let knowsWaits =

@@ -43,7 +43,8 @@ public enum CommandLineTool {
   static let commands: [any Command.Type] = [
     InitCommand.self, RunCommand.self, CompareCommand.self, ExploreCommand.self, SweepCommand.self,
     MergeCommand.self, CheckCommand.self, TuneCommand.self, CalibrateCommand.self, StabilityCommand.self,
-    RescueCommand.self, AdversaryCommand.self, LiveCommand.self, ValidateCommand.self, SchemaCommand.self,
+    HeadroomCommand.self, RescueCommand.self, AdversaryCommand.self, LiveCommand.self, ValidateCommand.self,
+    SchemaCommand.self,
     TraceCommand.self, PresetsCommand.self, ConformanceCommand.self, BenchCommand.self,
     CompletionsCommand.self, ManualCommand.self,
   ]

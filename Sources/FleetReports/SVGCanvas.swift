@@ -1,12 +1,12 @@
 /// What a stroke or a fill stands for; a theme gives it a colour.
-enum Ink: Hashable {
+package enum Ink: Hashable {
   /// The n-th strategy.
   case series(Int)
   case text, muted, grid, capacity, twin, incident, surface
 }
 
 /// Where colours come from.
-enum Theme {
+package enum Theme {
   /// CSS variables: they follow light mode, dark mode and print (`HTMLPage`).
   case variables
   /// Fixed colours on white, for a picture that stands alone.
@@ -61,11 +61,11 @@ enum Theme {
 }
 
 /// Collects SVG elements; coordinates are rounded to a tenth of a pixel.
-struct SVGCanvas {
-  var theme: Theme
+package struct SVGCanvas {
+  package var theme: Theme
   private(set) var body = ""
 
-  init(theme: Theme) { self.theme = theme }
+  package init(theme: Theme) { self.theme = theme }
 
   /// At most one decimal, without a trailing zero; never an exponent.
   static func px(_ value: Double) -> String {
@@ -76,9 +76,9 @@ struct SVGCanvas {
     return fraction == 0 ? "\(sign)\(whole)" : "\(sign)\(whole).\(fraction)"
   }
 
-  enum Anchor: String { case start, middle, end }
+  package enum Anchor: String { case start, middle, end }
 
-  mutating func text(
+  package mutating func text(
     _ string: String, x: Double, y: Double, size: Double = 11, anchor: Anchor = .start, ink: Ink = .muted,
     isBold: Bool = false
   ) {
@@ -88,14 +88,14 @@ struct SVGCanvas {
     body += " fill=\"\(theme.colour(ink))\">\(Markup.escape(string))</text>\n"
   }
 
-  mutating func line(
+  package mutating func line(
     _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, ink: Ink, width: Double = 1, dash: String? = nil
   ) {
     path(
       "M\(Self.px(x1)) \(Self.px(y1))L\(Self.px(x2)) \(Self.px(y2))", stroke: ink, width: width, dash: dash)
   }
 
-  mutating func rect(
+  package mutating func rect(
     x: Double, y: Double, width: Double, height: Double, fill: Ink, opacity: Double = 1,
     tooltip: String? = nil
   ) {
@@ -105,7 +105,7 @@ struct SVGCanvas {
     body += tooltip.map { "><title>\(Markup.escape($0))</title></rect>\n" } ?? "/>\n"
   }
 
-  mutating func path(
+  package mutating func path(
     _ data: String, fill: Ink? = nil, fillOpacity: Double = 1, stroke: Ink? = nil, width: Double = 1,
     dash: String? = nil
   ) {
@@ -135,7 +135,7 @@ struct SVGCanvas {
   }
 
   /// The whole element. A picture that stands alone gets a white background.
-  func svg(width: Double, height: Double, label: String) -> String {
+  package func svg(width: Double, height: Double, label: String) -> String {
     let size = "\(Self.px(width)) \(Self.px(height))"
     var svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"\(Markup.escape(label))\""
     svg += " viewBox=\"0 0 \(size)\""

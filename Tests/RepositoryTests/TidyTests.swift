@@ -37,7 +37,6 @@ struct TidyTests {
     "Sources/CommandLineInterface/SystemCalls.swift": "the only place that imports the system's library",
     "Sources/CMemory/include/CMemory.h": "a C target has a header",
     "Sources/ConformanceVectors/include/ConformanceVectors.h": "a C target has a header",
-    "Sources/Conformance/VectorFile+BuiltIn.swift": "the only place that knows the C target",
     "Sources/FleetMetrics/ZeroedMemory.swift":
       "the only place of its module that imports the system's library",
     "Sources/FleetSimulation/Engine/UploadSources.swift":

@@ -72,7 +72,7 @@ enum CommandDocuments {
     [
       ComparisonFindings.document.kind, CheckFindings.document.kind, TuneFindings.document.kind,
       CalibrationFindings.document.kind,
-      StabilityMap.document.kind, Rescue.document.kind, AdversaryResult.document.kind,
+      StabilityMap.document.kind, Headroom.document.kind, Rescue.document.kind, AdversaryResult.document.kind,
       LiveFindings.document.kind,
       ScenarioFindings.document.kind,
       SettingsFindings.document.kind,

@@ -1,0 +1,104 @@
+import FleetExperiments
+import FleetMetrics
+import FleetStatistics
+import Foundation
+import ScenarioModel
+import TAPIModel
+import Testing
+
+@testable import CommandLineInterface
+
+/// The least or greatest value of a key with which the fleet copes.
+@Suite("Headroom")
+struct HeadroomTests {
+  private static let scenario = Scenario(
+    duration: .minutes(1), interval: .seconds(1),
+    tapi: TAPIConfiguration(
+      server: .workers(WorkersConfiguration(count: 1, serviceTime: .constant(.seconds(1)), queueLimit: 1))),
+    fleet: [Cohort(name: "phones", devices: 1, events: .poisson(meanGap: .seconds(1)))])
+
+  /// Searches a range of whole numbers in which a run with a value and a seed meets the goal or not, as `isMet` says.
+  private func headroom(
+    _ range: ClosedRange<Int>, seeds: Int = 59, isMet: @escaping (_ value: Int, _ seed: UInt64) -> Bool
+  ) throws -> Headroom {
+    return try Headroom(
+      QuantityRange("key=\(range.lowerBound)..\(range.upperBound)"), own: nil, goals: [.losesNothing],
+      seeds: seeds,
+      scenario: { text in
+        var scenario = Self.scenario
+        scenario.fleet[0].devices = Int(text)!
+        return scenario
+      }
+    ) { scenarios in
+      scenarios.map { scenario in
+        var run = RunSummary(run: "", seed: scenario.seed)
+        run[.droppedByStatus] = isMet(scenario.fleet[0].devices, scenario.seed) ? 0 : 1
+        return run
+      }
+    }
+  }
+
+  @Test("finds what brute force finds where each value fails in a share of its runs that falls along the range")
+  func bruteForce() throws {
+    for problem in 0..<200 {
+      let (width, threshold) = (10 + problem % 50, 1 + (problem * 7) % (9 + problem % 50))
+      let isRising = problem % 2 == 0
+      func meets(_ value: Int, _ seed: UInt64) -> Bool {
+        // A seed needs the threshold or up to three steps more.
+        let needed = threshold + Int((seed &* 0x9E37_79B9_7F4A_7C15) >> 62)
+        return isRising ? value >= needed : width - value >= needed
+      }
+      let found = try headroom(0...width) { meets($0, $1) }
+      let good = (0...width).filter { value in (1...59).allSatisfy { meets(value, UInt64($0)) } }
+      let best = isRising ? good.min() : good.max()
+      #expect(found.answer.map { Int($0.value.value) } == best, "problem \(problem)")
+      #expect(found.answer == nil || (found.isLeast == isRising && found.answer!.seeds == 59))
+      #expect(found.beyond == nil || (!found.beyond!.holds && found.beyond!.seeds == 59))
+    }
+  }
+
+  @Test("a range in which all values do is confirmed at both ends; one in which none does names the best")
+  func noEdge() throws {
+    let all = try headroom(10...40) { _, _ in true }
+    #expect(all.allHold && all.answer == nil && all.points.first!.seeds == 59 && all.points.last!.seeds == 59)
+    #expect(all.verdict.contains("in all of 59 runs, so at most 5 % may not"))
+    let none = try headroom(10...40) { value, seed in value >= 30 && seed % 2 == 0 }
+    #expect(none.answer == nil && !none.allHold && none.verdict.hasPrefix("No value of key from 10 to 40 will do"))
+  }
+
+  @Test("where only the middle of the range does, the least value is the answer and what is too much is named")
+  func middle() throws {
+    let found = try headroom(0...64) { value, _ in (20...40).contains(value) }
+    #expect(found.answer?.value.value == 20 && found.isLeast)
+    #expect(found.verdict.contains("too much"), "\(found.verdict)")
+  }
+
+  @Test("stopped before the end it says what is known so far, and stopped at once it says nothing")
+  func stopped() throws {
+    var left = 40
+    let found = try Headroom(
+      QuantityRange("key=0..64"), own: nil, goals: [.losesNothing], seeds: 59,
+      scenario: { _ in Self.scenario }
+    ) { scenarios in
+      left -= scenarios.count
+      if left < 0 { throw CancellationError() }
+      return scenarios.map { RunSummary(run: "", seed: $0.seed) }
+    }
+    #expect(!found.isFinished && !found.points.isEmpty)
+    #expect(throws: CancellationError.self) {
+      try Headroom(
+        QuantityRange("key=0..64"), own: nil, goals: [.losesNothing], seeds: 59,
+        scenario: { _ in Self.scenario }, run: { _ in throw CancellationError() })
+    }
+  }
+
+  @Test("59 runs without a failure leave 5 %, 299 leave 1 %; the bounds are Clopper and Pearson's")
+  func bounds() {
+    #expect(Headroom.seeds(for: 0.05) == 59 && Headroom.seeds(for: 0.01) == 299)
+    // SciPy's beta.ppf(0.95, k + 1, n - k).
+    for (failures, count, bound) in [(0, 10, 0.258_865_6), (1, 10, 0.394_163_3), (3, 59, 0.126_206_6)] {
+      #expect(abs(ExactBinomial.upperBound(of: failures, in: count) - bound) < 1e-6)
+    }
+    #expect(ExactBinomial.upperBound(of: 0, in: 0) == 1 && ExactBinomial.upperBound(of: 5, in: 5) == 1)
+  }
+}

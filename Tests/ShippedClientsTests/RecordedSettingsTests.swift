@@ -113,7 +113,8 @@ struct RecordedSettingsTests {
         "on 100 300 max | on 100 2 300 43200 20 dddddrrrrr drop"
       ),
       (
-        #"{"httpConfig": {"rateLimitConfig": {}, "backoffConfig": {"maxRetryCount": 5, "baseBackoffInterval": 0.5, "maxTotalBackoffDuration": 0, "jitterPercent": 0, "statusCodeOverrides": {}}}}"#,
+        #"{"httpConfig": {"rateLimitConfig": {}, "backoffConfig": {"maxRetryCount": 5, "baseBackoffInterval": 0.5, "#
+          + #""maxTotalBackoffDuration": 0, "jitterPercent": 0, "statusCodeOverrides": {}}}}"#,
         "on 100 300 max | on 5 0.5 300 0 0 dddddrrrrr drop"
       ),
       (

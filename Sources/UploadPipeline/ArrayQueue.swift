@@ -251,7 +251,7 @@ extension ArrayQueue: UploadClientHost, EventRecording {
     }
   }
 
-  package mutating func didSeal(_ n: UInt32, through ordinal: UInt32, _ client: ClientIndex) {
+  package mutating func willSeal(_ n: UInt32, through ordinal: UInt32, _ client: ClientIndex) {
     sealedThrough = ordinal
   }
 

@@ -71,8 +71,8 @@ public protocol UploadQueue: ~Copyable {
   /// Becomes the newest batch.
   mutating func append(
     _ events: UInt32, firstOrdinal: UInt32, firstTime: Int64, _ client: ClientIndex, at now: Int64)
-  /// So many events have become batches, and the next event has number `ordinal`.
-  mutating func didSeal(_ n: UInt32, through ordinal: UInt32, _ client: ClientIndex)
+  /// So many events become batches now, and the next event has number `ordinal`.
+  mutating func willSeal(_ n: UInt32, through ordinal: UInt32, _ client: ClientIndex)
   /// When the event `n` behind event `ordinal`, created at `time`, was created.
   mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: ClientIndex) -> (
     Int64, UInt32

@@ -12,8 +12,8 @@ extension UploadClientHost where Self: ~Copyable {
     _ sink: Sink
   ) {
     if n != 0 {
+      willSeal(n, through: ordinal &+ n, client)
       seal(n, from: ordinal, at: time, client, now: now)
-      didSeal(n, through: ordinal &+ n, client)
       if losesNew(client, at: now) { loseNew(client, from: ordinal, at: now) }
       if heldEvents(of: client) > options.pointee.limit { keepLimit(client, at: now) }
     }

@@ -106,7 +106,7 @@ extension DeviceShard {
   }
 
   @inline(__always)
-  package mutating func didSeal(_ n: UInt32, through ordinal: UInt32, _ device: DeviceIndex) {
+  package mutating func willSeal(_ n: UInt32, through ordinal: UInt32, _ device: DeviceIndex) {
     if let loops { loops[device].pointee.heldEvents &+= n }
     self[device].pointee.nextOrdinal = ordinal
   }

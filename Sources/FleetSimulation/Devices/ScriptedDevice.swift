@@ -77,7 +77,7 @@ package struct ScriptedDevice: ~Copyable {
     triggered.host.note(events, eventsCreatedAt: time + Self.origin, .only)
     triggered.host.append(
       events, firstOrdinal: first, firstTime: time + Self.origin, .only, at: now + Self.origin)
-    triggered.host.didSeal(events, through: first + events, .only)
+    triggered.host.willSeal(events, through: first + events, .only)
   }
 
   /// The process ends; what a launch will find, in the device's times (`origin`).

@@ -37,6 +37,20 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
   @usableFromInline let far: UnsafeMutablePointer<GrowableBuffer<FarItem>?>
   @usableFromInline let revolutions: Int
 
+  private static func ringBits(slots: Int, ringSlots: Int) -> Int {
+    var bits = 0
+    while 1 << bits < min(ringSlots, slots) { bits += 1 }
+    return bits
+  }
+
+  /// Bytes of a calendar before it holds anything.
+  package static func emptyBytes(slots: Int, ringSlots: Int) -> Double {
+    let bits = ringBits(slots: slots, ringSlots: ringSlots)
+    let revolutions = slots >> bits + 1
+    return Double((1 << bits) * MemoryLayout<UInt32>.stride)
+      + Double(revolutions * MemoryLayout<GrowableBuffer<FarItem>?>.stride)
+  }
+
   static func itemsPerChunk(of bytes: Int) -> Int { (bytes - 8) / MemoryLayout<Item>.stride }
 
   /// - Parameters:
@@ -55,8 +69,7 @@ public struct CalendarQueue<Item: BitwiseCopyable>: ~Copyable {
     self.chunkBytes = chunkBytes
     chunkBits = chunkBytes.trailingZeroBitCount
     headerBytes = chunkBytes - Self.itemsPerChunk(of: chunkBytes) * MemoryLayout<Item>.stride
-    var bits = 0
-    while 1 << bits < min(ringSlots, slots) { bits += 1 }
+    let bits = Self.ringBits(slots: slots, ringSlots: ringSlots)
     ringBits = bits
     ringMask = (1 << bits) - 1
     ends = .allocate(capacity: 1 << bits)

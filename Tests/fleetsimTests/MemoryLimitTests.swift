@@ -71,6 +71,6 @@ struct MemoryLimitTests {
   func validate() throws {
     let output = try run("validate", [])
     #expect(output.standardOutput.contains("\n  memory    about "))
-    #expect(output.standardOutput.contains(" a run, at most "))
+    #expect(output.standardOutput.contains(" MiB a run; "))
   }
 }

@@ -22,11 +22,11 @@ print("# Bytes a device\n")
 print(f"`experiments/bench/memory.sh {devices}`: each workload of `fleetsim bench`, {devices:,} devices, one thread. What the")
 print("process had resident at most, less what it had before the run, by the device. At rest: over the first two minutes, before anything")
 print("fails, with ten times as many. At most: over the whole run, in which most workloads have each device hold the batches of a ten minutes' outage at once; beside")
-print("it what was forecast before the run, and the bound that no run should pass.\n")
-print("| workload | at rest | at most | forecast | bound |")
-print("|---|---:|---:|---:|---:|")
+print("it what was forecast before the run.\n")
+print("| workload | at rest | at most | forecast |")
+print("|---|---:|---:|---:|")
 for row, first in zip(whole, rest):
-    keys = ("run_memory_bytes", "estimated_memory_bytes", "memory_bound_bytes")
+    keys = ("run_memory_bytes", "estimated_memory_bytes")
     figures = [first["run_memory_bytes"] / 10] + [row[key] for key in keys]
     print(f"| {row['workload']} | " + " | ".join(f"{figure / devices:,.0f}" for figure in figures) + " |")
 P

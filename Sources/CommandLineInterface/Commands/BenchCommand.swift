@@ -197,9 +197,8 @@ struct BenchMeasurement {
   var peakMemoryBytes: Double?
   /// The same less what it had before the run.
   var runMemoryBytes: Double?
-  /// What `MemoryEstimate` says of it beforehand: its forecast and its upper bound.
+  /// What `MemoryEstimate` says of it beforehand.
   var estimatedMemoryBytes: Int64
-  var memoryBoundBytes: Int64
   /// SHA-256 of `timeseries.csv` and of `delivery_histogram.csv`, as `run.json` has them.
   var digest: String
   var deliveryDigest: String
@@ -220,9 +219,7 @@ struct BenchMeasurement {
     workload: String, _ scenario: Scenario, options: RunOptions, seriesFile: SingleFile?,
     environment: CommandEnvironment
   ) throws {
-    let estimate = MemoryEstimate(scenario)
-    estimatedMemoryBytes = estimate.expected
-    memoryBoundBytes = estimate.upperBound
+    estimatedMemoryBytes = MemoryEstimate(scenario).expected
     let memoryBefore = ProcessMemory.peakBytes
     let started = environment.monotonicSeconds()
     let record = try Simulation.run(scenario, options: options)
@@ -292,7 +289,6 @@ struct BenchMeasurement {
       ("peak_memory_bytes", Self.whole(peakMemoryBytes)),
       ("run_memory_bytes", Self.whole(runMemoryBytes)),
       ("estimated_memory_bytes", .integer(estimatedMemoryBytes)),
-      ("memory_bound_bytes", .integer(memoryBoundBytes)),
       ("bytes_per_device", .decimal(bytesPerDevice ?? .nan)),
       ("digest", .string(digest)),
       ("delivery_digest", .string(deliveryDigest)),
@@ -327,9 +323,8 @@ struct BenchMeasurement {
       let attempts = integer("attempts"), let ok = integer("answers_2xx"),
       let limited = integer("answers_429"),
       let unavailable = integer("answers_503"), let nanoseconds = number("run_ns"),
-      let estimated = integer("estimated_memory_bytes"), let bound = integer("memory_bound_bytes"),
-      let digest = string("digest"),
-      let deliveryDigest = string("delivery_digest")
+      let estimated = integer("estimated_memory_bytes"),
+      let digest = string("digest"), let deliveryDigest = string("delivery_digest")
     else { return nil }
     self.workload = workload
     self.devices = devices
@@ -339,7 +334,6 @@ struct BenchMeasurement {
     peakMemoryBytes = number("peak_memory_bytes")
     runMemoryBytes = number("run_memory_bytes")
     estimatedMemoryBytes = estimated
-    memoryBoundBytes = bound
     self.digest = digest
     self.deliveryDigest = deliveryDigest
   }

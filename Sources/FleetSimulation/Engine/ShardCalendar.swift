@@ -83,6 +83,15 @@ package struct ShardCalendar: ~Copyable {
     return (bytes(devices >> 12, atMost: 1_024), bytes(devices >> 8, atMost: 4_096))
   }
 
+  /// Bytes of the four calendars without their items; timers and wake-ups lie in `spread` slots each.
+  static func emptyBytes(slotCount: Int, devices: Int, spread: Double) -> Double {
+    let rings = ringSlots(slotCount: slotCount, devices: devices)
+    let halfChunk = Double(chunkBytes(devices: devices).timers / 2)
+    return 2 * CalendarQueue<UInt64>.emptyBytes(slots: slotCount, ringSlots: rings.timers)
+      + 2 * CalendarQueue<Delivery>.emptyBytes(slots: slotCount, ringSlots: rings.transit)
+      + 2 * min(spread, Double(rings.timers)) * halfChunk
+  }
+
   /// Ring sizes of timers and wake-ups, and of what is on its way. A year in short windows has so many slots that the rings
   /// grow with them: a calendar keeps a word for each revolution.
   static func ringSlots(slotCount: Int, devices: Int) -> (timers: Int, transit: Int) {

@@ -1,0 +1,361 @@
+import FleetMetrics
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+import UploadPipeline
+import UploadRetry
+
+/// What a run of a scenario is expected to need of memory at its peak, before it is run.
+///
+/// Tables are exact: so many bytes for each device, interval and shard. Batches are a forecast of the fleet's normal load and of
+/// the backlog that incidents leave if the server serves as much as its capacity says. The forecast does not know what clients
+/// drop for a status, a count or an age, nor what time-outs waste. The benchmark's workloads took between 0.6 and 1.2 times as
+/// much as was forecast (`results/bench/memory.md`).
+/// What a run touches counts, not what it reserves, and the program itself (some 10 MiB) does not.
+///
+///     let estimate = MemoryEstimate(scenario)
+///     print(estimate)  // about 276.5 MiB a run; batch records 118.2 MiB, results 38.3 MiB, metrics tables 37.9 MiB
+public struct MemoryEstimate: Sendable, Hashable {
+  /// What the memory is for.
+  public enum Part: String, CaseIterable, Sendable {
+    case deviceRecords = "device records"
+    /// Beside the records, for cohorts that need them.
+    case deviceTables = "device tables"
+    /// Windows, breakers and the like, for cohorts with `ClientGates`.
+    case gateTables = "gate tables"
+    case batches = "batch records"
+    case waitingBatches = "heaps of waiting batches"
+    /// Triggers, wake-ups, uploads and answers to come.
+    case calendars = "calendars"
+    case windows = "items due in one window"
+    case metrics = "metrics tables"
+    case server = "server"
+    /// The run's record, and the sums over the shards it is made from.
+    case results = "results"
+  }
+
+  /// Bytes of one part.
+  public struct Item: Sendable, Hashable {
+    public var part: Part
+    /// nil: the whole fleet's.
+    public var cohort: String?
+    public var expected: Int64
+  }
+
+  /// Cohort by cohort, then the fleet's; parts that take nothing are left out.
+  public let items: [Item]
+  /// Bytes that are left when the run is over: its record.
+  public let resultBytes: Int64
+
+  /// The forecast in bytes.
+  public var expected: Int64 { Self.sum(items) }
+
+  /// The part that is expected to take most, of one cohort or of the fleet.
+  public var largest: Item? { items.max { $0.expected < $1.expected } }
+
+  /// Expected bytes by part over all cohorts, the largest first.
+  public var byPart: [(part: Part, expected: Int64)] {
+    Part.allCases.map { part in (part, Self.sum(items.filter { $0.part == part })) }
+      .filter { $0.1 > 0 }.sorted { $0.1 > $1.1 }
+  }
+
+  private static func sum(_ items: [Item]) -> Int64 {
+    items.reduce(0) { sum, item in
+      let (total, overflow) = sum.addingReportingOverflow(item.expected)
+      return overflow ? .max : total
+    }
+  }
+
+  /// O(cohorts), whatever the number of devices.
+  public init(_ scenario: Scenario, options: RunOptions = .init()) {
+    let run = RunSize(scenario, options: options)
+    let parts =
+      scenario.fleet.flatMap { cohort in
+        CohortSize(cohort, of: run).parts.map { ($0.part, cohort.name as String?, $0.bytes) }
+      } + run.parts.map { ($0.part, nil, $0.bytes) }
+    items = parts.compactMap { part, cohort, bytes in
+      bytes < 0.5 ? nil : Item(part: part, cohort: cohort, expected: Self.whole(bytes))
+    }
+    resultBytes = Self.whole(run.resultBytes)
+  }
+
+  private static func whole(_ bytes: Double) -> Int64 { bytes < 9e18 ? Int64(bytes.rounded(.up)) : .max }
+}
+
+extension MemoryEstimate: CustomStringConvertible {
+  /// `about 276.5 MiB a run; batch records 118.2 MiB, results 38.3 MiB, metrics tables 37.9 MiB`.
+  public var description: String {
+    let parts = byPart.prefix(3).map { "\($0.part.rawValue) \(MemorySize.text($0.expected))" }
+    return "about \(MemorySize.text(expected)) a run; " + parts.joined(separator: ", ")
+  }
+}
+
+// MARK: - The arithmetic, in doubles so that no fleet is too large for it
+
+private typealias PartBytes = (part: MemoryEstimate.Part, bytes: Double)
+
+/// `count` rows of a type.
+private func bytes<Row>(_ count: Double, _: Row.Type) -> Double { count * Double(MemoryLayout<Row>.stride) }
+
+/// What a run has once.
+private struct RunSize {
+  let scenario: Scenario
+  let seconds: Double
+  let clock: WindowClock
+  let slots: Int
+  /// Of each table by interval.
+  let rows: Double
+  /// Shards of the largest cohort.
+  let shards: Int
+  let backlog: Backlog
+
+  init(_ scenario: Scenario, options: RunOptions) {
+    self.scenario = scenario
+    seconds = scenario.duration.seconds
+    clock = WindowClock(notLongerThan: WindowedEngine.lookAhead(scenario, asked: options.window))
+    slots = clock.slot(of: scenario.duration.microseconds - 1) + 1
+    rows = Double(RunAssembly.rowCount(scenario))
+    shards = max(options.shards, 1)
+    backlog = Backlog(scenario)
+  }
+
+  var parts: [PartBytes] {
+    let reserved = rows * Double(IntervalDeliveries.bytesPerRow)
+    let touched = scenario.fleet.reduce(0) { $0 + CohortSize($1, of: self).touchedDeliveries(shards: 1) }
+    let sums = rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
+    let counters = rows * Double(IntervalCounters<ServerSide>.bytesPerRow)
+    return [
+      (.server, counters + tenths + ruleTables + requests),
+      (.results, min(touched, reserved) + sums + resultBytes),
+    ]
+  }
+
+  /// What the run's record keeps.
+  var resultBytes: Double {
+    rows * Double(TimeSeries.bytesPerRow) + tenths + bytes(Double(Histogram.bucketCount), Int64.self)
+  }
+
+  /// The offered load, of every tenth of a second.
+  private var tenths: Double { bytes((seconds * 10).rounded(.up), UInt32.self) }
+
+  /// Buckets and bits that the server keeps for each device.
+  private var ruleTables: Double {
+    let limits = scenario.tapi.rules.keyLimits.filter(\.isPerDevice)
+    let bits = scenario.tapi.incidents.contains { $0.kind == .tokenExpiry } ? 1.0 / 8 : 0
+    return scenario.fleet.reduce(0) { sum, cohort in
+      let buckets = limits.filter { $0.key == nil || $0.key == cohort.effectiveWriteKey }.count
+      return sum + Double(cohort.devices) * (Double(buckets * KeyLimit.bytesPerDevice) + bits)
+    }
+  }
+
+  /// At workers: those at work, those that wait, and calls at a dependency. An array that grows is copied, and a running request
+  /// has its times beside it.
+  private var requests: Double {
+    guard case .workers(let workers) = scenario.tapi.server else { return 0 }
+    let sent = scenario.fleet.reduce(0) {
+      $0 + CohortSize($1, of: self).devices * min(1, CohortSize($1, of: self).rate * (backlog.seconds + 1))
+    }
+    let busy = min(Double(workers.count) * Double(scenario.tapi.largestScale) / 1e6, sent)
+    let waiting = min(workers.queueLimit.map(Double.init) ?? .infinity, sent)
+    var sum = bytes(2 * (busy + waiting), UploadRequest.self)
+    if let dependency = workers.dependency {
+      let room = dependency.queueLimit.map { Double($0 + dependency.count) } ?? .infinity
+      sum +=
+        busy * Double(Dependency.bytesPerCaller) + min(room, busy) * Double(Dependency.bytesPerCall)
+    }
+    return sum
+  }
+}
+
+/// How much work piles up at the worst time of a run, in seconds' worth of the fleet's normal load.
+///
+/// A fluid goes in at the normal rate and out at the server's capacity, nothing during an outage.
+private struct Backlog {
+  /// The largest; 0 if the server always keeps up.
+  private(set) var seconds = 0.0
+  /// Whether some outage gives no answer, so that clients wait for their time-out.
+  private(set) var isSilent = false
+
+  init(_ scenario: Scenario) {
+    let utilisation = NormalLoad(scenario).utilisation
+    let conditions = IncidentTimeline(scenario.tapi).conditions
+    let end = Instant.start + scenario.duration
+    var backlog = 0.0
+    for (index, condition) in conditions.enumerated() where condition.start < end {
+      let next = index + 1 < conditions.count ? min(conditions[index + 1].start, end) : end
+      var served = 0.0
+      if let incident = condition.outage {
+        if case .outage(nil, _, _) = incident.kind { isSilent = true }
+      } else {
+        served =
+          utilisation > 0
+          ? Double(condition.factor) / 1e6 * Double(condition.scale) / 1e6 / utilisation : .infinity
+        // What is refused at the door waits on, whatever the capacity.
+        if condition.shedShare > 0 { served = min(served, 1 - condition.shedShare) }
+      }
+      backlog = max(0, backlog + (next - condition.start).seconds * (1 - served))
+      seconds = max(seconds, backlog)
+    }
+  }
+}
+
+/// What the shards of one cohort need. The sizes are those of the types that `DeviceShard`, `ShardRunner` and `ShardCalendar` are
+/// made of.
+private struct CohortSize {
+  let cohort: Cohort
+  let run: RunSize
+  let devices: Double
+  /// Batches that a device makes in a second when nothing fails.
+  let rate: Double
+
+  init(_ cohort: Cohort, of run: RunSize) {
+    self.cohort = cohort
+    self.run = run
+    devices = Double(cohort.devices)
+    rate = NormalLoad.batchesPerSecond(of: cohort, over: run.scenario.duration)
+  }
+
+  private var shards: Int { max(1, min(run.shards, cohort.devices)) }
+
+  var parts: [PartBytes] {
+    let plan = CohortPlan(
+      cohort, firstDevice: 0, scenario: run.scenario, checks: false, windowWidth: run.clock.width)
+    var table = plan.events.isRegular ? 0 : MemoryLayout<PendingEvents>.stride
+    if plan.tables.triggers { table += MemoryLayout<TriggerPlan>.stride }
+    if plan.tables.restarts { table += MemoryLayout<RestartPlan>.stride }
+    if plan.tables.worlds { table += MemoryLayout<WorldPlan>.stride }
+    return [
+      (.deviceRecords, devices * Double(DeviceRows.rowBytes)),
+      (.deviceTables, devices * Double(table)),
+      (.gateTables, devices * Double(cohort.gates.bytesPerDevice)),
+      (.batches, batches(plan)),
+      (.waitingBatches, plan.client.isRebatch ? 0 : waitingBatches),
+      (.calendars, calendars(plan)),
+      (.windows, windows),
+      (.metrics, metrics),
+    ]
+  }
+
+  // MARK: Batches
+
+  /// How long a device waits on after the server is back: half the longest backoff that it can have reached.
+  private var lateness: Double {
+    min(Double(cohort.settings.backoff.maxBackoffInterval) / 1e6, run.backlog.seconds) / 2
+  }
+
+  /// Batches of one device that exist at once.
+  private var held: Double {
+    let events = NormalLoad.eventsPerSecond(of: cohort, over: run.scenario.duration)
+    let eventsPerBatch = rate > 0 ? max(1, events / rate) : 1
+    let offline = cohort.connectivity?.meanOfflineSeconds(over: run.scenario.duration) ?? 0
+    let made = rate * (run.backlog.seconds + lateness + offline + 2 * cohort.latency.mean / 1e6)
+    let kept = min(made, max(1, Double(cohort.queue.limit) / eventsPerBatch), rate * run.seconds)
+    if cohort.queue.mode == .files { return kept }
+    return max(min(1, kept), kept * eventsPerBatch / Double(cohort.largestBatch))
+  }
+
+  private func batches(_ plan: CohortPlan) -> Double {
+    var times = plan.server.deduplicationWindow >= 0 ? 1 : 0
+    if plan.tables.loops, plan.client.policy.limitsCheck == .beforeDue { times += 1 }
+    // Of a batch that lies in its device's row only what is beside the records counts.
+    let own = plan.tables.loops ? 0 : devices
+    let pooled = max(0, devices * held - own)
+    return pooled * Double(BatchPool.pooledBytes) + bytes((own + pooled) * Double(times), Int64.self)
+  }
+
+  /// Blocks of the sizes that a device's heap grows through: those it has left are no use to devices that grow the same way.
+  private var waitingBatches: Double {
+    let mean = run.backlog.seconds > 0 ? held : 0
+    var block = Double(BlockPool<WaitingHeaps.Entry>.smallest)
+    var entries = block * min(1, mean)
+    while block < mean {
+      block *= 2
+      entries += block
+    }
+    return bytes(devices * entries, WaitingHeaps.Entry.self)
+  }
+
+  // MARK: On its way
+
+  private var latency: Double {
+    let transfer = cohort.link.uploadBytesPerSecond.map { Double(cohort.largestUpload) / Double($0) } ?? 0
+    return max(cohort.latency.mean / 1e6 + min(transfer, cohort.timeout.seconds), 1e-6)
+  }
+
+  /// Retries make a herd of some multiples of the normal load.
+  private func sent(within seconds: Double) -> Double { devices * min(1, 4 * rate * seconds) }
+
+  /// The rings and what lies in them. A slot that holds anything leaves half a chunk empty, which counts where devices are few for
+  /// the slots that their triggers lie in.
+  private func calendars(_ plan: CohortPlan) -> Double {
+    let restarts = cohort.lifecycle.map { Double($0.synchronised.count) + 1 } ?? 0
+    let triggers = devices * ((plan.tables.triggers ? 1 : 0) + restarts + (plan.tables.worlds ? 1 : 0))
+    let wakeUps = plan.client.wakesByTimer ? devices * min(1, held) : 0
+    let uploads = sent(within: latency)
+    let timeout = cohort.timeout.seconds
+    let timeOuts = run.backlog.isSilent ? devices * min(1, held) * timeout / (timeout + lateness) : 0
+    let longest = max(cohort.flush.interval?.seconds ?? run.seconds, 2 * lateness)
+    let spread = longest * 1e6 / Double(run.clock.width)
+    let empty = ShardCalendar.emptyBytes(
+      slotCount: run.slots, devices: cohort.devices / shards,
+      spread: min(spread, (triggers + wakeUps) / Double(shards)))
+    return Double(shards) * empty + bytes(triggers, UInt64.self) + bytes(wakeUps, UInt32.self)
+      + bytes(uploads + timeOuts, Delivery.self) + bytes(uploads, UploadTicket.self)
+  }
+
+  /// Items of one window, as `ShardRunner` and the engine lay them out: everything of a kind twice, for sorting.
+  private var windows: Double {
+    let isTogether = cohort.flush.isSynchronised && cohort.flush.interval != nil
+    let items = isTogether ? devices : sent(within: Double(run.clock.width) / 1e6)
+    return bytes(items, Delivery.self) + bytes(items, UploadTicket.self) + bytes(items, UInt32.self)
+      + bytes(5 * items, UInt64.self)
+  }
+
+  // MARK: Metrics
+
+  /// Counters are written from end to end, times to delivery where there are any.
+  private var metrics: Double {
+    let counters = run.rows * Double(IntervalCounters<DeviceSide>.bytesPerRow)
+    return Double(shards)
+      * (counters + bytes(Double(Histogram.bucketCount), Int64.self) + bytes(1, CohortPlan.self)
+        + touchedDeliveries(shards: shards))
+  }
+
+  /// A page for each delivery until the whole table is touched.
+  func touchedDeliveries(shards: Int) -> Double {
+    min(
+      run.rows * Double(IntervalDeliveries.bytesPerRow), devices * rate * run.seconds / Double(shards) * 4_096
+    )
+  }
+}
+
+/// Amounts of memory as people write and read them.
+package enum MemorySize {
+  private static let units: [(name: String, bytes: UInt64)] = [
+    ("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40), ("KB", 1_000),
+    ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000),
+  ]
+
+  /// The unit names of `bytes(_:)`.
+  package static var unitNames: String { units.map(\.name).joined(separator: ", ") }
+
+  /// `20GiB`, `1.5 GB`, `500MiB` in bytes; nil for anything else, nothing and fractions of a byte included.
+  package static func bytes(_ text: String) -> Int64? {
+    let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+    let name = text.dropFirst(digits.count).drop { $0 == " " }
+    guard let amount = ExactDecimal(digits), let unit = units.first(where: { $0.name == name }),
+      case .exact(let bytes) = amount.times(unit.bytes), bytes > 0
+    else { return nil }
+    return bytes
+  }
+
+  /// One decimal in the largest unit that fits: `276.5 MiB`.
+  package static func text(_ bytes: Int64) -> String {
+    if bytes < 1 << 10 { return "\(bytes) B" }
+    let names = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+    var index = 0
+    while index < names.count - 1, bytes >> (10 * Int64(index + 2)) > 0 { index += 1 }
+    let tenths = Int64((Double(bytes) / Double(UInt64(1) << UInt64(10 * (index + 1))) * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10) \(names[index])"
+  }
+}

@@ -42,7 +42,7 @@ struct ShippedRetryAfterTests {
   }
 
   @Test(
-    "analytics-react-native reads numbers as JavaScript does, and whatever its Date reads",
+    "analytics-react-native reads numbers and dates as JavaScript does",
     arguments: [
       ("120", 120), ("-5", nil), ("-0", 0), ("1.5", 1.5), (".5", 0.5), ("5.", 5), ("1e2", 100), ("0x10", 16),
       ("0b11", 3), ("0o17", 15), ("+5", 5), ("007", 7), ("", nil), (" 7 ", 7), ("soon", nil), ("30s", nil),
@@ -51,7 +51,7 @@ struct ShippedRetryAfterTests {
       ("Sun Nov  6 08:49:37 1994", 60), ("Mon, 06 Nov 1994 08:49:37 GMT", 60),
       ("Sun, 31 Feb 1994 08:49:37 GMT", 0),
       ("Sun, 06 Nov 1994 08:49:37 +0100", 0), ("Sun, 06 Nov 1994 09:49:37 +01:00", 60),
-      ("Sun, 06 Nov 1994 03:49:37 EST", 60), ("6 Nov 1994 8:49:37 pm (at night)", 43_260),
+      ("1994/11/06 08:49:37", 60), ("06 Nov 1994 8:49", 23),
       ("1994-11-06T08:49:37Z", 60), ("1994-11-06T08:49:37.250Z", 61), ("1994-11-06T09:49:37+01:00", 60),
       ("1994-11-07", 54_683), ("1994-11-06T24:00:00Z", 54_683), ("1994-11-06T24:00:01Z", nil),
       ("1994-11-06T08:49:37Q", nil), ("Nov 1994", 0), ("32 Nov 94", nil),

@@ -81,3 +81,267 @@ public enum RunAnalysis {
     summary.devicesThatLostEventsShare = Double(cost.devicesThatLostEvents) / devices
   }
 }
+
+/// Whether a fleet holds its load without any incident.
+extension RunAnalysis {
+  /// Means over one quarter of a run.
+  private struct Quarter {
+    /// Mean time that events spend undelivered, by Little's law: mean backlog over creation rate;
+    /// microseconds.
+    var residence: Double?
+    /// Mean of the rows' 99th percentiles, weighted by the events delivered; microseconds.
+    var timeToDeliveryP99: Double?
+  }
+
+  /// Whether `twin`, a run without incidents, is healthy, and why not.
+  ///
+  /// The run is cut into quarters; the first is warm-up. It is ill if, from the second quarter to the last,
+  /// one of these has *grown*, and is not below 90 % of the third quarter's (so it is not coming down again):
+  /// - the backlog, taken as mean time in backlog (backlog ÷ creation rate, so that a load that varies over
+  ///   the day is no growth), by more than 25 % and by more than half the smoothing width (at least 30 s);
+  /// - the 99th percentile of time to delivery, by more than 50 % and by more than the smoothing width (at
+  ///   least 60 s).
+  ///
+  /// It is ill too if more than 1 % of the events of the run are lost or blocked, for whatever reason: a backlog
+  /// that is thrown away does not grow. The margins keep Poisson noise and a flush sawtooth from counting; a run
+  /// shorter than eight flush intervals is too short to tell whether it grows.
+  public static func health(of twin: RunRecord) -> BaselineHealth {
+    var health = BaselineHealth(losses: twin.series.totals)
+    health.grows = grows(twin)
+    return health
+  }
+
+  private static func grows(_ twin: RunRecord) -> Bool {
+    let rows = twin.series.rows.count
+    guard rows >= 4, twin.series.duration / 8 >= twin.longestFlushInterval else { return false }
+    let quarters = (0..<4).map { quarter(of: twin.series, rows: rows * $0 / 4..<rows * ($0 + 1) / 4) }
+    let width = Double(smoothingWidth(twin))
+    return hasGrown(quarters.map(\.residence), byShare: 0.25, andBy: width / 2)
+      || hasGrown(quarters.map(\.timeToDeliveryP99), byShare: 0.5, andBy: width)
+  }
+
+  private static func hasGrown(_ values: [Double?], byShare share: Double, andBy slack: Double) -> Bool {
+    guard let second = values[1], let last = values[3] else { return false }
+    let growth = last - second
+    return growth > share * second && growth > slack && last >= 0.9 * (values[2] ?? second)
+  }
+
+  private static func quarter(of series: TimeSeries, rows: Range<Int>) -> Quarter {
+    var quarter = Quarter()
+    var backlogTime = 0.0
+    var created: Int64 = 0
+    var delivered: Int64 = 0
+    var weighted = 0.0
+    for i in rows {
+      let row = series.rows[i]
+      backlogTime += Double(row[.backlogEvents]) * Double(series.length(of: i))
+      created += row[.createdEvents]
+      if let p99 = row.timeToDeliveryP99, row[.deliveredEvents] > 0 {
+        weighted += Double(p99) * Double(row[.deliveredEvents])
+        delivered += row[.deliveredEvents]
+      }
+    }
+    if created > 0 { quarter.residence = backlogTime / Double(created) }
+    if delivered > 0 { quarter.timeToDeliveryP99 = weighted / Double(delivered) }
+    return quarter
+  }
+}
+
+/// Offered load against capacity.
+extension RunAnalysis {
+  /// Steps of `RunRecord.offeredPer100ms` in a second.
+  private static let stepsPerSecond = 10
+  private static let step: Int64 = 100_000
+
+  /// The largest offered load of a 1 s window that begins at `start` or later (100 ms steps), divided by
+  /// nominal capacity.
+  /// - Returns: nil if no whole window lies in the run, or without capacity.
+  static func peakOfferedRatio(_ record: RunRecord, from start: Int64) -> Double? {
+    let steps = record.offeredPer100ms
+    let firstStep = start / step + (start % step > 0 ? 1 : 0)
+    guard record.nominalCapacityMilli > 0, firstStep >= 0, firstStep <= Int64(steps.count - stepsPerSecond)
+    else { return nil }
+    let first = Int(firstStep)
+    var window = steps[first..<first + stepsPerSecond].reduce(0 as Int64) { $0 + Int64($1) }
+    var largest = window
+    for next in first + stepsPerSecond..<steps.count {
+      window += Int64(steps[next]) - Int64(steps[next - stepsPerSecond])
+      largest = max(largest, window)
+    }
+    return Double(largest) * 1_000 / Double(record.nominalCapacityMilli)
+  }
+
+  /// Whole seconds since the start whose offered load exceeds nominal capacity. A cut last second does not
+  /// count.
+  static func secondsAboveCapacity(_ record: RunRecord) -> Int64 {
+    Int64(offeredMilliBySecond(record).count { $0 > record.nominalCapacityMilli })
+  }
+
+  /// Σ max(0, offered − capacity) / capacity over those seconds: it moves no further than the load or the capacity does, while
+  /// whole seconds are above or not.
+  /// - Returns: nil without capacity.
+  static func excessLoadSeconds(_ record: RunRecord) -> Double? {
+    let capacity = record.nominalCapacityMilli
+    guard capacity > 0 else { return nil }
+    return offeredMilliBySecond(record).reduce(0) { $0 + Double(max(0, $1 - capacity)) } / Double(capacity)
+  }
+
+  private static func offeredMilliBySecond(_ record: RunRecord) -> some Sequence<Int64> {
+    let steps = record.offeredPer100ms
+    return (0..<steps.count / stepsPerSecond).lazy.map { second in
+      let from = second * stepsPerSecond
+      return steps[from..<from + stepsPerSecond].reduce(0 as Int64) { $0 + Int64($1) } * 1_000
+    }
+  }
+
+  /// Seconds' worth of nominal capacity unused while the backlog was above the twin's.
+  ///
+  /// An interval counts if no outage touches it and its backlog at the end `isAbove` the twin's. Unused is
+  /// what the incidents' factors left of the capacity, times one minus the utilisation; an interval that ran
+  /// above capacity on a burst counts as 0.
+  /// - Returns: nil without capacity.
+  static func idleWhileBacklogged(_ record: RunRecord, twin: RunRecord) -> Double? {
+    guard record.nominalCapacityMilli > 0 else { return nil }
+    let series = record.series
+    let outages = incidents(of: record).filter(\.isOutage)
+    var idleMilliRequests = 0.0
+    for i in 0..<min(series.rows.count, twin.series.rows.count) {
+      let row = series.rows[i]
+      guard row[.availableMicroseconds] > 0, row[.busyMicroseconds] < row[.availableMicroseconds],
+        isAbove(row[.backlogEvents], twin.series.rows[i][.backlogEvents])
+      else { continue }
+      let start = series.start(of: i)
+      let end = start + series.length(of: i)
+      if outages.contains(where: { $0.start < end && start < $0.end }) { continue }
+      let unused =
+        Double(row[.availableMicroseconds] - row[.busyMicroseconds]) / Double(row[.availableMicroseconds])
+      idleMilliRequests += Double(row[.capacityMilliRequests]) * unused
+    }
+    return idleMilliRequests / Double(record.nominalCapacityMilli)
+  }
+
+  /// Whether a backlog is above the twin's by more than 10 %, and by more than one event for each of
+  /// `samples` that both sums are made of: with an almost empty twin, 10 % would be less than an event.
+  static func isAbove(_ backlog: Int64, _ twin: Int64, samples: Int64 = 1) -> Bool {
+    let excess = backlog - twin
+    return excess > samples && excess > twin / 10
+  }
+}
+
+/// After the last incident: recovered and drained. Both have the resolution of one interval of the series.
+extension RunAnalysis {
+  /// Width of the trailing mean, and how long a recovery must hold: the longest flush interval, at least 60
+  /// s.
+  ///
+  /// Over a whole flush interval the backlog of a fleet that flushes in step, a sawtooth, has a steady mean.
+  static func smoothingWidth(_ record: RunRecord) -> Int64 { max(record.longestFlushInterval, 60_000_000) }
+
+  /// Time from `end` to the start of the first stretch, as long as the smoothing is wide, in which the
+  /// smoothed backlog is nowhere above the smoothed backlog of the twin (`isAbove`: 10 %, at least one
+  /// event).
+  ///
+  /// A backlog below the twin's counts as recovered: a fleet that sends earlier than its twin is not ill, and
+  /// one that dropped its events is judged by its losses. Each row's backlog stands at the end of its
+  /// interval. At the start of the run the mean is over the rows there are. A stretch in which operators still hold something that
+  /// they take back within the run does not count: a fleet is not back while a part of it is turned away.
+  /// - Returns: nil if there is no such stretch, or `end` is not before the end of the run.
+  static func recoveryTime(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
+    let series = record.series
+    let unaided = record.actions.map(\.end).filter { $0 < series.duration }.max() ?? end
+    let rows = min(series.rows.count, twin.series.rows.count)
+    guard end < series.duration, series.interval > 0 else { return nil }
+    let width = Int((smoothingWidth(record) + series.interval - 1) / series.interval)
+    var isCalm: [Bool] = []
+    isCalm.reserveCapacity(rows)
+    var sum: Int64 = 0
+    var twinSum: Int64 = 0
+    for i in 0..<rows {
+      sum += series.rows[i][.backlogEvents]
+      twinSum += twin.series.rows[i][.backlogEvents]
+      if i >= width {
+        sum -= series.rows[i - width][.backlogEvents]
+        twinSum -= twin.series.rows[i - width][.backlogEvents]
+      }
+      isCalm.append(!isAbove(sum, twinSum, samples: Int64(min(i + 1, width))))
+    }
+    // From the end of a row's interval, `width` more rows are one width of time.
+    var calmRows = 0
+    for i in 0..<rows where series.start(of: i) + series.length(of: i) >= max(end, unaided) {
+      calmRows = isCalm[i] ? calmRows + 1 : 0
+      if calmRows == width + 1 {
+        let first = i - width
+        return series.start(of: first) + series.length(of: first) - end
+      }
+    }
+    return nil
+  }
+
+  /// Time from `end` until 99 % of the events held then have been delivered or dropped.
+  ///
+  /// Held is the backlog of the last row that ends by `end`; if `end` lies inside a row, also that row's
+  /// created events in proportion, and all that the row settles counts as settled afterwards.
+  /// - Returns: nil if that never happens, or `end` is not before the end of the run.
+  static func drainedTime(of record: RunRecord, after end: Int64) -> Int64? {
+    let series = record.series
+    guard end < series.duration, series.interval > 0, end >= 0 else { return nil }
+    let first = Int(end / series.interval)
+    guard first < series.rows.count else { return nil }
+    var held = first > 0 ? series.rows[first - 1][.backlogEvents] : 0
+    held +=
+      DecimalText.floored(
+        series.rows[first][.createdEvents], times: end - series.start(of: first),
+        over: series.length(of: first)
+      )
+      ?? 0
+    if held <= 0 { return 0 }
+    var settled: Int64 = 0
+    for i in first..<series.rows.count {
+      settled += series.rows[i][.settledOldEvents]
+      // settled >= 99 % of held, without a product that could overflow.
+      if held - settled <= held / 100 { return series.start(of: i) + series.length(of: i) - end }
+    }
+    return nil
+  }
+}
+
+/// Whether a fleet holds without any incident, as its twin tells, and what speaks against it.
+public struct BaselineHealth: Sendable, Hashable {
+  /// Whether the backlog or the time to delivery grows over the run.
+  public var grows = false
+  public var createdEvents: Int64 = 0
+  /// Of these: dropped and not accepted after all, or blocked.
+  public var lostEvents: Int64 = 0
+  /// How they were given up; what was accepted after all is among them.
+  public var givenUp: [Measure: Int64] = [:]
+
+  public init() {}
+
+  /// What the counts of a twin say of losses.
+  public init(losses counts: some Measured) {
+    createdEvents = counts[.createdEvents]
+    lostEvents = max(0, counts.lostEvents) + max(0, counts[.blockedEvents])
+    for measure in Self.causes where counts[measure] > 0 { givenUp[measure] = counts[measure] }
+  }
+
+  /// More than 1 %: then the 99th percentile of time to delivery, on which verdicts rank, has no value even without an incident.
+  public var losesEvents: Bool { lostEvents > createdEvents / 100 }
+  public var isHealthy: Bool { !grows && !losesEvents }
+  /// Of the events created.
+  public var lostShare: Double { createdEvents > 0 ? Double(lostEvents) / Double(createdEvents) : 0 }
+  /// What took the most of the events that are lost.
+  public var mainCause: Measure? {
+    Self.causes.reduce(nil) { best, measure in
+      (givenUp[measure] ?? 0) > (best.flatMap { givenUp[$0] } ?? 0) ? measure : best
+    }
+  }
+
+  private static let causes = Measure.drops + Measure.blocks
+
+  /// Adds another twin's events.
+  public mutating func add(_ other: BaselineHealth) {
+    grows = grows || other.grows
+    createdEvents += other.createdEvents
+    lostEvents += other.lostEvents
+    givenUp.merge(other.givenUp, uniquingKeysWith: +)
+  }
+}

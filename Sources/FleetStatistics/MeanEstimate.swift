@@ -1,3 +1,97 @@
+/// Count, mean and variance of a sample, taken one value at a time.
+///
+/// Source: B. P. Welford, "Note on a Method for Calculating Corrected Sums of Squares and Products", Technometrics 4 (1962):
+/// no sum of squares is formed, so nothing cancels. Equal values in equal order give equal bits on every machine.
+public struct SampleStatistics: Sendable, Hashable {
+  public private(set) var count = 0
+  /// 0 of an empty sample.
+  public private(set) var mean = 0.0
+  private var squares = 0.0
+
+  public init() {}
+
+  public init(_ values: some Sequence<Double>) {
+    for value in values { add(value) }
+  }
+
+  public mutating func add(_ value: Double) {
+    count += 1
+    let distance = value - mean
+    mean += distance / Double(count)
+    squares += distance * (value - mean)
+  }
+
+  /// The unbiased variance (n − 1 in the denominator); nil of fewer than two values.
+  public var variance: Double? { count > 1 ? squares / Double(count - 1) : nil }
+
+  public var standardDeviation: Double? { variance.map { $0.squareRoot() } }
+
+  /// Of the mean: s / √n; nil of fewer than two values.
+  public var standardError: Double? { variance.map { ($0 / Double(count)).squareRoot() } }
+}
+
+/// An interval about a mean: mean ± half width.
+///
+/// Source: A. M. Law, *Simulation Modeling and Analysis*, 5th ed. (2015), 4.5: with t of n − 1 degrees of freedom it is
+/// exact for normal observations and close for means of runs.
+public struct ConfidenceInterval: Sendable, Hashable {
+  public var mean: Double
+  public var halfWidth: Double
+  /// 0 … 1, as 0.95.
+  public var confidence: Double
+
+  public init(mean: Double, halfWidth: Double, confidence: Double = 0.95) {
+    self.mean = mean
+    self.halfWidth = halfWidth
+    self.confidence = confidence
+  }
+
+  /// Of the expected value of independent observations; nil of fewer than two.
+  public init?(_ sample: SampleStatistics, confidence: Double = 0.95) {
+    guard let error = sample.standardError else { return nil }
+    let factor = StudentT.factor(confidence: confidence, degreesOfFreedom: sample.count - 1)
+    self.init(
+      mean: sample.mean, halfWidth: error == 0 ? 0 : factor * error, confidence: confidence)
+  }
+
+  public var low: Double { mean - halfWidth }
+  public var high: Double { mean + halfWidth }
+
+  public func contains(_ value: Double) -> Bool { low <= value && value <= high }
+}
+
+/// The interval of a probability, from how often something came about.
+///
+/// Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22 (1927): it stays within
+/// 0 … 1 and means something at 0 and at all of n.
+public struct WilsonInterval: Sendable, Hashable {
+  public var count: Int
+  public var successes: Int
+  public var low: Double
+  public var high: Double
+
+  /// - `successes`: 0 … `count`; `count` of 0 gives 0 … 1.
+  public init(successes: Int, of count: Int, confidence: Double = 0.95) {
+    self.count = count
+    self.successes = successes
+    guard count > 0 else {
+      (low, high) = (0, 1)
+      return
+    }
+    let z = -NormalDistribution.quantile((1 - confidence) / 2)
+    let n = Double(count)
+    let share = Double(successes) / n
+    let scale = 1 + z * z / n
+    let centre = (share + z * z / (2 * n)) / scale
+    let width = z / scale * (share * (1 - share) / n + z * z / (4 * n * n)).squareRoot()
+    low = successes == 0 ? 0 : max(0, centre - width)
+    high = successes == count ? 1 : min(1, centre + width)
+  }
+
+  /// The observed share; 0 of none.
+  public var share: Double { count > 0 ? Double(successes) / Double(count) : 0 }
+}
+
 /// What a sample says of the expected value behind it, or that it can't say anything.
 ///
 /// Student's t is right for means of nearly symmetric values. Of skewed ones it is too sure on the side of the long tail, so
@@ -115,5 +209,49 @@ public enum BootstrapT {
     let (least, most) = (quotients[max(tail - 1, 0)], quotients[min(resamples - tail, resamples - 1)])
     guard least.isFinite, most.isFinite else { return nil }
     return (sample.mean - most * error, sample.mean - least * error)
+  }
+}
+
+/// When replications are enough: the interval of the mean is as narrow as was asked for.
+///
+/// Source: A. M. Law, *Simulation Modeling and Analysis*, 5th ed. (2015), 9.4.1. Ten replications come first, since a
+/// variance from fewer stops too early too often; what remains is a coverage a little below the nominal one.
+public struct SequentialStoppingRule: Sendable, Hashable {
+  public enum Target: Sendable, Hashable {
+    /// The mean is off by at most this share of the expected value, as 0.02.
+    case relative(Double)
+    /// The mean is off by at most this much.
+    case absolute(Double)
+  }
+
+  public var target: Target
+  public var confidence: Double
+  public var minimumReplications: Int
+
+  public init(_ target: Target, confidence: Double = 0.95, minimumReplications: Int = 10) {
+    self.target = target
+    self.confidence = confidence
+    self.minimumReplications = max(2, minimumReplications)
+  }
+
+  /// Whether `sample` is large enough.
+  public func isMet(by sample: SampleStatistics) -> Bool {
+    guard sample.count >= minimumReplications,
+      let interval = ConfidenceInterval(sample, confidence: confidence)
+    else { return false }
+    return isMet(interval.mean, interval.halfWidth)
+  }
+
+  /// Whether the interval of a mean is narrow enough; never where there is none, or all values were the same.
+  public func isMet(by estimate: MeanEstimate) -> Bool {
+    estimate.halfWidth.map { isMet(estimate.mean, $0) } ?? false
+  }
+
+  private func isMet(_ mean: Double, _ halfWidth: Double) -> Bool {
+    switch target {
+    case .absolute(let width): halfWidth <= width
+    // γ/(1 + γ) of the mean is γ of the expected value.
+    case .relative(let share): halfWidth <= share / (1 + share) * abs(mean)
+    }
   }
 }

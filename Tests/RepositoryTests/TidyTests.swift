@@ -37,12 +37,6 @@ struct TidyTests {
     "Sources/CommandLineInterface/SystemCalls.swift": "the only place that imports the system's library",
     "Sources/CMemory/include/CMemory.h": "a C target has a header",
     "Sources/ConformanceVectors/include/ConformanceVectors.h": "a C target has a header",
-    "Sources/FleetMetrics/ZeroedMemory.swift":
-      "the only place of its module that imports the system's library",
-    "Sources/FleetSimulation/Engine/UploadSources.swift":
-      "what the server knows of the senders, for both engines",
-    "Sources/SimulationKernel/CalendarQueue+Memory.swift":
-      "the estimate of its memory, apart from the hot path",
     "Tests/FleetMetricsTests/HandMade.swift": "records that several suites of the target make by hand",
     "Sources/ClientFiles/include/ClientFiles.h": "a C target has a header",
     "Sources/ReportFiles/include/ReportFiles.h": "a C target has a header",

@@ -71,7 +71,7 @@ struct WindowedEngine: ~Copyable {
       Self.plan(of: piece, scenario, checks: options.checks, clock)
     }
     // Each thread makes its own shards: a large fleet's memory takes a while to come.
-    let crew = WindowCrew(size: threads) { [layout, threads, clock, slotCount] member in
+    let team = ThreadTeam(size: threads) { [layout, threads, clock, slotCount] member in
       for number in stride(from: member, to: layout.count, by: threads) {
         let piece = layout[number]
         (base + number).initialize(
@@ -82,8 +82,8 @@ struct WindowedEngine: ~Copyable {
             calendar: ShardCalendar(clock: clock, slotCount: slotCount, end: end, devices: piece.count)))
       }
     }
-    crew.run(alone: false)
-    crew.dismiss()
+    team.run(alone: false)
+    team.dismiss()
     runners = Runners(base: base, count: layout.count, job: .allocate(capacity: 1))
     runners.job.initialize(to: .start)
     front = ServerFront(scenario, shards: layout, rowCount: rowCount, checks: options.checks)
@@ -133,7 +133,7 @@ struct WindowedEngine: ~Copyable {
     /// Before a window in which the server gets to this time, microseconds.
     var time = Int64.max
     /// Before a window in which a device may hear this.
-    var heard: Heard?
+    var feedback: Feedback?
   }
 
   /// How far the run has got, and where the window ends that comes next; microseconds.
@@ -157,14 +157,14 @@ struct WindowedEngine: ~Copyable {
   @discardableResult
   mutating func run(control: RunControl, until halt: Halt = Halt()) throws -> Bool {
     let passes = DevicePasses(runners)
-    let crew =
-      threads > 1 ? WindowCrew(size: threads) { [threads] in passes.run(member: $0, of: threads) } : nil
-    defer { crew?.dismiss() }
-    var pace = CrewPace(now: SystemThreads.nanoseconds())
+    let team =
+      threads > 1 ? ThreadTeam(size: threads) { [threads] in passes.run(member: $0, of: threads) } : nil
+    defer { team?.dismiss() }
+    var parallelism = ParallelismController(now: SystemThreads.nanoseconds())
     func runAll() {
-      guard let crew else { return passes.run(member: 0, of: 1) }
-      crew.run(alone: pace.isAlone)
-      pace.jobEnded(now: SystemThreads.nanoseconds)
+      guard let team else { return passes.run(member: 0, of: 1) }
+      team.run(alone: parallelism.isSerial)
+      parallelism.jobEnded(now: SystemThreads.nanoseconds)
     }
     if !hasStarted {
       passes.job.pointee = .start
@@ -179,7 +179,7 @@ struct WindowedEngine: ~Copyable {
     while slot < slotCount {
       let start = clock.start(of: slot)
       let windowEnd = min(start &+ clock.width, end)
-      if windowEnd > halt.time || halt.heard.map({ heard >= $0 }) ?? false {
+      if windowEnd > halt.time || halt.feedback.map({ feedback >= $0 }) ?? false {
         front.countAnswers(runners)
         return false
       }
@@ -218,10 +218,10 @@ struct WindowedEngine: ~Copyable {
   }
 
   /// What devices are to hear in the window that comes next, at most.
-  var heard: Heard {
-    var heard = Heard.nothing
-    for i in 0..<runners.count { heard = max(heard, runners[i].hearing(slot: slot)) }
-    return heard
+  var feedback: Feedback {
+    var feedback = Feedback.nothing
+    for i in 0..<runners.count { feedback = max(feedback, runners[i].feedback(slot: slot)) }
+    return feedback
   }
 
   /// The next window in which something happens, from `slot` on, for which the runners have prepared the arrivals.
@@ -247,14 +247,15 @@ struct WindowedEngine: ~Copyable {
 
   /// The server's part of a window in which something arrives or it has something of its own to do.
   ///
-  /// - Parameter doJob: has the crew do a job.
+  /// - Parameter doJob: has the team do a job.
   private mutating func serverPass(_ count: Int, start: Int64, end: Int64, doJob: (DevicePasses.Job) -> Void)
     -> WindowAnswers
   {
     let isFast = count > 0 && front.hasFastAnswers(until: end)
-    let areFew = isFast && count < WindowArrivals.few && front.server.downAnswer != .silence
-    let areCut = isFast && !areFew && front.cut(from: start, until: end, runners)
-    if areCut, let answer = arrivals.commonAnswer(count, from: start, until: end, &front.server, runners) {
+    let hasFewArrivals = isFast && count < WindowArrivals.few && front.server.downAnswer != .silence
+    let isInPieces = isFast && !hasFewArrivals && front.cut(from: start, until: end, runners)
+    if isInPieces, let answer = arrivals.commonAnswer(count, from: start, until: end, &front.server, runners)
+    {
       return .common(answer)
     }
     if !arrivals.areOrdered { doJob(.order) }
@@ -263,11 +264,11 @@ struct WindowedEngine: ~Copyable {
     } else {
       arrivals.gather(runners)
     }
-    if areFew {
+    if hasFewArrivals {
       arrivals.answerFew(from: start, &front, runners)
       return .given
     }
-    if areCut {
+    if isInPieces {
       arrivals.admit(from: start, until: end, &front.server, runners)
       return .byAdmission(refusal: front.server.refusalAnswer)
     }

@@ -1,0 +1,214 @@
+/// The expected difference of two systems from replications under common random numbers: observation i of both had the
+/// same seed, so only the differences count, and what the two have in common cancels.
+///
+/// Source: A. M. Law, *Simulation Modeling and Analysis*, 5th ed. (2015), 10.2.1 and 11.2.
+public struct PairedDifference: Sendable, Hashable {
+  public var sample: SampleStatistics
+
+  public init(_ sample: SampleStatistics) { self.sample = sample }
+
+  /// `values[i] − reference[i]`, where both have a value.
+  public init(_ values: [Double?], minus reference: [Double?]) {
+    sample = SampleStatistics()
+    for case (let value?, let other?) in zip(values, reference) { sample.add(value - other) }
+  }
+
+  public var mean: Double { sample.mean }
+
+  /// nil of fewer than two pairs.
+  public func interval(confidence: Double = 0.95) -> ConfidenceInterval? {
+    ConfidenceInterval(sample, confidence: confidence)
+  }
+
+  /// Of the two-sided paired t test that the expected difference is 0; nil of fewer than two pairs.
+  ///
+  /// Where every pair has the same difference there is nothing to test: 1 if it is 0, otherwise 0.
+  public var pValue: Double? {
+    guard let error = sample.standardError else { return nil }
+    if error == 0 { return mean == 0 ? 1 : 0 }
+    return StudentT.twoSidedP(mean / error, degreesOfFreedom: sample.count - 1)
+  }
+}
+
+/// Several tests at once such that the chance of any wrong rejection stays below the one of a single test.
+///
+/// Source: S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scand. J. Statist. 6 (1979). It needs no
+/// independence, and never rejects less than Bonferroni's.
+public enum Holm {
+  /// The adjusted p values in the order given: reject where one is below the level asked for.
+  public static func adjusted(_ pValues: [Double]) -> [Double] {
+    var result = pValues
+    var highest = 0.0
+    for (position, index) in order(pValues).enumerated() {
+      highest = max(highest, min(1, pValues[index] * Double(pValues.count - position)))
+      result[index] = highest
+    }
+    return result
+  }
+
+  /// The confidence of each test's interval such that it excludes 0 exactly where the procedure rejects: the level at
+  /// which the procedure stops (or ends) for those that it does not reject, the one it was tested at for the others.
+  public static func confidences(_ pValues: [Double], confidence: Double = 0.95) -> [Double] {
+    let alpha = 1 - confidence
+    var result = pValues
+    var stopped: Double?
+    for (position, index) in order(pValues).enumerated() {
+      let level = alpha / Double(pValues.count - position)
+      if stopped == nil, pValues[index] >= level { stopped = level }
+      result[index] = 1 - (stopped ?? level)
+    }
+    return result
+  }
+
+  private static func order(_ pValues: [Double]) -> [Int] {
+    pValues.indices.sorted { (pValues[$0], $0) < (pValues[$1], $1) }
+  }
+}
+
+/// Ranks systems by a metric; two tie when the interval of their paired difference contains 0.
+///
+/// The intervals are those of Holm's procedure over all pairs, so that the chance of any false order is at most 5 %. A rank
+/// is one more than the number of systems that are significantly better: ties share a rank and need not be transitive.
+public struct PairwiseRanking: Sendable, Hashable {
+  /// What is known of one pair.
+  public struct Pair: Sendable, Hashable {
+    /// Indices of systems: the difference is `second` − `first`, and `first` < `second`.
+    public var first: Int
+    public var second: Int
+    public var difference: PairedDifference
+    /// nil of fewer than two pairs of values.
+    public var pValue: Double?
+    /// The same by Holm over all pairs.
+    public var adjustedP: Double?
+    /// Wider than 95 %, so that it excludes 0 exactly where Holm's procedure tells the two apart.
+    public var interval: ConfidenceInterval?
+    /// Whether the two differ significantly.
+    public var differs: Bool { adjustedP.map { $0 < 1 - PairwiseRanking.confidence } ?? false }
+  }
+
+  public static let confidence = 0.95
+
+  /// Every pair, by first and then second.
+  public private(set) var pairs: [Pair] = []
+  /// By system, from 1; nil of systems without values.
+  public private(set) var ranks: [Int?]
+  private let systems: Int
+
+  /// - Parameters:
+  ///   - systems: how many.
+  ///   - lowerIsBetter: whether less is better.
+  ///   - hasValues: whether a system has a value to rank at all.
+  ///   - difference: of system `second` to system `first`.
+  public init(
+    systems: Int, lowerIsBetter: Bool, hasValues: (Int) -> Bool = { _ in true },
+    difference: (_ first: Int, _ second: Int) -> PairedDifference
+  ) {
+    self.systems = systems
+    ranks = (0..<systems).map { hasValues($0) ? 1 : nil }
+    for first in 0..<systems {
+      for second in first + 1..<max(systems, first + 1) {
+        let difference = difference(first, second)
+        pairs.append(
+          Pair(first: first, second: second, difference: difference, pValue: difference.pValue))
+      }
+    }
+    let tested = pairs.indices.filter { pairs[$0].pValue != nil }
+    let pValues = tested.compactMap { pairs[$0].pValue }
+    let adjusted = Holm.adjusted(pValues)
+    let confidences = Holm.confidences(pValues, confidence: Self.confidence)
+    for (position, index) in tested.enumerated() {
+      pairs[index].adjustedP = adjusted[position]
+      pairs[index].interval = pairs[index].difference.interval(confidence: confidences[position])
+    }
+    for pair in pairs where pair.differs {
+      let secondIsBetter = (pair.difference.mean < 0) == lowerIsBetter
+      let worse = secondIsBetter ? pair.first : pair.second
+      ranks[worse] = ranks[worse].map { $0 + 1 }
+    }
+  }
+
+  /// The pair of two different systems.
+  public func pair(_ first: Int, _ second: Int) -> Pair {
+    let (low, high) = (min(first, second), max(first, second))
+    return pairs[low * systems - low * (low + 1) / 2 + high - low - 1]
+  }
+}
+
+/// Whether one of two systems does something more often than the other, from runs in pairs (the same seed for both).
+///
+/// Source: Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
+/// Psychometrika 12 (1947); exact, by the binomial distribution of the pairs that disagree.
+public enum McNemar {
+  /// The two-sided p value that both do it equally often.
+  ///
+  /// - Parameters:
+  ///   - onlyFirst: pairs in which the first does it and the second does not.
+  ///   - onlySecond: the other way round.
+  /// - Complexity: O(pairs that disagree).
+  public static func pValue(onlyFirst: Int, onlySecond: Int) -> Double {
+    let n = onlyFirst + onlySecond
+    guard n > 0 else { return 1 }
+    // P(X <= k) of n fair throws: the sum of n over i from 0 to k, over 2^n, each term from the one before.
+    let k = min(onlyFirst, onlySecond)
+    var term = 1.0
+    // Halved as the sum grows, so that neither under- nor overflows.
+    var halvings = 0
+    var sum = term
+    for i in stride(from: 1, through: k, by: 1) {
+      term *= Double(n - i + 1) / Double(i)
+      sum += term
+      while sum > 0x1p512 {
+        sum *= 0x1p-512
+        term *= 0x1p-512
+        halvings += 512
+      }
+    }
+    var left = n - halvings
+    while left > 512 {
+      sum *= 0x1p-512
+      left -= 512
+    }
+    for _ in 0..<max(left, 0) { sum /= 2 }
+    return min(1, 2 * sum)
+  }
+}
+
+/// How far two quantities grow together, by their ranks; equal values share the mean of theirs.
+///
+/// Source: C. Spearman, "The proof and measurement of association between two things", Am. J. Psychol. 15 (1904); the p value by
+/// Student's t of n − 2 degrees of freedom (M. G. Kendall, *Rank Correlation Methods*, 1948).
+public struct RankCorrelation: Sendable, Hashable {
+  /// −1 … 1; 0 where one of them does not vary.
+  public private(set) var coefficient = 0.0
+  /// Two-sided, of no correlation; 1 of fewer than three pairs.
+  public private(set) var pValue = 1.0
+
+  public init(_ first: [Double], _ second: [Double]) {
+    let (a, b) = (Self.ranks(first), Self.ranks(second))
+    let middle = Double(a.count + 1) / 2
+    var (product, squaresA, squaresB) = (0.0, 0.0, 0.0)
+    for (x, y) in zip(a, b) {
+      product += (x - middle) * (y - middle)
+      squaresA += (x - middle) * (x - middle)
+      squaresB += (y - middle) * (y - middle)
+    }
+    guard a.count > 2, squaresA > 0, squaresB > 0 else { return }
+    coefficient = product / (squaresA * squaresB).squareRoot()
+    let left = max(1 - coefficient * coefficient, 1e-300)
+    pValue = StudentT.twoSidedP(
+      coefficient * (Double(a.count - 2) / left).squareRoot(), degreesOfFreedom: a.count - 2)
+  }
+
+  private static func ranks(_ values: [Double]) -> [Double] {
+    let order = values.indices.sorted { values[$0] < values[$1] }
+    var ranks = values
+    var start = 0
+    while start < order.count {
+      var end = start
+      while end + 1 < order.count, values[order[end + 1]] == values[order[start]] { end += 1 }
+      for position in start...end { ranks[order[position]] = Double(start + end) / 2 + 1 }
+      start = end + 1
+    }
+    return ranks
+  }
+}

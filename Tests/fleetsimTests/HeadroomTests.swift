@@ -28,17 +28,18 @@ struct HeadroomTests {
         var scenario = Self.scenario
         scenario.fleet[0].devices = Int(text)!
         return scenario
-      }
-    ) { scenarios in
-      scenarios.map { scenario in
-        var run = RunSummary(run: "", seed: scenario.seed)
-        run[.droppedByStatus] = isMet(scenario.fleet[0].devices, scenario.seed) ? 0 : 1
-        return run
-      }
-    }
+      },
+      run: { scenarios in
+        scenarios.map { scenario in
+          var run = RunSummary(run: "", seed: scenario.seed)
+          run[.droppedByStatus] = isMet(scenario.fleet[0].devices, scenario.seed) ? 0 : 1
+          return run
+        }
+      })
   }
 
-  @Test("finds what brute force finds where each value fails in a share of its runs that falls along the range")
+  @Test(
+    "finds what brute force finds where each value fails in a share of its runs that falls along the range")
   func bruteForce() throws {
     for problem in 0..<200 {
       let (width, threshold) = (10 + problem % 50, 1 + (problem * 7) % (9 + problem % 50))
@@ -63,10 +64,12 @@ struct HeadroomTests {
     #expect(all.allHold && all.answer == nil && all.points.first!.seeds == 59 && all.points.last!.seeds == 59)
     #expect(all.verdict.contains("in all of 59 runs, so at most 5 % may not"))
     let none = try headroom(10...40) { value, seed in value >= 30 && seed % 2 == 0 }
-    #expect(none.answer == nil && !none.allHold && none.verdict.hasPrefix("No value of key from 10 to 40 will do"))
+    #expect(
+      none.answer == nil && !none.allHold && none.verdict.hasPrefix("No value of key from 10 to 40 will do"))
   }
 
-  @Test("where only the middle of the range does, the least value is the answer and what is too much is named")
+  @Test(
+    "where only the middle of the range does, the least value is the answer and what is too much is named")
   func middle() throws {
     let found = try headroom(0...64) { value, _ in (20...40).contains(value) }
     #expect(found.answer?.value.value == 20 && found.isLeast)
@@ -78,12 +81,12 @@ struct HeadroomTests {
     var left = 40
     let found = try Headroom(
       QuantityRange("key=0..64"), own: nil, goals: [.losesNothing], seeds: 59,
-      scenario: { _ in Self.scenario }
-    ) { scenarios in
-      left -= scenarios.count
-      if left < 0 { throw CancellationError() }
-      return scenarios.map { RunSummary(run: "", seed: $0.seed) }
-    }
+      scenario: { _ in Self.scenario },
+      run: { scenarios in
+        left -= scenarios.count
+        if left < 0 { throw CancellationError() }
+        return scenarios.map { RunSummary(run: "", seed: $0.seed) }
+      })
     #expect(!found.isFinished && !found.points.isEmpty)
     #expect(throws: CancellationError.self) {
       try Headroom(

@@ -74,7 +74,9 @@ package struct CohortPlan {
       age = min(age, machines[index].maximumEventAge ?? .max)
     }
     fastPath = FastPath(
-      events: checks || client.keepsGates ? 0 : min(client.limit, client.maximumBatchEvents), age: age)
+      // With several uploads at once a loop has gone by the halves of a batch that is too large.
+      events: checks || client.keepsGates || client.splitsOn413 && client.uploads > 1
+        ? 0 : min(client.limit, client.maximumBatchEvents), age: age)
     network = Network(cohort)
     rollout = Rollout(
       time: cohort.rollout?.time.microseconds ?? .max, share: cohort.rollout?.sharePartsPerMillion ?? 0,

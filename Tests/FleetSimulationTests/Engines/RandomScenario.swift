@@ -255,11 +255,14 @@ struct RandomScenario {
       turned = pick([0, 0, 15])
     }
     if chance(turned == 0 ? 20 : 50) { drawGates(&cohort) }
-    for entry in ClientPolicy.switches where chance(turned) {
+    for entry in ClientPolicy.switches where entry.name != "retryAfterCap" && chance(turned) {
       let value = pick(entry.values).replacing(":S", with: ":\(int(0...90))")
         .replacing(":P", with: ":\(int(1...100))")
       precondition(entry.set(value, in: &cohort.policy), "\(entry.name) does not take \(value)")
     }
+    // A preset as it is stays so.
+    if turned != 0, drawn % 4 == 1 { cohort.policy.retryAfterCap = .longestRetryAfter }
+    if turned != 0, drawn % 9 == 5 { cohort.gates.losesWhileRateLimited = true }
     drawNewerParts(&cohort)
   }
 
@@ -315,7 +318,6 @@ struct RandomScenario {
         exemptPercent: pick([0, 20]))
       gates.refusesWhileBlocked = chance(50)
     }
-    gates.losesWhileRateLimited = chance(20)
     if chance(25) {
       gates.projectDelay = ProjectDelay(
         base: pick([0, 500_000, 30_000_000]), longest: pick([0, 60_000_000]))

@@ -44,27 +44,29 @@ public enum CommandLineTool {
     InitCommand.self, RunCommand.self, CompareCommand.self, ExploreCommand.self, SweepCommand.self,
     MergeCommand.self, CheckCommand.self, TuneCommand.self, CalibrateCommand.self, StabilityCommand.self,
     HeadroomCommand.self, RescueCommand.self, AdversaryCommand.self, LiveCommand.self, ValidateCommand.self,
-    SchemaCommand.self,
-    TraceCommand.self, PresetsCommand.self, ConformanceCommand.self, BenchCommand.self,
+    SchemaCommand.self, TraceCommand.self, PresetsCommand.self, ConformanceCommand.self, BenchCommand.self,
     CompletionsCommand.self, ManualCommand.self,
   ]
 
   private static func dispatch(_ arguments: [String], _ environment: CommandEnvironment) throws {
-    let root = CommandSpecification.fleetsim
     guard let first = arguments.first, !first.hasPrefix("-") else {
+      let root = CommandSpecification.fleetsim
       let parsed = try checkingUsage(of: root) { try root.parse(arguments) }
       return try Console.print(parsed.has("version") ? version + "\n" : HelpScreen().text(root))
     }
     guard let command = (commands + [HelpCommand.self]).first(where: { $0.help.name == first }) else {
+      // The whole tool is described where it is asked for: a run pays for its own command alone.
+      let root = CommandSpecification.fleetsim
       let hint = nearest(to: first, among: root.subcommands.map(\.name)).map { " Did you mean '\($0)'?" }
       throw CommandFailure(usage: "Unknown command '\(first)'.\(hint ?? "")", of: root, parent: nil)
     }
     let specification = command.specification
-    try checkingUsage(of: specification, parent: root.name) {
+    let parent = CommandSpecification.toolName
+    try checkingUsage(of: specification, parent: parent) {
       let parsed = try specification.parse(Array(arguments.dropFirst()))
       Terminal.use(try parsed.colour)
       if parsed.has("help") {
-        try Console.print(HelpScreen().text(specification, parent: root.name))
+        try Console.print(HelpScreen().text(specification, parent: parent))
       } else if parsed.has("version") {
         try Console.print(version + "\n")
       } else {
@@ -86,9 +88,10 @@ public enum CommandLineTool {
 }
 
 extension CommandSpecification {
+  static let toolName = "fleetsim"
   /// The tool with all its commands.
   package static let fleetsim = CommandSpecification(
-    name: "fleetsim",
+    name: toolName,
     abstract: "Simulates a fleet of analytics clients that retry against an overloaded tracking endpoint.",
     discussion: [
       "A scenario file says who the clients are, what the server can take and what goes wrong; fleetsim runs it on a "

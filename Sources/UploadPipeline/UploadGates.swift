@@ -41,9 +41,7 @@ extension UploadClientHost where Self: ~Copyable {
 
   /// Whether a run may start. One that goes on where it was held keeps what it was.
   ///
-  /// - Parameters:
-  ///   - byTrigger: becomes that of a held run.
-  ///   - cursor: becomes where a held run goes on.
+  /// `byTrigger` becomes that of a held run, and `cursor` where it goes on.
   @inlinable
   @inline(never)
   public mutating func gatesLetRunStart(

@@ -267,9 +267,11 @@ public protocol RetryQuirks: Sendable {
   /// S10: the wait that a client makes of a drawn one.
   ///
   /// - Parameters:
+  ///   - drawn: the wait that the policy draws, microseconds.
   ///   - unclamped: the same draw before it was clamped to the cap, microseconds.
   ///   - backoff: the wait before jitter, microseconds.
   ///   - cap: the longest wait, microseconds; nil: additive jitter may exceed it.
+  ///   - jitter: the strategy that drew it.
   func wait(
     drawn: Int64, unclamped: Int64, backoff: Int64, cap: Int64?, jitter: Jitter
   ) -> Int64

@@ -170,7 +170,8 @@ extension RetrySnapshot {
   /// - Parameters:
   ///   - now: wall-clock microseconds since 1970; a negative one is taken as 0.
   ///   - config: the Settings that the client starts with.
-  ///   - policy, quirks: what it decides by.
+  ///   - policy: how it decides.
+  ///   - quirks: what it does otherwise than the document.
   /// - Returns: the state, and the repairs in a fixed order: the client first, then the batches in theirs.
   /// - Complexity: linear in the batches, expected.
   public func validated(

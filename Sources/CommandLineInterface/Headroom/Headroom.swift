@@ -68,6 +68,7 @@ struct Headroom: Sendable {
     var holds: Bool { met == seeds }
     /// The largest share of such runs that may not meet the goals, with 95 % confidence.
     var risk: Double { ExactBinomial.upperBound(of: seeds - met, in: seeds) }
+    var hasIncidents: Bool { runs.contains(where: \.hasIncidents) }
     var recovered: Int { runs.count { $0.recoveryTime != nil } }
     var longestRecovery: Int64? { runs.compactMap(\.recoveryTime).max() }
     /// The most events that a run destroyed.
@@ -77,7 +78,9 @@ struct Headroom: Sendable {
   }
 
   /// The most values that the range is cut into.
-  static let mostSteps = 64
+  static let mostSteps = 1_024
+  /// The answer and its neighbour that fails lie apart by at most this share of the answer, or by one step.
+  static let precision = 1.0 / 32
   /// Seeds of a value that is merely looked at.
   static let scouts = 4
 
@@ -165,7 +168,8 @@ struct Headroom: Sendable {
         continue
       }
       let (from, to) = (points[bad], points[good])
-      if abs(from.step - to.step) > 1 {
+      let apart = abs(from.value.value - to.value.value)
+      if abs(from.step - to.step) > 1, apart > abs(to.value.value) * Self.precision {
         try look([(from.step + to.step) / 2], scouts, run)
       } else if to.seeds < seeds {
         // A value that fails early is left early.

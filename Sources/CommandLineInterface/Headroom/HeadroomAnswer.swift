@@ -104,7 +104,9 @@ extension Headroom {
       "From the end of the last incident, the longest of the runs that recovered; empty if none did."
     ) { .seconds($0.point.longestRecovery) }
     .shown("longest recovery") {
-      $0.point.recovered < $0.point.seeds ? "never" : $0.point.longestRecovery.map(FigureText.span) ?? ""
+      guard $0.point.hasIncidents else { return "" }
+      return $0.point.recovered < $0.point.seeds
+        ? "never" : $0.point.longestRecovery.map(FigureText.span) ?? ""
     },
     .init("lost_events_max", "events", "Events that were destroyed, the most of a run.") {
       .integer($0.point.mostLost)

@@ -13,8 +13,8 @@ struct HeadroomCommand: Study {
       "Looks for the value of --key, between the two ends of its range, at which the fleet begins to do what --so-that asks: "
         + HeadroomGoal.words.map { "\($0.word) (\($0.meaning))" }.joined(separator: ", ")
         + ". Several are asked for together. The least value is the answer where larger ones do, the greatest where smaller ones do.",
-      "A few values with \(Headroom.scouts) seeds each find where that changes, and bisection narrows it down to a step, which is a "
-        + "\(Headroom.mostSteps)th of the range or a whole number. The answer then has to do in every seed: 59 runs without a failure "
+      "A few values with \(Headroom.scouts) seeds each find where that changes, and bisection narrows it down to a thirty-second of "
+        + "the answer or a whole number. The answer then has to do in every seed: 59 runs without a failure "
         + "leave at most 5 % of such runs that may fail, with 95 % confidence. If one fails, the next value has to. The fleet is taken to "
         + "do better towards one end of the range; what lies between two values that do is taken to do too.",
       "Any key with a number will do: workers, a limit, a rate, a share, or a span such as that over which all apps are started "

@@ -69,16 +69,10 @@ public enum RunAnalysis {
   private static func addCost(of record: RunRecord, twin: RunRecord, to summary: inout RunSummary) {
     guard record.devices > 0, record.series.duration > 0 else { return }
     let devices = Double(record.devices)
-    let perDay = 86_400_000_000 / Double(record.series.duration)
-    let cost = record.cost
-    summary.attemptsAboveTwinPerDevice = Double(cost.attempts - twin.cost.attempts) / devices
-    summary.attemptsPerDeviceDay = Double(cost.attempts) / devices * perDay
-    summary.attemptsPerDeviceDayP99 = Double(cost.attemptsP99) * perDay
-    summary.bytesPerDeviceDay = Double(cost.bytes) / devices * perDay
-    summary.bytesPerDeviceDayP99 = Double(cost.bytesP99) * perDay
-    summary.radioWakeUpsPerDeviceDay = Double(cost.radioWakeUps) / devices * perDay
-    summary.radioWakeUpsPerDeviceDayP99 = Double(cost.radioWakeUpsP99) * perDay
-    summary.devicesThatLostEventsShare = Double(cost.devicesThatLostEvents) / devices
+    summary.attemptsAboveTwinPerDevice =
+      Double(record.cost.total[.attempts] - twin.cost.total[.attempts]) / devices
+    summary.cost = DeviceDayCost(
+      record.cost, devices: record.devices, duration: record.series.duration)
   }
 }
 

@@ -60,19 +60,6 @@ public struct IncidentSpan: Sendable, Hashable {
   }
 }
 
-/// What the fleet paid. Totals over the run; percentiles are over devices.
-public struct DeviceCost: Sendable, Hashable {
-  public var attempts: Int64 = 0
-  public var bytes: Int64 = 0
-  /// Transmissions after at least 10 s of silence of the device.
-  public var radioWakeUps: Int64 = 0
-  public var attemptsP99: Int64 = 0
-  public var bytesP99: Int64 = 0
-  public var radioWakeUpsP99: Int64 = 0
-  public var devicesThatLostEvents: Int64 = 0
-  public init() {}
-}
-
 /// What became of one cohort's events.
 public struct CohortRecord: Measured, Hashable {
   public var name: String

@@ -44,16 +44,9 @@ public struct RunSummary: Measured, Hashable {
   public var timeToDeliveryP99: Int64?
   public var timeToDeliveryP999: Int64?
   public var timeToDeliveryMax: Int64?
-  // Cost, per device and day.
-  public var attemptsPerDeviceDay: Double = 0
   /// Attempts more than the twin's, over the run.
   public var attemptsAboveTwinPerDevice: Double = 0
-  public var attemptsPerDeviceDayP99: Double = 0
-  public var bytesPerDeviceDay: Double = 0
-  public var bytesPerDeviceDayP99: Double = 0
-  public var radioWakeUpsPerDeviceDay: Double = 0
-  public var radioWakeUpsPerDeviceDayP99: Double = 0
-  public var devicesThatLostEventsShare: Double = 0
+  public var cost = DeviceDayCost()
 
   public init(run: String, seed: UInt64) {
     self.run = run

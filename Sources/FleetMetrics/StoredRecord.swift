@@ -100,16 +100,14 @@ public enum StoredRecord {
   private static let offeredName = "offeredPer100ms"
   private static let rowsName = "rows"
 
-  private static let scalars: [(name: String, path: Path<RunRecord>)] = [
-    ("interval", \.series.interval), ("duration", \.series.duration),
-    ("nominalCapacityMilli", \.nominalCapacityMilli), ("devices", \.devices),
-    ("longestFlushInterval", \.longestFlushInterval),
-    ("cost.attempts", \.cost.attempts), ("cost.bytes", \.cost.bytes),
-    ("cost.radioWakeUps", \.cost.radioWakeUps), ("cost.attemptsP99", \.cost.attemptsP99),
-    ("cost.bytesP99", \.cost.bytesP99), ("cost.radioWakeUpsP99", \.cost.radioWakeUpsP99),
-    ("cost.devicesThatLostEvents", \.cost.devicesThatLostEvents),
-    ("acceptedUnconfirmedEvents", \.acceptedUnconfirmedEvents),
-  ]
+  private static let scalars: [(name: String, path: Path<RunRecord>)] =
+    [
+      ("interval", \.series.interval), ("duration", \.series.duration),
+      ("nominalCapacityMilli", \.nominalCapacityMilli), ("devices", \.devices),
+      ("longestFlushInterval", \.longestFlushInterval),
+    ]
+    + DeviceFigure.stored.map { ("cost.\($0.name)", $0.path) }
+    + [("acceptedUnconfirmedEvents", \.acceptedUnconfirmedEvents)]
 }
 
 extension RunRecord {
@@ -143,7 +141,7 @@ package enum StoredSummary {
     /// false: there are no such values.
     var set: @Sendable ([Int64], inout RunSummary) -> Bool
 
-    init<Value: StoredValue>(_ name: String, _ path: WritableKeyPath<RunSummary, Value> & Sendable) {
+    init<Value: StoredValue>(_ name: String, _ path: any WritableKeyPath<RunSummary, Value> & Sendable) {
       self.name = name
       values = { $0[keyPath: path].stored }
       set = { values, summary in
@@ -154,31 +152,27 @@ package enum StoredSummary {
     }
   }
 
-  private static let fields: [Field] = [
-    Field("seed", \.seed), Field("devices", \.devices), Field("duration", \.duration),
-    Field("totals", \.totals), Field("amplification", \.amplification),
-    Field("acceptedUnconfirmedEvents", \.acceptedUnconfirmedEvents),
-    Field("peakOfferedRatio", \.peakOfferedRatio), Field("herdFactor", \.herdFactor),
-    Field("excessLoadSeconds", \.excessLoadSeconds), Field("secondsAboveCapacity", \.secondsAboveCapacity),
-    Field("idleWhileBackloggedSeconds", \.idleWhileBackloggedSeconds),
-    Field("baseline.grows", \.baseline.grows), Field("baseline.createdEvents", \.baseline.createdEvents),
-    Field("baseline.lostEvents", \.baseline.lostEvents), Field("baseline.givenUp", \.baseline.givenUp),
-    Field("recoveryTime", \.recoveryTime), Field("drainedTime", \.drainedTime),
-    Field("hasIncidents", \.hasIncidents), Field("recoveryHorizon", \.recoveryHorizon),
-    Field("lateEvents", \.lateEvents), Field("affectedEvents", \.affectedEvents),
-    Field("affectedDeliveryP50", \.affectedDeliveryP50), Field("affectedDeliveryP99", \.affectedDeliveryP99),
-    Field("affectedHorizon", \.affectedHorizon), Field("timeToDeliveryMean", \.timeToDeliveryMean),
-    Field("timeToDeliveryP50", \.timeToDeliveryP50), Field("timeToDeliveryP90", \.timeToDeliveryP90),
-    Field("timeToDeliveryP95", \.timeToDeliveryP95), Field("timeToDeliveryP99", \.timeToDeliveryP99),
-    Field("timeToDeliveryP999", \.timeToDeliveryP999), Field("timeToDeliveryMax", \.timeToDeliveryMax),
-    Field("attemptsPerDeviceDay", \.attemptsPerDeviceDay),
-    Field("attemptsAboveTwinPerDevice", \.attemptsAboveTwinPerDevice),
-    Field("attemptsPerDeviceDayP99", \.attemptsPerDeviceDayP99),
-    Field("bytesPerDeviceDay", \.bytesPerDeviceDay), Field("bytesPerDeviceDayP99", \.bytesPerDeviceDayP99),
-    Field("radioWakeUpsPerDeviceDay", \.radioWakeUpsPerDeviceDay),
-    Field("radioWakeUpsPerDeviceDayP99", \.radioWakeUpsPerDeviceDayP99),
-    Field("devicesThatLostEventsShare", \.devicesThatLostEventsShare),
-  ]
+  private static let fields: [Field] =
+    [
+      Field("seed", \.seed), Field("devices", \.devices), Field("duration", \.duration),
+      Field("totals", \.totals), Field("amplification", \.amplification),
+      Field("acceptedUnconfirmedEvents", \.acceptedUnconfirmedEvents),
+      Field("peakOfferedRatio", \.peakOfferedRatio), Field("herdFactor", \.herdFactor),
+      Field("excessLoadSeconds", \.excessLoadSeconds), Field("secondsAboveCapacity", \.secondsAboveCapacity),
+      Field("idleWhileBackloggedSeconds", \.idleWhileBackloggedSeconds),
+      Field("baseline.grows", \.baseline.grows), Field("baseline.createdEvents", \.baseline.createdEvents),
+      Field("baseline.lostEvents", \.baseline.lostEvents), Field("baseline.givenUp", \.baseline.givenUp),
+      Field("recoveryTime", \.recoveryTime), Field("drainedTime", \.drainedTime),
+      Field("hasIncidents", \.hasIncidents), Field("recoveryHorizon", \.recoveryHorizon),
+      Field("lateEvents", \.lateEvents), Field("affectedEvents", \.affectedEvents),
+      Field("affectedDeliveryP50", \.affectedDeliveryP50),
+      Field("affectedDeliveryP99", \.affectedDeliveryP99),
+      Field("affectedHorizon", \.affectedHorizon), Field("timeToDeliveryMean", \.timeToDeliveryMean),
+      Field("timeToDeliveryP50", \.timeToDeliveryP50), Field("timeToDeliveryP90", \.timeToDeliveryP90),
+      Field("timeToDeliveryP95", \.timeToDeliveryP95), Field("timeToDeliveryP99", \.timeToDeliveryP99),
+      Field("timeToDeliveryP999", \.timeToDeliveryP999), Field("timeToDeliveryMax", \.timeToDeliveryMax),
+      Field("attemptsAboveTwinPerDevice", \.attemptsAboveTwinPerDevice),
+    ] + DeviceFigure.storedOfSummary.map { Field($0.name, $0.path) }
 }
 
 /// What can stand on a line of `StoredLines`.

@@ -2,7 +2,8 @@
 public enum SummaryCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<RunSummary>] =
-    totals + load + recovery + delivery + cost + censoring + measures(.refusedByGate, .unknownOutcomes)
+    totals + load + recovery + delivery + DeviceFigure.columns + censoring
+    + measures(.refusedByGate, .unknownOutcomes)
     + conclusions
     + [delivery95] + measures(.answers4xxOther, .answers5xxOther) + measures(.answers401)
 
@@ -124,49 +125,6 @@ public enum SummaryCSV {
     .init(
       "time_to_delivery_max_s", "s", "The same, largest value, exact.", .lowerIsBetter
     ) { .seconds($0.timeToDeliveryMax) },
-  ]
-
-  private static let cost: [CSVColumn<RunSummary>] = [
-    .init(
-      "attempts_mean_per_device_day", "requests/device/day", "Upload attempts, mean over devices.",
-      .lowerIsBetter
-    ) {
-      .decimal($0.attemptsPerDeviceDay)
-    },
-    .init(
-      "attempts_p99_per_device_day", "requests/device/day", "The same, 99th percentile of devices.",
-      .lowerIsBetter
-    ) {
-      .decimal($0.attemptsPerDeviceDayP99)
-    },
-    .init(
-      "sent_mean_bytes_per_device_day", "bytes/device/day", "Bytes sent, mean over devices.", .lowerIsBetter
-    ) {
-      .decimal($0.bytesPerDeviceDay)
-    },
-    .init(
-      "sent_p99_bytes_per_device_day", "bytes/device/day", "The same, 99th percentile of devices.",
-      .lowerIsBetter
-    ) {
-      .decimal($0.bytesPerDeviceDayP99)
-    },
-    .init(
-      "radio_wakeups_mean_per_device_day", "1/device/day",
-      "Transmissions after 10 s of silence, mean over devices.", .lowerIsBetter
-    ) {
-      .decimal($0.radioWakeUpsPerDeviceDay)
-    },
-    .init(
-      "radio_wakeups_p99_per_device_day", "1/device/day", "The same, 99th percentile of devices.",
-      .lowerIsBetter
-    ) {
-      .decimal($0.radioWakeUpsPerDeviceDayP99)
-    },
-    .init(
-      "devices_that_lost_events_ratio", "1", "Share of devices that lost at least one event.", .lowerIsBetter
-    ) {
-      .decimal($0.devicesThatLostEventsShare, decimals: 6)
-    },
   ]
 
   private static let censoring: [CSVColumn<RunSummary>] = [

@@ -67,8 +67,8 @@ enum SummaryTable {
         isShown: { $0.contains { !causes($0).isEmpty } }),
       Column(
         title: "devices that lost events",
-        text: { MetricText.plain($0.devicesThatLostEventsShare * 100) + " %" },
-        isShown: { $0.contains { $0.devicesThatLostEventsShare > 0 } }),
+        text: { MetricText.plain($0.cost.mean[.devicesThatLostEvents] * 100) + " %" },
+        isShown: { $0.contains { $0.cost.mean[.devicesThatLostEvents] > 0 } }),
       Column(title: "affected p99", text: \.affectedDeliveryText),
       Column(title: "extra attempts / device", text: { MetricText.plain($0.attemptsAboveTwinPerDevice) }),
       Column(title: "attempts / device", text: \.attemptsPerDeviceText),

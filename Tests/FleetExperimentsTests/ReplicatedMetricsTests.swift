@@ -14,7 +14,7 @@ struct ReplicatedMetricsTests {
     run.recoveryHorizon = horizon.map { $0 * Self.second }
     run.recoveryTime = recovery.map { $0 * Self.second }
     run[.droppedByAge] = lost
-    run.attemptsPerDeviceDay = attempts
+    run.cost.mean[.attempts] = attempts
     return run
   }
 

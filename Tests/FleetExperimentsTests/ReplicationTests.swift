@@ -31,7 +31,7 @@ struct ReplicationTests {
         series[i, .backlogEvents] = !isTwin && i >= 10 && i < 60 + Int(noise) / 10 ? 100 : 10
       }
       var record = Self.record(series)
-      record.cost.attempts = 1_000 + noise * 10 + effect
+      record.cost.total[.attempts] = 1_000 + noise * 10 + effect
       if !isTwin {
         record.incidents = [IncidentSpan(label: "outage 503", isOutage: true, start: 0, end: 10_000_000)]
       }

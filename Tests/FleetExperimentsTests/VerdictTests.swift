@@ -41,7 +41,7 @@ struct VerdictTests {
     run.affectedHorizon = 6_600 * Self.second
     run.affectedDeliveryP99 = p99.map { $0 * Self.second }
     run.attemptsAboveTwinPerDevice = incidents ? attempts : 0
-    run.attemptsPerDeviceDay = attempts
+    run.cost.mean[.attempts] = attempts
     run.baseline.grows = !healthy
     return run
   }

@@ -76,11 +76,11 @@ struct CSVTests {
   func summary() throws {
     var summary = RunSummary(run: "additive:10, \"clamped\"", seed: .max)
     summary.amplification = 1.0005
-    summary.attemptsPerDeviceDay = 1e15
+    summary.cost.mean[.attempts] = 1e15
     summary.timeToDeliveryMean = 1_500_000.5
     summary.recoveryTime = 750_000_000
-    summary.bytesPerDeviceDay = 1e300
-    summary.radioWakeUpsPerDeviceDay = .nan
+    summary.cost.mean[.bytes] = 1e300
+    summary.cost.mean[.radioWakeUps] = .nan
     let lines = String(decoding: SummaryCSV.bytes(of: [summary]), as: UTF8.self).split(separator: "\n")
     #expect(lines.count == 2)
     #expect(lines[1].hasPrefix("\"additive:10, \"\"clamped\"\"\",18446744073709551615,0,0.000000,"))

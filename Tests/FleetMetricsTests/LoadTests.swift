@@ -72,6 +72,12 @@ struct LoadTests {
     #expect(try #require(summary(run, twin).idleWhileBackloggedSeconds) == 6)
   }
 
+  @Test("figures behind those that a device keeps anyway are tallied, each in its place")
+  func tallies() {
+    #expect(DeviceFigure.allCases.last!.tally + 1 == DeviceFigure.tallies)
+    #expect(DeviceFigure.devicesThatLostEvents.tally == -1)
+  }
+
   @Test("Totals, amplification and cost per device and day")
   func totals() {
     var run = record(interval: 3_600 * second, backlogs: [0, 0], incidents: [])
@@ -84,16 +90,16 @@ struct LoadTests {
     run.series[1, .droppedByOverflow] = 4
     run.series[1, .acceptedAfterDropEvents] = 2
     run.series[0, .settledBatches] = 12
-    run.cost.attempts = 30
-    run.cost.attemptsP99 = 9
-    run.cost.devicesThatLostEvents = 1
+    run.cost.total[.attempts] = 30
+    run.cost.percentile99[.attempts] = 9
+    run.cost.total[.devicesThatLostEvents] = 1
     let summary = summary(run)
     #expect(summary.attempts == 30 && summary[.firstAttempts] == 12 && summary[.retries] == 18)
     #expect(summary.amplification == 2.5)
     #expect(summary.lostEvents == 5)
     // Two hours are a twelfth of a day.
-    #expect(summary.attemptsPerDeviceDay == 90 && summary.attemptsPerDeviceDayP99 == 108)
-    #expect(summary.devicesThatLostEventsShare == 0.25)
+    #expect(summary.cost.mean[.attempts] == 90 && summary.cost.percentile99[.attempts] == 108)
+    #expect(summary.cost.mean[.devicesThatLostEvents] == 0.25)
     run.series[0, .settledBatches] = 0
     #expect(self.summary(run).amplification == nil)
   }

@@ -23,7 +23,10 @@ struct StoredRecordTests {
     let names = text.split(separator: "\n").map { String($0.prefix { $0 != " " }) }
     let rows = names.suffix(from: names.firstIndex(of: "rows")! + 1)
     #expect(Array(rows) == Measure.allCases.map { "\($0)" })
-    #expect(names.filter { $0.hasPrefix("cost.") }.count == properties(DeviceCost()))
+    #expect(
+      names.filter { $0.hasPrefix("cost.") }.count
+        == DeviceFigure.allCases.reduce(0) { $0 + ($1.isShare ? 1 : 2) })
+    #expect(properties(DeviceCost()) == 2)
     // interval, duration and cells; and of the record: series, deliveries, their table, offered, capacity, incidents, actions,
     // devices, flush, cost, unconfirmed; and the cohorts and whether a limit was reached, which are not kept.
     #expect(properties(TimeSeries(interval: 1, duration: 1, rows: 0)) == 3)
@@ -100,7 +103,9 @@ struct StoredRecordTests {
         row: Int.random(in: 0..<cells.rows, using: &random))
     }
     var cost = DeviceCost()
-    (cost.attempts, cost.bytesP99, cost.devicesThatLostEvents) = (value(), value(), value())
+    (cost.total[.attempts], cost.percentile99[.bytes], cost.total[.devicesThatLostEvents]) = (
+      value(), value(), value()
+    )
     var record = RunRecord(
       series: series, deliveries: deliveries,
       offeredPer100ms: (0..<Int.random(in: 0..<50, using: &random)).map { _ in

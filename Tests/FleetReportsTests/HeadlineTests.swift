@@ -74,7 +74,7 @@ struct HeadlineTests {
     let lossy = with(full, "lossy") {
       $0[.droppedByOverflow] = 9_000
       $0[.droppedByRetryLimit] = 12_000
-      $0.devicesThatLostEventsShare = 0.125
+      $0.cost.mean[.devicesThatLostEvents] = 0.125
     }
     let results = [lossy, none, full]
     let html = SummaryTable.html(results, Standings(results))

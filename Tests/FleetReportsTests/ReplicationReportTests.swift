@@ -37,7 +37,7 @@ struct ReplicationReportTests {
         record.series[i, .retries] += noise
         record.series[i, .backlogEvents] += noise * 30
       }
-      record.cost.attempts += noise * 1_000
+      record.cost.total[.attempts] += noise * 1_000
       return record
     }
   }

@@ -74,8 +74,8 @@ enum SyntheticFleet {
       }
     }
     var cost = DeviceCost()
-    cost.attempts = attempts
-    cost.attemptsP99 = attempts / 10_000
+    cost.total[.attempts] = attempts
+    cost.percentile99[.attempts] = attempts / 10_000
     return RunRecord(
       series: series,
       deliveries: deliveries,

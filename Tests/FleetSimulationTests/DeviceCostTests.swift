@@ -46,9 +46,9 @@ struct DeviceCostTests {
     let periods: [Int64] = [60, 30, 20, 12, 10]
     let bytes = [1, 40_000, 3_000_000, 99_999_999, 12]
     let (cost, values) = try Self.run(devices.indices.map { (devices[$0], periods[$0], bytes[$0]) })
-    #expect(cost.attempts == values.map(\.0).reduce(0, +))
-    #expect(cost.bytes == values.map(\.1).reduce(0, +))
-    #expect(cost.attemptsP99 == Self.percentile99(values.map(\.0)))
-    #expect(cost.bytesP99 == Self.percentile99(values.map(\.1)))
+    #expect(cost.total[.attempts] == values.map(\.0).reduce(0, +))
+    #expect(cost.total[.bytes] == values.map(\.1).reduce(0, +))
+    #expect(cost.percentile99[.attempts] == Self.percentile99(values.map(\.0)))
+    #expect(cost.percentile99[.bytes] == Self.percentile99(values.map(\.1)))
   }
 }

@@ -122,7 +122,8 @@ import Testing
     #expect(record.cohorts.reduce(0) { $0 + $1[.createdEvents] } == total)
     #expect(record.cohorts.reduce(0) { $0 + $1.openEvents } == record.series.totals[.backlogEvents])
     #expect(record.cohorts.reduce(0) { $0 + $1.devices } == record.devices)
-    #expect(record.cohorts.reduce(0) { $0 + $1.devicesThatLostEvents } == record.cost.devicesThatLostEvents)
+    #expect(
+      record.cohorts.reduce(0) { $0 + $1.devicesThatLostEvents } == record.cost.total[.devicesThatLostEvents])
     #expect(record.cohorts.compactMap(\.timeToDeliveryMax).max() ?? 0 == record.deliveries.maximum)
   }
 

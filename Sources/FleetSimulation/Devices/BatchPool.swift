@@ -132,13 +132,6 @@ struct BatchRecord: BitwiseCopyable {
   @inline(__always)
   mutating func attemptEnds() { if outstanding != 63 { bits &-= 4 } }
 
-  /// The end of an attempt that `isAwaited`.
-  @inline(__always)
-  mutating func awaitedAttemptFails(_ failure: AttemptFailure) {
-    bits = failure.rawValue
-    flags.remove(.inFlight)
-  }
-
   /// Whether this attempt is under way and nothing else is open or known of the batch.
   @inline(__always)
   func isAwaited(attempt: UInt16, generation: UInt16) -> Bool {

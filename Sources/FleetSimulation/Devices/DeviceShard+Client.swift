@@ -145,7 +145,10 @@ extension DeviceShard: UploadClientHost, EventRecording {
   ) {
     let now = Instant(microseconds: now)
     batches[batch].flags.remove(.inFlight)
-    if case .status(200, _) = response {} else { batches[batch].latestFailure = AttemptFailure(response) }
+    if case .status(200, _) = response {
+    } else {
+      noteFailure(AttemptFailure(response), of: batches.address(batch), client)
+    }
     setUploads(uploads(of: client) &- 1, of: client)
     count(-1, .inFlight, at: now)
     if isTraced(client) {

@@ -166,7 +166,7 @@ extension DeviceShard {
       }
       let response =
         isAnswer ? plan.response(status: delivery.status, retryAfter: delivery.retryAfter) : .noStatus
-      upload.pointee.latestFailure = isAnswer ? AttemptFailure(status: delivery.status) : .noAnswer
+      noteFailure(isAnswer ? AttemptFailure(status: delivery.status) : .noAnswer, of: upload, device)
       let outcome = decide(response, batch, device, at: now)
       guard case .retry(let time) = outcome, !options.pointee.failureEndsLoop else {
         conclude(outcome, batch, device, at: now, &calendar)
@@ -258,7 +258,9 @@ extension DeviceShard {
     let outcome = decide(response, batch, device, at: now)
     record.pointee.noteReception(at: Instant(microseconds: now))
     record.pointee.flags.subtract([.due, .uploading])
-    upload.pointee.awaitedAttemptFails(AttemptFailure(status: delivery.status))
+    upload.pointee.attemptEnds()
+    upload.pointee.flags.remove(.inFlight)
+    noteFailure(AttemptFailure(status: delivery.status), of: upload, device)
     row[.inFlight] &-= 1
     switch outcome {
     case .retry(let time), .backOff(let time):

@@ -96,6 +96,14 @@ extension DeviceShard {
     record.pointee.noteAttempt(events: events, at: now)
   }
 
+  /// An attempt of `device` failed, or the app ended before its answer. Every path passes here once per failed attempt.
+  @inline(__always)
+  func noteFailure(
+    _ failure: AttemptFailure, of upload: UnsafeMutablePointer<BatchRecord>, _ device: DeviceIndex
+  ) {
+    upload.pointee.latestFailure = failure
+  }
+
   /// Counts an attempt that arrives at `time` as the server does, if it is a retry, and by how the batch's latest failed one ended.
   ///
   /// - Parameter row: the counters of the latest interval that was asked for.

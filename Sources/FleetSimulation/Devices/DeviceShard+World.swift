@@ -111,7 +111,7 @@ extension DeviceShard {
     while batch != .noBatch {
       if batches[batch].flags.contains(.inFlight) {
         batches[batch].flags.remove(.inFlight)
-        batches[batch].latestFailure = .other
+        noteFailure(.other, of: batches.address(batch), device)
         noteUnknownOutcome(batch, at: now)
         if options.pointee.gates.reconciles {
           batches[batch].attempts = StatusQuery.number(batches[batch].attempts)

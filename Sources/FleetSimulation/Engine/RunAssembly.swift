@@ -195,7 +195,7 @@ struct CapacityHistory {
   }
 }
 
-/// Cost to the device, device by device: read off the shards' records, which are counted in place.
+/// The figures of each device: read off the shards' records, which are counted in place.
 struct CostSamples {
   /// A shard's records; whoever owns them keeps them until `summary` has been asked for.
   private struct Source {
@@ -204,65 +204,58 @@ struct CostSamples {
     var requestBytes: Int64
 
     @inline(__always)
-    func bytes(_ record: UnsafePointer<DeviceRecord>) -> Int64 {
-      let (events, overflow) = record.pointee.sentEvents.multipliedReportingOverflow(by: eventBytes)
-      return overflow ? .max : events.adding(record.pointee.attempts &* requestBytes)
+    func value(_ figure: DeviceFigure, _ device: DeviceIndex) -> Int64 {
+      let record = rows[device]
+      if figure == .attempts { return record.pointee.attempts }
+      if figure == .radioWakeUps { return record.pointee.radioWakeUps }
+      if figure == .devicesThatLostEvents { return record.pointee.flags.contains(.lostEvents) ? 1 : 0 }
+      if figure == .bytes {
+        let (events, overflow) = record.pointee.sentEvents.multipliedReportingOverflow(by: eventBytes)
+        return overflow ? .max : events.adding(record.pointee.attempts &* requestBytes)
+      }
+      return Int64(rows.tally(figure, device).pointee)
     }
   }
 
   private var sources: [Source] = []
   private var devices: Int64 = 0
-  private var total = DeviceCost()
-  private var largest = (attempts: Int64(0), bytes: Int64(0), radio: Int64(0))
+  private var cost = DeviceCost()
+  private var largest = DeviceFigures<Int64>(repeating: 0)
 
   /// So far.
-  var devicesThatLostEvents: Int64 { total.devicesThatLostEvents }
+  var devicesThatLostEvents: Int64 { cost.total[.devicesThatLostEvents] }
 
   /// O(devices).
   mutating func add(_ rows: DeviceRows, _ cohort: Cohort) {
     let source = Source(
       rows: rows, eventBytes: Int64(cohort.eventBytes), requestBytes: Int64(cohort.requestBytes))
-    for device in rows.indices {
-      let record = rows[device]
-      let (attempts, bytes, radio) = (
-        record.pointee.attempts, source.bytes(record), record.pointee.radioWakeUps
-      )
-      total.attempts += attempts
-      total.bytes = total.bytes.adding(bytes)
-      total.radioWakeUps += radio
-      if record.pointee.flags.contains(.lostEvents) { total.devicesThatLostEvents += 1 }
-      largest.attempts = max(largest.attempts, attempts)
-      largest.bytes = max(largest.bytes, bytes)
-      largest.radio = max(largest.radio, radio)
+    for figure in DeviceFigure.allCases {
+      var (total, largest) = (cost.total[figure], largest[figure])
+      for device in rows.indices {
+        let value = source.value(figure, device)
+        total = total.adding(value)
+        largest = max(largest, value)
+      }
+      (cost.total[figure], self.largest[figure]) = (total, largest)
     }
     sources.append(source)
     devices += Int64(rows.count)
   }
 
-  /// Two passes over the devices, more only for those that sent 4 GiB.
+  /// For each figure a pass over the devices, more only for those of which a device has 65,536 or more.
   var summary: DeviceCost {
-    var summary = total
+    var summary = cost
     if devices == 0 { return summary }
-    let rank = (devices * 99 + 99) / 100
-    var attempts = RankSearch(rank: rank, largest: largest.attempts)
-    var bytes = RankSearch(rank: rank, largest: largest.bytes)
-    var radio = RankSearch(rank: rank, largest: largest.radio)
-    while attempts.result == nil || bytes.result == nil || radio.result == nil {
-      for source in sources {
-        for device in source.rows.indices {
-          let record = source.rows[device]
-          attempts.see(record.pointee.attempts)
-          bytes.see(source.bytes(record))
-          radio.see(record.pointee.radioWakeUps)
+    for figure in DeviceFigure.allCases where !figure.isShare {
+      var search = RankSearch(rank: (devices * 99 + 99) / 100, largest: largest[figure])
+      while search.result == nil {
+        for source in sources {
+          for device in source.rows.indices { search.see(source.value(figure, device)) }
         }
+        search.endPass()
       }
-      attempts.endPass()
-      bytes.endPass()
-      radio.endPass()
+      summary.percentile99[figure] = search.result ?? 0
     }
-    summary.attemptsP99 = attempts.result ?? 0
-    summary.bytesP99 = bytes.result ?? 0
-    summary.radioWakeUpsP99 = radio.result ?? 0
     return summary
   }
 }

@@ -116,7 +116,7 @@ package final class SharedRuns: @unchecked Sendable {
       return record
     case .alone(let scenario):
       let record = try Simulation.run(scenario, options: options, control: control)
-      locked { count(attempts: record.cost.attempts) }
+      locked { count(attempts: record.cost.total[.attempts]) }
       return record
     case .part(var course, let beginning):
       do {
@@ -183,7 +183,7 @@ package final class SharedRuns: @unchecked Sendable {
       switch member.state {
       case .done(let record):
         leave(number)
-        count(saved: record.cost.attempts)
+        count(saved: record.cost.total[.attempts])
         return .record(record)
       case .ready(let ready):
         ready.members.remove(number)

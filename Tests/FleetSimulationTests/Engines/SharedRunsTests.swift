@@ -154,7 +154,7 @@ struct SharedRunsTests {
     let runs = SharedRuns(options: RunOptions())
     let records = try together(scenarios, runs)
     #expect(records == (try separately(scenarios)))
-    let all = records.reduce(0) { $0 + $1.cost.attempts }
+    let all = records.reduce(0) { $0 + $1.cost.total[.attempts] }
     #expect(runs.savings.attempts + runs.savings.savedAttempts == all)
     let before = records[0].series.rows[..<600].reduce(0) { $0 + $1[.firstAttempts] }
     #expect(runs.savings.savedAttempts >= 5 * (before - 5))
@@ -169,7 +169,7 @@ struct SharedRunsTests {
     let records = try together(scenarios, runs)
     #expect(records == (try separately(scenarios)))
     let before = records[1].series.rows[..<600].reduce(0) { $0 + $1[.firstAttempts] }
-    #expect(runs.savings.savedAttempts >= records[2].cost.attempts + before - 5)
+    #expect(runs.savings.savedAttempts >= records[2].cost.total[.attempts] + before - 5)
   }
 
   @Test("Runs that differ in an action alone are one run until it happens")

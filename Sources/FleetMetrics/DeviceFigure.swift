@@ -1,0 +1,99 @@
+/// A number that each device has at the end of a run: what the run has cost it.
+///
+/// `summary.csv` has a figure's mean and 99th percentile over devices, by the day. A figure that is 0 or 1 is a share of devices there.
+/// Figures behind `devicesThatLostEvents` are counted in `DeviceRows.tally`; the others are read off what a device keeps anyway.
+public enum DeviceFigure: Int, CaseIterable, Sendable {
+  /// Uploads sent.
+  case attempts
+  case bytes
+  /// Transmissions after at least 10 s of silence of the device.
+  case radioWakeUps
+  /// 1 of a device that lost at least one.
+  case devicesThatLostEvents
+
+  /// How many figures have a tally.
+  @inlinable public static var tallies: Int { 0 }
+  /// Which of these tallies is this figure's, from 0.
+  @inlinable public var tally: Int { rawValue - DeviceFigure.devicesThatLostEvents.rawValue - 1 }
+
+  /// The columns of each figure. A `*` in a name stands for `mean` or `p99`; a name without it is a share of devices.
+  private static let table: [(figure: DeviceFigure, name: String, unit: String, definition: String)] = [
+    (.attempts, "attempts_*_per_device_day", "requests/device/day", "Upload attempts"),
+    (.bytes, "sent_*_bytes_per_device_day", "bytes/device/day", "Bytes sent"),
+    (.radioWakeUps, "radio_wakeups_*_per_device_day", "1/device/day", "Transmissions after 10 s of silence"),
+    (
+      .devicesThatLostEvents, "devices_that_lost_events_ratio", "1",
+      "Share of devices that lost at least one event."
+    ),
+  ]
+
+  /// Whether the figure is 0 or 1.
+  public var isShare: Bool { !Self.table.contains { $0.figure == self && $0.name.contains("*") } }
+
+  static let columns: [CSVColumn<RunSummary>] = table.flatMap { entry -> [CSVColumn<RunSummary>] in
+    let (figure, name, unit, definition) = entry
+    if figure.isShare {
+      return [.init(name, unit, definition, .lowerIsBetter) { .decimal($0.cost.mean[figure], decimals: 6) }]
+    }
+    return [
+      .init(
+        name.replacing("*", with: "mean"), unit, "\(definition), mean over devices.", .lowerIsBetter
+      ) { .decimal($0.cost.mean[figure]) },
+      .init(
+        name.replacing("*", with: "p99"), unit, "The same, 99th percentile of devices.", .lowerIsBetter
+      ) { .decimal($0.cost.percentile99[figure]) },
+    ]
+  }
+
+  /// The numbers that `StoredRecord` keeps of a cost, by name.
+  static var stored: [(name: String, path: any WritableKeyPath<RunRecord, Int64> & Sendable)] {
+    let means = allCases.filter { !$0.isShare }
+    return means.map { ("\($0)", \.cost.total[$0]) } + means.map { ("\($0)P99", \.cost.percentile99[$0]) }
+      + allCases.filter(\.isShare).map { ("\($0)", \.cost.total[$0]) }
+  }
+
+  /// The numbers that `StoredSummary` keeps.
+  static var storedOfSummary: [(name: String, path: any WritableKeyPath<RunSummary, Double> & Sendable)] {
+    allCases.map { ("cost.\($0)", \.cost.mean[$0]) }
+      + allCases.filter { !$0.isShare }.map { ("cost.\($0)P99", \.cost.percentile99[$0]) }
+  }
+}
+
+/// A value for each figure.
+public struct DeviceFigures<Value: Sendable & Hashable>: Sendable, Hashable {
+  private var values: [Value]
+
+  package init(repeating value: Value) {
+    values = Array(repeating: value, count: DeviceFigure.allCases.count)
+  }
+
+  public subscript(figure: DeviceFigure) -> Value {
+    get { values[figure.rawValue] }
+    set { values[figure.rawValue] = newValue }
+  }
+}
+
+/// What the fleet paid: totals over the run, and percentiles over devices.
+public struct DeviceCost: Sendable, Hashable {
+  public var total = DeviceFigures<Int64>(repeating: 0)
+  public var percentile99 = DeviceFigures<Int64>(repeating: 0)
+
+  public init() {}
+}
+
+/// Means and percentiles of a device's cost in a day; shares of devices are not by the day.
+public struct DeviceDayCost: Sendable, Hashable {
+  public var mean = DeviceFigures(repeating: 0.0)
+  public var percentile99 = DeviceFigures(repeating: 0.0)
+
+  init() {}
+
+  init(_ cost: DeviceCost, devices: Int64, duration: Int64) {
+    let perDay = 86_400_000_000 / Double(duration)
+    for figure in DeviceFigure.allCases {
+      let mean = Double(cost.total[figure]) / Double(devices)
+      self.mean[figure] = figure.isShare ? mean : mean * perDay
+      percentile99[figure] = Double(cost.percentile99[figure]) * perDay
+    }
+  }
+}

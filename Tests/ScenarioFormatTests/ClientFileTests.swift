@@ -1,5 +1,7 @@
+import Foundation
 import ShippedQuirks
 import SimulationKernel
+import TestSupport
 import Testing
 import UploadRetry
 
@@ -238,5 +240,21 @@ struct ClientFileTests {
         problems.diagnostics[0].message.hasPrefix(
           #""posthug" is not known; did you mean "posthog"? Allowed:"#))
     } catch { Issue.record(error) }
+  }
+
+  @Test("the tables of the clients' page are what their files say of themselves")
+  func page() throws {
+    let page = URL(filePath: #filePath).deletingLastPathComponent().appending(
+      path: "../../Sources/ScenarioModel/ScenarioModel.docc/Clients.md")
+    let head = "| client | what it does | from |\n|---|---|---|\n"
+    var parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: head)
+    try #require(parts.count == 3)
+    for (index, clients) in zip(1..., [ClientPreset.documented, ClientPreset.catalogue]) {
+      let rows = clients.map { "| `\($0.name)` | \($0.meaning) | \($0.origin) |\n" }.joined()
+      let end = try #require(parts[index].range(of: "\n\n"))
+      parts[index] = rows + parts[index][parts[index].index(after: end.lowerBound)...]
+    }
+    let text = parts.joined(separator: head)
+    #expect(try Snapshot.recorded(in: page, now: text) == text)
   }
 }

@@ -25,6 +25,10 @@ public struct Metric: Sendable {
   public let definition: String
   /// As a heading of a table.
   public let title: String
+  /// As a heading of a page's table, which has room for more.
+  package let pageTitle: String
+  /// As a heading of a page's table of single runs; nil: the table has no such column.
+  package let runTitle: String?
   public let direction: Direction
   /// Whether the verdict ranks on it.
   public let isHeadline: Bool
@@ -102,6 +106,12 @@ public enum MetricCatalogue {
     return (first + others).map(metric)
   }()
 
+  /// The columns of a page's table of single runs.
+  package static let ofRuns: [Metric] = entries.filter { $0.run != nil }.compactMap { metric(named: $0.name) }
+
+  /// The columns of a page's table of several seeds, beside the verdict's metrics.
+  package static let ofMeans: [Metric] = entries.filter(\.isInMeans).compactMap { metric(named: $0.name) }
+
   /// The verdict's metrics, in its order.
   package static let headline: [Metric] = all.filter(\.isHeadline)
 
@@ -116,26 +126,55 @@ public enum MetricCatalogue {
   public static let affectedDelivery = "affected_delivery_p99_s"
   public static let attemptsAboveTwin = "attempts_above_twin_per_device"
   public static let attempts = "attempts_mean_per_device_day"
-  /// Where the time of a metric is censored that not every run lives to see.
-  private static let horizons = [
-    recovery: "recovery_horizon_s", "drained_s": "recovery_horizon_s",
-    "affected_delivery_p50_s": "affected_horizon_s", affectedDelivery: "affected_horizon_s",
+  package static let herdFactor = "herd_factor_ratio"
+
+  /// What reports and statistics know of a metric beside its column in `summary.csv`.
+  private struct Entry {
+    var name: String
+    /// nil: the name.
+    var title: String?
+    /// nil: the title.
+    var page: String?
+    /// nil: a page's table of single runs doesn't have it.
+    var run: String?
+    /// Whether a page's table of several seeds has it beside the verdict's metrics.
+    var isInMeans = false
+    /// Of a time that not every run lives to see.
+    var horizon: String?
+  }
+
+  /// In the order in which the tables of pages have them.
+  private static let entries = [
+    Entry(name: recovery, title: "recovered in", run: "recovered in", horizon: "recovery_horizon_s"),
+    Entry(name: undelivered, title: "undelivered", run: "undelivered"),
+    Entry(name: "devices_that_lost_events_ratio", run: "devices that lost events"),
+    Entry(name: "affected_delivery_p50_s", horizon: "affected_horizon_s"),
+    Entry(name: affectedDelivery, title: "affected p99", run: "affected p99", horizon: "affected_horizon_s"),
+    Entry(name: attemptsAboveTwin, title: "extra attempts", run: "extra attempts / device"),
+    Entry(name: attempts, title: "attempts/device/day", run: "attempts / device"),
+    Entry(name: lost, title: "events lost", isInMeans: true),
+    Entry(name: "blocked_events", page: "blocked", isInMeans: true),
+    Entry(name: "late_events", page: "late", isInMeans: true),
+    Entry(name: "drained_s", run: "drained in", horizon: "recovery_horizon_s"),
+    Entry(name: timeToDelivery, title: "p99 delivery", run: "p99 delivery", isInMeans: true),
+    Entry(name: "amplification_ratio", run: "amplification"),
+    Entry(name: "peak_offered_ratio", page: "peak load, × capacity", run: "peak load", isInMeans: true),
+    Entry(name: herdFactor, page: "herd factor", run: "herd factor", isInMeans: true),
+    Entry(
+      name: "idle_while_backlogged_s", page: "idle while backlogged", run: "idle while backlogged",
+      isInMeans: true),
   ]
 
   static let columns = Dictionary(uniqueKeysWithValues: SummaryCSV.columns.map { ($0.name, $0) })
 
-  private static let titles = [
-    undelivered: "undelivered", lost: "events lost", recovery: "recovered in",
-    affectedDelivery: "affected p99", attemptsAboveTwin: "extra attempts",
-    timeToDelivery: "p99 delivery", attempts: "attempts/device/day",
-  ]
-
   private static func metric(_ column: CSVColumn<RunSummary>) -> Metric {
     let direction = column.direction ?? .neither
+    let entry = entries.first { $0.name == column.name } ?? Entry(name: column.name)
+    let title = entry.title ?? column.name
     return Metric(
       name: column.name, unit: column.unit, definition: column.definition,
-      title: titles[column.name] ?? column.name, direction: direction,
-      isHeadline: ranked.contains(column.name), horizon: horizons[column.name],
+      title: title, pageTitle: entry.page ?? title, runTitle: entry.run, direction: direction,
+      isHeadline: ranked.contains(column.name), horizon: entry.horizon,
       // What has no better side describes; the rest is judged by its intervals.
       tolerance: direction == .neither ? .informational : .notSignificantlyWorse)
   }

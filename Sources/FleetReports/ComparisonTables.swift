@@ -55,33 +55,49 @@ enum SummaryTable {
     var isShown: ([RunSummary]) -> Bool = { _ in true }
   }
 
+  /// Those of the catalogue, and behind `undelivered` what became of these events.
   private static var columns: [Column] {
-    [
-      Column(title: "recovered in", text: \.recoveryText, isBad: \.neverRecovers),
-      Column(
-        title: "undelivered",
-        text: { "\(Humanised.count($0.undeliveredEvents))\n" + undeliveredShare($0) },
-        isBad: { $0.undeliveredEvents > 0 }),
-      Column(
-        title: "of these", text: { causes($0).map { "\($1) \($0)" }.joined(separator: "\n") },
-        isShown: { $0.contains { !causes($0).isEmpty } }),
-      Column(
-        title: "devices that lost events",
-        text: { MetricText.plain($0.cost.mean[.devicesThatLostEvents] * 100) + " %" },
-        isShown: { $0.contains { $0.cost.mean[.devicesThatLostEvents] > 0 } }),
-      Column(title: "affected p99", text: \.affectedDeliveryText),
-      Column(title: "extra attempts / device", text: { MetricText.plain($0.attemptsAboveTwinPerDevice) }),
-      Column(title: "attempts / device", text: \.attemptsPerDeviceText),
-      Column(
-        title: "drained in", text: { $0.hasIncidents ? duration($0.drainedTime, otherwise: "never") : "–" }),
-      Column(title: "p99 delivery", text: { duration($0.timeToDeliveryP99) }),
-      Column(title: "amplification", text: { ratio($0.amplification) }),
-      Column(title: "peak load", text: { ratio($0.peakOfferedRatio) }),
-      Column(
-        title: "herd factor", text: { ratio($0.herdFactor) },
-        isShown: { $0.contains { $0.herdFactor != $0.peakOfferedRatio } }),
-      Column(title: "idle while backlogged", text: { seconds($0.idleWhileBackloggedSeconds) }),
-    ]
+    MetricCatalogue.ofRuns.flatMap { metric -> [Column] in
+      var column = Column(title: metric.runTitle ?? metric.title, text: { text(metric, of: $0) })
+      switch metric.name {
+      case MetricCatalogue.recovery: column.isBad = \.neverRecovers
+      case MetricCatalogue.undelivered:
+        column.isBad = { $0.undeliveredEvents > 0 }
+        return [
+          column,
+          Column(
+            title: "of these", text: { causes($0).map { "\($1) \($0)" }.joined(separator: "\n") },
+            isShown: { $0.contains { !causes($0).isEmpty } }),
+        ]
+      case "devices_that_lost_events_ratio":
+        column.isShown = { $0.contains { $0.cost.mean[.devicesThatLostEvents] > 0 } }
+      case MetricCatalogue.herdFactor:
+        column.isShown = { $0.contains { $0.herdFactor != $0.peakOfferedRatio } }
+      default: break
+      }
+      return [column]
+    }
+  }
+
+  /// A metric of a run in words. It has more digits than the value in `summary.csv` where it is named here.
+  private static func text(_ metric: Metric, of run: RunSummary) -> String {
+    switch metric.name {
+    case MetricCatalogue.recovery: run.recoveryText
+    case MetricCatalogue.undelivered:
+      "\(Humanised.count(run.undeliveredEvents))\n" + undeliveredShare(run)
+    case "devices_that_lost_events_ratio":
+      MetricText.plain(run.cost.mean[.devicesThatLostEvents] * 100) + " %"
+    case MetricCatalogue.affectedDelivery: run.affectedDeliveryText
+    case MetricCatalogue.attemptsAboveTwin: MetricText.plain(run.attemptsAboveTwinPerDevice)
+    case MetricCatalogue.attempts: run.attemptsPerDeviceText
+    case "drained_s": run.hasIncidents ? duration(run.drainedTime, otherwise: "never") : "–"
+    case MetricCatalogue.timeToDelivery: duration(run.timeToDeliveryP99)
+    case "amplification_ratio": ratio(run.amplification)
+    case "peak_offered_ratio": ratio(run.peakOfferedRatio)
+    case MetricCatalogue.herdFactor: ratio(run.herdFactor)
+    case "idle_while_backlogged_s": seconds(run.idleWhileBackloggedSeconds)
+    default: metric.value(of: run).restricted.map { MetricText.value(metric, $0) } ?? "–"
+    }
   }
 
   /// The best first; the verdict's best are marked.
@@ -195,26 +211,15 @@ struct MeansTable {
 
   // MARK: For a page
 
-  /// What describes a run beside the verdict's metrics.
-  private static let shown = [
-    MetricCatalogue.lost, "blocked_events", "late_events", MetricCatalogue.timeToDelivery,
-    "peak_offered_ratio", "herd_factor_ratio", "idle_while_backlogged_s",
-  ]
-  static let titles = [
-    "blocked_events": "blocked", "late_events": "late",
-    "peak_offered_ratio": "peak load, × capacity",
-    "herd_factor_ratio": "herd factor", "idle_while_backlogged_s": "idle while backlogged",
-  ]
-
   var html: String {
     let metrics = metrics
     let ranked = metrics.ranked
     let columns =
       ranked
-      + Self.shown.filter { $0 != "herd_factor_ratio" || !Compared.means(comparison).isHerdThePeak }
-      .compactMap { name in
-        metrics.metrics.firstIndex { $0.name == name }
+      + MetricCatalogue.ofMeans.filter {
+        $0.name != MetricCatalogue.herdFactor || !Compared.means(comparison).isHerdThePeak
       }
+      .compactMap { shown in metrics.metrics.firstIndex { $0.name == shown.name } }
     let ranks = columns.map { index in
       metrics.variants.indices.map { ranked.contains(index) ? standings.rank(of: $0, by: index) : nil }
     }
@@ -275,7 +280,7 @@ struct MeansTable {
       columns: [.init(title: "strategy")]
         + columns.map { index in
           let metric = metrics.metrics[index]
-          return .init(title: Self.titles[metric.name] ?? metric.title, meaning: metric.definition)
+          return .init(title: metric.pageTitle, meaning: metric.definition)
         },
       rows: rows.map { variant in
         PageTable.Row(

@@ -62,12 +62,10 @@ public struct ExplorerPage {
       + metrics.metrics.indices.filter { metrics.metrics[$0].name == "peak_offered_ratio" }
   }
 
-  private func title(_ metric: Metric) -> String { MeansTable.titles[metric.name] ?? metric.title }
-
   private var table: String {
     let metrics = comparison.metrics
     return PageTable(
-      columns: [.init(title: "run")] + shown.map { .init(title: title(metrics.metrics[$0])) },
+      columns: [.init(title: "run")] + shown.map { .init(title: metrics.metrics[$0].pageTitle) },
       rows: comparison.variants.indices.map { variant in
         PageTable.Row(
           name: comparison.variants[variant],
@@ -84,7 +82,7 @@ public struct ExplorerPage {
     let columns = shown.map { index in
       let metric = metrics.metrics[index]
       return
-        "{\"name\":\(Self.text(metric.name)),\"title\":\(Self.text(title(metric))),\"unit\":\(Self.text(metric.unit)),"
+        "{\"name\":\(Self.text(metric.name)),\"title\":\(Self.text(metric.pageTitle)),\"unit\":\(Self.text(metric.unit)),"
         + "\"lower\":\(metric.direction != .higherIsBetter)}"
     }
     let runs = comparison.variants.indices.map { variant in

@@ -32,8 +32,40 @@ struct LinkTests {
 
   @Test("every suite that a page names is one that `--filter` finds", arguments: Repository.pages)
   func suites(page: String) throws {
-    for name in try Repository.text(page).matches(of: /\b[A-Z]\w*Tests\b/).map({ String($0.0) }) {
-      #expect(Repository.suites.contains(name), "\(page) names \(name), which is no suite and no test target")
+    let text = try Repository.text(page)
+    let names = Repository.suites.reduce(into: []) { $0 += [$1.key] + $1.value }
+    for name in text.matches(of: /\b[A-Z]\w*Tests\b/).map({ String($0.0) }) {
+      #expect(names.contains(name), "\(page) names \(name), which is no suite and no test target")
+    }
+  }
+
+  @Test(
+    "every command of tests in a page filters suites of the targets that it builds",
+    arguments: Repository.pages)
+  func filters(page: String) throws {
+    let commands = try Repository.text(page)
+      .matches(of: /(?:FLEETSIM_TESTS=([\w,]+) )?swift test[^`\n]*? --filter '?([\w|\\]+)/)
+    for command in commands {
+      let targets = command.1?.split(separator: ",").map(String.init) ?? Array(Repository.suites.keys)
+      let names = targets.flatMap { [$0] + (Repository.suites[$0] ?? []) }
+      for word in command.2.split(whereSeparator: { #"\|"#.contains($0) }) {
+        #expect(names.contains { $0.hasPrefix(word) }, "\(page): \(command.0): there is no \(word)")
+      }
+    }
+  }
+
+  @Test(
+    "every name of the code that a page of how to add something has is in the code",
+    arguments: Repository.pages.filter { $0.contains("fleetsim.docc/Adding") })
+  func names(page: String) throws {
+    let prose = try Page(page).prose.joined(separator: "\n")
+    for (_, name) in prose.matches(of: /`([A-Za-z]\w*(?:\.\w+)*)(?:\([\w:]*\)|[!?])?`/).map(\.output) {
+      if name.hasSuffix(".swift") {
+        #expect(Repository.sources.contains { $0.hasSuffix("/\(name)") }, "\(page) names \(name)")
+      } else {
+        let words = name.split(separator: ".").map(String.init)
+        #expect(Repository.words.isSuperset(of: words), "\(page) names \(name)")
+      }
     }
   }
 

@@ -23,19 +23,28 @@ enum Repository {
   static let pages =
     ["README.md", "CHANGELOG.md"] + files(in: ["Sources", "Tests", "experiments", "results"], [".md"])
 
-  /// The names that `swift test --filter` takes of test targets and suites; a file's name is none.
-  static let suites: Set<String> = {
-    var names: Set<String> = []
+  /// The suites of each test target, which `swift test --filter` takes beside the targets' names; a file's name is none.
+  static let suites: [String: Set<String>] = {
+    var suites: [String: Set<String>] = [:]
     for path in files(in: ["Tests"], [".swift"]) {
-      names.insert(String(path.split(separator: "/")[1]))
       guard let text = try? text(path), text.contains("@Test") else { continue }
       for match in text.matches(
         of: /(?m)^(?:@\w+(?:\(.*\))? )*(?:(?:final|private) )*(?:struct|enum|class|extension) (\w+)/)
       {
-        names.insert(String(match.1))
+        suites[String(path.split(separator: "/")[1]), default: []].insert(String(match.1))
       }
     }
-    return names
+    return suites
+  }()
+
+  /// Every word of the sources.
+  static let words: Set<String> = {
+    var words: Set<String> = []
+    for path in sources {
+      guard let text = try? text(path) else { continue }
+      words.formUnion(text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
+    }
+    return words
   }()
 
   /// The Swift and C sources, tests among them.
@@ -44,7 +53,7 @@ enum Repository {
 
 /// A page of Markdown without its code.
 struct Page {
-  /// Its lines; those of code blocks are empty, and so is what stands between backticks.
+  /// Its lines; those of code blocks are empty.
   let prose: [Substring]
   /// The blocks of code, by the language after the fence.
   let blocks: [(language: String, text: String)]

@@ -7,7 +7,7 @@ package enum FigureText {
     let milliseconds = rounded(value, 1_000)
     if milliseconds < 1_000 { return "\(milliseconds) ms" }
     let tenths = rounded(value, 100_000)
-    if tenths < 100 { return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s" }
+    if tenths < 100 { return fraction(UInt64(tenths), of: 10) + " s" }
     let seconds = rounded(value, 1_000_000)
     if seconds < 60 { return "\(seconds) s" }
     if seconds < 3_600 { return pair(seconds / 60, "min", seconds % 60, "s") }
@@ -38,6 +38,15 @@ package enum FigureText {
     guard abs(value) < 1e15 else { return value.isNaN ? "unknown" : value < 0 ? "-infinite" : "infinite" }
     let tenths = Int64((value * 10).rounded(.toNearestOrAwayFromZero))
     return "\(tenths < 0 ? "-" : "")\(grouped(abs(tenths) / 10)).\(abs(tenths) % 10)"
+  }
+
+  /// `scaled` / `unit`, which is a power of ten, without trailing zeros.
+  static func fraction(_ scaled: UInt64, of unit: UInt64) -> String {
+    let (whole, rest) = scaled.quotientAndRemainder(dividingBy: unit)
+    // The 1 in front keeps the zeros behind the point.
+    var digits = String(unit + rest).dropFirst()
+    while digits.last == "0" { digits.removeLast() }
+    return digits.isEmpty ? "\(whole)" : "\(whole).\(digits)"
   }
 
   /// With a comma between thousands.

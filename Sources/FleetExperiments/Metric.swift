@@ -49,7 +49,7 @@ public struct Metric: Sendable {
   }
 
   public func value(of summary: RunSummary) -> MetricValue {
-    value { MetricCatalogue.columns[$0]?.value(summary).number }
+    value(summary.column)
   }
 }
 
@@ -204,19 +204,10 @@ package enum MetricText {
     guard value.magnitude < 1e15 else { return "unknown" }
     if value < 0 { return "-" + plain(-value) }
     if value >= 999.5 { return FigureText.grouped(Int64(value.rounded())) }
-    var decimals = 0
     var power = 1.0
-    while decimals < 6, value * power < 99.95, value > 0 {
-      decimals += 1
-      power *= 10
-    }
-    let scaled = Int64((value * power).rounded(.toNearestOrAwayFromZero))
-    let whole = Int64(power)
-    guard decimals > 0 else { return FigureText.grouped(scaled) }
-    let digits = String(scaled % whole)
-    var fraction = String(repeating: "0", count: decimals - digits.count) + digits
-    while fraction.last == "0" { fraction.removeLast() }
-    return "\(scaled / whole)" + (fraction.isEmpty ? "" : "." + fraction)
+    while power < 1e6, value * power < 99.95, value > 0 { power *= 10 }
+    let scaled = UInt64((value * power).rounded(.toNearestOrAwayFromZero))
+    return FigureText.fraction(scaled, of: UInt64(power))
   }
 }
 

@@ -78,8 +78,8 @@ struct AdversaryTests {
       return summary
     }
 
-    func maker(_ space: IncidentSpace = space) -> TrialMaker {
-      TrialMaker(Runs<RunSummary>.planted { summary($0) }) { space.scenario($0.candidate) }
+    func maker(_ space: IncidentSpace = space) -> CandidateRuns {
+      CandidateRuns(Runs<RunSummary>.planted { summary($0) }) { space.scenario($0.candidate) }
     }
   }
 
@@ -132,7 +132,7 @@ struct AdversaryTests {
     let ill = Self.ill(grid, seeds: 5, space) { $0.map(planted.summary) }
     let expected = try #require(ill.map { Double($0.duration.microseconds) / 1e6 }.min())
 
-    var adversary = Adversary(try AdversaryStudy(space: space), maker: planted.maker())
+    var adversary = Adversary(try AdversaryStudy(space: space), runs: planted.maker())
     let result = try adversary.run()
     #expect(result.runs.made <= 400)
     let boundary = try #require(result.boundary)
@@ -160,8 +160,8 @@ struct AdversaryTests {
     let expected = Double(try #require(ill.first).duration.microseconds) / 1e6
     #expect(expected > 15 && expected < 60)
 
-    let maker = TrialMaker(runner) { space.scenario($0.candidate) }
-    var adversary = Adversary(try AdversaryStudy(space: space, seeds: 3, runs: 60), maker: maker)
+    let maker = CandidateRuns(runner) { space.scenario($0.candidate) }
+    var adversary = Adversary(try AdversaryStudy(space: space, seeds: 3, runs: 60), runs: maker)
     let result = try adversary.run()
     let found = try #require(Self.length(result.boundary, space))
     #expect(abs(found / expected - 1) <= 0.1, "\(found) s, brute force \(expected) s")
@@ -176,7 +176,7 @@ struct AdversaryTests {
     for kind in AdversaryKind.all { planted.least[kind.name] = 5_000 }
     planted.startFactor = 0
     planted.least["silence"] = 700
-    var adversary = Adversary(try AdversaryStudy(space: Planted.space), maker: planted.maker())
+    var adversary = Adversary(try AdversaryStudy(space: Planted.space), runs: planted.maker())
     let result = try adversary.run()
     #expect(result.boundary == nil && result.standings.allSatisfy { $0.broken == 0 })
     let worst = try #require(result.worst.flatMap { Planted.space.incident($0.standing.candidate) })
@@ -193,7 +193,7 @@ struct AdversaryTests {
   func ends() throws {
     var planted = Planted(2)
     for kind in AdversaryKind.all { planted.least[kind.name] = 1 }
-    var adversary = Adversary(try AdversaryStudy(space: Planted.space), maker: planted.maker())
+    var adversary = Adversary(try AdversaryStudy(space: Planted.space), runs: planted.maker())
     let result = try adversary.run()
     #expect(Self.length(result.boundary, Planted.space) == 15 && result.below == nil)
     #expect(AdversaryVerdict(result).lines[0].hasSuffix("a shorter one may do it, too."))
@@ -203,7 +203,7 @@ struct AdversaryTests {
       Incident(kind: .brownout(factorPartsPerMillion: 1), start: .start + .minutes(1), duration: .minutes(9))
     ]
     let space = IncidentSpace(IncidentBounds(runOf: .minutes(60)), in: joined, joins: true)
-    var late = Adversary(try AdversaryStudy(space: space), maker: planted.maker(space))
+    var late = Adversary(try AdversaryStudy(space: space), runs: planted.maker(space))
     let ill = try late.run()
     #expect(!ill.isPossible && ill.standings.isEmpty && ill.runs.made == 5)
     #expect(AdversaryVerdict(ill).sentence.hasSuffix("there is nothing to look for."))

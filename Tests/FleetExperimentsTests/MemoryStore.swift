@@ -1,5 +1,6 @@
 import FleetExperiments
 import FleetMetrics
+import ScenarioModel
 import Synchronization
 
 /// Keeps runs in memory, as a directory does on disk.
@@ -32,4 +33,21 @@ final class MemoryStore: RunStore {
     }
   }
   func warn(_ file: String, _ problem: StoredRecord.Problem) { state.withLock { $0.damaged.append(file) } }
+}
+
+extension Runs where Value == RunSummary {
+  /// Runs whose summaries are a formula of the scenario, for searches that can be looked through.
+  static func planted(
+    in store: (any RunStore)? = nil, _ summary: @escaping @Sendable (Scenario) throws -> RunSummary
+  ) -> Runs {
+    var record = RunRecord(
+      series: TimeSeries(interval: 1, duration: 0, rows: 0), deliveries: Histogram(), offeredPer100ms: [],
+      nominalCapacityMilli: 0, incidents: [], devices: 0, longestFlushInterval: 0, cost: DeviceCost())
+    // Limits on retries count in the formula.
+    record.reachedRetryLimit = true
+    let recording = Recording(needsTwin: false, text: Recording.summary.text) { scenario, _, _ in
+      try summary(scenario)
+    }
+    return Runs(recording, in: store, workers: 1, engine: { [record] _, _, _ in record })
+  }
 }

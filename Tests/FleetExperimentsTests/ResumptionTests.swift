@@ -30,11 +30,11 @@ struct ResumptionTests {
   func adversary() throws {
     let planted = AdversaryTests.Planted(3)
     try resumes { store in
-      let maker = TrialMaker(Runs<RunSummary>.planted(in: store) { planted.summary($0) }) {
+      let maker = CandidateRuns(Runs<RunSummary>.planted(in: store) { planted.summary($0) }) {
         AdversaryTests.Planted.space.scenario($0.candidate)
       }
       var adversary = Adversary(
-        try AdversaryStudy(space: AdversaryTests.Planted.space, seeds: 3, runs: 80), maker: maker)
+        try AdversaryStudy(space: AdversaryTests.Planted.space, seeds: 3, runs: 80), runs: maker)
       let result = try adversary.run()
       return AdversaryVerdict(result).lines + result.standings.map { "\($0.candidate)" }
     }

@@ -48,7 +48,7 @@ struct RobustTunerTests {
       summary.affectedDeliveryP99 = Int64(time(choice, capacity) * luck * 1e6)
       return summary
     }
-    let maker = TrialMaker(runs) { request in
+    let maker = CandidateRuns(runs) { request in
       var settings = HTTPConfig()
       settings.backoff.baseBackoffInterval = Int64((request.candidate.choices[0] ?? 9) + 1) * 1_000_000
       let capacity = Quantity(draws[request.seed].values[0])!.value
@@ -60,7 +60,7 @@ struct RobustTunerTests {
           Cohort(name: "phones", devices: 1, events: .poisson(meanGap: .seconds(1)), settings: settings)
         ])
     }
-    var tuner = Tuner(study, maker: maker)
+    var tuner = Tuner(study, runs: maker)
     return (try tuner.run(), made.withLock { $0 })
   }
 

@@ -20,7 +20,7 @@ struct TuneConstraintTests {
     let study = TuneStudy(
       space: space, todaysValues: ["2", "1", "1"], objectives: TuneObjective.standard,
       constraints: try constraints.map { try TuneConstraint($0) }, scenarios: ["s"], seeds: 4)
-    var tuner = Tuner(study, maker: field.maker(space))
+    var tuner = Tuner(study, runs: field.maker(space))
     return try tuner.run()
   }
 

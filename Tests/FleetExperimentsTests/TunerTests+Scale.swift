@@ -14,7 +14,7 @@ extension TunerTests {
       small: { choices in Self.bowl([choices[0] - 1, choices[1]], 0) / Self.bowl(choices, 0) })
     var study = study(space, seeds: seeds)
     study.raceScale = Scaling(divisor: 4)
-    var tuner = Tuner(study, maker: field.maker(space))
+    var tuner = Tuner(study, runs: field.maker(space))
     let result = try tuner.run()
     #expect(result.winner.candidate.choices == [12, 4, nil])
     let whole = result.standings.filter { $0.scale == .whole }
@@ -38,7 +38,7 @@ extension TunerTests {
       let cheap = try #require(study.candidates(budget: budget, small: 0.25))
       #expect(cheap > plain && study.runs(first: cheap, small: 0.25) <= budget)
       study.candidates = plain
-      var tuner = Tuner(study, maker: field.maker(space))
+      var tuner = Tuner(study, runs: field.maker(space))
       _ = try tuner.run()
       #expect(field.made.withLock { $0 } <= budget)
     }

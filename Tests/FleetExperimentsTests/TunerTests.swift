@@ -79,7 +79,7 @@ struct TunerTests {
       return summary
     }
 
-    func maker(_ space: SearchSpace, journals: Bool = false) -> TrialMaker {
+    func maker(_ space: SearchSpace, journals: Bool = false) -> CandidateRuns {
       let runs = Runs<RunSummary>.planted(in: journals ? journal : nil) { scenario in
         let count = self.made.withLock { made in
           made += 1
@@ -88,7 +88,7 @@ struct TunerTests {
         if count > self.life { throw Killed() }
         return self.summary(scenario, space)
       }
-      return TrialMaker(runs) { request in
+      return CandidateRuns(runs) { request in
         // Today: 2 s, 1, 1.
         let choices = zip(request.candidate.choices, [1, 0, 0]).map { $0 ?? $1 }
         var settings = HTTPConfig()
@@ -136,7 +136,7 @@ struct TunerTests {
     study.seed = seed
     let bruteForce = space.size * study.seeds
     study.candidates = try #require(study.candidates(budget: bruteForce / 10))
-    var tuner = Tuner(study, maker: field.maker(space))
+    var tuner = Tuner(study, runs: field.maker(space))
     let winner = try tuner.run().winner.candidate
     #expect(abs(winner.choices[0]! - 12) <= 1 && abs(winner.choices[1]! - 4) <= 1)
     #expect(field.made.withLock { $0 } <= bruteForce / 10)
@@ -145,7 +145,7 @@ struct TunerTests {
   @Test("a key that makes no difference is left as it is today, and what the others buy is measured")
   func idle() throws {
     let field = Field(time: Self.bowl)
-    var tuner = Tuner(study(space), maker: field.maker(space))
+    var tuner = Tuner(study(space), runs: field.maker(space))
     let result = try tuner.run()
     #expect(result.winner.candidate.choices[2] == nil)
     #expect(result.effects.map(\.parameter) == [0, 1])
@@ -160,17 +160,17 @@ struct TunerTests {
     "killed after any number of runs and started again, a search repeats no run and gives the same answer")
   func resumed() throws {
     let whole = Field(time: Self.bowl)
-    var tuner = Tuner(study(space), maker: whole.maker(space, journals: true))
+    var tuner = Tuner(study(space), runs: whole.maker(space, journals: true))
     let expected = try tuner.run()
     let total = whole.made.withLock { $0 }
     for life in [1, 37, total / 2, total - 1] {
       let first = Field(life: life, time: Self.bowl)
-      var killed = Tuner(study(space), maker: first.maker(space, journals: true))
+      var killed = Tuner(study(space), runs: first.maker(space, journals: true))
       #expect(throws: Field.Killed.self) { _ = try killed.run() }
       let second = Field(time: Self.bowl)
       #expect(first.journal.files.count == life)
       second.journal.files = first.journal.files
-      var again = Tuner(study(space), maker: second.maker(space, journals: true))
+      var again = Tuner(study(space), runs: second.maker(space, journals: true))
       let result = try again.run()
       #expect(
         result.winner.candidate == expected.winner.candidate && result.winner.score == expected.winner.score)
@@ -187,7 +187,7 @@ struct TunerTests {
       time: { choices, scenario in
         scenario == 0 ? 1_000 / Double(1 + choices[0]) : choices[0] > 5 ? 200 : 100
       })
-    var tuner = Tuner(study(space, scenarios: 2), maker: field.maker(space))
+    var tuner = Tuner(study(space, scenarios: 2), runs: field.maker(space))
     let result = try tuner.run()
     #expect(result.winner.candidate.choices[0] == 5)
     #expect(result.winner.holdsEverywhere)
@@ -204,14 +204,14 @@ struct TunerTests {
         let events = scenario == 0 ? 5_000 : 5_000 + Int64(max(0, choices[0] - 6)) * 800
         return blocks ? (0, events) : (events, 0)
       })
-    var tuner = Tuner(study(space, scenarios: 2, seeds: 5), maker: field.maker(space))
+    var tuner = Tuner(study(space, scenarios: 2, seeds: 5), runs: field.maker(space))
     let result = try tuner.run()
     #expect(result.winner.candidate.choices[0] == 6)
     #expect(result.isConfirmed && result.confirmed.winner.deliversLess == [false, false])
     var loose = study(space, scenarios: 2, seeds: 5)
     loose.allowedLoss = 0.02
     loose.objectives = try [TuneObjective("affected_delivery_p99_s")]
-    var other = Tuner(loose, maker: field.maker(space))
+    var other = Tuner(loose, runs: field.maker(space))
     #expect(
       try other.run().standings.contains {
         ($0.candidate.choices[0] ?? 0) > 6 && !$0.deliversLess.contains(true)
@@ -222,7 +222,7 @@ struct TunerTests {
   func withoutIncident() throws {
     func winner(_ scenarios: Int) throws -> SearchCandidate {
       let field = Field(time: Self.bowl, hasIncidents: { $0 == 0 })
-      var tuner = Tuner(study(space, scenarios: scenarios, seeds: 5), maker: field.maker(space))
+      var tuner = Tuner(study(space, scenarios: scenarios, seeds: 5), runs: field.maker(space))
       let result = try tuner.run()
       #expect(result.isConfirmed)
       if scenarios == 2 { #expect(result.confirmed.winner.logRatios[1][1] == nil) }
@@ -240,7 +240,7 @@ struct TunerTests {
       var study = study(space, seeds: 10)
       study.seed = seed
       study.candidates = 60
-      var tuner = Tuner(study, maker: field.maker(space))
+      var tuner = Tuner(study, runs: field.maker(space))
       let result = try tuner.run()
       if !result.isToday, result.isConfirmed { recommended += 1 }
     }
@@ -250,7 +250,7 @@ struct TunerTests {
   @Test("the sentence names keys by their whole path, what gets worse, and both shares of runs that fail")
   func sentence() throws {
     let field = Field(time: Self.bowl, attempts: { choices, _ in 100 + 3 * Double(choices[0]) })
-    var tuner = Tuner(study(space, seeds: 5), maker: field.maker(space))
+    var tuner = Tuner(study(space, seeds: 5), runs: field.maker(space))
     let text = try TuneVerdict(tuner.run()).sentence
     #expect(text.contains("settings.backoffConfig.baseBackoffInterval "), "\(text)")
     #expect(text.contains("What gets worse: extra attempts in 's0' "), "\(text)")
@@ -259,7 +259,7 @@ struct TunerTests {
   @Test("where nothing is better, today's Settings stay")
   func nothing() throws {
     let field = Field(time: { choices, _ in choices == [1, 0, 0] ? 10 : 20 })
-    var tuner = Tuner(study(space), maker: field.maker(space))
+    var tuner = Tuner(study(space), runs: field.maker(space))
     let result = try tuner.run()
     #expect(result.winner.candidate == space.today && result.effects.isEmpty)
     #expect(TuneVerdict(result).sentence.hasPrefix("Leave the Settings as they are"))
@@ -269,7 +269,7 @@ struct TunerTests {
   func endOfTheRange() throws {
     func sentence(_ time: @escaping @Sendable ([Int], Int) -> Double) throws -> String {
       let field = Field(time: time)
-      var tuner = Tuner(study(space), maker: field.maker(space))
+      var tuner = Tuner(study(space), runs: field.maker(space))
       return try TuneVerdict(tuner.run()).sentence
     }
     let atTheEnd = "is at the end of what was searched"
@@ -282,7 +282,7 @@ struct TunerTests {
   func front() throws {
     let field = Field(
       noise: 0, time: { c, _ in Double(10 + c[0]) }, attempts: { c, _ in Double(10 + abs(19 - c[0]) + c[1]) })
-    var tuner = Tuner(study(space, seeds: 1), maker: field.maker(space))
+    var tuner = Tuner(study(space, seeds: 1), runs: field.maker(space))
     let result = try tuner.run()
     for i in result.front {
       let point = result.coordinates(result.standings[i])
@@ -299,7 +299,7 @@ struct TunerTests {
       let field = Field(time: Self.bowl)
       var study = study(space, scenarios: scenarios, seeds: seeds)
       study.candidates = try #require(study.candidates(budget: budget))
-      var tuner = Tuner(study, maker: field.maker(space))
+      var tuner = Tuner(study, runs: field.maker(space))
       _ = try tuner.run()
       #expect(field.made.withLock { $0 } <= budget)
       #expect(study.candidates(budget: 3) == nil)
@@ -323,7 +323,7 @@ struct TunerTests {
       SearchParameter("settings.backoffConfig.maxBackoffInterval=5..600:log").taking(10),
     ])
     let runner = Runs(.summary, workers: 2)
-    let maker = TrialMaker(runner) {
+    let maker = CandidateRuns(runner) {
       try file.decode(overrides: space.overrides($0.candidate)).scenario
     }
     let objectives = try ["time_to_delivery_p99_s", "attempts_mean_per_device_day:2"].map {
@@ -333,13 +333,13 @@ struct TunerTests {
       space: space, todaysValues: ["0.5", "300"], objectives: objectives, constraints: [],
       scenarios: ["real"], seeds: 3)
     study.candidates = try #require(study.candidates(budget: 75))
-    var tuner = Tuner(study, maker: maker)
+    var tuner = Tuner(study, runs: maker)
     let found = try tuner.run().winner.candidate
     #expect(maker.counts.made <= 75)
 
     study.candidates = .max
     study.finalists = 100
-    var all = Tuner(study, maker: maker)
+    var all = Tuner(study, runs: maker)
     let best = try #require(
       try all.run().standings.filter { $0.seeds == 3 && !$0.candidate.choices.contains(nil) }
         .min { $0.isBetter(than: $1) }

@@ -97,7 +97,7 @@ struct SearchReportTests {
       SearchParameter("settings.backoffConfig.maxBackoffInterval=10..100:10"),
       SearchParameter("settings.backoffConfig.jitterStrategy=none,full,a<b"),
     ])
-    let runs = Runs<RunSummary>.planted { scenario in
+    let recording = Recording<RunSummary>(needsTwin: false) { scenario, _, _ in
       let (a, b) = (scenario.fleet[0].devices % 100, scenario.fleet[0].devices / 100)
       var summary = RunSummary(run: "", seed: scenario.seed)
       summary.hasIncidents = true
@@ -111,7 +111,11 @@ struct SearchReportTests {
       summary.attemptsAboveTwinPerDevice = Double(100 - 10 * b)
       return summary
     }
-    let maker = TrialMaker(runs) { request in
+    let record = RunRecord(
+      series: TimeSeries(interval: 1, duration: 0, rows: 0), deliveries: Histogram(), offeredPer100ms: [],
+      nominalCapacityMilli: 0, incidents: [], devices: 0, longestFlushInterval: 0, cost: DeviceCost())
+    let runs = Runs(recording, workers: 1, engine: { _, _, _ in record })
+    let maker = CandidateRuns(runs) { request in
       var scenario = scenario()
       let choices = request.candidate.choices
       scenario.fleet[0].devices = 1 + (choices[0] ?? 0) + 100 * (choices[1] ?? 0)
@@ -127,7 +131,7 @@ struct SearchReportTests {
       try uncertainty.add(unknown)
       study.draws = uncertainty.draws([TuneStudy.exploring, 20, 20], seed: 1)
     }
-    var tuner = Tuner(study, maker: maker)
+    var tuner = Tuner(study, runs: maker)
     return try tuner.run()
   }
 

@@ -104,7 +104,7 @@ struct AdversaryCommand: Study {
     return StudyPlan(
       heading: input.heading(facts), largest: [space.corners.first.map(space.scenario) ?? input.scenario],
       find: { runs in
-        var adversary = Adversary(study, maker: TrialMaker(runs.summaries) { space.scenario($0.candidate) })
+        var adversary = Adversary(study, runs: CandidateRuns(runs.summaries) { space.scenario($0.candidate) })
         return try adversary.run()
       }, answer: { $0.answer(facts: facts) },
       document: { input.document(AdversaryResult.document, $0, options) },

@@ -228,10 +228,10 @@ struct TuneCommand: Study {
   private func search(_ study: TuneStudy, _ loaded: [LoadedScenario], _ runs: StudyRuns) throws -> TuneResult
   {
     var study = study
-    let maker = TrialMaker(runs.summaries) { [study] trial in
-      let drawn = study.draws.isEmpty ? [] : study.draws[trial.seed].overrides
-      return try loaded[trial.scenario].decode(
-        VariantChoice(name: "", overrides: drawn + study.space.overrides(trial.candidate))
+    let maker = CandidateRuns(runs.summaries) { [study] run in
+      let drawn = study.draws.isEmpty ? [] : study.draws[run.seed].overrides
+      return try loaded[run.scenario].decode(
+        VariantChoice(name: "", overrides: drawn + study.space.overrides(run.candidate))
       ).scenario
     }
     switch budget {
@@ -255,18 +255,18 @@ struct TuneCommand: Study {
         try runs.journal?.writeText(Self.budgetEntry, key + "\(study.candidates)")
       }
     }
-    var tuner = Tuner(study, maker: maker)
+    var tuner = Tuner(study, runs: maker)
     return try tuner.run()
   }
 
   /// Seconds that a run takes, judging by a first one of each scenario with its twin.
   private func measured(
-    _ study: TuneStudy, _ maker: TrialMaker, _ scale: Scaling, _ environment: CommandEnvironment
+    _ study: TuneStudy, _ maker: CandidateRuns, _ scale: Scaling, _ environment: CommandEnvironment
   ) throws -> Double {
     let started = environment.monotonicSeconds()
-    _ = try maker.trials(
+    _ = try maker.summaries(
       study.scenarios.indices.map {
-        TrialMaker.Request(candidate: study.space.today, scenario: $0, seed: 0, scale: scale)
+        CandidateRuns.Request(candidate: study.space.today, scenario: $0, seed: 0, scale: scale)
       })
     return max((environment.monotonicSeconds() - started) / Double(study.scenarios.count), 1e-6)
   }

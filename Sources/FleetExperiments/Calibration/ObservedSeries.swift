@@ -1,3 +1,4 @@
+import FleetMetrics
 import ScenarioFormat
 import UploadRetry
 
@@ -182,5 +183,263 @@ package struct ObservedSeries: Sendable {
   static func number(_ text: String) -> Double? {
     guard let value = Double(text), value.isFinite, abs(value) < 1e18 else { return nil }
     return value
+  }
+}
+
+/// What of a server's measurements can be compared with a run, interval by interval.
+package enum ObservedColumn: String, Sendable, CaseIterable {
+  case requests
+  case answers2xx = "2xx"
+  case answers429 = "429"
+  case answers5xx = "5xx"
+  case answers4xx = "4xx"
+  case unanswered
+
+  /// Those that a fit rests on where the file has them and nothing else is asked.
+  package static let standard: [ObservedColumn] = [.requests, .answers2xx, .answers429, .answers5xx]
+
+  package var title: String { self == .requests || self == .unanswered ? rawValue : "\(rawValue) answers" }
+
+  /// Of an interval of a run.
+  func count(_ row: TimeSeries.Row) -> Int64 { facts.measures.reduce(0) { $0 + row[$1] } }
+
+  package var meaning: String { facts.meaning }
+  /// The columns of `timeseries.csv` that add up to it.
+  var ownNames: [String] { facts.ownNames }
+
+  private var facts: (meaning: String, measures: [Measure], ownNames: [String]) {
+    switch self {
+    case .requests: ("Requests that reached the server.", [.firstAttempts, .retries], ["offered_rps"])
+    case .answers2xx: ("Answers with a 2xx status.", [.answers2xx], ["answers_2xx"])
+    case .answers429: ("Answers with status 429.", [.answers429], ["answers_429"])
+    case .answers5xx:
+      ("Answers with a 5xx status.", [.answers503, .answers5xxOther], ["answers_503", "answers_5xx_other"])
+    case .answers4xx:
+      (
+        "Answers with another 4xx status.", [.answers401, .answers4xxOther],
+        ["answers_401", "answers_4xx_other"]
+      )
+    case .unanswered:
+      ("Requests that the server never answered.", [.unanswered], ["unanswered_requests"])
+    }
+  }
+}
+
+/// A mapping file (JSON5): which of a file's columns or series are which of `ObservedColumn`, and in which units.
+package struct ObservedMapping: Sendable {
+  package enum Source: Sendable, Hashable {
+    /// Names of columns of a CSV file, which add up.
+    case columns([String])
+    /// Labels of the series of a Prometheus answer, which add up; `*` stands for any text.
+    case labels([String: String])
+  }
+
+  /// The column of times of a CSV file.
+  package var time = "time"
+  /// Of times, microseconds.
+  package var unit = 1_000_000.0
+  /// The time in the file at which the scenario begins, in its unit; nil: the first row's.
+  package var start: Double?
+  /// Whether a time is the end of its interval.
+  package var stampsEnd = false
+  /// Whether values are rates per second; otherwise counts of the interval.
+  package var areRates = false
+  package var sources: [ObservedColumn: Source] = [:]
+
+  private static let units = ["s": 1e6, "ms": 1e3, "us": 1.0, "min": 60e6, "h": 3_600e6]
+
+  /// - Throws: `ScenarioProblems` with every problem in the file.
+  package init(text: String, name: String) throws {
+    self = try Self.record.read(
+      text: text, name: name, .file(of: "a mapping", as: "{ time: \"…\", columns: { … } }"))
+  }
+
+  private static let record = Record(
+    ObservedMapping(),
+    [
+      Field(reading: "time", \.time, made("expected the name of a column") { $0.text }),
+      Field(reading: "unit", \.unit, word(units)),
+      Field(
+        reading: "start", \.start,
+        made("expected a number, the time in the file at which the scenario begins") { node in
+          guard case .number(let text) = node.content, let value = Double(text) else { return nil }
+          return value.isFinite ? .some(value) : nil
+        }),
+      Field(reading: "stamp", \.stampsEnd, word(["start": false, "end": true])),
+      Field(reading: "values", \.areRates, word(["counts": false, "per second": true])),
+      Field(reading: "columns", \.sources, .members([:], add: add)),
+      .check { decoder, node, _, mapping in
+        guard mapping.sources.isEmpty, !decoder.hasErrors else { return true }
+        decoder.report(
+          "an object is expected that says where to find \(names), as { requests: \"hits\" }",
+          at: (node["columns"] ?? node).position, "columns")
+        return false
+      },
+    ])
+
+  private static let names = ObservedColumn.allCases.map(\.rawValue).joined(separator: ", ")
+
+  private static func made<Value>(
+    _ expected: String, _ make: @escaping @Sendable (PositionedValue) -> Value?
+  ) -> Kind<Value> {
+    .made { node in
+      guard let value = make(node) else { throw RangeProblem(expected) }
+      return value
+    }
+  }
+
+  private static func word<Value: Sendable>(_ words: [String: Value]) -> Kind<Value> {
+    made("expected \(words.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", "))") { node in
+      node.text.flatMap { words[$0] }
+    }
+  }
+
+  private static func add(
+    _ sources: inout [ObservedColumn: Source], _ member: PositionedValue.Member
+  ) throws(RangeProblem) {
+    guard let column = ObservedColumn(rawValue: member.key) else {
+      throw RangeProblem("there is no such column; allowed: \(names)")
+    }
+    sources[column] = source(member.value)
+    if sources[column] != nil { return }
+    throw RangeProblem(
+      "expected the name of a column, a list of such names, or an object of labels, as { code: \"2*\" }")
+  }
+
+  private static func source(_ node: PositionedValue) -> Source? {
+    if let name = node.text { return .columns([name]) }
+    if let elements = node.elements {
+      let names = elements.compactMap(\.text)
+      return names.count == elements.count && !names.isEmpty ? .columns(names) : nil
+    }
+    guard let members = node.members, members.allSatisfy({ $0.value.text != nil }) else { return nil }
+    return .labels(
+      Dictionary(members.map { ($0.key, $0.value.text ?? "") }, uniquingKeysWith: { _, last in last }))
+  }
+
+  private init() {}
+
+  /// For a file with that header: our own, or one with the names of `ObservedColumn`; nil: neither.
+  static func standard(for header: [String]) -> ObservedMapping? {
+    var mapping = ObservedMapping()
+    if header.contains("time_s") {
+      mapping.time = "time_s"
+      for column in ObservedColumn.allCases where column.ownNames.allSatisfy(header.contains) {
+        mapping.sources[column] = .columns(column.ownNames)
+      }
+      // What `timeseries.csv` begins with is the beginning of the run.
+      mapping.start = 0
+    }
+    if mapping.sources.isEmpty {
+      mapping.time = "time"
+      guard header.contains(mapping.time) else { return nil }
+      for column in ObservedColumn.allCases where header.contains(column.rawValue) {
+        mapping.sources[column] = .columns([column.rawValue])
+      }
+    }
+    return mapping.sources.isEmpty ? nil : mapping
+  }
+}
+
+/// The JSON that Prometheus answers to `/api/v1/query_range`: series by labels.
+enum PrometheusAnswer {
+  /// - Throws: `ScenarioProblems`.
+  static func points(_ text: String, _ name: String, _ mapping: ObservedMapping) throws
+    -> ObservedSeries.Points
+  {
+    let root: PositionedValue
+    do {
+      root = try JSON5Parser.parse(text)
+    } catch {
+      throw ObservedSeries.problem(name, Int(error.position.line), error.message)
+    }
+    func problem(_ node: PositionedValue, _ message: String) -> ScenarioProblems {
+      ObservedSeries.problem(name, Int(node.position.line), message)
+    }
+    guard let results = root["data"]?["result"]?.elements else {
+      throw problem(root, "there is no data.result; the answer of a Prometheus range query is expected")
+    }
+    var sums: [ObservedColumn: [Double: Double]] = [:]
+    var lines: [Double: Int] = [:]
+    for column in ObservedColumn.allCases {
+      guard let source = mapping.sources[column] else { continue }
+      guard case .labels(let labels) = source else {
+        throw problem(
+          root,
+          "'\(column.rawValue)' has the name of a column in the mapping, but this is JSON; give labels, as { code: \"2*\" }"
+        )
+      }
+      sums[column] = [:]
+      for result in results {
+        let matches = labels.allSatisfy { label, pattern in
+          result["metric"]?[label]?.text.map { fits($0, pattern) } ?? false
+        }
+        guard matches else { continue }
+        guard let values = result["values"]?.elements else {
+          throw problem(
+            result, "a series without values; the answer of a range query is expected, not of an instant one")
+        }
+        for value in values {
+          guard let pair = value.elements, pair.count == 2, let time = number(pair[0]) else {
+            throw problem(value, "expected a pair of a time and a value, as [1700000000, \"12\"]")
+          }
+          lines[time] = lines[time] ?? Int(value.position.line)
+          guard let count = number(pair[1]) else { continue }
+          guard count >= 0 else {
+            throw problem(value, "a value below 0; counts of an interval are expected, or rates")
+          }
+          sums[column]?[time, default: 0] += count
+        }
+      }
+      if sums[column]?.isEmpty == true {
+        let wanted = labels.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: ", ")
+        throw problem(
+          root, "no series has the labels that the mapping gives for '\(column.rawValue)' (\(wanted))")
+      }
+    }
+    var points = ObservedSeries.Points(mapping: mapping)
+    points.times = lines.keys.sorted().map { ($0, lines[$0] ?? 1) }
+    // A series of a code is not there before its first answer: that is none, where another one has a value.
+    points.values = sums.mapValues { sum in points.times.map { sum[$0.value] ?? 0 } }
+    return points
+  }
+
+  private static func number(_ node: PositionedValue) -> Double? {
+    switch node.content {
+    case .number(let text), .string(let text): ObservedSeries.number(text)
+    default: nil
+    }
+  }
+
+  /// Whether a text fits a pattern in which `*` stands for any text.
+  static func fits(_ text: String, _ pattern: String) -> Bool {
+    let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
+    guard parts.count > 1, let first = parts.first, let last = parts.last else { return text == pattern }
+    guard text.hasPrefix(first) else { return false }
+    var rest = text.dropFirst(first.count)
+    for part in parts.dropFirst().dropLast() where !part.isEmpty {
+      guard let range = rest.firstRange(of: part) else { return false }
+      rest = rest[range.upperBound...]
+    }
+    return rest.hasSuffix(last)
+  }
+}
+
+/// A line of a CSV file that others wrote.
+enum CSVLine {
+  /// The fields, trimmed; quotes may be round each, and no field goes over several lines.
+  static func fields(_ line: Substring) -> [String] {
+    var fields = [""]
+    var isQuoted = false
+    for character in line {
+      switch character {
+      case "\"": isQuoted.toggle()
+      case "," where !isQuoted: fields.append("")
+      default: fields[fields.count - 1].append(character)
+      }
+    }
+    return fields.map { field in
+      String(field.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
   }
 }

@@ -99,22 +99,16 @@ public enum Replications {
   ///
   /// A result depends on the plan alone, not on the number of workers: replications count in the order of their seeds,
   /// and what ran ahead when enough was known is dropped.
-  /// - `variants`: at least one; their seeds are replaced.
-  /// - `workers`: runs at a time, at least 1.
-  /// - `store`: keeps the runs; nil: nobody.
+  /// - Parameters:
+  ///   - variants: at least one; their seeds are replaced.
+  ///   - store: keeps the runs; nil: nobody.
+  ///   - workers: runs at a time, at least 1.
   /// - Returns: after `control.cancel()` what was known then, if anything was.
   /// - Throws: `CancellationError` if nothing was; otherwise the error of the first run that failed.
-  public static func run(
-    _ variants: [Variant], plan: ReplicationPlan, in store: (any RunStore)? = nil,
-    options: RunOptions = .init(), workers: Int, control: ComparisonControl = .init()
-  ) throws -> ReplicatedComparison {
-    try run(
-      variants, plan: plan, in: store, options: options, workers: workers, control: control, engine: nil)
-  }
-
   package static func run(
-    _ variants: [Variant], plan: ReplicationPlan, in store: (any RunStore)? = nil, options: RunOptions,
-    workers: Int, control: ComparisonControl, engine: Comparison.Engine?
+    _ variants: [Variant], plan: ReplicationPlan, in store: (any RunStore)? = nil,
+    options: RunOptions = .init(), workers: Int, control: ComparisonControl = .init(),
+    engine: Comparison.Engine? = nil
   ) throws -> ReplicatedComparison {
     expect(variants, plan, control)
     let found = Mutex(ReplicatedComparison(variants: variants.map(\.name), plan: plan))
@@ -122,8 +116,7 @@ public enum Replications {
       .replication, in: store, options: options, workers: workers, control: control, engine: engine)
     do {
       try runs.groups(
-        plan.count,
-        of: { replication in variants.map { $0.scenario.with(seed: plan.seed(of: replication)) } },
+        plan.count, of: { index in variants.map { $0.scenario.with(seed: plan.seed(of: index)) } },
         take: { samples in
           found.withLock { found in
             found.add(samples)
@@ -199,7 +192,7 @@ public struct ReplicatedMetrics: Sendable {
 
   /// Adds the next replication of a variant.
   public mutating func add(_ summary: RunSummary, to variant: Int) {
-    add(to: variant) { MetricCatalogue.columns[$0]?.value(summary).number }
+    add(to: variant, summary.column)
   }
 
   /// The same of a row of `summary.csv` that was read back.

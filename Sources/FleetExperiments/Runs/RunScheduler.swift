@@ -24,17 +24,11 @@ final class RunScheduler<Value: Sendable>: Sendable {
     /// Whether requests have values. Otherwise runs are made for their own sake.
     var hasValues = true
 
-    /// A group of which some values are there.
-    init(known: [Value?], of scenarios: [Scenario], needTwins: Bool) {
-      let left = scenarios.indices.filter { known[$0] == nil }.map { scenarios[$0] }
-      self.init(left, needTwins: needTwins)
+    /// - Parameter known: the values that are there; nil: none is.
+    init(_ scenarios: [Scenario], known: [Value?]? = nil, needTwins: Bool) {
+      let left = scenarios.indices.filter { known?[$0] == nil }.map { scenarios[$0] }
+      self.init(plan: RunPlan(left, needTwins: needTwins), scenario: { $0.scenario(left) })
       self.known = known
-    }
-
-    init(_ scenarios: [Scenario], needTwins: Bool) {
-      self.init(
-        plan: RunPlan(scenarios, needTwins: needTwins),
-        scenario: { $0.scenario(scenarios) })
     }
 
     init(plan: RunPlan, scenario: @escaping @Sendable (RunPlan.Run) -> Scenario) {
@@ -154,7 +148,7 @@ final class RunScheduler<Value: Sendable>: Sendable {
       for request in asking.sorted() {
         guard let found = group.plan.records(of: request, among: records) else { continue }
         let scenario = group.scenario(RunPlan.Run(request: request, isTwin: false))
-        complete.append(Complete(request: request, scenario: scenario, own: found.own, twin: found.twin))
+        complete.append((request, scenario, found.own, found.twin))
         for run in group.plan.runs(of: request) {
           readers[run]?.remove(request)
           if readers[run]?.isEmpty == true { (readers[run], records[run]) = (nil, nil) }
@@ -165,12 +159,7 @@ final class RunScheduler<Value: Sendable>: Sendable {
   }
 
   /// A request whose records are there.
-  private struct Complete {
-    var request: Int
-    var scenario: Scenario
-    var own: RunRecord
-    var twin: RunRecord
-  }
+  private typealias Complete = (request: Int, scenario: Scenario, own: RunRecord, twin: RunRecord)
 
   private struct State {
     var opened = 0
@@ -247,8 +236,7 @@ final class RunScheduler<Value: Sendable>: Sendable {
   private func perform(_ task: Task) throws {
     let record = try make(task)
     control.finish(task.slot)
-    let complete = state.withLock { state in state.open[task.group]!.finish(task.position, record, control)
-    }
+    let complete = state.withLock { $0.open[task.group]!.finish(task.position, record, control) }
     let values = try complete.map { ($0.request, try reduce($0.scenario, $0.own, $0.twin)) }
     let isOver = state.withLock { state in
       for (request, value) in values { state.open[task.group]?.values[request] = value }

@@ -17,20 +17,11 @@ public enum Sweep {
   ///
   /// Which runs make a shard depends on the plan alone, and every run belongs to exactly one, twins included: a twin that
   /// stands for a group is made with those that it turns out not to stand for.
-  /// - `scenarios`: of the plan's variants.
+  /// - Parameter scenarios: of the plan's variants.
   /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
-  public static func run(
-    _ plan: SweepPlan, scenarios: [Scenario], shard: Shard, options: RunOptions = .init(), workers: Int,
-    store: any RunStore, control: ComparisonControl = .init()
-  ) throws -> Outcome {
-    try run(
-      plan, scenarios: scenarios, shard: shard, options: options, workers: workers, store: store,
-      control: control, engine: nil)
-  }
-
   package static func run(
-    _ plan: SweepPlan, scenarios: [Scenario], shard: Shard, options: RunOptions, workers: Int,
-    store: any RunStore, control: ComparisonControl, engine: Comparison.Engine?
+    _ plan: SweepPlan, scenarios: [Scenario], shard: Shard, options: RunOptions = .init(), workers: Int,
+    store: any RunStore, control: ComparisonControl = .init(), engine: Comparison.Engine? = nil
   ) throws -> Outcome {
     let seeds = plan.seeds.all
     let runs = plan.runs(seeds)
@@ -224,5 +215,161 @@ public struct SeedRange: Sendable, Hashable {
   func includes(_ other: SeedRange) -> Bool {
     let offset = other.first &- first
     return offset < UInt64(count) && UInt64(other.count) <= UInt64(count) - offset
+  }
+}
+
+/// A part of a sweep that one process makes: number `index`, from 0, of `count`.
+public struct Shard: Sendable, Hashable {
+  public let index: Int
+  public let count: Int
+
+  /// - Returns: nil unless 0 ≤ `index` < `count` ≤ `maximumCount`.
+  public init?(index: Int, count: Int) {
+    guard (1...Self.maximumCount).contains(count), (0..<count).contains(index) else { return nil }
+    self.index = index
+    self.count = count
+  }
+
+  public static let maximumCount = 1_000_000
+  public static let whole = Shard(index: 0, count: 1)!
+
+  /// `2/4`, as people count.
+  public var text: String { "\(index + 1)/\(count)" }
+
+  /// Its part of `items`: every `count`-th, so that no two parts differ by more than one in number.
+  public func part<Item>(of items: [Item]) -> [Item] {
+    stride(from: index, to: items.count, by: count).map { items[$0] }
+  }
+}
+
+/// Which shard the command line or a job scheduler asks for.
+public enum ShardChoice {
+  /// What is wrong, where, and what would be right.
+  public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
+    public var description: String
+    package init(description: String) { self.description = description }
+  }
+
+  /// `i/N` with 1 ≤ i ≤ N.
+  public static func parse(_ text: String) throws(Problem) -> Shard {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    if parts.count == 2, let number = whole(parts[0]), let count = whole(parts[1]) {
+      if let shard = Shard(index: number - 1, count: count) { return shard }
+      if (1...Shard.maximumCount).contains(count) {
+        throw Problem(
+          description:
+            "The value '\(text)' is invalid for '--shard <i/N>': there is no part \(number) of \(count); the first is 1/\(count), "
+            + "the last \(count)/\(count).")
+      }
+    }
+    throw Problem(
+      description:
+        "The value '\(text)' is invalid for '--shard <i/N>': the number of the part and of all parts, from 1/1 to "
+        + "N/N with N at most \(Shard.maximumCount), as 2/4.")
+  }
+
+  /// The shard that a job scheduler asks for, and the variable that said so; nil if no scheduler is there.
+  ///
+  /// Slurm and AWS Batch say how many there are. Kubernetes does not, unless the manifest sets `JOB_COMPLETIONS`, and GNU
+  /// parallel never: there `count` says it. GNU parallel counts only with `count`, since it also runs whole sweeps.
+  public static func from(
+    environment: [String: String], count: Int?
+  ) throws(Problem) -> (shard: Shard, source: String)? {
+    var found: [(shard: Shard, source: String)] = []
+    for scheduler in schedulers where environment[scheduler.index] != nil {
+      if scheduler.count == nil, count == nil { continue }
+      found.append((try scheduler.shard(environment, given: count), scheduler.index))
+    }
+    guard found.count <= 1 else {
+      throw Problem(
+        description:
+          "Two job schedulers say which shard this is, \(found.map(\.source).joined(separator: " and ")): "
+          + "say it with '--shard <i/N>'.")
+    }
+    if found.isEmpty, let count {
+      throw Problem(
+        description:
+          "'--shards \(count)' says how many shards there are, but nothing says which one this is: "
+          + "run it under Slurm, Kubernetes, AWS Batch or GNU parallel (\(schedulers.map(\.index).joined(separator: ", "))), "
+          + "or give '--shard <i/\(count)>'.")
+    }
+    return found.first
+  }
+
+  /// Every variable that `from` looks at.
+  public static let variables = schedulers.flatMap { scheduler in
+    [scheduler.index, scheduler.count, scheduler.least, scheduler.step].compactMap(\.self)
+  }
+
+  private static let schedulers = [
+    Scheduler(
+      index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", least: "SLURM_ARRAY_TASK_MIN",
+      step: "SLURM_ARRAY_TASK_STEP"),
+    Scheduler(index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS"),
+    Scheduler(index: "AWS_BATCH_JOB_ARRAY_INDEX", count: "AWS_BATCH_JOB_ARRAY_SIZE"),
+    Scheduler(index: "PARALLEL_SEQ", first: 1),
+  ]
+
+  /// The variables in which a job scheduler says which part this is.
+  private struct Scheduler {
+    var index: String
+    /// How many parts there are.
+    var count: String?
+    /// The number of the first part, where the user chooses it, and how far apart the numbers are.
+    var least: String?
+    var step: String?
+    /// The number of the first part, where nobody chooses it.
+    var first = 0
+
+    func shard(_ environment: [String: String], given: Int?) throws(Problem) -> Shard {
+      func value(_ name: String?, _ range: ClosedRange<Int>) throws(Problem) -> Int? {
+        guard let name, let text = environment[name] else { return nil }
+        return try number(text, name, range)
+      }
+      let count = try agreed(try value(count, 1...Shard.maximumCount), given)
+      let ids = 0...Int(UInt32.max)
+      guard least != nil else {
+        let number = try value(index, first...(first + count - 1)) ?? first
+        return Shard(index: number - first, count: count) ?? .whole
+      }
+      // Numbers run from the least in steps; an array given as a list (`1,3,7`) has no place for its gaps.
+      let (id, first) = (try value(index, ids) ?? 0, try value(least, ids) ?? 0)
+      let step = try value(step, 1...Int(UInt32.max)) ?? 1
+      let (steps, rest) = (id - first).quotientAndRemainder(dividingBy: step)
+      if rest == 0, let shard = Shard(index: steps, count: count) { return shard }
+      throw Problem(
+        description: "\(index)=\(id) is no task of an array of \(count) from \(first) in steps of \(step): "
+          + "submit it as --array=0-\(count - 1), or say the shard with '--shard <i/N>'.")
+    }
+
+    /// How many parts there are, by the scheduler or by `--shards`.
+    private func agreed(_ known: Int?, _ given: Int?) throws(Problem) -> Int {
+      if let known, let given, known != given {
+        throw Problem(
+          description:
+            "\(count ?? "") says that there \(known == 1 ? "is" : "are") \(FigureText.count(known, "shard")), "
+            + "'--shards \(given)' that there \(given == 1 ? "is" : "are") \(given): "
+            + "leave '--shards' out, or say the shard with '--shard <i/N>'.")
+      }
+      if let count = known ?? given { return count }
+      throw Problem(
+        description: "\(index) says which shard this is, but nothing says how many there are: "
+          + "give '--shards <N>', or '--shard 1/1' for the whole sweep.")
+    }
+  }
+
+  private static func number(
+    _ text: String, _ name: String, _ range: ClosedRange<Int>
+  ) throws(Problem) -> Int {
+    if let value = whole(text), range.contains(value) { return value }
+    throw Problem(
+      description:
+        "\(name)='\(text)' is wrong: a whole number from \(range.lowerBound) to \(range.upperBound) "
+        + "is expected; '--shard <i/N>' says it without the environment.")
+  }
+
+  /// Digits alone.
+  private static func whole(_ text: some StringProtocol) -> Int? {
+    text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
   }
 }

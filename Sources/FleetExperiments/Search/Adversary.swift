@@ -1,3 +1,4 @@
+import FleetMetrics
 import FleetStatistics
 import ScenarioModel
 import SimulationKernel
@@ -44,19 +45,19 @@ package struct AdversaryStudy: Sendable {
   }
 
   /// The objective in one run, large where it hurts; a time from the end of the incident on is watched equally long of all.
-  func harm(_ trial: Trial) -> Double? {
-    value(trial).map { objective.direction == .higherIsBetter ? -$0 : $0 }
+  func harm(_ run: RunSummary) -> Double? {
+    value(run).map { objective.direction == .higherIsBetter ? -$0 : $0 }
   }
 
-  func value(_ trial: Trial) -> Double? {
-    let value = objective.value(trial.column)
+  func value(_ run: RunSummary) -> Double? {
+    let value = objective.value(of: run)
     guard objective.horizon == "recovery_horizon_s" else { return value.restricted }
     return value.restricted.map { min($0, Double(space.horizon.microseconds) / 1e6) }
   }
 
   /// Whether the objective is a time that did not come within the run, or not within the time that all incidents have.
-  func isCensored(_ trial: Trial) -> Bool {
-    switch objective.value(trial.column) {
+  func isCensored(_ run: RunSummary) -> Bool {
+    switch objective.value(of: run) {
     case .none, .value: false
     case .time(let time, _):
       objective.horizon == "recovery_horizon_s" && time > Double(space.horizon.microseconds) / 1e6
@@ -67,19 +68,21 @@ package struct AdversaryStudy: Sendable {
 
 /// How a fleet fares with an incident.
 package struct IncidentStanding: Sendable {
-  package var candidate: SearchCandidate
-  package var seeds: Int
+  package let candidate: SearchCandidate
+  fileprivate let ensemble: Ensemble
   /// How many of the runs broke the limit.
-  package var broken: Int
+  package let broken: Int
   /// In how many of them the objective's time did not come.
-  package var never: Int
+  package let never: Int
   /// Mean of the objective over the runs that have one.
-  package var value: Double?
+  package let value: Double?
+  private let harm: Double
+
+  package var seeds: Int { ensemble.runs.count }
   /// Means over the runs.
-  package var undelivered: Double
-  package var herdFactor: Double?
-  package var secondsAboveCapacity: Double
-  fileprivate var harm: Double
+  package var undelivered: Double { ensemble.meanCount(\.undeliveredEvents) }
+  package var herdFactor: Double? { ensemble.mean("herd_factor_ratio") }
+  package var secondsAboveCapacity: Double { ensemble.meanCount(\.secondsAboveCapacity) }
 
   /// Whether more than half of the runs broke the limit.
   package var breaks: Bool { broken * 2 > seeds }
@@ -87,17 +90,13 @@ package struct IncidentStanding: Sendable {
   /// By the objective; what is never back by what it does not deliver.
   func isWorse(than other: Self) -> Bool { (harm, undelivered) > (other.harm, other.undelivered) }
 
-  init(_ candidate: SearchCandidate, _ trials: [Trial], study: AdversaryStudy) {
-    let ensemble = Ensemble(trials)
+  init(_ candidate: SearchCandidate, _ runs: [RunSummary], study: AdversaryStudy) {
     self.candidate = candidate
-    seeds = trials.count
-    broken = trials.count { !study.limit.isKept(by: $0) }
-    never = trials.count(where: study.isCensored)
-    value = trials.compactMap(study.value).mean
-    harm = trials.compactMap(study.harm).mean ?? -.infinity
-    undelivered = ensemble.mean(MetricCatalogue.undelivered) ?? 0
-    herdFactor = ensemble.mean("herd_factor_ratio")
-    secondsAboveCapacity = ensemble.mean("above_capacity_s") ?? 0
+    ensemble = Ensemble(runs)
+    broken = runs.count { !study.limit.isKept(by: $0) }
+    never = runs.count(where: study.isCensored)
+    value = ensemble.mean(study.value)
+    harm = ensemble.mean(study.harm) ?? -.infinity
   }
 }
 
@@ -113,28 +112,25 @@ package struct IncidentStanding: Sendable {
 /// agree it is made longer until most of them break the limit, and most of all.
 package struct Adversary {
   private let study: AdversaryStudy
-  private let maker: TrialMaker
+  private let runs: CandidateRuns
   private var space: IncidentSpace { study.space }
   private var race = Race()
   private var order: [SearchCandidate] { race.order }
-  private var trials: [SearchCandidate: [Trial]] = [:]
   private var standings: [SearchCandidate: IncidentStanding] = [:]
   /// The longest length that an incident was seen to keep the limit with, by the rest of it.
   private var held: [SearchCandidate: Int] = [:]
-  private var nextSpread = 0
 
-  package init(_ study: AdversaryStudy, maker: TrialMaker) {
+  package init(_ study: AdversaryStudy, runs: CandidateRuns) {
     self.study = study
-    self.maker = maker
+    self.runs = runs
   }
 
   /// Runs the whole search.
   /// - Returns: where its runs throw `CancellationError`, what was known then, if anything was.
   package mutating func run() throws -> AdversaryResult {
-    let plain = try maker.trials(
-      (0..<study.seeds).map { TrialMaker.Request(candidate: space.none, scenario: 0, seed: $0) })
+    let plain = try summaries(of: [space.none], seeds: study.seeds)[0]
     var result = AdversaryResult(
-      study: study, healthySeeds: plain.count { $0.column("baseline_is_healthy") == 1 },
+      study: study, healthySeeds: plain.count(where: \.baselineIsHealthy),
       brokenWithout: plain.count { !study.limit.isKept(by: $0) })
     do {
       if result.isPossible { try search(&result) }
@@ -143,7 +139,7 @@ package struct Adversary {
       result.isFinished = false
     }
     result.standings = order.map(standing)
-    result.runs = maker.counts
+    result.runs = runs.counts
     return result
   }
 
@@ -160,24 +156,24 @@ package struct Adversary {
 
   // MARK: Runs
 
-  private var spent: Int { maker.counts.made + maker.counts.readBack }
+  private var spent: Int { runs.counts.made + runs.counts.readBack }
   /// What is kept for fresh seeds.
   private var budget: Int { study.runs - 10 * study.seeds }
 
   private mutating func evaluate(_ candidates: [SearchCandidate], seeds: Int) throws {
-    let all = try maker.trials(
-      candidates.flatMap { candidate in
-        (0..<seeds).map { TrialMaker.Request(candidate: candidate, scenario: 0, seed: $0) }
-      })
-    for (number, candidate) in candidates.enumerated() {
-      let known = trials[candidate]
+    for (candidate, runs) in zip(candidates, try summaries(of: candidates, seeds: seeds)) {
+      let known = standings[candidate]
       if known == nil { race.order.append(candidate) }
-      if known?.count ?? 0 < seeds {
-        let runs = Array(all[number * seeds..<(number + 1) * seeds])
-        trials[candidate] = runs
+      if known?.seeds ?? 0 < seeds {
         standings[candidate] = IncidentStanding(candidate, runs, study: study)
       }
     }
+  }
+
+  private func summaries(of candidates: [SearchCandidate], seeds: Int) throws -> [[RunSummary]] {
+    let all = try runs.summaries(
+      candidates.flatMap { candidate in (0..<seeds).map { .init(candidate: candidate, seed: $0) } })
+    return candidates.indices.map { Array(all[$0 * seeds..<($0 + 1) * seeds]) }
   }
 
   private func standing(_ candidate: SearchCandidate) -> IncidentStanding {
@@ -185,17 +181,9 @@ package struct Adversary {
   }
 
   private mutating func fresh(_ count: Int) -> [SearchCandidate] {
-    var seen = Set(order)
-    var found: [SearchCandidate] = []
-    let last = nextSpread + 20 * count
-    while found.count < count, nextSpread < last {
-      if let candidate = space.spread(nextSpread, seed: space.scenario.seed), seen.insert(candidate).inserted
-      {
-        found.append(candidate)
-      }
-      nextSpread += 1
+    race.fresh(count, before: race.nextSpread + 20 * count) { [space] in
+      space.spread($0, seed: space.scenario.seed)
     }
-    return found
   }
 
   // MARK: The worst
@@ -227,9 +215,8 @@ package struct Adversary {
   /// Those that have so many seeds, the worst by these first.
   private func ranked(seeds: Int) -> [SearchCandidate] {
     func standing(_ candidate: SearchCandidate) -> IncidentStanding? {
-      let runs = trials[candidate] ?? []
-      if runs.count <= seeds { return runs.count == seeds ? standings[candidate] : nil }
-      return IncidentStanding(candidate, Array(runs.prefix(seeds)), study: study)
+      guard let standing = standings[candidate], standing.seeds >= seeds else { return nil }
+      return IncidentStanding(candidate, Array(standing.ensemble.runs.prefix(seeds)), study: study)
     }
     return race.ranked(by: standing) { $0.isWorse(than: $1) }
   }
@@ -335,9 +322,9 @@ package struct Adversary {
 
   private mutating func confirm(_ candidate: SearchCandidate) throws -> ConfirmedIncident {
     try evaluate([candidate], seeds: 2 * study.seeds)
-    let fresh = Array((trials[candidate] ?? []).suffix(study.seeds))
-    return ConfirmedIncident(
-      standing: standing(candidate), fresh: IncidentStanding(candidate, fresh, study: study))
+    let all = standing(candidate)
+    let fresh = Array(all.ensemble.runs.suffix(study.seeds))
+    return ConfirmedIncident(standing: all, fresh: IncidentStanding(candidate, fresh, study: study))
   }
 
   /// Made longer until it is confirmed, or shorter as long as that is, with the one that is a step shorter.

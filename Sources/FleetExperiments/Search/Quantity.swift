@@ -131,13 +131,7 @@ package struct Quantity: Sendable, Hashable {
     guard let scaled = Int64(exactly: (value * power).rounded()), let unit = Int64(exactly: power) else {
       return whole(value)
     }
-    let sign = scaled < 0 ? "-" : ""
-    let (head, rest) = scaled.magnitude.quotientAndRemainder(dividingBy: unit.magnitude)
-    if rest == 0 { return "\(sign)\(head)" }
-    var fraction = String(rest)
-    fraction = String(repeating: "0", count: decimals - fraction.count) + fraction
-    while fraction.last == "0" { fraction.removeLast() }
-    return "\(sign)\(head).\(fraction)"
+    return (scaled < 0 ? "-" : "") + FigureText.fraction(scaled.magnitude, of: unit.magnitude)
   }
 }
 
@@ -156,9 +150,14 @@ package struct QuantityRange: Sendable, Hashable {
 
   /// Reads `path=lo..hi` or `path=lo..hi:log`.
   package init(_ text: String) throws(RangeProblem) {
-    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-    guard parts.count == 2, !parts[0].isEmpty else { throw Self.malformed(text) }
-    self = try QuantityRange(path: parts[0], range: parts[1])
+    guard let (path, range) = Self.assignment(text) else { throw Self.malformed(text) }
+    self = try QuantityRange(path: path, range: range)
+  }
+
+  /// Splits `path=range`; nil without a path.
+  static func assignment(_ text: String) -> (path: String, range: String)? {
+    guard let sign = text.firstIndex(of: "="), sign > text.startIndex else { return nil }
+    return (String(text[..<sign]), String(text[text.index(after: sign)...]))
   }
 
   /// - Parameter range: `lo..hi` or `lo..hi:log`.

@@ -2,28 +2,12 @@ import FleetMetrics
 import ScenarioModel
 import Synchronization
 
-/// One run of one candidate: a row of `summary.csv`, with the digits that stand there.
-package struct Trial: Sendable, Hashable {
-  private var numbers: [String: Double] = [:]
-
-  package init(_ summary: RunSummary) {
-    var summary = summary
-    summary.run = "run"
-    let lines = String(decoding: SummaryCSV.bytes(of: [summary]), as: UTF8.self).split(separator: "\n")
-      .map { $0.split(separator: ",", omittingEmptySubsequences: false) }
-    for (name, value) in zip(lines[0], lines[1]) {
-      switch value {
-      case "true": numbers[String(name)] = 1
-      case "false": numbers[String(name)] = 0
-      default: numbers[String(name)] = Double(value)
-      }
-    }
-  }
-
-  package func column(_ name: String) -> Double? { numbers[name] }
+extension RunSummary {
+  /// The number in a column of `summary.csv`, with the digits that stand there; nil if it is empty.
+  func column(_ name: String) -> Double? { MetricCatalogue.columns[name]?.value(self).number }
 
   /// Whether the fleet got over its incidents, if there were any.
-  package var recovered: Bool { column("has_incidents") != 1 || column("recovery_s") != nil }
+  var recovers: Bool { !hasIncidents || recoveryTime != nil }
 }
 
 extension Collection<Double> {
@@ -32,18 +16,28 @@ extension Collection<Double> {
 }
 
 /// The runs of one candidate over seeds, and what they come to.
-struct Ensemble: Sendable {
-  var trials: [Trial]
-  init(_ trials: [Trial]) { self.trials = trials }
+struct Ensemble: Sendable, Hashable {
+  var runs: [RunSummary]
+  init(_ runs: [RunSummary]) { self.runs = runs }
 
-  /// Of a column, over the runs that have a value.
-  func mean(_ column: String) -> Double? { trials.compactMap { $0.column(column) }.mean }
-
+  /// Over the runs that have a value.
+  func mean(_ value: (RunSummary) -> Double?) -> Double? { runs.compactMap(value).mean }
+  /// Of a count, over all runs; 0 without any.
+  func meanCount(_ count: (RunSummary) -> Int64) -> Double { mean { Double(count($0)) } ?? 0 }
+  /// Of a column of `summary.csv`.
+  func mean(_ column: String) -> Double? { mean { $0.column(column) } }
   /// Of a metric; a time that did not come counts up to its horizon.
-  func mean(_ metric: Metric) -> Double? { trials.compactMap { metric.value($0.column).restricted }.mean }
+  func mean(_ metric: Metric) -> Double? { mean { metric.value(of: $0).restricted } }
 
-  func share(where isMeant: (Trial) -> Bool) -> Double {
-    trials.isEmpty ? 0 : Double(trials.count(where: isMeant)) / Double(trials.count)
+  func share(where isMeant: (RunSummary) -> Bool) -> Double {
+    runs.isEmpty ? 0 : Double(runs.count(where: isMeant)) / Double(runs.count)
+  }
+
+  /// Of the runs that recovered, microseconds.
+  var recoveries: [Int64] { runs.compactMap(\.recoveryTime) }
+  /// Nil if none did.
+  var meanRecovery: Int64? {
+    recoveries.isEmpty ? nil : recoveries.reduce(0, +) / Int64(recoveries.count)
   }
 }
 
@@ -53,6 +47,8 @@ struct Race: Sendable {
   var order: [SearchCandidate] = []
   /// Steps to a neighbour, by parameter.
   private(set) var stride: [Int] = []
+  /// The place in the sequence of spread candidates behind which none was looked at.
+  private(set) var nextSpread = 0
   private static let elites = 4
 
   /// Begins with wide steps, so many to each parameter.
@@ -62,6 +58,22 @@ struct Race: Sendable {
 
   mutating func narrow() { stride = stride.map { max(1, $0 / 2) } }
   var isNarrow: Bool { stride.allSatisfy { $0 == 1 } }
+
+  /// The next spread candidates that have not been tried.
+  /// - Parameters:
+  ///   - limit: the place in the sequence to give up at.
+  ///   - candidate: at a place of the sequence; nil where there is none.
+  mutating func fresh(
+    _ count: Int, before limit: Int, candidate: (Int) -> SearchCandidate?
+  ) -> [SearchCandidate] {
+    var seen = Set(order)
+    var found: [SearchCandidate] = []
+    while found.count < count, nextSpread < limit {
+      if let candidate = candidate(nextSpread), seen.insert(candidate).inserted { found.append(candidate) }
+      nextSpread += 1
+    }
+    return found
+  }
 
   /// Those that have a standing, the best first; of equals the one that was tried first.
   func ranked<Standing>(
@@ -84,16 +96,16 @@ struct Race: Sendable {
   }
 }
 
-/// Makes trials of candidates, each once.
-package final class TrialMaker: Sendable {
-  /// What one trial is of.
+/// Makes the runs of candidates, each once.
+package final class CandidateRuns: Sendable {
+  /// What one run is of.
   package struct Request: Sendable, Hashable {
     package var candidate: SearchCandidate
     package var scenario: Int
     /// From 0.
     package var seed: Int
     package var scale: Scaling
-    package init(candidate: SearchCandidate, scenario: Int, seed: Int, scale: Scaling = .whole) {
+    package init(candidate: SearchCandidate, scenario: Int = 0, seed: Int, scale: Scaling = .whole) {
       self.candidate = candidate
       self.scenario = scenario
       self.seed = seed
@@ -103,39 +115,30 @@ package final class TrialMaker: Sendable {
 
   private let scenario: @Sendable (Request) throws -> Scenario
   private let runs: Runs<RunSummary>
-  private struct Known {
-    var trials: [Request: Trial] = [:]
-    var scenarios: Set<Scenario> = []
-    var readBack = 0
-  }
-  private let known = Mutex(Known())
+  private let known = Mutex<[Request: RunSummary]>([:])
 
-  /// - Parameter scenario: what a trial is of, but for the number of its seed, which is added, and its scale.
+  /// - Parameter scenario: what a run is of, but for the number of its seed, which is added, and its scale.
   package init(_ runs: Runs<RunSummary>, of scenario: @escaping @Sendable (Request) throws -> Scenario) {
     self.runs = runs
     self.scenario = scenario
   }
 
   /// Runs made anew and runs found in the store, twins not counted.
-  package var counts: (made: Int, readBack: Int) {
-    known.withLock { ($0.scenarios.count - $0.readBack, $0.readBack) }
-  }
+  package var counts: (made: Int, readBack: Int) { runs.counts }
 
-  /// The trials asked for, in order.
-  package func trials(_ requests: [Request]) throws -> [Trial] {
-    let left = known.withLock { known in requests.filter { known.trials[$0] == nil } }
+  /// What the runs asked for gave, in order.
+  package func summaries(_ requests: [Request]) throws -> [RunSummary] {
+    var seen: Set<Request> = []
+    let left = known.withLock { known in requests.filter { known[$0] == nil && seen.insert($0).inserted } }
     let scenarios = try left.map { request in
       var scenario = request.scale.scaled(try scenario(request))
       scenario.seed &+= UInt64(request.seed)
-      scenario.question = nil
       return scenario
     }
     let summaries = try runs.values(of: scenarios)
     return known.withLock { known in
-      let new = scenarios.filter { known.scenarios.insert($0).inserted }
-      known.readBack += runs.readBack(of: new)
-      for (request, summary) in zip(left, summaries) { known.trials[request] = Trial(summary) }
-      return requests.compactMap { known.trials[$0] }
+      for (request, summary) in zip(left, summaries) { known[request] = summary }
+      return requests.compactMap { known[$0] }
     }
   }
 }

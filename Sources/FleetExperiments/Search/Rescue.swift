@@ -18,33 +18,19 @@ package struct Rescue: Sendable {
     /// 0 … `Rescue.steps`; nil: without the action.
     package var step: Int?
     package var value: Quantity?
-    package var seeds: Int
-    package var recovered: Int
+    fileprivate let ensemble: Ensemble
+    package var seeds: Int { ensemble.runs.count }
+    package var recovered: Int { ensemble.recoveries.count }
     /// Over the seeds that recovered, microseconds after the last incident; nil if none did.
-    package var meanRecovery: Int64?
+    package var meanRecovery: Int64? { ensemble.meanRecovery }
     /// Means over the ill seeds.
-    package var createdEvents: Double
-    package var deliveredEvents: Double
+    package var createdEvents: Double { ensemble.meanCount { $0[.createdEvents] } }
+    package var deliveredEvents: Double { ensemble.meanCount { $0[.deliveredEvents] } }
     /// Lost, blocked or late: delivered by a fleet that was never ill.
-    package var undeliveredEvents: Double
+    package var undeliveredEvents: Double { ensemble.meanCount(\.undeliveredEvents) }
 
     package var ends: Bool { seeds > 0 && recovered == seeds }
     package var chance: WilsonInterval { WilsonInterval(successes: recovered, of: seeds) }
-
-    init(step: Int?, value: Quantity?, _ runs: [RunSummary]) {
-      self.step = step
-      self.value = value
-      seeds = runs.count
-      let recoveries = runs.compactMap(\.recoveryTime)
-      recovered = recoveries.count
-      meanRecovery = recoveries.isEmpty ? nil : recoveries.reduce(0, +) / Int64(recoveries.count)
-      func mean(_ value: (RunSummary) -> Int64) -> Double {
-        runs.isEmpty ? 0 : Double(runs.reduce(0) { $0 + value($1) }) / Double(runs.count)
-      }
-      createdEvents = mean { $0[.createdEvents] }
-      deliveredEvents = mean { $0[.deliveredEvents] }
-      undeliveredEvents = mean(\.undeliveredEvents)
-    }
   }
 
   /// Parts that the range is cut into.
@@ -90,7 +76,7 @@ package struct Rescue: Sendable {
     healthySeeds = plain.count(where: \.baselineIsHealthy)
     baselines = plain.map(\.baseline)
     let ill = zip(scenarios, plain).filter { $1.baselineIsHealthy && $1.recoveryTime == nil }
-    untreated = Trial(step: nil, value: nil, ill.map(\.1))
+    untreated = Trial(ensemble: Ensemble(ill.map(\.1)))
     trials = []
     if ill.isEmpty { return }
 
@@ -99,7 +85,8 @@ package struct Rescue: Sendable {
       let runs = try run(values.flatMap { value in ill.map { action.scenario($0.0, with: value) } })
       return steps.indices.map { index in
         Trial(
-          step: steps[index], value: values[index], Array(runs[index * ill.count..<(index + 1) * ill.count]))
+          step: steps[index], value: values[index],
+          ensemble: Ensemble(Array(runs[index * ill.count..<(index + 1) * ill.count])))
       }
     }
     do {
@@ -138,29 +125,23 @@ package struct RescueAction: Sendable, Hashable {
     case shed, capacity, readmit
 
     /// What is looked for.
-    package var quantity: String {
-      switch self {
-      case .shed: "the smallest share of the requests to shed"
-      case .capacity: "the least capacity"
-      case .readmit: "the fastest ramp"
-      }
-    }
-
+    var quantity: String { facts.quantity }
+    var noun: String { facts.noun }
     /// Where it is looked for if nobody says otherwise.
-    package var range: String {
-      switch self {
-      case .shed: "0%..100%"
-      case .capacity: "100%..400%"
-      case .readmit: "0s..30m"
-      }
-    }
-
+    package var range: String { facts.range }
     /// What the values of a range have to be.
-    fileprivate var allowed: String {
+    fileprivate var allowed: String { facts.allowed }
+
+    private var facts: (quantity: String, noun: String, range: String, allowed: String) {
       switch self {
-      case .shed: "shares from 0% to 100%"
-      case .capacity: "shares of the configured capacity from 1% to 10000%"
-      case .readmit: "spans up to 366d"
+      case .shed:
+        ("the smallest share of the requests to shed", "share", "0%..100%", "shares from 0% to 100%")
+      case .capacity:
+        (
+          "the least capacity", "capacity", "100%..400%",
+          "shares of the configured capacity from 1% to 10000%"
+        )
+      case .readmit: ("the fastest ramp", "ramp", "0s..30m", "spans up to 366d")
       }
     }
   }
@@ -189,13 +170,13 @@ package struct RescueAction: Sendable, Hashable {
 
   /// In parts per million, or microseconds; nil: none that the action can have.
   private func number(_ value: Quantity) -> Int64? {
+    func number(_ range: ClosedRange<Int64>) -> Int64? {
+      let parts = try? Units.partsPerMillion(value.text())
+      return parts.flatMap { range.contains($0) ? $0 : nil }
+    }
     switch kind {
-    case .shed:
-      guard let parts = try? Units.partsPerMillion(value.text()) else { return nil }
-      return (0...1_000_000).contains(parts) ? parts : nil
-    case .capacity:
-      guard let parts = try? Units.partsPerMillion(value.text()) else { return nil }
-      return (10_000...100_000_000).contains(parts) ? parts : nil
+    case .shed: return number(0...1_000_000)
+    case .capacity: return number(10_000...100_000_000)
     case .readmit:
       guard value.unit == .span, (0...Units.longestSpan.microseconds).contains(Int64(value.value)) else {
         return nil
@@ -226,5 +207,122 @@ package struct RescueAction: Sendable, Hashable {
     var acting = scenario
     if let action = action(value) { acting.tapi.actions.append(action) }
     return acting
+  }
+}
+
+/// The words of a search for what ends an ill state.
+package struct RescueVerdict: Sendable {
+  private let rescue: Rescue
+  package init(_ rescue: Rescue) { self.rescue = rescue }
+
+  package var sentence: String {
+    let ill = rescue.untreated.seeds
+    guard rescue.healthySeeds > 0 else {
+      return
+        "The fleet does not hold its load even without any incident: \(HealthWording(rescue.baselines).reason); "
+        + "there is no well state to come back to."
+    }
+    guard ill > 0 else {
+      return
+        "Nothing to end: without the action the fleet comes back by itself in \(all(rescue.healthySeeds))."
+    }
+    if !rescue.isFinished { return unfinished }
+    let range = "\(text(rescue.action.range.low)) to \(text(rescue.action.range.high))"
+    guard let answer = rescue.answer, let value = answer.value else {
+      let best = rescue.trials.map(\.recovered).max() ?? 0
+      return
+        "No \(rescue.action.kind.noun) from \(range) ends it: at best \(best) of the "
+        + "\(FigureText.count(ill, "fleet")) that \(ill == 1 ? "is" : "are") ill without come back. "
+        + cost(rescue.untreated, "Left alone it costs")
+    }
+    let words = self.text(value)
+    var text = "\(words) is \(rescue.action.kind.quantity) that ends it"
+    if let below = rescue.below, let lower = below.value {
+      text += ": \(self.text(lower)) brings back \(below.recovered) of the \(ill)"
+    }
+    text += ", \(words) \(all(ill)) that \(ill == 1 ? "is" : "are") ill without"
+    text += ill < rescue.seeds ? " (of \(FigureText.count(rescue.seeds, "seed")))." : "."
+    text +=
+      " With 95 % confidence it works in more than \(StabilityVerdict.percent(answer.chance.low)) of such cases."
+    if let tooMuch = rescue.tooMuch, let value = tooMuch.value {
+      text += " \(self.text(value)) is too much: it brings back \(tooMuch.recovered) of the \(ill)."
+    }
+    text +=
+      " " + cost(answer, "It costs") + " Without it " + cost(rescue.untreated, "it would be", isShort: true)
+    return text
+  }
+
+  /// What the values tell that were tried before it was stopped.
+  private var unfinished: String {
+    let (tried, ill) = (FigureText.count(rescue.trials.count, "value"), rescue.untreated.seeds)
+    guard let value = rescue.answer?.value else {
+      return
+        "None of the \(tried) tried so far ends it in \(all(ill)) that \(ill == 1 ? "is" : "are") ill without."
+    }
+    return
+      "Of the \(tried) tried so far \(text(value)) is the smallest that ends it, in \(all(ill)); a smaller one may."
+  }
+
+  /// `all 5`, `the one`
+  private func all(_ count: Int) -> String { count == 1 ? "the one seed" : "all \(count) seeds" }
+
+  private func text(_ quantity: Quantity) -> String { StabilityVerdict.text(quantity) }
+
+  private func cost(_ trial: Rescue.Trial, _ opening: String, isShort: Bool = false) -> String {
+    let events = FigureText.grouped(Int64(trial.undeliveredEvents.rounded()))
+    let share = trial.createdEvents > 0 ? trial.undeliveredEvents / trial.createdEvents * 100 : 0
+    let figures = "\(events) delivered events a run (\(FigureText.decimal(share)) % of those created)"
+    return isShort
+      ? "\(opening) \(figures)." : "\(opening) \(figures) against a fleet that was never ill."
+  }
+}
+
+// MARK: - Table
+
+extension Rescue {
+  /// A row of `rescue.csv`.
+  package struct Row: Sendable {
+    package var trial: Trial
+    package var isAnswer: Bool
+  }
+
+  /// The columns of `rescue.csv` in order.
+  package static let columns: [CSVColumn<Row>] = [
+    .init("value", "", "The action's value; `none` without the action.") {
+      .text($0.trial.value?.text() ?? "none")
+    }.shown("value") {
+      ($0.trial.value.map(StabilityVerdict.text) ?? "none") + ($0.isAnswer ? " ✓" : "")
+    },
+    .init("seeds", "runs", "Runs: of the seeds whose fleet is ill without the action.") {
+      .integer(Int64($0.trial.seeds))
+    },
+    .init("recovered_seeds", "runs", "Of these: recovered after the action was over.") {
+      .integer(Int64($0.trial.recovered))
+    }.shown("back in") { "\($0.trial.recovered) of \($0.trial.seeds)" },
+    .init("ends", "", "Whether it ends the ill state: in all of them.") { .flag($0.trial.ends) },
+    .init(
+      "recovered_low_95_ratio", "1", "Lower end of the 95 % interval of the chance to recover (Wilson)."
+    ) { .decimal($0.trial.chance.low) },
+    .init(
+      "recovery_mean_s", "s",
+      "From the end of the last incident, mean over the runs that recovered; empty if none did."
+    ) { .seconds($0.trial.meanRecovery) }
+    .shown("recovered in") { $0.trial.meanRecovery.map(FigureText.span) ?? "never" },
+    .init("created_events", "events", "Events created, mean over the runs.") {
+      .decimal($0.trial.createdEvents)
+    },
+    .init("delivered_events", "events", "Events delivered by the end of the run, mean over the runs.") {
+      .decimal($0.trial.deliveredEvents)
+    }.shown("delivered") { FigureText.grouped(Int64($0.trial.deliveredEvents.rounded())) },
+    .init(
+      "undelivered_events", "events",
+      "The cost: events lost, blocked, or late beyond those of the twin, mean over the runs."
+    ) { .decimal($0.trial.undeliveredEvents) }
+    .shown("undelivered") { FigureText.grouped(Int64($0.trial.undeliveredEvents.rounded())) },
+  ]
+
+  /// A row without the action, and one for each value tried.
+  package var table: Table<Row> {
+    Table(Self.columns, ([untreated] + trials).map { Row(trial: $0, isAnswer: $0 == answer) })
   }
 }

@@ -15,16 +15,15 @@ package struct SearchParameter: Sendable, Hashable {
 
   /// Reads `path=lo..hi`, `path=lo..hi:step`, `path=lo..hi:log` or `path=a,b,c`.
   package init(_ text: String) throws(RangeProblem) {
-    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+    guard let (path, range) = QuantityRange.assignment(text), !range.isEmpty else {
       throw RangeProblem(
         "'\(text)' is no search range: it is written as path=lo..hi, path=lo..hi:step, path=lo..hi:log or path=a,b,c."
       )
     }
-    if QuantityRange.bounds(parts[1]).count == 2 {
-      try self.init(path: parts[0], range: parts[1])
+    if QuantityRange.bounds(range).count == 2 {
+      try self.init(path: path, range: range)
     } else {
-      try self.init(path: parts[0], values: VariantChoice.splitList(parts[1]))
+      try self.init(path: path, values: VariantChoice.splitList(range))
     }
   }
 
@@ -134,39 +133,13 @@ package struct SearchSpace: Sendable, Hashable {
     return SearchCandidate(choices: choices.reversed())
   }
 
-  /// The `index`-th point of a Halton sequence, shifted by the seed: few points cover the whole space evenly.
-  ///
-  /// Source: Halton, "On the efficiency of certain quasi-random sequences", Numer. Math. 2 (1960); the random shift is
-  /// Cranley and Patterson's (1976).
+  /// The `index`-th of a sequence of which few candidates cover the whole space evenly.
   package func spread(_ index: Int, seed: UInt64) -> SearchCandidate {
-    let key = RandomKey(seed: seed)
+    let point = HaltonSequence.point(index, dimensions: parameters.count, key: RandomKey(seed: seed))
     return SearchCandidate(
-      choices: parameters.enumerated().map { number, parameter in
-        let shift = key.child(UInt64(number)).unitOpen
-        var point = Self.radicalInverse(index + 1, base: Self.prime(number)) + shift
-        if point >= 1 { point -= 1 }
-        return min(Int(point * Double(parameter.values.count)), parameter.values.count - 1)
+      choices: zip(parameters, point).map { parameter, share in
+        min(Int(share * Double(parameter.values.count)), parameter.values.count - 1)
       })
-  }
-
-  static func radicalInverse(_ index: Int, base: Int) -> Double {
-    var (rest, scale, result) = (index, 1 / Double(base), 0.0)
-    while rest > 0 {
-      result += Double(rest % base) * scale
-      rest /= base
-      scale /= Double(base)
-    }
-    return result
-  }
-
-  static func prime(_ number: Int) -> Int {
-    var found = -1
-    var candidate = 1
-    while found < number {
-      candidate += 1
-      if !(2..<candidate).contains(where: { $0 * $0 <= candidate && candidate % $0 == 0 }) { found += 1 }
-    }
-    return candidate
   }
 
   /// The candidates one parameter away: `stride` steps up or down, or any other name.
@@ -185,5 +158,119 @@ package struct SearchSpace: Sendable, Hashable {
       }
     }
     return result
+  }
+}
+
+/// Points of which few cover a cube evenly, shifted at random.
+///
+/// Source: Halton, "On the efficiency of certain quasi-random sequences", Numer. Math. 2 (1960); the random shift is
+/// Cranley and Patterson's (1976).
+enum HaltonSequence {
+  /// The `index`-th point, 0 … 1 in each dimension.
+  static func point(_ index: Int, dimensions: Int, key: RandomKey) -> [Double] {
+    (0..<dimensions).map { dimension in
+      let shift = key.child(UInt64(dimension)).unitOpen
+      let point = radicalInverse(index + 1, base: prime(dimension)) + shift
+      return point >= 1 ? point - 1 : point
+    }
+  }
+
+  private static func radicalInverse(_ index: Int, base: Int) -> Double {
+    var (rest, scale, result) = (index, 1 / Double(base), 0.0)
+    while rest > 0 {
+      result += Double(rest % base) * scale
+      rest /= base
+      scale /= Double(base)
+    }
+    return result
+  }
+
+  private static func prime(_ number: Int) -> Int {
+    var found = -1
+    var candidate = 1
+    while found < number {
+      candidate += 1
+      if !(2..<candidate).contains(where: { $0 * $0 <= candidate && candidate % $0 == 0 }) { found += 1 }
+    }
+    return candidate
+  }
+}
+
+/// A search-space file (JSON5): `search`, and if it likes `objectives`, `constraints` and `uncertain`.
+package struct SearchFile: Sendable {
+  package var parameters: [SearchParameter] = []
+  package var objectives: [TuneObjective] = []
+  package var constraints: [TuneConstraint] = []
+  package var uncertainty = Uncertainty()
+
+  private init() {}
+
+  /// - Throws: `ScenarioProblems` with every problem in the file.
+  package init(text: String, name: String) throws {
+    var wording = Wording.file(of: "a search space", as: "{ search: { … } }")
+    wording.missing = { _ in Self.expected }
+    self = try Self.record.read(text: text, name: name, wording)
+  }
+
+  private static let expected =
+    "an object of paths and ranges or lists is expected, as "
+    + "{ \"settings.backoffConfig.baseBackoffInterval\": \"0.1..10:log\" }"
+
+  private static let record = Record(
+    SearchFile(),
+    [
+      Field(
+        reading: "search", \.parameters,
+        .members([], unless: { $0.members?.isEmpty ?? true ? expected : nil }) {
+          $0.append(try parameter($1))
+        },
+        isRequired: true),
+      Field(reading: "objectives", \.objectives, texts { try TuneObjective($0) }),
+      Field(reading: "constraints", \.constraints, texts { try TuneConstraint($0) }),
+      Field(
+        reading: "uncertain", \.uncertainty,
+        .members(
+          Uncertainty(),
+          unless: {
+            $0.members == nil ? "an object of paths and ranges is expected; found \($0.kind)" : nil
+          },
+          add: { uncertainty, member in
+            guard let range = member.value.text else {
+              throw RangeProblem(
+                "expected a range, as \"1000/s..1600/s\" or \"1m..3m..9m\"; found \(member.value.kind).")
+            }
+            try uncertainty.add(path: member.key, range: range)
+          })),
+    ])
+
+  private static func parameter(_ member: PositionedValue.Member) throws(RangeProblem) -> SearchParameter {
+    switch member.value.content {
+    case .string(let range): return try SearchParameter(path: member.key, range: range)
+    case .array(let elements):
+      var values: [String] = []
+      for element in elements {
+        switch element.content {
+        case .number(let text), .string(let text): values.append(text)
+        case .bool(let value): values.append("\(value)")
+        default:
+          throw RangeProblem("a value to choose is a number, a text, true or false; found \(element.kind).")
+        }
+      }
+      return try SearchParameter(path: member.key, values: values)
+    default:
+      throw RangeProblem(
+        "expected a range, as \"0.1..10:log\", or a list of values; found \(member.value.kind).")
+    }
+  }
+
+  private static func texts<Value: Sendable>(
+    _ make: @escaping @Sendable (String) throws -> Value
+  ) -> Kind<[Value]> {
+    Kind<Value>.made { node in
+      guard let text = node.text else {
+        throw RangeProblem("expected a text, found \(node.kind)")
+      }
+      return try make(text)
+    }.list(0 ... .max, of: " of texts", isIndexed: false)
   }
 }

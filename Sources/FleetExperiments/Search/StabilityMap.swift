@@ -17,45 +17,27 @@ package struct StabilityPoint: Sendable, Hashable {
     case undecided
   }
 
-  /// What counts of one run.
-  private struct Run: Sendable, Hashable {
-    var baseline: BaselineHealth
-    var recovery: Int64?
-    var lost: Double
-    var peak: Double?
-    var delivery: Double?
-  }
-
-  private var runs: [Run] = []
+  private var ensemble: Ensemble
   /// How often it recovered, with Wilson's interval: from its own runs, or where all neighbouring points agree from theirs too.
   package internal(set) var chance = WilsonInterval(successes: 0, of: 0)
   package internal(set) var kind = Kind.undecided
 
-  package init(_ runs: [RunSummary]) { add(runs) }
+  package init(_ runs: [RunSummary]) { ensemble = Ensemble(runs) }
 
-  mutating func add(_ more: [RunSummary]) {
-    runs += more.map {
-      Run(
-        baseline: $0.baseline, recovery: $0.recoveryTime, lost: Double(max(0, $0.lostEvents)),
-        peak: $0.peakOfferedRatio, delivery: $0.timeToDeliveryP99.map(Double.init))
-    }
-  }
+  mutating func add(_ more: [RunSummary]) { ensemble.runs += more }
 
-  package var seeds: Int { runs.count }
-  package var healthySeeds: Int { runs.count(where: \.baseline.isHealthy) }
+  package var seeds: Int { ensemble.runs.count }
+  package var healthySeeds: Int { ensemble.runs.count(where: \.baselineIsHealthy) }
   /// What the twins say of the fleet.
-  package var baselines: [BaselineHealth] { runs.map(\.baseline) }
-  package var recoveredSeeds: Int { runs.count { $0.recovery != nil } }
+  package var baselines: [BaselineHealth] { ensemble.runs.map(\.baseline) }
+  package var recoveredSeeds: Int { ensemble.recoveries.count }
   /// Over the seeds that recovered, microseconds; nil if none did.
-  package var meanRecovery: Int64? {
-    let recoveries = runs.compactMap(\.recovery)
-    return recoveries.isEmpty ? nil : recoveries.reduce(0, +) / Int64(recoveries.count)
-  }
-  package var longestRecovery: Int64? { runs.compactMap(\.recovery).max() }
+  package var meanRecovery: Int64? { ensemble.meanRecovery }
+  package var longestRecovery: Int64? { ensemble.recoveries.max() }
   /// Means over the seeds.
-  package var lostEvents: Double { runs.map(\.lost).mean ?? 0 }
-  package var peakOfferedRatio: Double? { runs.compactMap(\.peak).mean }
-  package var timeToDeliveryP99: Double? { runs.compactMap(\.delivery).mean }
+  package var lostEvents: Double { ensemble.meanCount { max(0, $0.lostEvents) } }
+  package var peakOfferedRatio: Double? { ensemble.mean(\.peakOfferedRatio) }
+  package var timeToDeliveryP99: Double? { ensemble.mean { $0.timeToDeliveryP99.map(Double.init) } }
 
   package var isOverloaded: Bool { healthySeeds * 2 <= seeds }
   /// What most runs did: where it changes, the map is refined. Nothing is claimed by it.

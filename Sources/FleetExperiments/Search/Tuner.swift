@@ -13,14 +13,14 @@ import SimulationKernel
 /// goes back for good.
 package struct Tuner {
   let study: TuneStudy
-  let maker: TrialMaker
+  let runs: CandidateRuns
   var race = Race()
   var order: [SearchCandidate] { race.order }
   var standings: [SearchCandidate: Standing] = [:]
 
-  package init(_ study: TuneStudy, maker: TrialMaker) {
+  package init(_ study: TuneStudy, runs: CandidateRuns) {
     self.study = study
-    self.maker = maker
+    self.runs = runs
   }
 
   /// Runs the whole search.
@@ -34,9 +34,7 @@ package struct Tuner {
       guard let today = try? standings(of: [(study.space.today, seeds)], best.scale).first else {
         throw error
       }
-      var result = TuneResult(
-        study: study, today: today, winner: best, confirmed: (today, best), effects: [],
-        standings: order.compactMap { standings[$0] }, finalists: 0, runs: maker.counts)
+      var result = result(today, best, confirmed: (today, best), effects: [], finalists: 0)
       result.isFinished = false
       return result
     }
@@ -59,10 +57,17 @@ package struct Tuner {
     let eligible = finalists.filter { $0.violations <= today.violations && $0.holdsEverywhere }
     let best = eligible.reduce(today) { $1.isBetter(than: $0) ? $1 : $0 }
     let (winner, effects) = try putBack(best)
-    return TuneResult(
-      study: study, today: today, winner: winner, confirmed: try confirm(winner), effects: effects,
-      standings: order.compactMap { standings[$0] },
-      finalists: finalists.count, runs: maker.counts)
+    return result(
+      today, winner, confirmed: try confirm(winner), effects: effects, finalists: finalists.count)
+  }
+
+  private func result(
+    _ today: Standing, _ winner: Standing, confirmed: (today: Standing, winner: Standing),
+    effects: [KeyEffect], finalists: Int
+  ) -> TuneResult {
+    TuneResult(
+      study: study, today: today, winner: winner, confirmed: confirmed, effects: effects,
+      standings: order.compactMap { standings[$0] }, finalists: finalists, runs: runs.counts)
   }
 
   // MARK: Rounds
@@ -77,14 +82,10 @@ package struct Tuner {
   }
 
   /// The next candidates of the spread sequence that have not been seen.
-  private func fresh(_ count: Int) -> [SearchCandidate] {
-    var seen = Set(order)
-    var found: [SearchCandidate] = []
-    for index in 0..<count * 50 + order.count * 2 where found.count < count {
-      let candidate = study.space.spread(index, seed: study.seed)
-      if seen.insert(candidate).inserted { found.append(candidate) }
+  private mutating func fresh(_ count: Int) -> [SearchCandidate] {
+    race.fresh(count, before: count * 50 + order.count * 2) { [study] in
+      study.space.spread($0, seed: study.seed)
     }
-    return found
   }
 
   private static let batch = 16
@@ -141,22 +142,22 @@ package struct Tuner {
   func standings(
     of wanted: [(candidate: SearchCandidate, seeds: Range<Int>)], _ scale: Scaling = .whole
   ) throws -> [Standing] {
-    func requests(_ candidate: SearchCandidate, _ seeds: Range<Int>) -> [[TrialMaker.Request]] {
+    func requests(_ candidate: SearchCandidate, _ seeds: Range<Int>) -> [[CandidateRuns.Request]] {
       study.scenarios.indices.map { scenario in
-        seeds.map { TrialMaker.Request(candidate: candidate, scenario: scenario, seed: $0, scale: scale) }
+        seeds.map { .init(candidate: candidate, scenario: scenario, seed: $0, scale: scale) }
       }
     }
     let today = wanted.map { requests(study.space.today, $0.seeds) }
     let own = wanted.map { requests($0.candidate, $0.seeds) }
-    // Each once, and all together, so that they share workers.
-    var seen: Set<TrialMaker.Request> = []
-    let asked = (today + own).joined().joined().filter { seen.insert($0).inserted }
-    let trials = Dictionary(uniqueKeysWithValues: zip(asked, try maker.trials(asked)))
-    return zip(wanted, zip(own, today)).map { wanted, requests in
-      let (own, today) = requests
-      return Standing(
-        wanted.candidate, own.map { $0.compactMap { trials[$0] } },
-        today: today.map { $0.compactMap { trials[$0] } }, scale: scale, study: study)
+    // All together, so that they share workers.
+    _ = try runs.summaries((today + own).flatMap { $0.flatMap(\.self) })
+    func ensembles(_ requests: [[CandidateRuns.Request]]) throws -> [Ensemble] {
+      try requests.map { Ensemble(try runs.summaries($0)) }
+    }
+    return try wanted.indices.map { place in
+      Standing(
+        wanted[place].candidate, try ensembles(own[place]), today: try ensembles(today[place]),
+        scale: scale, study: study)
     }
   }
 
@@ -359,10 +360,8 @@ extension Tuner {
       racers: field.count, taken: outcome.taken, full: field.count * study.seeds,
       draws: Array(study.draws[study.fresh]), winner: fresh[1],
       others: winner.candidate == today ? Array(fresh.dropFirst(2)) : [fresh[0]] + fresh.dropFirst(2))
-    var result = TuneResult(
-      study: study, today: standings[today]!, winner: winner, confirmed: (fresh[0], fresh[1]),
-      effects: effects,
-      standings: order.compactMap { standings[$0] }, finalists: field.count, runs: maker.counts)
+    var result = result(
+      standings[today]!, winner, confirmed: (fresh[0], fresh[1]), effects: effects, finalists: field.count)
     result.robustness = robustness
     return result
   }

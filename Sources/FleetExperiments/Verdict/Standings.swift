@@ -30,7 +30,7 @@ package struct Standings: Sendable {
     var hasIncidents: Bool
     var recovers: Bool
     var isHealthy: Bool
-    /// Why it is not, where that is known: rows that are read back do not have it.
+    /// Why it is not.
     var baseline = BaselineHealth()
     var createdEvents: Double
     var settledBatches: Double
@@ -50,8 +50,11 @@ package struct Standings: Sendable {
   /// - Parameters:
   ///   - rows: each variant's summaries, in the order of the seeds.
   ///   - interval: width of a row of the time series, microseconds.
-  package init(_ variants: [String], rows: [[RunSummary]], interval: Int64) {
-    var metrics = ReplicatedMetrics(variants: variants)
+  ///   - metrics: the verdict's are enough to know who is ahead.
+  package init(
+    _ variants: [String], rows: [[RunSummary]], interval: Int64, metrics: [Metric] = MetricCatalogue.all
+  ) {
+    var metrics = ReplicatedMetrics(variants: variants, metrics: metrics)
     for (variant, rows) in rows.enumerated() { for row in rows { metrics.add(row, to: variant) } }
     self.init(metrics, rows: rows, interval: interval)
   }
@@ -69,23 +72,10 @@ package struct Standings: Sendable {
       interval: comparison.curves.compactMap(\.facts?.interval).max() ?? 0)
   }
 
-  /// The same of rows of `summary.csv` that were read back, by the verdict's metrics alone.
-  package init(_ variants: [String], trials: [[Trial]], interval: Int64) {
-    var metrics = ReplicatedMetrics(variants: variants, metrics: MetricCatalogue.headline)
-    for (variant, trials) in trials.enumerated() {
-      for trial in trials { metrics.add(to: variant, trial.column) }
-    }
-    self.init(metrics, runs: trials.map { $0.map { Run($0.column) } }, interval: interval)
-  }
-
   private init(_ metrics: ReplicatedMetrics, rows: [[RunSummary]], interval: Int64) {
-    self.init(metrics, runs: rows.map { $0.map { Run($0) } }, interval: interval)
-  }
-
-  private init(_ metrics: ReplicatedMetrics, runs: [[Run]], interval: Int64) {
     variants = metrics.variants
     self.metrics = metrics
-    self.runs = runs
+    runs = rows.map { $0.map { Run($0) } }
     seeds = runs.map(\.count).min() ?? 0
     self.interval = Double(interval) / 1e6
     for second in variants.indices { for first in 0..<second { pairs.append(judge(second, against: first)) } }
@@ -264,14 +254,5 @@ extension Standings.Run {
     baseline = run.baseline
     createdEvents = Double(run[.createdEvents])
     settledBatches = Double(run[.settledBatches])
-  }
-
-  /// From a row of `summary.csv`.
-  fileprivate init(_ column: (String) -> Double?) {
-    hasIncidents = column("has_incidents") == 1
-    recovers = column(MetricCatalogue.recovery) != nil
-    isHealthy = column("baseline_is_healthy") != 0
-    createdEvents = column("created_events") ?? 0
-    settledBatches = column("settled_batches") ?? 0
   }
 }

@@ -56,7 +56,7 @@ package struct Tuner {
       .filter { $0.seeds == study.seeds && $0.scale == .whole }
     let eligible = finalists.filter { $0.violations <= today.violations && $0.holdsEverywhere }
     let best = eligible.reduce(today) { $1.isBetter(than: $0) ? $1 : $0 }
-    let (winner, effects) = try putBack(best)
+    let (winner, effects) = try withoutIdleKeys(best)
     return result(
       today, winner, confirmed: try confirm(winner), effects: effects, finalists: finalists.count)
   }
@@ -161,14 +161,14 @@ package struct Tuner {
     }
   }
 
-  // MARK: Putting back
+  // MARK: Idle keys
 
   /// What a change may lose when it is put back and still not be worth having, as ln of the score.
   private static let negligible = 0.005
 
   /// Puts each changed key of the winner back, and leaves those there that make no difference: all of them at once if that
   /// does no harm, else the one that matters least. At most twice as many candidates as there are keys.
-  mutating func putBack(_ best: Standing) throws -> (Standing, [KeyEffect]) {
+  mutating func withoutIdleKeys(_ best: Standing) throws -> (Standing, [KeyEffect]) {
     var winner = best
     // Today's value by another name is no change.
     winner.candidate = withoutUnchanged(best.candidate)
@@ -348,7 +348,7 @@ extension Tuner {
       return made.map(\.scoreBySeed)
     }
     let best = standings[field[outcome.chosen]]!
-    let (winner, effects) = try putBack(best)
+    let (winner, effects) = try withoutIdleKeys(best)
     let rivals = rivals(of: outcome.chosen, outcome.values).map { field[$0] }
     let others = rivals.filter { $0 != winner.candidate && $0 != today }
     let fresh = try standings(of: ([today, winner.candidate] + others).map { ($0, study.fresh) })

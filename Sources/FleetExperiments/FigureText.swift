@@ -15,6 +15,16 @@ package enum FigureText {
     return pair(minutes / 60, "h", minutes % 60, "min")
   }
 
+  /// A share in whole percent, and a small one as `less than 1 %`.
+  package static func percent(_ share: Double) -> String {
+    share > 0 && share < 0.005 ? "less than 1 %" : "\(Int64((share * 100).rounded())) %"
+  }
+
+  /// `3 of 5 seeds`
+  static func part(_ part: Int, of count: Int, _ singular: String) -> String {
+    "\(part) of \(self.count(count, singular))"
+  }
+
   /// A noun behind a number of things: `seed`, `seeds`.
   package static func noun<Number: BinaryInteger>(_ singular: String, _ count: Number) -> String {
     count == 1 ? singular : singular + "s"

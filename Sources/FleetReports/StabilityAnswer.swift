@@ -35,7 +35,7 @@ package struct StabilityReport {
       .figure(
         HeatMap(map, theme: .variables, own: own).svg(), title: "Where the cliff is",
         caption: "Blue: recovery time. Grey: undecided, darker where more of the runs failed. "
-          + "Dashed: where \(StabilityVerdict.percent(map.risk.risk)) of the runs failed, "
+          + "Dashed: where \(FigureText.percent(map.risk.risk)) of the runs failed, "
           + "between points. Cells are small where neighbouring points differ. Hover a cell for its values."),
       .table(
         TextTable(
@@ -45,12 +45,12 @@ package struct StabilityReport {
         (
           "Recovers",
           "The backlog came back to within 10 % of the twin's, the same run without incidents, before the run ended; in more than "
-            + "\(StabilityVerdict.percent(1 - map.risk.risk)) of the seeds, with 95 % confidence (Wilson's interval; of a point whose "
+            + "\(FigureText.percent(1 - map.risk.risk)) of the seeds, with 95 % confidence (Wilson's interval; of a point whose "
             + "neighbours all did the same in every run, of all of their runs together)."
         ),
         (
           "Never recovers",
-          "It did not within the run, in all but less than \(StabilityVerdict.percent(map.risk.risk)) of the seeds, with the same "
+          "It did not within the run, in all but less than \(FigureText.percent(map.risk.risk)) of the seeds, with the same "
             + "confidence. A longer run could tell a slow recovery from none."
         ),
         ("Undecided", "Neither of the two can be said with the seeds that were spent."),
@@ -214,13 +214,13 @@ struct HeatMap {
       guard let share = map.x.share(of: tick) else { continue }
       let x = Self.left + share * Self.plotWidth
       canvas.line(x, bottom, x, bottom + 5, ink: .muted)
-      canvas.text(StabilityVerdict.text(tick), x: x, y: bottom + 19, size: 11, anchor: .middle)
+      canvas.text(tick.words, x: x, y: bottom + 19, size: 11, anchor: .middle)
     }
     for tick in map.y.ticks {
       guard let share = map.y.share(of: tick) else { continue }
       let y = Self.top + (1 - share) * Self.plotHeight
       canvas.line(Self.left - 5, y, Self.left, y, ink: .muted)
-      canvas.text(StabilityVerdict.text(tick), x: Self.left - 9, y: y + 4, size: 11, anchor: .end)
+      canvas.text(tick.words, x: Self.left - 9, y: y + 4, size: 11, anchor: .end)
     }
     canvas.text(
       map.x.path + " →", x: Self.left + Self.plotWidth, y: bottom + 40, size: 12.5, anchor: .end, ink: .text,
@@ -251,7 +251,7 @@ struct HeatMap {
     if present.count > 1 || present.contains(.undecided) {
       canvas.text("undecided, or the boundary; of the runs failed", x: x, y: y, size: 12)
       y += 22
-      for failed in [0, 0.5, 1] { entry(.text, Self.darkness(failed), StabilityVerdict.percent(failed)) }
+      for failed in [0, 0.5, 1] { entry(.text, Self.darkness(failed), FigureText.percent(failed)) }
       y += 8
     }
     if map.grid.values.values.contains(where: { $0.recoveredSeeds > 0 }),
@@ -260,7 +260,7 @@ struct HeatMap {
       canvas.line(x, y - 4, x + 22, y - 4, ink: .text, width: 3.5)
       canvas.line(x, y - 4, x + 22, y - 4, ink: .surface, width: 2, dash: "5 3")
       canvas.text(
-        "\(StabilityVerdict.percent(map.risk.risk)) of the runs fail", x: x + 32, y: y, size: 12, ink: .text)
+        "\(FigureText.percent(map.risk.risk)) of the runs fail", x: x + 32, y: y, size: 12, ink: .text)
       y += 22
     }
     y += 8
@@ -277,7 +277,7 @@ struct HeatMap {
   private func tooltip(_ cell: StabilityMap.Grid.Cell) -> String {
     let corners = map.corners(of: cell)
     func range(_ low: Quantity, _ high: Quantity) -> String {
-      "\(StabilityVerdict.text(low)) to \(StabilityVerdict.text(high))"
+      "\(low.words) to \(high.words)"
     }
     var lines = [
       "\(map.x.path): \(range(map.xQuantity(cell.x), map.xQuantity(cell.x + cell.width)))",

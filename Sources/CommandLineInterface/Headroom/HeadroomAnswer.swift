@@ -10,7 +10,7 @@ extension HeadroomGoal {
     case .recovers(nil): "recovers"
     case .recovers(let limit?): "recovers within \(FigureText.span(limit.microseconds))"
     case .losesNothing: "loses nothing"
-    case .staysBelow(let share): "stays below \(StabilityVerdict.percent(share)) of the capacity"
+    case .staysBelow(let share): "stays below \(FigureText.percent(share)) of the capacity"
     }
   }
 }
@@ -20,16 +20,16 @@ extension HeadroomGoal {
 extension Headroom {
   private var goal: String { goals.map(\.predicate).joined(separator: " and ") }
 
-  private static func text(_ point: Point) -> String { StabilityVerdict.text(point.value) }
+  private static func text(_ point: Point) -> String { point.value.words }
 
   /// `in all of 59 runs, so at most 5 % may not`
   private static func surely(_ point: Point) -> String {
-    "in all of \(FigureText.count(point.seeds, "run")), so at most \(StabilityVerdict.percent(point.risk)) may not"
+    "in all of \(FigureText.count(point.seeds, "run")), so at most \(FigureText.percent(point.risk)) may not"
   }
 
   /// The answer first, then what it is worth.
   var verdict: String {
-    let (low, high) = (StabilityVerdict.text(range.low), StabilityVerdict.text(range.high))
+    let (low, high) = (range.low.words, range.high.words)
     if points.allSatisfy({ $0.baselines.allSatisfy { !$0.isHealthy } }) {
       return
         "The fleet does not hold its load even without any incident, for \(range.path) from \(low) to \(high): "
@@ -63,14 +63,14 @@ extension Headroom {
   private func spare(own: Quantity, to limit: Quantity) -> String? {
     guard let own = own.converted(to: limit.unit) else { return nil }
     let room = isLeast ? own.value - limit.value : limit.value - own.value
-    let text = StabilityVerdict.text(own)
+    let text = own.words
     if room == 0 { return " The scenario has just that." }
     var distance = limit
     distance.value = abs(room)
-    let share = own.value != 0 ? " (\(StabilityVerdict.percent(abs(room / own.value))))" : ""
+    let share = own.value != 0 ? " (\(FigureText.percent(abs(room / own.value))))" : ""
     return room > 0
-      ? " The scenario's own \(text) leaves \(StabilityVerdict.text(distance))\(share) to spare."
-      : " The scenario's own \(text) is \(StabilityVerdict.text(distance)) too \(isLeast ? "little" : "much")."
+      ? " The scenario's own \(text) leaves \(distance.words)\(share) to spare."
+      : " The scenario's own \(text) is \(distance.words) too \(isLeast ? "little" : "much")."
   }
 }
 
@@ -113,7 +113,7 @@ extension Headroom {
     }.shown("most lost") { FigureText.grouped($0.point.mostLost) },
     .init("peak_offered_max_ratio", "1", "The offered load of the busiest second of all runs, by capacity.") {
       $0.point.highestLoad.map { .decimal($0) } ?? .empty
-    }.shown("busiest second") { $0.point.highestLoad.map { StabilityVerdict.percent($0) } ?? "" },
+    }.shown("busiest second") { $0.point.highestLoad.map { FigureText.percent($0) } ?? "" },
   ]
 
   /// A row for each value that was looked at.
@@ -172,10 +172,10 @@ extension Headroom {
     func py(_ share: Double) -> Double { top + (1 - share) * height }
     for share in [0, 0.5, 1] {
       canvas.line(left, py(share), left + width, py(share), ink: .grid)
-      canvas.text(StabilityVerdict.percent(share), x: left - 8, y: py(share) + 5, size: 14, anchor: .end)
+      canvas.text(FigureText.percent(share), x: left - 8, y: py(share) + 5, size: 14, anchor: .end)
     }
     for tick in range.ticks {
-      canvas.text(StabilityVerdict.text(tick), x: px(tick), y: top + height + 22, size: 14, anchor: .middle)
+      canvas.text(tick.words, x: px(tick), y: top + height + 22, size: 14, anchor: .middle)
     }
     canvas.text(range.path, x: left + width, y: top + height + 46, size: 14, anchor: .end, ink: .text)
     if let own, range.share(of: own) != nil {
@@ -189,12 +189,12 @@ extension Headroom {
       let radius = point == answer ? 6.0 : 4
       canvas.rect(
         x: px(point.value) - radius, y: py(chance.share) - radius, width: 2 * radius, height: 2 * radius,
-        fill: ink, tooltip: "\(StabilityVerdict.text(point.value)): \(point.met) of \(point.seeds)")
+        fill: ink, tooltip: "\(point.value.words): \(point.met) of \(point.seeds)")
     }
     if let answer {
       let isRight = px(answer.value) > left + width / 2
       canvas.text(
-        StabilityVerdict.text(answer.value), x: px(answer.value) + (isRight ? -10 : 10), y: top + 20,
+        answer.value.words, x: px(answer.value) + (isRight ? -10 : 10), y: top + 20,
         size: 16,
         anchor: isRight ? .end : .start, ink: .text, isBold: true)
     }

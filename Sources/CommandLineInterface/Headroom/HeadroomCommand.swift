@@ -77,7 +77,7 @@ struct HeadroomCommand: Study {
     let seeds = self.seeds ?? Headroom.seeds(for: risk)
     let facts =
       "\(input.scenario.sizeText), \(FigureText.span(input.scenario.duration.microseconds)), "
-      + "\(range.path) from \(StabilityVerdict.text(range.low)) to \(StabilityVerdict.text(range.high)), "
+      + "\(range.path) from \(range.words), "
       + "\(FigureText.count(seeds, "seed")) for the answer"
     let own = Override.value(at: range.path, in: input.bases[0].normalisedJSON).flatMap { Quantity($0) }
     return StudyPlan(

@@ -157,11 +157,9 @@ struct RescueCommand: Study {
 
   private func facts(_ scenario: Scenario, _ action: RescueAction) -> String {
     let start = FigureText.span(action.start.microseconds)
-    let low = StabilityVerdict.text(action.range.low)
-    let high = StabilityVerdict.text(action.range.high)
     let length = kind == .readmit ? "" : " for \(FigureText.span(action.duration.microseconds))"
     return
-      "\(scenario.sizeText), \(FigureText.span(scenario.duration.microseconds)), \(kind.rawValue) from \(low) to \(high) at "
+      "\(scenario.sizeText), \(FigureText.span(scenario.duration.microseconds)), \(kind.rawValue) from \(action.range.words) at "
       + "\(start)\(length), \(FigureText.noun("\(seeds) seed", seeds))"
   }
 }

@@ -129,7 +129,7 @@ struct StabilityCommand: Study {
       after.map { "until \(FigureText.span($0.microseconds)) after the last incident" }
       ?? FigureText.span(scenario.duration.microseconds)
     return
-      "\(scenario.sizeText), \(length), risk \(StabilityVerdict.percent(risk.risk)), "
+      "\(scenario.sizeText), \(length), risk \(FigureText.percent(risk.risk)), "
       + (risk.first == risk.most
         ? FigureText.count(risk.most, "seed") + " a point"
         : "\(FigureText.count(risk.first, "seed")) a point, up to \(risk.most) where the cliff may be")

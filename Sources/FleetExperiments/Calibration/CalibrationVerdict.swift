@@ -118,7 +118,7 @@ package struct CalibrationVerdict: Sendable {
         ? Quantity.decimal(quantity.value / 1e3, digits: 4) + " ms"
         : Quantity.decimal(quantity.value / 1e6, digits: 4) + " s"
     }
-    return StabilityVerdict.text(quantity)
+    return quantity.words
   }
 
   private static func percent(_ share: Double) -> String { Quantity.decimal(share * 100, digits: 2) + " %" }

@@ -15,14 +15,14 @@ package struct AdversaryVerdict: Sendable {
     guard result.healthySeeds * 2 > study.seeds else {
       return [
         "The fleet does not hold its load even without any incident, in "
-          + "\(study.seeds - result.healthySeeds) of \(FigureText.count(study.seeds, "seed")): "
+          + "\(FigureText.part(study.seeds - result.healthySeeds, of: study.seeds, "seed")): "
           + "\(HealthWording.anyReason); there is no well state to hurt."
       ]
     }
     guard result.isPossible else {
       return [
         "Without any more incident the fleet breaks \(study.limit.text) in "
-          + "\(result.brokenWithout) of \(FigureText.count(study.seeds, "seed")): there is "
+          + "\(FigureText.part(result.brokenWithout, of: study.seeds, "seed")): there is "
           + "nothing to look for."
       ]
     }
@@ -44,7 +44,7 @@ package struct AdversaryVerdict: Sendable {
   /// What the incidents tell that were tried before it was stopped.
   private var unfinished: [String] {
     func line(_ standing: IncidentStanding) -> String {
-      "\(length(standing)) of \(phrase(standing.candidate)), in \(standing.broken) of \(FigureText.count(standing.seeds, "seed"))"
+      "\(length(standing)) of \(phrase(standing.candidate)), in \(FigureText.part(standing.broken, of: standing.seeds, "seed"))"
     }
     let tried = result.standings
     let shortest = tried.filter(\.breaks).min {
@@ -67,7 +67,7 @@ package struct AdversaryVerdict: Sendable {
     var text =
       study.isStandardLimit
       ? "After \(what) the fleet is not back within \(horizon)" : "\(what) break \(study.limit.text)"
-    text += " in \(standing.broken) of \(FigureText.count(standing.seeds, "seed"))"
+    text += " in \(FigureText.part(standing.broken, of: standing.seeds, "seed"))"
     if let below = result.below?.standing {
       text += ", with \(length(below)) in \(below.broken) of \(below.seeds)"
     }

@@ -83,6 +83,9 @@ package struct Quantity: Sendable, Hashable {
     }
   }
 
+  /// As people read it.
+  package var words: String { unit == .span ? FigureText.span(Int64(value.rounded())) : text(digits: 4) }
+
   /// The same quantity rounded to so many significant digits of the unit that people read it in.
   package func rounded(digits: Int) -> Quantity {
     var result = self
@@ -200,6 +203,9 @@ package struct QuantityRange: Sendable, Hashable {
     RangeProblem(
       "'\(text)' is no range: it is written as tapi.bucket.capacity=500/s..2000/s, or with :log behind it.")
   }
+
+  /// From where to where, as people read it.
+  package var words: String { "\(low.words) to \(high.words)" }
 
   /// The quantity at `share` of the way, 0 … 1. The ends are exact.
   package func quantity(at share: Double) -> Quantity {

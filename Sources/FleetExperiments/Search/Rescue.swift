@@ -227,25 +227,23 @@ package struct RescueVerdict: Sendable {
         "Nothing to end: without the action the fleet comes back by itself in \(all(rescue.healthySeeds))."
     }
     if !rescue.isFinished { return unfinished }
-    let range = "\(text(rescue.action.range.low)) to \(text(rescue.action.range.high))"
     guard let answer = rescue.answer, let value = answer.value else {
       let best = rescue.trials.map(\.recovered).max() ?? 0
       return
-        "No \(rescue.action.kind.noun) from \(range) ends it: at best \(best) of the "
+        "No \(rescue.action.kind.noun) from \(rescue.action.range.words) ends it: at best \(best) of the "
         + "\(FigureText.count(ill, "fleet")) that \(ill == 1 ? "is" : "are") ill without come back. "
         + cost(rescue.untreated, "Left alone it costs")
     }
-    let words = self.text(value)
-    var text = "\(words) is \(rescue.action.kind.quantity) that ends it"
+    var text = "\(value.words) is \(rescue.action.kind.quantity) that ends it"
     if let below = rescue.below, let lower = below.value {
-      text += ": \(self.text(lower)) brings back \(below.recovered) of the \(ill)"
+      text += ": \(lower.words) brings back \(below.recovered) of the \(ill)"
     }
-    text += ", \(words) \(all(ill)) that \(ill == 1 ? "is" : "are") ill without"
+    text += ", \(value.words) \(all(ill)) that \(ill == 1 ? "is" : "are") ill without"
     text += ill < rescue.seeds ? " (of \(FigureText.count(rescue.seeds, "seed")))." : "."
     text +=
-      " With 95 % confidence it works in more than \(StabilityVerdict.percent(answer.chance.low)) of such cases."
+      " With 95 % confidence it works in more than \(FigureText.percent(answer.chance.low)) of such cases."
     if let tooMuch = rescue.tooMuch, let value = tooMuch.value {
-      text += " \(self.text(value)) is too much: it brings back \(tooMuch.recovered) of the \(ill)."
+      text += " \(value.words) is too much: it brings back \(tooMuch.recovered) of the \(ill)."
     }
     text +=
       " " + cost(answer, "It costs") + " Without it " + cost(rescue.untreated, "it would be", isShort: true)
@@ -260,13 +258,11 @@ package struct RescueVerdict: Sendable {
         "None of the \(tried) tried so far ends it in \(all(ill)) that \(ill == 1 ? "is" : "are") ill without."
     }
     return
-      "Of the \(tried) tried so far \(text(value)) is the smallest that ends it, in \(all(ill)); a smaller one may."
+      "Of the \(tried) tried so far \(value.words) is the smallest that ends it, in \(all(ill)); a smaller one may."
   }
 
   /// `all 5`, `the one`
   private func all(_ count: Int) -> String { count == 1 ? "the one seed" : "all \(count) seeds" }
-
-  private func text(_ quantity: Quantity) -> String { StabilityVerdict.text(quantity) }
 
   private func cost(_ trial: Rescue.Trial, _ opening: String, isShort: Bool = false) -> String {
     let events = FigureText.grouped(Int64(trial.undeliveredEvents.rounded()))
@@ -291,7 +287,7 @@ extension Rescue {
     .init("value", "", "The action's value; `none` without the action.") {
       .text($0.trial.value?.text() ?? "none")
     }.shown("value") {
-      ($0.trial.value.map(StabilityVerdict.text) ?? "none") + ($0.isAnswer ? " ✓" : "")
+      ($0.trial.value.map(\.words) ?? "none") + ($0.isAnswer ? " ✓" : "")
     },
     .init("seeds", "runs", "Runs: of the seeds whose fleet is ill without the action.") {
       .integer(Int64($0.trial.seeds))

@@ -11,9 +11,7 @@ package struct StabilityVerdict: Sendable {
   package var sentence: String {
     let counts = map.counts
     let count = { (kind: StabilityPoint.Kind) in counts[kind] ?? 0 }
-    let range =
-      "\(map.x.path) from \(Self.text(map.x.low)) to \(Self.text(map.x.high)) and "
-      + "\(map.y.path) from \(Self.text(map.y.low)) to \(Self.text(map.y.high))"
+    let range = "\(map.x.path) from \(map.x.words) and \(map.y.path) from \(map.y.words)"
     let (recovers, never, undecided) = (count(.recovers), count(.neverRecovers), count(.undecided))
     var text: String
     switch (recovers > 0, never > 0, undecided > 0) {
@@ -49,11 +47,11 @@ package struct StabilityVerdict: Sendable {
 
   /// `At 41 of 70 points it recovers in more than 80 % of the seeds, at 20 in less than 20 %, at 9 that is undecided.`
   private func classes(_ recovers: Int, _ never: Int, _ undecided: Int) -> String {
-    let risk = Self.percent(map.risk.risk)
+    let risk = FigureText.percent(map.risk.risk)
     let (all, fewest, most) = map.runs
     let seeds = fewest == most ? (most == 1 ? "one seed" : "\(most) seeds") : "\(fewest) to \(most) seeds"
     return
-      "With 95 % confidence it recovers in more than \(Self.percent(1 - map.risk.risk)) of the seeds at \(recovers) of "
+      "With 95 % confidence it recovers in more than \(FigureText.percent(1 - map.risk.risk)) of the seeds at \(recovers) of "
       + "\(map.grid.values.count) points and in less than \(risk) at \(never); \(undecided) are undecided "
       + "(\(seeds) a point, \(FigureText.grouped(Int64(all))) runs)."
   }
@@ -65,7 +63,7 @@ package struct StabilityVerdict: Sendable {
     let bound = 1 - WilsonInterval(successes: seeds, of: seeds).low
     return
       " \(seeds == 1 ? "One seed" : "\(seeds) seeds") a point: a point that is said to recover by its own runs may still fail in up to "
-      + "\(Self.percent(bound)) of the seeds; a risk of \(Self.percent(map.risk.risk)) takes \(map.risk.deciding)."
+      + "\(FigureText.percent(bound)) of the seeds; a risk of \(FigureText.percent(map.risk.risk)) takes \(map.risk.deciding)."
   }
 
   /// Where the cliff is in the column nearest to the middle that has a decided point on either side of it.
@@ -78,8 +76,9 @@ package struct StabilityVerdict: Sendable {
       for (a, b) in zip(stretches, stretches.dropFirst())
       where Set([a.kind, b.kind]) == [.recovers, .neverRecovers] {
         let words = { (kind: StabilityPoint.Kind) in kind == .recovers ? "recovers" : "never does" }
-        return "With \(map.x.path) at \(Self.text(map.xQuantity(column))) it \(words(a.kind)) up to "
-          + "\(Self.text(map.yQuantity(a.last))) and \(words(b.kind)) from \(Self.text(map.yQuantity(b.first))) on."
+        return
+          "With \(map.x.path) at \(map.xQuantity(column).words) it \(words(a.kind)) up to "
+          + "\(map.yQuantity(a.last).words) and \(words(b.kind)) from \(map.yQuantity(b.first).words) on."
       }
     }
     return nil
@@ -90,7 +89,9 @@ package struct StabilityVerdict: Sendable {
     map.grid.coarseColumns.map { column in
       let words = map.stretches(column: column).map { stretch in
         let (low, high) = (map.yQuantity(stretch.first), map.yQuantity(stretch.last))
-        let place = low == high ? "at \(Self.text(low))" : "\(Self.text(low)) to \(Self.text(high))"
+        let place =
+          low == high
+          ? "at \(low.words)" : "\(low.words) to \(high.words)"
         switch stretch.kind {
         case .recovers:
           return "recovers \(place)"
@@ -100,17 +101,8 @@ package struct StabilityVerdict: Sendable {
         case .undecided: return "undecided \(place)"
         }
       }
-      return (Self.text(map.xQuantity(column)), words.joined(separator: ", "))
+      return (map.xQuantity(column).words, words.joined(separator: ", "))
     }
-  }
-
-  /// A quantity as people read it.
-  package static func text(_ quantity: Quantity) -> String {
-    quantity.unit == .span ? FigureText.span(Int64(quantity.value.rounded())) : quantity.text(digits: 4)
-  }
-
-  package static func percent(_ share: Double) -> String {
-    return share > 0 && share < 0.005 ? "less than 1 %" : "\(Int64((share * 100).rounded())) %"
   }
 }
 

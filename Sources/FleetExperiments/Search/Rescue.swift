@@ -125,7 +125,7 @@ package struct RescueAction: Sendable, Hashable {
     case shed, capacity, readmit
 
     /// What is looked for.
-    var quantity: String { facts.quantity }
+    package var quantity: String { facts.quantity }
     var noun: String { facts.noun }
     /// Where it is looked for if nobody says otherwise.
     package var range: String { facts.range }

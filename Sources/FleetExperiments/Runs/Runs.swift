@@ -115,6 +115,11 @@ package final class Runs<Value: Sendable>: Sendable {
     memory.withLock { ($0.values.count - $0.readBack.count, $0.readBack.count) }
   }
 
+  /// How many of these were found in the store.
+  func readBack(of scenarios: [Scenario]) -> Int {
+    memory.withLock { memory in scenarios.count { memory.readBack.contains($0) } }
+  }
+
   /// What is kept of each of `scenarios`, in their order.
   /// - Throws: `CancellationError` after the control's `cancel()`; otherwise the first error of a run or of the store.
   package func values(of scenarios: [Scenario]) throws -> [Value] {

@@ -115,7 +115,13 @@ package final class CandidateRuns: Sendable {
 
   private let scenario: @Sendable (Request) throws -> Scenario
   private let runs: Runs<RunSummary>
-  private let known = Mutex<[Request: RunSummary]>([:])
+  private struct Known {
+    var summaries: [Request: RunSummary] = [:]
+    /// Each counts once, whoever else asked for it: what a budget allows does not depend on what was there before.
+    var scenarios: Set<Scenario> = []
+    var readBack = 0
+  }
+  private let known = Mutex(Known())
 
   /// - Parameter scenario: what a run is of, but for the number of its seed, which is added, and its scale.
   package init(_ runs: Runs<RunSummary>, of scenario: @escaping @Sendable (Request) throws -> Scenario) {
@@ -124,21 +130,27 @@ package final class CandidateRuns: Sendable {
   }
 
   /// Runs made anew and runs found in the store, twins not counted.
-  package var counts: (made: Int, readBack: Int) { runs.counts }
+  package var counts: (made: Int, readBack: Int) {
+    known.withLock { ($0.scenarios.count - $0.readBack, $0.readBack) }
+  }
 
   /// What the runs asked for gave, in order.
   package func summaries(_ requests: [Request]) throws -> [RunSummary] {
     var seen: Set<Request> = []
-    let left = known.withLock { known in requests.filter { known[$0] == nil && seen.insert($0).inserted } }
+    let left = known.withLock { known in
+      requests.filter { known.summaries[$0] == nil && seen.insert($0).inserted }
+    }
     let scenarios = try left.map { request in
       var scenario = request.scale.scaled(try scenario(request))
       scenario.seed &+= UInt64(request.seed)
+      scenario.question = nil
       return scenario
     }
     let summaries = try runs.values(of: scenarios)
     return known.withLock { known in
-      for (request, summary) in zip(left, summaries) { known[request] = summary }
-      return requests.compactMap { known[$0] }
+      known.readBack += runs.readBack(of: scenarios.filter { known.scenarios.insert($0).inserted })
+      for (request, summary) in zip(left, summaries) { known.summaries[request] = summary }
+      return requests.compactMap { known.summaries[$0] }
     }
   }
 }

@@ -63,32 +63,39 @@ struct ResumptionTests {
 
   @Test("a calibration")
   func calibration() throws {
+    try resumes { store in
+      let result = try Self.calibration(in: store)
+      return [result.values] + result.drawnValues
+    }
+  }
+
+  private static func calibration(
+    in store: MemoryStore? = nil, stops: @escaping @Sendable () throws -> Void = {}
+  ) throws -> CalibrationResult {
     var text = "time,requests\n"
     for row in 0..<60 { text += "\(row * 10),\(100 + row % 7)\n" }
     let study = CalibrationStudy(
       keys: [try QuantityRange("fleet.a.devices=20..500")],
       observed: try ObservedSeries(text: text, name: "m.csv", mapping: nil), weights: [(.requests, 1)],
       budget: CalibrationStudy.leastBudget)
-    try resumes { store in
-      let runs = Runs(.counts(of: study), in: store, workers: 2) { scenario, _, _ in
-        var series = TimeSeries(interval: 10_000_000, duration: 600_000_000, rows: 60)
-        for row in 0..<60 {
-          let noise = RandomKey(seed: scenario.seed).child(UInt64(row)).unitOpen
-          series[row, .firstAttempts] = Int64(Double(scenario.fleet[0].devices) * (0.95 + 0.1 * noise))
-        }
-        return ReplicationTests.Engine.record(series)
+    let runs = Runs(.counts(of: study), in: store, workers: 2) { scenario, _, _ in
+      try stops()
+      var series = TimeSeries(interval: 10_000_000, duration: 600_000_000, rows: 60)
+      for row in 0..<60 {
+        let noise = RandomKey(seed: scenario.seed).child(UInt64(row)).unitOpen
+        series[row, .firstAttempts] = Int64(Double(scenario.fleet[0].devices) * (0.95 + 0.1 * noise))
       }
-      var calibrator = Calibrator(study) { requests in
-        try runs.values(
-          of: requests.map { request in
-            var scenario = AdversaryTests.Planted.empty.with(seed: UInt64(request.seed))
-            scenario.fleet[0].devices = Int(Quantity(request.values[0])?.value ?? 0)
-            return scenario
-          })
-      }
-      let result = try calibrator.run()
-      return [result.values] + result.drawnValues
+      return ReplicationTests.Engine.record(series)
     }
+    var calibrator = Calibrator(study) { requests in
+      try runs.valuesUntilCancelled(
+        of: requests.map { request in
+          var scenario = AdversaryTests.Planted.empty.with(seed: UInt64(request.seed))
+          scenario.fleet[0].devices = Int(Quantity(request.values[0])?.value ?? 0)
+          return scenario
+        })
+    }
+    return try calibrator.run()
   }
 
   @Test("replications, curves too")
@@ -156,15 +163,10 @@ struct ResumptionTests {
   @Test("a search that is stopped says what it knows of the runs that it has, and throws if it has none")
   func stopped() throws {
     func map(_ life: Int) throws -> StabilityMap {
-      let left = Mutex(life)
+      let stops = Self.stops(after: life)
       return try Self.map(
         Runs<RunSummary>.planted { scenario in
-          guard
-            left.withLock({
-              $0 -= 1
-              return $0 >= 0
-            })
-          else { throw CancellationError() }
+          try stops()
           return try Self.summary(scenario)
         })
     }
@@ -178,6 +180,79 @@ struct ResumptionTests {
       #expect(part.grid.cells.allSatisfy { $0.corners.allSatisfy { part.grid.values[$0] != nil } })
     }
     #expect(throws: CancellationError.self) { try map(0) }
+  }
+
+  @Test("a tuning that is stopped in its first round names the best of the candidates whose runs it has")
+  func stoppedTuning() throws {
+    func tune(_ life: Int) throws -> TuneResult {
+      let stops = Self.stops(after: life)
+      let runs = Runs<RunSummary>.planted { scenario in
+        try stops()
+        return try Self.summary(scenario)
+      }
+      let space = try SearchSpace([SearchParameter("settings.backoffConfig.maxRetryCount=1..100:1")])
+      var study = TuneStudy(
+        space: space, todaysValues: ["1"], objectives: TuneObjective.standard, constraints: [],
+        scenarios: ["a"], seeds: 2)
+      study.candidates = 50
+      var tuner = Tuner(
+        study,
+        runs: CandidateRuns(runs) { request in
+          var scenario = AdversaryTests.Planted.empty
+          scenario.fleet[0].devices = 1_000 + (request.candidate.choices[0] ?? 0)
+          return scenario
+        })
+      return try tuner.run()
+    }
+    let result = try tune(12)
+    #expect(!result.isFinished && result.standings.count == 11 && result.runs.made == 12)
+    #expect(TuneVerdict(result).sentence.hasPrefix("Of 11 candidates so far "))
+    #expect(throws: CancellationError.self) { try tune(1) }
+  }
+
+  @Test("an adversary that is stopped in its first round names the worst of the incidents whose runs it has")
+  func stoppedAdversary() throws {
+    let planted = AdversaryTests.Planted(3)
+    func search(_ life: Int) throws -> AdversaryResult {
+      let stops = Self.stops(after: life)
+      let runs = Runs<RunSummary>.planted { scenario in
+        try stops()
+        return planted.summary(scenario)
+      }
+      var adversary = Adversary(
+        try AdversaryStudy(space: AdversaryTests.Planted.space, seeds: 3, runs: 80),
+        runs: CandidateRuns(runs) { AdversaryTests.Planted.space.scenario($0.candidate) })
+      return try adversary.run()
+    }
+    let result = try search(5)
+    #expect(!result.isFinished && result.standings.count == 2)
+    #expect(AdversaryVerdict(result).lines[0].hasPrefix("Of 2 incidents tried so far "))
+    #expect(throws: CancellationError.self) { try search(3) }
+  }
+
+  @Test("a calibration that is stopped in its first round names the nearest of the runs that it has")
+  func stoppedCalibration() throws {
+    let result = try Self.calibration(stops: Self.stops(after: 7))
+    #expect(!result.isFinished && result.runs == 7)
+    #expect(CalibrationVerdict(result).sentence.hasPrefix("Of 7 runs so far "))
+    #expect(throws: CancellationError.self) { try Self.calibration(stops: Self.stops(after: 0)) }
+  }
+
+  /// As a signal does once so many runs are made.
+  private static func stops(after life: Int) -> @Sendable () throws -> Void {
+    let left = Counter(life)
+    return { if !left.takeOne() { throw CancellationError() } }
+  }
+
+  private final class Counter: Sendable {
+    private let left: Mutex<Int>
+    init(_ count: Int) { left = Mutex(count) }
+    func takeOne() -> Bool {
+      left.withLock { left in
+        left -= 1
+        return left >= 0
+      }
+    }
   }
 
   // MARK: A map
@@ -200,6 +275,6 @@ struct ResumptionTests {
         scenario.fleet[0].devices = Int(x) ?? 0
         scenario.fleet[0].eventBytes = Int(Quantity(y)?.value ?? 0)
         return scenario
-      }, run: { try runs.values(of: $0) }, known: { runs.known(of: $0) })
+      }, run: runs.valuesUntilCancelled)
   }
 }

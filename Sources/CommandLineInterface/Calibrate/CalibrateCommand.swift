@@ -121,7 +121,7 @@ struct CalibrateCommand: Study {
       find: { runs in
         let runs = runs.runs(.counts(of: study))
         var calibrator = Calibrator(study) { requests in
-          try runs.values(
+          try runs.valuesUntilCancelled(
             of: requests.map { request in
               let scenario = try decode(request.values, [interval]).scenario
               return scenario.with(seed: scenario.seed &+ UInt64(request.seed))

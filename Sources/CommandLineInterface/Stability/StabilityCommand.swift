@@ -90,7 +90,7 @@ struct StabilityCommand: Study {
       find: { runs in
         try StabilityMap(
           x: x, y: y, resolution: resolution, risk: risk, scenario: { try scenario(loaded, $0, $1) },
-          run: runs.summaries.values)
+          run: runs.summaries.valuesUntilCancelled)
       }, isFinished: \.isFinished,
       answer: { map in
         let own = own(x.path).flatMap { x in own(y.path).map { (x: x, y: $0) } }

@@ -264,7 +264,7 @@ struct TuneCommand: Study {
     _ study: TuneStudy, _ maker: CandidateRuns, _ scale: Scaling, _ environment: CommandEnvironment
   ) throws -> Double {
     let started = environment.monotonicSeconds()
-    _ = try maker.summaries(
+    try maker.make(
       study.scenarios.indices.map {
         CandidateRuns.Request(candidate: study.space.today, scenario: $0, seed: 0, scale: scale)
       })

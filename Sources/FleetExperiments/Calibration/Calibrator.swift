@@ -17,7 +17,8 @@ package struct Calibrator {
     package var values: [String]
     package var seed: Int
   }
-  package typealias Run = ([Request]) throws -> [SeriesCounts]
+  /// What runs counted, in their order; nil of those that were not there yet when it was stopped.
+  package typealias Run = ([Request]) throws -> [SeriesCounts?]
 
   private struct Member {
     var point: CalibrationStudy.Point
@@ -119,6 +120,7 @@ package struct Calibrator {
     let found = try counts(
       points.enumerated().map { Request(values: study.values($1), seed: first + $0 + 1) })
     for (point, counts) in zip(points, found) {
+      guard let counts else { continue }
       let features = study.features(counts)
       var distance = 0.0
       for f in features.indices {
@@ -126,6 +128,7 @@ package struct Calibrator {
       }
       members.append(Member(point: point, features: features, counts: counts, distance: distance))
     }
+    if found.contains(nil) { throw CancellationError() }
   }
 
   // MARK: Surface
@@ -223,7 +226,9 @@ package struct Calibrator {
     }
     let point = study.rounded(reading.box.outside(centre).map { min(max($0, 0), 1) })
     let found = try counts(
-      (1...Self.finalRuns).map { Request(values: study.values(point), seed: members.count + $0) })
+      (1...Self.finalRuns).map { Request(values: study.values(point), seed: members.count + $0) }
+    ).compactMap(\.self)
+    if found.count < Self.finalRuns { throw CancellationError() }
     let scatter = CalibrationScatter(
       study, found, observed: observed, weights: weights(reading.variances))
     // A scenario that does not explain the series is not known as well as its own runs would have it.

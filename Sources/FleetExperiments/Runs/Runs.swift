@@ -115,10 +115,8 @@ package final class Runs<Value: Sendable>: Sendable {
     memory.withLock { ($0.values.count - $0.readBack.count, $0.readBack.count) }
   }
 
-  /// How many of these were found in the store.
-  func readBack(of scenarios: [Scenario]) -> Int {
-    memory.withLock { memory in scenarios.count { memory.readBack.contains($0) } }
-  }
+  /// Whether it was found in the store.
+  func isReadBack(_ scenario: Scenario) -> Bool { memory.withLock { $0.readBack.contains(scenario) } }
 
   /// What is kept of each of `scenarios`, in their order.
   /// - Throws: `CancellationError` after the control's `cancel()`; otherwise the first error of a run or of the store.
@@ -147,12 +145,16 @@ package final class Runs<Value: Sendable>: Sendable {
     return memory.withLock { memory in scenarios.compactMap { memory.values[$0] } }
   }
 
-  /// What is there of them, without running any.
-  package func known(of scenarios: [Scenario]) -> [Value?] {
-    scenarios.map { scenario in
-      var scenario = scenario
-      scenario.question = nil
-      return memory.withLock { $0.values[scenario] }
+  /// The same, with nil for those that were not there yet when `cancel()` came.
+  package func valuesUntilCancelled(of scenarios: [Scenario]) throws -> [Value?] {
+    do {
+      return try values(of: scenarios)
+    } catch is CancellationError {
+      return scenarios.map { scenario in
+        var scenario = scenario
+        scenario.question = nil
+        return memory.withLock { $0.values[scenario] }
+      }
     }
   }
 

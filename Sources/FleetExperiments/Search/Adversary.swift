@@ -128,7 +128,8 @@ package struct Adversary {
   /// Runs the whole search.
   /// - Returns: where its runs throw `CancellationError`, what was known then, if anything was.
   package mutating func run() throws -> AdversaryResult {
-    let plain = try summaries(of: [space.none], seeds: study.seeds)[0]
+    try runs.make(requests(space.none, seeds: study.seeds))
+    let plain = runs.ensemble(requests(space.none, seeds: study.seeds))?.runs ?? []
     var result = AdversaryResult(
       study: study, healthySeeds: plain.count(where: \.baselineIsHealthy),
       brokenWithout: plain.count { !study.limit.isKept(by: $0) })
@@ -161,19 +162,19 @@ package struct Adversary {
   private var budget: Int { study.runs - 10 * study.seeds }
 
   private mutating func evaluate(_ candidates: [SearchCandidate], seeds: Int) throws {
-    for (candidate, runs) in zip(candidates, try summaries(of: candidates, seeds: seeds)) {
-      let known = standings[candidate]
-      if known == nil { race.order.append(candidate) }
-      if known?.seeds ?? 0 < seeds {
-        standings[candidate] = IncidentStanding(candidate, runs, study: study)
+    // Where it is stopped, those whose runs are there count.
+    defer {
+      for candidate in candidates where standings[candidate]?.seeds ?? 0 < seeds {
+        guard let ensemble = runs.ensemble(requests(candidate, seeds: seeds)) else { continue }
+        if standings[candidate] == nil { race.order.append(candidate) }
+        standings[candidate] = IncidentStanding(candidate, ensemble.runs, study: study)
       }
     }
+    try runs.make(candidates.flatMap { requests($0, seeds: seeds) })
   }
 
-  private func summaries(of candidates: [SearchCandidate], seeds: Int) throws -> [[RunSummary]] {
-    let all = try runs.summaries(
-      candidates.flatMap { candidate in (0..<seeds).map { .init(candidate: candidate, seed: $0) } })
-    return candidates.indices.map { Array(all[$0 * seeds..<($0 + 1) * seeds]) }
+  private func requests(_ candidate: SearchCandidate, seeds: Int) -> [CandidateRuns.Request] {
+    (0..<seeds).map { .init(candidate: candidate, seed: $0) }
   }
 
   private func standing(_ candidate: SearchCandidate) -> IncidentStanding {

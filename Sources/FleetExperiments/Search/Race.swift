@@ -134,8 +134,9 @@ package final class CandidateRuns: Sendable {
     known.withLock { ($0.scenarios.count - $0.readBack, $0.readBack) }
   }
 
-  /// What the runs asked for gave, in order.
-  package func summaries(_ requests: [Request]) throws -> [RunSummary] {
+  /// Makes the runs asked for, as far as they are not there.
+  /// - Throws: `CancellationError` where it was stopped before all were there.
+  package func make(_ requests: [Request]) throws {
     var seen: Set<Request> = []
     let left = known.withLock { known in
       requests.filter { known.summaries[$0] == nil && seen.insert($0).inserted }
@@ -146,11 +147,19 @@ package final class CandidateRuns: Sendable {
       scenario.question = nil
       return scenario
     }
-    let summaries = try runs.values(of: scenarios)
-    return known.withLock { known in
-      known.readBack += runs.readBack(of: scenarios.filter { known.scenarios.insert($0).inserted })
-      for (request, summary) in zip(left, summaries) { known.summaries[request] = summary }
-      return requests.compactMap { known.summaries[$0] }
+    let summaries = try runs.valuesUntilCancelled(of: scenarios)
+    known.withLock { known in
+      for (request, (scenario, summary)) in zip(left, zip(scenarios, summaries)) where summary != nil {
+        known.summaries[request] = summary
+        if known.scenarios.insert(scenario).inserted, runs.isReadBack(scenario) { known.readBack += 1 }
+      }
     }
+    if summaries.contains(nil) { throw CancellationError() }
+  }
+
+  /// What the runs gave, in order; nil where not all of them are there.
+  func ensemble(_ requests: [Request]) -> Ensemble? {
+    let found = known.withLock { known in requests.compactMap { known.summaries[$0] } }
+    return found.count == requests.count ? Ensemble(found) : nil
   }
 }

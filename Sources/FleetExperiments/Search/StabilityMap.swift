@@ -117,27 +117,17 @@ package struct StabilityMap: Sendable {
   /// that of their mean chance. Any other point has to decide by its own.
   /// - Parameters:
   ///   - scenario: the scenario with the two values put in; the scenario's seed and those that follow it are run.
-  ///   - run: summaries of scenarios, in their order.
-  ///   - known: the summaries that are there when a run throws `CancellationError`.
+  ///   - run: summaries of scenarios, in their order; nil for those that were not there yet when it was stopped.
   package init(
     x: QuantityRange, y: QuantityRange, resolution: Resolution, risk: StabilityRisk = .init(),
     scenario: (_ x: String, _ y: String) throws -> Scenario,
-    run: ([Scenario]) throws -> [RunSummary],
-    known: ([Scenario]) -> [RunSummary?] = { $0.map { _ in nil } }
+    run: ([Scenario]) throws -> [RunSummary?]
   ) throws {
     self.x = x
     self.y = y
     self.risk = risk
     let (columns, rows) = (min(resolution.fine, x.mostSteps), min(resolution.fine, y.mostSteps))
     var isStopped = false
-    func summaries(_ scenarios: [Scenario]) throws -> [RunSummary?] {
-      do {
-        return try run(scenarios)
-      } catch is CancellationError {
-        isStopped = true
-        return known(scenarios)
-      }
-    }
     func runs(_ asked: [(point: Grid.Point, seeds: Range<Int>)]) throws -> [[RunSummary]] {
       let scenarios = try asked.flatMap { asked in
         let base = try scenario(
@@ -145,7 +135,8 @@ package struct StabilityMap: Sendable {
           y.quantity(at: Double(asked.point.y) / Double(rows)).text())
         return asked.seeds.map { base.with(seed: base.seed &+ UInt64($0)) }
       }
-      var found = try summaries(scenarios)[...]
+      var found = try run(scenarios)[...]
+      if found.contains(nil) { isStopped = true }
       return asked.map { asked in
         defer { found = found.dropFirst(asked.seeds.count) }
         return found.prefix(asked.seeds.count).compactMap(\.self)

@@ -31,9 +31,7 @@ package struct Tuner {
     } catch let error as CancellationError {
       guard let best = ranked().first.flatMap({ standings[$0] }) else { throw error }
       let seeds = best.seeds == study.found.count ? study.found : study.raced.prefix(best.seeds)
-      guard let today = try? standings(of: [(study.space.today, seeds)], best.scale).first else {
-        throw error
-      }
+      guard let today = standing(of: study.space.today, seeds, best.scale) else { throw error }
       var result = result(today, best, confirmed: (today, best), effects: [], finalists: 0)
       result.isFinished = false
       return result
@@ -131,34 +129,54 @@ package struct Tuner {
     _ candidates: [SearchCandidate], _ seeds: Range<Int>, _ scale: Scaling = .whole
   ) throws {
     let all = [study.space.today] + candidates.filter { $0 != study.space.today }
-    let made = try standings(of: all.map { ($0, seeds) }, scale)
-    for (number, candidate) in all.enumerated() where number > 0 || candidates.contains(candidate) {
+    do {
+      try make(all.map { ($0, seeds) }, scale)
+    } catch let error as CancellationError {
+      // Before the first round is over, a few are better than none; later they would not be the best of all.
+      if order.isEmpty { note(candidates, seeds, scale) }
+      throw error
+    }
+    note(candidates, seeds, scale)
+  }
+
+  /// Enters the standings of those whose runs are there.
+  private mutating func note(_ candidates: [SearchCandidate], _ seeds: Range<Int>, _ scale: Scaling) {
+    for candidate in candidates {
+      guard let standing = standing(of: candidate, seeds, scale) else { continue }
       if standings[candidate] == nil { race.order.append(candidate) }
-      standings[candidate] = made[number]
+      standings[candidate] = standing
     }
   }
 
-  /// How candidates fare against today's Settings under some seeds each.
-  func standings(
-    of wanted: [(candidate: SearchCandidate, seeds: Range<Int>)], _ scale: Scaling = .whole
-  ) throws -> [Standing] {
-    func requests(_ candidate: SearchCandidate, _ seeds: Range<Int>) -> [[CandidateRuns.Request]] {
-      study.scenarios.indices.map { scenario in
-        seeds.map { .init(candidate: candidate, scenario: scenario, seed: $0, scale: scale) }
-      }
+  /// Makes the runs of candidates and of today's Settings under some seeds each: all together, so that they share workers.
+  private func make(_ wanted: [(candidate: SearchCandidate, seeds: Range<Int>)], _ scale: Scaling) throws {
+    let candidates = wanted.map { (study.space.today, $0.seeds) } + wanted
+    try runs.make(candidates.flatMap { requests($0.0, $0.1, scale).flatMap(\.self) })
+  }
+
+  /// By scenario.
+  private func requests(
+    _ candidate: SearchCandidate, _ seeds: Range<Int>, _ scale: Scaling
+  ) -> [[CandidateRuns.Request]] {
+    study.scenarios.indices.map { scenario in
+      seeds.map { .init(candidate: candidate, scenario: scenario, seed: $0, scale: scale) }
     }
-    let today = wanted.map { requests(study.space.today, $0.seeds) }
-    let own = wanted.map { requests($0.candidate, $0.seeds) }
-    // All together, so that they share workers.
-    _ = try runs.summaries((today + own).flatMap { $0.flatMap(\.self) })
-    func ensembles(_ requests: [[CandidateRuns.Request]]) throws -> [Ensemble] {
-      try requests.map { Ensemble(try runs.summaries($0)) }
-    }
-    return try wanted.indices.map { place in
-      Standing(
-        wanted[place].candidate, try ensembles(own[place]), today: try ensembles(today[place]),
-        scale: scale, study: study)
-    }
+  }
+
+  /// How a candidate fares against today's Settings under some seeds; nil where runs of either are not there.
+  private func standing(
+    of candidate: SearchCandidate, _ seeds: Range<Int>, _ scale: Scaling
+  ) -> Standing? {
+    let own = requests(candidate, seeds, scale).compactMap(runs.ensemble)
+    let today = requests(study.space.today, seeds, scale).compactMap(runs.ensemble)
+    guard own.count == study.scenarios.count, today.count == own.count else { return nil }
+    return Standing(candidate, own, today: today, scale: scale, study: study)
+  }
+
+  /// The same of several, whose runs are made first.
+  func standings(of wanted: [(candidate: SearchCandidate, seeds: Range<Int>)]) throws -> [Standing] {
+    try make(wanted, .whole)
+    return wanted.compactMap { standing(of: $0.candidate, $0.seeds, .whole) }
   }
 
   // MARK: Idle keys

@@ -286,8 +286,7 @@ package struct RunIdentity: Hashable, Sendable {
   private let scenario: Scenario
 
   package init(_ scenario: Scenario) {
-    var scenario = scenario
-    scenario.question = nil
+    var scenario = scenario.withoutQuestion
     scenario.scale = 1
     self.scenario = scenario
   }

@@ -121,11 +121,7 @@ package final class Runs<Value: Sendable>: Sendable {
   /// What is kept of each of `scenarios`, in their order.
   /// - Throws: `CancellationError` after the control's `cancel()`; otherwise the first error of a run or of the store.
   package func values(of scenarios: [Scenario]) throws -> [Value] {
-    let scenarios = scenarios.map { scenario in
-      var scenario = scenario
-      scenario.question = nil
-      return scenario
-    }
+    let scenarios = scenarios.map(\.withoutQuestion)
     var left: [Scenario] = []
     var seen: Set<Scenario> = []
     for scenario in scenarios where seen.insert(scenario).inserted {
@@ -150,11 +146,7 @@ package final class Runs<Value: Sendable>: Sendable {
     do {
       return try values(of: scenarios)
     } catch is CancellationError {
-      return scenarios.map { scenario in
-        var scenario = scenario
-        scenario.question = nil
-        return memory.withLock { $0.values[scenario] }
-      }
+      return memory.withLock { memory in scenarios.map { memory.values[$0.withoutQuestion] } }
     }
   }
 
@@ -365,10 +357,7 @@ public struct RunName: Sendable, Hashable, Comparable, CustomStringConvertible {
 
   /// SHA-256 of what a run depends on but for its seed.
   static func digest(_ scenario: Scenario) -> String {
-    var scenario = scenario
-    scenario.seed = 0
-    scenario.question = nil
-    return SHA256.hexadecimal(Array(scenario.normalisedJSON.utf8))
+    SHA256.hexadecimal(Array(scenario.withoutQuestion.with(seed: 0).normalisedJSON.utf8))
   }
 
   /// Enough of it to name a file.
@@ -439,5 +428,20 @@ public enum StoredRun {
   private static let ending = "sha256 "
   private static func opening(_ name: RunName, _ results: Int) -> String {
     "\(start)\(results)\nidentity \(name.identity)\n"
+  }
+}
+
+extension Scenario {
+  package func with(seed: UInt64) -> Scenario {
+    var scenario = self
+    scenario.seed = seed
+    return scenario
+  }
+
+  /// What runs depend on does not include what is asked of them.
+  var withoutQuestion: Scenario {
+    var scenario = self
+    scenario.question = nil
+    return scenario
   }
 }

@@ -110,11 +110,14 @@ package struct IncidentSpace: Sendable {
     let some = (bounds.waits.map { Self.spans($0, steps: 6, inRatios: true) } ?? [])
       .map { Span.seconds(($0.microseconds + 999_999) / 1_000_000) }
     waits = (bounds.allowsNoWait || some.isEmpty ? [nil] : []) + Set(some).sorted()
+    let dimensions = [
+      ("kind", bounds.kinds.count), ("at", starts.count), ("depth", depths.count),
+      ("retryAfter", waits.count), ("for", lengths.count),
+    ]
     grid = SearchSpace(
-      counts: [
-        ("kind", bounds.kinds.count, false), ("at", starts.count, true), ("depth", depths.count, true),
-        ("retryAfter", waits.count, true), ("for", lengths.count, true),
-      ])
+      parameters: dimensions.map { name, count in
+        SearchParameter(path: name, values: (0..<count).map(String.init), isOrdered: name != "kind")
+      })
   }
 
   /// Whole seconds where there are as many as steps.
@@ -230,20 +233,5 @@ package struct IncidentSpace: Sendable {
     let own = scenario.tapi.incidents.map { $0.end - .start }.max() ?? .zero
     let used = max(bounds.latestEnd, own) + scenario.recoveryHold
     return used < scenario.duration ? scenario.duration - used : .zero
-  }
-}
-
-extension SearchSpace {
-  /// Dimensions with so many values; one may have a single value.
-  fileprivate init(counts: [(name: String, count: Int, isOrdered: Bool)]) {
-    parameters = counts.map { SearchParameter($0.name, count: $0.count, isOrdered: $0.isOrdered) }
-  }
-}
-
-extension SearchParameter {
-  fileprivate init(_ path: String, count: Int, isOrdered: Bool) {
-    self.path = path
-    values = (0..<count).map(String.init)
-    self.isOrdered = isOrdered
   }
 }

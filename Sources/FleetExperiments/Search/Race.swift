@@ -142,10 +142,8 @@ package final class CandidateRuns: Sendable {
       requests.filter { known.summaries[$0] == nil && seen.insert($0).inserted }
     }
     let scenarios = try left.map { request in
-      var scenario = request.scale.scaled(try scenario(request))
-      scenario.seed &+= UInt64(request.seed)
-      scenario.question = nil
-      return scenario
+      let scenario = request.scale.scaled(try scenario(request)).withoutQuestion
+      return scenario.with(seed: scenario.seed &+ UInt64(request.seed))
     }
     let summaries = try runs.valuesUntilCancelled(of: scenarios)
     known.withLock { known in

@@ -259,12 +259,6 @@ package struct StabilityMap: Sendable {
 }
 
 extension Scenario {
-  package func with(seed: UInt64) -> Scenario {
-    var scenario = self
-    scenario.seed = seed
-    return scenario
-  }
-
   /// The scenario run until so long after the end of its last incident; nil if it has none.
   package func ending(afterIncidents span: Span) -> Scenario? {
     guard let end = tapi.incidents.map({ $0.start + $0.duration }).max() else { return nil }

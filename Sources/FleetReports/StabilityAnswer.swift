@@ -287,7 +287,7 @@ struct HeatMap {
       let count = corners.count { $0.kind == kind }
       if count > 0 {
         lines.append(
-          "\(count == corners.count ? "all" : "\(count) of \(corners.count)") corners: \(kind.words)")
+          "\(count == corners.count ? "all" : "\(count) of \(corners.count)") corners: \(kind.rawValue)")
       }
     }
     let seeds = corners.map(\.seeds).reduce(0, +)

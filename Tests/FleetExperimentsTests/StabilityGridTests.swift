@@ -107,12 +107,12 @@ struct StabilityGridTests {
     let (coarse, dense) = (try map(fine: 8), try map(fine: 16, workers: 1))
     let again = try map(fine: 8, workers: 1)
     #expect(coarse.grid.values == again.grid.values && coarse.grid.cells == again.grid.cells)
-    let boundary = coarse.grid.cells.filter { coarse.grid.isMixed($0, \.tendency.rawValue) }
+    let boundary = coarse.grid.cells.filter { coarse.grid.isMixed($0, \.tendency) }
     #expect(!boundary.isEmpty)
     #expect(
       coarse.shares.kinds[.recovers, default: 0] > 0.05
         && coarse.shares.kinds[.neverRecovers, default: 0] > 0.05)
-    for cell in dense.grid.cells where dense.grid.isMixed(cell, \.tendency.rawValue) {
+    for cell in dense.grid.cells where dense.grid.isMixed(cell, \.tendency) {
       let (x, y) = (Double(cell.x) / 2, Double(cell.y) / 2)
       #expect(
         boundary.contains {

@@ -29,16 +29,12 @@ package struct AdversaryStudy: Sendable {
     runs: Int = defaultRuns
   ) throws(RangeProblem) {
     self.space = space
-    guard let standard = MetricCatalogue.metric(named: Self.standardObjective) else {
-      throw RangeProblem("There is no metric \(Self.standardObjective).")
-    }
-    self.objective = objective ?? standard
+    self.objective = objective ?? MetricCatalogue.metric(named: Self.standardObjective)!
     isStandardLimit = limit == nil
-    let horizon = Units.text(space.horizon)
     if let limit {
       self.limit = limit
     } else {
-      self.limit = try TuneConstraint("\(MetricCatalogue.recovery)<=\(horizon)")
+      self.limit = try TuneConstraint("\(MetricCatalogue.recovery)<=\(Units.text(space.horizon))")
     }
     self.seeds = max(1, seeds)
     self.runs = max(runs, Self.leastRunsPerSeed * self.seeds)
@@ -381,12 +377,6 @@ package struct AdversaryResult: Sendable {
   package var runs: (made: Int, readBack: Int) = (0, 0)
   /// Whether it came to its end; false: it was stopped, and only what was tried before says anything.
   package var isFinished = true
-
-  init(study: AdversaryStudy, healthySeeds: Int, brokenWithout: Int) {
-    self.study = study
-    self.healthySeeds = healthySeeds
-    self.brokenWithout = brokenWithout
-  }
 
   /// Whether there is anything to find: most fleets hold without incidents, and most keep the limit without the adversary.
   package var isPossible: Bool { healthySeeds * 2 > study.seeds && brokenWithout * 2 <= study.seeds }

@@ -6,11 +6,11 @@ import SimulationKernel
 /// What became of a fleet at one point of a stability map, over its seeds.
 package struct StabilityPoint: Sendable, Hashable {
   /// What is said of a point, with 95 % confidence.
-  package enum Kind: Int, Sendable, Hashable, CaseIterable {
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The chance to recover is above 1 − risk.
     case recovers
     /// The chance to recover is below the risk.
-    case neverRecovers
+    case neverRecovers = "never recovers"
     /// The fleet does not hold its load even without any incident, in at least half of the seeds: it falls behind or loses events.
     case overloaded
     /// The runs do not tell.
@@ -144,7 +144,7 @@ package struct StabilityMap: Sendable {
     }
     grid = try Grid(
       columns: columns, rows: rows, coarseColumns: resolution.coarse, coarseRows: resolution.coarse,
-      kind: \.tendency.rawValue
+      kind: \.tendency
     ) { points in
       try runs(points.map { ($0, 0..<risk.first) }).map { $0.isEmpty ? nil : StabilityPoint($0) }
     }
@@ -227,7 +227,7 @@ package struct StabilityMap: Sendable {
 
   /// What all points on a cell are; nil where they differ.
   package func kind(of cell: Grid.Cell) -> StabilityPoint.Kind? {
-    grid.isMixed(cell, \.kind.rawValue) ? nil : corners(of: cell).first?.kind
+    grid.isMixed(cell, \.kind) ? nil : corners(of: cell).first?.kind
   }
 
   /// A stretch of a column with one kind of outcome, between points that were evaluated.
@@ -279,10 +279,6 @@ package struct StabilityGrid<Value: Sendable>: Sendable {
   package struct Point: Sendable, Hashable {
     package var x: Int
     package var y: Int
-    package init(x: Int, y: Int) {
-      self.x = x
-      self.y = y
-    }
   }
 
   /// A rectangle between lattice points that was not cut any further.
@@ -319,7 +315,7 @@ package struct StabilityGrid<Value: Sendable>: Sendable {
   ///   - evaluate: values of points, in their order; called once for each round of refinement. Where one has none the map ends: only
   ///     cells with all corners stay, and none of them is cut.
   package init(
-    columns: Int, rows: Int, coarseColumns: Int, coarseRows: Int, kind: (Value) -> Int,
+    columns: Int, rows: Int, coarseColumns: Int, coarseRows: Int, kind: (Value) -> some Hashable,
     evaluate: ([Point]) throws -> [Value?]
   ) rethrows {
     self.columns = max(1, columns)
@@ -346,7 +342,7 @@ package struct StabilityGrid<Value: Sendable>: Sendable {
   }
 
   /// Whether points of different kinds lie on a cell, its edges included.
-  package func isMixed(_ cell: Cell, _ kind: (Value) -> Int) -> Bool {
+  package func isMixed(_ cell: Cell, _ kind: (Value) -> some Hashable) -> Bool {
     Set(points(on: cell).compactMap { values[$0].map(kind) }).count > 1
   }
 

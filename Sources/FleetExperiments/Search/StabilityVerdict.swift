@@ -108,17 +108,6 @@ package struct StabilityVerdict: Sendable {
 
 // MARK: - Table
 
-extension StabilityPoint.Kind {
-  package var words: String {
-    switch self {
-    case .recovers: "recovers"
-    case .neverRecovers: "never recovers"
-    case .overloaded: "overloaded"
-    case .undecided: "undecided"
-    }
-  }
-}
-
 extension StabilityMap {
   /// A row of `stability.csv`.
   package struct Row: Sendable {
@@ -143,7 +132,7 @@ extension StabilityMap {
     .init(
       "class", "",
       "`recovers`: the interval is above 1 − risk; `never recovers`: below the risk; else `undecided`. `overloaded`: nor does the twin hold."
-    ) { .text($0.point.kind.words) },
+    ) { .text($0.point.kind.rawValue) },
     .init("seeds", "runs", "Runs of this point.") { .integer(Int64($0.point.seeds)) },
     .init("healthy_seeds", "runs", "Of these: the twin holds its load.") {
       .integer(Int64($0.point.healthySeeds))

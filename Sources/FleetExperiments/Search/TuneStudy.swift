@@ -281,12 +281,9 @@ package struct TuneObjective: Sendable {
       MetricCatalogue.attemptsAboveTwin,
     ]
     .compactMap { MetricCatalogue.metric(named: $0) }.map { TuneObjective(metric: $0, weight: 1) }
+}
 
-  init(metric: Metric, weight: Double) {
-    self.metric = metric
-    self.weight = weight
-  }
-
+extension TuneObjective {
   /// Reads `name` or `name:weight`.
   package init(_ text: String) throws(RangeProblem) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)

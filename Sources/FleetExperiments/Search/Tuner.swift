@@ -128,9 +128,8 @@ package struct Tuner {
   private mutating func evaluate(
     _ candidates: [SearchCandidate], _ seeds: Range<Int>, _ scale: Scaling = .whole
   ) throws {
-    let all = [study.space.today] + candidates.filter { $0 != study.space.today }
     do {
-      try make(all.map { ($0, seeds) }, scale)
+      try make(([study.space.today] + candidates).map { ($0, seeds) }, scale)
     } catch let error as CancellationError {
       // Before the first round is over, a few are better than none; later they would not be the best of all.
       if order.isEmpty { note(candidates, seeds, scale) }

@@ -1,7 +1,6 @@
 /// A number that each device has at the end of a run: what the run has cost it.
 ///
 /// `summary.csv` has a figure's mean and 99th percentile over devices, by the day. A figure that is 0 or 1 is a share of devices there.
-/// Figures behind `devicesThatLostEvents` are counted in `DeviceRows.tally`; the others are read off what a device keeps anyway.
 public enum DeviceFigure: Int, CaseIterable, Sendable {
   /// Uploads sent.
   case attempts
@@ -11,10 +10,14 @@ public enum DeviceFigure: Int, CaseIterable, Sendable {
   /// 1 of a device that lost at least one.
   case devicesThatLostEvents
 
-  /// How many figures have a tally.
+  /// How many tallies lie behind a device's record, for figures that nothing else of it tells.
   @inlinable public static var tallies: Int { 0 }
-  /// Which of these tallies is this figure's, from 0.
-  @inlinable public var tally: Int { rawValue - DeviceFigure.devicesThatLostEvents.rawValue - 1 }
+  /// Which of these tallies is the figure's, from 0; nil: it has none.
+  @inlinable public var tally: Int? {
+    switch self {
+    case .attempts, .bytes, .radioWakeUps, .devicesThatLostEvents: nil
+    }
+  }
 
   /// The columns of each figure. A `*` in a name stands for `mean` or `p99`; a name without it is a share of devices.
   private static let table: [(figure: DeviceFigure, name: String, unit: String, definition: String)] = [
@@ -30,8 +33,16 @@ public enum DeviceFigure: Int, CaseIterable, Sendable {
   /// Whether the figure is 0 or 1.
   public var isShare: Bool { !Self.table.contains { $0.figure == self && $0.name.contains("*") } }
 
-  static let columns: [CSVColumn<RunSummary>] = table.flatMap { entry -> [CSVColumn<RunSummary>] in
-    let (figure, name, unit, definition) = entry
+  /// The columns of the figures that `summary.csv` had first and has in its middle, or those of later ones, at its end.
+  static func columns(ofFirst: Bool) -> [CSVColumn<RunSummary>] {
+    table.filter { ($0.figure.rawValue <= devicesThatLostEvents.rawValue) == ofFirst }.flatMap {
+      columns(of: $0.figure, $0.name, $0.unit, $0.definition)
+    }
+  }
+
+  private static func columns(
+    of figure: DeviceFigure, _ name: String, _ unit: String, _ definition: String
+  ) -> [CSVColumn<RunSummary>] {
     if figure.isShare {
       return [.init(name, unit, definition, .lowerIsBetter) { .decimal($0.cost.mean[figure], decimals: 6) }]
     }

@@ -2,10 +2,10 @@
 public enum SummaryCSV {
   /// The file's columns in order.
   public static let columns: [CSVColumn<RunSummary>] =
-    totals + load + recovery + delivery + DeviceFigure.columns + censoring
-    + measures(.refusedByGate, .unknownOutcomes)
-    + conclusions
-    + [delivery95] + measures(.answers4xxOther, .answers5xxOther) + measures(.answers401)
+    totals + load + recovery + delivery + DeviceFigure.columns(ofFirst: true) + censoring
+    + measures(.refusedByGate, .unknownOutcomes) + conclusions + [delivery95]
+    + measures(.answers4xxOther, .answers5xxOther) + measures(.answers401)
+    + DeviceFigure.columns(ofFirst: false)
 
   private static func measures(_ first: Measure, _ last: Measure? = nil) -> [CSVColumn<RunSummary>] {
     Measure.declared(in: .summary, first, last).map { $0.totalColumn() }

@@ -273,7 +273,7 @@ struct DeviceRows {
   @inline(__always)
   func tally(_ figure: DeviceFigure, _ device: DeviceIndex) -> UnsafeMutablePointer<UInt32> {
     (row(device.place &+ 1) + (Self.deviceBytes + Self.behindBytes)).assumingMemoryBound(to: UInt32.self)
-      + figure.tally
+      + figure.tally!
   }
 
   /// Asks for a device and what lies behind it ahead of the time when they are handled; a number behind the last is harmless.

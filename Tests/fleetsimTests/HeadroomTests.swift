@@ -76,6 +76,17 @@ struct HeadroomTests {
     #expect(found.verdict.contains("too much"), "\(found.verdict)")
   }
 
+  @Test("the answer and its neighbour that fails lie at most a thirty-second of the answer apart")
+  func precision() throws {
+    for threshold in [1, 7, 100, 999, 5_000] {
+      let found = try headroom(0...10_000) { value, _ in value >= threshold }
+      let (answer, beyond) = (try #require(found.answer), try #require(found.beyond))
+      let step = 10_000.0 / 1_024
+      #expect(answer.value.value >= Double(threshold) && beyond.value.value < Double(threshold))
+      #expect(answer.value.value - beyond.value.value <= max(answer.value.value / 32, step + 1))
+    }
+  }
+
   @Test("stopped before the end it says what is known so far, and stopped at once it says nothing")
   func stopped() throws {
     var left = 40

@@ -15,7 +15,7 @@ struct ExploreCommand: Command {
     ],
     examples: [
       .init(
-        "fleetsim explore scenario.json5 --vary tapi.bucket.capacity=800/s,1000/s,1200/s --jitter none,full --out out/explore",
+        "fleetsim explore s.json5 --vary tapi.bucket.capacity=800/s,1200/s --jitter none,full --out map",
         "What do capacity and jitter do together?")
     ])
 

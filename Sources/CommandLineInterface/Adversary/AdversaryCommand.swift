@@ -8,6 +8,7 @@ import UploadRetry
 /// `fleetsim adversary`: the incident that hurts most, and the shortest that breaks a limit.
 struct AdversaryCommand: Study {
   private static let kinds = AdversaryKind.all
+  static let document: CommandDocument<Findings<AdversaryResult>>? = AdversaryResult.document
   static let help = CommandSpecification(
     name: "adversary",
     abstract: "Find the incident that hurts most, and the shortest that the fleet does not stand.",
@@ -82,12 +83,11 @@ struct AdversaryCommand: Study {
       + "\(AdversaryStudy.defaultRuns))")
   private var runs: Int?
   let options = StudyOptions()
-  var paths: [String] { [path] }
 
   /// The fewest runs that leave something to search with.
   private var leastRuns: Int { seeds * AdversaryStudy.leastRunsPerSeed }
 
-  func check() throws {
+  private func check() throws {
     if let runs, runs < leastRuns {
       throw UsageError(
         "The value '\(runs)' is invalid for '\($runs.synopsis)': a whole number from \(leastRuns) to 10000000."
@@ -95,19 +95,21 @@ struct AdversaryCommand: Study {
     }
   }
 
-  func plan(_ input: StudyInput) throws -> StudyPlan<AdversaryResult> {
+  func plan() throws -> StudyPlan<AdversaryResult> {
+    try check()
+    let input = try StudyInput(path, options)
     let space = try space(input.scenario)
     let study = try AdversaryStudy(
       space: space, objective: objective, limit: limit, seeds: seeds,
       runs: runs ?? max(AdversaryStudy.defaultRuns, leastRuns))
     let facts = facts(study)
     return StudyPlan(
-      heading: input.heading(facts), largest: [space.corners.first.map(space.scenario) ?? input.scenario],
+      input, heading: input.heading(facts),
+      largest: [space.corners.first.map(space.scenario) ?? input.scenario],
       find: { runs in
         var adversary = Adversary(study, runs: CandidateRuns(runs.summaries) { space.scenario($0.candidate) })
         return try adversary.run()
-      }, answer: { $0.answer(facts: facts) },
-      document: { input.document(AdversaryResult.document, $0, options) },
+      }, isFinished: \.isFinished, answer: { $0.answer(facts: facts) },
       closing: { RunDirectory.closing($0.runs) })
   }
 

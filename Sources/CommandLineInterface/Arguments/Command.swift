@@ -17,6 +17,8 @@ import UploadRetry
 protocol Command: ParameterGroup {
   /// Its name and what the help says; arguments and options come from the properties.
   static var help: CommandSpecification { get }
+  /// What it prints with `--json`.
+  static var documents: [any DescribedDocument] { get }
   init()
   /// Does what the command line asks for.
   /// - Throws: `UsageError` where the options do not go together; what else goes wrong.
@@ -31,6 +33,8 @@ struct Invocation: Sendable {
 }
 
 extension Command {
+  static var documents: [any DescribedDocument] { [] }
+
   static var specification: CommandSpecification {
     var specification = help
     for parameter in Self().parameters { parameter.declare(in: &specification) }
@@ -47,6 +51,8 @@ extension Command {
 
 /// What a command declares of its command line: an option, a flag or an argument.
 protocol DeclaredParameter: Sendable {
+  /// Of an option without its dashes.
+  var name: String { get }
   /// Adds itself to what the help says.
   func declare(in specification: inout CommandSpecification)
   /// Takes its value from a command line.
@@ -62,15 +68,20 @@ protocol DeclaredParameter: Sendable {
 ///   @Flag("loudly", help: "In capitals.") var isLoud: Bool
 /// }
 /// ```
-protocol ParameterGroup: Sendable {}
+protocol ParameterGroup: Sendable {
+  /// Names of parameters that a command does without.
+  var omitted: Set<String> { get }
+}
 
 extension ParameterGroup {
+  var omitted: Set<String> { [] }
+
   /// What the properties declare, those of groups among them too.
   var parameters: [any DeclaredParameter] {
     Mirror(reflecting: self).children.flatMap { child -> [any DeclaredParameter] in
       if let group = child.value as? any ParameterGroup { return group.parameters }
       return (child.value as? any DeclaredParameter).map { [$0] } ?? []
-    }
+    }.filter { !omitted.contains($0.name) }
   }
 }
 
@@ -151,7 +162,7 @@ struct Option<Value: Sendable>: DeclaredParameter {
     return standard()
   }
   var projectedValue: Self { self }
-  var isGiven: Bool { !given.texts.isEmpty }
+  var name: String { specification.name }
   var synopsis: String { specification.synopsis }
   /// As given: `--seed 7`.
   var words: [String] { given.texts.flatMap { ["--\(specification.name)", $0] } }
@@ -184,6 +195,7 @@ struct Flag: DeclaredParameter {
   init(_ shared: Self) { self = shared }
 
   var wrappedValue: Bool { given.value ?? false }
+  var name: String { specification.name }
 
   func declare(in specification: inout CommandSpecification) {
     specification.options.append(self.specification)
@@ -223,6 +235,7 @@ struct Argument<Value: Sendable>: DeclaredParameter {
   init(_ shared: Self) { self = shared }
 
   var wrappedValue: Value { given.value ?? read([]) }
+  var name: String { specification.valueName }
 
   func declare(in specification: inout CommandSpecification) {
     specification.arguments.append(self.specification)

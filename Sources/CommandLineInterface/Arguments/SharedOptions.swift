@@ -186,9 +186,7 @@ extension Flag {
       help:
         "Print one JSON document in place of tables and sentences, as 'fleetsim help json' describes it.")
   }
-  static var quiet: Flag {
-    Flag("quiet", short: "q", help: "Print the verdict alone: no heading, progress or table.")
-  }
+  static let quietHelp = "Print the verdict alone: no heading, progress or table."
 }
 
 /// How a scenario is changed before it is decoded.
@@ -196,36 +194,17 @@ struct InputOptions: ParameterGroup {
   @Option(.seed) var seed: UInt64?
   @Option(.settings) var settingsPath: String?
   @Option(.set) var settings: [Assignment]
-  @Option(.scale) var scale: String?
+  @Option(.scale) private var scale: String?
+  let omitted: Set<String>
+
+  init(without less: [StudyOptions.Name] = []) { omitted = Set(less.map(\.rawValue)) }
 
   /// As given, without the scale.
   var words: [String] { $seed.words + $settingsPath.words + $settings.words }
 
-  func request(_ path: String) -> InputRequest {
-    InputRequest(path, settingsPath: settingsPath, setting: settings, scale: scale, seed: seed)
-  }
-}
-
-/// Which scenario to read, and how to change it before it is decoded.
-struct InputRequest: Sendable {
-  var scenarioPath: String
-  var settingsPath: String?
   /// In order; later ones win.
-  var overrides: [Override]
-
-  init(
-    _ path: String, settingsPath: String? = nil, setting: [Assignment], scale: String? = nil,
-    seed: UInt64? = nil
-  ) {
-    scenarioPath = path
-    self.settingsPath = settingsPath
-    overrides = setting.flatMap(\.overrides)
-    if let scale { overrides.append(Override(path: "scale", value: scale)) }
-    if let seed { overrides.append(Override(path: "seed", value: String(seed))) }
-  }
-
-  init(path: String, overrides: [Override]) {
-    scenarioPath = path
-    self.overrides = overrides
+  var overrides: [Override] {
+    settings.flatMap(\.overrides) + (scale.map { [Override(path: "scale", value: $0)] } ?? [])
+      + (seed.map { [Override(path: "seed", value: String($0))] } ?? [])
   }
 }

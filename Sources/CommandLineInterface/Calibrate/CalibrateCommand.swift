@@ -6,6 +6,7 @@ import SimulationKernel
 
 /// `fleetsim calibrate`: the values with which a scenario gives what was measured.
 struct CalibrateCommand: Study {
+  static let document: CommandDocument<Findings<CalibrationFindings>>? = CalibrationFindings.document
   static let help = CommandSpecification(
     name: "calibrate", abstract: "Fit unknown keys of a scenario to what was measured.",
     discussion: [
@@ -60,7 +61,6 @@ struct CalibrateCommand: Study {
       + "\(CalibrationStudy.defaultBudget(keys: 1) - CalibrationStudy.defaultBudget(keys: 0)) for each key)")
   private var budget: Int?
   let options = StudyOptions()
-  var paths: [String] { [path] }
 
   /// What a column counts.
   private struct ColumnWeight {
@@ -86,7 +86,7 @@ struct CalibrateCommand: Study {
   /// Of the run, not of the fleet or the server.
   private static let fixed = ["seed", "duration", "interval", "scale"]
 
-  func check() throws {
+  private func check() throws {
     guard keys.count <= CalibrationStudy.mostKeys else {
       throw UsageError(
         "\(keys.count) keys are too many to tell apart: at most \(CalibrationStudy.mostKeys) can be fitted.")
@@ -105,9 +105,11 @@ struct CalibrateCommand: Study {
     }
   }
 
-  func plan(_ input: StudyInput) throws -> StudyPlan<Fit> {
-    let (loaded, base) = (input.loaded[0], input.bases[0])
-    let study = try study(base.scenario)
+  func plan() throws -> StudyPlan<CalibrationFindings> {
+    try check()
+    let input = try StudyInput(path, options)
+    let (loaded, scenario) = (input.loaded[0], input.scenario)
+    let study = try study(scenario)
     let interval = Override(
       path: "interval", value: Units.text(Span(microseconds: study.observed.interval)))
     @Sendable func decode(_ values: [String], _ more: [Override] = []) throws -> ScenarioFile.Decoded {
@@ -115,10 +117,10 @@ struct CalibrateCommand: Study {
       return try loaded.decode(VariantChoice(name: "", overrides: overrides + more))
     }
     try check(study, decode)
-    let facts = facts(base.scenario, study)
+    let facts = facts(scenario, study)
     return StudyPlan(
-      heading: "\(loaded.path): seed \(base.scenario.seed), \(facts)\n\n", largest: [base.scenario],
-      find: { runs in
+      input, heading: "\(loaded.path): seed \(scenario.seed), \(facts)\n\n", largest: [scenario],
+      find: { [observedPath] runs in
         let runs = runs.runs(.counts(of: study))
         var calibrator = Calibrator(study) { requests in
           try runs.valuesUntilCancelled(
@@ -127,27 +129,13 @@ struct CalibrateCommand: Study {
               return scenario.with(seed: scenario.seed &+ UInt64(request.seed))
             })
         }
-        return Fit(result: try calibrator.run(), runs: runs.counts)
-      },
-      answer: { fit in
-        CalibrationReport(fit.result).answer(
-          facts: facts, fitted: try decode(fit.result.values).normalisedJSON)
-      },
-      document: { [observedPath] fit in
-        CalibrationFindings.document.text(
-          "calibrate",
-          CalibrationFindings(
-            path: loaded.path, observedPath: observedPath, question: base.scenario.question,
-            warnings: input.warnings, result: fit.result,
-            fitted: try decode(fit.result.values).normalisedJSON, runs: fit.runs,
-            output: options.outputPath))
-      }, closing: { RunDirectory.closing($0.runs) })
-  }
-
-  /// What fits, and what it took to find it.
-  struct Fit: Sendable {
-    var result: CalibrationResult
-    var runs: (made: Int, readBack: Int)
+        let result = try calibrator.run()
+        return CalibrationFindings(
+          observedPath: observedPath, result: result, fitted: try decode(result.values).normalisedJSON,
+          runs: runs.counts)
+      }, isFinished: \.result.isFinished,
+      answer: { CalibrationReport($0.result).answer(facts: facts, fitted: $0.fitted) },
+      closing: { RunDirectory.closing($0.runs) })
   }
 
   // MARK: Input

@@ -5,7 +5,8 @@ import FleetStatistics
 import ScenarioModel
 
 /// `fleetsim check`: scenarios against what they gave when they were recorded.
-struct CheckCommand: Command {
+struct CheckCommand: Study {
+  static let documents: [any DescribedDocument] = [CheckFindings.document]
   static let help = CommandSpecification(
     name: "check", abstract: "Check scenarios against a recorded baseline: a regression test for CI.",
     discussion: [
@@ -49,28 +50,34 @@ struct CheckCommand: Command {
     "format", "format", .name { _, names in InvalidValue("\(names.joined(separator: ", ")).") },
     help: "text, github (annotations of GitHub Actions), junit (XML) or json, as --json. (default: text)")
   private var askedFormat: Format?
-  @Option(.jobs) private var jobs: Int?
-  @Option(.memoryLimit) private var memory: MemoryLimit
-  @Flag(.check) private var checks: Bool
-  @Flag(.json) private var isJSON: Bool
-  @Flag("quiet", short: "q", help: "Print what became worse, and one line a scenario.")
-  private var isQuiet: Bool
+  let options = StudyOptions(
+    .check, without: [.journal, .seed, .settings, .set, .scale, .out],
+    quiet: "Print what became worse, and one line a scenario.")
 
   private static let defaultSeeds = 10
   static let mostSeeds = 10_000
-  private var format: Format { askedFormat ?? (isJSON ? .json : .text) }
+  private var format: Format { askedFormat ?? (options.isJSON ? .json : .text) }
   /// `path=value`, as given.
   private var overrides: [String] { settings.map(\.text) + (scale.map { ["scale=\($0)"] } ?? []) }
 
-  /// A scenario and the file that its baseline is in.
+  /// A scenario and what is recorded of it.
   private struct Subject {
     var path: String
     var name: String
-    var baselinePath: String
+    var file: BaselineFile
+    /// nil: nothing yet.
+    var baseline: Baseline?
+    /// `path=value`, with which it runs.
+    var overrides: [String] = []
+
+    func loaded() throws -> LoadedScenario {
+      try LoadedScenario(
+        path, overrides: overrides.flatMap { try Assignment.setting.read($0).overrides })
+    }
   }
 
-  func execute(_ invocation: Invocation) throws {
-    if isJSON, askedFormat != nil || records {
+  func plan() throws -> StudyPlan<[[RunSummary]]> {
+    if options.isJSON, askedFormat != nil || records {
       throw UsageError(
         "The option '--json' prints what a check found: it goes neither with '--format' nor with '--record'.")
     }
@@ -80,60 +87,117 @@ struct CheckCommand: Command {
     if seeds != nil, !records {
       throw UsageError("The option '--seeds' goes with '--record': a check takes the seeds of the baseline.")
     }
-    let subjects = try paths.map { path in
-      let loaded = try LoadedScenario(InputRequest(path: path, overrides: []))
-      return Subject(
-        path: path, name: loaded.name,
-        baselinePath: baselinePath ?? OutputDirectory.sibling(of: path, BaselineFile.name))
+    var subjects = try subjects()
+    // Whatever is wrong with a file is said before anything runs.
+    let places = records ? try outputs(subjects) : []
+    for index in subjects.indices {
+      let recorded = subjects[index].baseline?.overrides ?? []
+      subjects[index].overrides =
+        !records ? recorded + overrides : overrides.isEmpty ? recorded : overrides
     }
+    let input = try StudyInput(subjects.map { try $0.loaded() })
+    let scenarios = input.bases.map(\.scenario)
+    if records {
+      for (subject, scenario) in zip(subjects, scenarios) { try warn(of: subject, scenario) }
+    }
+    let seeds = zip(subjects, scenarios).map { subject, scenario in
+      let recorded = subject.baseline?.seeds
+      return records
+        ? SeedRange(first: scenario.seed, count: self.seeds ?? recorded?.count ?? Self.defaultSeeds)
+        : recorded!
+    }
+    let names = subjects.map(\.name)
+    return StudyPlan(
+      input: input, heading: "",
+      memory: ComparisonMemory(leaving: scenarios, seeds: 2 * (seeds.map(\.count).max() ?? 1)),
+      store: { nil }, remains: Interruption.nothing,
+      find: { runs in
+        try scenarios.indices.map { index in
+          try runs.replications(
+            [Variant(name: names[index], scenario: scenarios[index])],
+            ReplicationPlan(firstSeed: seeds[index].first, count: seeds[index].count)
+          ).rows
+        }
+      },
+      report: .own { found, _ in
+        if records {
+          try record(subjects, seeds, found, places)
+        } else {
+          try tell(subjects, found)
+        }
+      })
+  }
+
+  /// The scenarios with the files that their baselines are in.
+  private func subjects() throws -> [Subject] {
+    var files: [String: BaselineFile] = [:]
     var seen: Set<String> = []
-    for subject in subjects where !seen.insert(subject.baselinePath + "\n" + subject.name).inserted {
+    let places = try paths.map { path in
+      let name = try LoadedScenario(path).name
+      let place = baselinePath ?? OutputDirectory.sibling(of: path, BaselineFile.name)
+      return (path: path, name: name, place: place)
+    }
+    for (_, name, place) in places where !seen.insert(place + "\n" + name).inserted {
       throw UsageError(
-        "Two scenarios would both be called '\(subject.name)' in \(subject.baselinePath): check them one by one, each with a "
+        "Two scenarios would both be called '\(name)' in \(place): check them one by one, each with a "
           + "baseline of its own.")
     }
-    if records {
-      try record(subjects, invocation.environment)
-    } else {
-      try check(subjects, invocation.environment)
+    return try places.map { path, name, place in
+      let isThere = access(place, F_OK) == 0
+      guard isThere || records else {
+        throw CommandFailure(
+          .noInput,
+          "\(place): there is no baseline yet; record one with: fleetsim check \(path) --record")
+      }
+      let file = try files[place] ?? (isThere ? BaselineFile(contentsOf: place) : BaselineFile(path: place))
+      files[place] = file
+      let baseline = file.baseline(of: name)
+      if !records { try check(baseline, of: name, in: file, path) }
+      return Subject(path: path, name: name, file: file, baseline: baseline)
     }
+  }
+
+  private func check(
+    _ baseline: Baseline?, of name: String, in file: BaselineFile, _ path: String
+  ) throws(CommandFailure) {
+    guard let baseline else {
+      let known = file.baselines.map { "'\($0.scenario)'" }.joined(separator: ", ")
+      throw CommandFailure(
+        .data,
+        "\(file.path): holds no baseline of '\(name)', only of \(known.isEmpty ? "nothing" : known); "
+          + "record it with: fleetsim check \(path) --record")
+    }
+    try ResultsVersion.check(
+      baseline.results, of: "\(file.path): the baseline of '\(name)' was recorded with",
+      "record it anew with: fleetsim check \(path) --record")
   }
 
   // MARK: Recording
 
-  private func record(_ subjects: [Subject], _ environment: CommandEnvironment) throws {
+  /// The files that baselines are written to, each once.
+  private func outputs(_ subjects: [Subject]) throws -> [SingleFile] {
+    var paths: [String] = []
+    for subject in subjects where !paths.contains(subject.file.path) { paths.append(subject.file.path) }
+    return try paths.map { try SingleFile($0, ours: [BaselineFile.opening], option: "--baseline") }
+  }
+
+  private func record(
+    _ subjects: [Subject], _ seeds: [SeedRange], _ found: [[RunSummary]], _ outputs: [SingleFile]
+  ) throws {
     var files: [String: BaselineFile] = [:]
-    var order: [String] = []
-    for subject in subjects where files[subject.baselinePath] == nil {
-      let isThere = access(subject.baselinePath, F_OK) == 0
-      files[subject.baselinePath] =
-        isThere
-        ? try BaselineFile(contentsOf: subject.baselinePath) : BaselineFile(path: subject.baselinePath)
-      order.append(subject.baselinePath)
-    }
-    let outputs = try order.map { try SingleFile($0, ours: [BaselineFile.opening], option: "--baseline") }
     var recorded = ""
-    for subject in subjects {
-      let old = files[subject.baselinePath]?.baseline(of: subject.name)
-      let overrides = self.overrides.isEmpty ? old?.overrides ?? [] : self.overrides
-      let (scenario, seed) = try scenario(subject, overrides)
-      try warnOfOtherLoad(subject, scenario, overrides)
-      for note in Discreteness(scenario).notes {
-        Console.printError("\(subject.path): warning: small enough for chance to decide: \(note)\n")
-      }
-      let seeds = SeedRange(
-        first: seed, count: self.seeds ?? old?.seeds.count ?? Self.defaultSeeds)
-      let summaries = try run(subject, scenario, seeds, environment)
+    for (subject, (seeds, summaries)) in zip(subjects, zip(seeds, found)) {
       let tolerances = Dictionary(
-        old?.entries.map { ($0.metric, $0.tolerance) } ?? [], uniquingKeysWith: { first, _ in first })
+        subject.baseline?.entries.map { ($0.metric, $0.tolerance) } ?? [],
+        uniquingKeysWith: { first, _ in first })
       var baseline = Baseline(
-        scenario: subject.name, overrides: overrides, seeds: seeds, summaries: summaries,
+        scenario: subject.name, overrides: subject.overrides, seeds: seeds, summaries: summaries,
         tolerances: tolerances)
       baseline.results = CommandLineTool.resultsVersion
-      files[subject.baselinePath]?.replace(baseline)
+      files[subject.file.path, default: subject.file].replace(baseline)
       recorded +=
         "\(subject.name): \(FigureText.count(baseline.entries.count, "metric")) of "
-        + "\(FigureText.count(seeds.count, "seed")) recorded in \(subject.baselinePath)\n"
+        + "\(FigureText.count(seeds.count, "seed")) recorded in \(subject.file.path)\n"
         + Self.notices(baseline)
       if let illness = HealthWording.sentence(summaries.map(\.baseline)) {
         Console.printError(
@@ -145,8 +209,8 @@ struct CheckCommand: Command {
             + "recovers later; give the scenario more capacity, a shorter incident or a longer duration\n")
       }
     }
-    for (path, output) in zip(order, outputs) { try output.write(files[path]?.text ?? "") }
-    if !isQuiet { try Console.print(recorded) }
+    for output in outputs { try output.write(files[output.path]?.text ?? "") }
+    if !options.isQuiet { try Console.print(recorded) }
   }
 
   /// How small a change a check against this baseline will notice.
@@ -158,57 +222,39 @@ struct CheckCommand: Command {
       ? "" : "Changes noticed in nine of ten checks: \(shares.joined(separator: ", ")) of the mean on\n"
   }
 
-  /// A fleet that was made smaller in front of the same server has no herd worth recording.
-  private func warnOfOtherLoad(_ subject: Subject, _ scenario: Scenario, _ overrides: [String]) throws {
-    guard !overrides.isEmpty else { return }
-    let unchanged = try LoadedScenario(InputRequest(path: subject.path, overrides: [])).decode().scenario
-    let (load, meant) = (NormalLoad(scenario).utilisation, NormalLoad(unchanged).utilisation)
-    guard load.isFinite, meant.isFinite, max(load, meant) > 1.25 * min(load, meant) else { return }
-    Console.printError(
-      "\(subject.path): warning: with these --set the normal load is \(percent(load)) of the capacity, without them "
-        + "\(percent(meant)); to record a smaller fleet under the same load, write --scale 1:20\n")
+  /// Warns of a fleet that was made smaller in front of the same server, which has no herd worth recording, and of a small one.
+  private func warn(of subject: Subject, _ scenario: Scenario) throws {
+    if !subject.overrides.isEmpty {
+      let unchanged = try LoadedScenario(subject.path).decode().scenario
+      let (load, meant) = (NormalLoad(scenario).utilisation, NormalLoad(unchanged).utilisation)
+      if load.isFinite, meant.isFinite, max(load, meant) > 1.25 * min(load, meant) {
+        Console.printError(
+          "\(subject.path): warning: with these --set the normal load is \(percent(load)) of the capacity, without them "
+            + "\(percent(meant)); to record a smaller fleet under the same load, write --scale 1:20\n")
+      }
+    }
+    for note in Discreteness(scenario).notes {
+      Console.printError("\(subject.path): warning: small enough for chance to decide: \(note)\n")
+    }
   }
 
   // MARK: Checking
 
-  private func check(_ subjects: [Subject], _ environment: CommandEnvironment) throws {
-    var outcomes: [CheckOutcome] = []
-    var planned: [(subject: Subject, file: BaselineFile, baseline: Baseline, scenario: Scenario)] = []
-    // Whatever is wrong with a file is said before anything runs.
-    for subject in subjects {
-      guard access(subject.baselinePath, F_OK) == 0 else {
-        throw CommandFailure(
-          .noInput,
-          "\(subject.baselinePath): there is no baseline yet; record one with: fleetsim check \(subject.path) --record"
-        )
+  private func tell(_ subjects: [Subject], _ found: [[RunSummary]]) throws {
+    let outcomes = zip(subjects, found).compactMap { subject, summaries in
+      subject.baseline.map {
+        CheckOutcome(
+          baseline: $0, file: subject.file, scenarioPath: subject.path, changes: $0.changes(to: summaries),
+          twins: summaries.map(\.baseline))
       }
-      let file = try BaselineFile(contentsOf: subject.baselinePath)
-      guard let baseline = file.baseline(of: subject.name) else {
-        let known = file.baselines.map { "'\($0.scenario)'" }.joined(separator: ", ")
-        throw CommandFailure(
-          .data,
-          "\(file.path): holds no baseline of '\(subject.name)', only of \(known.isEmpty ? "nothing" : known); "
-            + "record it with: fleetsim check \(subject.path) --record")
-      }
-      try ResultsVersion.check(
-        baseline.results, of: "\(file.path): the baseline of '\(subject.name)' was recorded with",
-        "record it anew with: fleetsim check \(subject.path) --record")
-      let (scenario, _) = try scenario(subject, baseline.overrides + overrides)
-      planned.append((subject, file, baseline, scenario))
-    }
-    for (subject, file, baseline, scenario) in planned {
-      let summaries = try run(subject, scenario, baseline.seeds, environment)
-      let outcome = CheckOutcome(
-        baseline: baseline, file: file, scenarioPath: subject.path, changes: baseline.changes(to: summaries),
-        twins: summaries.map(\.baseline))
-      outcomes.append(outcome)
-      if format == .text { try Console.print(CheckReport.text(outcome, isQuiet: isQuiet)) }
     }
     switch format {
-    case .text: break
+    case .text:
+      try Console.print(outcomes.map { CheckReport.text($0, isQuiet: options.isQuiet) }.joined())
     case .github: try Console.printData(CheckReport.github(outcomes))
     case .junit: try Console.printData(CheckReport.junit(outcomes))
-    case .json: try Console.printData(CheckFindings.document.text("check", CheckFindings(outcomes: outcomes)))
+    case .json:
+      try Console.printData(CheckFindings.document.text(Self.help.name, CheckFindings(outcomes: outcomes)))
     }
     let failed = outcomes.filter { !$0.worse.isEmpty }
     guard !failed.isEmpty else { return }
@@ -218,35 +264,6 @@ struct CheckCommand: Command {
     throw CommandFailure(
       .failed,
       "Worse than recorded: \(names.joined(separator: "; ")). If that is meant: fleetsim check … --record")
-  }
-
-  // MARK: Running
-
-  private func scenario(_ subject: Subject, _ overrides: [String]) throws -> (Scenario, seed: UInt64) {
-    let loaded = try LoadedScenario(
-      InputRequest(
-        path: subject.path, overrides: try overrides.flatMap { try Assignment.setting.read($0).overrides }))
-    let decoded = try loaded.decode()
-    printWarnings([decoded], subject.path)
-    return (decoded.scenario, decoded.scenario.seed)
-  }
-
-  private func run(
-    _ subject: Subject, _ scenario: Scenario, _ seeds: SeedRange, _ environment: CommandEnvironment
-  ) throws -> [RunSummary] {
-    let asked = jobs ?? onlineProcessors()
-    let memory = ComparisonMemory(leaving: [scenario], seeds: 2 * seeds.count)
-    let workers = try self.memory.workers(memory, atMost: asked, subject.path)
-    var options = RunOptions()
-    options.checks = checks
-    options.threads = workers == 1 ? nil : 1
-    let variant = Variant(name: subject.name, scenario: scenario)
-    let plan = ReplicationPlan(firstSeed: seeds.first, count: seeds.count)
-    return try environment.inBackground(
-      workers: workers, showsProgress: !isQuiet && format == .text
-    ) { [options] control in
-      try Replications.run([variant], plan: plan, options: options, workers: workers, control: control).rows
-    }.value
   }
 }
 

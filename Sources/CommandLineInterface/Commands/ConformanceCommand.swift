@@ -7,6 +7,7 @@ import UploadRetry
 
 /// `fleetsim conformance`: does a client behave as the document says?
 struct ConformanceCommand: Command {
+  static let documents: [any DescribedDocument] = [ConformanceFindings.document]
   static let help = CommandSpecification(
     name: "conformance", abstract: "Run conformance vectors: does a client behave as the document says?",
     discussion: [

@@ -14,6 +14,7 @@ extension ClientPreset {
 
 /// `fleetsim presets`: where clients differ, side by side or one in words.
 struct PresetsCommand: Command {
+  static let documents: [any DescribedDocument] = [PresetFindings.document]
   static let help = CommandSpecification(
     name: "presets", abstract: "Show the client presets and where they differ.",
     discussion: [

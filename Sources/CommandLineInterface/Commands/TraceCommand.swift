@@ -44,9 +44,7 @@ struct TraceCommand: Command {
   private var start: Int64?
   @Option("to", "time", .time, help: "Text only: show what happens before this time.")
   private var end: Int64?
-  @Option(.seed) private var seed: UInt64?
-  @Option(.settings) private var settingsPath: String?
-  @Option(.set) private var settings: [Assignment]
+  private var input = InputOptions(without: [.scale])
   @Option(.memoryLimit) private var memory: MemoryLimit
   @Option(
     "out", "file", .text,
@@ -60,8 +58,7 @@ struct TraceCommand: Command {
     guard format == .text || (start == 0 && end == .max) else {
       throw UsageError("'--from' and '--to' are for the text format; a trace viewer zooms by itself.")
     }
-    let loaded = try LoadedScenario(
-      InputRequest(path, settingsPath: settingsPath, setting: settings, seed: seed))
+    let loaded = try LoadedScenario(path, input)
     let decoded = try loaded.decode()
     let scenario = decoded.scenario
     let devices = scenario.fleet.reduce(0) { $0 + $1.devices }

@@ -8,6 +8,7 @@ import TAPIModel
 
 /// `fleetsim validate`: every problem at once, or what the scenario amounts to; with `--client`, what a client makes of Settings.
 struct ValidateCommand: Command {
+  static let documents: [any DescribedDocument] = [ScenarioFindings.document, SettingsFindings.document]
   static let help = CommandSpecification(
     name: "validate", abstract: "Check a scenario without running it, or Settings for a client.",
     discussion: [
@@ -32,9 +33,7 @@ struct ValidateCommand: Command {
     "client", "preset", .client,
     help: "Check the Settings file as this client reads it: \(ClientPreset.names.joined(separator: ", ")).")
   private var client: ClientPreset?
-  @Option(.settings) private var settingsPath: String?
-  @Option(.set) private var settings: [Assignment]
-  @Option(.scale) private var scale: String?
+  private var input = InputOptions(without: [.seed])
   @Flag(.json) private var isJSON: Bool
   @Flag(
     "quiet", short: "q",
@@ -47,8 +46,7 @@ struct ValidateCommand: Command {
       throw UsageError(
         "Missing expected argument '<scenario>', or '--client <preset>' and '--settings <file>'")
     }
-    try validate(
-      LoadedScenario(InputRequest(path, settingsPath: settingsPath, setting: settings, scale: scale)))
+    try validate(LoadedScenario(path, input))
   }
 
   /// - Throws: `UsageError`.
@@ -58,10 +56,10 @@ struct ValidateCommand: Command {
         "'--client' checks a Settings file by itself, and a scenario names its clients: leave out '\(path)' or '--client'."
       )
     }
-    if $settings.isGiven {
+    if !input.settings.isEmpty {
       throw UsageError("'--set' changes a scenario, and there is none with '--client'.")
     }
-    guard let settingsPath else {
+    guard let settingsPath = input.settingsPath else {
       throw UsageError("Missing expected option '--settings <file>': '--client' says how that file is read.")
     }
     return ClientSettingsCheck(client: client, path: settingsPath, isQuiet: isQuiet, isJSON: isJSON)
@@ -69,11 +67,14 @@ struct ValidateCommand: Command {
 
   private func validate(_ loaded: LoadedScenario) throws {
     let base = try loaded.decode()
-    let choices = try LoadedScenario.choices(base.axes.map(VariantChoice.axis))
+    let choices = try LoadedScenario.choices(of: base)
     let variants = try loaded.decodeAll(choices)
     let warnings = printWarnings([base] + variants, loaded.path)
     let load = NormalLoad(base.scenario)
-    let all = LoadedScenario.variants(choices, variants, or: base)
+    let all =
+      choices.isEmpty
+      ? [Variant(name: "", scenario: base.scenario)]
+      : zip(choices, variants).map { Variant(name: $0.name, scenario: $1.scenario) }
     if isJSON {
       let findings = ScenarioFindings(
         path: loaded.path, scenario: base.scenario, warnings: warnings, load: load, choices: choices,

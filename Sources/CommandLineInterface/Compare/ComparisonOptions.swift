@@ -7,22 +7,29 @@ import UploadRetry
 /// What varies between the variants of a scenario.
 struct AxisOptions: ParameterGroup {
   @Option(
+    "client", "a,b,c", .clients,
+    help: "Clients to compare, for every cohort: names that fleetsim presets lists, or client files.")
+  private var clients: [VariantChoice]?
+  @Option(
     "jitter", "a,b,c", .jitters,
     help:
       "Jitter strategies to compare: \(Jitter.names.joined(separator: ", ")). With +clamp behind a name, "
       + "backoff plus jitter is clamped to the cap again, as shipped clients do.")
-  var jitters: [VariantChoice]?
+  private var jitters: [VariantChoice]?
   @Option(
     "vary", "path=a,b,c", each: VariedKey.reader,
     help: "Values to compare for a key of the scenario, as tapi.bucket.capacity=2000/s,4000/s.")
-  var varied: [VariedKey]
+  private var varied: [VariedKey]
+  let omitted: Set<String>
+
+  init(comparesClients: Bool) { omitted = comparesClients ? [] : ["client"] }
 
   /// As given.
   var words: [String] { $jitters.words + $varied.words }
 
   /// What was asked for, an axis for each option.
   /// - Throws: `UsageError` about a key that two options vary.
-  func axes(clients: [VariantChoice]? = nil) throws -> [[VariantChoice]] {
+  func axes() throws -> [[VariantChoice]] {
     var owners: [String: String] = [:]
     if clients != nil { owners[Override.clientPath] = "'--client'" }
     if jitters != nil { owners[Override.jitterPath] = "'--jitter'" }
@@ -84,14 +91,6 @@ extension ValueReader where Value == [VariantChoice] {
   }
 }
 
-extension Option where Value == [VariantChoice]? {
-  static var clients: Self {
-    Self(
-      "client", "a,b,c", .clients,
-      help: "Clients to compare, for every cohort: names that fleetsim presets lists, or client files.")
-  }
-}
-
 /// How many seeds `compare` takes.
 struct ReplicationOptions: ParameterGroup {
   @Option("seeds", "n", .count(2...mostSeeds), help: "Run every variant with n seeds, from 2.")
@@ -113,7 +112,6 @@ struct ReplicationOptions: ParameterGroup {
     "max-seeds", "n", .count(10...mostSeeds),
     help: "The most seeds for --precision. (default: \(defaultMaximum))")
   private var maximum: Int?
-  @Option(.journal) var journalPath: String?
 
   static let mostSeeds = 100_000
 

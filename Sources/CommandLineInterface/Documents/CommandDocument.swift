@@ -4,9 +4,7 @@ import FleetReports
 import ScenarioFormat
 
 /// What a command prints with `--json`: one document, in place of tables and sentences.
-struct CommandDocument<Source>: Sendable {
-  /// The names of the commands that print it, `run` and `compare`.
-  var commands: [String]
+struct CommandDocument<Source>: DescribedDocument {
   /// What it is of, for the reference.
   var meaning: String
   var shape: JSONShape<Source>
@@ -22,10 +20,14 @@ struct CommandDocument<Source>: Sendable {
       + "\n"
   }
 
-  fileprivate var kind: CommandDocuments.Kind {
-    CommandDocuments.Kind(
-      commands: commands, meaning: meaning, schema: shape.schema(), reference: shape.reference)
+  var kind: CommandDocuments.Kind {
+    CommandDocuments.Kind(meaning: meaning, schema: shape.schema(), reference: shape.reference)
   }
+}
+
+/// A document whatever it is made of, for schema and reference.
+protocol DescribedDocument: Sendable {
+  var kind: CommandDocuments.Kind { get }
 }
 
 /// What a study found, with what it was asked.
@@ -34,25 +36,36 @@ struct Findings<Found: Sendable>: Sendable {
   var path: String
   var question: String?
   var warnings: [String]
+  /// Whether all runs were made.
+  var isFinished: Bool
   var found: Found
   /// The directory of `--out`.
   var output: String?
 }
 
 extension CommandDocument {
-  /// The document of a study of one scenario: what it was asked, the members of what it found, where the files went.
+  /// The document of a study: what it was asked, the members of what it found, where the files went.
+  /// - Parameter isOfOne: whether it is about one scenario, which has a question.
   static func study<Found>(
-    _ commands: [String], _ meaning: String, warnings: String = "about the scenario",
+    _ meaning: String, isOfOne: Bool = true, warnings: String = "about the scenario",
     _ members: [JSONShape<Found>.Member]
-  ) -> CommandDocument<Findings<Found>> where Source == Findings<Found> {
-    CommandDocument(
-      commands: commands, meaning: meaning,
+  ) -> Self where Source == Findings<Found> {
+    let asked: [JSONShape<Source>.Member] = [
+      .init("scenario", "The scenario file as it was named.") { $0.path },
+      .init("question", "The scenario's question.") { $0.question },
+    ]
+    return CommandDocument(
+      meaning: meaning,
       shape: JSONShape(
-        [
-          .init("scenario", "The scenario file as it was named.") { $0.path },
-          .init("question", "The scenario's question.") { $0.question },
+        (isOfOne ? asked : []) + [
           .init("warnings", "What standard error has of warnings \(warnings).") { $0.warnings },
-        ] + members.map { $0.part { $0.found } } + [.output { $0.output }]))
+          .init(
+            "isFinished",
+            "Whether all runs were made; false: it was stopped, and this is what was known then."
+          ) { $0.isFinished },
+        ] + members.map { $0.part { $0.found } } + [
+          .init("output", "The directory of `--out`; null: no files.") { $0.output }
+        ]))
   }
 }
 
@@ -61,23 +74,22 @@ enum CommandDocuments {
   /// Goes up when a member is taken away or means something else; members may be added at any time.
   static let format = 1
 
-  fileprivate struct Kind {
-    var commands: [String]
+  struct Kind {
+    /// The names of the commands that print it, `run` and `compare`.
+    fileprivate(set) var commands: [String] = []
     var meaning: String
     var schema: JSONValue
     var reference: [JSONReferenceRow]
   }
 
   private static var kinds: [Kind] {
-    [
-      ComparisonFindings.document.kind, CheckFindings.document.kind, TuneFindings.document.kind,
-      CalibrationFindings.document.kind,
-      StabilityMap.document.kind, Headroom.document.kind, Rescue.document.kind, AdversaryResult.document.kind,
-      LiveFindings.document.kind,
-      ScenarioFindings.document.kind,
-      SettingsFindings.document.kind,
-      PresetFindings.document.kind, ConformanceFindings.document.kind,
-    ]
+    CommandLineTool.commands.reduce(into: []) { kinds, command in
+      for var kind in command.documents.map(\.kind) {
+        if let last = kinds.last, last.meaning == kind.meaning { kind = kinds.removeLast() }
+        kind.commands.append(command.help.name)
+        kinds.append(kind)
+      }
+    }
   }
 
   private static let head: [(name: String, schema: JSONValue, type: String, meaning: String)] = [

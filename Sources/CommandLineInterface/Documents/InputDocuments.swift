@@ -21,7 +21,7 @@ struct ScenarioFindings: Sendable {
   private static func finite(_ ratio: Double) -> Double? { ratio.isFinite ? ratio : nil }
 
   static let document = CommandDocument<ScenarioFindings>(
-    commands: ["validate"], meaning: "what a scenario amounts to.",
+    meaning: "what a scenario amounts to.",
     shape: JSONShape([
       .init("scenario", "The scenario file as it was named. One that is wrong prints no document.") {
         $0.path
@@ -93,7 +93,7 @@ struct SettingsFindings: Sendable {
   }
 
   static let document = CommandDocument<SettingsFindings>(
-    commands: ["validate"], meaning: "with `--client`: what a client makes of a Settings file.",
+    meaning: "with `--client`: what a client makes of a Settings file.",
     shape: JSONShape([
       .init("settings", "The Settings file as it was named.") { $0.path },
       .init("client", "The client preset.") { $0.client },
@@ -130,7 +130,7 @@ struct PresetFindings: Sendable {
   }
 
   static let document = CommandDocument<PresetFindings>(
-    commands: ["presets"], meaning: "the switches of each client.",
+    meaning: "the switches of each client.",
     shape: JSONShape([
       .list(
         "presets", "All of them, or the one that was named.",
@@ -162,7 +162,7 @@ struct ConformanceFindings: Sendable {
   var reports: [ConformanceReport]
 
   static let document = CommandDocument<ConformanceFindings>(
-    commands: ["conformance"], meaning: "how each case ended.",
+    meaning: "how each case ended.",
     shape: JSONShape([
       .init("verdict", "How many cases passed, failed and deviate, a sentence for each client.") {
         $0.reports.map { "\($0.client): \($0.counts)" }.joined(separator: "\n")

@@ -35,7 +35,7 @@ struct ComparisonFindings: Sendable {
   }
 
   static let document = CommandDocument.study(
-    ["run", "compare"], "how each variant fared.",
+    "how each variant fared.",
     [
       .init("notes", "What limits the verdict: in what the scenario is so small that chance decides.") {
         $0.notes
@@ -95,19 +95,12 @@ struct ComparisonFindings: Sendable {
   ])
 }
 
-extension JSONShape.Member {
-  /// Where the files went.
-  static func output(_ value: @escaping @Sendable (Source) -> String?) -> Self {
-    Self("output", "The directory of `--out`; null: no files.", value)
-  }
-}
-
 /// What `check` found.
 struct CheckFindings: Sendable {
   var outcomes: [CheckOutcome]
 
   static let document = CommandDocument<CheckFindings>(
-    commands: ["check"], meaning: "what moved against the baseline.",
+    meaning: "what moved against the baseline.",
     shape: JSONShape([
       .init("verdict", "A sentence for each scenario.") {
         $0.outcomes.map(CheckReport.heading).joined(separator: "\n")
@@ -175,11 +168,9 @@ struct CheckFindings: Sendable {
 /// What `tune` found.
 struct TuneFindings: Sendable {
   var paths: [String]
-  var warnings: [String]
   var result: TuneResult
   /// As JSON text; nil: nothing is recommended.
   var settings: (cdn: String, document: String)?
-  var output: String?
 
   private struct Key: Sendable {
     var path: String
@@ -263,10 +254,9 @@ struct TuneFindings: Sendable {
     },
   ])
 
-  static let document = CommandDocument<TuneFindings>(
-    commands: ["tune"], meaning: "the Settings to publish, and every candidate.",
-    shape: JSONShape([
-      .init("warnings", "What standard error has of warnings about the scenarios.") { $0.warnings },
+  static let document = CommandDocument.study(
+    "the Settings to publish, and every candidate.", isOfOne: false, warnings: "about the scenarios",
+    [
       .init("verdict", "What to do, in sentences.") { TuneVerdict($0.result).sentence },
       .init("isRecommended", "Whether there are Settings to publish, confirmed by fresh seeds.") {
         $0.settings != nil
@@ -360,21 +350,16 @@ struct TuneFindings: Sendable {
       },
       .init("runsMade", "Runs that were made.") { $0.result.runs.made },
       .init("runsReadBack", "Runs that were taken from the journal.") { $0.result.runs.readBack },
-      .output { $0.output },
-    ]))
+    ] as [JSONShape<TuneFindings>.Member])
 }
 
 /// What `calibrate` found.
 struct CalibrationFindings: Sendable {
-  var path: String
   var observedPath: String
-  var question: String?
-  var warnings: [String]
   var result: CalibrationResult
   /// As JSON text.
   var fitted: String
   var runs: (made: Int, readBack: Int)
-  var output: String?
 
   private struct Key: Sendable {
     var result: CalibrationResult
@@ -387,13 +372,10 @@ struct CalibrationFindings: Sendable {
     var index: Int
   }
 
-  static let document = CommandDocument<CalibrationFindings>(
-    commands: ["calibrate"], meaning: "the values that fit what was measured, and how well.",
-    shape: JSONShape([
-      .init("scenario", "The scenario file as it was named.") { $0.path },
+  static let document = CommandDocument.study(
+    "the values that fit what was measured, and how well.",
+    [
       .init("observed", "The measured file as it was named.") { $0.observedPath },
-      .init("question", "The scenario's question.") { $0.question },
-      .init("warnings", "What standard error has of warnings about the scenario.") { $0.warnings },
       .init("verdict", "What was found, in sentences.") { CalibrationVerdict($0.result).sentence },
       .init("doubts", "What the series can't say, a sentence each.") {
         CalibrationVerdict($0.result).warnings
@@ -440,13 +422,12 @@ struct CalibrationFindings: Sendable {
       .anything("fitted", "The fitted scenario, as normalised.", ["object"]) { .raw($0.fitted) },
       .init("runsMade", "Runs that were made.") { $0.runs.made },
       .init("runsReadBack", "Runs that were taken from the journal.") { $0.runs.readBack },
-      .output { $0.output },
-    ]))
+    ] as [JSONShape<CalibrationFindings>.Member])
 }
 
 extension Rescue {
   static let document = CommandDocument.study(
-    ["rescue"], "the smallest action that ends an ill state, and what was tried.",
+    "the smallest action that ends an ill state, and what was tried.",
     [
       .init("verdict", "What was found, in sentences.") { RescueVerdict($0).sentence },
       .choice("action", "What was tried.", RescueAction.Kind.allCases.map(\.rawValue)) {
@@ -466,7 +447,7 @@ extension Rescue {
 
 extension AdversaryResult {
   static let document = CommandDocument.study(
-    ["adversary"], "the incident that hurts most, and the shortest that breaks the limit.",
+    "the incident that hurts most, and the shortest that breaks the limit.",
     [
       .init("verdict", "What was found, in sentences.") { AdversaryVerdict($0).sentence },
       .init("objective", "The column of `summary.csv` that the worst is the worst by.") {
@@ -486,34 +467,9 @@ extension AdversaryResult {
     ] as [JSONShape<AdversaryResult>.Member])
 }
 
-/// What `live` measured.
-struct LiveFindings: Sendable {
-  var verdict: String
-  var server: String
-  var speed: Double
-  var comparison: LiveComparison
-  var measured: RunSummary
-  var lagP99: Int64
-
-  static let document = CommandDocument.study(
-    ["live"], "a run against a real server beside what was predicted of it.",
-    warnings: "about the scenario and the run",
-    [
-      .init("verdict", "Whether the server did as predicted.") { $0.verdict },
-      .init("server", "Where the uploads went.") { $0.server },
-      .init("speed", "Virtual seconds in one of the wall.") { $0.speed },
-      .init("lagP99", "How late things happened, virtual seconds: 99th percentile.") {
-        Double($0.lagP99) / 1e6
-      },
-      .init("predictions", "Seeds predicted.") { $0.comparison.seeds },
-      .rows("figures", "The rows of `live.csv`.", LiveComparison.columns) { $0.comparison.figures },
-      .rows("measured", "The measured run's row of `summary.csv`.", SummaryCSV.columns) { [$0.measured] },
-    ] as [JSONShape<LiveFindings>.Member])
-}
-
 extension StabilityMap {
   static let document = CommandDocument.study(
-    ["stability"], "where the fleet recovers, point by point.",
+    "where the fleet recovers, point by point.",
     [
       .init("verdict", "What the map shows, in sentences.") { StabilityVerdict($0).sentence },
       .object("x", "The first parameter.", axis) { $0.x },

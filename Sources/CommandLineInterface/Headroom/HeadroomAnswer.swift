@@ -124,7 +124,7 @@ extension Headroom {
 
 extension Headroom {
   static let document = CommandDocument.study(
-    ["headroom"], "how far a key can go, value by value.",
+    "how far a key can go, value by value.",
     [
       .init("verdict", "The answer and what it is worth, in sentences.") { $0.verdict },
       .init("key", "The key.") { $0.range.path },

@@ -7,6 +7,7 @@ import ScenarioModel
 
 /// `fleetsim headroom`: how far one key of a scenario can go.
 struct HeadroomCommand: Study {
+  static let document: CommandDocument<Findings<Headroom>>? = Headroom.document
   static let help = CommandSpecification(
     name: "headroom", abstract: "Find the least or greatest value of a key with which the fleet copes.",
     discussion: [
@@ -49,9 +50,9 @@ struct HeadroomCommand: Study {
     help: "Seeds of the answer, from the scenario's own on. (default: what the risk takes)")
   private var seeds: Int?
   let options = StudyOptions()
-  var paths: [String] { [path] }
 
-  func plan(_ input: StudyInput) throws -> StudyPlan<Headroom> {
+  func plan() throws -> StudyPlan<Headroom> {
+    let input = try StudyInput(path, options)
     let hasIncidents = !input.scenario.tapi.incidents.isEmpty
     let goals = self.goals.isEmpty ? [hasIncidents ? .recovers(within: nil) : .staysBelow(1)] : self.goals
     guard hasIncidents || !goals.contains(where: \.needsIncident) else {
@@ -81,12 +82,11 @@ struct HeadroomCommand: Study {
       + "\(FigureText.count(seeds, "seed")) for the answer"
     let own = Override.value(at: range.path, in: input.bases[0].normalisedJSON).flatMap { Quantity($0) }
     return StudyPlan(
-      heading: input.heading(facts), largest: ends,
+      input, heading: input.heading(facts), largest: ends,
       find: { [range] runs in
         try Headroom(
           range, own: own, goals: goals, seeds: seeds, scenario: scenario, run: runs.summaries.values)
-      }, isFinished: \.isFinished, answer: { $0.answer(facts: facts) },
-      document: { input.document(Headroom.document, $0, options) })
+      }, isFinished: \.isFinished, answer: { $0.answer(facts: facts) })
   }
 }
 

@@ -10,7 +10,8 @@ import TAPIModel
 import UploadRetry
 
 /// `fleetsim live`: a scenario's clients against a real server.
-struct LiveCommand: Command {
+struct LiveCommand: Study {
+  static let document: CommandDocument<Findings<LiveFindings>>? = LiveFindings.document
   static let help = CommandSpecification(
     name: "live", abstract: "Run the scenario's clients against a real server on this machine.",
     discussion: [
@@ -48,71 +49,61 @@ struct LiveCommand: Command {
   private var hook: String?
   @Option("predictions", "n", .count(1...10_000), help: "Seeds to predict, from 1.")
   private var predictions = LiveComparison.defaultPredictions
-  private var input = InputOptions()
-  @Option(.out) private var outputPath: String?
-  @Option(.jobs) private var jobs: Int?
-  @Flag(.json) private var isJSON: Bool
-  @Flag(.quiet) private var isQuiet: Bool
+  let options = StudyOptions(without: [.journal, .memoryLimit])
 
-  func execute(_ invocation: Invocation) throws {
+  func plan() throws -> StudyPlan<LiveFindings> {
     let transport = HTTPTransport(server)
-    let loaded = try LoadedScenario(input.request(path))
-    let base = try loaded.decode()
-    var warnings = printWarnings([base], loaded.path)
-    let scenario = base.scenario
-    try check(scenario, loaded.path)
-    let output = try outputPath.map { try OutputDirectory($0) }
-    try Interruption.check()
-
-    let started = invocation.environment.monotonicSeconds()
-    let predicted = try predict(scenario, invocation.environment)
-    if !isQuiet, !isJSON { try Console.print(heading(scenario, loaded.path)) }
+    let input = try StudyInput(path, options)
+    let scenario = input.scenario
+    try check(scenario, path)
     let hook = hook.map(Hook.init)
-    let result = try measure(scenario, transport, hook, invocation.environment)
-    // What there is, is written all the same.
-    let signal = Interruption.take()
-    let measured = Self.variant(result, scenario, twin: predicted[0].twin)
-    // A part of a run has nothing to be compared with.
-    let comparison = LiveComparison(
-      measured: measured.summary,
-      predictions: result.reached < scenario.duration ? [] : predicted.map(\.summary))
-    for warning in notes(result, scenario, predicted[0].summary, transport.trouble) + (hook?.problems() ?? [])
-    {
-      warnings.append(warning)
-      Console.printError(warning + "\n")
+    var plan = StudyPlan(
+      input: input, heading: heading(scenario), store: { nil }, onSignal: .waits,
+      find: { runs in
+        let predicted = try predict(scenario, runs)
+        let result = try measure(scenario, transport, hook, runs)
+        return LiveFindings(scenario, result, predicted, server: server, speed: speed)
+      }, isFinished: \.isFinished,
+      report: .own { found, end in
+        let warnings = notes(found, scenario, transport.trouble) + (hook?.problems() ?? [])
+        for warning in warnings { Console.printError(warning + "\n") }
+        try write(found, scenario, warnings, end)
+      })
+    plan.showsScenario = true
+    plan.describe = { manifest, found in
+      manifest.checks = true
+      manifest.wall?.workers = 1
+      manifest.wall?.runs = 1
+      manifest.wall?.virtualSeconds = Double(found.result.reached.microseconds) / 1e6
+      manifest.wall?.attempts = found.result.sent
+      manifest.runs = [
+        RunManifest.Run(name: found.measured.name, folder: "", overrides: []),
+        RunManifest.Run(name: found.predicted.name, folder: Self.predictionFolder, overrides: []),
+      ]
     }
-    let verdict = Self.verdict(comparison, result, scenario)
+    return plan
+  }
 
-    let writer = AnswerWriter(
-      title: loaded.name, question: scenario.question, output: output, isQuiet: isQuiet, isJSON: isJSON)
-    var answer = comparison.answer(
-      verdict: verdict,
+  /// What there is, is written whatever ended the run.
+  private func write(
+    _ found: LiveFindings, _ scenario: Scenario, _ warnings: [String], _ end: StudyEnd
+  ) throws {
+    let result = found.result
+    var answer = found.comparison.answer(
+      verdict: found.verdict,
       facts: "\(server), \(MetricText.plain(speed)) virtual seconds a second, \(scenario.sizeText)",
-      results: [measured, predicted[0]], predictedIn: Self.predictionFolder)
-    answer.data = tables(measured, predicted[0], comparison)
-    var manifest = RunManifest(
-      arguments: invocation.arguments, seed: scenario.seed, checks: true, scenario: base.normalisedJSON,
-      wall: .init(
-        seconds: invocation.environment.monotonicSeconds() - started, workers: 1, runs: 1,
-        virtualSeconds: Double(result.reached.microseconds) / 1e6, attempts: result.sent))
-    manifest.runs = [
-      RunManifest.Run(name: measured.name, folder: "", overrides: []),
-      RunManifest.Run(name: predicted[0].name, folder: Self.predictionFolder, overrides: []),
-    ]
-    try writer.write(answer, manifest, showsScenario: true) {
-      LiveFindings.document.text(
-        "live",
-        Findings(
-          path: loaded.path, question: scenario.question, warnings: warnings,
-          found: LiveFindings(
-            verdict: verdict, server: server.description, speed: speed, comparison: comparison,
-            measured: measured.summary, lagP99: Self.lag(result)), output: outputPath))
-    }
-    if let signal {
+      results: [found.measured, found.predicted], predictedIn: Self.predictionFolder)
+    let choice = VariantChoice(name: found.measured.name, overrides: [])
+    answer.data =
+      [OutputFile(OutputFile.summary, VariedColumns([choice]).bytes(of: [found.measured.summary]))]
+      + (found.comparison.figures.isEmpty ? [] : [OutputFile(OutputFile.live, found.comparison.table.csv)])
+      + found.measured.files(in: "") + found.predicted.files(in: Self.predictionFolder)
+    try end.writer.write(answer, end.manifest) { end.document(warnings) }
+    if let signal = end.signal {
       throw Interruption.failure(
         signal,
         "what happened in the first \(FigureText.span(result.reached.microseconds)) was told"
-          + (output.map { " and written to \($0.path)" } ?? ""))
+          + (options.outputPath.map { " and written to \($0)" } ?? ""))
     }
     guard result.answered > 0 || result.sent == 0 else {
       throw CommandFailure(
@@ -157,31 +148,23 @@ struct LiveCommand: Command {
   // MARK: The runs
 
   /// The scenario's seed, then the next ones.
-  private func predict(_ scenario: Scenario, _ environment: CommandEnvironment) throws -> [VariantResult] {
+  private func predict(_ scenario: Scenario, _ runs: StudyRuns) throws -> [VariantResult] {
     let variants = (0..<predictions).map { index in
-      var variant = scenario
-      variant.seed = scenario.seed &+ UInt64(index)
-      return Variant(name: "predicted", scenario: variant)
+      Variant(name: "predicted", scenario: scenario.with(seed: scenario.seed &+ UInt64(index)))
     }
-    let workers = jobs ?? onlineProcessors()
-    return try environment.inBackground(workers: workers, showsProgress: !isQuiet) { control in
-      try Comparison.run(variants, workers: workers, control: control)
-    }.value
+    return try Comparison.run(variants, workers: runs.workers, control: runs.control)
   }
 
   private func measure(
-    _ scenario: Scenario, _ transport: HTTPTransport, _ hook: Hook?, _ environment: CommandEnvironment
+    _ scenario: Scenario, _ transport: HTTPTransport, _ hook: Hook?, _ runs: StudyRuns
   ) throws -> LiveRun.Result {
-    try environment.inBackground(onSignal: .waits, showsProgress: !isQuiet) { [speed] control in
-      let runControl = control.runControl(control.add(scenario))
-      let run = LiveRun(scenario, transport: transport, unixSeconds: environment.unixSeconds)
-      let tell = { (moment: LiveRun.Moment) -> Void in
-        hook?.start(moment, scenario.tapi.incidents[moment.incident])
-      }
-      return try run.run(control: runControl, tell: tell) {
-        AcceleratedClock(speed: speed, monotonicSeconds: environment.monotonicSeconds)
-      }
-    }.value
+    let run = LiveRun(scenario, transport: transport, unixSeconds: runs.environment.unixSeconds)
+    let tell = { (moment: LiveRun.Moment) -> Void in
+      hook?.start(moment, scenario.tapi.incidents[moment.incident])
+    }
+    return try run.run(control: runs.control.runControl(runs.control.add(scenario)), tell: tell) {
+      AcceleratedClock(speed: speed, monotonicSeconds: runs.environment.monotonicSeconds)
+    }
   }
 
   /// The command of `--on-incident`, each time that it is started.
@@ -216,22 +199,9 @@ struct LiveCommand: Command {
     }
   }
 
-  private static func variant(
-    _ result: LiveRun.Result, _ scenario: Scenario, twin: RunRecord
-  ) -> VariantResult {
-    var twin = twin
-    twin.series.cut(after: result.record.series.duration)
-    return VariantResult(
-      name: "measured", record: result.record, twin: twin,
-      summary: RunAnalysis.summary(of: result.record, twin: twin, name: "measured", seed: scenario.seed))
-  }
-
-  /// How late things happened, virtual microseconds: 99th percentile.
-  private static func lag(_ result: LiveRun.Result) -> Int64 { result.lags.quantile(99, of: 100) ?? 0 }
-
   // MARK: What is told
 
-  private func heading(_ scenario: Scenario, _ path: String) -> String {
+  private func heading(_ scenario: Scenario) -> String {
     let pace = speed == 1 ? "" : ", \(MetricText.plain(speed)) times as fast"
     return "\(path) against \(server): seed \(scenario.seed), \(scenario.sizeText), "
       + "\(FigureText.span(scenario.duration.microseconds))\(pace)\n"
@@ -239,15 +209,13 @@ struct LiveCommand: Command {
   }
 
   /// What makes the measurement less than what was asked for.
-  private func notes(
-    _ result: LiveRun.Result, _ scenario: Scenario, _ predicted: RunSummary, _ trouble: String?
-  ) -> [String] {
+  private func notes(_ found: LiveFindings, _ scenario: Scenario, _ trouble: String?) -> [String] {
     var notes: [String] = []
     if let trouble {
       notes.append(
         "warning: uploads could not leave this machine, which counts as refused connections: \(trouble)")
     }
-    let lag = Self.lag(result)
+    let lag = found.lagP99
     // As long as a tenth of the shortest time that the clients know.
     let patience = scenario.fleet.map { min($0.timeout.microseconds, $0.latency.minimum.microseconds * 10) }
     if lag > max((patience.min() ?? 0) / 10, 100_000) {
@@ -265,35 +233,16 @@ struct LiveCommand: Command {
         "warning: the scenario's actions are in the prediction, and nothing makes the server have them: leave them out"
       )
     }
-    if predicted[.unheardAnswers] > 0 {
+    let unheard = found.predicted.summary[.unheardAnswers]
+    if unheard > 0 {
       notes.append(
-        "warning: in the prediction \(FigureText.grouped(predicted[.unheardAnswers])) answers come when their clients have given up: live "
+        "warning: in the prediction \(FigureText.grouped(unheard)) answers come when their clients have given up: live "
           + "clients hang up then, and what the server makes of it is not seen")
     }
     return notes
   }
 
-  private static func verdict(
-    _ comparison: LiveComparison, _ result: LiveRun.Result, _ scenario: Scenario
-  ) -> String {
-    if result.reached < scenario.duration {
-      return
-        "Stopped after \(FigureText.span(result.reached.microseconds)) of \(FigureText.span(scenario.duration.microseconds)): "
-        + "\(FigureText.count(result.sent, "upload")), \(FigureText.count(result.answered, "answer")); the prediction is of the whole run."
-    }
-    return comparison.verdict
-  }
-
   private static let predictionFolder = "predicted"
-
-  private func tables(
-    _ measured: VariantResult, _ predicted: VariantResult, _ comparison: LiveComparison
-  ) -> [OutputFile] {
-    let choice = VariantChoice(name: measured.name, overrides: [])
-    return [OutputFile(OutputFile.summary, VariedColumns([choice]).bytes(of: [measured.summary]))]
-      + (comparison.figures.isEmpty ? [] : [OutputFile(OutputFile.live, comparison.table.csv)])
-      + measured.files(in: "") + predicted.files(in: Self.predictionFolder)
-  }
 }
 
 extension ValueReader where Value == LoopbackURL {
@@ -311,4 +260,58 @@ extension ValueReader where Value == Double {
     if let speed = Double(text), (0.1...1_000).contains(speed) { return speed }
     throw InvalidValue("a number from 0.1 to 1000.")
   }
+}
+
+/// What `live` measured, and what was predicted.
+struct LiveFindings: Sendable {
+  let result: LiveRun.Result
+  let measured: VariantResult
+  let predicted: VariantResult
+  let comparison: LiveComparison
+  let verdict: String
+  let server: String
+  let speed: Double
+  let isFinished: Bool
+
+  init(
+    _ scenario: Scenario, _ result: LiveRun.Result, _ predictions: [VariantResult], server: LoopbackURL,
+    speed: Double
+  ) {
+    predicted = predictions[0]
+    var twin = predicted.twin
+    twin.series.cut(after: result.record.series.duration)
+    measured = VariantResult(
+      name: "measured", record: result.record, twin: twin,
+      summary: RunAnalysis.summary(of: result.record, twin: twin, name: "measured", seed: scenario.seed))
+    (self.result, self.server, self.speed) = (result, server.description, speed)
+    isFinished = result.reached >= scenario.duration
+    // A part of a run has nothing to be compared with.
+    comparison = LiveComparison(
+      measured: measured.summary, predictions: isFinished ? predictions.map(\.summary) : [])
+    verdict =
+      isFinished
+      ? comparison.verdict
+      : "Stopped after \(FigureText.span(result.reached.microseconds)) of \(FigureText.span(scenario.duration.microseconds)): "
+        + "\(FigureText.count(result.sent, "upload")), \(FigureText.count(result.answered, "answer")); the prediction is of the whole run."
+  }
+
+  /// How late things happened, virtual microseconds: 99th percentile.
+  var lagP99: Int64 { result.lags.quantile(99, of: 100) ?? 0 }
+
+  static let document = CommandDocument.study(
+    "a run against a real server beside what was predicted of it.",
+    warnings: "about the scenario and the run",
+    [
+      .init("verdict", "Whether the server did as predicted.") { $0.verdict },
+      .init("server", "Where the uploads went.") { $0.server },
+      .init("speed", "Virtual seconds in one of the wall.") { $0.speed },
+      .init("lagP99", "How late things happened, virtual seconds: 99th percentile.") {
+        Double($0.lagP99) / 1e6
+      },
+      .init("predictions", "Seeds predicted.") { $0.comparison.seeds },
+      .rows("figures", "The rows of `live.csv`.", LiveComparison.columns) { $0.comparison.figures },
+      .rows("measured", "The measured run's row of `summary.csv`.", SummaryCSV.columns) {
+        [$0.measured.summary]
+      },
+    ] as [JSONShape<LiveFindings>.Member])
 }

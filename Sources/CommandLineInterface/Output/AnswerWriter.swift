@@ -9,16 +9,17 @@ struct AnswerWriter {
   var output: OutputDirectory?
   var isQuiet: Bool
   var isJSON: Bool
+  /// Whether the page has the scenario as it was run.
+  var showsScenario = false
 
   /// - Parameters:
   ///   - manifest: everything but the files.
-  ///   - showsScenario: whether the page has the scenario as it was run.
   ///   - before: what is told between the answer and where its files are.
   ///   - after: what is told behind that.
   ///   - document: what `--json` prints.
   func write(
-    _ answer: Answer, _ manifest: RunManifest, showsScenario: Bool = false, before: String = "\n",
-    after: String = "", document: () -> String
+    _ answer: Answer, _ manifest: RunManifest, before: String = "\n", after: String = "",
+    document: () -> String = { "" }
   ) throws {
     // A terminal that is gone must not cost the files.
     let printed = Result {
@@ -27,7 +28,7 @@ struct AnswerWriter {
         isQuiet
           ? answer.brief + "\n" : answer.text(width: Console.columns, emphasised: Terminal.emphasised))
     }
-    if let output { try output.write(files(answer, manifest, showsScenario: showsScenario)) }
+    if let output { try output.write(files(answer, manifest)) }
     try printed.get()
     guard !isQuiet, !isJSON else { return }
     try Console.print(
@@ -36,9 +37,9 @@ struct AnswerWriter {
           ?? "No files written; --out DIR writes \(answer.offer).\n"))
   }
 
-  /// Prints what a command knows that was stopped, marked as such; nothing that programs read.
-  func printUnfinished(_ answer: Answer) throws {
-    if isJSON { return }
+  /// Prints what a command knows that was stopped, marked as such.
+  func printUnfinished(_ answer: Answer, document: () -> String) throws {
+    if isJSON { return try Console.printData(document()) }
     try Console.print(
       isQuiet
         ? "Unfinished: \(answer.brief)\n"
@@ -46,7 +47,7 @@ struct AnswerWriter {
           + answer.text(width: Console.columns, emphasised: Terminal.emphasised))
   }
 
-  private func files(_ answer: Answer, _ manifest: RunManifest, showsScenario: Bool) -> [OutputFile] {
+  private func files(_ answer: Answer, _ manifest: RunManifest) -> [OutputFile] {
     var manifest = manifest
     manifest.files = answer.data
     let page = answer.html(

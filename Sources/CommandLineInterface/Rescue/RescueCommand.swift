@@ -10,6 +10,7 @@ import UploadRetry
 /// `fleetsim rescue`: the smallest action that ends an ill state.
 struct RescueCommand: Study {
   private static let kinds = RescueAction.Kind.allCases
+  static let document: CommandDocument<Findings<Rescue>>? = Rescue.document
   static let help = CommandSpecification(
     name: "rescue", abstract: "Find the smallest action that ends an ill state, and what it costs.",
     discussion: [
@@ -61,12 +62,11 @@ struct RescueCommand: Study {
   private var seeds = 5
   @Flag("every", help: "Try every value in place of bisection.") private var triesAll: Bool
   let options = StudyOptions()
-  var paths: [String] { [path] }
 
   /// What a share is one of.
   private enum Unit: String, CaseIterable { case request, device }
 
-  func check() throws {
+  private func check() throws {
     if length == .zero {
       throw UsageError("'--for 0s' is no time at all: write how long it holds, like 10m.")
     }
@@ -79,16 +79,17 @@ struct RescueCommand: Study {
     }
   }
 
-  func plan(_ input: StudyInput) throws -> StudyPlan<Rescue> {
+  func plan() throws -> StudyPlan<Rescue> {
+    try check()
+    let input = try StudyInput(path, options)
     let scenario = input.scenario
     let action = try action(in: scenario, input.path)
     let facts = facts(scenario, action)
     return StudyPlan(
-      heading: input.heading(facts), largest: [action.scenario(scenario, with: action.range.high)],
+      input, heading: input.heading(facts), largest: [action.scenario(scenario, with: action.range.high)],
       find: { [seeds, triesAll] runs in
         try Rescue(scenario, action, seeds: seeds, triesAll: triesAll, run: runs.summaries.values)
-      }, isFinished: \.isFinished, answer: { $0.answer(facts: facts) },
-      document: { input.document(Rescue.document, $0, options) })
+      }, isFinished: \.isFinished, answer: { $0.answer(facts: facts) })
   }
 
   // MARK: The action

@@ -6,6 +6,7 @@ import SimulationKernel
 
 /// `fleetsim stability`: a map over two parameters.
 struct StabilityCommand: Study {
+  static let document: CommandDocument<Findings<StabilityMap>>? = StabilityMap.document
   static let help = CommandSpecification(
     name: "stability", abstract: "Map over two parameters where the fleet recovers and where it never does.",
     discussion: [
@@ -55,14 +56,13 @@ struct StabilityCommand: Study {
     help: "End every run so long after its last incident. (default: the scenario's duration)")
   private var after: Span?
   let options = StudyOptions()
-  var paths: [String] { [path] }
 
   private var resolution: StabilityMap.Resolution {
     .init(coarse: coarse ?? min(StabilityMap.Resolution().coarse, fine), fine: fine)
   }
   private var risk: StabilityRisk { StabilityRisk(risk: tolerated, most: seeds) }
 
-  func check() throws {
+  private func check() throws {
     guard x.path != y.path else {
       throw UsageError("'--x' and '--y' both vary \(x.path); a map has two different parameters.")
     }
@@ -74,7 +74,9 @@ struct StabilityCommand: Study {
     }
   }
 
-  func plan(_ input: StudyInput) throws -> StudyPlan<StabilityMap> {
+  func plan() throws -> StudyPlan<StabilityMap> {
+    try check()
+    let input = try StudyInput(path, options)
     let (loaded, base) = (input.loaded[0], input.bases[0])
     guard !base.scenario.tapi.incidents.isEmpty else {
       throw CommandFailure(
@@ -86,7 +88,7 @@ struct StabilityCommand: Study {
     }
     let facts = facts(base.scenario)
     return StudyPlan(
-      heading: input.heading(facts), largest: try corners(loaded),
+      input, heading: input.heading(facts), largest: try corners(loaded),
       find: { runs in
         try StabilityMap(
           x: x, y: y, resolution: resolution, risk: risk, scenario: { try scenario(loaded, $0, $1) },
@@ -95,7 +97,7 @@ struct StabilityCommand: Study {
       answer: { map in
         let own = own(x.path).flatMap { x in own(y.path).map { (x: x, y: $0) } }
         return StabilityReport(map, own: own).answer(facts: facts)
-      }, document: { input.document(StabilityMap.document, $0, options) })
+      })
   }
 
   // MARK: Scenarios

@@ -8,15 +8,22 @@ struct LoadedScenario {
   let path: String
   let overrides: [Override]
   /// Whether an override may be of a key of Settings that a cohort's client does not read.
-  var allowsUnread = false
+  private let allowsUnread: Bool
   private let file: ScenarioFile
 
   /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`.
-  init(_ request: InputRequest) throws {
-    path = request.scenarioPath
-    overrides = request.overrides
+  init(_ path: String, _ input: InputOptions, allowsUnread: Bool = false) throws {
+    try self.init(
+      path, settingsPath: input.settingsPath, overrides: input.overrides, allowsUnread: allowsUnread)
+  }
+
+  /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`.
+  init(
+    _ path: String, settingsPath: String? = nil, overrides: [Override] = [], allowsUnread: Bool = false
+  ) throws {
+    (self.path, self.overrides, self.allowsUnread) = (path, overrides, allowsUnread)
     let text = try InputFile.text(path)
-    let settings = try request.settingsPath.map { (text: try InputFile.text($0), name: $0) }
+    let settings = try settingsPath.map { (text: try InputFile.text($0), name: $0) }
     let folder = OutputDirectory.split(path).parent
     file = try ScenarioFile(text: text, name: path, settingsText: settings) { name in
       try InputFile.text(name.hasPrefix("/") || folder == "." ? name : folder + "/" + name)
@@ -77,9 +84,13 @@ struct LoadedScenario {
   /// More variants than this are a mistake rather than a question.
   static let mostVariants = 256
 
-  /// The combinations of `axes`, or of the scenario's own `compare` section.
+  /// The combinations of the axes that were asked for, or of the scenario's compare section; none without either.
   /// - Throws: `UsageError` if there are too many or two have one name.
-  static func choices(_ axes: [[VariantChoice]], limit: Int = mostVariants) throws -> [VariantChoice] {
+  static func choices(
+    _ asked: [[VariantChoice]] = [], of base: ScenarioFile.Decoded, limit: Int = mostVariants
+  ) throws -> [VariantChoice] {
+    let axes = asked.isEmpty ? base.axes.map(VariantChoice.axis) : asked
+    if axes.isEmpty { return [] }
     guard VariantChoice.count(of: axes, limit: limit) != nil else {
       let product = axes.map { String($0.count) }.joined(separator: " times ")
       throw UsageError("\(product) values make too many variants: at most \(limit) can be compared.")
@@ -93,15 +104,8 @@ struct LoadedScenario {
   }
 }
 
-extension LoadedScenario {
-  /// The choices with what was decoded of them; without any, the scenario itself.
-  static func variants(
-    _ choices: [VariantChoice], _ decoded: [ScenarioFile.Decoded], or base: ScenarioFile.Decoded
-  ) -> [Variant] {
-    choices.isEmpty
-      ? [Variant(name: "", scenario: base.scenario)]
-      : zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) }
-  }
+extension VariantChoice {
+  var variesSeed: Bool { overrides.contains { $0.path == "seed" } }
 }
 
 /// In what variants are so small that chance between single requests decides, each once.

@@ -1,114 +1,213 @@
 import FleetExperiments
 import FleetMetrics
 import FleetReports
+import FleetSimulation
 import ScenarioFormat
 import ScenarioModel
 
 /// A command that answers a question about scenarios by many runs.
 ///
-/// It says what to run and what follows from it (`StudyPlan`). What every such command does besides is the driver's: it reads the
-/// scenarios, warns, divides the machine, prints a heading, keeps finished runs in the journal, shows progress, tells what is known
-/// when a signal stops it, prints and writes.
+/// It reads its scenarios (`StudyInput`), and says what to run and what follows from it (`StudyPlan`). What every such command does
+/// besides is the driver's: it divides the machine, prints a heading, keeps finished runs in the journal, shows progress, tells what
+/// is known when a signal stops it, prints and writes.
 ///
 /// ```swift
 /// struct RescueCommand: Study {
 ///   static let help = CommandSpecification(name: "rescue", abstract: "Find the smallest action that ends an ill state.")
+///   static let document: CommandDocument<Findings<Rescue>>? = Rescue.document
 ///   @Argument(.scenario) private var path: String
 ///   @Option("seeds", "n", .count(1...10_000), help: "Seeds.") private var seeds = 5
-///   var options = StudyOptions()
-///   var paths: [String] { [path] }
-///   func plan(_ input: StudyInput) throws -> StudyPlan<Rescue> { … }
+///   let options = StudyOptions()
+///   func plan() throws -> StudyPlan<Rescue> {
+///     let input = try StudyInput(path, options)
+///     return StudyPlan(input, heading: …, largest: …, find: …, isFinished: \.isFinished, answer: …)
+///   }
 /// }
 /// ```
 protocol Study: Command {
   associatedtype Found: Sendable
+  /// What `--json` prints; nil: the study says so itself.
+  static var document: CommandDocument<Findings<Found>>? { get }
   var options: StudyOptions { get }
-  /// The scenario files, as they were named.
-  var paths: [String] { get }
-  /// Whether a scenario's overrides may be of keys of Settings that no client reads.
-  var allowsUnreadSettings: Bool { get }
-  /// - Throws: `UsageError` where the options do not go together, before any file is read.
-  func check() throws
-  /// - Throws: `UsageError`, `CommandFailure` and `ScenarioProblems` about what the options make of the scenarios.
-  func plan(_ input: StudyInput) throws -> StudyPlan<Found>
+  /// - Throws: `UsageError`, `CommandFailure` and `ScenarioProblems` about the options and what they make of the scenarios.
+  func plan() throws -> StudyPlan<Found>
 }
 
-/// What every study has beside options of its own.
+/// What the driver of studies takes from the command line.
 struct StudyOptions: ParameterGroup {
+  /// Options that some studies have, and others have not or declare themselves.
+  enum Name: String {
+    case journal, seed, settings, set, scale, out
+    case twinSeries = "twin-series"
+    case openMetrics = "openmetrics"
+    case threads
+    case memoryLimit = "memory-limit"
+    case check, json, quiet
+  }
+
   @Option(.journal) private var askedJournal: String?
   var input = InputOptions()
   @Option(.out) var outputPath: String?
+  @Flag(
+    "twin-series",
+    help: "With --out: write twin_timeseries.csv, the run without its incidents, beside timeseries.csv.")
+  var writesTwin: Bool
+  @Flag(
+    "openmetrics",
+    help:
+      "With --out: write timeseries.openmetrics, the series of every run as text that Prometheus can backfill."
+  )
+  var writesOpenMetrics: Bool
   @Option(.jobs) private var jobs: Int?
+  @Option(.threads) private var threads: Int?
   @Option(.memoryLimit) private var memory: MemoryLimit
+  @Flag(.check) var checks: Bool
   @Flag(.json) var isJSON: Bool
-  @Flag(.quiet) var isQuiet: Bool
+  @Flag var isQuiet: Bool
+  let omitted: Set<String>
+
+  /// - Parameters:
+  ///   - more: options that most studies do not have.
+  ///   - less: options that most have and this one has not.
+  ///   - quiet: what the help says of `--quiet`.
+  init(_ more: Name..., without less: [Name] = [], quiet: String = Flag.quietHelp) {
+    _isQuiet = Flag("quiet", short: "q", help: quiet)
+    omitted = Set([.twinSeries, .openMetrics, .threads, .check].map(\Name.rawValue))
+      .subtracting(more.map(\.rawValue)).union(less.map(\.rawValue))
+  }
 
   /// What keeps finished runs; nil: nothing does.
   func journal() throws -> RunDirectory? { try RunDirectory(journal: askedJournal, besides: outputPath) }
 
-  /// Runs at once that the memory has room for, if all were as large as the largest of these.
-  func workers(_ scenarios: [Scenario], _ path: String) throws -> Int {
-    let variants = scenarios.enumerated().map { Variant(name: "\($0)", scenario: $1) }
-    return try memory.workers(ComparisonMemory(variants), atMost: jobs ?? onlineProcessors(), path)
+  /// Runs at a time: as many as were asked for, or as fit into memory.
+  func workers(_ memory: ComparisonMemory?, _ path: String) throws -> Int {
+    let asked = jobs ?? onlineProcessors()
+    guard let memory else { return asked }
+    let workers = try self.memory.workers(memory, atMost: asked, path)
+    if workers < asked {
+      Console.printError(
+        "\(path): warning: \(workers) \(FigureText.noun("run", workers)) at a time instead of "
+          + "\(min(asked, memory.runs)), which would need about "
+          + "\(MemorySize.text(memory.expected(workers: asked))) of memory\n")
+    }
+    return workers
+  }
+
+  /// How each run is made. One that goes alone takes as many threads as the engine likes.
+  func run(workers: Int) -> RunOptions {
+    var options = RunOptions()
+    (options.checks, options.threads) = (checks, threads ?? (workers == 1 ? nil : 1))
+    return options
   }
 }
+
+/// Cores that are there to be used.
+private func onlineProcessors() -> Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
 /// The scenarios that a study is about.
 struct StudyInput {
   var loaded: [LoadedScenario]
   var bases: [ScenarioFile.Decoded]
+  var choices: [VariantChoice]
+  /// Those that `choices` make; without any, the scenarios themselves.
+  var decoded: [ScenarioFile.Decoded]
   /// What standard error has of warnings.
   var warnings: [String]
+
+  /// Decodes scenarios and warns of what is odd about them.
+  /// - Parameter choices: what is run in place of the first one; empty: all of them, as they are.
+  /// - Throws: `ScenarioProblems`; what `choices` throws.
+  init(
+    _ loaded: [LoadedScenario],
+    choices: (ScenarioFile.Decoded, LoadedScenario) throws -> [VariantChoice] = { _, _ in [] }
+  ) throws {
+    self.loaded = loaded
+    bases = try loaded.map { try $0.decode() }
+    self.choices = try choices(bases[0], loaded[0])
+    if self.choices.isEmpty {
+      decoded = bases
+      warnings = zip(loaded, bases).flatMap { printWarnings([$1], $0.path) }
+    } else {
+      decoded = try loaded[0].decodeAll(self.choices)
+      warnings = printWarnings(decoded, loaded[0].path)
+    }
+  }
+
+  /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`; what `choices` throws.
+  init(
+    _ path: String, _ options: StudyOptions,
+    choices: (ScenarioFile.Decoded, LoadedScenario) throws -> [VariantChoice] = { _, _ in [] }
+  ) throws {
+    try self.init([LoadedScenario(path, options.input)], choices: choices)
+  }
 
   /// The first scenario.
   var scenario: Scenario { bases[0].scenario }
   var path: String { loaded[0].path }
+  /// What `choices` make of the scenario.
+  var variants: [Variant] { zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) } }
 
   /// The first line of a study of one scenario, and its question.
   func heading(_ facts: String) -> String {
     "\(path): seed \(scenario.seed), \(facts)\n" + (scenario.question.map { $0 + "\n" } ?? "") + "\n"
   }
-
-  /// What `--json` prints of a study of one scenario.
-  func document<Found>(
-    _ document: CommandDocument<Findings<Found>>, _ found: Found, _ options: StudyOptions
-  ) -> String {
-    document.text(
-      document.commands[0],
-      Findings(
-        path: path, question: scenario.question, warnings: warnings, found: found,
-        output: options.outputPath))
-  }
 }
 
 /// What a study runs, and what follows from it.
 struct StudyPlan<Found: Sendable> {
+  var input: StudyInput
   /// What is printed before anything runs.
   var heading: String
-  /// Scenarios that need as much memory as any that will run.
-  var largest: [Scenario]
+  /// What the runs need, for as many at a time as have room; nil: little.
+  var memory: ComparisonMemory?
+  /// Where runs are kept; nil: in the journal.
+  var store: (() throws -> RunDirectory?)?
+  /// What a signal leaves; nil: what the journal has.
+  var remains: String?
+  var onSignal = SignalEffect.tells
   /// Does the runs. If the control cancels them, it returns what it knows; if that is nothing, it throws `CancellationError`.
   var find: @Sendable (StudyRuns) throws -> Found
   /// Whether all runs were made; false: it is what was known when it was stopped.
   var isFinished: (Found) -> Bool = { _ in true }
-  var answer: (Found) throws -> Answer
-  /// What `--json` prints.
-  var document: (Found) throws -> String
+  var report: Report
+
+  /// How what was found is told.
+  enum Report {
+    /// As text, as JSON, and as files with a page.
+    case answer((Found) throws -> Answer)
+    /// As the study does it.
+    case own((Found, StudyEnd) throws -> Void)
+  }
   /// What is printed between the answer and where its files are.
   var closing: (Found) -> String = { _ in "\n" }
-  /// Titles the page; nil: the first scenario's name.
-  var title: String?
-  /// The page's question; nil: the first scenario's.
-  var question: String??
-  /// In the manifest; nil: the first scenario's.
-  var seed: UInt64?
-  /// In the manifest, JSON; nil: the first one as normalised.
-  var scenario: String?
+  /// Of the page; nil: the first scenario's.
+  var page: (title: String, question: String?)?
+  /// Whether the page has the scenario as it was run.
+  var showsScenario = false
+  /// What the manifest says besides.
+  var describe: (inout RunManifest, Found) -> Void = { _, _ in }
+}
+
+extension StudyPlan {
+  /// The plan of a study whose answer is written as all answers are.
+  /// - Parameter largest: scenarios that need as much memory as any that will run.
+  init(
+    _ input: StudyInput, heading: String, largest: [Scenario],
+    find: @escaping @Sendable (StudyRuns) throws -> Found,
+    isFinished: @escaping (Found) -> Bool, answer: @escaping (Found) throws -> Answer,
+    closing: @escaping (Found) -> String = { _ in "\n" }
+  ) {
+    let variants = largest.enumerated().map { Variant(name: "\($0)", scenario: $1) }
+    self.init(
+      input: input, heading: heading, memory: ComparisonMemory(variants), find: find, isFinished: isFinished,
+      report: .answer(answer), closing: closing)
+  }
 }
 
 /// How a study does its runs.
 struct StudyRuns: Sendable {
   var workers: Int
+  var options: RunOptions
   var control: ComparisonControl
   /// nil: they are kept nowhere.
   var journal: RunDirectory?
@@ -118,52 +217,83 @@ struct StudyRuns: Sendable {
   var summaries: Runs<RunSummary> { runs(Recording<RunSummary>.summary) }
 
   func runs<Value>(_ recording: Recording<Value>) -> Runs<Value> {
-    Runs(recording, in: journal, workers: workers, control: control)
+    Runs(recording, in: journal, options: options, workers: workers, control: control)
+  }
+
+  func replications(_ variants: [Variant], _ plan: ReplicationPlan) throws -> ReplicatedComparison {
+    try Replications.run(
+      variants, plan: plan, in: journal, options: options, workers: workers, control: control)
   }
 }
 
+/// What a study that tells its findings itself is given when its runs are made.
+struct StudyEnd {
+  /// The signal that ended it.
+  var signal: Int32?
+  var manifest: RunManifest
+  var writer: AnswerWriter
+  var journal: RunDirectory?
+  /// What `--json` prints.
+  /// - Parameter warnings: those that the runs gave.
+  var document: (_ warnings: [String]) -> String
+}
+
 extension Study {
-  var allowsUnreadSettings: Bool { false }
-  func check() throws {}
+  static var document: CommandDocument<Findings<Found>>? { nil }
+  static var documents: [any DescribedDocument] { document.map { [$0] } ?? [] }
 
   func execute(_ invocation: Invocation) throws {
-    try check()
-    let loaded = try paths.map { path in
-      var loaded = try LoadedScenario(options.input.request(path))
-      loaded.allowsUnread = allowsUnreadSettings
-      return loaded
-    }
-    let bases = try loaded.map { try $0.decode() }
-    let warnings = zip(loaded, bases).flatMap { printWarnings([$1], $0.path) }
-    let input = StudyInput(loaded: loaded, bases: bases, warnings: warnings)
-    let plan = try plan(input)
-    let workers = try options.workers(plan.largest, input.path)
+    let plan = try plan()
+    let input = plan.input
+    let workers = try options.workers(plan.memory, input.path)
     let output = try options.outputPath.map { try OutputDirectory($0) }
-    let journal = try options.journal()
+    let journal = try plan.store.map { try $0() } ?? options.journal()
     try Interruption.check()
     if !options.isQuiet, !options.isJSON { try Console.print(plan.heading) }
 
-    let remains = RunDirectory.remains(journal)
+    let remains = plan.remains ?? RunDirectory.remains(journal)
+    let run = options.run(workers: workers)
     let (found, wall) = try invocation.environment.inBackground(
-      workers: workers, remains: remains, onSignal: .tells, showsProgress: !options.isQuiet
+      workers: workers, remains: remains, onSignal: plan.onSignal, showsProgress: !options.isQuiet
     ) { [find = plan.find, environment = invocation.environment] control in
       try find(
-        StudyRuns(workers: workers, control: control, journal: journal, environment: environment))
+        StudyRuns(
+          workers: workers, options: run, control: control, journal: journal, environment: environment))
     }
     let writer = AnswerWriter(
-      title: plan.title ?? loaded[0].name, question: plan.question ?? input.scenario.question,
-      output: output, isQuiet: options.isQuiet, isJSON: options.isJSON)
-    if let signal = Interruption.pending {
-      if !plan.isFinished(found) { try writer.printUnfinished(plan.answer(found)) }
+      title: plan.page?.title ?? input.loaded[0].name,
+      question: plan.page.map(\.question) ?? input.scenario.question, output: output,
+      isQuiet: options.isQuiet, isJSON: options.isJSON, showsScenario: plan.showsScenario)
+    func document(output: String?, _ warnings: [String] = []) -> String {
+      Self.document?.text(
+        Self.help.name,
+        Findings(
+          path: input.path, question: input.scenario.question, warnings: input.warnings + warnings,
+          isFinished: plan.isFinished(found), found: found, output: output)) ?? ""
+    }
+    if plan.onSignal != .waits, let signal = Interruption.pending {
+      if case .answer(let answer) = plan.report, !plan.isFinished(found) {
+        try writer.printUnfinished(answer(found)) { document(output: nil) }
+      }
       throw Interruption.failure(signal, remains)
     }
 
-    let manifest = RunManifest(
-      arguments: invocation.arguments, seed: plan.seed ?? input.scenario.seed, checks: false,
-      scenario: plan.scenario ?? bases[0].normalisedJSON, wall: wall)
-    let document = try options.isJSON ? plan.document(found) : ""
-    try writer.write(
-      plan.answer(found), manifest, before: plan.closing(found), after: RunDirectory.notNeeded(journal)
-    ) { document }
+    var manifest = RunManifest(
+      arguments: invocation.arguments, seed: input.scenario.seed, checks: options.checks,
+      scenario: input.bases[0].normalisedJSON, wall: wall)
+    plan.describe(&manifest, found)
+    switch plan.report {
+    case .answer(let answer):
+      try writer.write(
+        answer(found), manifest, before: plan.closing(found), after: RunDirectory.notNeeded(journal)
+      ) { document(output: options.outputPath) }
+    case .own(let tell):
+      // A study that waits for its end tells it, whatever came.
+      try tell(
+        found,
+        StudyEnd(signal: Interruption.take(), manifest: manifest, writer: writer, journal: journal) {
+          document(output: options.outputPath, $0)
+        })
+    }
   }
 }

@@ -6,7 +6,7 @@ import ScenarioFormat
 import ScenarioModel
 
 /// `fleetsim sweep`: the runs of a grid that are not there yet.
-struct SweepCommand: Command {
+struct SweepCommand: Study {
   static let help = CommandSpecification(
     name: "sweep", abstract: "Run a grid of variants and seeds, on as many machines as there are.",
     discussion: [
@@ -35,7 +35,7 @@ struct SweepCommand: Command {
   static let mostRuns = 1_000_000
 
   @Argument(.scenario) private var scenario: String
-  private var axes = AxisOptions()
+  private var axes = AxisOptions(comparesClients: false)
   @Option(
     "seeds", "n", .count(1...mostRuns),
     help: "Seeds of each variant, from the scenario's or --seed on.")
@@ -50,47 +50,39 @@ struct SweepCommand: Command {
     "shards", "n", .count(1...Shard.maximumCount),
     help: "How many parts there are, where the job scheduler does not say.")
   private var shards: Int?
-  private var input = InputOptions()
-  private var execution = ExecutionOptions()
-  @Flag("quiet", short: "q", help: "Print the last line alone: no heading or progress.")
-  private var isQuiet: Bool
+  let options = StudyOptions(
+    .threads, .check, without: [.journal, .out, .json],
+    quiet: "Print the last line alone: no heading or progress.")
 
-  func execute(_ invocation: Invocation) throws {
-    let axes = try axes.axes()
+  func plan() throws -> StudyPlan<Sweep.Outcome> {
+    let asked = try axes.axes()
     let (shard, source) = try shard()
-    let loaded = try LoadedScenario(input.request(scenario))
-    let base = try loaded.decode()
-    let choices = try choices(axes, base, loaded)
-    let decoded = try loaded.decodeAll(choices)
-    printWarnings(decoded, loaded.path)
+    let input = try StudyInput(scenario, options) { base, loaded in
+      let choices = try LoadedScenario.choices(asked, of: base, limit: Self.mostRuns / seeds)
+      if choices.contains(where: \.variesSeed) {
+        throw UsageError(
+          "A sweep cannot vary 'seed' as a variant: '--seeds <n>' runs every variant under n seeds.")
+      }
+      return choices.isEmpty ? [VariantChoice(name: loaded.name, overrides: [])] : choices
+    }
+    let scenarios = input.decoded.map(\.scenario)
     let plan = SweepPlan(
       results: CommandLineTool.resultsVersion,
-      variants: zip(choices, decoded).map { (choice: $0, scenario: $1.scenario) },
-      seeds: SeedRange(first: base.scenario.seed, count: seeds))
-    let scenarios = decoded.map(\.scenario)
-    let workers = try execution.workers(
-      ComparisonMemory(leaving: scenarios, seeds: 2 * seeds), loaded.path)
+      variants: zip(input.choices, scenarios).map { (choice: $0, scenario: $1) },
+      seeds: SeedRange(first: input.scenario.seed, count: seeds))
     let file = SweepPlanFile(
-      title: loaded.name, question: base.scenario.question, arguments: arguments,
-      scenario: base.normalisedJSON, plan: plan)
-    let directory = try SweepDirectory.prepared(path, for: file)
-    try Interruption.check()
-    if !isQuiet { try Console.print(heading(loaded, plan, shard, source)) }
-    let outcome = try run(plan, scenarios, shard, workers, directory, invocation.environment)
-    try Console.print(closing(outcome, shard))
-  }
-
-  private func choices(
-    _ asked: [[VariantChoice]], _ base: ScenarioFile.Decoded, _ loaded: LoadedScenario
-  ) throws -> [VariantChoice] {
-    let axes = asked.isEmpty ? base.axes.map(VariantChoice.axis) : asked
-    guard !axes.isEmpty else { return [VariantChoice(name: loaded.name, overrides: [])] }
-    let choices = try LoadedScenario.choices(axes, limit: Self.mostRuns / seeds)
-    if choices.contains(where: { $0.overrides.contains { $0.path == "seed" } }) {
-      throw UsageError(
-        "A sweep cannot vary 'seed' as a variant: '--seeds <n>' runs every variant under n seeds.")
-    }
-    return choices
+      title: input.loaded[0].name, question: input.scenario.question, arguments: arguments,
+      scenario: input.bases[0].normalisedJSON, plan: plan)
+    return StudyPlan(
+      input: input, heading: heading(plan, shard, source),
+      memory: ComparisonMemory(leaving: scenarios, seeds: 2 * seeds),
+      store: { try SweepDirectory.prepared(path, for: file).runs },
+      remains: "what was complete is kept, and the same command makes the rest",
+      find: { runs in
+        try Sweep.run(
+          plan, scenarios: scenarios, shard: shard, options: runs.options, workers: runs.workers,
+          store: runs.journal!, control: runs.control)
+      }, report: .own { outcome, _ in try Console.print(closing(outcome, shard)) })
   }
 
   /// The part to make, and the variable of the job scheduler that said so; nil: the command line.
@@ -118,35 +110,15 @@ struct SweepCommand: Command {
 
   /// The command line without what does not change the results, in a fixed order.
   private var arguments: [String] {
-    ["sweep", scenario] + axes.words + $seeds.words + input.words
+    ["sweep", scenario] + axes.words + $seeds.words + options.input.words
   }
 
-  private func run(
-    _ plan: SweepPlan, _ scenarios: [Scenario], _ shard: Shard, _ workers: Int, _ directory: SweepDirectory,
-    _ environment: CommandEnvironment
-  ) throws -> Sweep.Outcome {
-    let options = execution.options(workers: workers)
-    return try environment.inBackground(
-      workers: workers, remains: "what was complete is kept, and the same command makes the rest",
-      showsProgress: !isQuiet
-    ) { control in
-      try Sweep.run(
-        plan, scenarios: scenarios, shard: shard, options: options, workers: workers, store: directory.runs,
-        control: control)
-    }.value
-  }
-
-  private func heading(
-    _ loaded: LoadedScenario, _ plan: SweepPlan, _ shard: Shard, _ source: String?
-  ) -> String {
+  private func heading(_ plan: SweepPlan, _ shard: Shard, _ source: String?) -> String {
     let variants = plan.variants.count
-    var text =
-      "\(loaded.path): \(FigureText.count(variants * plan.seeds.count, "run")), \(FigureText.count(variants, "variant")) under "
-      + "\(FigureText.count(plan.seeds.count, "seed")) from \(plan.seeds.first)"
-    if shard.count > 1 {
-      text += "; shard \(shard.text)" + (source.map { " by \($0)" } ?? "")
-    }
-    return text + "\n"
+    let part = shard.count > 1 ? "; shard \(shard.text)" + (source.map { " by \($0)" } ?? "") : ""
+    return
+      "\(scenario): \(FigureText.count(variants * plan.seeds.count, "run")), \(FigureText.count(variants, "variant")) under "
+      + "\(FigureText.count(plan.seeds.count, "seed")) from \(plan.seeds.first)\(part)\n"
   }
 
   private func closing(_ outcome: Sweep.Outcome, _ shard: Shard) -> String {
@@ -154,7 +126,7 @@ struct SweepCommand: Command {
     var text = "\(path): \(FigureText.count(outcome.planned, "run"))"
     if shard.count > 1 { text += " of shard \(shard.text)" }
     text += " with their twins complete, \(FigureText.grouped(Int64(made))) of them made now.\n"
-    if !isQuiet {
+    if !options.isQuiet {
       text +=
         shard.count > 1
         ? "When all shards are: fleetsim merge \(path)\n"
@@ -250,7 +222,8 @@ struct MergeCommand: Command {
     var answer = compared.answer(seed: manifest.seed, choices: choices, width: Console.columns)
     answer.listing = []
     try AnswerWriter(
-      title: file.title, question: file.question, output: output, isQuiet: isQuiet, isJSON: false
-    ).write(answer, manifest, showsScenario: true) { "" }
+      title: file.title, question: file.question, output: output, isQuiet: isQuiet, isJSON: false,
+      showsScenario: true
+    ).write(answer, manifest)
   }
 }

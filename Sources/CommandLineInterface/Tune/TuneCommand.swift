@@ -9,6 +9,7 @@ import UploadRetry
 
 /// `fleetsim tune`: better Settings for several scenarios at once.
 struct TuneCommand: Study {
+  static let document: CommandDocument<Findings<TuneFindings>>? = TuneFindings.document
   static let help = CommandSpecification(
     name: "tune", abstract: "Search for better Settings that hold in several scenarios at once.",
     discussion: [
@@ -51,7 +52,7 @@ struct TuneCommand: Study {
     }
   }
 
-  @Argument(.scenarios) var paths: [String]
+  @Argument(.scenarios) private var paths: [String]
   @Option(
     "search", "path=values", each: ValueReader { try SearchParameter($0) },
     help:
@@ -115,9 +116,10 @@ struct TuneCommand: Study {
       + "\(TuneStudy.defaultCandidates) candidates)")
   private var budget: Budget?
   let options = StudyOptions()
-  let allowsUnreadSettings = true
 
-  func plan(_ input: StudyInput) throws -> StudyPlan<TuneResult> {
+  func plan() throws -> StudyPlan<TuneFindings> {
+    let input = try StudyInput(
+      paths.map { try LoadedScenario($0, options.input, allowsUnread: true) })
     let (loaded, bases) = (input.loaded, input.bases)
     let file = try spacePath.map { try SearchFile(text: InputFile.text($0), name: $0) }
     let space = try space(file)
@@ -147,30 +149,30 @@ struct TuneCommand: Study {
       study.draws = uncertainty.draws([TuneStudy.exploring, seeds, seeds], seed: study.seed)
     }
     // There are Settings to publish where some were found and fresh seeds confirm them.
-    let settings = { (result: TuneResult) in
+    let settings = { @Sendable [space] (result: TuneResult) in
       (loaded[0].settingsDocument ?? clients.defaults ?? SettingsDocument(config))
         .setting(loaded[0].overrides + space.overrides(result.winner.candidate))
     }
-    let published = { (result: TuneResult) in
-      result.isRecommended ? (settings(result).cdnJSON, settings(result).documentJSON) : nil
+    var plan = StudyPlan(
+      input, heading: heading(loaded, bases, study), largest: bases.map(\.scenario),
+      find: { [study] runs in
+        let result = try search(study, loaded, runs)
+        let published = result.isRecommended ? settings(result) : nil
+        return TuneFindings(
+          paths: loaded.map(\.path), result: result,
+          settings: published.map { ($0.cdnJSON, $0.documentJSON) })
+      }, isFinished: \.result.isFinished,
+      answer: { found in
+        TuneReport(found.result).answer(
+          facts: facts(bases, found.result), settings: found.settings,
+          clients: clients.sentences(found.result, settings(found.result)))
+      }, closing: { RunDirectory.closing($0.result.runs) })
+    plan.page = (study.scenarios.joined(separator: ", "), nil)
+    plan.describe = { [study] manifest, _ in
+      manifest.seed = study.seed
+      manifest.scenario = JSONValue.text(.array(bases.map { .raw($0.normalisedJSON) }))
     }
-    return StudyPlan(
-      heading: heading(loaded, bases, study), largest: bases.map(\.scenario),
-      find: { [study] runs in try search(study, loaded, runs) },
-      answer: { result in
-        TuneReport(result).answer(
-          facts: facts(bases, result), settings: published(result),
-          clients: clients.sentences(result, settings(result)))
-      },
-      document: { result in
-        TuneFindings.document.text(
-          "tune",
-          TuneFindings(
-            paths: loaded.map(\.path), warnings: input.warnings, result: result, settings: published(result),
-            output: options.outputPath))
-      }, closing: { RunDirectory.closing($0.runs) }, title: study.scenarios.joined(separator: ", "),
-      question: .some(nil), seed: study.seed,
-      scenario: JSONValue.text(.array(bases.map { .raw($0.normalisedJSON) })))
+    return plan
   }
 
   // MARK: The search space

@@ -67,4 +67,52 @@ struct StudyTests {
       #expect(!scratch.contents.contains { $0.hasPrefix("out/") })
     }
   }
+
+  /// Searches that are long enough to be stopped, and how many runs the journal has when something is known.
+  private static let searches: [(command: [String], runs: Int)] = [
+    (["tune", "a.json5", "--space", "space.json5", "--seeds", "10000", "--budget", "1000000"], 400),
+    (["adversary", "s.json5", "--seeds", "2", "--runs", "3000", "--set", "duration=2h"], 60),
+    (
+      [
+        "calibrate", "c.json5", "--observed", "measured/timeseries.csv", "--budget", "3000", "--fit",
+        "tapi.bucket.capacity=10/s..60/s", "--fit", "fleet.kiosks.share=5%..60%",
+      ], 1_000
+    ),
+  ]
+
+  @Test(
+    "a search that is stopped says what its finished runs say, marked as unfinished, and its JSON says so",
+    arguments: searches)
+  func stoppedSearch(command: [String], runs: Int) throws {
+    let scratch = try scratch()
+    for (name, text) in [
+      ("a.json5", SearchCommandTests.scenario), ("cdn.json", SearchCommandTests.settings),
+      ("space.json5", SearchCommandTests.space), ("c.json5", CalibrateCommandTests.scenario),
+    ] {
+      try scratch.write(name, text)
+    }
+    if command[0] == "calibrate" {
+      #expect(try Tool.run(["run", "c.json5", "-q", "--out", "measured"], in: scratch.url).code == 0)
+    }
+    for (out, more) in [("out", []), ("json", ["--json"])] {
+      let journal = scratch.url.appending(path: "\(out).journal").path
+      let output = try Tool.run(
+        command + more + ["--out", out], in: scratch.url, signal: SIGINT,
+        when: { ((try? FileManager.default.contentsOfDirectory(atPath: journal)) ?? []).count > runs })
+      #expect(output.code == 130)
+      #expect(
+        output.standardError
+          == "Interrupted: \(out).journal keeps the finished runs, and the same command makes the rest.\n")
+      #expect(!scratch.contents.contains { $0.hasPrefix("\(out)/") })
+      guard !more.isEmpty else {
+        #expect(output.standardOutput.contains("\nUnfinished; what the finished runs say:\n\n"))
+        continue
+      }
+      let document =
+        try JSONSerialization.jsonObject(with: Data(output.standardOutput.utf8)) as? [String: Any]
+      #expect(document?["command"] as? String == command[0])
+      #expect(document?["isFinished"] as? Bool == false)
+      #expect(document?["output"] is NSNull)
+    }
+  }
 }

@@ -22,11 +22,11 @@ enum Tool {
     return candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? candidates[0]
   }()
 
-  /// Runs the tool in `directory`; with `signal`, sends that signal after `delay` seconds. `shell` is a command of a shell before
-  /// it, as `ulimit -f 0`.
+  /// Runs the tool in `directory`; with `signal`, sends that signal after `delay` seconds, as soon as `isTime` then says so. `shell`
+  /// is a command of a shell before it, as `ulimit -f 0`.
   static func run(
     _ arguments: [String], in directory: URL, signal: Int32? = nil, after delay: Double = 0,
-    standardOutput: FileHandle? = nil, shell: String? = nil
+    when isTime: () -> Bool = { true }, standardOutput: FileHandle? = nil, shell: String? = nil
   ) throws -> Output {
     let process = Process()
     process.executableURL = shell == nil ? executable : URL(filePath: "/bin/sh")
@@ -39,14 +39,15 @@ enum Tool {
     process.standardInput = FileHandle.nullDevice
     var started = ContinuousClock.now
     try process.run()
+    // Whatever goes wrong, no test waits for an endless run.
+    DispatchQueue.global().asyncAfter(deadline: .now() + 60 + delay) {
+      if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
     if let signal {
       Thread.sleep(forTimeInterval: delay)
+      while !isTime(), process.isRunning { Thread.sleep(forTimeInterval: 0.02) }
       started = .now
       kill(process.processIdentifier, signal)
-    }
-    // Whatever goes wrong, no test waits for an endless run.
-    DispatchQueue.global().asyncAfter(deadline: .now() + 60) {
-      if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
     let text = standardOutput == nil ? output.fileHandleForReading.readDataToEndOfFile() : Data()
     let errorText = errors.fileHandleForReading.readDataToEndOfFile()

@@ -57,8 +57,8 @@ public enum CommandLineTool {
     guard let command = (commands + [HelpCommand.self]).first(where: { $0.help.name == first }) else {
       // The whole tool is described where it is asked for: a run pays for its own command alone.
       let root = CommandSpecification.fleetsim
-      let hint = nearest(to: first, among: root.subcommands.map(\.name)).map { " Did you mean '\($0)'?" }
-      throw CommandFailure(usage: "Unknown command '\(first)'.\(hint ?? "")", of: root, parent: nil)
+      let hint = UsageError.hint(first, root.subcommands.map(\.name))
+      throw CommandFailure(usage: "Unknown command '\(first)'.\(hint)", of: root, parent: nil)
     }
     let specification = command.specification
     let parent = CommandSpecification.toolName

@@ -80,16 +80,6 @@ package enum Interruption {
   }
 }
 
-/// What a signal does to work in the background. It stops the work in any case.
-enum SignalEffect {
-  /// The command fails, whatever the work returns.
-  case fails
-  /// What the work returns by then counts; the caller looks after the signal.
-  case tells
-  /// The same, however long it takes the work to return.
-  case waits
-}
-
 private final class Outcome<Value: Sendable>: Sendable {
   let value = Mutex<Result<Value, any Error>?>(nil)
 }
@@ -99,10 +89,12 @@ extension CommandEnvironment {
   /// - Parameters:
   ///   - workers: runs at a time, for the manifest.
   ///   - remains: what a signal leaves, for the message.
+  ///   - waits: whether the work may take as long as it likes to stop.
   ///   - work: stops within milliseconds when its control is cancelled.
-  /// - Throws: what the work throws; `CommandFailure` 130, 131 or 143 on a signal, within a second.
+  /// - Returns: what the work returns, also after a signal, which the caller looks after.
+  /// - Throws: what the work throws; `CommandFailure` 130, 131 or 143 after a signal that left nothing, within a second.
   func inBackground<Value: Sendable>(
-    workers: Int = 1, remains: String = Interruption.nothing, onSignal effect: SignalEffect = .fails,
+    workers: Int = 1, remains: String = Interruption.nothing, waits: Bool = false,
     showsProgress: Bool, _ work: @escaping @Sendable (ComparisonControl) throws -> Value
   ) throws -> (value: Value, wall: RunManifest.Wall) {
     let (outcome, control, started) = (Outcome<Value>(), ComparisonControl(), monotonicSeconds())
@@ -116,10 +108,8 @@ extension CommandEnvironment {
     while true {
       let now = monotonicSeconds()
       if let result = outcome.value.withLock({ $0 }) {
-        if let signal = Interruption.pending {
-          var isNothing = effect == .fails
-          if case .failure(is CancellationError) = result { isNothing = true }
-          if isNothing { throw Interruption.failure(signal, remains) }
+        if case .failure(is CancellationError) = result, let signal = Interruption.pending {
+          throw Interruption.failure(signal, remains)
         }
         let progress = control.progress
         return (
@@ -131,7 +121,7 @@ extension CommandEnvironment {
       }
       if let signal = Interruption.pending {
         control.cancel()
-        if effect != .waits, now > deadline ?? .infinity {
+        if !waits, now > deadline ?? .infinity {
           // A run that does not listen cannot hold the user up: nothing has been written yet, so the process
           // may just end.
           line.clear()

@@ -24,7 +24,7 @@ struct MemoryLimit: Sendable {
   }
 
   /// nil: no limit, or none that is known.
-  private var bytes: Int64? { text == nil ? MachineMemory.availableBytes : asked }
+  private var bytes: Int64? { text == nil ? SystemMemory.availableBytes : asked }
 
   /// - Parameter subject: what is to be run, as messages name it.
   /// - Throws: `CommandFailure` 65.
@@ -63,13 +63,13 @@ struct MemoryLimit: Sendable {
   }
 }
 
-/// Memory that a run may take on this machine.
-enum MachineMemory {
-  /// Bytes; nil where the system does not say. On Linux what is available without swapping, or the limit of the control group
-  /// (a container), whichever is least; elsewhere all physical memory.
+/// What the system says of memory; nil where it does not say.
+enum SystemMemory {
+  /// Bytes that a run may take: on Linux what is available without swapping, or the limit of the control group (a container),
+  /// whichever is least; elsewhere all physical memory.
   static var availableBytes: Int64? {
     #if os(Linux)
-      return ([available] + controlGroupLimits).compactMap(\.self).min()
+      return ([bytes("MemAvailable:", in: "/proc/meminfo")] + controlGroupLimits).compactMap(\.self).min()
     #else
       var bytes: UInt64 = 0
       var size = MemoryLayout<UInt64>.size
@@ -78,49 +78,41 @@ enum MachineMemory {
     #endif
   }
 
-  #if os(Linux)
-    private static var available: Int64? {
-      let line = text("/proc/meminfo")?.split(separator: "\n").first { $0.hasPrefix("MemAvailable:") }
-      return line.flatMap { Int64($0.filter { $0.isASCII && $0.isNumber }) }.map { $0 * 1_024 }
-    }
-
-    /// Of this process's control group and of those around it; version 2, and the one file of version 1 that containers have.
-    private static var controlGroupLimits: [Int64?] {
-      let root = "/sys/fs/cgroup"
-      var files = ["\(root)/memory.max", "\(root)/memory/memory.limit_in_bytes"]
-      let group = text("/proc/self/cgroup")?.split(separator: "\n").first { $0.hasPrefix("0::/") }
-      var folder = root
-      for name in (group?.dropFirst(4) ?? "").split(separator: "/") {
-        folder += "/\(name)"
-        files.append("\(folder)/memory.max")
-      }
-      return files.map { file in
-        text(file).flatMap { Int64($0.filter { !$0.isWhitespace }) }
-      }
-    }
-
-    private static func text(_ path: String) -> String? {
-      guard let bytes = try? InputFile.bytes(path) else { return nil }
-      return String(decoding: bytes, as: UTF8.self)
-    }
-  #endif
-}
-
-/// Memory of this process.
-enum ProcessMemory {
-  /// The most that was ever resident, bytes; nil where the system does not say.
+  /// The most bytes of this process that were ever resident.
   ///
   /// On Linux from /proc: what getrusage reports there may be the peak of the parent, from before this program was loaded.
   static var peakBytes: Int64? {
     #if os(Linux)
-      guard let bytes = try? InputFile.bytes("/proc/self/status") else { return nil }
-      let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-      guard let line = lines.first(where: { $0.hasPrefix("VmHWM:") }) else { return nil }
-      return Int64(line.filter { $0.isASCII && $0.isNumber }).map { $0 * 1_024 }
+      return bytes("VmHWM:", in: "/proc/self/status")
     #else
       var usage = rusage()
       guard getrusage(RUSAGE_SELF, &usage) == 0 else { return nil }
       return Int64(usage.ru_maxrss)
     #endif
   }
+
+  #if os(Linux)
+    /// Of this process's control group and of those around it; version 2, and the one file of version 1 that containers have.
+    private static var controlGroupLimits: [Int64?] {
+      let root = "/sys/fs/cgroup"
+      var files = ["\(root)/memory.max", "\(root)/memory/memory.limit_in_bytes"]
+      var folder = root
+      for name in line("0::/", in: "/proc/self/cgroup")?.dropFirst(4).split(separator: "/") ?? [] {
+        folder += "/\(name)"
+        files.append("\(folder)/memory.max")
+      }
+      return files.map { file in line("", in: file).flatMap { Int64($0.filter { !$0.isWhitespace }) } }
+    }
+
+    private static func bytes(_ name: String, in file: String) -> Int64? {
+      line(name, in: file).flatMap { Int64($0.filter { $0.isASCII && $0.isNumber }) }.map { $0 * 1_024 }
+    }
+
+    /// The first line that begins so.
+    private static func line(_ beginning: String, in file: String) -> Substring? {
+      (try? InputFile.bytes(file)).flatMap { bytes in
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(beginning) }
+      }
+    }
+  #endif
 }

@@ -21,7 +21,8 @@ enum InputFile {
     if let offset = firstInvalidUTF8(bytes) {
       throw CommandFailure(
         .data,
-        "\(path): not UTF-8 text: byte \(hex(bytes[offset])) at offset \(offset) begins no valid character")
+        "\(path): not UTF-8 text: byte 0x\(String(bytes[offset], radix: 16, uppercase: true)) at offset \(offset) begins no valid character"
+      )
     }
     return String(decoding: bytes, as: UTF8.self)
   }
@@ -70,10 +71,5 @@ enum InputFile {
       case .error: return min(offset, bytes.count - 1)
       }
     }
-  }
-
-  private static func hex(_ byte: UInt8) -> String {
-    let digits = String(byte, radix: 16, uppercase: true)
-    return "0x" + (digits.count == 1 ? "0" : "") + digits
   }
 }

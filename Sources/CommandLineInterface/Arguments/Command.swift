@@ -103,7 +103,7 @@ struct Option<Value: Sendable>: DeclaredParameter {
   /// Said after the option's name where it is missing.
   private let reason: String
   /// nil: the option must be given.
-  private let standard: (@Sendable () -> Value)?
+  private let defaultValue: (@Sendable () -> Value)?
   private let read: @Sendable ([String], OptionSpecification) throws -> Value
   private var given = Given<Value>()
 
@@ -112,10 +112,10 @@ struct Option<Value: Sendable>: DeclaredParameter {
     wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ name: String, _ placeholder: String,
     _ reader: ValueReader<Value>, help: String
   ) {
-    let standard = help.contains("(default: ") ? "" : " (default: \(wrappedValue()))"
-    specification = OptionSpecification(name, value: placeholder, reader.choice, help: help + standard)
+    let stated = help.contains("(default: ") ? "" : " (default: \(wrappedValue()))"
+    specification = OptionSpecification(name, value: placeholder, reader.choice, help: help + stated)
     reason = ""
-    self.standard = wrappedValue
+    defaultValue = wrappedValue
     read = { try reader.value($0[0], of: $1) }
   }
 
@@ -126,7 +126,7 @@ struct Option<Value: Sendable>: DeclaredParameter {
   ) {
     specification = OptionSpecification(name, value: placeholder, reader.choice, help: help + " (required)")
     self.reason = reason
-    standard = nil
+    defaultValue = nil
     read = { try reader.value($0[0], of: $1) }
   }
 
@@ -135,7 +135,7 @@ struct Option<Value: Sendable>: DeclaredParameter {
   where Value == Wrapped? {
     specification = OptionSpecification(name, value: placeholder, reader.choice, help: help)
     reason = ""
-    standard = { nil }
+    defaultValue = { nil }
     read = { try reader.value($0[0], of: $1) }
   }
 
@@ -148,8 +148,7 @@ struct Option<Value: Sendable>: DeclaredParameter {
       name, value: placeholder, reader.choice, isRepeatable: true,
       help: help + (isRequired ? " (required)" : ""))
     reason = ""
-    let nothing: (@Sendable () -> Value)? = { [] }
-    standard = isRequired ? nil : nothing
+    if isRequired { defaultValue = nil } else { defaultValue = { [] } }
     read = { texts, specification in try texts.map { try reader.value($0, of: specification) } }
   }
 
@@ -158,8 +157,8 @@ struct Option<Value: Sendable>: DeclaredParameter {
 
   var wrappedValue: Value {
     if let value = given.value { return value }
-    guard let standard else { preconditionFailure("\(synopsis) is read before the command line") }
-    return standard()
+    guard let defaultValue else { preconditionFailure("\(synopsis) is read before the command line") }
+    return defaultValue()
   }
   var projectedValue: Self { self }
   var name: String { specification.name }
@@ -174,7 +173,7 @@ struct Option<Value: Sendable>: DeclaredParameter {
   func take(_ parsed: ParsedArguments) throws {
     let texts = parsed.values(specification.name)
     guard !texts.isEmpty else {
-      if standard != nil { return }
+      if defaultValue != nil { return }
       throw UsageError("Missing expected option '\(synopsis)'" + reason)
     }
     given.set(try read(texts, specification), texts)
@@ -242,6 +241,20 @@ struct Argument<Value: Sendable>: DeclaredParameter {
   }
 
   func take(_ parsed: ParsedArguments) { given.set(read(parsed.positional.dropFirst(place)), []) }
+}
+
+extension UsageError {
+  /// A name of something that there is not: `The client 'x' does not exist; there are a, b. Did you mean 'b'?`
+  init(no kind: String, _ name: String, among names: [String]) {
+    self.init(
+      "The \(kind) '\(name)' does not exist; there are \(names.joined(separator: ", ")).\(Self.hint(name, names))"
+    )
+  }
+
+  /// ` Did you mean 'shed'?`, or nothing.
+  static func hint(_ word: String, _ words: [String]) -> String {
+    nearest(to: word, among: words).map { " Did you mean '\($0)'?" } ?? ""
+  }
 }
 
 /// Why a value is not taken. Readers throw it, and the option adds the text and its name.

@@ -10,27 +10,13 @@ package struct CommandSpecification: Sendable {
   package var discussion: [String] = []
   package var arguments: [ArgumentSpecification] = []
   package var options: [OptionSpecification] = []
-  package var examples: [Example] = []
   package var subcommands: [CommandSpecification] = []
+  var examples: [Example] = []
 
-  package struct Example: Sendable {
-    package var command: String
-    package var meaning: String
-    package init(_ command: String, _ meaning: String) {
-      self.command = command
-      self.meaning = meaning
-    }
-  }
-
-  package init(
-    name: String, abstract: String, discussion: [String] = [], subcommands: [CommandSpecification] = [],
-    examples: [Example] = []
-  ) {
-    self.name = name
-    self.abstract = abstract
-    self.discussion = discussion
-    self.subcommands = subcommands
-    self.examples = examples
+  struct Example: Sendable {
+    var command: String
+    var meaning: String
+    init(_ command: String, _ meaning: String) { (self.command, self.meaning) = (command, meaning) }
   }
 
   /// The options, with those that every command has.
@@ -66,16 +52,14 @@ package struct ArgumentSpecification: Sendable {
   /// Takes all that is left; the last argument only.
   package var isRepeatable: Bool
   package var choice: ValueChoice
-  package init(
+  init(
     _ valueName: String, _ choice: ValueChoice? = nil, help: String, isOptional: Bool = false,
     isRepeatable: Bool = false
   ) {
-    self.valueName = valueName
-    self.choice = choice ?? ValueChoice(valueName)
-    self.help = help
-    self.isOptional = isOptional
-    self.isRepeatable = isRepeatable
+    (self.valueName, self.choice, self.help) = (valueName, choice ?? ValueChoice(valueName), help)
+    (self.isOptional, self.isRepeatable) = (isOptional, isRepeatable)
   }
+
   var synopsis: String {
     (isOptional ? "[<\(valueName)>]" : "<\(valueName)>") + (isRepeatable ? " ..." : "")
   }
@@ -92,16 +76,13 @@ package struct OptionSpecification: Sendable {
   package var help: String
   package var isRepeatable: Bool
 
-  package init(
+  init(
     _ name: String, short: Character? = nil, value valueName: String? = nil, _ choice: ValueChoice? = nil,
     isRepeatable: Bool = false, help: String
   ) {
-    self.name = name
-    self.short = short
-    self.valueName = valueName
+    (self.name, self.short, self.valueName) = (name, short, valueName)
     self.choice = choice ?? ValueChoice(valueName)
-    self.isRepeatable = isRepeatable
-    self.help = help
+    (self.isRepeatable, self.help) = (isRepeatable, help)
   }
 
   static let colour = OptionSpecification(
@@ -213,8 +194,7 @@ extension CommandSpecification {
 
   private func unknownOption(_ name: String) -> UsageError {
     let known = allOptions.map { "--\($0.name)" }
-    let suggestion = nearest(to: name, among: known).map { " Did you mean '\($0)'?" } ?? ""
-    return UsageError("Unknown option '\(name)'.\(suggestion)")
+    return UsageError("Unknown option '\(name)'.\(UsageError.hint(name, known))")
   }
 
   private func checkPositional(_ values: [String]) throws {

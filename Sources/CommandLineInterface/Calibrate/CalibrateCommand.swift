@@ -116,7 +116,7 @@ struct CalibrateCommand: Study {
       let overrides = zip(study.keys, values).flatMap { Override.choosing($0.path, $1) }
       return try loaded.decode(VariantChoice(name: "", overrides: overrides + more))
     }
-    try check(study, decode)
+    try check(study, interval, decode)
     let facts = facts(scenario, study)
     return StudyPlan(
       input, heading: "\(loaded.path): seed \(scenario.seed), \(facts)\n\n", largest: [scenario],
@@ -176,23 +176,18 @@ struct CalibrateCommand: Study {
 
   /// Every end of every range, and all of them together.
   private func check(
-    _ study: CalibrationStudy, _ decode: ([String], [Override]) throws -> ScenarioFile.Decoded
+    _ study: CalibrationStudy, _ interval: Override,
+    _ decode: ([String], [Override]) throws -> ScenarioFile.Decoded
   ) throws {
     do {
       for number in 0..<1 << study.keys.count {
         let values = study.keys.enumerated().map { index, key in
           key.fitText(number >> index & 1 == 0 ? key.low : key.high)
         }
-        _ = try decode(
-          values, [Override(path: "interval", value: Units.text(Span(microseconds: study.observed.interval)))]
-        )
+        _ = try decode(values, [interval])
       }
-    } catch var problems as ScenarioProblems {
-      for index in problems.diagnostics.indices where problems.diagnostics[index].file == "--set" {
-        problems.diagnostics[index].file =
-          problems.diagnostics[index].path == "interval" ? "--observed" : "--fit"
-      }
-      throw problems
+    } catch let problems as ScenarioProblems {
+      throw problems.naming { $0 == "interval" ? "--observed" : "--fit" }
     }
   }
 

@@ -110,7 +110,7 @@ struct CheckCommand: Study {
     return StudyPlan(
       input: input, heading: "",
       memory: ComparisonMemory(leaving: scenarios, seeds: 2 * (seeds.map(\.count).max() ?? 1)),
-      store: { nil }, remains: Interruption.nothing,
+      store: { nil },
       find: { runs in
         try scenarios.indices.map { index in
           try runs.replications(

@@ -118,7 +118,7 @@ struct BenchCommand: Command {
     arguments += $duration.words
     let task = "The measurement of '\(workload.name)'"
     let output = try ChildProcess.run(arguments, doing: task)
-    guard let measurement = BenchMeasurement(json: output) else {
+    guard let measurement = try? BenchMeasurement(json: output) else {
       throw CommandFailure(.internalError, "\(task) printed what cannot be read: \(output)")
     }
     return measurement
@@ -171,13 +171,11 @@ extension ValueReader where Value == Span {
 }
 
 extension ValueReader where Value == [BenchmarkWorkload] {
-  fileprivate static let workloads = ValueReader(.several(of: BenchmarkWorkload.all.map(\.name))) { list in
+  private static let names = BenchmarkWorkload.all.map(\.name)
+  fileprivate static let workloads = ValueReader(.several(of: names)) { list in
     try ValueReader<[String]>.list().read(list).map { name in
       if let workload = BenchmarkWorkload.all.first(where: { $0.name == name }) { return workload }
-      let known = BenchmarkWorkload.all.map(\.name)
-      let hint = nearest(to: name, among: known).map { " Did you mean '\($0)'?" } ?? ""
-      throw UsageError(
-        "The workload '\(name)' does not exist; there are \(known.joined(separator: ", ")).\(hint)")
+      throw UsageError(no: "workload", name, among: names)
     }
   }
 }
@@ -220,11 +218,11 @@ struct BenchMeasurement {
     environment: CommandEnvironment
   ) throws {
     estimatedMemoryBytes = MemoryEstimate(scenario).expected
-    let memoryBefore = ProcessMemory.peakBytes
+    let memoryBefore = SystemMemory.peakBytes
     let started = environment.monotonicSeconds()
     let record = try Simulation.run(scenario, options: options)
     nanoseconds = (environment.monotonicSeconds() - started) * 1e9
-    peakMemoryBytes = ProcessMemory.peakBytes.map(Double.init)
+    peakMemoryBytes = SystemMemory.peakBytes.map(Double.init)
     if let peakMemoryBytes, let memoryBefore { runMemoryBytes = peakMemoryBytes - Double(memoryBefore) }
     self.workload = workload
     devices = record.devices
@@ -252,10 +250,9 @@ struct BenchMeasurement {
     }
     repeats = runs.count
     nanoseconds = Self.median(runs.map(\.nanoseconds))
-    peakMemoryBytes =
-      runs.allSatisfy { $0.peakMemoryBytes != nil } ? Self.median(runs.compactMap(\.peakMemoryBytes)) : nil
-    runMemoryBytes =
-      runs.allSatisfy { $0.runMemoryBytes != nil } ? Self.median(runs.compactMap(\.runMemoryBytes)) : nil
+    // The system says it of all or of none.
+    peakMemoryBytes = peakMemoryBytes.map { _ in Self.median(runs.compactMap(\.peakMemoryBytes)) }
+    runMemoryBytes = runMemoryBytes.map { _ in Self.median(runs.compactMap(\.runMemoryBytes)) }
   }
 
   /// Of an even number the mean of the two in the middle.
@@ -302,39 +299,33 @@ struct BenchMeasurement {
     value.flatMap { Int64(exactly: $0.rounded()) }.map(JSONValue.integer) ?? .decimal(.nan)
   }
 
-  /// Reads what `json` wrote in another process; nil for anything else.
-  init?(json text: String) {
-    guard let tree = try? JSON5Parser.parse(text), let elements = tree.elements,
-      elements.count == 1
-    else {
-      return nil
-    }
-    func string(_ key: String) -> String? {
-      elements[0][key]?.text
+  private struct Unreadable: Error {}
+
+  /// Reads what `json` wrote in another process.
+  /// - Throws: something for anything else.
+  init(json text: String) throws {
+    guard let object = try JSON5Parser.parse(text).elements?.first else { throw Unreadable() }
+    func string(_ key: String) throws -> String {
+      if let text = object[key]?.text { text } else { throw Unreadable() }
     }
     func number(_ key: String) -> Double? {
-      if case .number(let text)? = elements[0][key]?.content { Double(text) } else { nil }
+      if case .number(let text)? = object[key]?.content { Double(text) } else { nil }
     }
-    func integer(_ key: String) -> Int64? {
-      if case .number(let text)? = elements[0][key]?.content { Int64(text) } else { nil }
+    func whole(_ key: String) throws -> Int64 {
+      guard let number = number(key), abs(number) < 1e18 else { throw Unreadable() }
+      return Int64(number.rounded())
     }
-    guard let workload = string("workload"), let devices = integer("devices"),
-      let seconds = number("duration_s"),
-      let attempts = integer("attempts"), let ok = integer("answers_2xx"),
-      let limited = integer("answers_429"),
-      let unavailable = integer("answers_503"), let nanoseconds = number("run_ns"),
-      let estimated = integer("estimated_memory_bytes"),
-      let digest = string("digest"), let deliveryDigest = string("delivery_digest")
-    else { return nil }
-    self.workload = workload
-    self.devices = devices
-    duration = Int64((seconds * 1e6).rounded())
-    counts = Counts(attempts: attempts, answers2xx: ok, answers429: limited, answers503: unavailable)
-    self.nanoseconds = nanoseconds
+    workload = try string("workload")
+    devices = try whole("devices")
+    duration = Int64(((number("duration_s") ?? 0) * 1e6).rounded())
+    counts = Counts(
+      attempts: try whole("attempts"), answers2xx: try whole("answers_2xx"),
+      answers429: try whole("answers_429"), answers503: try whole("answers_503"))
+    nanoseconds = Double(try whole("run_ns"))
     peakMemoryBytes = number("peak_memory_bytes")
     runMemoryBytes = number("run_memory_bytes")
-    estimatedMemoryBytes = estimated
-    self.digest = digest
-    self.deliveryDigest = deliveryDigest
+    estimatedMemoryBytes = try whole("estimated_memory_bytes")
+    digest = try string("digest")
+    deliveryDigest = try string("delivery_digest")
   }
 }

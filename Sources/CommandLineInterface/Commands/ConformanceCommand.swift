@@ -115,8 +115,6 @@ extension ValueReader where Value == String {
     if names.contains(name) || ClientPreset.names.contains(name) || ClientPreset.isFileName(name) {
       return name
     }
-    let hint = nearest(to: name, among: names).map { " Did you mean '\($0)'?" } ?? ""
-    throw UsageError(
-      "The client '\(name)' does not exist; there are \(names.joined(separator: ", ")).\(hint)")
+    throw UsageError(no: "client", name, among: names)
   }
 }

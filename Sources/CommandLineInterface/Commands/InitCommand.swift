@@ -47,13 +47,14 @@ struct InitCommand: Command {
     ]
   }
 
-  /// What is asked: on the command line, or on a terminal.
+  /// What was answered, on the command line or on a terminal.
   struct Answers {
-    var client: ClientPreset?
-    var devices: Int?
-    var events: Quantity?
-    var capacity: Quantity?
-    var outage = Quantity(value: 600e6, unit: .span)
+    private var texts: [Question: String] = [.outage: "10m"]
+    var client: ClientPreset? { texts[.client].flatMap { ClientPreset.builtIn($0) } }
+    var devices: Int? { texts[.devices].flatMap(Self.count) }
+    var events: Quantity? { texts[.events].flatMap { Quantity($0) } }
+    var capacity: Quantity? { texts[.capacity].flatMap { Quantity($0) } }
+    var outage: Quantity { texts[.outage].flatMap { Quantity($0) }! }
   }
 
   func execute(_ invocation: Invocation) throws {
@@ -175,51 +176,39 @@ extension ClientPreset {
 
 extension InitCommand.Answers {
   /// Takes an answer; returns what is wrong with it.
-  mutating func take(_ text: String, as option: InitCommand.Question) -> String? {
-    func quantity(_ isRight: (Quantity.Unit) -> Bool) -> Quantity? {
-      Quantity(text).flatMap { isRight($0.unit) && $0.value > 0 ? $0 : nil }
-    }
-    let isRate = { (unit: Quantity.Unit) in if case .rate = unit { true } else { false } }
-    func wrongRate(_ example: String) -> String {
-      Quantity(text)?.unit == .number
+  mutating func take(_ text: String, as question: InitCommand.Question) -> String? {
+    if let problem = Self.problem(with: text, as: question) { return problem }
+    texts[question] = text
+    return nil
+  }
+
+  private static func problem(with text: String, as question: InitCommand.Question) -> String? {
+    let quantity = Quantity(text)
+    func rateProblem(_ example: String) -> String? {
+      if case .rate? = quantity?.unit, quantity!.value > 0 { return nil }
+      return quantity?.unit == .number
         ? "the unit is missing, as in \(example)" : "a rate above 0, as \(example)"
     }
-    switch option {
+    switch question {
     case .client:
-      client = ClientPreset.builtIn(text)
+      if ClientPreset.builtIn(text) != nil { return nil }
       let names = ClientPreset.names
       let hint = nearest(to: text, among: names).map { "; perhaps '\($0)'" } ?? ""
-      return client == nil ? "it is one of \(names.joined(separator: ", "))\(hint)" : nil
+      return "it is one of \(names.joined(separator: ", "))\(hint)"
     case .devices:
-      devices = Self.count(text)
-      return devices == nil ? "a number from 1 to 4000M, as 20000, 200k or 3M" : nil
-    case .events:
-      events = quantity(isRate)
-      return events == nil ? wrongRate("30/h or 2/min") : nil
-    case .capacity:
-      capacity = quantity(isRate)
-      return capacity == nil ? wrongRate("60000/s") : nil
+      return count(text) == nil ? "a number from 1 to 4000M, as 20000, 200k or 3M" : nil
+    case .events: return rateProblem("30/h or 2/min")
+    case .capacity: return rateProblem("60000/s")
     case .outage:
-      guard let span = quantity({ $0 == .span }), (1e6...86_400e6).contains(span.value) else {
-        return "a span from 1s to 24h, as 20m"
-      }
-      outage = span
-      return nil
+      let isSpan = quantity?.unit == .span && (1e6...86_400e6).contains(quantity!.value)
+      return isSpan ? nil : "a span from 1s to 24h, as 20m"
     }
   }
 
-  func has(_ option: InitCommand.Question) -> Bool {
-    switch option {
-    case .client: client != nil
-    case .devices: devices != nil
-    case .events: events != nil
-    case .capacity: capacity != nil
-    case .outage: true
-    }
-  }
+  func has(_ question: InitCommand.Question) -> Bool { texts[question] != nil }
 
-  func suggestion(for option: InitCommand.Question) -> String {
-    switch option {
+  func suggestion(for question: InitCommand.Question) -> String {
+    switch question {
     case .client: ClientPreset.names[0]
     case .devices: "1M"
     case .events: "30/h"

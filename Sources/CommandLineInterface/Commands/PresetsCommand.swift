@@ -6,9 +6,7 @@ extension ClientPreset {
   /// - Throws: `UsageError` for one that does not exist, which calls it a `kind`.
   static func named(_ name: String, kind: String) throws -> ClientPreset {
     if let preset = builtIn(name) { return preset }
-    let hint = nearest(to: name, among: names).map { " Did you mean '\($0)'?" } ?? ""
-    throw UsageError(
-      "The \(kind) '\(name)' does not exist; there are \(names.joined(separator: ", ")).\(hint)")
+    throw UsageError(no: kind, name, among: names)
   }
 }
 

@@ -119,7 +119,6 @@ struct HelpCommand: Command {
       return HelpScreen().text(command, parent: root.name)
     }
     if let page = HelpTopic(rawValue: topic) { return page.text }
-    let hint = nearest(to: topic, among: Self.topics)
-    throw UsageError("There is no help on '\(topic)'.\(hint.map { " Did you mean '\($0)'?" } ?? "")")
+    throw UsageError("There is no help on '\(topic)'.\(UsageError.hint(topic, Self.topics))")
   }
 }

@@ -33,11 +33,7 @@ struct TraceCommand: Command {
   private var device: Int
   @Option(
     "format", "format",
-    .name { name, names in
-      let hint = nearest(to: name, among: names).map { " Did you mean '\($0)'?" } ?? ""
-      return UsageError(
-        "The format '\(name)' does not exist; there are \(names.joined(separator: ", ")).\(hint)")
-    },
+    .name { UsageError(no: "format", $0, among: $1) },
     help: "text, or perfetto: Chrome trace event JSON for a trace viewer. (default: text)")
   private var format = Format.text
   @Option("from", "time", .time, help: "Text only: show what happens from here on, as 20m or 0:20:00.")
@@ -61,7 +57,7 @@ struct TraceCommand: Command {
     let loaded = try LoadedScenario(path, input)
     let decoded = try loaded.decode()
     let scenario = decoded.scenario
-    let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
+    let devices = Int(scenario.devices)
     if device >= devices { throw UsageError(NoSuchDevice(device: device, devices: devices).description) }
     printWarnings([decoded], loaded.path)
     try memory.check(scenario, loaded.path)
@@ -69,6 +65,7 @@ struct TraceCommand: Command {
       try SingleFile($0, ours: [DeviceTimeline.opening, ChromeTrace.opening], option: "--out")
     }
     let trace = try run(scenario, invocation.environment)
+    try Interruption.check()
     let text = format == .text ? DeviceTimeline.text(trace, range: start..<end) : ChromeTrace.text(trace)
     guard let file else {
       return format == .text ? try Console.print(text) : try Console.printData(text)

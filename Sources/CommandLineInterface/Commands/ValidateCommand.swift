@@ -41,28 +41,12 @@ struct ValidateCommand: Command {
   private var isQuiet: Bool
 
   func execute(_ invocation: Invocation) throws {
-    if let client { return try settingsCheck(client).execute() }
+    if let client { return try checkSettings(of: client) }
     guard let path else {
       throw UsageError(
         "Missing expected argument '<scenario>', or '--client <preset>' and '--settings <file>'")
     }
     try validate(LoadedScenario(path, input))
-  }
-
-  /// - Throws: `UsageError`.
-  private func settingsCheck(_ client: ClientPreset) throws -> ClientSettingsCheck {
-    if let path {
-      throw UsageError(
-        "'--client' checks a Settings file by itself, and a scenario names its clients: leave out '\(path)' or '--client'."
-      )
-    }
-    if !input.settings.isEmpty {
-      throw UsageError("'--set' changes a scenario, and there is none with '--client'.")
-    }
-    guard let settingsPath = input.settingsPath else {
-      throw UsageError("Missing expected option '--settings <file>': '--client' says how that file is read.")
-    }
-    return ClientSettingsCheck(client: client, path: settingsPath, isQuiet: isQuiet, isJSON: isJSON)
   }
 
   private func validate(_ loaded: LoadedScenario) throws {
@@ -177,16 +161,23 @@ func percent(_ ratio: Double) -> String {
   ratio < 1e9 ? "\(Int64((ratio * 100).rounded())) %" : "infinitely many %"
 }
 
-/// `fleetsim validate --client`: what a client makes of a Settings file.
-struct ClientSettingsCheck {
-  var client: ClientPreset
-  /// As the user named it.
-  var path: String
-  var isQuiet: Bool
-  var isJSON: Bool
+// MARK: - Settings for a client
 
-  /// - Throws: `CommandFailure` 1 when a finding does harm, 65, 66; `ScenarioProblems`.
-  func execute() throws {
+extension ValidateCommand {
+  /// - Throws: `UsageError`; `CommandFailure` 1 when a finding does harm, 65, 66; `ScenarioProblems`.
+  private func checkSettings(of client: ClientPreset) throws {
+    if let path {
+      throw UsageError(
+        "'--client' checks a Settings file by itself, and a scenario names its clients: leave out '\(path)' or '--client'."
+      )
+    }
+    if !input.settings.isEmpty {
+      throw UsageError("'--set' changes a scenario, and there is none with '--client'.")
+    }
+    guard let path = input.settingsPath else {
+      throw UsageError(
+        "Missing expected option '--settings <file>': '--client' says how that file is read.")
+    }
     let check = try SettingsCheck(text: try InputFile.text(path), name: path, client: client)
     let lines = check.findings.map { line, finding in
       let source = finding.source.map { " (\($0))" } ?? ""
@@ -194,33 +185,35 @@ struct ClientSettingsCheck {
         .description + "\n"
     }
     let effects = check.findings.map(\.finding.effect)
+    let verdict = Self.verdict(effects, path, client.name)
     if isJSON {
       let findings = SettingsFindings(
-        path: path, client: client.name, verdict: summary(effects), findings: check.findings)
+        path: path, client: client.name, verdict: verdict, findings: check.findings)
       try Console.printData(SettingsFindings.document.text("validate", findings))
     } else {
-      try Console.print(lines.joined() + (isQuiet ? "" : summary(effects) + "\n"))
+      try Console.print(lines.joined() + (isQuiet ? "" : verdict + "\n"))
     }
     let harmful = effects.count(where: \.isHarmful)
     if harmful > 0 {
       throw CommandFailure(
         .failed,
-        "\(path): not for \(client.name): \(harmful) of \(Self.findings(effects.count)) "
+        "\(path): not for \(client.name): \(harmful) of \(FigureText.count(effects.count, "finding")) "
           + (harmful == 1 ? "does harm" : "do harm"))
     }
   }
 
   /// How many findings there are, and of which kind; the worst first.
-  private func summary(_ effects: [SettingsFinding.Effect]) -> String {
-    if effects.isEmpty { return "\(path): no finding for \(client.name)" }
+  private static func verdict(_ effects: [SettingsFinding.Effect], _ path: String, _ client: String)
+    -> String
+  {
+    if effects.isEmpty { return "\(path): no finding for \(client)" }
     let parts = SettingsFinding.Effect.allCases.reversed().compactMap { effect -> String? in
       let count = effects.count { $0 == effect }
-      return count == 0 ? nil : "\(count) \(Self.words(effect, isOne: count == 1))"
+      return count == 0 ? nil : "\(count) \(words(effect, isOne: count == 1))"
     }
-    return "\(path): \(Self.findings(effects.count)) for \(client.name): \(parts.joined(separator: ", "))"
+    return
+      "\(path): \(FigureText.count(effects.count, "finding")) for \(client): \(parts.joined(separator: ", "))"
   }
-
-  private static func findings(_ count: Int) -> String { count == 1 ? "1 finding" : "\(count) findings" }
 
   private static func words(_ effect: SettingsFinding.Effect, isOne: Bool) -> String {
     switch effect {

@@ -74,9 +74,8 @@ extension ValueReader where Value == [VariantChoice] {
       if let form = Jitter.allowedForm(of: strategy) {
         throw UsageError("'\(name)' is no jitter strategy: allowed is \(form).")
       }
-      let hint = nearest(to: strategy, among: Jitter.examples).map { " Did you mean '\($0)'?" } ?? ""
       throw UsageError(
-        "The jitter strategy '\(strategy)' does not exist.\(hint) Allowed: \(Jitter.allowedNames); each may end in "
+        "The jitter strategy '\(strategy)' does not exist.\(UsageError.hint(strategy, Jitter.examples)) Allowed: \(Jitter.allowedNames); each may end in "
           + "\(Override.clampSuffix).")
     }
     return names.map(VariantChoice.jitter)
@@ -157,9 +156,8 @@ extension ValueReader where Value == [ReplicationPlan.Precision] {
     let metrics = parts.count == 2 ? [parts[0]] : ReplicationPlan.defaultMetrics
     if parts.count == 2, MetricCatalogue.metric(named: parts[0]) == nil {
       let names = MetricCatalogue.all.map(\.name)
-      let hint = nearest(to: parts[0], among: names).map { " Did you mean '\($0)'?" } ?? ""
       throw UsageError(
-        "There is no metric '\(parts[0])' for '--precision'.\(hint) Metrics are the numeric columns of summary.csv."
+        "There is no metric '\(parts[0])' for '--precision'.\(UsageError.hint(parts[0], names)) Metrics are the numeric columns of summary.csv."
       )
     }
     guard let target = stoppingTarget(parts.last ?? "", isNamed: parts.count == 2) else {

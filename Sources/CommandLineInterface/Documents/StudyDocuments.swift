@@ -172,57 +172,17 @@ struct TuneFindings: Sendable {
   /// As JSON text; nil: nothing is recommended.
   var settings: (cdn: String, document: String)?
 
-  private struct Key: Sendable {
-    var path: String
-    var value: String
-    var today: String?
-    var effect: KeyEffect?
+  /// A key, a constraint or a scenario, by its place in the study.
+  private struct Part: Sendable {
+    var found: TuneFindings
+    var index: Int
+    var result: TuneResult { found.result }
+    var effect: KeyEffect? { result.effects.first { $0.parameter == index } }
+    var unmet: Standing? { result.unmetConstraints?.best.first { $0.constraint == index }?.standing }
   }
 
-  private var keys: [Key] {
-    let candidate = result.winner.candidate
-    return candidate.choices.indices.filter { candidate.choices[$0] != nil }.map { index in
-      Key(
-        path: result.study.space.parameters[index].path, value: result.value(index, of: candidate),
-        today: result.study.todaysValues[index],
-        effect: result.effects.first { $0.parameter == index })
-    }
-  }
-
-  private struct Constraint: Sendable {
-    var text: String
-    var isMet: Bool
-    var best: Double?
-    var finalist: ConstraintRecord
-    var today: ConstraintRecord
-  }
-
-  private var constraints: [Constraint] {
-    let unmet = result.unmetConstraints?.best ?? []
-    return result.study.constraints.indices.map { index in
-      let best = unmet.first { $0.constraint == index }?.standing
-      return Constraint(
-        text: result.study.constraints[index].text, isMet: best == nil,
-        best: best.flatMap { $0.constraints[index].worst }.flatMap { $0.isCensored ? nil : $0.restricted },
-        finalist: result.confirmed.winner.constraints[index], today: result.confirmed.today.constraints[index]
-      )
-    }
-  }
-
-  private struct Scenario: Sendable {
-    var name: String
-    var path: String
-    var standing: MetricRule.Standing
-    var score: Double
-  }
-
-  private var scenarios: [Scenario] {
-    let fresh = result.confirmed.winner
-    return result.study.scenarios.indices.map { index in
-      Scenario(
-        name: result.study.scenarios[index], path: paths[index], standing: fresh.comparison[index].standing,
-        score: TuneVerdict.ratio(fresh.scenarioScores[index]))
-    }
+  private func parts(_ indices: some Sequence<Int>) -> [Part] {
+    indices.map { Part(found: self, index: $0) }
   }
 
   private static let robustness = JSONShape<Robustness>([
@@ -263,10 +223,10 @@ struct TuneFindings: Sendable {
       },
       .list(
         "keys", "What the best finalist changes; `isRecommended` says whether to do it.",
-        JSONShape<Key>([
-          .init("path", "A key of Settings.") { $0.path },
-          .init("value", "The new value.") { $0.value },
-          .init("today", "Today's; null: not set.") { $0.today },
+        JSONShape<Part>([
+          .init("path", "A key of Settings.") { $0.result.study.space.parameters[$0.index].path },
+          .init("value", "The new value.") { $0.result.value($0.index, of: $0.result.winner.candidate) },
+          .init("today", "Today's; null: not set.") { $0.result.study.todaysValues[$0.index] },
           .init("scoreRatio", "The score with it, divided by that with today's value of this key alone.") {
             $0.effect.map { TuneVerdict.ratio($0.score) }
           },
@@ -277,7 +237,10 @@ struct TuneFindings: Sendable {
             $0.effect?.scoreInterval.map { TuneVerdict.ratio($0.high) }
           },
         ])
-      ) { $0.keys },
+      ) { found in
+        let choices = found.result.winner.candidate.choices
+        return found.parts(choices.indices.filter { choices[$0] != nil })
+      },
       .init("scoreRatio", "On fresh seeds: the score divided by today's; below 1 is better.") {
         TuneVerdict.ratio($0.result.confirmed.winner.score)
       },
@@ -301,16 +264,18 @@ struct TuneFindings: Sendable {
       ) { $0.result.robustness.map { [$0] } ?? [] },
       .list(
         "scenarios", "How it fares in each, on fresh seeds.",
-        JSONShape<Scenario>([
-          .init("name", "The scenario's name.") { $0.name },
-          .init("scenario", "Its file as it was named.") { $0.path },
+        JSONShape<Part>([
+          .init("name", "The scenario's name.") { $0.result.study.scenarios[$0.index] },
+          .init("scenario", "Its file as it was named.") { $0.found.paths[$0.index] },
           .choice(
             "standing", "What `compare` says of it against today's Settings.",
             MetricRule.Standing.allCases.map(\.rawValue)
-          ) { $0.standing.rawValue },
-          .init("scoreRatio", "The score divided by today's.") { $0.score },
+          ) { $0.result.confirmed.winner.comparison[$0.index].standing.rawValue },
+          .init("scoreRatio", "The score divided by today's.") {
+            TuneVerdict.ratio($0.result.confirmed.winner.scenarioScores[$0.index])
+          },
         ])
-      ) { $0.scenarios },
+      ) { $0.parts($0.paths.indices) },
       .anything("settings", "What to publish, as the CDN serves it; null: nothing.", ["object", "null"]) {
         $0.settings.map { .raw($0.cdn) } ?? .null
       },
@@ -319,24 +284,24 @@ struct TuneFindings: Sendable {
       },
       .list(
         "constraints", "What every run had to keep; without that nothing is recommended.",
-        JSONShape<Constraint>([
-          .init("constraint", "As it was given.") { $0.text },
+        JSONShape<Part>([
+          .init("constraint", "As it was given.") { $0.result.study.constraints[$0.index].text },
           .init(
             "isMet", "Whether a candidate or today's Settings keep it in every run that they had."
-          ) {
-            $0.isMet
-          },
+          ) { $0.unmet == nil },
           .init(
             "nearest",
             "Where it is not met: the nearest to the limit that the worst run of a candidate came, in the metric's unit; null: a time "
               + "that came in no run, or it is met."
-          ) { $0.best },
+          ) { $0.unmet?.constraints[$0.index].worst.flatMap { $0.isCensored ? nil : $0.restricted } },
           .init("brokenRatio", "Share of the best finalist's fresh runs that break it.") {
-            $0.finalist.broken
+            $0.result.confirmed.winner.constraints[$0.index].broken
           },
-          .init("todayBrokenRatio", "The same of today's Settings.") { $0.today.broken },
+          .init("todayBrokenRatio", "The same of today's Settings.") {
+            $0.result.confirmed.today.constraints[$0.index].broken
+          },
         ])
-      ) { $0.constraints },
+      ) { $0.parts($0.result.study.constraints.indices) },
       .init("objectives", "Columns of `summary.csv` that the score is made of.") {
         $0.result.study.objectives.map(\.metric.name)
       },
@@ -361,15 +326,11 @@ struct CalibrationFindings: Sendable {
   var fitted: String
   var runs: (made: Int, readBack: Int)
 
-  private struct Key: Sendable {
+  /// A key or a column, by its place in the study.
+  private struct Part: Sendable {
     var result: CalibrationResult
     var index: Int
     var interval: (low: Quantity, high: Quantity) { result.interval(index) }
-  }
-
-  private struct Column: Sendable {
-    var result: CalibrationResult
-    var index: Int
   }
 
   static let document = CommandDocument.study(
@@ -389,7 +350,7 @@ struct CalibrationFindings: Sendable {
       },
       .list(
         "keys", "What was fitted.",
-        JSONShape<Key>([
+        JSONShape<Part>([
           .init("path", "A key of the scenario.") { $0.result.study.keys[$0.index].path },
           .init("value", "The fitted value, as a scenario takes it.") { $0.result.values[$0.index] },
           .init("low95", "Lower end of its 95 % interval.") { $0.interval.low.text() },
@@ -398,11 +359,11 @@ struct CalibrationFindings: Sendable {
           .init("isAtEdge", "Whether it lies at the edge of its range.") { $0.result.isAtEdge($0.index) },
         ])
       ) { findings in
-        findings.result.study.keys.indices.map { Key(result: findings.result, index: $0) }
+        findings.result.study.keys.indices.map { Part(result: findings.result, index: $0) }
       },
       .list(
         "columns", "What it was fitted to.",
-        JSONShape<Column>([
+        JSONShape<Part>([
           .choice("column", "Which.", ObservedColumn.allCases.map(\.rawValue)) {
             $0.result.study.weights[$0.index].column.rawValue
           },
@@ -417,7 +378,7 @@ struct CalibrationFindings: Sendable {
           },
         ])
       ) { findings in
-        findings.result.study.weights.indices.map { Column(result: findings.result, index: $0) }
+        findings.result.study.weights.indices.map { Part(result: findings.result, index: $0) }
       },
       .anything("fitted", "The fitted scenario, as normalised.", ["object"]) { .raw($0.fitted) },
       .init("runsMade", "Runs that were made.") { $0.runs.made },

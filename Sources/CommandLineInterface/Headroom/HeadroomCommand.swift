@@ -65,15 +65,11 @@ struct HeadroomCommand: Study {
       try loaded.decode(VariantChoice(name: "", overrides: [Override(path: range.path, value: value)]))
         .scenario
     }
-    var ends: [Scenario]
+    let ends: [Scenario]
     do {
       ends = try [range.low, range.high].map { try scenario($0.text()) }
-    } catch var problems as ScenarioProblems {
-      for i in problems.diagnostics.indices
-      where problems.diagnostics[i].file == "--set" && problems.diagnostics[i].path == range.path {
-        problems.diagnostics[i].file = "--key"
-      }
-      throw problems
+    } catch let problems as ScenarioProblems {
+      throw problems.naming { $0 == range.path ? "--key" : nil }
     }
     let seeds = self.seeds ?? Headroom.seeds(for: risk)
     let facts =

@@ -32,7 +32,7 @@ struct LiveCommand: Study {
         "Twenty times as fast, with an outage that a script makes:")
     ])
 
-  private static let mostDevices = 20_000
+  private static let mostDevices: Int64 = 20_000
   /// Bytes of an upload at most: all devices may send one at a time.
   private static let largestBody = 8 << 20
 
@@ -58,7 +58,7 @@ struct LiveCommand: Study {
     try check(scenario, path)
     let hook = hook.map(Hook.init)
     var plan = StudyPlan(
-      input: input, heading: heading(scenario), store: { nil }, onSignal: .waits,
+      input: input, heading: heading(scenario), store: { nil }, outlivesSignals: true,
       find: { runs in
         let predicted = try predict(scenario, runs)
         let result = try measure(scenario, transport, hook, runs)
@@ -119,12 +119,12 @@ struct LiveCommand: Study {
 
   /// - Throws: `CommandFailure` 65 of a scenario that no live run can do.
   private func check(_ scenario: Scenario, _ path: String) throws {
-    let devices = scenario.fleet.reduce(0) { $0 + $1.devices }
+    let devices = scenario.devices
     if devices > Self.mostDevices {
       throw CommandFailure(
         .data,
-        "\(path): fleet: \(FigureText.grouped(Int64(devices))) devices are more than one machine can be: at most "
-          + "\(FigureText.grouped(Int64(Self.mostDevices))); --scale 1:\((devices - 1) / Self.mostDevices + 1) runs a part of them, "
+        "\(path): fleet: \(FigureText.grouped(devices)) devices are more than one machine can be: at most "
+          + "\(FigureText.grouped(Self.mostDevices)); --scale 1:\((devices - 1) / Self.mostDevices + 1) runs a part of them, "
           + "with a part of the capacity")
     }
     if let cohort = scenario.fleet.first(where: {

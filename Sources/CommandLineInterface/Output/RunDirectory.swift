@@ -39,8 +39,7 @@ final class RunDirectory: RunStore, Sendable {
   }
 
   func write(_ file: String, _ bytes: [UInt8]) throws(CommandFailure) {
-    let place = "\(path)/\(file)"
-    try AtomicFile.write(bytes, to: place, named: place, option: option)
+    try AtomicFile.write(bytes, to: "\(path)/\(file)", option: option)
     removeLeftovers(of: file)
   }
 

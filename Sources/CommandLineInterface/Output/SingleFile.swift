@@ -19,7 +19,7 @@ struct SingleFile {
     self.option = option
     try checkExisting()
     TemporaryName.removeRests(beside: path)
-    let (temporary, descriptor) = try AtomicFile.create(beside: path, named: path, option: option)
+    let (temporary, descriptor) = try AtomicFile.create(beside: path, option: option)
     close(descriptor)
     unlink(temporary)
   }
@@ -29,7 +29,7 @@ struct SingleFile {
     try Interruption.check()
     // Once more: somebody may have put something there while the simulation ran.
     try checkExisting()
-    try AtomicFile.write(Array(text.utf8), to: path, named: path, option: option)
+    try AtomicFile.write(Array(text.utf8), to: path, option: option)
   }
 
   private func checkExisting() throws(CommandFailure) {
@@ -62,32 +62,31 @@ struct SingleFile {
 /// Files that many processes may write at once, on one machine or on several that share a directory: each is whole or not there.
 enum AtomicFile {
   /// Writes `bytes` beside `path` and renames them into place.
-  /// - Parameters:
-  ///   - name: as messages call the file.
-  ///   - option: of the command line, which names another place.
+  /// - Parameter option: of the command line, which names another place.
   /// - Throws: `CommandFailure` 73, 74.
-  static func write(
-    _ bytes: [UInt8], to path: String, named name: String, option: String = "--out"
-  ) throws(CommandFailure) {
-    let (temporary, descriptor) = try create(beside: path, named: name, option: option)
+  static func write(_ bytes: [UInt8], to path: String, option: String = "--out")
+    throws(CommandFailure)
+  {
+    let (temporary, descriptor) = try create(beside: path, option: option)
     let isWritten = Console.writeAll(bytes, to: descriptor) && fsync(descriptor) == 0
     let message = systemMessage()
     guard close(descriptor) == 0, isWritten else {
       unlink(temporary)
-      throw CommandFailure(.inputOutput, "\(name): cannot be written: \(message); nothing was left there")
+      throw CommandFailure(
+        .inputOutput, "\(path): cannot be written: \(message); nothing was left there")
     }
     if rename(temporary, path) == 0 { return }
     let code = errno
     // Another process has written the same file meanwhile and taken ours for a rest.
     if code == ENOENT, access(path, F_OK) == 0 { return }
     unlink(temporary)
-    throw CommandFailure(.cannotCreate, "\(name): cannot be put in place: \(systemMessage(code))")
+    throw CommandFailure(.cannotCreate, "\(path): cannot be put in place: \(systemMessage(code))")
   }
 
   /// A temporary file beside `path`, empty.
   /// - Throws: `CommandFailure` 73.
   static func create(
-    beside path: String, named name: String, option: String
+    beside path: String, option: String
   ) throws(CommandFailure) -> (path: String, descriptor: Int32) {
     for attempt in 0..<10_000 {
       let temporary = TemporaryName.make(beside: path, attempt: attempt)
@@ -96,6 +95,7 @@ enum AtomicFile {
       if errno != EEXIST { break }
     }
     throw CommandFailure(
-      .cannotCreate, "\(name): cannot be created: \(systemMessage()); name a writable place with \(option)")
+      .cannotCreate,
+      "\(path): cannot be created: \(systemMessage()); name a writable place with \(option)")
   }
 }

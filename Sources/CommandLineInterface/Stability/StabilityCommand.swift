@@ -115,12 +115,8 @@ struct StabilityCommand: Study {
     let ends = [(x.low, y.low), (x.high, y.low), (x.low, y.high), (x.high, y.high)]
     do {
       return try ends.map { try scenario(loaded, $0.0.text(), $0.1.text()) }
-    } catch var problems as ScenarioProblems {
-      for i in problems.diagnostics.indices where problems.diagnostics[i].file == "--set" {
-        let path = problems.diagnostics[i].path
-        problems.diagnostics[i].file = path == y.path ? "--y" : "--x"
-      }
-      throw problems
+    } catch let problems as ScenarioProblems {
+      throw problems.naming { $0 == y.path ? "--y" : "--x" }
     }
   }
 

@@ -51,12 +51,8 @@ struct LoadedScenario {
         file.addClient(try InputFile.text(name), name: name)
       }
       return try file.decode(overrides: overrides, allowsUnread: allowsUnread)
-    } catch var problems as ScenarioProblems {
-      for i in problems.diagnostics.indices
-      where problems.diagnostics[i].path == "scale" && problems.diagnostics[i].file == "--set" {
-        problems.diagnostics[i].file = "--scale"
-      }
-      throw problems
+    } catch let problems as ScenarioProblems {
+      throw problems.naming { $0 == "scale" ? "--scale" : nil }
     }
   }
 
@@ -104,6 +100,20 @@ struct LoadedScenario {
   }
 }
 
+extension ScenarioProblems {
+  /// The same, naming the option that an override came from.
+  /// - Parameters:
+  ///   - given: what the problems name so far.
+  ///   - option: the option by the problem's path; nil: `given`.
+  func naming(_ given: String = "--set", _ option: (String) -> String?) -> ScenarioProblems {
+    var problems = self
+    for i in diagnostics.indices where diagnostics[i].file == given {
+      problems.diagnostics[i].file = option(diagnostics[i].path) ?? given
+    }
+    return problems
+  }
+}
+
 extension VariantChoice {
   var variesSeed: Bool { overrides.contains { $0.path == "seed" } }
 }
@@ -138,7 +148,7 @@ func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String
 }
 
 extension Scenario {
-  private var devices: Int64 { fleet.reduce(0) { $0 + Int64($1.devices) } }
+  var devices: Int64 { fleet.reduce(0) { $0 + Int64($1.devices) } }
   /// Of the scenario that it is a part of.
   private var fullSize: Int64 { devices * Int64(scale) }
 

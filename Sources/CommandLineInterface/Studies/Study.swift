@@ -164,7 +164,8 @@ struct StudyPlan<Found: Sendable> {
   var store: (() throws -> RunDirectory?)?
   /// What a signal leaves; nil: what the journal has.
   var remains: String?
-  var onSignal = SignalEffect.tells
+  /// Whether the study takes its time to stop, and tells what it has as if it were finished.
+  var outlivesSignals = false
   /// Does the runs. If the control cancels them, it returns what it knows; if that is nothing, it throws `CancellationError`.
   var find: @Sendable (StudyRuns) throws -> Found
   /// Whether all runs were made; false: it is what was known when it was stopped.
@@ -254,7 +255,7 @@ extension Study {
     let remains = plan.remains ?? RunDirectory.remains(journal)
     let run = options.run(workers: workers)
     let (found, wall) = try invocation.environment.inBackground(
-      workers: workers, remains: remains, onSignal: plan.onSignal, showsProgress: !options.isQuiet
+      workers: workers, remains: remains, waits: plan.outlivesSignals, showsProgress: !options.isQuiet
     ) { [find = plan.find, environment = invocation.environment] control in
       try find(
         StudyRuns(
@@ -271,7 +272,7 @@ extension Study {
           path: input.path, question: input.scenario.question, warnings: input.warnings + warnings,
           isFinished: plan.isFinished(found), found: found, output: output)) ?? ""
     }
-    if plan.onSignal != .waits, let signal = Interruption.pending {
+    if !plan.outlivesSignals, let signal = Interruption.pending {
       if case .answer(let answer) = plan.report, !plan.isFinished(found) {
         try writer.printUnfinished(answer(found)) { document(output: nil) }
       }
@@ -288,7 +289,6 @@ extension Study {
         answer(found), manifest, before: plan.closing(found), after: RunDirectory.notNeeded(journal)
       ) { document(output: options.outputPath) }
     case .own(let tell):
-      // A study that waits for its end tells it, whatever came.
       try tell(
         found,
         StudyEnd(signal: Interruption.take(), manifest: manifest, writer: writer, journal: journal) {

@@ -83,7 +83,7 @@ struct SweepDirectory: Sendable {
             + "name another directory with --out")
       }
     }
-    try AtomicFile.write(Array(file.text.utf8), to: place, named: place)
+    try AtomicFile.write(Array(file.text.utf8), to: place)
     removeRests()
   }
 

@@ -137,7 +137,7 @@ struct TuneCommand: Study {
     var study = TuneStudy(
       space: space,
       todaysValues: space.parameters.map { SearchableSettings.value(of: $0.path, in: config) },
-      objectives: !objectives.isEmpty ? objectives : file?.objectives.nonEmpty ?? TuneObjective.standard,
+      objectives: [objectives, file?.objectives ?? []].first { !$0.isEmpty } ?? TuneObjective.standard,
       constraints: (file?.constraints ?? []) + constraints, scenarios: Self.names(loaded),
       intervals: bases.map(\.scenario.interval.microseconds), seeds: seeds)
     study.allowedLoss = allowedLoss
@@ -336,11 +336,8 @@ struct TuneCommand: Study {
   private func check(_ choices: [[Override]], of option: String, _ loaded: LoadedScenario) throws {
     do {
       _ = try loaded.decodeAll(choices.map { VariantChoice(name: "", overrides: $0) })
-    } catch var problems as ScenarioProblems {
-      for i in problems.diagnostics.indices where problems.diagnostics[i].file == "--vary" {
-        problems.diagnostics[i].file = option
-      }
-      throw problems
+    } catch let problems as ScenarioProblems {
+      throw problems.naming("--vary") { _ in option }
     }
   }
 
@@ -364,7 +361,7 @@ struct TuneCommand: Study {
     _ loaded: [LoadedScenario], _ bases: [ScenarioFile.Decoded], _ study: TuneStudy
   ) -> String {
     let lines = zip(loaded, bases).map { loaded, base in
-      "\(loaded.path): seed \(base.scenario.seed), \(FigureText.count(Self.devices(base), "device")), "
+      "\(loaded.path): seed \(base.scenario.seed), \(FigureText.count(base.scenario.devices, "device")), "
         + "\(FigureText.span(base.scenario.duration.microseconds))\n"
     }
     let (keys, size) = (study.space.parameters.count, study.space.size)
@@ -375,12 +372,8 @@ struct TuneCommand: Study {
         ? "" : "; candidates race on \(study.raceScale.text) of the devices, finalists have all") + "\n\n"
   }
 
-  private static func devices(_ base: ScenarioFile.Decoded) -> Int64 {
-    base.scenario.fleet.reduce(Int64(0)) { $0 + Int64($1.devices) }
-  }
-
   private func facts(_ bases: [ScenarioFile.Decoded], _ result: TuneResult) -> String {
-    let devices = bases.map(Self.devices)
+    let devices = bases.map(\.scenario.devices)
     let (least, most) = (devices.min() ?? 0, devices.max() ?? 0)
     let fleet =
       least == most
@@ -394,10 +387,6 @@ struct TuneCommand: Study {
       + " · finalists with \(result.study.isRobust ? "up to " : "")\(result.study.seeds) "
       + FigureText.noun(result.study.repetition, result.study.seeds)
   }
-}
-
-extension Array {
-  fileprivate var nonEmpty: Self? { isEmpty ? nil : self }
 }
 
 extension ValueReader where Value == Scaling {

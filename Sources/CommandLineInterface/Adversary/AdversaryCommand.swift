@@ -187,3 +187,25 @@ extension ValueReader where Value == [AdversaryKind] {
     return kinds
   }
 }
+
+extension AdversaryResult {
+  static let document = CommandDocument.study(
+    "the incident that hurts most, and the shortest that breaks the limit.",
+    [
+      .init("verdict", "What was found, in sentences.") { AdversaryVerdict($0).sentence },
+      .init("objective", "The column of `summary.csv` that the worst is the worst by.") {
+        $0.study.objective.name
+      },
+      .init("limit", "What an incident breaks, or not.") { $0.study.limit.text },
+      .init("isBroken", "Whether an incident was found that breaks it, fresh seeds included.") {
+        $0.boundary?.isConfirmed ?? false
+      },
+      .init("healthySeeds", "Seeds whose fleet holds its load without incidents.") { $0.healthySeeds },
+      .init("seeds", "Seeds that an incident was chosen by; as many fresh ones confirm it.") {
+        $0.study.seeds
+      },
+      .rows("incidents", "The rows of `adversary.csv`.", AdversaryRow.columns) { AdversaryRow.rows($0) },
+      .init("runsMade", "Runs that were made.") { $0.runs.made },
+      .init("runsReadBack", "Runs that were taken from the journal.") { $0.runs.readBack },
+    ] as [JSONShape<AdversaryResult>.Member])
+}

@@ -156,3 +156,41 @@ struct PresetsCommand: Command {
       """
   }
 }
+
+/// What `presets` shows.
+struct PresetFindings: Sendable {
+  var presets: [ClientPreset]
+
+  private struct Value: Sendable {
+    var entry: ClientPreset.Switch
+    var preset: ClientPreset
+    var documents: String { entry.value(.tapiDocument) }
+  }
+
+  static let document = CommandDocument<PresetFindings>(
+    meaning: "the switches of each client.",
+    shape: JSONShape([
+      .list(
+        "presets", "All of them, or the one that was named.",
+        JSONShape<ClientPreset>([
+          .init("name", "As a cohort's `client`.") { $0.name },
+          .init("meaning", "What it is.") { $0.meaning },
+          .list(
+            "switches", "In what clients differ.",
+            JSONShape<Value>([
+              .init("path", "Its path in a cohort.") { $0.entry.path },
+              .init("value", "As this preset has it.") { $0.entry.value($0.preset) },
+              .init("document", "As the document has it.") { $0.documents },
+              .init("differs", "Whether the two differ.") { $0.entry.value($0.preset) != $0.documents },
+              .init("requirement", "The requirement that it belongs to.") { $0.entry.requirement },
+              .init("meaning", "What it decides.") { $0.entry.meaning },
+              .init("allowed", "Its values; a capital letter stands for a number.") { $0.entry.values },
+              .init("source", "The place in the SDK's source; null: none is named.") {
+                $0.preset.source(of: $0.entry.path)
+              },
+            ])
+          ) { preset in ClientPreset.switches.map { Value(entry: $0, preset: preset) } },
+        ])
+      ) { $0.presets }
+    ]))
+}

@@ -1,7 +1,6 @@
 import FleetExperiments
 import FleetMetrics
 import FleetReports
-import FleetSimulation
 import ScenarioFormat
 import ScenarioModel
 
@@ -158,4 +157,95 @@ extension StudyPlan<ComparisonFindings> {
     return text + "\n" + (scenario.question.map { $0 + "\n" } ?? "")
       + (clients.headline.map { $0 + "\n" } ?? "") + "\n"
   }
+}
+
+/// What `run` and `compare` found, of one seed or of several.
+struct ComparisonFindings: Sendable {
+  /// What limits the verdict.
+  var notes: [String]
+  var compared: Compared
+  var verdict: String
+  var standings: Standings
+  var choices: [VariantChoice]
+  var clients: ClientDifferences
+
+  private struct Variant: Sendable {
+    var choice: VariantChoice
+    var rank: Int
+    var isBest: Bool
+    var runs: [RunSummary]
+    var statistics: [StatisticsCSV.Row]
+  }
+
+  private var best: [String] { standings.leaders.map { standings.variants[$0] } }
+
+  private var variants: [Variant] {
+    let statistics = compared.isOfOneSeed ? [] : StatisticsCSV.rows(of: standings)
+    let rows = compared.rows
+    return choices.indices.map { index in
+      Variant(
+        choice: choices[index], rank: standings.rank(of: index), isBest: standings.leaders.contains(index),
+        runs: rows[index], statistics: statistics.filter { $0.variant == choices[index].name })
+    }
+  }
+
+  static let document = CommandDocument.study(
+    "how each variant fared.",
+    [
+      .init("notes", "What limits the verdict: in what the scenario is so small that chance decides.") {
+        $0.notes
+      },
+      .init("verdict", "What is said of it all, in sentences.") { $0.verdict },
+      .init(
+        "best",
+        "The names of those that are better than all the others; all of them where nothing is decided between them."
+      ) { $0.best },
+      .init("seeds", "The seeds of the runs, the same for every variant.") {
+        $0.compared.rows.first?.map(\.seed) ?? []
+      },
+      .list(
+        "variants", "In the order asked for.",
+        JSONShape<Variant>([
+          .init("name", "As in tables and files.") { $0.choice.name },
+          .list("overrides", "What sets it apart from the scenario.", Self.override) { $0.choice.overrides },
+          .init("rank", "One more than the number of variants that are better by the verdict's rule.") {
+            $0.rank
+          },
+          .init("isBest", "Whether it is one of the best.") { $0.isBest },
+          .rows(
+            "runs", "A row of `summary.csv` for each seed: its columns by name.", SummaryCSV.columns
+          ) { $0.runs },
+          .rows(
+            "statistics",
+            "The variant's rows of `statistics.csv`: mean, interval and rank of each metric; empty of one seed.",
+            StatisticsCSV.columns
+          ) { $0.statistics },
+        ])
+      ) { $0.variants },
+      .rows(
+        "differences", "The rows of `differences.csv`: each variant against the first; empty of one seed.",
+        DifferencesCSV.columns
+      ) { $0.compared.isOfOneSeed ? [] : DifferencesCSV.rows(of: $0.standings.metrics) },
+      .list(
+        "presetDifferences", "In what cohorts are not as the client preset that they name.",
+        Self.presetDifference
+      ) { $0.clients.lines },
+    ] as [JSONShape<ComparisonFindings>.Member])
+
+  private static let override = JSONShape<Override>([
+    .init("path", "A key of the scenario.") { $0.path },
+    .init("value", "As it would stand in a scenario.") { $0.value },
+  ])
+
+  static let presetDifference = JSONShape<ClientDifferences.Line>([
+    .init("path", "The key, from the scenario's root.") { $0.path },
+    .init("cohort", "Its name.") { $0.cohort },
+    .init("client", "The preset.") { $0.client },
+    .init("value", "As the scenario has it.") { $0.difference.value },
+    .init("preset", "As the preset has it.") { $0.difference.preset },
+    .init("meaning", "What the key decides.") { $0.difference.meaning },
+    .init("variants", "Those of which it holds; none of a scenario without variants.") {
+      $0.variants.filter { !$0.isEmpty }
+    },
+  ])
 }

@@ -1,11 +1,9 @@
 import FleetExperiments
 import FleetReports
-import FleetSimulation
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
-import UploadRetry
 
 /// `fleetsim rescue`: the smallest action that ends an ill state.
 struct RescueCommand: Study {
@@ -163,4 +161,24 @@ struct RescueCommand: Study {
       "\(scenario.sizeText), \(FigureText.span(scenario.duration.microseconds)), \(kind.rawValue) from \(action.range.words) at "
       + "\(start)\(length), \(FigureText.noun("\(seeds) seed", seeds))"
   }
+}
+
+extension Rescue {
+  static let document = CommandDocument.study(
+    "the smallest action that ends an ill state, and what was tried.",
+    [
+      .init("verdict", "What was found, in sentences.") { RescueVerdict($0).sentence },
+      .choice("action", "What was tried.", RescueAction.Kind.allCases.map(\.rawValue)) {
+        $0.action.kind.rawValue
+      },
+      .init("low", "The smallest value of the range.") { $0.action.range.low.text() },
+      .init("high", "The largest.") { $0.action.range.high.text() },
+      .init(
+        "answer", "The smallest value that ends the ill state; null: none does, or there is nothing to end."
+      ) { $0.answer?.value?.text() },
+      .init("seeds", "Seeds looked at.") { $0.seeds },
+      .init("healthySeeds", "Of these: the fleet holds its load without incidents.") { $0.healthySeeds },
+      .init("illSeeds", "Of these: it does not recover without the action.") { $0.untreated.seeds },
+      .rows("trials", "The rows of `rescue.csv`.", columns) { $0.table.rows },
+    ] as [JSONShape<Rescue>.Member])
 }

@@ -133,3 +133,22 @@ struct StabilityCommand: Study {
         : "\(FigureText.count(risk.first, "seed")) a point, up to \(risk.most) where the cliff may be")
   }
 }
+
+extension StabilityMap {
+  static let document = CommandDocument.study(
+    "where the fleet recovers, point by point.",
+    [
+      .init("verdict", "What the map shows, in sentences.") { StabilityVerdict($0).sentence },
+      .object("x", "The first parameter.", axis) { $0.x },
+      .object("y", "The second parameter.", axis) { $0.y },
+      .init("risk", "The chance of not recovering that is put up with.") { $0.risk.risk },
+      .rows("points", "The rows of `stability.csv`.", columns) { $0.table.rows },
+    ] as [JSONShape<StabilityMap>.Member])
+
+  private static let axis = JSONShape<QuantityRange>([
+    .init("path", "A key of the scenario.") { $0.path },
+    .init("low", "Where it begins.") { $0.low.text() },
+    .init("high", "Where it ends.") { $0.high.text() },
+    .init("isLogarithmic", "Whether its steps are even ratios.") { $0.isLogarithmic },
+  ])
+}

@@ -482,3 +482,156 @@ struct TuneClients {
       || path == "rateLimitConfig.maxRateLimitDuration" && key == "rateLimitConfig.maxTotalBackoffDuration"
   }
 }
+
+/// What `tune` found.
+struct TuneFindings: Sendable {
+  var paths: [String]
+  var result: TuneResult
+  /// As JSON text; nil: nothing is recommended.
+  var settings: (cdn: String, document: String)?
+
+  /// A key, a constraint or a scenario, by its place in the study.
+  private struct Part: Sendable {
+    var found: TuneFindings
+    var index: Int
+    var result: TuneResult { found.result }
+    var effect: KeyEffect? { result.effects.first { $0.parameter == index } }
+    var unmet: Standing? { result.unmetConstraints?.best.first { $0.constraint == index }?.standing }
+  }
+
+  private func parts(_ indices: some Sequence<Int>) -> [Part] {
+    indices.map { Part(found: self, index: $0) }
+  }
+
+  private static let robustness = JSONShape<Robustness>([
+    .init(
+      "choiceIsBest", "Probability that nothing that raced has a lower expected score, given the draws made."
+    ) {
+      $0.posterior.best
+    },
+    .init("choiceIsWithin5Percent", "Probability that nothing has one lower by more than 5 %.") {
+      $0.posterior.near
+    },
+    .init("racers", "Candidates that raced, today's Settings among them.") { $0.racers },
+    .init("drawsTaken", "Draws of all of them together.") { $0.taken },
+    .init("draws", "Fresh draws that the following is from.") { $0.count },
+    .init("bestDraws", "Those in which nothing compared has a lower score.") { $0.bestDraws },
+    .init("within5PercentDraws", "Those in which nothing has one lower by more than 5 %.") { $0.nearDraws },
+    .init("betterThanTodayDraws", "Those in which the score is below today's.") { $0.betterDraws },
+    .init("decidingUnknown", "The path whose value changes what is best; null: none beyond chance.") {
+      $0.unknowns.first.flatMap { $0.decides ? $0.path : nil }
+    },
+    .init("decidingThreshold", "About where it does.") {
+      $0.unknowns.first.flatMap { $0.decides ? $0.threshold.text() : nil }
+    },
+    .init("worstTenthScoreRatio", "The mean score in the worst tenth of the draws, divided by today's.") {
+      TuneVerdict.ratio($0.worstScore)
+    },
+    .init("worstTenthDraws", "Their numbers, the worst first: rows of `draws.csv`.") {
+      $0.worstTenth.map { $0 + 1 }
+    },
+  ])
+
+  static let document = CommandDocument.study(
+    "the Settings to publish, and every candidate.", isOfOne: false, warnings: "about the scenarios",
+    [
+      .init("verdict", "What to do, in sentences.") { TuneVerdict($0.result).sentence },
+      .init("isRecommended", "Whether there are Settings to publish, confirmed by fresh seeds.") {
+        $0.settings != nil
+      },
+      .list(
+        "keys", "What the best finalist changes; `isRecommended` says whether to do it.",
+        JSONShape<Part>([
+          .init("path", "A key of Settings.") { $0.result.study.space.parameters[$0.index].path },
+          .init("value", "The new value.") { $0.result.value($0.index, of: $0.result.winner.candidate) },
+          .init("today", "Today's; null: not set.") { $0.result.study.todaysValues[$0.index] },
+          .init("scoreRatio", "The score with it, divided by that with today's value of this key alone.") {
+            $0.effect.map { TuneVerdict.ratio($0.score) }
+          },
+          .init("scoreRatioLow95", "Lower end of its 95 % interval.") {
+            $0.effect?.scoreInterval.map { TuneVerdict.ratio($0.low) }
+          },
+          .init("scoreRatioHigh95", "Upper end of the same.") {
+            $0.effect?.scoreInterval.map { TuneVerdict.ratio($0.high) }
+          },
+        ])
+      ) { found in
+        let choices = found.result.winner.candidate.choices
+        return found.parts(choices.indices.filter { choices[$0] != nil })
+      },
+      .init("scoreRatio", "On fresh seeds: the score divided by today's; below 1 is better.") {
+        TuneVerdict.ratio($0.result.confirmed.winner.score)
+      },
+      .init("scoreRatioLow95", "Lower end of its 95 % interval; null of a single seed.") {
+        $0.result.freshInterval.map { TuneVerdict.ratio($0.low) }
+      },
+      .init("scoreRatioHigh95", "Upper end of the same.") {
+        $0.result.freshInterval.map { TuneVerdict.ratio($0.high) }
+      },
+      .init("seeds", "How many seeds the finalists had, and how many fresh ones the verdict is from.") {
+        $0.result.study.seeds
+      },
+      .init(
+        "raceScale", "The part of the fleets on which candidates raced; the finalists had the whole, `1:1`."
+      ) {
+        $0.result.study.raceScale.text
+      },
+      .list(
+        "robustness", "With `--uncertain` one object, how it stands what is not known; else none.",
+        Self.robustness
+      ) { $0.result.robustness.map { [$0] } ?? [] },
+      .list(
+        "scenarios", "How it fares in each, on fresh seeds.",
+        JSONShape<Part>([
+          .init("name", "The scenario's name.") { $0.result.study.scenarios[$0.index] },
+          .init("scenario", "Its file as it was named.") { $0.found.paths[$0.index] },
+          .choice(
+            "standing", "What `compare` says of it against today's Settings.",
+            MetricRule.Standing.allCases.map(\.rawValue)
+          ) { $0.result.confirmed.winner.comparison[$0.index].standing.rawValue },
+          .init("scoreRatio", "The score divided by today's.") {
+            TuneVerdict.ratio($0.result.confirmed.winner.scenarioScores[$0.index])
+          },
+        ])
+      ) { $0.parts($0.paths.indices) },
+      .anything("settings", "What to publish, as the CDN serves it; null: nothing.", ["object", "null"]) {
+        $0.settings.map { .raw($0.cdn) } ?? .null
+      },
+      .anything("settingsDocument", "The same in the document's shape.", ["object", "null"]) {
+        $0.settings.map { .raw($0.document) } ?? .null
+      },
+      .list(
+        "constraints", "What every run had to keep; without that nothing is recommended.",
+        JSONShape<Part>([
+          .init("constraint", "As it was given.") { $0.result.study.constraints[$0.index].text },
+          .init(
+            "isMet", "Whether a candidate or today's Settings keep it in every run that they had."
+          ) { $0.unmet == nil },
+          .init(
+            "nearest",
+            "Where it is not met: the nearest to the limit that the worst run of a candidate came, in the metric's unit; null: a time "
+              + "that came in no run, or it is met."
+          ) { $0.unmet?.constraints[$0.index].worst.flatMap { $0.isCensored ? nil : $0.restricted } },
+          .init("brokenRatio", "Share of the best finalist's fresh runs that break it.") {
+            $0.result.confirmed.winner.constraints[$0.index].broken
+          },
+          .init("todayBrokenRatio", "The same of today's Settings.") {
+            $0.result.confirmed.today.constraints[$0.index].broken
+          },
+        ])
+      ) { $0.parts($0.result.study.constraints.indices) },
+      .init("objectives", "Columns of `summary.csv` that the score is made of.") {
+        $0.result.study.objectives.map(\.metric.name)
+      },
+      .rows(
+        "candidates",
+        "The rows of `pareto.csv`: the best finalist first, then every candidate, with a column for each key, objective and "
+          + "scenario.", columns: TuneReport.firstColumns
+      ) {
+        let report = TuneReport($0.result)
+        return report.rows.map { .row(report.columns, $0) }
+      },
+      .init("runsMade", "Runs that were made.") { $0.result.runs.made },
+      .init("runsReadBack", "Runs that were taken from the journal.") { $0.result.runs.readBack },
+    ] as [JSONShape<TuneFindings>.Member])
+}

@@ -232,7 +232,7 @@ struct ComparisonFindings: Sendable {
       ) { $0.clients.lines },
     ] as [JSONShape<ComparisonFindings>.Member])
 
-  private static let override = JSONShape<Override>([
+  static let override = JSONShape<Override>([
     .init("path", "A key of the scenario.") { $0.path },
     .init("value", "As it would stand in a scenario.") { $0.value },
   ])

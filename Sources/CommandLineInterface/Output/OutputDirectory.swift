@@ -61,14 +61,14 @@ package struct OutputDirectory {
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw CommandFailure(.cannotCreate, "\(path): exists and is not a directory; name another with --out")
     }
-    let entries = try Self.entries(resolved, named: path)
-    if let foreign = try foreignEntry(entries) {
+    let manifest = try? InputFile.text("\(resolved)/\(OutputFile.manifest)", limit: .max)
+    if let foreign = try foreignEntry(manifest) {
       throw CommandFailure(
         .cannotCreate,
         "\(path): holds '\(foreign)', which fleetsim did not write; name another directory with --out, or move it away"
       )
     }
-    if let changed = changedFile() {
+    if let changed = changedFile(manifest ?? "") {
       throw CommandFailure(
         .cannotCreate,
         "\(path): '\(changed)' was changed since fleetsim wrote it (its SHA-256 is not the one in \(OutputFile.manifest)); "
@@ -88,11 +88,9 @@ package struct OutputDirectory {
   }
 
   /// The first entry that is not fleetsim's own; none if the directory is empty.
-  private func foreignEntry(_ entries: [String]) throws(CommandFailure) -> String? {
-    guard let first = entries.first else { return nil }
-    guard entries.contains(OutputFile.manifest), isOurs("\(resolved)/\(OutputFile.manifest)") else {
-      return first
-    }
+  private func foreignEntry(_ manifest: String?) throws(CommandFailure) -> String? {
+    let entries = try Self.entries(resolved, named: path)
+    guard let manifest, manifest.hasPrefix(RunManifest.opening) else { return entries.first }
     for name in entries where !OutputFile.topLevelNames.contains(name) {
       var status = stat()
       guard lstat("\(resolved)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
@@ -107,21 +105,11 @@ package struct OutputDirectory {
   }
 
   /// The first file that is not as `run.json` says that it was written. One that is gone is no loss.
-  private func changedFile() -> String? {
-    guard let manifest = try? InputFile.text("\(resolved)/\(OutputFile.manifest)", limit: .max) else {
-      return nil
-    }
-    for (file, digest) in RunManifest.digests(in: manifest) {
-      guard let bytes = try? InputFile.bytes("\(resolved)/\(file)", limit: .max) else { continue }
-      if SHA256.hexadecimal(bytes) != digest { return file }
-    }
-    return nil
-  }
-
-  /// Whether `run.json` begins as fleetsim's does.
-  private func isOurs(_ manifest: String) -> Bool {
-    guard let bytes = try? InputFile.bytes(manifest) else { return false }
-    return bytes.starts(with: RunManifest.opening.utf8)
+  private func changedFile(_ manifest: String) -> String? {
+    RunManifest.digests(in: manifest).first { file, digest in
+      (try? InputFile.bytes("\(resolved)/\(file)", limit: .max)).map { SHA256.hexadecimal($0) != digest }
+        ?? false
+    }?.path
   }
 
   // MARK: Making and moving

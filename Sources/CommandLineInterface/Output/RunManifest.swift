@@ -61,10 +61,7 @@ struct RunManifest {
     let runs = runs.map { run in
       JSONValue.object([
         ("name", .string(run.name)), ("folder", .string(run.folder)),
-        (
-          "overrides",
-          .array(run.overrides.map { .object([("path", .string($0.path)), ("value", .string($0.value))]) })
-        ),
+        ("overrides", .array(run.overrides.map(ComparisonFindings.override.json))),
       ])
     }
     let files = files.map { file in
@@ -108,10 +105,7 @@ struct RunManifest {
   static func digests(in text: String) -> [(path: String, sha256: String)] {
     guard let files = try? JSON5Parser.parse(text)["files"]?.elements else { return [] }
     return files.compactMap { file in
-      guard let path = file["path"]?.text,
-        let digest = file["sha256"]?.text
-      else { return nil }
-      return (path, digest)
+      if let path = file["path"]?.text, let digest = file["sha256"]?.text { (path, digest) } else { nil }
     }
   }
 }

@@ -17,11 +17,7 @@ struct SweepPlanFile: Sendable {
     let variants = plan.variants.map { variant in
       JSONValue.object([
         ("name", .string(variant.name)),
-        (
-          "overrides",
-          .array(
-            variant.overrides.map { .object([("path", .string($0.path)), ("value", .string($0.value))]) })
-        ),
+        ("overrides", .array(variant.overrides.map(ComparisonFindings.override.json))),
         ("digest", .string(variant.digest)), ("twinDigest", .string(variant.twinDigest)),
         ("twinGroup", .integer(Int64(variant.twinGroup))),
       ])

@@ -1,6 +1,5 @@
 import FleetSimulation
 import ScenarioFormat
-import UploadRetry
 
 /// What the tool takes from the machine that it runs on. Only the executable reads clocks.
 public struct CommandEnvironment: Sendable {

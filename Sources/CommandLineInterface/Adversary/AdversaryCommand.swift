@@ -1,9 +1,7 @@
 import FleetExperiments
-import FleetReports
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
-import UploadRetry
 
 /// `fleetsim adversary`: the incident that hurts most, and the shortest that breaks a limit.
 struct AdversaryCommand: Study {

@@ -1,5 +1,4 @@
 import ScenarioFormat
-import ScenarioModel
 import SimulationKernel
 import Synchronization
 import UploadRetry

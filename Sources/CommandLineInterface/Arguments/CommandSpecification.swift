@@ -1,5 +1,4 @@
 import ScenarioModel
-import UploadRetry
 
 /// One command of a tool: what it accepts and what its help says.
 package struct CommandSpecification: Sendable {

@@ -2,7 +2,6 @@ import FleetExperiments
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
-import UploadRetry
 
 // Options that several commands have, and how their values are read.
 

@@ -4,7 +4,6 @@ import FleetSimulation
 import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
-import UploadRetry
 
 /// `fleetsim bench`: what an attempt costs.
 ///

@@ -3,7 +3,6 @@ import FleetExperiments
 import FleetReports
 import ScenarioFormat
 import ScenarioModel
-import UploadRetry
 
 /// `fleetsim conformance`: does a client behave as the document says?
 struct ConformanceCommand: Command {

@@ -1,7 +1,6 @@
 import FleetExperiments
 import ScenarioFormat
 import ScenarioModel
-import ShippedClients
 import UploadRetry
 
 /// `fleetsim init`: a commented scenario of the user's own fleet, and Settings beside it.

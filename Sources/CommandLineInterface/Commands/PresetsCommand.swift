@@ -1,6 +1,4 @@
-import ScenarioFormat
 import ScenarioModel
-import UploadRetry
 
 extension ClientPreset {
   /// - Throws: `UsageError` for one that does not exist, which calls it a `kind`.

@@ -1,7 +1,6 @@
 import FleetExperiments
 import FleetMetrics
 import ScenarioFormat
-import UploadRetry
 
 // Commands that say what fleetsim knows of itself.
 

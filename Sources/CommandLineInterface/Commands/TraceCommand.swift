@@ -1,9 +1,7 @@
-import FleetExperiments
 import FleetReports
 import FleetSimulation
 import ScenarioModel
 import SimulationKernel
-import UploadRetry
 
 /// `fleetsim trace`: one device of a scenario, step by step.
 struct TraceCommand: Command {

@@ -2,7 +2,6 @@ import FleetExperiments
 import FleetMetrics
 import FleetReports
 import ScenarioFormat
-import ScenarioModel
 
 /// `fleetsim run`: one scenario.
 struct RunCommand: Study {

@@ -75,8 +75,8 @@ extension ValueReader where Value == [VariantChoice] {
         throw UsageError("'\(name)' is no jitter strategy: allowed is \(form).")
       }
       throw UsageError(
-        "The jitter strategy '\(strategy)' does not exist.\(UsageError.hint(strategy, Jitter.examples)) Allowed: \(Jitter.allowedNames); each may end in "
-          + "\(Override.clampSuffix).")
+        "The jitter strategy '\(strategy)' does not exist.\(UsageError.hint(strategy, Jitter.examples)) "
+          + "Allowed: \(Jitter.allowedNames); each may end in \(Override.clampSuffix).")
     }
     return names.map(VariantChoice.jitter)
   }

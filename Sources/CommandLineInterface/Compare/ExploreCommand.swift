@@ -1,7 +1,6 @@
 import FleetExperiments
 import FleetMetrics
 import FleetReports
-import ScenarioFormat
 
 /// `fleetsim explore`: a page over the runs of a grid, whose controls choose a run.
 struct ExploreCommand: Study {

@@ -1,7 +1,4 @@
-import FleetExperiments
 import FleetMetrics
-import FleetReports
-import ScenarioFormat
 
 /// What a command prints with `--json`: one document, in place of tables and sentences.
 struct CommandDocument<Source>: DescribedDocument {

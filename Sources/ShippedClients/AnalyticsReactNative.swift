@@ -1,16 +1,20 @@
 import UploadRetry
 
 /// analytics-react-native 74884be: values are used as JavaScript takes them, after clamps that only compare.
-struct AnalyticsReactNativeSettings {
+struct AnalyticsReactNativeSettings: ShippedSettings {
   let defaults: HTTPConfig
   var findings = FindingCollector(.analyticsReactNative)
 
   init(defaults: HTTPConfig) { self.defaults = defaults }
 
+  static let commit = "74884be"
+
   private enum Place {
     static let section = "types.ts:389, SegmentDestination.ts:455-467"
     static let rateLimitKeys = "types.ts:340-345"
     static let statuses = "errors.ts:143-197"
+    static let override429 = "errors.ts:153-168"
+    static let default5xx = "errors.ts:191-193"
     static let rateLimitOff = "errors.ts:171"
     static let backoffOff = "errors.ts:188-190"
     static let unknown = "errors.ts:196"
@@ -68,13 +72,11 @@ struct AnalyticsReactNativeSettings {
     backoff.raise(.maxTotalBackoffDuration, to: longest * 2)
 
     var config = defaults
-    if let value = rate.given["enabled"] {
-      config.rateLimit.isEnabled = value == .bool(true)
-      config.rateLimit.keepsWhenOff = value != .bool(true) && value != .bool(false)
+    if let isOn = rate.isOn {
+      (config.rateLimit.isEnabled, config.rateLimit.keepsWhenOff) = (isOn == true, isOn == nil)
     }
-    if let value = backoff.given["enabled"] {
-      config.backoff.isEnabled = value == .bool(true)
-      config.backoff.keepsWhenOff = value != .bool(true) && value != .bool(false)
+    if let isOn = backoff.isOn {
+      (config.backoff.isEnabled, config.backoff.keepsWhenOff) = (isOn == true, isOn == nil)
     }
     config.rateLimit.maxRetryCount = rate.count(.maxRetryCount)
     config.rateLimit.maxRetryInterval = rate.wait(.maxRetryInterval)
@@ -89,40 +91,37 @@ struct AnalyticsReactNativeSettings {
       // A wait with such jitter is no number, and over before it began.
       if percent.isNaN { config.backoff.maxBackoffInterval = 0 }
     }
-    reportSwitches(config, rate, backoff)
+    reportSwitch(
+      rate, keeping: "a 429 is kept without a wait or a count", Place.rateLimitSwitch,
+      losing: "with rate limiting off, \(findings.sdk) drops every batch that gets a 429", Place.rateLimitOff)
+    reportSwitch(
+      backoff, keeping: "what fails is kept without a wait, a count or a limit", Place.backoffSwitch,
+      losing:
+        "with backoff off, \(findings.sdk) drops every batch that gets a 5xx, or any retryable status but 429",
+      Place.backoffOff)
     reportNumbers(rate, backoff)
     config.backoff.statuses = statuses(in: backoff)
     return config
   }
 
   private mutating func section(of settings: SettingsValue) -> SettingsSection? {
-    let fallback = "uses its defaults, both sections switched on"
-    guard case .object(let members) = settings else {
-      findings.add(
-        .repaired, "", "\(described(settings)) is not an object: \(findings.sdk) \(fallback)",
-        Place.section)
-      return nil
-    }
-    let root = SettingsSection(path: "", members: members)
-    let found = findings.httpConfig(
-      in: root, topFirst: true, skipsNull: true, place: Place.section)
+    guard let root = object(settings, at: "") else { return nil }
+    let found = findings.httpConfig(in: root, topFirst: true, skipsNull: true, place: Place.section)
     guard let found else {
-      if !members.isEmpty {
-        findings.add(
-          .repaired, "", "there is no httpConfig: \(findings.sdk) \(fallback)", Place.section)
+      if !root.members.isEmpty {
+        findings.add(.repaired, "", "there is no httpConfig: \(findings.sdk) \(Self.without)", Place.section)
       }
       return nil
     }
-    guard case .object(let members) = found.value else {
-      findings.add(
-        .repaired, found.path,
-        "\(described(found.value)) is not an object: \(findings.sdk) \(fallback)",
-        Place.section)
-      return nil
-    }
-    let section = SettingsSection(path: found.path, members: members)
+    guard let section = object(found.value, at: found.path) else { return nil }
     findings.reportUnreadKeys(in: section, named: nil, place: Place.section)
     return section
+  }
+
+  private static let without = "uses its defaults, both sections switched on"
+
+  private mutating func object(_ value: SettingsValue, at path: String) -> SettingsSection? {
+    findings.object(value, at: path, or: .repaired, Self.without, Place.section)
   }
 
   private mutating func report(_ part: inout Part, in section: SettingsSection?, _ place: String) {
@@ -138,37 +137,20 @@ struct AnalyticsReactNativeSettings {
 
   // MARK: Switches
 
-  private mutating func reportSwitches(_ config: HTTPConfig, _ rate: Part, _ backoff: Part) {
-    let sdk = findings.sdk
-    if let path = rate.path(of: "enabled") {
-      if config.rateLimit.keepsWhenOff {
-        reportNeither(
-          rate, path, "a 429 is kept without a wait or a count", Place.rateLimitSwitch)
-      } else if !config.rateLimit.isEnabled {
-        findings.add(
-          .losesData, path, "with rate limiting off, \(sdk) drops every batch that gets a 429; leave it on",
-          Place.rateLimitOff)
-      }
+  private mutating func reportSwitch(
+    _ part: Part, keeping: String, _ keepingPlace: String, losing: String, _ losingPlace: String
+  ) {
+    guard let isOn = part.isOn, let value = part.given["enabled"], let path = part.path(of: "enabled") else {
+      return
     }
-    if let path = backoff.path(of: "enabled") {
-      if config.backoff.keepsWhenOff {
-        reportNeither(
-          backoff, path, "what fails is kept without a wait, a count or a limit", Place.backoffSwitch)
-      } else if !config.backoff.isEnabled {
-        findings.add(
-          .losesData, path,
-          "with backoff off, \(sdk) drops every batch that gets a 5xx, or any retryable status but 429; leave it on",
-          Place.backoffOff)
-      }
+    if isOn == nil {
+      findings.add(
+        .readDifferently, path,
+        "\(described(value)) is neither true nor false, and neither on nor off in \(findings.sdk): \(keeping); "
+          + "write true or false", keepingPlace)
+    } else if isOn == false {
+      findings.add(.losesData, path, "\(losing); leave it on", losingPlace)
     }
-  }
-
-  private mutating func reportNeither(_ part: Part, _ path: String, _ effect: String, _ place: String) {
-    guard let value = part.given["enabled"] else { return }
-    findings.add(
-      .readDifferently, path,
-      "\(described(value)) is neither true nor false, and neither on nor off in \(findings.sdk): \(effect); write true or false",
-      place)
   }
 
   // MARK: Numbers
@@ -293,6 +275,11 @@ extension AnalyticsReactNativeSettings {
 
     func number(_ key: NumberKey) -> Double { JavaScript.number(self[key]) }
 
+    /// Whether it is said to be on; nil: nothing is said; nil inside: neither true nor false.
+    var isOn: Bool?? {
+      given["enabled"].map { if case .bool(let isOn) = $0 { isOn } else { nil } }
+    }
+
     /// The path of a key that is given.
     func path(of key: String) -> String? { given[key] == nil ? nil : section?.path(of: key) }
 
@@ -329,12 +316,6 @@ extension AnalyticsReactNativeSettings {
 }
 
 extension AnalyticsReactNativeSettings {
-  private enum StatusPlace {
-    static let override429 = "errors.ts:153-168"
-    static let overrides = "errors.ts:143-197"
-    static let default5xx = "errors.ts:191-193"
-  }
-
   /// Overrides that are given are merged with those built in.
   mutating func statuses(in part: Part) -> StatusTable {
     var rules = StatusRules()
@@ -354,7 +335,7 @@ extension AnalyticsReactNativeSettings {
         findings.add(
           .repaired, path,
           "\(described(value)) is not an object: \(findings.sdk) uses the overrides built into it",
-          StatusPlace.overrides)
+          Place.statuses)
       }
     }
     var table = rules.table(heedsRateLimited: false)
@@ -371,7 +352,7 @@ extension AnalyticsReactNativeSettings {
         findings.add(
           .notRead, path,
           "\(quoted(key)) is not how \(findings.sdk) writes a status: it never matches; a status is 100 to 599",
-          StatusPlace.overrides)
+          Place.statuses)
         continue
       }
       // A null is no override, and takes the place of the one built in all the same.
@@ -388,25 +369,19 @@ extension AnalyticsReactNativeSettings {
     let sdk = findings.sdk
     let isAction = value == .string("retry") || value == .string("drop")
     if (200...299).contains(status) {
-      findings.add(
-        .notRead, path, "a \(status) is a success and delivered whatever \(sdk) is told",
-        StatusPlace.overrides)
+      findings.addSuccess(status, path, Place.statuses)
     } else if status == 429 {
       if value == .string("retry") { return }
       if value == .null {
-        findings.add(
-          .repaired, path, "null is as good as nothing in \(sdk): a 429 waits", StatusPlace.override429)
+        findings.add(.repaired, path, "null is as good as nothing in \(sdk): a 429 waits", Place.override429)
       } else {
         findings.add(
           .losesData, path,
           "with a 429 overridden by \(described(value)), \(sdk) drops every batch that gets one; write \"retry\"",
-          StatusPlace.override429)
+          Place.override429)
       }
     } else if !(100...599).contains(status) {
-      findings.add(
-        .readDifferently, path,
-        "\(sdk) obeys it for the code \(status); in the document a status is 100 to 599, and the simulation leaves it out",
-        StatusPlace.overrides)
+      findings.addUnknownStatus(status, path, Place.statuses)
     } else if !isAction {
       var before = StatusRules()
       (before.default4xx, before.default5xx) = (rules.default4xx, rules.default5xx)
@@ -416,7 +391,7 @@ extension AnalyticsReactNativeSettings {
       findings.add(
         effect, path,
         "\(described(value)) is not \"retry\" or \"drop\": in \(sdk) a \(status) is \(now == .drop ? "dropped" : "retried"); "
-          + "write one of these", StatusPlace.overrides)
+          + "write one of these", Place.statuses)
     }
   }
 
@@ -429,6 +404,6 @@ extension AnalyticsReactNativeSettings {
     findings.add(
       effect, path,
       "\(described(value)) is not \"retry\" or \"drop\", and means \"\(action.rawValue)\" in \(findings.sdk); write one of these",
-      StatusPlace.default5xx)
+      Place.default5xx)
   }
 }

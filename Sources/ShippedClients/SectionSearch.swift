@@ -39,8 +39,8 @@ extension FindingCollector {
     for section in places where section["retryConfig"] != nil {
       isNamed = true
       add(
-        .notRead, section.path(of: "retryConfig"),
-        "\(sdk) does not read retryConfig; name it httpConfig", place)
+        .notRead, section.path(of: "retryConfig"), "\(sdk) does not read retryConfig; name it httpConfig",
+        place)
     }
     for key in [SettingsName.rateLimit, SettingsName.backoff] where root[key] != nil {
       isNamed = true
@@ -53,8 +53,8 @@ extension FindingCollector {
         for (key, _) in section.members where key != SettingsName.section {
           guard nearest(to: key, among: [SettingsName.section]) != nil else { continue }
           add(
-            .notRead, section.path(of: key),
-            "unknown key, \(sdk) does not read it; did you mean httpConfig?", place)
+            .notRead, section.path(of: key), "unknown key, \(sdk) does not read it; did you mean httpConfig?",
+            place)
         }
       }
     }
@@ -144,8 +144,7 @@ extension FindingCollector {
       if value == .number(document) { return }
       add(
         .repaired, path,
-        "\(described(value)) is \(key.text(inForce)) in \(sdk)\(because); allowed is \(key.allowed)",
-        place)
+        "\(described(value)) is \(key.text(inForce)) in \(sdk)\(because); allowed is \(key.allowed)", place)
     } else {
       add(
         .readDifferently, path,

@@ -32,23 +32,12 @@ extension SettingsDialect {
   public func decode(
     _ settings: SettingsValue, defaults: HTTPConfig = HTTPConfig()
   ) -> (config: HTTPConfig, findings: [SettingsFinding]) {
-    switch self {
-    case .document:
+    guard var reader = shipped?.init(defaults: defaults) else {
       let (config, repairs) = HTTPConfig.decode(settings, missingSection: .defaultsOn, defaults: defaults)
       return (config, repairs.map(SettingsFinding.init))
-    case .analyticsSwift:
-      var reader = AnalyticsSwiftSettings(defaults: defaults)
-      let config = reader.read(settings)
-      return (config, reader.findings.all)
-    case .analyticsKotlin:
-      var reader = AnalyticsKotlinSettings(defaults: defaults)
-      let config = reader.read(settings)
-      return (config, reader.findings.all)
-    case .analyticsReactNative:
-      var reader = AnalyticsReactNativeSettings(defaults: defaults)
-      let config = reader.read(settings)
-      return (config, reader.findings.all)
     }
+    let config = reader.read(settings)
+    return (config, reader.findings.all)
   }
 
   /// What a client makes of Settings; the document's goes by its switches where a section is missing, and where a 429 is overridden
@@ -76,15 +65,9 @@ extension SettingsDialect {
   ///   seconds, rounded up.
   /// - Returns: microseconds, never negative, the largest number for more than fits; nil: as if the header were absent.
   public func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64? {
-    switch self {
-    case .document:
-      let seconds = now / 1_000_000 - (now % 1_000_000 < 0 ? 1 : 0)
-      return RetryAfter.parse(header, nowUnixSeconds: seconds)
-    case .analyticsSwift: return AnalyticsSwiftSettings.retryAfter(header)
-    case .analyticsKotlin: return AnalyticsKotlinSettings.retryAfter(header)
-    case .analyticsReactNative:
-      return AnalyticsReactNativeSettings.retryAfter(header, nowUnixMicroseconds: now)
-    }
+    if let shipped { return shipped.retryAfter(header, nowUnixMicroseconds: now) }
+    let seconds = now / 1_000_000 - (now % 1_000_000 < 0 ? 1 : 0)
+    return RetryAfter.parse(header, nowUnixSeconds: seconds)
   }
 
   /// The wait that a server asks a client for by the headers of its answer, as this dialect and the client's policy read them.
@@ -102,24 +85,31 @@ extension SettingsDialect {
   }
 
   /// The keys of `HTTPConfig.knownKeyPaths` that this client does not read: why not, and where that is to be seen.
-  var unreadKeys: [String: (reason: String, place: String)] {
-    switch self {
-    case .document: [:]
-    case .analyticsSwift: AnalyticsSwiftSettings.unread
-    case .analyticsKotlin: AnalyticsKotlinSettings.unread
-    case .analyticsReactNative: AnalyticsReactNativeSettings.unread
-    }
-  }
+  var unreadKeys: [String: (reason: String, place: String)] { shipped?.unread ?? [:] }
 
-  /// The commit of the SDK that was run; nil for the document.
-  var commit: String? {
+  /// What the SDK does; nil: the document's way.
+  var shipped: (any ShippedSettings.Type)? {
     switch self {
     case .document: nil
-    case .analyticsSwift: "c9a0d63"
-    case .analyticsKotlin: "a14649b"
-    case .analyticsReactNative: "74884be"
+    case .analyticsSwift: AnalyticsSwiftSettings.self
+    case .analyticsKotlin: AnalyticsKotlinSettings.self
+    case .analyticsReactNative: AnalyticsReactNativeSettings.self
     }
   }
+}
+
+/// How a shipped SDK reads Settings and the Retry-After header.
+protocol ShippedSettings {
+  /// The commit of the SDK that was run.
+  static var commit: String { get }
+  /// The keys that it does not read: why not, and where that is to be seen.
+  static var unread: [String: (reason: String, place: String)] { get }
+  var findings: FindingCollector { get set }
+
+  init(defaults: HTTPConfig)
+  mutating func read(_ settings: SettingsValue) -> HTTPConfig
+  /// Microseconds, never negative; nil: as if the header were absent.
+  static func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64?
 }
 
 /// Something that a client makes of Settings and that whoever writes them wants to know.
@@ -189,8 +179,29 @@ struct FindingCollector {
   mutating func add(
     _ effect: SettingsFinding.Effect, _ path: String, _ message: String, _ place: String?
   ) {
-    let source = place.flatMap { place in dialect.commit.map { "\(sdk) \($0), \(place)" } }
+    let source = place.flatMap { place in dialect.shipped.map { "\(sdk) \($0.commit), \(place)" } }
     all.append(SettingsFinding(path: path, effect: effect, message: message, source: source))
+  }
+
+  /// An object; nil for anything else, which is reported with what the SDK does then.
+  mutating func object(
+    _ value: SettingsValue, at path: String, or effect: SettingsFinding.Effect, _ without: String,
+    _ place: String
+  ) -> SettingsSection? {
+    if case .object(let members) = value { return SettingsSection(path: path, members: members) }
+    add(effect, path, "\(described(value)) is not an object: \(sdk) \(without)", place)
+    return nil
+  }
+
+  mutating func addSuccess(_ status: Int, _ path: String, _ place: String) {
+    add(.notRead, path, "a \(status) is a success and delivered whatever \(sdk) is told", place)
+  }
+
+  mutating func addUnknownStatus(_ status: Int, _ path: String, _ place: String) {
+    add(
+      .readDifferently, path,
+      "\(sdk) obeys it for the code \(status); in the document a status is 100 to 599, and the simulation leaves it out",
+      place)
   }
 }
 

@@ -129,8 +129,14 @@ public struct Mismatch: Sendable, Hashable {
     self.message = message
   }
 
-  init(_ line: Int, _ what: String, expected: String, got: String) {
-    self.init(line: line, message: "\(what): expected \(expected), got \(got)")
+  /// One where something is expected and what was seen does not match it.
+  static func check<Value>(
+    _ what: String, _ expected: Located<Value>?, _ text: (Value) -> String, got: @autoclosure () -> String,
+    _ matches: (Value) -> Bool
+  ) -> [Mismatch] {
+    guard let expected, !matches(expected.value) else { return [] }
+    let message = "\(what): expected \(text(expected.value)), got \(got())"
+    return [Mismatch(line: expected.line, message: message)]
   }
 }
 

@@ -11,12 +11,9 @@ enum SettingsComparison {
   ) -> [Mismatch] {
     var found: [Mismatch] = []
     // No shipped SDK reports what it repairs.
-    if let expected = vector.repairs, client.preset.dialect == .document {
+    if client.preset.dialect == .document {
       let paths = Array(Set(findings.map { $0.path.isEmpty ? whole : $0.path })).sorted()
-      if paths != expected.value {
-        found.append(
-          Mismatch(expected.line, "repairs", expected: list(expected.value), got: list(paths)))
-      }
+      found += Mismatch.check("repairs", vector.repairs, list, got: list(paths)) { $0 == paths }
     }
     // What a case about Settings is about: a value that ends the process keeps no promise.
     if let trap = findings.first(where: { $0.effect == .endsProcess }), let line = lineOfSettings(vector) {
@@ -31,11 +28,8 @@ enum SettingsComparison {
       }
       var value = member(path.split(separator: ".").map(String.init)[...], of: encoded)
       if path.hasSuffix(".jitterPercent"), value == nil, config.backoff.jitter == .none { value = .number(0) }
-      if value != expected.value {
-        found.append(
-          Mismatch(
-            expected.line, "effective \(path)", expected: text(expected.value),
-            got: value.map(text) ?? "nothing"))
+      found += Mismatch.check("effective \(path)", expected, text, got: value.map(text) ?? "nothing") {
+        $0 == value
       }
     }
     return found

@@ -22,55 +22,45 @@ struct StepComparison {
   // MARK: What the client did
 
   private func sends(_ seen: ClientScript.Observation) -> [Mismatch] {
-    let expected = step.expect.sends.value
-    let matches =
-      expected.count == seen.sends.count
-      && zip(expected, seen.sends).allSatisfy { expected, seen in
-        guard expected.batch == seen.batch else { return false }
-        return switch expected.header {
-        case .any: true
-        case .absent: seen.header == nil
-        case .count(let count): seen.header == count
-        }
-      }
-    if matches { return [] }
-    let got = seen.sends.map { "\($0.batch) (X-Retry-Count \($0.header.map(String.init) ?? "absent"))" }
-    let wanted = expected.map { send in
-      switch send.header {
-      case .any: send.batch
-      case .absent: "\(send.batch) (X-Retry-Count absent)"
-      case .count(let count): "\(send.batch) (X-Retry-Count \(count))"
-      }
+    func text(_ sends: [ExpectedSend]) -> String {
+      list(
+        sends.map { send in
+          switch send.header {
+          case .any: send.batch
+          case .absent: "\(send.batch) (X-Retry-Count absent)"
+          case .count(let count): "\(send.batch) (X-Retry-Count \(count))"
+          }
+        })
     }
-    return [Mismatch(step.expect.sends.line, "sends", expected: list(wanted), got: list(got))]
+    let got = seen.sends.map {
+      ExpectedSend(batch: $0.batch, header: $0.header.map { .count($0) } ?? .absent)
+    }
+    return Mismatch.check("sends", step.expect.sends, text, got: text(got)) { expected in
+      expected.count == got.count
+        && zip(expected, got).allSatisfy { expected, got in
+          expected.batch == got.batch && (expected.header == .any || expected.header == got.header)
+        }
+    }
   }
 
   private func drops(_ seen: ClientScript.Observation) -> [Mismatch] {
-    let expected = step.expect.drops
-    // A batch that the step has sealed itself may be left out: who looks at the queue before and after does not see it.
-    let unexpected = Set(seen.drops).subtracting(expected.value)
-    if Set(expected.value).isSubset(of: seen.drops), unexpected.allSatisfy({ seen.sealed.contains($0.batch) })
-    {
-      return []
+    func text(_ drops: [NamedDrop]) -> String { list(drops.map(\.description)) }
+    return Mismatch.check("drops", step.expect.drops, text, got: text(seen.drops)) { expected in
+      // A batch that the step has sealed itself may be left out: who looks at the queue before and after does not see it.
+      Set(expected).isSubset(of: seen.drops)
+        && Set(seen.drops).subtracting(expected).allSatisfy { seen.sealed.contains($0.batch) }
     }
-    return [
-      Mismatch(
-        expected.line, "drops", expected: list(expected.value.map(\.description)),
-        got: list(seen.drops.map(\.description)))
-    ]
   }
 
   private func outcome(_ seen: ClientScript.Observation) -> [Mismatch] {
-    guard let expected = step.expect.outcome else { return [] }
     let now = origin + step.at
-    let matches: Bool =
-      switch (expected.value, seen.outcome) {
+    func matches(_ expected: ExpectedOutcome) -> Bool {
+      switch (expected, seen.outcome) {
       case (.delivered, .delivered), (.delivered, .discarded), (.retryAtNextTrigger, .retryAtNextTrigger),
         (.refreshCredentials, .refreshCredentials):
         true
-      case (.retry(let range), .retry(let time)), (.retry(let range), .refreshThenRetry(let time)):
-        isIn(range, time - now)
-      case (.pause(let range), .pause(let time)), (.pause(let range), .backOff(let time)):
+      case (.retry(let range), .retry(let time)), (.retry(let range), .refreshThenRetry(let time)),
+        (.pause(let range), .pause(let time)), (.pause(let range), .backOff(let time)):
         isIn(range, time - now)
       case (.drop(let reason), .drop(let dropped)), (.drop(let reason), .dropAndPause(let dropped, _)):
         reason == DropName.name(of: dropped) && !seen.isBlocked
@@ -78,9 +68,9 @@ struct StepComparison {
         reason == DropName.name(of: dropped) && seen.isBlocked
       default: false
       }
-    if matches { return [] }
-    let wanted =
-      switch expected.value {
+    }
+    func words(_ expected: ExpectedOutcome) -> String {
+      switch expected {
       case .delivered: "delivered"
       case .retryAtNextTrigger: "retry at the next trigger"
       case .retry(let range): "retry after \(text(range))"
@@ -89,85 +79,57 @@ struct StepComparison {
       case .drop(let reason): "drop (\(reason))"
       case .block(let reason): "blocked (\(reason))"
       }
+    }
     let got =
       switch seen.outcome {
       case nil: "none"
-      case .delivered: "delivered"
-      case .retryAtNextTrigger: "retry at the next trigger"
-      case .refreshCredentials: "refresh credentials and retry"
+      case .delivered, .discarded: words(.delivered)
+      case .retryAtNextTrigger: words(.retryAtNextTrigger)
+      case .refreshCredentials: words(.refreshCredentials)
       case .retry(let time), .refreshThenRetry(let time): "retry after \(text(time - now))"
       case .pause(let time), .backOff(let time): "pause of \(text(time - now))"
-      case .discarded: "delivered"
       case .drop(let reason), .dropAndPause(let reason, _):
-        "\(seen.isBlocked ? "blocked" : "drop") (\(DropName.name(of: reason)))"
+        words(seen.isBlocked ? .block(DropName.name(of: reason)) : .drop(DropName.name(of: reason)))
       }
-    return [Mismatch(expected.line, "outcome", expected: wanted, got: got)]
+    return Mismatch.check("outcome", step.expect.outcome, words, got: got, matches)
   }
 
   private func restored(_ seen: ClientScript.Observation) -> [Mismatch] {
-    guard let expected = step.expect.restored, expected.value != seen.restored else { return [] }
-    return [
-      Mismatch(
-        expected.line, "restored", expected: expected.value.rawValue,
-        got: seen.restored?.rawValue ?? "nothing")
-    ]
+    Mismatch.check("restored", step.expect.restored, \.rawValue, got: seen.restored?.rawValue ?? "nothing") {
+      $0 == seen.restored
+    }
   }
 
   // MARK: The state after it
 
   private func state(_ script: ClientScript) -> [Mismatch] {
-    var found: [Mismatch] = []
-    let now = origin + step.at
     let gate = script.subject.state.gate
-    let isReady = gate.isReady(at: now)
-    if let expected = step.expect.isReady, expected.value != isReady {
-      let names = { (ready: Bool) in ready ? "READY" : "WAITING" }
-      found.append(Mismatch(expected.line, "state", expected: names(expected.value), got: names(isReady)))
-    }
-    if let expected = step.expect.waitUntil {
-      let time = gate.waitUntil - origin
-      if isReady || !isIn(expected.value, time) {
-        found.append(
-          Mismatch(
-            expected.line, "waitUntil", expected: text(expected.value), got: isReady ? "no wait" : text(time))
-        )
-      }
-    }
+    let (isReady, time) = (gate.isReady(at: origin + step.at), gate.waitUntil - origin)
+    func name(_ isReady: Bool) -> String { isReady ? "READY" : "WAITING" }
     let count = Int(script.subject.state.pipeline.retryCount)
-    if let expected = step.expect.globalRetryCount, expected.value != count {
-      found.append(
-        Mismatch(expected.line, "globalRetryCount", expected: "\(expected.value)", got: "\(count)"))
-    }
-    return found
+    return Mismatch.check("state", step.expect.isReady, name, got: name(isReady)) { $0 == isReady }
+      + Mismatch.check("waitUntil", step.expect.waitUntil, text, got: isReady ? "no wait" : text(time)) {
+        !isReady && isIn($0, time)
+      }
+      + Mismatch.check("globalRetryCount", step.expect.globalRetryCount, String.init, got: "\(count)") {
+        $0 == count
+      }
   }
 
   private func batches(_ script: ClientScript) -> [Mismatch] {
-    var found: [Mismatch] = []
-    if let expected = step.expect.queue, expected.value != script.heldNames {
-      found.append(
-        Mismatch(
-          expected.line, "queue", expected: list(expected.value), got: list(script.heldNames)))
-    }
-    for (batch, expected) in step.expect.failures {
-      let count = script.record(of: batch).map { Int($0.failureCount) }
-      if count != expected.value {
-        found.append(
-          Mismatch(
-            expected.line, "failures of \(batch)", expected: "\(expected.value)",
-            got: count.map(String.init) ?? "no such batch"))
+    let held = script.heldNames
+    return Mismatch.check("queue", step.expect.queue, list, got: list(held)) { $0 == held }
+      + step.expect.failures.flatMap { batch, expected in
+        let count = script.record(of: batch).map { Int($0.failureCount) }
+        let got = count.map(String.init) ?? "no such batch"
+        return Mismatch.check("failures of \(batch)", expected, String.init, got: got) { $0 == count }
       }
-    }
-    for (batch, expected) in step.expect.dueAt {
-      let state = script.record(of: batch)
-      let time = state.map { max($0.retryAt - origin, 0) }
-      if !(time.map { isIn(expected.value, $0) } ?? false) {
-        found.append(
-          Mismatch(
-            expected.line, "dueAt of \(batch)", expected: text(expected.value),
-            got: time.map(text) ?? "no such batch"))
+      + step.expect.dueAt.flatMap { batch, expected in
+        let time = script.record(of: batch).map { max($0.retryAt - origin, 0) }
+        return Mismatch.check("dueAt of \(batch)", expected, text, got: time.map(text) ?? "no such batch") {
+          range in time.map { isIn(range, $0) } ?? false
+        }
       }
-    }
-    return found
   }
 
   // MARK: Words

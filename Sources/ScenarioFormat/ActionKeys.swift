@@ -11,8 +11,11 @@ struct ActionValues: Sendable {
   var retryAfter = RetryAfterPolicy.none
   var shedding = Shedding()
   var factor: Int64 = 1_000_000
-  /// Of a readmission, and of a restart.
-  var length = Span.zero
+  /// Of a readmission, and of a restart, which has none where it is zero.
+  var length: Span {
+    get { duration ?? .zero }
+    set { duration = newValue == .zero ? nil : newValue }
+  }
   /// nil: all.
   var cohort: String?
   var rollout = RolloutKeys()
@@ -45,28 +48,28 @@ struct ActionKind: TimelineKind {
   let meaning: String
   let record: Record<ActionValues>
   let make: @Sendable (ActionValues) -> ScenarioAction
-  /// Fills in what an action of this kind says; false for any other.
-  let values: @Sendable (ScenarioAction, inout ActionValues) -> Bool
+  /// What an action of this kind says; nil for any other.
+  let values: @Sendable (ScenarioAction) -> ActionValues?
 
-  /// At the server.
+  /// At the server, until the next on the same or for some time.
   init(
     _ name: String, _ meaning: String, _ fields: [Field<ActionValues>],
-    make: @escaping @Sendable (ActionValues) -> ServerAction,
-    values: @escaping @Sendable (ServerAction, inout ActionValues) -> Bool
+    make: @escaping @Sendable (ActionValues) -> ServerAction.Kind,
+    values: @escaping @Sendable (ServerAction.Kind) -> ActionValues?
   ) {
     self.init(
-      name, meaning, fields, makeAny: { .server(make($0)) },
-      valuesOfAny: { action, found in
-        guard case .server(let action) = action else { return false }
-        found.start = action.start
-        return values(action, &found)
+      name, meaning, fields, makeAny: { .server(ServerAction(make($0), at: $0.start, for: $0.duration)) },
+      valuesOfAny: { action in
+        guard case .server(let action) = action, var found = values(action.kind) else { return nil }
+        (found.kind, found.start, found.duration) = (name, action.start, action.duration)
+        return found
       })
   }
 
   init(
     _ name: String, _ meaning: String, _ fields: [Field<ActionValues>],
     makeAny: @escaping @Sendable (ActionValues) -> ScenarioAction,
-    valuesOfAny: @escaping @Sendable (ScenarioAction, inout ActionValues) -> Bool
+    valuesOfAny: @escaping @Sendable (ScenarioAction) -> ActionValues?
   ) {
     self.name = name
     self.meaning = meaning
@@ -81,8 +84,8 @@ struct ActionKind: TimelineKind {
   }
 
   private static let duration = Field(
-    "for", \ActionValues.duration, Kind<Span>.span(from: Span(microseconds: 1)).orNull,
-    "How long it holds.", standard: .said("until the next on the same, or the end of the run"))
+    "for", \ActionValues.duration, Kind<Span>.span(from: Span(microseconds: 1)).orNull, "How long it holds.",
+    standard: .said("until the next on the same, or the end of the run"))
 
   /// Whom a shedding concerns, and what they hear.
   private static let door: [Field<ActionValues>] = [
@@ -104,23 +107,15 @@ struct ActionKind: TimelineKind {
       "The server says how long to wait: where it refuses for want of capacity, and in what incidents and actions make it answer; "
         + "not limits of keys.",
       [Field("retryAfter", \.retryAfter, .retryAfter, "How long.", example: "\"30s\""), duration],
-      make: { ServerAction(.retryAfter($0.retryAfter), at: $0.start, for: $0.duration) },
-      values: { action, values in
-        guard case .retryAfter(let policy) = action.kind else { return false }
-        (values.retryAfter, values.duration) = (policy, action.duration)
-        return true
-      }),
+      make: { .retryAfter($0.retryAfter) },
+      values: { if case .retryAfter(let policy) = $0 { ActionValues(retryAfter: policy) } else { nil } }),
     ActionKind(
       "shed", "A share of the requests is refused at the door, before it costs anything.",
       [
         Field("share", \.shedding.share, .share(1...1_000_000), "Of the requests.", example: "\"50%\"")
       ] + door + [duration],
-      make: { ServerAction(.shed($0.shedding), at: $0.start, for: $0.duration) },
-      values: { action, values in
-        guard case .shed(let shedding) = action.kind else { return false }
-        (values.shedding, values.duration) = (shedding, action.duration)
-        return true
-      }),
+      make: { .shed($0.shedding) },
+      values: { if case .shed(let shedding) = $0 { ActionValues(shedding: shedding) } else { nil } }),
     ActionKind(
       "readmit",
       "At first a share of the requests is refused at the door; the share falls evenly to nothing.",
@@ -130,12 +125,8 @@ struct ActionKind: TimelineKind {
           example: "\"30m\""),
         Field("share", \.shedding.share, .share(1...1_000_000), "Of the requests, at first."),
       ] + door,
-      make: { ServerAction(.readmit($0.shedding), at: $0.start, for: $0.length) },
-      values: { action, values in
-        guard case .readmit(let shedding) = action.kind else { return false }
-        (values.shedding, values.length) = (shedding, action.duration ?? .zero)
-        return true
-      }),
+      make: { .readmit($0.shedding) },
+      values: { if case .readmit(let shedding) = $0 { ActionValues(shedding: shedding) } else { nil } }),
     ActionKind(
       "capacity", "The bucket fills faster or slower, or there are more or fewer workers.",
       [
@@ -143,20 +134,12 @@ struct ActionKind: TimelineKind {
           "factor", \.factor, .share(10_000...100_000_000), "Of the configured capacity: 1.5 or \"150%\".",
           example: "\"150%\""), duration,
       ],
-      make: { ServerAction(.capacity(factorPartsPerMillion: $0.factor), at: $0.start, for: $0.duration) },
-      values: { action, values in
-        guard case .capacity(let factor) = action.kind else { return false }
-        (values.factor, values.duration) = (factor, action.duration)
-        return true
-      }),
+      make: { .capacity(factorPartsPerMillion: $0.factor) },
+      values: { if case .capacity(let factor) = $0 { ActionValues(factor: factor) } else { nil } }),
     ActionKind(
       "restart", "The server starts anew with an empty queue: what waited and what ran is lost.",
       [Field("for", \.length, .span(from: .zero), "How long it gives no answer meanwhile.")],
-      make: { ServerAction(.restart, at: $0.start, for: $0.length == .zero ? nil : $0.length) },
-      values: { action, values in
-        values.length = action.duration ?? .zero
-        return action.kind == .restart
-      }),
+      make: { _ in .restart }, values: { $0 == .restart ? ActionValues() : nil }),
     ActionKind(
       "settings",
       "New Settings are published. A running app picks them up at its next launch, or with fetch at its next fetch.",
@@ -177,10 +160,9 @@ struct ActionKind: TimelineKind {
         rollout.time = values.start
         return .settings(cohort: values.cohort, rollout)
       },
-      valuesOfAny: { action, values in
-        guard case .settings(let cohort, let rollout) = action else { return false }
-        (values.start, values.cohort, values.rollout) = (rollout.time, cohort, rollout)
-        return true
+      valuesOfAny: {
+        guard case .settings(let cohort, let rollout) = $0 else { return nil }
+        return ActionValues(kind: "settings", start: rollout.time, cohort: cohort, rollout: rollout)
       }),
   ]
 }
@@ -214,46 +196,24 @@ extension Kind where Value == ScenarioAction {
       let found: (kind: ActionKind, values: ActionValues)? = decoder.timelineKind(node, path)
       return found.map { $0.kind.make($0.values) }
     },
-    write: { action in
-      var values = ActionValues()
-      guard let kind = ActionKind.all.first(where: { $0.values(action, &values) }) else { return .null }
-      values.kind = kind.name
-      return kind.record.write(values)
-    })
+    write: { action in ActionKind.written { $0.values(action) } })
 }
 
 extension Kind where Value == [ScenarioAction] {
   /// None contradicts another.
-  static let actions: Kind = {
-    let limit = 1_000
-    let list = Kind<ScenarioAction>.action.list(0...limit, named: "actions")
-    return Kind(
-      shape: list.shape, schema: list.schema,
-      read: { decoder, node, path in
-        guard let elements = node.elements, elements.count <= limit else {
-          return list.read(&decoder, node, path)
-        }
-        var all: [ScenarioAction] = []
-        var found: [(action: ServerAction, index: Int)] = []
-        for (index, element) in elements.enumerated() {
-          guard
-            let action = Kind<ScenarioAction>.action.read(&decoder, element, decoder.join(path, "\(index)"))
-          else { continue }
-          all.append(action)
-          if case .server(let action) = action { found.append((action, index)) }
-        }
-        let actions = found.map(\.action)
-        for (number, other) in actions.contradictions {
-          let (index, otherIndex) = (found[number].index, found[other].index)
-          decoder.report(
-            "contradicts action \(otherIndex)\(elements[otherIndex].position.clause), "
-              + "\(actions[other].kind.label) \(actions[other].timeText): both decide on "
-              + actions[other].subject.text,
-            at: elements[index].position, decoder.join(path, "\(index)"))
-        }
-        return all
-      }, write: list.write)
-  }()
+  static let actions = Kind<ScenarioAction>.action.list(0...1_000, named: "actions") {
+    decoder, found, elements, path in
+    let server = found.compactMap { index, action in
+      if case .server(let action) = action { (index: index, action: action) } else { nil }
+    }
+    for (number, other) in server.map(\.action).contradictions {
+      let (index, other) = (server[number].index, server[other])
+      decoder.report(
+        "contradicts action \(other.index)\(elements[other.index].position.clause), "
+          + "\(other.action.kind.label) \(other.action.timeText): both decide on \(other.action.subject.text)",
+        at: elements[index].position, decoder.join(path, "\(index)"))
+    }
+  }
 }
 
 extension ServerAction {

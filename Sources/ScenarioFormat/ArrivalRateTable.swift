@@ -49,8 +49,7 @@ struct ArrivalRateTable {
       add(
         max(number, 1),
         hasHeader
-          ? "no row below the header; write at least one, like 0,1200" : "empty; expected \(Self.header)"
-      )
+          ? "no row below the header; write at least one, like 0,1200" : "empty; expected \(Self.header)")
     } else if problems.isEmpty, rows.allSatisfy({ $0.microEventsPerSecond == 0 }) {
       add(number, "every rate is 0: nothing would ever be created")
     }

@@ -116,8 +116,7 @@ extension Kind where Value == ClientPreset {
   /// A client by its name, by the name of its file, or its file's contents.
   static let client = Kind(
     schema: .oneOf([
-      .members([("enum", .list(ClientPreset.names.map { .text($0) }))]),
-      .members([("type", .text("string")), ("pattern", .text("\\.json5?$"))]), .reference("client"),
+      .words(ClientPreset.names), .pattern("\\.json5?$"), .reference("client"),
     ]),
     read: { $0.client($1, $2) },
     write: { $0.isBuiltIn ? .text($0.name) : ClientFile.written($0) })
@@ -158,10 +157,7 @@ extension Kind where Value == [String: ClientPreset.Source] {
   fileprivate static let sources = Kind(
     schema: .members([
       ("type", .text("object")),
-      (
-        "additionalProperties",
-        .oneOf([.type("string"), SourceKeys.record.schema])
-      ),
+      ("additionalProperties", .oneOf([.type("string"), SourceKeys.record.schema])),
     ]),
     read: { decoder, node, path in
       guard let members = node.members else {

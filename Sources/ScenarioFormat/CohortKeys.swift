@@ -56,10 +56,7 @@ extension Cohort {
         "sessions", \.sessions, Kind.object(Sessions.keys).orNull,
         "When the app is in the foreground. Between sessions its flush interval does not run and no wait wakes it up.",
         standard: .said("it runs all the time"), writing: .unlessStandard),
-      .check { decoder, node, path, cohort in
-        decoder.reportStrictEventsInSessions(cohort, node, path)
-        return true
-      },
+      .strictEventsNeedBackground,
       Field(
         "settings", \.publishedSettings, .settings { $0.base },
         "The name of a Settings file beside this one, or the Settings themselves.",
@@ -79,13 +76,7 @@ extension Cohort {
       Field(
         "writeKey", \.tenant, Kind<String>.text.orNothing,
         "The tenant that the server's keyLimits know the cohort by.", standard: .said("its name")),
-      .check { decoder, node, path, cohort in
-        decoder.reportLossWithoutTimeOut(cohort, node, path)
-        decoder.reportSplitInRebatch(cohort, node, path)
-        decoder.reportLanesWithoutOrder(cohort, node, path)
-        decoder.warnIfNothingArrivesInTime(cohort, node, path)
-        return true
-      },
+      .lossHasTimeout, .splitNeedsFiles, .lanesHaveOrder, .somethingArrivesInTime,
     ])
 
   /// When a device flushes, and what it does with its batches.
@@ -93,16 +84,15 @@ extension Cohort {
     Field(
       "flush", \.flush, keys: FlushPolicy.keys, "What makes a device flush; null switches one of them off."),
     Field("queue", \.queue, keys: QueuePolicy.keys, "Events between their creation and their delivery."),
-    Field(
+    .ofClient(
       "retries", \.retries, .word([("gate", .gate), ("timer", .timer)]),
-      "what brings a batch back whose wait is over", standard: .byClient, requirement: "S17"),
-    Field(
+      "what brings a batch back whose wait is over", "S17"),
+    .ofClient(
       "uploadConcurrency", \.uploadConcurrency,
       Kind<Int?>.count(1...1_000_000, or: "unlimited").mapped({ $0 ?? .max }, { $0 == .max ? nil : $0 }),
-      "uploads of a device at once", standard: .byClient, requirement: "S3"),
-    Field(
-      "flushWhileUploading", \.flushWhileUploading, .choice,
-      "a flush that comes while uploads run", standard: .byClient, requirement: "S17"),
+      "uploads of a device at once", "S3"),
+    .ofClient(
+      "flushWhileUploading", \.flushWhileUploading, .choice, "a flush that comes while uploads run", "S17"),
     Field(
       "uploadLoop", \.self, keys: uploadLoopKeys, "What else the upload loop does in its own way.",
       writing: .unlessStandard),
@@ -114,13 +104,11 @@ extension Cohort {
 
   /// The rest of what a client is.
   private static let partFields: [Field<Cohort>] = [
-    Field(
-      "settingsDialect", \.settingsDialect, .choice,
-      "whose way of reading Settings", standard: .byClient, writing: .unlessStandard, requirement: "S13"),
+    .ofClient(
+      "settingsDialect", \.settingsDialect, .choice, "whose way of reading Settings", "S13", isLater: true),
     Field(
       "policy", \.policy, keys: ClientPolicy.keys,
-      "Where clients differ from one another; each switch that is not here is as the cohort's client has it."
-    ),
+      "Where clients differ from one another; each switch that is not here is as the cohort's client has it."),
     Field(
       "classDelays", \.policy.classDelays, .classDelays,
       "Backoffs by the class of the failure. What is left out is that of the Settings.",
@@ -186,10 +174,8 @@ extension ClientPreset {
 extension Kind where Value == [Cohort] {
   static let fleet = Kind(
     shape: .cohorts(Cohort.keys.shape),
-    schema: .members([
-      ("type", .text("array")), ("items", .reference("cohort")), ("minItems", .number("1")),
-      ("maxItems", .number("10000")),
-    ]), read: { $0.fleet($1, $2) }, write: { .list($0.map(\.normalised)) })
+    schema: .array(of: .reference("cohort"), 1...10_000), read: { $0.fleet($1, $2) },
+    write: { .list($0.map(\.normalised)) })
 }
 
 extension ScenarioDecoder {
@@ -254,19 +240,15 @@ extension FlushPolicy {
         "phase", \.togetherAt, .flushPhase,
         "Whether devices start at random phases of the interval, or all together; a time: together, so far into each interval."
       ),
-      .check { decoder, node, path, flush in
-        guard flush.count == nil, flush.interval == nil else { return true }
-        decoder.report(
-          "neither a count nor an interval: such a device never flushes; keep one", at: node.position, path)
-        return false
+      .refusal { _, flush in
+        flush.count == nil && flush.interval == nil
+          ? "neither a count nor an interval: such a device never flushes; keep one" : nil
       },
-      .check { decoder, node, path, flush in
-        guard flush.phase > .zero, flush.phase >= flush.interval ?? .zero else { return true }
+      .refusal("phase") { _, flush in
+        guard flush.phase > .zero, flush.phase >= flush.interval ?? .zero else { return nil }
         let interval = flush.interval.map { "an interval of \(Units.text($0))" } ?? "no interval"
-        decoder.report(
-          "a phase of \(Units.text(flush.phase)) with \(interval); it has to be shorter than the interval",
-          at: (node["phase"] ?? node).position, decoder.join(path, "phase"))
-        return false
+        return
+          "a phase of \(Units.text(flush.phase)) with \(interval); it has to be shorter than the interval"
       },
     ])
 
@@ -297,39 +279,33 @@ extension QueuePolicy {
   fileprivate static let keys = Record(
     QueuePolicy(), keepsRest: true,
     [
-      Field(
+      .ofClient(
         "mode", \.mode, .word([("files", .files), ("rebatch", .rebatch)]),
-        "retry state of each batch file, or one of the client, which re-chunks its events",
-        standard: .byClient, requirement: "S2"),
-      Field(
+        "retry state of each batch file, or one of the client, which re-chunks its events", "S2"),
+      .ofClient(
         "limit", \.limit,
         Kind<Int>.count(1...1_000_000).orNull.mapped({ $0 ?? .max }, { $0 == .max ? nil : $0 }),
-        "sealed events held at most", standard: .byClient, requirement: "D1"),
-      Field(
-        "maximumBatchEvents", \.maximumBatchEvents, .count(1...65_535), "events in one upload at most",
-        standard: .byClient, requirement: "D3"),
-      Field(
+        "sealed events held at most", "D1"),
+      .ofClient(
+        "maximumBatchEvents", \.maximumBatchEvents, .count(1...65_535), "events in one upload at most", "D3"),
+      .ofClient(
         "maximumBatchSize", \.maximumBatchBytes, Kind<Int>.size(1...1_000_000_000).orNull,
-        "bytes of one upload at most", standard: .byClient, requirement: "D3"),
+        "bytes of one upload at most", "D3"),
       Field(
-        "splitOn413", \.splitsOn413, .bool,
-        "a batch that is answered 413 is cut in two, with mode files", requirement: "S5"),
+        "splitOn413", \.splitsOn413, .bool, "a batch that is answered 413 is cut in two, with mode files",
+        requirement: "S5"),
     ])
-}
-
-extension Cohort {
 }
 
 extension Kind where Value == String {
   static let name = Kind(
-    schema: .members([("type", .text("string")), ("pattern", .text("^[A-Za-z][A-Za-z0-9_-]{0,63}$"))]),
+    schema: .pattern("^[A-Za-z][A-Za-z0-9_-]{0,63}$"),
     read: { decoder, node, path in
       guard let name = decoder.string(node, path) else { return nil }
       guard PathText.isName(name) else {
         decoder.report(
           "\(quoted(name)) cannot be a name; "
-            + "allowed: a letter, then letters, digits, \"-\" and \"_\", at most 64",
-          at: node.position, path)
+            + "allowed: a letter, then letters, digits, \"-\" and \"_\", at most 64", at: node.position, path)
         return nil
       }
       return name
@@ -357,25 +333,11 @@ extension ScenarioDecoder {
     guard cohort.actsAtFlushEnd, cohort.queue.mode == .files else { return true }
     cohort.actsAtFlushEnd = false
     let isSaid = node["uploadLoop"]?["actsAtFlushEnd"] != nil
-    let place = isSaid ? node["uploadLoop"]?["actsAtFlushEnd"] : node["queue"]?["mode"]
     report(
       "a client that acts at the end of a flush re-chunks its events; set queue.mode to \"rebatch\", or "
-        + "uploadLoop.actsAtFlushEnd to false",
-      at: (place ?? node).position,
-      isSaid ? join(join(path, "uploadLoop"), "actsAtFlushEnd") : join(join(path, "queue"), "mode"))
+        + "uploadLoop.actsAtFlushEnd to false", at: node, path,
+      isSaid ? ["uploadLoop", "actsAtFlushEnd"] : ["queue", "mode"])
     return false
-  }
-
-  fileprivate mutating func warnIfNothingArrivesInTime(
-    _ cohort: Cohort, _ node: PositionedValue, _ path: String
-  ) {
-    let there = cohort.latency.leastSpan
-    guard cohort.timeout <= there + there, let node = node["timeout"] ?? node["network"] else { return }
-    warn(
-      "every upload times out: the time-out is \(Units.text(cohort.timeout)), "
-        + "the way to the server and back takes "
-        + "at least \(Units.text(there + there))",
-      at: node.position, join(path, "timeout"))
   }
 }
 

@@ -82,8 +82,7 @@ extension Kind where Value == Distribution {
         if node["exponential"] != nil {
           decoder.report(
             "an exponential latency comes arbitrarily close to 0; the shortest is 1ms. "
-              + "Use { median, p99, minimum } instead",
-            at: node.position, decoder.join(path, "exponential"))
+              + "Use { median, p99, minimum } instead", at: node.position, decoder.join(path, "exponential"))
           return nil
         }
         return general.read(&decoder, node, path)
@@ -126,10 +125,7 @@ extension Kind where Value == [Span] {
   /// `["1ms", "5ms"]`.
   fileprivate static func ends(in range: ClosedRange<Span>) -> Kind {
     Kind(
-      schema: .members([
-        ("type", .text("array")), ("items", .reference("span")), ("minItems", .number("2")),
-        ("maxItems", .number("2")),
-      ]),
+      schema: .array(of: .reference("span"), 2...2),
       read: { decoder, node, path in
         guard let bounds = node.elements, bounds.count == 2 else {
           decoder.unexpected(node, "the two ends, like [\"1ms\", \"5ms\"]", path)
@@ -167,21 +163,19 @@ struct LogNormal: Sendable, Equatable {
           example: "\"600ms\""),
         Field("minimum", \.minimum, .span(range), "Nothing is below; it must be below the median."),
         .check { decoder, node, path, value in
-          var isSound = true
-          if value.minimum >= value.median {
+          let (isAbove, isBelow) = (value.minimum >= value.median, value.p99 < value.median)
+          if isAbove {
             let origin = node["minimum"] == nil ? " (the default)" : ""
             decoder.report(
               "minimum \(Units.text(value.minimum))\(origin) is not below the median \(Units.text(value.median))",
-              at: (node["minimum"] ?? node).position, decoder.join(path, "minimum"))
-            isSound = false
+              at: node, path, ["minimum"])
           }
-          if value.p99 < value.median {
+          if isBelow {
             decoder.report(
-              "p99 \(Units.text(value.p99)) is below the median \(Units.text(value.median))",
-              at: (node["p99"] ?? node).position, decoder.join(path, "p99"))
-            isSound = false
+              "p99 \(Units.text(value.p99)) is below the median \(Units.text(value.median))", at: node, path,
+              ["p99"])
           }
-          return isSound
+          return !isAbove && !isBelow
         },
       ])
   }

@@ -35,10 +35,7 @@ struct EventKeys: Sendable, Equatable {
       Field(
         "meanGap", \.meanGap, Kind.span(gaps).orNothing,
         "A Poisson process by the mean gap between two events."),
-      Field(
-        "rate", \.rate,
-        Kind.gap(gaps, example: "6/min", allowed: "one event in 366 days to 1000/s").orNothing,
-        "A Poisson process; with a curve, its rate at 100%."),
+      Field("rate", \.rate, Kind.eventRate.orNothing, "A Poisson process; with a curve, its rate at 100%."),
       Field(
         "curve", \.curve, Kind<RateCurve>.curve.orNull, "A factor on the rate that varies in time.",
         writing: .unlessStandard),
@@ -50,8 +47,7 @@ struct EventKeys: Sendable, Equatable {
       Field(
         "share", \.share, Kind.share(1...1_000_000, allowed: "above 0% to 100%").orNothing,
         "The cohort's part of the rates in csv.", standard: .said("100%")),
-      Field(
-        "atOnce", \.atOnce, .count(1...1_000), "Events created at each time.", writing: .unlessStandard),
+      Field("atOnce", \.atOnce, .count(1...1_000), "Events created at each time.", writing: .unlessStandard),
     ])
 
   fileprivate init() {}
@@ -91,14 +87,9 @@ extension Kind where Value == Events {
   /// `"6/min"`, or an object.
   static let events: Kind = {
     let keys = EventKeys.keys
-    let rate = Kind<Span>.gap(
-      .milliseconds(1)...Units.longestSpan, example: "6/min", allowed: "one event in 366 days to 1000/s")
-    return Kind(
-      shape: keys.shape, schema: .oneOf([rate.schema, keys.schema]),
+    let object = Kind(
+      shape: keys.shape, schema: keys.schema,
       read: { decoder, node, path in
-        guard node.members != nil else {
-          return rate.read(&decoder, node, path).map { Events(process: .poisson(meanGap: $0)) }
-        }
         var values = keys.standard
         let isSound = keys.read(&decoder, node, path, into: &values)
         if let csv = node["csv"], values.csv != nil {
@@ -106,31 +97,32 @@ extension Kind where Value == Events {
           values.rows = rows
         }
         return isSound ? values.events : nil
-      },
-      write: { events in
-        if case .poisson(let gap) = events.process, events.atOnce == 1, Units.rateText(gap: gap) != nil {
-          return rate.write(gap)
-        }
-        return keys.write(EventKeys(events))
-      })
+      }, write: { keys.write(EventKeys($0)) })
+    var kind = object.or(Kind<Span>.eventRate, { Events(process: .poisson(meanGap: $0)) }) { events in
+      guard case .poisson(let gap) = events.process, events.atOnce == 1, Units.rateText(gap: gap) != nil
+      else {
+        return nil
+      }
+      return gap
+    }
+    kind.range = ""
+    return kind
   }()
 }
 
 extension Kind where Value == Span {
+  fileprivate static let eventRate = gap(
+    .milliseconds(1)...Units.longestSpan, example: "6/min", allowed: "one event in 366 days to 1000/s")
+
   /// The mean gap of a rate such as `"6/min"`.
   static func gap(_ range: ClosedRange<Span>, example: String, allowed: String) -> Kind {
     Kind(
       schema: .reference("rate"), range: allowed,
       read: { decoder, node, path in
-        let unit = "/" + (example.split(separator: "/").last ?? "")
-        guard let text = decoder.unitText(node, path, "a rate", example: example, unit: unit),
-          let read = decoder.unit(node, path, { () throws(Units.Problem) in try Units.gap(text) })
-        else { return nil }
-        guard let gap = read, range.contains(gap) else {
-          decoder.report("\(quoted(text)) is out of range; allowed: \(allowed)", at: node.position, path)
-          return nil
-        }
-        return gap
+        decoder.quantity(
+          node, path, "a rate", example: example, unit: "/" + (example.split(separator: "/").last ?? ""),
+          in: range, allowed: allowed
+        ) { text throws(Units.Problem) in try Units.gap(text) }
       }, write: { .text(Units.rateText(gap: $0) ?? "") })
   }
 }
@@ -216,8 +208,7 @@ struct CurveKeys: Sendable, Equatable {
         if node["points"] == nil, node["amplitude"] == nil {
           decoder.report(
             "missing; write points: [{ at: \"8h\", factor: \"50%\" }] or amplitude: \"60%\"",
-            at: node.position,
-            decoder.join(path, "points"))
+            at: node.position, decoder.join(path, "points"))
           return false
         }
         if node["amplitude"] != nil, let period = node["period"], period.isNull {
@@ -242,8 +233,8 @@ struct CurveKeys: Sendable, Equatable {
         "peak", \.peak, Kind<Span>.span(from: .zero).orNothing, "When the sine is highest.",
         standard: .said("0s")),
       Field(
-        "period", \.period, Kind<Span>.span(from: .minutes(1)).orNull,
-        "The curve repeats; null: it does not."),
+        "period", \.period, Kind<Span>.span(from: .minutes(1)).orNull, "The curve repeats; null: it does not."
+      ),
       .check { decoder, node, path, keys in
         guard let points = node["points"] else { return true }
         keys.points = decoder.points(points, decoder.join(path, "points"), keys.period)
@@ -274,8 +265,7 @@ extension RateCurve.Point {
     [
       Field(
         "at", \.time, .span(from: .zero), "Since the start of the run, or of a period.", example: "\"8h\""),
-      Field(
-        "factor", \.factorPartsPerMillion, .share(0...100_000_000), "On the rate.", example: "\"50%\""),
+      Field("factor", \.factorPartsPerMillion, .share(0...100_000_000), "On the rate.", example: "\"50%\""),
     ])
 }
 
@@ -323,8 +313,8 @@ extension ScenarioDecoder {
         isSound = false
       } else if let period, point.time >= period {
         report(
-          "\(Units.text(point.time)) is not within the period of \(Units.text(period))",
-          at: element.position, join(place, "at"))
+          "\(Units.text(point.time)) is not within the period of \(Units.text(period))", at: element.position,
+          join(place, "at"))
         isSound = false
       }
       points.append(point)
@@ -345,8 +335,8 @@ extension Spike {
     [
       Field("at", \.time, .time, "When.", example: "\"30m\""),
       Field(
-        "spread", \.spread, .span(from: .zero),
-        "Each device at a random time in so long a span from then on."),
+        "spread", \.spread, .span(from: .zero), "Each device at a random time in so long a span from then on."
+      ),
       Field("share", \.sharePartsPerMillion, .share(), "Of the devices; drawn anew each time."),
       Field("events", \.events, .count(0...1_000), "Events that each of them creates."),
       Field("flush", \.flushes, .bool, "Whether they flush then."),
@@ -360,8 +350,7 @@ extension Spike {
             at: (node["every"] ?? node).position, decoder.join(path, "every"))
         }
         if spike.events == 0, !spike.flushes {
-          decoder.report(
-            "neither events nor a flush: such a spike does nothing", at: node.position, path)
+          decoder.report("neither events nor a flush: such a spike does nothing", at: node.position, path)
         }
         return true
       },

@@ -68,6 +68,17 @@ package struct Field<Owner: Sendable>: Sendable {
       requirement: requirement, form: form, get: { $0[keyPath: place] }, set: { $0[keyPath: place] = $1 })
   }
 
+  /// A key in which clients differ: the client decides where it is left out.
+  /// - Parameter isLater: whether it is written only where the client has it otherwise.
+  static func ofClient<Value: Equatable>(
+    _ name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
+    _ meaning: String, _ requirement: String, isLater: Bool = false, form: String = ""
+  ) -> Field {
+    Field(
+      name, place, kind, meaning, standard: .byClient, writing: isLater ? .unlessStandard : .always,
+      requirement: requirement, form: form)
+  }
+
   /// An object of keys that go into a part of the owner as it is; what it does not name stays as it was.
   /// - Parameter null: what null makes of the part; nil: it is not allowed.
   package init<Part: Sendable>(
@@ -132,6 +143,27 @@ package struct Field<Owner: Sendable>: Sendable {
   /// What no key can say alone: looks at the object, not at one value, and at what has been read of it before. Where the object is
   /// nothing with a problem in it, it is asked only if there has been none.
   package static func check(_ check: @escaping Check<Owner>) -> Field { Field(check) }
+
+  /// A check that refuses: what is wrong is said of the key that `keys` lead to, or of the object.
+  static func refusal(
+    _ keys: String..., of problem: @escaping @Sendable (PositionedValue, Owner) -> String?
+  ) -> Field {
+    Field { decoder, node, path, owner in
+      guard let message = problem(node, owner) else { return true }
+      decoder.report(message, at: node, path, keys)
+      return false
+    }
+  }
+
+  /// A check that only warns.
+  static func warning(
+    _ keys: String..., of problem: @escaping @Sendable (PositionedValue, Owner) -> String?
+  ) -> Field {
+    Field { decoder, node, path, owner in
+      if let message = problem(node, owner) { decoder.report(message, at: node, path, keys, .warning) }
+      return true
+    }
+  }
 }
 
 /// false after a problem.
@@ -238,6 +270,15 @@ extension Kind {
         let isSound = record.read(&decoder, node, path, into: &value, shortForm: shortForm)
         return isSound || record.keepsRest && node.members != nil ? value : nil
       }, write: { record.write($0) })
+  }
+
+  /// An object of one key, which stands for its value.
+  static func single(
+    _ name: String, _ kind: Kind<Value>, _ meaning: String, example: String, _ standard: Value
+  )
+    -> Kind where Value: Equatable
+  {
+    Kind.object(Record(standard, [Field(name, \.self, kind, meaning, example: example)]))
   }
 
   /// Declared under a name of its own in the JSON Schema, see `ScenarioSchema.definitions`.

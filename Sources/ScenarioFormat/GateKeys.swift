@@ -9,52 +9,43 @@ extension ClientGates {
   static let keys = Record(
     ClientGates(), keepsRest: true,
     [
-      Field(
-        "rateWindows", \.rateGate, .rateWindows,
-        "so many requests in a span, alone or two in series", standard: .byClient, requirement: "T1",
+      .ofClient(
+        "rateWindows", \.rateGate, .rateWindows, "so many requests in a span, alone or two in series", "T1",
         form: "[{slots, span}]"),
-      Field(
-        "wholeRun", \.reservesWholeRun, .bool,
-        "a run waits until there is a slot for each of its requests", standard: .byClient, requirement: "T2"),
-      Field(
-        "restartRun", \.restartsRun, .bool, "a run without a slot waits and starts over", standard: .byClient,
-        requirement: "T3"),
-      Field(
+      .ofClient(
+        "wholeRun", \.reservesWholeRun, .bool, "a run waits until there is a slot for each of its requests",
+        "T2"),
+      .ofClient("restartRun", \.restartsRun, .bool, "a run without a slot waits and starts over", "T3"),
+      .ofClient(
         "breaker", \.breaker, Kind.object(CircuitBreaker.keys).orNull,
-        "stops requests to a host that is down", standard: .byClient, requirement: "O6",
-        form: "{requests, window, threshold, openTime …}"),
-      Field(
-        "failureWindow", \.failureBlock, Kind.object(FailureBlock.keys).orNull,
-        "so many 4xx block a query", standard: .byClient, requirement: "K1"),
-      Field(
+        "stops requests to a host that is down", "O6", form: "{requests, window, threshold, openTime …}"),
+      .ofClient(
+        "failureWindow", \.failureBlock, Kind.object(FailureBlock.keys).orNull, "so many 4xx block a query",
+        "K1"),
+      .ofClient(
         "projectDelay", \.projectDelay, Kind.object(ProjectDelay.keys).orNull,
-        "everything waits after a 429 or a 503", standard: .byClient, requirement: "K2"),
-      Field(
+        "everything waits after a 429 or a 503", "K2"),
+      .ofClient(
         "retryBudget", \.retryBudget, Kind.object(BudgetKeys.keys).mapped(\.budget, BudgetKeys.init).orNull,
-        "retries a run, or earned by successes", standard: .byClient, requirement: "O3"),
-      Field(
+        "retries a run, or earned by successes", "O3"),
+      .ofClient(
         "adaptiveThrottling", \.pausingThrottle, Kind.object(PausingThrottle.keys).orNull,
-        "rejects at the client what the server would", standard: .byClient, requirement: "O5"),
-      Field(
+        "rejects at the client what the server would", "O5"),
+      .ofClient(
         "controller", \.controller, Kind.object(BackpressureController.keys).orNull,
-        "fewer and smaller uploads after signs of overload", standard: .byClient, requirement: "O5",
-        form: "{uploads, largestBatch …}"),
-      Field(
-        "reconcile", \.reconciles, .bool, "asks about an unknown outcome before it sends again",
-        standard: .byClient, requirement: "O4"),
-      Field(
+        "fewer and smaller uploads after signs of overload", "O5", form: "{uploads, largestBatch …}"),
+      .ofClient(
+        "reconcile", \.reconciles, .bool, "asks about an unknown outcome before it sends again", "O4"),
+      .ofClient(
         "losesWhileRateLimited", \.losesWhileRateLimited, .bool,
-        "what is flushed while a 429 makes the client wait is lost", standard: .byClient,
-        writing: .unlessStandard, requirement: "S16"),
-      Field(
+        "what is flushed while a 429 makes the client wait is lost", "S16", isLater: true),
+      .ofClient(
         "lanes", \.lanes, Kind.object(LaneKeys.keys).mapped(\.lanes, LaneKeys.init).orNull,
-        "what users wait for leaves first", standard: .byClient, writing: .unlessStandard, requirement: "O8"),
-      .check { decoder, node, path, gates in
-        guard gates.lanes != nil, gates.reservesWholeRun else { return true }
-        decoder.report(
-          "a run that waits for all of its slots has no lanes; leave lanes out, or set wholeRun to false",
-          at: (node["lanes"] ?? node).position, decoder.join(path, "lanes"))
-        return false
+        "what users wait for leaves first", "O8", isLater: true),
+      .refusal("lanes") { _, gates in
+        gates.lanes != nil && gates.reservesWholeRun
+          ? "a run that waits for all of its slots has no lanes; leave lanes out, or set wholeRun to false"
+          : nil
       },
     ])
 }
@@ -91,12 +82,7 @@ extension Kind where Value == RateGate? {
     let window = Kind<RateWindow>.object(RateWindow.keys)
     return Kind(
       shape: .list(window.shape),
-      schema: .oneOf([
-        .members([
-          ("type", .text("array")), ("items", window.schema), ("minItems", .number("1")),
-          ("maxItems", .number("2")),
-        ]), .type("null"),
-      ]),
+      schema: .oneOf([.array(of: window.schema, 1...2), .type("null")]),
       read: { decoder, node, path in
         if node.isNull { return .some(nil) }
         guard let elements = node.elements else {
@@ -221,8 +207,7 @@ struct BudgetKeys: Sendable, Equatable {
       Field("perRun", \.perRun, Kind<Int>.count(0...65_535).orNull, "Retries in a run."),
       Field(
         "capacity", \.capacity, Kind<Int>.count(1...60_000).orNull,
-        "Tokens of the bucket; a retry costs one.",
-        writing: .unlessStandard),
+        "Tokens of the bucket; a retry costs one.", writing: .unlessStandard),
       Field(
         "perSuccess", \.perSuccess, Kind<Int>.share(0...1_000_000, unit: 1_000).orNothing,
         "What a success adds, of a token.", standard: .said("10%, with perRequest 0%")),
@@ -239,8 +224,7 @@ struct BudgetKeys: Sendable, Equatable {
         writing: .unlessStandard),
       Field(
         "trickle", \.trickle, Kind<Int64>.time().orNull.orNothing,
-        "A token comes back each time so long has passed.",
-        standard: .said("none comes")),
+        "A token comes back each time so long has passed.", standard: .said("none comes")),
       .check { decoder, node, path, budget in
         guard budget.capacity == nil else { return true }
         for key in ["perSuccess", "perRequest", "perRetriedSuccess", "perTimeout", "trickle"] {
@@ -270,21 +254,14 @@ struct PausingThrottle: Sendable, Equatable {
 
 extension Kind where Value == Int {
   /// A number from 1 to 1000 with at most three decimals, in thousandths.
-  fileprivate static let factor = Kind(
-    schema: .members([("type", .text("number")), ("minimum", .number("1")), ("maximum", .number("1000"))]),
+  fileprivate static let factor = Kind.parsed(
+    schema: .decimal(1_000_000...1_000_000_000),
     range: "at most 3 decimals",
-    read: { decoder, node, path in
-      if case .number(let text) = node.content, let number = ExactDecimal(text),
-        case .exact(let value) = number.times(1_000), let thousandths = Int(exactly: value),
-        (1_000...1_000_000).contains(thousandths)
-      {
-        return thousandths
-      }
-      decoder.report(
-        "\(decoder.describe(node)) is not allowed; allowed: numbers from 1 to 1000, at most 3 decimals",
-        at: node.position, path)
-      return nil
-    }, write: { .number(Units.thousandths(Int64($0))) })
+    {
+      guard case .exact(let thousandths)? = ExactDecimal($0)?.times(1_000) else { return nil }
+      return (1_000...1_000_000).contains(thousandths) ? Int(thousandths) : nil
+    }, or: { "\($0) is not allowed; allowed: numbers from 1 to 1000, at most 3 decimals" },
+    write: { .number(Units.thousandths(Int64($0))) })
 }
 
 extension BackpressureController {
@@ -314,8 +291,8 @@ extension BackpressureController {
             controller.longestGap == 0
               ? "without longestGap uploads are not paced"
               : "\(Units.text(Span(microseconds: controller.shortestGap))) is longer than longestGap, "
-                + Units.text(Span(microseconds: controller.longestGap)),
-            at: gap.position, decoder.join(path, "shortestGap"))
+                + Units.text(Span(microseconds: controller.longestGap)), at: gap.position,
+            decoder.join(path, "shortestGap"))
         }
         controller = BackpressureController(
           longestConcurrency: controller.longestConcurrency, smallestBatch: controller.smallestBatch,

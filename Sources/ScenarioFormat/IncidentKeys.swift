@@ -25,13 +25,13 @@ struct IncidentKind: TimelineKind {
   let meaning: String
   let record: Record<IncidentValues>
   let make: @Sendable (IncidentValues) -> Incident.Kind
-  /// Fills in what an incident of this kind says; false for any other.
-  let values: @Sendable (Incident.Kind, inout IncidentValues) -> Bool
+  /// What an incident of this kind says; nil for any other.
+  let values: @Sendable (Incident.Kind) -> IncidentValues?
 
   init(
     _ name: String, _ meaning: String, _ fields: [Field<IncidentValues>] = [],
     make: @escaping @Sendable (IncidentValues) -> Incident.Kind,
-    values: @escaping @Sendable (Incident.Kind, inout IncidentValues) -> Bool
+    values: @escaping @Sendable (Incident.Kind) -> IncidentValues?
   ) {
     self.name = name
     self.meaning = meaning
@@ -59,20 +59,14 @@ struct IncidentKind: TimelineKind {
           "warmUp", \.warmUp, .span(from: .zero),
           "Afterwards capacity rises linearly from nothing to its full value in this time.",
           writing: .unlessStandard),
-        .check { decoder, node, path, values in
-          guard values.status == nil, values.retryAfter != .none, let node = node["retryAfter"] else {
-            return true
-          }
-          decoder.report(
-            "no answer (status: \"none\") cannot carry a Retry-After", at: node.position,
-            decoder.join(path, "retryAfter"))
-          return false
+        .refusal("retryAfter") { node, values in
+          values.status == nil && values.retryAfter != .none && node["retryAfter"] != nil
+            ? "no answer (status: \"none\") cannot carry a Retry-After" : nil
         },
       ], make: { .outage(status: $0.status, retryAfter: $0.retryAfter, keepsWork: $0.keepsWork) },
-      values: { kind, values in
-        guard case .outage(let status, let retryAfter, let keepsWork) = kind else { return false }
-        (values.status, values.retryAfter, values.keepsWork) = (status, retryAfter, keepsWork)
-        return true
+      values: {
+        guard case .outage(let status, let retryAfter, let keepsWork) = $0 else { return nil }
+        return IncidentValues(status: status, retryAfter: retryAfter, keepsWork: keepsWork)
       }),
     IncidentKind(
       "brownout", "The server is slower.",
@@ -82,15 +76,11 @@ struct IncidentKind: TimelineKind {
           .share(1_000...1_000_000, more: ". For no capacity at all use kind: \"outage\""),
           "The capacity that is left: 0.5 or \"50%\".", example: "\"50%\"")
       ], make: { .brownout(factorPartsPerMillion: $0.factor) },
-      values: { kind, values in
-        guard case .brownout(let parts) = kind else { return false }
-        values.factor = parts
-        return true
-      }),
+      values: { if case .brownout(let parts) = $0 { IncidentValues(factor: parts) } else { nil } }),
     IncidentKind(
       "cdnOutage",
       "The CDN of the Settings is down: apps launched meanwhile run on built-in defaults; the server is not concerned.",
-      make: { _ in .cdnOutage }, values: { kind, _ in kind == .cdnOutage }),
+      make: { _ in .cdnOutage }, values: { $0 == .cdnOutage ? IncidentValues() : nil }),
     IncidentKind(
       "errors", "A share of requests, drawn for each attempt, is answered with an error.",
       [
@@ -104,49 +94,39 @@ struct IncidentKind: TimelineKind {
         .errors(
           status: $0.errorStatus, share: $0.share, afterWork: $0.afterWork, retryAfter: $0.retryAfter)
       },
-      values: { kind, values in
-        guard case .errors(let status, let share, let afterWork, let retryAfter) = kind else { return false }
-        (values.errorStatus, values.share) = (status, share)
-        (values.afterWork, values.retryAfter) = (afterWork, retryAfter)
-        return true
+      values: {
+        guard case .errors(let status, let share, let afterWork, let retryAfter) = $0 else { return nil }
+        return IncidentValues(
+          errorStatus: status, retryAfter: retryAfter, share: share, afterWork: afterWork)
       }),
     IncidentKind(
       "lostAnswers", "A share of the batches that the server accepts is never confirmed.",
       [share("Of the accepted requests.")], make: { .lostAnswers(share: $0.share) },
-      values: { kind, values in
-        guard case .lostAnswers(let share) = kind else { return false }
-        values.share = share
-        return true
-      }),
+      values: { if case .lostAnswers(let share) = $0 { IncidentValues(share: share) } else { nil } }),
     IncidentKind(
       "latency", "Answers that leave now travel longer.",
       [
-        .check { decoder, node, path, _ in
-          if node["added"] != nil || node["factor"] != nil { return true }
-          decoder.report(
-            "slows nothing; write added: \"2s\", factor: 3, or both", at: node.position, path)
-          return false
+        .refusal { node, _ in
+          node["added"] != nil || node["factor"] != nil
+            ? nil : "slows nothing; write added: \"2s\", factor: 3, or both"
         },
         Field("added", \.added, .serviceTime, "Added to the way back."),
         Field(
           "factor", \.factor, .number(1_000_000...1_000_000_000, allowed: "numbers from 1 to 1000"),
           "The way back takes so many times as long."),
       ], make: { .latency(added: $0.added, factor: $0.factor) },
-      values: { kind, values in
-        guard case .latency(let added, let factor) = kind else { return false }
-        (values.added, values.factor) = (added, factor)
-        return true
+      values: {
+        if case .latency(let added, let factor) = $0 {
+          IncidentValues(added: added, factor: factor)
+        } else {
+          nil
+        }
       }),
     IncidentKind(
       "tokenExpiry",
       "The first request of each device is answered 401; its later ones carry a fresh token.",
-      make: { _ in .tokenExpiry }, values: { kind, _ in kind == .tokenExpiry }),
+      make: { _ in .tokenExpiry }, values: { $0 == .tokenExpiry ? IncidentValues() : nil }),
   ]
-
-  /// The kind, and in `values` what the incident says.
-  static func of(_ incident: Incident.Kind, _ values: inout IncidentValues) -> IncidentKind? {
-    all.first { $0.values(incident, &values) }
-  }
 
   // MARK: What all kinds have
 
@@ -155,8 +135,7 @@ struct IncidentKind: TimelineKind {
     return [
       nameField(name, \.kind, example: "outage"),
       Field("at", \.start, time, "When it starts.", example: "\"20m\""),
-      Field(
-        "for", \.duration, .span(from: Span(microseconds: 1)), "How long it lasts.", example: "\"10m\""),
+      Field("for", \.duration, .span(from: Span(microseconds: 1)), "How long it lasts.", example: "\"10m\""),
     ]
   }
 }
@@ -194,8 +173,7 @@ extension AdversaryKind {
 extension Incident.Kind {
   /// As in a scenario: `outage`. Two of one name cannot be at one time.
   package var name: String {
-    var unused = IncidentValues()
-    return IncidentKind.of(self, &unused)?.name ?? ""
+    IncidentKind.all.first { $0.values(self) != nil }?.name ?? ""
   }
 }
 
@@ -221,33 +199,18 @@ extension Kind where Value == Incident {
     shape: .object(IncidentKind.allKeys), schema: .reference("incident"),
     read: { $0.incident($1, $2) },
     write: { incident in
-      var values = IncidentValues(
-        start: incident.start, duration: incident.duration, warmUp: incident.warmUp)
-      guard let kind = IncidentKind.of(incident.kind, &values) else { return .null }
-      values.kind = kind.name
-      return kind.record.write(values)
+      IncidentKind.written { kind in
+        var values = kind.values(incident.kind)
+        (values?.kind, values?.start) = (kind.name, incident.start)
+        (values?.duration, values?.warmUp) = (incident.duration, incident.warmUp)
+        return values
+      }
     })
 }
 
 extension Kind where Value == [Incident] {
   /// One after another where they are of one kind.
-  static let incidents: Kind = {
-    let list = Kind<Incident>.incident.list(named: "incidents")
-    return Kind(
-      shape: list.shape, schema: list.schema,
-      read: { decoder, node, path in
-        guard let elements = node.elements, elements.count <= 10_000 else {
-          return list.read(&decoder, node, path)
-        }
-        var found: [(incident: Incident, index: Int)] = []
-        for (index, element) in elements.enumerated() {
-          guard let incident = decoder.incident(element, decoder.join(path, "\(index)")) else { continue }
-          found.append((incident, index))
-        }
-        decoder.reportOverlaps(found, elements, path)
-        return found.map(\.incident)
-      }, write: list.write)
-  }()
+  static let incidents = Kind<Incident>.incident.list(named: "incidents") { $0.reportOverlaps($1, $2, $3) }
 }
 
 extension ScenarioDecoder {
@@ -259,21 +222,21 @@ extension ScenarioDecoder {
   }
 
   fileprivate mutating func reportOverlaps(
-    _ found: [(incident: Incident, index: Int)], _ elements: [PositionedValue], _ path: String
+    _ found: [(index: Int, value: Incident)], _ elements: [PositionedValue], _ path: String
   ) {
-    let byKind = Dictionary(grouping: found) { $0.incident.kind.name }
+    let byKind = Dictionary(grouping: found) { $0.value.kind.name }
     for kind in IncidentKind.all {
-      let sorted = (byKind[kind.name] ?? [])
-        .sorted { ($0.incident.start, $0.index) < ($1.incident.start, $1.index) }
-      var latest: (incident: Incident, index: Int)?
+      let sorted = (byKind[kind.name] ?? []).sorted {
+        ($0.value.start, $0.index) < ($1.value.start, $1.index)
+      }
+      var latest: (index: Int, value: Incident)?
       for entry in sorted {
-        if let latest, entry.incident.start < latest.incident.end {
+        if let latest, entry.value.start < latest.value.end {
           report(
             "overlaps incident \(latest.index)\(elements[latest.index].position.clause), "
-              + "another \(kind.name)",
-            at: elements[entry.index].position, join(path, "\(entry.index)"))
+              + "another \(kind.name)", at: elements[entry.index].position, join(path, "\(entry.index)"))
         }
-        if latest.map({ entry.incident.end > $0.incident.end }) ?? true { latest = entry }
+        if latest.map({ entry.value.end > $0.value.end }) ?? true { latest = entry }
       }
     }
   }

@@ -33,6 +33,33 @@ package struct Kind<Value: Sendable>: Sendable {
       }, write: { $0.map(write) ?? .null })
   }
 
+  /// Such an object, or a short form of it.
+  /// - Parameter part: of a value that is written in the short form; nil for any other.
+  func or<Part>(
+    _ short: Kind<Part>, _ make: @escaping @Sendable (Part) -> Value,
+    part: @escaping @Sendable (Value) -> Part? = { _ in nil }
+  ) -> Kind {
+    Kind(
+      shape: shape, schema: .oneOf([short.schema, schema]), range: short.range,
+      read: { decoder, node, path in
+        node.members != nil ? read(&decoder, node, path) : short.read(&decoder, node, path).map(make)
+      }, write: { part($0).map(short.write) ?? write($0) })
+  }
+
+  /// What is made of a value alone; `problem` says what is wrong with one of which nothing can be made, by what it is.
+  static func parsed(
+    schema: PositionedValue, range: String = "", _ parse: @escaping @Sendable (PositionedValue) -> Value?,
+    or problem: @escaping @Sendable (String) -> String, write: @escaping @Sendable (Value) -> PositionedValue
+  ) -> Kind {
+    Kind(
+      schema: schema, range: range,
+      read: { decoder, node, path in
+        if let value = parse(node) { return value }
+        decoder.report(problem(decoder.describe(node)), at: node.position, path)
+        return nil
+      }, write: write)
+  }
+
   /// Never null: nil is what is left out.
   package var orNothing: Kind<Value?> {
     Kind<Value?>(
@@ -43,15 +70,18 @@ package struct Kind<Value: Sendable>: Sendable {
 
   /// A list of such values; those that are wrong are reported and left out, so that it stands after any problem. `what` and `named` are for messages:
   /// `expected a list of limits`, `101 limits; at most 100 are allowed`.
-  /// - Parameter isIndexed: whether messages about an element name its place.
+  /// - Parameters:
+  ///   - isIndexed: whether messages about an element name its place.
+  ///   - check: what holds between them; each with its number in the list.
   package func list(
-    _ counts: ClosedRange<Int> = 0...10_000, of what: String = "", named: String = "", isIndexed: Bool = true
+    _ counts: ClosedRange<Int> = 0...10_000, of what: String = "", named: String = "", isIndexed: Bool = true,
+    check: (
+      @Sendable (inout ScenarioDecoder, [(index: Int, value: Value)], [PositionedValue], String) -> Void
+    )? = nil
   ) -> Kind<[Value]> {
     Kind<[Value]>(
       shape: .list(shape),
-      schema: .members([
-        ("type", .text("array")), ("items", schema), ("maxItems", .number("\(counts.upperBound)")),
-      ]),
+      schema: .array(of: schema, 0...counts.upperBound),
       read: { decoder, node, path in
         guard let elements = node.elements else {
           decoder.unexpected(node, "a list\(what)", path)
@@ -62,9 +92,11 @@ package struct Kind<Value: Sendable>: Sendable {
             "\(elements.count) \(named); at most \(counts.upperBound) are allowed", at: node.position, path)
           return []
         }
-        return elements.enumerated().compactMap { index, element in
-          read(&decoder, element, isIndexed ? decoder.element(index, of: path) : path)
+        let found = elements.enumerated().compactMap { index, element in
+          read(&decoder, element, isIndexed ? decoder.element(index, of: path) : path).map { (index, $0) }
         }
+        check?(&decoder, found, elements, path)
+        return found.map(\.1)
       }, write: { .list($0.map(write)) })
   }
 }
@@ -143,7 +175,7 @@ extension Kind where Value: Equatable {
   /// One of a few words.
   static func word(_ words: [(word: String, value: Value)]) -> Kind {
     Kind(
-      schema: .members([("enum", .list(words.map { .text($0.word) }))]),
+      schema: .words(words.map(\.word)),
       read: { $0.word($1, $2, words) },
       write: { value in .text(words.first { $0.value == value }?.word ?? "") })
   }
@@ -172,7 +204,7 @@ extension Kind where Value == Int? {
   /// A whole number, or a word for nil.
   static func count(_ range: ClosedRange<Int>, or word: String) -> Kind {
     Kind(
-      schema: .oneOf([.integer(range), .members([("const", .text(word))])]),
+      schema: .oneOf([.integer(range), .const(.text(word))]),
       read: { decoder, node, path in
         if case .string(word) = node.content { return .some(nil) }
         return decoder.count(node, path, in: range, orWord: word).map { .some($0) }
@@ -201,12 +233,7 @@ extension Kind where Value == Int64 {
       allowed
       ?? "\(Units.text(partsPerMillion: range.lowerBound)) to \(Units.text(partsPerMillion: range.upperBound))"
     return Kind(
-      schema: .oneOf([
-        .members([
-          ("type", .text("number")), ("minimum", .millionths(range.lowerBound)),
-          ("maximum", .millionths(range.upperBound)),
-        ]), .members([("type", .text("string")), ("pattern", .text("^[0-9.]+%$"))]),
-      ]), range: allowed,
+      schema: .oneOf([.decimal(range), .pattern("^[0-9.]+%$")]), range: allowed,
       read: { $0.share($1, $2, in: range, allowed: allowed, more: more) },
       write: { .text(Units.text(partsPerMillion: $0)) })
   }
@@ -214,10 +241,7 @@ extension Kind where Value == Int64 {
   /// A decimal number in millionths.
   static func number(_ range: ClosedRange<Int64>, allowed: String) -> Kind {
     Kind(
-      schema: .members([
-        ("type", .text("number")), ("minimum", .millionths(range.lowerBound)),
-        ("maximum", .millionths(range.upperBound)),
-      ]),
+      schema: .decimal(range),
       read: { $0.number($1, $2, in: range, allowed: allowed) }, write: { .millionths($0) })
   }
 }
@@ -233,6 +257,22 @@ extension Kind where Value == Instant {
 extension PositionedValue {
   static func type(_ name: String) -> Self { .members([("type", .text(name))]) }
   static func reference(_ name: String) -> Self { .members([("$ref", .text("#/$defs/" + name))]) }
+  static func const(_ value: Self) -> Self { .members([("const", value)]) }
+  static func words(_ words: [String]) -> Self { .members([("enum", .list(words.map { .text($0) }))]) }
+  static func pattern(_ pattern: String) -> Self {
+    .members([("type", .text("string")), ("pattern", .text(pattern))])
+  }
+  static func array(of items: Self, _ counts: ClosedRange<Int>) -> Self {
+    let least: [(String, Self)] = counts.lowerBound > 0 ? [("minItems", .number("\(counts.lowerBound)"))] : []
+    return .members(
+      [("type", .text("array")), ("items", items)] + least + [("maxItems", .number("\(counts.upperBound)"))])
+  }
+  static func decimal(_ range: ClosedRange<Int64>) -> Self {
+    .members([
+      ("type", .text("number")), ("minimum", .millionths(range.lowerBound)),
+      ("maximum", .millionths(range.upperBound)),
+    ])
+  }
   static func oneOf(_ forms: [Self]) -> Self { .members([("oneOf", .list(forms))]) }
   static func integer(_ range: ClosedRange<Int>) -> Self {
     .members([

@@ -28,24 +28,10 @@ extension Kind where Value == Span {
   fileprivate static let restarts: Kind = {
     let range = Span.seconds(1)...Units.longestSpan
     let rate = gap(range, example: "2/day", allowed: "one restart in 366 days to 1/s")
-    let object = Kind<RestartKeys>.object(
-      Record(
-        RestartKeys(),
-        [
-          Field(
-            "meanGap", \.meanGap, .span(range), "The mean time between two restarts.", example: "\"12h\"")
-        ])
-    ).mapped(\.meanGap, RestartKeys.init)
-    return Kind(
-      shape: object.shape, schema: .oneOf([rate.schema, object.schema]), range: rate.range,
-      read: { decoder, node, path in
-        node.members == nil ? rate.read(&decoder, node, path) : object.read(&decoder, node, path)
-      }, write: { Units.rateText(gap: $0) != nil ? rate.write($0) : object.write($0) })
+    let object = single(
+      "meanGap", span(range), "The mean time between two restarts.", example: "\"12h\"", .zero)
+    return object.or(rate, { $0 }, part: { Units.rateText(gap: $0) != nil ? $0 : nil })
   }()
-}
-
-private struct RestartKeys: Sendable, Equatable {
-  var meanGap = Span.zero
 }
 
 extension Lifecycle.SynchronisedRestart {

@@ -14,8 +14,7 @@ struct Network: Sendable, Equatable {
       Field("latency", \.latency, .latency, "One way, each way drawn apart."),
       Field(
         "bandwidth", \.link.uploadBytesPerSecond, Kind<Int>.bandwidth.orNull,
-        "Of the way up: an upload takes its latency and the time for its bytes.",
-        standard: .said("no limit")),
+        "Of the way up: an upload takes its latency and the time for its bytes.", standard: .said("no limit")),
       Field(
         "loss", \.link.loss, .loss,
         "The share of requests and of answers that get lost; one share is that of both."),
@@ -44,22 +43,15 @@ extension Link {
 
 extension Kind where Value == Loss {
   /// `"1%"` each way, or `{ request, answer }`.
-  fileprivate static let loss: Kind = {
-    let share = Kind<Int64>.share()
-    let object = Kind.object(Loss.keys)
-    return Kind(
-      shape: object.shape, schema: .oneOf([share.schema, object.schema]), range: share.range,
-      read: { decoder, node, path in
-        if node.members != nil { return object.read(&decoder, node, path) }
-        return share.read(&decoder, node, path).map { Loss(request: $0, answer: $0) }
-      }, write: object.write)
-  }()
+  fileprivate static let loss = Kind.object(Loss.keys).or(Kind<Int64>.share()) {
+    Loss(request: $0, answer: $0)
+  }
 }
 
 extension Kind where Value == Int {
   /// `"50KB/s"`.
   fileprivate static let bandwidth = Kind(
-    schema: .members([("type", .text("string")), ("pattern", .text("^[0-9.]+(B|KB|MB|GB)/s$"))]),
+    schema: .pattern("^[0-9.]+(B|KB|MB|GB)/s$"),
     range: "1B/s to 1000GB/s",
     read: { decoder, node, path in
       guard let text = decoder.unitText(node, path, "a bandwidth", example: "50KB/s", unit: "B/s") else {
@@ -90,28 +82,19 @@ struct Timeouts: Sendable, Equatable {
         "connect", \.connect, Kind<Span>.span(from: .milliseconds(1)).orNull,
         "When it gives up getting a connection, and knows that the server has got nothing."),
       Field("request", \.request, .span(from: .milliseconds(1)), "When it gives up the whole upload."),
-      .check { decoder, node, path, value in
-        guard let connect = value.connect, connect > value.request else { return true }
-        decoder.report(
-          "\(Units.text(connect)) is longer than the time-out of the request, \(Units.text(value.request))",
-          at: (node["connect"] ?? node).position, decoder.join(path, "connect"))
-        return false
+      .refusal("connect") { _, value in
+        guard let connect = value.connect, connect > value.request else { return nil }
+        return
+          "\(Units.text(connect)) is longer than the time-out of the request, \(Units.text(value.request))"
       },
     ])
 }
 
 extension Kind where Value == Timeouts {
   /// `"30s"` or `{ connect: "5s", request: "30s" }`.
-  static let timeouts: Kind = {
-    let span = Kind<Span>.span(from: .milliseconds(1))
-    let object = Kind.object(Timeouts.keys)
-    return Kind(
-      shape: object.shape, schema: .oneOf([span.schema, object.schema]), range: span.range,
-      read: { decoder, node, path in
-        if node.members != nil { return object.read(&decoder, node, path) }
-        return span.read(&decoder, node, path).map { Timeouts(request: $0) }
-      }, write: { $0.connect == nil ? .span($0.request) : object.write($0) })
-  }()
+  static let timeouts = Kind.object(Timeouts.keys).or(
+    Kind<Span>.span(from: .milliseconds(1)), { Timeouts(request: $0) },
+    part: { $0.connect == nil ? $0.request : nil })
 }
 
 // MARK: Online and offline
@@ -128,8 +111,7 @@ struct ConnectivityKeys: Sendable, Equatable {
     [
       Field(
         "online", \.online, Kind<Distribution>.period.orNothing, "How long a device is online at a time."),
-      Field(
-        "offline", \.offline, Kind<Distribution>.period.orNothing, "How long it is offline then."),
+      Field("offline", \.offline, Kind<Distribution>.period.orNothing, "How long it is offline then."),
       Field(
         "share", \.share, Kind<Int64>.share().orNothing, "Of the devices; the others have no such periods.",
         standard: .said("100%")),
@@ -195,12 +177,10 @@ extension Sessions {
         "eventsInBackground", \.createsEventsInBackground, .bool,
         "Whether events are created in the background, too; if not, all come in sessions, as many in the mean."
       ),
-      .check { decoder, node, path, sessions in
-        guard sessions.meanGap > Units.longestSpan else { return true }
-        decoder.report(
-          "with sessions so long and a share so small the app is closed for more than "
-            + Units.text(Units.longestSpan) + " at a time", at: node.position, path)
-        return false
+      .refusal { _, sessions in
+        sessions.meanGap > Units.longestSpan
+          ? "with sessions so long and a share so small the app is closed for more than "
+            + Units.text(Units.longestSpan) + " at a time" : nil
       },
     ])
 }
@@ -219,51 +199,56 @@ extension Cohort {
 
 // MARK: What holds for a cohort as a whole
 
-extension ScenarioDecoder {
+extension Field<Cohort> {
   /// A lost answer is noticed by the time-out.
-  static let longestTimeoutWithLoss = Span.hours(1)
+  private static var longestTimeoutWithLoss: Span { .hours(1) }
 
-  mutating func reportLossWithoutTimeOut(_ cohort: Cohort, _ node: PositionedValue, _ path: String) {
-    guard cohort.link.answerLossPartsPerMillion > 0, cohort.timeout > Self.longestTimeoutWithLoss else {
-      return
-    }
-    report(
-      "\(Units.text(cohort.timeout)) is too long where answers get lost; at most "
-        + Units.text(Self.longestTimeoutWithLoss), at: (node["timeout"] ?? node).position,
-      join(path, "timeout"))
+  static let lossHasTimeout = Field.refusal("timeout") { _, cohort in
+    cohort.link.answerLossPartsPerMillion > 0 && cohort.timeout > longestTimeoutWithLoss
+      ? "\(Units.text(cohort.timeout)) is too long where answers get lost; at most "
+        + Units.text(longestTimeoutWithLoss) : nil
   }
 
-  mutating func reportSplitInRebatch(_ cohort: Cohort, _ node: PositionedValue, _ path: String) {
-    guard cohort.queue.splitsOn413, cohort.queue.mode == .rebatch else { return }
-    report(
-      "batches are cut for good, so that the queue's mode must be \"files\"",
-      at: (node["queue"]?["splitOn413"] ?? node).position, join(join(path, "queue"), "splitOn413"))
+  static let splitNeedsFiles = Field.refusal("queue", "splitOn413") { _, cohort in
+    cohort.queue.splitsOn413 && cohort.queue.mode == .rebatch
+      ? "batches are cut for good, so that the queue's mode must be \"files\"" : nil
   }
 
-  mutating func reportLanesWithoutOrder(_ cohort: Cohort, _ node: PositionedValue, _ path: String) {
-    guard cohort.gates.lanes != nil else { return }
-    let place = (node["gates"]?["lanes"] ?? node["queue"] ?? node).position
+  static let lanesHaveOrder = Field.check { decoder, node, path, cohort in
+    guard cohort.gates.lanes != nil else { return true }
+    let message: String
     if cohort.queue.mode == .rebatch {
-      report(
-        "lanes are of uploads, and a client that re-chunks has none of its own; set queue.mode to \"files\"",
-        at: place, join(join(path, "gates"), "lanes"))
+      message =
+        "lanes are of uploads, and a client that re-chunks has none of its own; set queue.mode to \"files\""
     } else if cohort.policy.limitsCheck == .beforeDue {
-      report(
-        "lanes don't go with policy.limitsCheck \"beforeDue\", which gives up whatever is oldest; set it to \"whenDue\"",
-        at: place, join(join(path, "gates"), "lanes"))
+      message =
+        "lanes don't go with policy.limitsCheck \"beforeDue\", which gives up whatever is oldest; set it to \"whenDue\""
     } else if cohort.queue.splitsOn413 {
-      report(
-        "lanes don't go with queue.splitOn413; leave one of the two out", at: place,
-        join(join(path, "gates"), "lanes"))
+      message = "lanes don't go with queue.splitOn413; leave one of the two out"
+    } else {
+      return true
     }
+    let place = (node["gates"]?["lanes"] ?? node["queue"] ?? node).position
+    decoder.report(message, at: place, decoder.join(decoder.join(path, "gates"), "lanes"))
+    return false
   }
 
-  mutating func reportStrictEventsInSessions(_ cohort: Cohort, _ node: PositionedValue, _ path: String) {
+  static let strictEventsNeedBackground = Field.refusal("sessions") { _, cohort in
     guard let sessions = cohort.sessions, !sessions.createsEventsInBackground,
       case .periodic = cohort.events
-    else { return }
-    report(
+    else { return nil }
+    return
       "strictly periodic events don't wait for a session; set sessions.eventsInBackground to true, or give "
-        + "events a rate such as \"30/h\"", at: (node["sessions"] ?? node).position, join(path, "sessions"))
+      + "events a rate such as \"30/h\""
+  }
+
+  static let somethingArrivesInTime = Field.check { decoder, node, path, cohort in
+    let there = cohort.latency.leastSpan
+    guard cohort.timeout <= there + there, let node = node["timeout"] ?? node["network"] else { return true }
+    decoder.warn(
+      "every upload times out: the time-out is \(Units.text(cohort.timeout)), "
+        + "the way to the server and back takes at least \(Units.text(there + there))", at: node.position,
+      decoder.join(path, "timeout"))
+    return true
   }
 }

@@ -33,8 +33,7 @@ struct Overriding {
     guard let parts = PathText.parse(override.path) else {
       decoder.report(
         "\(quoted(override.path)) is not a path; "
-          + "write keys with dots between them, like tapi.bucket.capacity",
-        at: .commandLine, "")
+          + "write keys with dots between them, like tapi.bucket.capacity", at: .commandLine, "")
       return
     }
     do throws(PathProblem) {
@@ -49,7 +48,7 @@ struct Overriding {
 
   /// `policy.…` reaches the cohorts that have a policy of their own too.
   private mutating func setPolicies(_ parts: ArraySlice<String>, _ override: Override) throws(PathProblem) {
-    guard let fleet = root["fleet"], case .array(var cohorts) = fleet.content else { return }
+    guard let fleet = root["fleet"], var cohorts = fleet.elements else { return }
     for index in cohorts.indices {
       guard let policy = cohorts[index]["policy"] else { continue }
       cohorts[index].setMember(
@@ -60,11 +59,10 @@ struct Overriding {
 
   /// `client` reaches the cohorts that name one of their own too.
   private mutating func removeClients() {
-    guard let fleet = root["fleet"], case .array(var cohorts) = fleet.content else { return }
+    guard let fleet = root["fleet"], var cohorts = fleet.elements else { return }
     for index in cohorts.indices {
-      guard var members = cohorts[index].members else { continue }
-      members.removeAll { $0.key == Override.clientPath }
-      cohorts[index].content = .object(members)
+      guard let members = cohorts[index].members else { continue }
+      cohorts[index].content = .object(members.filter { $0.key != Override.clientPath })
     }
     root.setMember("fleet", to: PositionedValue(.array(cohorts), at: fleet.position))
   }

@@ -9,34 +9,26 @@ extension ClientPolicy {
 
   /// How backoffs grow, and how far a Retry-After is obeyed.
   private static let schedule: [Field<ClientPolicy>] = [
-    Field(
+    .ofClient(
       "multiplier", \.multiplierInMillionths, .number(1_000_000...10_000_000, allowed: "1 to 10"),
-      "what a backoff is multiplied by at each failure", standard: .byClient, writing: .unlessStandard,
-      requirement: "S10"),
-    Field(
-      "waits", \.waits, .ladder, "waits one after another, in place of base, multiplier and cap",
-      standard: .byClient, writing: .unlessStandard, requirement: "S10", form: "[SPAN …]"),
-    .check { decoder, node, path, policy in
-      guard let multiplier = node["multiplier"], !policy.waits.isEmpty, policy.multiplier != 2 else {
-        return true
-      }
-      decoder.report(
-        "has no effect: policy.waits stand in its place; leave one of the two out, or write waits: null",
-        at: multiplier.position, decoder.join(path, "multiplier"))
-      return false
+      "what a backoff is multiplied by at each failure", "S10", isLater: true),
+    .ofClient(
+      "waits", \.waits, .ladder, "waits one after another, in place of base, multiplier and cap", "S10",
+      isLater: true, form: "[SPAN …]"),
+    .refusal("multiplier") { node, policy in
+      node["multiplier"] != nil && !policy.waits.isEmpty && policy.multiplier != 2
+        ? "has no effect: policy.waits stand in its place; leave one of the two out, or write waits: null"
+        : nil
     },
-    Field(
-      "immediateRetries", \.immediateRetries,
-      Kind<Int>.count(0...100).mapped({ UInt8($0) }, { Int($0) }),
-      "retries without a wait, before the first backoff; with retries \"timer\" at once", standard: .byClient,
-      writing: .unlessStandard,
-      requirement: "S10"),
-    Field(
+    .ofClient(
+      "immediateRetries", \.immediateRetries, Kind<Int>.count(0...100).mapped({ UInt8($0) }, { Int($0) }),
+      "retries without a wait, before the first backoff; with retries \"timer\" at once", "S10", isLater: true
+    ),
+    .ofClient(
       "longestRetryAfter", \.longestRetryAfter,
       Kind<Span>.span(from: .milliseconds(1)).orNull.mapped(
         { $0?.microseconds ?? .max }, { $0 == .max ? nil : Span(microseconds: $0) }),
-      "what a longer Retry-After counts as", standard: .byClient, writing: .unlessStandard,
-      requirement: "S4"),
+      "what a longer Retry-After counts as", "S4", isLater: true),
   ]
 
   private var multiplierInMillionths: Int64 {
@@ -62,8 +54,7 @@ extension Kind where Value == DelayLadder {
           return nil
         }
         for (element, span) in zip(elements, spans) where span.microseconds % 1_000 != 0 {
-          decoder.report(
-            "\(Units.text(span)) is finer than a millisecond", at: element.position, path)
+          decoder.report("\(Units.text(span)) is finer than a millisecond", at: element.position, path)
           return nil
         }
         return DelayLadder(milliseconds: spans.map { UInt32($0.microseconds / 1_000) })
@@ -106,14 +97,10 @@ extension ClientPolicy.Switch {
   fileprivate var schema: PositionedValue {
     if isBool { return .type("boolean") }
     let words = values.filter { !$0.hasSuffix(":S") && !$0.hasSuffix(":P") }
-    let plain = PositionedValue.members([("enum", .list(words.map { .text($0) }))])
     let patterns = values.filter { !words.contains($0) }.map { value -> PositionedValue in
-      let digits = value.hasSuffix(":S") ? "[0-9]{1,4}" : "([1-9][0-9]?|100)"
-      return .members([
-        ("type", .text("string")), ("pattern", .text("^\(value.dropLast())\(digits)$")),
-      ])
+      .pattern("^\(value.dropLast())\(value.hasSuffix(":S") ? "[0-9]{1,4}" : "([1-9][0-9]?|100)")$")
     }
-    return patterns.isEmpty ? plain : .oneOf([plain] + patterns)
+    return patterns.isEmpty ? .words(words) : .oneOf([.words(words)] + patterns)
   }
 }
 

@@ -108,6 +108,14 @@ package struct PositionedValue: Sendable {
   }
 }
 
+extension ExactDecimal {
+  /// What a number says; nil for anything else.
+  init?(_ node: PositionedValue) {
+    guard case .number(let text) = node.content else { return nil }
+    self.init(text)
+  }
+}
+
 /// What a normalised scenario and a schema are made of.
 extension PositionedValue {
   static func number(_ text: String) -> Self { Self(.number(text), at: .commandLine) }

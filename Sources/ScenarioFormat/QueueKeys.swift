@@ -13,12 +13,9 @@ extension ControlledDelay {
       Field(
         "interval", \.interval, .span(from: Span(microseconds: 2)),
         "How long all must have waited for longer than that, until one is dropped."),
-      .check { decoder, node, path, found in
-        guard found.target >= found.interval else { return true }
-        decoder.report(
-          "target \(Units.text(found.target)) is not below interval, \(Units.text(found.interval))",
-          at: node.position, path)
-        return false
+      .refusal { _, found in
+        found.target >= found.interval
+          ? "target \(Units.text(found.target)) is not below interval, \(Units.text(found.interval))" : nil
       },
     ])
 }
@@ -37,14 +34,11 @@ extension ConcurrencyLimit {
         "tolerance", \.tolerance, .number(1_000_000...1_000_000_000, allowed: "numbers from 1 to 1000"),
         "Times the long-term mean that a window's mean may be."),
       Field("window", \.window, .span(.milliseconds(1)...Span.hours(1)), "How often the limit changes."),
-      Field(
-        "longWindow", \.longWindow, .count(1...1_000_000), "Windows that the long-term mean looks back."),
-      .check { decoder, node, path, found in
-        if found.minimum <= found.initial && found.initial <= found.maximum { return true }
-        decoder.report(
-          "initial \(found.initial) is not between minimum \(found.minimum) and maximum \(found.maximum)",
-          at: node.position, path)
-        return false
+      Field("longWindow", \.longWindow, .count(1...1_000_000), "Windows that the long-term mean looks back."),
+      .refusal { _, found in
+        found.minimum <= found.initial && found.initial <= found.maximum
+          ? nil
+          : "initial \(found.initial) is not between minimum \(found.minimum) and maximum \(found.maximum)"
       },
     ])
 }
@@ -67,20 +61,14 @@ extension Dependency {
         "timeout", \.timeout, Kind<Span>.span(from: Span(microseconds: 2)).orNull,
         "When a call is given up; it is worked off all the same.", standard: .said("never")),
       Field("status", \.status, .count(400...599), "The answer to a request whose calls have all failed."),
-      .check { decoder, node, path, found in
-        guard let timeout = found.timeout, timeout <= found.roundTrip else { return true }
-        decoder.report(
-          "no call is answered in time: timeout \(Units.text(timeout)) is not above roundTrip, "
-            + Units.text(found.roundTrip), at: node.position, path)
-        return false
+      .refusal { _, found in
+        guard let timeout = found.timeout, timeout <= found.roundTrip else { return nil }
+        return "no call is answered in time: timeout \(Units.text(timeout)) is not above roundTrip, "
+          + Units.text(found.roundTrip)
       },
-      .check { decoder, node, path, found in
-        if found.retries > 0, found.queueLimit == nil, found.timeout == nil, let retries = node["retries"] {
-          decoder.warn(
-            "no call ever fails: queueLimit is unlimited, and there is no timeout", at: retries.position,
-            decoder.join(path, "retries"))
-        }
-        return true
+      .warning("retries") { node, found in
+        found.retries > 0 && found.queueLimit == nil && found.timeout == nil && node["retries"] != nil
+          ? "no call ever fails: queueLimit is unlimited, and there is no timeout" : nil
       },
     ])
 }
@@ -89,22 +77,5 @@ extension WorkersConfiguration {
   /// Whether anybody may ever get the overload answer.
   var refuses: Bool {
     queueLimit != nil || queueTimeout != nil || delayControl != nil || concurrencyLimit != nil
-  }
-}
-
-extension ScenarioDecoder {
-  mutating func warnOfIdleQueue(
-    _ node: PositionedValue, _ path: String, _ workers: WorkersConfiguration
-  ) -> Bool {
-    guard let limit = workers.queueLimit else { return true }
-    if limit == 0, workers.order != .fifo, let order = node["order"] {
-      warn("nobody waits: queueLimit is 0", at: order.position, join(path, "order"))
-    }
-    if limit <= 2, workers.delayControl != nil, let control = node["codel"] {
-      warn(
-        "never drops anybody: a queueLimit of \(limit) leaves no more than one behind whose turn it is",
-        at: control.position, join(path, "codel"))
-    }
-    return true
   }
 }

@@ -17,12 +17,7 @@ struct RetryAfterBounds: Sendable, Equatable {
         "backlog", \.self, .object(backlog),
         "When the capacity will have worked off what waits and what was refused before: each refused request has its place "
           + "behind the others."),
-      .check { decoder, node, path, bounds in
-        guard bounds.least > bounds.most else { return true }
-        decoder.report(
-          "from \(Units.text(bounds.least)) is above to, \(Units.text(bounds.most))", at: node.position, path)
-        return false
-      },
+      order("from", "to"),
     ])
 
   fileprivate static let backlog = Record(
@@ -30,14 +25,15 @@ struct RetryAfterBounds: Sendable, Equatable {
     [
       Field("atLeast", \.least, .wholeSeconds, "The shortest."),
       Field("atMost", \.most, .wholeSeconds, "The longest."),
-      .check { decoder, node, path, bounds in
-        guard bounds.least > bounds.most else { return true }
-        decoder.report(
-          "atLeast \(Units.text(bounds.least)) is above atMost, \(Units.text(bounds.most))",
-          at: node.position, path)
-        return false
-      },
+      order("atLeast", "atMost"),
     ])
+
+  private static func order(_ least: String, _ most: String) -> Field<RetryAfterBounds> {
+    .refusal { _, bounds in
+      bounds.least > bounds.most
+        ? "\(least) \(Units.text(bounds.least)) is above \(most), \(Units.text(bounds.most))" : nil
+    }
+  }
 }
 
 extension Kind where Value == Span {
@@ -69,7 +65,7 @@ extension Kind where Value == RetryAfterPolicy {
     return Kind(
       shape: .object(keys),
       schema: .oneOf([
-        .members([("const", .text("none"))]), fixed.schema,
+        .const(.text("none")), fixed.schema,
         ScenarioSchema.object(keys.filter { $0.name != "backlog" }),
         ScenarioSchema.object(keys.filter { $0.name == "backlog" }),
       ]), range: fixed.range,

@@ -96,6 +96,15 @@ package struct ScenarioDecoder {
     add(.warning, message, at: position, path)
   }
 
+  /// Says something of the value that keys lead to in an object; where there is none, at the place of the object.
+  mutating func report(
+    _ message: String, at node: PositionedValue, _ path: String, _ keys: [String],
+    _ severity: Diagnostic.Severity = .error
+  ) {
+    let value = keys.reduce(Optional(node)) { $0?[$1] } ?? node
+    add(severity, message, at: value.position, keys.reduce(path, join))
+  }
+
   mutating func add(_ severity: Diagnostic.Severity, _ message: String, at position: Position, _ path: String)
   {
     add(
@@ -176,8 +185,7 @@ package struct ScenarioDecoder {
     if present.count > 1 {
       report(
         "\(present.map(\.key).joined(separator: " and ")) exclude each other; keep one",
-        at: present[1].keyPosition,
-        path)
+        at: present[1].keyPosition, path)
       return nil
     }
     return present.first
@@ -283,14 +291,6 @@ package struct ScenarioDecoder {
     return nil
   }
 
-  mutating func seed(_ node: PositionedValue, _ path: String) -> UInt64? {
-    if case .number(let text) = node.content, let value = ExactDecimal(text)?.unsigned { return value }
-    report(
-      "\(describe(node)) is not a seed; allowed: whole numbers from 0 to \(UInt64.max)", at: node.position,
-      path)
-    return nil
-  }
-
   // MARK: Values with units
 
   /// When something happens; a warning if the run is over by then.
@@ -336,30 +336,33 @@ package struct ScenarioDecoder {
   }
 
   mutating func span(_ node: PositionedValue, _ path: String, in range: ClosedRange<Span>) -> Span? {
-    let text: String
-    switch node.content {
-    case .string(let written): text = written
-    case .number(let written):
-      report(Self.missingUnit(written, "s", example: "30s"), at: node.position, path)
-      return nil
-    default:
-      unexpected(node, "a span such as \"30s\"", path)
-      return nil
-    }
-    guard let span = unit(node, path, { () throws(Units.Problem) in try Units.span(text) }) else {
-      return nil
-    }
-    guard range.contains(span) else {
-      report(
-        "\(quoted(text)) is out of range; "
-          + "allowed: \(Units.text(range.lowerBound)) to \(Units.text(range.upperBound))",
-        at: node.position, path)
-      return nil
-    }
-    return span
+    quantity(
+      node, path, "a span", example: "30s", unit: "s", in: range,
+      allowed: "\(Units.text(range.lowerBound)) to \(Units.text(range.upperBound))"
+    ) { text throws(Units.Problem) in try Units.span(text) }
   }
 
-  /// The text of a rate or a size; a bare number lacks its unit.
+  mutating func bytes(_ node: PositionedValue, _ path: String, in range: ClosedRange<Int>) -> Int? {
+    quantity(
+      node, path, "a size", example: "500KB", unit: "B", in: range,
+      allowed: "\(Units.text(bytes: range.lowerBound)) to \(Units.text(bytes: range.upperBound))"
+    ) { text throws(Units.Problem) in Int(exactly: try Units.bytes(text)) }
+  }
+
+  /// A text with a unit, within a range; a bare number lacks its unit. `read` gives nil for more than any range holds.
+  mutating func quantity<Value: Comparable>(
+    _ node: PositionedValue, _ path: String, _ what: String, example: String, unit: String,
+    in range: ClosedRange<Value>, allowed: String, _ read: (String) throws(Units.Problem) -> Value?
+  ) -> Value? {
+    guard let text = unitText(node, path, what, example: example, unit: unit),
+      let value = self.unit(node, path, { () throws(Units.Problem) in try read(text) })
+    else { return nil }
+    if let value, range.contains(value) { return value }
+    report("\(quoted(text)) is out of range; allowed: \(allowed)", at: node.position, path)
+    return nil
+  }
+
+  /// The text of a value with a unit.
   mutating func unitText(
     _ node: PositionedValue, _ path: String, _ what: String, example: String, unit: String
   ) -> String? {
@@ -371,20 +374,6 @@ package struct ScenarioDecoder {
       unexpected(node, "\(what) such as \"\(example)\"", path)
     }
     return nil
-  }
-
-  mutating func bytes(_ node: PositionedValue, _ path: String, in range: ClosedRange<Int>) -> Int? {
-    guard
-      let text = unitText(node, path, "a size", example: "500KB", unit: "B"),
-      let bytes = unit(node, path, { () throws(Units.Problem) in try Units.bytes(text) })
-    else { return nil }
-    guard let bytes = Int(exactly: bytes), range.contains(bytes) else {
-      report(
-        "\(quoted(text)) is out of range; allowed: \(Units.text(bytes: range.lowerBound)) to "
-          + Units.text(bytes: range.upperBound), at: node.position, path)
-      return nil
-    }
-    return bytes
   }
 
   /// Reads a text with a unit, and reports what is wrong with it.

@@ -178,8 +178,7 @@ public struct ScenarioFile: Sendable {
     guard let members = compare.members else {
       decoder.report(
         "expected an object of paths and lists of values, found \(decoder.describe(compare))",
-        at: compare.position,
-        "compare")
+        at: compare.position, "compare")
       return []
     }
     var base = newDecoder

@@ -41,8 +41,8 @@ struct ScenarioDocument: Sendable {
         writing: .never),
       Field(
         "client", \.client, Kind<ClientPreset>.client.orNothing,
-        "For every cohort that names no client of its own.",
-        standard: .said("tapi-document"), writing: .never),
+        "For every cohort that names no client of its own.", standard: .said("tapi-document"), writing: .never
+      ),
       .check { decoder, node, _, text in
         (decoder.network, decoder.policyOfAll, decoder.clientOfAll) = (
           text.network, node["policy"], text.client
@@ -50,8 +50,7 @@ struct ScenarioDocument: Sendable {
         return true
       },
       Field(
-        "fleet", \.scenario.fleet, .fleet,
-        "Cohorts of like devices; at most 4,000,000,000 devices in all.",
+        "fleet", \.scenario.fleet, .fleet, "Cohorts of like devices; at most 4,000,000,000 devices in all.",
         example: "[{ name: \"phones\", devices: 1000, events: \"6/min\" }]"),
       Field(
         "actions", \.actions, .actions,
@@ -81,10 +80,8 @@ struct ScenarioDocument: Sendable {
             (
               "additionalProperties",
               .oneOf([
-                .members([
-                  ("type", .text("array")), ("minItems", .number("1")), ("maxItems", .number("200")),
-                ]),
-                .members([("const", .text("all"))]),
+                .members([("type", .text("array")), ("minItems", .number("1")), ("maxItems", .number("200"))]
+                ), .const(.text("all")),
               ])
             ),
           ]))),
@@ -113,33 +110,25 @@ struct ScenarioDocument: Sendable {
 }
 
 extension Kind where Value == Int {
-  fileprivate static let format = Kind(
-    schema: .members([("const", .number("1"))]),
-    read: { decoder, node, path in
-      if case .number(let text) = node.content, ExactDecimal(text)?.times(1) == .exact(1) { return 1 }
-      decoder.report("this program reads format 1, found \(decoder.describe(node))", at: node.position, path)
-      return nil
-    }, write: { .number("\($0)") })
+  fileprivate static let format = Kind.parsed(
+    schema: .const(.number("1")), { ExactDecimal($0)?.times(1) == .exact(1) ? 1 : nil },
+    or: { "this program reads format 1, found \($0)" }, write: { .number("\($0)") })
 }
 
 extension Kind where Value == Scaling {
-  fileprivate static let scale = Kind(
-    schema: .members([("type", .text("string")), ("pattern", .text("^1:[1-9][0-9]{0,6}$"))]),
-    range: "1:1 to 1:1000000",
-    read: { decoder, node, path in
-      if let text = node.text, let scale = Scaling(text) { return scale }
-      decoder.report(
-        "expected a scale such as \"1:20\", found \(decoder.describe(node)); allowed: 1:1 to 1:1000000",
-        at: node.position, path)
-      return nil
-    }, write: { .text($0.text) })
+  fileprivate static let scale = Kind.parsed(
+    schema: .pattern("^1:[1-9][0-9]{0,6}$"), range: "1:1 to 1:1000000", { $0.text.flatMap { Scaling($0) } },
+    or: { "expected a scale such as \"1:20\", found \($0); allowed: 1:1 to 1:1000000" },
+    write: { .text($0.text) })
 }
 
 extension Kind where Value == UInt64 {
-  fileprivate static let seed = Kind(
+  fileprivate static let seed = Kind.parsed(
     schema: .members([
       ("type", .text("integer")), ("minimum", .number("0")), ("maximum", .number("\(UInt64.max)")),
-    ]), read: { $0.seed($1, $2) }, write: { .number("\($0)") })
+    ]), { ExactDecimal($0)?.unsigned },
+    or: { "\($0) is not a seed; allowed: whole numbers from 0 to \(UInt64.max)" },
+    write: { .number("\($0)") })
 }
 
 extension Scenario {
@@ -190,8 +179,7 @@ extension ScenarioDecoder {
       let enough = least < 1_000_000 ? Span.milliseconds((least - 1) / 1_000 + 1) : Span.seconds(seconds)
       report(
         "\(Units.text(interval))\(origin) makes \(rows) rows of a run of \(Units.text(duration)); at most "
-          + "\(Self.maximumRows) are allowed, so at least \(Units.text(enough))",
-        at: position, "interval")
+          + "\(Self.maximumRows) are allowed, so at least \(Units.text(enough))", at: position, "interval")
       return false
     }
     return true

@@ -8,19 +8,17 @@ extension TAPIConfiguration {
   static let keys = Record(
     TAPIConfiguration(server: standIn), keepsRest: true, alternatives: ["bucket", "workers"],
     [
-      .check { decoder, node, path, _ in
-        if node["bucket"] != nil || node["workers"] != nil { return true }
-        decoder.report(
-          "no server; write bucket: { capacity: \"4000/s\" } or workers: { count: 200, serviceTime: \"50ms\" }",
-          at: node.position, path)
-        return false
+      .refusal { node, _ in
+        node["bucket"] != nil || node["workers"] != nil
+          ? nil
+          : "no server; write bucket: { capacity: \"4000/s\" } or workers: { count: 200, serviceTime: \"50ms\" }"
       },
       Field(
         "bucket", \.bucket, Kind.object(TokenBucketConfiguration.keys).orNothing,
         "Admission by token bucket.", standard: .said("there are workers")),
       Field(
-        "workers", \.workers, Kind.object(WorkersConfiguration.keys).orNothing,
-        "Workers behind a queue.", standard: .said("there is a bucket")),
+        "workers", \.workers, Kind.object(WorkersConfiguration.keys).orNothing, "Workers behind a queue.",
+        standard: .said("there is a bucket")),
       Field(
         "overload", \.overloadAnswer, .overload,
         "The answer to a request that finds no token, or the queue full; \"queue\": all wait, with workers and an unlimited queue."
@@ -35,8 +33,7 @@ extension TAPIConfiguration {
         "How every retryAfter is written; not every client reads a date (S4).", writing: .unlessStandard),
       Field("incidents", \.incidents, .incidents, "What happens to the server on the timeline."),
       Field(
-        "keyLimits", \.rules.keyLimits,
-        Kind.object(KeyLimit.keys).list(of: " of limits", named: "limits"),
+        "keyLimits", \.rules.keyLimits, Kind.object(KeyLimit.keys).list(of: " of limits", named: "limits"),
         "Limits of single tenants or devices; the answer is 429.", writing: .unlessStandard),
       Field(
         "retryCountLimit", \.rules.retryCountLimit, Kind<Int>.count(1...8_191).orNull,
@@ -47,8 +44,9 @@ extension TAPIConfiguration {
         "A larger request is answered 413.", standard: .said("none is"), writing: .unlessStandard),
       Field(
         "deduplication", \.rules.deduplicationWindow,
-        Kind.object(Deduplication.keys).mapped(\.window, Deduplication.init).orNull,
-        "The server recognises batches by their message ids.", writing: .unlessStandard),
+        Kind<Span>.single(
+          "window", .span(from: .zero), "How long after the first acceptance.", example: "\"24h\"", .zero
+        ).orNull, "The server recognises batches by their message ids.", writing: .unlessStandard),
       Field(
         "autoscaling", \.rules.autoscaling, Kind.object(Autoscaling.keys).orNull,
         "Capacity that follows utilisation.", writing: .unlessStandard),
@@ -79,8 +77,7 @@ extension TokenBucketConfiguration {
   static let keys = Record(
     TokenBucketConfiguration(capacityMilliRequestsPerSecond: 0, burst: 0),
     [
-      Field(
-        "capacity", \.capacityMilliRequestsPerSecond, .rate, "Requests admitted.", example: "\"4000/s\""),
+      Field("capacity", \.capacityMilliRequestsPerSecond, .rate, "Requests admitted.", example: "\"4000/s\""),
       Field(
         "burst", \.burst, Kind<Int>.count(1...1_000_000_000).mapped(Int64.init, Int.init),
         "Size of the bucket in requests.", standard: .said("a tenth of a second's worth, at least 1")),
@@ -124,7 +121,15 @@ extension WorkersConfiguration {
         "codel", \.delayControl, Kind.object(ControlledDelay.keys).orNull,
         "Drops from the queue, by RFC 8289, while waits stay too long; what is dropped gets the overload answer.",
         writing: .unlessStandard),
-      .check { $0.warnOfIdleQueue($1, $2, $3) },
+      .warning("order") { node, workers in
+        node["order"] != nil && workers.queueLimit == 0 && workers.order != .fifo
+          ? "nobody waits: queueLimit is 0" : nil
+      },
+      .warning("codel") { node, workers in
+        guard let limit = workers.queueLimit, limit <= 2, workers.delayControl != nil, node["codel"] != nil
+        else { return nil }
+        return "never drops anybody: a queueLimit of \(limit) leaves no more than one behind whose turn it is"
+      },
       Field(
         "concurrencyLimit", \.concurrencyLimit, Kind.object(ConcurrencyLimit.keys).orNull,
         "An adaptive limit on the requests in the server; beyond it they get the overload answer.",
@@ -146,12 +151,10 @@ extension WorkersConfiguration {
         workers.congestion?.queue = limit
         return true
       },
-      .check { decoder, node, path, workers in
-        guard workers.serviceTimePerEvent == .zero, workers.serviceTime.isAlwaysZero else { return true }
-        decoder.report(
-          "a service that takes no time needs no workers; give a serviceTime above 0s, or use a bucket",
-          at: (node["serviceTime"] ?? node).position, decoder.join(path, "serviceTime"))
-        return false
+      .refusal("serviceTime") { _, workers in
+        workers.serviceTimePerEvent == .zero && workers.serviceTime.isAlwaysZero
+          ? "a service that takes no time needs no workers; give a serviceTime above 0s, or use a bucket"
+          : nil
       },
     ])
 }
@@ -186,16 +189,10 @@ extension Kind where Value == Int64 {
   static let rate = Kind(
     schema: .reference("rate"), range: "0.001/s to 1000000000/s",
     read: { decoder, node, path in
-      guard
-        let text = decoder.unitText(node, path, "a rate", example: "4000/s", unit: "/s"),
-        let milli = decoder.unit(node, path, { () throws(Units.Problem) in try Units.milliPerSecond(text) })
-      else { return nil }
-      guard (1...1_000_000_000_000).contains(milli) else {
-        decoder.report(
-          "\(quoted(text)) is out of range; allowed: 0.001/s to 1000000000/s", at: node.position, path)
-        return nil
-      }
-      return milli
+      decoder.quantity(
+        node, path, "a rate", example: "4000/s", unit: "/s", in: 1...1_000_000_000_000,
+        allowed: "0.001/s to 1000000000/s"
+      ) { text throws(Units.Problem) in try Units.milliPerSecond(text) }
     }, write: { .text(Units.text(milliPerSecond: $0)) })
 }
 
@@ -215,7 +212,7 @@ extension Kind where Value == Overload? {
   fileprivate static let overload: Kind = {
     let object = Kind<Overload>.object(Overload.keys, shortForm: "\"queue\"")
     return Kind(
-      shape: object.shape, schema: .oneOf([.members([("const", .text("queue"))]), object.schema]),
+      shape: object.shape, schema: .oneOf([.const(.text("queue")), object.schema]),
       read: { decoder, node, path in
         guard let text = node.text else {
           return object.read(&decoder, node, path).map { .some($0) }
@@ -282,22 +279,9 @@ extension KeyLimit {
       ),
       Field("rate", \.rateMilliRequestsPerSecond, .rate, "Requests.", example: "\"100/min\""),
       Field(
-        "burst", \.burst, Kind<Int>.count(1...1_000_000_000).mapped(Int64.init, Int.init),
-        "Requests at once."),
+        "burst", \.burst, Kind<Int>.count(1...1_000_000_000).mapped(Int64.init, Int.init), "Requests at once."
+      ),
       Field("retryAfter", \.retryAfter, .retryAfter, "How long to wait, by the server."),
-    ])
-}
-
-/// `deduplication` as it is written.
-struct Deduplication: Sendable, Equatable {
-  var window = Span.zero
-
-  fileprivate static let keys = Record(
-    Deduplication(),
-    [
-      Field(
-        "window", \.window, .span(from: .zero), "How long after the first acceptance.",
-        example: "\"24h\"")
     ])
 }
 
@@ -310,12 +294,10 @@ extension Autoscaling {
       Field("delay", \.delay, .span(.zero...Span.hours(24)), "From a measurement to the change."),
       Field("minimum", \.minimum, .share(10_000...100_000_000), "Of the configured capacity."),
       Field("maximum", \.maximum, .share(10_000...100_000_000), "Of the configured capacity."),
-      .check { decoder, node, path, found in
-        guard found.minimum > found.maximum else { return true }
-        decoder.report(
-          "minimum \(Units.text(partsPerMillion: found.minimum)) is above maximum, "
-            + Units.text(partsPerMillion: found.maximum), at: node.position, path)
-        return false
+      .refusal { _, found in
+        found.minimum > found.maximum
+          ? "minimum \(Units.text(partsPerMillion: found.minimum)) is above maximum, "
+            + Units.text(partsPerMillion: found.maximum) : nil
       },
     ])
 }

@@ -152,27 +152,36 @@ struct SettingsResolution {
     _ finding: SettingsFinding, in settings: Settings, _ isUnfolded: Bool, _ changes: [SettingsChange],
     _ dialect: SettingsDialect, reporting decoder: inout ScenarioDecoder
   ) {
-    let parts = PathText.parse(finding.path) ?? []
-    let position = SettingsTree.deepestPosition(parts, in: settings.tree)
-    let isOverride = position == .commandLine
-    let section = SettingsTree.section(of: settings.tree, in: dialect)
-    let change = changes.last { !$0.parts.isEmpty && parts.starts(with: section + $0.parts) }
-    var path = finding.path
-    if isOverride {
-      path = change?.path ?? changes.last?.path ?? (settings.prefix.isEmpty ? path : settings.prefix)
-    } else if !settings.prefix.isEmpty {
-      if isUnfolded, parts.first == SettingsTree.sectionName {
-        path = String(path.dropFirst(SettingsTree.sectionName.count + (parts.count > 1 ? 1 : 0)))
-      }
-      path = settings.prefix + (path.isEmpty || path.hasPrefix("[") ? "" : ".") + path
-    }
+    let (position, path, change) = place(of: finding.path, in: settings, isUnfolded, changes, dialect)
     let isAllowed = allowsUnread && finding.effect == .notRead
-    let isError = isOverride && finding.spoilsOverride && !isAllowed
+    let isError = position == .commandLine && finding.spoilsOverride && !isAllowed
     var message = finding.message
     if isError, finding.effect == .notRead, change != nil {
       message += "; choose another client, or say settingsDialect: \"document\" in the cohort"
     }
     add(message, at: position, path, &decoder, isError ? .error : .warning)
+  }
+
+  /// Where a value of Settings stands, its path for messages, and the change that gave it.
+  private func place(
+    of path: String, in settings: Settings, _ isUnfolded: Bool, _ changes: [SettingsChange],
+    _ dialect: SettingsDialect
+  ) -> (position: Position, path: String, change: SettingsChange?) {
+    let parts = PathText.parse(path) ?? []
+    let position = SettingsTree.deepestPosition(parts, in: settings.tree)
+    let section = SettingsTree.section(of: settings.tree, in: dialect)
+    let change = changes.last { !$0.parts.isEmpty && parts.starts(with: section + $0.parts) }
+    if position == .commandLine, let changed = change?.path ?? changes.last?.path {
+      return (position, changed, change)
+    }
+    if settings.prefix.isEmpty { return (position, path, change) }
+    if position == .commandLine { return (position, settings.prefix, change) }
+    var inner = path[...]
+    if isUnfolded, parts.first == SettingsTree.sectionName {
+      inner = inner.dropFirst(SettingsTree.sectionName.count + (parts.count > 1 ? 1 : 0))
+    }
+    let separator = inner.isEmpty || inner.hasPrefix("[") ? "" : "."
+    return (position, settings.prefix + separator + inner, change)
   }
 
   // MARK: As the document says
@@ -207,9 +216,7 @@ struct SettingsResolution {
     if case .additive = config.backoff.jitter { return config }
     if let change = changes.last(where: { $0.parts == ["backoffConfig", "jitterPercent"] }) {
       let message = "has no effect: jitterStrategy is \(config.backoff.jitter)"
-      let position = Position.commandLine
-      let warning = Diagnostic(severity: .warning, file: "--set", path: change.path, message: message)
-      if reported.insert(warning).inserted { decoder.warn(message, at: position, change.path) }
+      add(message, at: .commandLine, change.path, &decoder, .warning)
     }
     return config
   }
@@ -267,30 +274,14 @@ struct SettingsResolution {
   }
 
   private mutating func report(
-    _ repair: SettingsRepair, in settings: (tree: PositionedValue, prefix: String),
-    _ changes: [SettingsChange],
+    _ repair: SettingsRepair, in settings: Settings, _ changes: [SettingsChange],
     reporting decoder: inout ScenarioDecoder
   ) {
-    let parts = PathText.parse(repair.path) ?? []
-    let position = SettingsTree.deepestPosition(parts, in: settings.tree)
+    let (position, path, _) = place(of: repair.path, in: settings, false, changes, .document)
     let isOverride = position == .commandLine
-    var path = repair.path
-    if isOverride {
-      path =
-        changes.last {
-          !$0.parts.isEmpty && parts.starts(with: SettingsTree.section(of: settings.tree) + $0.parts)
-        }?
-        .path ?? changes.last?.path ?? repair.path
-    } else if !settings.prefix.isEmpty {
-      path = settings.prefix + (path.isEmpty || path.hasPrefix("[") ? "" : ".") + path
-    }
-    let severity: Diagnostic.Severity = isOverride ? .error : .warning
-    let message = isOverride ? Self.withoutRemedy(repair.message) : repair.message
-    let key = Diagnostic(
-      severity: severity, file: ScenarioDecoder.name(of: position, in: decoder.sources),
-      line: Int(position.line),
-      path: path, message: message)
-    if reported.insert(key).inserted { decoder.add(severity, message, at: position, path) }
+    add(
+      isOverride ? Self.withoutRemedy(repair.message) : repair.message, at: position, path, &decoder,
+      isOverride ? .error : .warning)
   }
 
   /// A repair says last what is used instead; for an error nothing is.

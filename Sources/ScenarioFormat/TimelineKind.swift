@@ -23,6 +23,14 @@ extension TimelineKind {
     }
   }
 
+  /// What is of the one of the kinds that has values for it.
+  static func written(_ values: (Self) -> Values?) -> PositionedValue {
+    for kind in all {
+      if let values = values(kind) { return kind.record.write(values) }
+    }
+    return .null
+  }
+
   /// The forms in the JSON Schema.
   static var schema: PositionedValue {
     .oneOf(
@@ -38,7 +46,7 @@ extension TimelineKind {
     _ name: String, _ place: any WritableKeyPath<Values, String> & Sendable, example: String
   ) -> Field<Values> {
     let kind = Kind<String>(
-      schema: .members([("const", .text(name))]), read: { $0.string($1, $2) }, write: { .text($0) })
+      schema: .const(.text(name)), read: { $0.string($1, $2) }, write: { .text($0) })
     return Field("kind", place, kind, "What happens.", example: quoted(example))
   }
 }

@@ -5,43 +5,34 @@ extension Cohort {
   static let uploadLoopKeys = Record(
     standIn, keepsRest: true,
     [
-      Field(
-        "actsAtFlushEnd", \.actsAtFlushEnd, .bool,
-        "queue and state stay until a flush is answered", standard: .byClient, writing: .unlessStandard,
-        requirement: "S17"),
-      Field(
-        "rateLimitEndsLoop", \.rateLimitEndsLoop, .bool,
-        "a 429 ends the loop even if it asks for no wait", standard: .byClient, writing: .unlessStandard,
-        requirement: "S3"),
-      Field(
+      .ofClient(
+        "actsAtFlushEnd", \.actsAtFlushEnd, .bool, "queue and state stay until a flush is answered", "S17",
+        isLater: true),
+      .ofClient(
+        "rateLimitEndsLoop", \.rateLimitEndsLoop, .bool, "a 429 ends the loop even if it asks for no wait",
+        "S3", isLater: true),
+      .ofClient(
         "failureEndsLoop", \.failureEndsLoop, .bool,
-        "any failure ends the loop until the next trigger or the end of a wait", standard: .byClient,
-        writing: .unlessStandard, requirement: "S3"),
-      Field(
-        "saving", \.saving, .choice, "when retry state is saved", standard: .byClient,
-        writing: .unlessStandard, requirement: "S18"),
-      Field(
-        "triggers", \.triggers, .triggers(orAll: true), "what makes the client flush", standard: .byClient,
-        writing: .unlessStandard, requirement: "S17", form: "[TRIGGER …]"),
-      Field(
-        "triggersThatSkipWaits", \.triggersThatSkipWaits, .triggers(),
-        "triggers that cut a wait short", standard: .byClient, writing: .unlessStandard, requirement: "D7",
+        "any failure ends the loop until the next trigger or the end of a wait", "S3", isLater: true),
+      .ofClient("saving", \.saving, .choice, "when retry state is saved", "S18", isLater: true),
+      .ofClient(
+        "triggers", \.triggers, .triggers(orAll: true), "what makes the client flush", "S17", isLater: true,
         form: "[TRIGGER …]"),
-      Field(
-        "countOfAnEvent", \.countOfAnEvent, .count(1...2), "how much an event counts for flush.count",
-        standard: .byClient, writing: .unlessStandard, requirement: "S17"),
-      Field(
-        "countsAllEvents", \.countsAllEvents, .bool,
-        "the count goes on over other flushes", standard: .byClient, writing: .unlessStandard,
-        requirement: "S17"),
-      Field(
+      .ofClient(
+        "triggersThatSkipWaits", \.triggersThatSkipWaits, .triggers(), "triggers that cut a wait short", "D7",
+        isLater: true, form: "[TRIGGER …]"),
+      .ofClient(
+        "countOfAnEvent", \.countOfAnEvent, .count(1...2), "how much an event counts for flush.count", "S17",
+        isLater: true),
+      .ofClient(
+        "countsAllEvents", \.countsAllEvents, .bool, "the count goes on over other flushes", "S17",
+        isLater: true),
+      .ofClient(
         "countsHeldEvents", \.countsHeldEvents, .bool,
-        "the count is that of all events held, at each new one", standard: .byClient,
-        writing: .unlessStandard, requirement: "S17"),
-      Field(
+        "the count is that of all events held, at each new one", "S17", isLater: true),
+      .ofClient(
         "countFlushWhileFailing", \.countFlushWhileFailing, .bool,
-        "the count makes flushes while uploads fail", standard: .byClient, writing: .unlessStandard,
-        requirement: "S17"),
+        "the count makes flushes while uploads fail", "S17", isLater: true),
     ])
 }
 
@@ -50,10 +41,10 @@ extension Kind where Value == ClientTriggers {
     let words = ClientTrigger.allCases.map { ($0.rawValue, $0) }
     let list = PositionedValue.members([
       ("type", .text("array")),
-      ("items", .members([("enum", .list(words.map { .text($0.0) }))])),
+      ("items", .words(words.map(\.0))),
     ])
     return Kind(
-      schema: orAll ? .oneOf([.members([("const", .text("all"))]), list]) : list,
+      schema: orAll ? .oneOf([.const(.text("all")), list]) : list,
       read: { decoder, node, path in
         let elements: [PositionedValue]
         switch node.content {

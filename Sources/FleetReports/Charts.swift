@@ -267,8 +267,8 @@ struct OverlayChart {
     }
     canvas.drawTimeLabels(ticks, in: plot)
     canvas.text(
-      "time since the end of the last incident", x: plot.x + plot.width / 2, y: plot.bottom + 31,
-      size: 10.5, anchor: .middle)
+      "time since the end of the last incident", x: plot.x + plot.width / 2, y: plot.bottom + 31, size: 10.5,
+      anchor: .middle)
     let legend = (
       x: isNarrow ? plot.x : plot.x + plot.width + 16, y: isNarrow ? plot.bottom + 56 : plot.y + 12
     )
@@ -368,8 +368,7 @@ struct DifferenceChart {
     canvas.rect(x: x, y: Self.header, width: width, height: bottom - Self.header, fill: .grid, opacity: 0.35)
     canvas.line(px(0), Self.header - 4, px(0), bottom + 4, ink: .text, width: 1.2)
     for (value, anchor) in Self.labels(low, high) {
-      canvas.text(
-        Self.percent(value), x: px(value), y: bottom + 17, size: 10.5, anchor: anchor)
+      canvas.text(Self.percent(value), x: px(value), y: bottom + 17, size: 10.5, anchor: anchor)
     }
     for mark in panel.marks {
       let y = Self.header + (Double(mark.variant - 1) + 0.5) * Self.row

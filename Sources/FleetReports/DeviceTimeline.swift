@@ -89,11 +89,9 @@ extension DeviceTimeline {
 
   private mutating func tell() {
     var incidents = trace.incidents.flatMap { incident in
-      [
-        Line(
-          time: incident.start, queue: nil, what: "server", batch: "", details: "\(incident.label) begins"),
-        Line(time: incident.end, queue: nil, what: "server", batch: "", details: "\(incident.label) ends"),
-      ]
+      [(incident.start, "begins"), (incident.end, "ends")].map {
+        Line(time: $0, queue: nil, what: "server", batch: "", details: "\(incident.label) \($1)")
+      }
     }
     .filter { $0.time < trace.duration }
     .sorted { $0.time < $1.time }[...]
@@ -181,35 +179,29 @@ extension DeviceTimeline {
   }
 
   private static func states(_ transition: RetryTransition) -> String {
-    func name(_ state: RetryTransition.State) -> String {
-      if case .waiting(let until) = state { return "WAITING until \(clock(until))" }
-      return "\(state)"
+    func name(_ state: RetryTransition.State, isLong: Bool) -> String {
+      guard case .waiting(let until) = state else { return "\(state)" }
+      return isLong ? "WAITING until \(clock(until))" : "WAITING"
     }
-    func short(_ state: RetryTransition.State) -> String {
-      if case .waiting = state { return "WAITING" }
-      return "\(state)"
-    }
-    return "\(short(transition.from)) > \(name(transition.to))"
+    return "\(name(transition.from, isLong: false)) > \(name(transition.to, isLong: true))"
   }
 
   private mutating func tell(
     _ trigger: DeviceTrace.Trigger, _ newEvents: Int, _ events: ArraySlice<DeviceTrace.Event>
   ) {
     var parts: [String] = []
+    let more = newEvents == 0 ? "" : ", \(Self.events(newEvents))"
     switch trigger {
     case .count: parts.append("\(Self.events(newEvents)) make a flush")
     case .interval:
       let interval = trace.cohort.flush.interval.map { "interval of \(Self.seconds($0.microseconds))" }
       parts.append(
         "\(interval ?? "interval"), \(newEvents == 0 ? "nothing new" : Self.events(newEvents))")
-    case .launch: parts.append(newEvents == 0 ? "at the launch" : "at the launch, \(Self.events(newEvents))")
-    case .spike:
-      parts.append(newEvents == 0 ? "with the others" : "with the others, \(Self.events(newEvents))")
-    case .reconnect:
-      parts.append(newEvents == 0 ? "online again" : "online again, \(Self.events(newEvents))")
-    case .foreground, .background:
-      let place = trigger == .foreground ? "in the foreground" : "to the background"
-      parts.append(newEvents == 0 ? place : "\(place), \(Self.events(newEvents))")
+    case .launch: parts.append("at the launch" + more)
+    case .spike: parts.append("with the others" + more)
+    case .reconnect: parts.append("online again" + more)
+    case .foreground: parts.append("in the foreground" + more)
+    case .background: parts.append("to the background" + more)
     case .wakeUp: parts.append("a wait is over")
     }
     var sealed: [String] = []

@@ -110,15 +110,20 @@ extension SVGCanvas {
   /// Draws a series, cut to the plot; a gap where it has no value.
   mutating func draw(_ line: PlotLine, in plot: Plot) {
     for run in Self.runs(of: line.envelope.columns) {
-      let points = run.map { c in
-        let column = line.envelope.columns[c]!
-        let isMean = line.style == .mean || line.style == .band
-        return (
-          x: plot.px(time: line.time(of: c)), high: plot.py(isMean ? column.mean : column.high),
-          low: plot.py(isMean ? column.mean : column.low)
-        )
+      func points(isMean: Bool) -> [(x: Double, high: Double, low: Double)] {
+        run.map { c in
+          let column = line.envelope.columns[c]!
+          return (
+            plot.px(time: line.time(of: c)), plot.py(isMean ? column.mean : column.high),
+            plot.py(isMean ? column.mean : column.low)
+          )
+        }
       }
-      if line.style == .band { drawBand(line, run, in: plot) }
+      if line.style == .band {
+        let band = Self.outline(points(isMean: false))
+        if band.isBand { path(band.data, fill: line.ink, fillOpacity: 0.3) }
+      }
+      let points = points(isMean: line.style == .mean || line.style == .band)
       if line.style == .area {
         var area = PathBuilder()
         area.move(points[0].x, plot.bottom)
@@ -127,33 +132,27 @@ extension SVGCanvas {
         area.close()
         path(area.data, fill: line.ink, fillOpacity: 0.16)
       }
-      var path = PathBuilder()
-      path.move(points[0].x, points[0].high)
-      for p in Self.withoutFlats(points.map { ($0.x, $0.high) }).dropFirst() { path.line(p.0, p.1) }
-      let isBand = points.contains { $0.low - $0.high >= 0.3 }
-      if isBand {
-        for p in Self.withoutFlats(points.reversed().map { ($0.x, $0.low) }) { path.line(p.0, p.1) }
-        path.close()
-      } else if points.count == 1 {
-        path.line(points[0].x + 1, points[0].high)
-      }
+      let (data, isBand) = Self.outline(points)
       let width = line.style == .thin ? 0.8 : isBand ? 0.7 : 1.6
-      self.path(path.data, fill: isBand ? line.ink : nil, stroke: line.ink, width: width, dash: line.dash)
+      path(data, fill: isBand ? line.ink : nil, stroke: line.ink, width: width, dash: line.dash)
     }
   }
 
-  private mutating func drawBand(_ line: PlotLine, _ run: Range<Int>, in plot: Plot) {
-    let points = run.map { c in
-      let column = line.envelope.columns[c]!
-      return (x: plot.px(time: line.time(of: c)), high: plot.py(column.high), low: plot.py(column.low))
+  /// A line through the highest values, and back through the lowest where they can be told apart: then it is a band.
+  private static func outline(
+    _ points: [(x: Double, high: Double, low: Double)]
+  ) -> (data: String, isBand: Bool) {
+    let isBand = points.contains { $0.low - $0.high >= 0.3 }
+    var path = PathBuilder()
+    path.move(points[0].x, points[0].high)
+    for p in withoutFlats(points.map { ($0.x, $0.high) }).dropFirst() { path.line(p.0, p.1) }
+    if isBand {
+      for p in withoutFlats(points.reversed().map { ($0.x, $0.low) }) { path.line(p.0, p.1) }
+      path.close()
+    } else if points.count == 1 {
+      path.line(points[0].x + 1, points[0].high)
     }
-    guard points.contains(where: { $0.low - $0.high >= 0.3 }) else { return }
-    var band = PathBuilder()
-    band.move(points[0].x, points[0].high)
-    for p in Self.withoutFlats(points.map { ($0.x, $0.high) }).dropFirst() { band.line(p.0, p.1) }
-    for p in Self.withoutFlats(points.reversed().map { ($0.x, $0.low) }) { band.line(p.0, p.1) }
-    band.close()
-    path(band.data, fill: line.ink, fillOpacity: 0.3)
+    return (path.data, isBand)
   }
 
   /// Triangles at the top edge where a series is cut off there.

@@ -200,12 +200,10 @@ struct HeatMap {
     canvas.path(ring, stroke: .surface, width: 5)
     canvas.path(ring, stroke: .text, width: 2)
     let isLeft = here.x > 0.8
-    canvas.rect(
-      x: isLeft ? x - 94 : x + 12, y: y - 9, width: 82, height: 18, fill: .surface, opacity: 0.85)
+    canvas.rect(x: isLeft ? x - 94 : x + 12, y: y - 9, width: 82, height: 18, fill: .surface, opacity: 0.85)
     canvas.text(
       "you are here", x: isLeft ? x - 16 : x + 16, y: y + 4, size: 12, anchor: isLeft ? .end : .start,
-      ink: .text,
-      isBold: true)
+      ink: .text, isBold: true)
   }
 
   private func drawAxes(on canvas: inout SVGCanvas) {

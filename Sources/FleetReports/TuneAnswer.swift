@@ -223,8 +223,12 @@ struct ParetoPlot {
     var kind: Kind
     var tooltip: String
   }
-  enum Kind: Int {
+  /// In the order in which they are drawn.
+  enum Kind: Comparable {
     case broken, beaten, front, today, finalist, recommended
+
+    /// As `pareto.csv` has it.
+    var name: String { "\(self)" }
 
     /// Of the best finalist.
     static func winner(_ result: TuneResult) -> Kind {
@@ -248,7 +252,7 @@ struct ParetoPlot {
     if titles.count == 1 { titles.append("score") }
     self.titles = titles
     let points = TuneReport(result).rows.map { Self.point($0.standing, $0.kind, result, titles) }
-      .sorted { $0.kind.rawValue < $1.kind.rawValue }
+      .sorted { $0.kind < $1.kind }
     self.points = points
     limits = titles.indices.map { axis in
       let values = points.filter { $0.kind != .broken }.map { $0.coordinates[axis] } + [0]
@@ -307,10 +311,7 @@ struct ParetoPlot {
       canvas.line(px(tick.value), Self.top, px(tick.value), bottom, ink: .grid)
       canvas.text(tick.label, x: px(tick.value), y: bottom + 16, size: 10.5, anchor: .middle)
     }
-    for tick in Self.ticks(limits[axis], apart: 24 / Self.plotHeight) {
-      canvas.line(left, py(tick.value), left + width, py(tick.value), ink: .grid)
-      canvas.text(tick.label, x: left - 6, y: py(tick.value) + 4, size: 10.5, anchor: .end)
-    }
+    canvas.drawRatios(limits[axis], x: left, width: width, height: Self.plotHeight, py: py)
     canvas.line(px(0), Self.top, px(0), bottom, ink: .twin, dash: "4 3")
     canvas.line(left, py(0), left + width, py(0), ink: .twin, dash: "4 3")
     canvas.text(
@@ -350,18 +351,11 @@ struct ParetoPlot {
   }
 
   private func drawLegend(on canvas: inout SVGCanvas) {
-    let y = Self.top + Self.plotHeight + 66
-    var x = Self.left
-    let shown: [(Kind, String)] = [
-      (.recommended, "recommended"), (.finalist, Kind.finalist.words), (.today, "today"),
-      (.front, "on the Pareto front"),
-      (.beaten, "beaten by another candidate"), (.broken, "does not always recover, or breaks a constraint"),
-    ]
-    for (kind, text) in shown where points.contains(where: { $0.kind == kind }) {
-      mark(kind, x: x, y: y - 4, on: &canvas)
-      canvas.text(text, x: x + 14, y: y, size: 12, ink: .text)
-      x += 46 + Double(text.count) * 6.6
-    }
+    let shown: [Kind] = [.recommended, .finalist, .today, .front, .beaten, .broken]
+    let present = shown.filter { kind in points.contains { $0.kind == kind } }
+    canvas.drawLegend(
+      present.map { $0 == .today ? "today" : $0.words }, x: Self.left, y: Self.top + Self.plotHeight + 66
+    ) { mark(present[$0], x: $1, y: $2, on: &$3) }
   }
 
   static func share(_ value: Double, _ limits: ClosedRange<Double>) -> Double {
@@ -410,18 +404,6 @@ extension ParetoPlot.Kind {
     case .front: "on the Pareto front"
     case .today: "today's Settings"
     case .finalist: "best finalist, not recommended"
-    case .recommended: "recommended"
-    }
-  }
-
-  /// As `pareto.csv` has it.
-  var name: String {
-    switch self {
-    case .broken: "broken"
-    case .beaten: "beaten"
-    case .front: "front"
-    case .today: "today"
-    case .finalist: "finalist"
     case .recommended: "recommended"
     }
   }
@@ -485,10 +467,7 @@ struct DrawsPlot {
     if left == Self.left {
       canvas.text("↑ score", x: left - 44, y: Self.top - 16, size: 12.5, ink: .text, isBold: true)
     }
-    for tick in ParetoPlot.ticks(scores, apart: 24 / Self.plotHeight) {
-      canvas.line(left, py(tick.value), left + width, py(tick.value), ink: .grid)
-      canvas.text(tick.label, x: left - 6, y: py(tick.value) + 4, size: 10.5, anchor: .end)
-    }
+    canvas.drawRatios(scores, x: left, width: width, height: Self.plotHeight, py: py)
     let ends = (unknown.values.min { $0.value < $1.value }, unknown.values.max { $0.value < $1.value })
     let range = ends.0.flatMap { low in
       ends.1.flatMap { try? QuantityRange(path: unknown.path, range: "\(low.text())..\($0.text())") }
@@ -538,12 +517,32 @@ struct DrawsPlot {
   }
 
   private func drawLegend(on canvas: inout SVGCanvas) {
-    let y = Self.top + Self.plotHeight + 66
-    var x = Self.left
-    for (index, name) in names.enumerated() {
-      canvas.path(ParetoPlot.circle(x, y - 4, 3.4), fill: .series(1 - index))
-      canvas.text(name, x: x + 14, y: y, size: 12, ink: .text)
+    canvas.drawLegend(names, x: Self.left, y: Self.top + Self.plotHeight + 66) {
+      $3.path(ParetoPlot.circle($1, $2, 3.4), fill: .series(1 - $0))
+    }
+  }
+}
+
+extension SVGCanvas {
+  /// Texts in a row, each with its mark, which is drawn by its number and place.
+  fileprivate mutating func drawLegend(
+    _ texts: [String], x: Double, y: Double, mark: (Int, Double, Double, inout SVGCanvas) -> Void
+  ) {
+    var x = x
+    for (index, name) in texts.enumerated() {
+      mark(index, x, y - 4, &self)
+      text(name, x: x + 14, y: y, size: 12, ink: .text)
       x += 46 + Double(name.count) * 6.6
+    }
+  }
+
+  /// The vertical axis of a plot of ratios to today's.
+  fileprivate mutating func drawRatios(
+    _ limits: ClosedRange<Double>, x left: Double, width: Double, height: Double, py: (Double) -> Double
+  ) {
+    for tick in ParetoPlot.ticks(limits, apart: 24 / height) {
+      line(left, py(tick.value), left + width, py(tick.value), ink: .grid)
+      text(tick.label, x: left - 6, y: py(tick.value) + 4, size: 10.5, anchor: .end)
     }
   }
 }

@@ -124,11 +124,6 @@ public struct Mismatch: Sendable, Hashable {
   public var line: Int
   public var message: String
 
-  init(line: Int, message: String) {
-    self.line = line
-    self.message = message
-  }
-
   /// One where something is expected and what was seen does not match it.
   static func check<Value>(
     _ what: String, _ expected: Located<Value>?, _ text: (Value) -> String, got: @autoclosure () -> String,

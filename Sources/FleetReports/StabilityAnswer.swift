@@ -28,8 +28,8 @@ package struct StabilityReport {
       .text("\(map.x.path), \(map.y.path)\n" + lines.joined()),
       .verdict,
       .text(
-        "\(FigureText.count(map.grid.points.count, "point")) instead of the "
-          + "\(FigureText.grouped(Int64(full))) of a full grid.\n"),
+        "\(FigureText.count(map.grid.points.count, "point")) instead of the \(FigureText.grouped(Int64(full))) of a full grid.\n"
+      ),
     ]
     answer.page = [
       .figure(

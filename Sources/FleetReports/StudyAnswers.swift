@@ -21,8 +21,7 @@ extension Rescue {
         ),
         (
           "Undelivered",
-          "Events lost, blocked, or pending at the end beyond those of the twin, mean over these seeds: what the ill state and its "
-            + "end cost."
+          "Events lost, blocked, or pending at the end beyond those of the twin, mean over these seeds: what the ill state and its end cost."
         ),
       ]),
     ]
@@ -105,8 +104,7 @@ extension LiveComparison {
         ),
         (
           "Of all seeds",
-          "From the least to the most over \(FigureText.count(seeds, "seed")) of the simulator, "
-            + "this one first: what chance alone does. A run with a "
+          "From the least to the most over \(FigureText.count(seeds, "seed")) of the simulator, this one first: what chance alone does. A run with a "
             + "seed of its own would be outside the range of 40 with a chance of 2 in 41, for each figure by itself."
         ),
         ("As predicted", "Within 5 % of the prediction, or within the range of all seeds."),
@@ -117,5 +115,149 @@ extension LiveComparison {
       "\(OutputFile.manifest); the prediction in \(folder)",
     ]
     return answer
+  }
+}
+
+/// What a calibration found, as tables, pictures and files.
+package struct CalibrationReport {
+  private let result: CalibrationResult
+  package init(_ result: CalibrationResult) { self.result = result }
+
+  /// The values that fit what was measured, and how well.
+  /// - Parameter fitted: the fitted scenario as normalised.
+  package func answer(facts: String, fitted: String) -> Answer {
+    let verdict = CalibrationVerdict(result)
+    let warnings = verdict.warnings
+    var answer = Answer(
+      verdict: verdict.sentence,
+      brief: ([verdict.sentence] + warnings.map { "- \($0)" }).joined(separator: "\n"),
+      facts: facts)
+    let values = TextTable(header: CalibrationVerdict.header, rows: verdict.rows)
+    let errors =
+      verdict.hasHeldOut ? TextTable(header: CalibrationVerdict.errorHeader, rows: verdict.errorRows) : nil
+    answer.terminal =
+      [.verdict, .list(warnings), .table(values)] + (errors.map { [.table($0)] } ?? [])
+    answer.page =
+      (warnings.isEmpty ? [] : [.list(warnings, title: "What the series can't say")]) + [
+        .table(values, title: "Fitted values"),
+        .figure(
+          chart(.variables), title: "Observed and fitted",
+          caption:
+            "Counts of each interval, observed in blue, expected by the fitted scenario in orange; below each the residuals on the scale "
+            + "that is fitted, where chance alone makes about 1. What is shaded was held out."),
+      ]
+    if let errors {
+      answer.page.append(
+        .table(
+          errors, title: "On the part held out",
+          note: "Mean absolute percentage errors over the rows in which something was counted."))
+    }
+    answer.page.append(
+      .terms([
+        (
+          "95 % interval",
+          "Runs of the scenario with known values near the fitted ones were each taken for a measured series and fitted; the interval "
+            + "is as wide as those readings were off, and wider where the scenario does not explain the series."
+        ),
+        (
+          "Explained",
+          "The squares of the residuals, against those of runs of the fitted scenario itself: as large, but for chance."
+        ),
+        (
+          "Residual",
+          "2 √(observed + 3/8) − 2 √(fitted + 3/8) (Anscombe, 1948): of a Poisson count its standard deviation is 1, whatever its size."
+        ),
+      ]))
+    let tables = CalibrationCSV(result)
+    let head = zip(result.study.keys, result.values).map { "// \($0.path): \($1)\n" }.joined()
+    answer.data = [
+      OutputFile(OutputFile.fitted, text: "// Fitted by fleetsim calibrate:\n" + head + fitted),
+      OutputFile(OutputFile.residuals, tables.residuals), OutputFile(OutputFile.draws, tables.draws),
+    ]
+    answer.pictures = [OutputFile(OutputFile.calibrationPicture, text: chart(.fixed))]
+    answer.offer = "the fitted scenario, tables and a report"
+    return answer
+  }
+
+  // MARK: Picture
+
+  private static let left = 70.0
+  private static let right = 16.0
+  private static let plotHeight = 110.0
+  private static let residualHeight = 44.0
+  private static let columns = 300
+
+  private var times: ClosedRange<Double> {
+    let observed = result.study.observed
+    let interval = Double(observed.interval)
+    return Double(observed.rows.first ?? 0) * interval...(Double(observed.rows.last ?? 0) + 1) * interval
+  }
+
+  /// By interval from the first row on; nil where the file has none.
+  private func laidOut(_ value: (Int) -> Double?) -> [Double?] {
+    let rows = result.study.observed.rows
+    guard let first = rows.first, let last = rows.last else { return [] }
+    var values = [Double?](repeating: nil, count: last - first + 1)
+    for (number, row) in rows.enumerated() { values[row - first] = value(number) }
+    return values
+  }
+
+  private func chart(_ theme: Theme) -> String {
+    var canvas = SVGCanvas(theme: theme)
+    let width = StripChart.width
+    let ticks = Scale.timeTicks(duration: Int64(times.upperBound))
+    var y = 4.0
+    for (index, weight) in result.study.weights.enumerated() {
+      canvas.text(
+        "\(weight.column.title) an interval", x: Self.left, y: y + 12, size: 12.5, ink: .text, isBold: true)
+      canvas.text("observed", x: width - Self.right - 90, y: y + 12, anchor: .end, ink: .series(0))
+      canvas.text("fitted", x: width - Self.right, y: y + 12, anchor: .end, ink: .series(1))
+      y += 22
+      let seen = Envelope(laidOut { result.observed(index, $0) }, columns: Self.columns)
+      let fitted = Envelope(laidOut { result.expected.values[index][$0] }, columns: Self.columns)
+      let limit = max(seen.maximum, fitted.maximum, 1) * 1.05
+      let plot = plot(y, Self.plotHeight, limit)
+      shadeHeldOut(on: &canvas, plot)
+      canvas.drawTimeGrid(ticks, in: plot)
+      canvas.drawVerticalAxis(Scale.ticks(upTo: limit, count: 3), in: plot)
+      canvas.draw(PlotLine(envelope: seen, times: times, ink: .series(0)), in: plot)
+      canvas.draw(PlotLine(envelope: fitted, times: times, ink: .series(1)), in: plot)
+      y += Self.plotHeight + 8
+      drawResiduals(index, y, on: &canvas)
+      canvas.drawTimeLabels(ticks, in: self.plot(y, Self.residualHeight, 1))
+      y += Self.residualHeight + 30
+    }
+    return canvas.svg(
+      width: width, height: y, label: "Observed and fitted counts by interval, and residuals")
+  }
+
+  private func plot(_ y: Double, _ height: Double, _ limit: Double) -> Plot {
+    Plot(
+      x: Self.left, y: y, width: StripChart.width - Self.left - Self.right, height: height, times: times,
+      scale: .linear(limit: limit))
+  }
+
+  private func shadeHeldOut(on canvas: inout SVGCanvas, _ plot: Plot) {
+    let study = result.study
+    guard study.heldOut < study.observed.rows.count else { return }
+    let start = plot.px(time: Double(study.observed.rows[study.heldOut]) * Double(study.observed.interval))
+    canvas.rect(
+      x: start, y: plot.y, width: plot.x + plot.width - start, height: plot.height, fill: .muted,
+      opacity: 0.12)
+  }
+
+  /// Round a line at 0, up to the largest to each side.
+  private func drawResiduals(_ column: Int, _ y: Double, on canvas: inout SVGCanvas) {
+    let values = laidOut { result.residual(column, $0) }
+    let most = max(values.reduce(0) { max($0, abs($1 ?? 0)) }, 2)
+    let plot = plot(y, Self.residualHeight, 2 * most)
+    shadeHeldOut(on: &canvas, plot)
+    let envelope = Envelope(values.map { $0.map { $0 + most } }, columns: Self.columns)
+    canvas.draw(PlotLine(envelope: envelope, times: times, ink: .muted, style: .thin), in: plot)
+    canvas.line(plot.x, plot.py(most), plot.x + plot.width, plot.py(most), ink: .text, width: 0.7)
+    for (value, label) in [(2 * most, "+"), (0, "−")] {
+      canvas.text(
+        label + Humanised.compact(most), x: plot.x - 6, y: plot.py(value) + 3.5, size: 10, anchor: .end)
+    }
   }
 }

@@ -202,8 +202,7 @@ package struct TuneReport {
           ),
           (
             "The worst tenth",
-            "The mean score over the tenth of the fresh draws in which these Settings do worst against today's (the conditional value "
-              + "at risk)."
+            "The mean score over the tenth of the fresh draws in which these Settings do worst against today's (the conditional value at risk)."
           ),
         ]) + result.study.objectives.map { (TuneVerdict(result).title($0), $0.metric.definition) }
   }

@@ -304,8 +304,8 @@ extension Kind where Value == String {
       guard let name = decoder.string(node, path) else { return nil }
       guard PathText.isName(name) else {
         decoder.report(
-          "\(quoted(name)) cannot be a name; "
-            + "allowed: a letter, then letters, digits, \"-\" and \"_\", at most 64", at: node.position, path)
+          "\(quoted(name)) cannot be a name; allowed: a letter, then letters, digits, \"-\" and \"_\", at most 64",
+          at: node.position, path)
         return nil
       }
       return name
@@ -352,5 +352,115 @@ extension Distribution {
     case .constant(let span), .uniform(let span, _), .logNormal(_, _, minimum: let span): span
     case .exponential: .zero
     }
+  }
+}
+
+/// Cohorts whose `share` says how many devices they have: of all that the fleet's cohorts name together.
+enum FleetShares {
+  private static let whole: Int64 = 1_000_000
+
+  /// The cohorts with the devices that their shares make; as they were where a number is wrong, which reading them says.
+  static func divided(
+    _ cohorts: [PositionedValue], _ path: String, _ decoder: inout ScenarioDecoder
+  ) -> [PositionedValue] {
+    guard cohorts.contains(where: { $0["share"] != nil }) else { return cohorts }
+    var silent = ScenarioDecoder(sources: [])
+    let shares = cohorts.map { cohort in
+      cohort["share"].flatMap { Kind<Int64>.share(1...whole).read(&silent, $0, "") }
+    }
+    let devices = cohorts.compactMap { cohort in
+      cohort["devices"].flatMap { Kind<Int>.count(1...ScenarioDecoder.maximumDevices).read(&silent, $0, "") }
+    }
+    guard devices.count == cohorts.count,
+      zip(cohorts, shares).allSatisfy({ ($0["share"] == nil) == ($1 == nil) })
+    else { return cohorts }
+    let total = devices.reduce(0, +)
+    let taken = shares.reduce(0) { $0 + ($1 ?? 0) }
+    let others = zip(devices, shares).reduce(0) { $0 + ($1.1 == nil ? $1.0 : 0) }
+    guard others > 0 ? taken < whole : taken == whole else {
+      let last = shares.lastIndex { $0 != nil } ?? 0
+      let rest =
+        others > 0
+        ? "leave something for the cohorts without a share" : "make 100% where every cohort has one"
+      decoder.report(
+        "the shares of all cohorts make \(Units.text(partsPerMillion: taken)); they have to \(rest)",
+        at: (cohorts[last]["share"] ?? cohorts[last]).position,
+        decoder.join(ScenarioPaths.cohort(last, of: cohorts), "share"))
+      return cohorts
+    }
+    return cohorts.indices.map { index in
+      let share =
+        shares[index].map { Double($0) / Double(whole) }
+        ?? Double(whole - taken) / Double(whole) * Double(devices[index]) / Double(others)
+      var cohort = cohorts[index]
+      let count = max(1, Int((Double(total) * share).rounded()))
+      cohort.setMember("devices", to: PositionedValue(.number("\(count)"), at: cohort["devices"]!.position))
+      return cohort
+    }
+  }
+}
+
+extension Cohort {
+  static let uploadLoopKeys = Record(
+    standIn, keepsRest: true,
+    [
+      .ofClient(
+        "actsAtFlushEnd", \.actsAtFlushEnd, .bool, "queue and state stay until a flush is answered", "S17",
+        isLater: true),
+      .ofClient(
+        "rateLimitEndsLoop", \.rateLimitEndsLoop, .bool, "a 429 ends the loop even if it asks for no wait",
+        "S3", isLater: true),
+      .ofClient(
+        "failureEndsLoop", \.failureEndsLoop, .bool,
+        "any failure ends the loop until the next trigger or the end of a wait", "S3", isLater: true),
+      .ofClient("saving", \.saving, .choice, "when retry state is saved", "S18", isLater: true),
+      .ofClient(
+        "triggers", \.triggers, .triggers(orAll: true), "what makes the client flush", "S17", isLater: true,
+        form: "[TRIGGER …]"),
+      .ofClient(
+        "triggersThatSkipWaits", \.triggersThatSkipWaits, .triggers(), "triggers that cut a wait short", "D7",
+        isLater: true, form: "[TRIGGER …]"),
+      .ofClient(
+        "countOfAnEvent", \.countOfAnEvent, .count(1...2), "how much an event counts for flush.count", "S17",
+        isLater: true),
+      .ofClient(
+        "countsAllEvents", \.countsAllEvents, .bool, "the count goes on over other flushes", "S17",
+        isLater: true),
+      .ofClient(
+        "countsHeldEvents", \.countsHeldEvents, .bool,
+        "the count is that of all events held, at each new one", "S17", isLater: true),
+      .ofClient(
+        "countFlushWhileFailing", \.countFlushWhileFailing, .bool,
+        "the count makes flushes while uploads fail", "S17", isLater: true),
+    ])
+}
+
+extension Kind where Value == ClientTriggers {
+  fileprivate static func triggers(orAll: Bool = false) -> Kind {
+    let words = ClientTrigger.allCases.map { ($0.rawValue, $0) }
+    let list = PositionedValue.members([
+      ("type", .text("array")),
+      ("items", .words(words.map(\.0))),
+    ])
+    return Kind(
+      schema: orAll ? .oneOf([.const(.text("all")), list]) : list,
+      read: { decoder, node, path in
+        let elements: [PositionedValue]
+        switch node.content {
+        case .array(let list): elements = list
+        // As `fleetsim presets` prints them.
+        case .string("all"): return .all
+        case .string(let text) where text.hasPrefix("[") && text.hasSuffix("]"):
+          elements = text.dropFirst().dropLast().split { ", ".contains($0) }.map {
+            PositionedValue(.string(String($0)), at: node.position)
+          }
+        default:
+          decoder.report(
+            "expected \"all\" or a list of triggers, found \(decoder.describe(node))", at: node.position, path
+          )
+          return nil
+        }
+        return ClientTriggers(elements.compactMap { decoder.word($0, path, words) })
+      }, write: { .list($0.kinds.map { .text($0.rawValue) }) })
   }
 }

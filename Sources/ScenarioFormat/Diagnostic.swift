@@ -1,3 +1,5 @@
+import UploadRetry
+
 /// One thing wrong, or repaired, in a file or on the command line.
 public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
   /// Whether the scenario can be run in spite of it.
@@ -48,4 +50,12 @@ public struct ScenarioProblems: Error, Sendable, CustomStringConvertible {
   public var diagnostics: [Diagnostic]
   public init(diagnostics: [Diagnostic]) { self.diagnostics = diagnostics }
   public var description: String { diagnostics.map(\.description).joined(separator: "\n") }
+}
+
+/// "Did you mean": the candidate nearest to what was written.
+enum Spelling {
+  /// `; did you mean "x"?`, or nothing.
+  static func hint(for word: String, among candidates: [String]) -> String {
+    nearest(to: word, among: candidates).map { "; did you mean \(quoted($0))?" } ?? "."
+  }
 }

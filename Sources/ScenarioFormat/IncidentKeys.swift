@@ -200,9 +200,9 @@ extension Kind where Value == Incident {
     read: { $0.incident($1, $2) },
     write: { incident in
       IncidentKind.written { kind in
-        var values = kind.values(incident.kind)
-        (values?.kind, values?.start) = (kind.name, incident.start)
-        (values?.duration, values?.warmUp) = (incident.duration, incident.warmUp)
+        guard var values = kind.values(incident.kind) else { return nil }
+        (values.kind, values.start) = (kind.name, incident.start)
+        (values.duration, values.warmUp) = (incident.duration, incident.warmUp)
         return values
       }
     })
@@ -239,5 +239,119 @@ extension ScenarioDecoder {
         if latest.map({ entry.value.end > $0.value.end }) ?? true { latest = entry }
       }
     }
+  }
+}
+
+/// A kind of incident that a search may choose. They stand beside the kinds of a scenario.
+package struct AdversaryKind: Sendable {
+  /// What a search decides of an incident, beside when it is.
+  package struct Choice: Sendable {
+    /// Parts per million, 10,000 to 10^6.
+    package var depth: Int64
+    package var retryAfter: RetryAfterPolicy
+    /// The shortest time-out of the fleet's clients.
+    package var timeout: Span
+
+    package init(depth: Int64, retryAfter: RetryAfterPolicy, timeout: Span) {
+      self.depth = depth
+      self.retryAfter = retryAfter
+      self.timeout = timeout
+    }
+  }
+
+  package let name: String
+  /// What it does; of one with a depth, what the depth is a share of.
+  package let meaning: String
+  package let hasDepth: Bool
+  package let hasRetryAfter: Bool
+  /// Whether it is searched if nobody says otherwise: where the server or the way to it fails.
+  package let isStandard: Bool
+  package let incident: @Sendable (Choice) -> Incident.Kind
+
+  init(
+    _ name: String, _ meaning: String, hasDepth: Bool = false, hasRetryAfter: Bool = false,
+    isStandard: Bool = true, incident: @escaping @Sendable (Choice) -> Incident.Kind
+  ) {
+    self.name = name
+    self.meaning = meaning
+    self.hasDepth = hasDepth
+    self.hasRetryAfter = hasRetryAfter
+    self.isStandard = isStandard
+    self.incident = incident
+  }
+
+  package static let standard = all.filter(\.isStandard)
+}
+
+/// Names differ.
+extension AdversaryKind: Hashable {
+  package static func == (one: Self, other: Self) -> Bool { one.name == other.name }
+  package func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// A kind of what happens at a time, an incident or an action: decoding, the normalised scenario, the JSON Schema and the reference
+/// read the list of them.
+protocol TimelineKind: Sendable {
+  associatedtype Values: Sendable
+  static var all: [Self] { get }
+  var name: String { get }
+  /// One sentence.
+  var meaning: String { get }
+  var record: Record<Values> { get }
+}
+
+extension TimelineKind {
+  /// Every key that some kind has, those that all have first; required where all kinds require it.
+  static var allKeys: [ScenarioSchema.Key] {
+    let keys = all.map(\.record.keys)
+    return keys.joined().reduce(into: []) { found, key in
+      if found.contains(where: { $0.name == key.name }) { return }
+      let isCommon = keys.allSatisfy { $0.contains { $0.name == key.name && $0.isRequired } }
+      found.append(isCommon ? key : key.optional)
+    }
+  }
+
+  /// What is of the one of the kinds that has values for it.
+  static func written(_ values: (Self) -> Values?) -> PositionedValue {
+    for kind in all {
+      if let values = values(kind) { return kind.record.write(values) }
+    }
+    return .null
+  }
+
+  /// The forms in the JSON Schema.
+  static var schema: PositionedValue {
+    .oneOf(
+      all.map { kind in
+        var schema = kind.record.schema
+        schema.setMember("description", to: .text(kind.meaning))
+        return schema
+      })
+  }
+
+  /// `kind` as each of them has it.
+  static func nameField(
+    _ name: String, _ place: any WritableKeyPath<Values, String> & Sendable, example: String
+  ) -> Field<Values> {
+    let kind = Kind<String>(
+      schema: .const(.text(name)), read: { $0.string($1, $2) }, write: { .text($0) })
+    return Field("kind", place, kind, "What happens.", example: quoted(example))
+  }
+}
+
+extension ScenarioDecoder {
+  /// Reads an object of one of the kinds; nil after a problem.
+  mutating func timelineKind<Found: TimelineKind>(
+    _ node: PositionedValue, _ path: String
+  ) -> (kind: Found, values: Found.Values)? {
+    let kind = node["kind"].flatMap {
+      word($0, join(path, "kind"), Found.all.map { ($0.name, $0) })
+    }
+    guard let kind else {
+      _ = object(node, path, Found.allKeys)
+      return nil
+    }
+    var values = kind.record.standard
+    return kind.record.read(&self, node, path, into: &values) ? (kind, values) : nil
   }
 }

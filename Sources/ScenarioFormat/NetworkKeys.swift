@@ -238,8 +238,7 @@ extension Field<Cohort> {
       case .periodic = cohort.events
     else { return nil }
     return
-      "strictly periodic events don't wait for a session; set sessions.eventsInBackground to true, or give "
-      + "events a rate such as \"30/h\""
+      "strictly periodic events don't wait for a session; set sessions.eventsInBackground to true, or give events a rate such as \"30/h\""
   }
 
   static let somethingArrivesInTime = Field.check { decoder, node, path, cohort in

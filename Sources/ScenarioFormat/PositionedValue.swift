@@ -143,3 +143,145 @@ extension PositionedValue {
     }
   }
 }
+
+/// Writes trees as JSON.
+enum JSONText {
+  /// Two spaces a level, one member a line; lists of scalars on one line. Ends without a line feed.
+  static func pretty(_ node: PositionedValue, indent: String = "") -> String {
+    let deeper = indent + "  "
+    switch node.content {
+    case .object(let members) where !members.isEmpty:
+      let lines = members.map { deeper + $0.key.asJSON + ": " + pretty($0.value, indent: deeper) }
+      return "{\n" + lines.joined(separator: ",\n") + "\n" + indent + "}"
+    case .array(let elements) where elements.contains { $0.isContainer }:
+      let lines = elements.map { deeper + pretty($0, indent: deeper) }
+      return "[\n" + lines.joined(separator: ",\n") + "\n" + indent + "]"
+    default: return compact(node)
+    }
+  }
+
+  /// On one line.
+  static func compact(_ node: PositionedValue) -> String {
+    switch node.content {
+    case .null: "null"
+    case .bool(let value): "\(value)"
+    case .number(let text): text
+    case .string(let text): text.asJSON
+    case .array(let elements): "[" + elements.map(compact).joined(separator: ", ") + "]"
+    case .object(let members) where members.isEmpty: "{}"
+    case .object(let members):
+      "{ " + members.map { $0.key.asJSON + ": " + compact($0.value) }.joined(separator: ", ") + " }"
+    }
+  }
+}
+
+extension String {
+  /// In double quotes, escaped as JSON wants it.
+  package var asJSON: String {
+    var s = "\""
+    for scalar in unicodeScalars {
+      switch scalar {
+      case "\"": s += "\\\""
+      case "\\": s += "\\\\"
+      case "\n": s += "\\n"
+      case "\r": s += "\\r"
+      case "\t": s += "\\t"
+      case _ where scalar.value < 0x20:
+        let digits = String(scalar.value, radix: 16)
+        s += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: s.unicodeScalars.append(scalar)
+      }
+    }
+    return s + "\""
+  }
+}
+
+extension PositionedValue {
+  fileprivate var isContainer: Bool {
+    switch content {
+    case .array, .object: true
+    default: false
+    }
+  }
+}
+
+extension PositionedValue {
+  /// As JSON, pretty-printed with two spaces: text that was written so comes back as it was. Ends without a line feed.
+  package var prettyJSON: String { JSONText.pretty(self) }
+}
+
+/// Dotted paths: `tapi.bucket.capacity`, `tapi.incidents[0].at` (or `.0.at`),
+/// `integrations["Segment.io"].httpConfig`.
+package enum PathText {
+  /// The parts of a path; nil if it is none.
+  package static func parse(_ text: String) -> [String]? {
+    var parts: [String] = []
+    var rest = Substring(text)
+    while !rest.isEmpty {
+      if rest.first == "[" {
+        guard let (part, after) = bracketed(rest) else { return nil }
+        parts.append(part)
+        rest = after
+      } else {
+        let part = rest.prefix { $0 != "." && $0 != "[" }
+        guard !part.isEmpty else { return nil }
+        parts.append(String(part))
+        rest = rest[part.endIndex...]
+      }
+      if rest.first == "." {
+        rest = rest.dropFirst()
+        guard let next = rest.first, next != ".", next != "[" else { return nil }
+      }
+    }
+    return parts.isEmpty ? nil : parts
+  }
+
+  /// `["key"]` or `[0]`.
+  private static func bracketed(_ text: Substring) -> (part: String, rest: Substring)? {
+    let inner = text.dropFirst()
+    guard inner.first == "\"" else {
+      guard let end = inner.firstIndex(of: "]"), end > inner.startIndex else { return nil }
+      return (String(inner[..<end]), inner[end...].dropFirst())
+    }
+    var part = ""
+    var rest = inner.dropFirst()
+    while let character = rest.popFirst() {
+      if character == "\"" {
+        return rest.first == "]" ? (part, rest.dropFirst()) : nil
+      }
+      guard character == "\\" else {
+        part.append(character)
+        continue
+      }
+      guard let escaped = rest.popFirst() else { return nil }
+      part.append(escaped)
+    }
+    return nil
+  }
+
+  /// Whether a key can stand in a path without quotes.
+  static func isPlain(_ key: String) -> Bool {
+    !key.isEmpty && key.utf8.count <= 64
+      && key.utf8.allSatisfy { Ascii.isDigit($0) || isLetter($0) || "_-$".utf8.contains($0) }
+  }
+
+  /// Whether a cohort can have this name: a letter, then letters, digits, `-` and `_`, so that a path can
+  /// hold it and it cannot be taken for a number.
+  static func isName(_ text: String) -> Bool {
+    isPlain(text) && isLetter(text.utf8.first ?? 0) && !text.utf8.contains(UInt8(ascii: "$"))
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+}
+
+/// How cohorts are named in paths.
+enum ScenarioPaths {
+  /// `fleet.phones`, or `fleet.0` where there is no proper name.
+  static func cohort(_ index: Int, of elements: [PositionedValue]) -> String {
+    "fleet." + (name(of: elements[index]) ?? "\(index)")
+  }
+
+  static func name(of cohort: PositionedValue) -> String? {
+    if let name = cohort["name"]?.text, PathText.isName(name) { name } else { nil }
+  }
+}

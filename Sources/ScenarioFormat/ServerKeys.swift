@@ -317,3 +317,180 @@ extension ScenarioDecoder {
     }
   }
 }
+
+/// What is done with requests that wait for a worker.
+extension ControlledDelay {
+  static let keys = Record(
+    ControlledDelay(), keepsRest: true,
+    [
+      Field(
+        "target", \.target, .span(from: Span(microseconds: 1)), "How long a request may wait where others do."
+      ),
+      Field(
+        "interval", \.interval, .span(from: Span(microseconds: 2)),
+        "How long all must have waited for longer than that, until one is dropped."),
+      .refusal { _, found in
+        found.target >= found.interval
+          ? "target \(Units.text(found.target)) is not below interval, \(Units.text(found.interval))" : nil
+      },
+    ])
+}
+
+extension ConcurrencyLimit {
+  static let keys = Record(
+    ConcurrencyLimit(), keepsRest: true,
+    [
+      Field(
+        "initial", \.initial, .count(1...1_000_000_000), "Requests at first, those that wait among them."),
+      Field("minimum", \.minimum, .count(1...1_000_000_000), "Never fewer."),
+      Field("maximum", \.maximum, .count(1...1_000_000_000), "Never more."),
+      Field("queue", \.queue, .count(0...1_000_000), "How many more a window with even times allows."),
+      Field("smoothing", \.smoothing, .share(1...1_000_000), "How much of a change a window makes."),
+      Field(
+        "tolerance", \.tolerance, .number(1_000_000...1_000_000_000, allowed: "numbers from 1 to 1000"),
+        "Times the long-term mean that a window's mean may be."),
+      Field("window", \.window, .span(.milliseconds(1)...Span.hours(1)), "How often the limit changes."),
+      Field("longWindow", \.longWindow, .count(1...1_000_000), "Windows that the long-term mean looks back."),
+      .refusal { _, found in
+        found.minimum <= found.initial && found.initial <= found.maximum
+          ? nil
+          : "initial \(found.initial) is not between minimum \(found.minimum) and maximum \(found.maximum)"
+      },
+    ])
+}
+
+extension Dependency {
+  static let keys = Record(
+    Dependency(count: 0, serviceTime: .constant(.zero)),
+    [
+      Field("count", \.count, .count(1...1_000_000), "Calls served at once.", example: "20"),
+      Field(
+        "serviceTime", \.serviceTime, .serviceTime, "How long a call takes there.",
+        example: "{ exponential: \"20ms\" }"),
+      Field(
+        "queueLimit", \.queueLimit, .count(0...1_000_000_000, or: "unlimited"),
+        "Calls that may wait there; one more is refused."),
+      Field("retries", \.retries, .count(0...100), "Calls after the first, at once after a failure."),
+      Field(
+        "roundTrip", \.roundTrip, .span(Span(microseconds: 1)...Span.hours(1)), "The way there and back."),
+      Field(
+        "timeout", \.timeout, Kind<Span>.span(from: Span(microseconds: 2)).orNull,
+        "When a call is given up; it is worked off all the same.", standard: .said("never")),
+      Field("status", \.status, .count(400...599), "The answer to a request whose calls have all failed."),
+      .refusal { _, found in
+        guard let timeout = found.timeout, timeout <= found.roundTrip else { return nil }
+        return "no call is answered in time: timeout \(Units.text(timeout)) is not above roundTrip, "
+          + Units.text(found.roundTrip)
+      },
+      .warning("retries") { node, found in
+        found.retries > 0 && found.queueLimit == nil && found.timeout == nil && node["retries"] != nil
+          ? "no call ever fails: queueLimit is unlimited, and there is no timeout" : nil
+      },
+    ])
+}
+
+extension WorkersConfiguration {
+  /// Whether anybody may ever get the overload answer.
+  var refuses: Bool {
+    queueLimit != nil || queueTimeout != nil || delayControl != nil || concurrencyLimit != nil
+  }
+}
+
+/// `{ from, to }`, or `{ backlog: { atLeast, atMost } }`.
+struct RetryAfterBounds: Sendable, Equatable {
+  var least = Span.zero
+  var most = Span.zero
+
+  fileprivate static let spread = Record(
+    RetryAfterBounds(),
+    [
+      Field("from", \.least, .wholeSeconds, "Drawn from here …", example: "\"5s\""),
+      Field("to", \.most, .wholeSeconds, "… to here, for each answer.", example: "\"15s\""),
+      // Where it stands beside them: alone it is another form.
+      Field(
+        "backlog", \.self, .object(backlog),
+        "When the capacity will have worked off what waits and what was refused before: each refused request has its place behind the others."
+      ),
+      order("from", "to"),
+    ])
+
+  fileprivate static let backlog = Record(
+    RetryAfterBounds(least: .seconds(1), most: .seconds(300)),
+    [
+      Field("atLeast", \.least, .wholeSeconds, "The shortest."),
+      Field("atMost", \.most, .wholeSeconds, "The longest."),
+      order("atLeast", "atMost"),
+    ])
+
+  private static func order(_ least: String, _ most: String) -> Field<RetryAfterBounds> {
+    .refusal { _, bounds in
+      bounds.least > bounds.most
+        ? "\(least) \(Units.text(bounds.least)) is above \(most), \(Units.text(bounds.most))" : nil
+    }
+  }
+}
+
+extension Kind where Value == Span {
+  /// What Retry-After can say.
+  fileprivate static let wholeSeconds: Kind = {
+    let span = span(.zero...RetryAfterPolicy.longestWait)
+    return Kind(
+      schema: span.schema, range: "whole seconds, 0s to \(Units.text(RetryAfterPolicy.longestWait))",
+      read: { decoder, node, path in
+        guard let value = span.read(&decoder, node, path) else { return nil }
+        guard value.microseconds % 1_000_000 == 0 else {
+          decoder.report(
+            "Retry-After is sent in whole seconds, and \(decoder.shown(node)) is none", at: node.position,
+            path)
+          return nil
+        }
+        return value
+      }, write: span.write)
+  }()
+}
+
+extension Kind where Value == RetryAfterPolicy {
+  /// `"none"`, `"5s"`, `{ from, to }` or `{ backlog }`.
+  static let retryAfter = retryAfterForms.named("retryAfter")
+  static let retryAfterForms: Kind = {
+    let fixed = Kind<Span>.wholeSeconds
+    let keys = RetryAfterBounds.spread.keys
+    let backlog = Kind<RetryAfterBounds>.object(RetryAfterBounds.backlog)
+    return Kind(
+      shape: .object(keys),
+      schema: .oneOf([
+        .const(.text("none")), fixed.schema,
+        ScenarioSchema.object(keys.filter { $0.name != "backlog" }),
+        ScenarioSchema.object(keys.filter { $0.name == "backlog" }),
+      ]), range: fixed.range,
+      read: { decoder, node, path in
+        if case .string("none") = node.content { return RetryAfterPolicy.none }
+        guard let members = node.members else {
+          return fixed.read(&decoder, node, path).map(RetryAfterPolicy.fixed)
+        }
+        if let value = node["backlog"], value.members != nil {
+          guard decoder.object(node, path, keys.map(\.optional)) != nil else { return nil }
+          let path = decoder.join(path, "backlog")
+          if let other = members.first(where: { $0.key != "backlog" }) {
+            decoder.report(
+              "\(other.key) and backlog exclude each other; keep one", at: other.keyPosition, path)
+            return nil
+          }
+          return backlog.read(&decoder, value, path).map { .backlog(atLeast: $0.least, atMost: $0.most) }
+        }
+        var bounds = RetryAfterBounds()
+        guard RetryAfterBounds.spread.read(&decoder, node, path, into: &bounds) else { return nil }
+        return .spread(from: bounds.least, to: bounds.most)
+      },
+      write: { policy in
+        switch policy {
+        case .none: .text("none")
+        case .fixed(let span): .span(span)
+        case .spread(let from, let to): .members([("from", .span(from)), ("to", .span(to))])
+        case .backlog(let atLeast, let atMost):
+          .members([("backlog", backlog.write(RetryAfterBounds(least: atLeast, most: atMost)))])
+        }
+      }
+    )
+  }()
+}

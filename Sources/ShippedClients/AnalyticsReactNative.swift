@@ -146,8 +146,8 @@ struct AnalyticsReactNativeSettings: ShippedSettings {
     if isOn == nil {
       findings.add(
         .readDifferently, path,
-        "\(described(value)) is neither true nor false, and neither on nor off in \(findings.sdk): \(keeping); "
-          + "write true or false", keepingPlace)
+        "\(described(value)) is neither true nor false, and neither on nor off in \(findings.sdk): \(keeping); write true or false",
+        keepingPlace)
     } else if isOn == false {
       findings.add(.losesData, path, "\(losing); leave it on", losingPlace)
     }

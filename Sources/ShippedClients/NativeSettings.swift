@@ -160,8 +160,8 @@ extension NativeSettings {
       if count <= 0, config.isEnabled {
         findings.add(
           .losesData, part.path(of: "maxRetryCount"),
-          "with \(count), \(sdk) drops every batch before its first send: no retry left is a limit reached; "
-            + "write 1 or more", Self.places.globalLimit)
+          "with \(count), \(sdk) drops every batch before its first send: no retry left is a limit reached; write 1 or more",
+          Self.places.globalLimit)
       } else {
         compare(
           .maxRetryCount, in: part, Double(config.maxRetryCount), Double(defaults.rateLimit.maxRetryCount))
@@ -532,8 +532,8 @@ struct AnalyticsKotlinSettings: NativeSettings {
     } else if let backoff {
       findings.add(
         .losesData, backoff.path(of: "enabled"),
-        "with backoff off, \(sdk) drops every batch that gets a 5xx, or any status that is no success and no 429; "
-          + "leave it on", Self.backoffOff)
+        "with backoff off, \(sdk) drops every batch that gets a 5xx, or any status that is no success and no 429; leave it on",
+        Self.backoffOff)
     }
   }
 

@@ -1,9 +1,7 @@
 import UploadPipeline
 import UploadRetry
 
-/// Runs the steps of a case on a client, and tells what came of each.
 struct ClientScript {
-  /// What a step made the client do.
   struct Observation {
     var sends: [(batch: String, header: Int?)] = []
     var drops: [NamedDrop] = []

@@ -31,7 +31,6 @@ protocol ConformanceSubject: AnyObject {
   func takeSteps() -> [SubjectStep]
 }
 
-/// A thing that a client did.
 enum SubjectStep {
   case sent(Range<UInt32>, header: Int?)
   /// Events left the queue undelivered; the first is the batch's.

@@ -33,7 +33,6 @@ public enum Requirement {
     ("D5", "400, 401 and 403 drop, all else is retried"),
   ]
 
-  /// What a message says of them.
   static let names = "S2 to S20, " + all.map(\.id).filter { !$0.hasPrefix("S") }.joined(separator: ", ")
 
   static func title(of id: String) -> String? { all.first { $0.id == id }?.title }

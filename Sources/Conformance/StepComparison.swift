@@ -2,7 +2,6 @@ import ShippedClients
 import UploadGating
 import UploadRetry
 
-/// Compares what a step did with what its case expects.
 struct StepComparison {
   let step: VectorStep
   /// Time 0 of the case on the client's clock, microseconds.
@@ -15,7 +14,6 @@ struct StepComparison {
     return sends(seen) + drops(seen) + outcome(seen) + state(script) + batches(script) + restored(seen)
   }
 
-  /// Whether a time, or a wait, is what is expected.
   private func isIn(_ range: ClosedRange<Int64>, _ time: Int64) -> Bool {
     range.lowerBound - resolution <= time && time <= range.upperBound
   }

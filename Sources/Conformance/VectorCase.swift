@@ -53,10 +53,8 @@ package struct VectorCase: Sendable {
 /// Options of the client that a case needs; nil leaves the preset's.
 struct VectorClient: Sendable {
   var supportsOAuth: Bool?
-  /// Uploads at once.
   var uploads: Int?
   var flushAt = 20
-  /// Events held at most.
   var maximumEvents: Int?
   /// Where events are chunked anew: events in one upload at most, a name being one event.
   var maximumBatchEvents: Int?
@@ -64,7 +62,6 @@ struct VectorClient: Sendable {
   var isPersistent: Bool?
 }
 
-/// The state at time 0.
 struct VectorGiven: Sendable {
   var batches: [VectorBatch] = []
   var globalRetryCount: UInt16 = 0
@@ -88,7 +85,6 @@ struct VectorBatch: Sendable {
   var latestFailure = BatchRetryState.LatestFailure.none
 }
 
-/// Something that happens, and what must follow.
 struct VectorStep: Sendable {
   var at: Int64 = 0
   var line: Int
@@ -113,7 +109,6 @@ struct VectorStep: Sendable {
 
   typealias TriggerKind = ClientTrigger
 
-  /// What a restart finds.
   enum SavedState: String, Sendable, CaseIterable {
     case intact, missing, corrupt, torn
   }
@@ -142,7 +137,6 @@ struct VectorExpectation: Sendable {
   var dueAt: [(batch: String, time: Located<ClosedRange<Int64>>)] = []
   /// The batches held, oldest first.
   var queue: Located<[String]>?
-  /// What became of the saved state.
   var restored: Located<Restored>?
 
   enum Restored: String, Sendable, CaseIterable {
@@ -182,7 +176,6 @@ enum ExpectedOutcome: Sendable {
   case block(String)
 }
 
-/// The reasons of drops as the files name them.
 enum DropName {
   static let overflow = "overflow"
   static let refused = "refused"

@@ -191,7 +191,6 @@ extension VectorGiven {
 }
 
 extension VectorBatch {
-  /// Its name, or an object.
   fileprivate static let kind = Kind<VectorBatch> { decoder, node, path in
     if node.text == nil { return Kind.object(record).read(&decoder, node, path) }
     return Kind.filled.read(&decoder, node, path).map { VectorBatch(name: $0) }
@@ -403,7 +402,6 @@ extension Kind {
 }
 
 extension Kind<PositionedValue> {
-  /// An object of whatever keys.
   fileprivate static let object = Kind { decoder, node, path in
     if node.members != nil { return node }
     decoder.unexpected(node, "an object", path)
@@ -436,10 +434,8 @@ extension Kind<String> {
     }
   }
 
-  /// Why events are given up.
   fileprivate static let reason = known(DropName.all)
 
-  /// A batch that there is.
   fileprivate static let batch = Kind { decoder, node, path in
     guard let name = filled.read(&decoder, node, path) else { return nil }
     // An upload of several is named "a+b".

@@ -188,7 +188,6 @@ struct OverlayChart {
   var referenceLabel = ""
   /// Microseconds since the last incident's end.
   var times: ClosedRange<Double>
-  /// On the same axis.
   var incidents: [ClosedRange<Double>] = []
   var limit: Double
   var theme: Theme

@@ -20,7 +20,6 @@ struct ComparisonCharts {
 
   // MARK: Series
 
-  /// What is drawn of a variant's quantity.
   private func line(_ quantity: Quantity, _ variant: Int) -> PlotLine {
     let ink: Ink =
       switch quantity {
@@ -324,7 +323,6 @@ struct ComparisonCharts {
   /// When the last incident of a variant ends.
   private func end(_ variant: Int) -> Int64 { facts[variant]?.incidents.map(\.end).max() ?? 0 }
 
-  /// Intervals of a run.
   private func wholeLine(
     _ result: VariantResult, _ variant: Int, _ times: ClosedRange<Double>, value: (Int) -> Double?
   ) -> PlotLine {
@@ -340,7 +338,6 @@ struct ComparisonCharts {
       dash: Theme.dash(variant))
   }
 
-  /// Stretches of the mean of several runs.
   private func meanLine(_ curve: VariantCurves, _ variant: Int, _ times: ClosedRange<Double>) -> PlotLine {
     let end = Double(end(variant))
     let points = zip(curve.backlog, curve.twinBacklog).map { point, twin -> Envelope.Column? in

@@ -426,7 +426,6 @@ extension DeviceTimeline {
   }
 }
 
-/// What a device came to over its run.
 struct DeviceTally {
   private var delivered = 0
   private var lost = 0

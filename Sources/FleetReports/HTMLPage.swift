@@ -19,7 +19,6 @@ struct HTMLPage {
   var scenarioJSON: String?
   var version: String
 
-  /// How every page begins.
   static func opening(title: String, question: String?, style: String = "") -> String {
     let question = question.map { "<p class=\"question\">\(Markup.escape($0))</p>\n" } ?? ""
     func variables(_ palette: [String: String]) -> String {
@@ -101,7 +100,6 @@ struct HTMLPage {
       ? "" : "<details class=\"more\">\n<summary>\(Markup.escape(title))</summary>\n\(sections)</details>\n"
   }
 
-  /// A picture with its heading and what it shows.
   static func figure(_ title: String, _ caption: String, _ svg: String) -> String {
     section(
       title,
@@ -115,7 +113,6 @@ struct HTMLPage {
     section(title, table.html + more, note: note)
   }
 
-  /// Sentences under a heading.
   static func list(_ title: String, _ items: [String], note: String? = nil) -> String {
     section(
       title, "<ul>\n\(items.map { "<li>\(Markup.escape($0))</li>\n" }.joined())</ul>\n", note: note)
@@ -126,7 +123,6 @@ struct HTMLPage {
     return "<section>\n<h2>\(Markup.escape(title))</h2>\n\(html)\(note)</section>\n"
   }
 
-  /// Terms and what they mean.
   static func terms(_ definitions: [(String, String)], title: String = "What the words mean") -> String {
     var html = "<dl>\n"
     for (term, definition) in definitions {

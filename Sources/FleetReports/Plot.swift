@@ -1,6 +1,5 @@
 import FleetMetrics
 
-/// The vertical axis of a plot.
 enum VerticalScale {
   case linear(limit: Double)
   case logarithmic(low: Double, high: Double)
@@ -81,7 +80,6 @@ struct PathBuilder {
   }
 }
 
-/// A series in a plot.
 struct PlotLine {
   enum Style {
     /// A line with the area below it lightly filled.
@@ -172,7 +170,6 @@ extension SVGCanvas {
     }
   }
 
-  /// Shades the incidents over the height of the plot.
   mutating func shade(_ incidents: [IncidentSpan], in plot: Plot) {
     for incident in incidents {
       let from = plot.px(time: Double(incident.start))
@@ -389,7 +386,6 @@ package enum Theme {
     }
   }
 
-  /// As many as there are colours.
   static let seriesCount = light.keys.count { $0.wholeMatch(of: /s[0-9]+/) != nil }
 
   /// First Okabe and Ito's palette, without its yellow (illegible on white) and black (taken by text).
@@ -486,7 +482,6 @@ package struct SVGCanvas {
     body += "<title>\(Markup.escape(tooltip))</title></rect>\n"
   }
 
-  /// Adds another canvas, moved to (x, y).
   mutating func append(_ other: SVGCanvas, x: Double, y: Double) {
     body += "<g transform=\"translate(\(Self.px(x)) \(Self.px(y)))\">\n" + other.body + "</g>\n"
   }

@@ -149,7 +149,6 @@ struct HeatMap {
     }
   }
 
-  /// The more of the runs failed, the darker.
   private static func darkness(_ failed: Double) -> Double { 0.22 + 0.6 * failed }
 
   /// Slower is darker, in ratios.

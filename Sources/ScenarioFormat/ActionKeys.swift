@@ -3,7 +3,6 @@ import SimulationKernel
 import TAPIModel
 import UploadRetry
 
-/// What an action's keys can say, whatever its kind.
 struct ActionValues: Sendable {
   var kind = ""
   var start = Instant.start
@@ -42,7 +41,6 @@ extension ScenarioDocument {
   }
 }
 
-/// A kind of action.
 struct ActionKind: TimelineKind {
   let name: String
   let meaning: String
@@ -200,7 +198,6 @@ extension Kind where Value == ScenarioAction {
 }
 
 extension Kind where Value == [ScenarioAction] {
-  /// None contradicts another.
   static let actions = Kind<ScenarioAction>.action.list(0...1_000, named: "actions") {
     decoder, found, elements, path in
     let server = found.compactMap { index, action in
@@ -327,7 +324,6 @@ struct PublishingActions {
     return action["at"] != nil && action["settings"] != nil
   }
 
-  /// Whether an action is about a cohort.
   static func concerns(_ action: PositionedValue, _ cohort: PositionedValue) -> Bool {
     guard cohort.members != nil else { return false }
     guard let wanted = action["cohort"], !wanted.isNull else { return true }
@@ -345,7 +341,6 @@ struct PublishingActions {
     }.first
   }
 
-  /// Marks the rollouts that are actions.
   func mark(_ fleet: inout [Cohort]) {
     for number in actions.keys where fleet.indices.contains(number) { fleet[number].rollout?.isAction = true }
   }

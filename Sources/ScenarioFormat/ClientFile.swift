@@ -53,7 +53,6 @@ struct ClientFile: Sendable, Equatable {
       },
     ])
 
-  /// What `sources` may speak of: every key that `switches` may have.
   fileprivate static let switchPaths: [String] = {
     func paths(_ keys: [ScenarioSchema.Key], _ prefix: String) -> [String] {
       keys.flatMap { [prefix + $0.name] + paths($0.shape.keys, prefix + $0.name + ".") }

@@ -206,7 +206,6 @@ package struct Record<Owner: Sendable>: Sendable {
   /// The same keys with what they are when they are left out there.
   func keys(standard: Owner) -> [ScenarioSchema.Key] { fields.compactMap { $0.field.key?(standard) } }
   var shape: ScenarioSchema.Shape { .object(keys) }
-  /// Its JSON Schema.
   var schema: PositionedValue { schema(standard: standard) }
   func schema(standard: Owner) -> PositionedValue {
     ScenarioSchema.object(keys(standard: standard), alternatives: alternatives)

@@ -5,7 +5,6 @@ import SimulationKernel
 package struct Kind<Value: Sendable>: Sendable {
   /// What may be addressed inside it.
   var shape = ScenarioSchema.Shape.scalar
-  /// Its JSON Schema.
   var schema: PositionedValue
   /// What is allowed, in words, where the schema's own words do not say it: `1ms to 366d`.
   var range = ""

@@ -38,7 +38,6 @@ extension ClientPolicy {
 }
 
 extension Kind where Value == DelayLadder {
-  /// A list of waits; null: none.
   fileprivate static let ladder: Kind = {
     let longest = Span.hours(49 * 24)
     let waits = Kind<Span>.span(.milliseconds(1)...longest).list(

@@ -122,7 +122,6 @@ extension PositionedValue {
   static func text(_ text: String) -> Self { Self(.string(text), at: .commandLine) }
   static func bool(_ value: Bool) -> Self { Self(.bool(value), at: .commandLine) }
   static func span(_ span: Span) -> Self { .text(Units.text(span)) }
-  /// A decimal number.
   static func millionths(_ value: Int64) -> Self { .number(Units.seconds(microseconds: value)) }
   static func list(_ elements: [Self]) -> Self { Self(.array(elements), at: .commandLine) }
   static var null: Self { Self(.null, at: .commandLine) }

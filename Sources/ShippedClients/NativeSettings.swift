@@ -19,7 +19,6 @@ protocol NativeSettings: ShippedSettings {
   mutating func unreadableSection(_ path: String, _ what: String)
   /// Whether a null is as good as nothing, with a finding that says so.
   mutating func passesNull(_ path: String, _ fallback: String, _ place: String) -> Bool
-  /// Whether a section is on.
   mutating func enabled(in part: SettingsSection?, default standard: Bool) -> Bool
   /// Says what switches that are off lead to; that rate limiting alone is off has been said.
   mutating func reportSwitches(

@@ -112,7 +112,6 @@ struct NumberKey {
   static let maxTotalBackoffDuration = NumberKey("maxTotalBackoffDuration", 0...604_800, " s")
   static let jitterPercent = NumberKey("jitterPercent", 0...100, " %")
 
-  /// What the document makes of a value.
   func reading(of value: SettingsValue, default standard: Double) -> Double {
     guard case .number(let number) = value, number.isFinite else { return standard }
     let clamped = min(max(number, range.lowerBound), range.upperBound)
@@ -167,7 +166,6 @@ func microseconds(whole seconds: Int64) -> Int64 {
   return overflow ? (seconds < 0 ? .min : .max) : product
 }
 
-/// Microseconds as seconds.
 func seconds(_ microseconds: Int64) -> Double { Double(microseconds) / 1_000_000 }
 
 extension Jitter {

@@ -87,8 +87,7 @@ struct ClientScript {
       }
       answered = batch.first
       let now = vector.wallClock * 1_000_000 + step.at
-      let wait = client.wait(
-        retryAfter: retryAfter, rateLimitReset: rateLimitReset, nowUnixMicroseconds: now)
+      let wait = client.wait(retryAfter: retryAfter, rateLimitReset: rateLimitReset, nowUnixMicroseconds: now)
       subject.answered(status.map { .status($0, retryAfter: wait) } ?? .noStatus, batch.id, at: step.at)
     case .restart(let saved, let settings):
       let config = settings.map { client.settings($0).config }
@@ -137,8 +136,7 @@ struct ClientScript {
   private mutating func restart(
     _ saved: VectorStep.SavedState, _ config: HTTPConfig?, at now: Int64
   ) -> VectorExpectation.Restored {
-    let stored = subject.endProcess(
-      strandingUnsealed: client.preset.flushWhileUploading == .ignored, at: now)
+    let stored = subject.endProcess(strandingUnsealed: client.preset.flushWhileUploading == .ignored, at: now)
     if let config { subject.follow(config) }
     if client.preset.saving != .atOnce {
       // As shipped: taken as it is, or not at all.

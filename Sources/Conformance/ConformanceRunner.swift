@@ -66,10 +66,9 @@ public struct ConformanceRunner: Sendable {
     let flushCount = FlushCount(vector.client.flushAt, countsAllEvents: client.preset.countsAllEvents)
     for draws in Draws.choices(vector.jitter) {
       let module = mismatches(
-        ModuleSubject(
-          cohort, flushCount: flushCount, draws: draws, origin: vector.wallClock * 1_000_000), vector, steps)
-      let device = mismatches(
-        DeviceSubject(cohort, flushCount: flushCount, draws: draws), vector, steps)
+        ModuleSubject(cohort, flushCount: flushCount, draws: draws, origin: vector.wallClock * 1_000_000),
+        vector, steps)
+      let device = mismatches(DeviceSubject(cohort, flushCount: flushCount, draws: draws), vector, steps)
       if module != device {
         let only = (module + device).first { !module.contains($0) || !device.contains($0) }
         return [

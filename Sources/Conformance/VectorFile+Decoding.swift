@@ -32,13 +32,8 @@ extension VectorFile {
     VectorFile(), keepsRest: true,
     [
       Field(elsewhere: .init("format")),
-      .check { decoder, node, _, _ in
-        if case .number(let text)? = node["format"]?.content, ExactDecimal(text)?.times(1) == .exact(1) {
-          return true
-        }
-        decoder.report(
-          "expected format 1, the one that is read", at: (node["format"] ?? node).position, "format")
-        return false
+      .refusal("format") { node, _ in
+        ExactDecimal(node["format"])?.times(1) == .exact(1) ? nil : "expected format 1, the one that is read"
       },
       Field(reading: "title", \.title, .filled),
       Field(reading: "client", Kind<String>.known(ConformanceClient.allNames)) { $0.client = $1 },
@@ -241,10 +236,8 @@ extension VectorStep {
   private static let record = Record(
     VectorStep(line: 0), keepsRest: true,
     [
-      .check { decoder, node, path, _ in
-        if kinds.count(where: { node[$0] != nil }) == 1 { return true }
-        decoder.report("a step has one of \(kinds.joined(separator: ", "))", at: node.position, path)
-        return false
+      .refusal { node, _ in
+        kinds.count { node[$0] != nil } == 1 ? nil : "a step has one of \(kinds.joined(separator: ", "))"
       },
       Field(reading: "trigger", Kind<TriggerKind>.known) { $0.action = .trigger($1) },
       Field(reading: "events", .whole(1...100_000)) { $0.action = .events($1, batch: "") },
@@ -283,10 +276,8 @@ private struct VectorAnswer: Sendable {
   static let record = Record(
     VectorAnswer(),
     [
-      .check { decoder, node, path, _ in
-        if node["batch"] != nil, node["status"] != nil { return true }
-        decoder.report("needs batch and status", at: node.position, path)
-        return false
+      .refusal { node, _ in
+        node["batch"] != nil && node["status"] != nil ? nil : "needs batch and status"
       },
       Field(reading: "batch", \.batch, .batch),
       Field(

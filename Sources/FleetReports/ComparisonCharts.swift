@@ -90,8 +90,8 @@ struct ComparisonCharts {
 
   func offered() -> StripChart {
     rates(
-      .offered, "Offered load of each strategy against capacity",
-      "Offered load, mean of the replications", "requests")
+      .offered, "Offered load of each strategy against capacity", "Offered load, mean of the replications",
+      "requests")
   }
 
   func goodput() -> StripChart {
@@ -210,9 +210,7 @@ struct ComparisonCharts {
       i in
       var strip = strip(
         i,
-        [
-          Self.line(medians[i], results[i], .text, .line), Self.line(p99s[i], results[i], .series(i), .line),
-        ])
+        [Self.line(medians[i], results[i], .text, .line), Self.line(p99s[i], results[i], .series(i), .line)])
       let summary = results[i].summary
       strip.notes = [
         ("p99", summary.timeToDeliveryP99), ("p50", summary.timeToDeliveryP50),

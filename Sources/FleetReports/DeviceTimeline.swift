@@ -131,8 +131,7 @@ extension DeviceTimeline {
     let last = lines.last?.time ?? 0
     if waitUntil > last, waitUntil <= time, waitUntil < trace.duration {
       gap(from: last, to: waitUntil)
-      let transition = RetryTransition.pipeline(
-        waitUntil: waitUntil, lastLookedAt: last, now: waitUntil)
+      let transition = RetryTransition.pipeline(waitUntil: waitUntil, lastLookedAt: last, now: waitUntil)
       lines.append(
         Line(
           time: waitUntil, queue: queue, what: "gate", batch: "",
@@ -158,8 +157,7 @@ extension DeviceTimeline {
     } else {
       waits = "waits for the next flush"
     }
-    lines.append(
-      Line(time: start, queue: nil, what: Self.gapMark, batch: "", details: "\(length): \(waits)"))
+    lines.append(Line(time: start, queue: nil, what: Self.gapMark, batch: "", details: "\(length): \(waits)"))
   }
 
   /// The gate after an event, if it has changed.
@@ -195,8 +193,7 @@ extension DeviceTimeline {
     case .count: parts.append("\(Self.events(newEvents)) make a flush")
     case .interval:
       let interval = trace.cohort.flush.interval.map { "interval of \(Self.seconds($0.microseconds))" }
-      parts.append(
-        "\(interval ?? "interval"), \(newEvents == 0 ? "nothing new" : Self.events(newEvents))")
+      parts.append("\(interval ?? "interval"), \(newEvents == 0 ? "nothing new" : Self.events(newEvents))")
     case .launch: parts.append("at the launch" + more)
     case .spike: parts.append("with the others" + more)
     case .reconnect: parts.append("online again" + more)

@@ -114,8 +114,7 @@ struct HTMLPage {
   }
 
   static func list(_ title: String, _ items: [String], note: String? = nil) -> String {
-    section(
-      title, "<ul>\n\(items.map { "<li>\(Markup.escape($0))</li>\n" }.joined())</ul>\n", note: note)
+    section(title, "<ul>\n\(items.map { "<li>\(Markup.escape($0))</li>\n" }.joined())</ul>\n", note: note)
   }
 
   static func section(_ title: String, _ html: String, note: String? = nil) -> String {

@@ -36,8 +36,7 @@ extension AdversaryResult {
   /// The incident that hurts most, and the shortest that breaks the limit.
   package func answer(facts: String) -> Answer {
     let verdict = AdversaryVerdict(self)
-    var answer = Answer(
-      verdict: verdict.lines.joined(separator: "\n"), brief: verdict.lines[0], facts: facts)
+    var answer = Answer(verdict: verdict.lines.joined(separator: "\n"), brief: verdict.lines[0], facts: facts)
     let shown = TextTable(verdict.table)
     answer.terminal = shown.rows.isEmpty ? [.verdict] : [.verdict, .table(shown)]
     answer.page = [
@@ -227,8 +226,7 @@ package struct CalibrationReport {
       canvas.drawTimeLabels(ticks, in: self.plot(y, Self.residualHeight, 1))
       y += Self.residualHeight + 30
     }
-    return canvas.svg(
-      width: width, height: y, label: "Observed and fitted counts by interval, and residuals")
+    return canvas.svg(width: width, height: y, label: "Observed and fitted counts by interval, and residuals")
   }
 
   private func plot(_ y: Double, _ height: Double, _ limit: Double) -> Plot {

@@ -279,8 +279,7 @@ struct ParetoPlot {
       lines += zip(titles, coordinates).map { "\($0): \(TuneVerdict.change($1)) against today" }
       lines.append(
         "score: \(TuneVerdict.decimal(standing.ratio)), \(standing.seeds) \(FigureText.noun("seed", standing.seeds))"
-          + (standing.scale == .whole ? "" : " of \(standing.scale.text) of the fleet")
-      )
+          + (standing.scale == .whole ? "" : " of \(standing.scale.text) of the fleet"))
     }
     return Point(coordinates: coordinates, kind: kind, tooltip: lines.joined(separator: "\n"))
   }
@@ -444,8 +443,7 @@ struct DrawsPlot {
     for (panel, unknown) in unknowns.enumerated() {
       draw(
         unknown, scores: low - margin...high + margin, x: Self.left + Double(panel) * (width + Self.gap),
-        width: width,
-        on: &canvas)
+        width: width, on: &canvas)
     }
     drawLegend(on: &canvas)
     return canvas.svg(

@@ -116,9 +116,7 @@ extension PositionedValue {
 extension Kind where Value == ClientPreset {
   /// A client by its name, by the name of its file, or its file's contents.
   static let client = Kind(
-    schema: .oneOf([
-      .words(ClientPreset.names), .pattern("\\.json5?$"), .reference("client"),
-    ]),
+    schema: .oneOf([.words(ClientPreset.names), .pattern("\\.json5?$"), .reference("client")]),
     read: { $0.client($1, $2) },
     write: { $0.isBuiltIn ? .text($0.name) : ClientFile.written($0) })
 }

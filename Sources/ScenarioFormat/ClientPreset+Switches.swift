@@ -36,8 +36,8 @@ extension ClientPreset {
   public static let switches: [Switch] =
     rows(
       "queue.mode", "uploadConcurrency", "flushWhileUploading", "settingsDialect", "uploadLoop",
-      "queue.limit", "queue.splitOn413",
-      "queue.maximumBatchEvents", "queue.maximumBatchSize", "retries", "flush.count", "flush.interval")
+      "queue.limit", "queue.splitOn413", "queue.maximumBatchEvents", "queue.maximumBatchSize", "retries",
+      "flush.count", "flush.interval")
     + ClientPolicy.switches.map { entry in
       Switch(
         path: "policy." + entry.name, meaning: entry.meaning, requirement: entry.requirement,
@@ -221,8 +221,7 @@ extension ScenarioSchema.Shape {
         return key.shape.differences(mine, other, at: place)
       }
       return [
-        PresetDifference(
-          path: place, value: key.text(mine), preset: key.text(other), meaning: key.meaning)
+        PresetDifference(path: place, value: key.text(mine), preset: key.text(other), meaning: key.meaning)
       ]
     }
   }

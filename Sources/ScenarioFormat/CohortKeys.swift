@@ -438,10 +438,7 @@ extension Cohort {
 extension Kind where Value == ClientTriggers {
   fileprivate static func triggers(orAll: Bool = false) -> Kind {
     let words = ClientTrigger.allCases.map { ($0.rawValue, $0) }
-    let list = PositionedValue.members([
-      ("type", .text("array")),
-      ("items", .words(words.map(\.0))),
-    ])
+    let list = PositionedValue.members([("type", .text("array")), ("items", .words(words.map(\.0)))])
     return Kind(
       schema: orAll ? .oneOf([.const(.text("all")), list]) : list,
       read: { decoder, node, path in

@@ -89,8 +89,7 @@ package struct Field<Owner: Sendable>: Sendable {
       let keys = record.keys(standard: owner[keyPath: place])
       let object = record.schema(standard: owner[keyPath: place])
       return ScenarioSchema.Key(
-        name, .object(keys), meaning: meaning,
-        schema: null == nil ? object : .oneOf([object, .type("null")]))
+        name, .object(keys), meaning: meaning, schema: null == nil ? object : .oneOf([object, .type("null")]))
     }
     read = { decoder, node, path, owner in
       if let null, node.isNull {
@@ -145,7 +144,7 @@ package struct Field<Owner: Sendable>: Sendable {
   package static func check(_ check: @escaping Check<Owner>) -> Field { Field(check) }
 
   /// A check that refuses: what is wrong is said of the key that `keys` lead to, or of the object.
-  static func refusal(
+  package static func refusal(
     _ keys: String..., of problem: @escaping @Sendable (PositionedValue, Owner) -> String?
   ) -> Field {
     Field { decoder, node, path, owner in

@@ -91,13 +91,11 @@ struct IncidentKind: TimelineKind {
         retryAfter,
       ],
       make: {
-        .errors(
-          status: $0.errorStatus, share: $0.share, afterWork: $0.afterWork, retryAfter: $0.retryAfter)
+        .errors(status: $0.errorStatus, share: $0.share, afterWork: $0.afterWork, retryAfter: $0.retryAfter)
       },
       values: {
         guard case .errors(let status, let share, let afterWork, let retryAfter) = $0 else { return nil }
-        return IncidentValues(
-          errorStatus: status, retryAfter: retryAfter, share: share, afterWork: afterWork)
+        return IncidentValues(errorStatus: status, retryAfter: retryAfter, share: share, afterWork: afterWork)
       }),
     IncidentKind(
       "lostAnswers", "A share of the batches that the server accepts is never confirmed.",
@@ -152,9 +150,9 @@ extension AdversaryKind {
     AdversaryKind("brownout", "a share of the capacity is gone", hasDepth: true) {
       .brownout(factorPartsPerMillion: max(1_000, 1_000_000 - $0.depth))
     },
-    AdversaryKind(
-      "errors", "a share of the requests is answered 500", hasDepth: true, hasRetryAfter: true
-    ) { .errors(status: 500, share: $0.depth, afterWork: false, retryAfter: $0.retryAfter) },
+    AdversaryKind("errors", "a share of the requests is answered 500", hasDepth: true, hasRetryAfter: true) {
+      .errors(status: 500, share: $0.depth, afterWork: false, retryAfter: $0.retryAfter)
+    },
     AdversaryKind(
       "throttle", "a share of the requests is answered 429", hasDepth: true, hasRetryAfter: true
     ) { .errors(status: 429, share: $0.depth, afterWork: false, retryAfter: $0.retryAfter) },

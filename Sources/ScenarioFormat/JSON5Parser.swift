@@ -368,8 +368,7 @@ extension JSON5Parser {
       case Ascii.lineFeed, Ascii.carriageReturn:
         throw failure(
           "a string cannot go on over the end of a line; expected "
-            + quoted(String(Character(Unicode.Scalar(quote))))
-        )
+            + quoted(String(Character(Unicode.Scalar(quote)))))
       default: offset += 1
       }
     }

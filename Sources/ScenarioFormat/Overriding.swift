@@ -78,8 +78,7 @@ struct Overriding {
       settingsChanges.append(
         SettingsChange(
           cohort: cohort, isOfRollout: isRollout(String(path.dropLast(".settings".count))),
-          parts: Array(parts),
-          value: override.tree, path: override.path))
+          parts: Array(parts), value: override.tree, path: override.path))
       // The Settings in the tree stay as they are.
       return node ?? PositionedValue(.object([]), at: .commandLine)
     }
@@ -116,8 +115,7 @@ struct Overriding {
       } else {
         index = try Self.element(part, of: elements, path)
       }
-      elements[index] = try setting(
-        elements[index], parts.dropFirst(), element, "\(path).\(part)", override)
+      elements[index] = try setting(elements[index], parts.dropFirst(), element, "\(path).\(part)", override)
       return PositionedValue(.array(elements), at: node.position)
     }
   }

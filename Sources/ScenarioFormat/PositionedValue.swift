@@ -110,8 +110,8 @@ package struct PositionedValue: Sendable {
 
 extension ExactDecimal {
   /// What a number says; nil for anything else.
-  init?(_ node: PositionedValue) {
-    guard case .number(let text) = node.content else { return nil }
+  package init?(_ node: PositionedValue?) {
+    guard case .number(let text)? = node?.content else { return nil }
     self.init(text)
   }
 }

@@ -81,7 +81,8 @@ struct ScenarioDocument: Sendable {
               "additionalProperties",
               .oneOf([
                 .members([("type", .text("array")), ("minItems", .number("1")), ("maxItems", .number("200"))]
-                ), .const(.text("all")),
+                ),
+                .const(.text("all")),
               ])
             ),
           ]))),

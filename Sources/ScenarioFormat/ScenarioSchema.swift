@@ -48,8 +48,8 @@ package enum ScenarioSchema {
 
     package init(
       _ name: String, _ shape: Shape = .scalar, example: String = "", required: Bool = false,
-      settable: Bool = true, meaning: String = "", schema: PositionedValue = .members([]),
-      range: String = "", standard: Standard? = nil
+      settable: Bool = true, meaning: String = "", schema: PositionedValue = .members([]), range: String = "",
+      standard: Standard? = nil
     ) {
       self.name = name
       self.shape = shape
@@ -101,9 +101,7 @@ extension ScenarioSchema {
   /// What stands in several places.
   private static var definitions: [(String, PositionedValue)] {
     func text(_ pattern: String, _ description: String) -> PositionedValue {
-      .members([
-        ("type", .text("string")), ("pattern", .text(pattern)), ("description", .text(description)),
-      ])
+      .members([("type", .text("string")), ("pattern", .text(pattern)), ("description", .text(description))])
     }
     return [
       (

@@ -170,9 +170,8 @@ package struct SettingsCheck: Sendable {
   package init(text: String, name: String, client: ClientPreset) throws {
     let tree = try JSON5Parser.parse(text, file: name)
     guard tree.members != nil else {
-      throw JSON5Error(
-        position: tree.position, message: "Settings are an object, { … }; found \(tree.kind)"
-      ).problems(in: name)
+      throw JSON5Error(position: tree.position, message: "Settings are an object, { … }; found \(tree.kind)")
+        .problems(in: name)
     }
     var found = client.dialect.decode(SettingsTree.settingsValue(tree), defaults: client.settings).findings
     if client.dialect == .document, SettingsTree.holdsNothing(tree) {

@@ -268,8 +268,7 @@ struct SettingsResolution {
   ) {
     let diagnostic = Diagnostic(
       severity: severity, file: ScenarioDecoder.name(of: position, in: decoder.sources),
-      line: Int(position.line), path: path,
-      message: message)
+      line: Int(position.line), path: path, message: message)
     if reported.insert(diagnostic).inserted { decoder.add(severity, message, at: position, path) }
   }
 
@@ -411,8 +410,7 @@ extension SettingsTree {
   static let defaults = PositionedValue(
     .object([
       .init(
-        key: sectionName, keyPosition: .commandLine,
-        value: PositionedValue(.object([]), at: .commandLine))
+        key: sectionName, keyPosition: .commandLine, value: PositionedValue(.object([]), at: .commandLine))
     ]), at: .commandLine)
 
   /// Where a client of that kind finds its section, or would.

@@ -516,8 +516,7 @@ struct AnalyticsKotlinSettings: NativeSettings {
       return bool
     case .array, .object: unreadableSection(path, "\(described(value)) is not true or false")
     default:
-      unreadable(
-        path, "\(described(value)) is not true or false", "the section is on; write true or false")
+      unreadable(path, "\(described(value)) is not true or false", "the section is on; write true or false")
     }
     return true
   }
@@ -563,8 +562,7 @@ struct AnalyticsKotlinSettings: NativeSettings {
       if let number = NumericText.double(NumericText.trimmed(text)), number.isFinite { return number }
     default: break
     }
-    unreadable(
-      part.path(of: key.name), "\(described(value)) is not a number", "write one, \(key.allowed)")
+    unreadable(part.path(of: key.name), "\(described(value)) is not a number", "write one, \(key.allowed)")
     return nil
   }
 

@@ -311,13 +311,9 @@ struct Envelope {
   var columns: [Column?]
   /// Rows that went in; column c stands for rows c · rows / columns ..< (c + 1) · rows / columns.
   var rows: Int
+}
 
-  /// Columns that were made before.
-  init(columns: [Column?], rows: Int) {
-    self.columns = columns
-    self.rows = rows
-  }
-
+extension Envelope {
   /// Cuts `values` into at most `limit` columns. Values that are not finite count as missing. O(rows).
   init(_ values: [Double?], columns limit: Int) {
     rows = values.count

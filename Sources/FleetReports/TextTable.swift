@@ -10,11 +10,9 @@ package struct TextTable: Sendable {
   /// One text for each column.
   package var rows: [[String]]
 
-  init(columns: [Column], rows: [[String]]) {
-    self.columns = columns
-    self.rows = rows
-  }
+}
 
+extension TextTable {
   /// A table whose first column names its rows.
   /// - Parameter words: how many columns are no numbers.
   package init(header: [String], rows: [[String]], words: Int = 1) {

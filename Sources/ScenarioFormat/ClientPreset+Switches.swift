@@ -186,13 +186,6 @@ public struct PresetDifference: Sendable, Hashable {
   public var preset: String
   /// What the key decides.
   public var meaning: String
-
-  public init(path: String, value: String, preset: String, meaning: String) {
-    self.path = path
-    self.value = value
-    self.preset = preset
-    self.meaning = meaning
-  }
 }
 
 extension Cohort {

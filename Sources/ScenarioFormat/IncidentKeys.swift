@@ -141,30 +141,39 @@ struct IncidentKind: TimelineKind {
 extension AdversaryKind {
   /// What `adversary` may choose.
   package static let all = [
-    AdversaryKind("outage", "every request is answered 503", hasRetryAfter: true) {
+    AdversaryKind(name: "outage", meaning: "every request is answered 503", hasRetryAfter: true) {
       .outage(status: 503, retryAfter: $0.retryAfter, keepsWork: false)
     },
-    AdversaryKind("silence", "no request is answered") { _ in
+    AdversaryKind(name: "silence", meaning: "no request is answered") { _ in
       .outage(status: nil, retryAfter: .none, keepsWork: false)
     },
-    AdversaryKind("brownout", "a share of the capacity is gone", hasDepth: true) {
+    AdversaryKind(name: "brownout", meaning: "a share of the capacity is gone", hasDepth: true) {
       .brownout(factorPartsPerMillion: max(1_000, 1_000_000 - $0.depth))
     },
-    AdversaryKind("errors", "a share of the requests is answered 500", hasDepth: true, hasRetryAfter: true) {
+    AdversaryKind(
+      name: "errors", meaning: "a share of the requests is answered 500", hasDepth: true, hasRetryAfter: true
+    ) {
       .errors(status: 500, share: $0.depth, afterWork: false, retryAfter: $0.retryAfter)
     },
     AdversaryKind(
-      "throttle", "a share of the requests is answered 429", hasDepth: true, hasRetryAfter: true
+      name: "throttle", meaning: "a share of the requests is answered 429", hasDepth: true,
+      hasRetryAfter: true
     ) { .errors(status: 429, share: $0.depth, afterWork: false, retryAfter: $0.retryAfter) },
-    AdversaryKind("lostAnswers", "a share of the answers gets lost", hasDepth: true) {
+    AdversaryKind(name: "lostAnswers", meaning: "a share of the answers gets lost", hasDepth: true) {
       .lostAnswers(share: $0.depth)
     },
-    AdversaryKind("latency", "answers come later by a share of the shortest time-out", hasDepth: true) {
+    AdversaryKind(
+      name: "latency", meaning: "answers come later by a share of the shortest time-out", hasDepth: true
+    ) {
       let added = max(1, $0.timeout.microseconds / 1_000 * $0.depth / 1_000)
       return .latency(added: .constant(Span(microseconds: added)), factor: 1_000_000)
     },
-    AdversaryKind("tokenExpiry", "every device's token has expired", isStandard: false) { _ in .tokenExpiry },
-    AdversaryKind("cdnOutage", "the CDN of the Settings is down", isStandard: false) { _ in .cdnOutage },
+    AdversaryKind(name: "tokenExpiry", meaning: "every device's token has expired", isStandard: false) { _ in
+      .tokenExpiry
+    },
+    AdversaryKind(name: "cdnOutage", meaning: "the CDN of the Settings is down", isStandard: false) { _ in
+      .cdnOutage
+    },
   ]
 }
 
@@ -260,23 +269,11 @@ package struct AdversaryKind: Sendable {
   package let name: String
   /// What it does; of one with a depth, what the depth is a share of.
   package let meaning: String
-  package let hasDepth: Bool
-  package let hasRetryAfter: Bool
+  package var hasDepth = false
+  package var hasRetryAfter = false
   /// Whether it is searched if nobody says otherwise: where the server or the way to it fails.
-  package let isStandard: Bool
+  package var isStandard = true
   package let incident: @Sendable (Choice) -> Incident.Kind
-
-  init(
-    _ name: String, _ meaning: String, hasDepth: Bool = false, hasRetryAfter: Bool = false,
-    isStandard: Bool = true, incident: @escaping @Sendable (Choice) -> Incident.Kind
-  ) {
-    self.name = name
-    self.meaning = meaning
-    self.hasDepth = hasDepth
-    self.hasRetryAfter = hasRetryAfter
-    self.isStandard = isStandard
-    self.incident = incident
-  }
 
   package static let standard = all.filter(\.isStandard)
 }

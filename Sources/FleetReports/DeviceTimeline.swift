@@ -13,7 +13,7 @@ package struct DeviceTimeline {
     package var queue: Int?
     package var what: String
     /// `#3`, or empty.
-    package var batch: String
+    package var batch = ""
     package var details: String
   }
 
@@ -47,7 +47,7 @@ package struct DeviceTimeline {
   package static func text(_ trace: DeviceTrace, range: Range<Int64> = 0..<Int64.max) -> String {
     let shown = lines(trace).filter { range.contains($0.time) }
     var text = heading(trace) + "\n\n"
-    let titles = Line(time: 0, queue: nil, what: "what", batch: "batch", details: "details")
+    let titles = Line(time: 0, what: "what", batch: "batch", details: "details")
     let whats = max(4, shown.map(\.what.count).max() ?? 0)
     let batches = max(5, shown.map(\.batch.count).max() ?? 0)
     let clocks = shown.map { clock($0.time) }
@@ -90,7 +90,7 @@ extension DeviceTimeline {
   private mutating func tell() {
     var incidents = trace.incidents.flatMap { incident in
       [(incident.start, "begins"), (incident.end, "ends")].map {
-        Line(time: $0, queue: nil, what: "server", batch: "", details: "\(incident.label) \($1)")
+        Line(time: $0, what: "server", details: "\(incident.label) \($1)")
       }
     }
     .filter { $0.time < trace.duration }
@@ -157,7 +157,7 @@ extension DeviceTimeline {
     } else {
       waits = "waits for the next flush"
     }
-    lines.append(Line(time: start, queue: nil, what: Self.gapMark, batch: "", details: "\(length): \(waits)"))
+    lines.append(Line(time: start, what: Self.gapMark, details: "\(length): \(waits)"))
   }
 
   /// The gate after an event, if it has changed.
@@ -173,7 +173,7 @@ extension DeviceTimeline {
     if transition.to == .ready {
       if case .decided(_, .delivered) = event.kind { details += ": a delivery ends the wait" }
     }
-    lines.append(Line(time: event.time, queue: queue, what: "gate", batch: "", details: details))
+    lines.append(Line(time: event.time, queue: queue, what: "gate", details: details))
   }
 
   private static func states(_ transition: RetryTransition) -> String {
@@ -215,7 +215,7 @@ extension DeviceTimeline {
     lines.append(
       Line(
         time: events.first!.time, queue: events.last!.queuedEvents,
-        what: trigger == .wakeUp ? "timer" : "flush", batch: "", details: parts.joined(separator: "; ")))
+        what: trigger == .wakeUp ? "timer" : "flush", details: parts.joined(separator: "; ")))
   }
 
   /// Why a trigger sends nothing of its own.

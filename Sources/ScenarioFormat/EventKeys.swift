@@ -100,9 +100,7 @@ extension Kind where Value == Events {
       }, write: { keys.write(EventKeys($0)) })
     var kind = object.or(Kind<Span>.eventRate, { Events(process: .poisson(meanGap: $0)) }) { events in
       guard case .poisson(let gap) = events.process, events.atOnce == 1, Units.rateText(gap: gap) != nil
-      else {
-        return nil
-      }
+      else { return nil }
       return gap
     }
     kind.range = ""

@@ -7,8 +7,6 @@ struct AnalyticsReactNativeSettings: ShippedSettings {
 
   init(defaults: HTTPConfig) { self.defaults = defaults }
 
-  static let commit = "74884be"
-
   private enum Place {
     static let section = "types.ts:389, SegmentDestination.ts:455-467"
     static let rateLimitKeys = "types.ts:340-345"
@@ -31,7 +29,7 @@ struct AnalyticsReactNativeSettings: ShippedSettings {
     static let invalidWait = "RetryManager.ts:121-127, :451-460"
   }
 
-  static let unread: [String: (reason: String, place: String)] = [
+  let unread: [String: (reason: String, place: String)] = [
     "rateLimitConfig.maxTotalBackoffDuration": (
       "its name for it is maxRateLimitDuration; write that", Place.rateLimitKeys
     ),
@@ -209,7 +207,7 @@ struct AnalyticsReactNativeSettings: ShippedSettings {
 
 extension AnalyticsReactNativeSettings {
   /// errors.ts:207-219: a number as JavaScript reads it, unless it is negative, or whatever its `Date` makes a date of.
-  static func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64? {
+  func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64? {
     if header.isEmpty { return nil }
     let number = JavaScript.number(header)
     if number.isFinite { return number >= 0 ? microseconds(number) : nil }

@@ -32,7 +32,7 @@ extension SettingsDialect {
   public func decode(
     _ settings: SettingsValue, defaults: HTTPConfig = HTTPConfig()
   ) -> (config: HTTPConfig, findings: [SettingsFinding]) {
-    guard var reader = shipped?.init(defaults: defaults) else {
+    guard var reader = shipped(defaults) else {
       let (config, repairs) = HTTPConfig.decode(settings, missingSection: .defaultsOn, defaults: defaults)
       return (config, repairs.map(SettingsFinding.init))
     }
@@ -65,7 +65,7 @@ extension SettingsDialect {
   ///   seconds, rounded up.
   /// - Returns: microseconds, never negative, the largest number for more than fits; nil: as if the header were absent.
   public func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64? {
-    if let shipped { return shipped.retryAfter(header, nowUnixMicroseconds: now) }
+    if let reader = shipped() { return reader.retryAfter(header, nowUnixMicroseconds: now) }
     let seconds = now / 1_000_000 - (now % 1_000_000 < 0 ? 1 : 0)
     return RetryAfter.parse(header, nowUnixSeconds: seconds)
   }
@@ -85,31 +85,37 @@ extension SettingsDialect {
   }
 
   /// The keys of `HTTPConfig.knownKeyPaths` that this client does not read: why not, and where that is to be seen.
-  var unreadKeys: [String: (reason: String, place: String)] { shipped?.unread ?? [:] }
+  var unreadKeys: [String: (reason: String, place: String)] { shipped()?.unread ?? [:] }
 
-  /// What the SDK does; nil: the document's way.
-  var shipped: (any ShippedSettings.Type)? {
+  /// What reads as the SDK does; nil: the document's way.
+  private func shipped(_ defaults: HTTPConfig = HTTPConfig()) -> (any ShippedSettings)? {
     switch self {
     case .document: nil
-    case .analyticsSwift: AnalyticsSwiftSettings.self
-    case .analyticsKotlin: AnalyticsKotlinSettings.self
-    case .analyticsReactNative: AnalyticsReactNativeSettings.self
+    case .analyticsSwift, .analyticsKotlin: NativeSettings(self, defaults: defaults)
+    case .analyticsReactNative: AnalyticsReactNativeSettings(defaults: defaults)
+    }
+  }
+
+  /// The commit of the SDK that was run; nil for the document.
+  var commit: String? {
+    switch self {
+    case .document: nil
+    case .analyticsSwift: "c9a0d63"
+    case .analyticsKotlin: "a14649b"
+    case .analyticsReactNative: "74884be"
     }
   }
 }
 
 /// How a shipped SDK reads Settings and the Retry-After header.
 protocol ShippedSettings {
-  /// The commit of the SDK that was run.
-  static var commit: String { get }
   /// The keys that it does not read: why not, and where that is to be seen.
-  static var unread: [String: (reason: String, place: String)] { get }
-  var findings: FindingCollector { get set }
+  var unread: [String: (reason: String, place: String)] { get }
+  var findings: FindingCollector { get }
 
-  init(defaults: HTTPConfig)
   mutating func read(_ settings: SettingsValue) -> HTTPConfig
   /// Microseconds, never negative; nil: as if the header were absent.
-  static func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64?
+  func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64?
 }
 
 /// Something that a client makes of Settings and that whoever writes them wants to know.
@@ -179,7 +185,7 @@ struct FindingCollector {
   mutating func add(
     _ effect: SettingsFinding.Effect, _ path: String, _ message: String, _ place: String?
   ) {
-    let source = place.flatMap { place in dialect.shipped.map { "\(sdk) \($0.commit), \(place)" } }
+    let source = place.flatMap { place in dialect.commit.map { "\(sdk) \($0), \(place)" } }
     all.append(SettingsFinding(path: path, effect: effect, message: message, source: source))
   }
 

@@ -106,13 +106,13 @@ public struct ScenarioFile: Sendable {
   ) -> Scenario? {
     var overriding = Overriding(root: root)
     for override in overrides { overriding.apply(override, reporting: &decoder) }
-    var resolution = SettingsResolution(
-      replacement: replacement, files: settingsFiles, changes: overriding.settingsChanges)
-    resolution.allowsUnread = allowsUnread
-    resolution.lacksReplacement = lacksReplacement
     let publishing = PublishingActions(overriding.root)
     decoder.publishing = publishing
-    let settings = resolution.configs(of: publishing.root, reporting: &decoder)
+    var resolution = SettingsResolution(
+      replacement: replacement, files: settingsFiles, changes: overriding.settingsChanges,
+      allowsUnread: allowsUnread, lacksReplacement: lacksReplacement, decoder: decoder)
+    let settings = resolution.configs(of: publishing.root)
+    decoder = resolution.decoder
     return decoder.scenario(publishing.root, settings: settings)
   }
 

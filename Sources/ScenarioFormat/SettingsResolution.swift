@@ -29,28 +29,21 @@ struct SettingsResolution {
   var files: [String: PositionedValue]
   var changes: [SettingsChange]
   /// Whether an override of what a cohort's client does not read is no error: one file is published for all of a fleet.
-  var allowsUnread = false
+  var allowsUnread: Bool
   /// Whether `--settings` named what is no Settings, which has been reported: nothing more can be said of any.
-  var lacksReplacement = false
+  var lacksReplacement: Bool
+  /// Collects what is to be said.
+  var decoder: ScenarioDecoder
+  var decoded: [String: CohortSettings.Version] = [:]
+  var reported: Set<Diagnostic> = []
 
   private typealias Settings = (tree: PositionedValue, prefix: String)
 
-  private var decoded: [String: CohortSettings.Version] = [:]
-  private var reported: Set<Diagnostic> = []
-
-  init(replacement: PositionedValue?, files: [String: PositionedValue], changes: [SettingsChange]) {
-    self.replacement = replacement
-    self.files = files
-    self.changes = changes
-  }
-
   /// The Settings of every cohort, in order.
-  mutating func configs(of root: PositionedValue, reporting decoder: inout ScenarioDecoder)
-    -> [CohortSettings]
-  {
+  mutating func configs(of root: PositionedValue) -> [CohortSettings] {
     guard let cohorts = root["fleet"]?.elements else {
       // Still say what is wrong with the Settings.
-      if let node = root["settings"] { _ = tree(node, "settings", reporting: &decoder) }
+      if let node = root["settings"] { _ = tree(node, "settings") }
       return []
     }
     var configs: [CohortSettings] = []
@@ -67,13 +60,12 @@ struct SettingsResolution {
       if let key, let version = decoded[key] {
         settings.base = version
       } else {
-        settings.base = base(
-          node, place, cohort: index, client, declaredAt: (node ?? cohort).position, reporting: &decoder)
+        settings.base = base(node, place, cohort: index, client, declaredAt: (node ?? cohort).position)
         if let key { decoded[key] = settings.base }
       }
       settings.rollout = rollout(
         cohort["rollout"]?["settings"], ScenarioPaths.cohort(index, of: cohorts) + ".rollout.settings",
-        cohort: index, client, reporting: &decoder)
+        cohort: index, client)
       configs.append(settings)
     }
     return configs
@@ -81,11 +73,11 @@ struct SettingsResolution {
 
   private mutating func base(
     _ node: PositionedValue?, _ place: String, cohort: Int, _ client: SettingsReaderKind,
-    declaredAt position: Position, reporting decoder: inout ScenarioDecoder
+    declaredAt position: Position
   ) -> CohortSettings.Version {
     let none =
       client.dialect == .document ? PositionedValue(.object([]), at: .commandLine) : SettingsTree.defaults
-    let own = node.flatMap { tree($0, place, reporting: &decoder) }
+    let own = node.flatMap { tree($0, place) }
     // What is unusable has been reported; a warning about what stands in its place would be false.
     if replacement == nil, lacksReplacement || (node != nil && own == nil) {
       return CohortSettings.Version(config: client.defaults)
@@ -93,53 +85,67 @@ struct SettingsResolution {
     var settings = own ?? (tree: none, prefix: place)
     if let replacement { settings = (replacement, "") }
     let changes = changes.filter { ($0.cohort == nil || $0.cohort == cohort) && !$0.isOfRollout }
-    return version(settings, changes, client, declaredAt: position, reporting: &decoder)
+    return version(settings, changes, client, declaredAt: position)
   }
 
   /// The Settings of a rollout are a version of their own: nothing in them comes from the ones before.
   private mutating func rollout(
-    _ node: PositionedValue?, _ place: String, cohort: Int, _ client: SettingsReaderKind,
-    reporting decoder: inout ScenarioDecoder
+    _ node: PositionedValue?, _ place: String, cohort: Int, _ client: SettingsReaderKind
   ) -> CohortSettings.Version? {
     let changes = changes.filter { $0.cohort == cohort && $0.isOfRollout }
-    guard let node, let settings = tree(node, place, reporting: &decoder) else { return nil }
-    return version(settings, changes, client, declaredAt: node.position, reporting: &decoder)
+    guard let node, let settings = tree(node, place) else { return nil }
+    return version(settings, changes, client, declaredAt: node.position)
   }
 
   private mutating func version(
     _ original: Settings, _ changes: [SettingsChange], _ client: SettingsReaderKind,
-    declaredAt position: Position, reporting decoder: inout ScenarioDecoder
+    declaredAt position: Position
   ) -> CohortSettings.Version {
-    if client.dialect != .document { return shippedVersion(original, changes, client, reporting: &decoder) }
-    let config = config(
-      original, changes, client.policy, client.defaults, declaredAt: position, reporting: &decoder)
-    return CohortSettings.Version(config: config)
-  }
-
-  // MARK: As a shipped SDK reads them
-
-  private mutating func shippedVersion(
-    _ original: Settings, _ changes: [SettingsChange], _ client: SettingsReaderKind,
-    reporting decoder: inout ScenarioDecoder
-  ) -> CohortSettings.Version {
+    let isShipped = client.dialect != .document
     var settings = original
-    var isUnfolded = unfold(&settings)
+    var isUnfolded = isShipped && unfold(&settings)
     for change in changes {
       if !change.parts.isEmpty {
         SettingsTree.apply(change, to: &settings.tree, in: client.dialect)
-      } else if let whole = tree(change.value, change.path, reporting: &decoder) {
+      } else if let whole = tree(change.value, change.path) {
         settings = whole
-        isUnfolded = unfold(&settings)
+        isUnfolded = isShipped && unfold(&settings)
       }
     }
-    let (_, findings) = client.dialect.decode(
-      SettingsTree.settingsValue(settings.tree), defaults: client.defaults)
-    for finding in findings {
-      report(finding, in: settings, isUnfolded, changes, client.dialect, reporting: &decoder)
+    let value = SettingsTree.settingsValue(settings.tree)
+    if isShipped {
+      for finding in client.dialect.decode(value, defaults: client.defaults).findings {
+        report(finding, in: settings, isUnfolded, changes, client.dialect)
+      }
+      let source = SettingsTree.source(settings.tree)
+      let config = client.dialect.decode(source, defaults: client.defaults).config
+      return CohortSettings.Version(config: config, source: source)
     }
-    let source = SettingsTree.source(settings.tree)
-    return CohortSettings.Version(
-      config: client.dialect.decode(source, defaults: client.defaults).config, source: source)
+    let policy = client.policy
+    let (config, repairs) = HTTPConfig.decode(
+      value, missingSection: policy.missingSection, overrides429: policy.overridden429 != .ignored,
+      defaults: client.defaults)
+    for repair in repairs {
+      let (position, path, _) = place(of: repair.path, in: settings, false, changes, .document)
+      let isOverride = position == .commandLine
+      add(
+        isOverride ? Self.withoutRemedy(repair.message) : repair.message, at: position, path,
+        isOverride ? .error : .warning)
+    }
+    let missing =
+      Self.whatIsMissing(in: value, config, policy, client.defaults)
+      ?? (SettingsTree.holdsNothing(original.tree) ? SettingsTree.nothingFound : nil)
+    if let missing {
+      let isCommandLine = settings.tree.position == .commandLine
+      let path = settings.prefix.isEmpty ? "httpConfig" : settings.prefix
+      add(missing, at: isCommandLine ? position : settings.tree.position, path, .warning)
+    }
+    if case .additive = config.backoff.jitter { return CohortSettings.Version(config: config) }
+    if let change = changes.last(where: { $0.parts == ["backoffConfig", "jitterPercent"] }) {
+      let message = "has no effect: jitterStrategy is \(config.backoff.jitter)"
+      add(message, at: .commandLine, change.path, .warning)
+    }
+    return CohortSettings.Version(config: config)
   }
 
   /// Only what stands in the scenario may leave `httpConfig` out, not a file that is published.
@@ -151,7 +157,7 @@ struct SettingsResolution {
 
   private mutating func report(
     _ finding: SettingsFinding, in settings: Settings, _ isUnfolded: Bool, _ changes: [SettingsChange],
-    _ dialect: SettingsDialect, reporting decoder: inout ScenarioDecoder
+    _ dialect: SettingsDialect
   ) {
     let (position, path, change) = place(of: finding.path, in: settings, isUnfolded, changes, dialect)
     let isAllowed = allowsUnread && finding.effect == .notRead
@@ -160,7 +166,7 @@ struct SettingsResolution {
     if isError, finding.effect == .notRead, change != nil {
       message += "; choose another client, or say settingsDialect: \"document\" in the cohort"
     }
-    add(message, at: position, path, &decoder, isError ? .error : .warning)
+    add(message, at: position, path, isError ? .error : .warning)
   }
 
   /// Where a value of Settings stands, its path for messages, and the change that gave it.
@@ -185,46 +191,9 @@ struct SettingsResolution {
     return (position, settings.prefix + separator + inner, change)
   }
 
-  // MARK: As the document says
-
-  private mutating func config(
-    _ original: Settings, _ changes: [SettingsChange], _ policy: ClientPolicy,
-    _ defaults: HTTPConfig, declaredAt position: Position, reporting decoder: inout ScenarioDecoder
-  ) -> HTTPConfig {
-    var settings = original
-    for change in changes {
-      if change.parts.isEmpty {
-        settings = tree(change.value, change.path, reporting: &decoder) ?? settings
-      } else {
-        SettingsTree.apply(change, to: &settings.tree)
-      }
-    }
-    let value = SettingsTree.settingsValue(settings.tree)
-    let (config, repairs) = HTTPConfig.decode(
-      value, missingSection: policy.missingSection, overrides429: policy.overridden429 != .ignored,
-      defaults: defaults)
-    for repair in repairs {
-      report(repair, in: settings, changes, reporting: &decoder)
-    }
-    let missing =
-      Self.whatIsMissing(in: value, config, policy, defaults)
-      ?? (SettingsTree.holdsNothing(original.tree) ? SettingsTree.nothingFound : nil)
-    if let message = missing {
-      let isCommandLine = settings.tree.position == .commandLine
-      let path = settings.prefix.isEmpty ? "httpConfig" : settings.prefix
-      add(message, at: isCommandLine ? position : settings.tree.position, path, &decoder, .warning)
-    }
-    if case .additive = config.backoff.jitter { return config }
-    if let change = changes.last(where: { $0.parts == ["backoffConfig", "jitterPercent"] }) {
-      let message = "has no effect: jitterStrategy is \(config.backoff.jitter)"
-      add(message, at: .commandLine, change.path, &decoder, .warning)
-    }
-    return config
-  }
-
   /// The tree behind a `settings` value, and the prefix that its paths have in messages.
   private mutating func tree(
-    _ node: PositionedValue, _ place: String, reporting decoder: inout ScenarioDecoder
+    _ node: PositionedValue, _ place: String
   ) -> (tree: PositionedValue, prefix: String)? {
     switch node.content {
     case .object: return (node, place)
@@ -234,12 +203,12 @@ struct SettingsResolution {
       if node.position == .commandLine {
         let isOfRollout = place.hasSuffix(".rollout.settings")
         let remedy = isOfRollout ? "name the file in the scenario" : "give the file with --settings"
-        add("\(quoted(name)) was not read; \(remedy)", at: node.position, place, &decoder)
+        add("\(quoted(name)) was not read; \(remedy)", at: node.position, place)
       }
     default:
       let message =
         "expected the name of a Settings file or the Settings themselves, found \(decoder.describe(node))"
-      add(message, at: node.position, place, &decoder)
+      add(message, at: node.position, place)
     }
     return nil
   }
@@ -263,24 +232,13 @@ struct SettingsResolution {
   }
 
   private mutating func add(
-    _ message: String, at position: Position, _ path: String, _ decoder: inout ScenarioDecoder,
+    _ message: String, at position: Position, _ path: String,
     _ severity: Diagnostic.Severity = .error
   ) {
     let diagnostic = Diagnostic(
       severity: severity, file: ScenarioDecoder.name(of: position, in: decoder.sources),
       line: Int(position.line), path: path, message: message)
     if reported.insert(diagnostic).inserted { decoder.add(severity, message, at: position, path) }
-  }
-
-  private mutating func report(
-    _ repair: SettingsRepair, in settings: Settings, _ changes: [SettingsChange],
-    reporting decoder: inout ScenarioDecoder
-  ) {
-    let (position, path, _) = place(of: repair.path, in: settings, false, changes, .document)
-    let isOverride = position == .commandLine
-    add(
-      isOverride ? Self.withoutRemedy(repair.message) : repair.message, at: position, path, &decoder,
-      isOverride ? .error : .warning)
   }
 
   /// A repair says last what is used instead; for an error nothing is.

@@ -114,11 +114,8 @@ struct IncidentKind: TimelineKind {
           "The way back takes so many times as long."),
       ], make: { .latency(added: $0.added, factor: $0.factor) },
       values: {
-        if case .latency(let added, let factor) = $0 {
-          IncidentValues(added: added, factor: factor)
-        } else {
-          nil
-        }
+        guard case .latency(let added, let factor) = $0 else { return nil }
+        return IncidentValues(added: added, factor: factor)
       }),
     IncidentKind(
       "tokenExpiry",

@@ -12,21 +12,7 @@ struct AnalyticsReactNativeSettings: ShippedSettings {
     static let rateLimitKeys = "types.ts:340-345"
     static let statuses = "errors.ts:143-197"
     static let override429 = "errors.ts:153-168"
-    static let default5xx = "errors.ts:191-193"
-    static let rateLimitOff = "errors.ts:171"
-    static let backoffOff = "errors.ts:188-190"
-    static let unknown = "errors.ts:196"
-    static let clampedInterval = "config-validation.ts:18-28"
-    static let clampedDuration = "config-validation.ts:30-57"
     static let clampedCounts = "config-validation.ts:42-48, :113-119"
-    static let clampedCap = "config-validation.ts:69-79"
-    static let clampedBase = "config-validation.ts:86-91"
-    static let clampedTotal = "config-validation.ts:93-97, :134-140"
-    static let clampedJitter = "config-validation.ts:105-111"
-    static let rateLimitSwitch = "RetryManager.ts:179"
-    static let backoffSwitch = "RetryManager.ts:213"
-    static let backoff = "RetryManager.ts:222-223"
-    static let invalidWait = "RetryManager.ts:121-127, :451-460"
   }
 
   let unread: [String: (reason: String, place: String)] = [
@@ -34,14 +20,14 @@ struct AnalyticsReactNativeSettings: ShippedSettings {
       "its name for it is maxRateLimitDuration; write that", Place.rateLimitKeys
     ),
     "backoffConfig.jitterStrategy": (
-      "its jitter is always up to jitterPercent of the wait, added to it", Place.backoff
+      "its jitter is always up to jitterPercent of the wait, added to it", "RetryManager.ts:222-223"
     ),
     "backoffConfig.retryableStatusCodes": (
       "it decides by statusCodeOverrides and the behaviours for 4xx and 5xx; write the statuses there",
       Place.statuses
     ),
     "backoffConfig.unknownCodeBehavior": (
-      "it drops everything that is neither 2xx nor 4xx nor 5xx; write statusCodeOverrides", Place.unknown
+      "it drops everything that is neither 2xx nor 4xx nor 5xx; write statusCodeOverrides", "errors.ts:196"
     ),
   ]
 
@@ -90,13 +76,13 @@ struct AnalyticsReactNativeSettings: ShippedSettings {
       if percent.isNaN { config.backoff.maxBackoffInterval = 0 }
     }
     reportSwitch(
-      rate, keeping: "a 429 is kept without a wait or a count", Place.rateLimitSwitch,
-      losing: "with rate limiting off, \(findings.sdk) drops every batch that gets a 429", Place.rateLimitOff)
+      rate, keeping: "a 429 is kept without a wait or a count", "RetryManager.ts:179",
+      losing: "with rate limiting off, \(findings.sdk) drops every batch that gets a 429", "errors.ts:171")
     reportSwitch(
-      backoff, keeping: "what fails is kept without a wait, a count or a limit", Place.backoffSwitch,
+      backoff, keeping: "what fails is kept without a wait, a count or a limit", "RetryManager.ts:213",
       losing:
         "with backoff off, \(findings.sdk) drops every batch that gets a 5xx, or any retryable status but 429",
-      Place.backoffOff)
+      "errors.ts:188-190")
     reportNumbers(rate, backoff)
     config.backoff.statuses = statuses(in: backoff)
     return config
@@ -155,20 +141,21 @@ struct AnalyticsReactNativeSettings: ShippedSettings {
 
   private mutating func reportNumbers(_ rate: Part, _ backoff: Part) {
     let noWait = "a wait that is no number is over at once, and all retry state with it"
-    compare(.maxRetryInterval, in: rate, Place.clampedInterval, noWait)
-    compare(.maxRateLimitDuration, in: rate, Place.clampedDuration, "no time limit")
+    compare(.maxRetryInterval, in: rate, "config-validation.ts:18-28", noWait)
+    compare(.maxRateLimitDuration, in: rate, "config-validation.ts:30-57", "no time limit")
     compare(.maxRetryCount, in: rate, Place.clampedCounts, "no limit on retries")
     compare(.maxRetryCount, in: backoff, Place.clampedCounts, "no limit on retries")
-    compare(.baseBackoffInterval, in: backoff, Place.clampedBase, noWait)
-    compare(.maxBackoffInterval, in: backoff, Place.clampedCap, noWait)
-    compare(.maxTotalBackoffDuration, in: backoff, Place.clampedTotal, "no time limit")
-    compare(.jitterPercent, in: backoff, Place.clampedJitter, noWait)
+    compare(.baseBackoffInterval, in: backoff, "config-validation.ts:86-91", noWait)
+    compare(.maxBackoffInterval, in: backoff, "config-validation.ts:69-79", noWait)
+    compare(.maxTotalBackoffDuration, in: backoff, "config-validation.ts:93-97, :134-140", "no time limit")
+    compare(.jitterPercent, in: backoff, "config-validation.ts:105-111", noWait)
     let percent = backoff.number(.jitterPercent)
     if percent > 10, let path = backoff.path(of: "jitterPercent") {
       findings.add(
         .readDifferently, path,
         "more than 10 % can make a wait longer than 1.1 times maxBackoffInterval, which \(findings.sdk) takes as invalid: all "
-          + "retry state starts over and the next flush sends; write 10 at most", Place.invalidWait)
+          + "retry state starts over and the next flush sends; write 10 at most",
+        "RetryManager.ts:121-127, :451-460")
     }
   }
 
@@ -402,6 +389,6 @@ extension AnalyticsReactNativeSettings {
     findings.add(
       effect, path,
       "\(described(value)) is not \"retry\" or \"drop\", and means \"\(action.rawValue)\" in \(findings.sdk); write one of these",
-      Place.default5xx)
+      "errors.ts:191-193")
   }
 }

@@ -450,10 +450,9 @@ struct NativeSettings: ShippedSettings {
 
   // MARK: Retry-After
 
-  /// HTTPClient.swift:152: Swift's `Int(_:)` of what the HTTP stack leaves of the header: a sign, then ASCII digits.
+  /// analytics-swift (HTTPClient.swift:152) takes Swift's `Int(_:)` of what the HTTP stack leaves: a sign or none, then ASCII digits.
   ///
-  /// EventPipeline.kt:256, Kotlin's `toIntOrNull` of what the HTTP client leaves of the header: a sign or none, then decimal digits
-  /// of any script, 32 bits.
+  /// analytics-kotlin (EventPipeline.kt:256) takes Kotlin's `toIntOrNull` of it: digits of any script count, and 32 bits.
   func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64? {
     if isSwift { return Int64(NumericText.trimmed(header)).map { microseconds(whole: max(0, $0)) } }
     var scalars = NumericText.trimmed(header).unicodeScalars

@@ -6,7 +6,9 @@ struct ShardTests {
   @Test("the parts of anything are a partition of it, and differ by one item at most")
   func partition() throws {
     for count in [1, 2, 3, 7, 64, 65] {
-      let parts = try (0..<count).map { try #require(Shard(index: $0, count: count)).part(of: Array(0..<64)) }
+      let parts = try (0..<count).map {
+        try #require(SweepShard(index: $0, count: count)).part(of: Array(0..<64))
+      }
       #expect(parts.flatMap(\.self).sorted() == Array(0..<64))
       #expect(parts.map(\.count).max()! - parts.map(\.count).min()! <= 1)
     }
@@ -14,9 +16,9 @@ struct ShardTests {
 
   @Test("parts are counted from 1")
   func parsing() throws {
-    #expect(try ShardChoice.parse("1/4") == Shard(index: 0, count: 4))
-    #expect(try ShardChoice.parse("4/4") == Shard(index: 3, count: 4))
-    #expect(try ShardChoice.parse("1000000/1000000").text == "1000000/1000000")
+    #expect(try SweepShard.parse("1/4") == SweepShard(index: 0, count: 4))
+    #expect(try SweepShard.parse("4/4") == SweepShard(index: 3, count: 4))
+    #expect(try SweepShard.parse("1000000/1000000").text == "1000000/1000000")
   }
 
   @Test(
@@ -27,7 +29,7 @@ struct ShardTests {
     ])
   func refusal(text: String) {
     do {
-      let shard = try ShardChoice.parse(text)
+      let shard = try SweepShard.parse(text)
       Issue.record("\(text) became \(shard.text)")
     } catch {
       #expect(error.description.hasPrefix("The value '\(text)' is invalid for '--shard <i/N>': "))
@@ -53,13 +55,13 @@ struct ShardTests {
       (["PARALLEL_SEQ": "4"], 4, "4/4"),
     ] as [([String: String], Int?, String)])
   func schedulers(environment: [String: String], count: Int?, expected: String) throws {
-    #expect(try ShardChoice.from(environment: environment, count: count)?.shard.text == expected)
+    #expect(try SweepShard.from(environment: environment, count: count)?.shard.text == expected)
   }
 
   @Test("GNU parallel runs whole sweeps too: only --shards makes its number a part")
   func wholeSweeps() throws {
-    #expect(try ShardChoice.from(environment: ["PARALLEL_SEQ": "3"], count: nil) == nil)
-    #expect(try ShardChoice.from(environment: [:], count: nil) == nil)
+    #expect(try SweepShard.from(environment: ["PARALLEL_SEQ": "3"], count: nil) == nil)
+    #expect(try SweepShard.from(environment: [:], count: nil) == nil)
   }
 
   @Test(
@@ -98,7 +100,7 @@ struct ShardTests {
     ] as [([String: String], Int?, String)])
   func nonsense(environment: [String: String], count: Int?, message: String) {
     do {
-      let found = try ShardChoice.from(environment: environment, count: count)
+      let found = try SweepShard.from(environment: environment, count: count)
       Issue.record("became \(found?.shard.text ?? "nothing")")
     } catch {
       #expect(error.description.contains(message), "\(error)")

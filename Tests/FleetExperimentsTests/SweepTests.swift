@@ -35,7 +35,7 @@ struct SweepTests {
   }
 
   private static func run(
-    _ sweep: (plan: SweepPlan, scenarios: [Scenario]), shard: Shard = .whole, workers: Int = 2,
+    _ sweep: (plan: SweepPlan, scenarios: [Scenario]), shard: SweepShard = .whole, workers: Int = 2,
     in store: MemoryStore,
     engine: Comparison.Engine? = nil
   ) throws -> Sweep.Outcome {
@@ -66,7 +66,9 @@ struct SweepTests {
     _ = try Self.run(sweep, in: whole)
     for count in [2, 3, 4, 16, 40] {
       let parts = MemoryStore()
-      for index in 0..<count { _ = try Self.run(sweep, shard: Shard(index: index, count: count)!, in: parts) }
+      for index in 0..<count {
+        _ = try Self.run(sweep, shard: SweepShard(index: index, count: count)!, in: parts)
+      }
       #expect(parts.files == whole.files)
       #expect(parts.kept.allSatisfy { $0.value == 1 }, "\(count) shards")
     }
@@ -85,7 +87,9 @@ struct SweepTests {
     #expect(outcome.planned == 4 * (3 + 3))
     for count in [2, 5] {
       let parts = MemoryStore()
-      for index in 0..<count { _ = try Self.run(sweep, shard: Shard(index: index, count: count)!, in: parts) }
+      for index in 0..<count {
+        _ = try Self.run(sweep, shard: SweepShard(index: index, count: count)!, in: parts)
+      }
       #expect(parts.files == overloaded.files)
       #expect(parts.kept.allSatisfy { $0.value == 1 })
     }

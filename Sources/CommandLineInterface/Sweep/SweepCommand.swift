@@ -45,7 +45,7 @@ struct SweepCommand: Study {
   @Option("shard", "i/N", .text, help: "Make part i of N, as 2/4. (default: all)")
   private var shardText: String?
   @Option(
-    "shards", "n", .count(1...Shard.maximumCount),
+    "shards", "n", .count(1...SweepShard.maximumCount),
     help: "How many parts there are, where the job scheduler does not say.")
   private var shards: Int?
   let options = StudyOptions(
@@ -84,19 +84,19 @@ struct SweepCommand: Study {
   }
 
   /// The part to make, and the variable of the job scheduler that said so; nil: the command line.
-  private func shard() throws -> (Shard, source: String?) {
-    do throws(ShardChoice.Problem) {
+  private func shard() throws -> (SweepShard, source: String?) {
+    do throws(SweepShard.Problem) {
       guard let shardText else {
         var variables: [String: String] = [:]
-        for name in ShardChoice.variables {
+        for name in SweepShard.variables {
           if let value = getenv(name) { variables[name] = String(cString: value) }
         }
-        let found = try ShardChoice.from(environment: variables, count: shards)
+        let found = try SweepShard.from(environment: variables, count: shards)
         return (found?.shard ?? .whole, found?.source)
       }
-      let shard = try ShardChoice.parse(shardText)
+      let shard = try SweepShard.parse(shardText)
       if let shards, shards != shard.count {
-        throw ShardChoice.Problem(
+        throw SweepShard.Problem(
           description:
             "'--shard \(shardText)' and '--shards \(shards)' do not agree: '--shard' alone says both.")
       }
@@ -111,7 +111,7 @@ struct SweepCommand: Study {
     ["sweep", scenario] + axes.words + $seeds.words + options.input.words
   }
 
-  private func heading(_ plan: SweepPlan, _ shard: Shard, _ source: String?) -> String {
+  private func heading(_ plan: SweepPlan, _ shard: SweepShard, _ source: String?) -> String {
     let variants = plan.variants.count
     let part = shard.count > 1 ? "; shard \(shard.text)" + (source.map { " by \($0)" } ?? "") : ""
     return
@@ -119,7 +119,7 @@ struct SweepCommand: Study {
       + "\(FigureText.count(plan.seeds.count, "seed")) from \(plan.seeds.first)\(part)\n"
   }
 
-  private func closing(_ outcome: Sweep.Outcome, _ shard: Shard) -> String {
+  private func closing(_ outcome: Sweep.Outcome, _ shard: SweepShard) -> String {
     let made = outcome.planned - outcome.foundComplete
     var text = "\(path): \(FigureText.count(outcome.planned, "run"))"
     if shard.count > 1 { text += " of shard \(shard.text)" }

@@ -20,7 +20,7 @@ public enum Sweep {
   /// - Parameter scenarios: of the plan's variants.
   /// - Throws: `CancellationError` after `control.cancel()`; otherwise the error of the first run that failed.
   package static func run(
-    _ plan: SweepPlan, scenarios: [Scenario], shard: Shard, options: RunOptions = .init(), workers: Int,
+    _ plan: SweepPlan, scenarios: [Scenario], shard: SweepShard, options: RunOptions = .init(), workers: Int,
     store: any RunStore, control: ComparisonControl = .init(), engine: Comparison.Engine? = nil
   ) throws -> Outcome {
     let seeds = plan.seeds.all
@@ -219,7 +219,7 @@ public struct SeedRange: Sendable, Hashable {
 }
 
 /// A part of a sweep that one process makes: number `index`, from 0, of `count`.
-public struct Shard: Sendable, Hashable {
+public struct SweepShard: Sendable, Hashable {
   public let index: Int
   public let count: Int
 
@@ -231,7 +231,7 @@ public struct Shard: Sendable, Hashable {
   }
 
   public static let maximumCount = 1_000_000
-  public static let whole = Shard(index: 0, count: 1)!
+  public static let whole = SweepShard(index: 0, count: 1)!
 
   /// `2/4`, as people count.
   public var text: String { "\(index + 1)/\(count)" }
@@ -243,7 +243,7 @@ public struct Shard: Sendable, Hashable {
 }
 
 /// Which shard the command line or a job scheduler asks for.
-public enum ShardChoice {
+extension SweepShard {
   /// What is wrong, where, and what would be right.
   public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String
@@ -251,11 +251,11 @@ public enum ShardChoice {
   }
 
   /// `i/N` with 1 ≤ i ≤ N.
-  public static func parse(_ text: String) throws(Problem) -> Shard {
+  public static func parse(_ text: String) throws(Problem) -> SweepShard {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     if parts.count == 2, let number = whole(parts[0]), let count = whole(parts[1]) {
-      if let shard = Shard(index: number - 1, count: count) { return shard }
-      if (1...Shard.maximumCount).contains(count) {
+      if let shard = SweepShard(index: number - 1, count: count) { return shard }
+      if (1...SweepShard.maximumCount).contains(count) {
         throw Problem(
           description:
             "The value '\(text)' is invalid for '--shard <i/N>': there is no part \(number) of \(count); the first is 1/\(count), "
@@ -265,7 +265,7 @@ public enum ShardChoice {
     throw Problem(
       description:
         "The value '\(text)' is invalid for '--shard <i/N>': the number of the part and of all parts, from 1/1 to "
-        + "N/N with N at most \(Shard.maximumCount), as 2/4.")
+        + "N/N with N at most \(SweepShard.maximumCount), as 2/4.")
   }
 
   /// The shard that a job scheduler asks for, and the variable that said so; nil if no scheduler is there.
@@ -274,8 +274,8 @@ public enum ShardChoice {
   /// parallel never: there `count` says it. GNU parallel counts only with `count`, since it also runs whole sweeps.
   public static func from(
     environment: [String: String], count: Int?
-  ) throws(Problem) -> (shard: Shard, source: String)? {
-    var found: [(shard: Shard, source: String)] = []
+  ) throws(Problem) -> (shard: SweepShard, source: String)? {
+    var found: [(shard: SweepShard, source: String)] = []
     for scheduler in schedulers where environment[scheduler.index] != nil {
       if scheduler.count == nil, count == nil { continue }
       found.append((try scheduler.shard(environment, given: count), scheduler.index))
@@ -321,22 +321,22 @@ public enum ShardChoice {
     /// The number of the first part, where nobody chooses it.
     var first = 0
 
-    func shard(_ environment: [String: String], given: Int?) throws(Problem) -> Shard {
+    func shard(_ environment: [String: String], given: Int?) throws(Problem) -> SweepShard {
       func value(_ name: String?, _ range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let name, let text = environment[name] else { return nil }
         return try number(text, name, range)
       }
-      let count = try agreed(try value(count, 1...Shard.maximumCount), given)
+      let count = try agreed(try value(count, 1...SweepShard.maximumCount), given)
       let ids = 0...Int(UInt32.max)
       guard least != nil else {
         let number = try value(index, first...(first + count - 1)) ?? first
-        return Shard(index: number - first, count: count) ?? .whole
+        return SweepShard(index: number - first, count: count) ?? .whole
       }
       // Numbers run from the least in steps; an array given as a list (`1,3,7`) has no place for its gaps.
       let (id, first) = (try value(index, ids) ?? 0, try value(least, ids) ?? 0)
       let step = try value(step, 1...Int(UInt32.max)) ?? 1
       let (steps, rest) = (id - first).quotientAndRemainder(dividingBy: step)
-      if rest == 0, let shard = Shard(index: steps, count: count) { return shard }
+      if rest == 0, let shard = SweepShard(index: steps, count: count) { return shard }
       throw Problem(
         description: "\(index)=\(id) is no task of an array of \(count) from \(first) in steps of \(step): "
           + "submit it as --array=0-\(count - 1), or say the shard with '--shard <i/N>'.")

@@ -98,7 +98,7 @@ public enum MetricValue: Sendable, Hashable {
 /// Every metric of a run: the numeric columns of `summary.csv` in the verdict's order, then in the file's.
 public enum MetricCatalogue {
   /// What the verdict ranks on, in its order. Attempts are those above the twin's where there is an incident, else all of them.
-  package static let ranked = [undelivered, recovery, affectedDelivery, attemptsAboveTwin, attempts]
+  package static let ranked = [lost, recovery, late, affectedDelivery, attemptsAboveTwin, attempts]
 
   public static let all: [Metric] = {
     let first = ranked.compactMap { name in SummaryCSV.columns.first { $0.name == name } }
@@ -119,7 +119,10 @@ public enum MetricCatalogue {
   public static func metric(named name: String) -> Metric? { all.first { $0.name == name } }
 
   public static let undelivered = "undelivered_events"
-  public static let lost = "lost_events"
+  /// Lost for good, or blocked: the server never gets them.
+  public static let lost = "lost_or_blocked_events"
+  /// Not there when the run ended, although they would have been without the incidents.
+  public static let late = "late_events"
   public static let recovery = "recovery_s"
   public static let timeToDelivery = "time_to_delivery_p99_s"
   /// Of the affected events.
@@ -145,16 +148,16 @@ public enum MetricCatalogue {
 
   /// In the order in which the tables of pages have them.
   private static let entries = [
-    Entry(name: recovery, title: "recovered in", run: "recovered in", horizon: "recovery_horizon_s"),
-    Entry(name: undelivered, title: "undelivered", run: "undelivered"),
+    Entry(name: lost, title: "lost", run: "lost"),
     Entry(name: "devices_that_lost_events_ratio", run: "devices that lost events"),
+    Entry(name: recovery, title: "recovery", run: "recovery", horizon: "recovery_horizon_s"),
+    Entry(name: late, title: "late", run: "late"),
+    Entry(name: undelivered, title: "undelivered"),
     Entry(name: "affected_delivery_p50_s", horizon: "affected_horizon_s"),
     Entry(name: affectedDelivery, title: "affected p99", run: "affected p99", horizon: "affected_horizon_s"),
     Entry(name: attemptsAboveTwin, title: "extra attempts", run: "extra attempts / device"),
     Entry(name: attempts, title: "attempts/device/day", run: "attempts / device"),
-    Entry(name: lost, title: "events lost", isInMeans: true),
-    Entry(name: "blocked_events", page: "blocked", isInMeans: true),
-    Entry(name: "late_events", page: "late", isInMeans: true),
+    Entry(name: "blocked_events", page: "of these blocked", isInMeans: true),
     Entry(name: "drained_s", run: "drained in", horizon: "recovery_horizon_s"),
     Entry(name: timeToDelivery, title: "p99 delivery", run: "p99 delivery", isInMeans: true),
     Entry(name: "amplification_ratio", run: "amplification"),
@@ -190,6 +193,19 @@ package enum MetricText {
     return sign + FigureText.span(microseconds)
   }
 
+  /// `12 min 30 s ± 4 s`, or `48.8 (-89 to 50)` where one side is more than a tenth longer than the other; the value alone without
+  /// an interval, or where all runs gave the same.
+  package static func interval(_ metric: Metric, _ estimate: MeanEstimate) -> String {
+    guard let low = estimate.low, let high = estimate.high, high > low else {
+      return value(metric, estimate.mean)
+    }
+    let (below, above) = (estimate.mean - low, high - estimate.mean)
+    guard max(below, above) > 1.1 * min(below, above) else {
+      return interval(metric, estimate.mean, (high - low) / 2)
+    }
+    return "\(value(metric, estimate.mean)) (\(value(metric, low)) to \(value(metric, high)))"
+  }
+
   /// `12 min 30 s ± 4 s`; the value alone without a half width, or where all runs gave the same.
   package static func interval(
     _ metric: Metric, _ value: Double, _ halfWidth: Double?, isSigned: Bool = false
@@ -223,7 +239,7 @@ extension MetricText {
     if let share = metrics.share(index, variant: variant), share.successes == 0 {
       return metric.name == MetricCatalogue.recovery ? "never" : "> " + value(metric, sample.mean)
     }
-    return interval(
-      metric, sample.mean, isPlain ? nil : metrics.estimate(index, variant: variant).halfWidth)
+    return isPlain
+      ? value(metric, sample.mean) : interval(metric, metrics.estimate(index, variant: variant))
   }
 }

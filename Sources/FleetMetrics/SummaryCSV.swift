@@ -5,7 +5,7 @@ public enum SummaryCSV {
     totals + load + recovery + delivery + DeviceFigure.columns(ofFirst: true) + censoring
     + measures(.refusedByGate, .unknownOutcomes) + conclusions + [delivery95]
     + measures(.answers4xxOther, .answers5xxOther) + measures(.answers401)
-    + DeviceFigure.columns(ofFirst: false)
+    + DeviceFigure.columns(ofFirst: false) + [lostOrBlocked]
 
   private static func measures(_ first: Measure, _ last: Measure? = nil) -> [CSVColumn<RunSummary>] {
     Measure.declared(in: .summary, first, last).map { $0.totalColumn() }
@@ -179,6 +179,10 @@ public enum SummaryCSV {
     "time_to_delivery_p95_s", "s", "Time to delivery of all delivered events, 95th percentile.",
     .lowerIsBetter
   ) { .seconds($0.timeToDeliveryP95) }
+
+  private static let lostOrBlocked = CSVColumn<RunSummary>(
+    "lost_or_blocked_events", "events", "Events that the server never gets: lost, or blocked.", .lowerIsBetter
+  ) { .integer($0.lostOrBlockedEvents) }
 
   /// The whole file, a row per summary in the order given.
   /// - `more`: columns that stand behind all others.

@@ -361,9 +361,13 @@ extension Compared {
         + "there."
     ),
     (
-      "Undelivered",
-      "Events lost (dropped by a device, for whatever reason, and not accepted after all), blocked (given up, but kept by "
-        + "their device) or late (pending at the end of the run, beyond those that the twin has pending)."
+      "Lost",
+      "Events that the server never gets: dropped by a device, for whatever reason, and not accepted after all, or blocked (given "
+        + "up, but kept by their device)."
+    ),
+    ("Late", "Events pending at the end of the run, beyond those that the twin has pending."),
+    (
+      "Failed run", "A run that never recovers, or that loses more than 1 % of the events created."
     ),
     (
       "Affected p99",
@@ -403,7 +407,7 @@ struct Headline {
     var value: String
     /// The other variant's value and the change against it.
     var note: String
-    var standing = MetricRule.Standing.equal
+    var standing = MetricRule.Standing.asGood
   }
 
   /// Whose figures these are, and against whom; nil of a single variant.
@@ -416,9 +420,13 @@ struct Headline {
     guard let best = standings.firstChoice else { return }
     let reference = best != 0 ? 0 : standings.order.first { $0 != best }
     caption = reference.map {
-      (standings.leaders.count == 1
-        ? "" : standings.favourite == nil ? "Best on average: " : "First choice: ")
-        + "\(standings.variants[best]), against '\(standings.variants[$0])', "
+      let opening =
+        switch standings.pair(best, against: $0).standing {
+        case .better, .worse, .incomparable: ""
+        case .asGood: "As good as each other: "
+        case .undecided: "Not decided. Best on average: "
+        }
+      return opening + "\(standings.variants[best]), against '\(standings.variants[$0])', "
         + (best != 0 ? "the first variant" : "the next best")
     }
     for index in metrics.ranked where metrics.sample(index, variant: best).count > 0 {
@@ -428,10 +436,12 @@ struct Headline {
         value: MetricText.mean(metrics, index, best, isPlain: true), note: "")
       if let reference {
         tile.standing = standings.standing(of: best, to: reference, on: .metric(index))
-        let other = metrics.sample(index, variant: reference)
+        let isSeen = [best, reference].allSatisfy { metrics.share(index, variant: $0)?.successes != 0 }
+        let means = [best, reference].map { metrics.sample(index, variant: $0).mean }
         tile.note =
           "'\(standings.variants[reference])': \(MetricText.mean(metrics, index, reference, isPlain: true))"
-          + Self.change(metrics.sample(index, variant: best).mean, from: other.count > 0 ? other.mean : 0)
+          + (isSeen
+            ? Self.change(means[0], from: means[1], floor: standings.floor(index, best, reference)) : "")
       } else if metric.isCensored, let share = metrics.share(index, variant: best), share.count > 1 {
         tile.note = "\(share.successes) of \(share.count) runs made it"
       }
@@ -439,9 +449,9 @@ struct Headline {
     }
   }
 
-  /// ` (−84 %)`, ` (× 3.2)`, or nothing where that says nothing.
-  private static func change(_ value: Double, from other: Double) -> String {
-    guard other > 0, value != other else { return "" }
+  /// ` (−84 %)`, ` (× 3.2)`; nothing of what is nearly nothing.
+  private static func change(_ value: Double, from other: Double, floor: Double) -> String {
+    guard other > floor, value != other, value >= 0 else { return "" }
     let ratio = value / other
     if ratio >= 2 { return " (×\u{A0}\(MetricText.plain(ratio)))" }
     let percent = MetricText.plain(abs(ratio - 1) * 100)

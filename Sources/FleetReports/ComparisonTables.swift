@@ -34,12 +34,12 @@ enum SummaryTable {
     // Nearly always the herd is the peak.
     let hasHerd = summaries.contains { $0.herdFactor != $0.peakOfferedRatio }
     return TextTable(
-      header: ["strategy", "recovered in", "undelivered", "affected p99"]
+      header: ["strategy", "lost", "recovery", "late", "affected p99"]
         + [haveIncidents ? "extra attempts" : "attempts/device"] + (hasHerd ? ["herd"] : []) + ["peak"],
       rows: summaries.map { summary in
         [
-          summary.run, summary.recoveryText, Humanised.count(summary.undeliveredEvents),
-          summary.affectedDeliveryText,
+          summary.run, Humanised.count(summary.lostOrBlockedEvents), summary.recoveryText,
+          Humanised.count(summary.lateEvents), summary.affectedDeliveryText,
           haveIncidents
             ? MetricText.plain(summary.attemptsAboveTwinPerDevice) : summary.attemptsPerDeviceText,
         ] + (hasHerd ? [ratio(summary.herdFactor)] : []) + [ratio(summary.peakOfferedRatio)]
@@ -55,14 +55,15 @@ enum SummaryTable {
     var isShown: ([RunSummary]) -> Bool = { _ in true }
   }
 
-  /// Those of the catalogue, and behind `undelivered` what became of these events.
+  /// Those of the catalogue, and behind the lost events what they were lost to.
   private static var columns: [Column] {
     MetricCatalogue.ofRuns.flatMap { metric -> [Column] in
       var column = Column(title: metric.runTitle ?? metric.title, text: { text(metric, of: $0) })
       switch metric.name {
       case MetricCatalogue.recovery: column.isBad = \.neverRecovers
-      case MetricCatalogue.undelivered:
-        column.isBad = { $0.undeliveredEvents > 0 }
+      case MetricCatalogue.late: column.isBad = { $0.lateEvents > 0 }
+      case MetricCatalogue.lost:
+        column.isBad = { $0.lostOrBlockedEvents > 0 }
         return [
           column,
           Column(
@@ -83,8 +84,8 @@ enum SummaryTable {
   private static func text(_ metric: Metric, of run: RunSummary) -> String {
     switch metric.name {
     case MetricCatalogue.recovery: run.recoveryText
-    case MetricCatalogue.undelivered:
-      "\(Humanised.count(run.undeliveredEvents))\n" + undeliveredShare(run)
+    case MetricCatalogue.lost: events(run.lostOrBlockedEvents, of: run)
+    case MetricCatalogue.late: events(run.lateEvents, of: run)
     case "devices_that_lost_events_ratio":
       MetricText.plain(run.cost.mean[.devicesThatLostEvents] * 100) + " %"
     case MetricCatalogue.affectedDelivery: run.affectedDeliveryText
@@ -119,21 +120,19 @@ enum SummaryTable {
       note: best.isEmpty
         ? nil
         : """
-        ✓ the verdict's best. It looks at recovery, undelivered events, recovery time, the affected events' p99 and extra \
-        attempts, in this order; peak load and herd factor are shown, never ranked on.
+        ✓ the verdict's best. It looks at runs that fail, lost events, recovery time, late events, the affected events' p99 and \
+        extra attempts, in this order; peak load and herd factor are shown, never ranked on.
         """)
   }
 
-  private static func undeliveredShare(_ summary: RunSummary) -> String {
-    summary.undeliveredEvents == 0
-      ? "" : Humanised.share(summary.undeliveredEvents, of: summary[.createdEvents])
+  private static func events(_ count: Int64, of summary: RunSummary) -> String {
+    Humanised.count(count) + (count == 0 ? "" : "\n" + Humanised.share(count, of: summary[.createdEvents]))
   }
 
-  /// What became of the undelivered events: dropped for a cause, blocked or late; the most first.
+  /// What became of the lost events: dropped for a cause, or blocked; the most first.
   private static func causes(_ summary: RunSummary) -> [(name: String, count: String)] {
     let columns = SummaryCSV.columns.filter {
-      $0.name.hasPrefix("dropped_by_")
-        || ["refused_by_gate_events", "blocked_events", "late_events"].contains($0.name)
+      $0.name.hasPrefix("dropped_by_") || ["refused_by_gate_events", "blocked_events"].contains($0.name)
     }
     return columns.map { ($0.name, $0.value(summary).number ?? 0) }.filter { $0.1 > 0 }
       .sorted { $0.1 > $1.1 }
@@ -204,9 +203,15 @@ struct MeansTable {
         [metrics.variants[variant]]
           + zip(ranked, rankings).map { index, ranking in
             let pair = ranking.pair(0, variant)
-            return ReplicationText.difference(metrics.metrics[index], pair) + (pair.differs ? " *" : "  ")
+            return difference(index, to: variant, pair) + (pair.differs ? " *" : "  ")
           }
       })
+  }
+
+  /// From or to a time that no run lived to see there is no difference.
+  private func difference(_ index: Int, to variant: Int, _ pair: PairwiseRanking.Pair) -> String {
+    let isUnseen = [0, variant].contains { metrics.share(index, variant: $0)?.successes == 0 }
+    return isUnseen ? "–" : ReplicationText.difference(metrics.metrics[index], pair)
   }
 
   // MARK: For a page
@@ -257,8 +262,9 @@ struct MeansTable {
     let table = table(columns, rows: standings.order.filter { $0 != 0 }) { column, variant in
       let pair = rankings[column].pair(0, variant)
       let metric = metrics.metrics[columns[column]]
+      let text = difference(columns[column], to: variant, pair)
       return PageTable.Cell(
-        text: Self.breakable(ReplicationText.difference(metric, pair) + (pair.differs ? " *" : "")),
+        text: Self.breakable(text + (pair.differs ? " *" : "")),
         mark: pair.differs ? nil : "weak", details: ReplicationText.details(metric, pair))
     }
     let chart = DifferenceChart(metrics, theme: .variables)
@@ -290,7 +296,9 @@ struct MeansTable {
   }
 
   /// The half width on a line of its own: eleven columns fit only so.
-  private static func breakable(_ text: String) -> String { text.replacing(" ± ", with: "\n± ") }
+  private static func breakable(_ text: String) -> String {
+    text.replacing(" ± ", with: "\n± ").replacing(" (", with: "\n(")
+  }
 }
 
 /// Cells of tables of replications.

@@ -33,13 +33,13 @@ struct Coverage {
 
   static var pools: String? { ProcessInfo.processInfo.environment["FLEETSIM_POOLS"] }
   static let shown = [
-    MetricCatalogue.recovery, MetricCatalogue.undelivered, MetricCatalogue.affectedDelivery,
+    MetricCatalogue.undelivered, MetricCatalogue.recovery, MetricCatalogue.affectedDelivery,
     MetricCatalogue.attemptsAboveTwin,
   ]
   static let repetitions = 400
 
   private let rows: [[String: Double]]
-  private let metrics = MetricCatalogue.headline
+  private let metrics = (shown + [MetricCatalogue.attempts]).compactMap { MetricCatalogue.metric(named: $0) }
 
   init(contentsOf path: String) throws {
     let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")

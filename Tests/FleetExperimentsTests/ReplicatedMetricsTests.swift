@@ -25,9 +25,9 @@ struct ReplicatedMetricsTests {
   @Test("the catalogue has every numeric column of summary.csv, those of the verdict first and in its order")
   func catalogue() {
     #expect(
-      MetricCatalogue.all.prefix(5).map(\.name) == [
-        "undelivered_events", "recovery_s", "affected_delivery_p99_s", "attempts_above_twin_per_device",
-        "attempts_mean_per_device_day",
+      MetricCatalogue.all.prefix(6).map(\.name) == [
+        "lost_or_blocked_events", "recovery_s", "late_events", "affected_delivery_p99_s",
+        "attempts_above_twin_per_device", "attempts_mean_per_device_day",
       ])
     // Not name, seed, devices, length, the two flags and the two horizons.
     #expect(MetricCatalogue.all.count == SummaryCSV.columns.count - 8)

@@ -111,10 +111,10 @@ struct TerminalTableTests {
   func aligned() {
     #expect(
       SummaryTable.terminal(summaries).terminal(width: 100) == """
-        strategy  recovered in  undelivered  affected p99  extra attempts   herd   peak
-        ────────  ────────────  ───────────  ────────────  ──────────────  ─────  ─────
-        full       12 min 30 s            0         3.2 s            12.3  1.80×  12.3×
-        a|b              never    1,234,567         > 2 h               0      –      –
+        strategy       lost     recovery  late  affected p99  extra attempts   herd   peak
+        ────────  ─────────  ───────────  ────  ────────────  ──────────────  ─────  ─────
+        full              0  12 min 30 s     0         3.2 s            12.3  1.80×  12.3×
+        a|b       1,234,567        never     0         > 2 h               0      –      –
 
         """)
   }

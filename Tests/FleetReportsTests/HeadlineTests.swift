@@ -32,7 +32,7 @@ struct HeadlineTests {
     }
     let headline = Headline(Standings([today, new]))
     #expect(headline.caption == "new, against 'today', the first variant")
-    let recovery = headline.tiles.first { $0.title == "recovered in" }
+    let recovery = headline.tiles.first { $0.title == "recovery" }
     #expect(recovery?.value == "5 min" && recovery?.standing == .better)
     #expect(recovery?.note == "'today': 20 min (−75\u{A0}%)")
     let attempts = headline.tiles.first { $0.title == "extra attempts a device" }
@@ -51,7 +51,7 @@ struct HeadlineTests {
     #expect(Headline(Standings([best, slow, fair])).caption == "best, against 'fair', the next best")
     let alone = Headline(Standings([best]))
     #expect(alone.caption == nil && alone.tiles.allSatisfy { $0.note.isEmpty })
-    #expect(alone.tiles.contains { $0.title == "recovered in" && $0.value == "3 min 20 s" })
+    #expect(alone.tiles.contains { $0.title == "recovery" && $0.value == "3 min 20 s" })
     #expect(Headline(Standings([VariantResult]())).html.isEmpty)
   }
 
@@ -65,7 +65,7 @@ struct HeadlineTests {
     let standings = Standings(results)
     #expect(standings.firstChoice == 1)
     let headline = Headline(standings)
-    #expect(headline.tiles.contains { $0.title == "recovered in" && $0.value == "16 min 40 s" })
+    #expect(headline.tiles.contains { $0.title == "recovery" && $0.value == "16 min 40 s" })
     if standings.leaders.count == 3 { #expect(!Compared.whole(results).table(width: 100).contains("✓")) }
   }
 

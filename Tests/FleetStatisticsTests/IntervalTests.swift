@@ -95,4 +95,21 @@ import Testing
     #expect(SequentialStoppingRule(.relative(0.178)).isMet(by: sample))
     #expect(!SequentialStoppingRule(.relative(0.177)).isMet(by: sample))
   }
+
+  @Test("The exact bounds of counts are those of Garwood's table")
+  func garwood() {
+    // χ²(0.95, 2k + 2) / 2 and χ²(0.05, 2k) / 2.
+    let table = [
+      (0, 0, 2.9957), (1, 0.0513, 4.7439), (2, 0.3554, 6.2958), (3, 0.8177, 7.7537), (5, 1.9701, 10.5130),
+      (10, 5.4254, 16.9622),
+    ]
+    for (count, low, high) in table {
+      #expect(abs(ExactPoisson.lowerBound(of: count) - low) < 1e-4)
+      #expect(abs(ExactPoisson.upperBound(of: count) - high) < 1e-4)
+    }
+    // 1 − 0.95^(1/10); all of ten: 0.05^(1/10).
+    #expect(abs(ExactBinomial.lowerBound(of: 1, in: 10) - 0.005_116) < 1e-6)
+    #expect(abs(ExactBinomial.lowerBound(of: 10, in: 10) - 0.741_134) < 1e-6)
+    #expect(ExactBinomial.lowerBound(of: 0, in: 10) == 0)
+  }
 }

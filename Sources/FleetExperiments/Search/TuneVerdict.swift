@@ -128,10 +128,8 @@ package struct TuneVerdict: Sendable {
         switch pair.standing {
         case .better: "better than today\(by)"
         case .worse: "worse than today\(by)"
-        case .ahead: "ahead of today on average, undecided\(by)"
-        case .behind: "behind today on average, undecided\(by)"
-        case .open: "may differ from today, undecided\(by)"
-        case .equal, .incomparable: "no difference that matters"
+        case .asGood, .incomparable: "as good as today"
+        case .undecided: "not decided\(by)"
         }
       return "'\(scenario)', as compare sees it: \(what)."
     }
@@ -140,7 +138,7 @@ package struct TuneVerdict: Sendable {
   private func criterion(_ criterion: Criterion) -> String {
     switch criterion {
     case .health: "health without incidents"
-    case .recovers: "how many runs recover"
+    case .failures: "how many runs fail"
     case .metric(let index): MetricCatalogue.headline[index].title
     }
   }

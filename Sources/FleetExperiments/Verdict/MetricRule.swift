@@ -1,29 +1,30 @@
 import FleetMetrics
 import FleetStatistics
 
-/// The one rule by which two variants are told apart on a metric: in verdicts, ranks and marks.
+/// The one rule by which two variants are told apart on a criterion: in verdicts, ranks and marks.
 ///
 /// A difference counts that *matters* and that *chance does not explain*. It matters from 5 % of the better mean on, and beyond a
-/// floor below which a figure says nothing: of events 1/10,000 of those created and three standard errors of such a count, of
-/// times one interval of the time series, of attempts half a one a device. Chance is ruled out by a paired t test at the 1 %
-/// level, so that over all criteria of a verdict fewer than 5 % of equal pairs get a winner. Fewer than five seeds have no such
-/// test: there every seed has to show a difference of 20 % (and twice the floor), which equal variants of one law hardly do.
+/// floor below which a figure says nothing: of events 1/10,000 of those created, of times one interval of the time series, of
+/// extra attempts half a one a device. Chance is ruled out by a paired t test at the 1 % level. So over all criteria of a verdict
+/// fewer than 5 % of equal pairs get a winner. Fewer than five seeds have no such test: there every seed has to show a
+/// difference of 20 % and of twice the floor, which equal variants of one law hardly do.
 ///
-/// What does not differ is not the same for that: two variants are equal only where the 90 % interval of their difference lies
-/// within what matters (two one-sided tests: D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987)).
+/// What does not differ is not as good for that: two variants are as good as each other only where the 90 % interval of their
+/// difference lies within what matters. These are two one-sided tests (D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987)).
+///
+/// Events are lost in clumps: a batch, or all that a device holds. Where a few clumps make the difference, a t interval is too
+/// sure of itself, and the number of clumps is what has an exact interval.
 ///
 /// Nothing here looks at a third variant, so leaving one out changes nothing between the others.
 package enum MetricRule {
-  /// What can be said of a second variant against a first one.
+  /// What is said of a second variant against a first one.
   package enum Standing: String, Sendable, Hashable, CaseIterable {
-    /// Better or worse, in a way that counts.
+    /// They differ in a way that counts.
     case better, worse
-    /// Better or worse on average, which chance may explain.
-    case ahead, behind
-    /// No difference that matters, and there is none hidden by chance.
-    case equal
-    /// No difference that matters on average, but there may be one.
-    case open
+    /// No difference that matters is left open.
+    case asGood = "as good"
+    /// They may differ, or they may not.
+    case undecided = "not decided"
     /// One of them has no value.
     case incomparable
 
@@ -33,10 +34,33 @@ package enum MetricRule {
       switch self {
       case .better: .worse
       case .worse: .better
-      case .ahead: .behind
-      case .behind: .ahead
-      case .equal, .open, .incomparable: self
+      case .asGood, .undecided, .incomparable: self
       }
+    }
+  }
+
+  /// What the runs show of a second variant against a first one on a criterion.
+  ///
+  /// Differences are in units of what matters, and above 0 where the second is worse.
+  package struct Finding: Sendable, Hashable {
+    package var standing = Standing.incomparable
+    /// The mean difference.
+    package var mean = 0.0
+    /// What the difference may be, by its interval; of fewer than five seeds, what it was.
+    package var reach = 0.0...0.0
+    /// Whether the difference is made of a few clumps of events.
+    package var isRare = false
+
+    /// Whether the criterion, not decided, may outweigh what a later one decided.
+    ///
+    /// It may where the opposite of that decision is possible and matters. A few clumps of events may not that came to less than
+    /// matters, if even the most that they allow is less, in units of what matters, than the least that was decided.
+    package func mayOutweigh(_ decision: Finding) -> Bool {
+      guard standing == .undecided else { return false }
+      let isBetter = decision.standing == .better
+      let (opposite, most) = isBetter ? (mean, reach.upperBound) : (-mean, -reach.lowerBound)
+      let least = isBetter ? -decision.reach.upperBound : decision.reach.lowerBound
+      return most > 1 && !(isRare && opposite <= 1 && most <= least)
     }
   }
 
@@ -47,47 +71,103 @@ package enum MetricRule {
   /// Seeds from which on a test is made.
   package static let fewestForTest = 5
   package static let level = 0.01
+  /// Shares of runs that fail don't matter up to this difference, if chance may explain it; beyond chance every one does.
+  package static let relevantRisk = 0.05
 
   /// - Parameters:
   ///   - first: by seed.
   ///   - second: under the same seeds.
   ///   - floor: no difference up to it matters.
-  package static func standing(
-    of second: [MetricValue], to first: [MetricValue], lowerIsBetter: Bool, floor: Double
-  ) -> Standing {
-    let differences = zip(second, first).compactMap { $0.difference(to: $1) }
-    guard !differences.isEmpty else { return .incomparable }
-    let means = [second, first].map { values in
-      SampleStatistics(values.compactMap(\.restricted)).mean
-    }
+  ///   - clump: of events, how many are lost together at least; nil of other metrics.
+  package static func finding(
+    of second: [MetricValue], to first: [MetricValue], lowerIsBetter: Bool, floor: Double,
+    clump: Double? = nil
+  ) -> Finding {
+    let raw = zip(second, first).compactMap { $0.difference(to: $1) }
+    guard !raw.isEmpty else { return Finding() }
+    let count = Double(raw.count)
+    let means = [second, first].map { SampleStatistics($0.compactMap(\.restricted)).mean }
     let better = abs(lowerIsBetter ? min(means[0], means[1]) : max(means[0], means[1]))
-    let limit = max(relevantShare * better, floor)
-    let sample = SampleStatistics(differences)
-    let matters = abs(sample.mean) > limit
-    let isBetter = (sample.mean < 0) == lowerIsBetter
-    if differences.count < fewestForTest {
-      let plain = max(plainShare * better, 2 * floor)
-      if differences.allSatisfy({ abs($0) <= limit }) { return .equal }
-      if differences.allSatisfy({ $0 > plain }) || differences.allSatisfy({ $0 < -plain }) {
-        return isBetter ? .better : .worse
-      }
-    } else {
-      let paired = PairedDifference(sample)
-      if matters, (paired.pValue ?? 1) < level { return isBetter ? .better : .worse }
-      if let interval = paired.interval(confidence: 0.9), abs(sample.mean) + interval.halfWidth <= limit {
-        return .equal
+    let limit = max(relevantShare * better, floor, 1e-9)
+    let differences = raw.map { (lowerIsBetter ? $0 : -$0) / limit }
+    let paired = PairedDifference(SampleStatistics(differences))
+    let extent = (differences.min() ?? 0)...(differences.max() ?? 0)
+    var finding = Finding(standing: .undecided, mean: paired.mean)
+
+    let isPlain = raw.count < fewestForTest
+    var interval = paired.interval(confidence: 0.9).map { $0.low...$0.high }
+    if let clump, isPlain || clumps(differences) < Double(min(fewestForTest, raw.count - 1)) {
+      finding.isRare = true
+      interval = self.interval(ofRare: differences, clump: clump / limit)
+    }
+    if isPlain {
+      // Three standard errors of a count: what equal variants differ by.
+      let chance = clump.map { 3 * ((abs(means[0]) + abs(means[1])) * $0 / count).squareRoot() } ?? 0
+      let plain = max(plainShare * better, 2 * max(floor, chance)) / limit
+      if extent.lowerBound > plain || extent.upperBound < -plain {
+        finding.reach = extent
+        finding.standing = finding.mean < 0 ? .better : .worse
+        return finding
       }
     }
-    return matters ? (isBetter ? .ahead : .behind) : .open
+    finding.reach = isPlain && !finding.isRare ? extent : interval ?? extent
+    if !isPlain, !finding.isRare, abs(paired.mean) > 1, (paired.pValue ?? 1) < level {
+      finding.standing = paired.mean < 0 ? .better : .worse
+    } else if let interval,
+      [interval, finding.reach].allSatisfy({ $0.lowerBound >= -1 && $0.upperBound <= 1 })
+    {
+      finding.standing = .asGood
+    }
+    return finding
   }
 
-  /// The same of how many of the runs came to something good: exact, by the seeds in which only one did (McNemar).
-  package static func standing(onlyFirst: Int, onlySecond: Int, of seeds: Int) -> Standing {
-    if onlyFirst == 0, onlySecond == 0 { return seeds > 0 ? .equal : .incomparable }
-    if onlyFirst == onlySecond { return .open }
-    if seeds >= fewestForTest, McNemar.pValue(onlyFirst: onlyFirst, onlySecond: onlySecond) < level {
-      return onlySecond > onlyFirst ? .better : .worse
+  /// Of how many clumps of equal size the differences might be made: (Σ|d|)² / Σd².
+  private static func clumps(_ differences: [Double]) -> Double {
+    let sum = differences.reduce(0) { $0 + abs($1) }
+    let squares = differences.reduce(0) { $0 + $1 * $1 }
+    return squares > 0 ? sum * sum / squares : 0
+  }
+
+  /// What the expected difference may be if it comes in clumps, as many of them as chance would have it: compound Poisson.
+  ///
+  /// The size of a clump is Σd² / Σ|d|, or `clump` if that is more. Clumps of both signs have exact bounds of their own. A sign
+  /// that no run has shown counts as nothing: what so few runs cannot exclude is said beside the verdict.
+  private static func interval(ofRare differences: [Double], clump: Double) -> ClosedRange<Double> {
+    let sums = [1.0, -1].map { sign in differences.reduce(0) { $0 + max(0, sign * $1) } }
+    let squares = differences.reduce(0) { $0 + $1 * $1 }
+    guard squares > 0 else { return 0...0 }
+    let size = max(clump, squares / (sums[0] + sums[1]))
+    let most = sums.map { $0 > 0 ? ExactPoisson.upperBound(of: Int(($0 / size).rounded(.up))) : 0 }
+    let least = sums.map { ExactPoisson.lowerBound(of: Int(($0 / size).rounded(.down))) }
+    let scale = size / Double(differences.count)
+    return (least[0] - most[1]) * scale...(most[0] - least[1]) * scale
+  }
+
+  /// The same of how many of the runs failed: exact, by the seeds in which only one did (McNemar, Clopper and Pearson).
+  ///
+  /// With three or four seeds all of them have to agree. One or two decide nothing: whether a run fails is one throw of a die, and
+  /// all that follows from it is the same throw.
+  package static func finding(onlyFirst: Int, onlySecond: Int, of seeds: Int) -> Finding {
+    guard seeds > 0 else { return Finding() }
+    func bound(_ failures: Int, _ others: Int) -> Double {
+      failures == 0
+        ? 0
+        : (ExactBinomial.upperBound(of: failures, in: seeds) - ExactBinomial.lowerBound(of: others, in: seeds))
+          / relevantRisk
     }
-    return onlySecond > onlyFirst ? .ahead : .behind
+    var finding = Finding(
+      standing: .undecided, mean: Double(onlySecond - onlyFirst) / Double(seeds) / relevantRisk)
+    finding.reach = min(0, -bound(onlyFirst, onlySecond))...max(0, bound(onlySecond, onlyFirst))
+    if onlyFirst + onlySecond > 0, seeds < 3 {
+      finding.reach = -.infinity...(.infinity)
+    } else if seeds < fewestForTest
+      ? max(onlyFirst, onlySecond) == seeds
+      : McNemar.pValue(onlyFirst: onlyFirst, onlySecond: onlySecond) < level
+    {
+      finding.standing = onlySecond < onlyFirst ? .better : .worse
+    } else if finding.reach.lowerBound >= -1, finding.reach.upperBound <= 1 {
+      finding.standing = .asGood
+    }
+    return finding
   }
 }

@@ -1,23 +1,23 @@
 import FleetMetrics
 import FleetStatistics
 
-/// What verdicts look at, in this order: the first on which two variants are not equal decides between them.
+/// What verdicts look at, in this order: the first one that is decided decides between two variants.
 package enum Criterion: Sendable, Hashable {
   /// Whether the fleet holds its load without incidents.
   case health
-  /// How many of the runs recover.
-  case recovers
+  /// How many of the runs fail: they never recover, or they lose more than 1 % of the events created.
+  case failures
   /// A metric, by its place in `MetricCatalogue.all`.
   case metric(Int)
 }
 
-/// Who is ahead of whom among variants, and by what: of one seed or of many.
+/// Which variants are better than which, and by what: of one seed or of many.
 package struct Standings: Sendable {
   /// What two variants come to.
   package struct Pair: Sendable, Hashable {
-    /// Of the second against the first: `.better`, `.worse`, `.ahead`, `.behind`, `.equal` in everything, or `.open`.
+    /// Of the second against the first; as good only if they are so by every criterion.
     package var standing: MetricRule.Standing
-    /// What decided, or what nobody can decide; nil of variants that are equal.
+    /// What decided, or what leaves it undecided; nil of variants that are as good as each other.
     package var criterion: Criterion?
   }
 
@@ -32,8 +32,14 @@ package struct Standings: Sendable {
     var isHealthy: Bool
     /// Why it is not.
     var baseline = BaselineHealth()
+    /// Lost or blocked.
+    var lostEvents: Double
     var createdEvents: Double
     var settledBatches: Double
+
+    var neverRecovers: Bool { hasIncidents && !recovers }
+    var losesTooMuch: Bool { lostEvents > createdEvents / 100 }
+    var fails: Bool { neverRecovers || losesTooMuch }
   }
 
   /// By variant, in the order of the seeds.
@@ -115,51 +121,47 @@ package struct Standings: Sendable {
     let names = MetricCatalogue.ranked.filter {
       $0 != (haveIncidents ? MetricCatalogue.attempts : MetricCatalogue.attemptsAboveTwin)
     }
-    return [.health, .recovers]
+    return [.health, .failures]
       + names.compactMap { name in metrics.metrics.firstIndex { $0.name == name }.map(Criterion.metric) }
   }
 
   private func judge(_ second: Int, against first: Int) -> Pair {
-    var lead: Pair?
-    for criterion in criteria(first, second) {
-      let standing = standing(of: second, to: first, on: criterion)
-      switch standing {
-      case .equal, .incomparable: continue
-      case .open: return lead ?? Pair(standing: .open, criterion: criterion)
-      case .ahead, .behind:
-        guard let earlier = lead else {
-          lead = Pair(standing: standing, criterion: criterion)
-          // Whether a fleet recovers is one throw of a die, and all that follows from it is the same throw. Of equal variants
-          // three throws all fall so in at most 2 · 4⁻³ of the cases.
-          if criterion == .recovers, seeds < 3 { return Pair(standing: standing, criterion: criterion) }
-          continue
-        }
-        if earlier.standing != standing { return earlier }
-      case .better, .worse:
-        // What chance may explain on a criterion that counts for more must at least not say the opposite.
-        if let lead, (lead.standing == .ahead) != (standing == .better) { return lead }
-        return Pair(standing: standing, criterion: criterion)
-      }
+    let findings = criteria(first, second).map {
+      (criterion: $0, finding: finding(of: second, to: first, on: $0))
     }
-    return lead ?? Pair(standing: .equal, criterion: nil)
+    if let decision = findings.firstIndex(where: { $0.finding.standing.isDecided }) {
+      let open = findings[..<decision].first { $0.finding.mayOutweigh(findings[decision].finding) }
+      return Pair(
+        standing: open == nil ? findings[decision].finding.standing : .undecided,
+        criterion: open?.criterion ?? findings[decision].criterion)
+    }
+    let all = findings.filter { $0.finding.standing == .undecided }
+    let open = all.first { abs($0.finding.mean) > 1 } ?? all.first
+    return Pair(standing: open == nil ? .asGood : .undecided, criterion: open?.criterion)
   }
 
-  package func standing(of second: Int, to first: Int, on criterion: Criterion) -> MetricRule.Standing {
+  /// What the runs show of `second` against `first` by one criterion.
+  package func finding(of second: Int, to first: Int, on criterion: Criterion) -> MetricRule.Finding {
     switch criterion {
     case .health:
       let (a, b) = (isHealthy(first), isHealthy(second))
-      return a == b ? .equal : b ? .better : .worse
-    case .recovers:
-      let pairs = zip(runs[first], runs[second]).filter { $0.hasIncidents && $1.hasIncidents }
-      return MetricRule.standing(
-        onlyFirst: pairs.count { $0.recovers && !$1.recovers },
-        onlySecond: pairs.count { !$0.recovers && $1.recovers }, of: pairs.count)
+      return MetricRule.Finding(standing: a == b ? .asGood : b ? .better : .worse)
+    case .failures:
+      let pairs = zip(runs[first], runs[second])
+      return MetricRule.finding(
+        onlyFirst: pairs.count { $0.fails && !$1.fails },
+        onlySecond: pairs.count { !$0.fails && $1.fails }, of: min(runs[first].count, runs[second].count))
     case .metric(let index):
-      return MetricRule.standing(
+      let metric = metrics.metrics[index]
+      return MetricRule.finding(
         of: metrics.values(of: index, variant: second), to: metrics.values(of: index, variant: first),
-        lowerIsBetter: metrics.metrics[index].direction != .higherIsBetter,
-        floor: floor(index, first, second))
+        lowerIsBetter: metric.direction != .higherIsBetter, floor: floor(index, first, second),
+        clump: metric.unit == "events" ? batch(first, second) : nil)
     }
+  }
+
+  package func standing(of second: Int, to first: Int, on criterion: Criterion) -> MetricRule.Standing {
+    finding(of: second, to: first, on: criterion).standing
   }
 
   /// Whether most of a variant's twins hold their load.
@@ -172,15 +174,17 @@ package struct Standings: Sendable {
     let metric = metrics.metrics[index]
     if metric.name == MetricCatalogue.attemptsAboveTwin { return 0.5 }
     if metric.isCensored { return interval }
-    guard metric.unit == "events" else { return 0 }
-    let both = runs[first] + runs[second]
-    let created = both.reduce(0.0) { $0 + $1.createdEvents } / Double(max(both.count, 1))
-    let settled = both.reduce(0.0) { $0 + $1.settledBatches } / Double(max(both.count, 1))
-    // Events come and go in batches: a count of them varies as the number of batches does.
-    let batch = settled > 0 ? max(1, created / settled) : 1
-    let counts =
-      abs(metrics.sample(index, variant: first).mean) + abs(metrics.sample(index, variant: second).mean)
-    return max(created / 10_000, 3 * (counts * batch / Double(max(seeds, 1))).squareRoot())
+    return metric.unit == "events" ? mean(first, second, \.createdEvents) / 10_000 : 0
+  }
+
+  /// Events come and go in batches: the mean size of one.
+  private func batch(_ first: Int, _ second: Int) -> Double {
+    let settled = mean(first, second, \.settledBatches)
+    return settled > 0 ? max(1, mean(first, second, \.createdEvents) / settled) : 1
+  }
+
+  private func mean(_ first: Int, _ second: Int, _ value: (Run) -> Double) -> Double {
+    (runs[first] + runs[second]).map(value).mean ?? 0
   }
 
   // MARK: All of them
@@ -204,27 +208,8 @@ package struct Standings: Sendable {
   /// Whom a tick marks: the leaders, unless those are all of them.
   package var ticked: [Int] { leaders.count < variants.count ? leaders : [] }
 
-  /// Of the front the best by the means, where nobody is a favourite.
-  package var firstChoice: Int? { favourite ?? order.first { front.contains($0) } }
-
-  /// Those of the leaders that no other one is better than: in their order.
-  package var front: [Int] {
-    let front = leaders.filter { a in
-      leaders.allSatisfy { $0 == a || pair($0, against: a).standing != .better }
-    }
-    return front.isEmpty ? leaders : front
-  }
-
-  /// Of the front, who is ahead or equal against every other one; nil where there is no such variant, or several.
-  package var favourite: Int? {
-    let front = front
-    let ahead = front.filter { a in
-      front.allSatisfy {
-        $0 == a || [.ahead, .equal, .better].contains(pair(a, against: $0).standing)
-      } && front.contains { $0 != a && pair(a, against: $0).standing == .ahead }
-    }
-    return front.count == 1 ? front[0] : ahead.count == 1 ? ahead[0] : nil
-  }
+  /// The first of the leaders in `order`.
+  package var firstChoice: Int? { order.first { leaders.contains($0) } }
 
   /// Every variant, the best first: by what is better than it, then by the criteria's means.
   package var order: [Int] {
@@ -238,8 +223,8 @@ package struct Standings: Sendable {
   }
 
   private func meanOrder(_ variant: Int) -> [Double] {
-    let recoveries = runs[variant].count { $0.hasIncidents && !$0.recovers }
-    return [isHealthy(variant) ? 0 : 1, Double(recoveries)]
+    let failures = runs[variant].count(where: \.fails)
+    return [isHealthy(variant) ? 0 : 1, Double(failures)]
       + MetricCatalogue.ranked.compactMap { name in metrics.metrics.firstIndex { $0.name == name } }.map {
         metrics.sample($0, variant: variant).mean
       }
@@ -252,6 +237,7 @@ extension Standings.Run {
     recovers = run.recoveryTime != nil
     isHealthy = run.baselineIsHealthy
     baseline = run.baseline
+    lostEvents = Double(run.lostOrBlockedEvents)
     createdEvents = Double(run[.createdEvents])
     settledBatches = Double(run[.settledBatches])
   }

@@ -3,9 +3,9 @@ import FleetStatistics
 
 /// Says which variant is best, by what, and what cannot be told: of one seed and of many by the same rule (`MetricRule`).
 ///
-/// The criteria in their order: a twin that holds its load; how many runs recover; events not delivered (lost, blocked or late);
-/// recovery time; the 99th percentile of the affected events' time to delivery; attempts. The herd factor never counts: the
-/// strategy that keeps the server idle longest can have the lowest peak.
+/// The criteria in their order: a twin that holds its load; how many runs fail (they never recover, or they lose more than 1 %);
+/// events lost or blocked; recovery time; events late at the end of the run; the 99th percentile of the affected events' time to
+/// delivery; attempts. The herd factor never counts: the strategy that keeps the server idle longest can have the lowest peak.
 public enum Verdict {
   /// The verdict on one run of each variant; on a single one, how it fared.
   public static func sentence(_ results: [VariantResult]) -> String {
@@ -68,6 +68,6 @@ public enum Verdict {
 
   private static func basis(_ comparison: ReplicatedComparison) -> String {
     "From \(comparison.replications) replications (\(comparison.seedsText), the same for every variant); "
-      + "± is half a 95 % interval of the expected value."
+      + "± is half a 95 % interval of the expected value, (a to b) one that is not even about the mean."
   }
 }

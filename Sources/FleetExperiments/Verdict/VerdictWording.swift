@@ -16,7 +16,9 @@ struct VerdictWording {
   }
 
   var lines: [String] {
-    if standings.variants.count == 1 { return [Self.capitalised(health + onlyOne(0)) + caveat] }
+    if standings.variants.count == 1 {
+      return [Self.capitalised(health.isEmpty ? onlyOne(0) : String(health.dropLast(2))) + caveat]
+    }
     if standings.variants.indices.allSatisfy({ !standings.isHealthy($0) }) {
       return [Self.capitalised(health + "there is nothing to bring back and nothing to compare") + caveat]
     }
@@ -26,7 +28,7 @@ struct VerdictWording {
           + "differs between them."
       ]
     }
-    return [Self.capitalised(health + headline) + caveat, undecided, risks].filter { !$0.isEmpty }
+    return [Self.capitalised(health + headline) + caveat, open, risks].filter { !$0.isEmpty }
   }
 
   private func name(_ variant: Int) -> String { standings.variants[variant] }
@@ -69,16 +71,17 @@ struct VerdictWording {
     let does =
       recovers
       ? verb(leaders, "brings", "bring") + " the fleet back best" : verb(leaders, "does", "do") + " best"
-    return nobody + "\(names(leaders)) \(does): " + advantages(of: leaders, over: others)
+    return nobody + "\(names(leaders)) \(does)\(runCount): " + advantages(of: leaders, over: others)
   }
 
-  private var nobodyRecovers: Bool {
-    runs.joined().allSatisfy { $0.hasIncidents && !$0.recovers }
-  }
+  /// What the superlative is said of.
+  private var runCount: String { isSingle ? "" : " in these \(standings.seeds) runs" }
+
+  private var nobodyRecovers: Bool { runs.joined().allSatisfy(\.neverRecovers) }
 
   /// What the leaders are better in, the others grouped by it; then the rest of the leader's own figures.
   private func advantages(of leaders: [Int], over others: [Int]) -> String {
-    let best = standings.favourite ?? leaders[0]
+    let best = standings.firstChoice ?? leaders[0]
     var groups: [(criterion: Criterion, variants: [Int])] = []
     for other in others {
       guard let criterion = standings.pair(best, against: other).criterion else { continue }
@@ -106,23 +109,25 @@ struct VerdictWording {
   }
 
   private func tie(_ leaders: [Int]) -> String {
-    let areEqual = leaders.allSatisfy { a in
-      leaders.allSatisfy { a == $0 || standings.pair(a, against: $0).standing == .equal }
+    let areAsGood = leaders.allSatisfy { a in
+      leaders.allSatisfy { a == $0 || standings.pair(a, against: $0).standing == .asGood }
     }
     let figures = standings.criteria(leaders[0], leaders[1]).dropFirst(2).compactMap { own($0, leaders) }
-    let what = areEqual ? "no difference that matters between " : "undecided between "
-    return what + names(leaders) + ": " + figures.joined(separator: ", ")
+    return
+      (areAsGood
+      ? "\(names(leaders)) are as good as each other: " : "not decided between \(names(leaders)): ")
+      + figures.joined(separator: ", ")
   }
 
   // MARK: Figures
 
   private func verbs(_ criterion: Criterion, _ variants: [Int], _ own: String) -> String {
     switch criterion {
-    case .health: own
-    case .recovers: own
+    case .health, .failures: own
     case .metric(let index):
       switch metrics.metrics[index].name {
-      case MetricCatalogue.undelivered: own + verb(variants, "leaves ", "leave ")
+      case MetricCatalogue.lost: own + verb(variants, "loses ", "lose ")
+      case MetricCatalogue.late: own + verb(variants, "leaves ", "leave ")
       case MetricCatalogue.recovery: own + verb(variants, "recovers ", "recover ")
       case MetricCatalogue.affectedDelivery: "99 % of the affected events are delivered within "
       case MetricCatalogue.attemptsAboveTwin: own + verb(variants, "costs ", "cost ")
@@ -140,15 +145,14 @@ struct VerdictWording {
     switch criterion {
     case .health:
       return verb(variants, "keeps", "keep") + " the fleet healthy without incidents"
-    case .recovers:
-      return variants.count == 1 && isSingle
-        ? (runs[variants[0]][0].recovers ? "recovers" : "never recovers")
-        : verb(variants, "recovers", "recover") + " in " + shares(variants)
+    case .failures:
+      return success(variants) + " in " + shares(variants)
     case .metric(let index):
       let text = range(index, variants)
       if isShort { return text }
       switch metrics.metrics[index].name {
-      case MetricCatalogue.undelivered: return "\(text) \(text == "1" ? "event" : "events") undelivered"
+      case MetricCatalogue.lost: return "\(text) \(text == "1" ? "event" : "events")"
+      case MetricCatalogue.late: return "\(text) \(text == "1" ? "event" : "events") late"
       case MetricCatalogue.recovery: return text == "never" ? text : text + " after the last incident"
       case MetricCatalogue.attemptsAboveTwin: return "\(text) extra attempts a device"
       case MetricCatalogue.attempts: return "\(text) attempts a device and day"
@@ -157,8 +161,19 @@ struct VerdictWording {
     }
   }
 
+  /// What a run does that does not fail, as far as any run fails.
+  private func success(_ variants: [Int]) -> String {
+    let all = runs.joined()
+    let parts = [
+      all.contains(where: \.neverRecovers) ? verb(variants, "recovers", "recover") : nil,
+      all.contains { $0.losesTooMuch && !$0.neverRecovers }
+        ? verb(variants, "loses at most 1 % of its events", "lose at most 1 % of their events") : nil,
+    ]
+    return parts.compactMap(\.self).joined(separator: " and ")
+  }
+
   private func shares(_ variants: [Int]) -> String {
-    let counts = variants.map { variant in runs[variant].count(where: \.recovers) }
+    let counts = variants.map { variant in runs[variant].count { !$0.fails } }
     let (low, high) = (counts.min() ?? 0, counts.max() ?? 0)
     return (low == high ? "\(low)" : "\(low) to \(high)") + " of "
       + FigureText.count(runs[variants[0]].count, "run")
@@ -171,13 +186,14 @@ struct VerdictWording {
     else { return nil }
     let text = range(index, variants)
     switch metrics.metrics[index].name {
-    case MetricCatalogue.undelivered:
-      return text == "0" ? "nothing undelivered" : figure(criterion, variants, isShort: false)
+    case MetricCatalogue.lost:
+      return text == "0" ? "nothing lost" : figure(criterion, variants, isShort: false) + " lost"
+    case MetricCatalogue.late: return text == "0" ? nil : figure(criterion, variants, isShort: false)
     case MetricCatalogue.recovery:
       return text == "never" ? "recovers in no run" : "recovered \(text) after the last incident"
     case MetricCatalogue.affectedDelivery:
       return text.hasPrefix("> ")
-        ? "99 % of the affected events not delivered within \(text.dropFirst(2))"
+        ? "less than 99 % of the affected events delivered within \(text.dropFirst(2))"
         : "99 % of the affected events delivered within \(text)"
     case MetricCatalogue.attemptsAboveTwin: return "\(text) extra attempts a device"
     default: return "\(text) attempts a device and day"
@@ -200,38 +216,47 @@ struct VerdictWording {
 
   private static let mostQuestions = 4
 
-  /// Why the leaders are several, and who of them is ahead.
-  private var undecided: String {
+  /// Why the leaders are several.
+  private var open: String {
     let leaders = standings.leaders
-    var questions: [String] = []
+    var questions: [(isOpen: Bool, text: String)] = []
     for (place, second) in leaders.enumerated() {
       for first in leaders.prefix(place) {
         let pair = standings.pair(second, against: first)
         guard let criterion = pair.criterion else { continue }
-        let (a, b) = [.ahead, .better].contains(pair.standing) ? (second, first) : (first, second)
         switch pair.standing {
-        case .ahead, .behind:
-          questions.append("\(name(a)) is ahead of \(name(b)): " + against(criterion, a, b))
-        case .better, .worse:
-          questions.append("\(name(a)) is better than \(name(b)): " + against(criterion, a, b))
-        case .open: questions.append("\(name(a)) and \(name(b)) may differ: " + against(criterion, a, b))
-        case .equal, .incomparable: break
+        case .better:
+          questions.append(
+            (false, "\(name(second)) is better than \(name(first)): " + against(criterion, second, first)))
+        case .worse:
+          questions.append(
+            (false, "\(name(first)) is better than \(name(second)): " + against(criterion, first, second)))
+        case .undecided:
+          questions.append((true, "\(name(first)) or \(name(second)), " + against(criterion, first, second)))
+        case .asGood, .incomparable: break
         }
       }
     }
-    guard !questions.isEmpty else { return "" }
-    let shown = questions.prefix(Self.mostQuestions).joined(separator: "; ")
-    let rest = questions.count - Self.mostQuestions
-    let favourite = standings.favourite.map { "\(name($0)) is the first choice as it stands. " } ?? ""
-    return Self.capitalised(favourite)
-      + "\(leaders.count < standings.variants.count ? "Among them" : "So far"): \(shown)\(rest > 0 ? "; and \(rest) more" : ""). "
-      + "\(threshold)\(standings.seeds < MetricRule.fewestForTest ? "; --seeds 10 tells more" : "")."
+    let areSome = leaders.count < standings.variants.count
+    if questions.isEmpty {
+      return leaders.count > 1 && areSome ? "\(names(leaders)) are as good as each other." : ""
+    }
+    func list(_ isOpen: Bool) -> String {
+      let texts = questions.filter { $0.isOpen == isOpen }.map(\.text)
+      let rest = texts.count - Self.mostQuestions
+      return texts.prefix(Self.mostQuestions).joined(separator: "; ") + (rest > 0 ? "; and \(rest) more" : "")
+    }
+    let parts = [
+      list(true).isEmpty ? nil : "What is open\(areSome ? " among them" : ""): " + list(true),
+      list(false).isEmpty ? nil : list(false), threshold,
+    ]
+    return parts.compactMap(\.self).joined(separator: ". ") + "."
   }
 
   private func against(_ criterion: Criterion, _ a: Int, _ b: Int) -> String {
     switch criterion {
     case .health: return "it alone keeps the fleet healthy"
-    case .recovers: return "recovers in \(shares([a])) against \(shares([b]))"
+    case .failures: return "\(success([a])) in \(shares([a])) against \(shares([b]))"
     case .metric(let index):
       let metric = metrics.metrics[index]
       return
@@ -243,26 +268,42 @@ struct VerdictWording {
 
   private var threshold: String {
     standings.seeds < MetricRule.fewestForTest
-      ? "With \(seedCount) a difference counts from \(percent(MetricRule.plainShare)) on"
+      ? "With \(seedCount) a difference counts from \(percent(MetricRule.plainShare)) on, and a smaller one is not ruled out; "
+        + "--seeds 10 tells more"
       : "A difference counts from \(percent(MetricRule.relevantShare)) on, and beyond chance (1 % for a criterion)"
   }
 
   private func percent(_ share: Double) -> String { MetricText.plain(share * 100) + " %" }
 
-  /// How often a run may not recover although all of these did.
+  /// How often a run may fail although none of these did, and how often it does where some did.
   private var risks: String {
     guard !isSingle else { return "" }
-    let leaders = standings.leaders.filter { variant in runs[variant].contains { $0.hasIncidents } }
-    guard !leaders.isEmpty else { return "" }
-    let parts = leaders.prefix(Self.mostQuestions).map { variant in
-      let runs = self.runs[variant].filter(\.hasIncidents)
-      let share = WilsonInterval(successes: runs.count { !$0.recovers }, of: runs.count)
-      return
-        "\(name(variant)) recovered in \(runs.count - share.successes) of \(FigureText.count(runs.count, "run")): "
-        + (share.successes == 0
-          ? "up to \(percent(share.high)) may not" : "\(percent(share.low)) to \(percent(share.high)) do not")
+    let leaders = standings.leaders
+    let faultless = leaders.filter { variant in !runs[variant].contains(where: \.fails) }
+    var parts: [String] = []
+    if !faultless.isEmpty {
+      let count = faultless.map { runs[$0].count }.min() ?? 0
+      let losesNothing = faultless.allSatisfy { variant in runs[variant].allSatisfy { $0.lostEvents == 0 } }
+      let risk = percent(ExactBinomial.upperBound(of: 0, in: count))
+      parts.append(
+        "\(names(faultless)) failed in none of these \(FigureText.count(count, "run")) (\(failure))"
+          + (losesNothing ? " and lost nothing; either" : "; a failure")
+          + " in up to \(risk) of runs can't be excluded")
     }
-    return parts.joined(separator: "; ") + " (95 % interval)."
+    for variant in leaders.filter({ !faultless.contains($0) }).prefix(Self.mostQuestions) {
+      let (failures, count) = (runs[variant].count(where: \.fails), runs[variant].count)
+      let low = percent(ExactBinomial.lowerBound(of: failures, in: count))
+      let high = percent(ExactBinomial.upperBound(of: failures, in: count))
+      parts.append(
+        "\(name(variant)) failed in \(failures) of \(FigureText.count(count, "run")) (\(failure)): \(low) to \(high) of runs do"
+      )
+    }
+    return parts.joined(separator: "; ") + ", each bound with 95 % confidence."
+  }
+
+  /// What it is that a run fails by.
+  private var failure: String {
+    (runs.joined().contains(where: \.hasIncidents) ? "no recovery, or " : "") + "more than 1 % lost"
   }
 
   private var caveat: String {
@@ -280,7 +321,6 @@ struct VerdictWording {
     if let recovery = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery }),
       runs.contains(where: \.hasIncidents)
     {
-      if !standings.isHealthy(variant) { text += "with its incidents " }
       let never = metrics.share(recovery, variant: variant)?.successes == 0
       text +=
         never
@@ -309,7 +349,7 @@ struct VerdictWording {
 
   static func capitalised(_ sentence: String) -> String {
     // A variant's name stays as it is written.
-    for opening in ["the ", "this ", "no ", "with ", "undecided "] where sentence.hasPrefix(opening) {
+    for opening in ["the ", "this ", "no ", "with ", "not "] where sentence.hasPrefix(opening) {
       return sentence.prefix(1).uppercased() + sentence.dropFirst()
     }
     return sentence

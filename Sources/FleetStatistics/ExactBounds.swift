@@ -1,0 +1,82 @@
+/// The bound of a probability from how often something came about, exact for any number of trials.
+///
+/// Source: C. J. Clopper and E. S. Pearson, "The Use of Confidence or Fiducial Limits Illustrated in the Case of the Binomial",
+/// Biometrika 26 (1934).
+public enum ExactBinomial {
+  public static let confidence = 0.95
+
+  /// The largest probability with which at most `successes` of `count` trials come about in 5 % of the cases: one-sided.
+  ///
+  /// 1 where all came about, and of no trials. Of none it is 1 − 0.05^(1/n), the exact form of the rule of three.
+  /// - Complexity: O(successes).
+  public static func upperBound(of successes: Int, in count: Int) -> Double {
+    guard successes < count else { return 1 }
+    return crossing(in: 0...1) { chance(of: successes, in: count, $0) > 1 - confidence }
+  }
+
+  /// The smallest probability with which at least `successes` of `count` trials come about in 5 % of the cases: one-sided.
+  ///
+  /// 0 where none came about. - Complexity: O(count − successes).
+  public static func lowerBound(of successes: Int, in count: Int) -> Double {
+    successes > 0 ? 1 - upperBound(of: count - successes, in: count) : 0
+  }
+
+  /// The probability of at most `most` successes.
+  private static func chance(of most: Int, in count: Int, _ probability: Double) -> Double {
+    guard probability < 1 else { return 0 }
+    var term = 1.0
+    for _ in 0..<count { term *= 1 - probability }
+    var sum = term
+    for k in 0..<max(0, most) {
+      term *= Double(count - k) / Double(k + 1) * probability / (1 - probability)
+      sum += term
+    }
+    return sum
+  }
+}
+
+/// The bounds of the expected number of rare occurrences from how many came about, exact however few they are.
+///
+/// Source: F. Garwood, "Fiducial Limits for the Poisson Distribution", Biometrika 28 (1936). The confidence is that of
+/// `ExactBinomial`, on one side.
+public enum ExactPoisson {
+  /// The largest expected number of which at most `count` come about in 5 % of the cases: 2.996 of none.
+  ///
+  /// - Parameter count: at most 500.
+  /// - Complexity: O(count).
+  public static func upperBound(of count: Int) -> Double {
+    let count = max(count, 0)
+    let most = Double(count) + 4 * Double(count).squareRoot() + 4
+    return crossing(in: 0...most) { chance(of: count, $0) > 1 - ExactBinomial.confidence }
+  }
+
+  /// The smallest expected number of which at least `count` come about in 5 % of the cases; 0 of none.
+  ///
+  /// - Parameter count: at most 500.
+  /// - Complexity: O(count).
+  public static func lowerBound(of count: Int) -> Double {
+    guard count > 0 else { return 0 }
+    return crossing(in: 0...Double(count)) { chance(of: count - 1, $0) > ExactBinomial.confidence }
+  }
+
+  /// The probability of at most `most` occurrences where `mean` are expected.
+  private static func chance(of most: Int, _ mean: Double) -> Double {
+    var term = NormalDistribution.exponential(-mean)
+    var sum = term
+    for k in 0..<most {
+      term *= mean / Double(k + 1)
+      sum += term
+    }
+    return sum
+  }
+}
+
+/// Where a condition that holds at the lower end ceases to hold, to the last bit.
+private func crossing(in range: ClosedRange<Double>, _ holds: (Double) -> Bool) -> Double {
+  var (low, high) = (range.lowerBound, range.upperBound)
+  while true {
+    let middle = (low + high) / 2
+    if middle <= low || middle >= high { return high }
+    if holds(middle) { low = middle } else { high = middle }
+  }
+}

@@ -193,17 +193,25 @@ package enum MetricText {
     return sign + FigureText.span(microseconds)
   }
 
-  /// `12 min 30 s ± 4 s`, or `48.8 (-89 to 50)` where one side is more than a tenth longer than the other; the value alone without
+  /// `12 min 30 s ± 4 s`, or `48.8 (-89 to 50)` where one side is more than a quarter longer than the other; the value alone without
   /// an interval, or where all runs gave the same.
   package static func interval(_ metric: Metric, _ estimate: MeanEstimate) -> String {
     guard let low = estimate.low, let high = estimate.high, high > low else {
       return value(metric, estimate.mean)
     }
     let (below, above) = (estimate.mean - low, high - estimate.mean)
-    guard max(below, above) > 1.1 * min(below, above) else {
+    guard max(below, above) > 1.25 * min(below, above) else {
       return interval(metric, estimate.mean, (high - low) / 2)
     }
     return "\(value(metric, estimate.mean)) (\(value(metric, low)) to \(value(metric, high)))"
+  }
+
+  /// Where the interval behind a value begins, with the space before it; nil without one.
+  package static func interval(in text: String) -> String.Index? {
+    if let range = text.firstRange(of: " ± ") { return range.lowerBound }
+    guard let start = text.firstRange(of: " ("), text[start.upperBound...].firstRange(of: " to ") != nil
+    else { return nil }
+    return start.lowerBound
   }
 
   /// `12 min 30 s ± 4 s`; the value alone without a half width, or where all runs gave the same.

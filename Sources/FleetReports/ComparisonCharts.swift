@@ -251,8 +251,8 @@ struct ComparisonCharts {
     if value == "–" { return [] }
     let note = value == "never" ? "never recovered" : text(value)
     // Beside a strip there is room for some 26 letters.
-    guard note.count > 26, let range = note.firstRange(of: " ± ") else { return [note] }
-    return [String(note[..<range.lowerBound]), "± " + note[range.upperBound...]]
+    guard note.count > 26, let place = MetricText.interval(in: note) else { return [note] }
+    return [String(note[..<place]), String(note[place...].dropFirst())]
   }
 
   /// The top of an axis of rates: up to the highest value, but no higher than 4 times capacity or 1.25 times

@@ -203,15 +203,15 @@ struct MeansTable {
         [metrics.variants[variant]]
           + zip(ranked, rankings).map { index, ranking in
             let pair = ranking.pair(0, variant)
-            return difference(index, to: variant, pair) + (pair.differs ? " *" : "  ")
+            return difference(index, to: variant, pair).map { $0 + (pair.differs ? " *" : "  ") } ?? "–  "
           }
       })
   }
 
   /// From or to a time that no run lived to see there is no difference.
-  private func difference(_ index: Int, to variant: Int, _ pair: PairwiseRanking.Pair) -> String {
+  private func difference(_ index: Int, to variant: Int, _ pair: PairwiseRanking.Pair) -> String? {
     let isUnseen = [0, variant].contains { metrics.share(index, variant: $0)?.successes == 0 }
-    return isUnseen ? "–" : ReplicationText.difference(metrics.metrics[index], pair)
+    return isUnseen ? nil : ReplicationText.difference(metrics.metrics[index], pair)
   }
 
   // MARK: For a page
@@ -262,9 +262,9 @@ struct MeansTable {
     let table = table(columns, rows: standings.order.filter { $0 != 0 }) { column, variant in
       let pair = rankings[column].pair(0, variant)
       let metric = metrics.metrics[columns[column]]
-      let text = difference(columns[column], to: variant, pair)
+      let text = difference(columns[column], to: variant, pair).map { $0 + (pair.differs ? " *" : "") }
       return PageTable.Cell(
-        text: Self.breakable(text + (pair.differs ? " *" : "")),
+        text: Self.breakable(text ?? "–"),
         mark: pair.differs ? nil : "weak", details: ReplicationText.details(metric, pair))
     }
     let chart = DifferenceChart(metrics, theme: .variables)
@@ -297,7 +297,7 @@ struct MeansTable {
 
   /// The half width on a line of its own: eleven columns fit only so.
   private static func breakable(_ text: String) -> String {
-    text.replacing(" ± ", with: "\n± ").replacing(" (", with: "\n(")
+    MetricText.interval(in: text).map { text[..<$0] + "\n" + text[$0...].dropFirst() } ?? text
   }
 }
 

@@ -1,3 +1,4 @@
+import FleetExperiments
 import FleetMetrics
 
 /// A small table of text, as a terminal and a page show it.
@@ -25,7 +26,7 @@ extension TextTable {
   /// Columns two spaces apart, numbers to the right, a rule under the titles. Lines end in `\n`.
   ///
   /// A table wider than `width` gives way step by step: titles are broken between words; the first column is shortened in the middle
-  /// of its texts, down to 14 characters; cells are broken before `±`, a rank or mark behind it staying above; the first column
+  /// of its texts, down to 14 characters; cells are broken before an interval, a rank or mark behind it staying above; the first column
   /// goes down to 8. No two of its texts become the same.
   package func terminal(width: Int) -> String {
     var lines = Layout(
@@ -34,13 +35,12 @@ extension TextTable {
     if lines.width > width, !shortenNames(&lines, to: width, atLeast: 14) {
       lines.cells = rows.map { cells in
         cells.map { cell in
-          guard let range = cell.firstRange(of: " ± ") else { return [cell] }
+          guard let place = MetricText.interval(in: cell) else { return [cell] }
           // A rank or a mark stays with the mean.
-          let words = cell[range.upperBound...].split(separator: " ")
+          let words = cell[place...].split(separator: " ")
           let mark = words.last.flatMap { "#*".contains($0.prefix(1)) ? " " + $0 : nil } ?? ""
           return [
-            cell[..<range.lowerBound] + mark,
-            "± " + words.dropLast(mark.isEmpty ? 0 : 1).joined(separator: " "),
+            cell[..<place] + mark, words.dropLast(mark.isEmpty ? 0 : 1).joined(separator: " "),
           ]
         }
       }

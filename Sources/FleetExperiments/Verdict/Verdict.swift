@@ -68,6 +68,6 @@ public enum Verdict {
 
   private static func basis(_ comparison: ReplicatedComparison) -> String {
     "From \(comparison.replications) replications (\(comparison.seedsText), the same for every variant); "
-      + "± is half a 95 % interval of the expected value, (a to b) one that is not even about the mean."
+      + "± is half a 95 % interval of the expected value, (a to b) an uneven one."
   }
 }

@@ -232,7 +232,10 @@ struct VerdictWording {
           questions.append(
             (false, "\(name(first)) is better than \(name(second)): " + against(criterion, first, second)))
         case .undecided:
-          questions.append((true, "\(name(first)) or \(name(second)), " + against(criterion, first, second)))
+          let finding = standings.finding(of: second, to: first, on: criterion)
+          let what =
+            abs(finding.mean) > 1 ? against(criterion, first, second) : "no difference seen that matters"
+          questions.append((true, "\(name(first)) or \(name(second)), \(what)"))
         case .asGood, .incomparable: break
         }
       }
@@ -298,7 +301,7 @@ struct VerdictWording {
         "\(name(variant)) failed in \(failures) of \(FigureText.count(count, "run")) (\(failure)): \(low) to \(high) of runs do"
       )
     }
-    return parts.joined(separator: "; ") + ", each bound with 95 % confidence."
+    return parts.joined(separator: "; ") + " (95 % confidence)."
   }
 
   /// What it is that a run fails by.

@@ -181,7 +181,8 @@ struct ReplicationTests {
     let text = Verdict.text(found)
     #expect(
       text.hasPrefix(
-        "a brings the fleet back best in these 20 runs: it costs 1 extra attempts a device, b (next) 4 and c 4; "), "\(text)")
+        "a brings the fleet back best in these 20 runs: it costs 1 extra attempts a device, b (next) 4 and c 4; "
+      ), "\(text)")
     #expect(text.contains("(seeds 1 to 20, the same for every variant)"))
     // 1 − 0.05^(1/20).
     #expect(text.contains("a failed in none of these 20 runs"))

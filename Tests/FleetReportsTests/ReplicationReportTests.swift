@@ -85,7 +85,7 @@ struct ReplicationReportTests {
   @Test("The terminal's tables have a rank behind each mean and a star behind what can be told apart")
   func terminal() throws {
     let comparison = try Self.comparison()
-    let text = Compared.means(comparison).table(width: 110)
+    let text = Compared.means(comparison).table(width: 150)
     let lines = text.split(separator: "\n").map(String.init)
     #expect(lines[0].hasPrefix("strategy"))
     #expect(lines[2].contains("#1"))

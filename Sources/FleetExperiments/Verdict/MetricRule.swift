@@ -48,19 +48,19 @@ package enum MetricRule {
     package var mean = 0.0
     /// What the difference may be, by its interval; of fewer than five seeds, what it was.
     package var reach = 0.0...0.0
-    /// Whether the difference is made of a few clumps of events.
-    package var isRare = false
+    /// Whether it is of events, which are counted.
+    package var isOfEvents = false
 
     /// Whether the criterion, not decided, may outweigh what a later one decided.
     ///
-    /// It may where the opposite of that decision is possible and matters. A few clumps of events may not that came to less than
-    /// matters, if even the most that they allow is less, in units of what matters, than the least that was decided.
+    /// It may where the opposite of that decision is possible and matters. Events may not that came to less than matters, if even the
+    /// most that they allow is less, in units of what matters, than the least that was decided.
     package func mayOutweigh(_ decision: Finding) -> Bool {
       guard standing == .undecided else { return false }
       let isBetter = decision.standing == .better
       let (opposite, most) = isBetter ? (mean, reach.upperBound) : (-mean, -reach.lowerBound)
       let least = isBetter ? -decision.reach.upperBound : decision.reach.lowerBound
-      return most > 1 && !(isRare && opposite <= 1 && most <= least)
+      return most > 1 && !(isOfEvents && opposite <= 1 && most <= least)
     }
   }
 
@@ -92,12 +92,13 @@ package enum MetricRule {
     let differences = raw.map { (lowerIsBetter ? $0 : -$0) / limit }
     let paired = PairedDifference(SampleStatistics(differences))
     let extent = (differences.min() ?? 0)...(differences.max() ?? 0)
-    var finding = Finding(standing: .undecided, mean: paired.mean)
+    var finding = Finding(standing: .undecided, mean: paired.mean, isOfEvents: clump != nil)
 
     let isPlain = raw.count < fewestForTest
     var interval = paired.interval(confidence: 0.9).map { $0.low...$0.high }
+    var isRare = false
     if let clump, isPlain || clumps(differences) < Double(min(fewestForTest, raw.count - 1)) {
-      finding.isRare = true
+      isRare = true
       interval = self.interval(ofRare: differences, clump: clump / limit)
     }
     if isPlain {
@@ -110,8 +111,8 @@ package enum MetricRule {
         return finding
       }
     }
-    finding.reach = isPlain && !finding.isRare ? extent : interval ?? extent
-    if !isPlain, !finding.isRare, abs(paired.mean) > 1, (paired.pValue ?? 1) < level {
+    finding.reach = isPlain && !isRare ? extent : interval ?? extent
+    if !isPlain, !isRare, abs(paired.mean) > 1, (paired.pValue ?? 1) < level {
       finding.standing = paired.mean < 0 ? .better : .worse
     } else if let interval,
       [interval, finding.reach].allSatisfy({ $0.lowerBound >= -1 && $0.upperBound <= 1 })
@@ -145,9 +146,13 @@ package enum MetricRule {
 
   /// The same of how many of the runs failed: exact, by the seeds in which only one did (McNemar, Clopper and Pearson).
   ///
-  /// With three or four seeds all of them have to agree. One or two decide nothing: whether a run fails is one throw of a die, and
-  /// all that follows from it is the same throw.
-  package static func finding(onlyFirst: Int, onlySecond: Int, of seeds: Int) -> Finding {
+  /// With three or four seeds all of them have to agree. One or two decide nothing.
+  ///
+  /// - Parameter byOneThrow: whether a run failed that another kept from it by not recovering. That is one throw of a die, and all
+  ///   that follows from it is the same throw, so with one or two seeds it may outweigh everything.
+  package static func finding(onlyFirst: Int, onlySecond: Int, of seeds: Int, byOneThrow: Bool = true)
+    -> Finding
+  {
     guard seeds > 0 else { return Finding() }
     func bound(_ failures: Int, _ others: Int) -> Double {
       failures == 0
@@ -159,7 +164,7 @@ package enum MetricRule {
       standing: .undecided, mean: Double(onlySecond - onlyFirst) / Double(seeds) / relevantRisk)
     finding.reach = min(0, -bound(onlyFirst, onlySecond))...max(0, bound(onlySecond, onlyFirst))
     if onlyFirst + onlySecond > 0, seeds < 3 {
-      finding.reach = -.infinity...(.infinity)
+      if byOneThrow { finding.reach = -.infinity...(.infinity) }
     } else if seeds < fewestForTest
       ? max(onlyFirst, onlySecond) == seeds
       : McNemar.pValue(onlyFirst: onlyFirst, onlySecond: onlySecond) < level

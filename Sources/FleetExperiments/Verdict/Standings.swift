@@ -147,10 +147,11 @@ package struct Standings: Sendable {
       let (a, b) = (isHealthy(first), isHealthy(second))
       return MetricRule.Finding(standing: a == b ? .asGood : b ? .better : .worse)
     case .failures:
-      let pairs = zip(runs[first], runs[second])
+      let pairs = zip(runs[first], runs[second]).filter { $0.fails != $1.fails }
       return MetricRule.finding(
-        onlyFirst: pairs.count { $0.fails && !$1.fails },
-        onlySecond: pairs.count { !$0.fails && $1.fails }, of: min(runs[first].count, runs[second].count))
+        onlyFirst: pairs.count { $0.0.fails }, onlySecond: pairs.count { $0.1.fails },
+        of: min(runs[first].count, runs[second].count),
+        byOneThrow: pairs.contains { $0.neverRecovers || $1.neverRecovers })
     case .metric(let index):
       let metric = metrics.metrics[index]
       return MetricRule.finding(

@@ -107,4 +107,18 @@ struct ReplicatedMetricsTests {
     #expect(metrics.difference(attempts, of: 1, to: 0).sample.count == 2)
     #expect(metrics.difference(attempts, of: 1, to: 0).mean == 1.25)
   }
+
+  @Test("an interval that is not even about its mean is written with both ends, an even one with ±")
+  func unevenIntervals() throws {
+    let metric = try #require(MetricCatalogue.metric(named: "amplification_ratio"))
+    // One long tail: the bootstrap's interval reaches further up than down.
+    let skewed = MeanEstimate([1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 3, 5])
+    let (low, high) = (try #require(skewed.low), try #require(skewed.high))
+    try #require(skewed.method == .bootstrap && high - skewed.mean > 1.25 * (skewed.mean - low))
+    #expect(
+      MetricText.interval(metric, skewed) == "1.92 (\(MetricText.plain(low)) to \(MetricText.plain(high)))")
+    // 3 ± t(0.975, 4) · √2.5 / √5 = 2.776 · 0.707.
+    #expect(MetricText.interval(metric, MeanEstimate([1, 2, 3, 4, 5])) == "3 ± 1.96")
+    #expect(MetricText.interval(metric, MeanEstimate([2, 2])) == "2")
+  }
 }

@@ -55,6 +55,20 @@ struct HeadlineTests {
     #expect(Headline(Standings([VariantResult]())).html.isEmpty)
   }
 
+  @Test("No change is told from a time that never came, or from what is nearly nothing")
+  func nothing() {
+    let today = with(none, "today") {
+      $0.recoveryTime = nil
+      $0.attemptsAboveTwinPerDevice = 0.01
+    }
+    let new = with(full, "new") {
+      $0.recoveryTime = 300_000_000
+      $0.attemptsAboveTwinPerDevice = 40
+    }
+    let notes = Headline(Standings([today, new])).tiles.map(\.note)
+    #expect(notes.contains("'today': never") && notes.contains("'today': 0.01"))
+  }
+
   @Test("Where nothing is decided, nobody has a tick, and the figures are of the best by the means")
   func undecided() throws {
     let results = [3_000, 1_000, 2_000].enumerated().map { i, seconds in

@@ -93,6 +93,24 @@ struct ReplicationReportTests {
     #expect(lines.last?.hasPrefix("dropper") == true && lines.last?.contains("*") == true)
   }
 
+  @Test("There is no difference to a time that no run lived to see, and no star behind it")
+  func neverRecovers() throws {
+    var comparison = ReplicatedComparison(merging: ["today", "new"], seeds: SeedRange(first: 1, count: 5))
+    for seed in 1...5 as ClosedRange<UInt64> {
+      comparison.add(
+        ["today", "new"].map { name in
+          var result = SyntheticFleet.result(name, wave: 0.5, rows: 2_400)
+          result.summary.seed = seed
+          result.summary.recoveryTime = name == "today" ? nil : 60_000_000
+          return result
+        })
+    }
+    let text = Compared.means(comparison).table(width: 150)
+    let row = try #require(text.split(separator: "\n").last)
+    #expect(text.contains("never") && row.hasPrefix("new") && row.contains(" – "))
+    #expect(!row.contains("min"))
+  }
+
   @Test("A single variant has means, but no differences and no ranks")
   func single() throws {
     let comparison = try Replications.run(

@@ -32,7 +32,8 @@ struct HealthTests {
     let words = output.standardOutput.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     #expect(words.contains("T" + Self.ill), "\(words)")
     #expect(
-      words.contains("(1 % at most is healthy), most of them \(how) because of the answer's status;"),
+      words.contains(
+        "(1 % at most is healthy), most of them \(how) because of the answer's status (one seed, 1)."),
       "\(words)")
     let rows = try scratch.text("out/summary.csv").split(separator: "\n").map {
       $0.split(separator: ",", omittingEmptySubsequences: false)

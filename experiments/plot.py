@@ -18,8 +18,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 MEASURES = {
-    "undelivered_events": "undelivered events",
+    "lost_or_blocked_events": "events lost",
     "recovery_s": "recovery, s",
+    "late_events": "events late",
     "affected_delivery_p99_s": "99 % of affected events delivered, s",
     "attempts_above_twin_per_device": "extra attempts per device",
 }

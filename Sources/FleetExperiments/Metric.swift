@@ -193,17 +193,19 @@ package enum MetricText {
     return sign + FigureText.span(microseconds)
   }
 
-  /// `12 min 30 s ± 4 s`, or `48.8 (-89 to 50)` where one side is more than a quarter longer than the other; the value alone without
+  /// `12 min 30 s ± 4 s`, or `48.8 (-89 to 50)` where one side is more than a quarter longer than the other and an end can be told from the mean; the value alone without
   /// an interval, or where all runs gave the same.
   package static func interval(_ metric: Metric, _ estimate: MeanEstimate) -> String {
     guard let low = estimate.low, let high = estimate.high, high > low else {
       return value(metric, estimate.mean)
     }
     let (below, above) = (estimate.mean - low, high - estimate.mean)
-    guard max(below, above) > 1.25 * min(below, above) else {
+    let texts = [low, high].map { value(metric, $0) }
+    let mean = value(metric, estimate.mean)
+    guard max(below, above) > 1.25 * min(below, above), !texts.contains(mean) else {
       return interval(metric, estimate.mean, (high - low) / 2)
     }
-    return "\(value(metric, estimate.mean)) (\(value(metric, low)) to \(value(metric, high)))"
+    return "\(mean) (\(texts[0]) to \(texts[1]))"
   }
 
   /// Where the interval behind a value begins, with the space before it; nil without one.

@@ -1,5 +1,6 @@
 import FleetExperiments
 import FleetMetrics
+import FleetStatistics
 import Testing
 
 @Suite("Replicated metrics")
@@ -120,5 +121,8 @@ struct ReplicatedMetricsTests {
     // 3 ± t(0.975, 4) · √2.5 / √5 = 2.776 · 0.707.
     #expect(MetricText.interval(metric, MeanEstimate([1, 2, 3, 4, 5])) == "3 ± 1.96")
     #expect(MetricText.interval(metric, MeanEstimate([2, 2])) == "2")
+    // Too narrow for its ends to be told from the mean.
+    let narrow = MeanEstimate([1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 3, 5].map { 1_000_000 + $0 / 10 })
+    #expect(narrow.method == .bootstrap && MetricText.interval(metric, narrow).hasPrefix("1,000,000 ± 0."))
   }
 }

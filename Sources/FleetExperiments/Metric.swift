@@ -193,8 +193,9 @@ package enum MetricText {
     return sign + FigureText.span(microseconds)
   }
 
-  /// `12 min 30 s ± 4 s`, or `48.8 (-89 to 50)` where one side is more than a quarter longer than the other and an end can be told from the mean; the value alone without
-  /// an interval, or where all runs gave the same.
+  /// `12 min 30 s ± 4 s`; the value alone without an interval, or where all runs gave the same.
+  ///
+  /// `48.8 (-89 to 50)` where one side is more than a quarter longer than the other, and both ends can be told from the mean.
   package static func interval(_ metric: Metric, _ estimate: MeanEstimate) -> String {
     guard let low = estimate.low, let high = estimate.high, high > low else {
       return value(metric, estimate.mean)

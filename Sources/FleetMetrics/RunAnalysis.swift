@@ -33,6 +33,8 @@ public enum RunAnalysis {
       summary.herdFactor = peakOfferedRatio(record, from: firstEnd)
       summary.recoveryTime = recoveryTime(of: record, twin: twin, after: lastEnd)
       summary.drainedTime = drainedTime(of: record, after: lastEnd)
+      summary.healthyTime = healthyTime(of: record, twin: twin, after: lastEnd)
+      summary.recoveryFloor = recoveryFloor(of: record, twin: twin, after: lastEnd)
     }
     addAffected(of: record, to: &summary)
     return summary
@@ -240,34 +242,99 @@ extension RunAnalysis {
   /// they take back within the run does not count: a fleet is not back while a part of it is turned away.
   /// - Returns: nil if there is no such stretch, or `end` is not before the end of the run.
   static func recoveryTime(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
-    let series = record.series
-    let unaided = record.actions.map(\.end).filter { $0 < series.duration }.max() ?? end
-    let rows = min(series.rows.count, twin.series.rows.count)
-    guard end < series.duration, series.interval > 0 else { return nil }
-    let width = Int((smoothingWidth(record) + series.interval - 1) / series.interval)
-    var isCalm: [Bool] = []
-    isCalm.reserveCapacity(rows)
+    recoveryTime(of: record, twin: twin, after: end) { record.series.rows[$0][.backlogEvents] }
+  }
+
+  private static func recoveryTime(
+    of record: RunRecord, twin: RunRecord, after end: Int64, backlog: (_ row: Int) -> Int64
+  ) -> Int64? {
+    let held = record.actions.map(\.end).filter { $0 < record.series.duration }.max() ?? end
+    let width = smoothedRows(record)
     var sum: Int64 = 0
     var twinSum: Int64 = 0
-    for i in 0..<rows {
-      sum += series.rows[i][.backlogEvents]
+    return firstCalm(record, twin, after: end, notBefore: held) { i in
+      sum += backlog(i)
       twinSum += twin.series.rows[i][.backlogEvents]
       if i >= width {
-        sum -= series.rows[i - width][.backlogEvents]
+        sum -= backlog(i - width)
         twinSum -= twin.series.rows[i - width][.backlogEvents]
       }
-      isCalm.append(!isAbove(sum, twinSum, samples: Int64(min(i + 1, width))))
+      return !isAbove(sum, twinSum, samples: Int64(min(i + 1, width)))
     }
+  }
+
+  /// Time from `end` until the server turns nobody away any more: the start of the first stretch, as long as the smoothing is
+  /// wide, in whose every row at most 1 % of the requests fail, or one of them, or no larger share than of the twin's.
+  ///
+  /// Failed is what has a 429 or 5xx for an answer, or none. Phones that were closed meanwhile can have events to deliver after it.
+  /// - Returns: nil if there is no such stretch, or `end` is not before the end of the run.
+  static func healthyTime(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
+    func failed(_ row: TimeSeries.Row) -> Double {
+      Double(row[.answers429] + row[.answers503] + row[.answers5xxOther] + row[.unanswered])
+    }
+    return firstCalm(record, twin, after: end, notBefore: end) { i in
+      let (row, twinRow) = (record.series.rows[i], twin.series.rows[i])
+      let share = max(0.01, failed(twinRow) / Double(max(twinRow.attempts, 1)))
+      return failed(row) <= max(1, share * Double(row.attempts))
+    }
+  }
+
+  private static func smoothedRows(_ record: RunRecord) -> Int {
+    Int((smoothingWidth(record) + record.series.interval - 1) / max(record.series.interval, 1))
+  }
+
+  /// Time from `end` to the start of the first stretch of calm rows as long as the smoothing is wide. O(rows).
+  /// - `earliest`: no row that ends before it counts.
+  /// - `isCalm`: asked of each row in turn.
+  private static func firstCalm(
+    _ record: RunRecord, _ twin: RunRecord, after end: Int64, notBefore earliest: Int64,
+    _ isCalm: (_ row: Int) -> Bool
+  ) -> Int64? {
+    let series = record.series
+    guard end < series.duration, series.interval > 0 else { return nil }
     // From the end of a row's interval, `width` more rows are one width of time.
+    let width = smoothedRows(record)
     var calmRows = 0
-    for i in 0..<rows where series.start(of: i) + series.length(of: i) >= max(end, unaided) {
-      calmRows = isCalm[i] ? calmRows + 1 : 0
+    for i in 0..<min(series.rows.count, twin.series.rows.count) {
+      calmRows = isCalm(i) && series.start(of: i) + series.length(of: i) >= max(end, earliest) ? calmRows + 1 : 0
       if calmRows == width + 1 {
         let first = i - width
         return series.start(of: first) + series.length(of: first) - end
       }
     }
     return nil
+  }
+
+  /// How soon after `end` any client could be back: the recovery time of a fleet that keeps the server busy from the first
+  /// incident's start on, whatever it has to send.
+  ///
+  /// Its backlog is the twin's and an excess. A row adds to the excess what the twin delivers there, and takes off what the
+  /// capacity of the row could have served, and what the run lost beyond the twin. A served request carries as many events as
+  /// the run's own did on average from then on. Capacity is the server's own, incidents, warm-up and scaling included.
+  /// - Returns: nil without capacity, where nothing was served, and where the run is too short for it.
+  static func recoveryFloor(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
+    let (rows, twinRows) = (record.series.rows, twin.series.rows)
+    guard record.nominalCapacityMilli > 0, record.series.interval > 0,
+      let start = incidents(of: record).map(\.start).min()
+    else { return nil }
+    let first = Int(start / record.series.interval)
+    let served = rows.dropFirst(first).reduce(into: (events: 0.0, requests: 0.0)) {
+      $0.events += Double($1[.deliveredEvents])
+      $0.requests += Double($1[.acceptedBatches])
+    }
+    guard served.requests > 0 else { return nil }
+    let eventsPerMilliRequest = served.events / served.requests / 1_000
+    var excess = 0.0
+    var backlog: [Int64] = []
+    for (row, twinRow) in zip(rows, twinRows) {
+      if row.start + row.length > start {
+        let room = Double(row[.capacityMilliRequests]) * eventsPerMilliRequest
+        let lost = max(0, row.lostEvents + row[.blockedEvents] - twinRow.lostEvents - twinRow[.blockedEvents])
+        excess = max(0, excess + Double(twinRow[.deliveredEvents]) - room - Double(lost))
+      }
+      backlog.append(twinRow[.backlogEvents] + Int64(excess))
+    }
+    return recoveryTime(of: record, twin: twin, after: end) { backlog[$0] }
   }
 
   /// Time from `end` until 99 % of the events held then have been delivered or dropped.

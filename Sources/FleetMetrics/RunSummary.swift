@@ -24,6 +24,10 @@ public struct RunSummary: Measured, Hashable {
   /// From the end of the last incident; nil: never (or no incident).
   public var recoveryTime: Int64?
   public var drainedTime: Int64?
+  /// From the last incident's end until the server turns nobody away; nil: never.
+  public var healthyTime: Int64?
+  /// How soon any client could be back, by capacity, demand and backlog alone; nil where that isn't known.
+  public var recoveryFloor: Int64?
   public var hasIncidents: Bool = false
   /// From the last incident's end to the end of the run, where recovery and drained times are censored; nil without
   /// incidents.

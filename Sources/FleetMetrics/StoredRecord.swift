@@ -163,6 +163,7 @@ package enum StoredSummary {
       Field("baseline.grows", \.baseline.grows), Field("baseline.createdEvents", \.baseline.createdEvents),
       Field("baseline.lostEvents", \.baseline.lostEvents), Field("baseline.givenUp", \.baseline.givenUp),
       Field("recoveryTime", \.recoveryTime), Field("drainedTime", \.drainedTime),
+      Field("healthyTime", \.healthyTime), Field("recoveryFloor", \.recoveryFloor),
       Field("hasIncidents", \.hasIncidents), Field("recoveryHorizon", \.recoveryHorizon),
       Field("lateEvents", \.lateEvents), Field("affectedEvents", \.affectedEvents),
       Field("affectedDeliveryP50", \.affectedDeliveryP50),

@@ -173,6 +173,18 @@ public enum SummaryCSV {
       "Seconds' worth of nominal capacity by which the offered load was above it: max(0, offered − capacity) / capacity, summed.",
       .lowerIsBetter
     ) { .decimal($0.excessLoadSeconds, decimals: 6) },
+    .init(
+      "healthy_s", "s",
+      "From the last incident's end until the server turns at most 1 % of the requests away and stays so; empty: never, or no incident.",
+      .lowerIsBetter
+    ) { .seconds($0.healthyTime) },
+    .init(
+      "recovery_floor_s", "s",
+      """
+      How soon after the last incident's end any client could be back: the recovery time of a fleet that keeps the server busy, by \
+      capacity, demand and backlog alone; empty: not within the run, no incident, or nothing served.
+      """
+    ) { .seconds($0.recoveryFloor) },
   ]
 
   private static let delivery95 = CSVColumn<RunSummary>(

@@ -19,10 +19,16 @@ extension NormalLoad {
   /// One device's batches per second in each stretch of the run, without its spikes; nil if they don't vary.
   static func course(of cohort: Cohort, over duration: Span) -> [Double]? {
     guard let rate = cohort.events.cumulativeRate(devices: cohort.devices) else { return nil }
+    if let sessions = cohort.sessions {
+      return course(of: alwaysOpen(cohort, sessions), over: duration)?.enumerated().map { index, whileOpen in
+        let events = rate.rate(at: middle(of: index, of: duration)) * 1e6 * Double(cohort.eventsAtOnce)
+        return batchesPerSecond(whileOpen: whileOpen, events: events, of: cohort, sessions)
+      }
+    }
     let size = batchSize(of: cohort)
     let interval = cohort.flush.interval?.microseconds
     return (0..<stretches).map { index in
-      let middle = Int64((Double(index) + 0.5) * Double(duration.microseconds) / Double(stretches))
+      let middle = middle(of: index, of: duration)
       guard let interval, interval > 0 else {
         let count = cohort.eventsUntilFlush ?? size
         let events = rate.rate(at: middle) * 1e6 * Double(cohort.eventsAtOnce)
@@ -33,6 +39,10 @@ extension NormalLoad {
       let mean = rate.count(through: start + interval) - rate.count(through: start)
       return batchesOfInterval(cohort, mean: mean) * 1e6 / Double(interval)
     }
+  }
+
+  private static func middle(of stretch: Int, of duration: Span) -> Int64 {
+    Int64((Double(stretch) + 0.5) * Double(duration.microseconds) / Double(stretches))
   }
 
   /// What spikes add to a device's events and batches per second, as a mean over the run.
@@ -59,10 +69,10 @@ extension NormalLoad {
     return batchesOfInterval(cohort, mean: mean, extra: spike.events) - batchesOfInterval(cohort, mean: mean)
   }
 
-  /// The whole fleet's largest load; 0 if it does not vary.
-  static func peak(of scenario: Scenario) -> Double {
+  /// The whole fleet's batches per second in each stretch of the run, without spikes; empty if they don't vary.
+  static func course(of scenario: Scenario) -> [Double] {
     let duration = scenario.duration
-    guard scenario.fleet.contains(where: { !$0.spikes.isEmpty || $0.events.varies }) else { return 0 }
+    guard scenario.fleet.contains(where: { !$0.spikes.isEmpty || $0.events.varies }) else { return [] }
     var course = [Double](repeating: 0, count: stretches)
     for cohort in scenario.fleet {
       let devices = Double(cohort.devices)
@@ -75,6 +85,23 @@ extension NormalLoad {
         for i in course.indices { course[i] += rate }
       }
     }
+    return course
+  }
+
+  /// From when to when a course is above `capacity`, from the first time to the last; nil if it never is.
+  static func overload(_ course: [Double], capacity: Double, over duration: Span) -> ClosedRange<Span>? {
+    guard let first = course.firstIndex(where: { $0 > capacity }),
+      let last = course.lastIndex(where: { $0 > capacity })
+    else { return nil }
+    func edge(_ stretch: Int) -> Span {
+      Span(microseconds: Int64(Double(duration.microseconds) * Double(stretch) / Double(stretches)))
+    }
+    return edge(first)...edge(last + 1)
+  }
+
+  /// The whole fleet's largest load, spikes included; 0 if it does not vary.
+  static func peak(of scenario: Scenario, _ course: [Double]) -> Double {
+    let duration = scenario.duration
     var peak = course.max() ?? 0
     for cohort in scenario.fleet {
       for spike in cohort.spikes where spike.time - .start < duration {

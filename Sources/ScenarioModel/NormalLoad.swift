@@ -9,6 +9,10 @@ public struct NormalLoad: Sendable, Hashable {
   /// The largest of `batchesPerSecond` over the run, where rates vary (`RateCurve`, `ArrivalRates`) or devices do something
   /// together (`Spike`); else the same.
   public var peakBatchesPerSecond: Double
+  /// The same without spikes, which are over soon.
+  public var busiestBatchesPerSecond: Double
+  /// From when to when the load is above capacity for a part of the run, spikes apart; nil if it never is, or does not vary.
+  public var overload: ClosedRange<Span>?
   /// What the server can serve without incidents, requests per second in thousandths; for workers at the
   /// fleet's mean batch. Capacity means this in every ratio (Definitions.md, Load).
   public var nominalCapacityMilli: Int64
@@ -26,9 +30,12 @@ public struct NormalLoad: Sendable, Hashable {
     }
     batchesPerSecond = batches
     eventsPerSecond = events
-    peakBatchesPerSecond = max(batches, Self.peak(of: scenario))
+    let course = Self.course(of: scenario)
+    peakBatchesPerSecond = max(batches, Self.peak(of: scenario, course))
     let meanEvents = batches > 0 ? events / batches : 1
     nominalCapacityMilli = scenario.tapi.nominalCapacityMilli(meanEvents: meanEvents)
+    busiestBatchesPerSecond = max(batches, course.max() ?? 0)
+    overload = Self.overload(course, capacity: capacityPerSecond, over: scenario.duration)
   }
 
   /// At its peak, load divided by capacity.
@@ -63,19 +70,33 @@ public struct NormalLoad: Sendable, Hashable {
     return batchesOfInterval(cohort, mean: mean) / interval.seconds + spikes.batches
   }
 
-  /// About: as without sessions where the app is open, and half an interval's batches more for each session that ends. Events of the
-  /// background wait for the next session, as full batches.
   private static func batchesPerSecond(
     of cohort: Cohort, _ sessions: Sessions, over duration: Span
   ) -> Double {
+    batchesPerSecond(
+      whileOpen: batchesPerSecond(of: alwaysOpen(cohort, sessions), over: duration),
+      events: eventsPerSecond(of: cohort, over: duration), of: cohort, sessions)
+  }
+
+  /// The cohort as if its apps were always open, and as busy as they are while they are open.
+  static func alwaysOpen(_ cohort: Cohort, _ sessions: Sessions) -> Cohort {
     var open = cohort
     open.sessions = nil
-    let inBackground = sessions.createsEventsInBackground
-    if !inBackground { open.events = cohort.events.faster(by: 1 / sessions.share) }
-    let whileOpen = batchesPerSecond(of: open, over: duration) * sessions.share
-    let events = eventsPerSecond(of: cohort, over: duration)
-    let left = inBackground ? events * (1 - sessions.share) / Double(batchSize(of: cohort)) : 0
-    return min(events, whileOpen + left + sessions.perSecond / 2)
+    if !sessions.createsEventsInBackground { open.events = cohort.events.faster(by: 1 / sessions.share) }
+    return open
+  }
+
+  /// About: as without sessions where the app is open, and half an interval's batches more for each session that ends. Events of the
+  /// background wait for the next session, as full batches.
+  /// - `whileOpen`: batches per second of a device whose app is open.
+  /// - `events`: events per second of a device on average.
+  static func batchesPerSecond(
+    whileOpen: Double, events: Double, of cohort: Cohort, _ sessions: Sessions
+  ) -> Double {
+    let left =
+      sessions.createsEventsInBackground
+      ? events * (1 - sessions.share) / Double(batchSize(of: cohort)) : 0
+    return min(events, whileOpen * sessions.share + left + sessions.perSecond / 2)
   }
 
   /// Events that make a flush or fill a batch, whichever is fewer.

@@ -138,6 +138,12 @@ func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String
       warnings.append(
         "\(path): warning: the normal load is \(percent(load.utilisation)) of the capacity; this fleet does "
           + "not hold even without an incident")
+    } else if let overload = load.overload {
+      let busiest = percent(load.busiestBatchesPerSecond / load.capacityPerSecond)
+      warnings.append(
+        "\(path): warning: the normal load reaches \(busiest) of the capacity between "
+          + "\(FigureText.span(overload.lowerBound.microseconds)) and \(FigureText.span(overload.upperBound.microseconds)): this "
+          + "fleet falls behind then even without an incident")
     }
     for warning in warnings where !printed.contains(warning) {
       printed.append(warning)

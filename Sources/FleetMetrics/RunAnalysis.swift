@@ -296,7 +296,8 @@ extension RunAnalysis {
     let width = smoothedRows(record)
     var calmRows = 0
     for i in 0..<min(series.rows.count, twin.series.rows.count) {
-      calmRows = isCalm(i) && series.start(of: i) + series.length(of: i) >= max(end, earliest) ? calmRows + 1 : 0
+      calmRows =
+        isCalm(i) && series.start(of: i) + series.length(of: i) >= max(end, earliest) ? calmRows + 1 : 0
       if calmRows == width + 1 {
         let first = i - width
         return series.start(of: first) + series.length(of: first) - end
@@ -310,17 +311,21 @@ extension RunAnalysis {
   ///
   /// Its backlog is the twin's and an excess. A row adds to the excess what the twin delivers there, and takes off what the
   /// capacity of the row could have served, and what the run lost beyond the twin. A served request carries as many events as
-  /// the run's own did on average from then on. Capacity is the server's own, incidents, warm-up and scaling included.
+  /// the run's own did on average while its backlog was above the twin's. Capacity is the server's own, incidents, warm-up and
+  /// scaling included.
   /// - Returns: nil without capacity, where nothing was served, and where the run is too short for it.
   static func recoveryFloor(of record: RunRecord, twin: RunRecord, after end: Int64) -> Int64? {
     let (rows, twinRows) = (record.series.rows, twin.series.rows)
     guard record.nominalCapacityMilli > 0, record.series.interval > 0,
       let start = incidents(of: record).map(\.start).min()
     else { return nil }
-    let first = Int(start / record.series.interval)
-    let served = rows.dropFirst(first).reduce(into: (events: 0.0, requests: 0.0)) {
-      $0.events += Double($1[.deliveredEvents])
-      $0.requests += Double($1[.acceptedBatches])
+    let served = zip(rows, twinRows).reduce(into: (events: 0.0, requests: 0.0)) { sum, pair in
+      let (row, twinRow) = pair
+      guard row.start + row.length > start, isAbove(row[.backlogEvents], twinRow[.backlogEvents]) else {
+        return
+      }
+      sum.events += Double(row[.deliveredEvents])
+      sum.requests += Double(row[.acceptedBatches])
     }
     guard served.requests > 0 else { return nil }
     let eventsPerMilliRequest = served.events / served.requests / 1_000

@@ -164,4 +164,52 @@ struct DrainedTests {
     let run = record(backlogs: flat(0, 20), incidents: [(50 * second, 100 * second)])
     #expect(RunAnalysis.summary(of: run, twin: run, name: "x", seed: 1).drainedTime == 0)
   }
+
+  @Test("The floor of recovery is what capacity leaves of a backlog, whatever the run did; losses make it lower")
+  func floor() {
+    // 50 batches of one event come in each row of 10 s, and 100 could be served. An outage of ten rows leaves 500, of which each
+    // row takes 50: none is left at the end of row 29. Six rows without any are over with row 34, at 350 s.
+    func steady(_ incidents: [(Int64, Int64)]) -> RunRecord {
+      var record = record(backlogs: flat(0, 100), incidents: incidents.map { ($0.0 * second, $0.1 * second) })
+      for row in 0..<100 {
+        let isDown = incidents.contains { $0.0 <= Int64(row) * 10 && Int64(row) * 10 < $0.1 }
+        record.series[row, .capacityMilliRequests] = isDown ? 0 : 100_000
+        record.series[row, .createdEvents] = 50
+        record.series[row, .deliveredEvents] = isDown ? 0 : 50
+        record.series[row, .acceptedBatches] = isDown ? 0 : 50
+        if row >= 10, !incidents.isEmpty { record.series[row, .backlogEvents] = 1_000 }
+      }
+      return record
+    }
+    func floor(_ run: RunRecord) -> Int64? {
+      RunAnalysis.summary(of: run, twin: steady([]), name: "x", seed: 1).recoveryFloor
+    }
+    var run = steady([(100, 200)])
+    #expect(floor(run) == 150 * second)
+    // Two events a batch: a row takes 150 of the 500, and the fourth has none.
+    for row in 20..<100 { run.series[row, .deliveredEvents] = 100 }
+    #expect(floor(run) == 90 * second)
+    // 400 of the 500 are lost: the others need two rows.
+    run = steady([(100, 200)])
+    run.series[15, .droppedByAge] = 300
+    run.series[19, .droppedByAge] = 100
+    #expect(floor(run) == 70 * second)
+    #expect(floor(steady([])) == nil)
+  }
+
+  @Test("A server is healthy once it turns nobody away for as long as the smoothing is wide")
+  func healthy() {
+    let twin = record(backlogs: flat(0, 60))
+    var run = record(backlogs: flat(0, 60), incidents: [(100 * second, 200 * second)])
+    for row in 0..<60 { run.series[row, .retries] = 1_000 }
+    // More than 1 % fails in rows 20 to 24, and exactly 1 % later.
+    for row in 20..<25 { run.series[row, .answers429] = 11 }
+    for row in 25..<60 { run.series[row, .answers503] = 10 }
+    func healthy() -> Int64? { RunAnalysis.summary(of: run, twin: twin, name: "x", seed: 1).healthyTime }
+    #expect(healthy() == 60 * second)
+    run.series[30, .unanswered] = 1
+    #expect(healthy() == 120 * second)
+    for row in 25..<60 { run.series[row, .answers5xxOther] = 1 }
+    #expect(healthy() == nil)
+  }
 }

@@ -164,8 +164,13 @@ struct DrainedTests {
     let run = record(backlogs: flat(0, 20), incidents: [(50 * second, 100 * second)])
     #expect(RunAnalysis.summary(of: run, twin: run, name: "x", seed: 1).drainedTime == 0)
   }
+}
 
-  @Test("The floor of recovery is what capacity leaves of a backlog, whatever the run did; losses make it lower")
+/// Whether a server is well before its clients are, and how soon they could be.
+@Suite("Floor of recovery, and healthy again")
+struct FloorTests {
+  @Test(
+    "The floor of recovery is what capacity leaves of a backlog, whatever the run did; losses make it lower")
   func floor() {
     // 50 batches of one event come in each row of 10 s, and 100 could be served. An outage of ten rows leaves 500, of which each
     // row takes 50: none is left at the end of row 29. Six rows without any are over with row 34, at 350 s.

@@ -74,7 +74,7 @@ package struct HealthWording: Sendable {
     return text == "1" ? "just over 1 %" : text == "100" && share < 1 ? "nearly 100 %" : "\(text) %"
   }
 
-  private static func words(_ cause: Measure) -> String {
+  static func words(_ cause: Measure) -> String {
     switch cause {
     case .droppedByStatus: "dropped because of the answer's status"
     case .droppedByRetryLimit: "dropped at the batch's retry limit"

@@ -5,7 +5,7 @@ public enum SummaryCSV {
     totals + load + recovery + delivery + DeviceFigure.columns(ofFirst: true) + censoring
     + measures(.refusedByGate, .unknownOutcomes) + conclusions + [delivery95]
     + measures(.answers4xxOther, .answers5xxOther) + measures(.answers401)
-    + DeviceFigure.columns(ofFirst: false) + [lostOrBlocked]
+    + DeviceFigure.columns(ofFirst: false) + [lostOrBlocked] + causes
 
   private static func measures(_ first: Measure, _ last: Measure? = nil) -> [CSVColumn<RunSummary>] {
     Measure.declared(in: .summary, first, last).map { $0.totalColumn() }
@@ -173,18 +173,6 @@ public enum SummaryCSV {
       "Seconds' worth of nominal capacity by which the offered load was above it: max(0, offered − capacity) / capacity, summed.",
       .lowerIsBetter
     ) { .decimal($0.excessLoadSeconds, decimals: 6) },
-    .init(
-      "healthy_s", "s",
-      "From the last incident's end until the server turns at most 1 % of the requests away and stays so; empty: never, or no incident.",
-      .lowerIsBetter
-    ) { .seconds($0.healthyTime) },
-    .init(
-      "recovery_floor_s", "s",
-      """
-      How soon after the last incident's end any client could be back: the recovery time of a fleet that keeps the server busy, by \
-      capacity, demand and backlog alone; empty: not within the run, no incident, or nothing served.
-      """
-    ) { .seconds($0.recoveryFloor) },
   ]
 
   private static let delivery95 = CSVColumn<RunSummary>(
@@ -195,6 +183,22 @@ public enum SummaryCSV {
   private static let lostOrBlocked = CSVColumn<RunSummary>(
     "lost_or_blocked_events", "events", "Events that the server never gets: lost, or blocked.", .lowerIsBetter
   ) { .integer($0.lostOrBlockedEvents) }
+
+  /// Whether it was the server or its clients that took so long.
+  private static let causes: [CSVColumn<RunSummary>] = [
+    .init(
+      "healthy_s", "s",
+      "From the last incident's end until the server turns at most 1 % of the requests away and stays so; empty: never, or no incident.",
+      .lowerIsBetter
+    ) { .seconds($0.healthyTime) },
+    .init(
+      "recovery_floor_s", "s",
+      """
+      How soon after the last incident's end any client could be back: the recovery time of a fleet that keeps the server busy, by \
+      capacity, demand and backlog alone; empty: not within the run, no incident, or nothing served.
+      """, .neither
+    ) { .seconds($0.recoveryFloor) },
+  ]
 
   /// The whole file, a row per summary in the order given.
   /// - `more`: columns that stand behind all others.

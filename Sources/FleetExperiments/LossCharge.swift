@@ -113,4 +113,16 @@ public struct LossCharge: Sendable, Hashable {
     guard let limit else { return "\(name): \(HealthWording.words(reason))" }
     return "\(name): \(limit.rawValue) \(limit.text(in: scenario.fleet[cohort])) reached"
   }
+
+  /// A sentence for each of the worst two charges of each run: `39,497 events were given up by segment-swift:
+  /// rateLimitConfig.maxRetryCount 100 reached.`
+  /// - `variants`: those of `results`, in their order.
+  public static func notes(_ results: [VariantResult], of variants: [Variant]) -> [String] {
+    zip(results, variants).flatMap { result, variant in
+      charges(in: result.record, of: variant.scenario).prefix(2).map { charge in
+        (results.count > 1 ? "With \(result.name) " : "") + "\(FigureText.count(charge.events, "event")) "
+          + "\(charge.events == 1 ? "was" : "were") given up by \(charge.text(in: variant.scenario))."
+      }
+    }
+  }
 }

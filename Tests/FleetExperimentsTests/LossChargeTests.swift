@@ -78,4 +78,20 @@ struct LossChargeTests {
     #expect(status.text(in: scenario) == "phones: dropped because of the answer's status")
     #expect(status.without(scenario) == nil)
   }
+
+  @Test("Each variant's worst two charges are sentences, with the variant's name where there are several")
+  func notes() throws {
+    var random = SeededGenerator(seed: 33)
+    let variants = try (1...20 as ClosedRange<UInt64>).map {
+      Variant(name: "v\($0)", scenario: Self.lossy(&random, $0))
+    }
+    .filter { LossCharge.charges(in: try Simulation.run($0.scenario), of: $0.scenario).count > 1 }.prefix(2)
+    try #require(variants.count == 2)
+    let results = try Comparison.run(Array(variants), workers: 2)
+    let notes = LossCharge.notes(results, of: Array(variants))
+    #expect(notes.count == 4)
+    #expect(notes.allSatisfy { $0.contains(" given up by ") && $0.hasSuffix(".") })
+    #expect(notes.prefix(2).allSatisfy { $0.hasPrefix("With \(variants[0].name) ") })
+    #expect(LossCharge.notes([results[0]], of: [variants[0]]).allSatisfy { !$0.hasPrefix("With ") })
+  }
 }

@@ -68,6 +68,31 @@ struct VerdictTests {
       text.contains("; 4000/s brings the fleet back best: it keeps the fleet healthy without incidents"))
   }
 
+  @Test(
+    "beside a recovery stands how soon any client could be back, and whether the server or the clients took so long"
+  )
+  func floor() {
+    func text(_ recovery: Int64?, floor: Int64?, idle: Double = 100) -> String {
+      var run = run("full", recovery: recovery)
+      run.recoveryFloor = floor.map { $0 * Self.second }
+      run.idleWhileBackloggedSeconds = idle
+      return sentence(run).split(separator: "\n").dropFirst().joined(separator: "|")
+    }
+    let atCapacity = "No client could be back before 5 min at this capacity"
+    // 5 % and a row of 1 s above it is still the server's doing.
+    #expect(
+      text(316, floor: 300)
+        == atCapacity + ": the server is busy until then, and no retry Setting shortens it.")
+    #expect(text(317, floor: 300) == atCapacity + "; the rest is clients' waits and closed apps.")
+    #expect(text(nil, floor: 300) == atCapacity + "; the rest is clients' waits and closed apps.")
+    #expect(text(317, floor: 0).hasPrefix("Nothing but the clients' own waits and closed apps"))
+    #expect(text(317, floor: nil) == "")
+    // 60 s of capacity unused is 1 % of the 6,000 s after the incident.
+    #expect(text(nil, floor: nil, idle: 61) == "")
+    #expect(
+      text(nil, floor: nil, idle: 60).hasPrefix("The server is busy to the end of the run: no retry Setting"))
+  }
+
   @Test("one seed of a fleet that recovers and one that does not decide nothing: each is one throw of a die")
   func oneRecovers() {
     let text = sentence(run("none", recovery: nil, late: 90_000), run("full", recovery: 1_845))

@@ -128,9 +128,12 @@ extension StudyPlan<ComparisonFindings> {
       },
       isFinished: { if case .means(let comparison) = $0.compared { comparison.isFinished } else { true } },
       report: .answer { found in
-        found.compared.answer(
+        var charges: [String] = []
+        if case .whole(let results) = found.compared { charges = LossCharge.notes(results, of: variants) }
+        return found.compared.answer(
           seed: input.scenario.seed,
-          notes: options.isQuiet ? [] : notes.map { "Small enough for chance to decide: \($0)." },
+          notes: options.isQuiet
+            ? [] : charges + notes.map { "Small enough for chance to decide: \($0)." },
           choices: choices, isComparison: isComparison, clients: clients,
           scaleNote: input.decoded[0].scenario.scaleNote, extras: options.extras, width: Console.columns)
       })

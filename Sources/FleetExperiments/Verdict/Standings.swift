@@ -36,7 +36,17 @@ package struct Standings: Sendable {
     var lostEvents: Double
     var createdEvents: Double
     var settledBatches: Double
+    /// Seconds from the last incident's end: how soon any client could be back, and how long the run goes on; nil: not known.
+    var floor: Double?
+    var horizon: Double?
+    /// Seconds' worth of capacity unused while there was a backlog; nil: not known.
+    var idle: Double?
 
+    /// Whether the server had next to nothing to spare from the incidents to the end.
+    var isBusyThroughout: Bool {
+      guard let idle, let horizon else { return false }
+      return neverRecovers && floor == nil && idle <= horizon / 100
+    }
     var neverRecovers: Bool { hasIncidents && !recovers }
     var losesTooMuch: Bool { lostEvents > createdEvents / 100 }
     var fails: Bool { neverRecovers || losesTooMuch }
@@ -45,7 +55,7 @@ package struct Standings: Sendable {
   /// By variant, in the order of the seeds.
   let runs: [[Run]]
   /// Width of a row of the time series, seconds.
-  private let interval: Double
+  let interval: Double
   private var pairs: [Pair] = []
   /// The smallest group whose every member is better than everybody outside of it (Smith's set), in the given order.
   ///
@@ -241,5 +251,8 @@ extension Standings.Run {
     lostEvents = Double(run.lostOrBlockedEvents)
     createdEvents = Double(run[.createdEvents])
     settledBatches = Double(run[.settledBatches])
+    floor = run.recoveryFloor.map { Double($0) / 1e6 }
+    horizon = run.recoveryHorizon.map { Double($0) / 1e6 }
+    idle = run.idleWhileBackloggedSeconds
   }
 }

@@ -17,7 +17,8 @@ struct VerdictWording {
 
   var lines: [String] {
     if standings.variants.count == 1 {
-      return [Self.capitalised(health.isEmpty ? onlyOne(0) : String(health.dropLast(2))) + caveat]
+      return [Self.capitalised(health.isEmpty ? onlyOne(0) : String(health.dropLast(2))) + caveat, floor]
+        .filter { !$0.isEmpty }
     }
     if standings.variants.indices.allSatisfy({ !standings.isHealthy($0) }) {
       return [Self.capitalised(health + "there is nothing to bring back and nothing to compare") + caveat]
@@ -28,7 +29,7 @@ struct VerdictWording {
           + "differs between them."
       ]
     }
-    return [Self.capitalised(health + headline) + caveat, open, risks].filter { !$0.isEmpty }
+    return [Self.capitalised(health + headline) + caveat, open, risks, floor].filter { !$0.isEmpty }
   }
 
   private func name(_ variant: Int) -> String { standings.variants[variant] }
@@ -307,6 +308,36 @@ struct VerdictWording {
   /// What it is that a run fails by.
   private var failure: String {
     (runs.joined().contains(where: \.hasIncidents) ? "no recovery, or " : "") + "more than 1 % lost"
+  }
+
+  /// How soon any client could be back, beside how soon the best one here is; empty where nothing is known of it.
+  private var floor: String {
+    guard health.isEmpty,
+      let index = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery })
+    else { return "" }
+    let seen = runs.joined().filter(\.hasIncidents)
+    let floors = seen.compactMap(\.floor)
+    guard !floors.isEmpty, floors.count == seen.count else {
+      return seen.isEmpty || !seen.allSatisfy(\.isBusyThroughout)
+        ? ""
+        : "The server is busy to the end of the run: no retry Setting brings the fleet back within it, only more capacity or less "
+          + "load does."
+    }
+    let least = runs.map { SampleStatistics($0.compactMap(\.floor)).mean }.min() ?? 0
+    let text = MetricText.value(metrics.metrics[index], least)
+    if least <= standings.interval {
+      return
+        "Nothing but the clients' own waits and closed apps keeps the fleet from being back at once: capacity does not."
+    }
+    let best = standings.leaders.filter { variant in runs[variant].allSatisfy { !$0.neverRecovers } }
+      .map { metrics.sample(index, variant: $0).mean }.min()
+    if let best, best <= 1.05 * least + standings.interval {
+      return
+        "No client could be back before \(text) at this capacity: the server is busy until then, and no retry Setting "
+        + "shortens it."
+    }
+    return
+      "No client could be back before \(text) at this capacity; the rest is clients' waits and closed apps."
   }
 
   private var caveat: String {

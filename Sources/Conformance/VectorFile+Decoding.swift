@@ -28,7 +28,7 @@ extension VectorFile {
     if title.isEmpty { title = name }
   }
 
-  private static let record = Record(
+  private static let record = ObjectKeys(
     VectorFile(), keepsRest: true,
     [
       Field(elsewhere: .init("format")),
@@ -85,7 +85,7 @@ extension VectorCase {
     return node.members == nil ? nil : decoded
   }
 
-  private static let record = Record(
+  private static let record = ObjectKeys(
     VectorCase(), keepsRest: true,
     [
       Field(reading: "id", \.id, .filled, isRequired: true),
@@ -145,7 +145,7 @@ extension VectorCase {
 }
 
 extension VectorDeviation {
-  fileprivate static let record = Record(
+  fileprivate static let record = ObjectKeys(
     VectorDeviation(),
     [
       Field(reading: "why", \.reason, .filled, isRequired: true),
@@ -154,7 +154,7 @@ extension VectorDeviation {
 }
 
 extension VectorClient {
-  fileprivate static let record = Record(
+  fileprivate static let record = ObjectKeys(
     VectorClient(),
     [
       Field(reading: "oauth", Kind<Bool>.bool) { $0.supportsOAuth = $1 },
@@ -167,7 +167,7 @@ extension VectorClient {
 }
 
 extension VectorGiven {
-  fileprivate static let record = Record(
+  fileprivate static let record = ObjectKeys(
     VectorGiven(),
     [
       Field(reading: "batches", \.batches, VectorBatch.kind.list(0 ... .max)),
@@ -191,7 +191,7 @@ extension VectorBatch {
     return Kind.filled.read(&decoder, node, path).map { VectorBatch(name: $0) }
   }
 
-  private static let record = Record(
+  private static let record = ObjectKeys(
     VectorBatch(),
     [
       Field(reading: "batch", \.name, .filled, isRequired: true),
@@ -233,7 +233,7 @@ extension VectorStep {
 
   private static let kinds = ["trigger", "events", "answer", "restart"]
 
-  private static let record = Record(
+  private static let record = ObjectKeys(
     VectorStep(line: 0), keepsRest: true,
     [
       .refusal { node, _ in
@@ -273,7 +273,7 @@ private struct VectorAnswer: Sendable {
   var retryAfter: String?
   var rateLimitReset: String?
 
-  static let record = Record(
+  static let record = ObjectKeys(
     VectorAnswer(),
     [
       .refusal { node, _ in
@@ -299,7 +299,7 @@ private struct VectorAnswer: Sendable {
 // MARK: What is expected
 
 extension VectorExpectation {
-  fileprivate static let record = Record(
+  fileprivate static let record = ObjectKeys(
     VectorStep(line: 0).expect, keepsRest: true,
     [
       Field(reading: "sends", \.sends, send.list(0 ... .max, isIndexed: false).located),

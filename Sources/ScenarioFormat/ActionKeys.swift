@@ -44,7 +44,7 @@ extension ScenarioDocument {
 struct ActionKind: TimelineKind {
   let name: String
   let meaning: String
-  let record: Record<ActionValues>
+  let record: ObjectKeys<ActionValues>
   let make: @Sendable (ActionValues) -> ScenarioAction
   /// What an action of this kind says; nil for any other.
   let values: @Sendable (ScenarioAction) -> ActionValues?
@@ -71,7 +71,7 @@ struct ActionKind: TimelineKind {
   ) {
     self.name = name
     self.meaning = meaning
-    record = Record(
+    record = ObjectKeys(
       ActionValues(kind: name),
       [
         Self.nameField(name, \.kind, example: "shed"),
@@ -83,20 +83,21 @@ struct ActionKind: TimelineKind {
 
   private static let duration = Field(
     "for", \ActionValues.duration, Kind<Span>.span(from: Span(microseconds: 1)).orNull, "How long it holds.",
-    standard: .said("until the next on the same, or the end of the run"))
+    defaultValue: .said("until the next on the same, or the end of the run"))
 
   /// Whom a shedding concerns, and what they hear.
   private static let door: [Field<ActionValues>] = [
     Field(
       "key", \.shedding.key, Kind<String>.text.orNull,
       "The writeKey whose requests alone it concerns (a cohort's is its name if it says none).",
-      standard: .said("all")),
+      defaultValue: .said("all")),
     Field(
       "by", \.shedding.isByDevice, .word([("request", false), ("device", true)]),
       "Whether each attempt is drawn for itself, or some devices are refused every time."),
     Field(
       "status", \.shedding.status, Kind<Int>.count(400...599).orNull,
-      "HTTP status of the refusal; its Retry-After is that of overload.", standard: .said("that of overload")),
+      "HTTP status of the refusal; its Retry-After is that of overload.",
+      defaultValue: .said("that of overload")),
   ]
 
   static let all = [
@@ -143,12 +144,13 @@ struct ActionKind: TimelineKind {
       "New Settings are published. A running app picks them up at its next launch, or with fetch at its next fetch.",
       [
         Field(
-          "cohort", \.cohort, Kind<String>.text.orNull, "Whose clients find them.", standard: .said("all")),
+          "cohort", \.cohort, Kind<String>.text.orNull, "Whose clients find them.", defaultValue: .said("all")
+        ),
         Field("share", \.rollout.share, .share(), "Of the devices that get them."),
         Field(
           "fetch", \.rollout.fetch, .fetch,
           "How often a running app fetches Settings, each at times of its own.",
-          standard: .said("at launches alone")),
+          defaultValue: .said("at launches alone")),
         Field(
           "settings", \.rollout.settings, .ofAction, "The new Settings, whole, or the name of their file.",
           example: "\"settings-new.json\""),

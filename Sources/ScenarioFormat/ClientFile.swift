@@ -19,7 +19,7 @@ struct ClientFile: Sendable, Equatable {
   var hasFlush = false
   var hasTimeout = false
 
-  static let record = Record(
+  static let record = ObjectKeys(
     ClientFile(), keepsRest: true,
     [
       Field(
@@ -81,13 +81,14 @@ struct ClientFile: Sendable, Equatable {
 
   /// The client written out: every switch that is not the document's, and what it says of flushes and time-outs.
   static func written(_ preset: ClientPreset) -> PositionedValue {
-    var standard = Cohort.clientKeys.write(Cohort.standIn, standard: nil)
+    var defaultValue = Cohort.clientKeys.write(Cohort.standIn, defaultValue: nil)
     let said = [("flush", preset.flush != nil), ("timeout", preset.timeout != nil)].filter(\.1).map(\.0)
-    standard = .members((standard.members ?? []).filter { !said.contains($0.key) }.map { ($0.key, $0.value) })
-    let own = Cohort.clientKeys.write(ClientFile(preset).cohort, standard: nil)
+    defaultValue = .members(
+      (defaultValue.members ?? []).filter { !said.contains($0.key) }.map { ($0.key, $0.value) })
+    let own = Cohort.clientKeys.write(ClientFile(preset).cohort, defaultValue: nil)
     var members = record.write(ClientFile(preset)).members ?? []
     for index in members.indices where members[index].key == "switches" {
-      members[index].value = own.without(standard, at: "")
+      members[index].value = own.without(defaultValue, at: "")
     }
     return PositionedValue(.object(members), at: .commandLine)
   }
@@ -176,7 +177,7 @@ extension Kind where Value == [String: ClientPreset.Source] {
         if let text = member.value.text {
           sources[member.key] = ClientPreset.Source(place: text)
         } else {
-          var source = SourceKeys.record.standard
+          var source = SourceKeys.record.defaultValue
           _ = SourceKeys.record.read(&decoder, member.value, place, into: &source, shortForm: "a string")
           sources[member.key] = source
         }
@@ -192,13 +193,13 @@ extension Kind where Value == [String: ClientPreset.Source] {
 }
 
 private enum SourceKeys {
-  static let record = Record(
+  static let record = ObjectKeys(
     ClientPreset.Source(place: ""), keepsRest: true,
     [
       Field(
         "place", \.place, .text, "A file and its lines, a requirement, an address, or \"observed\".",
         example: "\"RetryHandler.kt:12\""),
-      Field("why", \.why, .text, "What the value alone does not say.", writing: .unlessStandard),
+      Field("why", \.why, .text, "What the value alone does not say.", writing: .unlessDefault),
     ])
 }
 

@@ -143,8 +143,8 @@ extension ScenarioSchema.Key {
     case .object(let members):
       let told = members.filter { member in
         let key = shape.keys.first { $0.name == member.key }
-        if case .value(let standard)? = key?.standard {
-          return standard.shortText() != member.value.shortText()
+        if case .value(let defaultValue)? = key?.defaultValue {
+          return defaultValue.shortText() != member.value.shortText()
         }
         return !member.value.isNull
       }
@@ -198,7 +198,7 @@ extension Cohort {
     taken.take(preset)
     if taken == self { return [] }
     return Self.keys.shape.differences(
-      Self.keys.write(self, standard: nil), Self.keys.write(taken, standard: nil), at: "")
+      Self.keys.write(self, defaultValue: nil), Self.keys.write(taken, defaultValue: nil), at: "")
   }
 }
 

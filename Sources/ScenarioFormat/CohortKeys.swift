@@ -8,7 +8,7 @@ import UploadRetry
 
 /// A cohort: devices that share everything but their randomness.
 extension Cohort {
-  static let keys = Record(
+  static let keys = ObjectKeys(
     standIn, keepsRest: true,
     [
       Field(
@@ -17,7 +17,7 @@ extension Cohort {
       Field(
         "share", \.shareOfFleet, Kind<Int64>.share(1...1_000_000).orNothing,
         "Its part of the devices of all cohorts together, in place of its own number; the cohorts without a share make up the rest, in "
-          + "proportion to their devices.", standard: .said("what its devices make")),
+          + "proportion to their devices.", defaultValue: .said("what its devices make")),
       .check { decoder, _, _, cohort in
         cohort.take(decoder.clientOfAll ?? .tapiDocument)
         return true
@@ -51,31 +51,31 @@ extension Cohort {
       Field("network", \.network, keys: Network.keys, "The way to the server and back."),
       Field(
         "connectivity", \.connectivity, Kind<Connectivity>.connectivity.orNull,
-        "When devices have no network.", standard: .said("always online")),
+        "When devices have no network.", defaultValue: .said("always online")),
       Field(
         "sessions", \.sessions, Kind.object(Sessions.keys).orNull,
         "When the app is in the foreground. Between sessions its flush interval does not run and no wait wakes it up.",
-        standard: .said("it runs all the time"), writing: .unlessStandard),
+        defaultValue: .said("it runs all the time"), writing: .unlessDefault),
       .strictEventsNeedBackground,
       Field(
         "settings", \.publishedSettings, .settings { $0.base },
         "The name of a Settings file beside this one, or the Settings themselves.",
-        standard: .said("the scenario's")),
+        defaultValue: .said("the scenario's")),
     ] + partFields + [
       Field(
         "credentialRefresh", \.credentialRefresh, .span(from: .milliseconds(1)),
         "How long it takes to refresh credentials (O9)."),
       Field(
         "lifecycle", \.lifecycle, Kind.object(Lifecycle.keys).orNull, "App launches and kills (S18).",
-        standard: .said("every app runs all the time")),
+        defaultValue: .said("every app runs all the time")),
       Field(
         "rollout", \.rolloutKeys, Kind.object(RolloutKeys.keys).orNull,
-        "Settings published during the run (S19).", standard: .said("none")),
+        "Settings published during the run (S19).", defaultValue: .said("none")),
       Field("eventSize", \.eventBytes, .size(1...100_000_000), "Bytes of an event."),
       Field("requestSize", \.requestBytes, .size(0...100_000_000), "Bytes of a request without its events."),
       Field(
         "writeKey", \.tenant, Kind<String>.text.orNothing,
-        "The tenant that the server's keyLimits know the cohort by.", standard: .said("its name")),
+        "The tenant that the server's keyLimits know the cohort by.", defaultValue: .said("its name")),
       .lossHasTimeout, .splitNeedsFiles, .lanesHaveOrder, .somethingArrivesInTime,
     ])
 
@@ -95,7 +95,7 @@ extension Cohort {
       "flushWhileUploading", \.flushWhileUploading, .choice, "a flush that comes while uploads run", "S17"),
     Field(
       "uploadLoop", \.self, keys: uploadLoopKeys, "What else the upload loop does in its own way.",
-      writing: .unlessStandard),
+      writing: .unlessDefault),
     .check { $0.checkFlushEnd($1, $2, &$3) },
   ]
 
@@ -112,14 +112,14 @@ extension Cohort {
     Field(
       "classDelays", \.policy.classDelays, .classDelays,
       "Backoffs by the class of the failure. What is left out is that of the Settings.",
-      standard: .said("none"), writing: .unlessStandard),
+      defaultValue: .said("none"), writing: .unlessDefault),
     Field(
       "gates", \.gates, keys: ClientGates.keys, null: ClientGates(),
       "Parts between the upload loop and the network, in place of the client's; null: none."),
   ]
 
   /// What a client file may say of a client: of these keys, what a cohort may.
-  static let clientKeys = Record(
+  static let clientKeys = ObjectKeys(
     standIn, keepsRest: true,
     loopFields + [timeoutField] + partFields + [
       .check { decoder, _, _, cohort in
@@ -128,7 +128,7 @@ extension Cohort {
       },
       Field(
         "settings", \.settingsDefaults, .settingsDefaults,
-        "What Settings mean that leave a value out, in the form of Settings.", writing: .unlessStandard),
+        "What Settings mean that leave a value out, in the form of Settings.", writing: .unlessDefault),
     ])
 
   static let standIn = Cohort(name: "", devices: 1, events: .poisson(meanGap: .seconds(1)))
@@ -152,14 +152,14 @@ extension Cohort {
   }
 
   /// What a cohort with that client is that says nothing more.
-  private var standard: Cohort {
+  private var defaultValue: Cohort {
     var cohort = self
     cohort.take(preset)
     cohort.sessions = nil
     return cohort
   }
 
-  fileprivate var normalised: PositionedValue { Self.keys.write(self, standard: standard) }
+  fileprivate var normalised: PositionedValue { Self.keys.write(self, defaultValue: defaultValue) }
 }
 
 extension ClientPreset {
@@ -167,7 +167,7 @@ extension ClientPreset {
   var written: PositionedValue {
     var cohort = Cohort.standIn
     cohort.take(self)
-    return Cohort.keys.write(cohort, standard: nil)
+    return Cohort.keys.write(cohort, defaultValue: nil)
   }
 }
 
@@ -208,7 +208,7 @@ extension ScenarioDecoder {
         places[name] = places[name] ?? element.position
       }
       settings = index < settingsOfCohorts.count ? settingsOfCohorts[index] : CohortSettings()
-      var cohort = Cohort.keys.standard
+      var cohort = Cohort.keys.defaultValue
       cohort.network = network
       (cohort.settings, cohort.settingsSource) = (settings.base.config, settings.base.source)
       if Cohort.keys.read(&self, element, place, into: &cohort) || element.members != nil {
@@ -227,7 +227,7 @@ extension ScenarioDecoder {
 // MARK: Queue and loop
 
 extension FlushPolicy {
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     FlushPolicy(), keepsRest: true,
     [
       Field(
@@ -276,7 +276,7 @@ extension Kind where Value == Span? {
 }
 
 extension QueuePolicy {
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     QueuePolicy(), keepsRest: true,
     [
       .ofClient(
@@ -401,7 +401,7 @@ enum FleetShares {
 }
 
 extension Cohort {
-  static let uploadLoopKeys = Record(
+  static let uploadLoopKeys = ObjectKeys(
     standIn, keepsRest: true,
     [
       .ofClient(

@@ -153,8 +153,8 @@ struct LogNormal: Sendable, Equatable {
 
   var distribution: Distribution { .logNormal(median: median, p99: p99, minimum: minimum) }
 
-  static func keys(in range: ClosedRange<Span>, minimum: Span) -> Record<LogNormal> {
-    Record(
+  static func keys(in range: ClosedRange<Span>, minimum: Span) -> ObjectKeys<LogNormal> {
+    ObjectKeys(
       LogNormal(minimum: minimum),
       [
         Field("median", \.median, .span(range), "Half of the values are below.", example: "\"80ms\""),

@@ -24,21 +24,21 @@ struct EventKeys: Sendable, Equatable {
   private static let forms = ["every", "meanGap", "rate", "csv"]
   private static let gaps = Span.milliseconds(1)...Units.longestSpan
 
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     EventKeys(), alternatives: forms,
     [
       .check { decoder, node, path, _ in decoder.checkForm(of: node, path, forms) },
       Field("every", \.every, Kind.span(gaps).orNothing, "Strictly periodic."),
       Field(
         "phase", \.phase, Kind.word([("random", .random), ("flush", .flush)]).orNothing,
-        "Where the period starts: anywhere, or at the device's flushes.", standard: .said("random")),
+        "Where the period starts: anywhere, or at the device's flushes.", defaultValue: .said("random")),
       Field(
         "meanGap", \.meanGap, Kind.span(gaps).orNothing,
         "A Poisson process by the mean gap between two events."),
       Field("rate", \.rate, Kind.eventRate.orNothing, "A Poisson process; with a curve, its rate at 100%."),
       Field(
         "curve", \.curve, Kind<RateCurve>.curve.orNull, "A factor on the rate that varies in time.",
-        writing: .unlessStandard),
+        writing: .unlessDefault),
       // Read with its rows, by the check at the end.
       Field(
         "csv", \.csv, Kind(schema: .type("string"), read: { _, _, _ in "" }, write: { .text($0) }).orNothing,
@@ -46,8 +46,8 @@ struct EventKeys: Sendable, Equatable {
       ),
       Field(
         "share", \.share, Kind.share(1...1_000_000, allowed: "above 0% to 100%").orNothing,
-        "The cohort's part of the rates in csv.", standard: .said("100%")),
-      Field("atOnce", \.atOnce, .count(1...1_000), "Events created at each time.", writing: .unlessStandard),
+        "The cohort's part of the rates in csv.", defaultValue: .said("100%")),
+      Field("atOnce", \.atOnce, .count(1...1_000), "Events created at each time.", writing: .unlessDefault),
     ])
 
   fileprivate init() {}
@@ -90,7 +90,7 @@ extension Kind where Value == Events {
     let object = Kind(
       shape: keys.shape, schema: keys.schema,
       read: { decoder, node, path in
-        var values = keys.standard
+        var values = keys.defaultValue
         let isSound = keys.read(&decoder, node, path, into: &values)
         if let csv = node["csv"], values.csv != nil {
           guard let rows = decoder.rows(csv, decoder.join(path, "csv")) else { return nil }
@@ -199,7 +199,7 @@ struct CurveKeys: Sendable, Equatable {
   var peak: Span?
   var period: Span? = .hours(24)
 
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     CurveKeys(), alternatives: ["points", "amplitude"],
     [
       .check { decoder, node, path, _ in
@@ -229,7 +229,7 @@ struct CurveKeys: Sendable, Equatable {
         "A sine: the rate goes from 1 minus it to 1 plus it."),
       Field(
         "peak", \.peak, Kind<Span>.span(from: .zero).orNothing, "When the sine is highest.",
-        standard: .said("0s")),
+        defaultValue: .said("0s")),
       Field(
         "period", \.period, Kind<Span>.span(from: .minutes(1)).orNull, "The curve repeats; null: it does not."
       ),
@@ -258,7 +258,7 @@ struct CurveKeys: Sendable, Equatable {
 }
 
 extension RateCurve.Point {
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     RateCurve.Point(time: .zero, factorPartsPerMillion: 0),
     [
       Field(
@@ -328,7 +328,7 @@ extension ScenarioDecoder {
 // MARK: Spikes
 
 extension Spike {
-  static let keys = Record(
+  static let keys = ObjectKeys(
     Spike(time: .start),
     [
       Field("at", \.time, .time, "When.", example: "\"30m\""),
@@ -340,7 +340,7 @@ extension Spike {
       Field("flush", \.flushes, .bool, "Whether they flush then."),
       Field(
         "every", \.every, Kind<Span>.span(from: .minutes(1)).orNull,
-        "It happens again and again; at least the spread.", standard: .said("once")),
+        "It happens again and again; at least the spread.", defaultValue: .said("once")),
       .check { decoder, node, path, spike in
         if let every = spike.every, spike.spread > every {
           decoder.report(

@@ -1,7 +1,7 @@
 import ScenarioModel
 
 /// What stands in a scenario for a key that is left out.
-enum Standard: Sendable {
+enum Default: Sendable {
   /// What the record has.
   case ofRecord
   /// What these words say.
@@ -14,26 +14,26 @@ enum Standard: Sendable {
 package enum Writing: Sendable {
   case always
   /// Where it is not what stands there anyway.
-  case unlessStandard
+  case unlessDefault
   case never
 }
 
 /// One key of an object: the only place that says its name, what it may be, what it means and where it goes. Decoding,
 /// the normalised scenario, paths, the JSON Schema, the reference and "did you mean" all read it.
 package struct Field<Owner: Sendable>: Sendable {
-  /// All of it but how it is read and written; `standard` gives the value that it has when it is left out. nil for a check.
-  let key: (@Sendable (_ standard: Owner) -> ScenarioSchema.Key)?
+  /// All of it but how it is read and written; `defaultValue` gives the value that it has when it is left out. nil for a check.
+  let key: (@Sendable (_ defaultValue: Owner) -> ScenarioSchema.Key)?
   /// Reads it into its owner; false after a problem.
   let read: @Sendable (inout ScenarioDecoder, PositionedValue, String, inout Owner) -> Bool
-  /// nil where a normalised scenario leaves it out: what is as in `standard`; without one nothing is.
-  let write: @Sendable (_ owner: Owner, _ standard: Owner?) -> PositionedValue?
+  /// nil where a normalised scenario leaves it out: what is as in `defaultValue`; without one nothing is.
+  let write: @Sendable (_ owner: Owner, _ defaultValue: Owner?) -> PositionedValue?
 
   /// - Parameters:
   ///   - example: as it would stand in a file; a key that has one must not be left out.
   ///   - isSettable: whether `--set` and `compare` may change it.
   init<Value: Equatable>(
     _ name: String, _ kind: Kind<Value>, _ meaning: String, example: String = "",
-    standard: Standard = .ofRecord, writing: Writing = .always, isSettable: Bool = true,
+    defaultValue: Default = .ofRecord, writing: Writing = .always, isSettable: Bool = true,
     requirement: String = "", form: String = "",
     get: @escaping @Sendable (Owner) -> Value, set: @escaping @Sendable (inout Owner, Value) -> Void
   ) {
@@ -41,7 +41,7 @@ package struct Field<Owner: Sendable>: Sendable {
       var key = ScenarioSchema.Key(
         name, kind.shape, example: example, required: !example.isEmpty, settable: isSettable,
         meaning: meaning, schema: kind.schema, range: kind.range,
-        standard: standard.text(kind.write(get(owner)), isRequired: !example.isEmpty))
+        defaultValue: defaultValue.text(kind.write(get(owner)), isRequired: !example.isEmpty))
       (key.requirement, key.form) = (requirement, form)
       return key
     }
@@ -50,21 +50,22 @@ package struct Field<Owner: Sendable>: Sendable {
       set(&owner, value)
       return true
     }
-    write = { owner, standard in
+    write = { owner, defaultValue in
       let value = get(owner)
       if kind.isLeftOut(value) || writing == .never { return nil }
-      if let standard, writing == .unlessStandard, value == get(standard) { return nil }
+      if let defaultValue, writing == .unlessDefault, value == get(defaultValue) { return nil }
       return kind.write(value)
     }
   }
 
   init<Value: Equatable>(
     _ name: String, _ place: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
-    _ meaning: String, example: String = "", standard: Standard = .ofRecord, writing: Writing = .always,
+    _ meaning: String, example: String = "", defaultValue: Default = .ofRecord, writing: Writing = .always,
     isSettable: Bool = true, requirement: String = "", form: String = ""
   ) {
     self.init(
-      name, kind, meaning, example: example, standard: standard, writing: writing, isSettable: isSettable,
+      name, kind, meaning, example: example, defaultValue: defaultValue, writing: writing,
+      isSettable: isSettable,
       requirement: requirement, form: form, get: { $0[keyPath: place] }, set: { $0[keyPath: place] = $1 })
   }
 
@@ -75,19 +76,19 @@ package struct Field<Owner: Sendable>: Sendable {
     _ meaning: String, _ requirement: String, isLater: Bool = false, form: String = ""
   ) -> Field {
     Field(
-      name, place, kind, meaning, standard: .byClient, writing: isLater ? .unlessStandard : .always,
+      name, place, kind, meaning, defaultValue: .byClient, writing: isLater ? .unlessDefault : .always,
       requirement: requirement, form: form)
   }
 
   /// An object of keys that go into a part of the owner as it is; what it does not name stays as it was.
   /// - Parameter null: what null makes of the part; nil: it is not allowed.
   package init<Part: Sendable>(
-    _ name: String, _ place: any WritableKeyPath<Owner, Part> & Sendable, keys record: Record<Part>,
+    _ name: String, _ place: any WritableKeyPath<Owner, Part> & Sendable, keys record: ObjectKeys<Part>,
     null: Part? = nil, _ meaning: String, writing: Writing = .always
   ) {
     key = { owner in
-      let keys = record.keys(standard: owner[keyPath: place])
-      let object = record.schema(standard: owner[keyPath: place])
+      let keys = record.keys(defaultValue: owner[keyPath: place])
+      let object = record.schema(defaultValue: owner[keyPath: place])
       return ScenarioSchema.Key(
         name, .object(keys), meaning: meaning, schema: null == nil ? object : .oneOf([object, .type("null")]))
     }
@@ -98,10 +99,10 @@ package struct Field<Owner: Sendable>: Sendable {
       }
       return record.read(&decoder, node, path, into: &owner[keyPath: place])
     }
-    write = { owner, standard in
+    write = { owner, defaultValue in
       if writing == .never { return nil }
-      let object = record.write(owner[keyPath: place], standard: standard?[keyPath: place])
-      return writing == .unlessStandard && object.members?.isEmpty ?? true ? nil : object
+      let object = record.write(owner[keyPath: place], defaultValue: defaultValue?[keyPath: place])
+      return writing == .unlessDefault && object.members?.isEmpty ?? true ? nil : object
     }
   }
 
@@ -169,8 +170,8 @@ package struct Field<Owner: Sendable>: Sendable {
 package typealias Check<Owner> =
   @Sendable (inout ScenarioDecoder, PositionedValue, String, inout Owner) -> Bool
 
-extension Standard {
-  fileprivate func text(_ value: PositionedValue, isRequired: Bool) -> ScenarioSchema.Standard? {
+extension Default {
+  fileprivate func text(_ value: PositionedValue, isRequired: Bool) -> ScenarioSchema.Default? {
     switch self {
     case .byClient: .words("by client")
     case .said(let words): .words(words)
@@ -181,9 +182,9 @@ extension Standard {
 }
 
 /// The keys of an object, with what holds between them.
-package struct Record<Owner: Sendable>: Sendable {
+package struct ObjectKeys<Owner: Sendable>: Sendable {
   /// What an object is that names none of its keys.
-  package let standard: Owner
+  package let defaultValue: Owner
   /// Its keys in the order of the declaration.
   let keys: [ScenarioSchema.Key]
   /// Whether what could be read stands in for the whole after a problem, so that what depends on it is looked at all the same.
@@ -193,21 +194,21 @@ package struct Record<Owner: Sendable>: Sendable {
   private let fields: [(key: ScenarioSchema.Key?, field: Field<Owner>)]
 
   package init(
-    _ standard: Owner, keepsRest: Bool = false, alternatives: [String] = [], _ fields: [Field<Owner>]
+    _ defaultValue: Owner, keepsRest: Bool = false, alternatives: [String] = [], _ fields: [Field<Owner>]
   ) {
-    self.standard = standard
+    self.defaultValue = defaultValue
     self.alternatives = alternatives
     self.keepsRest = keepsRest
-    self.fields = fields.map { ($0.key?(standard), $0) }
+    self.fields = fields.map { ($0.key?(defaultValue), $0) }
     keys = self.fields.compactMap(\.key)
   }
 
   /// The same keys with what they are when they are left out there.
-  func keys(standard: Owner) -> [ScenarioSchema.Key] { fields.compactMap { $0.field.key?(standard) } }
+  func keys(defaultValue: Owner) -> [ScenarioSchema.Key] { fields.compactMap { $0.field.key?(defaultValue) } }
   var shape: ScenarioSchema.Shape { .object(keys) }
-  var schema: PositionedValue { schema(standard: standard) }
-  func schema(standard: Owner) -> PositionedValue {
-    ScenarioSchema.object(keys(standard: standard), alternatives: alternatives)
+  var schema: PositionedValue { schema(defaultValue: defaultValue) }
+  func schema(defaultValue: Owner) -> PositionedValue {
+    ScenarioSchema.object(keys(defaultValue: defaultValue), alternatives: alternatives)
   }
 
   /// Reads a file of this format.
@@ -216,7 +217,7 @@ package struct Record<Owner: Sendable>: Sendable {
     let root = try JSON5Parser.parse(text, file: name)
     var decoder = ScenarioDecoder(sources: [name])
     decoder.wording = wording
-    var owner = standard
+    var owner = defaultValue
     if read(&decoder, root, "", into: &owner), !decoder.hasErrors { return owner }
     throw ScenarioProblems(diagnostics: decoder.all)
   }
@@ -249,22 +250,22 @@ package struct Record<Owner: Sendable>: Sendable {
   }
 
   /// The normalised object.
-  func write(_ owner: Owner) -> PositionedValue { write(owner, standard: standard) }
-  func write(_ owner: Owner, standard: Owner?) -> PositionedValue {
+  func write(_ owner: Owner) -> PositionedValue { write(owner, defaultValue: defaultValue) }
+  func write(_ owner: Owner, defaultValue: Owner?) -> PositionedValue {
     .members(
       fields.compactMap { key, field in
-        key.flatMap { key in field.write(owner, standard).map { (key.name, $0) } }
+        key.flatMap { key in field.write(owner, defaultValue).map { (key.name, $0) } }
       })
   }
 }
 
 extension Kind {
   /// An object of these keys.
-  package static func object(_ record: Record<Value>, shortForm: String? = nil) -> Kind {
+  package static func object(_ record: ObjectKeys<Value>, shortForm: String? = nil) -> Kind {
     Kind(
       shape: record.shape, schema: record.schema,
       read: { decoder, node, path in
-        var value = record.standard
+        var value = record.defaultValue
         let isSound = record.read(&decoder, node, path, into: &value, shortForm: shortForm)
         return isSound || record.keepsRest && node.members != nil ? value : nil
       }, write: { record.write($0) })
@@ -272,11 +273,11 @@ extension Kind {
 
   /// An object of one key, which stands for its value.
   static func single(
-    _ name: String, _ kind: Kind<Value>, _ meaning: String, example: String, _ standard: Value
+    _ name: String, _ kind: Kind<Value>, _ meaning: String, example: String, _ defaultValue: Value
   )
     -> Kind where Value: Equatable
   {
-    Kind.object(Record(standard, [Field(name, \.self, kind, meaning, example: example)]))
+    Kind.object(ObjectKeys(defaultValue, [Field(name, \.self, kind, meaning, example: example)]))
   }
 
   /// Declared under a name of its own in the JSON Schema, see `ScenarioSchema.definitions`.

@@ -6,7 +6,7 @@ import UploadPipeline
 /// `gates`: parts that stand between a cohort's upload loop and the network, on top of its client's. A part that is given takes
 /// the place of the client's, and null takes it away.
 extension ClientGates {
-  static let keys = Record(
+  static let keys = ObjectKeys(
     ClientGates(), keepsRest: true,
     [
       .ofClient(
@@ -69,7 +69,7 @@ extension Kind where Value == Int {
 }
 
 extension RateWindow {
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     RateWindow(slots: 1, span: 1),
     [
       Field("slots", \.slots, .count(1...65_535), "Requests in the span.", example: "60"),
@@ -107,7 +107,7 @@ extension Kind where Value == RateGate? {
 }
 
 extension CircuitBreaker {
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     CircuitBreaker(), keepsRest: true,
     [
       Field("requests", \.requests, .count(1...64), "Outcomes that are looked at."),
@@ -146,7 +146,7 @@ struct FailureBlock: Sendable, Equatable {
   var window = FailureWindow()
   var refuses = true
 
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     FailureBlock(), keepsRest: true,
     [
       Field("failures", \.window.failures, .count(1...65_535), "How many 4xx block a query."),
@@ -162,7 +162,7 @@ struct FailureBlock: Sendable, Equatable {
 }
 
 extension ProjectDelay {
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     ProjectDelay(), keepsRest: true,
     [
       Field("base", \.base, .time(from: .zero), "The first delay."),
@@ -201,30 +201,30 @@ struct BudgetKeys: Sendable, Equatable {
       })
   }
 
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     BudgetKeys(), keepsRest: true,
     [
       Field("perRun", \.perRun, Kind<Int>.count(0...65_535).orNull, "Retries in a run."),
       Field(
         "capacity", \.capacity, Kind<Int>.count(1...60_000).orNull,
-        "Tokens of the bucket; a retry costs one.", writing: .unlessStandard),
+        "Tokens of the bucket; a retry costs one.", writing: .unlessDefault),
       Field(
         "perSuccess", \.perSuccess, Kind<Int>.share(0...1_000_000, unit: 1_000).orNothing,
-        "What a success adds, of a token.", standard: .said("10%, with perRequest 0%")),
+        "What a success adds, of a token.", defaultValue: .said("10%, with perRequest 0%")),
       Field(
         "perRequest", \.perRequest, Kind<Int>.share(0...1_000_000, unit: 1_000).orNothing,
         "What a first attempt adds, of a token: retries are then this share of requests.",
-        standard: .said("0%"), writing: .unlessStandard),
+        defaultValue: .said("0%"), writing: .unlessDefault),
       Field(
         "perRetriedSuccess", \.perRetriedSuccess, Kind<Int>.share(0...1_000_000, unit: 1_000).orNothing,
-        "What the success of a retry adds.", standard: .said("perSuccess"), writing: .unlessStandard),
+        "What the success of a retry adds.", defaultValue: .said("perSuccess"), writing: .unlessDefault),
       Field(
         "perTimeout", \.perTimeout, Kind<Int>.share(0...1_000_000, unit: 1_000).orNothing,
-        "What an upload without an answer takes, beside its retry.", standard: .said("0%"),
-        writing: .unlessStandard),
+        "What an upload without an answer takes, beside its retry.", defaultValue: .said("0%"),
+        writing: .unlessDefault),
       Field(
         "trickle", \.trickle, Kind<Int64>.time().orNull.orNothing,
-        "A token comes back each time so long has passed.", standard: .said("none comes")),
+        "A token comes back each time so long has passed.", defaultValue: .said("none comes")),
       .check { decoder, node, path, budget in
         guard budget.capacity == nil else { return true }
         for key in ["perSuccess", "perRequest", "perRetriedSuccess", "perTimeout", "trickle"] {
@@ -243,7 +243,7 @@ struct PausingThrottle: Sendable, Equatable {
   var throttle = AdaptiveThrottle()
   var pause = ClientGates().throttlePause
 
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     PausingThrottle(), keepsRest: true,
     [
       Field("k", \.throttle.factor, .factor, "Requests for each accepted one that are let through."),
@@ -265,7 +265,7 @@ extension Kind where Value == Int {
 }
 
 extension BackpressureController {
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     BackpressureController(), keepsRest: true,
     [
       Field("uploads", \.longestConcurrency, .count(1...1_000), "Uploads at once at most."),
@@ -277,14 +277,14 @@ extension BackpressureController {
         "What is left after a sign of overload."),
       Field(
         "targetLatency", \.targetLatency, Kind<Int64>.time().orNull,
-        "An answer that takes longer is a sign of overload.", standard: .said("none is"),
-        writing: .unlessStandard),
+        "An answer that takes longer is a sign of overload.", defaultValue: .said("none is"),
+        writing: .unlessDefault),
       Field(
         "shortestGap", \.shortestGap, .time(to: .hours(1)), "Between two uploads at least.",
-        standard: .said("100ms, where there is a longestGap"), writing: .unlessStandard),
+        defaultValue: .said("100ms, where there is a longestGap"), writing: .unlessDefault),
       Field(
         "longestGap", \.longestGap, Kind<Int64>.time(to: .hours(1)).orNull.mapped({ $0 ?? 0 }, { $0 }),
-        "Between two uploads at most.", standard: .said("uploads are not paced"), writing: .unlessStandard),
+        "Between two uploads at most.", defaultValue: .said("uploads are not paced"), writing: .unlessDefault),
       .check { decoder, node, path, controller in
         if let gap = node["shortestGap"], controller.shortestGap > controller.longestGap {
           decoder.report(
@@ -318,7 +318,7 @@ private struct LaneKeys: Equatable {
     PriorityLanes(interactivePartsPerMillion: Int(interactive), oneBelowAfter: oneBelowAfter)
   }
 
-  static let keys = Record(
+  static let keys = ObjectKeys(
     LaneKeys(PriorityLanes()), keepsRest: true,
     [
       Field(
@@ -327,7 +327,7 @@ private struct LaneKeys: Equatable {
       Field(
         "oneBelowAfter", \.oneBelowAfter, Kind<Int>.count(1...255).orNull,
         "After so many interactive uploads one of the background leaves; null: none as long as others are due.",
-        writing: .unlessStandard),
+        writing: .unlessDefault),
     ])
 }
 

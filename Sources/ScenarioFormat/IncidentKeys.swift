@@ -23,7 +23,7 @@ struct IncidentValues: Sendable, Equatable {
 struct IncidentKind: TimelineKind {
   let name: String
   let meaning: String
-  let record: Record<IncidentValues>
+  let record: ObjectKeys<IncidentValues>
   let make: @Sendable (IncidentValues) -> Incident.Kind
   /// What an incident of this kind says; nil for any other.
   let values: @Sendable (Incident.Kind) -> IncidentValues?
@@ -35,7 +35,7 @@ struct IncidentKind: TimelineKind {
   ) {
     self.name = name
     self.meaning = meaning
-    record = Record(IncidentValues(kind: name), Self.common(name) + fields)
+    record = ObjectKeys(IncidentValues(kind: name), Self.common(name) + fields)
     self.make = make
     self.values = values
   }
@@ -58,7 +58,7 @@ struct IncidentKind: TimelineKind {
         Field(
           "warmUp", \.warmUp, .span(from: .zero),
           "Afterwards capacity rises linearly from nothing to its full value in this time.",
-          writing: .unlessStandard),
+          writing: .unlessDefault),
         .refusal("retryAfter") { node, values in
           values.status == nil && values.retryAfter != .none && node["retryAfter"] != nil
             ? "no answer (status: \"none\") cannot carry a Retry-After" : nil
@@ -289,7 +289,7 @@ protocol TimelineKind: Sendable {
   var name: String { get }
   /// One sentence.
   var meaning: String { get }
-  var record: Record<Values> { get }
+  var record: ObjectKeys<Values> { get }
 }
 
 extension TimelineKind {
@@ -343,7 +343,7 @@ extension ScenarioDecoder {
       _ = object(node, path, Found.allKeys)
       return nil
     }
-    var values = kind.record.standard
+    var values = kind.record.defaultValue
     return kind.record.read(&self, node, path, into: &values) ? (kind, values) : nil
   }
 }

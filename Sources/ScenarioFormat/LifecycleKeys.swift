@@ -6,12 +6,12 @@ import UploadRetry
 
 /// `lifecycle` and `rollout`: when apps are launched, and which Settings they find then (S18, S19).
 extension Lifecycle {
-  static let keys = Record(
+  static let keys = ObjectKeys(
     Lifecycle(), keepsRest: true,
     [
       Field(
         "restarts", \.meanTimeBetweenRestarts, Kind<Span>.restarts.orNull,
-        "Kills and launches of each app, a Poisson process.", standard: .said("none")),
+        "Kills and launches of each app, a Poisson process.", defaultValue: .said("none")),
       Field(
         "synchronised", \.synchronised,
         Kind.object(SynchronisedRestart.keys).list(0...1_000, named: "synchronised restarts"),
@@ -35,7 +35,7 @@ extension Kind where Value == Span {
 }
 
 extension Lifecycle.SynchronisedRestart {
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     Self(time: .start),
     [
       Field("at", \.time, .time, "When.", example: "\"30m\""),
@@ -90,7 +90,7 @@ struct RolloutKeys: Sendable, Equatable {
   var fetch: Span?
   var settings = PublishedSettings()
 
-  static let keys = Record(
+  static let keys = ObjectKeys(
     RolloutKeys(),
     [
       Field(
@@ -99,7 +99,7 @@ struct RolloutKeys: Sendable, Equatable {
       Field("share", \.share, .share(), "Of the devices that get them."),
       Field(
         "fetch", \.fetch, .fetch, "How often a running app fetches Settings too, each at times of its own.",
-        standard: .said("at launches alone"), writing: .unlessStandard),
+        defaultValue: .said("at launches alone"), writing: .unlessDefault),
       Field(
         "settings", \.settings, .settings { $0.rollout }, "The new Settings, whole.",
         example: "\"settings-new.json\""),

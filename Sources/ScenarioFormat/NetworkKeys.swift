@@ -8,13 +8,14 @@ struct Network: Sendable, Equatable {
     median: .milliseconds(80), p99: .milliseconds(600), minimum: .milliseconds(5))
   var link = Link()
 
-  static let keys = Record(
+  static let keys = ObjectKeys(
     Network(),
     [
       Field("latency", \.latency, .latency, "One way, each way drawn apart."),
       Field(
         "bandwidth", \.link.uploadBytesPerSecond, Kind<Int>.bandwidth.orNull,
-        "Of the way up: an upload takes its latency and the time for its bytes.", standard: .said("no limit")),
+        "Of the way up: an upload takes its latency and the time for its bytes.",
+        defaultValue: .said("no limit")),
       Field(
         "loss", \.link.loss, .loss,
         "The share of requests and of answers that get lost; one share is that of both."),
@@ -26,7 +27,7 @@ struct Loss: Sendable, Equatable {
   var request: Int64 = 0
   var answer: Int64 = 0
 
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     Loss(), keepsRest: true,
     [
       Field("request", \.request, .share(), "On the way to the server."),
@@ -75,7 +76,7 @@ struct Timeouts: Sendable, Equatable {
   var connect: Span?
   var request = Span.seconds(30)
 
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     Timeouts(),
     [
       Field(
@@ -106,7 +107,7 @@ struct ConnectivityKeys: Sendable, Equatable {
   var share: Int64?
   var rest = Connectivity()
 
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     ConnectivityKeys(), keepsRest: true,
     [
       Field(
@@ -114,7 +115,7 @@ struct ConnectivityKeys: Sendable, Equatable {
       Field("offline", \.offline, Kind<Distribution>.period.orNothing, "How long it is offline then."),
       Field(
         "share", \.share, Kind<Int64>.share().orNothing, "Of the devices; the others have no such periods.",
-        standard: .said("100%")),
+        defaultValue: .said("100%")),
       .check { decoder, node, path, _ in
         for (key, other) in [("online", "offline"), ("offline", "online")]
         where node[key] == nil && node[other] != nil {
@@ -150,7 +151,7 @@ extension Kind where Value == Connectivity {
 }
 
 extension Connectivity.Interruption {
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     Self(start: .start, duration: .zero),
     [
       Field("at", \.start, .time, "When it begins.", example: "\"30m\""),
@@ -163,7 +164,7 @@ extension Connectivity.Interruption {
 
 extension Sessions {
   /// Between sessions an app's flush interval does not run and no wait wakes it up.
-  static let keys = Record(
+  static let keys = ObjectKeys(
     Sessions(sharePartsPerMillion: 0, length: .constant(.zero)),
     [
       Field(

@@ -5,7 +5,7 @@ import UploadRetry
 
 extension ClientPolicy {
   /// Every switch of `ClientPolicy`, by its own table.
-  static let keys = Record(ClientPolicy(), keepsRest: true, switches.map(Field.init) + schedule)
+  static let keys = ObjectKeys(ClientPolicy(), keepsRest: true, switches.map(Field.init) + schedule)
 
   /// How backoffs grow, and how far a Retry-After is obeyed.
   private static let schedule: [Field<ClientPolicy>] = [
@@ -72,7 +72,7 @@ extension Field<ClientPolicy> {
       write: { entry.isBool ? .bool($0 == "true") : .text($0) })
     self.init(
       entry.name, kind,
-      entry.meaning, standard: .byClient, writing: entry.isLater ? .unlessStandard : .always,
+      entry.meaning, defaultValue: .byClient, writing: entry.isLater ? .unlessDefault : .always,
       requirement: entry.requirement, get: entry.value(in:),
       set: { _ = entry.set($1, in: &$0) })
   }
@@ -105,13 +105,13 @@ extension ClientPolicy.Switch {
 
 extension DelayBounds {
   /// In place of 0 stands what the Settings say.
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     DelayBounds(base: 0, longest: 0), keepsRest: true,
     [("base", \DelayBounds.base, "The first wait."), ("longest", \.longest, "The longest wait.")].map {
       Field(
         $0, $1, Kind<Span>.span(from: .milliseconds(1)).mapped(\.microseconds, { Span(microseconds: $0) }),
         $2,
-        standard: .said("that of the Settings"))
+        defaultValue: .said("that of the Settings"))
     })
 }
 
@@ -135,10 +135,10 @@ extension Kind where Value == ClassDelays {
       "After a 429, where no wait that the server asked for decides.", "After no answer, and after a 408.",
       "After every other status that is retried.",
     ]
-    let record = Record(
+    let record = ObjectKeys(
       ClassDelays(), keepsRest: true,
       zip(ClassDelays.names, meanings).map {
-        Field($0.name, $0.path, bounds.orNull, $1, writing: .unlessStandard)
+        Field($0.name, $0.path, bounds.orNull, $1, writing: .unlessDefault)
       })
     return Kind<ClassDelays>.object(record).orNull.mapped({ $0 ?? ClassDelays() }, { $0 })
   }()

@@ -8,13 +8,13 @@ import UploadRetry
 struct ScenarioDocument: Sendable {
   var format = 1
   var scenario = Scenario(
-    duration: .zero, interval: .seconds(1), tapi: TAPIConfiguration.keys.standard, fleet: [])
+    duration: .zero, interval: .seconds(1), tapi: TAPIConfiguration.keys.defaultValue, fleet: [])
   var network = Network()
   var policy = ClientPolicy()
   var client: ClientPreset?
   var scale = Scaling.whole
 
-  static let keys = Record(
+  static let keys = ObjectKeys(
     ScenarioDocument(), keepsRest: true,
     [
       Field("format", \.format, .format, "The version of this format.", example: "1", isSettable: false),
@@ -41,7 +41,8 @@ struct ScenarioDocument: Sendable {
         writing: .never),
       Field(
         "client", \.client, Kind<ClientPreset>.client.orNothing,
-        "For every cohort that names no client of its own.", standard: .said("tapi-document"), writing: .never
+        "For every cohort that names no client of its own.", defaultValue: .said("tapi-document"),
+        writing: .never
       ),
       .check { decoder, node, _, text in
         (decoder.network, decoder.policyOfAll, decoder.clientOfAll) = (
@@ -55,7 +56,7 @@ struct ScenarioDocument: Sendable {
       Field(
         "actions", \.actions, .actions,
         "What operators do during the run. The twin, which recovery is measured against, has none of it.",
-        writing: .unlessStandard),
+        writing: .unlessDefault),
       Field(
         "scale", \.scale, .scale,
         "The scenario at a part of its size, 1:20: devices, capacity, queue, workers, limits of keys and rates of tables are divided by it, "

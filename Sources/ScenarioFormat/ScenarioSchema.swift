@@ -44,12 +44,12 @@ package enum ScenarioSchema {
     package var schema: PositionedValue
     /// What is allowed, where the schema does not say it.
     package var range: String
-    package var standard: Standard?
+    package var defaultValue: Default?
 
     package init(
       _ name: String, _ shape: Shape = .scalar, example: String = "", required: Bool = false,
       settable: Bool = true, meaning: String = "", schema: PositionedValue = .members([]), range: String = "",
-      standard: Standard? = nil
+      defaultValue: Default? = nil
     ) {
       self.name = name
       self.shape = shape
@@ -59,7 +59,7 @@ package enum ScenarioSchema {
       self.meaning = meaning
       self.schema = schema
       self.range = range
-      self.standard = standard
+      self.defaultValue = defaultValue
     }
 
     /// The same key where it may be missing.
@@ -71,7 +71,7 @@ package enum ScenarioSchema {
   }
 
   /// What a key is that is left out.
-  package enum Standard: Sendable {
+  package enum Default: Sendable {
     case value(PositionedValue)
     case words(String)
   }
@@ -141,10 +141,10 @@ extension ScenarioSchema.Key {
   fileprivate var fullSchema: PositionedValue {
     var description = [sentence]
     if !range.isEmpty { description.append("Allowed: \(range).") }
-    if case .words(let words)? = standard { description.append("Default: \(words).") }
+    if case .words(let words)? = defaultValue { description.append("Default: \(words).") }
     var members = (schema.members ?? []).map { ($0.key, $0.value) }
     members.append(("description", .text(description.filter { !$0.isEmpty }.joined(separator: " "))))
-    if case .value(let value)? = standard { members.append(("default", value)) }
+    if case .value(let value)? = defaultValue { members.append(("default", value)) }
     return .members(members)
   }
 }
@@ -210,7 +210,7 @@ extension ScenarioSchema.Key {
   }
 
   fileprivate var standardText: String {
-    switch standard {
+    switch defaultValue {
     case .value(let value): "`\(JSONText.compact(value))`"
     case .words(let words): words
     case nil: isRequired ? "required" : ""

@@ -5,7 +5,7 @@ import UploadRetry
 
 /// `tapi`: the server, what it says when it has too much to do, and its incidents.
 extension TAPIConfiguration {
-  static let keys = Record(
+  static let keys = ObjectKeys(
     TAPIConfiguration(server: standIn), keepsRest: true, alternatives: ["bucket", "workers"],
     [
       .refusal { node, _ in
@@ -15,10 +15,10 @@ extension TAPIConfiguration {
       },
       Field(
         "bucket", \.bucket, Kind.object(TokenBucketConfiguration.keys).orNothing,
-        "Admission by token bucket.", standard: .said("there are workers")),
+        "Admission by token bucket.", defaultValue: .said("there are workers")),
       Field(
         "workers", \.workers, Kind.object(WorkersConfiguration.keys).orNothing, "Workers behind a queue.",
-        standard: .said("there is a bucket")),
+        defaultValue: .said("there is a bucket")),
       Field(
         "overload", \.overloadAnswer, .overload,
         "The answer to a request that finds no token, or the queue full; \"queue\": all wait, with workers and an unlimited queue."
@@ -27,33 +27,33 @@ extension TAPIConfiguration {
       Field(
         "retryAfterHeader", \.retryAfterHeader, .choice,
         "The header by which every retryAfter goes out. X-RateLimit-Reset is read by clients with policy.readsRateLimitReset (O11).",
-        writing: .unlessStandard),
+        writing: .unlessDefault),
       Field(
         "retryAfterForm", \.retryAfterForm, .choice,
-        "How every retryAfter is written; not every client reads a date (S4).", writing: .unlessStandard),
+        "How every retryAfter is written; not every client reads a date (S4).", writing: .unlessDefault),
       Field("incidents", \.incidents, .incidents, "What happens to the server on the timeline."),
       Field(
         "keyLimits", \.rules.keyLimits, Kind.object(KeyLimit.keys).list(of: " of limits", named: "limits"),
-        "Limits of single tenants or devices; the answer is 429.", writing: .unlessStandard),
+        "Limits of single tenants or devices; the answer is 429.", writing: .unlessDefault),
       Field(
         "retryCountLimit", \.rules.retryCountLimit, Kind<Int>.count(1...8_191).orNull,
-        "A request whose X-Retry-Count is this or more is answered 422.", standard: .said("none is"),
-        writing: .unlessStandard),
+        "A request whose X-Retry-Count is this or more is answered 422.", defaultValue: .said("none is"),
+        writing: .unlessDefault),
       Field(
         "requestSizeLimit", \.rules.requestSizeLimit, Kind<Int>.size(1...1_000_000_000).orNull,
-        "A larger request is answered 413.", standard: .said("none is"), writing: .unlessStandard),
+        "A larger request is answered 413.", defaultValue: .said("none is"), writing: .unlessDefault),
       Field(
         "deduplication", \.rules.deduplicationWindow,
         Kind<Span>.single(
           "window", .span(from: .zero), "How long after the first acceptance.", example: "\"24h\"", .zero
-        ).orNull, "The server recognises batches by their message ids.", writing: .unlessStandard),
+        ).orNull, "The server recognises batches by their message ids.", writing: .unlessDefault),
       Field(
         "autoscaling", \.rules.autoscaling, Kind.object(Autoscaling.keys).orNull,
-        "Capacity that follows utilisation.", writing: .unlessStandard),
+        "Capacity that follows utilisation.", writing: .unlessDefault),
     ])
 
   /// For a server that has a problem.
-  fileprivate static let standIn = Server.bucket(TokenBucketConfiguration.keys.standard)
+  fileprivate static let standIn = Server.bucket(TokenBucketConfiguration.keys.defaultValue)
 
   fileprivate var bucket: TokenBucketConfiguration? {
     get { if case .bucket(let bucket) = server { bucket } else { nil } }
@@ -74,16 +74,16 @@ extension TAPIConfiguration {
 }
 
 extension TokenBucketConfiguration {
-  static let keys = Record(
+  static let keys = ObjectKeys(
     TokenBucketConfiguration(capacityMilliRequestsPerSecond: 0, burst: 0),
     [
       Field("capacity", \.capacityMilliRequestsPerSecond, .rate, "Requests admitted.", example: "\"4000/s\""),
       Field(
         "burst", \.burst, Kind<Int>.count(1...1_000_000_000).mapped(Int64.init, Int.init),
-        "Size of the bucket in requests.", standard: .said("a tenth of a second's worth, at least 1")),
+        "Size of the bucket in requests.", defaultValue: .said("a tenth of a second's worth, at least 1")),
       Field(
         "costPerEvent", \.costPerEvent, .number(0...1_000_000_000, allowed: "numbers from 0 to 1000"),
-        "Tokens that each event of a batch costs beside the request's one.", writing: .unlessStandard),
+        "Tokens that each event of a batch costs beside the request's one.", writing: .unlessDefault),
       Field("serviceTime", \.serviceTime, .serviceTime, "Between admission and answer."),
       .check { _, node, _, bucket in
         if node["burst"] == nil { bucket.burst = max(bucket.capacityMilliRequestsPerSecond / 10_000, 1) }
@@ -93,7 +93,7 @@ extension TokenBucketConfiguration {
 }
 
 extension WorkersConfiguration {
-  static let keys = Record(
+  static let keys = ObjectKeys(
     WorkersConfiguration(count: 0, serviceTime: .constant(.zero)),
     [
       Field("count", \.count, .count(1...1_000_000), "Requests served at once.", example: "200"),
@@ -108,19 +108,19 @@ extension WorkersConfiguration {
       Field(
         "queueTimeout", \.queueTimeout, Kind<Span>.span(from: .milliseconds(1)).orNull,
         "A request that has waited longer when its turn comes gets the overload answer and no worker.",
-        standard: .said("never"), writing: .unlessStandard),
+        defaultValue: .said("never"), writing: .unlessDefault),
       Field(
         "congestion", \.congestion, Kind.object(Congestion.keys).orNull,
         "Work that starts while q requests wait takes (1 + slowdown * q / queue) times as long.",
-        writing: .unlessStandard),
+        writing: .unlessDefault),
       Field(
         "order", \.order, .choice,
         "Who of those that wait is served next, by arrival or by X-Retry-Count; a full queue refuses whoever would be last.",
-        writing: .unlessStandard),
+        writing: .unlessDefault),
       Field(
         "codel", \.delayControl, Kind.object(ControlledDelay.keys).orNull,
         "Drops from the queue, by RFC 8289, while waits stay too long; what is dropped gets the overload answer.",
-        writing: .unlessStandard),
+        writing: .unlessDefault),
       .warning("order") { node, workers in
         node["order"] != nil && workers.queueLimit == 0 && workers.order != .fifo
           ? "nobody waits: queueLimit is 0" : nil
@@ -133,11 +133,11 @@ extension WorkersConfiguration {
       Field(
         "concurrencyLimit", \.concurrencyLimit, Kind.object(ConcurrencyLimit.keys).orNull,
         "An adaptive limit on the requests in the server; beyond it they get the overload answer.",
-        writing: .unlessStandard),
+        writing: .unlessDefault),
       Field(
         "dependency", \.dependency, Kind.object(Dependency.keys).orNull,
         "What a worker calls for each request when its own work is done, such as a database; no incident slows it.",
-        writing: .unlessStandard),
+        writing: .unlessDefault),
       .check { decoder, node, path, workers in
         guard let congestion = workers.congestion, congestion.queue == 0 else { return true }
         guard let limit = workers.queueLimit, limit > 0 else {
@@ -161,7 +161,7 @@ extension WorkersConfiguration {
 
 extension Congestion {
   /// A queue of 0: as long as the workers' `queueLimit`.
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     Congestion(slowdown: 0, queue: 0),
     [
       Field(
@@ -169,7 +169,7 @@ extension Congestion {
         "By how much a queue of that length slows work down.", example: "2"),
       Field(
         "queue", \.queue, .count(1...1_000_000_000), "How many requests wait then.",
-        standard: .said("queueLimit")),
+        defaultValue: .said("queueLimit")),
     ])
 }
 
@@ -199,7 +199,7 @@ extension Kind where Value == Int64 {
 // MARK: Overload
 
 extension Overload {
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     Overload(),
     [
       Field("status", \.status, .count(400...599), "HTTP status."),
@@ -267,12 +267,12 @@ extension ScenarioDecoder {
 // MARK: Rules
 
 extension KeyLimit {
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     KeyLimit(key: nil, rateMilliRequestsPerSecond: 0, burst: 1),
     [
       Field(
         "key", \.key, Kind<String>.text.orNull, "The writeKey that it holds for.",
-        standard: .said("every key, each by itself")),
+        defaultValue: .said("every key, each by itself")),
       Field(
         "per", \.isPerDevice, .word([("key", false), ("device", true)]),
         "Whether a key's devices share the limit, or each has its own (and shares it with the n-th devices of other cohorts of the key)."
@@ -286,7 +286,7 @@ extension KeyLimit {
 }
 
 extension Autoscaling {
-  fileprivate static let keys = Record(
+  fileprivate static let keys = ObjectKeys(
     Autoscaling(), keepsRest: true,
     [
       Field("target", \.target, .share(10_000...1_000_000), "Utilisation aimed at."),
@@ -320,7 +320,7 @@ extension ScenarioDecoder {
 
 /// What is done with requests that wait for a worker.
 extension ControlledDelay {
-  static let keys = Record(
+  static let keys = ObjectKeys(
     ControlledDelay(), keepsRest: true,
     [
       Field(
@@ -337,7 +337,7 @@ extension ControlledDelay {
 }
 
 extension ConcurrencyLimit {
-  static let keys = Record(
+  static let keys = ObjectKeys(
     ConcurrencyLimit(), keepsRest: true,
     [
       Field(
@@ -360,7 +360,7 @@ extension ConcurrencyLimit {
 }
 
 extension Dependency {
-  static let keys = Record(
+  static let keys = ObjectKeys(
     Dependency(count: 0, serviceTime: .constant(.zero)),
     [
       Field("count", \.count, .count(1...1_000_000), "Calls served at once.", example: "20"),
@@ -375,7 +375,7 @@ extension Dependency {
         "roundTrip", \.roundTrip, .span(Span(microseconds: 1)...Span.hours(1)), "The way there and back."),
       Field(
         "timeout", \.timeout, Kind<Span>.span(from: Span(microseconds: 2)).orNull,
-        "When a call is given up; it is worked off all the same.", standard: .said("never")),
+        "When a call is given up; it is worked off all the same.", defaultValue: .said("never")),
       Field("status", \.status, .count(400...599), "The answer to a request whose calls have all failed."),
       .refusal { _, found in
         guard let timeout = found.timeout, timeout <= found.roundTrip else { return nil }
@@ -401,7 +401,7 @@ struct RetryAfterBounds: Sendable, Equatable {
   var least = Span.zero
   var most = Span.zero
 
-  fileprivate static let spread = Record(
+  fileprivate static let spread = ObjectKeys(
     RetryAfterBounds(),
     [
       Field("from", \.least, .wholeSeconds, "Drawn from here …", example: "\"5s\""),
@@ -414,7 +414,7 @@ struct RetryAfterBounds: Sendable, Equatable {
       order("from", "to"),
     ])
 
-  fileprivate static let backlog = Record(
+  fileprivate static let backlog = ObjectKeys(
     RetryAfterBounds(least: .seconds(1), most: .seconds(300)),
     [
       Field("atLeast", \.least, .wholeSeconds, "The shortest."),

@@ -60,7 +60,7 @@ struct ScenarioSchemaTests {
       let given = kind.record.keys.compactMap { key -> String? in
         if key.name == "kind" { return "kind: '\(kind.name)'" }
         if !key.example.isEmpty { return "\(key.name): \(key.example)" }
-        guard case .value(let value)? = key.standard else { return nil }
+        guard case .value(let value)? = key.defaultValue else { return nil }
         return "\(key.name): \(JSONText.compact(value))"
       }
       let text = ScenarioText(tapi: "incidents: [{ \(given.joined(separator: ", ")) }]")

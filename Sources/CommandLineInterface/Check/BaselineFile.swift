@@ -118,7 +118,7 @@ extension BaselineFile {
     self.path = path
   }
 
-  private static let record = Record(
+  private static let record = ObjectKeys(
     BaselineFile(path: ""),
     [
       .check { decoder, node, path, _ in
@@ -148,7 +148,7 @@ extension BaselineFile {
       },
     ])
 
-  private static let baseline = Record(
+  private static let baseline = ObjectKeys(
     Baseline(scenario: "", overrides: [], seeds: SeedRange(first: 0, count: 2), entries: []),
     [
       Field(reading: "set", \.overrides, Kind<String>.text.list(0 ... .max), isRequired: true),
@@ -199,7 +199,7 @@ extension BaselineFile {
         .map { value in horizon.map { .time(value, horizon: $0) } ?? .value(value) }
     }
     var entry = Baseline.Entry(metric: "", tolerance: .informational, values: [])
-    let record = Record(
+    let record = ObjectKeys(
       entry,
       [
         Field(reading: "values", \.values, value.list(0 ... .max), isRequired: true),
@@ -248,7 +248,7 @@ extension Wording {
 extension Kind<SeedRange> {
   static func seeds(_ counts: ClosedRange<Int>) -> Kind {
     .object(
-      Record(
+      ObjectKeys(
         SeedRange(first: 0, count: 1),
         [
           Field(reading: "first", \.first, .digits(0 ... .max), isRequired: true),

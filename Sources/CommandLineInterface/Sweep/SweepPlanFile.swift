@@ -50,7 +50,7 @@ extension SweepPlanFile {
     }
   }
 
-  private static let record = Record(
+  private static let record = ObjectKeys(
     SweepPlanFile(
       title: "", arguments: [], scenario: "",
       plan: SweepPlan(results: 0, variants: [SweepPlan.Variant](), seeds: SeedRange(first: 0, count: 1))),
@@ -86,7 +86,7 @@ extension SweepPlanFile {
       Field(reading: "results", \.plan.results, .digits(0...1_000_000)),
     ])
 
-  private static let variant = Record(
+  private static let variant = ObjectKeys(
     SweepPlan.Variant(name: "", overrides: [], digest: "", twinDigest: "", twinGroup: 0),
     [
       Field(reading: "overrides", \.overrides, Kind.object(override).list(0 ... .max), isRequired: true),
@@ -96,7 +96,7 @@ extension SweepPlanFile {
       Field(reading: "twinGroup", \.twinGroup, .digits(0...SweepCommand.mostRuns), isRequired: true),
     ])
 
-  private static let override = Record(
+  private static let override = ObjectKeys(
     Override(path: "", value: ""),
     [
       Field(reading: "path", \.path, .text, isRequired: true),

@@ -254,7 +254,7 @@ package struct ObservedMapping: Sendable {
       text: text, name: name, .file(of: "a mapping", as: "{ time: \"…\", columns: { … } }"))
   }
 
-  private static let record = Record(
+  private static let record = ObjectKeys(
     ObservedMapping(),
     [
       Field(reading: "time", \.time, made("expected the name of a column") { $0.text }),

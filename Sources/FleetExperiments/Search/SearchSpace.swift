@@ -220,7 +220,7 @@ package struct SearchFile: Sendable {
     "an object of paths and ranges or lists is expected, as "
     + "{ \"settings.backoffConfig.baseBackoffInterval\": \"0.1..10:log\" }"
 
-  private static let record = Record(
+  private static let record = ObjectKeys(
     SearchFile(),
     [
       Field(

@@ -132,8 +132,8 @@ extension StudyPlan<ComparisonFindings> {
         if case .whole(let results) = found.compared { charges = LossCharge.notes(results, of: variants) }
         return found.compared.answer(
           seed: input.scenario.seed,
-          notes: options.isQuiet
-            ? [] : charges + notes.map { "Small enough for chance to decide: \($0)." },
+          notes: charges
+            + (options.isQuiet ? [] : notes.map { "Small enough for chance to decide: \($0)." }),
           choices: choices, isComparison: isComparison, clients: clients,
           scaleNote: input.decoded[0].scenario.scaleNote, extras: options.extras, width: Console.columns)
       })

@@ -6,30 +6,22 @@ import UploadRetry
 /// What destroyed events of a run: a cohort, how its clients gave them up, and the limit that made them do it.
 ///
 ///     let charges = LossCharge.charges(in: record, of: scenario)
-///     charges.first?.text           // segment-swift: rateLimitConfig.maxRetryCount 100 reached
-///     charges.first?.without(scenario)   // the same scenario without that limit, to be run
+///     charges.first?.text(in: scenario)   // segment-swift: rateLimitConfig.maxRetryCount 100 reached
+///     charges.first?.without(scenario)    // the same scenario without that limit, to be run
 public struct LossCharge: Sendable, Hashable {
   /// A cohort's place in the fleet.
   public var cohort: Int
-  public var cohortName: String
-  /// The name of the client that the cohort runs.
-  public var client: String
   /// How the events were given up: one of `Measure.drops` or `Measure.blocks`.
   public var reason: Measure
   /// Events that were given up so. Those that the server accepted nevertheless are among them.
   public var events: Int64
   /// The limit that was reached; nil where no limit but an answer gave them up.
-  public var limit: Limit?
+  public var limit: Limit? { Limit(reason) }
 
-  public init(
-    cohort: Int, cohortName: String, client: String, reason: Measure, events: Int64, limit: Limit?
-  ) {
+  public init(cohort: Int, reason: Measure, events: Int64) {
     self.cohort = cohort
-    self.cohortName = cohortName
-    self.client = client
     self.reason = reason
     self.events = events
-    self.limit = limit
   }
 
   /// A limit of a client on what it keeps and for how long.
@@ -87,13 +79,9 @@ public struct LossCharge: Sendable, Hashable {
 
   /// Every event that `record`, a run of `scenario`, gave up: the most first. O(cohorts).
   public static func charges(in record: RunRecord, of scenario: Scenario) -> [LossCharge] {
-    zip(scenario.fleet, record.cohorts).enumerated().flatMap { place, pair in
-      let (cohort, counts) = pair
-      return (Measure.drops + Measure.blocks).compactMap { reason -> LossCharge? in
-        guard counts[reason] > 0 else { return nil }
-        return LossCharge(
-          cohort: place, cohortName: cohort.name, client: cohort.preset.name, reason: reason,
-          events: counts[reason], limit: Limit(reason))
+    zip(scenario.fleet.indices, record.cohorts).flatMap { cohort, counts in
+      (Measure.drops + Measure.blocks).filter { counts[$0] > 0 }.map {
+        LossCharge(cohort: cohort, reason: $0, events: counts[$0])
       }
     }.sorted { $0.events > $1.events }
   }
@@ -109,9 +97,11 @@ public struct LossCharge: Sendable, Hashable {
 
   /// `segment-swift: rateLimitConfig.maxRetryCount 100 reached`
   public func text(in scenario: Scenario) -> String {
-    let name = cohortName == client ? client : "\(cohortName) (\(client))"
+    let cohort = scenario.fleet[cohort]
+    let client = cohort.preset.name
+    let name = cohort.name == client ? client : "\(cohort.name) (\(client))"
     guard let limit else { return "\(name): \(HealthWording.words(reason))" }
-    return "\(name): \(limit.rawValue) \(limit.text(in: scenario.fleet[cohort])) reached"
+    return "\(name): \(limit.rawValue) \(limit.text(in: cohort)) reached"
   }
 
   /// A sentence for each of the worst two charges of each run: `39,497 events were given up by segment-swift:

@@ -355,6 +355,8 @@ extension Measured {
   public var droppedEvents: Int64 { Measure.drops.reduce(0) { $0 + self[$1] } }
   /// Dropped, and not accepted after all.
   public var lostEvents: Int64 { droppedEvents - self[.acceptedAfterDropEvents] }
+  /// Lost for good, or blocked: the server never gets them.
+  public var lostOrBlockedEvents: Int64 { max(0, lostEvents) + max(0, self[.blockedEvents]) }
   /// Of those created: neither accepted, dropped nor blocked.
   public var openEvents: Int64 {
     self[.createdEvents] - self[.deliveredEvents] - lostEvents - self[.blockedEvents]

@@ -385,7 +385,7 @@ public struct BaselineHealth: Sendable, Hashable {
   /// What the counts of a twin say of losses.
   public init(losses counts: some Measured) {
     createdEvents = counts[.createdEvents]
-    lostEvents = max(0, counts.lostEvents) + max(0, counts[.blockedEvents])
+    lostEvents = counts.lostOrBlockedEvents
     for measure in Self.causes where counts[measure] > 0 { givenUp[measure] = counts[measure] }
   }
 

@@ -65,8 +65,6 @@ public struct RunSummary: Measured, Hashable {
   public var baselineIsHealthy: Bool { baseline.isHealthy }
   /// Neither accepted, dropped nor blocked when the run ended.
   public var pendingEvents: Int64 { self[.backlogEvents] }
-  /// Events that the server never gets.
-  public var lostOrBlockedEvents: Int64 { max(0, lostEvents) + max(0, self[.blockedEvents]) }
   /// Lost, blocked or late: what an engineer has to answer for.
   public var undeliveredEvents: Int64 { lostOrBlockedEvents + lateEvents }
 }

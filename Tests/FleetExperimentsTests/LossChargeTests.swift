@@ -69,12 +69,11 @@ struct LossChargeTests {
       tapi: TAPIConfiguration(server: .bucket(.init(capacityMilliRequestsPerSecond: 10_000, burst: 1))),
       fleet: [Cohort(name: "phones", devices: 10, events: .poisson(meanGap: .seconds(10)))])
     scenario.fleet[0].settings.backoff.maxRetryCount = 3
-    let charge = LossCharge(
-      cohort: 0, cohortName: "phones", client: "segment-swift", reason: .droppedByRetryLimit, events: 5,
-      limit: .backoffRetries)
+    scenario.fleet[0].preset.name = "segment-swift"
+    let charge = LossCharge(cohort: 0, reason: .droppedByRetryLimit, events: 5)
     #expect(charge.text(in: scenario) == "phones (segment-swift): backoffConfig.maxRetryCount 3 reached")
-    let status = LossCharge(
-      cohort: 0, cohortName: "phones", client: "phones", reason: .droppedByStatus, events: 5, limit: nil)
+    scenario.fleet[0].preset.name = "phones"
+    let status = LossCharge(cohort: 0, reason: .droppedByStatus, events: 5)
     #expect(status.text(in: scenario) == "phones: dropped because of the answer's status")
     #expect(status.without(scenario) == nil)
   }

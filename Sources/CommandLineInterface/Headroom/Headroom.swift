@@ -43,7 +43,7 @@ enum HeadroomGoal: Sendable, Hashable {
     switch self {
     case .recovers(let limit):
       run.baselineIsHealthy && (run.recoveryTime.map { $0 <= limit?.microseconds ?? .max } ?? false)
-    case .losesNothing: run.lostEvents <= 0 && run[.blockedEvents] <= 0
+    case .losesNothing: run.lostOrBlockedEvents == 0
     case .staysBelow(let share): run.peakOfferedRatio.map { $0 <= share } ?? true
     }
   }

@@ -114,6 +114,17 @@ struct CalibratorTests {
     #expect(CalibrationVerdict(result).rows[1][1] == "unknown")
   }
 
+  @Test(
+    "a key of whole numbers is found, however few values its range has",
+    arguments: [("workers=4..12", 7), ("workers=6..7", 7), ("workers=1..1000:log", 3), ("workers=0..40", 25)])
+  func whole(_ range: String, _ planted: Double) throws {
+    // Counts go with the number of workers; Poisson noise of a count is far below the step from one worker to the next.
+    let series = Self.run(100 * planted, 200, seed: 1_000_000)
+    let result = try calibrate([range, Self.peak], series) { Self.run(100 * $0[0], $0[1], seed: $1) }
+    #expect(result.values[0] == "\(Int(planted))")
+    #expect(abs(result.quantities[1].baseValue - 200) < 30)
+  }
+
   @Test("a value beyond its range is said to be at the edge")
   func edge() throws {
     let series = Self.run(100, 200, seed: 1_000_000)

@@ -56,6 +56,14 @@ package struct CalibrationStudy: Sendable {
     }
   }
 
+  /// Half of the narrowest box of a key: three whole numbers lie in it wherever it is, as many as a surface of second order takes.
+  func leastHalf(_ key: Int) -> Double { 1.51 * keys[key].widestGap }
+
+  /// A box round a centre, no narrower than the values of its keys allow.
+  func box(centre: Point, half: [Double]) -> CalibrationBox {
+    CalibrationBox(centre: centre, half: half.enumerated().map { max($1, leastHalf($0)) })
+  }
+
   /// The `index`-th point of a Halton sequence in a box, shifted by the seed.
   func spread(_ index: Int, in box: CalibrationBox, round: Int) -> Point {
     let key = RandomKey(seed: seed).child(UInt64(round))

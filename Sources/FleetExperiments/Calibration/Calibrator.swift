@@ -65,7 +65,7 @@ package struct Calibrator {
     repeat {
       try fill(box, upTo: enough, least: 8)
       reading = read(in: box)
-      let next = reading.box(after: box)
+      let next = reading.next(in: study)
       isSettled = next == nil
       box = next ?? box
     } while !isSettled && study.budget - members.count >= last
@@ -92,7 +92,7 @@ package struct Calibrator {
         })
       radius *= 0.65
     }
-    return CalibrationBox(centre: best(apart: 0)[0], half: Array(repeating: radius * 2, count: count))
+    return study.box(centre: best(apart: 0)[0], half: Array(repeating: radius * 2, count: count))
   }
 
   /// The best so far that are not all the same.
@@ -160,17 +160,19 @@ package struct Calibrator {
 
     func spread(_ key: Int) -> Double { SampleStatistics(errors.map { $0[key] }).standardDeviation ?? 1 }
 
-    /// Three standard errors to each side; nil where the box is that already.
-    func box(after box: CalibrationBox) -> CalibrationBox? {
+    /// The box of three standard errors to each side; nil where this one is that already.
+    func next(in study: CalibrationStudy) -> CalibrationBox? {
       let half = box.half
-      let wanted = half.indices.map { min(0.5, half[$0] * min(max(3 * spread($0), 0.35), 2)) }
+      let wanted = half.indices.map {
+        min(0.5, max(half[$0] * min(max(3 * spread($0), 0.35), 2), study.leastHalf($0)))
+      }
       let isRight = half.indices.allSatisfy { key in
         let ratio = wanted[key] / half[key]
         let isWhole = half[key] >= 0.499
         return ratio > 0.7 && (ratio < 1.4 || isWhole) && (abs(place[key]) < 0.5 || isWhole)
       }
       if isRight { return nil }
-      return CalibrationBox(centre: box.outside(place.map { min(max($0, -1), 1) }), half: wanted)
+      return study.box(centre: box.outside(place.map { min(max($0, -1), 1) }), half: wanted)
     }
   }
 

@@ -227,6 +227,15 @@ package struct QuantityRange: Sendable, Hashable {
     guard low.isWhole else { return .max }
     return Int(exactly: (high.value - low.value).rounded()) ?? .max
   }
+
+  /// The widest gap between neighbouring values, as a share of the range: 0 where every value is allowed.
+  package var widestGap: Double {
+    guard low.isWhole, high.value > low.value else { return 0 }
+    // In even ratios the lowest values lie farthest apart; `low` is above 0 then.
+    return isLogarithmic
+      ? DeterministicMath.log((low.value + 1) / low.value) / DeterministicMath.log(high.value / low.value)
+      : 1 / (high.value - low.value)
+  }
 }
 
 extension QuantityRange {

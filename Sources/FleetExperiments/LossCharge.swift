@@ -5,7 +5,7 @@ import UploadRetry
 
 /// What destroyed events of a run: a cohort, how its clients gave them up, and the limit that made them do it.
 ///
-///     let charges = LossCharge.charges(in: record, of: scenario)
+///     let charges = LossCharge.charges(of: summary.cohorts)
 ///     charges.first?.text(in: scenario)   // segment-swift: rateLimitConfig.maxRetryCount 100 reached
 ///     charges.first?.without(scenario)    // the same scenario without that limit, to be run
 public struct LossCharge: Sendable, Hashable {
@@ -54,34 +54,70 @@ public struct LossCharge: Sendable, Hashable {
       }
     }
 
+    /// What Settings allow at most (S14): retries, or microseconds; nil of a limit that is none of theirs.
+    private var most: Int64? {
+      switch self {
+      case .backoffRetries, .rateLimitRetries: 1_000
+      case .age: Span.hours(7 * 24).microseconds
+      case .queue, .failureWindow: nil
+      }
+    }
+
+    private func value(in settings: HTTPConfig) -> Int64 {
+      switch self {
+      case .backoffRetries: Int64(settings.backoff.maxRetryCount)
+      case .rateLimitRetries: Int64(settings.rateLimit.maxRetryCount)
+      case .age:
+        min(settings.backoff.maxTotalBackoffDuration, settings.rateLimit.maxTotalBackoffDuration)
+      case .queue, .failureWindow: .max
+      }
+    }
+
     /// Takes it away, from the Settings that are published during the run too.
     func remove(from cohort: inout Cohort) {
-      func remove(_ settings: inout HTTPConfig) {
-        switch self {
-        case .backoffRetries: settings.backoff.maxRetryCount = 1_000_000_000
-        case .rateLimitRetries: settings.rateLimit.maxRetryCount = 1_000_000_000
-        case .age:
-          settings.backoff.maxTotalBackoffDuration = Span.hours(1_000_000).microseconds
-          settings.rateLimit.maxTotalBackoffDuration = Span.hours(1_000_000).microseconds
-        case .queue, .failureWindow: break
-        }
-      }
-      remove(&cohort.settings)
-      remove(&cohort.settingsDefaults)
-      if var rollout = cohort.rollout {
-        remove(&rollout.settings)
-        cohort.rollout = rollout
-      }
+      let none: Int64 = self == .age ? Span.hours(1_000_000).microseconds : 1_000_000_000
+      set(none, in: &cohort)
       if self == .queue { cohort.queue.limit = .max }
       if self == .failureWindow { cohort.gates.failureWindow = nil }
     }
+
+    /// Sets it to the most that Settings allow, where that is more than it is; else it takes it away.
+    /// - Returns: that value as text; nil: there is no limit any more.
+    func raise(in cohort: inout Cohort) -> String? {
+      guard let most, value(in: cohort.settings) < most else {
+        remove(from: &cohort)
+        return nil
+      }
+      set(most, in: &cohort)
+      return text(in: cohort)
+    }
+
+    private func set(_ value: Int64, in cohort: inout Cohort) {
+      func set(_ settings: inout HTTPConfig) {
+        switch self {
+        case .backoffRetries: settings.backoff.maxRetryCount = Int(value)
+        case .rateLimitRetries: settings.rateLimit.maxRetryCount = Int(value)
+        case .age:
+          settings.backoff.maxTotalBackoffDuration = value
+          settings.rateLimit.maxTotalBackoffDuration = value
+        case .queue, .failureWindow: break
+        }
+      }
+      set(&cohort.settings)
+      set(&cohort.settingsDefaults)
+      if var rollout = cohort.rollout {
+        set(&rollout.settings)
+        cohort.rollout = rollout
+      }
+    }
   }
 
-  /// Every event that `record`, a run of `scenario`, gave up: the most first. O(cohorts).
-  public static func charges(in record: RunRecord, of scenario: Scenario) -> [LossCharge] {
-    zip(scenario.fleet.indices, record.cohorts).flatMap { cohort, counts in
-      (Measure.drops + Measure.blocks).filter { counts[$0] > 0 }.map {
-        LossCharge(cohort: cohort, reason: $0, events: counts[$0])
+  /// Every event that the cohorts of a run gave up: the most first. O(cohorts).
+  /// - `cohorts`: in the fleet's order.
+  public static func charges(of cohorts: [CohortLosses]) -> [LossCharge] {
+    cohorts.enumerated().flatMap { place, losses in
+      (Measure.drops + Measure.blocks).compactMap { reason in
+        losses.givenUp[reason].map { LossCharge(cohort: place, reason: reason, events: $0) }
       }
     }.sorted { $0.events > $1.events }
   }
@@ -97,22 +133,17 @@ public struct LossCharge: Sendable, Hashable {
 
   /// `segment-swift: rateLimitConfig.maxRetryCount 100 reached`
   public func text(in scenario: Scenario) -> String {
-    let cohort = scenario.fleet[cohort]
-    let client = cohort.preset.name
-    let name = cohort.name == client ? client : "\(cohort.name) (\(client))"
-    guard let limit else { return "\(name): \(HealthWording.words(reason))" }
-    return "\(name): \(limit.rawValue) \(limit.text(in: cohort)) reached"
+    "\(scenario.fleet[cohort].nameWithClient): \(cause(in: scenario))" + (limit == nil ? "" : " reached")
   }
 
-  /// A sentence for each of the worst two charges of each run: `39,497 events were given up by segment-swift:
-  /// rateLimitConfig.maxRetryCount 100 reached.`
-  /// - `variants`: those of `results`, in their order.
-  public static func notes(_ results: [VariantResult], of variants: [Variant]) -> [String] {
-    zip(results, variants).flatMap { result, variant in
-      charges(in: result.record, of: variant.scenario).prefix(2).map { charge in
-        (results.count > 1 ? "With \(result.name) " : "") + "\(FigureText.count(charge.events, "event")) "
-          + "\(charge.events == 1 ? "was" : "were") given up by \(charge.text(in: variant.scenario))."
-      }
-    }
+  /// `rateLimitConfig.maxRetryCount 100`
+  func cause(in scenario: Scenario) -> String {
+    guard let limit else { return HealthWording.words(reason) }
+    return "\(limit.rawValue) \(limit.text(in: scenario.fleet[cohort]))"
   }
+}
+
+extension Cohort {
+  /// `phones (segment-swift)`; the client alone where the cohort has its name.
+  var nameWithClient: String { name == preset.name ? name : "\(name) (\(preset.name))" }
 }

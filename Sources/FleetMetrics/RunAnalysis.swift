@@ -37,6 +37,7 @@ public enum RunAnalysis {
       summary.recoveryFloor = recoveryFloor(of: record, twin: twin, after: lastEnd)
     }
     addAffected(of: record, to: &summary)
+    summary.cohorts = record.losses(beyond: twin)
     return summary
   }
 

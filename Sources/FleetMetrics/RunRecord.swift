@@ -75,6 +75,8 @@ public struct CohortRecord: Measured, Hashable {
   public var timeToDeliveryMax: Int64?
   /// Interactive, background; empty without priority lanes.
   public var lanes: [Lane] = []
+  /// Neither accepted nor given up when the run ended, by where they were.
+  public var pending = EventsByPlace()
 
   /// What became of one lane's events.
   public struct Lane: Sendable, Hashable {

@@ -51,6 +51,8 @@ public struct RunSummary: Measured, Hashable {
   /// Attempts more than the twin's, over the run.
   public var attemptsAboveTwinPerDevice: Double = 0
   public var cost = DeviceDayCost()
+  /// By cohort, in the fleet's order; empty of a run that was read from a file without them.
+  public var cohorts: [CohortLosses] = []
 
   public init(run: String, seed: UInt64) {
     self.run = run

@@ -128,7 +128,7 @@ package enum StoredSummary {
   package static func read(_ reader: inout StoredLines.Reader) throws(StoredRecord.Problem) -> RunSummary {
     var summary = RunSummary(run: "", seed: 0)
     for field in fields {
-      guard field.set(try reader.values(field.name, atMost: 1_000), &summary) else {
+      guard field.set(try reader.values(field.name, atMost: 1_000_000), &summary) else {
         throw StoredRecord.Problem(description: "'\(field.name)' has values that there cannot be")
       }
     }
@@ -172,7 +172,7 @@ package enum StoredSummary {
       Field("timeToDeliveryP50", \.timeToDeliveryP50), Field("timeToDeliveryP90", \.timeToDeliveryP90),
       Field("timeToDeliveryP95", \.timeToDeliveryP95), Field("timeToDeliveryP99", \.timeToDeliveryP99),
       Field("timeToDeliveryP999", \.timeToDeliveryP999), Field("timeToDeliveryMax", \.timeToDeliveryMax),
-      Field("attemptsAboveTwinPerDevice", \.attemptsAboveTwinPerDevice),
+      Field("attemptsAboveTwinPerDevice", \.attemptsAboveTwinPerDevice), Field("cohorts", \.cohorts),
     ] + DeviceFigure.storedOfSummary.map { Field($0.name, $0.path) }
 }
 
@@ -248,6 +248,35 @@ extension [Measure: Int64]: StoredValue {
         return nil
       }
       self[measure] = stored[index + 1]
+    }
+  }
+}
+
+extension [CohortLosses]: StoredValue {
+  package var stored: [Int64] {
+    flatMap { losses in
+      let givenUp = losses.givenUp.stored
+      let counts = [losses.createdEvents, losses.lostEvents] + PendingPlace.allCases.map { losses.late[$0] }
+      return counts + [Int64(givenUp.count)] + givenUp
+    }
+  }
+  package init?(stored: [Int64]) {
+    self.init()
+    var rest = stored[...]
+    while !rest.isEmpty {
+      let head = 3 + PendingPlace.allCases.count
+      guard rest.count >= head else { return nil }
+      let values: [Int64] = rest.prefix(head).map(\.self)
+      rest = rest.dropFirst(head)
+      var losses = CohortLosses()
+      (losses.createdEvents, losses.lostEvents) = (values[0], values[1])
+      for (place, count) in zip(PendingPlace.allCases, values[2...]) { losses.late[place] = count }
+      guard let count = Int(exactly: values[head - 1]), count >= 0, count <= rest.count,
+        let givenUp = [Measure: Int64](stored: rest.prefix(count).map(\.self))
+      else { return nil }
+      losses.givenUp = givenUp
+      rest = rest.dropFirst(count)
+      append(losses)
     }
   }
 }

@@ -131,18 +131,21 @@ package enum Compared: Sendable {
   ///   - notes: what limits the verdict, a sentence each.
   ///   - choices: what sets the variants apart, in their order.
   ///   - isComparison: a single run has neither a picture nor a folder.
+  ///   - losses: who lost events, and where late ones wait; nil: not known.
   ///   - clients: in what cohorts are not as their client presets; nil: not known.
   ///   - scaleNote: what is said of a scenario that is a part of a larger one.
   package func answer(
     seed: UInt64, notes: [String] = [], choices: [VariantChoice], isComparison: Bool = true,
-    clients: ClientDifferences? = nil, scaleNote: String? = nil, extras: Extras = Extras(), width: Int
+    losses: LossReport? = nil, clients: ClientDifferences? = nil, scaleNote: String? = nil,
+    extras: Extras = Extras(), width: Int
   ) -> Answer {
     let sentence = self.verdict
     var answer = page(
-      seed: seed, verdict: ([sentence] + notes).joined(separator: "\n"), clients: clients,
-      scaleNote: scaleNote)
+      seed: seed, verdict: ([sentence] + (losses?.notes ?? []) + notes).joined(separator: "\n"),
+      losses: losses, clients: clients, scaleNote: scaleNote)
     answer.brief = sentence
-    answer.terminal = [.text(table(width: width)), .verdict]
+    let table = losses.flatMap(LossTable.init).map { "\n" + $0.terminal(width: width) } ?? ""
+    answer.terminal = [.text(self.table(width: width) + table), .verdict]
     answer.data = data(choices, isComparison: isComparison, extras)
     if isComparison {
       answer.pictures = [OutputFile(OutputFile.picture, text: ComparisonCharts.picture(self))]
@@ -156,7 +159,8 @@ package enum Compared: Sendable {
   /// The verdict and its figures, all strategies in one plot round the incident, then the tables; folded below are a figure per
   /// quantity with a strip for each strategy on shared axes, and what the words mean. The page is well-formed XML as well as HTML.
   func page(
-    seed: UInt64, verdict: String, clients: ClientDifferences? = nil, scaleNote: String? = nil
+    seed: UInt64, verdict: String, losses: LossReport? = nil, clients: ClientDifferences? = nil,
+    scaleNote: String? = nil
   ) -> Answer {
     let seeds = if case .means(let comparison) = self { comparison.seedsText } else { "seed \(seed)" }
     var answer = Answer(verdict: verdict, facts: factsLine(seeds) + (scaleNote.map { " · \($0)" } ?? ""))
@@ -172,6 +176,7 @@ package enum Compared: Sendable {
         let tables = MeansTable(comparison, standings)
         html += tables.html + (names.count > 1 ? tables.differencesHTML : "")
       }
+      html += losses.flatMap(LossTable.init)?.html ?? ""
       html +=
         names.count == 1
         ? figures : HTMLPage.folded("The whole run, strategy by strategy", figures)

@@ -350,6 +350,95 @@ enum ReplicationText {
   static func percent(_ share: Double) -> String { MetricText.plain(share * 100) + " %" }
 }
 
+// MARK: - Losses
+
+/// Who lost events and to which limit, and where late ones wait.
+struct LossTable {
+  private let report: LossReport
+  private let rows: [LossReport.Row]
+  private let hasVariants: Bool
+
+  /// nil where nothing is lost or late.
+  init?(_ report: LossReport) {
+    let rows = report.rows
+    guard rows.contains(where: \.isHarmed) else { return nil }
+    self.report = report
+    hasVariants = Set(rows.map(\.variant)).count > 1
+    // Of several variants, those that have nothing to say are left out.
+    self.rows = hasVariants ? rows.filter(\.isHarmed) : rows
+  }
+
+  private var hasLost: Bool { rows.contains { $0.lost > 0 } }
+  private var hasLate: Bool { rows.contains { $0.late > 0 } }
+
+  private var title: String {
+    let parts = [hasLost ? "who lost events" : nil, hasLate ? "where late ones wait" : nil]
+    let text = parts.compactMap(\.self).joined(separator: ", and ")
+    return text.prefix(1).uppercased() + text.dropFirst()
+  }
+
+  /// Rows that a terminal has at most.
+  private static let mostRows = 12
+
+  /// Lines, each ending in `\n`.
+  func terminal(width: Int) -> String {
+    let shown = rows.prefix(Self.mostRows)
+    let table = TextTable(
+      columns: ((hasVariants ? ["strategy"] : []) + ["cohort"]).map { .init(title: $0, isNumber: false) }
+        + (hasLost ? [.init(title: "lost"), .init(title: "to", isNumber: false)] : [])
+        + (hasLate ? [.init(title: "late"), .init(title: "most wait", isNumber: false)] : []),
+      rows: shown.map { row in
+        (hasVariants ? [row.variantName] : []) + [row.cohort]
+          + (hasLost ? [Self.share(row.lost, row), Self.first(row.causes)] : [])
+          + (hasLate ? [Self.share(row.late, row), Self.first(row.places)] : [])
+      })
+    let more = rows.count - shown.count
+    return title + ", worst first:\n" + table.terminal(width: width)
+      + (more > 0 ? "And \(more) more.\n" : "")
+  }
+
+  private static func share(_ events: Double, _ row: LossReport.Row) -> String {
+    guard events > 0 else { return "0" }
+    let share = Humanised.share(Int64(events.rounded(.up)), of: Int64(row.created.rounded()))
+    return "\(MetricText.plain(events)) (\(share))"
+  }
+
+  private static func first(_ parts: [(words: String, events: Double)]) -> String {
+    guard let first = parts.first else { return "" }
+    let all = parts.reduce(0) { $0 + $1.events }
+    return first.words + (parts.count > 1 ? " (\(FigureText.percent(first.events / all)))" : "")
+  }
+
+  var html: String {
+    let table = PageTable(
+      columns: ([hasVariants ? "strategy" : nil, "cohort"].compactMap(\.self)
+        + (hasLost ? ["lost", "to"] : []) + (hasLate ? ["late", "where they wait"] : []))
+        .map { .init(title: $0) },
+      rows: rows.map { row in
+        PageTable.Row(
+          name: hasVariants ? row.variantName : row.cohort, variant: hasVariants ? row.variant : nil,
+          cells: (hasVariants ? [.init(text: row.cohort)] : [])
+            + (hasLost ? Self.cells(row.lost, row.causes, row) : [])
+            + (hasLate ? Self.cells(row.late, row.places, row) : []))
+      })
+    return HTMLPage.table(
+      title, table,
+      note:
+        "Worst first. In brackets the share of the cohort's events. Late are events pending at the end beyond the twin's."
+    )
+  }
+
+  private static func cells(
+    _ events: Double, _ parts: [(words: String, events: Double)], _ row: LossReport.Row
+  ) -> [PageTable.Cell] {
+    [
+      PageTable.Cell(text: share(events, row), mark: events > 0 ? "bad" : nil),
+      PageTable.Cell(
+        text: parts.map { "\(MetricText.plain($0.events)): \($0.words)" }.joined(separator: "\n")),
+    ]
+  }
+}
+
 // MARK: - Words
 
 extension VariantResult {

@@ -47,7 +47,7 @@ struct LossChargeTests {
     for seed in 1...100 as ClosedRange<UInt64> where found < 20 {
       let scenario = Self.lossy(&random, seed)
       let record = try Simulation.run(scenario)
-      let charges = LossCharge.charges(in: record, of: scenario)
+      let charges = LossCharge.charges(of: record.losses(beyond: record))
       #expect(
         charges.reduce(0) { $0 + $1.events } - record.series.totals[.acceptedAfterDropEvents]
           == record.series.totals.lostEvents + record.series.totals[.blockedEvents])
@@ -78,19 +78,130 @@ struct LossChargeTests {
     #expect(status.without(scenario) == nil)
   }
 
+  private static func lossyVariants() throws -> [Variant] {
+    var random = SeededGenerator(seed: 33)
+    let variants = (1...20 as ClosedRange<UInt64>).map {
+      Variant(name: "v\($0)", scenario: lossy(&random, $0))
+    }
+    return try Array(
+      variants.filter { variant in
+        let record = try Simulation.run(variant.scenario)
+        return LossCharge.charges(of: record.losses(beyond: record)).count > 1
+      }.prefix(2))
+  }
+
   @Test("Each variant's worst two charges are sentences, with the variant's name where there are several")
   func notes() throws {
-    var random = SeededGenerator(seed: 33)
-    let variants = try (1...20 as ClosedRange<UInt64>).map {
-      Variant(name: "v\($0)", scenario: Self.lossy(&random, $0))
-    }
-    .filter { LossCharge.charges(in: try Simulation.run($0.scenario), of: $0.scenario).count > 1 }.prefix(2)
+    let variants = try Self.lossyVariants()
     try #require(variants.count == 2)
-    let results = try Comparison.run(Array(variants), workers: 2)
-    let notes = LossCharge.notes(results, of: Array(variants))
+    let results = try Comparison.run(variants, workers: 2)
+    let notes = LossReport(variants, runs: results.map { [$0.summary] }).notes
     #expect(notes.count == 4)
     #expect(notes.allSatisfy { $0.contains(" given up by ") && $0.hasSuffix(".") })
     #expect(notes.prefix(2).allSatisfy { $0.hasPrefix("With \(variants[0].name) ") })
-    #expect(LossCharge.notes([results[0]], of: [variants[0]]).allSatisfy { !$0.hasPrefix("With ") })
+    let alone = LossReport([variants[0]], runs: [[results[0].summary]]).notes
+    #expect(alone.allSatisfy { !$0.hasPrefix("With ") })
+  }
+
+  @Test(
+    "The worst charge is checked: with as much as Settings allow, the run that a user would make loses what the note says"
+  )
+  func check() throws {
+    var scenario = Self.outage(minutes: 10)
+    scenario.fleet[0].settings.backoff.maxRetryCount = 3
+    let variants = [Variant(name: "s", scenario: scenario)]
+    let results = try Comparison.run(variants, workers: 1)
+    var report = LossReport(variants, runs: results.map { [$0.summary] })
+    try report.check()
+    let lost = results[0].summary.lostOrBlockedEvents
+    #expect(lost > 0)
+    #expect(
+      report.notes == [
+        "\(FigureText.grouped(lost)) events are given up by phones (tapi-document): backoffConfig.maxRetryCount 3 reached. With 1000 "
+          + "the same run loses none."
+      ])
+    scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
+    #expect(try Simulation.run(scenario).series.totals.lostOrBlockedEvents == 0)
+  }
+
+  @Test(
+    "Where another limit takes over, the note says how many are lost all the same; nothing lost is not checked"
+  )
+  func otherLimit() throws {
+    var scenario = Self.outage(minutes: 10)
+    scenario.fleet[0].settings.backoff.maxRetryCount = 1
+    scenario.fleet[0].settings.backoff.maxTotalBackoffDuration = 60_000_000
+    var report = LossReport(
+      [Variant(name: "s", scenario: scenario)],
+      runs: try Comparison.run([Variant(name: "s", scenario: scenario)], workers: 1).map { [$0.summary] })
+    try report.check()
+    scenario.fleet[0].settings.backoff.maxRetryCount = 1_000
+    let left = try Simulation.run(scenario).series.totals.lostOrBlockedEvents
+    #expect(left > 0)
+    #expect(
+      report.notes.first?.hasSuffix(" loses \(FigureText.grouped(left)) events to other causes.") == true)
+
+    let quiet = Self.outage(minutes: 1)
+    var none = LossReport(
+      [Variant(name: "q", scenario: quiet)],
+      runs: try Comparison.run([Variant(name: "q", scenario: quiet)], workers: 1).map { [$0.summary] })
+    try none.check()
+    #expect(none.check == nil && none.notes.isEmpty)
+  }
+
+  private static func outage(minutes: Int64) -> Scenario {
+    var cohort = Cohort(name: "phones", devices: 40, events: .poisson(meanGap: .seconds(10)))
+    cohort.retries = .timer
+    cohort.preset.name = "tapi-document"
+    let incident = Incident(
+      kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: .start + .minutes(5),
+      duration: .minutes(minutes))
+    return Scenario(
+      duration: .minutes(40), interval: .seconds(10),
+      tapi: TAPIConfiguration(
+        server: .bucket(.init(capacityMilliRequestsPerSecond: 10_000, burst: 20)), incidents: [incident]),
+      fleet: [cohort])
+  }
+
+  @Test(
+    "Late events are charged to where they wait: closed apps, devices offline, a long Retry-After, a backoff, the next flush"
+  )
+  func places() throws {
+    func late(_ change: (inout Scenario) -> Void) throws -> [PendingPlace] {
+      var scenario = Self.outage(minutes: 34)
+      scenario.duration = .minutes(40)
+      change(&scenario)
+      let result = try Comparison.run([Variant(name: "s", scenario: scenario)], workers: 1)[0]
+      let losses = result.summary.cohorts[0]
+      #expect(losses.late.total == result.summary.lateEvents)
+      return losses.late.places
+    }
+    #expect(
+      try late {
+        $0.fleet[0].settings.backoff.baseBackoffInterval = 3_600_000_000
+        $0.fleet[0].settings.backoff.maxBackoffInterval = 3_600_000_000
+      }.first == .backoff)
+    #expect(
+      try late {
+        $0.fleet[0].sessions = Sessions(
+          sharePartsPerMillion: 50_000, length: .constant(.minutes(5)), createsEventsInBackground: true)
+      }.first == .closedApp)
+    #expect(
+      try late {
+        $0.fleet[0].connectivity = Connectivity(
+          interruptions: [
+            .init(start: .start + .minutes(30), duration: .hours(1), sharePartsPerMillion: 1_000_000)
+          ])
+      }.first == .offline)
+    #expect(
+      try late {
+        $0.tapi.incidents[0].kind = .outage(status: 429, retryAfter: .fixed(.hours(1)), keepsWork: false)
+        $0.fleet[0].settings.rateLimit.maxRetryInterval = 3_600_000_000
+      }.first == .rateLimit)
+    #expect(
+      try late {
+        $0.tapi.incidents[0].kind = .outage(status: nil, retryAfter: .none, keepsWork: false)
+        $0.fleet[0].timeout = .hours(2)
+      }.first == .underway)
   }
 }

@@ -122,19 +122,18 @@ extension StudyPlan<ComparisonFindings> {
               try Comparison.run(
                 variants, options: runs.options, workers: runs.workers, control: runs.control))
           }
+        var losses = LossReport(variants, runs: compared.rows)
+        try losses.check(options: runs.options, control: runs.control)
         return ComparisonFindings(
           notes: notes, compared: compared, verdict: compared.verdict, standings: compared.standings,
-          choices: choices, clients: clients)
+          losses: losses, choices: choices, clients: clients)
       },
       isFinished: { if case .means(let comparison) = $0.compared { comparison.isFinished } else { true } },
       report: .answer { found in
-        var charges: [String] = []
-        if case .whole(let results) = found.compared { charges = LossCharge.notes(results, of: variants) }
-        return found.compared.answer(
+        found.compared.answer(
           seed: input.scenario.seed,
-          notes: charges
-            + (options.isQuiet ? [] : notes.map { "Small enough for chance to decide: \($0)." }),
-          choices: choices, isComparison: isComparison, clients: clients,
+          notes: options.isQuiet ? [] : notes.map { "Small enough for chance to decide: \($0)." },
+          choices: choices, isComparison: isComparison, losses: found.losses, clients: clients,
           scaleNote: input.decoded[0].scenario.scaleNote, extras: options.extras, width: Console.columns)
       })
     if replications == nil { plan.store = { nil } }
@@ -168,6 +167,7 @@ struct ComparisonFindings: Sendable {
   var compared: Compared
   var verdict: String
   var standings: Standings
+  var losses: LossReport
   var choices: [VariantChoice]
   var clients: ClientDifferences
 
@@ -228,6 +228,10 @@ struct ComparisonFindings: Sendable {
         "differences", "The rows of `differences.csv`: each variant against the first; empty of one seed.",
         DifferencesCSV.columns
       ) { $0.compared.isOfOneSeed ? [] : DifferencesCSV.rows(of: $0.standings.metrics) },
+      .rows(
+        "losses", "What became of each cohort's events that the server does not have, the worst first.",
+        LossReport.columns
+      ) { $0.losses.rows },
       .list(
         "presetDifferences", "In what cohorts are not as the client preset that they name.",
         Self.presetDifference

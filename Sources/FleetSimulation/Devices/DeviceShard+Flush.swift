@@ -287,6 +287,13 @@ extension DeviceShard {
     time < first ? 0 : UInt32(truncatingIfNeeded: plan.pointee.events.periods.quotient(time &- first) &+ 1)
   }
 
+  /// Events that are created before the end of the run, and that no flush has sealed when it is over.
+  func unsealedEvents(_ device: DeviceIndex, before end: Int64) -> Int64 {
+    if let pending { return Int64(pending[device.place].upcoming) }
+    let created = periodicEvents(from: firstPeriodicEvent(device), through: end &- 1)
+    return Int64(created) - Int64(self[device].pointee.nextOrdinal)
+  }
+
   // MARK: The next trigger
 
   mutating func planFirstTrigger(

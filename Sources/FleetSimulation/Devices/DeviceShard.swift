@@ -308,17 +308,61 @@ extension DeviceShard {
     if accepted < end { accept(delivery.batch, delivery.device, at: accepted) }
   }
 
-  /// Events that the server has accepted and whose client still holds them.
-  package var acceptedUnconfirmedEvents: Int64 {
-    var sum: Int64 = 0
+  /// What the clients hold when the run is over: what the server has accepted all the same, and where the rest waits.
+  struct HeldEvents {
+    var acceptedUnconfirmed: Int64 = 0
+    var pending = EventsByPlace()
+  }
+
+  /// O(devices and their batches).
+  var heldEvents: HeldEvents {
+    var held = HeldEvents()
+    let end = plan.pointee.end
     for device in indices {
+      var sealed: Int64 = 0
+      var isUploading = false
       var batch = self[device].pointee.oldest
       while batch != .noBatch {
-        sum += acceptedEvents(of: batch, device)
+        let accepted = acceptedEvents(of: batch, device)
+        let open = Int64(batches[batch].events) - accepted
+        held.acceptedUnconfirmed += accepted
+        if batches[batch].flags.contains(.inFlight) {
+          held.pending[.underway] += open
+          isUploading = true
+        } else {
+          sealed += open
+        }
         batch = batches[batch].newer
       }
+      let unsealed = unsealedEvents(device, before: end)
+      if sealed + unsealed == 0 { continue }
+      let (flags, gate) = (self[device].pointee.flags, self[device].pointee.gate)
+      if flags.contains(.suspended) {
+        held.pending[.closedApp] += sealed + unsealed
+      } else if flags.contains(.offline) {
+        held.pending[.offline] += sealed + unsealed
+      } else if !gate.isReady(at: end) {
+        held.pending[gate.kind == .rateLimit ? .rateLimit : .backoff] += sealed + unsealed
+      } else {
+        let waiting = min(sealed, eventsBehindBackoff(device, at: end))
+        held.pending[.backoff] += waiting
+        held.pending[isUploading ? .underway : .flush] += sealed - waiting
+        held.pending[.flush] += unsealed
+      }
     }
-    return sum
+    return held
+  }
+
+  /// Of a device whose client does not wait as a whole: events in batches that do, each until a time of its own.
+  private func eventsBehindBackoff(_ device: DeviceIndex, at now: Int64) -> Int64 {
+    if options.pointee.isRebatch || self[device].pointee.waiting.count == 0 { return 0 }
+    return dueTimes(of: device).reduce(0) { sum, entry in
+      let (batch, due) = entry
+      guard due > now, batches[batch].flags.contains(.held), !batches[batch].flags.contains(.inFlight) else {
+        return sum
+      }
+      return sum + Int64(batches[batch].events) - acceptedEvents(of: batch, device)
+    }
   }
 }
 

@@ -33,7 +33,8 @@ package struct RunAssembly: ~Copyable {
     shard.counters.merge(into: counters)
     shard.intervalDeliveries.merge(into: intervalDeliveries)
     shard.deliveries.merge(into: &deliveries, sums: shard.counters)
-    unconfirmed += shard.acceptedUnconfirmedEvents
+    let held = shard.heldEvents
+    unconfirmed += held.acceptedUnconfirmed
     if shard.reachedRetryLimit { reachedRetryLimit = true }
     let losers = cost.devicesThatLostEvents
     cost.add(shard.devices, cohort)
@@ -49,6 +50,7 @@ package struct RunAssembly: ~Copyable {
     cohorts[last].totals.add(shard.counters)
     cohorts[last].uploads += shard.attempts
     cohorts[last].devicesThatLostEvents += cost.devicesThatLostEvents - losers
+    cohorts[last].pending += held.pending
     cohorts[last].setTimesToDelivery(cohortDeliveries)
     cohorts[last].lanes = laneDeliveries.map(CohortRecord.Lane.init)
   }

@@ -44,6 +44,9 @@ func expectSums(of record: RunRecord, _ scenario: Scenario, seed: UInt64) {
     #expect(sum(Measure.retriesByCause) == counts[.retries], "seed \(seed), row \(row)")
     #expect(sum(Measure.blocks) == counts[.blockedEvents], "seed \(seed), row \(row)")
   }
+  for cohort in record.cohorts {
+    #expect(cohort.pending.total == cohort.openEvents, "seed \(seed), \(cohort.name)")
+  }
   let totals = record.series.totals
   let answered = Measure.answers.reduce(0) { $0 + totals[$1] } + totals[.unanswered]
   if case .bucket = scenario.tapi.server {

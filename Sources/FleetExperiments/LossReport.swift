@@ -1,0 +1,158 @@
+import FleetMetrics
+import FleetSimulation
+import ScenarioModel
+
+/// Who lost events and to which limit, and where late ones wait: a row for each cohort of each variant, the worst first.
+///
+///     var report = LossReport(variants, runs: compared.rows)
+///     try report.check(variants, options: options, control: control)
+///     report.notes   // 39,497 events of segment-swift are lost: rateLimitConfig.maxRetryCount 100 reached. With 1000 the same run loses none.
+public struct LossReport: Sendable {
+  /// What became of a cohort's events, the mean over the runs of a variant.
+  public struct Row: Sendable {
+    package var variant: Int
+    package var variantName: String
+    /// `phones (segment-swift)`
+    package var cohort: String
+    package var created: Double
+    /// Lost or blocked.
+    package var lost: Double
+    /// To what, the most first.
+    package var causes: [(words: String, events: Double)]
+    package var late: Double
+    /// Where late ones wait, the most first.
+    package var places: [(words: String, events: Double)]
+
+    package var isHarmed: Bool { lost > 0 || late > 0 }
+  }
+
+  /// What a run with a higher limit, or without it, came to.
+  package struct Check: Sendable {
+    var variant: Int
+    var charge: LossCharge
+    /// The highest that Settings allow; nil: without the limit.
+    var value: String?
+    /// Lost or blocked then, of all cohorts.
+    var lost: Int64
+    /// Whether the limit still loses some.
+    var isReached: Bool
+  }
+
+  private let variants: [Variant]
+  /// By variant, the sums over its runs, and how many these were.
+  private let sums: [(cohorts: [CohortLosses], runs: Int)]
+  /// By variant, the seed of the run that lost the most.
+  private let worstSeeds: [UInt64]
+  package private(set) var check: Check?
+
+  /// - `runs`: each variant's, in the order of `variants`.
+  public init(_ variants: [Variant], runs: [[RunSummary]]) {
+    self.variants = variants
+    sums = runs.map { runs in
+      let first = runs.first?.cohorts ?? []
+      let sum = runs.dropFirst().reduce(into: first) { sum, run in
+        for place in sum.indices where run.cohorts.indices.contains(place) {
+          sum[place] += run.cohorts[place]
+        }
+      }
+      return (sum, runs.count)
+    }
+    worstSeeds = runs.map { runs in
+      runs.max { $0.lostOrBlockedEvents < $1.lostOrBlockedEvents }?.seed ?? 0
+    }
+  }
+
+  /// The cohorts of all variants, the worst first: by what they lose, then by what is late.
+  package var rows: [Row] {
+    zip(variants.indices, sums).flatMap { variant, sum in
+      zip(variants[variant].scenario.fleet.indices, sum.cohorts).map { place, losses in
+        row(variant, place, losses, runs: Double(sum.runs))
+      }
+    }.sorted { ($0.lost, $0.late) > ($1.lost, $1.late) }
+  }
+
+  private func row(_ variant: Int, _ place: Int, _ losses: CohortLosses, runs: Double) -> Row {
+    let scenario = variants[variant].scenario
+    let charges = LossCharge.charges(of: sums[variant].cohorts).filter { $0.cohort == place }
+    return Row(
+      variant: variant, variantName: variants[variant].name, cohort: scenario.fleet[place].nameWithClient,
+      created: Double(losses.createdEvents) / runs, lost: Double(losses.lostEvents) / runs,
+      causes: charges.map { ($0.cause(in: scenario), Double($0.events) / runs) },
+      late: Double(losses.late.total) / runs,
+      places: losses.late.places.map { ($0.words, Double(losses.late[$0]) / runs) })
+  }
+
+  /// Each variant's charges, the most first, with its place.
+  private var charges: [(variant: Int, charge: LossCharge)] {
+    zip(variants.indices, sums).flatMap { variant, sum in
+      LossCharge.charges(of: sum.cohorts).map { (variant, $0) }
+    }
+  }
+
+  /// Runs the worst charge's scenario once more, with its limit as high as Settings allow or without it, under the seed that lost the
+  /// most. Where no limit lost anything, or `control` cancels the run, there is no check.
+  /// - Throws: the error of the run.
+  public mutating func check(options: RunOptions = .init(), control: ComparisonControl = .init()) throws {
+    let limited = charges.filter { $0.charge.limit != nil }
+    guard let worst = limited.max(by: { $0.charge.events < $1.charge.events }), let limit = worst.charge.limit
+    else { return }
+    var scenario = variants[worst.variant].scenario
+    scenario.seed = worstSeeds[worst.variant]
+    let value = limit.raise(in: &scenario.fleet[worst.charge.cohort])
+    let run = control.add(scenario)
+    do {
+      let record = try Simulation.run(scenario, options: options, control: control.runControl(run))
+      check = Check(
+        variant: worst.variant, charge: worst.charge, value: value,
+        lost: record.series.totals.lostOrBlockedEvents,
+        isReached: record.cohorts[worst.charge.cohort][worst.charge.reason] > 0)
+    } catch is CancellationError {
+      return
+    }
+    control.finish(run)
+  }
+
+  /// A sentence for each of the worst two charges of each variant, and what the checking run came to.
+  package var notes: [String] {
+    variants.indices.flatMap { variant in
+      charges.filter { $0.variant == variant }.prefix(2).map { note(variant, $0.charge) }
+    }
+  }
+
+  private func note(_ variant: Int, _ charge: LossCharge) -> String {
+    let runs = sums[variant].runs
+    let events = Double(charge.events) / Double(max(runs, 1))
+    let text =
+      (variants.count > 1 ? "With \(variants[variant].name) " : "")
+      + "\(MetricText.plain(events)) \(events == 1 ? "event is" : "events are") given up\(runs > 1 ? " in a run" : "") by "
+      + "\(charge.text(in: variants[variant].scenario))."
+    guard let check, check.variant == variant, check.charge == charge else { return text }
+    return text + " " + outcome(check)
+  }
+
+  private func outcome(_ check: Check) -> String {
+    let run = sums[check.variant].runs > 1 ? "its worst run" : "the same run"
+    let lost = FigureText.count(check.lost, "event")
+    let outcome =
+      check.lost == 0
+      ? "loses none" : check.isReached ? "still loses \(lost)" : "loses \(lost) to other causes"
+    return "\(check.value.map { "With \($0)" } ?? "Without that limit") \(run) \(outcome)."
+  }
+}
+
+extension LossReport {
+  /// For documents: the reasons and places that stand for the most.
+  package static let columns: [CSVColumn<Row>] = [
+    .init("variant", "", "Name of the variant.") { .text($0.variantName) },
+    .init("cohort", "", "Name of the cohort, and its client where that is another.") { .text($0.cohort) },
+    .init("created_events", "events", "Events created, mean over the runs.") { .decimal($0.created) },
+    .init("lost_or_blocked_events", "events", "Events that the server never gets, mean over the runs.") {
+      .decimal($0.lost)
+    },
+    .init("lost_to", "", "What most of them were given up for.") { .text($0.causes.first?.words ?? "") },
+    .init("late_events", "events", "Events pending at the end beyond the twin's, mean over the runs.") {
+      .decimal($0.late)
+    },
+    .init("late_wait", "", "Where most of them are.") { .text($0.places.first?.words ?? "") },
+  ]
+}

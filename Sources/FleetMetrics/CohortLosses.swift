@@ -1,0 +1,101 @@
+/// Where an event is that is neither accepted nor given up when a run ends.
+public enum PendingPlace: Int, CaseIterable, Sendable {
+  /// Sent and not answered, on its way or in the server's queue; or due on a device that waits for such an answer.
+  case underway
+  /// On a device whose app is closed.
+  case closedApp
+  /// On a device without a network.
+  case offline
+  /// On a device that waits after a 429, or as a Retry-After asks.
+  case rateLimit
+  /// On a device, behind a backoff.
+  case backoff
+  /// On a device, which sends it at its next flush.
+  case flush
+
+  /// As a part of a sentence: `in closed apps`.
+  public var words: String {
+    switch self {
+    case .underway: "underway or in the server's queue"
+    case .closedApp: "in closed apps"
+    case .offline: "offline"
+    case .rateLimit: "behind a Retry-After"
+    case .backoff: "behind a backoff"
+    case .flush: "before the next flush"
+    }
+  }
+}
+
+/// How many events wait in each place.
+public struct EventsByPlace: Sendable, Hashable {
+  private var counts = [Int64](repeating: 0, count: PendingPlace.allCases.count)
+
+  public init() {}
+
+  public subscript(place: PendingPlace) -> Int64 {
+    get { counts[place.rawValue] }
+    set { counts[place.rawValue] = newValue }
+  }
+
+  public var total: Int64 { counts.reduce(0, +) }
+
+  /// The places with events, the most first.
+  public var places: [PendingPlace] {
+    PendingPlace.allCases.filter { self[$0] > 0 }.sorted { self[$0] > self[$1] }
+  }
+
+  public static func += (sum: inout EventsByPlace, other: EventsByPlace) {
+    for place in PendingPlace.allCases { sum[place] += other[place] }
+  }
+
+  /// What is pending beyond `twin`: as many in all as there are more, in the places that have the most more.
+  func late(beyond twin: EventsByPlace) -> EventsByPlace {
+    var left = total - twin.total
+    var late = EventsByPlace()
+    let more = PendingPlace.allCases.map { ($0, self[$0] - twin[$0]) }.sorted { $0.1 > $1.1 }
+    for (place, excess) in more where excess > 0 && left > 0 {
+      late[place] = min(excess, left)
+      left -= late[place]
+    }
+    return late
+  }
+}
+
+/// What became of those of a cohort's events that the server does not have.
+public struct CohortLosses: Sendable, Hashable {
+  public var createdEvents: Int64 = 0
+  /// Lost for good, or blocked.
+  public var lostEvents: Int64 = 0
+  /// How they were given up: `Measure.drops` and `Measure.blocks`. What was accepted after all is among them.
+  public var givenUp: [Measure: Int64] = [:]
+  /// Of those pending at the end of the run: how many more than the twin's, by where they wait.
+  public var late = EventsByPlace()
+
+  public init() {}
+
+  fileprivate init(_ cohort: CohortRecord, twin: CohortRecord?) {
+    createdEvents = cohort[.createdEvents]
+    lostEvents = cohort.lostOrBlockedEvents
+    for measure in Measure.drops + Measure.blocks where cohort[measure] > 0 {
+      givenUp[measure] = cohort[measure]
+    }
+    late = cohort.pending.late(beyond: twin?.pending ?? EventsByPlace())
+  }
+
+  /// Adds the same cohort's in another run.
+  public static func += (sum: inout CohortLosses, other: CohortLosses) {
+    sum.createdEvents += other.createdEvents
+    sum.lostEvents += other.lostEvents
+    sum.givenUp.merge(other.givenUp, uniquingKeysWith: +)
+    sum.late += other.late
+  }
+}
+
+extension RunRecord {
+  /// What became of each cohort's events that the server does not have, in the fleet's order. O(cohorts).
+  public func losses(beyond twin: RunRecord) -> [CohortLosses] {
+    cohorts.indices.map { place in
+      CohortLosses(cohorts[place], twin: twin.cohorts.indices.contains(place) ? twin.cohorts[place] : nil)
+    }
+  }
+}

@@ -26,6 +26,14 @@ public struct ReplicationPlan: Sendable, Hashable {
   /// With `precision`: stop no sooner than it is known within this share, with 95 % confidence, how many of the runs never
   /// recover. 73 runs that all recover tell that fewer than 5 % don't.
   public var risk: Double
+  /// nil: `count` and `precision` say when it stops; otherwise this does, and `count` is the most.
+  package var until: SeedPlan?
+
+  /// Replications until no criterion of the verdict is open, as far as the budget carries.
+  package init(firstSeed: UInt64, until: SeedPlan) {
+    self.init(firstSeed: firstSeed, count: SeedPlan.looks.last ?? 1)
+    self.until = until
+  }
 
   /// - `count`: at least 1; intervals need 2.
   public init(firstSeed: UInt64, count: Int, precision: [Precision] = [], risk: Double = defaultRisk) {
@@ -60,6 +68,10 @@ public struct ReplicatedComparison: Sendable {
   /// The same of the risk of never recovering.
   public var riskIsUnknown = false
   public var replications = 0
+  /// What the plan's rule says of these replications; nil without such a rule.
+  package internal(set) var decision: SeedPlan.Decision?
+  /// Of a plan with such a rule: all that came of the first replication, by variant.
+  package internal(set) var first: [VariantResult] = []
   /// Whether it came to its end; false: it was stopped, and says what was known then.
   public var isFinished = true
 
@@ -110,19 +122,41 @@ public enum Replications {
     options: RunOptions = .init(), workers: Int, control: ComparisonControl = .init(),
     engine: Comparison.Engine? = nil
   ) throws -> ReplicatedComparison {
-    expect(variants, plan, control)
     let found = Mutex(ReplicatedComparison(variants: variants.map(\.name), plan: plan))
     let runs = Runs(
       .replication, in: store, options: options, workers: workers, control: control, engine: engine)
-    do {
+    func replications(_ range: Range<Int>) throws {
+      expect(variants, plan, range.upperBound, control)
       try runs.groups(
-        plan.count, of: { index in variants.map { $0.scenario.with(seed: plan.seed(of: index)) } },
+        range.count,
+        of: { index in variants.map { $0.scenario.with(seed: plan.seed(of: range.lowerBound + index)) } },
         take: { samples in
           found.withLock { found in
             found.add(samples)
             return !found.isEnough
           }
         })
+    }
+    do {
+      guard let until = plan.until else {
+        try replications(0..<plan.count)
+        return found.withLock { $0 }
+      }
+      expect(variants, plan, 1, control)
+      let first = try Comparison.run(
+        variants.map { Variant(name: $0.name, scenario: $0.scenario.with(seed: plan.firstSeed)) },
+        options: options, workers: workers, control: control, engine: engine)
+      var made = 1
+      var decision = found.withLock { found in
+        found.add(first)
+        found.first = first
+        return found.decide(until)
+      }
+      while let next = decision.next {
+        try replications(made..<next)
+        made = next
+        decision = found.withLock { $0.decide(until) }
+      }
     } catch let error as CancellationError {
       // What is known when it is stopped.
       found.withLock { $0.isFinished = false }
@@ -131,12 +165,12 @@ public enum Replications {
     return found.withLock { $0 }
   }
 
-  /// For the progress: in sequential mode at least the first ten replications.
+  /// For the progress: so many replications; until they are precise, at least the first ten.
   private static func expect(
-    _ variants: [Variant], _ plan: ReplicationPlan, _ control: ComparisonControl
+    _ variants: [Variant], _ plan: ReplicationPlan, _ count: Int, _ control: ComparisonControl
   ) {
     let runs = RunPlan.first(of: variants.map(\.scenario))
-    let count = plan.precision.isEmpty ? plan.count : min(plan.count, 10)
+    let count = plan.precision.isEmpty ? count : min(count, 10)
     let duration = runs.reduce(0.0) { $0 + Double($1.duration.microseconds) } * Double(count)
     control.expect(runs: runs.count * count, duration: Int64(exactly: duration.rounded()) ?? .max)
   }
@@ -168,6 +202,14 @@ extension ReplicatedComparison {
     if plan.precision.isEmpty { return }
     unmet = plan.precision.filter { !metrics.meets($0) }
     riskIsUnknown = !metrics.knowsRisk(within: plan.risk)
+  }
+
+  /// What the rule says of what there is, kept for the verdict.
+  fileprivate mutating func decide(_ until: SeedPlan) -> SeedPlan.Decision {
+    let attempts = rows.reduce(0) { $0 + $1.attempts }
+    let found = until.decision([Standings(self)], attempts: attempts)
+    decision = found
+    return found
   }
 
   /// Whether all is as precise as was asked for.

@@ -50,6 +50,20 @@ package enum MetricRule {
     package var reach = 0.0...0.0
     /// Whether it is of events, which are counted.
     package var isOfEvents = false
+    /// The standard error of the mean difference; 0: not known.
+    package var error = 0.0
+
+    /// About how many seeds would show which it is, of which `seeds` were made: an interval narrows with the root of their number.
+    ///
+    /// A difference that matters has to be told from none, and one that does not from one that does; how far that is, is known no
+    /// better than the mean. nil: it is known, or no number is.
+    package func seedsNeeded(of seeds: Int, at level: Level) -> Double? {
+      guard standing == .undecided, error > 0 else { return nil }
+      let (chance, distance) =
+        abs(mean) > 1 ? (level.difference / 2, abs(mean)) : (level.equivalence, max(1 - abs(mean), error))
+      let needed = -NormalDistribution.quantile(chance) * error / distance
+      return max(Double(seeds) * needed * needed, Double(seeds + 1))
+    }
 
     /// Whether the criterion, not decided, may outweigh what a later one decided.
     ///
@@ -64,13 +78,27 @@ package enum MetricRule {
     }
   }
 
+  /// How often a finding may be wrong.
+  package struct Level: Sendable, Hashable {
+    /// The chance that two variants of one law are said to differ by a criterion.
+    package var difference: Double
+    /// The chance that two are called as good by a criterion of which the difference matters.
+    package var equivalence: Double
+
+    package init(difference: Double, equivalence: Double) {
+      (self.difference, self.equivalence) = (difference, equivalence)
+    }
+
+    /// Of a number of seeds that was chosen before any was looked at.
+    package static let once = Level(difference: 0.01, equivalence: 0.05)
+  }
+
   /// Differences of at most this share of the better mean don't matter.
   package static let relevantShare = 0.05
   /// Without a test every seed must differ by this share.
   package static let plainShare = 0.2
   /// Seeds from which on a test is made.
   package static let fewestForTest = 5
-  package static let level = 0.01
   /// Shares of runs that fail don't matter up to this difference, if chance may explain it; beyond chance every one does.
   package static let relevantRisk = 0.05
 
@@ -79,9 +107,10 @@ package enum MetricRule {
   ///   - second: under the same seeds.
   ///   - floor: no difference up to it matters.
   ///   - clump: of events, how many are lost together at least; nil of other metrics.
+  ///   - level: how often it may be wrong.
   package static func finding(
     of second: [MetricValue], to first: [MetricValue], lowerIsBetter: Bool, floor: Double,
-    clump: Double? = nil
+    clump: Double? = nil, at level: Level = .once
   ) -> Finding {
     let raw = zip(second, first).compactMap { $0.difference(to: $1) }
     guard !raw.isEmpty else { return Finding() }
@@ -92,14 +121,17 @@ package enum MetricRule {
     let differences = raw.map { (lowerIsBetter ? $0 : -$0) / limit }
     let paired = PairedDifference(SampleStatistics(differences))
     let extent = (differences.min() ?? 0)...(differences.max() ?? 0)
-    var finding = Finding(standing: .undecided, mean: paired.mean, isOfEvents: clump != nil)
+    var finding = Finding(
+      standing: .undecided, mean: paired.mean, isOfEvents: clump != nil,
+      error: paired.sample.standardError ?? 0)
 
     let isPlain = raw.count < fewestForTest
-    var interval = paired.interval(confidence: 0.9).map { $0.low...$0.high }
+    var interval = paired.interval(confidence: 1 - 2 * level.equivalence).map { $0.low...$0.high }
     var isRare = false
     if let clump, isPlain || clumps(differences) < Double(min(fewestForTest, raw.count - 1)) {
       isRare = true
-      interval = self.interval(ofRare: differences, clump: clump / limit)
+      interval = self.interval(
+        ofRare: differences, clump: clump / limit, confidence: 1 - level.equivalence)
     }
     if isPlain {
       // Three standard errors of a count: what equal variants differ by.
@@ -112,7 +144,7 @@ package enum MetricRule {
       }
     }
     finding.reach = isPlain && !isRare ? extent : interval ?? extent
-    if !isPlain, !isRare, abs(paired.mean) > 1, (paired.pValue ?? 1) < level {
+    if !isPlain, !isRare, abs(paired.mean) > 1, (paired.pValue ?? 1) < level.difference {
       finding.standing = paired.mean < 0 ? .better : .worse
     } else if let interval,
       [interval, finding.reach].allSatisfy({ $0.lowerBound >= -1 && $0.upperBound <= 1 })
@@ -133,13 +165,19 @@ package enum MetricRule {
   ///
   /// The size of a clump is Σd² / Σ|d|, or `clump` if that is more. Clumps of both signs have exact bounds of their own. A sign
   /// that no run has shown counts as nothing: what so few runs cannot exclude is said beside the verdict.
-  private static func interval(ofRare differences: [Double], clump: Double) -> ClosedRange<Double> {
+  private static func interval(ofRare differences: [Double], clump: Double, confidence: Double)
+    -> ClosedRange<Double>
+  {
     let sums = [1.0, -1].map { sign in differences.reduce(0) { $0 + max(0, sign * $1) } }
     let squares = differences.reduce(0) { $0 + $1 * $1 }
     guard squares > 0 else { return 0...0 }
     let size = max(clump, squares / (sums[0] + sums[1]))
-    let most = sums.map { $0 > 0 ? ExactPoisson.upperBound(of: Int(($0 / size).rounded(.up))) : 0 }
-    let least = sums.map { ExactPoisson.lowerBound(of: Int(($0 / size).rounded(.down))) }
+    let most = sums.map {
+      $0 > 0 ? ExactPoisson.upperBound(of: Int(($0 / size).rounded(.up)), confidence: confidence) : 0
+    }
+    let least = sums.map {
+      ExactPoisson.lowerBound(of: Int(($0 / size).rounded(.down)), confidence: confidence)
+    }
     let scale = size / Double(differences.count)
     return (least[0] - most[1]) * scale...(most[0] - least[1]) * scale
   }
@@ -150,24 +188,26 @@ package enum MetricRule {
   ///
   /// - Parameter byOneThrow: whether a run failed that another kept from it by not recovering. That is one throw of a die, and all
   ///   that follows from it is the same throw, so with one or two seeds it may outweigh everything.
-  package static func finding(onlyFirst: Int, onlySecond: Int, of seeds: Int, byOneThrow: Bool = true)
-    -> Finding
-  {
+  package static func finding(
+    onlyFirst: Int, onlySecond: Int, of seeds: Int, byOneThrow: Bool = true, at level: Level = .once
+  ) -> Finding {
     guard seeds > 0 else { return Finding() }
     func bound(_ failures: Int, _ others: Int) -> Double {
       failures == 0
         ? 0
-        : (ExactBinomial.upperBound(of: failures, in: seeds) - ExactBinomial.lowerBound(of: others, in: seeds))
+        : (ExactBinomial.upperBound(of: failures, in: seeds, confidence: 1 - level.equivalence)
+          - ExactBinomial.lowerBound(of: others, in: seeds, confidence: 1 - level.equivalence))
           / relevantRisk
     }
     var finding = Finding(
-      standing: .undecided, mean: Double(onlySecond - onlyFirst) / Double(seeds) / relevantRisk)
+      standing: .undecided, mean: Double(onlySecond - onlyFirst) / Double(seeds) / relevantRisk,
+      error: Double(onlyFirst + onlySecond).squareRoot() / Double(seeds) / relevantRisk)
     finding.reach = min(0, -bound(onlyFirst, onlySecond))...max(0, bound(onlySecond, onlyFirst))
     if onlyFirst + onlySecond > 0, seeds < 3 {
       if byOneThrow { finding.reach = -.infinity...(.infinity) }
     } else if seeds < fewestForTest
       ? max(onlyFirst, onlySecond) == seeds
-      : McNemar.pValue(onlyFirst: onlyFirst, onlySecond: onlySecond) < level
+      : McNemar.pValue(onlyFirst: onlyFirst, onlySecond: onlySecond) < level.difference
     {
       finding.standing = onlySecond < onlyFirst ? .better : .worse
     } else if finding.reach.lowerBound >= -1, finding.reach.upperBound <= 1 {

@@ -56,6 +56,8 @@ package struct Standings: Sendable {
   let runs: [[Run]]
   /// Width of a row of the time series, seconds.
   let interval: Double
+  /// How often a criterion may be told wrong.
+  package let level: MetricRule.Level
   private var pairs: [Pair] = []
   /// The smallest group whose every member is better than everybody outside of it (Smith's set), in the given order.
   ///
@@ -67,12 +69,14 @@ package struct Standings: Sendable {
   ///   - rows: each variant's summaries, in the order of the seeds.
   ///   - interval: width of a row of the time series, microseconds.
   ///   - metrics: the verdict's are enough to know who is ahead.
+  ///   - level: how often a criterion may be told wrong: `SeedPlan.level` where looks decide how many seeds there are.
   package init(
-    _ variants: [String], rows: [[RunSummary]], interval: Int64, metrics: [Metric] = MetricCatalogue.all
+    _ variants: [String], rows: [[RunSummary]], interval: Int64, metrics: [Metric] = MetricCatalogue.all,
+    level: MetricRule.Level = .once
   ) {
     var metrics = ReplicatedMetrics(variants: variants, metrics: metrics)
     for (variant, rows) in rows.enumerated() { for row in rows { metrics.add(row, to: variant) } }
-    self.init(metrics, rows: rows, interval: interval)
+    self.init(metrics, rows: rows, interval: interval, level: level)
   }
 
   /// Of one run of each variant.
@@ -85,10 +89,14 @@ package struct Standings: Sendable {
   package init(_ comparison: ReplicatedComparison) {
     self.init(
       comparison.metrics, rows: comparison.variants.indices.map { comparison.rows(of: $0) },
-      interval: comparison.curves.compactMap(\.facts?.interval).max() ?? 0)
+      interval: comparison.curves.compactMap(\.facts?.interval).max() ?? 0,
+      level: comparison.plan.until == nil ? .once : SeedPlan.level)
   }
 
-  private init(_ metrics: ReplicatedMetrics, rows: [[RunSummary]], interval: Int64) {
+  private init(
+    _ metrics: ReplicatedMetrics, rows: [[RunSummary]], interval: Int64, level: MetricRule.Level
+  ) {
+    self.level = level
     variants = metrics.variants
     self.metrics = metrics
     runs = rows.map { $0.map { Run($0) } }
@@ -161,13 +169,13 @@ package struct Standings: Sendable {
       return MetricRule.finding(
         onlyFirst: pairs.count { $0.0.fails }, onlySecond: pairs.count { $0.1.fails },
         of: min(runs[first].count, runs[second].count),
-        byOneThrow: pairs.contains { $0.neverRecovers || $1.neverRecovers })
+        byOneThrow: pairs.contains { $0.neverRecovers || $1.neverRecovers }, at: level)
     case .metric(let index):
       let metric = metrics.metrics[index]
       return MetricRule.finding(
         of: metrics.values(of: index, variant: second), to: metrics.values(of: index, variant: first),
         lowerIsBetter: metric.direction != .higherIsBetter, floor: floor(index, first, second),
-        clump: metric.unit == "events" ? batch(first, second) : nil)
+        clump: metric.unit == "events" ? batch(first, second) : nil, at: level)
     }
   }
 
@@ -199,6 +207,16 @@ package struct Standings: Sendable {
   }
 
   // MARK: All of them
+
+  /// Whether no figure of any run tells one from another.
+  package var areAllTheSame: Bool {
+    Set(variants.indices.map(isHealthy)).count == 1
+      && metrics.metrics.indices.allSatisfy { index in
+        variants.indices.dropFirst().allSatisfy {
+          metrics.values(of: index, variant: $0) == metrics.values(of: index, variant: 0)
+        }
+      }
+  }
 
   private func findLeaders() -> [Int] {
     func beats(_ a: Int, _ b: Int) -> Bool { pair(a, against: b).standing == .better }

@@ -23,7 +23,7 @@ struct VerdictWording {
     if standings.variants.indices.allSatisfy({ !standings.isHealthy($0) }) {
       return [Self.capitalised(health + "there is nothing to bring back and nothing to compare") + caveat]
     }
-    if areAllTheSame {
+    if standings.areAllTheSame {
       return [
         "All variants gave the same figures\(isSingle ? "" : " with every seed"): in this scenario nothing ever used what "
           + "differs between them."
@@ -52,15 +52,6 @@ struct VerdictWording {
       return "this fleet does not hold even without any incident: " + why
     }
     return "with \(names(unhealthy)) this fleet does not hold even without any incident: " + why
-  }
-
-  private var areAllTheSame: Bool {
-    Set(standings.variants.indices.map(standings.isHealthy)).count == 1
-      && metrics.metrics.indices.allSatisfy { index in
-        standings.variants.indices.dropFirst().allSatisfy {
-          metrics.values(of: index, variant: $0) == metrics.values(of: index, variant: 0)
-        }
-      }
   }
 
   private var headline: String {

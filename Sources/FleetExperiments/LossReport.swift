@@ -14,6 +14,8 @@ public struct LossReport: Sendable {
     package var variantName: String
     /// `phones (segment-swift)`
     package var cohort: String
+    /// `RunSummary.scale`: what people read of the counts below is so many times as much.
+    package var scale: Double
     package var created: Double
     /// Lost or blocked.
     package var lost: Double
@@ -43,11 +45,14 @@ public struct LossReport: Sendable {
   private let sums: [(cohorts: [CohortLosses], runs: Int)]
   /// By variant, the seed of the run that lost the most.
   private let worstSeeds: [UInt64]
+  /// What people read of counts is so many times as much.
+  private let scale: Int64
   package private(set) var check: Check?
 
   /// - `runs`: each variant's, in the order of `variants`.
   public init(_ variants: [Variant], runs: [[RunSummary]]) {
     self.variants = variants
+    scale = runs.joined().commonScale
     sums = runs.map { runs in
       let first = runs.first?.cohorts ?? []
       let sum = runs.dropFirst().reduce(into: first) { sum, run in
@@ -76,7 +81,8 @@ public struct LossReport: Sendable {
     let charges = LossCharge.charges(of: sums[variant].cohorts).filter { $0.cohort == place }
     return Row(
       variant: variant, variantName: variants[variant].name, cohort: scenario.fleet[place].nameWithClient,
-      created: Double(losses.createdEvents) / runs, lost: Double(losses.lostEvents) / runs,
+      scale: Double(scale), created: Double(losses.createdEvents) / runs,
+      lost: Double(losses.lostEvents) / runs,
       causes: charges.map { ($0.cause(in: scenario), Double($0.events) / runs) },
       late: Double(losses.late.total) / runs,
       places: losses.late.places.map { ($0.words, Double(losses.late[$0]) / runs) })
@@ -121,7 +127,7 @@ public struct LossReport: Sendable {
 
   private func note(_ variant: Int, _ charge: LossCharge) -> String {
     let runs = sums[variant].runs
-    let events = Double(charge.events) / Double(max(runs, 1))
+    let events = Double(charge.events) * Double(scale) / Double(max(runs, 1))
     let text =
       (variants.count > 1 ? "With \(variants[variant].name) " : "")
       + "\(MetricText.plain(events)) \(events == 1 ? "event is" : "events are") given up\(runs > 1 ? " in a run" : "") by "
@@ -132,10 +138,11 @@ public struct LossReport: Sendable {
 
   private func outcome(_ check: Check) -> String {
     let run = sums[check.variant].runs > 1 ? "its worst run" : "the same run"
-    let lost = FigureText.count(check.lost, "event")
+    let lost = FigureText.count(check.lost * scale, "event")
     let outcome =
       check.lost == 0
-      ? "loses none" : check.isReached ? "still loses \(lost)" : "loses \(lost) to other causes"
+      ? "loses \(MetricText.noneLost(of: scale) ?? "none")"
+      : check.isReached ? "still loses \(lost)" : "loses \(lost) to other causes"
     return "\(check.value.map { "With \($0)" } ?? "Without that limit") \(run) \(outcome)."
   }
 }

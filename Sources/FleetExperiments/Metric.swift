@@ -35,6 +35,13 @@ public struct Metric: Sendable {
   /// Of a time that a run may not live to see (`MetricValue`): the column that tells how long it was watched.
   public let horizon: String?
   public let tolerance: Tolerance
+  /// One of so many was simulated: what people read of counts is so many times as much.
+  package var scale: Int64 = 1
+
+  /// Whether it counts things of the whole fleet, so that a smaller fleet has fewer.
+  package var isCount: Bool { ["events", "requests", "answers", "batches", "devices"].contains(unit) }
+  /// What a value is multiplied by where people read it.
+  package var factor: Double { isCount ? Double(scale) : 1 }
 
   /// Whether it is a time that a run may not live to see.
   public var isCensored: Bool { horizon != nil }
@@ -185,10 +192,10 @@ public enum MetricCatalogue {
 
 /// Values of metrics as people read them.
 package enum MetricText {
-  /// `12 min 30 s` of a metric in seconds, otherwise `1,234`, `12.3`, `0.012`.
+  /// `12 min 30 s` of a metric in seconds, otherwise `1,234`, `12.3`, `0.012`; a count is that of the whole fleet (`Metric.scale`).
   package static func value(_ metric: Metric, _ value: Double, isSigned: Bool = false) -> String {
     let sign = value < 0 ? "-" : isSigned && value > 0 ? "+" : ""
-    guard metric.unit == "s" else { return sign + plain(abs(value)) }
+    guard metric.unit == "s" else { return sign + plain(abs(value) * metric.factor) }
     guard let microseconds = Int64(exactly: (abs(value) * 1e6).rounded()) else { return "unknown" }
     return sign + FigureText.span(microseconds)
   }
@@ -239,6 +246,11 @@ package enum MetricText {
 }
 
 extension MetricText {
+  /// `none of 1 in 1,000`: a sample that lost nothing does not say that the whole loses nothing. nil of the whole.
+  package static func noneLost(of scale: Int64) -> String? {
+    scale > 1 ? "none of 1 in \(FigureText.grouped(scale))" : nil
+  }
+
   /// The mean of a variant's runs with its interval; `never` and `> 2 h` of a time that no run lived to see, `–` without values.
   /// - Parameter isPlain: without the interval.
   package static func mean(
@@ -249,6 +261,9 @@ extension MetricText {
     guard sample.count > 0 else { return "–" }
     if let share = metrics.share(index, variant: variant), share.successes == 0 {
       return metric.name == MetricCatalogue.recovery ? "never" : "> " + value(metric, sample.mean)
+    }
+    if metric.name == MetricCatalogue.lost, let none = noneLost(of: metric.scale), sample.mean == 0 {
+      return none
     }
     return isPlain
       ? value(metric, sample.mean) : interval(metric, metrics.estimate(index, variant: variant))

@@ -4,6 +4,8 @@ public struct RunSummary: Measured, Hashable {
   public var run: String
   public var seed: UInt64
   public var devices: Int64 = 0
+  /// One of so many devices and requests was simulated: what people read of counts is so many times as much.
+  public var scale: Int64 = 1
   public var duration: Int64 = 0
   public var totals = MeasureTotals()
   /// Attempts per batch settled.
@@ -67,6 +69,19 @@ public struct RunSummary: Measured, Hashable {
   public var baselineIsHealthy: Bool { baseline.isHealthy }
   /// Neither accepted, dropped nor blocked when the run ended.
   public var pendingEvents: Int64 { self[.backlogEvents] }
+  /// A count of the run as people read it: that of the whole fleet.
+  public func fullSize(_ count: Int64) -> Int64 {
+    let (product, overflow) = count.multipliedReportingOverflow(by: scale)
+    return overflow ? .max : product
+  }
   /// Lost, blocked or late: what an engineer has to answer for.
   public var undeliveredEvents: Int64 { lostOrBlockedEvents + lateEvents }
+}
+
+extension Sequence<RunSummary> {
+  /// Their `scale`; 1 of runs of several scales: counts of those are compared as they were simulated.
+  package var commonScale: Int64 {
+    let scales = Set(map(\.scale))
+    return scales.count == 1 ? scales.first ?? 1 : 1
+  }
 }

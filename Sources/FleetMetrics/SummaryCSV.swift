@@ -5,7 +5,7 @@ public enum SummaryCSV {
     totals + load + recovery + delivery + DeviceFigure.columns(ofFirst: true) + censoring
     + measures(.refusedByGate, .unknownOutcomes) + conclusions + [delivery95]
     + measures(.answers4xxOther, .answers5xxOther) + measures(.answers401)
-    + DeviceFigure.columns(ofFirst: false) + [lostOrBlocked] + causes
+    + DeviceFigure.columns(ofFirst: false) + [lostOrBlocked] + causes + [scale]
 
   private static func measures(_ first: Measure, _ last: Measure? = nil) -> [CSVColumn<RunSummary>] {
     Measure.declared(in: .summary, first, last).map { $0.totalColumn() }
@@ -183,6 +183,11 @@ public enum SummaryCSV {
   private static let lostOrBlocked = CSVColumn<RunSummary>(
     "lost_or_blocked_events", "events", "Events that the server never gets: lost, or blocked.", .lowerIsBetter
   ) { .integer($0.lostOrBlockedEvents) }
+
+  private static let scale = CSVColumn<RunSummary>(
+    "scale", "1",
+    "One of so many devices and requests was simulated. Counts in files are as simulated; tables, verdicts and pages multiply them."
+  ) { .integer($0.scale) }
 
   /// Whether it was the server or its clients that took so long.
   private static let causes: [CSVColumn<RunSummary>] = [

@@ -43,9 +43,16 @@ package enum Compared: Sendable {
 
   /// What the runs of each variant have in common; nil of a variant without runs.
   var facts: [RunFacts?] {
-    switch self {
-    case .whole(let results): results.map { RunFacts($0.record, columns: 0) }
-    case .means(let comparison): comparison.curves.map(\.facts)
+    let facts: [RunFacts?] =
+      switch self {
+      case .whole(let results): results.map { RunFacts($0.record, columns: 0) }
+      case .means(let comparison): comparison.curves.map(\.facts)
+      }
+    let scale = rows.joined().commonScale
+    return facts.map { facts in
+      var facts = facts
+      facts?.scale = scale
+      return facts
     }
   }
 
@@ -145,7 +152,9 @@ package enum Compared: Sendable {
       losses: losses, clients: clients, scaleNote: scaleNote)
     answer.brief = sentence
     let table = losses.flatMap(LossTable.init).map { "\n" + $0.terminal(width: width) } ?? ""
-    answer.terminal = [.text(self.table(width: width) + table), .verdict]
+    answer.terminal =
+      [.text(self.table(width: width) + table), .verdict]
+      + (scaleNote.map { [.text($0.prefix(1).uppercased() + $0.dropFirst() + ".\n")] } ?? [])
     answer.data = data(choices, isComparison: isComparison, extras)
     if isComparison {
       answer.pictures = [OutputFile(OutputFile.picture, text: ComparisonCharts.picture(self))]
@@ -195,9 +204,9 @@ package enum Compared: Sendable {
     func add<Value: Hashable>(_ value: (RunFacts) -> Value, _ text: (Value) -> [String]) {
       if let first = runs.first.map(value), runs.allSatisfy({ value($0) == first }) { facts += text(first) }
     }
-    add(\.devices) { [FigureText.count($0, "device")] }
+    add(\.fullSizeDevices) { [FigureText.count($0, "device")] }
     add(\.duration) { ["\(Humanised.duration($0)) of virtual time"] }
-    add(\.nominalCapacityMilli) { ["capacity \(Humanised.compact(Double($0) / 1_000)) requests/s"] }
+    add(\.fullSizeCapacity) { ["capacity \(Humanised.compact($0)) requests/s"] }
     add(\.shaded) { $0.isEmpty ? ["no incident"] : $0.map(\.text) }
     if case .means(let comparison) = self {
       facts.append("\(comparison.replications) replications, \(seeds)")

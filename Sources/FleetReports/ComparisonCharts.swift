@@ -30,27 +30,29 @@ struct ComparisonCharts {
     switch compared {
     case .whole(let results):
       let result = results[variant]
-      let (record, twin) = (result.record, result.twin)
+      let (record, twin, scale) = (result.record, result.twin, scale(variant))
       let envelope =
         switch quantity {
-        case .offered: Self.rates(record.series) { $0.attempts }
-        case .goodput: Self.rates(record.series) { $0[.acceptedBatches] }
-        case .capacity: Self.rates(record.series, unit: 1_000) { $0[.capacityMilliRequests] }
-        case .backlog: Self.gauges(record.series) { Double($0[.backlogEvents]) }
-        case .twinBacklog: Self.gauges(twin.series) { Double($0[.backlogEvents]) }
+        case .offered: Self.rates(record.series, times: scale) { $0.attempts }
+        case .goodput: Self.rates(record.series, times: scale) { $0[.acceptedBatches] }
+        case .capacity: Self.rates(record.series, times: scale / 1_000) { $0[.capacityMilliRequests] }
+        case .backlog: Self.gauges(record.series) { scale * Double($0[.backlogEvents]) }
+        case .twinBacklog: Self.gauges(twin.series) { scale * Double($0[.backlogEvents]) }
         }
       let style: PlotLine.Style =
         quantity == .capacity ? .line : quantity == .twinBacklog ? .thin : .area
       return Self.line(envelope, result, ink, style, dash: quantity == .capacity ? "6 4" : nil)
     case .means(let comparison):
       let curve = comparison.curves[variant]
+      let scale = scale(variant)
       let columns: [Envelope.Column?] =
         switch quantity {
-        case .capacity: (curve.facts?.capacity ?? []).map { .init(low: $0, high: $0, mean: $0) }
-        case .offered: Self.columns(curve.offered)
-        case .goodput: Self.columns(curve.goodput)
-        case .backlog: Self.columns(curve.backlog)
-        case .twinBacklog: Self.columns(curve.twinBacklog)
+        case .capacity:
+          (curve.facts?.capacity ?? []).map { .init(low: scale * $0, high: scale * $0, mean: scale * $0) }
+        case .offered: Self.columns(curve.offered, times: scale)
+        case .goodput: Self.columns(curve.goodput, times: scale)
+        case .backlog: Self.columns(curve.backlog, times: scale)
+        case .twinBacklog: Self.columns(curve.twinBacklog, times: scale)
         }
       return PlotLine(
         envelope: Envelope(columns: columns, rows: columns.count),
@@ -60,8 +62,13 @@ struct ComparisonCharts {
     }
   }
 
-  private static func columns(_ points: [VariantCurves.Point?]) -> [Envelope.Column?] {
-    points.map { $0.map { .init(low: max($0.low, 0), high: $0.high, mean: $0.mean) } }
+  /// What counts are multiplied by, so that all is of the whole fleet.
+  private func scale(_ variant: Int) -> Double { Double(facts[variant]?.scale ?? 1) }
+
+  private static func columns(_ points: [VariantCurves.Point?], times scale: Double) -> [Envelope.Column?] {
+    points.map { point in
+      point.map { .init(low: scale * max($0.low, 0), high: scale * $0.high, mean: scale * $0.mean) }
+    }
   }
 
   private static func line(
@@ -73,12 +80,12 @@ struct ComparisonCharts {
   }
 
   private static func rates(
-    _ series: TimeSeries, unit: Double = 1, _ count: (TimeSeries.Row) -> Int64
+    _ series: TimeSeries, times scale: Double, _ count: (TimeSeries.Row) -> Int64
   ) -> Envelope {
     Envelope(
       series.rows.indices.map { i in
         let length = series.length(of: i)
-        return length > 0 ? Double(count(series.rows[i])) / unit * 1_000_000 / Double(length) : nil
+        return length > 0 ? Double(count(series.rows[i])) * scale * 1_000_000 / Double(length) : nil
       }, columns: StripChart.columns)
   }
 
@@ -107,7 +114,7 @@ struct ComparisonCharts {
     let limit = Self.clipped(
       lines.map(\.envelope.maximum).max() ?? 0,
       typical: lines.map { $0.envelope.highQuantile(0.9) }.max() ?? 0,
-      capacity: facts.map { Double($0?.nominalCapacityMilli ?? 0) / 1_000 }.max() ?? 0)
+      capacity: compared.names.indices.map(capacity).max() ?? 0)
     let label = compared.isOfOneSeed ? label : meanLabel
     return chart(
       label + (quantity == .offered ? ", requests per second" : " per second"), limit: limit,
@@ -119,6 +126,9 @@ struct ComparisonCharts {
       return strip
     }
   }
+
+  /// Nominal, requests per second of the whole fleet.
+  private func capacity(_ variant: Int) -> Double { facts[variant]?.fullSizeCapacity ?? 0 }
 
   private func offeredNotes(_ i: Int) -> [String] {
     guard case .whole(let results) = compared else {
@@ -165,7 +175,7 @@ struct ComparisonCharts {
       strip.notes = [
         summary.recoveryTime.map { "recovered in \(Humanised.duration($0))" }
           ?? (summary.hasIncidents ? "never recovered" : "no incident"),
-        "\(Humanised.compact(Double(summary.pendingEvents))) pending at the end",
+        "\(Humanised.compact(scale(i) * Double(summary.pendingEvents))) pending at the end",
       ]
       return strip
     }
@@ -174,10 +184,10 @@ struct ComparisonCharts {
   /// Dropped events so far, of the strategies that dropped any; nil if none did.
   func drops() -> StripChart? {
     guard case .whole(let results) = compared else { return nil }
-    let envelopes = results.map { result in
+    let envelopes = results.indices.map { i in
       var sum = 0.0
-      return Self.gauges(result.record.series) {
-        sum += Double($0.droppedEvents)
+      return Self.gauges(results[i].record.series) {
+        sum += scale(i) * Double($0.droppedEvents)
         return sum
       }
     }
@@ -187,7 +197,7 @@ struct ComparisonCharts {
       var strip = strip(i, [Self.line(envelopes[i], results[i], .series(i), .area)])
       let lost = results[i].summary.lostEvents
       strip.notes = [
-        "\(Humanised.compact(Double(lost))) lost",
+        "\(Humanised.compact(scale(i) * Double(lost))) lost",
         Humanised.share(lost, of: results[i].summary[.createdEvents]) + " of all events",
       ]
       return strip
@@ -272,17 +282,18 @@ struct ComparisonCharts {
 
   /// Offered load of all strategies round the incident; nil without one.
   func offeredOverlay() -> OverlayChart? {
-    guard case .whole(let results) = compared,
-      let capacity = results.map({ Double($0.record.nominalCapacityMilli) / 1_000 }).max()
-    else { return nil }
-    let isSame = Set(results.map(\.record.nominalCapacityMilli)).count == 1
+    guard case .whole(let results) = compared, let capacity = results.indices.map(capacity).max() else {
+      return nil
+    }
+    let isSame = Set(results.indices.map(self.capacity)).count == 1
     guard
       var chart = overlay(
         "Offered load, requests/s", noteTitle: "peak",
         line: { i, times in
           wholeLine(results[i], i, times) { row in
             let (series, length) = (results[i].record.series, results[i].record.series.length(of: row))
-            return length > 0 ? Double(series.rows[row].attempts) * 1_000_000 / Double(length) : nil
+            return length > 0
+              ? scale(i) * Double(series.rows[row].attempts) * 1_000_000 / Double(length) : nil
           }
         }, note: { results[$0].summary.peakOfferedRatio.map(Humanised.ratio) ?? "" })
     else { return nil }
@@ -306,8 +317,8 @@ struct ComparisonCharts {
         case .whole(let results):
           return wholeLine(results[i], i, times) { row in
             let (backlog, twin) = (results[i].record.series.rows[row], results[i].twin.series.rows)
-            return Double(backlog[.backlogEvents])
-              - (row < twin.count ? Double(twin[row][.backlogEvents]) : 0)
+            return scale(i)
+              * Double(backlog[.backlogEvents] - (row < twin.count ? twin[row][.backlogEvents] : 0))
           }
         case .means(let comparison): return meanLine(comparison.curves[i], i, times)
         }
@@ -338,10 +349,13 @@ struct ComparisonCharts {
 
   private func meanLine(_ curve: VariantCurves, _ variant: Int, _ times: ClosedRange<Double>) -> PlotLine {
     let end = Double(end(variant))
+    let scale = scale(variant)
     let points = zip(curve.backlog, curve.twinBacklog).map { point, twin -> Envelope.Column? in
       let normal = twin?.mean ?? 0
       return point.map {
-        .init(low: max($0.low - normal, 0), high: $0.high - normal, mean: $0.mean - normal)
+        .init(
+          low: scale * max($0.low - normal, 0), high: scale * ($0.high - normal),
+          mean: scale * ($0.mean - normal))
       }
     }
     let width = Double(curve.facts?.duration ?? 0) / Double(max(points.count, 1))

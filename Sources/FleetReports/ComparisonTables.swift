@@ -11,7 +11,7 @@ extension Compared {
     let standings = standings
     var table: TextTable
     switch self {
-    case .whole(let results): table = SummaryTable.terminal(results.map(\.namedSummary))
+    case .whole(let results): table = SummaryTable.terminal(results.namedSummaries)
     case .means(let comparison): table = MeansTable(comparison, standings).terminal
     }
     for i in standings.ticked { table.rows[i][0] = "✓ " + table.rows[i][0] }
@@ -38,8 +38,8 @@ enum SummaryTable {
         + [haveIncidents ? "extra attempts" : "attempts/device"] + (hasHerd ? ["herd"] : []) + ["peak"],
       rows: summaries.map { summary in
         [
-          summary.run, Humanised.count(summary.lostOrBlockedEvents), summary.recoveryText,
-          Humanised.count(summary.lateEvents), summary.affectedDeliveryText,
+          summary.run, summary.lostText, summary.recoveryText,
+          Humanised.count(summary.fullSize(summary.lateEvents)), summary.affectedDeliveryText,
           haveIncidents
             ? MetricText.plain(summary.attemptsAboveTwinPerDevice) : summary.attemptsPerDeviceText,
         ] + (hasHerd ? [ratio(summary.herdFactor)] : []) + [ratio(summary.peakOfferedRatio)]
@@ -84,7 +84,7 @@ enum SummaryTable {
   private static func text(_ metric: Metric, of run: RunSummary) -> String {
     switch metric.name {
     case MetricCatalogue.recovery: run.recoveryText
-    case MetricCatalogue.lost: events(run.lostOrBlockedEvents, of: run)
+    case MetricCatalogue.lost: events(run.lostOrBlockedEvents, of: run, none: run.lostText)
     case MetricCatalogue.late: events(run.lateEvents, of: run)
     case "devices_that_lost_events_ratio":
       MetricText.plain(run.cost.mean[.devicesThatLostEvents] * 100) + " %"
@@ -97,13 +97,17 @@ enum SummaryTable {
     case "peak_offered_ratio": ratio(run.peakOfferedRatio)
     case MetricCatalogue.herdFactor: ratio(run.herdFactor)
     case "idle_while_backlogged_s": seconds(run.idleWhileBackloggedSeconds)
-    default: metric.value(of: run).restricted.map { MetricText.value(metric, $0) } ?? "–"
+    default:
+      metric.value(of: run).restricted.map {
+        MetricText.value(metric, $0 * Double(metric.isCount ? run.scale : 1))
+      }
+        ?? "–"
     }
   }
 
   /// The best first; the verdict's best are marked.
   static func html(_ results: [VariantResult], _ standings: Standings) -> String {
-    let summaries = results.map(\.namedSummary)
+    let summaries = results.namedSummaries
     let best = standings.ticked
     let columns = columns.filter { $0.isShown(summaries) }
     let table = PageTable(
@@ -125,8 +129,10 @@ enum SummaryTable {
         """)
   }
 
-  private static func events(_ count: Int64, of summary: RunSummary) -> String {
-    Humanised.count(count) + (count == 0 ? "" : "\n" + Humanised.share(count, of: summary[.createdEvents]))
+  private static func events(_ count: Int64, of summary: RunSummary, none: String = "0") -> String {
+    count == 0
+      ? none
+      : Humanised.count(summary.fullSize(count)) + "\n" + Humanised.share(count, of: summary[.createdEvents])
   }
 
   /// What became of the lost events: dropped for a cause, or blocked; the most first.
@@ -139,7 +145,7 @@ enum SummaryTable {
       .map { name, count in
         let words = name.replacing("dropped_by_", with: "").replacing("_events", with: "").replacing(
           "_", with: " ")
-        return (words, Humanised.count(Int64(count)))
+        return (words, Humanised.count(summary.fullSize(Int64(count))))
       }
   }
 
@@ -400,7 +406,7 @@ struct LossTable {
   private static func share(_ events: Double, _ row: LossReport.Row) -> String {
     guard events > 0 else { return "0" }
     let share = Humanised.share(Int64(events.rounded(.up)), of: Int64(row.created.rounded()))
-    return "\(MetricText.plain(events)) (\(share))"
+    return "\(MetricText.plain(events * row.scale)) (\(share))"
   }
 
   private static func first(_ parts: [(words: String, events: Double)]) -> String {
@@ -434,20 +440,26 @@ struct LossTable {
     [
       PageTable.Cell(text: share(events, row), mark: events > 0 ? "bad" : nil),
       PageTable.Cell(
-        text: parts.map { "\(MetricText.plain($0.events)): \($0.words)" }.joined(separator: "\n")),
+        text: parts.map { "\(MetricText.plain($0.events * row.scale)): \($0.words)" }.joined(separator: "\n")),
     ]
   }
 }
 
 // MARK: - Words
 
-extension VariantResult {
-  /// The summary under the variant's own name.
-  var namedSummary: RunSummary {
-    var summary = summary
-    summary.run = name
-    return summary
+extension [VariantResult] {
+  /// The summaries under the variants' own names, and at a scale that they share.
+  var namedSummaries: [RunSummary] {
+    let scale = map(\.summary).commonScale
+    return map { result in
+      var summary = result.summary
+      (summary.run, summary.scale) = (result.name, scale)
+      return summary
+    }
   }
+}
+
+extension VariantResult {
 
   /// The incidents that happen within the run.
   var incidents: [IncidentSpan] { record.incidents.filter { $0.start < record.series.duration } }
@@ -480,6 +492,12 @@ extension RunSummary {
   var affectedDeliveryText: String {
     guard affectedEvents > 0 else { return "–" }
     return affectedDeliveryP99.map(Humanised.duration) ?? "> " + Humanised.duration(affectedHorizon)
+  }
+
+  /// `1,234`, `0`, or `none of 1 in 1,000`.
+  var lostText: String {
+    lostOrBlockedEvents == 0
+      ? MetricText.noneLost(of: scale) ?? "0" : Humanised.count(fullSize(lostOrBlockedEvents))
   }
 
   var neverRecovers: Bool { hasIncidents && recoveryTime == nil }

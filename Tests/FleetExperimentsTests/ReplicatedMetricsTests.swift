@@ -30,8 +30,8 @@ struct ReplicatedMetricsTests {
         "lost_or_blocked_events", "recovery_s", "late_events", "affected_delivery_p99_s",
         "attempts_above_twin_per_device", "attempts_mean_per_device_day",
       ])
-    // Not name, seed, devices, length, the two flags and the two horizons.
-    #expect(MetricCatalogue.all.count == SummaryCSV.columns.count - 8)
+    // Not name, seed, devices, length, the two flags, the two horizons and the scale.
+    #expect(MetricCatalogue.all.count == SummaryCSV.columns.count - 9)
     #expect(MetricCatalogue.metric(named: "recovery_s")?.isCensored == true)
     #expect(MetricCatalogue.metric(named: "delivered_events")?.direction == .higherIsBetter)
     #expect(MetricCatalogue.metric(named: "peak_offered_ratio")?.direction == .neither)

@@ -130,3 +130,51 @@ struct HeadlineTests {
     #expect(Theme.light.keys.sorted() == Theme.dark.keys.sorted())
   }
 }
+
+@Suite("Counts of a scaled run are those of the whole fleet")
+struct FullSizeTests {
+  private func scaled(_ name: String, loses: Bool) -> VariantResult {
+    var result = SyntheticFleet.result(name, wave: 0.5, rows: 2_400, loses: loses)
+    result.summary.scale = 1_000
+    result.summary.lateEvents = 1_234
+    return result
+  }
+
+  /// A run of one variant, and three of it.
+  private func compared(loses: Bool) -> [Compared] {
+    var several = ReplicatedComparison(merging: ["today"], seeds: SeedRange(first: 1, count: 3))
+    for _ in 1...3 { several.add([scaled("today", loses: loses)]) }
+    return [.whole([scaled("today", loses: loses)]), .means(several)]
+  }
+
+  @Test("in the table, the verdict, the page's facts and the axes; files have them as simulated")
+  func multiplied() throws {
+    // 300 events in each of 300 seconds are lost.
+    for compared in compared(loses: true) {
+      let answer = compared.answer(
+        seed: 1, choices: [VariantChoice(name: "today", overrides: [])], isComparison: false,
+        scaleNote: "scale 1:1000; counts are multiplied", width: 100)
+      let text = answer.text(width: 100) { $0 }
+      #expect(text.contains("90,000,000") && text.contains("1,234,000"), "\(text)")
+      #expect(compared.verdict.contains("90,000,000 events lost, 1,234,000 events late"))
+      #expect(text.contains("\nScale 1:1000; counts are multiplied.\n"))
+      // 1,200 requests a second.
+      #expect(answer.facts.contains("capacity 1.2M requests/s") && answer.facts.hasSuffix("are multiplied"))
+      let page = answer.html(title: "t", question: nil, command: "c", version: "v")
+      #expect(page.contains("M</text>"), "an axis of requests per second")
+      let rows = try #require(
+        answer.data.first { [OutputFile.summary, OutputFile.replications].contains($0.path) })
+      let csv = String(decoding: rows.bytes, as: UTF8.self)
+      #expect(csv.contains(",90000,") && !csv.contains("90000000") && csv.contains(",1000\n"))
+    }
+  }
+
+  @Test("none lost of a part is not none lost of all")
+  func none() {
+    for compared in compared(loses: false) {
+      #expect(compared.table(width: 100).contains("none of 1 in 1,000"))
+      #expect(compared.verdict.contains("none of 1 in 1,000 events lost"))
+      #expect(!compared.verdict.contains("nothing"))
+    }
+  }
+}

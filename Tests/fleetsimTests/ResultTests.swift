@@ -177,6 +177,11 @@ struct ResultTests {
     ]
     #expect(try Tool.run(run + byHand, in: scratch.url).code == 0)
     #expect(try scratch.text("a/timeseries.csv") == scratch.text("b/timeseries.csv"))
+    // Files have what was simulated, and the factor; pages have the whole fleet.
+    #expect(try scratch.text("a/report.html").contains("2,400 devices · 8 min"))
+    #expect(try scratch.text("a/run.json").contains("\"scale\": 2"))
+    let summary = try scratch.text("a/summary.csv").split(separator: "\n")
+    #expect(summary[0].hasSuffix(",scale") && summary[1].hasSuffix(",2"))
 
     let record = ["check", "s.json5", "--record", "--seeds", "2", "--set", "duration=8m", "--scale", "1:2"]
     let recorded = try Tool.run(record, in: scratch.url)

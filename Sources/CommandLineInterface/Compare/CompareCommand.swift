@@ -147,7 +147,7 @@ extension StudyPlan<ComparisonFindings> {
   ) -> String {
     let scenario = input.decoded[0].scenario
     var text =
-      "\(input.path): \(plan == nil ? "seed \(scenario.seed), " : "")\(scenario.sizeText), "
+      "\(input.path): \(plan == nil ? "seed \(scenario.seed), " : "")\(scenario.fullSizeText), "
       + "\(FigureText.span(scenario.duration.microseconds))"
     if input.decoded.count > 1 { text += ", \(input.decoded.count) variants" }
     if let plan {

@@ -28,6 +28,8 @@ struct RunManifest {
 
   var arguments: [String]
   var seed: UInt64
+  /// One of so many devices was simulated: the factor of counts in the files.
+  var scale = 1
   var checks: Bool
   /// With seeds from `seed` on; nil: that one alone.
   var replications: Int?
@@ -80,6 +82,7 @@ struct RunManifest {
         ("arguments", .array(arguments.map { .string($0) })),
         ("seed", .unsigned(seed)),
       ] + seeds + [
+        ("scale", .integer(Int64(scale))),
         ("checks", .bool(checks)),
         ("runs", .array(runs)),
         ("files", .array(files)),

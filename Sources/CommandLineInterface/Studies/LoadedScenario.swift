@@ -164,10 +164,13 @@ extension Scenario {
       + (scale > 1 ? " (1:\(scale) of \(FigureText.grouped(fullSize)))" : "")
   }
 
+  /// `5,000 devices`, or `5,000,000 devices (simulated 1:1000)`: where counts are those of the whole fleet.
+  var fullSizeText: String {
+    FigureText.count(fullSize, "device") + (scale > 1 ? " (simulated 1:\(scale))" : "")
+  }
+
   /// What a report says of a scaled scenario; nil at full size.
   var scaleNote: String? {
-    scale > 1
-      ? "scale 1:\(scale): counts of events and requests are of 1 in \(FigureText.grouped(Int64(scale))), of \(FigureText.count(fullSize, "device"))"
-      : nil
+    scale > 1 ? "scale 1:\(scale); counts are multiplied" : nil
   }
 }

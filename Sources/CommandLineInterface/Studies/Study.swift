@@ -282,6 +282,7 @@ extension Study {
     var manifest = RunManifest(
       arguments: invocation.arguments, seed: input.scenario.seed, checks: options.checks,
       scenario: input.bases[0].normalisedJSON, wall: wall)
+    manifest.scale = input.scenario.scale
     plan.describe(&manifest, found)
     switch plan.report {
     case .answer(let answer):

@@ -217,6 +217,7 @@ struct MergeCommand: Command {
       arguments: file.arguments, seed: comparison.seeds.first ?? file.plan.seeds.first, checks: false,
       scenario: file.scenario)
     manifest.describe(compared, choices)
+    manifest.scale = file.plan.variants.first?.scale ?? 1
     var answer = compared.answer(seed: manifest.seed, choices: choices, width: Console.columns)
     answer.listing = []
     try AnswerWriter(

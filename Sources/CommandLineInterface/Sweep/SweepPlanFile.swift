@@ -19,7 +19,7 @@ struct SweepPlanFile: Sendable {
         ("name", .string(variant.name)),
         ("overrides", .array(variant.overrides.map(ComparisonFindings.override.json))),
         ("digest", .string(variant.digest)), ("twinDigest", .string(variant.twinDigest)),
-        ("twinGroup", .integer(Int64(variant.twinGroup))),
+        ("twinGroup", .integer(Int64(variant.twinGroup))), ("scale", .integer(Int64(variant.scale))),
       ])
     }
     var members: [(String, JSONValue)] = [
@@ -94,6 +94,7 @@ extension SweepPlanFile {
       Field(reading: "digest", \.digest, .text, isRequired: true),
       Field(reading: "twinDigest", \.twinDigest, .text, isRequired: true),
       Field(reading: "twinGroup", \.twinGroup, .digits(0...SweepCommand.mostRuns), isRequired: true),
+      Field(reading: "scale", \.scale, .digits(1...1_000_000)),
     ])
 
   private static let override = ObjectKeys(

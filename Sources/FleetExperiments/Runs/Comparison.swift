@@ -29,9 +29,10 @@ public struct VariantResult: Sendable {
     self.summary = summary
   }
 
-  func named(_ name: String) -> VariantResult {
+  func named(_ variant: Variant) -> VariantResult {
     var result = self
-    (result.name, result.summary.run) = (name, name)
+    (result.name, result.summary.run) = (variant.name, variant.name)
+    result.summary.scale = Int64(variant.scenario.scale)
     return result
   }
 }
@@ -59,7 +60,7 @@ public enum Comparison {
     try runs.groups(
       1, of: { _ in variants.map(\.scenario) },
       take: { results in
-        found.withLock { $0 = zip(variants, results).map { $1.named($0.name) } }
+        found.withLock { $0 = zip(variants, results).map { $1.named($0) } }
         return true
       })
     return found.withLock { $0 }

@@ -132,7 +132,7 @@ public enum Replications {
         of: { index in variants.map { $0.scenario.with(seed: plan.seed(of: range.lowerBound + index)) } },
         take: { samples in
           found.withLock { found in
-            found.add(samples)
+            found.add(zip(samples, variants).map { $0.scaled(as: $1.scenario) })
             return !found.isEnough
           }
         })
@@ -221,8 +221,10 @@ extension ReplicatedComparison {
 /// Replication i of all variants has the same seed (common random numbers), so variants are compared by their paired
 /// differences. Variants may have different numbers of replications: a pair counts those that both have.
 public struct ReplicatedMetrics: Sendable {
-  public let metrics: [Metric]
+  /// All at the scale of the runs, if that is one.
+  public private(set) var metrics: [Metric]
   public let variants: [String]
+  private var scales: Set<Int64> = []
   /// By variant, metric and replication.
   private var values: [[[MetricValue]]]
 
@@ -234,6 +236,9 @@ public struct ReplicatedMetrics: Sendable {
 
   /// Adds the next replication of a variant.
   public mutating func add(_ summary: RunSummary, to variant: Int) {
+    if scales.insert(summary.scale).inserted {
+      for index in metrics.indices { metrics[index].scale = scales.count == 1 ? summary.scale : 1 }
+    }
     add(to: variant, summary.column)
   }
 

@@ -258,6 +258,13 @@ package struct ReplicationSample: Sendable {
   var summary: RunSummary
   var curves: CurveSample
 
+  /// A run does not know what part of a larger fleet it is.
+  func scaled(as scenario: Scenario) -> ReplicationSample {
+    var sample = self
+    sample.summary.scale = Int64(scenario.scale)
+    return sample
+  }
+
   static let name = "replication"
 }
 

@@ -102,9 +102,9 @@ public struct SweepResults {
     return .success(
       plan.variants.enumerated().compactMap { index, variant in
         runs.records(of: index, among: records).map { record, twin in
-          VariantResult(
-            name: variant.name, record: record, twin: twin,
-            summary: RunAnalysis.summary(of: record, twin: twin, name: variant.name, seed: seed))
+          var summary = RunAnalysis.summary(of: record, twin: twin, name: variant.name, seed: seed)
+          summary.scale = Int64(variant.scale)
+          return VariantResult(name: variant.name, record: record, twin: twin, summary: summary)
         }
       })
   }
@@ -127,8 +127,13 @@ public struct SweepPlan: Sendable, Hashable {
     /// The first variant whose twin differs from this one's in its clients' reactions alone: its twin, if it sees no failure, is
     /// this one's too (`RunPlan`).
     public var twinGroup: Int
+    /// `Scenario.scale`.
+    public var scale: Int
 
-    public init(name: String, overrides: [Override], digest: String, twinDigest: String, twinGroup: Int) {
+    public init(
+      name: String, overrides: [Override], digest: String, twinDigest: String, twinGroup: Int, scale: Int = 1
+    ) {
+      self.scale = scale
       self.name = name
       self.overrides = overrides
       self.digest = digest
@@ -160,7 +165,8 @@ public struct SweepPlan: Sendable, Hashable {
       groups[group] = first
       return Variant(
         name: variant.choice.name, overrides: variant.choice.overrides,
-        digest: RunName.digest(variant.scenario), twinDigest: RunName.digest(twin), twinGroup: first)
+        digest: RunName.digest(variant.scenario), twinDigest: RunName.digest(twin), twinGroup: first,
+        scale: variant.scenario.scale)
     }
   }
 

@@ -89,6 +89,11 @@ public struct RunFacts: Sendable, Hashable {
   /// What operators do.
   public var actions: [IncidentSpan]
   package var shaded: [IncidentSpan] { incidents + actions }
+  /// `RunSummary.scale`, where it is known.
+  package var scale: Int64 = 1
+  package var fullSizeDevices: Int64 { devices * scale }
+  /// Nominal, requests per second.
+  package var fullSizeCapacity: Double { Double(nominalCapacityMilli) / 1_000 * Double(scale) }
 }
 
 extension RunFacts {

@@ -179,7 +179,8 @@ struct VerdictWording {
     let text = range(index, variants)
     switch metrics.metrics[index].name {
     case MetricCatalogue.lost:
-      return text == "0" ? "nothing lost" : figure(criterion, variants, isShort: false) + " lost"
+      if text == "0" { return "nothing lost" }
+      return figure(criterion, variants, isShort: false) + " lost"
     case MetricCatalogue.late: return text == "0" ? nil : figure(criterion, variants, isShort: false)
     case MetricCatalogue.recovery:
       return text == "never" ? "recovers in no run" : "recovered \(text) after the last incident"
@@ -280,9 +281,10 @@ struct VerdictWording {
       let count = faultless.map { runs[$0].count }.min() ?? 0
       let losesNothing = faultless.allSatisfy { variant in runs[variant].allSatisfy { $0.lostEvents == 0 } }
       let risk = percent(ExactBinomial.upperBound(of: 0, in: count))
+      let none = MetricText.noneLost(of: metrics.metrics.first?.scale ?? 1) ?? "nothing"
       parts.append(
         "\(names(faultless)) failed in none of these \(FigureText.count(count, "run")) (\(failure))"
-          + (losesNothing ? " and lost nothing; either" : "; a failure")
+          + (losesNothing ? " and lost \(none); either" : "; a failure")
           + " in up to \(risk) of runs can't be excluded")
     }
     for variant in leaders.filter({ !faultless.contains($0) }).prefix(Self.mostQuestions) {

@@ -41,6 +41,7 @@ public struct LossReport: Sendable {
   }
 
   private let variants: [Variant]
+  private let runs: [[RunSummary]]
   /// By variant, the sums over its runs, and how many these were.
   private let sums: [(cohorts: [CohortLosses], runs: Int)]
   /// By variant, the seed of the run that lost the most.
@@ -48,10 +49,13 @@ public struct LossReport: Sendable {
   /// What people read of counts is so many times as much.
   private let scale: Int64
   package private(set) var check: Check?
+  /// What the best variant's recovery is made of, under the first seed; nil: not known.
+  package private(set) var causes: RecoveryCauses?
 
   /// - `runs`: each variant's, in the order of `variants`.
   public init(_ variants: [Variant], runs: [[RunSummary]]) {
     self.variants = variants
+    self.runs = runs
     scale = runs.joined().commonScale
     sums = runs.map { runs in
       let first = runs.first?.cohorts ?? []
@@ -95,10 +99,21 @@ public struct LossReport: Sendable {
     }
   }
 
+  /// Makes the runs that tell what the others alone do not: one for the worst limit, and one for the best variant's recovery.
+  /// - Throws: the error of a run.
+  public mutating func check(options: RunOptions = .init(), control: ComparisonControl = .init()) throws {
+    try checkLimit(options: options, control: control)
+    let interval = variants.map(\.scenario.interval.microseconds).max() ?? 0
+    let standings = Standings(
+      variants.map(\.name), rows: runs, interval: interval, metrics: MetricCatalogue.headline)
+    guard let best = standings.firstChoice, let run = runs[best].first else { return }
+    causes = try RecoveryCauses.find(
+      variants[best], run, interval: interval, options: options, workers: 2, control: control)
+  }
+
   /// Runs the worst charge's scenario once more, with its limit as high as Settings allow or without it, under the seed that lost the
   /// most. Where no limit lost anything, or `control` cancels the run, there is no check.
-  /// - Throws: the error of the run.
-  public mutating func check(options: RunOptions = .init(), control: ComparisonControl = .init()) throws {
+  private mutating func checkLimit(options: RunOptions, control: ComparisonControl) throws {
     let limited = charges.filter { $0.charge.limit != nil }
     guard let worst = limited.max(by: { $0.charge.events < $1.charge.events }), let limit = worst.charge.limit
     else { return }
@@ -117,6 +132,9 @@ public struct LossReport: Sendable {
     }
     control.finish(run)
   }
+
+  /// What recovery is made of, and whose limits lost events: a sentence each.
+  package var why: [String] { (causes?.notes ?? []) + notes }
 
   /// A sentence for each of the worst two charges of each variant, and what the checking run came to.
   package var notes: [String] {

@@ -148,7 +148,7 @@ package enum Compared: Sendable {
   ) -> Answer {
     let sentence = self.verdict
     var answer = page(
-      seed: seed, verdict: ([sentence] + (losses?.notes ?? []) + notes).joined(separator: "\n"),
+      seed: seed, verdict: ([sentence] + (losses?.why ?? []) + notes).joined(separator: "\n"),
       losses: losses, clients: clients, scaleNote: scaleNote)
     answer.brief = sentence
     let table = losses.flatMap(LossTable.init).map { "\n" + $0.terminal(width: width) } ?? ""
@@ -368,6 +368,11 @@ extension Compared {
       "The backlog, as a mean over the last minute (or the longest flush interval, if that is longer), is at most "
         + "10 % or one event above the twin's and stays so for as long again. The time counts from the end of the last "
         + "incident."
+    ),
+    (
+      "Floor",
+      "How soon any client could be back, by capacity, demand and backlog alone. What closed apps take beyond it is what clients that "
+        + "ask again within seconds need in the same sessions."
     ),
     (
       "Drained",

@@ -68,6 +68,25 @@ struct VerdictTests {
       text.contains("; 4000/s brings the fleet back best: it keeps the fleet healthy without incidents"))
   }
 
+  @Test("where the endpoint is healthy long before the last phones' data is there, both times are said")
+  func twoTimes() {
+    func text(healthy: Int64?, _ recovery: Int64?) -> String {
+      var run = run("full", recovery: recovery)
+      run.healthyTime = healthy.map { $0 * Self.second }
+      return sentence(run).split(separator: "\n").dropFirst().joined(separator: "|")
+    }
+    #expect(text(healthy: 420, 3_240) == "Endpoint healthy after 7 min, last phones' data after 54 min.")
+    // A minute, or a fifth, is no other time.
+    #expect(text(healthy: 240, 300) == "")
+    #expect(text(healthy: 2_700, 3_240) == "")
+    #expect(text(healthy: nil, 3_240) == "" && text(healthy: 420, nil) == "")
+    var (best, other) = (run("full", recovery: 3_240), run("none", recovery: 6_000))
+    (best.healthyTime, other.healthyTime) = (420 * Self.second, 900 * Self.second)
+    #expect(
+      sentence(best, other).contains(
+        "\nWith full the endpoint is healthy after 7 min, last phones' data after 54 min."))
+  }
+
   @Test(
     "beside a recovery stands how soon any client could be back, and whether the server or the clients took so long"
   )

@@ -39,6 +39,9 @@ package struct Standings: Sendable {
     /// Seconds from the last incident's end: how soon any client could be back, and how long the run goes on; nil: not known.
     var floor: Double?
     var horizon: Double?
+    /// Seconds until the fleet has recovered, and until the server turns nobody away; nil: never.
+    var recovery: Double?
+    var healthy: Double?
     /// Seconds' worth of capacity unused while there was a backlog; nil: not known.
     var idle: Double?
 
@@ -270,6 +273,8 @@ extension Standings.Run {
     createdEvents = Double(run[.createdEvents])
     settledBatches = Double(run[.settledBatches])
     floor = run.recoveryFloor.map { Double($0) / 1e6 }
+    recovery = run.recoveryTime.map { Double($0) / 1e6 }
+    healthy = run.healthyTime.map { Double($0) / 1e6 }
     horizon = run.recoveryHorizon.map { Double($0) / 1e6 }
     idle = run.idleWhileBackloggedSeconds
   }

@@ -17,8 +17,10 @@ struct VerdictWording {
 
   var lines: [String] {
     if standings.variants.count == 1 {
-      return [Self.capitalised(health.isEmpty ? onlyOne(0) : String(health.dropLast(2))) + caveat, floor]
-        .filter { !$0.isEmpty }
+      return [
+        Self.capitalised(health.isEmpty ? onlyOne(0) : String(health.dropLast(2))) + caveat, twoTimes, floor,
+      ]
+      .filter { !$0.isEmpty }
     }
     if standings.variants.indices.allSatisfy({ !standings.isHealthy($0) }) {
       return [Self.capitalised(health + "there is nothing to bring back and nothing to compare") + caveat]
@@ -29,7 +31,7 @@ struct VerdictWording {
           + "differs between them."
       ]
     }
-    return [Self.capitalised(health + headline) + caveat, open, risks, floor].filter { !$0.isEmpty }
+    return [Self.capitalised(health + headline) + caveat, open, risks, twoTimes, floor].filter { !$0.isEmpty }
   }
 
   private func name(_ variant: Int) -> String { standings.variants[variant] }
@@ -331,6 +333,23 @@ struct VerdictWording {
     }
     return
       "No client could be back before \(text) at this capacity; the rest is clients' waits and closed apps."
+  }
+
+  /// `Endpoint healthy after 7 min, last phones' data after 54 min.`: of the best variant, where the two differ; else empty.
+  private var twoTimes: String {
+    guard health.isEmpty, let best = standings.firstChoice,
+      let index = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery })
+    else { return "" }
+    let times = runs[best].compactMap { run in run.recovery.flatMap { back in run.healthy.map { ($0, back) } }
+    }
+    guard times.count == runs[best].count, !times.isEmpty else { return "" }
+    let healthy = SampleStatistics(times.map(\.0)).mean
+    let back = SampleStatistics(times.map(\.1)).mean
+    guard back - healthy > max(60, back / 5) else { return "" }
+    let metric = metrics.metrics[index]
+    let of = standings.variants.count > 1 ? "With \(name(best)) the endpoint is" : "Endpoint"
+    return
+      "\(of) healthy after \(MetricText.value(metric, healthy)), last phones' data after \(MetricText.value(metric, back))."
   }
 
   private var caveat: String {

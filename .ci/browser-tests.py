@@ -24,7 +24,8 @@ SCENARIO = """{ format: 1, question: "What do both do together?", seed: 3, durat
   fleet: [{ name: "phones", devices: 300, client: "tapi-document", events: "6/min", flush: { count: 20, interval: "30s" },
             retries: "timer", timeout: "15s" }] }"""
 CAPACITIES = ["20/s", "30/s", "40/s", "60/s"]
-JITTERS = ["none", "full"]
+# The scenario's own capacity and jitter are among them.
+JITTERS = ["additive:10", "full"]
 
 
 def browser(*arguments, script=True):
@@ -75,17 +76,32 @@ def main():
         page.get(url)
         slider = page.find_element(By.CSS_SELECTOR, "input[type=range]")
         choice = Select(page.find_element(By.CSS_SELECTOR, "select"))
+        def verdict():
+            return page.find_element(By.ID, "verdict").text, page.find_element(By.ID, "against").text
+
+        # It opens on the scenario's own values; a button leads to the best run, and each cell of the map to its run.
+        assert abs(shown()[0][1] - expected("additive:10", "30/s")) <= 0.5
+        assert slider.get_attribute("aria-valuetext") == "30/s" and verdict()[1] == "This run: today itself."
+        assert len(page.find_elements(By.CSS_SELECTOR, "#map rect")) == 8
+        picture("today.png")
+        page.find_element(By.ID, "best").click()
         best = page.execute_script("return data.runs[data.best].name")
         assert shown()[0][0] == best and data_of(best) == min(float(row["recovery_s"]) for row in rows)
-        page.execute_script("location.hash = '#settings.backoffConfig.jitterStrategy=none&tapi.bucket.capacity=20%2Fs'")
+        assert "better than today" in verdict()[1] and verdict()[0].startswith("The fleet recovers"), verdict()
+        page.find_element(By.CSS_SELECTOR, "#map rect[data-cell='0']").click()
+        assert abs(shown()[0][1] - expected("additive:10", "20/s")) <= 0.5
+        assert page.find_elements(By.CSS_SELECTOR, "#charts text.clipped"), "no peak beyond the axis is marked"
+        page.find_element(By.ID, "today").click()
+        assert abs(shown()[0][1] - expected("additive:10", "30/s")) <= 0.5
+        page.execute_script("location.hash = '#settings.backoffConfig.jitterStrategy=additive%3A10&tapi.bucket.capacity=20%2Fs'")
         WebDriverWait(page, 5).until(lambda _: slider.get_attribute("aria-valuetext") == "20/s")
-        assert abs(shown()[0][1] - expected("none", "20/s")) <= 0.5
+        assert abs(shown()[0][1] - expected("additive:10", "20/s")) <= 0.5
         first = page.find_element(By.CSS_SELECTOR, "#charts path[data-run]").get_attribute("d")
 
         # By keyboard: the slider moves, and the charts and the address follow.
         slider.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
         assert slider.get_attribute("aria-valuetext") == "40/s"
-        assert abs(shown()[0][1] - expected("none", "40/s")) <= 0.5
+        assert abs(shown()[0][1] - expected("additive:10", "40/s")) <= 0.5
         assert page.find_element(By.CSS_SELECTOR, "#charts path[data-run]").get_attribute("d") != first
         assert "tapi.bucket.capacity=40%2Fs" in page.current_url
         choice.select_by_visible_text("full")
@@ -142,7 +158,7 @@ def main():
         page.get(url)
         page.find_element(By.CSS_SELECTOR, "#all summary").click()
         assert len(page.find_elements(By.CSS_SELECTOR, "#all tbody tr")) == 8
-        assert page.find_element(By.CSS_SELECTOR, "#all tbody tr th").text.startswith("none")
+        assert page.find_element(By.CSS_SELECTOR, "#all tbody tr th").text.startswith("additive:10")
         page.quit()
     print(json.dumps({"explorer": "passed", "runs": len(rows)}))
 

@@ -241,9 +241,12 @@ public struct ExplorerPage {
   public struct Axis: Sendable, Hashable {
     public var name: String
     public var values: [String]
-    public init(name: String, values: [String]) {
+    /// The value that the scenario itself has; nil: it is none of these.
+    public var today: Int?
+    public init(name: String, values: [String], today: Int? = nil) {
       self.name = name
       self.values = values
+      self.today = today
     }
   }
 
@@ -264,6 +267,8 @@ public struct ExplorerPage {
     \(HTMLPage.opening(title: title, question: question, style: String(cString: fleetsim_explore_css())))\
     <form id="controls" class="controls" aria-label="Which run is shown"></form>
     <p class="keys">Arrow keys move a focused control or the cursor of a focused chart. The address holds the choice and both pins.</p>
+    <section class="verdict" aria-label="Verdict" aria-live="polite"><p id="verdict"></p><p id="against"></p></section>
+    <div id="map"></div>
     <div id="figures"></div>
     <div id="charts"></div>
     <details class="more" id="all">
@@ -292,6 +297,14 @@ public struct ExplorerPage {
       + metrics.metrics.indices.filter { metrics.metrics[$0].name == "peak_offered_ratio" }
   }
 
+  /// The run with the scenario's own values; nil where one of them is not in the grid.
+  private var today: Int? {
+    axes.reduce(0) { run, axis in
+      guard let run, let today = axis.today else { return nil }
+      return run * axis.values.count + today
+    }
+  }
+
   private var table: String {
     let metrics = comparison.metrics
     return PageTable(
@@ -309,6 +322,9 @@ public struct ExplorerPage {
   /// What the script reads; `<` never stands in it, so that no text of a scenario can end it.
   private var json: String {
     let metrics = comparison.metrics
+    let standings = Standings(comparison)
+    let best = standings.firstChoice ?? 0
+    let scale = Double(comparison.rows.commonScale)
     let columns = shown.map { index in
       let metric = metrics.metrics[index]
       return
@@ -327,20 +343,28 @@ public struct ExplorerPage {
         "[\(Self.number(Double($0.start) / 1e6)),\(Self.number(Double(min($0.end, facts?.duration ?? $0.end)) / 1e6))]"
       }
       let damage = zip(curve.backlog, curve.twinBacklog).map { backlog, twin in
-        backlog.map { max(0, $0.mean - (twin?.mean ?? 0)) }
+        backlog.map { scale * max(0, $0.mean - (twin?.mean ?? 0)) }
+      }
+      let reference = today ?? best
+      let standing =
+        variant == reference ? "same" : standings.pair(variant, against: reference).standing.rawValue
+      func rates(_ points: [VariantCurves.Point?]) -> String {
+        Self.array(points.map { $0.map { scale * $0.mean } })
       }
       return "{\"name\":\(Self.text(curve.name)),\"values\":[\(values.joined(separator: ","))],"
         + "\"texts\":[\(texts.joined(separator: ","))],\"duration\":\(Self.number(Double(facts?.duration ?? 0) / 1e6)),"
-        + "\"capacity\":\(Self.number(Double(facts?.nominalCapacityMilli ?? 0) / 1e3)),\"incidents\":[\(incidents.joined(separator: ","))],"
-        + "\"curves\":[\(Self.array(damage)),\(Self.array(curve.offered.map { $0?.mean })),\(Self.array(curve.goodput.map { $0?.mean }))]}"
+        + "\"capacity\":\(Self.number(scale * Double(facts?.nominalCapacityMilli ?? 0) / 1e3)),"
+        + "\"verdict\":\(Self.text(Verdict.text(of: variant, in: comparison))),\"standing\":\(Self.text(standing)),"
+        + "\"incidents\":[\(incidents.joined(separator: ","))],"
+        + "\"curves\":[\(Self.array(damage)),\(rates(curve.offered)),\(rates(curve.goodput))]}"
     }
     let axes = axes.map { axis in
       "{\"name\":\(Self.text(axis.name)),\"values\":[\(axis.values.map(Self.text).joined(separator: ","))],"
+        + "\"today\":\(axis.today.map(String.init) ?? "null"),"
         + "\"isScale\":\(axis.values.count > 2 && axis.values.allSatisfy { Quantity($0) != nil })}"
     }
-    let best = Standings(comparison).firstChoice ?? 0
     return
-      "{\"best\":\(best),\"axes\":[\(axes.joined(separator: ","))],\"metrics\":[\(columns.joined(separator: ","))],\n\"runs\":[\n"
+      "{\"best\":\(best),\"today\":\(today.map(String.init) ?? "null"),\"axes\":[\(axes.joined(separator: ","))],\"metrics\":[\(columns.joined(separator: ","))],\n\"runs\":[\n"
       + runs.joined(separator: ",\n") + "]}"
   }
 

@@ -72,4 +72,29 @@ struct ExplorerPageTests {
       #expect(axes[0]["isScale"] as? Bool == isScale, "\(values)")
     }
   }
+
+  @Test("It opens on the scenario's own values, and says each run's verdict and how it stands against them")
+  func today() throws {
+    let comparison = try ReplicationReportTests.comparison()
+    let names = comparison.variants
+    for today in [1, nil] {
+      let page = ExplorerPage(comparison, axes: [.init(name: "k", values: names, today: today)])
+        .text(title: "t", question: nil, command: "c", version: "1")
+      let data = try Self.data(page)
+      #expect(data["today"] as? Int == today)
+      let axes = try #require(data["axes"] as? [[String: Any]])
+      #expect(axes[0]["today"] as? Int == today)
+      let runs = try #require(data["runs"] as? [[String: Any]])
+      let standings = Standings(comparison)
+      let reference = today ?? standings.firstChoice ?? 0
+      for (variant, run) in runs.enumerated() {
+        let verdict = try #require(run["verdict"] as? String)
+        #expect(verdict.contains("after the last incident"), "\(verdict)")
+        #expect(
+          run["standing"] as? String
+            == (variant == reference
+              ? "same" : standings.pair(variant, against: reference).standing.rawValue))
+      }
+    }
+  }
 }

@@ -8,7 +8,8 @@ struct ExploreCommand: Study {
     name: "explore", abstract: "Make a page in which controls choose between the runs of a grid.",
     discussion: [
       "Runs every combination of what varies, as compare does, and writes explore.html: one self-contained page with a slider or "
-        + "a choice for each key, charts that follow, and two runs pinned side by side. Its address holds the choice. At most "
+        + "a choice for each key, charts and the verdict that follow, a map of all runs, and two runs pinned side by side. It opens on the "
+        + "scenario's own values. Its address holds the choice. At most "
         + "\(mostRuns) runs; summary.csv and run.json are beside it."
     ],
     examples: [
@@ -44,7 +45,9 @@ struct ExploreCommand: Study {
     let variants = input.variants
     let plan = ReplicationPlan(firstSeed: input.scenario.seed, count: seeds ?? 1)
     let axes = (asked.isEmpty ? input.bases[0].axes.map(VariantChoice.axis) : asked).map { axis in
-      ExplorerPage.Axis(name: axis.first?.overrides.first?.path ?? "", values: axis.map(\.name))
+      ExplorerPage.Axis(
+        name: axis.first?.overrides.first?.path ?? "", values: axis.map(\.name),
+        today: axis.firstIndex { (try? input.loaded[0].decode($0).scenario) == input.scenario })
     }
     return StudyPlan(
       input: input,

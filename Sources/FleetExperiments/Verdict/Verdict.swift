@@ -35,6 +35,16 @@ public enum Verdict {
     return (wording.lines + unmet(comparison) + [basis(comparison)]).joined(separator: "\n")
   }
 
+  /// How the runs of one variant of a comparison fared, in one line.
+  package static func text(of variant: Int, in comparison: ReplicatedComparison) -> String {
+    let rows = comparison.rows(of: variant)
+    guard !rows.isEmpty else { return "Nothing was run." }
+    let standings = Standings(
+      [comparison.variants[variant]], rows: [rows],
+      interval: comparison.curves[variant].facts?.interval ?? 0)
+    return VerdictWording(standings, seeds: [rows.map(\.seed)]).lines.joined(separator: " ")
+  }
+
   /// What a text says first, up to a colon, semicolon or stop: what was found. Too few words go on to the next one.
   package static func headline(of text: String) -> Substring {
     var end = text.startIndex

@@ -61,12 +61,12 @@ function buildControls() {
       control = element('input', { type: 'range', id: 'axis' + i, min: 0, max: axis.values.length - 1, step: 1 });
       control.sync = () => {
         control.value = state.choice[i];
-        output.textContent = axis.values[state.choice[i]];
+        output.textContent = axis.values[state.choice[i]] + (state.choice[i] === axis.today ? ' (today)' : '');
         control.setAttribute('aria-valuetext', axis.values[state.choice[i]]);
       };
     } else {
       control = element('select', { id: 'axis' + i });
-      axis.values.forEach((value, k) => control.append(element('option', { value: k }, value)));
+      axis.values.forEach((value, k) => control.append(element('option', { value: k }, value + (k === axis.today ? ' (today)' : ''))));
       control.sync = () => { control.value = state.choice[i]; };
     }
     for (const kind of ['input', 'change']) {
@@ -94,6 +94,66 @@ function buildControls() {
   pins.append(zoom);
   form.append(pins);
   form.addEventListener('submit', event => event.preventDefault());
+}
+
+// MARK: The verdict, and all runs in one picture
+const AGAINST = data.today === null ? 'the best' : 'today';
+const STANDINGS = {
+  same: ['var(--muted)', AGAINST + ' itself'],
+  better: ['var(--best)', 'better than ' + AGAINST],
+  worse: ['var(--incident)', 'worse than ' + AGAINST],
+  'as good': ['var(--grid)', 'as good as ' + AGAINST],
+  'not decided': ['none', 'not decided against ' + AGAINST],
+  incomparable: ['none', 'not to be compared with ' + AGAINST],
+};
+function drawVerdict() {
+  const run = data.runs[indexOf(state.choice)];
+  document.getElementById('verdict').textContent = run.verdict;
+  const missing = data.axes.filter(axis => axis.today === null).map(axis => axis.name);
+  document.getElementById('against').textContent = 'This run: ' + STANDINGS[run.standing][1] + '.'
+    + (missing.length ? ' The scenario\'s own value of ' + missing.join(', ') + ' is not in the grid.' : '');
+}
+// The axis with the most values lies to the right, the others one below another.
+function drawMap() {
+  const across = data.axes.reduce((most, axis, i) => axis.values.length > data.axes[most].values.length ? i : most, 0);
+  const columns = data.axes[across].values.length, rows = data.runs.length / columns;
+  const size = Math.max(5, Math.min(22, Math.floor(Math.min(660 / columns, 330 / rows))));
+  const below = new Map();
+  const map = svg('svg', {
+    width: columns * size + 2, height: rows * size + 2, role: 'img', id: 'all-runs',
+    'aria-label': 'All runs: ' + data.axes[across].name + ' to the right' + (rows > 1 ? ', the other keys downwards' : ''),
+  });
+  data.runs.forEach((run, index) => {
+    const choice = choiceOf(index);
+    const others = choice.filter((_, i) => i !== across).join();
+    if (!below.has(others)) below.set(others, below.size);
+    const [fill, words] = STANDINGS[run.standing];
+    const [x, y] = [1 + choice[across] * size, 1 + below.get(others) * size];
+    const isShown = index === indexOf(state.choice);
+    const cell = svg('rect', {
+      x: x + 1, y: y + 1, width: size - 2, height: size - 2, rx: 2, fill: fill === 'none' ? 'var(--panel)' : fill, 'data-cell': index,
+      stroke: isShown ? 'var(--text)' : fill === 'none' ? 'var(--muted)' : 'none', 'stroke-width': isShown ? 2.5 : 1,
+      'stroke-dasharray': isShown || fill !== 'none' ? '' : '2 2',
+    });
+    cell.append(svg('title', {}, run.name + ': ' + words + '; ' + data.metrics.map((metric, m) => metric.title + ' ' + run.texts[m]).join(', ')));
+    cell.addEventListener('click', () => { state.choice = choice; update(); });
+    map.append(cell);
+  });
+  const legend = element('p', { class: 'legend' });
+  const counts = Object.keys(STANDINGS).map(key => [key, data.runs.filter(run => run.standing === key).length]).filter(entry => entry[1]);
+  counts.forEach(([key, count]) => {
+    const [fill, words] = STANDINGS[key];
+    const mark = element('span', { class: 'swatch' + (fill === 'none' ? ' open' : ''), style: fill === 'none' ? '' : 'background:' + fill });
+    legend.append(mark, (key === 'same' ? '' : count + ' ') + words + ' ');
+  });
+  const jump = [['today', 'Today'], ['best', 'Best']].filter(([key]) => data[key] !== null).map(([key, title]) => {
+    const button = element('button', { type: 'button', id: key }, title);
+    button.addEventListener('click', () => { state.choice = choiceOf(data[key]); update(); });
+    return button;
+  });
+  const buttons = element('div', { class: 'pins' });
+  buttons.append(...jump);
+  document.getElementById('map').replaceChildren(map, legend, buttons);
 }
 
 // MARK: Figures
@@ -228,6 +288,24 @@ function drawCharts() {
         d: path, fill: 'none', stroke, 'stroke-width': 2, 'stroke-dasharray': dash, 'data-run': entry.run,
       }));
     });
+    // What goes beyond the axis is marked where it is highest, with its height.
+    const highest = [];
+    entries.forEach(entry => {
+      const run = data.runs[entry.run], values = run.curves[q], width = run.duration / Math.max(values.length, 1);
+      let peak = null;
+      values.concat([null]).forEach((value, i) => {
+        const at = (i + 0.5) * width;
+        const isCut = value !== null && value > limit && at >= from && at <= to;
+        if (isCut && (peak === null || value > peak.value)) peak = { value, at };
+        if (!isCut && peak !== null) {
+          const mark = svg('text', { x: px(peak.at), y: TOP + 9, 'text-anchor': 'middle', class: 'clipped', style: 'fill:' + entry.look[0] }, '▲');
+          mark.append(svg('title', {}, run.name + ': ' + compact(peak.value) + ' ' + quantity.unit));
+          chart.append(mark);
+          highest.push(peak.value);
+          peak = null;
+        }
+      });
+    });
     const readout = element('p', { 'aria-live': 'polite', 'data-readout': q });
     if (state.cursor !== null && state.cursor >= from && state.cursor <= to) {
       chart.append(svg('line', { x1: px(state.cursor), x2: px(state.cursor), y1: TOP, y2: H - BOTTOM, stroke: 'var(--text)', class: 'cursor' }));
@@ -250,7 +328,8 @@ function drawCharts() {
       state.cursor = Math.min(Math.max((state.cursor ?? (from + to) / 2) + step * width, from), to);
       drawCharts();
     });
-    root.append(element('h2', {}, quantity.title + ', ' + quantity.unit), chart, readout);
+    const note = highest.length ? ' (▲ goes up to ' + compact(Math.max(...highest)) + ')' : '';
+    root.append(element('h2', {}, quantity.title + ', ' + quantity.unit + note), chart, readout);
     if (focused === String(q)) chart.focus();
   });
 }
@@ -263,12 +342,14 @@ function scheduleCharts() {
 
 function update() {
   for (const control of document.querySelectorAll('#controls input, #controls select, #controls button')) control.sync();
+  drawVerdict();
+  drawMap();
   drawFigures();
   drawCharts();
   writeAddress();
 }
-// The best of all runs by the verdict's order, unless the address says another one.
-state.choice = choiceOf(data.best);
+// The scenario's own values, and for a key without one that of the best run, unless the address says another.
+state.choice = data.axes.map((axis, i) => axis.today ?? choiceOf(data.best)[i]);
 readAddress();
 buildControls();
 update();

@@ -9,6 +9,13 @@ package enum Compared: Sendable {
   /// Several runs of each variant: their figures, and the mean of what changes in time.
   case means(ReplicatedComparison)
 
+  /// Where a rule said how many seeds there are, and one was all, it is whole.
+  package init(_ comparison: ReplicatedComparison) {
+    self =
+      comparison.replications == 1 && !comparison.first.isEmpty
+      ? .whole(comparison.first) : .means(comparison)
+  }
+
   package var isOfOneSeed: Bool { if case .whole = self { true } else { false } }
 
   package var names: [String] {
@@ -30,6 +37,14 @@ package enum Compared: Sendable {
     switch self {
     case .whole(let results): Verdict.sentence(results)
     case .means(let comparison): Verdict.text(comparison)
+    }
+  }
+
+  /// All that came of the first seed, by variant; empty where nothing was kept of it but figures.
+  package var results: [VariantResult] {
+    switch self {
+    case .whole(let results): results
+    case .means(let comparison): comparison.first
     }
   }
 
@@ -71,41 +86,48 @@ package enum Compared: Sendable {
     }
   }
 
-  /// Where the files of each variant go; the directory itself is "". Of several seeds no run has files of its own.
+  /// Where the files of each variant's first run go; the directory itself is "". Where nothing was kept of it, it has none.
   /// - Parameter isComparison: a single run has no folder.
   package func folders(isComparison: Bool) -> [String] {
-    isComparison && isOfOneSeed ? Self.folders(names) : names.map { _ in "" }
+    isComparison && !results.isEmpty ? Self.folders(names) : names.map { _ in "" }
   }
 
   private func data(_ choices: [VariantChoice], isComparison: Bool, _ extras: Extras) -> [OutputFile] {
     let varied = VariedColumns(choices)
-    switch self {
-    case .whole(let results):
-      let runs = results.map { ($0.name, $0.summary.seed, $0.record.series) }
-      return [OutputFile(OutputFile.summary, varied.bytes(of: results.map(\.summary)))]
-        + (extras.openMetrics ? [OutputFile(OutputFile.openMetrics, OpenMetrics.bytes(of: runs))] : [])
-        + zip(results, folders(isComparison: isComparison)).flatMap { $0.files(in: $1, twin: extras.twin) }
-    case .means(let comparison):
-      return [
+    var files: [OutputFile] = []
+    if case .means(let comparison) = self {
+      files = [
         OutputFile(OutputFile.statistics, varied.bytes(of: standings)),
         OutputFile(OutputFile.differences, DifferencesCSV.bytes(of: comparison.metrics)),
         OutputFile(OutputFile.replications, varied.bytes(of: comparison.rows)),
         OutputFile(OutputFile.curves, CurvesCSV.bytes(of: comparison.curves)),
       ]
     }
+    if results.isEmpty { return files }
+    let runs = results.map { ($0.name, $0.summary.seed, $0.record.series) }
+    return files + [OutputFile(OutputFile.summary, varied.bytes(of: results.map(\.summary)))]
+      + (extras.openMetrics ? [OutputFile(OutputFile.openMetrics, OpenMetrics.bytes(of: runs))] : [])
+      + zip(results, folders(isComparison: isComparison)).flatMap { $0.files(in: $1, twin: extras.twin) }
   }
 
   private func listing(isComparison: Bool, _ extras: Extras) -> [String] {
-    guard isOfOneSeed else {
-      return [
-        OutputFile.report, OutputFile.statistics, OutputFile.differences, OutputFile.replications,
-        OutputFile.curves, OutputFile.manifest, OutputFile.picture,
-      ]
-    }
     let twin = extras.twin ? ", \(OutputFile.twinTimeSeries)" : ""
     let tables = "\(OutputFile.timeSeries)\(twin) and \(OutputFile.deliveries)"
-    return [OutputFile.report, OutputFile.summary, OutputFile.manifest]
-      + (extras.openMetrics ? [OutputFile.openMetrics] : [])
+    let series = extras.openMetrics ? [OutputFile.openMetrics] : []
+    let picture = isComparison ? [OutputFile.picture] : []
+    guard isOfOneSeed else {
+      let means = [
+        OutputFile.report, OutputFile.statistics, OutputFile.differences, OutputFile.replications,
+        OutputFile.curves, OutputFile.manifest,
+      ]
+      guard let first = results.first else { return means + picture }
+      let ofFirst =
+        ([OutputFile.summary] + series + [isComparison ? "a folder per variant with \(tables)" : tables])
+        .joined(separator: ", ")
+      let all = (means + picture).joined(separator: ", ")
+      return ["\(all); of seed \(first.summary.seed) alone \(ofFirst)"]
+    }
+    return [OutputFile.report, OutputFile.summary, OutputFile.manifest] + series
       + [isComparison ? "\(OutputFile.picture); a folder per variant with \(tables)" : tables]
   }
 

@@ -34,13 +34,20 @@ public enum ExactBinomial {
   /// The probability of at most `most` successes.
   private static func chance(of most: Int, in count: Int, _ probability: Double) -> Double {
     guard probability < 1 else { return 0 }
+    // Scaled, since of many trials even the chance of no success is too small for a number.
+    var scale = 0
     var term = 1.0
-    for _ in 0..<count { term *= 1 - probability }
+    for _ in 0..<count {
+      term *= 1 - probability
+      if term < 0x1p-512 { (term, scale) = (term * 0x1p512, scale + 1) }
+    }
     var sum = term
     for k in 0..<max(0, most) {
       term *= Double(count - k) / Double(k + 1) * probability / (1 - probability)
       sum += term
+      if sum > 0x1p512 { (term, sum, scale) = (term * 0x1p-512, sum * 0x1p-512, scale - 1) }
     }
+    for _ in 0..<max(0, scale) { sum *= 0x1p-512 }
     return sum
   }
 }

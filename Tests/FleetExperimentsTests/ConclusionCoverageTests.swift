@@ -29,7 +29,11 @@ struct ConclusionCoverageTests {
 }
 
 struct Coverage {
-  enum Mode: String, CaseIterable { case fixed, sequential }
+  enum Mode: CaseIterable {
+    case fixed, sequential
+    /// As `run` stops by itself.
+    case untilKnown
+  }
 
   static var pools: String? { ProcessInfo.processInfo.environment["FLEETSIM_POOLS"] }
   static let shown = [
@@ -61,17 +65,22 @@ struct Coverage {
     }
     let recovering = rows.filter { $0[MetricCatalogue.recovery] != nil }
     let (all, given) = (SampleStatistics(values(rows)).mean, SampleStatistics(values(recovering)).mean)
-    var random = SeededGenerator(seed: UInt64(index * 10 + (mode == .fixed ? 0 : 1)))
+    var random = SeededGenerator(seed: UInt64(index * 10 + Mode.allCases.firstIndex(of: mode)!))
     var result = (repetitions: Self.repetitions, given: 0, holds: 0)
     for _ in 0..<Self.repetitions {
       var found = ReplicatedMetrics(variants: ["v"], metrics: metrics)
+      var drawn: [RunSummary] = []
       func add(_ count: Int) {
         for _ in 0..<count {
           let row = rows[Int.random(in: 0..<rows.count, using: &random)]
           found.add(to: 0) { row[$0] }
+          if mode == .untilKnown { drawn.append(Self.summary(row)) }
         }
       }
-      add(10)
+      add(mode == .untilKnown ? SeedPlan.looks[0] : 10)
+      if mode == .untilKnown {
+        while let next = Self.decision([drawn]).next { add(next - drawn.count) }
+      }
       if mode == .sequential {
         while found.replications(of: 0) < 200, !Self.isEnough(found, index) { add(1) }
         if !Self.isEnough(found, index) { continue }
@@ -84,6 +93,56 @@ struct Coverage {
       if low <= truth, truth <= high { result.holds += 1 }
     }
     return result
+  }
+
+  /// What `SeedPlan` says with a budget that has room for every look.
+  private static func decision(_ rows: [[RunSummary]]) -> SeedPlan.Decision {
+    SeedPlan().decision([standings(rows)], attempts: 0)
+  }
+
+  private static func standings(_ rows: [[RunSummary]]) -> Standings {
+    Standings(
+      rows.indices.map { "v\($0)" }, rows: rows, interval: 10_000_000, level: SeedPlan.level)
+  }
+
+  /// Of 400 comparisons of the pool with itself, each with seeds of its own until all is decided: how many got a winner.
+  func falseWinners() -> (wrong: Int, pairs: Int) {
+    var random = SeededGenerator(seed: 1)
+    var wrong = 0
+    for _ in 0..<Self.repetitions {
+      var drawn: [[RunSummary]] = [[], []]
+      func add(_ count: Int) {
+        for variant in 0..<2 {
+          for _ in 0..<count {
+            drawn[variant].append(Self.summary(rows[Int.random(in: 0..<rows.count, using: &random)]))
+          }
+        }
+      }
+      add(SeedPlan.looks[0])
+      while let next = Self.decision(drawn).next { add(next - drawn[0].count) }
+      if Self.standings(drawn).leaders.count == 1 { wrong += 1 }
+    }
+    return (wrong, Self.repetitions)
+  }
+
+  /// What a verdict looks at in a row of `replications.csv`.
+  private static func summary(_ row: [String: Double]) -> RunSummary {
+    func microseconds(_ column: String) -> Int64? { row[column].map { Int64(($0 * 1e6).rounded()) } }
+    func count(_ column: String) -> Int64 { Int64(row[column] ?? 0) }
+    var run = RunSummary(run: "v", seed: 0)
+    run.recoveryHorizon = microseconds("recovery_horizon_s")
+    run.hasIncidents = run.recoveryHorizon != nil
+    run.recoveryTime = microseconds(MetricCatalogue.recovery)
+    run[.createdEvents] = count("created_events")
+    run[.settledBatches] = count("settled_batches")
+    run[.droppedByRetryLimit] = count(MetricCatalogue.lost)
+    run.lateEvents = count(MetricCatalogue.late)
+    run.affectedEvents = count("affected_events")
+    run.affectedHorizon = microseconds("affected_horizon_s") ?? 0
+    run.affectedDeliveryP99 = microseconds(MetricCatalogue.affectedDelivery)
+    run.attemptsAboveTwinPerDevice = row[MetricCatalogue.attemptsAboveTwin] ?? 0
+    run.cost.mean[.attempts] = row[MetricCatalogue.attempts] ?? 0
+    return run
   }
 
   /// As `--precision 5%` stops.

@@ -111,5 +111,10 @@ import Testing
     #expect(abs(ExactBinomial.lowerBound(of: 1, in: 10) - 0.005_116) < 1e-6)
     #expect(abs(ExactBinomial.lowerBound(of: 10, in: 10) - 0.741_134) < 1e-6)
     #expect(ExactBinomial.lowerBound(of: 0, in: 10) == 0)
+    // Of many runs the chance of none is below any number. By the definition, with 60 digits.
+    #expect(abs(ExactBinomial.upperBound(of: 234, in: 240) - 0.989_057_748) < 1e-9)
+    #expect(abs(ExactBinomial.upperBound(of: 990, in: 1_000) - 0.994_564_860) < 1e-9)
+    #expect(abs(ExactBinomial.upperBound(of: 2, in: 30, confidence: 0.992) - 0.259_139_869) < 1e-9)
+    #expect(ExactBinomial.trials(excluding: 0.05) == 59 && ExactBinomial.trials(excluding: 0.1) == 29)
   }
 }

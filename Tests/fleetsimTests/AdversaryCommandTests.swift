@@ -37,7 +37,7 @@ struct AdversaryCommandTests {
     let row = try #require(try scratch.text("out1/adversary.csv").split(separator: "\n").dropFirst().first)
     #expect(row.hasPrefix("boundary,"))
     for name in names.dropFirst() {
-      let run = try Tool.run(["run", "out1/" + name, "--quiet"], in: scratch.url)
+      let run = try Tool.run(["run", "out1/" + name, "--seed", "1", "--quiet"], in: scratch.url)
       #expect(
         run.code == 0 && run.standardOutput.contains("never"), "\(run.standardError)\(run.standardOutput)")
     }

@@ -122,7 +122,7 @@ struct JSONDocumentTests {
   @Test("a comparison's runs are the rows of summary.csv, and best and verdict name the same variant")
   func comparison() throws {
     let scratch = try scratch()
-    let document = try document(["compare", "s.json5", "--out", "o"], scratch)
+    let document = try document(["compare", "s.json5", "--seed", "5", "--out", "o"], scratch)
     let variants = document["variants"]?.elements ?? []
     #expect(variants.map { $0["name"]?.text } == ["none", "full"])
     expectSame(variants.flatMap { $0["runs"]?.elements ?? [] }, try records(scratch, "o/summary.csv"))
@@ -134,7 +134,7 @@ struct JSONDocumentTests {
             "path": .string("settings.backoffConfig.jitterStrategy"), "value": .string("full"),
           ])
         ]))
-    let verdict = try Tool.run(["compare", "s.json5", "-q"], in: scratch.url).standardOutput
+    let verdict = try Tool.run(["compare", "s.json5", "--seed", "5", "-q"], in: scratch.url).standardOutput
     #expect(document["verdict"]?.text.map { $0 + "\n" } == verdict)
     let best = document["best"]?.elements.compactMap(\.text) ?? []
     #expect(!best.isEmpty && best.allSatisfy(verdict.contains))

@@ -96,6 +96,10 @@ struct ReplicationCommandTests {
       ),
       (["--precision", "2%", "--precision", "recovery_s=5"], "'--precision' is there twice for recovery_s."),
       (["--seeds", "3", "--vary", "seed=1,2"], "Seeds can't be compared with --seeds"),
+      (["--seeds", "3", "--budget", "2M"], "'--budget' goes without '--seeds' and '--precision'"),
+      (["--seed", "3", "--budget", "2M"], "'--budget' does not go with '--seed', which is one."),
+      (["--budget", "0"], "a number of attempts from 1 on, as 500k, 20M or 2G."),
+      (["--budget", "9999999999G"], "a number of attempts from 1 on"),
     ])
   func refusals(options: [String], message: String) throws {
     let scratch = try Scratch()
@@ -106,11 +110,86 @@ struct ReplicationCommandTests {
     #expect(output.standardOutput == "")
   }
 
+  @Test(
+    "without --seeds there are seeds until all is decided or the budget is used up, with the same bytes from any number of jobs"
+  )
+  func untilDecided() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    let command = ["compare", "s.json5", "--budget", "60k", "--out"]
+    let output = try Tool.run(command + ["a", "--jobs", "1"], in: scratch.url)
+    #expect(output.code == 0, "\(output.standardError)")
+    #expect(
+      output.standardOutput.hasPrefix(
+        "s.json5: 60 devices, 20 min, 2 variants, seeds from 5 on until all is decided, at most 60 k attempts\n"
+      ))
+    #expect(
+      output.standardOutput.contains(
+        /\nOpen after [0-9]+ seeds, when the budget of 60 k attempts has no room for more: .*\. About [0-9]+ more seeds would/
+      ), "\(output.standardOutput)")
+    #expect(
+      output.standardOutput.contains(
+        "comparison.svg; of seed 5 alone summary.csv, a folder per variant with timeseries.csv and delivery_histogram.csv"
+      ))
+    #expect(!scratch.contents.contains { $0.hasSuffix(".journal") })
+    #expect(try Tool.run(command + ["b", "--jobs", "3"], in: scratch.url).code == 0)
+    #expect(try Tool.run(["compare", "s.json5", "--seed", "5", "--out", "one"], in: scratch.url).code == 0)
+    let written = scratch.contents.filter { $0.hasPrefix("a/") }.map { String($0.dropFirst(2)) }
+    let single = scratch.contents.filter { $0.hasPrefix("one/") }.map { String($0.dropFirst(4)) }
+    #expect(Set(written) == Set(Self.files).union(single))
+    for name in written where name.hasSuffix(".csv") {
+      #expect(try scratch.read("a/" + name) == scratch.read("b/" + name), "\(name)")
+      if single.contains(name) {
+        #expect(try scratch.read("a/" + name) == scratch.read("one/" + name), "\(name)")
+      }
+    }
+  }
+
+  @Test(
+    "where the budget has room for one seed, it is run as with --seed, and the verdict says how many would tell"
+  )
+  func budgetOfOne() throws {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    for command in ["run", "compare"] {
+      let one = try Tool.run([command, "s.json5", "--seed", "5", "--out", "one"], in: scratch.url)
+      let found = try Tool.run([command, "s.json5", "--budget", "1", "--out", "found"], in: scratch.url)
+      #expect(found.code == 0 && found.standardError == "")
+      #expect(
+        found.standardOutput.contains(
+          /\nOpen after 1 seed, when the budget of 1 attempt has no room for more: .*how many runs fail.*--seeds [0-9]+/
+        ),
+        "\(found.standardOutput)")
+      #expect(one.standardOutput.contains("(one seed, 5)") && found.standardOutput.contains("(one seed, 5)"))
+      let files = scratch.contents.filter { $0.hasPrefix("one/") }.map { String($0.dropFirst(4)) }
+      #expect(scratch.contents.filter { $0.hasPrefix("found/") } == files.map { "found/" + $0 })
+      for name in files where name.hasSuffix(".csv") {
+        #expect(try scratch.read("one/" + name) == scratch.read("found/" + name), "\(name)")
+      }
+    }
+  }
+
+  @Test(
+    "a fleet that always does the same is known after 60 seeds: fewer do not exclude a failure in 5 % of the runs"
+  )
+  func known() throws {
+    let scratch = try Scratch()
+    // Events by the clock, and an outage in which nobody has anything to send.
+    try scratch.write(
+      "s.json5", Scenarios.small.replacing("events: \"6/min\"", with: "events: { every: \"10s\" }"))
+    let output = try Tool.run(["run", "s.json5", "--quiet"], in: scratch.url)
+    #expect(output.code == 0, "\(output.standardError)")
+    #expect(
+      output.standardOutput.contains(
+        /Everything is known after (60|120|240|480) seeds \([0-9.]+ [kM] attempts\)\./),
+      "\(output.standardOutput)")
+  }
+
   @Test("results with replications replace results without, and the other way round")
   func replaced() throws {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
-    for options in [["--seeds", "2"], [], ["--seeds", "3"]] {
+    for options in [["--seeds", "2"], ["--seed", "5"], ["--seeds", "3"]] {
       #expect(
         try Tool.run(["compare", "s.json5", "-q", "--out", "out"] + options, in: scratch.url).code == 0)
     }

@@ -45,12 +45,39 @@ struct RescueCommandTests {
   }
 
   @Test(
+    "without --seeds there are seeds until the budget is used up, and it says how many would show that it holds"
+  )
+  func untilDecided() throws {
+    let scratch = try scratch()
+    var answers: [String] = []
+    for jobs in ["1", "2"] {
+      let output = try Tool.run(
+        [
+          "rescue", "s.json5", "--action", "shed", "--at", "15m", "--for", "5m", "--budget", "500k", "--jobs",
+          jobs,
+        ], in: scratch.url)
+      #expect(output.code == 0 && output.standardError == "")
+      answers.append(output.standardOutput)
+    }
+    #expect(answers[0] == answers[1])
+    #expect(answers[0].contains("for 5 min, more seeds until it is decided, at most 500 k attempts\n"))
+    #expect(
+      answers[0].contains(
+        /Open after [0-9]+ seeds?, when the budget of 500 k attempts has no room for more: whether it holds in 95 % of .* more seeds/
+      ), "\(answers[0])")
+  }
+
+  @Test(
     "what makes no sense says why",
     arguments: [
       ([], "Missing expected option '--action <kind>'", 64),
       (["--action", "shedd"], "did you mean 'shed'?", 64),
       (["--action", "readmit", "--for", "5m"], "'--for' does not go with readmit", 64),
       (["--action", "capacity", "--key", "phones"], "'--key' goes with shed and readmit", 64),
+      (
+        ["--action", "shed", "--seed", "2", "--budget", "1M"],
+        "'--budget' goes without '--seeds' and '--seed'", 64
+      ),
       (["--action", "shed", "--key", "phone"], "did you mean 'phones'?", 64),
       (["--action", "shed", "--at", "40m"], "when the run of 40m is over", 64),
       (["--action", "shed", "--at", "35m", "--for", "10m"], "nothing is left to recover in", 64),

@@ -15,7 +15,8 @@ struct ResultTests {
   func run() throws {
     let scratch = try Scratch()
     try scratch.write("scenarios/s.json5", Scenarios.small)
-    let output = try Tool.run(["run", "scenarios/s.json5", "--out", "a/b/out"], in: scratch.url)
+    let output = try Tool.run(
+      ["run", "scenarios/s.json5", "--seed", "5", "--out", "a/b/out"], in: scratch.url)
     #expect(output.code == 0)
     #expect(output.standardError == "")
     #expect(output.standardOutput.hasPrefix("scenarios/s.json5: seed 5, 60 devices, 20 min\n"))
@@ -31,7 +32,10 @@ struct ResultTests {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
     let output = try Tool.run(
-      ["compare", "s.json5", "--jitter", "additive:10,additive:10+clamp,full", "--out", "out", "--check"],
+      [
+        "compare", "s.json5", "--seed", "5", "--jitter", "additive:10,additive:10+clamp,full", "--out", "out",
+        "--check",
+      ],
       in: scratch.url)
     #expect(output.code == 0, "\(output.standardError)")
     let files = scratch.contents.filter { $0.hasSuffix(".csv") }
@@ -52,7 +56,9 @@ struct ResultTests {
   func determinism() throws {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
-    for (out, more) in [("a", ["--jobs", "1"]), ("b", ["--jobs", "3"]), ("c", ["--seed", "6"])] {
+    for (out, more) in [
+      ("a", ["--seed", "5", "--jobs", "1"]), ("b", ["--seed", "5", "--jobs", "3"]), ("c", ["--seed", "6"]),
+    ] {
       #expect(
         try Tool.run(["compare", "s.json5", "--quiet", "--out", out] + more, in: scratch.url).code == 0)
     }
@@ -97,7 +103,7 @@ struct ResultTests {
   func quiet() throws {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
-    let output = try Tool.run(["run", "s.json5", "--quiet"], in: scratch.url)
+    let output = try Tool.run(["run", "s.json5", "--seed", "5", "--quiet"], in: scratch.url)
     #expect(output.code == 0)
     let lines = output.standardOutput.split(separator: "\n")
     try #require(lines.count == 2)
@@ -114,7 +120,8 @@ struct ResultTests {
     let scratch = try Scratch()
     try scratch.write("s.json5", Scenarios.small)
     try scratch.write("cdn.json", #"{ "httpConfig": { "backoffConfig": { "jitterPercent": 400 } } }"#)
-    let output = try Tool.run(["run", "s.json5", "--quiet", "--settings", "cdn.json"], in: scratch.url)
+    let output = try Tool.run(
+      ["run", "s.json5", "--seed", "5", "--quiet", "--settings", "cdn.json"], in: scratch.url)
     #expect(output.code == 0)
     #expect(output.standardError.hasPrefix("cdn.json:1: warning: "), "\(output.standardError)")
     #expect(output.standardError.contains("jitterPercent"))
@@ -137,7 +144,8 @@ struct ResultTests {
     for line in lines { #expect(validated.contains(line + " ("), "\(validated)") }
     #expect(validated.split(separator: "\n").count { $0.contains("; segment-swift has ") } == 2)
 
-    let ran = try Tool.run(["run", "s.json5", "--out", "o"] + swift, in: scratch.url).standardOutput
+    let ran = try Tool.run(["run", "s.json5", "--seed", "5", "--out", "o"] + swift, in: scratch.url)
+      .standardOutput
     #expect(ran.contains("Not as the preset: \(lines.joined(separator: ", "))\n"), "\(ran)")
     let report = try scratch.text("o/report.html")
     #expect(
@@ -150,7 +158,9 @@ struct ResultTests {
     ]
     let plain = try Tool.run(["validate", "s.json5"] + swift + same, in: scratch.url).standardOutput
     #expect(plain.contains("  clients   segment-swift as the preset has it\n"), "\(plain)")
-    let silent = try Tool.run(["run", "s.json5", "--out", "p"] + swift + same, in: scratch.url).standardOutput
+    let silent = try Tool.run(
+      ["run", "s.json5", "--seed", "5", "--out", "p"] + swift + same, in: scratch.url
+    ).standardOutput
     #expect(!silent.contains("preset"))
     #expect(try scratch.text("p/report.html").contains("In nothing: segment-swift as the preset has it."))
   }
@@ -169,7 +179,7 @@ struct ResultTests {
     #expect(validated.standardOutput.contains("capacity  80.0 requests/s"))
     #expect(!validated.standardOutput.contains("  small "))
 
-    let run = ["run", "s.json5", "-q", "--set", "duration=8m", "--out"]
+    let run = ["run", "s.json5", "--seed", "5", "-q", "--set", "duration=8m", "--out"]
     #expect(try Tool.run(run + ["a", "--scale", "1:2"], in: scratch.url).code == 0)
     let byHand = [
       "b", "--set", "fleet.phones.devices=1200", "--set", "tapi.bucket.capacity=80/s", "--set",
@@ -207,7 +217,8 @@ struct ResultTests {
       "tapi.bucket.burst: a bucket of 2 tokens refuses what comes at one moment by chance; 20 tokens are enough"
     #expect(
       try Tool.run(["validate", "s.json5"], in: scratch.url).standardOutput.contains("small     " + reason))
-    let compared = try Tool.run(["compare", "s.json5", "--out", "o"], in: scratch.url).standardOutput
+    let compared = try Tool.run(["compare", "s.json5", "--seed", "5", "--out", "o"], in: scratch.url)
+      .standardOutput
     #expect(compared.contains("\nSmall enough for chance to decide: \(reason).\n"))
     #expect(
       try scratch.text("o/report.html").contains("<p>Small enough for chance to decide: \(reason).</p>"))

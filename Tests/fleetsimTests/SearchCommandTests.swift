@@ -54,7 +54,8 @@ struct SearchCommandTests {
     // What was recommended runs: in both shapes, with the same result.
     let runs = try ["settings.json", "settings-document.json"].map { name in
       let run = try Tool.run(
-        ["run", "a.json5", "--settings", "out/" + name, "--out", name + ".out", "-q"], in: scratch.url)
+        ["run", "a.json5", "--seed", "3", "--settings", "out/" + name, "--out", name + ".out", "-q"],
+        in: scratch.url)
       #expect(run.code == 0 && run.standardError == "")
       return try text(scratch, name + ".out/timeseries.csv")
     }

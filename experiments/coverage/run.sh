@@ -19,10 +19,16 @@ for case in well-behaved:interval=1s rare-losses:interval=5s metastable:interval
   name=${case%%:*}
   .build/release/fleetsim compare "experiments/coverage/$name.json5" --vary "${case#*:}" --seeds 2000 --quiet --out "$pools/$name"
 done
+FLEETSIM_POOLS=$pools swift test -c release --filter ConclusionCoverageTests | tee /dev/stderr >"$pools/found.txt"
 {
   echo "| case | metric | runs | intervals given | of these hold the truth |"
   echo "|---|---|---|---:|---:|"
-  FLEETSIM_POOLS=$pools swift test -c release --filter ConclusionCoverageTests | tee /dev/stderr | sed -n 's/^COVERAGE //p' \
+  sed -n 's/^COVERAGE //p' "$pools/found.txt" \
     | awk -F, '{ held = $5 > 0 ? sprintf("%.1f %% (%d)", 100 * $6 / $5, $6) : "–"
-        printf "| %s | `%s` | %s | %d of %d | %s |\n", $1, $2, $3 == "fixed" ? "10" : "10 to 200, until ± 5 %", $5, $4, held }'
+        runs = $3 == "fixed" ? "10" : $3 == "untilKnown" ? "15 to 480, until known" : "10 to 200, until ± 5 %"
+        printf "| %s | `%s` | %s | %d of %d | %s |\n", $1, $2, runs, $5, $4, held }'
+  echo
+  echo "| case | comparisons of it with itself | of these got a winner |"
+  echo "|---|---:|---:|"
+  sed -n 's/^WINNERS //p' "$pools/found.txt" | awk -F, '{ printf "| %s | %d | %d |\n", $1, $3, $2 }'
 } >results/coverage/conclusions.md

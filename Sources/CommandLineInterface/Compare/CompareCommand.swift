@@ -10,8 +10,10 @@ struct RunCommand: Study {
     name: "run", abstract: "Run one scenario and say how its fleet fared.",
     discussion: [
       "Runs the scenario and, beside it, its twin without incidents: recovery is measured against the twin. Prints a "
-        + "table and a verdict. Files are written only with --out: timeseries.csv, summary.csv, "
-        + "delivery_histogram.csv, report.html and run.json."
+        + "table and a verdict. There are as many seeds as it takes to know within 5 % how many of the runs fail, how soon the fleet is "
+        + "back, how late the affected events are and what it costs in attempts, as far as --budget carries; --seed asks for one.",
+      "Files are written only with --out: timeseries.csv, summary.csv, delivery_histogram.csv, report.html and run.json. "
+        + ReplicationOptions.filesOfSeveral,
     ],
     examples: [
       .init("fleetsim run scenario.json5", "Print how the fleet fares:"),
@@ -21,12 +23,13 @@ struct RunCommand: Study {
     ])
 
   @Argument(.scenario) private var path: String
-  let options = StudyOptions(.twinSeries, .openMetrics, .threads, .check, without: [.journal])
+  private var replications = ReplicationOptions()
+  let options = StudyOptions(.twinSeries, .openMetrics, .threads, .check)
 
   func plan() throws -> StudyPlan<ComparisonFindings> {
-    try options.checkSeries(hasSeveralSeeds: false)
+    let plan = try replications.plan(options)
     let input = try StudyInput(path, options) { [VariantChoice(name: $1.name, overrides: [])] }
-    return .comparison(input, nil, options, isComparison: false)
+    return .comparison(input, plan, options, isComparison: false)
   }
 }
 
@@ -40,10 +43,11 @@ struct CompareCommand: Study {
         + "scenario's compare section. All variants see the same events at the same times. With --out there is a "
         + "folder for each variant (timeseries.csv, delivery_histogram.csv) beside summary.csv, report.html, "
         + "comparison.svg and run.json.",
-      "With --seeds or --precision every variant runs with several seeds, the same ones for all (the scenario's seed, "
-        + "the next one and so on), and the result says how sure it is: means with 95 % intervals, paired differences "
-        + "to the first variant, ranks with ties. With --out it writes statistics.csv, differences.csv, "
-        + "replications.csv (a row of summary.csv for each run), curves.csv (mean curves), report.html, comparison.svg and run.json.",
+      "Every variant runs with several seeds, the same ones for all (the scenario's seed, the next one and so on), until each "
+        + "criterion of the verdict is decided or shown as good, a failure in 5 % of the runs is excluded or found, or --budget is used "
+        + "up. --seeds and --precision ask for so many or for so precise; --seed asks for one. The result says how sure it is: means "
+        + "with 95 % intervals, paired differences to the first variant, ranks with ties. "
+        + ReplicationOptions.filesOfSeveral,
     ],
     examples: [
       .init("fleetsim compare scenario.json5", "What the scenario's compare section says:"),
@@ -65,8 +69,7 @@ struct CompareCommand: Study {
 
   func plan() throws -> StudyPlan<ComparisonFindings> {
     let asked = try axes.axes()
-    var plan = try replications.plan()
-    try options.checkSeries(hasSeveralSeeds: plan != nil)
+    var plan = try replications.plan(options)
     let input = try StudyInput(path, options) { base, _ in
       let choices = try LoadedScenario.choices(asked, of: base)
       guard !choices.isEmpty else {
@@ -74,14 +77,32 @@ struct CompareCommand: Study {
           "There is nothing to compare: give --client, --jitter or --vary, or the scenario a compare section, as "
             + "compare: { \"\(Override.jitterPath)\": [\"additive:10\", \"full\"] }.")
       }
-      if plan != nil, choices.contains(where: \.variesSeed) {
-        throw UsageError(
-          "Seeds can't be compared with --seeds or --precision, which run every variant with several.")
+      if choices.contains(where: \.variesSeed) {
+        guard plan.map({ $0.until != nil }) ?? true else {
+          throw UsageError(
+            "Seeds can't be compared with --seeds or --precision, which run every variant with several.")
+        }
+        plan = nil
       }
       return choices
     }
-    plan?.firstSeed = input.scenario.seed
     return .comparison(input, plan, options, isComparison: true)
+  }
+}
+
+extension ReplicationOptions {
+  /// Of the help.
+  fileprivate static let filesOfSeveral =
+    "Of several seeds --out writes statistics.csv, differences.csv, replications.csv (a row of summary.csv for each run), curves.csv "
+    + "(mean curves), report.html and run.json. Where their number was left to fleetsim, the files of the first seed's run are there too, and "
+    + "only --journal keeps a journal."
+
+  /// nil: one seed. The first one is the scenario's.
+  /// - Throws: `UsageError`, also where files of single runs are asked for that won't be written.
+  fileprivate func plan(_ options: StudyOptions) throws -> ReplicationPlan? {
+    let plan = try plan(isOneSeed: options.input.seed != nil)
+    try options.checkSeries(hasSeveralSeeds: plan.map { $0.until == nil } ?? false)
+    return plan
   }
 }
 
@@ -108,35 +129,43 @@ extension StudyPlan<ComparisonFindings> {
   fileprivate static func comparison(
     _ input: StudyInput, _ replications: ReplicationPlan?, _ options: StudyOptions, isComparison: Bool
   ) -> StudyPlan {
+    var replications = replications
+    replications?.firstSeed = input.scenario.seed
     let (variants, choices) = (input.variants, input.choices)
     let (clients, notes) = (ClientDifferences(variants), notesOfSmallness(variants))
     var plan = StudyPlan(
       input: input, heading: heading(input, replications, clients),
       memory: ComparisonMemory(variants, replications: replications?.count ?? 1),
-      find: { runs in
-        let compared =
-          if let replications {
-            Compared.means(try runs.replications(variants, replications))
-          } else {
-            Compared.whole(
-              try Comparison.run(
-                variants, options: runs.options, workers: runs.workers, control: runs.control))
+      find: { [replications] runs in
+        var found = ComparisonFindings(notes: notes, choices: choices, clients: clients)
+        if let replications {
+          let comparison = try runs.replications(variants, replications)
+          found.decision = comparison.decision
+          found.compared = Compared(comparison)
+          if found.compared.isOfOneSeed {
+            found.effort = Verdict.effort(comparison, Standings(comparison))
           }
-        var losses = LossReport(variants, runs: compared.rows)
-        try losses.check(options: runs.options, control: runs.control)
-        return ComparisonFindings(
-          notes: notes, compared: compared, verdict: compared.verdict, standings: compared.standings,
-          losses: losses, choices: choices, clients: clients)
+        } else {
+          found.compared = .whole(
+            try Comparison.run(
+              variants, options: runs.options, workers: runs.workers, control: runs.control))
+        }
+        found.losses = LossReport(variants, runs: found.compared.rows)
+        try found.losses.check(options: runs.options, control: runs.control)
+        return found
       },
       isFinished: { if case .means(let comparison) = $0.compared { comparison.isFinished } else { true } },
       report: .answer { found in
         found.compared.answer(
           seed: input.scenario.seed,
-          notes: options.isQuiet ? [] : notes.map { "Small enough for chance to decide: \($0)." },
+          notes: (options.isQuiet ? [] : notes.map { "Small enough for chance to decide: \($0)." })
+            + (found.effort.map { [$0] } ?? []),
           choices: choices, isComparison: isComparison, losses: found.losses, clients: clients,
           scaleNote: input.decoded[0].scenario.scaleNote, extras: options.extras, width: Console.columns)
       })
     if replications == nil { plan.store = { nil } }
+    // A budget is used up before a journal pays; whoever asks for one gets it.
+    if replications?.until != nil { plan.store = { try options.askedForJournal() } }
     plan.showsScenario = true
     plan.describe = { $0.describe($1.compared, choices, isComparison: isComparison) }
     return plan
@@ -152,7 +181,12 @@ extension StudyPlan<ComparisonFindings> {
     if input.decoded.count > 1 { text += ", \(input.decoded.count) variants" }
     if let plan {
       let metrics = plan.precision.map(\.metric).joined(separator: ", ")
-      text += ", \(metrics.isEmpty ? "" : "10 to ")\(plan.count) replications (seeds from \(plan.firstSeed))"
+      text += ", "
+      if let until = plan.until {
+        text += "seeds from \(plan.firstSeed) on until all is decided, at most \(until.budgetText)"
+      } else {
+        text += "\(metrics.isEmpty ? "" : "10 to ")\(plan.count) replications (seeds from \(plan.firstSeed))"
+      }
       if !metrics.isEmpty { text += " until \(metrics) and the risk of never recovering are precise" }
     }
     return text + "\n" + (scenario.question.map { $0 + "\n" } ?? "")
@@ -164,12 +198,18 @@ extension StudyPlan<ComparisonFindings> {
 struct ComparisonFindings: Sendable {
   /// What limits the verdict.
   var notes: [String]
-  var compared: Compared
-  var verdict: String
-  var standings: Standings
-  var losses: LossReport
   var choices: [VariantChoice]
   var clients: ClientDifferences
+  var compared = Compared.whole([]) {
+    didSet { (verdict, standings) = (compared.verdict, compared.standings) }
+  }
+  private(set) var verdict = ""
+  private(set) var standings = Standings([])
+  var losses = LossReport([], runs: [])
+  /// What the rule that says how many seeds there are said last; nil: their number was given.
+  var decision: SeedPlan.Decision?
+  /// What it says of a single seed.
+  var effort: String?
 
   private struct Variant: Sendable {
     var choice: VariantChoice
@@ -194,10 +234,19 @@ struct ComparisonFindings: Sendable {
   static let document = CommandDocument.study(
     "how each variant fared.",
     [
-      .init("notes", "What limits the verdict: in what the scenario is so small that chance decides.") {
-        $0.notes
-      },
+      .init(
+        "notes",
+        "What limits the verdict: in what the scenario is so small that chance decides, and that the budget had room for one seed."
+      ) { $0.notes + ($0.effort.map { [$0] } ?? []) },
       .init("verdict", "What is said of it all, in sentences.") { $0.verdict },
+      .init(
+        "isDecided",
+        "Whether every criterion is decided or shown as good; null: the number of seeds was asked for."
+      ) { $0.decision?.isDecided },
+      .init(
+        "missingSeeds",
+        "About how many more seeds would decide what is open at the end of the budget; null where nothing is."
+      ) { $0.decision?.missing },
       .init(
         "best",
         "The names of those that are better than all the others; all of them where nothing is decided between them."

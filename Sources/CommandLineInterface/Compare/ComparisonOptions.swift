@@ -90,10 +90,13 @@ extension ValueReader where Value == [VariantChoice] {
   }
 }
 
-/// How many seeds `compare` takes.
+/// How many seeds `run` and `compare` take.
 struct ReplicationOptions: ParameterGroup {
-  @Option("seeds", "n", .count(2...mostSeeds), help: "Run every variant with n seeds, from 2.")
+  @Option(
+    "seeds", "n", .count(2...mostSeeds),
+    help: "Run n seeds, from 2. (default: as many as decide, within --budget; one with --seed)")
   private var seeds: Int?
+  @Option(.budget) private var budget: SeedPlan?
   @Option(
     "precision", "p", each: .precision,
     help:
@@ -118,8 +121,9 @@ struct ReplicationOptions: ParameterGroup {
   private static let defaultMaximum = 200
 
   /// nil: one seed.
+  /// - Parameter isOneSeed: whether there is one where nobody says how many.
   /// - Throws: `UsageError`.
-  func plan() throws -> ReplicationPlan? {
+  func plan(isOneSeed: Bool) throws -> ReplicationPlan? {
     let precision = precision.flatMap(\.self)
     var seen: Set<String> = []
     for target in precision where !seen.insert(target.metric).inserted {
@@ -132,7 +136,13 @@ struct ReplicationOptions: ParameterGroup {
       if risk != nil { throw UsageError("'--risk' needs '--precision'.") }
       if maximum != nil { throw UsageError("'--max-seeds' needs '--precision'.") }
     }
-    guard let count = precision.isEmpty ? seeds : maximum ?? Self.defaultMaximum else { return nil }
+    guard let count = precision.isEmpty ? seeds : maximum ?? Self.defaultMaximum else {
+      if isOneSeed, budget != nil { throw UsageError("'--budget' does not go with '--seed', which is one.") }
+      return isOneSeed ? nil : ReplicationPlan(firstSeed: 0, until: budget ?? SeedPlan())
+    }
+    if budget != nil {
+      throw UsageError("'--budget' goes without '--seeds' and '--precision', which say how many there are.")
+    }
     return ReplicationPlan(
       firstSeed: 0, count: count, precision: precision, risk: risk ?? ReplicationPlan.defaultRisk)
   }

@@ -79,6 +79,9 @@ struct StudyOptions: ParameterGroup {
   /// What keeps finished runs; nil: nothing does.
   func journal() throws -> RunDirectory? { try RunDirectory(journal: askedJournal, besides: outputPath) }
 
+  /// The same of a study that is over soon: only where one was asked for.
+  func askedForJournal() throws -> RunDirectory? { try RunDirectory(journal: askedJournal, besides: nil) }
+
   /// Runs at a time: as many as were asked for, or as fit into memory.
   func workers(_ memory: ComparisonMemory?, _ path: String) throws -> Int {
     let asked = jobs ?? onlineProcessors()

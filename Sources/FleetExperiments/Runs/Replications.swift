@@ -83,6 +83,9 @@ public struct ReplicatedComparison: Sendable {
 
   public var variants: [String] { metrics.variants }
 
+  /// Upload attempts of all runs, twins aside.
+  package var attempts: Int64 { rows.reduce(0) { $0 + $1.attempts } }
+
   /// Of the replications, in order: from the plan's first on, but for those that a merge had to leave out.
   public var seeds: [UInt64] {
     stride(from: 0, to: rows.count, by: max(variants.count, 1)).map { rows[$0].seed }
@@ -206,7 +209,6 @@ extension ReplicatedComparison {
 
   /// What the rule says of what there is, kept for the verdict.
   fileprivate mutating func decide(_ until: SeedPlan) -> SeedPlan.Decision {
-    let attempts = rows.reduce(0) { $0 + $1.attempts }
     let found = until.decision([Standings(self)], attempts: attempts)
     decision = found
     return found

@@ -49,6 +49,8 @@ package struct Rescue: Sendable {
   package let triedAll: Bool
   /// Whether it came to its end; false: it was stopped, and says what was known then.
   package private(set) var isFinished = true
+  /// Where a rule says how many seeds there are: what it said last, and the attempts that they took.
+  package private(set) var ending: (plan: SeedPlan, decision: SeedPlan.Decision, attempts: Int64)?
 
   /// The smallest value tried that ends the ill state; nil: none does.
   package var answer: Trial? { trials.first(where: \.ends) }
@@ -95,6 +97,57 @@ package struct Rescue: Sendable {
       isFinished = false
     }
     trials.sort { $0.step! < $1.step! }
+  }
+
+  /// With as many seeds as it takes to say that what ends it does so in 95 % of such cases, as far as the budget carries.
+  ///
+  /// Every look searches anew among more seeds; what was run before is asked for again.
+  package init(
+    _ scenario: Scenario, _ action: RescueAction, until plan: SeedPlan, triesAll: Bool = false,
+    run: ([Scenario]) throws -> [RunSummary]
+  ) throws {
+    var attempts: [Scenario: Int64] = [:]
+    func counted(_ scenarios: [Scenario]) throws -> [RunSummary] {
+      let found = try run(scenarios)
+      for (scenario, summary) in zip(scenarios, found) { attempts[scenario] = summary.attempts }
+      return found
+    }
+    var rescue = try Rescue(scenario, action, seeds: 1, triesAll: triesAll, run: counted)
+    while rescue.isFinished {
+      var spent = attempts.values.reduce(0, +)
+      // A seed that is not ill has cost one run, and the next one may be.
+      if rescue.trials.isEmpty { spent *= rescue.seeds == 1 ? Int64(triesAll ? Self.steps : 8) : 1 }
+      let isDecided = rescue.isDecided
+      let next = isDecided ? nil : plan.next(after: rescue.seeds, attempts: spent, upTo: rescue.enoughSeeds)
+      let missing = isDecided || next != nil ? nil : max(1, rescue.enoughSeeds - rescue.seeds)
+      let decision = SeedPlan.Decision(isDecided: isDecided, next: next, missing: missing)
+      rescue.ending = (plan, decision, attempts.values.reduce(0, +))
+      guard let next else { break }
+      do {
+        rescue = try Rescue(scenario, action, seeds: next, triesAll: triesAll, run: counted)
+      } catch is CancellationError {
+        rescue.isFinished = false
+      }
+    }
+    self = rescue
+  }
+
+  /// Seeds of which all have to agree for 95 % of all to do so.
+  private static let enough = ExactBinomial.trials(excluding: MetricRule.relevantRisk)
+
+  /// Whether more seeds would hardly change what is said: a value that some seed does not recover with is no answer of more.
+  private var isDecided: Bool {
+    guard seeds >= SeedPlan.looks[0] else { return false }
+    if healthySeeds == 0 { return true }
+    return untreated.seeds == 0
+      ? healthySeeds >= Self.enough : answer == nil || untreated.seeds >= Self.enough
+  }
+
+  /// About how many seeds there have to be for so many to be ill, or well by themselves.
+  private var enoughSeeds: Int {
+    let counted = untreated.seeds > 0 ? untreated.seeds : healthySeeds
+    guard counted > 0, answer != nil || untreated.seeds == 0 else { return SeedPlan.looks[0] }
+    return (Self.enough * seeds + counted - 1) / counted
   }
 
   private mutating func search(_ values: ([Int]) throws -> [Trial]) throws {
@@ -216,6 +269,16 @@ package struct RescueVerdict: Sendable {
   package init(_ rescue: Rescue) { self.rescue = rescue }
 
   package var sentence: String {
+    let effort = rescue.ending.flatMap { ending in
+      rescue.isFinished
+        ? ending.plan.text(
+          ending.decision, seeds: rescue.seeds, attempts: ending.attempts, known: "decided",
+          open: ["whether it holds in 95 % of such cases"]) : nil
+    }
+    return found + (effort.map { " " + $0 } ?? "")
+  }
+
+  private var found: String {
     let ill = rescue.untreated.seeds
     guard rescue.healthySeeds > 0 else {
       return

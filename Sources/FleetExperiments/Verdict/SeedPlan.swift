@@ -27,6 +27,18 @@ package struct SeedPlan: Sendable, Hashable {
 
   package init(budget: Int64 = defaultBudget) { self.budget = budget }
 
+  /// `20 M attempts`
+  package var budgetText: String { Self.text(budget) }
+
+  /// A number of attempts, to three digits.
+  static func text(_ attempts: Int64) -> String {
+    let units: [(Double, String)] = [(1e9, " G"), (1e6, " M"), (1e3, " k")]
+    let count = Double(attempts)
+    let unit = units.first { count >= $0.0 } ?? (1, "")
+    return
+      "\(MetricText.plain(count / unit.0))\(unit.1) \(FigureText.noun("attempt", Int(clamping: attempts)))"
+  }
+
   /// How many seeds there are to be at the next look; nil: there is none, or the budget has no room for it.
   /// - Parameters:
   ///   - seeds: those that were run, at least 1.
@@ -36,10 +48,23 @@ package struct SeedPlan: Sendable, Hashable {
     guard seeds == 1 || Self.looks.contains(seeds), let look = Self.looks.first(where: { $0 > seeds }) else {
       return nil
     }
-    let each = Double(attempts) / Double(seeds)
-    let next = each > 0 ? min(look, Int(min(Double(budget) / each, Double(look)))) : look
+    let next = affordable(after: seeds, attempts: attempts, atMost: look)
     // Fewer than a quarter more tell nothing new.
     return next >= seeds + max(1, seeds / 4) ? next : nil
+  }
+
+  /// The same of what needs a number of seeds and no test: it doubles up to that, or goes there if that is not much more.
+  func next(after seeds: Int, attempts: Int64, upTo enough: Int) -> Int? {
+    let most = min(Self.looks.last ?? seeds, max(enough, seeds + 1))
+    let look = seeds == 1 ? min(Self.looks[0], most) : most <= 9 * seeds / 4 ? most : 2 * seeds
+    let next = affordable(after: seeds, attempts: attempts, atMost: look)
+    return next > seeds ? next : nil
+  }
+
+  /// So many seeds in all as the budget has room for.
+  private func affordable(after seeds: Int, attempts: Int64, atMost most: Int) -> Int {
+    let each = Double(attempts) / Double(max(seeds, 1))
+    return each > 0 ? Int(min(Double(budget) / each, Double(most))) : most
   }
 
   /// What follows from the seeds so far.
@@ -68,6 +93,26 @@ package struct SeedPlan: Sendable, Hashable {
     let fewest = Double(Self.looks.first { $0 > seeds } ?? 2 * seeds)
     let needed = open.map { $0.seedsNeeded ?? fewest }.max() ?? fewest
     return Decision(isDecided: false, missing: Self.rounded(needed - Double(seeds)))
+  }
+
+  /// How many seeds it took, or what is open after so many and how many more would tell.
+  /// - Parameters:
+  ///   - known: what everything is after that: `decided`.
+  ///   - open: what is not, in words.
+  package func text(
+    _ decision: Decision, seeds: Int, attempts: Int64, known: String, open: [String]
+  ) -> String {
+    let count = FigureText.count(seeds, "seed")
+    if decision.isDecided { return "Everything is \(known) after \(count) (\(Self.text(attempts)))." }
+    let end =
+      seeds == Self.looks.last
+      ? "which are the most" : "when the budget of \(budgetText) has no room for more"
+    let missing = decision.missing ?? 0
+    let more =
+      missing >= Self.mostMissing
+      ? "More than \(FigureText.grouped(Int64(Self.mostMissing))) more seeds would be needed."
+      : "About \(FigureText.count(missing, "more seed")) would tell (--seeds \(seeds + missing))."
+    return "Open after \(count), \(end): \(VerdictWording.list(open)). \(more)"
   }
 
   /// Up to two digits.

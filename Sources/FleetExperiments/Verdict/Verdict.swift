@@ -30,9 +30,26 @@ public enum Verdict {
   /// The verdict on replications: what was found, what is open, what was not precise enough, and from what.
   public static func text(_ comparison: ReplicatedComparison) -> String {
     guard comparison.replications > 1, !comparison.variants.isEmpty else { return "Nothing was run." }
+    let standings = Standings(comparison)
     let wording = VerdictWording(
-      Standings(comparison), seeds: comparison.variants.indices.map { comparison.rows(of: $0).map(\.seed) })
-    return (wording.lines + unmet(comparison) + [basis(comparison)]).joined(separator: "\n")
+      standings, seeds: comparison.variants.indices.map { comparison.rows(of: $0).map(\.seed) })
+    let effort = effort(comparison, standings).map { [$0] } ?? []
+    return (wording.lines + unmet(comparison) + effort + [basis(comparison)]).joined(separator: "\n")
+  }
+
+  /// How many seeds it took, or what is open after so many and how many more would tell; nil where their number was given.
+  package static func effort(_ comparison: ReplicatedComparison, _ standings: Standings) -> String? {
+    guard let until = comparison.plan.until, let decision = comparison.decision, comparison.isFinished else {
+      return nil
+    }
+    var names: [String] = []
+    for open in standings.open {
+      let name = standings.name(of: open.criterion)
+      if !names.contains(name) { names.append(name) }
+    }
+    return until.text(
+      decision, seeds: comparison.replications, attempts: comparison.attempts,
+      known: comparison.variants.count == 1 ? "known" : "decided or shown as good", open: names)
   }
 
   /// How the runs of one variant of a comparison fared, in one line.

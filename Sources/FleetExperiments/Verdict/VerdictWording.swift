@@ -266,9 +266,9 @@ struct VerdictWording {
 
   private var threshold: String {
     standings.seeds < MetricRule.fewestForTest
-      ? "With \(seedCount) a difference counts from \(percent(MetricRule.plainShare)) on, and a smaller one is not ruled out; "
-        + "--seeds 10 tells more"
-      : "A difference counts from \(percent(MetricRule.relevantShare)) on, and beyond chance (1 % for a criterion)"
+      ? "With \(seedCount) a difference counts from \(percent(MetricRule.plainShare)) on, and a smaller one is not ruled out"
+      : "A difference counts from \(percent(MetricRule.relevantShare)) on, and beyond chance "
+        + "(\(percent(standings.level.difference)) for a criterion\(standings.level == .once ? "" : " at each look"))"
   }
 
   private func percent(_ share: Double) -> String { MetricText.plain(share * 100) + " %" }

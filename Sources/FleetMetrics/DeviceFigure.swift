@@ -1,6 +1,7 @@
 /// A number that each device has at the end of a run: what the run has cost it.
 ///
-/// `summary.csv` has a figure's mean and 99th percentile over devices, by the day. A figure that is 0 or 1 is a share of devices there.
+/// `summary.csv` has a figure's mean and 99th percentile over devices: of what adds up, by the day. A figure that is 0 or 1 is a share of
+/// devices there.
 public enum DeviceFigure: Int, CaseIterable, Sendable {
   /// Uploads sent.
   case attempts
@@ -29,6 +30,14 @@ public enum DeviceFigure: Int, CaseIterable, Sendable {
       "Share of devices that lost at least one event."
     ),
   ]
+
+  /// What the columns say of a device's number, or of a mean of such numbers.
+  fileprivate func shown(_ value: Double, perDay: Double) -> Double {
+    switch self {
+    case .attempts, .bytes, .radioWakeUps: value * perDay
+    case .devicesThatLostEvents: value
+    }
+  }
 
   /// Whether the figure is 0 or 1.
   public var isShare: Bool { !Self.table.contains { $0.figure == self && $0.name.contains("*") } }
@@ -92,7 +101,7 @@ public struct DeviceCost: Sendable, Hashable {
   public init() {}
 }
 
-/// Means and percentiles of a device's cost in a day; shares of devices are not by the day.
+/// Means and percentiles of a device's cost, in the units of the columns: in a day, where a figure adds up.
 public struct DeviceDayCost: Sendable, Hashable {
   public var mean = DeviceFigures(repeating: 0.0)
   public var percentile99 = DeviceFigures(repeating: 0.0)
@@ -102,9 +111,8 @@ public struct DeviceDayCost: Sendable, Hashable {
   init(_ cost: DeviceCost, devices: Int64, duration: Int64) {
     let perDay = 86_400_000_000 / Double(duration)
     for figure in DeviceFigure.allCases {
-      let mean = Double(cost.total[figure]) / Double(devices)
-      self.mean[figure] = figure.isShare ? mean : mean * perDay
-      percentile99[figure] = Double(cost.percentile99[figure]) * perDay
+      mean[figure] = figure.shown(Double(cost.total[figure]) / Double(devices), perDay: perDay)
+      percentile99[figure] = figure.shown(Double(cost.percentile99[figure]), perDay: perDay)
     }
   }
 }

@@ -226,7 +226,6 @@ extension DeviceShard: UploadClientHost, EventRecording {
 
   @inline(__always)
   package mutating func count(_ n: Int64, _ what: ClientCount, _ client: ClientIndex, at now: Int64) {
-    var n = n
     let counter: Measure =
       switch what {
       case .resting: .devicesWaiting
@@ -237,8 +236,11 @@ extension DeviceShard: UploadClientHost, EventRecording {
       case .credentialRefreshes: .credentialRefreshes
       case .backoffMicroseconds: .backoffMicroseconds
       }
-    if counter == .backoffMicroseconds { n = min(n, plan.pointee.end &- now) }
-    count(n, counter, at: Instant(microseconds: now))
+    if counter == .backoffMicroseconds {
+      noteWait(until: now &+ n, at: now, counters[rows.row(at: now)])
+    } else {
+      count(n, counter, at: Instant(microseconds: now))
+    }
   }
 
   @inline(__always)

@@ -176,7 +176,7 @@ extension DeviceShard {
       if time <= now {
         insertDue(batch, device)
       } else {
-        row[.backoffMicroseconds] &+= min(time, plan.pointee.end) &- now
+        noteWait(until: time, at: now, row)
         wait(batch, until: time, device)
       }
     }
@@ -272,7 +272,7 @@ extension DeviceShard {
       return true
     }
     let until = max(now, record.pointee.gate.waitUntil)
-    row[.backoffMicroseconds] &+= min(until, plan.pointee.end) &- now
+    noteWait(until: until, at: now, row)
     record.pointee.flags.subtract([.looping, .draining])
     record.pointee.flags.insert(.loopHadFailure)
     startRest(device, at: now)

@@ -104,6 +104,14 @@ extension DeviceShard {
     upload.pointee.latestFailure = failure
   }
 
+  /// Counts a wait until `time` that a failed upload puts on a device or a batch of it, as far as it lies in the run.
+  ///
+  /// - Parameter row: the counters of the interval that `now` lies in.
+  @inline(__always)
+  func noteWait(until time: Int64, at now: Int64, _ row: CounterRow<DeviceSide>) {
+    row[.backoffMicroseconds] &+= min(time, plan.pointee.end) &- now
+  }
+
   /// Counts an attempt that arrives at `time` as the server does, if it is a retry, and by how the batch's latest failed one ended.
   ///
   /// - Parameter row: the counters of the latest interval that was asked for.

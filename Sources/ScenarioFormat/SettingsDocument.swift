@@ -173,7 +173,10 @@ package struct SettingsCheck: Sendable {
       throw JSON5Error(position: tree.position, message: "Settings are an object, { … }; found \(tree.kind)")
         .problems(in: name)
     }
-    var found = client.dialect.decode(SettingsTree.settingsValue(tree), defaults: client.settings).findings
+    let value = SettingsTree.settingsValue(tree)
+    var found = client.dialect.decode(value, defaults: client.settings).findings
+    let config = client.dialect.config(of: value, policy: client.policy, defaults: client.settings)
+    found += SettingsConsequences(client).findings(of: config, in: tree)
     if client.dialect == .document, SettingsTree.holdsNothing(tree) {
       found.append(SettingsFinding(path: "", effect: .repaired, message: SettingsTree.nothingFound))
     }

@@ -119,6 +119,7 @@ struct SettingsResolution {
       }
       let source = SettingsTree.source(settings.tree)
       let config = client.dialect.decode(source, defaults: client.defaults).config
+      reportConsequences(of: config, in: settings, isUnfolded, changes, client)
       return CohortSettings.Version(config: config, source: source)
     }
     let policy = client.policy
@@ -132,6 +133,7 @@ struct SettingsResolution {
         isOverride ? Self.withoutRemedy(repair.message) : repair.message, at: position, path,
         isOverride ? .error : .warning)
     }
+    reportConsequences(of: config, in: settings, false, changes, client)
     let missing =
       Self.whatIsMissing(in: value, config, policy, client.defaults)
       ?? (SettingsTree.holdsNothing(original.tree) ? SettingsTree.nothingFound : nil)
@@ -167,6 +169,15 @@ struct SettingsResolution {
       message += "; choose another client, or say settingsDialect: \"document\" in the cohort"
     }
     add(message, at: position, path, isError ? .error : .warning)
+  }
+
+  private mutating func reportConsequences(
+    of config: HTTPConfig, in settings: Settings, _ isUnfolded: Bool, _ changes: [SettingsChange],
+    _ client: SettingsReaderKind
+  ) {
+    for finding in SettingsConsequences(client).findings(of: config, in: settings.tree) {
+      report(finding, in: settings, isUnfolded, changes, client.dialect)
+    }
   }
 
   /// Where a value of Settings stands, its path for messages, and the change that gave it.
@@ -429,7 +440,7 @@ extension SettingsFinding {
     switch effect {
     case .notRead, .repaired, .resetsValues: true
     case .legacy: !path.isEmpty
-    case .readDifferently, .losesData, .endsProcess: false
+    case .readDifferently, .contradicts, .losesData, .endsProcess: false
     }
   }
 }

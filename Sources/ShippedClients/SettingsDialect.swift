@@ -97,7 +97,7 @@ extension SettingsDialect {
   }
 
   /// The commit of the SDK that was run; nil for the document.
-  var commit: String? {
+  package var commit: String? {
     switch self {
     case .document: nil
     case .analyticsSwift: "c9a0d63"
@@ -146,6 +146,8 @@ public struct SettingsFinding: Sendable, Hashable {
     case notRead
     /// It means something else than in the document.
     case readDifferently
+    /// Values that are allowed one by one work against each other.
+    case contradicts
     /// Every value of the section is back at its default.
     case resetsValues
     /// The client ignores the whole section and runs as it did before there was any.
@@ -159,7 +161,7 @@ public struct SettingsFinding: Sendable, Hashable {
     public var isHarmful: Bool {
       switch self {
       case .repaired, .notRead, .readDifferently: false
-      case .resetsValues, .legacy, .losesData, .endsProcess: true
+      case .contradicts, .resetsValues, .legacy, .losesData, .endsProcess: true
       }
     }
   }

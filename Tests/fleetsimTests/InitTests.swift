@@ -84,18 +84,46 @@ struct InitTests {
     }
   }
 
-  @Test("validate says where a Retry-After makes clients wait for one flush more")
-  func resonance() throws {
+  @Test("validate says where a Retry-After makes clients wait for one flush more, with --quiet too")
+  func lateRetry() throws {
     let scratch = try Scratch()
     _ = try Tool.run(["init", "s.json5", "--client", "segment-kotlin"] + Self.options, in: scratch.url)
-    func note(_ settings: String...) throws -> Bool {
+    func warns(_ settings: String...) throws -> Bool {
       let sets = settings.flatMap { ["--set", $0] }
-      return try Tool.run(["validate", "s.json5"] + sets, in: scratch.url).standardOutput.contains(
-        "waits for the next")
+      return try Tool.run(["validate", "s.json5", "-q"] + sets, in: scratch.url).standardError.contains(
+        "one flush more")
     }
-    #expect(try !note())
-    #expect(try note("tapi.overload.retryAfter=30s") && note("tapi.overload.retryAfter=60s"))
-    #expect(try !note("tapi.overload.retryAfter=29s") && !note("tapi.overload.retryAfter=none"))
-    #expect(try !note("tapi.overload.retryAfter=30s", "fleet.phones.retries=timer"))
+    let answer = "tapi.incidents.0.status=429"
+    #expect(try !warns())
+    for key in ["tapi.overload.retryAfter", "tapi.incidents.0.retryAfter"] {
+      #expect(try warns(answer, "\(key)=30s") && warns(answer, "\(key)=61s"))
+      #expect(try !warns(answer, "\(key)=29s") && !warns(answer, "\(key)=50s"))
+      #expect(try !warns(answer, "\(key)=30s", "fleet.phones.retries=timer"))
+    }
+    #expect(try !warns("tapi.incidents.0.retryAfter=30s"), "the client heeds none on a 503")
+    let cap = "settings.rateLimitConfig.maxRetryInterval=20"
+    #expect(try !warns(answer, "tapi.incidents.0.retryAfter=60s", cap), "the client waits for 20 s")
+  }
+
+  /// Devices that are always refused send once a wait, so that an hour counts the waits.
+  @Test("the wait that validate tells is the wait of the simulation", arguments: [(60, 90), (59, 60)])
+  func lateRetryIsTrue(asked: Int, real: Int) throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "s.json5",
+      """
+      { format: 1, seed: 1, duration: "1h", interval: "10s",
+        tapi: { bucket: { capacity: "100/s" },
+                incidents: [{ kind: "outage", at: "0s", for: "1h", status: 429, retryAfter: "\(asked)s" }] },
+        network: { latency: "50ms" },
+        settings: { rateLimitConfig: { maxRetryCount: 1000 } },
+        fleet: [{ name: "phones", devices: 100, events: { rate: "1/s" }, flush: { count: null, interval: "30s" } }] }
+      """)
+    let output = try Tool.run(["run", "s.json5", "--seed", "1", "--json"], in: scratch.url)
+    let run = try JSON(text: output.standardOutput)["variants"]?.elements.first?["runs"]?.elements.first
+    let attempts = try #require(run?["attempts"]?.number)
+    #expect(abs(attempts / (100 * 3_600 / Double(real)) - 1) < 0.05, "\(attempts)")
+    let warning = try Tool.run(["validate", "s.json5", "-q"], in: scratch.url).standardError
+    #expect(warning.contains("1 min 30 s") == (real == 90), "\(warning)")
   }
 }

@@ -102,6 +102,103 @@ struct SettingsCheckCommandTests {
       document.standardOutput.hasPrefix("cdn.json:1: no retry settings here"), "\(document.standardOutput)")
   }
 
+  private static let baseAboveCap =
+    #"{ "httpConfig": { "backoffConfig": { "baseBackoffInterval": 60, "maxBackoffInterval": 20 } } }"#
+  private static let noRetries =
+    #"{ "httpConfig": { "rateLimitConfig": { "maxRetryCount": 0 }, "backoffConfig": { "maxRetryCount": 0 } } }"#
+
+  /// Every client that ships and goes by `backoffConfig` waits for min(cap, base · 2^n), which is the cap.
+  @Test(
+    "a base above the cap is a finding for every client that it hurts",
+    arguments: ["tapi-document", "segment-swift", "segment-kotlin", "segment-react-native", "datafly"])
+  func baseAboveCap(client: String) throws {
+    let output = try check(Self.baseAboveCap, client)
+    #expect(output.code == 1)
+    let expected =
+      "cdn.json:1: httpConfig.backoffConfig.baseBackoffInterval: a base of 60 s is above the cap of 20 s: every backoff of "
+      + "\(client) is 20 s"
+    #expect(output.standardOutput.contains(expected), "\(output.standardOutput)")
+    #expect(
+      output.standardOutput.contains("for \(client): 1 works against another"), "\(output.standardOutput)")
+    let order =
+      #"{ "httpConfig": { "backoffConfig": { "baseBackoffInterval": 20, "maxBackoffInterval": 60 } } }"#
+    #expect(try check(order, client).code == 0)
+  }
+
+  @Test(
+    "no retries are a finding for every client that they hurt, of each section",
+    arguments: [
+      ("tapi-document", ["after a single 429", "at its first failure"]),
+      ("segment-swift", ["before its first send", "at its first failure"]),
+      ("segment-kotlin", ["before its first send", "at its first failure"]),
+      ("datafly", ["never backs off"]),
+    ])
+  func noRetries(client: String, expected: [String]) throws {
+    let output = try check(Self.noRetries, client)
+    #expect(output.code == 1)
+    let lines = output.standardOutput.split(separator: "\n").dropLast().map(String.init)
+    #expect(lines.count == expected.count, "\(output.standardOutput)")
+    for (line, words) in zip(lines, expected) {
+      #expect(line.contains("maxRetryCount: with 0, ") && line.contains(words), "\(line)")
+    }
+  }
+
+  @Test("analytics-react-native takes 1 for 0, and the shipped clients that count sends have no retry at 1")
+  func limitsOfOne() throws {
+    let clamped = try check(Self.noRetries, "segment-react-native")
+    #expect(clamped.code == 0 && clamped.standardOutput.contains("clamps"), "\(clamped.standardOutput)")
+    let one = #"{ "httpConfig": { "backoffConfig": { "maxRetryCount": 1 } } }"#
+    #expect(try check(one, "segment-swift").standardOutput.contains("with 1, segment-swift gives up"))
+    #expect(try check(one, "tapi-document").code == 0)
+  }
+
+  @Test("several clients, and client files, are looked at in one go; the code is 1 if one is hurt")
+  func severalClients() throws {
+    let scratch = try Scratch()
+    try scratch.write("cdn.json", Self.noRetries)
+    try scratch.write(
+      "mine.json5", "{ name: 'mine', meaning: 'ours', origin: 'here', basedOn: 'segment-react-native' }")
+    let line = [
+      "validate", "--settings", "cdn.json", "--client", "mine.json5,segment-kotlin", "--client", "datafly",
+    ]
+    let output = try Tool.run(line, in: scratch.url)
+    #expect(output.code == 1)
+    let verdicts = output.standardOutput.split(separator: "\n").filter {
+      $0.contains(" for ") && !$0.contains(":1: ")
+    }
+    #expect(
+      verdicts.map {
+        $0.contains("for mine") || $0.contains("for segment-kotlin") || $0.contains("for datafly")
+      }
+        == [true, true, true], "\(output.standardOutput)")
+    #expect(
+      output.standardError
+        == "cdn.json: not for segment-kotlin: 2 of 2 findings do harm; not for datafly: 1 of 1 finding does harm\n"
+    )
+    let found = try JSON(text: Tool.run(line + ["--json"], in: scratch.url).standardOutput)
+    #expect(found["clients"]?.elements.compactMap(\.text) == ["mine", "segment-kotlin", "datafly"])
+    #expect(Set(found["findings"]?.elements.compactMap { $0["client"]?.text } ?? []).count == 3)
+  }
+
+  @Test("in a scenario they are warnings, one for each client that is hurt")
+  func warningsOfScenario() throws {
+    let scratch = try Scratch()
+    try scratch.write("cdn.json", Self.baseAboveCap)
+    try scratch.write(
+      "s.json5",
+      """
+      { format: 1, seed: 1, duration: "1h", interval: "10s", settings: "cdn.json",
+        tapi: { bucket: { capacity: "100/s" } }, network: { latency: "50ms" },
+        fleet: [{ name: "a", devices: 10, events: "6/min", client: "segment-swift" },
+                { name: "b", devices: 10, events: "6/min", client: "segment-kotlin" }] }
+      """)
+    let output = try Tool.run(["validate", "s.json5", "-q"], in: scratch.url)
+    #expect(output.code == 0)
+    let warnings = output.standardError.split(separator: "\n")
+    #expect(
+      warnings.count == 2 && warnings.allSatisfy { $0.hasPrefix("cdn.json:1: warning: ") }, "\(warnings)")
+  }
+
   @Test("a file that is no JSON object is 65, one that is not there 66")
   func unusable() throws {
     let half = try check("{ \"httpConfig\": ", "segment-swift")
@@ -122,7 +219,8 @@ struct SettingsCheckCommandTests {
       ("validate s.json5 --client segment-swift --settings s", "leave out 's.json5' or '--client'"),
       ("validate --client segment-swift --settings s --set duration=1h", "'--set' changes a scenario"),
       ("validate", "Missing expected argument '<scenario>'"),
-      ("validate --settings s", "'--client <preset>'"),
+      ("validate --settings s", "'--client <a,b,c>'"),
+      ("validate --client datafly --client datafly --settings s", "names 'datafly' twice"),
     ])
   func usage(line: String, message: String) throws {
     let scratch = try Scratch()

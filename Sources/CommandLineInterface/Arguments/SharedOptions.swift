@@ -67,6 +67,13 @@ extension ValueReader where Value == ClientPreset {
   static let client = ValueReader { try ClientPreset.named($0, kind: "client") }
 }
 
+extension ValueReader where Value == [ClientPreset] {
+  /// Clients that fleetsim has, or client files, with commas between.
+  static let clientsOrFiles = ValueReader(.several(of: ClientPreset.names)) { list in
+    try ValueReader<[String]>.list().read(list).map { try ClientPreset.namedOrFile($0, kind: "client") }
+  }
+}
+
 extension ValueReader where Value == [String] {
   /// Different words with commas between.
   static func list(_ choice: ValueChoice? = nil) -> ValueReader {

@@ -6,6 +6,13 @@ extension ClientPreset {
     if let preset = builtIn(name) { return preset }
     throw UsageError(no: kind, name, among: names)
   }
+
+  /// A client that fleetsim has, or that of a client file.
+  /// - Throws: as `named`; `CommandFailure` and `ScenarioProblems` about the file.
+  static func namedOrFile(_ name: String, kind: String) throws -> ClientPreset {
+    isFileName(name)
+      ? try ClientPreset(file: InputFile.text(name), name: name) : try named(name, kind: kind)
+  }
 }
 
 /// `fleetsim presets`: where clients differ, side by side or one in words.
@@ -32,11 +39,7 @@ struct PresetsCommand: Command {
 
   /// - Throws: `UsageError` for a preset that does not exist; `CommandFailure` and `ScenarioProblems` for a client file.
   func execute(_ invocation: Invocation) throws {
-    let preset = try name.map { name in
-      ClientPreset.isFileName(name)
-        ? try ClientPreset(file: InputFile.text(name), name: name)
-        : try ClientPreset.named(name, kind: "preset")
-    }
+    let preset = try name.map { try ClientPreset.namedOrFile($0, kind: "preset") }
     if isJSON {
       let findings = PresetFindings(presets: preset.map { [$0] } ?? ClientPreset.all)
       return try Console.printData(PresetFindings.document.text("presets", findings))

@@ -14,37 +14,39 @@ struct ValidateCommand: Command {
     discussion: [
       "Reports every problem at once, one a line, as file:line: path: what is wrong and what is allowed. Of a valid "
         + "scenario it shows the fleet, its normal load against the server's capacity, the memory that a run takes, and every "
-        + "key in which a cohort differs from its client preset.",
-      "With --client and --settings, and without a scenario, it says what that client makes of the Settings: which values "
-        + "end the app's process, lose data, make the client ignore or reset the others, mean something else than in the "
-        + "document or are not read, and where in the SDK's source that is to be seen. The exit code is 1 if it is one of "
-        + "the first four.",
+        + "key in which a cohort differs from its client preset. It warns of a Retry-After at or just above the flush "
+        + "interval of clients that retry at a flush.",
+      "With --client and --settings, and without a scenario, it says what each of these clients makes of the Settings: which "
+        + "values end the app's process, lose data, make the client ignore or reset the others, work against each other, mean "
+        + "something else than in the document or are not read, and where in the SDK's source that is to be seen. The exit "
+        + "code is 1 if it is one of the first five.",
     ],
     examples: [
       .init("fleetsim validate scenario.json5 --settings cdn.json", "With another Settings file:"),
       .init(
-        "fleetsim validate --settings cdn.json --client segment-swift",
-        "What does a shipped client make of the file that the CDN serves?"),
+        "fleetsim validate --settings cdn.json --client segment-swift,segment-kotlin",
+        "What do shipped clients make of the file that the CDN serves?"),
     ])
 
   @Argument("scenario", help: "The scenario file (JSON5). (none with --client)")
   private var path: String?
   @Option(
-    "client", "preset", .client,
-    help: "Check the Settings file as this client reads it: \(ClientPreset.names.joined(separator: ", ")).")
-  private var client: ClientPreset?
+    "client", "a,b,c", each: .clientsOrFiles,
+    help:
+      "Check the Settings file as these clients read it: names that fleetsim presets lists, or client files.")
+  private var clients: [[ClientPreset]]
   private var input = InputOptions(without: [.seed])
   @Flag(.json) private var isJSON: Bool
   @Flag(
     "quiet", short: "q",
-    help: "Print nothing about a valid scenario but warnings, and of a client nothing but findings.")
+    help: "Print nothing about a valid scenario but warnings, and of clients nothing but findings.")
   private var isQuiet: Bool
 
   func execute(_ invocation: Invocation) throws {
-    if let client { return try checkSettings(of: client) }
+    if !clients.isEmpty { return try checkSettings(of: clients.flatMap(\.self)) }
     guard let path else {
       throw UsageError(
-        "Missing expected argument '<scenario>', or '--client <preset>' and '--settings <file>'")
+        "Missing expected argument '<scenario>', or '\($clients.synopsis)' and '--settings <file>'")
     }
     try validate(LoadedScenario(path, input))
   }
@@ -53,7 +55,9 @@ struct ValidateCommand: Command {
     let base = try loaded.decode()
     let choices = try LoadedScenario.choices(of: base)
     let variants = try loaded.decodeAll(choices)
-    let warnings = printWarnings([base] + variants, loaded.path)
+    let warnings =
+      printWarnings([base] + variants, loaded.path)
+      + Self.printLateRetries([base] + variants, loaded.path)
     let load = NormalLoad(base.scenario)
     let all =
       choices.isEmpty
@@ -128,7 +132,6 @@ struct ValidateCommand: Command {
         ))
     }
     for note in smallness { rows.append(("small", note)) }
-    for note in Self.resonances(scenario) { rows.append(("note", note)) }
     for (index, line) in clients.text.enumerated() {
       rows.append((index > 0 ? "" : clients.lines.isEmpty ? "clients" : "differs", line))
     }
@@ -138,21 +141,25 @@ struct ValidateCommand: Command {
     return "\(path): valid\n" + lines.joined()
   }
 
-  /// Where a fixed Retry-After is a whole number of flush intervals of a client that retries at a flush: what a flush brought is due
-  /// just after a later one, and waits for the next (experiment 003).
-  private static func resonances(_ scenario: Scenario) -> [String] {
-    guard case .fixed(let wait) = scenario.tapi.overload.retryAfter, wait.microseconds > 0 else { return [] }
-    return scenario.fleet.compactMap { cohort in
-      guard cohort.retries == .gate, let interval = cohort.flush.interval,
-        wait.microseconds.isMultiple(of: interval.microseconds)
-      else { return nil }
-      let (asked, real) = (
-        FigureText.span(wait.microseconds), FigureText.span(wait.microseconds + interval.microseconds)
+  /// Warns of each Retry-After that makes clients miss a flush, once, and returns what it printed.
+  private static func printLateRetries(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String] {
+    var printed: [String] = []
+    for late in decoded.flatMap({ LateRetry.all(in: $0.scenario) }) {
+      let (asked, interval) = (
+        FigureText.span(late.asked.microseconds), FigureText.span(late.interval.microseconds)
       )
-      return
-        "tapi.overload.retryAfter \(asked) is a whole number of the flush intervals of \(cohort.name): what is refused at one flush "
-        + "is due just after another and waits for the next, \(real) in all; a second less is enough"
+      let warning = Diagnostic(
+        severity: .warning, file: path, path: late.path,
+        message:
+          "\(asked) is at or just above a multiple of the flush interval, \(interval), of "
+          + "\(late.cohorts.joined(separator: ", ")): clients that retry at a flush wait "
+          + "\(FigureText.span(late.real.microseconds)), one flush more; \(FigureText.span(late.enough.microseconds)) is enough"
+      ).description
+      guard !printed.contains(warning) else { continue }
+      printed.append(warning)
+      Console.printError(warning + "\n")
     }
+    return printed
   }
 }
 
@@ -165,7 +172,7 @@ func percent(_ ratio: Double) -> String {
 
 extension ValidateCommand {
   /// - Throws: `UsageError`; `CommandFailure` 1 when a finding does harm, 65, 66; `ScenarioProblems`.
-  private func checkSettings(of client: ClientPreset) throws {
+  private func checkSettings(of clients: [ClientPreset]) throws {
     if let path {
       throw UsageError(
         "'--client' checks a Settings file by itself, and a scenario names its clients: leave out '\(path)' or '--client'."
@@ -178,38 +185,52 @@ extension ValidateCommand {
       throw UsageError(
         "Missing expected option '--settings <file>': '--client' says how that file is read.")
     }
-    let check = try SettingsCheck(text: try InputFile.text(path), name: path, client: client)
-    let lines = check.findings.map { line, finding in
+    var names: Set<String> = []
+    for client in clients where !names.insert(client.name).inserted {
+      throw UsageError("'--client' names '\(client.name)' twice.")
+    }
+    let text = try InputFile.text(path)
+    let readings = try clients.map { client in
+      SettingsFindings.Reading(
+        client: client.name, findings: try SettingsCheck(text: text, name: path, client: client).findings)
+    }
+    if isJSON {
+      try Console.printData(
+        SettingsFindings.document.text("validate", SettingsFindings(path: path, readings: readings)))
+    } else {
+      try Console.print(readings.map { lines($0, path) }.joined())
+    }
+    let harmed = readings.filter(\.isHarmful).map { reading in
+      let harmful = reading.findings.count(where: \.finding.effect.isHarmful)
+      return "\(reading.client): \(harmful) of \(FigureText.count(reading.findings.count, "finding")) "
+        + (harmful == 1 ? "does harm" : "do harm")
+    }
+    if !harmed.isEmpty {
+      throw CommandFailure(.failed, "\(path): not for \(harmed.joined(separator: "; not for "))")
+    }
+  }
+
+  /// What is said of one client.
+  private func lines(_ reading: SettingsFindings.Reading, _ path: String) -> String {
+    let lines = reading.findings.map { line, finding in
       let source = finding.source.map { " (\($0))" } ?? ""
       return Diagnostic(file: path, line: line, path: finding.path, message: finding.message + source)
         .description + "\n"
     }
-    let effects = check.findings.map(\.finding.effect)
-    let verdict = Self.verdict(effects, path, client.name)
-    if isJSON {
-      let findings = SettingsFindings(
-        path: path, client: client.name, verdict: verdict, findings: check.findings)
-      try Console.printData(SettingsFindings.document.text("validate", findings))
-    } else {
-      try Console.print(lines.joined() + (isQuiet ? "" : verdict + "\n"))
-    }
-    let harmful = effects.count(where: \.isHarmful)
-    if harmful > 0 {
-      throw CommandFailure(
-        .failed,
-        "\(path): not for \(client.name): \(harmful) of \(FigureText.count(effects.count, "finding")) "
-          + (harmful == 1 ? "does harm" : "do harm"))
-    }
+    return lines.joined() + (isQuiet ? "" : reading.verdict(on: path) + "\n")
   }
+}
+
+extension SettingsFindings.Reading {
+  var isHarmful: Bool { findings.contains(where: \.finding.effect.isHarmful) }
 
   /// How many findings there are, and of which kind; the worst first.
-  private static func verdict(_ effects: [SettingsFinding.Effect], _ path: String, _ client: String)
-    -> String
-  {
+  func verdict(on path: String) -> String {
+    let effects = findings.map(\.finding.effect)
     if effects.isEmpty { return "\(path): no finding for \(client)" }
     let parts = SettingsFinding.Effect.allCases.reversed().compactMap { effect -> String? in
       let count = effects.count { $0 == effect }
-      return count == 0 ? nil : "\(count) \(words(effect, isOne: count == 1))"
+      return count == 0 ? nil : "\(count) \(Self.words(effect, isOne: count == 1))"
     }
     return
       "\(path): \(FigureText.count(effects.count, "finding")) for \(client): \(parts.joined(separator: ", "))"
@@ -221,6 +242,7 @@ extension ValidateCommand {
     case .losesData: isOne ? "loses data" : "lose data"
     case .legacy: isOne ? "makes it legacy" : "make it legacy"
     case .resetsValues: isOne ? "resets all values" : "reset all values"
+    case .contradicts: isOne ? "works against another" : "work against others"
     case .readDifferently: isOne ? "is read differently" : "are read differently"
     case .notRead: isOne ? "is not read" : "are not read"
     case .repaired: isOne ? "is repaired" : "are repaired"
@@ -304,27 +326,35 @@ struct ScenarioFindings: Sendable {
 /// What `validate --client` found in a Settings file.
 struct SettingsFindings: Sendable {
   var path: String
-  var client: String
-  var verdict: String
-  var findings: [(line: Int, finding: SettingsFinding)]
+  var readings: [Reading]
+
+  /// What one client makes of the file.
+  struct Reading: Sendable {
+    var client: String
+    var findings: [(line: Int, finding: SettingsFinding)]
+  }
 
   private struct Finding: Sendable {
+    var client: String
     var line: Int
     var finding: SettingsFinding
   }
 
   static let document = CommandDocument<SettingsFindings>(
-    meaning: "with `--client`: what a client makes of a Settings file.",
+    meaning: "with `--client`: what clients make of a Settings file.",
     shape: JSONShape([
       .init("settings", "The Settings file as it was named.") { $0.path },
-      .init("client", "The client preset.") { $0.client },
-      .init("verdict", "How many findings there are, and of which kind.") { $0.verdict },
-      .init("isHarmful", "Whether these Settings harm the client: the exit code is 1.") {
-        $0.findings.contains { $0.finding.effect.isHarmful }
+      .init("clients", "The clients, as asked for.") { $0.readings.map(\.client) },
+      .init("verdict", "How many findings there are, and of which kind, client by client.") { found in
+        found.readings.map { $0.verdict(on: found.path) }.joined(separator: "; ")
+      },
+      .init("isHarmful", "Whether these Settings harm a client: the exit code is 1.") {
+        $0.readings.contains(where: \.isHarmful)
       },
       .list(
-        "findings", "In the order of the file.",
+        "findings", "By client, in the order of the file.",
         JSONShape<Finding>([
+          .init("client", "Whose it is.") { $0.client },
           .init("line", "Where it stands.") { $0.line },
           .init("path", "In the file; empty: the file as a whole.") { $0.finding.path },
           .choice(
@@ -336,6 +366,10 @@ struct SettingsFindings: Sendable {
           .init("message", "What is wrong, what it does, what would be right.") { $0.finding.message },
           .init("source", "The place in the SDK's source.") { $0.finding.source },
         ])
-      ) { $0.findings.map { Finding(line: $0.line, finding: $0.finding) } },
+      ) { found in
+        found.readings.flatMap { reading in
+          reading.findings.map { Finding(client: reading.client, line: $0.line, finding: $0.finding) }
+        }
+      },
     ]))
 }

@@ -33,10 +33,11 @@ package enum Compared: Sendable {
   }
 
   /// What was found, in sentences.
-  package var verdict: String {
+  /// - Parameter titles: what they call the variants; without any, their names.
+  package func verdict(titles: [String] = []) -> String {
     switch self {
-    case .whole(let results): Verdict.sentence(results)
-    case .means(let comparison): Verdict.text(comparison)
+    case .whole(let results): Verdict.sentence(results, titles: titles)
+    case .means(let comparison): Verdict.text(comparison, titles: titles)
     }
   }
 
@@ -168,10 +169,11 @@ package enum Compared: Sendable {
     losses: LossReport? = nil, clients: ClientDifferences? = nil, scaleNote: String? = nil,
     extras: Extras = Extras(), width: Int
   ) -> Answer {
-    let sentence = self.verdict
+    let titles = choices.map(\.title)
+    let sentence = verdict(titles: titles)
     var answer = page(
       seed: seed, verdict: ([sentence] + (losses?.why ?? []) + notes).joined(separator: "\n"),
-      losses: losses, clients: clients, scaleNote: scaleNote)
+      titles: titles, losses: losses, clients: clients, scaleNote: scaleNote)
     answer.brief = sentence
     let table = losses.flatMap(LossTable.init).map { "\n" + $0.terminal(width: width) } ?? ""
     answer.terminal =
@@ -190,13 +192,13 @@ package enum Compared: Sendable {
   /// The verdict and its figures, all strategies in one plot round the incident, then the tables; folded below are a figure per
   /// quantity with a strip for each strategy on shared axes, and what the words mean. The page is well-formed XML as well as HTML.
   func page(
-    seed: UInt64, verdict: String, losses: LossReport? = nil, clients: ClientDifferences? = nil,
+    seed: UInt64, verdict: String, titles: [String] = [], losses: LossReport? = nil, clients: ClientDifferences? = nil,
     scaleNote: String? = nil
   ) -> Answer {
     let seeds = if case .means(let comparison) = self { comparison.seedsText } else { "seed \(seed)" }
     var answer = Answer(verdict: verdict, facts: factsLine(seeds) + (scaleNote.map { " · \($0)" } ?? ""))
     answer.seeds = seeds
-    let standings = standings
+    let standings = standings.titled(titles)
     answer.headline = Headline(standings).html
     var html = ""
     if !names.isEmpty {
@@ -467,7 +469,7 @@ struct Headline {
         case .asGood: "As good as each other: "
         case .undecided: "Not decided. Best on average: "
         }
-      return opening + "\(standings.variants[best]), against '\(standings.variants[$0])', "
+      return opening + "\(standings.titles[best]), against '\(standings.titles[$0])', "
         + (best != 0 ? "the first variant" : "the next best")
     }
     for index in metrics.ranked where metrics.sample(index, variant: best).count > 0 {
@@ -480,7 +482,7 @@ struct Headline {
         let isSeen = [best, reference].allSatisfy { metrics.share(index, variant: $0)?.successes != 0 }
         let means = [best, reference].map { metrics.sample(index, variant: $0).mean }
         tile.note =
-          "'\(standings.variants[reference])': \(MetricText.mean(metrics, index, reference, isPlain: true))"
+          "'\(standings.titles[reference])': \(MetricText.mean(metrics, index, reference, isPlain: true))"
           + (isSeen
             ? Self.change(means[0], from: means[1], floor: standings.floor(index, best, reference)) : "")
       } else if metric.isCensored, let share = metrics.share(index, variant: best), share.count > 1 {

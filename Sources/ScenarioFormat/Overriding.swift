@@ -1,5 +1,6 @@
 import ScenarioModel
 import ShippedQuirks
+import SimulationKernel
 import UploadRetry
 
 /// A change of Settings, for all cohorts or for one.
@@ -108,6 +109,14 @@ struct Overriding {
       guard let node, case .array(var elements) = node.content else {
         throw PathProblem(message: "there is no list \(path) in the file")
       }
+      if case .cohorts = shape, part == Override.everyCohort {
+        for index in elements.indices {
+          cohort = index
+          elements[index] = try setting(
+            elements[index], parts.dropFirst(), element, "\(path).\(part)", override)
+        }
+        return PositionedValue(.array(elements), at: node.position)
+      }
       let index: Int
       if case .cohorts = shape {
         index = try Self.cohort(part, of: elements)
@@ -191,6 +200,10 @@ extension Override {
   public static let jitterPath = "settings.backoffConfig.jitterStrategy"
   /// Whether backoff plus jitter is clamped to the cap again, as shipped SDKs do (S10).
   public static let clampPath = "policy.clampAfterJitter"
+  /// The path of the whole Settings, for every cohort.
+  public static let settingsPath = "settings"
+  /// In place of a cohort's name: every cohort, as in `fleet.*.flush.interval`.
+  public static let everyCohort = "*"
   /// The path of the client, for every cohort.
   public static let clientPath = "client"
   /// Behind the name of a strategy it sets `clampPath` too: `additive:10+clamp`.
@@ -209,6 +222,32 @@ extension Override {
 }
 
 extension Override {
+  /// Whether a path begins with a key of scenarios.
+  public static func isPath(_ text: String) -> Bool {
+    guard let first = PathText.parse(text)?.first, case .object(let keys) = ScenarioSchema.root else {
+      return false
+    }
+    return keys.contains { $0.name == first && $0.isSettable }
+  }
+
+  /// A share of every cohort's devices has other Settings from the start of the run; of a share of nothing, nothing changes.
+  /// - Parameter partsPerMillion: the share.
+  public static func rollout(of file: String, partsPerMillion: Int64) -> [Override] {
+    if partsPerMillion == 0 { return [] }
+    let rollout = "fleet.\(everyCohort).rollout"
+    return [
+      Override(path: rollout + ".at", value: "0s"),
+      Override(path: rollout + ".share", value: Units.text(partsPerMillion: partsPerMillion)),
+      Override(path: rollout + ".settings", value: file),
+    ]
+  }
+
+  /// The Settings file that it names; nil: none.
+  public var settingsFile: String? {
+    guard let keys = PathText.parse(path), let last = keys.last else { return nil }
+    return last == Self.settingsPath ? tree.text : last == "rollout" ? tree[Self.settingsPath]?.text : nil
+  }
+
   /// The client file that it names; nil: none.
   public var clientFile: String? {
     guard path.hasSuffix(Self.clientPath), let name = tree.text,
@@ -230,7 +269,9 @@ extension Override {
     }
     while !keys.isEmpty, !places.isEmpty {
       let key = keys.removeFirst()
-      places = places.compactMap { $0.member(key) }
+      places = places.flatMap { place in
+        key == everyCohort ? place.elements ?? [] : [place.member(key)].compactMap(\.self)
+      }
     }
     let texts = Set(places.map(\.scalar))
     return texts.count == 1 ? texts.first ?? nil : nil

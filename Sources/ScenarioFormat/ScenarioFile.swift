@@ -77,6 +77,14 @@ public struct ScenarioFile: Sendable {
   /// Whether a client file of that name has been read, or could not be.
   public func hasClient(_ name: String) -> Bool { clientFiles.keys.contains(name) }
 
+  /// Whether a Settings file of that name has been read, or could not be.
+  public func hasSettings(_ name: String) -> Bool { settingsFiles.keys.contains(name) }
+
+  /// Adds a Settings file that overrides name, with its contents. What is wrong with them is reported by `decode`, with everything else.
+  public mutating func addSettings(_ text: String, name: String) {
+    settingsFiles[name] = parseSettings(text, name: name)
+  }
+
   /// Adds a client file that overrides name, with its contents. What is wrong with them is reported by `decode`, with everything else.
   public mutating func addClient(_ text: String, name: String) {
     clientFiles[name] = parseObject(

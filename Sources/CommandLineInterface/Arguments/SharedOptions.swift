@@ -153,7 +153,9 @@ extension Option where Value == [Assignment] {
   static var set: Self {
     Self(
       "set", "path=value", each: Assignment.setting,
-      help: "Set a key of the scenario, as duration=1h or fleet.phones.timeout=30s. Later ones win.")
+      help:
+        "Set a key of the scenario, as duration=1h or fleet.phones.timeout=30s; fleet.* stands for every cohort. Later ones win."
+    )
   }
 }
 
@@ -161,6 +163,12 @@ extension Option where Value == String? {
   static var settings: Self {
     Self(
       "settings", "file", .text, help: "Settings JSON for every cohort, in place of the scenario's.")
+  }
+  static var severalSettings: Self {
+    Self(
+      "settings", "a,b,c", .text,
+      help:
+        "Settings JSON for every cohort, in place of the scenario's; of several files, a variant for each.")
   }
   static var scale: Self {
     Self(
@@ -219,15 +227,28 @@ extension Flag {
 /// How a scenario is changed before it is decoded.
 struct InputOptions: ParameterGroup {
   @Option(.seed) var seed: UInt64?
-  @Option(.settings) var settingsPath: String?
+  @Option private var settingsText: String?
   @Option(.set) var settings: [Assignment]
   @Option(.scale) private var scale: String?
   let omitted: Set<String>
+  private let severalSettings: Bool
 
-  init(without less: [StudyOptions.Name] = []) { omitted = Set(less.map(\.rawValue)) }
+  /// - Parameter severalSettings: whether `--settings` takes several files, with commas between.
+  init(without less: [StudyOptions.Name] = [], severalSettings: Bool = false) {
+    _settingsText = Option(severalSettings ? .severalSettings : .settings)
+    self.severalSettings = severalSettings
+    omitted = Set(less.map(\.rawValue))
+  }
 
   /// As given, without the scale.
-  var words: [String] { $seed.words + $settingsPath.words + $settings.words }
+  var words: [String] { $seed.words + $settingsText.words + $settings.words }
+
+  /// The Settings files that were given.
+  var settingsFiles: [String] {
+    settingsText.map { severalSettings ? VariantChoice.splitList($0) : [$0] } ?? []
+  }
+  /// What stands for the scenario's Settings; nil: nothing, or several files that are compared.
+  var settingsPath: String? { settingsFiles.count == 1 ? settingsFiles[0] : nil }
 
   /// In order; later ones win.
   var overrides: [Override] {

@@ -39,8 +39,8 @@ struct CompareCommand: Study {
   static let help = CommandSpecification(
     name: "compare", abstract: "Run variants of a scenario side by side and say which is best.",
     discussion: [
-      "What varies comes from --client, --jitter and --vary (every combination of their values), or without them from the "
-        + "scenario's compare section. All variants see the same events at the same times. With --out there is a "
+      "What varies comes from --client, --jitter, --settings with several files, --rollout and --vary (every combination of "
+        + "their values), or without them from the scenario's compare section. All variants see the same events at the same times. With --out there is a "
         + "folder for each variant (timeseries.csv, delivery_histogram.csv) beside summary.csv, report.html, "
         + "comparison.svg and run.json.",
       "Every variant runs with several seeds, the same ones for all (the scenario's seed, the next one and so on), until each "
@@ -55,6 +55,15 @@ struct CompareCommand: Study {
         "fleetsim compare scenario.json5 --jitter none,full,full+clamp --settings cdn.json",
         "Three strategies on the Settings file that the CDN serves:"),
       .init(
+        "fleetsim compare scenario.json5 --settings today.json,new.json",
+        "Today's Settings against new ones:"),
+      .init(
+        "fleetsim compare scenario.json5 --settings today.json --rollout new.json --share 0,50,100",
+        "Nobody, half of the fleet and all of it on the new ones:"),
+      .init(
+        "fleetsim compare scenario.json5 --vary 'short=fleet.*.flush.interval=10s' --vary 'long=fleet.*.flush.interval=60s'",
+        "Variants with names of their own:"),
+      .init(
         "fleetsim compare scenario.json5 --jitter none,full --vary fleet.phones.retries=gate,timer",
         "Every combination, four variants:"),
       .init(
@@ -65,16 +74,17 @@ struct CompareCommand: Study {
   @Argument(.scenario) private var path: String
   private var axes = AxisOptions(comparesClients: true)
   private var replications = ReplicationOptions()
-  let options = StudyOptions(.twinSeries, .openMetrics, .threads, .check)
+  let options = StudyOptions(.twinSeries, .openMetrics, .threads, .check, severalSettings: true)
 
   func plan() throws -> StudyPlan<ComparisonFindings> {
-    let asked = try axes.axes()
+    let asked = try axes.axes(settings: options.input.settingsFiles)
     var plan = try replications.plan(options)
-    let input = try StudyInput(path, options) { base, _ in
-      let choices = try LoadedScenario.choices(asked, of: base)
+    let input = try StudyInput(path, options) { base, loaded in
+      try axes.check(base.scenario)
+      let choices = try LoadedScenario.choices(loaded.located(asked), of: base)
       guard !choices.isEmpty else {
         throw UsageError(
-          "There is nothing to compare: give --client, --jitter or --vary, or the scenario a compare section, as "
+          "There is nothing to compare: give --client, --jitter, --settings a.json,b.json, --rollout or --vary, or the scenario a compare section, as "
             + "compare: { \"\(Override.jitterPath)\": [\"additive:10\", \"full\"] }.")
       }
       if choices.contains(where: \.variesSeed) {
@@ -201,7 +211,7 @@ struct ComparisonFindings: Sendable {
   var choices: [VariantChoice]
   var clients: ClientDifferences
   var compared = Compared.whole([]) {
-    didSet { (verdict, standings) = (compared.verdict, compared.standings) }
+    didSet { (verdict, standings) = (compared.verdict(titles: choices.map(\.title)), compared.standings) }
   }
   private(set) var verdict = ""
   private(set) var standings = Standings([])

@@ -2,6 +2,7 @@ import FleetExperiments
 import FleetStatistics
 import ScenarioFormat
 import ScenarioModel
+import SimulationKernel
 import UploadRetry
 
 /// What varies between the variants of a scenario.
@@ -18,23 +19,56 @@ struct AxisOptions: ParameterGroup {
   private var jitters: [VariantChoice]?
   @Option(
     "vary", "path=a,b,c", each: VariedKey.reader,
-    help: "Values to compare for a key of the scenario, as tapi.bucket.capacity=2000/s,4000/s.")
+    help:
+      "Values to compare for a key of the scenario, as tapi.bucket.capacity=2000/s,4000/s; fleet.* stands for every cohort. "
+      + "label=path=value is one variant with a name of its own, and the same label again adds a key to it.")
   private var varied: [VariedKey]
+  @Option(
+    "rollout", "file", .text,
+    help: "Compare shares of the fleet that have the Settings of this file from the start of the run.")
+  private var rollout: String?
+  @Option("share", "a,b,c", .shares, help: "The shares for --rollout, in percent. (default: 0,50,100)")
+  private var shares: [Int64]?
   let omitted: Set<String>
 
-  init(comparesClients: Bool) { omitted = comparesClients ? [] : ["client"] }
+  init(comparesClients: Bool) { omitted = comparesClients ? [] : ["client", "rollout", "share"] }
 
   /// As given.
   var words: [String] { $jitters.words + $varied.words }
 
+  /// - Throws: `UsageError` about what the scenario has already.
+  func check(_ scenario: Scenario) throws {
+    guard let rollout, let cohort = scenario.fleet.first(where: { $0.rollout != nil }) else { return }
+    throw UsageError(
+      "'--rollout \(rollout)' would replace the rollout that \(cohort.name) has in the scenario: take that out, or vary its share with "
+        + "--vary fleet.\(cohort.name).rollout.share=0%,50%,100%.")
+  }
+
   /// What was asked for, an axis for each option.
-  /// - Throws: `UsageError` about a key that two options vary.
-  func axes() throws -> [[VariantChoice]] {
+  /// - Parameter settings: Settings files; several are an axis.
+  /// - Throws: `UsageError` about a key that two options vary, and options that do not go together.
+  func axes(settings: [String] = []) throws -> [[VariantChoice]] {
     var owners: [String: String] = [:]
     if clients != nil { owners[Override.clientPath] = "'--client'" }
     if jitters != nil { owners[Override.jitterPath] = "'--jitter'" }
     var axes = [clients, jitters].compactMap(\.self)
-    for key in varied {
+    if settings.contains("") { throw UsageError("'--settings' has nothing between two commas.") }
+    if settings.count > 1 {
+      if let twice = settings.first(where: { file in settings.count { $0 == file } > 1 }) {
+        throw UsageError("'--settings' names '\(twice)' twice.")
+      }
+      owners[Override.settingsPath] = "'--settings'"
+      axes.append(VariantChoice.axis(ScenarioFile.Axis(path: Override.settingsPath, values: settings)))
+    }
+    if let rollout {
+      axes.append(VariantChoice.shares(shares ?? [0, 500_000, 1_000_000], of: rollout))
+    } else if shares != nil {
+      throw UsageError(
+        "'--share' says how much of the fleet has the Settings of '--rollout <file>': give both.")
+    }
+    let labelled = Self.labelled(varied)
+    if !labelled.isEmpty { axes.append(labelled) }
+    for key in varied where key.label == nil {
       if let owner = owners.updateValue("another '--vary'", forKey: key.path) {
         throw UsageError(
           "The value '\(key.text)' is invalid for '\($varied.synopsis)': \(owner) chooses values of \(key.path) already; name them all there."
@@ -46,20 +80,62 @@ struct AxisOptions: ParameterGroup {
   }
 }
 
-/// `path=a,b,c` on the command line.
+extension AxisOptions {
+  /// The variants that have labels, in the order of these.
+  private static func labelled(_ keys: [VariedKey]) -> [VariantChoice] {
+    keys.reduce(into: []) { choices, key in
+      guard let label = key.label else { return }
+      let overrides = Override.choosing(key.path, key.values[0])
+      if let index = choices.firstIndex(where: { $0.name == label }) {
+        choices[index].overrides += overrides
+      } else {
+        choices.append(VariantChoice(name: label, overrides: overrides, isLabelled: true))
+      }
+    }
+  }
+}
+
+/// `path=a,b,c` or `label=path=value` on the command line.
 struct VariedKey: Sendable {
   /// As given.
   var text: String
+  /// nil: the values name the variants.
+  var label: String?
   var path: String
   var values: [String]
 
+  /// What stands before the first `=` is a label if it does not begin with a key of scenarios, and what follows does.
   static let reader = ValueReader { text in
-    let key = try Assignment.reader(example: "tapi.bucket.capacity=2000/s,4000/s").read(text)
+    var label: String?
+    var key = try Assignment.reader(example: "tapi.bucket.capacity=2000/s,4000/s").read(text)
+    if !Override.isPath(key.path), let inner = key.value.split(separator: "=").first,
+      Override.isPath(String(inner))
+    {
+      label = key.path
+      key = try Assignment.reader(example: "new=settings=new.json").read(key.value)
+    }
     do {
-      return VariedKey(text: text, path: key.path, values: try ValueReader.list().read(key.value))
+      let values = try ValueReader.list().read(key.value)
+      if let label, values.count > 1 {
+        throw InvalidValue("'\(label)' names one variant, and so has one value.")
+      }
+      return VariedKey(text: text, label: label, path: key.path, values: values)
     } catch var error as InvalidValue {
       error.part = key.value
       throw error
+    }
+  }
+}
+
+extension ValueReader where Value == [Int64] {
+  /// Shares in percent, with or without the sign; parts per million.
+  fileprivate static let shares = ValueReader { list in
+    try ValueReader<[String]>.list().read(list).map { text in
+      let share = text.hasSuffix("%") ? text : text + "%"
+      guard let parts = try? Units.partsPerMillion(share), (0...1_000_000).contains(parts) else {
+        throw InvalidValue(text, rest: ": a share is 0 to 100, in percent.")
+      }
+      return parts
     }
   }
 }

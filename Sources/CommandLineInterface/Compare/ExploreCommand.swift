@@ -27,15 +27,16 @@ struct ExploreCommand: Study {
     "seeds", "n", .count(2...ReplicationOptions.mostSeeds),
     help: "Show means over n seeds, from 2. (default: one seed)")
   private var seeds: Int?
-  let options = StudyOptions(.threads, .check, without: [.json])
+  let options = StudyOptions(.threads, .check, without: [.json], severalSettings: true)
 
   func plan() throws -> StudyPlan<ReplicatedComparison> {
-    let asked = try axes.axes()
+    let asked = try axes.axes(settings: options.input.settingsFiles)
     guard options.outputPath != nil else {
       throw UsageError("Missing expected option '\(options.$outputPath.synopsis)': explore writes a page.")
     }
-    let input = try StudyInput(path, options) { base, _ in
-      let choices = try LoadedScenario.choices(asked, of: base, limit: Self.mostRuns)
+    let input = try StudyInput(path, options) { [axes] base, loaded in
+      try axes.check(base.scenario)
+      let choices = try LoadedScenario.choices(loaded.located(asked), of: base, limit: Self.mostRuns)
       guard !choices.isEmpty else {
         throw UsageError(
           "There is nothing to explore: give --vary once for each key, or the scenario a compare section.")

@@ -40,13 +40,39 @@ struct LoadedScenario {
     return name == "scenario" && !["", ".", ".."].contains(folderName) ? folderName : name
   }
 
+  /// Choices from the command line, whose Settings files lie where the command is given: a file of the same name that the scenario
+  /// names lies beside the scenario.
+  func located(_ axes: [[VariantChoice]]) -> [[VariantChoice]] {
+    if OutputDirectory.split(path).parent == "." { return axes }
+    return axes.map { axis in
+      axis.map { choice in
+        var choice = choice
+        choice.overrides = choice.overrides.map { override in
+          guard let file = override.settingsFile, override.value == file, !file.hasPrefix("/"),
+            !file.hasPrefix("./")
+          else { return override }
+          return Override(path: override.path, value: "./" + file)
+        }
+        return choice
+      }
+    }
+  }
+
   /// The Settings that all cohorts start with, as they were written.
   var settingsDocument: SettingsDocument? { file.settingsDocument }
 
   func decode(_ choice: VariantChoice? = nil) throws -> ScenarioFile.Decoded {
     do {
-      let overrides = overrides + (choice?.overrides ?? [])
+      let chosen = choice?.overrides ?? []
+      // Whole Settings come first, so that what `--set` changes in Settings is changed in these.
+      let whole = chosen.filter { $0.path == Override.settingsPath }
+      let overrides =
+        whole + overrides.filter { whole.isEmpty || $0.path != Override.settingsPath }
+        + chosen.filter { $0.path != Override.settingsPath }
       var file = file
+      for name in overrides.compactMap(\.settingsFile) where !file.hasSettings(name) {
+        file.addSettings(try InputFile.text(name), name: name)
+      }
       for name in overrides.compactMap(\.clientFile) where !file.hasClient(name) {
         file.addClient(try InputFile.text(name), name: name)
       }

@@ -46,7 +46,7 @@ struct StudyOptions: ParameterGroup {
   }
 
   @Option(.journal) private var askedJournal: String?
-  var input = InputOptions()
+  var input: InputOptions
   @Option(.out) var outputPath: String?
   @Flag(
     "twin-series",
@@ -70,7 +70,11 @@ struct StudyOptions: ParameterGroup {
   ///   - more: options that most studies do not have.
   ///   - less: options that most have and this one has not.
   ///   - quiet: what the help says of `--quiet`.
-  init(_ more: Name..., without less: [Name] = [], quiet: String = Flag.quietHelp) {
+  ///   - severalSettings: whether `--settings` takes several files.
+  init(
+    _ more: Name..., without less: [Name] = [], quiet: String = Flag.quietHelp, severalSettings: Bool = false
+  ) {
+    input = InputOptions(severalSettings: severalSettings)
     _isQuiet = Flag("quiet", short: "q", help: quiet)
     omitted = Set([.twinSeries, .openMetrics, .threads, .check].map(\Name.rawValue))
       .subtracting(more.map(\.rawValue)).union(less.map(\.rawValue))

@@ -4,6 +4,7 @@ import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 import Synchronization
+import UploadRetry
 
 /// One of the scenarios that a comparison sets side by side.
 public struct Variant: Sendable {
@@ -211,20 +212,56 @@ public struct VariantChoice: Sendable, Hashable {
   /// Names it in tables, files and folders: the value chosen, or of several keys `retryAfter=30s · full`.
   public var name: String
   public var overrides: [Override]
+  /// What sentences call it, where figures stand beside it: its name, or `capacity = 2000/s`.
+  public var title: String
+  /// Whether its name says all, so that it needs no key before it.
+  public var isLabelled: Bool
 
-  public init(name: String, overrides: [Override]) {
+  public init(name: String, overrides: [Override], title: String? = nil, isLabelled: Bool = false) {
     self.name = name
     self.overrides = overrides
+    self.title = title ?? name
+    self.isLabelled = isLabelled
   }
 
   /// One choice of a jitter strategy: `full`, `additive:10`, `additive:10+clamp`.
   public static func jitter(_ name: String) -> VariantChoice {
-    VariantChoice(name: name, overrides: Override.choosing(Override.jitterPath, name))
+    VariantChoice(name: name, overrides: Override.choosing(Override.jitterPath, name), isLabelled: true)
   }
 
   /// The choices along one axis.
   public static func axis(_ axis: ScenarioFile.Axis) -> [VariantChoice] {
-    axis.values.map { VariantChoice(name: $0, overrides: Override.choosing(axis.path, $0)) }
+    axis.values.enumerated().map { index, value in
+      let overrides = Override.choosing(axis.path, value)
+      let isLabelled =
+        [Override.jitterPath, Override.clientPath].contains(axis.path)
+        || overrides.last?.settingsFile == value
+      return VariantChoice(
+        name: value, overrides: overrides,
+        title: isLabelled ? value : title(of: axis.path, value, place: index + 1), isLabelled: isLabelled)
+    }
+  }
+
+  /// Shares of every cohort that have other Settings from the start.
+  /// - Parameter shares: parts per million.
+  package static func shares(_ shares: [Int64], of file: String) -> [VariantChoice] {
+    shares.map { share in
+      let percent = "\(Units.text(partsPerMillion: share).dropLast()) %"
+      return VariantChoice(
+        name: "\(percent) on \(file)", overrides: Override.rollout(of: file, partsPerMillion: share),
+        isLabelled: true)
+    }
+  }
+
+  /// `capacity = 2000/s`, with as many keys as tell it from the other keys of Settings; of what is no plain value, its place among
+  /// the values.
+  private static func title(of path: String, _ value: String, place: Int) -> String {
+    let keys = path.split(separator: ".").map(String.init)
+    let last = keys.last ?? path
+    let isAmbiguous = HTTPConfig.knownKeyPaths.count { $0.hasSuffix("." + last) } > 1
+    let label = isAmbiguous ? keys.suffix(2).joined(separator: ".") : last
+    return value.hasPrefix("{") || value.hasPrefix("[")
+      ? "value \(place) of \(label)" : "\(label) = \(value)"
   }
 
   /// Every combination of one choice from each axis, the last axis turning fastest; none for no axes.
@@ -234,23 +271,28 @@ public struct VariantChoice: Sendable, Hashable {
     guard axes.count > 1 else { return axes.first ?? [] }
     let labels = labels(of: axes.map { $0.first?.overrides.first?.path ?? "" })
     let named = zip(axes, labels).map { axis, label in
-      let prefix = label.map { $0 + "=" } ?? ""
-      return axis.map { VariantChoice(name: prefix + $0.name, overrides: $0.overrides) }
+      let prefix = axis.allSatisfy(\.isLabelled) ? "" : label + "="
+      return axis.map { choice in
+        let isPlain = !choice.name.hasPrefix("{") && !choice.name.hasPrefix("[")
+        return VariantChoice(
+          name: prefix + choice.name, overrides: choice.overrides,
+          title: isPlain ? prefix + choice.name : choice.title)
+      }
     }
     return named.dropFirst().reduce(named[0]) { combined, axis in
       combined.flatMap { left in
         axis.map { right in
           VariantChoice(
-            name: left.name + " · " + right.name, overrides: left.overrides + right.overrides)
+            name: left.name + " · " + right.name, overrides: left.overrides + right.overrides,
+            title: left.title + " · " + right.title)
         }
       }
     }
   }
 
-  /// As much of the end of each path as tells it from the others; nil of the jitter strategy's and of the client's.
-  private static func labels(of paths: [String]) -> [String?] {
+  /// As much of the end of each path as tells it from the others.
+  private static func labels(of paths: [String]) -> [String] {
     paths.map { path in
-      if [Override.jitterPath, Override.clientPath].contains(path) { return nil }
       let keys = path.split(separator: ".").map(String.init)
       for count in 1...max(keys.count, 1) {
         let label = keys.suffix(count).joined(separator: ".")

@@ -22,6 +22,8 @@ package struct Standings: Sendable {
   }
 
   package let variants: [String]
+  /// What sentences call the variants.
+  package private(set) var titles: [String]
   package let metrics: ReplicatedMetrics
   /// Seeds of the variant that has the fewest.
   package let seeds: Int
@@ -101,12 +103,20 @@ package struct Standings: Sendable {
   ) {
     self.level = level
     variants = metrics.variants
+    titles = metrics.variants
     self.metrics = metrics
     runs = rows.map { $0.map { Run($0) } }
     seeds = runs.map(\.count).min() ?? 0
     self.interval = Double(interval) / 1e6
     for second in variants.indices { for first in 0..<second { pairs.append(judge(second, against: first)) } }
     leaders = findLeaders()
+  }
+
+  /// The same with what sentences call the variants (`VariantChoice.title`); of another number of them, as it is.
+  package func titled(_ titles: [String]) -> Standings {
+    var standings = self
+    if titles.count == variants.count { standings.titles = titles }
+    return standings
   }
 
   // MARK: Pairs

@@ -8,12 +8,13 @@ import FleetStatistics
 /// delivery; attempts. The herd factor never counts: the strategy that keeps the server idle longest can have the lowest peak.
 public enum Verdict {
   /// The verdict on one run of each variant; on a single one, how it fared.
-  public static func sentence(_ results: [VariantResult]) -> String {
+  /// - Parameter titles: what it calls the variants; without any, their names.
+  public static func sentence(_ results: [VariantResult], titles: [String] = []) -> String {
     if results.count > 1, results.allSatisfy({ $0.record == results[0].record }) {
       return
         "All variants gave the same result to the last byte: in this scenario nothing ever used what differs between them."
     }
-    return sentence(Standings(results), seeds: results.map { [$0.summary.seed] })
+    return sentence(Standings(results).titled(titles), seeds: results.map { [$0.summary.seed] })
   }
 
   /// The same from the summaries alone; `interval` is the width of a row of the time series, microseconds.
@@ -28,11 +29,12 @@ public enum Verdict {
   }
 
   /// The verdict on replications: what was found, what is open, what was not precise enough, and from what.
-  public static func text(_ comparison: ReplicatedComparison) -> String {
+  /// - Parameter titles: what it calls the variants; without any, their names.
+  public static func text(_ comparison: ReplicatedComparison, titles: [String] = []) -> String {
     guard comparison.replications > 1, !comparison.variants.isEmpty else { return "Nothing was run." }
     let standings = Standings(comparison)
     let wording = VerdictWording(
-      standings, seeds: comparison.variants.indices.map { comparison.rows(of: $0).map(\.seed) })
+      standings.titled(titles), seeds: comparison.variants.indices.map { comparison.rows(of: $0).map(\.seed) })
     let effort = effort(comparison, standings).map { [$0] } ?? []
     return (wording.lines + unmet(comparison) + effort + [basis(comparison)]).joined(separator: "\n")
   }

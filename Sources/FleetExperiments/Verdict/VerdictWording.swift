@@ -34,7 +34,7 @@ struct VerdictWording {
     return [Self.capitalised(health + headline) + caveat, open, risks, twoTimes, floor].filter { !$0.isEmpty }
   }
 
-  private func name(_ variant: Int) -> String { standings.variants[variant] }
+  private func name(_ variant: Int) -> String { standings.titles[variant] }
   private func names(_ variants: [Int]) -> String { Self.list(variants.map(name)) }
   private func verb(_ variants: [Int], _ singular: String, _ plural: String) -> String {
     variants.count == 1 ? singular : plural

@@ -314,16 +314,20 @@ struct DifferenceChart {
   private static let gap = 26.0
 
   /// nil where there is nothing to draw: one variant, or nothing that differs.
-  init?(_ metrics: ReplicatedMetrics, theme: Theme) {
+  init?(_ standings: Standings, theme: Theme) {
+    let metrics = standings.metrics
     names = metrics.variants
     self.theme = theme
     panels = metrics.ranked.compactMap { index in
       let reference = metrics.sample(index, variant: 0).mean
-      guard reference > 0 else { return nil }
+      // A share of next to nothing says nothing, nor does a difference to a time that no run lived to see.
+      func isSeen(_ variant: Int) -> Bool { metrics.share(index, variant: variant)?.successes != 0 }
+      guard reference > 0, isSeen(0) else { return nil }
       let ranking = metrics.ranking(index)
       let marks = metrics.variants.indices.dropFirst().compactMap { variant -> Mark? in
         let pair = ranking.pair(0, variant)
-        guard let interval = pair.interval else { return nil }
+        guard let interval = pair.interval, isSeen(variant), reference > standings.floor(index, 0, variant)
+        else { return nil }
         return Mark(
           variant: variant, interval: interval.low / reference...interval.high / reference,
           mean: interval.mean / reference, pair: pair)

@@ -460,7 +460,8 @@ struct Headline {
   /// The best variant against the first one, which is as a rule today's; if that is the best, against the second best.
   init(_ standings: Standings) {
     let metrics = standings.metrics
-    guard let best = standings.firstChoice else { return }
+    // Of a fleet that does not hold there is nothing to show: its figures tell of the load.
+    guard let best = standings.firstChoice, standings.isHealthy(best) else { return }
     let reference = best != 0 ? 0 : standings.order.first { $0 != best }
     caption = reference.map {
       let opening =

@@ -273,7 +273,7 @@ struct MeansTable {
         text: Self.breakable(text ?? "–"),
         mark: pair.differs ? nil : "weak", details: ReplicationText.details(metric, pair))
     }
-    let chart = DifferenceChart(metrics, theme: .variables)
+    let chart = DifferenceChart(standings, theme: .variables)
     return HTMLPage.table(
       "Differences to \(first)", table,
       more: chart.map { "<figure class=\"chart\">\n\($0.svg())</figure>\n" } ?? "",

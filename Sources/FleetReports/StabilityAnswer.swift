@@ -49,9 +49,9 @@ package struct StabilityReport {
             + "neighbours all did the same in every run, of all of their runs together)."
         ),
         (
-          "Never recovers",
-          "It did not within the run, in all but less than \(FigureText.percent(map.risk.risk)) of the seeds, with the same "
-            + "confidence. A longer run could tell a slow recovery from none."
+          "Rarely recovers",
+          "It does within the run in less than \(FigureText.percent(map.risk.risk)) of the seeds, with the same confidence. A longer "
+            + "run could tell a slow recovery from none."
         ),
         ("Undecided", "Neither of the two can be said with the seeds that were spent."),
         (
@@ -70,7 +70,7 @@ package struct StabilityReport {
   }
 }
 
-/// A stability map as a picture: recovery time by shade, the cliff between it and *never recovers*.
+/// A stability map as a picture: recovery time by shade, the cliff between it and *rarely recovers*.
 struct HeatMap {
   private let map: StabilityMap
   private let theme: Theme
@@ -103,7 +103,7 @@ struct HeatMap {
     draw(on: &canvas)
     return canvas.svg(
       width: Self.width, height: Self.height,
-      label: "Where the fleet recovers and where it never does, by \(map.x.path) and \(map.y.path)")
+      label: "Where the fleet recovers and where it rarely does, by \(map.x.path) and \(map.y.path)")
   }
 
   private func px(_ x: Int) -> Double {
@@ -243,7 +243,7 @@ struct HeatMap {
       }
       y += 8
     }
-    if present.contains(.neverRecovers) { entry(.incident, 0.75, "never recovers within the run") }
+    if present.contains(.neverRecovers) { entry(.incident, 0.75, "rarely recovers within the run") }
     if present.contains(.overloaded) { entry(.muted, 0.45, "overloaded without any incident") }
     if present.count > 1 || present.contains(.undecided) {
       canvas.text("undecided, or the boundary; of the runs failed", x: x, y: y, size: 12)
@@ -284,7 +284,7 @@ struct HeatMap {
       let count = corners.count { $0.kind == kind }
       if count > 0 {
         lines.append(
-          "\(count == corners.count ? "all" : "\(count) of \(corners.count)") corners: \(kind.rawValue)")
+          "\(count == corners.count ? "all" : "\(count) of \(corners.count)") corners: \(kind.words)")
       }
     }
     let seeds = corners.map(\.seeds).reduce(0, +)

@@ -209,6 +209,36 @@ struct AdversaryTests {
     #expect(AdversaryVerdict(ill).sentence.hasSuffix("there is nothing to look for."))
   }
 
+  @Test("The worst loses most; by recovery alone it is what takes longest, if that is asked for")
+  func lostFirst() throws {
+    // The longer the incident, the more is lost, and the sooner the rest is back.
+    let runs = Runs<RunSummary>.planted { scenario in
+      var summary = RunSummary(run: "", seed: scenario.seed)
+      let length = scenario.tapi.incidents.map(\.duration.microseconds).max() ?? 0
+      summary.hasIncidents = length > 0
+      summary[.createdEvents] = 100_000
+      summary[.droppedByRetryLimit] = length / 100_000
+      summary.recoveryTime = length > 0 ? 900_000_000 - length : nil
+      summary.recoveryHorizon = 1_200_000_000
+      return summary
+    }
+    func worst(_ objective: Metric?) throws -> (seconds: Double, line: String) {
+      let study = try AdversaryStudy(space: Planted.space, objective: objective)
+      var adversary = Adversary(study, runs: CandidateRuns(runs) { Planted.space.scenario($0.candidate) })
+      let result = try adversary.run()
+      return (
+        try #require(Self.length(result.worst, Planted.space)), AdversaryVerdict(result).lines.last ?? ""
+      )
+    }
+    let byLoss = try worst(nil)
+    #expect(byLoss.seconds == 600, "the longest allowed")
+    #expect(byLoss.line.hasPrefix("Worst by events lost, then recovery_s: 10 min of "), "\(byLoss.line)")
+    #expect(byLoss.line.contains("6,000 events lost, 0 late."), "\(byLoss.line)")
+    let byRecovery = try worst(MetricCatalogue.metric(named: MetricCatalogue.recovery))
+    #expect(byRecovery.seconds == 15, "the shortest allowed")
+    #expect(byRecovery.line.hasPrefix("Worst by recovery_s: 15 s of "), "\(byRecovery.line)")
+  }
+
   @Test("Two incidents of one kind are never at one time beside each other; others may be")
   func joins() {
     var joined = Planted.empty

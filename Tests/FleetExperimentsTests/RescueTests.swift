@@ -88,7 +88,31 @@ struct RescueTests {
     #expect(rescue.trials.last?.step == 32 && rescue.trials.last?.ends == false)
     let tooMuch = try #require(rescue.tooMuch)
     #expect(tooMuch.undeliveredEvents > rescue.untreated.undeliveredEvents)
-    #expect(RescueVerdict(rescue).sentence.contains("100% is too much: it brings back 0 of the 2."))
+    let words = RescueVerdict(rescue).sentence
+    #expect(words.contains("From \(tooMuch.value!.words) on it is too much: that brings back "), "\(words)")
+  }
+
+  @Test("From where on it is too much is found to a step, as trying every value does")
+  func tooMuchFromWhere() throws {
+    let action = try RescueAction(.shed, at: .start + .minutes(15), for: .minutes(5))
+    let all = try rescue(action, triesAll: true)
+    let found = try #require(try rescue(action).tooMuch?.step)
+    #expect(all.trials[found - 1].ends && !all.trials[found].ends)
+  }
+
+  @Test("One event is one event")
+  func oneEvent() throws {
+    let action = try RescueAction(.shed, range: "0%..10%", at: .start + .minutes(15), for: .minutes(5))
+    let rescue = try Rescue(Self.metastable, action, seeds: 1) { scenarios in
+      scenarios.map { _ in
+        var summary = RunSummary(run: "", seed: 1)
+        summary.hasIncidents = true
+        summary[.createdEvents] = 1_000
+        summary.lateEvents = 1
+        return summary
+      }
+    }
+    #expect(RescueVerdict(rescue).sentence.contains("Left alone it costs 1 delivered event a run "))
   }
 
   @Test("All values tried give the rows of the grid, and the answer from which on every value ends it")
@@ -124,7 +148,8 @@ struct RescueTests {
     #expect(tooFew.answer == nil && tooFew.trials.count == 33)
     #expect(
       RescueVerdict(tooFew).sentence.hasPrefix(
-        "No share from 0% to 10% ends it: at best 0 of the 2 fleets that are ill without come back."))
+        "No share from 0% to 10% ends it within the run, of which 20 min are left when the action is over: at best 0 of the 2 "
+          + "fleets that are ill without come back."))
   }
 
   @Test(

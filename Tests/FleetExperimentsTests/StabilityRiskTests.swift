@@ -123,7 +123,9 @@ struct StabilityRiskTests {
           + "less than 20 % at \(counts[.neverRecovers] ?? 0); \(counts[.undecided] ?? 0) are undecided"),
       "\(sentence)")
     #expect(
-      sentence.contains(" it recovers up to ") && sentence.contains(" and never does from "), "\(sentence)")
+      sentence.contains(" it recovers in more than 80 % of the seeds up to ")
+        && sentence.contains(" and in less than 20 % from "), "\(sentence)")
+    #expect(!sentence.contains("never"), "a few runs of such a point do recover")
     #expect(try !StabilityVerdict(self.map { _, _ in 0.5 }).sentence.contains("cliff"))
   }
 

@@ -46,9 +46,37 @@ struct VariantChoiceTests {
       )
       .map(\.name)
     }
-    #expect(names("tapi.overload.retryAfter", Override.jitterPath) == ["retryAfter=v · v"])
+    let mixed = [
+      VariantChoice.axis(ScenarioFile.Axis(path: "tapi.overload.retryAfter", values: ["v"])),
+      [VariantChoice.jitter("full")],
+    ]
+    #expect(VariantChoice.combinations(mixed).map(\.name) == ["retryAfter=v · full"])
     #expect(names("fleet.ios.timeout", "fleet.android.timeout") == ["ios.timeout=v · android.timeout=v"])
     #expect(names("interval", "fleet.ios.flush.interval") == ["interval=v · flush.interval=v"])
+  }
+
+  @Test("sentences call a variant key = value, with the section where two have that key, and never an object")
+  func titles() {
+    func titles(_ path: String, _ values: String...) -> [String] {
+      VariantChoice.axis(ScenarioFile.Axis(path: path, values: values)).map(\.title)
+    }
+    #expect(titles("tapi.bucket.capacity", "1/s", "2/s") == ["capacity = 1/s", "capacity = 2/s"])
+    #expect(
+      titles("settings.rateLimitConfig.maxRetryCount", "3", "100")
+        == ["rateLimitConfig.maxRetryCount = 3", "rateLimitConfig.maxRetryCount = 100"])
+    #expect(titles("settings.rateLimitConfig.maxRetryInterval", "60") == ["maxRetryInterval = 60"])
+    #expect(
+      titles("tapi.bucket", "{capacity:1}", "{capacity:2}") == ["value 1 of bucket", "value 2 of bucket"])
+    #expect(titles(Override.jitterPath, "full") == ["full"])
+    #expect(titles(Override.clientPath, "segment-swift") == ["segment-swift"])
+    #expect(titles(Override.settingsPath, "new.json") == ["new.json"])
+    let combined = VariantChoice.combinations([
+      VariantChoice.axis(ScenarioFile.Axis(path: "a", values: ["1"])),
+      VariantChoice.axis(ScenarioFile.Axis(path: "b", values: ["{c:2}"])),
+      [VariantChoice(name: "new", overrides: [Override(path: "d", value: "3")], isLabelled: true)],
+    ])
+    #expect(combined.map(\.name) == ["a=1 · b={c:2} · new"])
+    #expect(combined.map(\.title) == ["a=1 · value 1 of b · new"])
   }
 
   @Test("too many combinations are counted without making or overflowing anything")

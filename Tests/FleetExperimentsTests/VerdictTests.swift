@@ -65,7 +65,8 @@ struct VerdictTests {
     let text = sentence(run("1000/s", recovery: 1, healthy: false), run("4000/s", recovery: 400))
     #expect(text.hasPrefix("With 1000/s this fleet does not hold even without any incident: "))
     #expect(
-      text.contains("; 4000/s brings the fleet back best: it keeps the fleet healthy without incidents"))
+      text.contains(
+        "; 4000/s brings the fleet back best: it keeps the fleet healthy without incidents, 1000/s does not"))
   }
 
   @Test("where the endpoint is healthy long before the last phones' data is there, both times are said")

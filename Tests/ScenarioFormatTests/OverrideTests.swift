@@ -31,6 +31,26 @@ struct OverrideTests {
     #expect(scenario.question == "Why?")
   }
 
+  @Test("fleet.* reaches every cohort: its keys, its own Settings, its rollout")
+  func everyCohort() throws {
+    let scenario = try twoCohorts.decode([
+      "fleet.*.flush.interval": "45s", "fleet.*.settings.backoffConfig.maxRetryCount": "7",
+      "fleet.*.rollout.at": "0s", "fleet.*.rollout.share": "50%",
+      "fleet.*.rollout.settings": "{ backoffConfig: { maxRetryCount: 8 } }",
+    ]).scenario
+    #expect(scenario.fleet.map(\.flush.interval) == [.seconds(45), .seconds(45)])
+    #expect(scenario.fleet.map(\.settings.backoff.maxRetryCount) == [7, 7])
+    #expect(scenario.fleet[1].settings.backoff.jitter == .full)
+    #expect(scenario.fleet.map(\.rollout?.sharePartsPerMillion) == [500_000, 500_000])
+    #expect(scenario.fleet.map(\.rollout?.settings.backoff.maxRetryCount) == [8, 8])
+    #expect(
+      twoCohorts.messages(overrides: [Override(path: "fleet.*.flush.intervall", value: "45s")])
+        .contains { $0.contains("did you mean \"interval\"") })
+    let json = try twoCohorts.decode(["fleet.*.flush.interval": "45s"]).normalisedJSON
+    #expect(Override.value(at: "fleet.*.flush.interval", in: json) == "45s")
+    #expect(Override.value(at: "fleet.*.name", in: json) == nil, "two values are none")
+  }
+
   @Test("a member of something that the file does not have is created")
   func created() throws {
     let scenario = try ScenarioText().decode([

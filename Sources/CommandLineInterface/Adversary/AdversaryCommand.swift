@@ -62,7 +62,7 @@ struct AdversaryCommand: Study {
   @Option(
     "objective", "metric", .metric,
     help: "The column of summary.csv that the worst is the worst by. (default: "
-      + "\(AdversaryStudy.standardObjective), from the incident's end on)")
+      + "events lost, then \(AdversaryStudy.standardObjective), from the incident's end on)")
   private var objective: Metric?
   @Option(
     "limit", "metric<=value", ValueReader { try TuneConstraint($0) },

@@ -61,8 +61,8 @@ struct CompareCommand: Study {
         "fleetsim compare scenario.json5 --settings today.json --rollout new.json --share 0,50,100",
         "Nobody, half of the fleet and all of it on the new ones:"),
       .init(
-        "fleetsim compare scenario.json5 --vary 'short=fleet.*.flush.interval=10s' --vary 'long=fleet.*.flush.interval=60s'",
-        "Variants with names of their own:"),
+        "fleetsim compare s.json5 --vary 'new=settings=new.json' --vary 'new=fleet.*.flush.interval=60s'",
+        "A variant with a name of its own, and two keys:"),
       .init(
         "fleetsim compare scenario.json5 --jitter none,full --vary fleet.phones.retries=gate,timer",
         "Every combination, four variants:"),

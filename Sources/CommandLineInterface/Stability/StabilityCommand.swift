@@ -8,13 +8,13 @@ import SimulationKernel
 struct StabilityCommand: Study {
   static let document: CommandDocument<Findings<StabilityMap>>? = StabilityMap.document
   static let help = CommandSpecification(
-    name: "stability", abstract: "Map over two parameters where the fleet recovers and where it never does.",
+    name: "stability", abstract: "Map over two parameters where the fleet recovers and where it rarely does.",
     discussion: [
       "Runs a coarse grid over the two ranges, each point with its twin without incidents, and refines it where "
         + "neighbouring points differ in whether most of their runs recover, at a fraction of the runs of a full grid. What is "
-        + "smaller than a cell of the coarse grid and touches none of its corners stays unseen. Never recovers means: not within "
-        + "the run; --after gives every point the same time.",
-      "A point recovers if it does in more than 1 - risk of the seeds, with 95 % confidence (Wilson's interval); it never does if "
+        + "smaller than a cell of the coarse grid and touches none of its corners stays unseen. To recover means: within the run; "
+        + "--after gives every point the same time.",
+      "A point recovers if it does in more than 1 - risk of the seeds, with 95 % confidence (Wilson's interval); it rarely does if "
         + "in less than the risk; else it is undecided, and the cliff is named only where it is decided. Every point gets a few "
         + "seeds, which decide where it and its neighbours all agree; more are spent near the cliff. A risk of 20 % takes 4 seeds "
         + "everywhere and 16 to 32 near the cliff, 10 % takes 9 and 35 to 70, 5 % takes 19 and 73 to 146: about 1,000, 2,200 and "

@@ -12,6 +12,8 @@ package struct AdversaryStudy: Sendable {
   package var limit: TuneConstraint
   /// Whether that is to be back within the time that every incident within the bounds leaves.
   package var isStandardLimit: Bool
+  /// Whether nobody asked for another objective: then what is lost comes before it.
+  package var isStandardObjective: Bool
   /// Seeds that decide on an incident; as many fresh ones confirm it.
   package var seeds: Int
   /// Runs at most, twins not counted.
@@ -30,6 +32,7 @@ package struct AdversaryStudy: Sendable {
   ) throws(RangeProblem) {
     self.space = space
     self.objective = objective ?? MetricCatalogue.metric(named: Self.standardObjective)!
+    isStandardObjective = objective == nil
     isStandardLimit = limit == nil
     if let limit {
       self.limit = limit
@@ -43,6 +46,18 @@ package struct AdversaryStudy: Sendable {
   /// The objective in one run, large where it hurts; a time from the end of the incident on is watched equally long of all.
   func harm(_ run: RunSummary) -> Double? {
     value(run).map { objective.direction == .higherIsBetter ? -$0 : $0 }
+  }
+
+  /// What the worst is the worst by.
+  package var criterion: String {
+    isStandardObjective ? "events lost, then \(objective.name)" : objective.name
+  }
+
+  /// Events lost in steps of what a verdict takes for a difference, so that a stray one does not decide; 0 where they have no say.
+  fileprivate func lostSteps(_ ensemble: Ensemble) -> Double {
+    guard isStandardObjective else { return 0 }
+    let step = max(1, ensemble.meanCount { $0[.createdEvents] } / 10_000)
+    return (ensemble.meanCount(\.lostOrBlockedEvents) / step).rounded()
   }
 
   func value(_ run: RunSummary) -> Double? {
@@ -73,9 +88,12 @@ package struct IncidentStanding: Sendable {
   /// Mean of the objective over the runs that have one.
   package let value: Double?
   private let harm: Double
+  private let lostSteps: Double
 
   package var seeds: Int { ensemble.runs.count }
   /// Means over the runs.
+  package var lost: Double { ensemble.meanCount(\.lostOrBlockedEvents) }
+  package var late: Double { ensemble.meanCount(\.lateEvents) }
   package var undelivered: Double { ensemble.meanCount(\.undeliveredEvents) }
   package var herdFactor: Double? { ensemble.mean("herd_factor_ratio") }
   package var secondsAboveCapacity: Double { ensemble.meanCount(\.secondsAboveCapacity) }
@@ -83,8 +101,10 @@ package struct IncidentStanding: Sendable {
   /// Whether more than half of the runs broke the limit.
   package var breaks: Bool { broken * 2 > seeds }
 
-  /// By the objective; what is never back by what it does not deliver.
-  func isWorse(than other: Self) -> Bool { (harm, undelivered) > (other.harm, other.undelivered) }
+  /// By the objective, before which comes what is lost unless another was asked for; what is never back by what it does not deliver.
+  func isWorse(than other: Self) -> Bool {
+    (lostSteps, harm, undelivered) > (other.lostSteps, other.harm, other.undelivered)
+  }
 
   init(_ candidate: SearchCandidate, _ runs: [RunSummary], study: AdversaryStudy) {
     self.candidate = candidate
@@ -93,6 +113,7 @@ package struct IncidentStanding: Sendable {
     never = runs.count(where: study.isCensored)
     value = ensemble.mean(study.value)
     harm = ensemble.mean(study.harm) ?? -.infinity
+    lostSteps = study.lostSteps(ensemble)
   }
 }
 

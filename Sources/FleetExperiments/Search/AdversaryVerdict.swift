@@ -55,7 +55,7 @@ package struct AdversaryVerdict: Sendable {
     let worst = tried.dropFirst().reduce(tried[0]) { $1.isWorse(than: $0) ? $1 : $0 }
     return [
       opening + "the shortest that breaks \(study.limit.text) is \(line(shortest)).",
-      "Worst by \(study.objective.name) so far: \(line(worst)) (\(value(worst))).",
+      "Worst by \(study.criterion) so far: \(line(worst)) (\(value(worst))).",
     ]
   }
 
@@ -91,16 +91,22 @@ package struct AdversaryVerdict: Sendable {
     }
     return text
       + "it is above the capacity for \(FigureText.span(Int64(standing.secondsAboveCapacity * 1e6))) of the run; "
-      + FigureText.count(Int64(standing.undelivered.rounded()), "event")
-      + " \(Int64(standing.undelivered.rounded()) == 1 ? "is" : "are") undelivered at its end."
+      + "\(undelivered(standing)) at its end."
+  }
+
+  /// `943 events lost, 20 late`
+  private func undelivered(_ standing: IncidentStanding) -> String {
+    let lost = Int64(standing.lost.rounded())
+    return (lost == 0 ? "no event" : FigureText.count(lost, "event")) + " lost, "
+      + "\(FigureText.grouped(Int64(standing.late.rounded()))) late"
   }
 
   private func worstLine(_ found: ConfirmedIncident) -> String {
     let standing = found.standing
     var text =
-      "Worst by \(study.objective.name): \(length(standing)) of \(phrase(standing.candidate)), \(value(standing)) in the mean of "
+      "Worst by \(study.criterion): \(length(standing)) of \(phrase(standing.candidate)), \(value(standing)) in the mean of "
       + "\(FigureText.count(standing.seeds, "seed")) (of the fresh ones \(value(found.fresh))), "
-      + "\(FigureText.count(Int64(standing.undelivered.rounded()), "event")) undelivered."
+      + "\(undelivered(standing))."
     let ends = self.ends(standing.candidate)
     if !ends.isEmpty {
       text += " It lies on the bounds (\(ends.joined(separator: ", "))): beyond them one may hurt more."
@@ -227,6 +233,9 @@ package struct AdversaryRow: Sendable {
     .init("objective_mean", "unit", "The objective, in its own unit: mean over the seeds.") {
       .decimal($0.standing.value, decimals: 6)
     },
+    .init("lost_events", "events", "Events lost or blocked, mean over the seeds.") {
+      .decimal($0.standing.lost)
+    }.shown("lost") { FigureText.grouped(Int64($0.standing.lost.rounded())) },
     .init(
       "undelivered_events", "events",
       "Events lost, blocked, or late beyond those of the twin, mean over the seeds."

@@ -47,6 +47,8 @@ package struct Rescue: Sendable {
   /// With it, by value.
   package private(set) var trials: [Trial]
   package let triedAll: Bool
+  /// How long the run goes on when the action is over; of a readmission, when the longest is.
+  package let watched: Span
   /// Whether it came to its end; false: it was stopped, and says what was known then.
   package private(set) var isFinished = true
   /// Where a rule says how many seeds there are: what it said last, and the attempts that they took.
@@ -73,6 +75,7 @@ package struct Rescue: Sendable {
     self.action = action
     self.seeds = seeds
     triedAll = triesAll
+    watched = max(.zero, .start + scenario.duration - action.latestEnd)
     let scenarios = (0..<UInt64(seeds)).map { scenario.with(seed: scenario.seed &+ $0) }
     let plain = try run(scenarios)
     healthySeeds = plain.count(where: \.baselineIsHealthy)
@@ -162,13 +165,22 @@ package struct Rescue: Sendable {
       trials.sort { $0.step! < $1.step! }
       stride /= 2
     }
-    guard var high = answer?.step, var low = below?.step else { return }
+    try narrow(below?.step, answer?.step, values)
+    try narrow(trials.filter(\.ends).compactMap(\.step).max(), tooMuch?.step, values)
+  }
+
+  /// Halves what lies between two values of which one ends it, down to a step.
+  private mutating func narrow(
+    _ low: Int?, _ high: Int?, _ values: ([Int]) throws -> [Trial]
+  ) throws {
+    guard var low, var high, let lowEnds = trials.first(where: { $0.step == low })?.ends else { return }
     while high - low > 1 {
       let middle = (low + high) / 2
       let trial = try values([middle])[0]
       trials.append(trial)
-      if trial.ends { high = middle } else { low = middle }
+      if trial.ends == lowEnds { low = middle } else { high = middle }
     }
+    trials.sort { $0.step! < $1.step! }
   }
 }
 
@@ -219,6 +231,11 @@ package struct RescueAction: Sendable, Hashable {
       throw RangeProblem(
         "'\(end.text())' in '\(range ?? kind.range)' is out of range for \(kind.rawValue): \(kind.allowed).")
     }
+  }
+
+  /// When it is over, whichever value it has.
+  fileprivate var latestEnd: Instant {
+    start + (kind == .readmit ? Span(microseconds: Int64(range.high.value.rounded())) : duration)
   }
 
   /// In parts per million, or microseconds; nil: none that the action can have.
@@ -293,7 +310,8 @@ package struct RescueVerdict: Sendable {
     guard let answer = rescue.answer, let value = answer.value else {
       let best = rescue.trials.map(\.recovered).max() ?? 0
       return
-        "No \(rescue.action.kind.noun) from \(rescue.action.range.words) ends it: at best \(best) of the "
+        "No \(rescue.action.kind.noun) from \(rescue.action.range.words) ends it within the run, of which "
+        + "\(FigureText.span(rescue.watched.microseconds)) are left when the action is over: at best \(best) of the "
         + "\(FigureText.count(ill, "fleet")) that \(ill == 1 ? "is" : "are") ill without come back. "
         + cost(rescue.untreated, "Left alone it costs")
     }
@@ -306,7 +324,7 @@ package struct RescueVerdict: Sendable {
     text +=
       " With 95 % confidence it works in more than \(FigureText.percent(answer.chance.low)) of such cases."
     if let tooMuch = rescue.tooMuch, let value = tooMuch.value {
-      text += " \(value.words) is too much: it brings back \(tooMuch.recovered) of the \(ill)."
+      text += " From \(value.words) on it is too much: that brings back \(tooMuch.recovered) of the \(ill)."
     }
     text +=
       " " + cost(answer, "It costs") + " Without it " + cost(rescue.untreated, "it would be", isShort: true)
@@ -328,9 +346,9 @@ package struct RescueVerdict: Sendable {
   private func all(_ count: Int) -> String { count == 1 ? "the one seed" : "all \(count) seeds" }
 
   private func cost(_ trial: Rescue.Trial, _ opening: String, isShort: Bool = false) -> String {
-    let events = FigureText.grouped(Int64(trial.undeliveredEvents.rounded()))
+    let events = FigureText.count(Int64(trial.undeliveredEvents.rounded()), "delivered event")
     let share = trial.createdEvents > 0 ? trial.undeliveredEvents / trial.createdEvents * 100 : 0
-    let figures = "\(events) delivered events a run (\(FigureText.decimal(share)) % of those created)"
+    let figures = "\(events) a run (\(FigureText.decimal(share)) % of those created)"
     return isShort
       ? "\(opening) \(figures)." : "\(opening) \(figures) against a fleet that was never ill."
   }

@@ -15,6 +15,9 @@ package struct StabilityPoint: Sendable, Hashable {
     case overloaded
     /// The runs do not tell.
     case undecided
+
+    /// As people read it: what is below the risk may still happen.
+    package var words: String { self == .neverRecovers ? "rarely recovers" : rawValue }
   }
 
   private var ensemble: Ensemble
@@ -236,7 +239,7 @@ package struct StabilityMap: Sendable {
     /// Steps of y.
     package var first: Int
     package var last: Int
-    /// The longest mean recovery on it, microseconds.
+    /// The longest recovery of any run on it, microseconds.
     package var longestRecovery: Int64?
   }
 
@@ -247,11 +250,13 @@ package struct StabilityMap: Sendable {
       guard let value = grid.values[point] else { continue }
       if let last = result.indices.last, result[last].kind == value.kind {
         result[last].last = point.y
-        result[last].longestRecovery = [result[last].longestRecovery, value.meanRecovery].compactMap(\.self)
-          .max()
+        result[last].longestRecovery = [result[last].longestRecovery, value.longestRecovery].compactMap(
+          \.self
+        )
+        .max()
       } else {
         result.append(
-          Stretch(kind: value.kind, first: point.y, last: point.y, longestRecovery: value.meanRecovery))
+          Stretch(kind: value.kind, first: point.y, last: point.y, longestRecovery: value.longestRecovery))
       }
     }
     return result

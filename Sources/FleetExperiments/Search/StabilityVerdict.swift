@@ -20,7 +20,7 @@ package struct StabilityVerdict: Sendable {
         count(.overloaded) > 0
         ? "The fleet recovers wherever it can hold its load: no cliff for \(range)."
         : "The fleet recovers everywhere: no cliff for \(range)."
-    case (false, true, false): text = "The fleet never recovers within the run, anywhere for \(range)."
+    case (false, true, false): text = "The fleet rarely recovers within the run, anywhere for \(range)."
     case (false, false, false):
       text = "The fleet does not hold its load even without any incident, anywhere for \(range): \(overload)."
     case (true, true, _): text = "There is a cliff for \(range)." + (example.map { " " + $0 } ?? "")
@@ -28,7 +28,7 @@ package struct StabilityVerdict: Sendable {
       text = "The fleet recovers on a part of the map for \(range); whether it does on the rest is undecided."
     case (false, true, true):
       text =
-        "The fleet never recovers on a part of the map for \(range); whether it does on the rest is undecided."
+        "The fleet rarely recovers on a part of the map for \(range); whether it does on the rest is undecided."
     case (false, false, true): text = "Nothing is decided for \(range)."
     }
     if recovers + never + undecided > 0 { text += " " + classes(recovers, never, undecided) }
@@ -75,9 +75,13 @@ package struct StabilityVerdict: Sendable {
       let stretches = map.stretches(column: column).filter { $0.kind != .undecided }
       for (a, b) in zip(stretches, stretches.dropFirst())
       where Set([a.kind, b.kind]) == [.recovers, .neverRecovers] {
-        let words = { (kind: StabilityPoint.Kind) in kind == .recovers ? "recovers" : "never does" }
+        let words = { (kind: StabilityPoint.Kind) in
+          kind == .recovers
+            ? "in more than \(FigureText.percent(1 - map.risk.risk)) of the seeds"
+            : "in less than \(FigureText.percent(map.risk.risk))"
+        }
         return
-          "With \(map.x.path) at \(map.xQuantity(column).words) it \(words(a.kind)) up to "
+          "With \(map.x.path) at \(map.xQuantity(column).words) it recovers \(words(a.kind)) up to "
           + "\(map.yQuantity(a.last).words) and \(words(b.kind)) from \(map.yQuantity(b.first).words) on."
       }
     }
@@ -95,8 +99,8 @@ package struct StabilityVerdict: Sendable {
         switch stretch.kind {
         case .recovers:
           return "recovers \(place)"
-            + (stretch.longestRecovery.map { " (in at most \(FigureText.span($0)))" } ?? "")
-        case .neverRecovers: return "never \(place)"
+            + (stretch.longestRecovery.map { " (its slowest run in \(FigureText.span($0)))" } ?? "")
+        case .neverRecovers: return "rarely \(place)"
         case .overloaded: return "overloaded \(place)"
         case .undecided: return "undecided \(place)"
         }
@@ -131,7 +135,7 @@ extension StabilityMap {
     .init("y", "", "Value of the second parameter.") { .text($0.y.text()) },
     .init(
       "class", "",
-      "`recovers`: the interval is above 1 − risk; `never recovers`: below the risk; else `undecided`. `overloaded`: nor does the twin hold."
+      "`recovers`: the interval is above 1 − risk; `never recovers`: it is below the risk, so that few runs do; else `undecided`. `overloaded`: nor does the twin hold."
     ) { .text($0.point.kind.rawValue) },
     .init("seeds", "runs", "Runs of this point.") { .integer(Int64($0.point.seeds)) },
     .init("healthy_seeds", "runs", "Of these: the twin holds its load.") {

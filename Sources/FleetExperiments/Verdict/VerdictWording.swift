@@ -138,7 +138,9 @@ struct VerdictWording {
   private func figure(_ criterion: Criterion, _ variants: [Int], isShort: Bool) -> String {
     switch criterion {
     case .health:
-      return verb(variants, "keeps", "keep") + " the fleet healthy without incidents"
+      return variants.allSatisfy(standings.isHealthy)
+        ? verb(variants, "keeps", "keep") + " the fleet healthy without incidents"
+        : verb(variants, "does", "do") + " not"
     case .failures:
       return success(variants) + " in " + shares(variants)
     case .metric(let index):
@@ -148,7 +150,7 @@ struct VerdictWording {
       case MetricCatalogue.lost: return "\(text) \(text == "1" ? "event" : "events")"
       case MetricCatalogue.late: return "\(text) \(text == "1" ? "event" : "events") late"
       case MetricCatalogue.recovery: return text == "never" ? text : text + " after the last incident"
-      case MetricCatalogue.attemptsAboveTwin: return "\(text) extra attempts a device"
+      case MetricCatalogue.attemptsAboveTwin: return "\(extra(text)) extra attempts a device"
       case MetricCatalogue.attempts: return "\(text) attempts a device and day"
       default: return text
       }
@@ -190,10 +192,13 @@ struct VerdictWording {
       return text.hasPrefix("> ")
         ? "less than 99 % of the affected events delivered within \(text.dropFirst(2))"
         : "99 % of the affected events delivered within \(text)"
-    case MetricCatalogue.attemptsAboveTwin: return "\(text) extra attempts a device"
+    case MetricCatalogue.attemptsAboveTwin: return "\(extra(text)) extra attempts a device"
     default: return "\(text) attempts a device and day"
     }
   }
+
+  /// Fewer attempts than the twin's are none more.
+  private func extra(_ text: String) -> String { text.hasPrefix("-") && !text.contains(" to ") ? "no" : text }
 
   private func range(_ index: Int, _ variants: [Int]) -> String {
     if variants.count == 1 { return MetricText.mean(metrics, index, variants[0]) }

@@ -1,0 +1,140 @@
+import Foundation
+import Testing
+
+/// The ways to say what `compare` compares: Settings files, shares of the fleet, labels.
+@Suite("Ways to say what varies")
+struct VariantCommandTests {
+  private static let today =
+    #"{ "httpConfig": { "backoffConfig": { "maxRetryCount": 3, "jitterPercent": 10 } } }"#
+  private static let new =
+    #"{ "httpConfig": { "backoffConfig": { "maxRetryCount": 30, "jitterStrategy": "full" } } }"#
+  /// The figures of a row of summary.csv: without the variant's name and what sets it apart.
+  private static let plainColumns = 30
+
+  private func scratch() throws -> Scratch {
+    let scratch = try Scratch()
+    let text = Scenarios.small.replacing(/compare:.*/, with: "")
+      .replacing(
+        "retries: \"timer\" }",
+        with: """
+          retries: "timer" }, { name: "tablets", devices: 20, events: "6/min", settings: "own.json" }
+          """)
+    try scratch.write("s.json5", text)
+    try scratch.write("own.json", Self.today)
+    try scratch.write("today.json", Self.today)
+    try scratch.write("new.json", Self.new)
+    return scratch
+  }
+
+  private func rows(_ arguments: [String], _ scratch: Scratch, scenario: String = "s.json5") throws
+    -> [[String]]
+  {
+    let output = try Tool.run(
+      [arguments[0], scenario, "--seed", "5", "-q", "--out", "out"] + arguments.dropFirst(), in: scratch.url)
+    #expect(output.code == 0, "\(output.standardError)")
+    return try scratch.text("out/summary.csv").split(separator: "\n").dropFirst().map {
+      $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    }
+  }
+
+  private func figures(_ rows: [[String]]) -> [[String]] { rows.map { Array($0[1..<Self.plainColumns]) } }
+
+  @Test("several Settings files are a variant each, and each is what --settings with it alone gives")
+  func settingsFiles() throws {
+    let scratch = try scratch()
+    for more in [[], ["--set", "settings.backoffConfig.maxRetryCount=9"]] {
+      let both = try rows(["compare", "--settings", "today.json,new.json"] + more, scratch)
+      #expect(both.map { $0[0] } == ["today.json", "new.json"])
+      let alone = try ["today.json", "new.json"].flatMap {
+        try rows(["run", "--settings", $0] + more, scratch)
+      }
+      #expect(figures(both) == figures(alone))
+      #expect(figures([both[0]]) != figures([both[1]]))
+    }
+  }
+
+  @Test("of a scenario in another folder the files are those beside the command")
+  func filesBesideTheCommand() throws {
+    let scratch = try scratch()
+    try scratch.write("other/s.json5", try scratch.text("s.json5"))
+    try scratch.write("other/own.json", Self.new)
+    try scratch.write("other/new.json", Self.today)
+    let both = try rows(
+      ["compare", "--settings", "today.json,new.json"], scratch, scenario: "other/s.json5")
+    #expect(both.map { $0[0] } == ["today.json", "new.json"])
+    let new = try rows(["run", "--settings", "new.json"], scratch, scenario: "other/s.json5")
+    #expect(figures([both[1]]) == figures(new))
+    let own = try rows(["compare", "--settings", "own.json,new.json"], scratch, scenario: "other/s.json5")
+    #expect(figures([own[0]]) == figures([both[0]]), "own.json here is today.json, and new.json there")
+  }
+
+  @Test("of the shares of a rollout, 0 is the scenario and 100 is a fleet on the new Settings")
+  func shares() throws {
+    let scratch = try scratch()
+    let shares = try rows(["compare", "--rollout", "new.json", "--share", "0,50%,100"], scratch)
+    #expect(shares.map { $0[0] } == ["0 % on new.json", "50 % on new.json", "100 % on new.json"])
+    #expect(figures([shares[0]]) == figures(try rows(["run"], scratch)))
+    #expect(figures([shares[2]]) == figures(try rows(["run", "--settings", "new.json"], scratch)))
+    #expect(figures([shares[1]]) != figures([shares[0]]) && figures([shares[1]]) != figures([shares[2]]))
+    #expect(try rows(["compare", "--rollout", "new.json"], scratch) == shares, "the default shares")
+    let product = try rows(
+      ["compare", "--settings", "today.json,own.json", "--rollout", "new.json", "--share", "0,100"], scratch)
+    #expect(product.map { $0[0] }[1] == "today.json · 100 % on new.json")
+  }
+
+  @Test("a label names a variant, and again adds a key to it")
+  func labels() throws {
+    let scratch = try scratch()
+    let labelled = try rows(
+      [
+        "compare", "--vary", "old=settings=today.json", "--vary", "new=settings=new.json", "--vary",
+        "new=fleet.*.flush.interval=60s",
+      ], scratch)
+    #expect(labelled.map { $0[0] } == ["old", "new"])
+    #expect(figures([labelled[0]]) == figures(try rows(["run", "--settings", "today.json"], scratch)))
+    let alone = ["run", "--settings", "new.json", "--set", "fleet.*.flush.interval=60s"]
+    #expect(figures([labelled[1]]) == figures(try rows(alone, scratch)))
+  }
+
+  @Test("verdicts call variants by label or key = value")
+  func verdicts() throws {
+    let scratch = try scratch()
+    func verdict(_ varied: [String]) throws -> String {
+      try Tool.run(["compare", "s.json5", "--seed", "5", "-q"] + varied, in: scratch.url).standardOutput
+    }
+    let count = try verdict(["--vary", "settings.backoffConfig.maxRetryCount=0,30"])
+    #expect(count.contains("backoffConfig.maxRetryCount = 30"), "\(count)")
+    let label = try verdict([
+      "--vary", "none=settings.backoffConfig.maxRetryCount=0", "--vary", "many=settings=new.json",
+    ])
+    #expect(label.contains("many brings the fleet back best") || label.contains("many"), "\(label)")
+  }
+
+  @Test(
+    "what does not go together is refused, with the way out",
+    arguments: [
+      (["--settings", "today.json,today.json"], "names 'today.json' twice"),
+      (["--settings", "today.json,"], "nothing between two commas"),
+      (["--settings", "today.json,no.json"], "no.json"),
+      (["--share", "50"], "give both"),
+      (["--rollout", "new.json", "--share", "150"], "a share is 0 to 100"),
+      (["--vary", "new=settings=new.json,today.json"], "'new' names one variant"),
+      (
+        ["--settings", "a.json,b.json", "--vary", "settings=c.json"],
+        "'--settings' chooses values of settings"
+      ),
+      (
+        [
+          "--rollout", "new.json", "--set", "fleet.phones.rollout.at=1m", "--set",
+          "fleet.phones.rollout.settings={}",
+        ],
+        "would replace the rollout that phones has"
+      ),
+    ])
+  func refusals(options: [String], message: String) throws {
+    let scratch = try scratch()
+    let output = try Tool.run(["compare", "s.json5"] + options, in: scratch.url)
+    #expect(
+      [64, 65, 66].contains(output.code) && output.standardError.contains(message), "\(output.standardError)")
+  }
+}

@@ -33,7 +33,7 @@ public enum CommandLineTool {
       return ExitCode.success.rawValue
     } catch {
       let failure = CommandFailure(describing: error)
-      Console.printError(failure.description + "\n")
+      if !failure.description.isEmpty { Console.printError(failure.description + "\n") }
       return failure.code.rawValue
     }
   }
@@ -109,7 +109,7 @@ extension CommandSpecification {
 /// Ends a command with a message and an exit code.
 package struct CommandFailure: Error, Sendable, CustomStringConvertible {
   package var code: ExitCode
-  /// Lines for standard error, without the last line's end.
+  /// Lines for standard error, without the last line's end; empty: standard output has said it.
   package var description: String
 
   package init(_ code: ExitCode, _ description: String) {
@@ -164,7 +164,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     switch self {
     case .success: "Done."
     case .failed:
-      "Failed vectors, worse metrics, missing runs, or Settings that harm a client: each is named."
+      "Failed vectors, worse metrics, broken limits, missing runs, harmful Settings: each named."
     case .usage: "The command line is wrong: an unknown option or strategy, a missing argument."
     case .data:
       "A scenario, Settings, vector or baseline file is wrong, or a sweep's; or a run lacks memory."

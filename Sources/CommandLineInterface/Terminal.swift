@@ -151,7 +151,7 @@ package struct Terminal: Sendable {
     var row = row.replacing(String(boldOn), with: "\u{1B}[1m").replacing(String(boldOff), with: "\u{1B}[0m")
     let start = row.drop { $0 == " " }
     if start.hasPrefix("✓ ") || start.hasPrefix("better ") { return paint("32", row) }
-    if start.hasPrefix("WORSE ") { return paint("31", row) }
+    if start.hasPrefix("✗ ") || start.hasPrefix("worse ") { return paint("31", row) }
     if start.hasPrefix("───") { return paint("2", row) }
     for (word, code) in [("error:", "1;31"), ("warning:", "1;33")] {
       if let range = row.firstRange(of: word),

@@ -10,7 +10,7 @@ public struct Metric: Sendable {
     case relative(Double)
     /// By this much, in the metric's unit.
     case absolute(Double)
-    /// By what chance can explain, and by what doesn't matter: `relevantShare` of the recorded mean.
+    /// By what chance can explain, and by what doesn't matter: `relevantShare` of the recorded mean, or what the verdict ignores.
     case notSignificantlyWorse
     /// Not at all: it is told, never judged.
     case informational
@@ -45,6 +45,14 @@ public struct Metric: Sendable {
 
   /// Whether it is a time that a run may not live to see.
   public var isCensored: Bool { horizon != nil }
+
+  /// Up to which difference it says nothing, in its unit: of events 1/10,000 of those created, of times a row of the time series.
+  /// - Parameter interval: width of that row, seconds.
+  func floor(createdEvents: @autoclosure () -> Double, interval: Double) -> Double {
+    if name == MetricCatalogue.attemptsAboveTwin { return 0.5 }
+    if isCensored { return interval }
+    return unit == "events" ? createdEvents() / 10_000 : 0
+  }
 
   /// The value of a run by its columns in `summary.csv`, so that a file read back gives the same statistics as the run itself.
   /// - Parameter column: the number in a column, nil if it is empty.
@@ -104,8 +112,13 @@ public enum MetricValue: Sendable, Hashable {
 
 /// Every metric of a run: the numeric columns of `summary.csv` in the verdict's order, then in the file's.
 public enum MetricCatalogue {
-  /// What the verdict ranks on, in its order. Attempts are those above the twin's where there is an incident, else all of them.
+  /// What the verdict ranks on with or without incidents, in its order.
   package static let ranked = [lost, recovery, late, affectedDelivery, attemptsAboveTwin, attempts]
+
+  /// What the verdict decides by, in its order. Attempts are those above the twin's where there is an incident, else all of them.
+  package static func criteria(hasIncidents: Bool) -> [String] {
+    ranked.filter { $0 != (hasIncidents ? attempts : attemptsAboveTwin) }
+  }
 
   public static let all: [Metric] = {
     let first = ranked.compactMap { name in SummaryCSV.columns.first { $0.name == name } }
@@ -136,6 +149,7 @@ public enum MetricCatalogue {
   public static let affectedDelivery = "affected_delivery_p99_s"
   public static let attemptsAboveTwin = "attempts_above_twin_per_device"
   public static let attempts = "attempts_mean_per_device_day"
+  package static let created = "created_events"
   package static let herdFactor = "herd_factor_ratio"
 
   /// What reports and statistics know of a metric beside its column in `summary.csv`.
@@ -185,8 +199,8 @@ public enum MetricCatalogue {
       name: column.name, unit: column.unit, definition: column.definition,
       title: title, pageTitle: entry.page ?? title, runTitle: entry.run, direction: direction,
       isHeadline: ranked.contains(column.name), horizon: entry.horizon,
-      // What has no better side describes; the rest is judged by its intervals.
-      tolerance: direction == .neither ? .informational : .notSignificantlyWorse)
+      // The verdict's metrics are judged by their intervals; the rest describes.
+      tolerance: ranked.contains(column.name) ? .notSignificantlyWorse : .informational)
   }
 }
 
@@ -195,9 +209,12 @@ package enum MetricText {
   /// `12 min 30 s` of a metric in seconds, otherwise `1,234`, `12.3`, `0.012`; a count is that of the whole fleet (`Metric.scale`).
   package static func value(_ metric: Metric, _ value: Double, isSigned: Bool = false) -> String {
     let sign = value < 0 ? "-" : isSigned && value > 0 ? "+" : ""
-    guard metric.unit == "s" else { return sign + plain(abs(value) * metric.factor) }
-    guard let microseconds = Int64(exactly: (abs(value) * 1e6).rounded()) else { return "unknown" }
-    return sign + FigureText.span(microseconds)
+    return sign + (metric.unit == "s" ? span(seconds: abs(value)) : plain(abs(value) * metric.factor))
+  }
+
+  /// `12 min 30 s`
+  static func span(seconds: Double) -> String {
+    Int64(exactly: (seconds * 1e6).rounded()).map { FigureText.span($0) } ?? "unknown"
   }
 
   /// `12 min 30 s ± 4 s`; the value alone without an interval, or where all runs gave the same.

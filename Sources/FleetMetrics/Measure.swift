@@ -129,6 +129,8 @@ public enum Measure: Int, CaseIterable, Sendable {
   }
 
   public var kind: Kind { declaration.kind }
+  /// Its column in `summary.csv`; empty of one that has none.
+  package var summaryColumn: String { declaration.files.contains(.summary) ? declaration.name : "" }
   var declaration: Declaration { Self.table[Self.places[rawValue]] }
 
   /// Where each measure stands in the table, by raw value.

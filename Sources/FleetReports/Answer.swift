@@ -71,6 +71,15 @@ package struct Answer: Sendable {
     ).text
   }
 
+  /// Says whether what was required is kept, a line each: behind the verdict, and on top of a page's sections.
+  package mutating func add(requirements: [String]) {
+    guard !requirements.isEmpty else { return }
+    let lines = requirements.joined(separator: "\n")
+    brief += "\n" + lines
+    terminal.append(.text("\n" + lines + "\n"))
+    page.insert(.list(requirements, title: "What was required"), at: 0)
+  }
+
   /// What a terminal shows.
   /// - Parameter emphasised: marks what the verdict says first.
   package func text(width: Int, emphasised: (String) -> String) -> String {

@@ -27,7 +27,7 @@ public struct ScenarioFile: Sendable {
   }
 
   let root: PositionedValue
-  private var sources: [String]
+  private(set) var sources: [String]
   private(set) var replacement: PositionedValue?
   private var lacksReplacement = false
   private(set) var settingsFiles: [String: PositionedValue] = [:]

@@ -68,6 +68,9 @@ struct BaselineTests {
     #expect(try judge(Self.higher, down) == .worse)
     // What has no better side is told; a tolerance that somebody has given it is kept.
     #expect(MetricCatalogue.metric(named: Self.neither)?.tolerance == .informational)
+    // What the verdict does not decide by is told, too; better is better.
+    #expect(try Self.change(Self.lower, .informational, then: Self.noisy, now: up).judgement == .tolerated)
+    #expect(try Self.change(Self.lower, .informational, then: Self.noisy, now: down).judgement == .better)
     for (tolerance, judgement) in [
       (Metric.Tolerance.informational, MetricChange.Judgement.tolerated), (.relative(0.01), .worse),
     ] {
@@ -169,8 +172,8 @@ struct BaselineTests {
           values: Self.noisy.map { .time($0, horizon: 1_000) })
       ])
     let share = try #require(baseline.noticedShares.first?.share)
-    // s = 6.979 about 99.6; t(9) at 2.5 % two-sided is 2.685, at 20 % two-sided 1.383; times √(2/10).
-    #expect(abs(share - (2.685 + 1.383) * 6.979 * 0.44721 / 99.6) < 0.001)
+    // s = 6.979 about 99.6; t(9) at 1 % two-sided is 3.250, at 20 % two-sided 1.383; times √(2/10).
+    #expect(abs(share - (3.250 + 1.383) * 6.979 * 0.44721 / 99.6) < 0.001)
   }
 
   @Test("a fleet that recovers no more is worse by what is left of the run, and not a missing value")
@@ -203,19 +206,128 @@ struct BaselineTests {
     #expect(back.first { $0.metric.name == "recovery_s" }?.judgement == .better)
   }
 
-  @Test("a metric that has a value no more is worse")
+  @Test("a metric that has a value no more is worse where it is judged")
   func disappearance() throws {
     func summary(_ p99: Int64?) -> RunSummary {
       var summary = RunSummary(run: "s", seed: 1)
       summary.timeToDeliveryP99 = p99
       return summary
     }
-    let recorded = Baseline(
-      scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 2), summaries: [summary(5), summary(6)])
-    let changes = recorded.changes(to: [summary(5), summary(nil)])
-    let change = try #require(changes.first { $0.metric.name == "time_to_delivery_p99_s" })
-    #expect(change.judgement == .worse)
-    #expect(change.appearances == 1)
+    let name = "time_to_delivery_p99_s"
+    for (tolerances, judgement) in [
+      ([:], MetricChange.Judgement.tolerated), ([name: Metric.Tolerance.absolute(1e9)], .worse),
+    ] {
+      let recorded = Baseline(
+        scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 2),
+        summaries: [summary(5), summary(6)], tolerances: tolerances)
+      let changes = recorded.changes(to: [summary(5), summary(nil)])
+      let change = try #require(changes.first { $0.metric.name == name })
+      #expect(change.judgement == judgement)
+      #expect(change.appearances == 1)
+    }
+  }
+
+  /// A run with an incident: how many events it loses of 10,000, and after how many seconds of 1,000 it recovers.
+  private static func run(lost: Int64, recovery: Int64?, attempts: Double = 10) -> RunSummary {
+    var summary = RunSummary(run: "s", seed: 1)
+    summary.hasIncidents = true
+    summary.recoveryHorizon = 1_000_000_000
+    summary.recoveryTime = recovery.map { $0 * 1_000_000 }
+    summary[.createdEvents] = 10_000
+    summary[.droppedByRetryLimit] = lost
+    summary.attemptsAboveTwinPerDevice = attempts
+    return summary
+  }
+
+  private static func check(_ then: [RunSummary], _ now: [RunSummary]) -> BaselineCheck {
+    BaselineCheck(
+      Baseline(
+        scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: then.count), summaries: then), now,
+      interval: 1_000_000)
+  }
+
+  private static func names(_ changes: [BaselineCheck.Change]) -> [String] {
+    changes.map { change in
+      switch change {
+      case .health: "health"
+      case .failures: "failures"
+      case .metric(let change): change.metric.name
+      }
+    }
+  }
+
+  private static let recoveries: [Int64] = [303, 296, 310, 288, 301, 295, 307, 299, 292, 305]
+
+  @Test("beside lost events nothing that ranks behind them is called better; before what is worse, it is")
+  func following() {
+    let then = Self.recoveries.map { Self.run(lost: 0, recovery: $0) }
+    let lossy = Self.recoveries.map { Self.run(lost: 50 + $0 % 7, recovery: $0 / 3, attempts: 5) }
+    let worse = Self.check(then, lossy)
+    #expect(Self.names(worse.worse) == [MetricCatalogue.lost])
+    #expect(Self.names(worse.better).isEmpty)
+    let costly = Self.recoveries.map { Self.run(lost: 0, recovery: $0 / 3, attempts: 20) }
+    let traded = Self.check(then, costly)
+    #expect(Self.names(traded.worse) == [MetricCatalogue.attemptsAboveTwin])
+    #expect(Self.names(traded.better) == [MetricCatalogue.recovery])
+  }
+
+  @Test("runs that fail are a criterion of their own, and too few of them are open")
+  func failing() {
+    let then = Self.recoveries.map { Self.run(lost: 0, recovery: $0) }
+    func now(_ failing: Int) -> BaselineCheck {
+      Self.check(
+        then,
+        Self.recoveries.enumerated().map { Self.run(lost: 0, recovery: $0 < failing ? nil : $1) })
+    }
+    // McNemar: one-sided 2^-10 of ten out of ten, 2^-3 of three.
+    #expect(Self.names(now(10).worse).first == "failures")
+    #expect(now(10).open == nil)
+    #expect(Self.names(now(3).worse).isEmpty)
+    #expect(now(3).open.map { [$0.then, $0.now, $0.neverRecover] } == [0, 3, 3])
+    #expect(now(0).open == nil)
+  }
+
+  @Test("a fleet that does not hold its load any more is worse before all else")
+  func health() {
+    let then = Self.recoveries.map { Self.run(lost: 0, recovery: $0) }
+    let now = then.map { run in
+      var run = run
+      run.baseline.grows = true
+      return run
+    }
+    #expect(Self.names(Self.check(then, now).worse) == ["health"])
+    #expect(Self.names(Self.check(now, then).better) == ["health"])
+    #expect(Self.names(Self.check(now, now).worse).isEmpty)
+  }
+
+  @Test("a stray lost event is no regression, a share of the events is")
+  func strayEvent() {
+    let then = Self.recoveries.map { Self.run(lost: 0, recovery: $0) }
+    // Every run loses one event of 10,000: not beyond what the verdict ignores.
+    #expect(Self.names(Self.check(then, then.map { _ in Self.run(lost: 1, recovery: 300) }).worse).isEmpty)
+    // One run of ten loses a batch of twenty: one clump.
+    let one = then.enumerated().map { $0 == 4 ? Self.run(lost: 20, recovery: 301) : $1 }
+    #expect(Self.names(Self.check(then, one).worse).isEmpty)
+    #expect(
+      Self.names(Self.check(then, Self.recoveries.map { Self.run(lost: 20 + $0 % 3, recovery: $0) }).worse)
+        == [MetricCatalogue.lost])
+  }
+
+  @Test("the first format judged every metric; what nobody asked for is told now")
+  func firstFormat() {
+    var baseline = Baseline(
+      scenario: "s", overrides: [], seeds: SeedRange(first: 1, count: 2),
+      summaries: [Self.run(lost: 0, recovery: 1), Self.run(lost: 0, recovery: 2)],
+      tolerances: [Self.lower: .notSignificantlyWorse, "lost_events": .absolute(3)])
+    #expect(baseline.edited == [Self.lower: .notSignificantlyWorse, "lost_events": .absolute(3)])
+    baseline.forgetDefaultsOfFirstFormat()
+    #expect(baseline.edited == ["lost_events": .absolute(3)])
+    let judged = baseline.entries.filter { $0.tolerance == .notSignificantlyWorse }.map(\.metric)
+    #expect(
+      judged
+        == MetricCatalogue.criteria(hasIncidents: true).filter { name in
+          baseline.entries.contains { $0.metric == name }
+        })
   }
 
   @Test("tolerances that were edited outlive a new recording")

@@ -25,10 +25,12 @@ struct CheckCommandTests {
       "fleet.phones.devices=300", "tapi.bucket.capacity=19/s", "tapi.bucket.burst=15",
     ]
 
+    var arguments: [String] {
+      [CheckCommandTests.experiments.appendingPathComponent(path).path, "--baseline", "b.json"]
+    }
+
     func check(_ scratch: Scratch, _ options: [String]) throws -> Tool.Output {
-      try Tool.run(
-        ["check", CheckCommandTests.experiments.appendingPathComponent(path).path, "--baseline", "b.json"]
-          + options, in: scratch.url)
+      try Tool.run(["check"] + arguments + options, in: scratch.url)
     }
 
     /// A baseline of all three, recorded once for all tests.
@@ -50,13 +52,16 @@ struct CheckCommandTests {
     }
   }
 
-  /// The metrics that a failed check names.
-  private func worse(_ output: Tool.Output) -> Set<String> {
-    let line =
-      output.standardError.split(separator: "\n").first { $0.hasPrefix("Worse than recorded: ") } ?? ""
-    return Set(
-      line.dropFirst("Worse than recorded: ".count).prefix { $0 != "." }.split(separator: ": ").last?
-        .split(separator: ", ").map(String.init) ?? [])
+  /// The columns of what a check finds worse.
+  private func worse(_ scratch: Scratch, _ arguments: [String]) throws -> [String] {
+    let output = try Tool.run(["check"] + arguments + ["--json"], in: scratch.url)
+    let document = try JSONSerialization.jsonObject(with: Data(output.standardOutput.utf8)) as? [String: Any]
+    let scenarios = try #require(document?["scenarios"] as? [[String: Any]])
+    let worse = scenarios.flatMap { $0["worse"] as? [String] ?? [] }
+    #expect(output.code == (worse.isEmpty ? 0 : 1))
+    #expect(output.standardError.contains("Worse than recorded: ") == !worse.isEmpty)
+    for name in worse { #expect(output.standardError.contains(name)) }
+    return worse
   }
 
   @Test("a scenario passes the check on itself, and says that nothing moved")
@@ -70,51 +75,72 @@ struct CheckCommandTests {
     }
   }
 
-  @Test("without jitter the check fails and names recovery and the affected events' p99, first and in full")
-  func withoutJitter() throws {
+  @Test("better Settings pass, and the check says what is better of the verdict's criteria")
+  func better() throws {
     let scratch = try Experiment.scratch()
     let output = try Experiment.outage.check(
-      scratch, ["--set", "settings.backoffConfig.jitterStrategy=none"])
+      scratch, ["--set", "settings.backoffConfig.jitterStrategy=full"])
+    #expect(output.code == 0, "\(output.standardOutput)")
+    #expect(output.standardError == "")
+    let lines = output.standardOutput.split(separator: "\n")
+    #expect(lines[0].hasPrefix("✓ 001-outage-herd (5 seeds): nothing worse, "))
+    #expect(lines.contains { $0.hasPrefix("  better recovery ") })
+    #expect(lines.last?.hasSuffix("(--verbose)") == true)
+  }
+
+  @Test("lost events fail in three lines: what, why, and how much else moved; nothing is called better")
+  func lossy() throws {
+    let scratch = try Experiment.scratch()
+    let output = try Experiment.outage.check(scratch, ["--set", "settings.backoffConfig.maxRetryCount=3"])
     #expect(output.code == 1)
+    #expect(output.standardError == "")
+    let lines = output.standardOutput.split(separator: "\n")
+    #expect(lines.count == 3, "\(output.standardOutput)")
+    #expect(lines[0].contains("5 of 5 runs fail (lose more than 1 %), 0 when recorded; lost 0, now "))
+    #expect(lines[1].hasPrefix("  because settings.backoffConfig.maxRetryCount 100 → 3; phones"))
+    #expect(lines[1].hasSuffix("backoffConfig.maxRetryCount 3 reached"))
+    #expect(lines[2].hasPrefix("  also worse: affected p99 never; "))
+    #expect(!output.standardOutput.contains("better"))
     #expect(
-      worse(output).isSuperset(of: ["recovery_s", "affected_delivery_p99_s"]), "\(output.standardError)")
-    #expect(output.standardOutput.contains("WORSE  recovery_s: "))
+      try worse(scratch, Experiment.outage.arguments + ["--set", "settings.backoffConfig.maxRetryCount=3"])
+        .starts(with: ["failing_runs", "lost_or_blocked_events"]))
+  }
+
+  @Test("without jitter the check fails by the verdict's criteria alone")
+  func withoutJitter() throws {
+    let scratch = try Experiment.scratch()
+    let found = try worse(
+      scratch, Experiment.outage.arguments + ["--set", "settings.backoffConfig.jitterStrategy=none"])
+    #expect(
+      found == ["recovery_s", "affected_delivery_p99_s", "attempts_above_twin_per_device"], "\(found)")
   }
 
   @Test("with Retry-After ignored the check fails and names what it costs")
   func withoutRetryAfter() throws {
     let scratch = try Experiment.scratch()
-    let output = try Experiment.retryAfter.check(
-      scratch, ["--set", "settings.rateLimitConfig.enabled=false"])
-    #expect(output.code == 1)
-    #expect(
-      worse(output).isSuperset(of: [
-        "retries", "attempts_above_twin_per_device", "attempts_mean_per_device_day",
-      ]),
-      "\(output.standardError)")
+    let found = try worse(
+      scratch, Experiment.retryAfter.arguments + ["--set", "settings.rateLimitConfig.enabled=false"])
+    #expect(found.contains("attempts_above_twin_per_device"), "\(found)")
   }
 
   @Test(
     "with the limit of a batch off by one, either way, the check fails and names what moved",
-    arguments: [
-      (4, ["dropped_by_retry_limit_events", "lost_events"]), (6, ["attempts_mean_per_device_day"]),
-    ])
-  func limitOffByOne(limit: Int, metrics: [String]) throws {
+    arguments: [(4, "lost_or_blocked_events"), (6, "attempts_mean_per_device_day")])
+  func limitOffByOne(limit: Int, metric: String) throws {
     let scratch = try Experiment.scratch()
     #expect(
       try Experiment.limit.check(scratch, ["--set", "settings.backoffConfig.maxRetryCount=5"]).code == 0)
-    let output = try Experiment.limit.check(
-      scratch, ["--set", "settings.backoffConfig.maxRetryCount=\(limit)"])
-    #expect(output.code == 1)
-    #expect(worse(output).isSuperset(of: metrics), "\(output.standardError)")
+    let found = try worse(
+      scratch, Experiment.limit.arguments + ["--set", "settings.backoffConfig.maxRetryCount=\(limit)"])
+    #expect(found.contains(metric), "\(found)")
   }
 
   @Test("a client that sends one time less at its limit fails the check too")
   func sendsAtLimit() throws {
     let scratch = try Experiment.scratch()
-    let output = try Experiment.limit.check(scratch, ["--set", "policy.sendsAtLimit=maxRetryCount"])
-    #expect(output.code == 1)
-    #expect(worse(output).contains("lost_events"), "\(output.standardError)")
+    let found = try worse(
+      scratch, Experiment.limit.arguments + ["--set", "policy.sendsAtLimit=maxRetryCount"])
+    #expect(found.contains("lost_or_blocked_events"), "\(found)")
   }
 
   private func small() throws -> Scratch {
@@ -162,7 +188,7 @@ struct CheckCommandTests {
   private static func editing(_ baseline: String, _ tolerance: String) -> String {
     baseline.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.contains("\"retries\": ")
-        ? String(line).replacing("\"notSignificantlyWorse\"", with: tolerance) : String(line)
+        ? String(line).replacing("\"informational\"", with: tolerance) : String(line)
     }.joined(separator: "\n")
   }
 
@@ -171,36 +197,115 @@ struct CheckCommandTests {
     let scratch = try small()
     let recorded = try scratch.text("baseline.json")
     let longer = ["--set", "tapi.incidents.0.for=5m"]
-    func check(_ tolerance: String) throws -> Set<String> {
+    func check(_ tolerance: String) throws -> [String] {
       try scratch.write("baseline.json", Self.editing(recorded, tolerance))
-      return worse(try Tool.run(["check", "s.json5"] + longer, in: scratch.url))
+      return try worse(scratch, ["s.json5"] + longer)
     }
+    #expect(try !check(#""informational""#).contains("retries"))
+    #expect(try check(#""notSignificantlyWorse""#).contains("retries"))
     #expect(try check(#"{ "absolute": 1 }"#).contains("retries"))
     #expect(try !check(#"{ "absolute": 1e9 }"#).contains("retries"))
     #expect(try check(#"{ "relative": 0.01 }"#).contains("retries"))
     #expect(try !check(#"{ "relative": 1e3 }"#).contains("retries"))
   }
 
-  @Test(
-    "GitHub gets one annotation for what became worse, at the first metric's line and with the others in it")
-  func github() throws {
+  private struct Annotation {
+    var kind: Substring
+    var file: Substring
+    var line: Int
+    var metric: Substring
+    var text: Substring
+  }
+
+  private func annotations(_ output: Tool.Output) -> [Annotation] {
+    output.standardOutput.split(separator: "\n").compactMap {
+      $0.wholeMatch(of: /::(\w+) file=([^,]*),line=(\d+),title=s%3A (\w+)::(.*)/).map {
+        Annotation(kind: $0.1, file: $0.2, line: Int($0.3) ?? 0, metric: $0.4, text: $0.5)
+      }
+    }
+  }
+
+  @Test("without a key in a file GitHub's annotation is at the metric's line of the baseline")
+  func githubBaseline() throws {
     let scratch = try small()
-    let output = try Tool.run(
-      ["check", "s.json5", "--format", "github", "--set", "tapi.incidents.0.for=6m"], in: scratch.url)
+    let longer = ["s.json5", "--set", "tapi.incidents.0.for=6m"]
+    let output = try Tool.run(["check"] + longer + ["--format", "github"], in: scratch.url)
     #expect(output.code == 1)
     let lines = try scratch.text("baseline.json").split(separator: "\n", omittingEmptySubsequences: false)
-    let errors = output.standardOutput.split(separator: "\n").compactMap {
-      $0.wholeMatch(of: /::error file=baseline\.json,line=(\d+),title=s%3A (\w+)::(.*)/)
+    let found = annotations(output)
+    #expect(found.map(\.kind) == ["error"])
+    for error in found {
+      #expect(error.file == "baseline.json")
+      #expect(lines[error.line - 1].contains("\"\(error.metric)\": "))
+      #expect(error.text.contains("because tapi.incidents.0.for 3m → 6m"), "\(error.text)")
+      #expect(error.text.replacing("%25", with: "").firstIndex(of: "%") == nil)
     }
-    #expect(errors.count == 1)
-    for metric in worse(output) {
-      #expect(errors.contains { $0.2 == metric || $0.3.contains(metric) }, "\(metric)")
+    #expect(try worse(scratch, longer).first == found.first.map { String($0.metric) })
+  }
+
+  @Test("GitHub's annotation is at the key that changed, in the Settings or in the scenario")
+  func githubKey() throws {
+    let scratch = try Scratch()
+    let scenario = Scenarios.small.replacing("fleet: [{", with: "fleet: [{ settings: \"settings.json\",")
+    #expect(scenario != Scenarios.small)
+    func settings(_ most: Int) -> String {
+      """
+      {
+        "httpConfig": {
+          "backoffConfig": {
+            "jitterPercent": 10,
+            "maxRetryCount": \(most)
+          }
+        }
+      }
+      """
     }
-    for error in errors {
-      let line = try #require(Int(error.1))
-      #expect(lines[line - 1].contains("\"\(error.2)\": "))
-      #expect(error.3.replacing("%25", with: "").firstIndex(of: "%") == nil)
+    try scratch.write("app/s.json5", scenario)
+    try scratch.write("app/settings.json", settings(100))
+    let record = ["check", "app/s.json5", "--record", "--seeds", "3"]
+    #expect(try Tool.run(record, in: scratch.url).code == 0)
+    func check() throws -> [Annotation] {
+      annotations(try Tool.run(["check", "app/s.json5", "--format", "github"], in: scratch.url))
     }
+    #expect(try check().isEmpty)
+    try scratch.write("app/settings.json", settings(0))
+    let lossy = try #require(check().first)
+    #expect((lossy.kind, lossy.file, lossy.line) == ("error", "app/settings.json", 5))
+    #expect(
+      lossy.text.contains("settings.backoffConfig.maxRetryCount 100 → 0 (app/settings.json%3A5)")
+        || lossy.text.contains("settings.backoffConfig.maxRetryCount 100 → 0 (app/settings.json:5)"),
+      "\(lossy.text)")
+    try scratch.write("app/settings.json", settings(100))
+    try scratch.write("app/s.json5", "\n" + scenario.replacing("for: \"3m\"", with: "for: \"6m\""))
+    let longer = try #require(check().first)
+    let lines = try scratch.text("app/s.json5").split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(longer.file == "app/s.json5")
+    #expect(lines[longer.line - 1].contains("for: \"6m\""), "\(longer)")
+  }
+
+  @Test("another seed is refused: the baseline has its own")
+  func otherSeed() throws {
+    let scratch = try small()
+    let output = try Tool.run(["check", "s.json5", "--set", "seed=51"], in: scratch.url)
+    #expect(output.code == 64)
+    #expect(
+      output.standardError.contains(
+        "'seed=51' is invalid for '--set <path=value>': a check runs under the seeds of its baseline"),
+      "\(output.standardError)")
+  }
+
+  @Test("with --verbose every metric that moved is there, and without it their number")
+  func verbose() throws {
+    let scratch = try small()
+    let longer = ["check", "s.json5", "--set", "tapi.incidents.0.for=6m"]
+    let brief = try Tool.run(longer, in: scratch.url).standardOutput
+    let verbose = try Tool.run(longer + ["--verbose"], in: scratch.url).standardOutput
+    #expect(brief.contains(" moved (--verbose)"))
+    let moved = verbose.split(separator: "\n").count { $0.hasPrefix("  moved  ") }
+    #expect(brief.contains("\(moved) moved"), "\(brief)")
+    #expect(try Tool.run(longer + ["--verbose", "--quiet"], in: scratch.url).code == 64)
+    #expect(
+      try Tool.run(longer + ["--quiet"], in: scratch.url).standardOutput.split(separator: "\n").count == 1)
   }
 
   @Test("JUnit gets well-formed XML with a case for each metric and a failure for each that is worse")
@@ -219,8 +324,10 @@ struct CheckCommandTests {
     let metrics = try scratch.text("baseline.json").split(separator: "\n").count {
       $0.contains("\"values\": ")
     }
-    #expect(counter.counts["testcase"] == metrics)
-    #expect(counter.counts["failure"] == worse(output).count)
+    // Two criteria are no metrics: a fleet that holds its load, and runs that fail.
+    #expect(counter.counts["testcase"] == metrics + 2)
+    let found = try worse(scratch, ["s.json5", "--set", "tapi.incidents.0.for=6m"])
+    #expect(counter.counts["failure"] == found.count)
   }
 
   @Test("a smaller fleet before the same server is recorded with a warning: its load is another one")
@@ -238,7 +345,7 @@ struct CheckCommandTests {
   @Test(
     "a baseline that is wrong is refused with its line and what would be right",
     arguments: [
-      ("\"baseline\": 1", "\"baseline\": 2", "b.json:1: this is no baseline of fleetsim"),
+      ("\"baseline\": 2", "\"baseline\": 3", "b.json:1: this is no baseline of fleetsim"),
       (
         "notSignificantlyWorse", "notWorse",
         "a tolerance is \"notSignificantlyWorse\", { \"relative\": 0.05 }"

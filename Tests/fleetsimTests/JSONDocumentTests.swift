@@ -182,8 +182,11 @@ struct JSONDocumentTests {
     let change = ["check", "s.json5", "--set", "tapi.incidents.0.for=6m"]
     let worse = try document(change, scratch, code: 1)
     #expect(worse.violations(of: try Self.schema.get()) == [] && worse["isWorse"] == .bool(true))
-    let metrics = worse["scenarios"]?.elements.first?["metrics"]?.elements ?? []
-    let names = metrics.filter { $0["level"] == .string("worse") }.compactMap { $0["metric"]?.text }
+    let scenario = worse["scenarios"]?.elements.first
+    let metrics = scenario?["metrics"]?.elements ?? []
+    let names = scenario?["worse"]?.elements.compactMap(\.text) ?? []
+    let changed = scenario?["changedKeys"]?.elements ?? []
+    #expect(changed.map { $0["change"]?.text } == ["tapi.incidents.0.for 3m → 6m"])
     let message = try Tool.run(change + ["--json"], in: scratch.url).standardError
     #expect(!names.isEmpty && message.contains("s: \(names.joined(separator: ", "))."))
     for metric in metrics where metric["unit"] == .string("events") {

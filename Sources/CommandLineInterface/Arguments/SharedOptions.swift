@@ -62,6 +62,17 @@ extension ValueReader where Value == Metric {
   }
 }
 
+extension ValueReader where Value == Requirement {
+  /// A limit that runs have to keep.
+  static let requirement = ValueReader { text in
+    do {
+      return try Requirement(text)
+    } catch {
+      throw InvalidValue("\(error).")
+    }
+  }
+}
+
 extension ValueReader where Value == ClientPreset {
   /// A client that fleetsim has.
   static let client = ValueReader { try ClientPreset.named($0, kind: "client") }

@@ -12,6 +12,7 @@ struct BaselineFile {
   var baselines: [Baseline] = []
   /// Where each metric stands in the file, by scenario and metric.
   private(set) var lines: [String: [String: Int]] = [:]
+  private var isOfFirstFormat = false
 
   init(path: String) { self.path = path }
 
@@ -38,18 +39,24 @@ struct BaselineFile {
           "seeds",
           .raw("{ \"first\": \(baseline.seeds.first), \"count\": \(baseline.seeds.count) }")
         ),
+        ("unhealthyTwins", baseline.unhealthyTwins.map { .integer(Int64($0)) } ?? .null),
         ("metrics", .object(baseline.entries.map { ($0.metric, .raw(Self.line($0))) })),
+        ("scenarioValues", .object(baseline.values.map { ($0.path, .raw($0.text)) })),
       ])
     }
     return JSONValue.text(
       .object([
-        ("program", .string("fleetsim")), ("baseline", .integer(1)),
+        ("program", .string("fleetsim")), ("baseline", .integer(Int64(Self.format))),
         ("version", .string(CommandLineTool.version)), ("scenarios", .array(scenarios)),
       ])) + "\n"
   }
 
+  /// Of the files that are written. The first format judged all metrics that have a better side, and had no values of scenarios.
+  private static let format = 2
+  private static let formats = 1...format
+
   /// How every baseline begins.
-  static let opening = "{\n  \"program\": \"fleetsim\",\n  \"baseline\": 1,"
+  static let openings = formats.map { "{\n  \"program\": \"fleetsim\",\n  \"baseline\": \($0)," }
 
   private static func line(_ entry: Baseline.Entry) -> String {
     var parts: [String] = []
@@ -121,19 +128,24 @@ extension BaselineFile {
   private static let record = ObjectKeys(
     BaselineFile(path: ""),
     [
-      .check { decoder, node, path, _ in
+      .check { decoder, node, path, file in
         if case .string("fleetsim")? = node["program"]?.content,
-          case .number("1")? = node["baseline"]?.content
+          case .number(let number)? = node["baseline"]?.content, let format = Int(number),
+          formats.contains(format)
         {
+          file.isOfFirstFormat = format == 1
           return true
         }
         decoder.report(
-          "this is no baseline of fleetsim: one begins with \"program\": \"fleetsim\", \"baseline\": 1",
+          "this is no baseline of fleetsim: one begins with \"program\": \"fleetsim\", \"baseline\": \(format)",
           at: node.position, path)
         return false
       },
       Field(reading: "scenarios", \.baselines, Kind.object(baseline).list(0 ... .max), isRequired: true),
       .check { decoder, node, path, file in
+        if file.isOfFirstFormat {
+          for index in file.baselines.indices { file.baselines[index].forgetDefaultsOfFirstFormat() }
+        }
         for (baseline, node) in zip(file.baselines, node["scenarios"]?.elements ?? []) {
           guard file.lines[baseline.scenario] == nil else {
             decoder.report(
@@ -169,6 +181,16 @@ extension BaselineFile {
       Field(reading: "metrics", \.entries, metrics, isRequired: true),
       Field(reading: "scenario", \.scenario, .text, isRequired: true),
       Field(reading: "results", \.results, .digits(0...1_000_000)),
+      .check { decoder, node, path, baseline in
+        if let twins = node["unhealthyTwins"], !twins.isNull {
+          guard let count = Kind<Int>.digits(0...CheckCommand.mostSeeds).read(&decoder, twins, path) else {
+            return false
+          }
+          baseline.unhealthyTwins = count
+        }
+        baseline.values = (node["scenarioValues"]?.members ?? []).map { ($0.key, $0.value.prettyJSON) }
+        return true
+      },
     ])
 
   private static let metrics = Kind<[Baseline.Entry]> { decoder, node, path in

@@ -1,6 +1,7 @@
 import FleetExperiments
 import FleetMetrics
 import FleetStatistics
+import ScenarioFormat
 import ScenarioModel
 
 /// `fleetsim check`: scenarios against what they gave when they were recorded.
@@ -9,13 +10,14 @@ struct CheckCommand: Study {
   static let help = CommandSpecification(
     name: "check", abstract: "Check scenarios against a recorded baseline: a regression test for CI.",
     discussion: [
-      "Runs each scenario (without its compare section) under the seeds of its baseline and compares every metric of "
-        + "summary.csv, seed by seed, with what was recorded. Prints what moved and by how much; the exit code is 1 if a "
-        + "metric is worse than its tolerance allows.",
+      "Runs each scenario (without its compare section) under the seeds of its baseline and compares it, seed by seed, with "
+        + "what was recorded. The exit code is 1 if one of the verdict's criteria is worse: a fleet that holds its load, runs "
+        + "that fail, lost events, recovery, late events, affected p99, extra attempts. Prints what is worse, why, and how much "
+        + "else moved; --verbose prints all of that.",
       "A tolerance stands beside each metric in the baseline, to be edited and kept by --record: \"notSignificantlyWorse\" "
-        + "(worse by more than 1 % of the recorded mean, and beyond chance: a paired t test over the seeds, with Holm's "
-        + "adjustment, the verdict's metrics first), { \"relative\": 0.05 } or { \"absolute\": 10 } for the mean, or "
-        + "\"informational\" (told, never judged), which metrics without a better direction have.",
+        + "(the verdict's criteria have it: worse by more than 1 % of the recorded mean, and beyond chance), "
+        + "{ \"relative\": 0.05 } or { \"absolute\": 10 } for the mean, or \"informational\" (told, never judged), which all "
+        + "other metrics have.",
     ],
     examples: [
       .init(
@@ -49,9 +51,10 @@ struct CheckCommand: Study {
     "format", "format", .name { _, names in InvalidValue("\(names.joined(separator: ", ")).") },
     help: "text, github (annotations of GitHub Actions), junit (XML) or json, as --json. (default: text)")
   private var askedFormat: Format?
+  @Flag("verbose", help: "Print every metric that moved, and from what to what.") private var isVerbose: Bool
   let options = StudyOptions(
     .check, without: [.journal, .seed, .settings, .set, .scale, .out],
-    quiet: "Print what became worse, and one line a scenario.")
+    quiet: "Print what is worse, and one line a scenario.")
 
   private static let defaultSeeds = 10
   static let mostSeeds = 10_000
@@ -85,6 +88,19 @@ struct CheckCommand: Study {
     }
     if seeds != nil, !records {
       throw UsageError("The option '--seeds' goes with '--record': a check takes the seeds of the baseline.")
+    }
+    if !records, let seed = settings.first(where: { $0.path == "seed" }) {
+      throw UsageError(
+        "The value '\(seed.text)' is invalid for '--set <path=value>': a check runs under the seeds of its baseline. Other seeds "
+          + "are another baseline: add --record --baseline FILE.")
+    }
+    if isVerbose, options.isQuiet {
+      throw UsageError("'--verbose' and '--quiet' exclude each other.")
+    }
+    if isVerbose, records || format != .text {
+      throw UsageError(
+        "The option '--verbose' goes with a check as text: '--format junit' and '--json' have every metric as they are."
+      )
     }
     var subjects = try subjects()
     // Whatever is wrong with a file is said before anything runs.
@@ -120,9 +136,9 @@ struct CheckCommand: Study {
       },
       report: .own { found, _ in
         if records {
-          try record(subjects, seeds, found, places)
+          try record(subjects, seeds, found, input, places)
         } else {
-          try tell(subjects, found)
+          try tell(subjects, found, input)
         }
       })
   }
@@ -177,26 +193,26 @@ struct CheckCommand: Study {
   private func outputs(_ subjects: [Subject]) throws -> [SingleFile] {
     var paths: [String] = []
     for subject in subjects where !paths.contains(subject.file.path) { paths.append(subject.file.path) }
-    return try paths.map { try SingleFile($0, ours: [BaselineFile.opening], option: "--baseline") }
+    return try paths.map { try SingleFile($0, ours: BaselineFile.openings, option: "--baseline") }
   }
 
   private func record(
-    _ subjects: [Subject], _ seeds: [SeedRange], _ found: [[RunSummary]], _ outputs: [SingleFile]
+    _ subjects: [Subject], _ seeds: [SeedRange], _ found: [[RunSummary]], _ input: StudyInput,
+    _ outputs: [SingleFile]
   ) throws {
     var files: [String: BaselineFile] = [:]
     var recorded = ""
-    for (subject, (seeds, summaries)) in zip(subjects, zip(seeds, found)) {
-      let tolerances = Dictionary(
-        subject.baseline?.entries.map { ($0.metric, $0.tolerance) } ?? [],
-        uniquingKeysWith: { first, _ in first })
+    for (index, subject) in subjects.enumerated() {
+      let summaries = found[index]
       var baseline = Baseline(
-        scenario: subject.name, overrides: subject.overrides, seeds: seeds, summaries: summaries,
-        tolerances: tolerances)
+        scenario: subject.name, overrides: subject.overrides, seeds: seeds[index], summaries: summaries,
+        tolerances: subject.baseline?.edited ?? [:])
       baseline.results = CommandLineTool.resultsVersion
+      baseline.values = ScenarioValues(input.bases[index]).all.map { ($0.path, $0.text) }
       files[subject.file.path, default: subject.file].replace(baseline)
       recorded +=
         "\(subject.name): \(FigureText.count(baseline.entries.count, "metric")) of "
-        + "\(FigureText.count(seeds.count, "seed")) recorded in \(subject.file.path)\n"
+        + "\(FigureText.count(baseline.seeds.count, "seed")) recorded in \(subject.file.path)\n"
         + Self.notices(baseline)
       if let illness = HealthWording.sentence(summaries.map(\.baseline)) {
         Console.printError(
@@ -239,17 +255,23 @@ struct CheckCommand: Study {
 
   // MARK: Checking
 
-  private func tell(_ subjects: [Subject], _ found: [[RunSummary]]) throws {
-    let outcomes = zip(subjects, found).compactMap { subject, summaries in
-      subject.baseline.map {
+  private func tell(_ subjects: [Subject], _ found: [[RunSummary]], _ input: StudyInput) throws {
+    let outcomes = subjects.indices.compactMap { index in
+      subjects[index].baseline.map { baseline in
         CheckOutcome(
-          baseline: $0, file: subject.file, scenarioPath: subject.path, changes: $0.changes(to: summaries),
-          twins: summaries.map(\.baseline))
+          subjects[index].path, subjects[index].file,
+          BaselineCheck(
+            baseline, found[index], interval: input.bases[index].scenario.interval.microseconds),
+          of: input.bases[index].scenario,
+          changedKeys: changedKeys(baseline, input.loaded[index], input.bases[index]))
       }
     }
     switch format {
     case .text:
-      try Console.print(outcomes.map { CheckReport.text($0, isQuiet: options.isQuiet) }.joined())
+      try Console.print(
+        outcomes.map {
+          CheckReport.text($0, isQuiet: options.isQuiet, isVerbose: isVerbose)
+        }.joined())
     case .github: try Console.printData(CheckReport.github(outcomes))
     case .junit: try Console.printData(CheckReport.junit(outcomes))
     case .json:
@@ -257,309 +279,28 @@ struct CheckCommand: Study {
     }
     let failed = outcomes.filter { !$0.worse.isEmpty }
     guard !failed.isEmpty else { return }
-    let names = failed.map {
-      "\($0.baseline.scenario): \($0.worse.map(\.metric.name).joined(separator: ", "))"
-    }
+    // The text has said it all.
+    if format == .text { throw CommandFailure(.failed, "") }
+    let names = failed.map { "\($0.name): \($0.worse.map(CheckReport.column).joined(separator: ", "))" }
     throw CommandFailure(
-      .failed,
-      "Worse than recorded: \(names.joined(separator: "; ")). If that is meant: fleetsim check … --record")
-  }
-}
-
-extension OutputDirectory {
-  /// The path of a file in the same folder.
-  fileprivate static func sibling(of path: String, _ name: String) -> String {
-    let folder = split(path).parent
-    return folder == "." && !path.hasPrefix("./") ? name : folder == "/" ? "/" + name : folder + "/" + name
-  }
-}
-
-/// What came of checking one scenario.
-struct CheckOutcome {
-  var baseline: Baseline
-  var file: BaselineFile
-  var scenarioPath: String
-  var changes: [MetricChange]
-  /// What the twins say of the fleet now, seed by seed.
-  var twins: [BaselineHealth]
-
-  var moved: [MetricChange] { changes.filter { $0.judgement != .unchanged } }
-  var worse: [MetricChange] { changes.filter { $0.judgement == .worse } }
-
-  /// What is said first: the verdict's metrics that became worse, or the first of the others.
-  var causes: [MetricChange] {
-    let headline = worse.filter(\.metric.isHeadline)
-    return headline.isEmpty ? Array(worse.prefix(1)) : headline
+      .failed, "Worse than recorded: \(names.joined(separator: "; ")). \(CheckReport.ifMeant)")
   }
 
-  /// The others that became worse.
-  var following: [MetricChange] {
-    let causes = Set(causes.map(\.metric.name))
-    return worse.filter { !causes.contains($0.metric.name) }
-  }
-
-  /// Where a metric stands in the baseline.
-  func line(_ change: MetricChange) -> Int {
-    file.lines[baseline.scenario]?[change.metric.name] ?? 1
-  }
-}
-
-/// The forms of what a check found.
-enum CheckReport {
-  /// What became worse: the verdict's metrics in full, the others that went with them in a line; then what else moved.
-  static func text(_ outcome: CheckOutcome, isQuiet: Bool) -> String {
-    let moved = outcome.moved
-    var text = heading(outcome) + "\n"
-    let (causes, rest) = (outcome.causes, outcome.following)
-    for change in causes { text += "  \(line(change))\n" }
-    if !rest.isEmpty { text += "         with it: \(shortly(rest))\n" }
-    for judgement in [MetricChange.Judgement.better, .tolerated] where !isQuiet {
-      for change in moved where change.judgement == judgement { text += "  \(line(change))\n" }
+  /// In what a scenario is not what it was when it was recorded. Of a baseline that does not say, what this command line sets.
+  private func changedKeys(
+    _ baseline: Baseline, _ loaded: LoadedScenario, _ decoded: ScenarioFile.Decoded
+  ) -> [CheckOutcome.ChangedKey] {
+    guard !baseline.values.isEmpty else {
+      return overrides.map { .init(text: $0, path: $0, place: nil) }
     }
-    return text
-  }
-
-  /// `retries +12 %, answers_429 from 0 to 31`.
-  private static func shortly(_ changes: [MetricChange]) -> String {
-    changes.map { change in
-      let (then, now) = (change.recorded.mean, change.present.mean)
-      return then != 0
-        ? "\(change.metric.name) \(percentage(change.difference.mean / abs(then)))"
-        : "\(change.metric.name) from 0 to \(MetricText.value(change.metric, now))"
-    }.joined(separator: ", ")
-  }
-
-  static func heading(_ outcome: CheckOutcome) -> String { result(outcome) + health(outcome.twins) }
-
-  /// `; this fleet does not hold even without any incident: it loses …`, or nothing.
-  static func health(_ twins: [BaselineHealth]) -> String {
-    HealthWording.sentence(twins).map { "; " + $0 } ?? ""
-  }
-
-  private static func result(_ outcome: CheckOutcome) -> String {
-    let (count, moved) = (outcome.changes.count, outcome.moved)
-    let head = "\(outcome.baseline.scenario) (\(FigureText.count(outcome.baseline.seeds.count, "seed"))): "
-    if moved.isEmpty { return head + (count == 1 ? "its metric" : "all \(count) metrics") + " as recorded" }
-    let kinds = [
-      (MetricChange.Judgement.worse, "worse"), (.better, "better"), (.tolerated, "moved within tolerance"),
-    ]
-    let parts = kinds.compactMap { kind, word in
-      let number = moved.count { $0.judgement == kind }
-      return number > 0 ? "\(number) \(word)" : nil
-    }
-    return head + "of \(FigureText.count(count, "metric")) \(parts.joined(separator: ", "))"
-  }
-
-  /// `worse   recovery_s: 12 min 28 s ± 20 s, now 1 h 20 min ± 1 min: +1 h 08 min ± 1 min, not significantly worse is allowed`
-  private static func line(_ change: MetricChange) -> String {
-    let word =
-      switch change.judgement {
-      case .unchanged: "same"
-      case .tolerated: "moved"
-      case .better: "better"
-      case .worse: "WORSE"
+    let recorded = ScenarioValues(baseline.values.map { .init(path: $0.path, text: $0.text) })
+    let given = settings.map(\.path)
+    return ScenarioValues(decoded).changes(since: recorded).map { change in
+      let isGiven = given.contains { path in
+        [change.path, change.firstPath].contains { $0 == path || $0.hasPrefix(path + ".") }
       }
-    let padding = String(repeating: " ", count: 7 - word.count)
-    return "\(word)\(padding)\(change.metric.name): \(movement(change))"
-  }
-
-  /// What it was, what it is, by how much it moved, and what was allowed.
-  static func movement(_ change: MetricChange) -> String {
-    let metric = change.metric
-    var text = value(metric, change.recorded, change.entry.values)
-    text += ", now " + value(metric, change.present, change.now)
-    if change.appearances > 0 {
-      text += "; in \(change.appearances) of \(change.now.count) runs it has a value in only one of the two"
-    } else {
-      text += change.censoredNow > change.censoredThen ? "; by at least " : "; by "
-      text += interval(metric, change.difference.sample, isSigned: true)
-      if change.recorded.mean != 0 {
-        text += " (\(percentage(change.difference.mean / abs(change.recorded.mean))))"
-      }
-    }
-    if change.judgement == .worse { text += "; allowed is \(allowed(change))" }
-    return text
-  }
-
-  private static func allowed(_ change: MetricChange) -> String {
-    let way =
-      switch change.metric.direction {
-      case .lowerIsBetter: "more"
-      case .higherIsBetter: "less"
-      case .neither: "more or less"
-      }
-    switch change.entry.tolerance {
-    case .relative(let share): return "\(MetricText.plain(share * 100)) % \(way)"
-    case .absolute(let limit): return "\(MetricText.value(change.metric, limit)) \(way)"
-    case .notSignificantlyWorse:
-      return "what chance can explain, or \(MetricText.plain(Metric.relevantShare * 100)) %"
-    case .informational: return "anything"
+      return .init(
+        text: change.text, path: change.path, place: isGiven ? nil : loaded.place(of: change.firstPath))
     }
   }
-
-  /// `12 min ± 20 s`, `12 min ± 20 s (not within 15 min in 2 of 5 runs)`, `not within 15 min in 5 of 5 runs`
-  private static func value(_ metric: Metric, _ sample: SampleStatistics, _ values: [MetricValue]) -> String {
-    if sample.count == 0 { return "no value" }
-    let text = interval(metric, sample)
-    let horizons = values.filter(\.isCensored).compactMap(\.horizon)
-    guard let horizon = horizons.min() else { return text }
-    let never =
-      "not within \(MetricText.value(metric, horizon)) in \(horizons.count) of \(values.count) \(FigureText.noun("run", values.count))"
-    return horizons.count == values.count ? never : "\(text) (\(never))"
-  }
-
-  private static func interval(
-    _ metric: Metric, _ sample: SampleStatistics, isSigned: Bool = false
-  ) -> String {
-    MetricText.interval(metric, sample.mean, ConfidenceInterval(sample)?.halfWidth, isSigned: isSigned)
-  }
-
-  private static func percentage(_ share: Double) -> String {
-    (share > 0 ? "+" : "") + MetricText.plain(share * 100) + " %"
-  }
-
-  // MARK: Machines
-
-  /// Workflow commands: for each scenario one error at the first cause's line, one notice for what became better.
-  static func github(_ outcomes: [CheckOutcome]) -> String {
-    var text = ""
-    for outcome in outcomes {
-      if let cause = outcome.causes.first {
-        let others = outcome.causes.dropFirst().map { "; \($0.metric.name): \(movement($0))" }.joined()
-        let rest = outcome.following.isEmpty ? "" : "; with it: \(shortly(outcome.following))"
-        text += annotation("error", outcome, cause, movement(cause) + others + rest)
-      }
-      let better = outcome.moved.filter { $0.judgement == .better }
-      if let first = better.first {
-        text += annotation("notice", outcome, first, "better than recorded: \(shortly(better))")
-      }
-      text += heading(outcome) + "\n"
-    }
-    return text
-  }
-
-  private static func annotation(
-    _ kind: String, _ outcome: CheckOutcome, _ change: MetricChange, _ text: String
-  ) -> String {
-    let title = "\(outcome.baseline.scenario): \(change.metric.name)"
-    return
-      "::\(kind) file=\(property(outcome.file.path)),line=\(outcome.line(change)),title=\(property(title))::"
-      + message(text) + "\n"
-  }
-
-  private static func message(_ text: String) -> String {
-    text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
-  }
-
-  private static func property(_ text: String) -> String {
-    message(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
-  }
-
-  /// A suite a scenario, a case a metric.
-  static func junit(_ outcomes: [CheckOutcome]) -> String {
-    let cases = outcomes.reduce(0) { $0 + $1.changes.count }
-    let failures = outcomes.reduce(0) { $0 + $1.worse.count }
-    var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-    text += "<testsuites name=\"fleetsim check\" tests=\"\(cases)\" failures=\"\(failures)\">\n"
-    for outcome in outcomes {
-      let name = attribute(outcome.baseline.scenario)
-      text +=
-        "  <testsuite name=\"\(name)\" tests=\"\(outcome.changes.count)\" failures=\"\(outcome.worse.count)\">\n"
-      for change in outcome.changes {
-        let opening = "    <testcase classname=\"\(name)\" name=\"\(attribute(change.metric.name))\""
-        if change.judgement == .worse {
-          text +=
-            "\(opening)>\n      <failure message=\"\(attribute(movement(change)))\"/>\n    </testcase>\n"
-        } else {
-          text += "\(opening)/>\n"
-        }
-      }
-      text += "  </testsuite>\n"
-    }
-    return text + "</testsuites>\n"
-  }
-
-  private static func attribute(_ text: String) -> String {
-    String(
-      text.unicodeScalars.map { scalar in
-        switch scalar {
-        case "&": "&amp;"
-        case "<": "&lt;"
-        case ">": "&gt;"
-        case "\"": "&quot;"
-        case _ where scalar.value < 0x20: " "
-        default: String(scalar)
-        }
-      }.joined())
-  }
-}
-
-/// What `check` found.
-struct CheckFindings: Sendable {
-  var outcomes: [CheckOutcome]
-
-  static let document = CommandDocument<CheckFindings>(
-    meaning: "what moved against the baseline.",
-    shape: JSONShape([
-      .init("verdict", "A sentence for each scenario.") {
-        $0.outcomes.map(CheckReport.heading).joined(separator: "\n")
-      },
-      .init("isWorse", "Whether a metric is worse than its tolerance allows: the exit code is 1.") {
-        $0.outcomes.contains { !$0.worse.isEmpty }
-      },
-      .list("scenarios", "In the order asked for.", scenario) { $0.outcomes },
-    ]))
-
-  private static let scenario = JSONShape<CheckOutcome>([
-    .init("scenario", "The scenario file as it was named.") { $0.scenarioPath },
-    .init("name", "Its name in the baseline.") { $0.baseline.scenario },
-    .init("baseline", "The baseline's file.") { $0.file.path },
-    .init("set", "`path=value`, as recorded.") { $0.baseline.overrides },
-    .init("firstSeed", "The first seed.") { $0.baseline.seeds.first },
-    .init("seedCount", "How many seeds from there on.") { $0.baseline.seeds.count },
-    .init(
-      "verdict", "How many metrics moved, and why the fleet does not hold without incidents if it does not."
-    ) { CheckReport.heading($0) },
-    .list("metrics", "Every metric of the baseline.", change) { outcome in
-      outcome.changes.map { Change(change: $0, line: outcome.line($0)) }
-    },
-  ])
-
-  private struct Change: Sendable {
-    var change: MetricChange
-    var line: Int
-    var recorded: ConfidenceInterval? { ConfidenceInterval(change.recorded) }
-    var present: ConfidenceInterval? { ConfidenceInterval(change.present) }
-    var interval: ConfidenceInterval? { change.difference.interval() }
-
-    static func mean(_ sample: SampleStatistics) -> Double? { sample.count > 0 ? sample.mean : nil }
-  }
-
-  private static let change = JSONShape<Change>([
-    .init("metric", "Column of `summary.csv`.") { $0.change.metric.name },
-    .init("unit", "Of the figures that follow.") { $0.change.metric.unit },
-    .choice(
-      "level",
-      "`worse`: by more than is allowed; `tolerated`: moved, and that is allowed; `unchanged`: every seed as recorded.",
-      MetricChange.Judgement.allCases.map(\.rawValue)
-    ) { $0.change.judgement.rawValue },
-    .anything("tolerance", "As it stands in the baseline.", ["string", "object"]) {
-      .raw(BaselineFile.text($0.change.entry.tolerance))
-    },
-    .init("recordedMean", "Mean over the seeds then; null: no run had a value.") {
-      Change.mean($0.change.recorded)
-    },
-    .init("recordedLow95", "Lower end of its 95 % interval.") { $0.recorded?.low },
-    .init("recordedHigh95", "Upper end of the same.") { $0.recorded?.high },
-    .init("presentMean", "Mean over the seeds now.") { Change.mean($0.change.present) },
-    .init("presentLow95", "Lower end of its 95 % interval.") { $0.present?.low },
-    .init("presentHigh95", "Upper end of the same.") { $0.present?.high },
-    .init("difference", "Mean of now minus then, seed by seed; of times up to the shorter of both horizons.")
-    { Change.mean($0.change.difference.sample) },
-    .init("differenceLow95", "Lower end of its 95 % interval (paired t).") { $0.interval?.low },
-    .init("differenceHigh95", "Upper end of the same.") { $0.interval?.high },
-    .init("pHolm", "P value by Holm's step-down; null of what is not tested.") { $0.change.adjustedP },
-    .init("appearances", "Runs that have a value in only one of the two.") { $0.change.appearances },
-    .init("line", "Where the metric stands in the baseline.") { $0.line },
-  ])
 }

@@ -14,9 +14,15 @@ struct RunCommand: Study {
         + "back, how late the affected events are and what it costs in attempts, as far as --budget carries; --seed asks for one.",
       "Files are written only with --out: timeseries.csv, summary.csv, delivery_histogram.csv, report.html and run.json. "
         + ReplicationOptions.filesOfSeveral,
+      "With --require the exit code is 1 unless every run keeps every limit. A limit is on a criterion "
+        + "(\(Requirement.criteriaNames)) or on a column of summary.csv, in its unit; failures are runs that never recover or lose "
+        + "more than 1 %.",
     ],
     examples: [
       .init("fleetsim run scenario.json5", "Print how the fleet fares:"),
+      .init(
+        "fleetsim run scenario.json5 --require 'lost = 0' --require 'recovery <= 20m'",
+        "Fail unless the fleet loses nothing and is back in 20 minutes:"),
       .init(
         "fleetsim run scenario.json5 --set tapi.bucket.capacity=2000/s --seed 7 --out out/half",
         "Half the capacity, another seed, and files to look into:"),
@@ -24,12 +30,18 @@ struct RunCommand: Study {
 
   @Argument(.scenario) private var path: String
   private var replications = ReplicationOptions()
+  @Option(
+    "require", "limit", each: .requirement,
+    help:
+      "A limit that every run has to keep, as 'lost = 0', 'recovery <= 20m' or 'lost <= 0.1%'; else the exit code is 1."
+  )
+  private var requirements: [Requirement]
   let options = StudyOptions(.twinSeries, .openMetrics, .threads, .check)
 
   func plan() throws -> StudyPlan<ComparisonFindings> {
     let plan = try replications.plan(options)
     let input = try StudyInput(path, options) { [VariantChoice(name: $1.name, overrides: [])] }
-    return .comparison(input, plan, options, isComparison: false)
+    return .comparison(input, plan, options, isComparison: false, requirements: requirements)
   }
 }
 
@@ -137,7 +149,8 @@ extension StudyPlan<ComparisonFindings> {
   /// A comparison of variants; a plain run is one of a single variant.
   /// - Parameter replications: nil: one seed.
   fileprivate static func comparison(
-    _ input: StudyInput, _ replications: ReplicationPlan?, _ options: StudyOptions, isComparison: Bool
+    _ input: StudyInput, _ replications: ReplicationPlan?, _ options: StudyOptions, isComparison: Bool,
+    requirements: [Requirement] = []
   ) -> StudyPlan {
     var replications = replications
     replications?.firstSeed = input.scenario.seed
@@ -162,17 +175,27 @@ extension StudyPlan<ComparisonFindings> {
         }
         found.losses = LossReport(variants, runs: found.compared.rows)
         try found.losses.check(options: runs.options, control: runs.control)
+        found.requirements = requirements.map { $0.outcome(of: found.compared.rows[0]) }
         return found
       },
       isFinished: { if case .means(let comparison) = $0.compared { comparison.isFinished } else { true } },
       report: .answer { found in
-        found.compared.answer(
+        var answer = found.compared.answer(
           seed: input.scenario.seed,
           notes: (options.isQuiet ? [] : notes.map { "Small enough for chance to decide: \($0)." })
             + (found.effort.map { [$0] } ?? []),
           choices: choices, isComparison: isComparison, losses: found.losses, clients: clients,
           scaleNote: input.decoded[0].scenario.scaleNote, extras: options.extras, width: Console.columns)
+        answer.add(requirements: found.requirements.map(\.text))
+        return answer
       })
+    plan.failure = { found in
+      let unmet = found.requirements.filter { !$0.isMet }
+      guard !unmet.isEmpty else { return nil }
+      // The text has said it all.
+      let names = unmet.map(\.requirement).joined(separator: ", ")
+      return CommandFailure(.failed, options.isJSON ? "Not met: \(names)." : "")
+    }
     if replications == nil { plan.store = { nil } }
     // A budget is used up before a journal pays; whoever asks for one gets it.
     if replications?.until != nil { plan.store = { try options.askedForJournal() } }
@@ -220,6 +243,8 @@ struct ComparisonFindings: Sendable {
   var decision: SeedPlan.Decision?
   /// What it says of a single seed.
   var effort: String?
+  /// What was required of the runs, in the order asked for.
+  var requirements: [Requirement.Outcome] = []
 
   private struct Variant: Sendable {
     var choice: VariantChoice
@@ -261,6 +286,9 @@ struct ComparisonFindings: Sendable {
         "best",
         "The names of those that are better than all the others; all of them where nothing is decided between them."
       ) { $0.best },
+      .list("requirements", "What `--require` asked for, in that order.", Self.requirement) {
+        $0.requirements
+      },
       .init("seeds", "The seeds of the runs, the same for every variant.") {
         $0.compared.rows.first?.map(\.seed) ?? []
       },
@@ -299,6 +327,17 @@ struct ComparisonFindings: Sendable {
         Self.presetDifference
       ) { $0.clients.lines },
     ] as [JSONShape<ComparisonFindings>.Member])
+
+  private static let requirement = JSONShape<Requirement.Outcome>([
+    .init("requirement", "The limit.") { $0.requirement },
+    .init("isMet", "Whether every run keeps it; if not, the exit code is 1.") { $0.isMet },
+    .init(
+      "worst",
+      "The worst of the runs in the column's unit, of `failures` how many fail; null: a run has no value or never got there."
+    ) { $0.worst },
+    .init("measured", "The same as people read it.") { $0.measured },
+    .init("failingRuns", "Runs that do not keep it.") { $0.failing },
+  ])
 
   static let override = JSONShape<Override>([
     .init("path", "A key of the scenario.") { $0.path },

@@ -212,6 +212,13 @@ extension OutputDirectory {
     return (parent, String(path[path.index(after: slash)...]))
   }
 
+  /// The path of a file in the same folder as another one.
+  static func sibling(of path: String, _ name: String) -> String {
+    if name.hasPrefix("/") { return name }
+    let folder = split(path).parent
+    return folder == "." && !path.hasPrefix("./") ? name : folder == "/" ? "/" + name : folder + "/" + name
+  }
+
   static func currentDirectory() -> String? {
     guard let real = realpath(".", nil) else { return nil }
     defer { free(real) }

@@ -58,6 +58,13 @@ struct LoadedScenario {
     }
   }
 
+  /// Where the value of a path of `ScenarioValues` stands: the file from the working directory, and the line.
+  func place(of key: String) -> (file: String, line: Int)? {
+    file.place(of: key).map { place in
+      (file: place.file == path ? path : OutputDirectory.sibling(of: path, place.file), line: place.line)
+    }
+  }
+
   /// The Settings that all cohorts start with, as they were written.
   var settingsDocument: SettingsDocument? { file.settingsDocument }
 

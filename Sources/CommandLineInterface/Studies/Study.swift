@@ -192,6 +192,8 @@ struct StudyPlan<Found: Sendable> {
   var page: (title: String, question: String?)?
   /// Whether the page has the scenario as it was run.
   var showsScenario = false
+  /// How the command ends once all is told and written; nil: well.
+  var failure: (Found) -> CommandFailure? = { _ in nil }
   /// What the manifest says besides.
   var describe: (inout RunManifest, Found) -> Void = { _, _ in }
 }
@@ -303,5 +305,6 @@ extension Study {
           document(output: options.outputPath, $0)
         })
     }
+    if let failure = plan.failure(found) { throw failure }
   }
 }

@@ -2,7 +2,7 @@ import FleetMetrics
 import FleetStatistics
 
 /// What a scenario gave when it was recorded, and how much worse it may become.
-public struct Baseline: Sendable, Hashable {
+public struct Baseline: Sendable {
   /// One metric under every seed.
   public struct Entry: Sendable, Hashable {
     /// Its column in `summary.csv`.
@@ -26,6 +26,10 @@ public struct Baseline: Sendable, Hashable {
   public var entries: [Entry]
   /// The version of the results that the values are of; 0: from before there were any.
   public var results = 0
+  /// What was run: each value of the scenario by its path, as JSON; empty: not known.
+  public var values: [(path: String, text: String)] = []
+  /// How many twins did not hold their load without incidents; nil: not known.
+  public var unhealthyTwins: Int?
 
   public init(scenario: String, overrides: [String], seeds: SeedRange, entries: [Entry]) {
     self.scenario = scenario
@@ -41,36 +45,77 @@ public struct Baseline: Sendable, Hashable {
     scenario: String, overrides: [String], seeds: SeedRange, summaries: [RunSummary],
     tolerances: [String: Metric.Tolerance] = [:]
   ) {
+    let hasIncidents = summaries.contains(where: \.hasIncidents)
     self.init(
       scenario: scenario, overrides: overrides, seeds: seeds,
       entries: MetricCatalogue.all.compactMap { metric in
         let values = summaries.map { metric.value(of: $0) }
         guard values.contains(where: { $0 != .none }) else { return nil }
-        return Entry(
-          metric: metric.name, tolerance: tolerances[metric.name] ?? metric.tolerance, values: values)
+        let own = Self.tolerance(of: metric, hasIncidents: hasIncidents)
+        return Entry(metric: metric.name, tolerance: tolerances[metric.name] ?? own, values: values)
       })
+    unhealthyTwins = summaries.count { !$0.baselineIsHealthy }
+  }
+
+  /// What a metric is held to unless somebody says otherwise: the verdict's are judged, the others are told.
+  static func tolerance(of metric: Metric, hasIncidents: Bool) -> Metric.Tolerance {
+    MetricCatalogue.criteria(hasIncidents: hasIncidents).contains(metric.name)
+      ? .notSignificantlyWorse : .informational
+  }
+
+  /// Whether the runs had an incident to recover from.
+  var hasIncidents: Bool { entries.contains { $0.metric == MetricCatalogue.recovery } }
+
+  /// The tolerances that somebody has edited, by metric.
+  public var edited: [String: Metric.Tolerance] {
+    Dictionary(
+      entries.compactMap { entry in
+        MetricCatalogue.metric(named: entry.metric).flatMap { metric in
+          entry.tolerance == Self.tolerance(of: metric, hasIncidents: hasIncidents)
+            ? nil : (entry.metric, entry.tolerance)
+        }
+      }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Tells what the first format judged without having been asked: all metrics that have a better side.
+  public mutating func forgetDefaultsOfFirstFormat() {
+    for index in entries.indices where entries[index].tolerance == .notSignificantlyWorse {
+      guard let metric = MetricCatalogue.metric(named: entries[index].metric) else { continue }
+      entries[index].tolerance = Self.tolerance(of: metric, hasIncidents: hasIncidents)
+    }
   }
 
   /// Each seed's run against the one recorded under the same seed.
   ///
-  /// What is held against its interval is tested as Student's paired t. The verdict's metrics are one family and all others
-  /// another, each with Holm's adjustment and half of the 5 % for any false alarm; what no seed moved is in neither. What is
-  /// beyond chance still has to matter: under common random numbers a difference of a few requests is told from zero.
-  /// - Parameter summaries: of the runs, in the order of the seeds.
-  public func changes(to summaries: [RunSummary]) -> [MetricChange] {
+  /// What is held against its interval is tested as Student's paired t, of events that came in a few clumps also by their signs.
+  /// The verdict's criteria are one family, with Holm's adjustment and 1 % for any false alarm; what somebody asked for besides is
+  /// another, and what is only told a third. What no seed moved is in none. What is beyond chance still has to matter: under
+  /// common random numbers a difference of a few requests is told from zero.
+  /// - Parameters:
+  ///   - summaries: of the runs, in the order of the seeds.
+  ///   - interval: width of a row of the time series, microseconds.
+  public func changes(to summaries: [RunSummary], interval: Int64 = 0) -> [MetricChange] {
+    let created = entries.first { $0.metric == MetricCatalogue.created }?.values ?? []
+    let createdMean = SampleStatistics(created.compactMap(\.restricted)).mean
+    let criteria = MetricCatalogue.criteria(hasIncidents: hasIncidents)
     var changes = entries.compactMap { entry in
       MetricCatalogue.metric(named: entry.metric).map { metric in
-        MetricChange(metric, entry, now: summaries.map { metric.value(of: $0) })
+        MetricChange(
+          metric, entry, now: summaries.map { metric.value(of: $0) },
+          isCriterion: criteria.contains(metric.name),
+          floor: metric.floor(createdEvents: createdMean, interval: Double(interval) / 1e6))
       }
     }
-    for isHeadline in [true, false] {
-      let tested = changes.indices.filter { index in
-        let change = changes[index]
-        return change.entry.tolerance == .notSignificantlyWorse && change.metric.isHeadline == isHeadline
-          && change.judgement != .unchanged
+    let moved = changes.indices.filter { changes[$0].hasMoved }
+    let judged = moved.filter { changes[$0].entry.tolerance == .notSignificantlyWorse }
+    let families = [
+      judged.filter { changes[$0].isCriterion }, judged.filter { !changes[$0].isCriterion },
+      moved.filter { changes[$0].entry.tolerance == .informational },
+    ]
+    for family in families {
+      for (index, p) in zip(family, Holm.adjusted(family.map { changes[$0].pValue })) {
+        changes[index].adjustedP = p
       }
-      let adjusted = Holm.adjusted(tested.map { changes[$0].difference.pValue ?? 0 })
-      for (index, p) in zip(tested, adjusted) { changes[index].adjustedP = p }
     }
     return changes
   }
@@ -81,9 +126,10 @@ public struct Baseline: Sendable, Hashable {
   /// Source: A. M. Law, *Simulation Modeling and Analysis*, 5th ed. (2015), 10.2.2: the difference of two means of n runs
   /// has √(2/n) of a run's spread.
   public var noticedShares: [(metric: Metric, share: Double?)] {
+    let criteria = MetricCatalogue.criteria(hasIncidents: hasIncidents)
     let headline = entries.compactMap { entry in
       MetricCatalogue.metric(named: entry.metric).map { (metric: $0, entry: entry) }
-    }.filter { $0.metric.isHeadline && $0.entry.tolerance == .notSignificantlyWorse }
+    }.filter { criteria.contains($0.metric.name) && $0.entry.tolerance == .notSignificantlyWorse }
     return headline.map { metric, entry in
       let sample = SampleStatistics(entry.values.compactMap(\.restricted))
       guard let deviation = sample.standardDeviation, deviation > 0, sample.mean != 0, sample.count > 1 else {
@@ -121,20 +167,23 @@ public struct MetricChange: Sendable {
   public let metric: Metric
   public let entry: Baseline.Entry
   public let now: [MetricValue]
+  /// Whether the verdict decides by it.
+  public let isCriterion: Bool
   /// Now minus then, seed by seed.
   public let difference: PairedDifference
+  /// Up to which difference the metric says nothing.
+  package let floor: Double
   /// Of the metrics that are held against their intervals: Holm's p value that nothing has changed.
   public fileprivate(set) var adjustedP: Double?
 
-  init(_ metric: Metric, _ entry: Baseline.Entry, now: [MetricValue]) {
+  init(_ metric: Metric, _ entry: Baseline.Entry, now: [MetricValue], isCriterion: Bool, floor: Double) {
     self.metric = metric
     self.entry = entry
     self.now = now
-    var sample = SampleStatistics()
-    for (now, then) in zip(now, entry.values) {
-      if let difference = now.difference(to: then) { sample.add(difference) }
-    }
-    difference = PairedDifference(sample)
+    self.isCriterion = isCriterion
+    self.floor = floor
+    difference = PairedDifference(
+      SampleStatistics(zip(now, entry.values).compactMap { $0.difference(to: $1) }))
   }
 
   /// Mean and 95 % interval then, of a time up to the end of the run.
@@ -148,19 +197,33 @@ public struct MetricChange: Sendable {
   public var censoredThen: Int { entry.values.count(where: \.isCensored) }
   public var censoredNow: Int { now.count(where: \.isCensored) }
 
-  /// Of each of the two families of metrics: half of the 5 % for any false alarm.
-  static let level = 0.025
+  /// Of a family of metrics: how often any of them is called different where nothing has changed, at most.
+  static let level = MetricRule.level
+
+  var hasMoved: Bool { now != entry.values }
+
+  /// That nothing has changed, of the metric alone. A few clumps of events make a t test too sure of itself, so they also have to
+  /// show by the number of seeds with more and with fewer of them.
+  fileprivate var pValue: Double {
+    let p = difference.pValue ?? 0
+    guard metric.unit == "events" else { return p }
+    let differences = zip(now, entry.values).compactMap { $0.difference(to: $1) }
+    guard MetricRule.isRare(differences) else { return p }
+    return max(
+      p, McNemar.pValue(onlyFirst: differences.count { $0 < 0 }, onlySecond: differences.count { $0 > 0 }))
+  }
 
   public var judgement: Judgement {
-    if now == entry.values { return .unchanged }
-    if entry.tolerance == .informational { return .tolerated }
+    if !hasMoved { return .unchanged }
+    let isJudged = entry.tolerance != .informational
     // A metric that is there no more, or suddenly, is no longer what was recorded.
-    if appearances > 0 || now.count != entry.values.count { return .worse }
+    if appearances > 0 || now.count != entry.values.count { return isJudged ? .worse : .tolerated }
     guard exceedsTolerance else { return .tolerated }
+    let worse = isJudged ? Judgement.worse : .tolerated
     switch metric.direction {
-    case .lowerIsBetter: return difference.mean > 0 ? .worse : .better
-    case .higherIsBetter: return difference.mean < 0 ? .worse : .better
-    case .neither: return .worse
+    case .lowerIsBetter: return difference.mean > 0 ? worse : .better
+    case .higherIsBetter: return difference.mean < 0 ? worse : .better
+    case .neither: return worse
     }
   }
 
@@ -170,9 +233,9 @@ public struct MetricChange: Sendable {
     case .relative where censoredNow > censoredThen, .absolute where censoredNow > censoredThen: true
     case .relative(let share): abs(difference.mean) > share * abs(recorded.mean)
     case .absolute(let limit): abs(difference.mean) > limit
-    case .notSignificantlyWorse:
-      abs(difference.mean) > Metric.relevantShare * abs(recorded.mean) && (adjustedP ?? 0) < Self.level
-    case .informational: false
+    case .notSignificantlyWorse, .informational:
+      abs(difference.mean) > max(Metric.relevantShare * abs(recorded.mean), floor)
+        && (adjustedP ?? 0) < Self.level
     }
   }
 }

@@ -128,7 +128,7 @@ package enum MetricRule {
     let isPlain = raw.count < fewestForTest
     var interval = paired.interval(confidence: 1 - 2 * level.equivalence).map { $0.low...$0.high }
     var isRare = false
-    if let clump, isPlain || clumps(differences) < Double(min(fewestForTest, raw.count - 1)) {
+    if let clump, isPlain || self.isRare(differences) {
       isRare = true
       interval = self.interval(
         ofRare: differences, clump: clump / limit, confidence: 1 - level.equivalence)
@@ -152,6 +152,14 @@ package enum MetricRule {
       finding.standing = .asGood
     }
     return finding
+  }
+
+  /// Whether a run fails for what it lost or blocked: more than 1 % of the events created.
+  static func losesTooMuch(_ lost: Double, of created: Double) -> Bool { lost > created / 100 }
+
+  /// Whether differences come in so few clumps that a t test is too sure of itself.
+  static func isRare(_ differences: [Double]) -> Bool {
+    clumps(differences) < Double(min(fewestForTest, differences.count - 1))
   }
 
   /// Of how many clumps of equal size the differences might be made: (Σ|d|)² / Σd².

@@ -53,7 +53,7 @@ package struct Standings: Sendable {
       return neverRecovers && floor == nil && idle <= horizon / 100
     }
     var neverRecovers: Bool { hasIncidents && !recovers }
-    var losesTooMuch: Bool { lostEvents > createdEvents / 100 }
+    var losesTooMuch: Bool { MetricRule.losesTooMuch(lostEvents, of: createdEvents) }
     var fails: Bool { neverRecovers || losesTooMuch }
   }
 
@@ -149,11 +149,10 @@ package struct Standings: Sendable {
   /// The criteria between two variants, in their order.
   package func criteria(_ first: Int, _ second: Int) -> [Criterion] {
     let haveIncidents = [first, second].allSatisfy { runs[$0].allSatisfy(\.hasIncidents) }
-    let names = MetricCatalogue.ranked.filter {
-      $0 != (haveIncidents ? MetricCatalogue.attempts : MetricCatalogue.attemptsAboveTwin)
-    }
     return [.health, .failures]
-      + names.compactMap { name in metrics.metrics.firstIndex { $0.name == name }.map(Criterion.metric) }
+      + MetricCatalogue.criteria(hasIncidents: haveIncidents).compactMap { name in
+        metrics.metrics.firstIndex { $0.name == name }.map(Criterion.metric)
+      }
   }
 
   private func judge(_ second: Int, against first: Int) -> Pair {
@@ -212,10 +211,7 @@ package struct Standings: Sendable {
 
   /// Up to which difference a metric says nothing.
   package func floor(_ index: Int, _ first: Int, _ second: Int) -> Double {
-    let metric = metrics.metrics[index]
-    if metric.name == MetricCatalogue.attemptsAboveTwin { return 0.5 }
-    if metric.isCensored { return interval }
-    return metric.unit == "events" ? mean(first, second, \.createdEvents) / 10_000 : 0
+    metrics.metrics[index].floor(createdEvents: mean(first, second, \.createdEvents), interval: interval)
   }
 
   /// Events come and go in batches: the mean size of one.
@@ -283,7 +279,7 @@ package struct Standings: Sendable {
 }
 
 extension Standings.Run {
-  fileprivate init(_ run: RunSummary) {
+  init(_ run: RunSummary) {
     hasIncidents = run.hasIncidents
     recovers = run.recoveryTime != nil
     isHealthy = run.baselineIsHealthy

@@ -1,0 +1,107 @@
+import FleetExperiments
+import FleetStatistics
+
+/// What `check` found.
+struct CheckFindings: Sendable {
+  var outcomes: [CheckOutcome]
+
+  static let document = CommandDocument<CheckFindings>(
+    meaning: "what moved against the baseline.",
+    shape: JSONShape([
+      .init("verdict", "A sentence for each scenario.") {
+        $0.outcomes.map(CheckReport.heading).joined(separator: "\n")
+      },
+      .init("isWorse", "Whether something is worse than its tolerance allows: the exit code is 1.") {
+        $0.outcomes.contains { !$0.worse.isEmpty }
+      },
+      .list("scenarios", "In the order asked for.", scenario) { $0.outcomes },
+    ]))
+
+  private static let scenario = JSONShape<CheckOutcome>([
+    .init("scenario", "The scenario file as it was named.") { $0.scenarioPath },
+    .init("name", "Its name in the baseline.") { $0.name },
+    .init("baseline", "The baseline's file.") { $0.file.path },
+    .init("set", "`path=value`, as recorded.") { $0.baseline.overrides },
+    .init("firstSeed", "The first seed.") { $0.baseline.seeds.first },
+    .init("seedCount", "How many seeds from there on.") { $0.baseline.seeds.count },
+    .init(
+      "verdict", "What is worse or better, and why the fleet does not hold without incidents if it does not."
+    ) {
+      CheckReport.heading($0)
+    },
+    .init(
+      "worse",
+      "Columns of what is worse, in the verdict's order; `failing_runs` and `baseline_is_healthy` are among them."
+    ) {
+      $0.worse.map(CheckReport.column)
+    },
+    .init(
+      "better", "The same of the criteria that became better, but for what may follow from something worse."
+    ) {
+      $0.better.map(CheckReport.column)
+    },
+    .init(
+      "lossCause",
+      "What gave up the events that were not lost when it was recorded; null: nothing more was lost."
+    ) {
+      $0.loss
+    },
+    .list("changedKeys", "In what the scenario is not what was recorded.", changedKey) { $0.changedKeys },
+    .init(
+      "recordedFailures",
+      "Runs that never recovered or lost more than 1 % then; null: the baseline does not say."
+    ) {
+      $0.check.failures?.then
+    },
+    .init("presentFailures", "The same now.") { $0.check.failures?.now },
+    .list("metrics", "Every metric of the baseline.", change) { outcome in
+      outcome.check.changes.map { Change(change: $0, line: outcome.line($0.metric.name)) }
+    },
+  ])
+
+  private static let changedKey = JSONShape<CheckOutcome.ChangedKey>([
+    .init("path", "The key, as `--set` writes it.") { $0.path },
+    .init("change", "The key, its value then and its value now.") { $0.text },
+    .init("file", "Where it stands; null: an option of the command line gave it.") { $0.place?.file },
+    .init("line", "The line there.") { $0.place?.line },
+  ])
+
+  private struct Change: Sendable {
+    var change: MetricChange
+    var line: Int
+    var recorded: ConfidenceInterval? { ConfidenceInterval(change.recorded) }
+    var present: ConfidenceInterval? { ConfidenceInterval(change.present) }
+    var interval: ConfidenceInterval? { change.difference.interval() }
+
+    static func mean(_ sample: SampleStatistics) -> Double? { sample.count > 0 ? sample.mean : nil }
+  }
+
+  private static let change = JSONShape<Change>([
+    .init("metric", "Column of `summary.csv`.") { $0.change.metric.name },
+    .init("unit", "Of the figures that follow.") { $0.change.metric.unit },
+    .init("isCriterion", "Whether the verdict decides by it.") { $0.change.isCriterion },
+    .choice(
+      "level",
+      "`worse`: by more than is allowed; `tolerated`: moved, and that is allowed; `unchanged`: every seed as recorded.",
+      MetricChange.Judgement.allCases.map(\.rawValue)
+    ) { $0.change.judgement.rawValue },
+    .anything("tolerance", "As it stands in the baseline.", ["string", "object"]) {
+      .raw(BaselineFile.text($0.change.entry.tolerance))
+    },
+    .init("recordedMean", "Mean over the seeds then; null: no run had a value.") {
+      Change.mean($0.change.recorded)
+    },
+    .init("recordedLow95", "Lower end of its 95 % interval.") { $0.recorded?.low },
+    .init("recordedHigh95", "Upper end of the same.") { $0.recorded?.high },
+    .init("presentMean", "Mean over the seeds now.") { Change.mean($0.change.present) },
+    .init("presentLow95", "Lower end of its 95 % interval.") { $0.present?.low },
+    .init("presentHigh95", "Upper end of the same.") { $0.present?.high },
+    .init("difference", "Mean of now minus then, seed by seed; of times up to the shorter of both horizons.")
+    { Change.mean($0.change.difference.sample) },
+    .init("differenceLow95", "Lower end of its 95 % interval (paired t).") { $0.interval?.low },
+    .init("differenceHigh95", "Upper end of the same.") { $0.interval?.high },
+    .init("pHolm", "P value by Holm's step-down; null of what is not tested.") { $0.change.adjustedP },
+    .init("appearances", "Runs that have a value in only one of the two.") { $0.change.appearances },
+    .init("line", "Where the metric stands in the baseline.") { $0.line },
+  ])
+}

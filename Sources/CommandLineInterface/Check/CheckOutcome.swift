@@ -1,0 +1,54 @@
+import FleetExperiments
+import FleetMetrics
+import ScenarioModel
+
+/// What came of checking one scenario.
+struct CheckOutcome {
+  /// A key in which the scenario is not what it was when it was recorded.
+  struct ChangedKey: Sendable {
+    /// `settings.backoffConfig.maxRetryCount 100 → 3`
+    var text: String
+    var path: String
+    /// nil: an option of the command line gave it, or nobody knows.
+    var place: (file: String, line: Int)?
+  }
+
+  /// The scenario file as it was named.
+  let scenarioPath: String
+  let file: BaselineFile
+  let check: BaselineCheck
+  let changedKeys: [ChangedKey]
+  /// What gave up the events that were not lost when it was recorded; nil: nothing worse was lost.
+  let loss: String?
+
+  init(
+    _ scenarioPath: String, _ file: BaselineFile, _ check: BaselineCheck, of scenario: Scenario,
+    changedKeys: [ChangedKey]
+  ) {
+    (self.scenarioPath, self.file, self.check, self.changedKeys) = (scenarioPath, file, check, changedKeys)
+    (worse, better) = (check.worse, check.better)
+    loss = check.cause(of: worse, in: scenario)
+  }
+
+  var baseline: Baseline { check.baseline }
+  var name: String { baseline.scenario }
+  let worse: [BaselineCheck.Change]
+  let better: [BaselineCheck.Change]
+
+  /// Metrics that moved besides what is worse, and which of them are said to be better. Beside something worse, what became better
+  /// may follow from it, so that only what ranks before it is.
+  var moved: [(change: MetricChange, isBetter: Bool)] {
+    let told = Set(better.map(CheckReport.column))
+    return check.changes.filter { $0.judgement != .unchanged && $0.judgement != .worse }.map { change in
+      (change, change.judgement == .better && (worse.isEmpty || told.contains(change.metric.name)))
+    }
+  }
+
+  /// Where a metric stands in the baseline; of what is no metric, its first line.
+  func line(_ column: String) -> Int { file.lines[name]?[column] ?? 1 }
+
+  /// Where the cause of what moved stands: the first changed key that is in a file, else the metric in the baseline.
+  func place(_ change: BaselineCheck.Change) -> (file: String, line: Int) {
+    changedKeys.lazy.compactMap(\.place).first ?? (file.path, line(CheckReport.column(change)))
+  }
+}

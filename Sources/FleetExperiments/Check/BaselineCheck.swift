@@ -1,0 +1,137 @@
+import FleetMetrics
+import FleetStatistics
+import ScenarioModel
+
+/// What runs show against their baseline, by the verdict's criteria in their order and then by all that its editor asked for.
+public struct BaselineCheck: Sendable {
+  /// A criterion then and now.
+  public enum Change: Sendable {
+    /// Whether the fleet holds its load without incidents.
+    case health
+    /// How many of the runs fail.
+    case failures(Failures)
+    case metric(MetricChange)
+  }
+
+  /// How many of the runs fail: they never recover, or they lose more than 1 % of the events created.
+  public struct Failures: Sendable, Hashable {
+    public let then: Int
+    public let now: Int
+    public let runs: Int
+    /// Those of them now that never recover; the others lose too much.
+    public let neverRecover: Int
+    package let standing: MetricRule.Standing
+  }
+
+  public let baseline: Baseline
+  public let changes: [MetricChange]
+  /// nil: the baseline does not say.
+  public let failures: Failures?
+  /// Whether most twins held their load when it was recorded, and do now; nil: the baseline does not say.
+  public let health: (then: Bool, now: Bool)?
+  /// What the twins say of the fleet now, seed by seed.
+  public let twins: [BaselineHealth]
+
+  /// - Parameters:
+  ///   - summaries: of the runs, in the order of the baseline's seeds.
+  ///   - interval: width of a row of their time series, microseconds.
+  public init(_ baseline: Baseline, _ summaries: [RunSummary], interval: Int64) {
+    self.baseline = baseline
+    changes = baseline.changes(to: summaries, interval: interval)
+    let twins = summaries.map(\.baseline)
+    self.twins = twins
+    health = baseline.unhealthyTwins.map { unhealthy in
+      (unhealthy * 2 <= baseline.seeds.count, twins.count { !$0.isHealthy } * 2 <= twins.count)
+    }
+    failures = Failures(baseline, summaries)
+  }
+
+  /// What is worse, in the verdict's order.
+  public var worse: [Change] { found(.worse) }
+
+  /// What became better by the verdict's criteria, but for what may follow from something worse: all that ranks behind that.
+  public var better: [Change] {
+    let worst = worse.first.map(rank) ?? .max
+    return found(.better).filter { change in
+      if case .metric(let metric) = change, !metric.isCriterion { return false }
+      return rank(change) < worst
+    }
+  }
+
+  /// Runs that fail now and did not then, too few of them to tell; nil: none.
+  public var open: Failures? { failures.flatMap { $0.now > $0.then && $0.standing == .undecided ? $0 : nil } }
+
+  private func found(_ judgement: MetricChange.Judgement) -> [Change] {
+    var found: [Change] = []
+    if let health, health.then != health.now, health.now == (judgement == .better) { found.append(.health) }
+    if let failures, failures.standing == (judgement == .better ? .better : .worse) {
+      found.append(.failures(failures))
+    }
+    return found + changes.filter { $0.judgement == judgement }.map(Change.metric)
+  }
+
+  /// Its place among all criteria, the first first.
+  private func rank(_ change: Change) -> Int {
+    switch change {
+    case .health: -2
+    case .failures: -1
+    case .metric(let change): changes.firstIndex { $0.metric.name == change.metric.name } ?? changes.count
+    }
+  }
+}
+
+extension BaselineCheck.Failures {
+  /// nil where the baseline lacks what it takes.
+  init?(_ baseline: Baseline, _ summaries: [RunSummary]) {
+    let recorded = Dictionary(
+      baseline.entries.map { ($0.metric, $0.values) }, uniquingKeysWith: { first, _ in first })
+    func failing(_ values: (String) -> [MetricValue]?) -> (recovery: [Bool], all: [Bool])? {
+      guard let lost = values(MetricCatalogue.lost), let created = values(MetricCatalogue.created) else {
+        return nil
+      }
+      let recovery = values(MetricCatalogue.recovery)?.map(\.isCensored) ?? lost.map { _ in false }
+      let loss = zip(lost, created).map {
+        MetricRule.losesTooMuch($0.restricted ?? 0, of: $1.restricted ?? 0)
+      }
+      return (recovery, zip(recovery, loss).map { $0 || $1 })
+    }
+    let present = failing { name in
+      MetricCatalogue.metric(named: name).map { metric in summaries.map { metric.value(of: $0) } }
+    }
+    guard let then = failing({ recorded[$0] }), let now = present, then.all.count == now.all.count else {
+      return nil
+    }
+    (self.then, self.now, runs) = (then.all.count { $0 }, now.all.count { $0 }, now.all.count)
+    neverRecover = now.recovery.count { $0 }
+    let pairs = Array(zip(then.all, now.all))
+    standing =
+      MetricRule.finding(
+        onlyFirst: pairs.count { $0 && !$1 }, onlySecond: pairs.count { !$0 && $1 }, of: pairs.count
+      ).standing
+  }
+}
+
+extension BaselineCheck {
+  /// What gave up most of the events that are lost now and were not then; nil: what is worse is no loss.
+  ///
+  ///     phones (tapi-document): backoffConfig.maxRetryCount 3 reached
+  public func cause(of worse: [Change], in scenario: Scenario) -> String? {
+    let isLoss = worse.contains { change in
+      switch change {
+      case .health: false
+      case .failures(let failures): failures.neverRecover < failures.now
+      case .metric(let change): change.metric.name == MetricCatalogue.lost
+      }
+    }
+    guard isLoss else { return nil }
+    func growth(_ reason: Measure) -> Double {
+      changes.first { $0.metric.name == reason.summaryColumn }?.difference.mean ?? 0
+    }
+    guard let reason = (Measure.drops + Measure.blocks).max(by: { growth($0) < growth($1) }),
+      growth(reason) > 0
+    else { return nil }
+    let charge = LossCharge(cohort: 0, reason: reason, events: Int64(growth(reason)))
+    if scenario.fleet.count == 1 { return charge.text(in: scenario) }
+    return charge.limit.map { "\($0.rawValue) reached" } ?? HealthWording.words(reason)
+  }
+}

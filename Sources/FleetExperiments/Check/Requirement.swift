@@ -1,0 +1,226 @@
+import FleetMetrics
+import UploadRetry
+
+/// What every run has to keep: a criterion of the verdict or a column of `summary.csv`, and its limit.
+///
+///     let requirement = try Requirement("recovery <= 20m")
+///     requirement.outcome(of: rows).text    // ✓ recovery <= 20m: 13 min at worst of 10 runs
+public struct Requirement: Sendable {
+  public enum Comparison: String, Sendable, Hashable, CaseIterable {
+    case atMost = "<="
+    case atLeast = ">="
+    case less = "<"
+    case more = ">"
+    case equal = "="
+  }
+
+  /// What is wrong with a text that is none, and what would be right.
+  public struct Problem: Error, Sendable, CustomStringConvertible {
+    public let description: String
+  }
+
+  private enum Subject {
+    /// How many of the runs fail.
+    case failures
+    case column(CSVColumn<RunSummary>, Metric?)
+  }
+
+  /// `recovery <= 20m`
+  public let text: String
+  public let comparison: Comparison
+  private let subject: Subject
+  /// In the column's unit; of a share, of 1.
+  private let limit: Double
+  /// Whether the limit is a share: of the events created, or of the runs.
+  private let isShare: Bool
+
+  /// Every name that is shorter than its column.
+  private static let criteria: [(name: String, column: String?)] =
+    [("failures", nil), ("health", "baseline_is_healthy")]
+    + MetricCatalogue.ranked.compactMap { name in
+      MetricCatalogue.metric(named: name).flatMap { metric in
+        metric.title.contains("/") ? nil : (metric.title.replacing(" ", with: "-"), name)
+      }
+    }
+
+  /// `failures, health, lost, …`
+  public static var criteriaNames: String { criteria.map(\.name).joined(separator: ", ") }
+
+  private static let columns = SummaryCSV.columns.filter {
+    !$0.unit.isEmpty || ["has_incidents", "baseline_is_healthy"].contains($0.name)
+  }
+
+  /// Names that there are, the verdict's criteria first.
+  public static var names: [String] { criteria.map(\.name) + columns.map(\.name) }
+
+  /// - Throws: `Problem`.
+  public init(_ text: String) throws(Problem) {
+    let signs: [(String, Comparison)] = [
+      ("<=", .atMost), ("≤", .atMost), (">=", .atLeast), ("≥", .atLeast), ("==", .equal), ("<", .less),
+      (">", .more), ("=", .equal),
+    ]
+    let found = signs.compactMap { sign, comparison in
+      text.firstRange(of: sign).map { (range: $0, comparison: comparison) }
+    }.min { ($0.range.lowerBound, text[$1.range].count) < ($1.range.lowerBound, text[$0.range].count) }
+    guard let found else {
+      throw Problem(description: "a name, one of <= >= < > = and a limit, as in 'recovery <= 20m'")
+    }
+    func trimmed(_ part: Substring) -> String {
+      String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+    let name = trimmed(text[..<found.range.lowerBound])
+    let value = trimmed(text[found.range.upperBound...])
+    subject = try Self.subject(name)
+    comparison = found.comparison
+    (limit, isShare) = try Self.limit(value, of: subject, name)
+    self.text = "\(name) \(comparison.rawValue) \(value)"
+  }
+
+  private static func subject(_ name: String) throws(Problem) -> Subject {
+    let plain = String(name.lowercased().map { " _".contains($0) ? "-" : $0 })
+    let criterion = criteria.first { $0.name == plain }
+    if let criterion, criterion.column == nil { return .failures }
+    if let column = columns.first(where: { $0.name == criterion?.column ?? name }) {
+      return .column(column, MetricCatalogue.metric(named: column.name))
+    }
+    if SummaryCSV.columns.contains(where: { $0.name == name }) {
+      throw Problem(description: "'\(name)' is a text, which has no limit")
+    }
+    let hint = nearest(to: name, among: names).map { "; did you mean '\($0)'?" } ?? ""
+    throw Problem(
+      description:
+        "'\(name)' is neither a criterion (\(criteriaNames)) nor a column of "
+        + "summary.csv\(hint)")
+  }
+
+  private static func limit(
+    _ text: String, of subject: Subject, _ name: String
+  ) throws(Problem) -> (limit: Double, isShare: Bool) {
+    var unit = "runs"
+    if case .column(let column, _) = subject { unit = column.unit }
+    let quantity = Quantity(text)
+    switch (unit, quantity?.unit) {
+    case ("", _):
+      if let flag = ["true": 1.0, "false": 0][text] { return (flag, false) }
+      throw Problem(description: "'\(name)' is true or false, not '\(text)'")
+    case ("s", .number?), ("s", .span?), ("1", .number?), ("1", .percent?):
+      return (quantity?.baseValue ?? 0, false)
+    case ("events", .percent?), ("runs", .percent?): return (quantity?.baseValue ?? 0, true)
+    case (_, .number?): return (quantity?.value ?? 0, false)
+    default:
+      let right =
+        switch unit {
+        case "s": "is a time: write 20m or 90s"
+        case "1": "is a ratio: write 1.5 or 150%"
+        case "events": "counts events: write 0, or 0.1% of the events created"
+        case "runs": "counts runs: write 0, or 5% of the runs"
+        default: "is in \(unit): write a number"
+        }
+      throw Problem(description: "'\(text)' is no limit of '\(name)', which \(right)")
+    }
+  }
+}
+
+extension Requirement {
+  /// Whether runs keep it, and by how much.
+  public struct Outcome: Sendable, Hashable {
+    /// `recovery <= 20m`
+    public let requirement: String
+    public let isMet: Bool
+    /// The worst of the runs in the column's unit; nil: a run has no value, or never got there.
+    public let worst: Double?
+    /// The worst of the runs, as people read it.
+    public let measured: String
+    /// Runs that do not keep it.
+    public let failing: Int
+    public let runs: Int
+
+    /// `✗ lost = 0: 31 at worst, not met in 7 of 10 runs`
+    public var text: String {
+      let mark = isMet ? "✓" : "✗"
+      let rest =
+        runs == 1
+        ? "" : isMet ? " at worst of \(runs) runs" : " at worst, not met in \(failing) of \(runs) runs"
+      return "\(mark) \(requirement): \(measured)\(rest)"
+    }
+  }
+
+  /// What runs of one scenario make of it: all of them have to keep it.
+  public func outcome(of rows: [RunSummary]) -> Outcome {
+    guard case .column(let column, let metric) = subject else { return failures(rows) }
+    let values = rows.map { row -> Measured in
+      let value = metric?.value(of: row) ?? Self.value(column.value(row))
+      return Measured(value, created: Double(row[.createdEvents]), isShare: isShare)
+    }
+    let failing = values.count { !isKept($0) }
+    let worst = values.max { badness($0) < badness($1) }
+    return Outcome(
+      requirement: text, isMet: failing == 0 && !rows.isEmpty, worst: worst?.value.restrictedUnlessCensored,
+      measured: worst.map { measured($0, column) } ?? "no run", failing: failing, runs: rows.count)
+  }
+
+  private struct Measured {
+    var value: MetricValue
+    var share: Double?
+
+    init(_ value: MetricValue, created: Double, isShare: Bool) {
+      self.value = value
+      share = isShare && created > 0 ? (value.restricted ?? 0) / created : isShare ? 0 : nil
+    }
+
+    /// What the limit is about; a time that never came is longer than any. nil: the run has none.
+    var number: Double? { value.isCensored ? .infinity : value == .none ? nil : share ?? value.restricted }
+  }
+
+  private static func value(_ cell: CSVValue) -> MetricValue {
+    if case .flag(let flag) = cell { return .value(flag ? 1 : 0) }
+    return cell.number.map(MetricValue.value) ?? .none
+  }
+
+  private func isKept(_ measured: Measured) -> Bool { measured.number.map(isKept) ?? false }
+
+  private func isKept(_ number: Double) -> Bool {
+    switch comparison {
+    case .atMost: number <= limit
+    case .atLeast: number >= limit
+    case .less: number < limit
+    case .more: number > limit
+    case .equal: number == limit
+    }
+  }
+
+  private func badness(_ measured: Measured) -> Double {
+    guard let number = measured.number else { return .infinity }
+    switch comparison {
+    case .atMost, .less: return number
+    case .atLeast, .more: return -number
+    case .equal: return abs(number - limit)
+    }
+  }
+
+  private func measured(
+    _ measured: Measured, _ column: CSVColumn<RunSummary>
+  ) -> String {
+    switch measured.value {
+    case .none: return "no value"
+    case .censored(let horizon): return "not within \(MetricText.span(seconds: horizon))"
+    case .value(let value) where column.unit.isEmpty: return value == 0 ? "false" : "true"
+    case .value(let value), .time(let value, _):
+      let text = column.unit == "s" ? MetricText.span(seconds: value) : MetricText.plain(value)
+      return text + (measured.share.map { " (\(MetricText.plain($0 * 100)) %)" } ?? "")
+    }
+  }
+
+  private func failures(_ rows: [RunSummary]) -> Outcome {
+    let failing = rows.count { Standings.Run($0).fails }
+    let number = isShare ? Double(failing) / Double(max(rows.count, 1)) : Double(failing)
+    let isMet = !rows.isEmpty && isKept(number)
+    return Outcome(
+      requirement: text, isMet: isMet, worst: Double(failing),
+      measured: "\(failing) of \(FigureText.count(rows.count, "run"))", failing: isMet ? 0 : failing, runs: 1)
+  }
+}
+
+extension MetricValue {
+  fileprivate var restrictedUnlessCensored: Double? { isCensored ? nil : restricted }
+}

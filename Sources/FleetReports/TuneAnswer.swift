@@ -100,7 +100,7 @@ package struct TuneReport {
 
   private static func ratio(_ log: Double) -> CSVValue { .decimal(TuneVerdict.ratio(log), decimals: 6) }
 
-  /// The Settings to publish, what each key buys, and how they fare against today's.
+  /// The Settings to publish, why each key is changed, and how they fare against today's.
   /// - Parameters:
   ///   - settings: to publish, as the CDN serves them and in the document's shape; nil: none are recommended.
   ///   - clients: what each shipped client makes of them.
@@ -108,19 +108,19 @@ package struct TuneReport {
     facts: String, settings: (cdn: String, document: String)?, clients: [(client: String, lines: [String])]
   ) -> Answer {
     let verdict = TuneVerdict(result)
-    let (keys, robust, scenarios) = (verdict.keySentences, verdict.robustSentences, verdict.comparisons)
+    let (keys, robust) = (verdict.keySentences, verdict.robustSentences)
     let comparison = TextTable(header: verdict.comparison.header, rows: verdict.comparison.rows)
     var answer = Answer(verdict: verdict.sentence, facts: facts)
     answer.terminal =
-      [.verdict, .list(robust + keys + scenarios), .table(comparison)]
+      [.verdict, .list(robust + keys), .table(comparison)]
       + clients.map { .list($0.lines, title: "What \($0.client) makes of these Settings:") }
     if !keys.isEmpty {
       answer.page.append(
         .list(
-          keys, title: "What each key buys",
+          keys, title: "Why each key is changed",
           note: """
-            Measured by putting that one key back to today's value, with the same seeds; changes are over all scenarios, in \
-            brackets 95 % intervals. Objectives without a difference that could be measured are left out.
+            Measured by putting that one key back to today's value, under the seeds of the search: the figure without the key, then \
+            with it. Differences that do not matter are left out.
             """))
     }
     if !robust.isEmpty { answer.page.append(.list(robust, title: "Over what is not known")) }
@@ -132,14 +132,13 @@ package struct TuneReport {
             "The score against today's Settings in each fresh draw, by the value of what is not known; down is better. The other colour is "
             + "what would be better where these Settings are not the best. Hover a mark for the draw."))
     }
-    if !scenarios.isEmpty { answer.page.append(.list(scenarios, title: "Scenario by scenario")) }
     let fresh = result.confirmed.winner.seeds
     answer.page += [
       .table(
         comparison, title: "Against today's Settings",
         note:
-          "Means over \(fresh) fresh \(FigureText.noun(result.study.repetition, fresh)), on which no choice was based: "
-          + "today → \(result.isRecommended ? "recommended" : "the best finalist, which is not recommended")."
+          "Means over \(fresh) fresh \(FigureText.noun(result.study.repetition, fresh)), on which no choice was based. New is "
+          + "\(result.isRecommended ? "what is recommended" : "the best finalist, which is not recommended")."
       ),
       .figure(
         ParetoPlot(result, theme: .variables).svg(), title: "Candidates",
@@ -180,11 +179,11 @@ package struct TuneReport {
           + "so that none against a few counts as little. What neither has, as a recovery without an incident, has no weight."
       ),
       (
-        "Holds",
-        "A setting is recommended only if every run keeps every constraint; if in each scenario its runs recover and keep the "
-          + "constraints more often than today's, or as often with a score at most 5 % above today's; if no scenario "
-          + "delivers less than today, and compare's verdict ranks it behind today in none; and if "
-          + "fresh seeds confirm all of that and a score below 1."
+        "Shown",
+        "By compare's rule, on fresh seeds: better; as good (the 90 % interval of the difference lies within what matters); not worse "
+          + "(nothing that the interval leaves open is worse by what matters); worse; not decided. "
+          + "Failures and lost events that no run has shown are excluded by 59 runs. "
+          + "Settings are recommended only if no criterion in any scenario is worse or not decided, and one is better."
       ),
       (
         "Pareto front",

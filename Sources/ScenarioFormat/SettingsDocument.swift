@@ -54,6 +54,12 @@ package struct SettingsDocument: Sendable {
     }
   }
 
+  /// Whether a shipped client reads the same of these Settings as of what the CDN would serve.
+  package func isPublishedAsRead(by dialect: SettingsDialect) -> Bool {
+    dialect.decode(SettingsTree.settingsValue(tree)).config
+      == dialect.decode(SettingsTree.settingsValue(cdnTree)).config
+  }
+
   private var cdnTree: PositionedValue {
     let path = SettingsTree.section(of: tree)
     if path.first == "integrations" { return tree }

@@ -23,7 +23,8 @@ struct RobustTunerTests {
     var study = TuneStudy(
       space: space, todaysValues: ["10"], objectives: try [TuneObjective("affected_delivery_p99_s")],
       constraints: try constraints.map { try TuneConstraint($0) }, scenarios: ["s"], seeds: seeds)
-    study.draws = uncertainty.draws([TuneStudy.exploring, seeds, seeds], seed: 1)
+    study.freshSeeds = 60
+    study.draws = uncertainty.draws([TuneStudy.exploring, seeds, study.freshSeeds], seed: 1)
     let draws = study.draws
     let made = Mutex(0)
     let runs = Runs<RunSummary>.planted(in: journal) { scenario in
@@ -77,7 +78,7 @@ struct RobustTunerTests {
     let robust = try #require(result.robustness)
     #expect(robust.posterior.best > 0.95)
     // A third of the range lies below 1,200.
-    #expect((25...28).contains(robust.bestDraws) && robust.betterDraws == 40)
+    #expect((39...41).contains(robust.bestDraws) && robust.betterDraws == 60)
     let first = try #require(robust.unknowns.first)
     #expect(first.path == "tapi.bucket.capacity" && first.decides && first.rivalSide.isBelow)
     #expect(abs(first.threshold.value - 1_200) < 20)
@@ -97,10 +98,10 @@ struct RobustTunerTests {
       choice == 2 ? 100 - (capacity - 1_000) / 10 : 100
     }.result
     let robust = try #require(result.robustness)
-    #expect(robust.worstTenth.count == 4)
+    #expect(robust.worstTenth.count == 6)
     let worst = robust.worstTenth.map { Quantity(robust.draws[$0].values[0])!.value }
     #expect(worst == worst.sorted() && worst.allSatisfy { $0 < 1_060 })
-    // Draws of the four lowest fortieths of the range: about 1,030 in the mean. Ten seconds are the floor.
+    // Draws of the six lowest sixtieths of the range: about 1,030 in the mean. Ten seconds are the floor.
     #expect(abs(robust.worstScore - (-0.027)) < 0.01)
     #expect(TuneVerdict(result).robustSentences.last?.contains("tapi.bucket.capacity 10") == true)
   }

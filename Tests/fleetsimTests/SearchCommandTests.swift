@@ -37,7 +37,7 @@ struct SearchCommandTests {
   }
 
   static let tune = [
-    "tune", "a.json5", "b.json5", "--space", "space.json5", "--seeds", "4", "--budget", "240",
+    "tune", "a.json5", "b.json5", "--space", "space.json5", "--seeds", "4", "--budget", "480",
   ]
 
   @Test("a search writes the Settings in both shapes, and the rest of what the CDN serves stays")
@@ -120,6 +120,32 @@ struct SearchCommandTests {
   }
 
   @Test(
+    "where nothing keeps a constraint on lost events the limit that lost them is named, and the key that would end that",
+    arguments: [
+      (
+        "settings.backoffConfig.maxBackoffInterval=5,10",
+        " settings.backoffConfig.maxRetryCount was not searched: a higher value ends it; with 1000 the run loses none."
+      ),
+      (
+        "settings.backoffConfig.maxRetryCount=2,3",
+        " The search had settings.backoffConfig.maxRetryCount up to 3: only more ends it; with 1000 the run loses none."
+      ),
+    ])
+  func lossIsCharged(search: String, message: String) throws {
+    let scratch = try scratch()
+    let output = try Tool.run(
+      [
+        "tune", "a.json5", "--set", "settings.backoffConfig.maxRetryCount=2", "--search", search,
+        "--constraint",
+        "lost_events<=0", "--seeds", "2", "--fresh", "5",
+      ], in: scratch.url)
+    #expect(output.code == 0)
+    #expect(output.standardOutput.contains("No candidate keeps lost_events<=0 in every run, "))
+    #expect(output.standardOutput.contains(": backoffConfig.maxRetryCount "), "\(output.standardOutput)")
+    #expect(output.standardOutput.contains(message), "\(output.standardOutput)")
+  }
+
+  @Test(
     "a search that makes no sense says why",
     arguments: [
       (["--search", "tapi.bucket.capacity=1/s..2/s"], "no key of Settings"),
@@ -149,8 +175,9 @@ struct SearchCommandTests {
   static let robust = [
     "tune", "a.json5", "b.json5", "--search", "settings.backoffConfig.maxBackoffInterval=5,60,300",
     "--objective",
-    "affected_delivery_p99_s", "--seeds", "10", "--uncertain", "tapi.bucket.capacity=4/s..8/s", "--uncertain",
-    "draws.csv",
+    "affected_delivery_p99_s", "--seeds", "10", "--fresh", "10", "--uncertain",
+    "tapi.bucket.capacity=4/s..8/s",
+    "--uncertain", "draws.csv",
   ]
 
   @Test(
@@ -203,6 +230,11 @@ struct SearchCommandTests {
     let both = [
       "--search", "settings.backoffConfig.maxBackoffInterval=60,300", "--seeds", "1", "--budget", "40",
     ]
+    // Without httpConfig the SDK reads none of it; as the CDN serves it, it would.
+    try scratch.write("flat.json", "{ \"backoffConfig\": { \"maxRetryCount\": 3 } }")
+    let flat = try Tool.run(["tune", "swift.json5", "--settings", "flat.json"] + both, in: scratch.url)
+    #expect(
+      flat.code == 64 && flat.standardError.contains("put them into httpConfig"), "\(flat.standardError)")
     let jitter = ["--search", "settings.backoffConfig.jitterStrategy=additive:10,full"]
     let refused = try Tool.run(["tune", "swift.json5"] + both + jitter, in: scratch.url)
     #expect(refused.code == 64)

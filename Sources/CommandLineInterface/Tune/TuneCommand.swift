@@ -15,11 +15,13 @@ struct TuneCommand: Study {
     discussion: [
       "Races candidates against today's Settings (the scenarios' own, or --settings) under the same seeds: some are spread "
         + "over the search space, others lie round the best so far; the worse ones stop early, a few finalists get all "
-        + "seeds, and the whole of a large fleet. The score is the geometric mean of the objectives divided by today's. Recommended is the best "
-        + "finalist that keeps every constraint in every run, that in each scenario recovers more often than today's, or as often "
-        + "with a score at most 5 % worse, and that in none delivers less or is worse than today's by compare's verdict. "
-        + "Then each changed key is put back to see what it buys; one that makes no difference stays as it is. "
-        + "The verdict's figures are from as many fresh seeds; what these do not confirm is not recommended.",
+        + "seeds, and the whole of a large fleet. The score is the geometric mean of the objectives divided by today's. "
+        + "Then each changed key is put back to see what it is for; one that makes no difference stays as it is.",
+      "Recommended is only what fresh seeds show to be worse than today's in no criterion of compare's verdict in any scenario, and better in "
+        + "one. They go on (15, 30, 60, \(TuneStudy.defaultFreshSeeds)) until that is shown, or something is worse. "
+        + "Where they are too few it says how many would do. "
+        + "Every run has to keep every constraint. Where nothing keeps one it says which limit lost the events, and offers "
+        + "what is better than today's all the same.",
       "With --uncertain each seed is a draw of what is not known, the same for all candidates. "
         + "The best \(TuneStudy.racing) race, more draws going where a wrong choice is most probable, until "
         + "the choice is 95 % sure. The verdict says how sure it is, in how many fresh draws the recommended Settings are "
@@ -79,7 +81,7 @@ struct TuneCommand: Study {
   @Option(
     "allow-loss", "share", .loss,
     help:
-      "Share of the events created that may be undelivered beyond today's, in each scenario, as 0.1%. (default: none)"
+      "Share of the events created that may be lost beyond today's, in each scenario, as 0.1%. (default: none)"
   )
   private var allowedLoss = 0.0
   @Option(
@@ -104,6 +106,12 @@ struct TuneCommand: Study {
       "Seeds of the finalists, from each scenario's own on; with --uncertain draws at most. (default: "
       + "\(TuneStudy.defaultSeeds), with --uncertain \(TuneStudy.defaultDraws))")
   private var askedSeeds: Int?
+  @Option(
+    "fresh", "n", .count(5...10_000),
+    help:
+      "Fresh seeds that confirm the best finalist, at most. (default: \(TuneStudy.defaultFreshSeeds), or what --budget leaves; with --uncertain "
+      + "\(TuneStudy.defaultFreshDraws) draws)")
+  private var askedFresh: Int?
   @Option(
     "race-scale", "1:k", .scaling,
     help:
@@ -133,6 +141,7 @@ struct TuneCommand: Study {
     let clients = TuneClients(bases.flatMap(\.scenario.fleet), asked: client)
     if !allowsAllKeys { try clients.check(space) }
     let config = try todaysConfig(bases, space)
+    if let document = loaded[0].settingsDocument { try clients.check(document) }
     try checkValues(space, loaded[0])
     var study = TuneStudy(
       space: space,
@@ -144,9 +153,11 @@ struct TuneCommand: Study {
     study.across = across
     study.seed = options.input.seed ?? 1
     study.raceScale = try raceScale(bases, loaded)
+    if let askedFresh { study.freshSeeds = askedFresh }
     if !uncertainty.isEmpty {
       for scenario in loaded { try check(uncertainty.extremes, of: "--uncertain", scenario) }
-      study.draws = uncertainty.draws([TuneStudy.exploring, seeds, seeds], seed: study.seed)
+      if askedFresh == nil { study.freshSeeds = TuneStudy.defaultFreshDraws }
+      study.draws = uncertainty.draws([TuneStudy.exploring, seeds, study.freshSeeds], seed: study.seed)
     }
     // There are Settings to publish where some were found and fresh seeds confirm them.
     let settings = { @Sendable [space] (result: TuneResult) in
@@ -239,23 +250,24 @@ struct TuneCommand: Study {
     switch budget {
     case nil: break
     case .runs(let runs):
-      study.candidates = try candidates(study, budget: runs, FigureText.count(runs, "run"))
+      try spend(runs, on: &study, FigureText.count(runs, "run"))
     case .seconds(let seconds):
       let key = "\(Self.budgetEntry) \(seconds)\n"
-      let kept = try runs.journal?.readText(Self.budgetEntry).flatMap {
-        $0.hasPrefix(key) ? Int($0.dropFirst(key.count)) : nil
+      let kept = try runs.journal?.readText(Self.budgetEntry).flatMap { text in
+        text.hasPrefix(key) ? text.dropFirst(key.count).split(separator: " ").compactMap { Double($0) } : nil
       }
-      if let kept {
-        study.candidates = kept
+      var (count, small) = (0.0, 1.0)
+      if let kept, kept.count == 2 {
+        (count, small) = (kept[0], kept[1])
       } else {
         let run = try measured(study, maker, .whole, runs.environment)
-        let small =
-          study.raceScale == .whole ? run : try measured(study, maker, study.raceScale, runs.environment)
-        study.candidates = try candidates(
-          study, budget: Int(max(1, min(seconds / run, 1e7))), small: small / run,
-          "\(FigureText.span(Int64(seconds * 1e6)))")
-        try runs.journal?.writeText(Self.budgetEntry, key + "\(study.candidates)")
+        if study.raceScale != .whole {
+          small = try measured(study, maker, study.raceScale, runs.environment) / run
+        }
+        count = max(1, min(seconds / run, 1e7)).rounded(.down)
+        try runs.journal?.writeText(Self.budgetEntry, key + "\(count) \(small)")
       }
+      try spend(Int(count), on: &study, small: small, FigureText.span(Int64(seconds * 1e6)))
     }
     var tuner = Tuner(study, runs: maker)
     return try tuner.run()
@@ -273,13 +285,22 @@ struct TuneCommand: Study {
     return max((environment.monotonicSeconds() - started) / Double(study.scenarios.count), 1e-6)
   }
 
-  private func candidates(_ study: TuneStudy, budget: Int, small: Double = 1, _ text: String) throws -> Int {
-    if let count = study.candidates(budget: budget, small: small) { return count }
+  /// Takes as many candidates, and fresh seeds if nobody said how many, as the budget is enough for.
+  private func spend(_ budget: Int, on study: inout TuneStudy, small: Double = 1, _ text: String) throws {
+    if askedFresh == nil, !study.isRobust {
+      if let spending = study.spending(budget, small: small) {
+        study = spending
+        return
+      }
+    } else if let count = study.candidates(budget: budget, small: small) {
+      study.candidates = count
+      return
+    }
     let least = study.runs(first: min(study.finalists, study.space.size))
     throw UsageError(
       "A budget of \(text) is too small: the finalists alone, with \(FigureText.count(study.seeds, "seed")) each, "
         + "take \(FigureText.count(least, "run")). Give "
-        + "more, or fewer --seeds.")
+        + "more, or fewer --seeds\(askedFresh == nil ? "" : " or --fresh").")
   }
 
   // MARK: Checks
@@ -449,6 +470,15 @@ struct TuneClients {
     }
   }
 
+  /// - Throws: `UsageError` about the first client that would read what is published otherwise than what was searched from.
+  func check(_ document: SettingsDocument) throws {
+    for preset in shipped where !document.isPublishedAsRead(by: preset.dialect) {
+      throw UsageError(
+        "\(preset.name) does not read today's Settings as they are written, but would read them as the CDN serves them: put them "
+          + "into httpConfig.")
+    }
+  }
+
   /// What to publish where the scenarios give no Settings; nil: the document's defaults, which someone reads.
   var defaults: SettingsDocument? {
     guard let first = readers.first, readers.allSatisfy({ $0.dialect == first.dialect }),
@@ -532,6 +562,24 @@ struct TuneFindings: Sendable {
     },
   ])
 
+  private static let criterion = JSONShape<(CriterionEvidence, TuneStudy)>([
+    .init(
+      "criterion",
+      "`failures`: runs that never recover or lose more than 1 %; `health`; or a column of `summary.csv`."
+    ) { evidence, study in
+      switch evidence.criterion {
+      case .health: "health"
+      case .failures: "failures"
+      case .metric(let index): study.judged[index].name
+      }
+    },
+    .init("today", "Today's mean, of failures how many runs; null: none.") { $0.0.today },
+    .init("new", "The same of the new Settings.") { $0.0.new },
+    .choice("shown", "What it is shown to be.", CriterionEvidence.Shown.allCases.map(\.rawValue)) {
+      $0.0.shown.rawValue
+    },
+  ])
+
   static let document = CommandDocument.study(
     "the Settings to publish, and every candidate.", isOfOne: false, warnings: "about the scenarios",
     [
@@ -568,9 +616,12 @@ struct TuneFindings: Sendable {
       .init("scoreRatioHigh95", "Upper end of the same.") {
         $0.result.freshInterval.map { TuneVerdict.ratio($0.high) }
       },
-      .init("seeds", "How many seeds the finalists had, and how many fresh ones the verdict is from.") {
-        $0.result.study.seeds
-      },
+      .init("seeds", "How many seeds the finalists had.") { $0.result.study.seeds },
+      .init("freshSeeds", "How many fresh ones the verdict is from.") { $0.result.confirmed.winner.seeds },
+      .init(
+        "freshSeedsNeeded",
+        "About how many fresh ones would show whether to recommend it; null: these do, or no number is likely to."
+      ) { $0.result.seedsNeeded },
       .init(
         "raceScale", "The part of the fleets on which candidates raced; the finalists had the whole, `1:1`."
       ) {
@@ -592,6 +643,9 @@ struct TuneFindings: Sendable {
           .init("scoreRatio", "The score divided by today's.") {
             TuneVerdict.ratio($0.result.confirmed.winner.scenarioScores[$0.index])
           },
+          .list("criteria", "What fresh seeds show of it by each criterion.", Self.criterion) { part in
+            part.result.confirmed.winner.evidence[part.index].map { ($0, part.result.study) }
+          },
         ])
       ) { $0.parts($0.paths.indices) },
       .anything("settings", "What to publish, as the CDN serves it; null: nothing.", ["object", "null"]) {
@@ -601,7 +655,7 @@ struct TuneFindings: Sendable {
         $0.settings.map { .raw($0.document) } ?? .null
       },
       .list(
-        "constraints", "What every run had to keep; without that nothing is recommended.",
+        "constraints", "What every run had to keep; where nothing does, `isMet` is false.",
         JSONShape<Part>([
           .init("constraint", "As it was given.") { $0.result.study.constraints[$0.index].text },
           .init(

@@ -141,10 +141,7 @@ package final class CandidateRuns: Sendable {
     let left = known.withLock { known in
       requests.filter { known.summaries[$0] == nil && seen.insert($0).inserted }
     }
-    let scenarios = try left.map { request in
-      let scenario = request.scale.scaled(try scenario(request)).withoutQuestion
-      return scenario.with(seed: scenario.seed &+ UInt64(request.seed))
-    }
+    let scenarios = try left.map(scenario(of:))
     let summaries = try runs.valuesUntilCancelled(of: scenarios)
     known.withLock { known in
       for (request, (scenario, summary)) in zip(left, zip(scenarios, summaries)) where summary != nil {
@@ -154,6 +151,15 @@ package final class CandidateRuns: Sendable {
     }
     if summaries.contains(nil) { throw CancellationError() }
   }
+
+  /// What is run for a request.
+  func scenario(of request: Request) throws -> Scenario {
+    let scenario = request.scale.scaled(try scenario(request)).withoutQuestion
+    return scenario.with(seed: scenario.seed &+ UInt64(request.seed))
+  }
+
+  /// A run beside those of candidates.
+  func summary(of scenario: Scenario) throws -> RunSummary { try runs.values(of: [scenario])[0] }
 
   /// What the runs gave, in order; nil where not all of them are there.
   func ensemble(_ requests: [Request]) -> Ensemble? {

@@ -1,5 +1,6 @@
 import FleetMetrics
 import FleetStatistics
+import ScenarioFormat
 import ScenarioModel
 import SimulationKernel
 
@@ -19,11 +20,17 @@ package struct TuneStudy: Sendable {
   package var scenarios: [String]
   /// Width of a row of each scenario's time series, microseconds: what its verdict takes for equal.
   package var intervals: [Int64]
-  /// Share of the events created that may be undelivered beyond today's.
+  /// Share of the events created that may be lost beyond today's.
   package var allowedLoss = 0.0
   /// Seeds of the finalists.
   package var seeds: Int
+  /// Fresh seeds, at most, by which the best finalist is confirmed.
+  package var freshSeeds = Self.defaultFreshSeeds
+  /// The most fresh seeds that what the search leaves of the budget may go to, and that budget in runs; nil: there is none.
+  private(set) var rest: (freshSeeds: Int, budget: Int)?
   package var finalists = 4
+  /// How many of them, the best first, fresh seeds may refuse before the search gives up.
+  package var tries = 3
   package var across = Across.mean
   /// Of the draw of candidates.
   package var seed: UInt64 = 1
@@ -37,6 +44,10 @@ package struct TuneStudy: Sendable {
 
   package static let defaultCandidates = 200
   package static let defaultSeeds = 10
+  /// The looks at them double (`SeedPlan.looks`), and end as soon as all is shown or something is worse.
+  package static let defaultFreshSeeds = 120
+  /// With unknowns there is one look: the first that can exclude a failure in 5 % of the draws.
+  package static let defaultFreshDraws = 60
 
   package init(
     space: SearchSpace, todaysValues: [String?], objectives: [TuneObjective], constraints: [TuneConstraint],
@@ -51,11 +62,30 @@ package struct TuneStudy: Sendable {
     self.seeds = max(1, seeds)
   }
 
-  /// Share of the events created that is no loss: one of 100,000.
-  static let negligibleLoss = 1e-5
-
   /// By how much a setting may be worse than today's in one scenario and still hold there.
   package static let tolerance = 1.05
+
+  /// What is judged on fresh seeds: the verdict's metrics, then objectives that are none of them.
+  package var judged: [Metric] {
+    let names = Set(objectives.map(\.metric.name)).subtracting(MetricCatalogue.headline.map(\.name))
+    return MetricCatalogue.headline + MetricCatalogue.all.filter { names.contains($0.name) }
+  }
+
+  /// Whether the longest wait is not below the first one, if both are searched: who changes one of them later would be surprised.
+  func isSensible(_ candidate: SearchCandidate) -> Bool {
+    func value(_ key: String) -> Quantity? {
+      guard
+        let index = space.parameters.firstIndex(where: { $0.path == SearchableSettings.prefix + key }),
+        let text = candidate.choices[index].map({ space.parameters[index].values[$0] }) ?? todaysValues[index]
+      else { return nil }
+      return Quantity(text)
+    }
+    guard let first = value("backoffConfig.baseBackoffInterval"),
+      let longest = value("backoffConfig.maxBackoffInterval"),
+      first.unit == longest.unit
+    else { return true }
+    return first.value <= longest.value
+  }
 
   // MARK: Unknowns
 
@@ -74,7 +104,7 @@ package struct TuneStudy: Sendable {
   /// of the race.
   var found: Range<Int> { isRobust ? 0..<Self.exploring : 0..<1 }
   var raced: Range<Int> { isRobust ? Self.exploring..<Self.exploring + seeds : 0..<seeds }
-  var fresh: Range<Int> { raced.upperBound..<raced.upperBound + seeds }
+  func fresh(_ count: Int) -> Range<Int> { raced.upperBound..<raced.upperBound + count }
 
   // MARK: Rounds
 
@@ -105,17 +135,18 @@ package struct TuneStudy: Sendable {
   }
 
   /// Runs without twins, at most, if the first round has `first` candidates: the race, today's Settings, twice each
-  /// key of the winner put back, and fresh seeds for both.
+  /// key of the winner put back, and fresh seeds for both of them.
   ///
   /// - Parameter small: what a run on `raceScale` counts.
   package func runs(first: Int, small: Double = 1) -> Int {
     var perScenario: Double
     if isRobust {
       let racers = min(Self.racing, first) + 1
-      let others = 2 * space.parameters.count + min(finalists, racers) + 1
-      perScenario = Double(first * Self.exploring) * small + Double((racers + others) * seeds)
+      perScenario =
+        Double(first * Self.exploring) * small + Double((racers + 2 * space.parameters.count) * seeds)
+        + Double((min(finalists, racers) + 1) * freshSeeds)
     } else {
-      perScenario = Double((3 + 2 * space.parameters.count) * seeds)
+      perScenario = Double((1 + 2 * space.parameters.count) * seeds + 2 * freshSeeds)
       var before = (seeds: 0, scale: scale(round: 0))
       for (round, (count, seeds)) in zip(field(first: first), ladder).enumerated() {
         // Seeds on another scale are others.
@@ -139,6 +170,28 @@ package struct TuneStudy: Sendable {
     }
     return low >= min(finalists, space.size) ? low : nil
   }
+
+  /// The study with as many candidates as the budget is enough for, and of its fresh seeds as many as leave three in four of these
+  /// candidates, but no more than exclude a failure in 5 % of the runs.
+  ///
+  /// What the search doesn't use of the budget then goes to more fresh seeds.
+  /// - Returns: nil if the budget is not enough for `finalists`.
+  package func spending(_ budget: Int, small: Double = 1) -> TuneStudy? {
+    func with(_ fresh: Int) -> TuneStudy? {
+      var study = self
+      study.freshSeeds = fresh
+      guard let count = study.candidates(budget: budget, small: small) else { return nil }
+      study.candidates = count
+      if !isRobust { study.rest = (freshSeeds, budget) }
+      return study
+    }
+    let fewest = min(seeds, freshSeeds)
+    guard let least = with(fewest) else { return nil }
+    let most = min(freshSeeds, ExactBinomial.trials(excluding: MetricRule.relevantRisk))
+    return (fewest + 1..<max(most, fewest) + 1).reversed().lazy.compactMap(with).first {
+      $0.candidates >= least.candidates - least.candidates / 4
+    } ?? least
+  }
 }
 
 /// How a candidate fares against today's Settings under the same seeds.
@@ -146,6 +199,8 @@ package struct Standing: Sendable {
   package var candidate: SearchCandidate
   package var seeds: Int
   package var scale: Scaling
+  /// How often a criterion of `evidence` may be told wrong.
+  package var level: MetricRule.Level
   /// Mean value for each scenario and objective; times up to the horizon, nil where no run has one.
   package var values: [[Double?]]
   /// Mean of ln(value / today's) for each scenario and objective; nil where neither has a value.
@@ -169,21 +224,47 @@ package struct Standing: Sendable {
   /// The same as `violations` for each scenario, less today's share.
   package var violationsAgainstToday: [Double]
 
-  /// For each scenario: by how much more is undelivered than today, as a share of the events created, beyond what is allowed.
-  package var excessLoss: [Double]
-  /// Whether that may be more than chance: without a test, or with a p value below 0.3.
-  package var deliversLess: [Bool]
+  /// What its runs show against today's Settings, by scenario and criterion of the verdict.
+  package var evidence: [[CriterionEvidence]]
+  /// The same of the objectives that are no criterion of the verdict, in their order.
+  package var objectiveEvidence: [[CriterionEvidence]]
   /// What `compare` would say of it and today's Settings in each scenario.
   package var comparison: [Standings.Pair]
 
-  /// What the race orders by, after `violations`: the score, and five times what a scenario loses beyond the tolerance.
-  package var cost: Double { score + 5 * losses.reduce(0, +) }
+  /// Whether every criterion is shown not worse than today in every scenario.
+  package var isShownSafe: Bool { evidence.joined().allSatisfy(\.isNotWorse) }
+  /// Whether a criterion, or an objective, is shown better in a scenario.
+  package var isShownBetter: Bool {
+    (evidence + objectiveEvidence).joined().contains { $0.finding.standing == .better }
+  }
+  /// Whether a criterion is shown worse in a scenario.
+  package var isShownWorse: Bool { evidence.joined().contains { $0.finding.standing == .worse } }
 
-  /// Whether it is in no scenario worse than today's: it recovers and keeps the constraints more often, or as often and with
-  /// a score within the tolerance; it delivers no less; and `compare` doesn't rank it behind.
+  /// About how many seeds would show that no criterion is worse and one is better; nil: these do, or no number is likely to.
+  package var seedsNeeded: Int? {
+    let open = evidence.joined().filter { !$0.isNotWorse }
+    var needed = open.compactMap(\.seedsNeeded)
+    if needed.count < open.count { return nil }
+    if !isShownBetter {
+      let better = (evidence + objectiveEvidence).joined().compactMap {
+        $0.finding.seedsToShowBetter(of: seeds, at: level)
+      }
+      guard let least = better.min() else { return nil }
+      needed.append(least)
+    }
+    return needed.max()
+  }
+
+  /// What the race orders by, after `violations`: the score, and what is worse than today in a scenario.
+  package var cost: Double {
+    score + 5 * scoreLosses.reduce(0, +) + evidence.joined().reduce(0) { $0 + $1.harm }
+  }
+
+  /// Whether it is in no scenario worse than today's: it recovers and keeps the constraints as often, with a score within the
+  /// tolerance, and no criterion of the verdict looks worse by what matters.
   package var holdsEverywhere: Bool {
-    violationsAgainstToday.allSatisfy { $0 <= 0 } && !deliversLess.contains(true)
-      && scoreLosses.allSatisfy { $0 == 0 } && !comparison.contains { $0.standing == .worse }
+    violationsAgainstToday.allSatisfy { $0 <= 0 } && scoreLosses.allSatisfy { $0 == 0 }
+      && !evidence.joined().contains(where: \.looksWorse)
   }
 
   /// What each scenario loses beyond the tolerance, as ln of the score. Nothing where it recovers more often: not to recover
@@ -191,11 +272,6 @@ package struct Standing: Sendable {
   private var scoreLosses: [Double] {
     let limit = DeterministicMath.log(TuneStudy.tolerance)
     return zip(scenarioScores, violationsAgainstToday).map { $1 < 0 ? 0 : max(0, $0 - limit) }
-  }
-
-  /// The same with what it does not deliver, a thousandth of the events created being as bad as twice the score.
-  private var losses: [Double] {
-    zip(scoreLosses, excessLoss).map { $0 + DeterministicMath.log(1 + 1_000 * $1) }
   }
 
   /// 1 is as today; 0.5 half of it.
@@ -208,10 +284,12 @@ package struct Standing: Sendable {
 
 extension Standing {
   init(
-    _ candidate: SearchCandidate, _ own: [Ensemble], today: [Ensemble], scale: Scaling, study: TuneStudy
+    _ candidate: SearchCandidate, _ own: [Ensemble], today: [Ensemble], scale: Scaling, study: TuneStudy,
+    level: MetricRule.Level
   ) {
     self.candidate = candidate
     self.scale = scale
+    self.level = level
     let seeds = own.first?.runs.count ?? 0
     self.seeds = seeds
     let objectives = study.objectives
@@ -246,26 +324,21 @@ extension Standing {
     violations = own.map(bad).mean ?? 0
     constraints = study.constraints.map { ConstraintRecord($0, own) }
     violationsAgainstToday = zip(own, today).map { bad($0) - bad($1) }
-    let undelivered = zip(own, today).map { own, today in
-      PairedDifference(
-        own.runs.map { Double($0.undeliveredEvents) },
-        minus: today.runs.map {
-          Double($0.undeliveredEvents) + study.allowedLoss * Double($0[.createdEvents])
-        })
-    }
-    excessLoss = zip(undelivered, today).map { difference, today in
-      let created = today.meanCount { $0[.createdEvents] }
-      return created > 0 && difference.sample.count > 0 ? max(0, difference.mean / created) : 0
-    }
-    deliversLess = zip(undelivered, excessLoss).map {
-      $1 > TuneStudy.negligibleLoss && ($0.pValue ?? 0) < 0.3
-    }
-    comparison = study.scenarios.indices.map { s in
+    let metrics = study.judged
+    let all = study.scenarios.indices.map { s in
       Standings(
-        ["today", "new"], rows: [today[s].runs, own[s].runs], interval: study.intervals[s],
-        metrics: MetricCatalogue.headline
-      ).pair(1, against: 0)
+        ["today", "new"], rows: [today[s].runs, own[s].runs], interval: study.intervals[s], metrics: metrics,
+        level: level)
     }
+    evidence = all.map { $0.evidence(of: 1, against: 0, allowedLoss: study.allowedLoss) }
+    objectiveEvidence = all.map { standings in
+      let judged = standings.criteria(0, 1)
+      let others = objectives.compactMap { objective in
+        metrics.firstIndex { $0.name == objective.metric.name }.map(Criterion.metric)
+      }
+      return standings.evidence(of: 1, against: 0, on: others.filter { !judged.contains($0) })
+    }
+    comparison = all.map { $0.pair(1, against: 0) }
   }
 }
 
@@ -274,12 +347,9 @@ package struct TuneObjective: Sendable {
   package var metric: Metric
   package var weight: Double
 
-  /// The verdict's metrics: undelivered events, recovery time, the affected events' p99, attempts above the twin's.
-  package static let standard: [TuneObjective] =
-    [
-      MetricCatalogue.undelivered, MetricCatalogue.recovery, MetricCatalogue.affectedDelivery,
-      MetricCatalogue.attemptsAboveTwin,
-    ]
+  /// The verdict's metrics: events lost, recovery time, events late, the affected events' p99, attempts above the twin's.
+  package static let standard: [TuneObjective] = MetricCatalogue.ranked
+    .filter { $0 != MetricCatalogue.attempts }
     .compactMap { MetricCatalogue.metric(named: $0) }.map { TuneObjective(metric: $0, weight: 1) }
 }
 
@@ -360,6 +430,9 @@ package struct TuneConstraint: Sendable {
     limit = quantity.unit == .span ? quantity.value / 1e6 : quantity.value
     self.text = text
   }
+
+  /// Whether it is on events that are lost.
+  var isOfLosses: Bool { metric.unit == "events" || metric.name == "devices_that_lost_events_ratio" }
 
   func isKept(by run: RunSummary) -> Bool {
     switch metric.value(of: run) {

@@ -1,3 +1,4 @@
+import FleetMetrics
 import FleetStatistics
 import SimulationKernel
 
@@ -22,43 +23,25 @@ package struct TuneVerdict: Sendable {
     if let unmet = result.unmetConstraints { return sentence(unmet, keys) }
     guard !changes.isEmpty else {
       return
-        "Leave the Settings as they are: of \(field), none is better over \(scenarioCount) and holds in each."
+        "Leave the Settings as they are: of \(field), none is better over \(scenarioCount) and holds in each.\(temptation)"
         + (result.today.keepsConstraints
           ? "" : " Today's do not keep every constraint: \(VerdictWording.list(breaks(result.today))).")
     }
-    guard result.isConfirmed else {
-      return
-        "Leave the Settings as they are: the best of \(field), \(VerdictWording.list(keys)), is not confirmed by "
-        + "\(freshSeeds): \(VerdictWording.list(doubts)). No Settings are written."
-    }
-    var text =
-      "Change \(changes.count == 1 ? "one key" : "\(changes.count) keys"): \(VerdictWording.list(keys)). "
-    text += "Over \(scenarioCount) the score (\(scoreMeaning)) is \(scoreText) of today's"
-    if let worst = confirmed.scenarioScores.indices.max(by: {
-      confirmed.scenarioScores[$0] < confirmed.scenarioScores[$1]
-    }),
-      confirmed.scenarioScores.count > 1
-    {
-      text +=
-        "; where it gains least, in '\(study.scenarios[worst])', "
-        + "\(Self.decimal(DeterministicMath.exp(confirmed.scenarioScores[worst])))"
-    }
-    text +=
-      ". "
-      + (costs.isEmpty
-        ? "Nothing that was measured gets worse." : "What gets worse: \(costs.joined(separator: "; ")).")
-    let atTheEnd = changes.filter(isAtTheEnd).map { "\(path($0)) \(newValue($0))" }
-    if !atTheEnd.isEmpty {
-      text +=
-        " \(VerdictWording.list(atTheEnd)) \(atTheEnd.count == 1 ? "is" : "are") at the end of what was searched: "
-        + "what lies beyond may be better, if it is allowed."
-    }
-    if confirmed.violations > 0 || today.violations > 0 {
-      text +=
-        " With the change \(percent(confirmed.violations)) of the runs do not recover"
-        + "\(study.constraints.isEmpty ? "" : " or break a constraint"), without it \(percent(today.violations))."
-    }
-    return text
+    return result.isConfirmed ? recommendation(keys) : refusal(field, keys)
+  }
+
+  /// By what the candidate with the lowest score is worse than today; empty where there is none that is better by it.
+  private var temptation: String {
+    let whole = result.standings.filter { $0.scale == .whole }
+    let most = whole.map(\.seeds).max() ?? 0
+    guard let best = whole.filter({ $0.seeds == most }).min(by: { $0.score < $1.score }), best.score < -0.01
+    else { return "" }
+    let harms = figures(best.evidence, of: best.seeds) { $0.looksWorse }
+    guard !harms.isEmpty else { return "" }
+    let keys = best.candidate.choices.indices.filter { best.candidate.choices[$0] != nil }
+      .map { "\(path($0)) \(result.value($0, of: best.candidate))" }
+    return
+      " The lowest score, \(Self.decimal(best.ratio)) of today's, has \(VerdictWording.list(keys)). It is worse by \(list(harms))."
   }
 
   private func unfinished(_ field: String, _ keys: [String]) -> String {
@@ -73,122 +56,213 @@ package struct TuneVerdict: Sendable {
     "\(confirmed.seeds) fresh \(FigureText.noun(study.repetition, confirmed.seeds))"
   }
 
+  // MARK: Recommended
+
+  private func recommendation(_ keys: [String]) -> String {
+    let improved =
+      figures { $0.finding.standing == .better } + objectiveFigures { $0.finding.standing == .better }
+    var sentences = [
+      "Change \(changes.count == 1 ? "one key" : "\(changes.count) keys"): \(VerdictWording.list(keys)).",
+      "It improves \(list(improved)).",
+      "\(freshSeeds) show no criterion worse\(isOfSeveral ? " in any scenario" : ""): \(VerdictWording.list(criteria)).",
+    ]
+    let higher = figures { $0.finding.standing != .better && isHigher($0) }
+    if !higher.isEmpty { sentences.append("It raises \(list(higher)), by less than matters.") }
+    let costs = objectiveFigures { $0.finding.standing != .better && isHigher($0) }
+    if !costs.isEmpty { sentences.append("It worsens \(list(costs)).") }
+    sentences.append("The score (\(scoreMeaning)) is \(scoreText) of today's.")
+    if let risk { sentences.append(risk) }
+    let atTheEnd = changes.filter(isAtTheEnd).map { "\(path($0)) \(newValue($0))" }
+    if !atTheEnd.isEmpty {
+      sentences.append(
+        "\(VerdictWording.list(atTheEnd)) \(atTheEnd.count == 1 ? "is" : "are") at the end of what was searched: "
+          + "what lies beyond may be better, if it is allowed.")
+    }
+    if confirmed.violations > 0 || today.violations > 0 {
+      sentences.append(
+        "With the change \(percent(confirmed.violations)) of the runs do not recover"
+          + "\(study.constraints.isEmpty ? "" : " or break a constraint"), without it \(percent(today.violations))."
+      )
+    }
+    return sentences.joined(separator: " ")
+  }
+
+  /// All of the verdict's criteria that were judged, by name.
+  private var criteria: [String] {
+    var names: [String] = []
+    for evidence in confirmed.evidence.joined() where !names.contains(name(evidence)) {
+      names.append(name(evidence))
+    }
+    return names
+  }
+
+  /// How often a run may fail although none of these did; nil where one did.
+  private var risk: String? {
+    let failures = confirmed.evidence.joined().filter { $0.criterion == .failures }
+    guard !failures.isEmpty, failures.allSatisfy({ $0.new == 0 }) else { return nil }
+    let share = MetricText.plain(ExactBinomial.upperBound(of: 0, in: confirmed.seeds) * 100)
+    return "No run failed; a failure in up to \(share) % of them can't be excluded (95 % confidence)."
+  }
+
   private var scoreText: String {
     let score = Self.decimal(confirmed.ratio)
     guard let interval = result.freshInterval else { return score + " (one fresh \(study.repetition))" }
     return score + ", 95 % interval \(Self.decimal(DeterministicMath.exp(interval.low))) to "
-      + "\(Self.decimal(DeterministicMath.exp(interval.high))) over \(freshSeeds),"
+      + "\(Self.decimal(DeterministicMath.exp(interval.high))),"
   }
 
-  /// Why the fresh seeds do not confirm what the search found.
+  // MARK: Refused
+
+  private func refusal(_ field: String, _ keys: [String]) -> String {
+    "Leave the Settings as they are: the best of \(field), \(VerdictWording.list(keys)), is not confirmed by \(freshSeeds). "
+      + doubts.map { $0 + " " }.joined() + "\(wayOut) No Settings are written."
+  }
+
+  /// Why the fresh seeds do not confirm what the search found, in sentences.
   private var doubts: [String] {
     var doubts: [String] = []
-    if !(result.freshInterval.map { $0.high < 0 } ?? false) {
-      doubts.append("the score is \(scoreText) of today's")
-    }
-    doubts +=
+    let worse = figures { $0.finding.standing == .worse }
+    if !worse.isEmpty { doubts.append("It is worse by \(list(worse)).") }
+    let open = figures { $0.finding.standing != .worse && !$0.isNotWorse }
+    if !open.isEmpty { doubts.append("It is not shown to be no worse by \(list(open)).") }
+    let broken =
       confirmed.keepsConstraints
       ? breaks(winner, today: result.today) : breaks(confirmed, today: today)
+    if !broken.isEmpty {
+      doubts.append(VerdictWording.list(broken) + ".")
+    }
     if confirmed.violations > today.violations, confirmed.keepsConstraints {
       doubts.append(
-        "\(percent(confirmed.violations)) of the runs do not recover (today \(percent(today.violations)))"
+        "\(percent(confirmed.violations)) of the runs do not recover (today \(percent(today.violations)))."
       )
     }
-    for (s, scenario) in study.scenarios.enumerated() {
-      if confirmed.deliversLess[s] { doubts.append("'\(scenario)' delivers less") }
-      if confirmed.comparison[s].standing == .worse {
-        doubts.append("'\(scenario)' is worse than today by compare's verdict")
-      }
-    }
-    return doubts.isEmpty ? ["a scenario's score is more than 5 % worse"] : doubts
+    if !confirmed.isShownBetter { doubts.append("Nothing is shown to be better by what matters.") }
+    if confirmed.score >= 0 { doubts.append("The score is \(scoreText) of today's.") }
+    return doubts
   }
 
-  /// What is measurably worse than today in a scenario, objective by objective.
-  private var costs: [String] {
-    study.scenarios.indices.flatMap { s in
-      study.objectives.indices.compactMap { o in
-        guard let ratio = confirmed.logRatios[s][o], ratio > 0.005,
-          confirmed.values[s][o] != today.values[s][o],
-          let now = today.values[s][o], let then = confirmed.values[s][o]
-        else { return nil }
-        let metric = study.objectives[o].metric
-        return
-          "\(title(study.objectives[o])) in '\(study.scenarios[s])' \(MetricText.value(metric, now)) → "
-          + "\(MetricText.value(metric, then)) (\(Self.change(ratio)))"
-      }
+  /// How many fresh seeds would tell, or that none are likely to.
+  private var wayOut: String {
+    guard let needed = result.seedsNeeded else {
+      return "More fresh \(study.repetition)s are not likely to change that."
+    }
+    return "About \(FigureText.grouped(Int64(needed))) fresh \(study.repetition)s would tell: "
+      + "--fresh \(needed) asks for them."
+  }
+
+  // MARK: Figures
+
+  private var isOfSeveral: Bool { study.scenarios.count > 1 }
+
+  /// At most so many figures in a sentence.
+  private static let mostFigures = 6
+
+  private func list(_ figures: [String]) -> String {
+    let rest = figures.count - Self.mostFigures
+    return rest > 0
+      ? figures.prefix(Self.mostFigures).joined(separator: ", ") + " and \(rest) more"
+      : VerdictWording.list(figures)
+  }
+
+  private func figures(where isMeant: (CriterionEvidence) -> Bool) -> [String] {
+    figures(confirmed.evidence, of: confirmed.seeds, where: isMeant)
+  }
+
+  private func objectiveFigures(where isMeant: (CriterionEvidence) -> Bool) -> [String] {
+    figures(confirmed.objectiveEvidence, of: confirmed.seeds, where: isMeant)
+  }
+
+  /// `recovery 6 min 47 s → 1 min 51 s (-73 %) in 's0'`, for each scenario and criterion that is meant.
+  private func figures(
+    _ evidence: [[CriterionEvidence]], of seeds: Int, where isMeant: (CriterionEvidence) -> Bool
+  ) -> [String] {
+    zip(study.scenarios, evidence).flatMap { scenario, all in
+      all.filter(isMeant).map { figure($0, of: seeds) + (isOfSeveral ? " in '\(scenario)'" : "") }
     }
   }
 
-  /// What `compare` says of today's Settings and these in each scenario, on the fresh seeds.
-  package var comparisons: [String] {
-    guard !changes.isEmpty else { return [] }
-    return zip(study.scenarios, confirmed.comparison).map { scenario, pair in
-      let by = pair.criterion.map { " (\(criterion($0)))" } ?? ""
-      let what =
-        switch pair.standing {
-        case .better: "better than today\(by)"
-        case .worse: "worse than today\(by)"
-        case .asGood, .incomparable: "as good as today"
-        case .undecided: "not decided\(by)"
-        }
-      return "'\(scenario)', as compare sees it: \(what)."
+  private func figure(_ evidence: CriterionEvidence, of seeds: Int) -> String {
+    let texts = texts(evidence, of: seeds)
+    return "\(name(evidence)) \(texts.today) → \(texts.new)"
+      + (texts.change.isEmpty ? "" : " (\(texts.change))")
+  }
+
+  /// As people read it, and the change that belongs to these two figures; empty where it says nothing.
+  private func texts(_ evidence: CriterionEvidence, of seeds: Int) -> (
+    today: String, new: String, change: String
+  ) {
+    switch evidence.criterion {
+    case .health:
+      let isBetter = evidence.finding.standing == .better
+      return isBetter || evidence.finding.standing == .worse
+        ? (isBetter ? "does not hold" : "holds", isBetter ? "holds" : "does not hold", "") : ("", "", "")
+    case .failures:
+      let texts = [evidence.today, evidence.new].map { "\(Int64($0 ?? 0))" }
+      return (texts[0], "\(texts[1]) of \(seeds)", "")
+    case .metric(let index):
+      let metric = study.judged[index]
+      let texts = [evidence.today, evidence.new].map { $0.map { MetricText.value(metric, $0) } ?? "none" }
+      return (texts[0], texts[1], Self.change(metric, evidence.today, evidence.new))
     }
   }
 
-  private func criterion(_ criterion: Criterion) -> String {
-    switch criterion {
+  private func name(_ evidence: CriterionEvidence) -> String {
+    switch evidence.criterion {
     case .health: "health without incidents"
-    case .failures: "how many runs fail"
-    case .metric(let index): MetricCatalogue.headline[index].title
+    case .failures: "runs that fail"
+    case .metric(let index): study.judged[index].title
     }
   }
 
-  /// What each changed key buys, measured by putting that key back.
+  /// Whether it is less good by what the figures show.
+  private func isHigher(_ evidence: CriterionEvidence) -> Bool {
+    let texts = texts(evidence, of: confirmed.seeds)
+    return evidence.finding.mean > 0 && texts.today != texts.new
+  }
+
+  // MARK: Keys
+
+  /// Why each changed key is changed, measured by putting that key back.
   package var keySentences: [String] {
     result.effects.map { effect in
       let name =
         "\(path(effect.parameter)) \(newValue(effect.parameter)) instead of \(todaysValue(effect.parameter))"
-      var parts: [String] = []
-      for (o, objective) in study.objectives.enumerated() {
-        let mean = effect.logRatios[o]
-        if let interval = effect.intervals[o], interval.contains(0) { continue }
-        guard abs(mean) >= 0.005 else { continue }
-        parts.append("\(title(objective)) \(Self.change(mean))\(Self.plusMinus(effect.intervals[o]))")
-      }
+      let gains = figures(effect.evidence, of: winner.seeds) { $0.finding.mean < -1 }
+      let costs = figures(effect.evidence, of: winner.seeds) { $0.finding.mean > 1 }
+      var reasons: [String] = []
       if effect.without.violations > winner.violations {
-        parts.append(
-          "runs that recover and keep the constraints (\(percent(1 - effect.without.violations)) without it)")
+        reasons.append(
+          "runs that do not recover\(study.constraints.isEmpty ? "" : " or break a constraint") "
+            + "(\(percent(effect.without.violations)) without it, \(percent(winner.violations)) with it)")
       }
-      if parts.isEmpty { return "\(name) buys nothing that could be measured." }
-      return
-        "\(name) buys \(VerdictWording.list(parts)); score \(Self.change(effect.score))\(Self.plusMinus(effect.scoreInterval))."
+      if !gains.isEmpty { reasons.append(list(gains)) }
+      if reasons.isEmpty {
+        reasons.append(
+          "the score alone, \(Self.decimal(DeterministicMath.exp(effect.score))) of that without it"
+            + Self.between(effect.scoreInterval))
+      }
+      return "\(name) is kept for \(VerdictWording.list(reasons))."
+        + (costs.isEmpty ? "" : " It costs \(list(costs)).")
     }
   }
 
-  /// Rows of the comparison with today's: a scenario and objective each.
+  // MARK: Tables
+
+  /// Rows of the comparison with today's: a scenario and criterion each, and what is shown of it.
   package var comparison: (header: [String], rows: [[String]]) {
-    let header = ["scenario"] + study.objectives.map(title) + ["score"]
-    let rows = study.scenarios.indices.map { s in
-      let cells = study.objectives.indices.map { o in
-        let metric = study.objectives[o].metric
-        let texts = [today, confirmed].map {
-          $0.values[s][o].map { MetricText.value(metric, $0) } ?? "none"
-        }
-        return changes.isEmpty || texts[0] == texts[1]
-          ? texts[0]
-          : "\(texts[0]) → \(texts[1])" + (confirmed.logRatios[s][o].map { " (\(Self.change($0)))" } ?? "")
+    let header = ["scenario", "criterion", "today"] + (changes.isEmpty ? [] : ["new", "change", "shown"])
+    let rows = study.scenarios.indices.flatMap { s in
+      let rows = (confirmed.evidence[s] + confirmed.objectiveEvidence[s]).filter {
+        $0.criterion != .health || $0.finding.standing != .asGood
+      }.map { evidence in
+        let texts = texts(evidence, of: confirmed.seeds)
+        return [study.scenarios[s], name(evidence), texts.today]
+          + (changes.isEmpty ? [] : [texts.new, texts.change, evidence.shown.rawValue])
       }
-      return [study.scenarios[s]] + cells + [Self.change(confirmed.scenarioScores[s])]
+      let score = Self.decimal(DeterministicMath.exp(confirmed.scenarioScores[s]))
+      return rows + (changes.isEmpty ? [] : [[study.scenarios[s], "score", "1", score, "", ""]])
     }
-    let mean = result.coordinates(confirmed)
-    return (
-      header,
-      rows + [
-        [study.across == .mean ? "all (mean)" : "all (mean; score: worst)"] + mean.map(Self.change) + [
-          Self.change(confirmed.score)
-        ]
-      ]
-    )
+    return (header, rows)
   }
 
   package func title(_ objective: TuneObjective) -> String {
@@ -225,9 +299,10 @@ package struct TuneVerdict: Sendable {
   /// Three decimals without trailing zeros.
   package static func decimal(_ value: Double) -> String { Quantity.decimal(value, digits: 3) }
 
-  /// ln of a ratio as `-42 %` or, from half as much again on, `× 2.5`.
-  package static func change(_ logRatio: Double) -> String {
-    let ratio = DeterministicMath.exp(logRatio)
+  /// ln of a ratio as `-42 %` or, from twice as much on, `× 2.5`.
+  package static func change(_ logRatio: Double) -> String { change(ratio: DeterministicMath.exp(logRatio)) }
+
+  private static func change(ratio: Double) -> String {
     if ratio >= 1.995 { return "× " + Quantity.decimal(ratio, digits: 2) }
     let tenths = Int64(((ratio - 1) * 1_000).rounded())
     if tenths == 0 { return "± 0 %" }
@@ -235,15 +310,32 @@ package struct TuneVerdict: Sendable {
     return (tenths < 0 ? "-" : "+") + text + " %"
   }
 
-  private static func plusMinus(_ interval: ConfidenceInterval?) -> String {
-    guard let interval else { return "" }
-    let (low, high) = (DeterministicMath.exp(interval.low) - 1, DeterministicMath.exp(interval.high) - 1)
-    return " (\(signed(low)) to \(signed(high)) %)"
+  /// By what the second of two figures differs from the first, as they are printed; empty where they are the same, or none or below
+  /// 0, so that a ratio says nothing.
+  static func change(_ metric: Metric, _ today: Double?, _ new: Double?) -> String {
+    guard let today = today.map({ printed(metric, $0) }), let new = new.map({ printed(metric, $0) }),
+      today > 0, new >= 0, today != new
+    else { return "" }
+    return change(ratio: new / today)
   }
 
-  private static func signed(_ share: Double) -> String {
-    let tenths = Int64((share * 1_000).rounded())
-    return (tenths < 0 ? "-" : "+") + "\(abs(tenths) / 10).\(abs(tenths) % 10)"
+  /// The number that `MetricText.value` prints.
+  private static func printed(_ metric: Metric, _ value: Double) -> Double {
+    func rounded(_ unit: Double) -> Double { (value / unit).rounded() * unit }
+    if metric.unit == "s" {
+      return value < 0.9995
+        ? rounded(0.001) : value < 9.95 ? rounded(0.1) : value < 3_599.5 ? rounded(1) : rounded(60)
+    }
+    if value.magnitude >= 99.95 { return value.rounded() }
+    var unit = 1.0
+    while unit > 1e-6, value.magnitude < 99.95 * unit, value != 0 { unit /= 10 }
+    return rounded(unit)
+  }
+
+  private static func between(_ interval: ConfidenceInterval?) -> String {
+    guard let interval else { return "" }
+    return
+      " (95 % interval \(decimal(DeterministicMath.exp(interval.low))) to \(decimal(DeterministicMath.exp(interval.high))))"
   }
 }
 
@@ -272,6 +364,12 @@ extension TuneVerdict {
     } else {
       text += ": " + unmet.best.map(reached).joined(separator: "; ") + "."
     }
+    if let loss = result.loss { text += " " + sentence(loss) }
+    if result.isRecommended {
+      return text
+        + " What follows breaks \(study.constraints.count == 1 ? "it" : "them") no more often and is better. "
+        + recommendation(keys)
+    }
     let looser = study.constraints.count == 1 ? "the constraint" : "a constraint"
     text +=
       " Nothing is recommended and no Settings are written: leave them as they are, or loosen \(looser)."
@@ -279,6 +377,29 @@ extension TuneVerdict {
     return text
       + " The least bad that is otherwise better than today's, \(VerdictWording.list(keys)): "
       + "\(VerdictWording.list(breaks(result.winner, today: result.today)))."
+  }
+
+  /// Which limit lost the events, and which key would end that.
+  private func sentence(_ loss: TuneLoss) -> String {
+    let events = FigureText.count(loss.events, "event")
+    let charged = FigureText.grouped(loss.charge.events)
+    var text =
+      "In '\(study.scenarios[loss.scenario])' (seed \(loss.seed)) \(events) \(loss.events == 1 ? "is" : "are") lost, "
+      + "\(charged) of them by \(loss.text)."
+    let rest = loss.rest.map { rest in
+      (loss.raised.map { "with \($0)" } ?? "without that limit") + " the run loses "
+        + (rest == 0 ? "none" : FigureText.grouped(rest))
+    }
+    guard let rest else { return text + " No retry limit did that, so no higher one ends it." }
+    if let key = loss.key {
+      text +=
+        loss.highest.map { " The search had \(key) up to \($0): only more ends it" }
+        ?? " \(key) was not searched: a higher value ends it"
+      text += "; \(rest)."
+    } else {
+      text += " That is no key of Settings: \(rest)."
+    }
+    return text
   }
 
   private func reached(_ best: (constraint: Int, standing: Standing)) -> String {

@@ -8,9 +8,10 @@ import SimulationKernel
 /// the field is thinned and the rest gets more seeds, until a few finalists have had all of them (successive halving:
 /// Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016). Where a smaller fleet keeps
 /// the answer the race is on that, and only the finalists have the whole one: the fleet's size is a resource as seeds are (Li et al.,
-/// "Hyperband", 2018). Every comparison is of runs with the same seeds and fleets. The best finalist that breaks no constraint and is
-/// in no scenario worse than today's by more than 5 % wins; then each key that it changes is put back, and what makes no difference
-/// goes back for good.
+/// "Hyperband", 2018). Every comparison is of runs with the same seeds and fleets. The best finalist that breaks no constraint more often
+/// than today's and looks worse by no criterion of the verdict in any scenario wins. Then each key that it changes is put back, and what
+/// makes no difference goes back for good. Fresh seeds have to show that no criterion is worse and that one is better; where they
+/// do not, the next finalist is tried.
 package struct Tuner {
   let study: TuneStudy
   let runs: CandidateRuns
@@ -52,12 +53,32 @@ package struct Tuner {
     let today = standings[study.space.today]!
     let finalists = order.compactMap { standings[$0] }
       .filter { $0.seeds == study.seeds && $0.scale == .whole }
-    let eligible = finalists.filter { $0.violations <= today.violations && $0.holdsEverywhere }
-    let best = eligible.reduce(today) { $1.isBetter(than: $0) ? $1 : $0 }
-    let (winner, effects) = try withoutIdleKeys(best)
-    return result(
-      today, winner, confirmed: try confirm(winner), effects: effects, finalists: finalists.count)
+    let eligible = finalists.filter {
+      $0.candidate != today.candidate && $0.violations <= today.violations && $0.holdsEverywhere
+        && $0.isBetter(than: today)
+    }.sorted { $0.isBetter(than: $1) }
+    var first: TuneResult?
+    var tried: Set<SearchCandidate> = []
+    for best in eligible.isEmpty ? [today] : eligible {
+      if !tried.isEmpty, tried.count >= study.tries || !isAnotherTryPaidFor { break }
+      let (winner, effects) = try withoutIdleKeys(best)
+      guard tried.insert(winner.candidate).inserted else { continue }
+      let result = result(
+        today, winner, confirmed: try confirm(winner), effects: effects, finalists: finalists.count)
+      if result.isRecommended { return try charged(result) }
+      if first == nil { first = result }
+    }
+    return try charged(first!)
   }
+
+  /// Whether the budget is enough for one more finalist's keys put back and fresh seeds.
+  private var isAnotherTryPaidFor: Bool {
+    guard let rest = study.rest else { return true }
+    let runs = (2 * study.space.parameters.count * study.seeds + 2 * study.freshSeeds) * study.scenarios.count
+    return runs <= left(of: rest.budget)
+  }
+
+  private func left(of budget: Int) -> Int { budget - runs.counts.made - runs.counts.readBack }
 
   private func result(
     _ today: Standing, _ winner: Standing, confirmed: (today: Standing, winner: Standing),
@@ -73,7 +94,8 @@ package struct Tuner {
   private mutating func explore() throws {
     let space = study.space
     if space.size <= study.candidates {
-      return try evaluate((0..<space.size).map(space.candidate), study.found, study.raceScale)
+      let all = (0..<space.size).map(space.candidate).filter(study.isSensible)
+      return try evaluate(all, study.found, study.raceScale)
     }
     let wanted = max(study.candidates * 6 / 10, 1)
     try evaluate(fresh(wanted), study.found, study.raceScale)
@@ -82,7 +104,8 @@ package struct Tuner {
   /// The next candidates of the spread sequence that have not been seen.
   private mutating func fresh(_ count: Int) -> [SearchCandidate] {
     race.fresh(count, before: count * 50 + order.count * 2) { [study] in
-      study.space.spread($0, seed: study.seed)
+      let candidate = study.space.spread($0, seed: study.seed)
+      return study.isSensible(candidate) ? candidate : nil
     }
   }
 
@@ -94,7 +117,7 @@ package struct Tuner {
       let before = ranked().first
       let room = min(Self.batch, study.candidates - order.count)
       let proposals = race.proposals(of: ranked(), atMost: room) {
-        study.space.neighbours(of: $0, stride: $1)
+        study.space.neighbours(of: $0, stride: $1).filter(study.isSensible)
       }
       if proposals.isEmpty, race.isNarrow {
         let more = fresh(room)
@@ -164,18 +187,20 @@ package struct Tuner {
 
   /// How a candidate fares against today's Settings under some seeds; nil where runs of either are not there.
   private func standing(
-    of candidate: SearchCandidate, _ seeds: Range<Int>, _ scale: Scaling
+    of candidate: SearchCandidate, _ seeds: Range<Int>, _ scale: Scaling, level: MetricRule.Level = .once
   ) -> Standing? {
     let own = requests(candidate, seeds, scale).compactMap(runs.ensemble)
     let today = requests(study.space.today, seeds, scale).compactMap(runs.ensemble)
     guard own.count == study.scenarios.count, today.count == own.count else { return nil }
-    return Standing(candidate, own, today: today, scale: scale, study: study)
+    return Standing(candidate, own, today: today, scale: scale, study: study, level: level)
   }
 
   /// The same of several, whose runs are made first.
-  func standings(of wanted: [(candidate: SearchCandidate, seeds: Range<Int>)]) throws -> [Standing] {
+  func standings(
+    of wanted: [(candidate: SearchCandidate, seeds: Range<Int>)], level: MetricRule.Level = .once
+  ) throws -> [Standing] {
     try make(wanted, .whole)
-    return wanted.compactMap { standing(of: $0.candidate, $0.seeds, .whole) }
+    return wanted.compactMap { standing(of: $0.candidate, $0.seeds, .whole, level: level) }
   }
 
   // MARK: Idle keys
@@ -190,7 +215,9 @@ package struct Tuner {
     // Today's value by another name is no change.
     winner.candidate = withoutUnchanged(best.candidate)
     let effects = try effects(of: winner)
-    let idle = effects.filter { isHarmless($0.without, instead: winner) }.sorted {
+    let idle = effects.filter {
+      isHarmless($0.without, instead: winner) && study.isSensible($0.without.candidate)
+    }.sorted {
       $0.without.cost < $1.without.cost
     }
     guard let first = idle.first else { return (winner, effects) }
@@ -199,7 +226,9 @@ package struct Tuner {
       var all = winner.candidate
       for effect in idle { all.choices[effect.parameter] = nil }
       try evaluateAside([all], winner.seeds)
-      if let standing = standings[all], isHarmless(standing, instead: winner) { next = standing }
+      if let standing = standings[all], isHarmless(standing, instead: winner), study.isSensible(all) {
+        next = standing
+      }
     }
     return (next, try self.effects(of: next))
   }
@@ -217,8 +246,16 @@ package struct Tuner {
       return candidate
     }
     try evaluateAside(others, winner.seeds)
+    let seeds = study.raced.prefix(winner.seeds)
+    try make([(winner.candidate, seeds)], .whole)
+    let with = requests(winner.candidate, seeds, .whole).compactMap(runs.ensemble)
     return zip(changed, others).compactMap { index, candidate in
-      standings[candidate].map { KeyEffect(parameter: index, without: $0, with: winner, study: study) }
+      let without = requests(candidate, seeds, .whole).compactMap(runs.ensemble)
+      guard let standing = standings[candidate], with.count == without.count, !with.isEmpty else {
+        return nil
+      }
+      let own = Standing(winner.candidate, with, today: without, scale: .whole, study: study, level: .once)
+      return KeyEffect(parameter: index, without: standing, with: winner, evidence: own.evidence)
     }
   }
 
@@ -230,10 +267,49 @@ package struct Tuner {
     race.order = known
   }
 
-  /// The winner and today's Settings on as many seeds again, on which no choice was based.
+  /// The winner and today's Settings on fresh seeds, on which no choice was based: on more of them until every criterion is shown not
+  /// worse and one better, or one is worse, or more would hardly show it.
   func confirm(_ winner: Standing) throws -> (today: Standing, winner: Standing) {
-    let standings = try standings(of: [study.space.today, winner.candidate].map { ($0, study.fresh) })
-    return (standings[0], standings[1])
+    func look(_ count: Int, _ level: MetricRule.Level) throws -> (today: Standing, winner: Standing) {
+      let wanted = [study.space.today, winner.candidate].map { ($0, study.fresh(count)) }
+      let standings = try standings(of: wanted, level: level)
+      return (standings[0], standings[1])
+    }
+    guard winner.candidate != study.space.today else {
+      return try look(min(study.seeds, study.freshSeeds), .once)
+    }
+    var most = study.freshSeeds
+    if let rest = study.rest {
+      most = max(most, min(rest.freshSeeds, left(of: rest.budget) / (2 * study.scenarios.count)))
+    }
+    let looks = SeedPlan.looks.filter { $0 < most } + [most]
+    let level = looks.count == 1 ? MetricRule.Level.once : SeedPlan.level
+    var found = try look(looks[0], level)
+    for count in looks.dropFirst() {
+      let isDone = found.winner.isShownSafe && found.winner.isShownBetter
+      guard !isDone, let needed = found.winner.seedsNeeded, needed <= 2 * most else { break }
+      found = try look(count, level)
+    }
+    return found
+  }
+
+  /// With what lost the events where a constraint on lost events cannot be met.
+  private func charged(_ result: TuneResult) throws -> TuneResult {
+    guard let unmet = result.unmetConstraints, study.constraints.contains(where: \.isOfLosses) else {
+      return result
+    }
+    let nearest = unmet.best.first { study.constraints[$0.constraint].isOfLosses }?.standing ?? result.winner
+    let seeds = study.raced.prefix(nearest.seeds)
+    let requests = requests(nearest.candidate, seeds, nearest.scale).flatMap(\.self)
+    guard let ensemble = runs.ensemble(requests),
+      let (request, summary) = zip(requests, ensemble.runs).max(by: {
+        $0.1.lostOrBlockedEvents < $1.1.lostOrBlockedEvents
+      })
+    else { return result }
+    var charged = result
+    charged.loss = try TuneLoss(
+      in: request.scenario, of: runs.scenario(of: request), summary, study: study, run: runs.summary(of:))
+    return charged
   }
 
   private func withoutUnchanged(_ candidate: SearchCandidate) -> SearchCandidate {
@@ -249,24 +325,21 @@ package struct Tuner {
   }
 }
 
-/// What one changed key buys: the winner against the winner with this key as it is today.
+/// What one changed key does: the winner against the winner with this key as it is today.
 package struct KeyEffect: Sendable {
   package var parameter: Int
   package var without: Standing
-  /// ln(with / without) for each objective, over the seeds; nil with a single seed.
-  package var intervals: [ConfidenceInterval?]
-  /// The same means.
-  package var logRatios: [Double]
-  /// The same of the score.
+  /// What the key does to each criterion in each scenario, `without` being what it is against.
+  package var evidence: [[CriterionEvidence]]
+  /// ln(with / without) of the score, over the seeds.
   package var score: Double
+  /// nil with a single seed.
   package var scoreInterval: ConfidenceInterval?
 
-  init(parameter: Int, without: Standing, with: Standing, study: TuneStudy) {
+  init(parameter: Int, without: Standing, with: Standing, evidence: [[CriterionEvidence]]) {
     self.parameter = parameter
     self.without = without
-    let differences = zip(with.logRatioBySeed, without.logRatioBySeed).map { zip($0, $1).map { $0 - $1 } }
-    intervals = differences.map { ConfidenceInterval(SampleStatistics($0)) }
-    logRatios = differences.map { SampleStatistics($0).mean }
+    self.evidence = evidence
     let scores = zip(with.scoreBySeed, without.scoreBySeed).map { $0 - $1 }
     score = SampleStatistics(scores).mean
     scoreInterval = ConfidenceInterval(SampleStatistics(scores))
@@ -282,21 +355,35 @@ package struct TuneResult: Sendable {
   /// Both on fresh seeds.
   package var confirmed: (today: Standing, winner: Standing)
   package var effects: [KeyEffect]
+  /// What lost the events where a constraint on them cannot be met.
+  package var loss: TuneLoss?
 
   /// The interval of ln of the winner's score on fresh seeds; nil of a single one.
   package var freshInterval: ConfidenceInterval? {
     ConfidenceInterval(SampleStatistics(confirmed.winner.scoreBySeed))
   }
 
-  /// Whether the fresh seeds show what the search found: a score below today's, beyond chance; every constraint kept in every run,
-  /// as in the search; no run more that doesn't recover; and in no scenario less delivered or a lost comparison. Only then is it
-  /// recommended.
+  /// Whether the fresh seeds show that no criterion of the verdict is worse than today in any scenario, and that one is better: only then
+  /// is it recommended.
   package var isConfirmed: Bool {
-    let fresh = confirmed.winner
-    let isBetter =
-      (freshInterval.map { $0.high < 0 } ?? false) || fresh.violations < confirmed.today.violations
-    return isFinished && isBetter && winner.keepsConstraints && fresh.keepsConstraints
-      && fresh.violations <= confirmed.today.violations && fresh.holdsEverywhere
+    isFinished && confirmed.winner.isShownSafe && confirmed.winner.isShownBetter && holdsOnFreshSeeds
+  }
+
+  /// Whether it has a better score, recovers as often and keeps every constraint in every run; where nothing keeps them, breaks them no
+  /// more often than today.
+  private var holdsOnFreshSeeds: Bool {
+    let (fresh, today) = (confirmed.winner, confirmed.today)
+    let keeps =
+      unmetConstraints == nil
+      ? winner.keepsConstraints && fresh.keepsConstraints
+      : zip(fresh.constraints, today.constraints).allSatisfy { $0.broken <= $1.broken }
+    return keeps && fresh.violations <= today.violations
+      && (fresh.score < 0 || fresh.violations < today.violations)
+  }
+
+  /// About how many fresh seeds would show it; nil: these do, or no number is likely to.
+  package var seedsNeeded: Int? {
+    isConfirmed || !holdsOnFreshSeeds ? nil : confirmed.winner.seedsNeeded
   }
 
   /// Whether there are Settings to publish.
@@ -368,19 +455,20 @@ extension Tuner {
     let (winner, effects) = try withoutIdleKeys(best)
     let rivals = rivals(of: outcome.chosen, outcome.values).map { field[$0] }
     let others = rivals.filter { $0 != winner.candidate && $0 != today }
-    let fresh = try standings(of: ([today, winner.candidate] + others).map { ($0, study.fresh) })
+    let count = study.fresh(study.freshSeeds)
+    let fresh = try standings(of: ([today, winner.candidate] + others).map { ($0, count) })
     // A key that was put back made no difference: the choice it is.
     var values = outcome.values
     values[outcome.chosen] = winner.scoreBySeed
     let robustness = Robustness(
       posterior: SelectionPosterior(values, chosen: outcome.chosen, tolerance: selection.tolerance),
       racers: field.count, taken: outcome.taken, full: field.count * study.seeds,
-      draws: Array(study.draws[study.fresh]), winner: fresh[1],
+      draws: Array(study.draws[count]), winner: fresh[1],
       others: winner.candidate == today ? Array(fresh.dropFirst(2)) : [fresh[0]] + fresh.dropFirst(2))
     var result = result(
       standings[today]!, winner, confirmed: (fresh[0], fresh[1]), effects: effects, finalists: field.count)
     result.robustness = robustness
-    return result
+    return try charged(result)
   }
 
   /// Those that would gain most where the choice is not the best, draw by draw; each beside those before it.

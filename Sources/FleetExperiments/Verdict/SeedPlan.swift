@@ -116,7 +116,7 @@ package struct SeedPlan: Sendable, Hashable {
   }
 
   /// Up to two digits.
-  private static func rounded(_ seeds: Double) -> Int {
+  static func rounded(_ seeds: Double) -> Int {
     guard seeds < Double(mostMissing) else { return mostMissing }
     let count = max(1, Int(seeds.rounded(.up)))
     var unit = 1

@@ -171,7 +171,10 @@ package struct Standings: Sendable {
   }
 
   /// What the runs show of `second` against `first` by one criterion.
-  package func finding(of second: Int, to first: Int, on criterion: Criterion) -> MetricRule.Finding {
+  /// - Parameter allowedLoss: share of the events created that `second` may lose beyond those of `first`.
+  package func finding(
+    of second: Int, to first: Int, on criterion: Criterion, allowedLoss: Double = 0
+  ) -> MetricRule.Finding {
     switch criterion {
     case .health:
       let (a, b) = (isHealthy(first), isHealthy(second))
@@ -184,8 +187,14 @@ package struct Standings: Sendable {
         byOneThrow: pairs.contains { $0.neverRecovers || $1.neverRecovers }, at: level)
     case .metric(let index):
       let metric = metrics.metrics[index]
+      var values = metrics.values(of: index, variant: second)
+      if allowedLoss > 0, metric.name == MetricCatalogue.lost {
+        values = zip(values, runs[first]).map {
+          .value(($0.restricted ?? 0) - allowedLoss * $1.createdEvents)
+        }
+      }
       return MetricRule.finding(
-        of: metrics.values(of: index, variant: second), to: metrics.values(of: index, variant: first),
+        of: values, to: metrics.values(of: index, variant: first),
         lowerIsBetter: metric.direction != .higherIsBetter, floor: floor(index, first, second),
         clump: metric.unit == "events" ? batch(first, second) : nil, at: level)
     }

@@ -40,7 +40,8 @@ public enum CommandLineTool {
 
   /// Every command, in the order of the help.
   static let commands: [any Command.Type] = [
-    InitCommand.self, RunCommand.self, CompareCommand.self, ExploreCommand.self, SweepCommand.self,
+    InitCommand.self, DecideCommand.self, RunCommand.self, CompareCommand.self, ExploreCommand.self,
+    SweepCommand.self,
     MergeCommand.self, CheckCommand.self, TuneCommand.self, CalibrateCommand.self, StabilityCommand.self,
     HeadroomCommand.self, RescueCommand.self, AdversaryCommand.self, LiveCommand.self, ValidateCommand.self,
     SchemaCommand.self, TraceCommand.self, PresetsCommand.self, ConformanceCommand.self, BenchCommand.self,
@@ -149,6 +150,7 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
 package enum ExitCode: Int32, Sendable, CaseIterable {
   case success = 0
   case failed = 1
+  case undecided = 2
   case usage = 64
   case data = 65
   case noInput = 66
@@ -164,7 +166,8 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     switch self {
     case .success: "Done."
     case .failed:
-      "Failed vectors, worse metrics, broken limits, missing runs, harmful Settings: each named."
+      "Failed vectors, worse metrics, broken limits, missing runs, Settings that harm or are not to be published: each named."
+    case .undecided: "decide needs more runs than its budget allows."
     case .usage: "The command line is wrong: an unknown option or strategy, a missing argument."
     case .data:
       "A scenario, Settings, vector or baseline file is wrong, or a sweep's; or a run lacks memory."

@@ -43,6 +43,15 @@ package enum FigureText {
     value / unit + (value % unit >= unit / 2 ? 1 : 0)
   }
 
+  /// A count of a whole fleet, to three digits: `39.5 million`, `412,000`; below 10,000 as it is: `9,484`.
+  package static func amount(_ value: Double) -> String {
+    for (unit, name) in [(1e9, "billion"), (1e6, "million")] where abs(value) >= unit * 0.9995 {
+      return MetricText.plain(value / unit) + " " + name
+    }
+    let digits = abs(value) >= 1e5 ? 1e3 : abs(value) >= 1e4 ? 1e2 : 1
+    return MetricText.plain((value / digits).rounded() * digits)
+  }
+
   /// One decimal, rounded half away from zero.
   package static func decimal(_ value: Double) -> String {
     guard abs(value) < 1e15 else { return value.isNaN ? "unknown" : value < 0 ? "-infinite" : "infinite" }

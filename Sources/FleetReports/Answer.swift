@@ -156,6 +156,8 @@ package struct OutputFile: Sendable, Hashable {
   package static let picture = "comparison.svg"
   package static let stability = "stability.csv"
   package static let stabilityPicture = "stability.svg"
+  package static let decision = "decision.csv"
+  package static let suite = "suite"
   package static let rescue = "rescue.csv"
   package static let adversary = "adversary.csv"
   package static let worst = "worst.json5"
@@ -177,7 +179,7 @@ package struct OutputFile: Sendable, Hashable {
     replications, curves, manifest, report, picture,
     explorer, stability, stabilityPicture, rescue, adversary, worst, boundary, live, pareto, paretoPicture,
     draws, drawsPicture,
-    settings, documentSettings,
+    settings, documentSettings, decision, suite,
     fitted, residuals, calibrationPicture,
   ]
   package static let variantNames: Set<String> = [timeSeries, twinTimeSeries, deliveries, cohorts]

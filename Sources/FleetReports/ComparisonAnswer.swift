@@ -262,7 +262,7 @@ package enum Compared: Sendable {
   }
 
   /// All strategies round the incident; nothing without one.
-  var overlays: String {
+  package var overlays: String {
     let charts = ComparisonCharts(self, theme: .variables)
     let overlays = [charts.backlogOverlay(), charts.offeredOverlay()].compactMap(\.self)
     guard let first = overlays.first else { return "" }

@@ -198,3 +198,37 @@ package struct SettingsCheck: Sendable {
     findings = sorted.map { (line: Int($0.element.position.line), finding: $0.element.finding) }
   }
 }
+
+extension SettingsDocument {
+  /// A key that two Settings have differently.
+  package struct Difference: Sendable, Hashable {
+    /// From the section on: `backoffConfig.maxBackoffInterval`.
+    package var path: String
+    /// As written there; nil: not there.
+    package var old: String?
+    package var new: String?
+  }
+
+  /// Every key whose value is not the same in `other`, in its order here, then those that `other` alone has.
+  package func differences(to other: SettingsDocument) -> [Difference] {
+    let (old, new) = (Self.leaves(section), Self.leaves(other.section))
+    let values = Dictionary(new, uniquingKeysWith: { first, _ in first })
+    let known = Set(old.map(\.path))
+    return old.filter { values[$0.path] != $0.text }.map {
+      Difference(path: $0.path, old: $0.text, new: values[$0.path])
+    }
+      + new.filter { !known.contains($0.path) }.map { Difference(path: $0.path, old: nil, new: $0.text) }
+  }
+
+  /// Whether there is no section with retry Settings in it: a file of something else.
+  package var holdsNothing: Bool { SettingsTree.holdsNothing(tree) }
+  /// That there is none, and where it would be.
+  package static let nothingFound = SettingsTree.nothingFound
+
+  private static func leaves(_ node: PositionedValue, _ path: String = "") -> [(path: String, text: String)] {
+    guard let members = node.members, !members.isEmpty else {
+      return path.isEmpty ? [] : [(path, JSONText.compact(plain(node)))]
+    }
+    return members.flatMap { leaves($0.value, path.isEmpty ? $0.key : "\(path).\($0.key)") }
+  }
+}

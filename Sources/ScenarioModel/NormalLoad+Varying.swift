@@ -88,6 +88,12 @@ extension NormalLoad {
     return course
   }
 
+  /// The middle of the stretch with the largest load, the first of equal ones; nil if the load does not vary.
+  static func busiestTime(_ course: [Double], over duration: Span) -> Span? {
+    guard let most = course.max(), let least = course.min(), most > least * 1.001 else { return nil }
+    return course.firstIndex(of: most).map { Span(microseconds: middle(of: $0, of: duration)) }
+  }
+
   /// From when to when a course is above `capacity`, from the first time to the last; nil if it never is.
   static func overload(_ course: [Double], capacity: Double, over duration: Span) -> ClosedRange<Span>? {
     guard let first = course.firstIndex(where: { $0 > capacity }),

@@ -11,6 +11,8 @@ public struct NormalLoad: Sendable, Hashable {
   public var peakBatchesPerSecond: Double
   /// The same without spikes, which are over soon.
   public var busiestBatchesPerSecond: Double
+  /// When that is, to 1/256 of the run; nil where rates don't vary.
+  public var busiestTime: Span?
   /// From when to when the load is above capacity for a part of the run, spikes apart; nil if it never is, or does not vary.
   public var overload: ClosedRange<Span>?
   /// What the server can serve without incidents, requests per second in thousandths; for workers at the
@@ -35,6 +37,7 @@ public struct NormalLoad: Sendable, Hashable {
     let meanEvents = batches > 0 ? events / batches : 1
     nominalCapacityMilli = scenario.tapi.nominalCapacityMilli(meanEvents: meanEvents)
     busiestBatchesPerSecond = max(batches, course.max() ?? 0)
+    busiestTime = Self.busiestTime(course, over: scenario.duration)
     overload = Self.overload(course, capacity: capacityPerSecond, over: scenario.duration)
   }
 

@@ -14,23 +14,25 @@ struct AnswerWriter {
 
   /// - Parameters:
   ///   - manifest: everything but the files.
+  ///   - text: what is printed in place of the answer's, and of all that follows it; nil: those.
   ///   - before: what is told between the answer and where its files are.
   ///   - after: what is told behind that.
   ///   - document: what `--json` prints.
   func write(
-    _ answer: Answer, _ manifest: RunManifest, before: String = "\n", after: String = "",
+    _ answer: Answer, _ manifest: RunManifest, text: String? = nil, before: String = "\n", after: String = "",
     document: () -> String = { "" }
   ) throws {
     // A terminal that is gone must not cost the files.
     let printed = Result {
       if isJSON { return try Console.printData(document()) }
+      if let text { return try Console.printData(text) }
       try Console.print(
         isQuiet
           ? answer.brief + "\n" : answer.text(width: Console.columns, emphasised: Terminal.emphasised))
     }
     if let output { try output.write(files(answer, manifest)) }
     try printed.get()
-    guard !isQuiet, !isJSON else { return }
+    guard !isQuiet, !isJSON, text == nil else { return }
     try Console.print(
       before
         + (output.map { "Written to \($0.path)\(answer.listed)\n" + after }

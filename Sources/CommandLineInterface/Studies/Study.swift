@@ -192,10 +192,12 @@ struct StudyPlan<Found: Sendable> {
   var page: (title: String, question: String?)?
   /// Whether the page has the scenario as it was run.
   var showsScenario = false
-  /// How the command ends once all is told and written; nil: well.
-  var failure: (Found) -> CommandFailure? = { _ in nil }
   /// What the manifest says besides.
   var describe: (inout RunManifest, Found) -> Void = { _, _ in }
+  /// What is printed in place of the answer's text; nil: that.
+  var text: ((Found) -> String)?
+  /// Does what is left once all is told, and throws how the command ends.
+  var finish: (Found) throws -> Void = { _ in }
 }
 
 extension StudyPlan {
@@ -296,7 +298,8 @@ extension Study {
     switch plan.report {
     case .answer(let answer):
       try writer.write(
-        answer(found), manifest, before: plan.closing(found), after: RunDirectory.notNeeded(journal)
+        answer(found), manifest, text: plan.text?(found), before: plan.closing(found),
+        after: RunDirectory.notNeeded(journal)
       ) { document(output: options.outputPath) }
     case .own(let tell):
       try tell(
@@ -305,6 +308,6 @@ extension Study {
           document(output: options.outputPath, $0)
         })
     }
-    if let failure = plan.failure(found) { throw failure }
+    try plan.finish(found)
   }
 }

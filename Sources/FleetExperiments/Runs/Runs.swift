@@ -295,7 +295,7 @@ extension Recording where Value == ReplicationSample {
 
 extension Recording where Value == VariantResult {
   /// Everything, which no store keeps.
-  static let result = Recording { scenario, record, twin in
+  package static let result = Recording { scenario, record, twin in
     VariantResult(
       name: "", record: record, twin: twin,
       summary: RunAnalysis.summary(of: record, twin: twin, name: "", seed: scenario.seed))

@@ -303,3 +303,8 @@ extension Standings.Run {
     idle = run.idleWhileBackloggedSeconds
   }
 }
+
+extension RunSummary {
+  /// Whether the run never recovers, or loses more than 1 % of the events created.
+  package var fails: Bool { Standings.Run(self).fails }
+}

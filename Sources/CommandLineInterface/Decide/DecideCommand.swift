@@ -1,0 +1,260 @@
+import FleetExperiments
+import FleetMetrics
+import FleetReports
+import ScenarioFormat
+import ScenarioModel
+import SimulationKernel
+import UploadRetry
+
+/// `fleetsim decide`: whether proposed Settings are to be published.
+struct DecideCommand: Study {
+  static let document: CommandDocument<Findings<Decided>>? = Decided.document
+  static let help = CommandSpecification(
+    name: "decide", abstract: "Decide whether new Settings are to be published.",
+    discussion: [
+      "Runs the fleet with today's and with the proposed Settings, under the same seeds, through a suite of incidents at its busiest "
+        + "time: none at all, an outage with half the capacity after it, silence, 429 with Retry-After, a brownout, a share of errors and a "
+        + "restart. The scenario's own incidents come first. The run is lengthened where it would end before a recovery can be seen.",
+      "Answers publish (exit code 0: something is better, nothing worse), do not publish (1), or needs more runs (2). Each criterion of each "
+        + "case gets seeds until it is decided or cannot be worse, and until a failure in 5 % of the runs is excluded "
+        + "(\(Decision.faultless) runs without one). A failure is a run without recovery, or with more than 1 % of the events lost. "
+        + "--budget ends it.",
+      "Without --proposed it first searches Settings to propose, and decides on seeds that the search has not seen.",
+      "With --out it writes decision.csv, a scenario for each case, report.html and run.json.",
+    ],
+    examples: [
+      .init(
+        "fleetsim decide fleet.json5 --today cdn.json --proposed new.json --out out/decision",
+        "May these Settings be published?"),
+      .init(
+        "fleetsim decide fleet.json5 --today cdn.json --proposed new.json --allow attempts",
+        "The same, where more requests are no harm:"),
+    ])
+
+  @Argument(.scenario) private var path: String
+  @Option(
+    "today", "file", .text, help: "Settings JSON as the CDN serves it. (default: the scenario's own Settings)"
+  )
+  private var todayPath: String?
+  @Option(
+    "proposed", "file", .text,
+    help:
+      "Settings JSON to be published. (default: the best of a search over safe values of the keys that the clients read)"
+  )
+  private var proposedPath: String?
+  @Option(
+    "incidents", "file", .text,
+    help: "Further cases as JSON5: { name: [{ kind: \"outage\", at: \"1h\", for: \"5m\", status: 503 }] }.")
+  private var incidentsPath: String?
+  @Flag("only-incidents", help: "Leave the suite out: the cases of --incidents alone.")
+  private var isOnlyGiven: Bool
+  @Option(
+    "allow", "criterion",
+    each: .name { name, names in
+      InvalidValue(name, rest: "\(InvalidValue.hint(name, names)) Allowed: \(names.joined(separator: ", ")).")
+    }, help: "What may get worse: \(DecisionCriterion.allCases.map(\.rawValue).joined(separator: ", ")).")
+  private var allowed: [DecisionCriterion]
+  @Option(
+    "rollout", "shares",
+    ValueReader { text in
+      try VariantChoice.splitList(text).map { share in
+        guard let number = Double(share.hasSuffix("%") ? String(share.dropLast()) : share),
+          (0...100).contains(number)
+        else {
+          throw InvalidValue("shares of the fleet in percent with commas between, as 0,50,100.")
+        }
+        return Int64((number * 10_000).rounded())
+      }
+    },
+    help:
+      "Also say what it means if these shares of the fleet have the proposed Settings, in percent as 0,50,100, or one cohort alone."
+  )
+  private var askedShares: [Int64]?
+  private var shares: [Int64] { askedShares ?? [] }
+  @Option(
+    "budget", "attempts",
+    ValueReader { text in
+      guard let count = Int64(text), count > 0 else {
+        throw InvalidValue("a number of simulated attempts, as 100000000.")
+      }
+      return count
+    },
+    help:
+      "Attempts to simulate at most, the first six seeds of each case aside. (default: \(Decision.defaultBudget))"
+  )
+  private var budget: Int64?
+  @Option(
+    "markdown", "file", .text,
+    help:
+      "Write the answer as Markdown, for a pull request; -: to standard output. What $GITHUB_STEP_SUMMARY names is added to."
+  )
+  private var markdownPath: String?
+  let options = StudyOptions(without: [.settings])
+
+  /// Devices that a fleet is made smaller to, where that keeps its answer.
+  private static let enoughDevices = 3_000
+
+  func plan() throws -> StudyPlan<Decided> {
+    let loaded = try loaded()
+    let input = try StudyInput(loaded)
+    let today = input.scenario
+    let named = try proposedPath.map { name in
+      let settings = try decided(loaded[0], loaded[1].settingsDocument, of: input.bases[1].scenario, name)
+      guard today != input.bases[1].scenario else {
+        throw CommandFailure(
+          .data,
+          "\(name): no client of this fleet reads anything else out of it than out of \(todayPath ?? path): there is nothing to decide"
+        )
+      }
+      return (scenario: input.bases[1].scenario, settings: settings)
+    }
+    try Self.refuseLate(today, "\(path): tapi.incidents")
+    let suite = IncidentSuite(of: today, given: try given(loaded[0]), isStandard: !isOnlyGiven)
+    let facts =
+      "\(today.sizeText), \(FigureText.span(suite.duration.microseconds))"
+      + (suite.duration > today.duration ? " (lengthened to see a recovery)" : "")
+      + ", \(FigureText.count(suite.cases.count, "case")): \(suite.cases.map(\.name).joined(separator: ", "))"
+    let allowed = Set(allowed.flatMap(\.metrics))
+    let search = named == nil ? try ProposalSearch(loaded[0], today, suite: suite) : nil
+    var plan = StudyPlan(
+      input, heading: input.heading(facts),
+      largest: input.bases.map { suite.scenario(suite.cases[0], of: $0.scenario) },
+      find: { [self] runs in
+        let proposed = try named ?? found(search, loaded[0], runs)
+        let decision = try Decision(
+          suite, today: today, proposed: proposed.scenario, allowed: allowed,
+          skipping: named == nil ? ProposalSearch.seedsBehind : 0, budget: budget ?? Decision.defaultBudget,
+          run: runs.summaries.values)
+        if let illness = decision.illness {
+          let load = percent(NormalLoad(today).peakUtilisation)
+          throw CommandFailure(
+            .data,
+            "\(path): \(illness). Its peak load is \(load) of the capacity. There is nothing to decide before it holds: "
+              + "give it more capacity or less load")
+        }
+        var decided = Decided(decision: decision, settings: proposed.settings)
+        if decision.isFinished { try decided.add(shares: shares, runs) }
+        return decided
+      }, isFinished: \.decision.isFinished, answer: { $0.answer(facts: facts) })
+    let markdown = try markdownPath.map { try MarkdownFile($0) }
+    if let markdown, markdown.isStandardOutput { plan.text = { $0.markdown } }
+    plan.finish = { found in
+      try markdown?.write(found.markdown)
+      if let failure = found.failure { throw failure }
+    }
+    return plan
+  }
+
+  /// What the proposed Settings change.
+  private func decided(
+    _ loaded: LoadedScenario, _ proposed: SettingsDocument?, of scenario: Scenario, _ name: String,
+    isFound: Bool = false
+  ) throws -> DecidedSettings {
+    var settings = try DecidedSettings(
+      fleet: scenario.fleet, today: loaded.settingsDocument, proposed: proposed,
+      names: (todayPath ?? path, name))
+    if isFound { settings.found = proposed?.cdnJSON }
+    return settings
+  }
+
+  /// Settings that a search has found.
+  private func found(_ search: ProposalSearch?, _ loaded: LoadedScenario, _ runs: StudyRuns) throws -> (
+    scenario: Scenario, settings: DecidedSettings
+  ) {
+    guard let search, let best = try search.best(runs) else {
+      throw CommandFailure(
+        .failed,
+        "\(path): none of \(FigureText.count(search?.count ?? 0, "candidate")) is better than today's Settings in one case and worse in none; "
+          + "name Settings of your own with --proposed")
+    }
+    let scenario = try search.scenario(best)
+    let document = (loaded.settingsDocument ?? SettingsDocument(HTTPConfig())).setting(
+      loaded.overrides + best)
+    return (scenario, try decided(loaded, document, of: scenario, "the Settings found", isFound: true))
+  }
+
+  /// The fleet with today's and with the proposed Settings: unless `--scale` says so, the smallest part of enough devices that keeps
+  /// its answer.
+  private func loaded() throws -> [LoadedScenario] {
+    func loaded(_ more: [Override]) throws -> [LoadedScenario] {
+      try ([todayPath] + (proposedPath.map { [$0] } ?? [])).map {
+        try LoadedScenario(
+          path, settingsPath: $0, overrides: options.input.overrides + more, allowsUnread: proposedPath == nil
+        )
+      }
+    }
+    let asked = try loaded([])
+    if options.input.overrides.contains(where: { $0.path == Self.scale }) { return asked }
+    let whole = try asked[0].decode(
+      VariantChoice(name: "", overrides: [Override(path: Self.scale, value: Scaling.whole.text)]))
+    let scale = Scaling.smallest(of: [whole.scenario], leaving: Self.enoughDevices)
+    guard scale.divisor > (try asked[0].decode().scenario.scale) else { return asked }
+    return try loaded([Override(path: Self.scale, value: scale.text)])
+  }
+
+  private static let scale = "scale"
+
+  /// - Throws: `CommandFailure` 65 about an incident that never happens.
+  private static func refuseLate(_ scenario: Scenario, _ place: String) throws {
+    guard let late = scenario.tapi.incidents.first(where: { $0.start - .start >= scenario.duration }) else {
+      return
+    }
+    throw CommandFailure(
+      .data,
+      "\(place): an incident begins at \(Units.text(late.start - .start)), and the run ends at "
+        + "\(Units.text(scenario.duration)): let it begin earlier, or give the scenario a longer duration")
+  }
+
+  /// The cases of `--incidents`.
+  private func given(_ loaded: LoadedScenario) throws -> [IncidentSuite.Case] {
+    guard let name = incidentsPath else {
+      if isOnlyGiven {
+        throw UsageError("'--only-incidents' leaves the cases of '--incidents <file>' alone: name that file.")
+      }
+      return []
+    }
+    let file = try IncidentFile(text: InputFile.text(name), name: name)
+    return try file.cases.map { one in
+      let scenario: Scenario
+      do {
+        scenario = try loaded.decode(
+          VariantChoice(name: "", overrides: [Override(path: "tapi.incidents", value: one.incidents)])
+        ).scenario
+      } catch let problems as ScenarioProblems {
+        throw problems.naming { $0.hasPrefix("tapi.incidents") ? "\(name): \(one.name)" : nil }
+      }
+      try Self.refuseLate(scenario, "\(name): \(one.name)")
+      return IncidentSuite.Case(name: one.name, phrase: "\"\(one.name)\"", incidents: scenario.tapi.incidents)
+    }
+  }
+}
+
+/// What Settings are to be decided on, and what the fleet's clients make of them.
+struct DecidedSettings: Sendable {
+  /// Today's file and the proposed one, as they were named.
+  var names: (today: String, proposed: String)
+  var differences: [SettingsDocument.Difference] = []
+  /// What each client of the fleet makes of the proposed Settings, a line for each finding: client, key, what it does.
+  var readings: [(client: String, path: String, message: String)] = []
+  /// As the CDN would serve the proposed ones, where a search has found them.
+  var found: String?
+
+  /// - Throws: `CommandFailure` 65 of a file that has no retry Settings.
+  init(
+    fleet: [Cohort], today: SettingsDocument?, proposed: SettingsDocument?,
+    names: (today: String, proposed: String)
+  ) throws {
+    self.names = names
+    if let proposed, proposed.holdsNothing {
+      throw CommandFailure(.data, "\(names.proposed): \(SettingsDocument.nothingFound)")
+    }
+    guard let proposed else { return }
+    differences = (today ?? SettingsDocument(HTTPConfig())).differences(to: proposed)
+    var seen: Set<String> = []
+    for cohort in fleet where seen.insert(cohort.preset.name).inserted {
+      for (path, finding) in proposed.findings(in: cohort.settingsDialect) {
+        readings.append((cohort.preset.name, path, finding.message))
+      }
+    }
+  }
+}

@@ -1,0 +1,386 @@
+import FleetExperiments
+import FleetMetrics
+import FleetReports
+import FleetStatistics
+import ScenarioFormat
+import ScenarioModel
+
+/// What `decide` found, with the Settings that it is about.
+struct Decided: Sendable {
+  var decision: Decision
+  var settings: DecidedSettings
+  /// One run of today's and of the proposed Settings, for the picture; empty where it was stopped.
+  var shown: (place: Int, runs: [VariantResult]) = (0, [])
+  /// What shares of the fleet on the proposed Settings come to, in that case.
+  var pickUps: [PickUp] = []
+
+  /// What the proposed Settings lose most to, and what a run without that limit comes to.
+  var checked: Decision.CheckedLoss?
+
+  private var wording: DecisionWording { DecisionWording(decision, checked: checked) }
+
+  /// The case that says most: the first that changes.
+  var showcase: Int {
+    let hasIncident = { (place: Int) in !decision.cases[place].suite.incidents.isEmpty }
+    return (decision.cells(.worse) + decision.cells(.better)).map(\.place).first(where: hasIncident)
+      ?? decision.cases.indices.first(where: hasIncident) ?? 0
+  }
+
+  /// Makes what the page shows beside the decision, from runs of the case that says most: both Settings under the first seed, and the
+  /// shares of `--rollout`.
+  mutating func add(shares: [Int64], _ runs: StudyRuns) throws {
+    let (one, suite) = (decision.cases[showcase].suite, decision.suite)
+    let (today, proposed) = (decision.todayScenario, decision.proposedScenario)
+    let scenarios = [today, proposed].map { suite.scenario(one, of: $0) }
+    var results = try runs.runs(Recording<VariantResult>.result).values(of: scenarios)
+    for (index, name) in Self.names.enumerated() where results.indices.contains(index) {
+      results[index].name = name
+    }
+    shown = (showcase, results)
+    checked = try decision.checkedLoss(options: runs.options, control: runs.control)
+    guard !shares.isEmpty else { return }
+    let cohorts =
+      today.fleet.count > 1
+      ? today.fleet.indices.map { PickUp(cohort: $0, today: today, proposed: proposed) } : []
+    pickUps = try PickUp.run(
+      shares.compactMap { PickUp(share: $0, today: today, proposed: proposed) } + cohorts, one, of: suite,
+      seeds: Decision.looks[0], run: runs.summaries.values)
+  }
+
+  private static let names = ["today", "proposed"]
+
+  /// How the command ends: nil to publish.
+  var failure: CommandFailure? {
+    let proposed = settings.names.proposed
+    return switch decision.outcome {
+    case .publish: nil
+    case .worse, .noBetter: CommandFailure(.failed, "\(proposed): not to be published")
+    case .needsMore(let runs):
+      CommandFailure(
+        .undecided,
+        "\(proposed): not decided: about \(FigureText.count(runs, "more run")) would; give a larger --budget")
+    }
+  }
+}
+
+// MARK: - Tables
+
+extension Decided {
+  /// A row of `decision.csv`: a criterion of a case.
+  struct Row: Sendable {
+    var one: Decision.Case
+    var cell: Decision.Cell
+    var criterion: String
+    var today: String
+    var proposed: String
+  }
+
+  /// The columns of `decision.csv` in order.
+  static let columns: [CSVColumn<Row>] = [
+    .init("case", "", "Name of the case.") { .text($0.one.suite.name) },
+    .init("criterion", "", "What is compared: failures, or a column of `summary.csv`.") {
+      .text($0.criterion)
+    },
+    .init(
+      "state", "",
+      "What the proposed Settings are by it: \(Decision.Cell.State.allCases.map(\.rawValue).joined(separator: ", "))."
+    ) { .text($0.cell.state.rawValue) },
+    .init("is_allowed", "", "Whether it may get worse, as `--allow` says.") { .flag($0.cell.isAllowed) },
+    .init(
+      "is_price", "",
+      "Whether it may get worse because fewer runs fail, or fewer events are lost, in the same case."
+    ) { .flag($0.cell.isPrice) },
+    .init("today", "", "Mean with today's Settings, of the whole fleet, as a person reads it.") {
+      .text($0.today)
+    },
+    .init("proposed", "", "The same with the proposed Settings.") { .text($0.proposed) },
+    .init("today_runs", "runs", "Runs with today's Settings.") { .integer(Int64($0.one.today.count)) },
+    .init("proposed_runs", "runs", "Runs with the proposed Settings, under the same seeds first.") {
+      .integer(Int64($0.one.proposed.count))
+    },
+    .init("seeds_needed", "runs", "About how many seeds would decide it; empty where it is decided.") {
+      $0.cell.seedsNeeded.map { .integer(Int64($0)) } ?? .empty
+    },
+  ]
+
+  var rows: [Row] {
+    decision.cases.indices.flatMap { place in
+      decision.cases[place].cells.map { cell in
+        Row(
+          one: decision.cases[place], cell: cell,
+          criterion: decision.metric(cell.criterion)?.name ?? wording.title(cell.criterion),
+          today: wording.figure(place, cell.criterion, false),
+          proposed: wording.figure(place, cell.criterion, true))
+      }
+    }
+  }
+
+  /// Cases and criteria: what each comes to.
+  private var matrix: TextTable {
+    let headings = ["failures", "lost", "recovery", "late", "p99", "requests"]
+    let rows = decision.cases.map { one in
+      [one.suite.name]
+        + DecisionWording.columns.map { names in
+          one.cells.first {
+            names.contains(decision.metric($0.criterion)?.name ?? wording.title($0.criterion))
+          }
+          .map { $0.state.rawValue + ($0.state == .worse && !$0.counts ? "*" : "") } ?? "–"
+        }
+    }
+    return TextTable(header: ["case"] + headings, rows: rows, words: headings.count + 1)
+  }
+
+  private static let starred =
+    "* worse, and allowed to be, or the price of what is kept: it has to be delivered."
+
+  /// The figures of each case, a line for each Settings.
+  private var figures: TextTable {
+    let header = ["case", "Settings", "lost", "recovery", "at best", "late", "p99", "requests"]
+    let rows = decision.cases.indices.flatMap { place in
+      Self.names.enumerated().map { index, name in
+        let figures = DecisionWording.columns.dropFirst().map { names in
+          decision.cases[place].cells.first {
+            decision.metric($0.criterion).map { names.contains($0.name) } ?? false
+          }
+          .map { wording.figure(place, $0.criterion, index == 1) } ?? "–"
+        }
+        return [index == 0 ? decision.cases[place].suite.name : "", name] + figures.prefix(2)
+          + [index == 1 ? wording.floor(place) ?? "–" : ""] + figures.dropFirst(2)
+      }
+    }
+    return TextTable(header: header, rows: rows, words: 2)
+  }
+
+  /// Who loses what, and where late events wait, the worst first.
+  private func losses(atMost count: Int) -> TextTable {
+    TextTable(
+      header: ["case", "Settings", "who", "lost", "to", "late", "most wait"],
+      rows: decision.losses.prefix(count).map { loss in
+        [
+          decision.cases[loss.place].suite.name, Self.names[loss.isProposed ? 1 : 0], loss.row.cohort,
+          wording.amount(loss.row.lost), loss.row.causes.first?.words ?? "–", wording.amount(loss.row.late),
+          loss.row.places.first?.words ?? "–",
+        ]
+      }, words: 3)
+  }
+  private static let lossTitle = "Who loses what, and where late events wait"
+
+  /// What a share of the fleet comes to.
+  private var pickUpTable: TextTable {
+    let metrics = DecisionWording.columns.dropFirst().compactMap { names in
+      MetricCatalogue.headline.first { $0.name == names.last }
+    }
+    return TextTable(
+      header: ["on the proposed Settings", "lost", "recovery", "late", "p99", "requests"],
+      rows: pickUps.map { pickUp in [pickUp.words] + metrics.map { wording.figure($0, of: pickUp.runs) } })
+  }
+  private var pickUpTitle: String { "Pick-up: \(decision.cases[shown.place].suite.phrase)" }
+
+  private var changes: TextTable {
+    TextTable(
+      header: ["key", "today", "proposed"],
+      rows: settings.differences.map { [$0.path, $0.old ?? "–", $0.new ?? "–"] }, words: 3)
+  }
+
+  private var readings: [String] {
+    settings.readings.map { "\($0.client), \($0.path.isEmpty ? "the file" : $0.path): \($0.message)" }
+  }
+}
+
+// MARK: - Answer
+
+extension Decided {
+  static let document = CommandDocument<Findings<Decided>>.study(
+    "whether Settings are to be published, and why.",
+    [
+      .choice("decision", "What to do.", ["publish", "do not publish", "needs more runs"]) {
+        switch $0.decision.outcome {
+        case .publish: "publish"
+        case .worse, .noBetter: "do not publish"
+        case .needsMore: "needs more runs"
+        }
+      },
+      .init("verdict", "The answer in three sentences, and what it is worth.") {
+        $0.wording.lines.joined(separator: "\n")
+      },
+      .init("missingRuns", "About how many more runs would decide it; null: it is decided.") {
+        found -> Int? in
+        if case .needsMore(let runs) = found.decision.outcome { runs } else { nil }
+      },
+      .init("today", "The Settings file of today.") { $0.settings.names.today },
+      .init("proposed", "The proposed Settings file.") { $0.settings.names.proposed },
+      .init("runs", "Runs that were made, twins not counted.") { $0.decision.runCount },
+      .init("attempts", "Attempts that they simulated.") { $0.decision.attempts },
+      .list(
+        "settings", "Keys whose values differ.",
+        JSONShape<SettingsDocument.Difference>([
+          .init("key", "From the section on.") { $0.path },
+          .init("today", "Its value today; null: it is not there.") { $0.old },
+          .init("proposed", "Its proposed value; null: it is not there.") { $0.new },
+        ])
+      ) { $0.settings.differences },
+      .list(
+        "cases", "What the Settings were run through.",
+        JSONShape<Decision.Case>([
+          .init("name", "Its name.") { $0.suite.name },
+          .init("what", "In words.") { $0.suite.phrase },
+          .init("failures", "Runs with the proposed Settings that fail.") { $0.failures },
+          .init(
+            "risk_high_95_ratio", "The largest share of runs that may fail with them, with 95 % confidence."
+          ) { $0.risk },
+        ])
+      ) { $0.decision.cases },
+      .rows("criteria", "The rows of `decision.csv`.", columns) { $0.rows },
+      .list(
+        "pickUp",
+        "What shares of the fleet on the proposed Settings come to, in the case that changes most: those of `--rollout`.",
+        JSONShape<PickUp>([
+          .init("who", "Who has them.") { $0.words },
+          .init("lost_or_blocked_events", "Events lost or blocked, mean of the runs, as simulated.") {
+            SampleStatistics($0.runs.map { Double($0.lostOrBlockedEvents) }).mean
+          },
+          .init("attempts_above_twin_per_device", "Extra attempts of a device, mean of the runs.") {
+            SampleStatistics($0.runs.map(\.attemptsAboveTwinPerDevice)).mean
+          },
+        ])
+      ) { $0.pickUps },
+    ] as [JSONShape<Decided>.Member])
+
+  func answer(facts: String) -> Answer {
+    let lines = wording.lines
+    var answer = Answer(verdict: lines.joined(separator: "\n"), brief: lines[0], facts: facts)
+    answer.terminal = [.verdict, .table(matrix)]
+    if decision.cells(.worse).contains(where: { !$0.cell.counts }) {
+      answer.terminal.append(.text(Self.starred + "\n"))
+    }
+    answer.terminal.append(.table(figures))
+    if !decision.losses.isEmpty {
+      answer.terminal += [.text(Self.lossTitle + ", the worst first:\n"), .table(losses(atMost: 6))]
+    }
+    if !pickUps.isEmpty { answer.terminal += [.text(pickUpTitle + ":\n"), .table(pickUpTable)] }
+    if !settings.differences.isEmpty { answer.terminal.append(.table(changes)) }
+    if !readings.isEmpty {
+      answer.terminal.append(.list(readings, title: "What the clients make of the proposed Settings:"))
+    }
+    if !shown.runs.isEmpty {
+      answer.page.append(.html(Compared.whole(shown.runs).overlays))
+    }
+    answer.page += [
+      .table(matrix, title: "Better, worse, or as good", note: Self.starred),
+      .table(
+        figures, title: "The figures, of the whole fleet",
+        note: decision.cases.map { "\($0.suite.name): \($0.suite.phrase)" }.joined(separator: "; ") + "."),
+    ]
+    if !decision.losses.isEmpty {
+      answer.page.append(
+        .table(
+          losses(atMost: 40), title: Self.lossTitle,
+          note: "The mean of the runs, of the whole fleet; the worst first."))
+    }
+    if !pickUps.isEmpty { answer.page.append(.table(pickUpTable, title: pickUpTitle)) }
+    answer.page.append(.table(changes, title: "What changes in the Settings"))
+    if !readings.isEmpty {
+      answer.page.append(.list(readings, title: "What the clients make of the proposed Settings"))
+    }
+    answer.page.append(
+      .terms([
+        (
+          "Failures",
+          "Runs that never recover, or lose more than 1 % of the events. Better or worse by an exact test of the seeds in which only one fails."
+        ),
+        ("Not worse", "Better or as good: which of the two is not decided, and does not matter."),
+        ("Open", "It may be worse, and the runs do not show it."),
+        ("At best", "How soon any client could be back: capacity, demand and backlog alone."),
+        ("Requests", "Attempts of a device beyond those without the incident; without one, a day."),
+      ]))
+    answer.data =
+      [OutputFile(OutputFile.decision, Table(Self.columns, rows).csv)]
+      + (settings.found.map { [OutputFile(OutputFile.settings, text: $0)] } ?? []) + suiteFiles
+    answer.listing = [
+      OutputFile.report, OutputFile.decision,
+      "\(OutputFile.suite) with a scenario for each case and a baseline for 'check'",
+      OutputFile.manifest,
+    ]
+    answer.offer = "the tables, the scenarios and a report"
+    return answer
+  }
+}
+
+extension Decided {
+  /// A scenario for each case with the Settings that are to be served from now on, and what they gave: `check` tells whoever changes
+  /// something later.
+  private var suiteFiles: [OutputFile] {
+    let isPublished = decision.outcome == .publish
+    let base = isPublished ? decision.proposedScenario : decision.todayScenario
+    var baseline = BaselineFile(path: "")
+    let scenarios = decision.cases.map { one in
+      let scenario = decision.suite.scenario(one.suite, of: base)
+      let runs = Array((isPublished ? one.proposed : one.today).prefix(Decision.looks[0]))
+      var recorded = Baseline(
+        scenario: one.suite.name, overrides: [],
+        seeds: SeedRange(first: decision.firstSeed, count: runs.count), summaries: runs)
+      recorded.results = CommandLineTool.resultsVersion
+      baseline.replace(recorded)
+      return OutputFile(
+        "\(OutputFile.suite)/\(one.suite.name).json5",
+        text:
+          "// \(one.suite.phrase), with \(isPublished ? "the proposed" : "today's") Settings\n\(scenario.normalisedJSON)"
+      )
+    }
+    return scenarios + [OutputFile("\(OutputFile.suite)/\(BaselineFile.name)", text: baseline.text)]
+  }
+}
+
+// MARK: - Markdown
+
+extension Decided {
+  /// The answer for a pull request.
+  var markdown: String {
+    let lines = wording.lines
+    let verdict =
+      "\(MarkdownFile.opening): \(wording.outcome.lowercased())\n\n" + lines.map { $0 + "\n\n" }.joined()
+    func section(_ title: String, _ table: TextTable) -> String {
+      table.rows.isEmpty ? "" : "### \(title)\n\n\(table.markdown)\n"
+    }
+    return verdict + section("Better, worse, or as good", matrix)
+      + section("The figures, of the whole fleet", figures)
+      + section(Self.lossTitle, losses(atMost: 12)) + section(pickUpTitle, pickUpTable)
+      + section("What changes in the Settings", changes)
+      + (readings.isEmpty
+        ? "" : "### What the clients make of them\n\n" + readings.map { "- \($0)\n" }.joined() + "\n")
+  }
+}
+
+extension TextTable {
+  /// As GitHub shows it.
+  fileprivate var markdown: String {
+    func row(_ cells: [String]) -> String {
+      "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |\n"
+    }
+    return row(columns.map(\.title)) + row(columns.map { $0.isNumber ? "---:" : "---" })
+      + rows.map(row).joined()
+  }
+}
+
+/// Where an answer goes as Markdown.
+struct MarkdownFile {
+  /// How one begins.
+  static let opening = "## fleetsim decide"
+  private let path: String
+  private let file: SingleFile?
+  var isStandardOutput: Bool { path == "-" }
+  /// - Throws: `CommandFailure` 73.
+  init(_ path: String) throws {
+    self.path = path
+    // The summary of a job on GitHub has what others wrote as well.
+    let isSummary = getenv("GITHUB_STEP_SUMMARY").map { String(cString: $0) } == path
+    file = path == "-" || isSummary ? nil : try SingleFile(path, ours: [Self.opening], option: "--markdown")
+  }
+
+  func write(_ text: String) throws {
+    if let file { return try file.write(text) }
+    if isStandardOutput { return }
+    let before = access(path, F_OK) == 0 ? try InputFile.text(path) : ""
+    try AtomicFile.write(Array((before + text).utf8), to: path, option: "--markdown")
+  }
+}

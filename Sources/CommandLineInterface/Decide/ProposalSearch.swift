@@ -1,0 +1,86 @@
+import FleetExperiments
+import ScenarioFormat
+import ScenarioModel
+import ShippedClients
+import UploadRetry
+
+/// Looks for Settings to propose where none are: among safe values of the keys that the fleet's clients read, by the race of `tune`.
+struct ProposalSearch: Sendable {
+  /// The fleet with today's Settings.
+  var loaded: LoadedScenario
+  var suite: IncidentSuite
+  /// Cases of the suite that the candidates race in: those in which Settings matter most.
+  private var cases: [IncidentSuite.Case]
+  let space: SearchSpace
+  private let todaysValues: [String?]
+
+  /// Candidates, and seeds of the finalists.
+  private static let candidates = 24
+  private static let seeds = 3
+  /// The decision's seeds begin behind all that the search has seen.
+  static let seedsBehind = 1_000
+  private static let raced = ["own", "outage", "silence", "refusals"]
+
+  /// Values that every client takes, from cautious to patient; no base is above a cap.
+  private static let keys: [(path: String, values: String)] = [
+    ("backoffConfig.baseBackoffInterval", "0.5,2,8,30"),
+    ("backoffConfig.maxBackoffInterval", "60,150,300,600"),
+    ("backoffConfig.jitterPercent", "10,20,50,100"), ("backoffConfig.maxRetryCount", "100,300,1000"),
+    ("rateLimitConfig.maxRetryCount", "100,300,1000"), ("rateLimitConfig.maxRetryInterval", "60,150,300"),
+  ]
+
+  /// - Throws: `CommandFailure` 65 where no client reads any of the keys.
+  init(_ loaded: LoadedScenario, _ base: Scenario, suite: IncidentSuite) throws {
+    self.loaded = loaded
+    self.suite = suite
+    let hurting = suite.cases.filter { Self.raced.contains($0.name) }
+    cases = Array((hurting.isEmpty ? suite.cases.filter { !$0.incidents.isEmpty } : hurting).prefix(3))
+    var parameters: [SearchParameter] = []
+    for (key, values) in Self.keys {
+      let path = SearchableSettings.prefix + key
+      let taken = VariantChoice.splitList(values).filter { value in
+        base.fleet.contains { $0.settingsDialect.readKeyPaths.contains(key) }
+          && !base.fleet.contains { cohort in Self.objects(cohort.settingsDialect, path, value) }
+      }
+      if taken.count > 1 { parameters.append(try SearchParameter("\(path)=\(taken.joined(separator: ","))")) }
+    }
+    guard !parameters.isEmpty else {
+      throw CommandFailure(
+        .data,
+        "\(loaded.path): no client of this fleet reads a key of Settings that could be searched; name Settings with --proposed"
+      )
+    }
+    space = try SearchSpace(parameters)
+    todaysValues = parameters.map { SearchableSettings.value(of: $0.path, in: base.fleet[0].settings) }
+  }
+
+  /// Whether a client that reads the key would not take the value as it is.
+  private static func objects(_ dialect: SettingsDialect, _ path: String, _ value: String) -> Bool {
+    let key = String(path.dropFirst(SearchableSettings.prefix.count))
+    guard dialect.readKeyPaths.contains(key) else { return false }
+    let document = SettingsDocument(HTTPConfig()).setting([Override(path: path, value: value)])
+    return document.findings(in: dialect).contains { $0.path == key }
+  }
+
+  /// The best that was found, as overrides; nil: nothing is better than today's in every case.
+  func best(_ runs: StudyRuns) throws -> [Override]? {
+    var study = TuneStudy(
+      space: space, todaysValues: todaysValues, objectives: TuneObjective.standard, constraints: [],
+      scenarios: cases.map(\.name), seeds: Self.seeds)
+    study.candidates = Self.candidates
+    let maker = CandidateRuns(runs.summaries) { [self] request in
+      try suite.scenario(cases[request.scenario], of: scenario(space.overrides(request.candidate)))
+    }
+    var tuner = Tuner(study, runs: maker)
+    let result = try tuner.run()
+    return result.isRecommended ? space.overrides(result.winner.candidate) : nil
+  }
+
+  /// The fleet with Settings of the search.
+  func scenario(_ overrides: [Override]) throws -> Scenario {
+    try loaded.decode(VariantChoice(name: "", overrides: overrides)).scenario
+  }
+
+  /// How many candidates there are.
+  var count: Int { min(Self.candidates, space.size) }
+}

@@ -1,0 +1,278 @@
+import FleetMetrics
+import FleetStatistics
+import ScenarioModel
+
+/// Whether proposed Settings are to be published in place of today's, by runs of both in every case of a suite.
+///
+/// Both have the same seeds. There are more of them, case by case, until each criterion is decided or cannot be worse, and a
+/// failure in more than 5 % of the runs is excluded (59 runs without one); or until a budget of simulated attempts is used up. Levels
+/// are those of `SeedPlan`, which allow for repeated looks.
+///
+///     let decision = try Decision(suite, today: today, proposed: proposed, run: runs.values)
+///     decision.outcome   // .publish
+package struct Decision: Sendable {
+  package enum Outcome: Sendable, Hashable {
+    /// Something is better, nothing worse, and nothing open that could be.
+    case publish
+    /// Something is worse.
+    case worse
+    /// Nothing is worse, and nothing better.
+    case noBetter
+    /// The budget ended it; about so many more runs would decide it.
+    case needsMore(runs: Int)
+  }
+
+  /// What a criterion of a case comes to.
+  package struct Cell: Sendable {
+    package enum State: String, Sendable, Hashable, CaseIterable {
+      case better, worse
+      case asGood = "as good"
+      /// Better or as good: which of the two is not decided, and does not matter.
+      case notWorse = "not worse"
+      case open
+    }
+    package var criterion: Criterion
+    package var finding: MetricRule.Finding
+    package var state: State
+    /// Whether it may get worse, as was asked for.
+    package var isAllowed: Bool
+    /// Whether it is the price of fewer failures or losses in the same case: what is kept has to be delivered, which takes time and
+    /// requests.
+    package fileprivate(set) var isPrice = false
+    /// Whether it keeps the Settings from being published if it gets worse.
+    package var counts: Bool { !isAllowed && !isPrice }
+    /// About how many seeds would decide it; nil of what is decided.
+    package var seedsNeeded: Int?
+  }
+
+  /// A case with its runs.
+  package struct Case: Sendable {
+    package var suite: IncidentSuite.Case
+    /// By seed.
+    package fileprivate(set) var today: [RunSummary] = []
+    /// The same seeds, and maybe more of them, which show how often it fails.
+    package fileprivate(set) var proposed: [RunSummary] = []
+    package fileprivate(set) var cells: [Cell] = []
+    package fileprivate(set) var standings: Standings?
+    package var pairs: Int { min(today.count, proposed.count) }
+    var attempts: Int64 { (today + proposed).reduce(0) { $0 + $1.attempts } }
+    package var failures: Int { proposed.count { $0.fails } }
+    /// The largest share of the runs that may fail with the proposed Settings, with 95 % confidence.
+    package var risk: Double { ExactBinomial.upperBound(of: failures, in: proposed.count) }
+  }
+
+  /// Seeds after which it looks. The first are few: large differences need no more, and runs of a fleet cost.
+  package static let looks = [6, 15, 30, 60, 120]
+  /// Once something is worse, the rest is looked at with so many seeds at most.
+  private static let enoughToRefuse = 15
+  /// Runs without a failure that exclude one in 5 % of them.
+  package static let faultless = ExactBinomial.trials(excluding: MetricRule.relevantRisk)
+  package static let defaultBudget: Int64 = 600_000_000
+
+  package let suite: IncidentSuite
+  /// Seeds of the scenario that are left out: whoever chose the proposed Settings has seen them.
+  private let skipped: UInt64
+  package let todayScenario: Scenario
+  package let proposedScenario: Scenario
+  /// Metrics that may get worse, by their names.
+  package let allowed: Set<String>
+  package private(set) var cases: [Case]
+  /// Whether it came to its end; false: it was stopped, and says what was known then.
+  package private(set) var isFinished = false
+  /// Why the fleet does not hold with today's Settings, without any incident; nil: it does.
+  package private(set) var illness: String?
+
+  /// - Parameters:
+  ///   - allowed: metrics that may get worse.
+  ///   - skipped: seeds that are left out, from the scenario's own on.
+  ///   - budget: attempts to simulate at most, those of the first look aside.
+  ///   - run: summaries of scenarios, in their order.
+  /// - Throws: `CancellationError` where it is stopped before anything is known; what `run` throws.
+  package init(
+    _ suite: IncidentSuite, today: Scenario, proposed: Scenario, allowed: Set<String> = [],
+    skipping skipped: Int = 0, budget: Int64 = defaultBudget, run: ([Scenario]) throws -> [RunSummary]
+  ) throws {
+    self.suite = suite
+    todayScenario = today
+    proposedScenario = proposed
+    self.allowed = allowed
+    self.skipped = UInt64(skipped)
+    cases = suite.cases.map { Case(suite: $0) }
+    do {
+      try runs(today: [0: 2], proposed: [:], run)
+      illness = HealthWording.sentence(cases.first?.today.map(\.baseline) ?? [])
+      if illness == nil { try look(budget: budget, run) }
+      isFinished = true
+    } catch let error as CancellationError {
+      guard cases.allSatisfy({ $0.pairs > 0 }) else { throw error }
+    }
+  }
+
+  private mutating func look(budget: Int64, _ run: ([Scenario]) throws -> [RunSummary]) throws {
+    let all = Dictionary(uniqueKeysWithValues: cases.indices.map { ($0, Self.looks[0]) })
+    try runs(today: all, proposed: all, run)
+    while true {
+      var (today, proposed): ([Int: Int], [Int: Int]) = ([:], [:])
+      for place in cases.indices {
+        if let next = nextPairs(place) {
+          (today[place], proposed[place]) = (next, next)
+        } else if needsFaultless(place), !isRefused {
+          proposed[place] = Self.faultless
+        }
+      }
+      let cost = cases.indices.reduce(0.0) { sum, place in
+        let each =
+          Double(cases[place].attempts) / Double(cases[place].today.count + cases[place].proposed.count)
+        let more =
+          max(0, (today[place] ?? 0) - cases[place].today.count)
+          + max(0, (proposed[place] ?? 0) - cases[place].proposed.count)
+        return sum + each * Double(more)
+      }
+      guard !today.isEmpty || !proposed.isEmpty, Double(attempts) + cost <= Double(budget) else { return }
+      try runs(today: today, proposed: proposed, run)
+    }
+  }
+
+  /// The seed of the first run.
+  package var firstSeed: UInt64 { todayScenario.seed &+ skipped }
+
+  /// Simulated so far, twins aside.
+  package var attempts: Int64 { cases.reduce(0) { $0 + $1.attempts } }
+  package var runCount: Int { cases.reduce(0) { $0 + $1.today.count + $1.proposed.count } }
+
+  /// Makes the runs up to so many seeds of each case.
+  private mutating func runs(
+    today: [Int: Int], proposed: [Int: Int], _ run: ([Scenario]) throws -> [RunSummary]
+  ) throws {
+    let (old, new) = (todayScenario, proposedScenario)
+    func scenarios(_ place: Int, _ base: Scenario, _ seeds: Range<Int>) -> [Scenario] {
+      let scenario = suite.scenario(cases[place].suite, of: base)
+      return seeds.map { scenario.with(seed: scenario.seed &+ skipped &+ UInt64($0)) }
+    }
+    var asked: [(place: Int, isToday: Bool, scenarios: [Scenario])] = []
+    for place in cases.indices {
+      let (a, b) = (cases[place].today.count, cases[place].proposed.count)
+      if let count = today[place], count > a { asked.append((place, true, scenarios(place, old, a..<count))) }
+      if let count = proposed[place], count > b {
+        asked.append((place, false, scenarios(place, new, b..<count)))
+      }
+    }
+    var made = try run(asked.flatMap(\.scenarios))[...]
+    for (place, isToday, scenarios) in asked {
+      let rows = made.prefix(scenarios.count)
+      made = made.dropFirst(rows.count)
+      if isToday { cases[place].today += rows } else { cases[place].proposed += rows }
+    }
+    for place in Set(asked.map(\.place)) where cases[place].pairs > 0 { judge(place) }
+  }
+
+  // MARK: Judging
+
+  private mutating func judge(_ place: Int) {
+    let one = cases[place]
+    let standings = Standings(
+      ["today", "proposed"], rows: [Array(one.today), Array(one.proposed.prefix(one.today.count))],
+      interval: todayScenario.interval.microseconds, metrics: MetricCatalogue.headline, level: SeedPlan.level)
+    cases[place].standings = standings
+    cases[place].cells = standings.criteria(0, 1).map { criterion in
+      let finding = standings.finding(of: 1, to: 0, on: criterion)
+      let metric = metric(criterion)
+      var cell = Cell(
+        criterion: criterion, finding: finding, state: Self.state(finding),
+        isAllowed: metric.map { allowed.contains($0.name) } ?? false)
+      if criterion == .failures, !knowsFailures(one, finding) { cell.state = .open }
+      if cell.state == .open {
+        let needed =
+          criterion == .failures && one.failures == 0
+          ? Double(Self.faultless)
+          : finding.seedsNeeded(of: one.pairs, at: SeedPlan.level) ?? Double(2 * one.pairs)
+        cell.seedsNeeded = Int(min(needed, Double(SeedPlan.mostMissing)).rounded(.up))
+      }
+      return cell
+    }
+    let gain = cases[place].cells.firstIndex { cell in
+      cell.state == .better
+        && (cell.criterion == .failures || metric(cell.criterion)?.name == MetricCatalogue.lost)
+    }
+    guard let gain else { return }
+    for later in cases[place].cells.indices
+    where later > gain && metric(cases[place].cells[later].criterion)?.name != MetricCatalogue.lost {
+      cases[place].cells[later].isPrice = true
+    }
+  }
+
+  private static func state(_ finding: MetricRule.Finding) -> Cell.State {
+    switch finding.standing {
+    case .better: .better
+    case .worse: .worse
+    case .asGood, .incomparable: .asGood
+    case .undecided: finding.reach.upperBound <= 1 ? .notWorse : .open
+    }
+  }
+
+  /// Whether it is known that the proposed Settings do not fail in 5 % more of the runs.
+  private func knowsFailures(_ one: Case, _ finding: MetricRule.Finding) -> Bool {
+    if finding.standing.isDecided { return true }
+    // Where today's always fail the others can't fail more often.
+    if one.today.count >= Self.enoughToRefuse, one.today.allSatisfy(\.fails) { return true }
+    if one.failures == 0 { return one.proposed.count >= Self.faultless }
+    return one.pairs >= Self.faultless && finding.reach.upperBound <= 1
+  }
+
+  package func metric(_ criterion: Criterion) -> Metric? {
+    guard case .metric(let index) = criterion else { return nil }
+    return MetricCatalogue.headline[index]
+  }
+
+  // MARK: What is left to do
+
+  /// Whether something is worse that may not be.
+  package var isRefused: Bool { cases.contains { $0.cells.contains { $0.state == .worse && $0.counts } } }
+
+  /// How many seeds of both are to be there at the next look; nil: there is nothing to look for.
+  private func nextPairs(_ place: Int) -> Int? {
+    let one = cases[place]
+    guard let next = Self.looks.first(where: { $0 > one.pairs }) else { return nil }
+    if isRefused, next > Self.enoughToRefuse { return nil }
+    let open = one.cells.contains { cell in
+      cell.state == .open && cell.counts && !(cell.criterion == .failures && one.failures == 0)
+    }
+    // What only the longer series has lost has to be held against as many runs of today's.
+    let extra = one.proposed.dropFirst(one.today.count).contains { $0.lostOrBlockedEvents > 0 }
+    return open || extra ? next : nil
+  }
+
+  private func needsFaultless(_ place: Int) -> Bool {
+    let one = cases[place]
+    return one.failures == 0 && one.cells.contains { $0.criterion == .failures && $0.state == .open }
+  }
+
+  // MARK: The outcome
+
+  package var outcome: Outcome {
+    let cells = cases.flatMap(\.cells)
+    if isRefused { return .worse }
+    if cells.contains(where: { $0.state == .open && $0.counts }) { return .needsMore(runs: missingRuns) }
+    return cells.contains { $0.state == .better } ? .publish : .noBetter
+  }
+
+  /// About how many more runs would decide what is open.
+  private var missingRuns: Int {
+    cases.reduce(0) { sum, one in
+      let open = one.cells.filter { $0.state == .open && $0.counts }
+      let pairs =
+        open.filter { !($0.criterion == .failures && one.failures == 0) }.compactMap(\.seedsNeeded).max() ?? 0
+      let proposed = max(pairs, open.compactMap(\.seedsNeeded).max() ?? 0)
+      return sum + max(0, pairs - one.today.count) + max(0, proposed - one.proposed.count)
+    }
+  }
+
+  /// The cells in one state, the first criteria first, then the largest differences.
+  package func cells(_ state: Cell.State) -> [(place: Int, cell: Cell)] {
+    cases.indices.flatMap { place in
+      cases[place].cells.enumerated().filter { $0.element.state == state }.map {
+        (place, $0.offset, $0.element)
+      }
+    }.sorted { ($0.1, -abs($0.2.finding.mean)) < ($1.1, -abs($1.2.finding.mean)) }.map { ($0.0, $0.2) }
+  }
+}

@@ -1,0 +1,57 @@
+import FleetMetrics
+import FleetSimulation
+
+extension Decision {
+  /// What a cohort loses in a case, and to what: the mean of its runs, as simulated.
+  package struct Loss: Sendable {
+    package var place: Int
+    package var isProposed: Bool
+    package var row: LossReport.Row
+  }
+
+  /// Both Settings with their runs of a case.
+  func lossReport(_ place: Int) -> LossReport {
+    let variants = [("today", todayScenario), ("proposed", proposedScenario)].map {
+      Variant(name: $0, scenario: suite.scenario(cases[place].suite, of: $1))
+    }
+    return LossReport(variants, runs: [cases[place].today, cases[place].proposed])
+  }
+
+  /// Every cohort that loses events or leaves some late, the worst first.
+  package var losses: [Loss] {
+    cases.indices.flatMap { place in
+      lossReport(place).rows.filter(\.isHarmed).map {
+        Loss(place: place, isProposed: $0.variant == 1, row: $0)
+      }
+    }.sorted { ($0.row.lost, $0.row.late) > ($1.row.lost, $1.row.late) }
+  }
+
+  /// The limit that destroys most in a case with the Settings that lose more: `phones (segment-swift): rateLimitConfig.maxRetryCount 100
+  /// reached`.
+  func cause(_ place: Int) -> String? {
+    lossReport(place).rows.first { $0.lost > 0 }.flatMap { row in
+      row.causes.first.map { "\(row.cohort): \($0.words)" }
+    }
+  }
+
+  /// What the proposed Settings would still lose most to, with the limit that does it raised in a run of its own: whether that would end
+  /// it. nil where nothing is lost to a limit.
+  package func checkedLoss(options: RunOptions, control: ComparisonControl) throws -> CheckedLoss? {
+    guard let worst = losses.first(where: { $0.isProposed && $0.row.lost > 0 }) else { return nil }
+    let one = cases[worst.place]
+    var report = LossReport(
+      [Variant(name: "proposed", scenario: suite.scenario(one.suite, of: proposedScenario))],
+      runs: [one.proposed])
+    try report.check(options: options, control: control)
+    return report.check.map { CheckedLoss(loss: worst, value: $0.value, left: $0.lost) }
+  }
+
+  /// The worst loss, and what a run without the limit that causes it comes to.
+  package struct CheckedLoss: Sendable {
+    package var loss: Loss
+    /// The limit's highest value that Settings allow; nil: it was taken away.
+    package var value: String?
+    /// Events lost then, as simulated.
+    package var left: Int64
+  }
+}

@@ -1,0 +1,294 @@
+import FleetMetrics
+import FleetStatistics
+
+/// What a decision says: three sentences first, at the size of the whole fleet.
+package struct DecisionWording: Sendable {
+  package let decision: Decision
+  /// What the proposed Settings lose most to, checked by a run without that; nil: nothing, or not checked.
+  package var checked: Decision.CheckedLoss?
+  private var scale: Double { Double(decision.todayScenario.scale) }
+
+  package init(_ decision: Decision, checked: Decision.CheckedLoss? = nil) {
+    (self.decision, self.checked) = (decision, checked)
+  }
+
+  /// `Publish`, `Do not publish`, `Needs about 120 more runs`.
+  package var outcome: String {
+    switch decision.outcome {
+    case .publish: "Publish"
+    case .worse, .noBetter: "Do not publish"
+    case .needsMore(let runs): "Needs about \(FigureText.count(runs, "more run"))"
+    }
+  }
+
+  /// The answer, then what it is worth, a line each.
+  package var lines: [String] {
+    if let illness = decision.illness {
+      return ["No decision: \(illness). Give the endpoint more capacity or the fleet less load first."]
+    }
+    return [([outcome + "."] + sentences).joined(separator: " "), basis]
+  }
+
+  // MARK: Sentences
+
+  private var sentences: [String] {
+    switch decision.outcome {
+    case .publish: [change(.better), unchanged, cost, remainder].compactMap(\.self)
+    case .worse:
+      [change(.worse), change(.better) ?? "Nothing gets better.", remedy ?? unchanged, remainder].compactMap(
+        \.self)
+    case .noBetter:
+      ["Nothing that was measured gets better or worse.", unchanged, remainder].compactMap(\.self)
+    case .needsMore: [opening, change(.better), unchanged, remainder].compactMap(\.self)
+    }
+  }
+
+  /// The largest change of the first criterion that has one, and how many others there are.
+  private func change(_ state: Decision.Cell.State) -> String? {
+    let cells = decision.cells(state).filter { state == .better || $0.cell.counts }
+    guard var first = cells.first else { return nil }
+    // Failures that are losses are told as such.
+    if first.cell.criterion == .failures,
+      let lost = cells.first(where: {
+        $0.place == first.place && decision.metric($0.cell.criterion)?.name == MetricCatalogue.lost
+      })
+    {
+      first = lost
+    }
+    let others = cells.count - 1
+    let rest =
+      others > 0
+      ? "\(FigureText.count(others, "other figure")) \(others == 1 ? "gets" : "get") \(state.rawValue)" : nil
+    let cause =
+      decision.metric(first.cell.criterion)?.name == MetricCatalogue.lost ? decision.cause(first.place) : nil
+    let notes = [cause, rest].compactMap(\.self)
+    return Self.capitalised(sentence(first.place, first.cell.criterion))
+      + (notes.isEmpty ? "." : " (\(notes.joined(separator: "; "))).")
+  }
+
+  /// What a criterion of a case comes to, with both figures: `an outage of 25 min then destroys none instead of 39.5 million events`.
+  private func sentence(_ place: Int, _ criterion: Criterion) -> String {
+    let phrase = decision.cases[place].suite.phrase
+    let (today, proposed) = (figure(place, criterion, false), figure(place, criterion, true))
+    let hasIncident = !decision.cases[place].suite.incidents.isEmpty
+    let after = hasIncident ? "after " + phrase : "without an incident"
+    guard let metric = decision.metric(criterion) else {
+      return criterion == .health
+        ? "the fleet holds its load without incidents with one of the two alone"
+        : "\(after) the fleet fails in \(proposed) runs instead of \(today)"
+    }
+    switch metric.name {
+    case MetricCatalogue.lost:
+      return proposed == "none"
+        ? "\(phrase) then destroys none instead of \(today) events"
+        : "\(phrase) then destroys \(proposed) events instead of \(today)"
+    case MetricCatalogue.recovery: return "\(after) the fleet is back \(span(proposed)) instead of \(today)"
+    case MetricCatalogue.late: return "\(phrase) then leaves \(proposed) instead of \(today) events late"
+    case MetricCatalogue.affectedDelivery:
+      return "\(after) 99 % of the affected events arrive within \(proposed) instead of \(today)"
+    case MetricCatalogue.attempts:
+      return "\(after) a device sends \(proposed) instead of \(today) requests a day"
+    default: return "\(phrase) then costs a device \(proposed) instead of \(today) extra requests"
+    }
+  }
+
+  /// Why recovery stays as it is, where it does: what capacity alone takes, and what is left to closed apps.
+  private var unchanged: String? {
+    let criterion = MetricCatalogue.headline.firstIndex { $0.name == MetricCatalogue.recovery }.map(
+      Criterion.metric)
+    guard let criterion else { return nil }
+    let cells = decision.cases.indices.compactMap { place in
+      decision.cases[place].cells.first {
+        $0.criterion == criterion && !decision.cases[place].suite.incidents.isEmpty
+      }
+      .map { (place: place, cell: $0) }
+    }
+    // The incident that takes longest.
+    guard
+      let worst = cells.max(by: {
+        mean($0.place, \.recoveryOrHorizon, true) < mean($1.place, \.recoveryOrHorizon, true)
+      })
+    else { return nil }
+    let moves = cells.contains { $0.cell.state == .better || $0.cell.state == .worse }
+    let phrase = decision.cases[worst.place].suite.phrase
+    let recovery = figure(worst.place, criterion, true)
+    if recovery == "never" {
+      return floor(worst.place).map {
+        "The fleet does not recover within the run after \(phrase), though capacity allows it after \($0)."
+      }
+        ?? "No retry Setting brings the fleet back within the run after \(phrase): the server is busy throughout, and only capacity helps."
+    }
+    let opening = moves ? "Recovery" : "Recovery hardly moves and"
+    guard let floor = floor(worst.place) else {
+      return moves ? nil : "\(opening) takes \(recovery) after \(phrase)."
+    }
+    return "\(opening) takes \(recovery) after \(phrase), of which \(floor) are capacity; "
+      + (moves ? "closed apps and waits take the rest." : "closed apps take the rest.")
+  }
+
+  /// What is still lost, to whose limit, and whether raising that would end it.
+  private var remainder: String? {
+    guard let loss = decision.losses.first(where: { $0.isProposed && $0.row.lost > 0 }),
+      let cause = loss.row.causes.first
+    else {
+      return nil
+    }
+    var text =
+      "\(Self.capitalised(decision.cases[loss.place].suite.phrase)) still destroys \(amount(loss.row.lost)) events of \(loss.row.cohort): "
+      + cause.words
+    if let checked, checked.loss.place == loss.place, checked.loss.row.cohort == loss.row.cohort {
+      text +=
+        checked.left == 0
+        ? "; \(checked.value.map { "with \($0)" } ?? "without that limit") none would be"
+        : "; \(checked.value.map { "with \($0)" } ?? "without that limit") still \(amount(Double(checked.left)))"
+    }
+    return text + "."
+  }
+
+  /// Events of the whole fleet.
+  package func amount(_ events: Double) -> String { FigureText.amount(events * scale) }
+
+  /// What it costs or saves in requests, where that is decided.
+  private var cost: String? {
+    let names = [MetricCatalogue.attemptsAboveTwin, MetricCatalogue.attempts]
+    func first(_ state: Decision.Cell.State) -> (place: Int, cell: Decision.Cell)? {
+      decision.cells(state).first {
+        decision.metric($0.cell.criterion).map { names.contains($0.name) } ?? false
+      }
+    }
+    if let allowed = decision.cells(.worse).first(where: \.cell.isAllowed) {
+      return "It costs what was allowed: \(sentence(allowed.place, allowed.cell.criterion))."
+    }
+    // What is kept is tried again: of the price the requests say most.
+    let price = decision.cells(.worse).filter(\.cell.isPrice)
+    if let dearest = price.max(by: { abs($0.cell.finding.mean) < abs($1.cell.finding.mean) }) {
+      return
+        "To deliver what is kept takes its time and requests: \(sentence(dearest.place, dearest.cell.criterion))."
+    }
+    if let saved = first(.better), decision.cells(.better).first?.cell.criterion != saved.cell.criterion {
+      return Self.capitalised(sentence(saved.place, saved.cell.criterion)) + "."
+    }
+    return first(.worse) == nil ? "It costs no more requests than today's." : nil
+  }
+
+  /// How to publish nevertheless, where nothing got worse but what may be allowed to.
+  private var remedy: String? {
+    let worse = decision.cells(.worse).filter(\.cell.counts).map { decision.metric($0.cell.criterion)?.name }
+    guard !worse.contains(nil), decision.cells(.better).first != nil else { return nil }
+    let words = DecisionCriterion.allCases.filter { criterion in
+      worse.contains { $0.map(criterion.metrics.contains) ?? false }
+    }
+    guard words.count == 1 else { return nil }
+    return "If that is worth it, --allow \(words[0].rawValue) says so."
+  }
+
+  /// What is not known yet.
+  private var opening: String {
+    let open = decision.cells(.open).filter(\.cell.counts)
+    let texts = open.prefix(3).map {
+      "\(title($0.cell.criterion)) with \(decision.cases[$0.place].suite.name)"
+    }
+    let more = open.count > 3 ? " and \(open.count - 3) more" : ""
+    return "Open: \(texts.joined(separator: ", "))\(more)."
+  }
+
+  /// How many runs that is, and what they exclude.
+  private var basis: String {
+    let counted =
+      "From \(FigureText.count(decision.runCount, "run")) of \(FigureText.count(decision.cases.count, "case"))"
+    let worst = decision.cases.max { $0.risk < $1.risk }
+    guard let worst, !decision.cases.contains(where: { $0.failures > 0 }) else {
+      let failing = decision.cases.filter { $0.failures > 0 }.map {
+        "\($0.suite.name) in \($0.failures) of \($0.proposed.count)"
+      }
+      return counted
+        + "; with the proposed Settings runs fail: \(failing.joined(separator: ", ")) (no recovery, or more than 1 % lost)."
+    }
+    return counted
+      + "; none fails with the proposed Settings, and more than \(FigureText.percent(worst.risk)) in a case "
+      + "are excluded (95 % confidence)."
+  }
+
+  // MARK: Figures
+
+  /// A criterion's name as tables have it.
+  package func title(_ criterion: Criterion) -> String {
+    switch criterion {
+    case .health: "health"
+    case .failures: "failures"
+    case .metric: decision.metric(criterion)?.title ?? ""
+    }
+  }
+
+  /// A criterion's figure with today's or the proposed Settings, of the whole fleet.
+  package func figure(_ place: Int, _ criterion: Criterion, _ isProposed: Bool) -> String {
+    let rows = rows(place, isProposed)
+    guard let metric = decision.metric(criterion) else {
+      return criterion == .health
+        ? (rows.count { !$0.baselineIsHealthy } * 2 <= rows.count ? "holds" : "does not hold")
+        : "\(rows.count(where: \.fails)) of \(rows.count)"
+    }
+    return figure(metric, of: rows)
+  }
+
+  /// A metric's mean over runs, of the whole fleet.
+  package func figure(_ metric: Metric, of rows: [RunSummary]) -> String {
+    let values = rows.map(metric.value(of:))
+    if values.allSatisfy({ $0 == .none }) { return "–" }
+    let mean = SampleStatistics(values.compactMap(\.restricted)).mean
+    if metric.unit == "events" { return mean == 0 ? "none" : amount(mean) }
+    if metric.isCensored, !values.isEmpty, values.allSatisfy(\.isCensored) {
+      return metric.name == MetricCatalogue.recovery ? "never" : "more than " + MetricText.value(metric, mean)
+    }
+    return metric.isCensored && mean == 0 ? "at once" : MetricText.value(metric, mean)
+  }
+
+  /// Behind `is back`: `in 5 min`, `at once`, `never`.
+  private func span(_ figure: String) -> String { figure.first?.isNumber ?? false ? "in \(figure)" : figure }
+
+  /// How soon any client could be back after the case's incidents; nil where it is not known of all runs.
+  package func floor(_ place: Int) -> String? {
+    let rows = rows(place, true)
+    let floors = rows.compactMap(\.recoveryFloor)
+    guard !rows.isEmpty, floors.count == rows.count else { return nil }
+    return FigureText.span(floors.reduce(0, +) / Int64(floors.count))
+  }
+
+  /// Those under the same seeds, and with the proposed Settings of failures all.
+  private func rows(_ place: Int, _ isProposed: Bool) -> [RunSummary] {
+    isProposed ? decision.cases[place].proposed : decision.cases[place].today
+  }
+
+  private func mean(_ place: Int, _ value: (RunSummary) -> Double?, _ isProposed: Bool) -> Double {
+    rows(place, isProposed).compactMap(value).mean ?? 0
+  }
+
+  static func capitalised(_ sentence: String) -> String {
+    sentence.prefix(1).uppercased() + sentence.dropFirst()
+  }
+}
+
+extension RunSummary {
+  fileprivate var recoveryOrHorizon: Double? { (recoveryTime ?? recoveryHorizon).map(Double.init) }
+}
+
+/// What may be allowed to get worse.
+package enum DecisionCriterion: String, Sendable, Hashable, CaseIterable {
+  case lost, recovery, late, delivery, attempts
+
+  /// The columns of summary.csv.
+  package var metrics: [String] {
+    switch self {
+    case .lost: [MetricCatalogue.lost]
+    case .recovery: [MetricCatalogue.recovery]
+    case .late: [MetricCatalogue.late]
+    case .delivery: [MetricCatalogue.affectedDelivery]
+    case .attempts: [MetricCatalogue.attempts, MetricCatalogue.attemptsAboveTwin]
+    }
+  }
+}
+
+extension DecisionWording {
+  /// The criteria that tables have, in their order: names of metrics, of which a case has one.
+  package static let columns: [[String]] = [["failures"]] + DecisionCriterion.allCases.map(\.metrics)
+}

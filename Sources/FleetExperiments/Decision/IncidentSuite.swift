@@ -1,0 +1,124 @@
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+
+/// Incidents that Settings have to stand before they are published: a standard set, fitted to a fleet.
+///
+/// Each lies at the fleet's busiest time, and the run goes on long enough to see a recovery. All cases have one length, so that they
+/// share the run without incidents.
+///
+///     let suite = IncidentSuite(of: scenario)
+///     suite.cases.map(\.name)      // own, none, outage, silence, refusals, brownout, errors, restart
+///     suite.scenario(suite.cases[2], of: scenario)
+package struct IncidentSuite: Sendable, Hashable {
+  /// A run to judge by: what goes wrong in it.
+  package struct Case: Sendable, Hashable {
+    /// As tables call it: `outage`.
+    package var name: String
+    /// As sentences call it: `a 25-minute outage with half the capacity after it`.
+    package var phrase: String
+    package var incidents: [Incident]
+    /// Whether it is what the scenario itself says, with what operators do about it.
+    fileprivate(set) package var isOwn = false
+
+    package init(name: String, phrase: String, incidents: [Incident]) {
+      (self.name, self.phrase, self.incidents) = (name, phrase, incidents)
+    }
+
+    package var end: Span { incidents.map { $0.end - .start }.max() ?? .zero }
+    package var start: Span? { incidents.map { $0.start - .start }.min() }
+  }
+
+  package private(set) var cases: [Case] = []
+  /// Of every run.
+  package private(set) var duration: Span
+
+  /// How long the outage lasts, and the half capacity after it.
+  private static let long = Span.seconds(25 * 60)
+  private static let short = Span.seconds(10 * 60)
+  /// What is watched at least from the end of an incident on.
+  package static let watched = Span.seconds(100 * 60)
+  /// No incident begins before a fleet has warmed up, where the run has room for that.
+  private static let warmUp = Span.seconds(15 * 60)
+
+  /// - Parameters:
+  ///   - scenario: the fleet; its own incidents are the first case, if it has any.
+  ///   - given: further cases.
+  ///   - isStandard: whether the standard ones are among the cases.
+  package init(of scenario: Scenario, given: [Case] = [], isStandard: Bool = true) {
+    duration = scenario.duration
+    let own = scenario.tapi.incidents.filter { $0.start - .start < scenario.duration }
+    if isStandard {
+      if !own.isEmpty {
+        cases.append(Case(name: "own", phrase: "the fleet's own incident", incidents: own))
+        cases[0].isOwn = true
+      }
+      cases += Self.standard(of: scenario)
+    }
+    cases += given
+    let hold = scenario.recoveryHold
+    for end in cases.map(\.end) where end > .zero { duration = max(duration, end + Self.watched + hold) }
+  }
+
+  /// The fleet with the case's incidents in place of its own.
+  package func scenario(_ one: Case, of scenario: Scenario) -> Scenario {
+    var result = one.isOwn ? scenario : scenario.withoutIncidents
+    result.tapi.incidents = one.incidents
+    result.duration = duration
+    // A time series has so many rows at most.
+    while result.duration.microseconds / result.interval.microseconds >= 100_000 {
+      result.interval = result.interval + result.interval
+    }
+    return result
+  }
+
+  /// At the busiest time, or where rates do not vary as early as the fleet has warmed up.
+  private static func standard(of scenario: Scenario) -> [Case] {
+    let load = NormalLoad(scenario)
+    func start(_ length: Span) -> Instant {
+      let middle = load.busiestTime ?? warmUp + Span(microseconds: length.microseconds / 2)
+      let early = middle.microseconds - length.microseconds / 2
+      return .start
+        + Span(microseconds: max(early, min(warmUp, scenario.duration).microseconds) / 1_000_000 * 1_000_000)
+    }
+    // Half the capacity, or as much less as makes the normal load too much by a quarter.
+    let shortage =
+      Int64(min(0.5, load.busiestBatchesPerSecond / max(load.capacityPerSecond, 1e-9) * 0.8) * 100) * 10_000
+    let slow = Incident.Kind.brownout(factorPartsPerMillion: max(10_000, shortage))
+    let at = start(long)
+    func one(_ kind: Incident.Kind, _ length: Span) -> Incident {
+      Incident(kind: kind, start: start(length), duration: length)
+    }
+    var restart = one(.outage(status: nil, retryAfter: .none, keepsWork: false), .seconds(60))
+    restart.warmUp = .seconds(120)
+    return [
+      Case(name: "none", phrase: "no incident", incidents: []),
+      Case(
+        name: "outage", phrase: "a 25-minute outage with half the capacity after it",
+        incidents: [
+          Incident(
+            kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: at, duration: long),
+          Incident(kind: .brownout(factorPartsPerMillion: 500_000), start: at + long, duration: long),
+        ]),
+      Case(
+        name: "silence", phrase: "10 minutes of silence",
+        incidents: [one(.outage(status: nil, retryAfter: .none, keepsWork: false), short)]),
+      Case(
+        name: "refusals", phrase: "10 minutes of 429 with Retry-After 60 s",
+        incidents: [
+          one(.outage(status: 429, retryAfter: .fixed(.seconds(60)), keepsWork: false), short)
+        ]),
+      Case(
+        name: "brownout",
+        phrase:
+          "a 25-minute brownout to \(FigureText.percent(Double(max(10_000, shortage)) / 1e6)) of the capacity",
+        incidents: [one(slow, long)]),
+      Case(
+        name: "errors", phrase: "25 minutes in which 30 % of the requests fail",
+        incidents: [
+          one(.errors(status: 503, share: 300_000, afterWork: false, retryAfter: .none), long)
+        ]),
+      Case(name: "restart", phrase: "a restart of the endpoint", incidents: [restart]),
+    ]
+  }
+}

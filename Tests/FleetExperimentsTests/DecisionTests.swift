@@ -1,0 +1,196 @@
+import FleetMetrics
+import ScenarioModel
+import SimulationKernel
+import TAPIModel
+import Testing
+
+@testable import FleetExperiments
+
+/// Whether proposed Settings are to be published, from runs that a test makes up.
+@Suite("Decision")
+struct DecisionTests {
+  private static func scenario(_ seed: UInt64 = 1) -> Scenario {
+    Scenario(
+      seed: seed, duration: .hours(2), interval: .seconds(10),
+      tapi: TAPIConfiguration(
+        server: .bucket(TokenBucketConfiguration(capacityMilliRequestsPerSecond: 10_000, burst: 20))),
+      fleet: [Cohort(name: "phones", devices: 100, events: .poisson(meanGap: .minutes(1)))])
+  }
+  private static let today = scenario()
+  /// Told from today's by its time-out.
+  private static let proposed: Scenario = {
+    var scenario = Self.scenario()
+    scenario.fleet[0].timeout = .seconds(20)
+    return scenario
+  }()
+
+  /// A run of a case, by its incidents, its Settings and its seed: recovery 1,000 s ± 1 %, nothing lost, 10 attempts.
+  private func decision(
+    allowed: Set<String> = [], budget: Int64 = .max,
+    _ change: @escaping (inout RunSummary, _ isProposed: Bool, _ isOutage: Bool) -> Void
+  ) throws -> Decision {
+    try Decision(
+      IncidentSuite(of: Self.today), today: Self.today, proposed: Self.proposed, allowed: allowed,
+      budget: budget
+    ) { scenarios in
+      scenarios.map { scenario in
+        var run = RunSummary(run: "", seed: scenario.seed)
+        let noise = Double((scenario.seed &* 0x9E37_79B9_7F4A_7C15) >> 40) / Double(1 << 24)
+        run[.createdEvents] = 1_000_000
+        run[.firstAttempts] = 1_000
+        run.hasIncidents = !scenario.tapi.incidents.isEmpty
+        if run.hasIncidents {
+          run.recoveryHorizon = Span.hours(1).microseconds
+          run.recoveryTime = Int64((1_000 + 10 * noise) * 1e6)
+        }
+        run.attemptsAboveTwinPerDevice = 10
+        change(&run, scenario.fleet[0].timeout == .seconds(20), scenario.tapi.incidents.count == 2)
+        return run
+      }
+    }
+  }
+
+  private func state(_ decision: Decision, _ name: String, _ metric: String) -> Decision.Cell.State? {
+    decision.cases.first { $0.suite.name == name }?.cells.first {
+      decision.metric($0.criterion)?.name == metric
+    }?.state
+  }
+
+  @Test("is published where one figure gets better, none worse, and 59 runs of each case do not fail")
+  func publish() throws {
+    let found = try decision { run, isProposed, isOutage in
+      if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
+    }
+    #expect(found.outcome == .publish)
+    #expect(state(found, "outage", MetricCatalogue.recovery) == .better)
+    #expect(state(found, "silence", MetricCatalogue.recovery) == .asGood)
+    #expect(found.cases.allSatisfy { $0.proposed.count >= 59 && $0.failures == 0 && $0.risk <= 0.05 })
+    // Today's need no more seeds than it takes to see the difference.
+    #expect(found.cases.allSatisfy { $0.today.count == Decision.looks[0] })
+  }
+
+  @Test("is not published where one figure gets worse, and the rest is not run to its end for that")
+  func worse() throws {
+    let found = try decision { run, isProposed, isOutage in
+      if isProposed, isOutage { run.attemptsAboveTwinPerDevice = 20 }
+    }
+    #expect(found.outcome == .worse)
+    #expect(found.cases.allSatisfy { $0.proposed.count <= 15 })
+    let wording = DecisionWording(found)
+    #expect(
+      wording.lines[0].hasPrefix(
+        "Do not publish. A 25-minute outage with half the capacity after it then costs a device 20 instead of 10 extra requests."
+      ))
+  }
+
+  @Test("what may get worse does not keep it from being published, and is said")
+  func allowed() throws {
+    let found = try decision(allowed: Set(DecisionCriterion.attempts.metrics)) { run, isProposed, isOutage in
+      guard isProposed, isOutage else { return }
+      run.attemptsAboveTwinPerDevice = 20
+      run.recoveryTime = run.recoveryTime.map { $0 / 2 }
+    }
+    #expect(found.outcome == .publish)
+    #expect(DecisionWording(found).lines[0].contains("It costs what was allowed: "))
+  }
+
+  @Test("the time and the requests that kept events take do not keep it from being published, and are said")
+  func price() throws {
+    let found = try decision { run, isProposed, isOutage in
+      guard isOutage else { return }
+      run[.droppedByRetryLimit] = isProposed ? 0 : 5_000
+      run.attemptsAboveTwinPerDevice = isProposed ? 30 : 10
+      if isProposed { run.recoveryTime = run.recoveryTime.map { 2 * $0 } }
+    }
+    #expect(found.outcome == .publish)
+    #expect(
+      DecisionWording(found).lines[0].contains(
+        "To deliver what is kept takes its time and requests: a 25-minute outage with half the capacity after it then costs a device "
+          + "30 instead of 10 extra requests"
+      ), "\(DecisionWording(found).lines)")
+  }
+
+  @Test("is not published where nothing gets better")
+  func same() throws {
+    let found = try decision { _, _, _ in }
+    #expect(found.outcome == .noBetter)
+    #expect(
+      DecisionWording(found).lines[0].hasPrefix(
+        "Do not publish. Nothing that was measured gets better or worse."))
+  }
+
+  @Test("a failure in a tenth of the runs is found or said to be open, in 50 of 50 fleets")
+  func catastrophe() throws {
+    for fleet in 0..<50 {
+      let found = try decision { run, isProposed, isOutage in
+        guard isProposed, isOutage else { return }
+        run.attemptsAboveTwinPerDevice = 1
+        let draw = ((run.seed &+ UInt64(fleet) &* 1_000) &* 0xD1B5_4A32_D192_ED03) >> 32
+        if draw % 10 == 0 { run.recoveryTime = nil }
+      }
+      #expect(found.outcome != .publish, "fleet \(fleet)")
+    }
+  }
+
+  @Test("a budget ends it, and the answer says about how many more runs would do")
+  func budget() throws {
+    let found = try decision(budget: 1) { run, isProposed, isOutage in
+      if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
+    }
+    // 53 runs of each case are missing.
+    let missing = found.cases.count * (Decision.faultless - Decision.looks[0])
+    #expect(found.outcome == .needsMore(runs: missing))
+    #expect(DecisionWording(found).lines[0].hasPrefix("Needs about \(missing) more runs."))
+  }
+
+  @Test("a fleet that does not hold without incidents has no decision")
+  func ill() throws {
+    let found = try decision { run, _, _ in run.baseline.grows = true }
+    #expect(found.illness?.contains("does not hold even without any incident") ?? false)
+    #expect(found.runCount == 2)
+  }
+
+  @Test("figures are those of the whole fleet")
+  func fullSize() throws {
+    var today = Self.today
+    today.scale = 1_000
+    let found = try Decision(IncidentSuite(of: today), today: today, proposed: Self.proposed) { scenarios in
+      scenarios.map { scenario in
+        var run = RunSummary(run: "", seed: scenario.seed)
+        run[.createdEvents] = 1_000_000
+        if scenario.fleet[0].timeout != .seconds(20), scenario.tapi.incidents.count == 2 {
+          run[.droppedByRetryLimit] = 39_497
+        }
+        return run
+      }
+    }
+    #expect(found.outcome == .publish)
+    #expect(
+      DecisionWording(found).lines[0].contains(
+        "A 25-minute outage with half the capacity after it then destroys none instead of 39.5 million events"
+      ),
+      "\(DecisionWording(found).lines)")
+  }
+
+  // MARK: The suite
+
+  @Test("the suite lies at the busiest time, and the run is lengthened to see a recovery")
+  func suite() throws {
+    var scenario = Self.today
+    scenario.duration = .hours(4)
+    scenario.fleet[0].events = .varying(
+      meanGap: .minutes(1),
+      RateCurve(
+        .points([
+          .init(time: .zero, factorPartsPerMillion: 1_000_000),
+          .init(time: .hours(3), factorPartsPerMillion: 2_000_000),
+          .init(time: .hours(4), factorPartsPerMillion: 1_000_000),
+        ]), period: nil))
+    let suite = IncidentSuite(of: scenario)
+    let outage = try #require(suite.cases.first { $0.name == "outage" }?.incidents.first)
+    let middle = (outage.start.microseconds + outage.end.microseconds) / 2
+    #expect(abs(middle - Span.hours(3).microseconds) < Span.minutes(2).microseconds)
+    #expect(suite.duration > .hours(4))
+    #expect(Set(suite.cases.map { suite.scenario($0, of: scenario).duration }) == [suite.duration])
+  }
+}

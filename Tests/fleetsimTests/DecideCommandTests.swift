@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+/// `fleetsim decide` as a user runs it.
+@Suite("decide")
+struct DecideCommandTests {
+  static let fleet = """
+    { format: 1, seed: 1, duration: "40m", interval: "10s",
+      tapi: { bucket: { capacity: "40/s" }, overload: { status: 429, retryAfter: "20s" } },
+      network: { latency: { median: "80ms", p99: "600ms", minimum: "10ms" } },
+      fleet: [{ name: "phones", devices: 100, events: "2/min", client: "segment-swift", flush: { count: 20, interval: "30s" } }] }
+    """
+  static func settings(_ retries: Int) -> String {
+    """
+    { "httpConfig": { "rateLimitConfig": { "enabled": true, "maxRetryCount": \(retries) },
+      "backoffConfig": { "enabled": true, "maxRetryCount": \(retries), "baseBackoffInterval": 0.5, "maxBackoffInterval": 300 } } }
+    """
+  }
+  /// One short case instead of the suite.
+  static let incidents = #"{ "friday": [{ kind: "outage", at: "5m", for: "10m", status: 503 }] }"#
+
+  private func scratch() throws -> Scratch {
+    let scratch = try Scratch()
+    try scratch.write("fleet.json5", Self.fleet)
+    try scratch.write("today.json", Self.settings(3))
+    try scratch.write("new.json", Self.settings(1_000))
+    try scratch.write("incidents.json5", Self.incidents)
+    return scratch
+  }
+  private static let command = [
+    "decide", "fleet.json5", "--today", "today.json", "--proposed", "new.json", "--incidents",
+    "incidents.json5",
+    "--only-incidents",
+  ]
+
+  @Test("says publish where the proposed Settings keep what today's destroy, and the other way round not")
+  func publish() throws {
+    let scratch = try scratch()
+    let output = try Tool.run(Self.command + ["--out", "out", "--rollout", "0,50,100"], in: scratch.url)
+    #expect(output.code == 0, "\(output)")
+    #expect(
+      output.standardOutput.contains("Publish. \"friday\" then destroys none instead of "),
+      "\(output.standardOutput)")
+    #expect(
+      output.standardOutput.contains("rateLimitConfig.maxRetryCount  3      1000"), "\(output.standardOutput)"
+    )
+    #expect(output.standardOutput.contains("50% of the fleet"))
+    let rules = output.standardOutput.split(separator: "\n").filter { $0.contains("──") }
+    #expect(rules.count >= 4 && rules.allSatisfy { $0.count <= 110 })
+    let check = try Tool.run(["check", "out/suite/friday.json5"], in: scratch.url)
+    #expect(check.code == 0, "\(check)")
+    let back = try Tool.run(
+      [
+        "decide", "fleet.json5", "--today", "new.json", "--proposed", "today.json", "--incidents",
+        "incidents.json5",
+        "--only-incidents", "-q",
+      ], in: scratch.url)
+    #expect(
+      back.code == 1 && back.standardOutput.hasPrefix("Do not publish. \"friday\" then destroys "), "\(back)")
+    #expect(back.standardError == "today.json: not to be published\n")
+  }
+
+  @Test("a budget that is too small ends with exit code 2 and the number of runs that are missing")
+  func undecided() throws {
+    let scratch = try scratch()
+    let output = try Tool.run(Self.command + ["--budget", "1", "-q"], in: scratch.url)
+    #expect(output.code == 2, "\(output)")
+    #expect(output.standardOutput.hasPrefix("Needs about 53 more runs."))
+    #expect(output.standardError.contains("about 53 more runs would; give a larger --budget"))
+  }
+
+  @Test("Markdown goes to a file, to standard output alone, or is added to the summary of a job")
+  func markdown() throws {
+    let scratch = try scratch()
+    let command = Self.command + ["--budget", "1"]
+    let printed = try Tool.run(command + ["--markdown", "-"], in: scratch.url).standardOutput
+    let heading = "## fleetsim decide: needs about 53 more runs\n\nNeeds about 53 more runs."
+    #expect(printed.contains(heading) && printed.contains("| case | failures | lost |"), "\(printed)")
+    _ = try Tool.run(command + ["--markdown", "answer.md", "-q"], in: scratch.url)
+    let text = try scratch.text("answer.md")
+    #expect(text.hasPrefix(heading))
+    try scratch.write("summary.md", "before\n")
+    let summary = scratch.url.appending(path: "summary.md").path
+    let added = try Tool.run(
+      command + ["--markdown", summary, "-q"], in: scratch.url, shell: "export GITHUB_STEP_SUMMARY=\(summary)"
+    )
+    #expect(try scratch.text("summary.md") == "before\n" + text, "\(added)")
+  }
+
+  @Test(
+    "what makes no sense says why",
+    arguments: [
+      (["--proposed", "today.json"], "there is nothing to decide", 65),
+      (["--proposed", "other.json"], "no retry settings here", 65),
+      (["--proposed", "new.json", "--only-incidents"], "name that file", 64),
+      (["--proposed", "new.json", "--allow", "attemps"], "did you mean 'attempts'?", 64),
+      (
+        ["--proposed", "new.json", "--incidents", "late.json5"],
+        "late.json5: sunday: an incident begins at 5h", 65
+      ),
+      (
+        ["--proposed", "new.json", "--incidents", "list.json5"],
+        "a file of incidents is an object of lists by name", 65
+      ),
+      (
+        ["--proposed", "new.json", "--set", "tapi.bucket.capacity=1/s"],
+        "does not hold even without any incident", 65
+      ),
+    ])
+  func nonsense(arguments: [String], message: String, code: Int32) throws {
+    let scratch = try scratch()
+    try scratch.write("other.json", #"{ "sampleRate": 0.5 }"#)
+    try scratch.write("late.json5", #"{ "sunday": [{ kind: "outage", at: "5h", for: "10m", status: 503 }] }"#)
+    try scratch.write("list.json5", "[]")
+    let output = try Tool.run(
+      ["decide", "fleet.json5", "--today", "today.json"] + arguments, in: scratch.url)
+    #expect(output.code == code, "\(output)")
+    #expect(output.standardError.contains(message), "\(output.standardError)")
+  }
+}

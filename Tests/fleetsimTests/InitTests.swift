@@ -84,6 +84,60 @@ struct InitTests {
     }
   }
 
+  @Test(
+    "a mixed fleet with sessions, a peak, its own Settings and no known capacity is valid, and holds its peak"
+  )
+  func mixed() throws {
+    let scratch = try Scratch()
+    try scratch.write("cdn.json", SettingsText.cdn)
+    try scratch.write(
+      "rn.json5",
+      #"{ name: "rn", meaning: "ours", origin: "ours", basedOn: "segment-react-native", switches: {}, sources: {} }"#
+    )
+    let made = try Tool.run(
+      [
+        "init", "mine/my.json5", "--client", "segment-swift:55%,segment-kotlin:35%,rn.json5:10%", "--devices",
+        "6M", "--events",
+        "40/h", "--peak", "250%", "--open", "25%", "--session", "3m", "--capacity", "unknown", "--settings",
+        "cdn.json",
+      ], in: scratch.url)
+    #expect(
+      made.code == 0 && made.standardOutput.contains("is proposed: put the endpoint's own limit"), "\(made)")
+    #expect(made.standardOutput.contains("fleetsim decide mine/my.json5 --proposed new.json"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path + "/mine") == ["my.json5"])
+    let checked = try Tool.run(["validate", "mine/my.json5", "--scale", "1:1"], in: scratch.url)
+    #expect(checked.code == 0, "\(checked.standardError)")
+    #expect(
+      checked.standardOutput.contains("segment-swift 3,300,000, segment-kotlin 2,100,000, rn 600,000"),
+      "\(checked.standardOutput)")
+    // The capacity is the peak load by 60 %, rounded up to two digits.
+    let share = try #require(checked.standardOutput.firstMatch(of: /peak .* (\d+) % of the capacity/)?.1)
+    #expect((54...60).contains(Int(share)!))
+  }
+
+  private enum SettingsText {
+    static let cdn =
+      #"{ "httpConfig": { "rateLimitConfig": { "enabled": true }, "backoffConfig": { "enabled": true } } }"#
+  }
+
+  @Test(
+    "shares that do not add up, files that are none and factors out of range are named",
+    arguments: [
+      ("--client", "segment-swift:55%,segment-kotlin:35%", "the shares make 90%; they have to make 100%"),
+      ("--client", "segment-swift:55%,segment-kotlin", "'segment-kotlin' needs a share"),
+      ("--client", "segment-swift:50%,segment-swift:50%", "'segment-swift' is there twice"),
+      ("--client", "segment-swfit:50%,segment-kotlin:50%", "perhaps 'segment-swift'"),
+      ("--peak", "90%", "a factor from 100% to 500%"), ("--open", "100%", "a share from 1% to 99%"),
+      ("--capacity", "0/s", "a rate above 0"), ("--settings", "none.json", "a file that can be read"),
+    ])
+  func refused(option: String, value: String, message: String) throws {
+    let scratch = try Scratch()
+    var words = ["--client", "segment-swift"] + Self.options
+    if let place = words.firstIndex(of: option) { words.removeSubrange(place...place + 1) }
+    let made = try Tool.run(["init"] + words + [option, value], in: scratch.url)
+    #expect(made.code == 64 && made.standardError.contains(message), "\(made)")
+  }
+
   @Test("validate says where a Retry-After makes clients wait for one flush more, with --quiet too")
   func lateRetry() throws {
     let scratch = try Scratch()

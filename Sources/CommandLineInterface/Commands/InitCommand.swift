@@ -1,6 +1,7 @@
 import FleetExperiments
 import ScenarioFormat
 import ScenarioModel
+import SimulationKernel
 import UploadRetry
 
 /// `fleetsim init`: a commented scenario of the user's own fleet, and Settings beside it.
@@ -22,7 +23,11 @@ struct InitCommand: Command {
 
   @Argument("scenario", help: "The file to write. (default: \(defaultPath))") private var file: String?
   private var path: String { file ?? Self.defaultPath }
-  @Option("client", "preset", .answer(to: .client), help: "The client: \(ClientPreset.nameList).")
+  @Option(
+    "client", "preset", .answer(to: .client),
+    help:
+      "The client, or several with their shares, as segment-swift:55%,segment-kotlin:35%,mine.json5:10%. Those that ship: "
+      + "\(ClientPreset.nameList).")
   private var client: String?
   @Option(
     "devices", "n", .answer(to: .devices), help: "How many devices are in use, as 20000, 200k or 3M.")
@@ -32,34 +37,67 @@ struct InitCommand: Command {
     help: "Events that a device creates, in the mean over the day, as 30/h.")
   private var events: String?
   @Option(
+    "peak", "factor", .answer(to: .peak),
+    help: "The rate at the evening's peak by that mean, as 160%. (default: 160%)")
+  private var peak: String?
+  @Option(
+    "open", "share", .answer(to: .open),
+    help: "The share of the apps that are open at a time, as 25%, or always. (default: always)")
+  private var open: String?
+  @Option(
+    "session", "span", .answer(to: .session),
+    help: "How long an app is open in the mean, as 3m. (default: 3m)")
+  private var session: String?
+  @Option(
     "capacity", "rate", .answer(to: .capacity),
-    help: "Requests that the endpoint can take, as 60000/s.")
+    help: "Requests that the endpoint can take, as 60000/s; unknown: what leaves the peak 60 % of it.")
   private var capacity: String?
+  @Option(
+    "settings", "file", .answer(to: .settings),
+    help: "Settings JSON as the CDN serves it today, or defaults: those of the client. (default: defaults)")
+  private var settings: String?
   @Option("outage", "span", .answer(to: .outage), help: "How long it is down, as 20m. (default: 10m)")
   private var outage: String?
 
   /// The options that are also questions, in the order in which they are asked.
   private var options: [(question: Question, option: Option<String?>)] {
     [
-      (.client, $client), (.devices, $devices), (.events, $events), (.capacity, $capacity),
-      (.outage, $outage),
+      (.client, $client), (.devices, $devices), (.events, $events), (.peak, $peak), (.open, $open),
+      (.session, $session), (.capacity, $capacity), (.settings, $settings), (.outage, $outage),
     ]
   }
 
   /// What was answered, on the command line or on a terminal.
   struct Answers {
-    private var texts: [Question: String] = [.outage: "10m"]
-    var client: ClientPreset? { texts[.client].flatMap { ClientPreset.builtIn($0) } }
+    /// A client of the fleet: one that ships or a file, and its part in parts per million.
+    struct Part: Hashable {
+      var client: ClientPreset
+      /// As a scenario names it; of a file its path.
+      var name: String
+      var share: Int64
+    }
+
+    private var texts: [Question: String] = [:]
+    private func text(_ question: Question) -> String? { texts[question] ?? question.standard }
+    var clients: [Part] { texts[.client].flatMap { try? Self.parts($0) } ?? [] }
     var devices: Int? { texts[.devices].flatMap(Self.count) }
     var events: Quantity? { texts[.events].flatMap { Quantity($0) } }
+    /// nil: not known.
     var capacity: Quantity? { texts[.capacity].flatMap { Quantity($0) } }
-    var outage: Quantity { texts[.outage].flatMap { Quantity($0) }! }
+    var outage: Quantity { text(.outage).flatMap { Quantity($0) }! }
+    /// 1 where the rate does not vary.
+    var peak: Double { text(.peak).flatMap(Self.factor) ?? 1 }
+    /// nil: they are always open.
+    var open: String? { text(.open).flatMap { $0 == Question.always ? nil : $0 } }
+    var session: String { text(.session)! }
+    /// nil: the client's defaults.
+    var settingsPath: String? { text(.settings).flatMap { $0 == Question.defaults ? nil : $0 } }
   }
 
   func execute(_ invocation: Invocation) throws {
     let folder = OutputDirectory.split(path).parent
-    let settingsPath = folder == "." ? Self.settingsName : folder + "/" + Self.settingsName
-    for file in [path, settingsPath] {
+    let ownSettings = folder == "." ? Self.settingsName : folder + "/" + Self.settingsName
+    for file in [path] + (settings == nil ? [ownSettings] : []) {
       var status = stat()
       guard lstat(file, &status) != 0 else {
         throw CommandFailure(
@@ -69,12 +107,20 @@ struct InitCommand: Command {
     }
     // A folder of its own is made; what is wrong with it, the files will say.
     if folder != "." { _ = mkdir(folder, 0o777) }
-    let files = try [path, settingsPath].map { try SingleFile($0, ours: [], option: "'fleetsim init FILE'") }
+    let file = try SingleFile(path, ours: [], option: "'fleetsim init FILE'")
     let answers = try asked()
-    let (text, scenario) = try best(answers)
-    try files[1].write(answers.settings.cdnJSON)
-    try files[0].write(text)
-    try Console.print(closing(answers, scenario, settingsPath))
+    if let given = answers.settingsPath {
+      let text = try InputFile.text(given)
+      let draft = try write(answers, folder, settings: text)
+      try file.write(draft.text)
+      return try Console.print(closing(answers, draft, "Written: \(path), which reads \(given)."))
+    }
+    let settings = try SingleFile(ownSettings, ours: [], option: "'fleetsim init FILE'")
+    let draft = try write(answers, folder, settings: answers.settings.cdnJSON)
+    try settings.write(answers.settings.cdnJSON)
+    try file.write(draft.text)
+    try Console.print(
+      closing(answers, draft, "Written: \(path), and \(ownSettings) as the CDN would serve it."))
   }
 
   // MARK: Questions
@@ -86,9 +132,13 @@ struct InitCommand: Command {
     for (question, option) in options {
       if let text = option.wrappedValue { _ = answers.take(text, as: question) }
     }
-    let missing = options.filter { !answers.has($0.question) }
-    guard !missing.isEmpty else { return answers }
-    guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else {
+    // Whoever says all that has no default is not asked for the rest.
+    guard options.contains(where: { $0.question.standard == nil && !answers.has($0.question) }) else {
+      return answers
+    }
+    let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
+    let missing = options.filter { !answers.has($0.question) && (isTerminal || $0.question.standard == nil) }
+    guard isTerminal else {
       throw UsageError(
         "Missing expected \(missing.count == 1 ? "option" : "options") "
           + missing.map { "'\($0.option.synopsis)'" }.joined(separator: ", ")
@@ -113,28 +163,77 @@ struct InitCommand: Command {
 
   // MARK: The scenario
 
-  /// The scenario at the smallest scale that keeps its answer, and what it decodes to at full size.
-  private func best(_ answers: Answers) throws -> (text: String, scenario: Scenario) {
-    let full = try decoded(answers.scenario(scale: 1), answers.settings.cdnJSON)
-    let devices = answers.devices ?? 1
+  /// A scenario that is right, and what it is at full size.
+  private struct Draft {
+    var text: String
+    var scenario: Scenario
+    /// Whether nothing has to be said of its variants that is not said of it.
+    var isQuiet = true
+    /// What was proposed for want of an answer.
+    var capacity: String?
+  }
+
+  /// The scenario at the smallest scale that keeps its answer.
+  private func write(_ answers: Answers, _ folder: String, settings: String) throws -> Draft {
+    let reference = answers.settingsPath.map { Self.path($0, from: folder) } ?? Self.settingsName
+    func draft(_ capacity: String, _ scale: Int, _ comparison: Answers.Comparison) throws -> Draft {
+      let text = answers.scenario(
+        scale: scale, capacity: capacity, settings: reference, comparison: comparison,
+        client: { Self.path($0, from: folder) })
+      let file = try ScenarioFile(text: text, name: path) { name in
+        name == reference
+          ? settings : try InputFile.text(name.hasPrefix("/") || folder == "." ? name : folder + "/" + name)
+      }
+      if file.settingsDocument?.holdsNothing ?? false {
+        throw CommandFailure(.data, "\(answers.settingsPath ?? reference): \(SettingsDocument.nothingFound)")
+      }
+      let decoded = try file.decode()
+      let variants = try decoded.axes.flatMap { axis in
+        try axis.values.map { try file.decode(overrides: Override.choosing(axis.path, $0)) }
+      }
+      return Draft(
+        text: text, scenario: decoded.scenario,
+        isQuiet: variants.allSatisfy { $0.warnings.count <= decoded.warnings.count })
+    }
+    // Clients clamp what others take: the first question that all of them can be asked.
+    let comparison =
+      answers.comparisons.first { (try? draft("1000/s", 1, $0))?.isQuiet ?? false } ?? answers.comparisons
+      .last!
+    var capacity = answers.capacity?.text()
+    var proposed: String?
+    if capacity == nil {
+      proposed = Answers.capacity(
+        for: NormalLoad(try draft("1000/s", 1, comparison).scenario).peakBatchesPerSecond)
+      capacity = proposed
+    }
+    let full = try draft(capacity ?? "", 1, comparison).scenario
     // Some thousand devices run in seconds.
     let divisor = [1_000, 500, 200, 100, 50, 20, 10, 5, 2].first {
-      devices / $0 >= 2_000 && Scaling(divisor: $0).refusal(of: full) == nil
+      (answers.devices ?? 1) / $0 >= 2_000 && Scaling(divisor: $0).refusal(of: full) == nil
     }
-    return (answers.scenario(scale: divisor ?? 1), full)
+    let written = try draft(capacity ?? "", divisor ?? 1, comparison)
+    return Draft(text: written.text, scenario: full, capacity: proposed)
   }
 
-  private func decoded(_ text: String, _ settings: String) throws -> Scenario {
-    try ScenarioFile(text: text, name: path, settingsText: nil) { _ in settings }
-      .decode(overrides: []).scenario
+  /// A file as a scenario in another folder names it.
+  private static func path(_ file: String, from folder: String) -> String {
+    if file.hasPrefix("/") || folder == "." { return file }
+    let steps = folder.split(separator: "/").filter { $0 != "." }
+    if folder.hasPrefix("/") || steps.contains("..") {
+      return (getcwd(nil, 0).map { String(cString: $0) } ?? ".") + "/" + file
+    }
+    return String(repeating: "../", count: steps.count) + file
   }
 
-  private func closing(_ answers: Answers, _ scenario: Scenario, _ settingsPath: String) -> String {
-    let load = NormalLoad(scenario)
-    var text = "Written: \(path), and \(settingsPath) as the CDN would serve it.\n"
+  private func closing(_ answers: Answers, _ draft: Draft, _ written: String) -> String {
+    let load = NormalLoad(draft.scenario)
+    var text = written + "\n"
     text +=
       "At its peak the fleet uploads \(FigureText.decimal(load.peakBatchesPerSecond)) batches/s, "
       + "\(percent(load.peakUtilisation)) of the capacity.\n"
+    if let capacity = draft.capacity {
+      text += "That capacity, \(capacity), is proposed: put the endpoint's own limit in its place.\n"
+    }
     if load.peakUtilisation > 1 {
       text +=
         "That is more than the server can take, even without an incident: look at --events, --devices and --capacity.\n"
@@ -143,10 +242,11 @@ struct InitCommand: Command {
 
       Next:
         fleetsim validate \(path)
-        fleetsim run \(path) --out out/today
         fleetsim compare \(path) --out out/compare
+        fleetsim decide \(path) --proposed new.json --out out/decision
 
-      Then open out/compare/report.html. What you know better than this file, put into it: fleetsim help scenario.
+      new.json has the Settings that you want to publish: decide says whether to. Pages are report.html in these folders. What you
+      know better than this file, put into it: fleetsim help scenario.
 
       """
   }
@@ -155,14 +255,36 @@ struct InitCommand: Command {
 extension InitCommand {
   /// What is asked on a terminal.
   enum Question: CaseIterable {
-    case client, devices, events, capacity, outage
+    case client, devices, events, peak, open, session, capacity, settings, outage
+
+    static let always = "always"
+    static let defaults = "defaults"
+    /// Of the capacity.
+    static let unknown = "unknown"
+
+    /// What is taken where nobody asks; nil: it has to be said.
+    var standard: String? {
+      switch self {
+      case .client, .devices, .events, .capacity: nil
+      case .peak: "160%"
+      case .open: Self.always
+      case .session: "3m"
+      case .settings: Self.defaults
+      case .outage: "10m"
+      }
+    }
 
     var text: String {
       switch self {
-      case .client: "Which client? \(ClientPreset.nameList)"
+      case .client:
+        "Which client, or which with their shares, as segment-swift:60%,segment-kotlin:40%? Clients: \(ClientPreset.nameList), or a file"
       case .devices: "How many devices are in use?"
       case .events: "How many events does a device create, in the mean over the day?"
-      case .capacity: "How many requests can the endpoint take?"
+      case .peak: "How high is the rate at the evening's peak, by that mean?"
+      case .open: "Which share of the apps is open at a time? always: they never close"
+      case .session: "How long is an app open, in the mean?"
+      case .capacity: "How many requests can the endpoint take? unknown: a proposal by load"
+      case .settings: "Which file has the Settings of today, as the CDN serves them? defaults: the client's"
       case .outage: "How long is it down?"
       }
     }
@@ -190,18 +312,81 @@ extension InitCommand.Answers {
     }
     switch question {
     case .client:
-      if ClientPreset.builtIn(text) != nil { return nil }
-      let names = ClientPreset.names
-      let hint = nearest(to: text, among: names).map { "; perhaps '\($0)'" } ?? ""
-      return "it is one of \(names.joined(separator: ", "))\(hint)"
+      do { _ = try parts(text) } catch { return "\(error)" }
+      return nil
     case .devices:
       return count(text) == nil ? "a number from 1 to 4000M, as 20000, 200k or 3M" : nil
     case .events: return rateProblem("30/h or 2/min")
-    case .capacity: return rateProblem("60000/s")
+    case .capacity: return text == InitCommand.Question.unknown ? nil : rateProblem("60000/s")
+    case .peak: return factor(text) == nil ? "a factor from 100% to 500%, as 160%" : nil
+    case .open:
+      if text == InitCommand.Question.always { return nil }
+      let parts = try? Units.partsPerMillion(text)
+      return parts.map { (10_000...990_000).contains($0) } ?? false
+        ? nil : "a share from 1% to 99%, as 25%, or always"
+    case .session:
+      let isSpan = quantity?.unit == .span && (1e6...86_400e6).contains(quantity!.value)
+      return isSpan ? nil : "a span from 1s to 24h, as 3m"
+    case .settings:
+      if text == InitCommand.Question.defaults { return nil }
+      return access(text, R_OK) == 0 ? nil : "a file that can be read, or defaults"
     case .outage:
       let isSpan = quantity?.unit == .span && (1e6...86_400e6).contains(quantity!.value)
       return isSpan ? nil : "a span from 1s to 24h, as 20m"
     }
+  }
+
+  /// `segment-swift`, or clients with their shares: `a:55%,b:45%`.
+  fileprivate static func parts(_ text: String) throws(RangeProblem) -> [Part] {
+    var parts: [Part] = []
+    let entries = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    for entry in entries {
+      let words = entry.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      let share =
+        words.count == 2 ? try? Units.partsPerMillion(words[1]) : entries.count == 1 ? 1_000_000 : nil
+      guard let share, (1...1_000_000).contains(share) else {
+        throw RangeProblem(
+          "'\(entry)' needs a share, as \(words[0].isEmpty ? "segment-swift" : words[0]):55%")
+      }
+      let preset = try client(words[0])
+      guard !parts.contains(where: { $0.name == words[0] }) else {
+        throw RangeProblem("'\(words[0])' is there twice")
+      }
+      parts.append(Part(client: preset, name: words[0], share: share))
+    }
+    let sum = parts.reduce(0) { $0 + $1.share }
+    guard abs(sum - 1_000_000) <= 10 else {
+      throw RangeProblem("the shares make \(Units.text(partsPerMillion: sum)); they have to make 100%")
+    }
+    return parts
+  }
+
+  private static func client(_ name: String) throws(RangeProblem) -> ClientPreset {
+    if let preset = ClientPreset.builtIn(name) { return preset }
+    if ClientPreset.isFileName(name) {
+      do {
+        return try ClientPreset(file: InputFile.text(name), name: name)
+      } catch {
+        throw RangeProblem("\(error)")
+      }
+    }
+    let names = ClientPreset.names
+    let hint = nearest(to: name, among: names).map { "; perhaps '\($0)'" } ?? ""
+    throw RangeProblem("a client is one of \(names.joined(separator: ", ")), or a file as mine.json5\(hint)")
+  }
+
+  /// `160%`, `1.6`.
+  private static func factor(_ text: String) -> Double? {
+    let number = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
+    return number.flatMap { (1...5).contains($0) ? $0 : nil }
+  }
+
+  /// What leaves a peak load 60 % of the capacity, to two digits.
+  static func capacity(for peak: Double) -> String {
+    var (value, unit) = (Int64((peak / 0.6).rounded(.up)), Int64(1))
+    while value / unit >= 100 { unit *= 10 }
+    value = (value + unit - 1) / unit * unit
+    return "\(max(1, value))/s"
   }
 
   func has(_ question: InitCommand.Question) -> Bool { texts[question] != nil }
@@ -211,8 +396,8 @@ extension InitCommand.Answers {
     case .client: ClientPreset.names[0]
     case .devices: "1M"
     case .events: "30/h"
-    case .capacity: "\(Int64((Double(devices ?? 1) * (perSecond(events) ?? 0) * 1.6 * 1.5).rounded(.up)))/s"
-    case .outage: "10m"
+    case .capacity: Self.capacity(for: Double(devices ?? 1) * (perSecond(events) ?? 0) * peak)
+    case .peak, .open, .session, .settings, .outage: question.standard ?? ""
     }
   }
 
@@ -231,55 +416,112 @@ extension InitCommand.Answers {
     return count
   }
 
-  /// What the client has by default, to be replaced by what its CDN serves.
+  /// What the first client has by default, to be replaced by what its CDN serves.
   var settings: SettingsDocument {
-    guard let client, client.dialect != .document else { return SettingsDocument(HTTPConfig()) }
-    return SettingsDocument(defaultsOf: client.dialect)
+    let dialects = clients.map(\.client.dialect)
+    guard let first = dialects.first(where: { $0 != .document }) else {
+      return SettingsDocument(HTTPConfig())
+    }
+    return SettingsDocument(defaultsOf: first)
   }
 
-  /// The key that is worth comparing first for this client, and its values.
-  private var comparison: (path: String, values: String, reason: String) {
-    let read = Set((client?.dialect ?? .document).readKeyPaths)
-    if read.contains("backoffConfig.jitterStrategy") {
-      return (
-        "settings.backoffConfig.jitterStrategy", #"["additive:10", "full", "equal", "decorrelated"]"#,
-        "Which jitter brings the fleet back best?"
-      )
-    }
-    if read.contains("backoffConfig.maxBackoffInterval") {
-      return (
-        "settings.backoffConfig.maxBackoffInterval", "[60, 120, 300, 900]",
-        "Which longest wait between retries brings the fleet back best?"
-      )
-    }
-    return (
-      "tapi.overload.retryAfter", #"["none", "30s", "5m"]"#,
-      "The client reads no Settings; which Retry-After brings the fleet back best?"
-    )
+  /// A key that is worth comparing, its values, and why.
+  struct Comparison {
+    var path: String
+    var values: String
+    var reason: String
+  }
+
+  /// What is worth comparing first: that which decides whether events are lost, then that which clients read.
+  var comparisons: [Comparison] {
+    let read = Set(
+      (clients.map(\.client.dialect) + (clients.isEmpty ? [.document] : [])).map { Set($0.readKeyPaths) }
+        .reduce(nil) { (sum: Set<String>?, keys) in sum?.intersection(keys) ?? keys } ?? [])
+    let limit = "How many 429s may a batch meet before its events are lost?"
+    let all = [
+      Comparison(
+        path: "settings.rateLimitConfig.maxRetryCount", values: "[10, 100, 1000]", reason: limit),
+      Comparison(path: "settings.rateLimitConfig.maxRetryCount", values: "[10, 30, 100]", reason: limit),
+      Comparison(
+        path: "settings.backoffConfig.jitterStrategy",
+        values: #"["additive:10", "full", "equal", "decorrelated"]"#,
+        reason: "Which jitter brings the fleet back best?"),
+      Comparison(
+        path: "settings.backoffConfig.maxBackoffInterval", values: "[60, 120, 300, 900]",
+        reason: "Which longest wait between retries brings the fleet back best?"),
+    ].filter { read.contains(String($0.path.dropFirst("settings.".count))) }
+    return all + [
+      Comparison(
+        path: "tapi.overload.retryAfter", values: #"["none", "20s", "5m"]"#,
+        reason: "Which Retry-After brings the fleet back best?")
+    ]
+  }
+
+  /// The evening's peak, an hour and a half after the run begins; empty where the rate does not vary.
+  private var curve: String {
+    func text(_ factor: Double) -> String { "\"\(MetricText.plain(factor * 100))%\"" }
+    if peak <= 1 { return "" }
+    if peak <= 2 { return ", curve: { amplitude: \(text(peak - 1)), peak: \"1h30m\", period: \"24h\" }" }
+    // A wave of eight hours on an even rest, with the mean of 1.
+    let rest = (1 - peak / 6) * 6 / 5
+    let now = rest + (peak - rest) * 2.5 / 4
+    let points = [("0s", now), ("1h30m", peak), ("5h30m", rest), ("21h30m", rest)]
+      .map { "{ at: \"\($0)\", factor: \(text($1)) }" }
+    return ", curve: { points: [\(points.joined(separator: ", "))], period: \"24h\" }"
   }
 
   /// The scenario as a commented file. The fleet's peak is where the incident is.
-  func scenario(scale: Int) -> String {
-    let client = client ?? .tapiDocument
-    let events = events?.text() ?? "30/h"
-    let capacity = capacity?.text() ?? "1000/s"
-    let devices = String(devices ?? 1)
+  ///
+  /// - Parameter client: how the scenario names a client's file.
+  func scenario(
+    scale: Int, capacity: String, settings: String, comparison: Comparison, client path: (String) -> String
+  ) -> String {
+    let rate = "\"\(events?.text() ?? "30/h")\""
     let outage = outage.text()
-    let flush =
-      client.flush == nil ? #"flush: { count: 20, interval: "30s" },"# : "// It flushes as the client does."
-    let (key, values, question) = comparison
     // An hour before, and time enough to drain a backlog at a third of the speed at which it grew.
     let hours = 2 + Int64((self.outage.value * 4 / 3_600e6).rounded(.up))
     let scaled: String =
       scale > 1
       ? """
-        // A part that runs in seconds: counts are 1 in \(scale), times and shares nearly the same; --scale 1:1 runs all of it.
+        // A part that runs in seconds: figures of verdicts are those of the whole fleet; --scale 1:1 runs all of it.
         scale: "1:\(scale)",
       """
       : """
         // Small enough to be run as it is; of a larger fleet scale: "1:20" runs a part that gives the same answer.
         scale: "1:1",
       """
+    let sessions =
+      open.map { share in
+        """
+
+              // Apps are open for a while, and closed apps retry nothing.
+              sessions: { share: "\(share)", length: { exponential: "\(session)" } },
+        """
+      } ?? ""
+    let about =
+      peak > 1 ? "The mean of a day whose peak is an hour and a half after this run begins." : "All day long."
+    let total = devices ?? 1
+    var left = total
+    let cohorts = clients.enumerated().map { index, part in
+      let isLast = index == clients.count - 1
+      let own = isLast ? left : Int((Double(total) * Double(part.share) / 1e6).rounded())
+      left -= own
+      let flush =
+        part.client.flush == nil
+        ? #"flush: { count: 20, interval: "30s" },"# : "// It flushes as the client does."
+      let isFile = ClientPreset.builtIn(part.name) == nil
+      return """
+            {
+              name: "\(clients.count == 1 ? "phones" : part.client.name)",
+              devices: \(max(1, own)),
+              // How the client behaves; fleetsim presets \(part.name) shows every switch.
+              client: "\(isFile ? path(part.name) : part.name)",
+              // \(about)
+              events: { rate: \(rate)\(curve) },\(sessions)
+              \(flush)
+            },
+        """
+    }
     return """
       // Made by fleetsim init. Every key: fleetsim help scenario
       {
@@ -298,22 +540,14 @@ extension InitCommand.Answers {
           incidents: [{ kind: "outage", at: "1h", for: "\(outage)", status: 503 }],
         },
         network: { latency: { median: "80ms", p99: "600ms", minimum: "10ms" } },
+        // As the CDN serves it today.
+        settings: "\(settings)",
         fleet: [
-          {
-            name: "phones",
-            devices: \(devices),
-            // How the client behaves; fleetsim presets \(client.name) shows every switch.
-            client: "\(client.name)",
-            // The mean of a day whose peak, 60 % above it, is an hour and a half after this run begins.
-            events: { rate: "\(events)", curve: { amplitude: "60%", peak: "1h30m", period: "24h" } },
-            \(flush)
-            // As the CDN serves it: put yours in its place.
-            settings: "\(InitCommand.settingsName)",
-          },
+      \(cohorts.joined(separator: "\n"))
         ],
-        // \(question)
+        // \(comparison.reason)
         compare: {
-          "\(key)": \(values),
+          "\(comparison.path)": \(comparison.values),
         },
       }
 

@@ -71,6 +71,12 @@ struct DecideCommand: Study {
   )
   private var askedShares: [Int64]?
   private var shares: [Int64] { askedShares ?? [] }
+  @Flag(
+    "limits",
+    help:
+      "Also find the shortest outage that the fleet does not stand with today's and with the proposed Settings."
+  )
+  private var findsLimits: Bool
   @Option(
     "budget", "attempts",
     ValueReader { text in
@@ -133,7 +139,7 @@ struct DecideCommand: Study {
               + "give it more capacity or less load")
         }
         var decided = Decided(decision: decision, settings: proposed.settings)
-        if decision.isFinished { try decided.add(shares: shares, runs) }
+        if decision.isFinished { try decided.add(shares: shares, findsLimits: findsLimits, runs) }
         return decided
       }, isFinished: \.decision.isFinished, answer: { $0.answer(facts: facts) })
     let markdown = try markdownPath.map { try MarkdownFile($0) }

@@ -14,6 +14,8 @@ struct Decided: Sendable {
   /// What shares of the fleet on the proposed Settings come to, in that case.
   var pickUps: [PickUp] = []
 
+  /// The shortest outage that today's and the proposed Settings do not stand; empty where nobody asked.
+  var limits: [OutageLimit] = []
   /// What the proposed Settings lose most to, and what a run without that limit comes to.
   var checked: Decision.CheckedLoss?
 
@@ -28,7 +30,7 @@ struct Decided: Sendable {
 
   /// Makes what the page shows beside the decision, from runs of the case that says most: both Settings under the first seed, and the
   /// shares of `--rollout`.
-  mutating func add(shares: [Int64], _ runs: StudyRuns) throws {
+  mutating func add(shares: [Int64], findsLimits: Bool, _ runs: StudyRuns) throws {
     let (one, suite) = (decision.cases[showcase].suite, decision.suite)
     let (today, proposed) = (decision.todayScenario, decision.proposedScenario)
     let scenarios = [today, proposed].map { suite.scenario(one, of: $0) }
@@ -38,6 +40,9 @@ struct Decided: Sendable {
     }
     shown = (showcase, results)
     checked = try decision.checkedLoss(options: runs.options, control: runs.control)
+    if findsLimits {
+      limits = try [today, proposed].map { try OutageLimit(of: $0, run: runs.summaries.values) }
+    }
     guard !shares.isEmpty else { return }
     let cohorts =
       today.fleet.count > 1
@@ -151,17 +156,20 @@ extension Decided {
     return TextTable(header: header, rows: rows, words: 2)
   }
 
+  /// A figure as a table has it.
+  private static func short(_ figure: String) -> String { figure.replacing("more than ", with: "> ") }
+
   /// Who loses what, and where late events wait, the worst first.
   private func losses(atMost count: Int) -> TextTable {
     TextTable(
-      header: ["case", "Settings", "who", "lost", "to", "late", "most wait"],
+      header: ["case", "Settings", "who", "lost to", "late ones wait", "lost", "late"],
       rows: decision.losses.prefix(count).map { loss in
         [
           decision.cases[loss.place].suite.name, Self.names[loss.isProposed ? 1 : 0], loss.row.cohort,
-          wording.amount(loss.row.lost), loss.row.causes.first?.words ?? "–", wording.amount(loss.row.late),
-          loss.row.places.first?.words ?? "–",
+          loss.row.causes.first?.words ?? "–", loss.row.places.first?.words ?? "–",
+          wording.amount(loss.row.lost), wording.amount(loss.row.late),
         ]
-      }, words: 3)
+      }, words: 5)
   }
   private static let lossTitle = "Who loses what, and where late events wait"
 
@@ -172,9 +180,19 @@ extension Decided {
     }
     return TextTable(
       header: ["on the proposed Settings", "lost", "recovery", "late", "p99", "requests"],
-      rows: pickUps.map { pickUp in [pickUp.words] + metrics.map { wording.figure($0, of: pickUp.runs) } })
+      rows: pickUps.map { pickUp in
+        [pickUp.words] + metrics.map { Self.short(wording.figure($0, of: pickUp.runs)) }
+      })
   }
   private var pickUpTitle: String { "Pick-up: \(decision.cases[shown.place].suite.phrase)" }
+
+  /// The shortest outage that each of both does not stand, a line; nil where nobody asked.
+  private var limitText: String? {
+    guard limits.count == 2 else { return nil }
+    return
+      "The shortest outage that the fleet does not stand (most of its runs fail): \(limits[0].words) with today's, "
+      + "\(limits[1].words) with the proposed Settings."
+  }
 
   private var changes: TextTable {
     TextTable(
@@ -231,6 +249,13 @@ extension Decided {
         ])
       ) { $0.decision.cases },
       .rows("criteria", "The rows of `decision.csv`.", columns) { $0.rows },
+      .init(
+        "shortestOutageTodayFails_s",
+        "With `--limits`: the shortest outage that the fleet does not stand with today's Settings; null: none of at most 4 h."
+      ) { $0.limits.first?.shortest.map { Double($0.microseconds) / 1e6 } },
+      .init("shortestOutageProposedFails_s", "The same with the proposed Settings.") {
+        $0.limits.last?.shortest.map { Double($0.microseconds) / 1e6 }
+      },
       .list(
         "pickUp",
         "What shares of the fleet on the proposed Settings come to, in the case that changes most: those of `--rollout`.",
@@ -257,6 +282,7 @@ extension Decided {
     if !decision.losses.isEmpty {
       answer.terminal += [.text(Self.lossTitle + ", the worst first:\n"), .table(losses(atMost: 6))]
     }
+    if let limitText { answer.terminal.append(.text(limitText + "\n")) }
     if !pickUps.isEmpty { answer.terminal += [.text(pickUpTitle + ":\n"), .table(pickUpTable)] }
     if !settings.differences.isEmpty { answer.terminal.append(.table(changes)) }
     if !readings.isEmpty {
@@ -277,6 +303,7 @@ extension Decided {
           losses(atMost: 40), title: Self.lossTitle,
           note: "The mean of the runs, of the whole fleet; the worst first."))
     }
+    if let limitText { answer.page.append(.list([limitText], title: "How long an outage may be")) }
     if !pickUps.isEmpty { answer.page.append(.table(pickUpTable, title: pickUpTitle)) }
     answer.page.append(.table(changes, title: "What changes in the Settings"))
     if !readings.isEmpty {

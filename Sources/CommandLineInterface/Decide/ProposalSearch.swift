@@ -72,8 +72,9 @@ struct ProposalSearch: Sendable {
       try suite.scenario(cases[request.scenario], of: scenario(space.overrides(request.candidate)))
     }
     var tuner = Tuner(study, runs: maker)
-    let result = try tuner.run()
-    return result.isRecommended ? space.overrides(result.winner.candidate) : nil
+    // Whether it is any good the decision says, by seeds of its own.
+    let winner = try tuner.run().winner.candidate
+    return winner == space.today ? nil : space.overrides(winner)
   }
 
   /// The fleet with Settings of the search.

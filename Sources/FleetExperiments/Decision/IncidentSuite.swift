@@ -72,22 +72,33 @@ package struct IncidentSuite: Sendable, Hashable {
     return result
   }
 
-  /// At the busiest time, or where rates do not vary as early as the fleet has warmed up.
+  /// When an incident of that length begins: its middle is the busiest time; where rates do not vary, it is as early as the fleet has
+  /// warmed up.
+  private static func start(_ length: Span, in scenario: Scenario) -> Instant {
+    let half = Span(microseconds: length.microseconds / 2)
+    let middle = NormalLoad(scenario).busiestTime ?? warmUp + half
+    let start = max((middle - half).microseconds, min(warmUp, scenario.duration).microseconds)
+    return .start + Span(microseconds: start / 1_000_000 * 1_000_000)
+  }
+
+  /// An outage answered with 503.
+  static func outage(_ length: Span, in scenario: Scenario) -> Case {
+    let incident = Incident(
+      kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: start(length, in: scenario),
+      duration: length)
+    return Case(
+      name: "outage", phrase: "an outage of \(FigureText.span(length.microseconds))", incidents: [incident])
+  }
+
   private static func standard(of scenario: Scenario) -> [Case] {
     let load = NormalLoad(scenario)
-    func start(_ length: Span) -> Instant {
-      let middle = load.busiestTime ?? warmUp + Span(microseconds: length.microseconds / 2)
-      let early = middle.microseconds - length.microseconds / 2
-      return .start
-        + Span(microseconds: max(early, min(warmUp, scenario.duration).microseconds) / 1_000_000 * 1_000_000)
-    }
     // Half the capacity, or as much less as makes the normal load too much by a quarter.
     let shortage =
       Int64(min(0.5, load.busiestBatchesPerSecond / max(load.capacityPerSecond, 1e-9) * 0.8) * 100) * 10_000
     let slow = Incident.Kind.brownout(factorPartsPerMillion: max(10_000, shortage))
-    let at = start(long)
+    let outage = outage(long, in: scenario).incidents[0]
     func one(_ kind: Incident.Kind, _ length: Span) -> Incident {
-      Incident(kind: kind, start: start(length), duration: length)
+      Incident(kind: kind, start: start(length, in: scenario), duration: length)
     }
     var restart = one(.outage(status: nil, retryAfter: .none, keepsWork: false), .seconds(60))
     restart.warmUp = .seconds(120)
@@ -96,9 +107,8 @@ package struct IncidentSuite: Sendable, Hashable {
       Case(
         name: "outage", phrase: "a 25-minute outage with half the capacity after it",
         incidents: [
-          Incident(
-            kind: .outage(status: 503, retryAfter: .none, keepsWork: false), start: at, duration: long),
-          Incident(kind: .brownout(factorPartsPerMillion: 500_000), start: at + long, duration: long),
+          outage,
+          Incident(kind: .brownout(factorPartsPerMillion: 500_000), start: outage.end, duration: long),
         ]),
       Case(
         name: "silence", phrase: "10 minutes of silence",

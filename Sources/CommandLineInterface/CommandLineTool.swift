@@ -166,7 +166,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     switch self {
     case .success: "Done."
     case .failed:
-      "Failed vectors, worse metrics, broken limits, missing runs, Settings that harm or are not to be published: each named."
+      "Failed vectors, worse metrics, broken limits, missing runs, harmful or refused Settings."
     case .undecided: "decide needs more runs than its budget allows."
     case .usage: "The command line is wrong: an unknown option or strategy, a missing argument."
     case .data:

@@ -192,7 +192,8 @@ package enum Compared: Sendable {
   /// The verdict and its figures, all strategies in one plot round the incident, then the tables; folded below are a figure per
   /// quantity with a strip for each strategy on shared axes, and what the words mean. The page is well-formed XML as well as HTML.
   func page(
-    seed: UInt64, verdict: String, titles: [String] = [], losses: LossReport? = nil, clients: ClientDifferences? = nil,
+    seed: UInt64, verdict: String, titles: [String] = [], losses: LossReport? = nil,
+    clients: ClientDifferences? = nil,
     scaleNote: String? = nil
   ) -> Answer {
     let seeds = if case .means(let comparison) = self { comparison.seedsText } else { "seed \(seed)" }

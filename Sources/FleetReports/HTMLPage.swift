@@ -364,7 +364,8 @@ public struct ExplorerPage {
         + "\"isScale\":\(axis.values.count > 2 && axis.values.allSatisfy { Quantity($0) != nil })}"
     }
     return
-      "{\"best\":\(best),\"today\":\(today.map(String.init) ?? "null"),\"axes\":[\(axes.joined(separator: ","))],\"metrics\":[\(columns.joined(separator: ","))],\n\"runs\":[\n"
+      "{\"best\":\(best),\"today\":\(today.map(String.init) ?? "null"),\"axes\":[\(axes.joined(separator: ","))],"
+      + "\"metrics\":[\(columns.joined(separator: ","))],\n\"runs\":[\n"
       + runs.joined(separator: ",\n") + "]}"
   }
 

@@ -87,7 +87,7 @@ struct RescueTests {
     let rescue = try rescue(RescueAction(.shed, at: .start + .minutes(15), for: .minutes(5)))
     #expect(rescue.trials.last?.step == 32 && rescue.trials.last?.ends == false)
     let tooMuch = try #require(rescue.tooMuch)
-    #expect(tooMuch.undeliveredEvents > rescue.untreated.undeliveredEvents)
+    #expect(rescue.trials.last!.undeliveredEvents > rescue.untreated.undeliveredEvents)
     let words = RescueVerdict(rescue).sentence
     #expect(words.contains("From \(tooMuch.value!.words) on it is too much: that brings back "), "\(words)")
   }

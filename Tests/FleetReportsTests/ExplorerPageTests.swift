@@ -89,7 +89,7 @@ struct ExplorerPageTests {
       let reference = today ?? standings.firstChoice ?? 0
       for (variant, run) in runs.enumerated() {
         let verdict = try #require(run["verdict"] as? String)
-        #expect(verdict.contains("after the last incident"), "\(verdict)")
+        #expect(verdict.contains("the last incident"), "\(verdict)")
         #expect(
           run["standing"] as? String
             == (variant == reference

@@ -156,7 +156,7 @@ struct FullSizeTests {
         scaleNote: "scale 1:1000; counts are multiplied", width: 100)
       let text = answer.text(width: 100) { $0 }
       #expect(text.contains("90,000,000") && text.contains("1,234,000"), "\(text)")
-      #expect(compared.verdict.contains("90,000,000 events lost, 1,234,000 events late"))
+      #expect(compared.verdict().contains("90,000,000 events lost, 1,234,000 events late"))
       #expect(text.contains("\nScale 1:1000; counts are multiplied.\n"))
       // 1,200 requests a second.
       #expect(answer.facts.contains("capacity 1.2M requests/s") && answer.facts.hasSuffix("are multiplied"))
@@ -173,8 +173,8 @@ struct FullSizeTests {
   func none() {
     for compared in compared(loses: false) {
       #expect(compared.table(width: 100).contains("none of 1 in 1,000"))
-      #expect(compared.verdict.contains("none of 1 in 1,000 events lost"))
-      #expect(!compared.verdict.contains("nothing"))
+      #expect(compared.verdict().contains("none of 1 in 1,000 events lost"))
+      #expect(!compared.verdict().contains("nothing"))
     }
   }
 }

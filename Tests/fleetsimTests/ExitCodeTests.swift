@@ -40,7 +40,10 @@ struct ExitCodeTests {
         "another '--vary' chooses values of duration already; name them all there."
       ),
       ("compare s.json5 --jitter full,,none", "there is nothing between two commas"),
-      ("compare plain.json5", "Error: There is nothing to compare: give --client, --jitter or --vary"),
+      (
+        "compare plain.json5",
+        "Error: There is nothing to compare: give --client, --jitter, --settings a.json,b.json, --rollout or --vary"
+      ),
       ("help exit", "Error: There is no help on 'exit'."),
     ])
   func usage(line: String, message: String) throws {

@@ -39,8 +39,8 @@ struct RescueCommandTests {
     let table = try text("out1/rescue.csv")
     #expect(table == (try text("out2/rescue.csv")))
     let rows = table.split(separator: "\n")
-    // Nothing, both ends, the middle, two quarters, and three halvings of eight steps.
-    #expect(rows.count == 1 + 1 + 2 + 1 + 2 + 3 && rows[1].hasPrefix("none,2,0,false,"))
+    // Nothing, both ends, the middle, two quarters, and three halvings of eight steps for the least share and for the one that is too much.
+    #expect(rows.count == 1 + 1 + 2 + 1 + 2 + 3 + 3 && rows[1].hasPrefix("none,2,0,false,"))
     #expect(try text("out1/report.html").contains("What was tried"))
   }
 

@@ -47,15 +47,15 @@ struct TerminalTests {
   func colours() {
     let text =
       Terminal.emphasised("full brings the fleet back best: fast")
-      + "\nfile: error: x\n✓ full  1\n  WORSE  recovery_s: +3 %\n───\n"
+      + "\nfile: error: x\n✓ full  1\nworse recovery_s: +3 %\n───\n"
     let coloured = Terminal(columns: nil, isColoured: true).prepared(text)
     #expect(
       coloured
         == "\u{1B}[1mfull brings the fleet back best\u{1B}[0m: fast\nfile: \u{1B}[1;31merror:\u{1B}[0m x\n\u{1B}[32m✓ full  1\u{1B}[0m\n"
-        + "\u{1B}[31m  WORSE  recovery_s: +3 %\u{1B}[0m\n\u{1B}[2m───\u{1B}[0m\n")
+        + "\u{1B}[31mworse recovery_s: +3 %\u{1B}[0m\n\u{1B}[2m───\u{1B}[0m\n")
     #expect(
       pipe.prepared(text)
-        == "full brings the fleet back best: fast\nfile: error: x\n✓ full  1\n  WORSE  recovery_s: +3 %\n───\n"
+        == "full brings the fleet back best: fast\nfile: error: x\n✓ full  1\nworse recovery_s: +3 %\n───\n"
     )
     #expect(coloured.replacing(/\u{1B}\[[0-9;]*m/, with: "") == pipe.prepared(text))
   }

@@ -15,7 +15,7 @@ enum CheckReport {
     } else if let reason = reason(outcome) {
       text += "  because \(reason)\n"
     }
-    if let open = outcome.check.open {
+    if outcome.worse.isEmpty, let open = outcome.check.open {
       text += "  not decided: \(failures(open)); --record more --seeds to tell\n"
     }
     let rest = rest(outcome, isVerbose: isVerbose)

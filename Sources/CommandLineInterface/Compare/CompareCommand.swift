@@ -52,7 +52,8 @@ struct CompareCommand: Study {
     name: "compare", abstract: "Run variants of a scenario side by side and say which is best.",
     discussion: [
       "What varies comes from --client, --jitter, --settings with several files, --rollout and --vary (every combination of "
-        + "their values), or without them from the scenario's compare section. All variants see the same events at the same times. With --out there is a "
+        + "their values), or without them from the scenario's compare section. All variants see the same events at the same times. "
+        + "With --out there is a "
         + "folder for each variant (timeseries.csv, delivery_histogram.csv) beside summary.csv, report.html, "
         + "comparison.svg and run.json.",
       "Every variant runs with several seeds, the same ones for all (the scenario's seed, the next one and so on), until each "
@@ -96,8 +97,9 @@ struct CompareCommand: Study {
       let choices = try LoadedScenario.choices(loaded.located(asked), of: base)
       guard !choices.isEmpty else {
         throw UsageError(
-          "There is nothing to compare: give --client, --jitter, --settings a.json,b.json, --rollout or --vary, or the scenario a compare section, as "
-            + "compare: { \"\(Override.jitterPath)\": [\"additive:10\", \"full\"] }.")
+          "There is nothing to compare: give --client, --jitter, --settings a.json,b.json, --rollout or --vary, "
+            + "or the scenario a compare section, as compare: { \"\(Override.jitterPath)\": [\"additive:10\", \"full\"] }."
+        )
       }
       if choices.contains(where: \.variesSeed) {
         guard plan.map({ $0.until != nil }) ?? true else {
@@ -189,12 +191,12 @@ extension StudyPlan<ComparisonFindings> {
         answer.add(requirements: found.requirements.map(\.text))
         return answer
       })
-    plan.failure = { found in
+    plan.finish = { found in
       let unmet = found.requirements.filter { !$0.isMet }
-      guard !unmet.isEmpty else { return nil }
+      guard !unmet.isEmpty else { return }
       // The text has said it all.
       let names = unmet.map(\.requirement).joined(separator: ", ")
-      return CommandFailure(.failed, options.isJSON ? "Not met: \(names)." : "")
+      throw CommandFailure(.failed, options.isJSON ? "Not met: \(names)." : "")
     }
     if replications == nil { plan.store = { nil } }
     // A budget is used up before a journal pays; whoever asks for one gets it.

@@ -198,7 +198,7 @@ public struct MetricChange: Sendable {
   public var censoredNow: Int { now.count(where: \.isCensored) }
 
   /// Of a family of metrics: how often any of them is called different where nothing has changed, at most.
-  static let level = MetricRule.level
+  static let level = MetricRule.Level.once.difference
 
   var hasMoved: Bool { now != entry.values }
 

@@ -135,7 +135,8 @@ extension StabilityMap {
     .init("y", "", "Value of the second parameter.") { .text($0.y.text()) },
     .init(
       "class", "",
-      "`recovers`: the interval is above 1 − risk; `never recovers`: it is below the risk, so that few runs do; else `undecided`. `overloaded`: nor does the twin hold."
+      "`recovers`: the interval is above 1 − risk; `never recovers`: it is below the risk, so that few runs do; "
+        + "else `undecided`. `overloaded`: nor does the twin hold."
     ) { .text($0.point.kind.rawValue) },
     .init("seeds", "runs", "Runs of this point.") { .integer(Int64($0.point.seeds)) },
     .init("healthy_seeds", "runs", "Of these: the twin holds its load.") {

@@ -34,7 +34,8 @@ public enum Verdict {
     guard comparison.replications > 1, !comparison.variants.isEmpty else { return "Nothing was run." }
     let standings = Standings(comparison)
     let wording = VerdictWording(
-      standings.titled(titles), seeds: comparison.variants.indices.map { comparison.rows(of: $0).map(\.seed) })
+      standings.titled(titles), seeds: comparison.variants.indices.map { comparison.rows(of: $0).map(\.seed) }
+    )
     let effort = effort(comparison, standings).map { [$0] } ?? []
     return (wording.lines + unmet(comparison) + effort + [basis(comparison)]).joined(separator: "\n")
   }

@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+/// `fleetsim run --require`.
+@Suite("Required limits")
+struct RequirementCommandTests {
+  private static let kept = ["--require", "created_events > 0"]
+  private static let broken = ["--require", "recovery <= 1s"]
+
+  private func run(_ options: [String]) throws -> (output: Tool.Output, scratch: Scratch) {
+    let scratch = try Scratch()
+    try scratch.write("s.json5", Scenarios.small)
+    return (try Tool.run(["run", "s.json5"] + options, in: scratch.url), scratch)
+  }
+
+  @Test("a line for each limit stands below the verdict, and the exit code says whether all are kept")
+  func lines() throws {
+    let kept = try run(Self.kept).output
+    #expect(kept.code == 0)
+    #expect(kept.standardOutput.contains("\n✓ created_events > 0: "))
+    for options in [[], ["--quiet"]] {
+      let broken = try run(Self.kept + Self.broken + options).output
+      #expect(broken.code == 1)
+      #expect(broken.standardError == "")
+      #expect(broken.standardOutput.contains("\n✓ created_events > 0: "))
+      #expect(broken.standardOutput.contains("\n✗ recovery <= 1s: "))
+    }
+  }
+
+  @Test("the document and the page have them too")
+  func others() throws {
+    let (output, scratch) = try run(Self.broken + ["--json", "--out", "o"])
+    #expect(output.code == 1)
+    #expect(output.standardError.contains("Not met: recovery <= 1s."))
+    let document = try JSONSerialization.jsonObject(with: Data(output.standardOutput.utf8)) as? [String: Any]
+    let requirements = try #require(document?["requirements"] as? [[String: Any]])
+    #expect(requirements.count == 1)
+    #expect(requirements.first?["requirement"] as? String == "recovery <= 1s")
+    #expect(requirements.first?["isMet"] as? Bool == false)
+    let page = try scratch.text("o/report.html")
+    #expect(page.contains("What was required") && page.contains("✗ recovery &lt;= 1s: "))
+  }
+
+  @Test("a limit that is none is refused with what would be right")
+  func wrong() throws {
+    let output = try run(["--require", "recovry <= 20m"]).output
+    #expect(output.code == 64)
+    #expect(output.standardError.contains("'--require <limit>': 'recovry' is neither a criterion"))
+    #expect(output.standardError.contains("did you mean 'recovery'?"))
+  }
+}

@@ -68,11 +68,12 @@ struct ProposalSearch: Sendable {
       space: space, todaysValues: todaysValues, objectives: TuneObjective.standard, constraints: [],
       scenarios: cases.map(\.name), seeds: Self.seeds)
     study.candidates = Self.candidates
+    // Whether the best is any good the decision says, by seeds of its own.
+    (study.freshSeeds, study.tries) = (Self.seeds, 1)
     let maker = CandidateRuns(runs.summaries) { [self] request in
       try suite.scenario(cases[request.scenario], of: scenario(space.overrides(request.candidate)))
     }
     var tuner = Tuner(study, runs: maker)
-    // Whether it is any good the decision says, by seeds of its own.
     let winner = try tuner.run().winner.candidate
     return winner == space.today ? nil : space.overrides(winner)
   }

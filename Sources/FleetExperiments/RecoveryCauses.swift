@@ -38,9 +38,7 @@ public struct RecoveryCauses: Sendable {
   ///
   /// nil where there is nothing to divide: no floor, or a recovery that is within 5 % of it. nil too where eager clients would make
   /// far more attempts than the run did, or `control` cancels their run.
-  /// - Parameters:
-  ///   - variant: the scenario of `run`.
-  ///   - interval: width of a row of the time series, microseconds.
+  /// - `variant`: the scenario of `run`; `interval`: width of a row of the time series, microseconds.
   /// - Throws: the error of the run.
   public static func find(
     _ variant: Variant, _ run: RunSummary, interval: Int64, options: RunOptions = .init(), workers: Int = 1,

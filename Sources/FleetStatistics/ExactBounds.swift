@@ -72,7 +72,7 @@ public enum ExactPoisson {
 
   /// The smallest expected number of which at least `count` come about in 1 − `confidence` of the cases; 0 of none.
   ///
-  /// - Parameter count: at most 500.
+  /// - `count`: at most 500.
   /// - Complexity: O(count).
   public static func lowerBound(of count: Int, confidence: Double = ExactBinomial.confidence) -> Double {
     guard count > 0 else { return 0 }

@@ -231,7 +231,9 @@ extension Override {
   }
 
   /// A share of every cohort's devices has other Settings from the start of the run; of a share of nothing, nothing changes.
-  /// - Parameter partsPerMillion: the share.
+  /// - Parameters:
+  ///   - file: the Settings file.
+  ///   - partsPerMillion: the share.
   public static func rollout(of file: String, partsPerMillion: Int64) -> [Override] {
     if partsPerMillion == 0 { return [] }
     let rollout = "fleet.\(everyCohort).rollout"

@@ -33,6 +33,7 @@ public struct BaselineCheck: Sendable {
   public let twins: [BaselineHealth]
 
   /// - Parameters:
+  ///   - baseline: what was recorded.
   ///   - summaries: of the runs, in the order of the baseline's seeds.
   ///   - interval: width of a row of their time series, microseconds.
   public init(_ baseline: Baseline, _ summaries: [RunSummary], interval: Int64) {

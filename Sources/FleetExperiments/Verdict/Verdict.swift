@@ -8,7 +8,7 @@ import FleetStatistics
 /// delivery; attempts. The herd factor never counts: the strategy that keeps the server idle longest can have the lowest peak.
 public enum Verdict {
   /// The verdict on one run of each variant; on a single one, how it fared.
-  /// - Parameter titles: what it calls the variants; without any, their names.
+  /// - `titles`: what it calls the variants; without any, their names.
   public static func sentence(_ results: [VariantResult], titles: [String] = []) -> String {
     if results.count > 1, results.allSatisfy({ $0.record == results[0].record }) {
       return
@@ -29,7 +29,7 @@ public enum Verdict {
   }
 
   /// The verdict on replications: what was found, what is open, what was not precise enough, and from what.
-  /// - Parameter titles: what it calls the variants; without any, their names.
+  /// - `titles`: what it calls the variants; without any, their names.
   public static func text(_ comparison: ReplicatedComparison, titles: [String] = []) -> String {
     guard comparison.replications > 1, !comparison.variants.isEmpty else { return "Nothing was run." }
     let standings = Standings(comparison)

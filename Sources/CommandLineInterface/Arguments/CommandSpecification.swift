@@ -5,14 +5,25 @@ package struct CommandSpecification: Sendable {
   package var name: String
   /// One line, for lists of commands.
   package var abstract: String
-  /// Paragraphs below the abstract.
-  package var discussion: [String] = []
+  /// Makes `discussion`: a command is found among all others by its name, and only its help needs the paragraphs.
+  private let paragraphs: @Sendable () -> [String]
   package var arguments: [ArgumentSpecification] = []
   package var options: [OptionSpecification] = []
-  package var subcommands: [CommandSpecification] = []
-  var examples: [Example] = []
+  package var subcommands: [CommandSpecification]
+  var examples: [Example]
 
-  struct Example: Sendable {
+  package init(
+    name: String, abstract: String, discussion: @autoclosure @escaping @Sendable () -> [String] = [],
+    subcommands: [CommandSpecification] = [], examples: [Example] = []
+  ) {
+    (self.name, self.abstract, paragraphs) = (name, abstract, discussion)
+    (self.subcommands, self.examples) = (subcommands, examples)
+  }
+
+  /// Paragraphs below the abstract.
+  package var discussion: [String] { paragraphs() }
+
+  package struct Example: Sendable {
     var command: String
     var meaning: String
     init(_ command: String, _ meaning: String) { (self.command, self.meaning) = (command, meaning) }

@@ -5,7 +5,7 @@ import ScenarioModel
 /// Who lost events and to which limit, and where late ones wait: a row for each cohort of each variant, the worst first.
 ///
 ///     var report = LossReport(variants, runs: compared.rows)
-///     try report.check(variants, options: options, control: control)
+///     try report.checkLimit(options: options, control: control)
 ///     report.notes   // 39,497 events of segment-swift are lost: rateLimitConfig.maxRetryCount 100 reached. With 1000 the same run loses none.
 public struct LossReport: Sendable {
   /// What became of a cohort's events, the mean over the runs of a variant.
@@ -74,15 +74,17 @@ public struct LossReport: Sendable {
   /// The cohorts of all variants, the worst first: by what they lose, then by what is late.
   package var rows: [Row] {
     zip(variants.indices, sums).flatMap { variant, sum in
-      zip(variants[variant].scenario.fleet.indices, sum.cohorts).map { place, losses in
-        row(variant, place, losses, runs: Double(sum.runs))
+      let charges = Dictionary(grouping: LossCharge.charges(of: sum.cohorts), by: \.cohort)
+      return zip(variants[variant].scenario.fleet.indices, sum.cohorts).map { place, losses in
+        row(variant, place, losses, charges[place] ?? [], runs: Double(sum.runs))
       }
     }.sorted { ($0.lost, $0.late) > ($1.lost, $1.late) }
   }
 
-  private func row(_ variant: Int, _ place: Int, _ losses: CohortLosses, runs: Double) -> Row {
+  private func row(
+    _ variant: Int, _ place: Int, _ losses: CohortLosses, _ charges: [LossCharge], runs: Double
+  ) -> Row {
     let scenario = variants[variant].scenario
-    let charges = LossCharge.charges(of: sums[variant].cohorts).filter { $0.cohort == place }
     return Row(
       variant: variant, variantName: variants[variant].name, cohort: scenario.fleet[place].nameWithClient,
       scale: Double(scale), created: Double(losses.createdEvents) / runs,
@@ -99,21 +101,27 @@ public struct LossReport: Sendable {
     }
   }
 
-  /// Makes the runs that tell what the others alone do not: one for the worst limit, and one for the best variant's recovery.
-  /// - Throws: the error of a run.
-  public mutating func check(options: RunOptions = .init(), control: ComparisonControl = .init()) throws {
-    try checkLimit(options: options, control: control)
-    let interval = variants.map(\.scenario.interval.microseconds).max() ?? 0
-    let standings = Standings(
-      variants.map(\.name), rows: runs, interval: interval, metrics: MetricCatalogue.headline)
-    guard let best = standings.firstChoice, let run = runs[best].first else { return }
+  /// Finds what the recovery of a variant is made of, by a run of eager clients under its first seed.
+  /// - Parameters:
+  ///   - best: the variant's place; nil: none is told.
+  ///   - options: of that run.
+  ///   - workers: runs at a time.
+  ///   - control: of that run.
+  /// - Throws: the error of the run.
+  package mutating func findCauses(
+    ofRecovery best: Int?, options: RunOptions, workers: Int, control: ComparisonControl
+  ) throws {
+    guard let best, let run = runs[best].first else { return }
     causes = try RecoveryCauses.find(
-      variants[best], run, interval: interval, options: options, workers: 2, control: control)
+      variants[best], run, interval: variants[best].scenario.interval.microseconds, options: options,
+      workers: workers, control: control)
   }
 
   /// Runs the worst charge's scenario once more, with its limit as high as Settings allow or without it, under the seed that lost the
   /// most. Where no limit lost anything, or `control` cancels the run, there is no check.
-  private mutating func checkLimit(options: RunOptions, control: ComparisonControl) throws {
+  /// - Throws: the error of the run.
+  public mutating func checkLimit(options: RunOptions = .init(), control: ComparisonControl = .init()) throws
+  {
     let limited = charges.filter { $0.charge.limit != nil }
     guard let worst = limited.max(by: { $0.charge.events < $1.charge.events }), let limit = worst.charge.limit
     else { return }

@@ -42,7 +42,7 @@ extension Decision {
     var report = LossReport(
       [Variant(name: "proposed", scenario: suite.scenario(one.suite, of: proposedScenario))],
       runs: [one.proposed])
-    try report.check(options: options, control: control)
+    try report.checkLimit(options: options, control: control)
     return report.check.map { CheckedLoss(loss: worst, value: $0.value, left: $0.lost) }
   }
 

@@ -139,21 +139,38 @@ extension Option where Value == UInt64? {
   }
 }
 
-extension Option where Value == SeedPlan? {
-  static var budget: Self {
-    let reader = ValueReader { text in
-      let units: [Character: Int64] = ["k": 1_000, "M": 1_000_000, "G": 1_000_000_000]
-      let unit = text.last.flatMap { units[$0] }
-      let digits = unit == nil ? text[...] : text.dropLast()
-      if digits.utf8.allSatisfy({ (48...57).contains($0) }), let count = Int64(digits), count > 0,
-        case (let budget, false) = count.multipliedReportingOverflow(by: unit ?? 1)
-      {
-        return SeedPlan(budget: budget)
-      }
-      throw InvalidValue("a number of attempts from 1 on, as 500k, 20M or 2G.")
+extension ValueReader where Value == Int64 {
+  /// A number of simulated attempts: `500k`, `20M`.
+  static let attempts = ValueReader { text in
+    let units: [Character: Int64] = ["k": 1_000, "M": 1_000_000, "G": 1_000_000_000]
+    let unit = text.last.flatMap { units[$0] }
+    let digits = unit == nil ? text[...] : text.dropLast()
+    if digits.utf8.allSatisfy({ (48...57).contains($0) }), let count = Int64(digits), count > 0,
+      case (let budget, false) = count.multipliedReportingOverflow(by: unit ?? 1)
+    {
+      return budget
     }
-    return Self(
-      "budget", "attempts", reader,
+    throw InvalidValue("a number of attempts from 1 on, as 500k, 20M or 2G.")
+  }
+}
+
+extension ValueReader where Value == [Int64] {
+  /// Shares of a fleet in percent, with or without the sign; parts per million.
+  static let shares = ValueReader { list in
+    try ValueReader<[String]>.list().read(list).map { text in
+      let share = text.hasSuffix("%") ? text : text + "%"
+      guard let parts = try? Units.partsPerMillion(share), (0...1_000_000).contains(parts) else {
+        throw InvalidValue(text, rest: ": a share is 0 to 100, in percent.")
+      }
+      return parts
+    }
+  }
+}
+
+extension Option where Value == Int64? {
+  static var budget: Self {
+    Self(
+      "budget", "attempts", .attempts,
       help:
         "Where the seeds are as many as decide: the most attempts to simulate, twins aside. A first seed is run in any case, and "
         + "480 are the most. (default: \(SeedPlan().budgetText))")

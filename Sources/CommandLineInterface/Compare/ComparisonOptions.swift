@@ -2,7 +2,6 @@ import FleetExperiments
 import FleetStatistics
 import ScenarioFormat
 import ScenarioModel
-import SimulationKernel
 import UploadRetry
 
 /// What varies between the variants of a scenario.
@@ -127,19 +126,6 @@ struct VariedKey: Sendable {
   }
 }
 
-extension ValueReader where Value == [Int64] {
-  /// Shares in percent, with or without the sign; parts per million.
-  fileprivate static let shares = ValueReader { list in
-    try ValueReader<[String]>.list().read(list).map { text in
-      let share = text.hasSuffix("%") ? text : text + "%"
-      guard let parts = try? Units.partsPerMillion(share), (0...1_000_000).contains(parts) else {
-        throw InvalidValue(text, rest: ": a share is 0 to 100, in percent.")
-      }
-      return parts
-    }
-  }
-}
-
 extension ValueReader where Value == [VariantChoice] {
   fileprivate static let jitters = ValueReader(.several(of: Jitter.examples)) { list in
     let names = try ValueReader<[String]>.list().read(list)
@@ -172,7 +158,7 @@ struct ReplicationOptions: ParameterGroup {
     "seeds", "n", .count(2...mostSeeds),
     help: "Run n seeds, from 2. (default: as many as decide, within --budget; one with --seed)")
   private var seeds: Int?
-  @Option(.budget) private var budget: SeedPlan?
+  @Option(.budget) private var budget: Int64?
   @Option(
     "precision", "p", each: .precision,
     help:
@@ -214,7 +200,7 @@ struct ReplicationOptions: ParameterGroup {
     }
     guard let count = precision.isEmpty ? seeds : maximum ?? Self.defaultMaximum else {
       if isOneSeed, budget != nil { throw UsageError("'--budget' does not go with '--seed', which is one.") }
-      return isOneSeed ? nil : ReplicationPlan(firstSeed: 0, until: budget ?? SeedPlan())
+      return isOneSeed ? nil : ReplicationPlan(firstSeed: 0, until: budget.map(SeedPlan.init) ?? SeedPlan())
     }
     if budget != nil {
       throw UsageError("'--budget' goes without '--seeds' and '--precision', which say how many there are.")

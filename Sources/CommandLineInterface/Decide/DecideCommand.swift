@@ -55,17 +55,7 @@ struct DecideCommand: Study {
     }, help: "What may get worse: \(DecisionCriterion.allCases.map(\.rawValue).joined(separator: ", ")).")
   private var allowed: [DecisionCriterion]
   @Option(
-    "rollout", "shares",
-    ValueReader { text in
-      try VariantChoice.splitList(text).map { share in
-        guard let number = Double(share.hasSuffix("%") ? String(share.dropLast()) : share),
-          (0...100).contains(number)
-        else {
-          throw InvalidValue("shares of the fleet in percent with commas between, as 0,50,100.")
-        }
-        return Int64((number * 10_000).rounded())
-      }
-    },
+    "rollout", "shares", .shares,
     help:
       "Also say what it means if these shares of the fleet have the proposed Settings, in percent as 0,50,100, or one cohort alone."
   )
@@ -78,13 +68,7 @@ struct DecideCommand: Study {
   )
   private var findsLimits: Bool
   @Option(
-    "budget", "attempts",
-    ValueReader { text in
-      guard let count = Int64(text), count > 0 else {
-        throw InvalidValue("a number of simulated attempts, as 100000000.")
-      }
-      return count
-    },
+    "budget", "attempts", .attempts,
     help:
       "Attempts to simulate at most, the first six seeds of each case aside. (default: \(Decision.defaultBudget))"
   )

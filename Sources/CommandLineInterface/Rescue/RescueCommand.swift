@@ -63,7 +63,7 @@ struct RescueCommand: Study {
       "Seeds, from the scenario's own on. (default: until 59 ill seeds all come back, within --budget; one with --seed)"
   )
   private var seeds: Int?
-  @Option(.budget) private var budget: SeedPlan?
+  @Option(.budget) private var budget: Int64?
   @Flag("every", help: "Try every value in place of bisection.") private var triesAll: Bool
   let options = StudyOptions()
 
@@ -92,7 +92,7 @@ struct RescueCommand: Study {
     let scenario = input.scenario
     let action = try action(in: scenario, input.path)
     let seeds = seeds ?? (options.input.seed == nil ? nil : 1)
-    let plan = budget ?? SeedPlan()
+    let plan = budget.map(SeedPlan.init) ?? SeedPlan()
     let asked = seeds.map { FigureText.count($0, "seed") }
     return StudyPlan(
       input,

@@ -212,7 +212,7 @@ extension Requirement {
   }
 
   private func failures(_ rows: [RunSummary]) -> Outcome {
-    let failing = rows.count { Standings.Run($0).fails }
+    let failing = rows.count(where: \.fails)
     let number = isShare ? Double(failing) / Double(max(rows.count, 1)) : Double(failing)
     let isMet = !rows.isEmpty && isKept(number)
     return Outcome(

@@ -93,9 +93,10 @@ package struct IncidentSuite: Sendable, Hashable {
   private static func standard(of scenario: Scenario) -> [Case] {
     let load = NormalLoad(scenario)
     // Half the capacity, or as much less as makes the normal load too much by a quarter.
-    let shortage =
-      Int64(min(0.5, load.busiestBatchesPerSecond / max(load.capacityPerSecond, 1e-9) * 0.8) * 100) * 10_000
-    let slow = Incident.Kind.brownout(factorPartsPerMillion: max(10_000, shortage))
+    let shortage = max(
+      10_000,
+      Int64(min(0.5, load.busiestBatchesPerSecond / max(load.capacityPerSecond, 1e-9) * 0.8) * 100) * 10_000)
+    let slow = Incident.Kind.brownout(factorPartsPerMillion: shortage)
     let outage = outage(long, in: scenario).incidents[0]
     func one(_ kind: Incident.Kind, _ length: Span) -> Incident {
       Incident(kind: kind, start: start(length, in: scenario), duration: length)
@@ -121,7 +122,7 @@ package struct IncidentSuite: Sendable, Hashable {
       Case(
         name: "brownout",
         phrase:
-          "a 25-minute brownout to \(FigureText.percent(Double(max(10_000, shortage)) / 1e6)) of the capacity",
+          "a 25-minute brownout to \(FigureText.percent(Double(shortage) / 1e6)) of the capacity",
         incidents: [one(slow, long)]),
       Case(
         name: "errors", phrase: "25 minutes in which 30 % of the requests fail",

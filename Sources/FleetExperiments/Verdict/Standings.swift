@@ -288,7 +288,7 @@ package struct Standings: Sendable {
 }
 
 extension Standings.Run {
-  init(_ run: RunSummary) {
+  fileprivate init(_ run: RunSummary) {
     hasIncidents = run.hasIncidents
     recovers = run.recoveryTime != nil
     isHealthy = run.baselineIsHealthy

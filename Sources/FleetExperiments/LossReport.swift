@@ -12,6 +12,8 @@ public struct LossReport: Sendable {
   public struct Row: Sendable {
     package var variant: Int
     package var variantName: String
+    /// The cohort's, in the fleet.
+    package var place: Int
     /// `phones (segment-swift)`
     package var cohort: String
     /// `RunSummary.scale`: what people read of the counts below is so many times as much.
@@ -86,7 +88,8 @@ public struct LossReport: Sendable {
   ) -> Row {
     let scenario = variants[variant].scenario
     return Row(
-      variant: variant, variantName: variants[variant].name, cohort: scenario.fleet[place].nameWithClient,
+      variant: variant, variantName: variants[variant].name, place: place,
+      cohort: scenario.fleet[place].nameWithClient,
       scale: Double(scale), created: Double(losses.createdEvents) / runs,
       lost: Double(losses.lostEvents) / runs,
       causes: charges.map { ($0.cause(in: scenario), Double($0.events) / runs) },

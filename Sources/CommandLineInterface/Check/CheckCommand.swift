@@ -148,16 +148,16 @@ struct CheckCommand: Study {
     var files: [String: BaselineFile] = [:]
     var seen: Set<String> = []
     let places = try paths.map { path in
-      let name = try LoadedScenario(path).name
+      let loaded = try LoadedScenario(path)
       let place = baselinePath ?? OutputDirectory.sibling(of: path, BaselineFile.name)
-      return (path: path, name: name, place: place)
+      return (path: path, name: loaded.name, resolvedName: loaded.resolvedName, place: place)
     }
-    for (_, name, place) in places where !seen.insert(place + "\n" + name).inserted {
+    for (_, name, _, place) in places where !seen.insert(place + "\n" + name).inserted {
       throw UsageError(
         "Two scenarios would both be called '\(name)' in \(place): check them one by one, each with a "
           + "baseline of its own.")
     }
-    return try places.map { path, name, place in
+    return try places.map { path, shortName, resolvedName, place in
       let isThere = access(place, F_OK) == 0
       guard isThere || records else {
         throw CommandFailure(
@@ -166,6 +166,10 @@ struct CheckCommand: Study {
       }
       let file = try files[place] ?? (isThere ? BaselineFile(contentsOf: place) : BaselineFile(path: place))
       files[place] = file
+      // Recorded from elsewhere, a scenario.json5 has its folder's name.
+      let name =
+        file.baseline(of: shortName) == nil && file.baseline(of: resolvedName) != nil
+        ? resolvedName : shortName
       let baseline = file.baseline(of: name)
       if !records { try check(baseline, of: name, in: file, path) }
       return Subject(path: path, name: name, file: file, baseline: baseline)

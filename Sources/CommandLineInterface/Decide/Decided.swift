@@ -18,8 +18,10 @@ struct Decided: Sendable {
   var limits: [OutageLimit] = []
   /// What the proposed Settings lose most to, and what a run without that limit comes to.
   var checked: Decision.CheckedLoss?
+  /// What the longest recovery is made of.
+  var causes: RecoveryCauses?
 
-  private var wording: DecisionWording { DecisionWording(decision, checked: checked) }
+  private var wording: DecisionWording { DecisionWording(decision, checked: checked, causes: causes) }
 
   /// The case that says most: the first that changes.
   var showcase: Int {
@@ -40,6 +42,8 @@ struct Decided: Sendable {
     }
     shown = (showcase, results)
     checked = try decision.checkedLoss(options: runs.options, control: runs.control)
+    causes = try decision.recoveryCauses(
+      options: runs.options, workers: runs.workers, control: runs.control)
     if findsLimits {
       limits = try [today, proposed].map { try OutageLimit(of: $0, run: runs.summaries.values) }
     }
@@ -139,22 +143,36 @@ extension Decided {
     "* worse, and allowed to be, or the price of what is kept: it has to be delivered."
 
   /// The figures of each case, a line for each Settings.
-  private var figures: TextTable {
-    let header = ["case", "Settings", "lost", "recovery", "at best", "late", "p99", "requests"]
+  ///
+  /// - Parameter isWhole: with the battery, and with what no case has.
+  private func figures(isWhole: Bool) -> TextTable {
+    let header = [
+      "case", "Settings", "lost", "recovery", "at best", "late", "p99", "requests", "radio wake-ups",
+    ]
     let rows = decision.cases.indices.flatMap { place in
       Self.names.enumerated().map { index, name in
         let figures = DecisionWording.columns.dropFirst().map { names in
           decision.cases[place].cells.first {
             decision.metric($0.criterion).map { names.contains($0.name) } ?? false
           }
-          .map { wording.figure(place, $0.criterion, index == 1) } ?? "–"
+          .map {
+            let isDaily = decision.metric($0.criterion)?.name == MetricCatalogue.attempts
+            return Self.short(wording.figure(place, $0.criterion, index == 1)) + (isDaily ? "/day" : "")
+          } ?? "–"
         }
         return [index == 0 ? decision.cases[place].suite.name : "", name] + figures.prefix(2)
           + [index == 1 ? wording.floor(place) ?? "–" : ""] + figures.dropFirst(2)
+          + [DecisionWording.times(wording.wakeUps(place, index == 1))]
       }
     }
-    return TextTable(header: header, rows: rows, words: 2)
+    let columns = header.indices.filter { column in
+      isWhole || column < 2 || column < header.count - 1 && rows.contains { !Self.isNothing($0[column]) }
+    }
+    return TextTable(
+      header: columns.map { header[$0] }, rows: rows.map { row in columns.map { row[$0] } }, words: 2)
   }
+
+  private static func isNothing(_ figure: String) -> Bool { ["none", "–", ""].contains(figure) }
 
   /// A figure as a table has it.
   private static func short(_ figure: String) -> String { figure.replacing("more than ", with: "> ") }
@@ -171,6 +189,28 @@ extension Decided {
         ]
       }, words: 5)
   }
+  /// The same as sentences, which fit a terminal: a line for each cohort of a case.
+  private var lossLines: [String] {
+    var seen: Set<[Int]> = []
+    let losses = decision.losses
+    return losses.compactMap { loss -> String? in
+      guard seen.insert([loss.place, loss.row.place]).inserted else { return nil }
+      let both = losses.filter { $0.place == loss.place && $0.row.place == loss.row.place }
+      func line(_ verb: String, _ count: KeyPath<LossReport.Row, Double>, _ why: String?) -> String? {
+        guard both.contains(where: { $0.row[keyPath: count] > 0 }) else { return nil }
+        let (today, proposed) = (both.first { !$0.isProposed }?.row, both.first { $0.isProposed }?.row)
+        func amount(_ row: LossReport.Row?) -> String { wording.amount(row?[keyPath: count] ?? 0) }
+        return "\(verb) \(amount(today)) events today, \(amount(proposed)) with the proposed Settings"
+          + (why.map { " (\($0))" } ?? "")
+      }
+      let lines = [
+        line("loses", \.lost, both.lazy.compactMap { $0.row.causes.first?.words }.first),
+        line("has late", \.late, both.lazy.compactMap { $0.row.places.first?.words }.first),
+      ].compactMap(\.self)
+      return "\(decision.cases[loss.place].suite.name): \(loss.row.cohort) " + lines.joined(separator: "; ")
+    }
+  }
+  private static let mostLossLines = 6
   private static let lossTitle = "Who loses what, and where late events wait"
 
   /// What a share of the fleet comes to.
@@ -243,6 +283,10 @@ extension Decided {
           .init("name", "Its name.") { $0.suite.name },
           .init("what", "In words.") { $0.suite.phrase },
           .init("failures", "Runs with the proposed Settings that fail.") { $0.failures },
+          .init("radioWakeUpsToday", "Of a device in a day with today's Settings: what costs its battery.") {
+            $0.today.wakeUps
+          },
+          .init("radioWakeUpsProposed", "The same with the proposed Settings.") { $0.proposed.wakeUps },
           .init(
             "risk_high_95_ratio", "The largest share of runs that may fail with them, with 95 % confidence."
           ) { $0.risk },
@@ -278,9 +322,10 @@ extension Decided {
     if decision.cells(.worse).contains(where: { !$0.cell.counts }) {
       answer.terminal.append(.text(Self.starred + "\n"))
     }
-    answer.terminal.append(.table(figures))
+    answer.terminal.append(.table(figures(isWhole: false)))
     if !decision.losses.isEmpty {
-      answer.terminal += [.text(Self.lossTitle + ", the worst first:\n"), .table(losses(atMost: 6))]
+      answer.terminal.append(
+        .list(Array(lossLines.prefix(Self.mostLossLines)), title: Self.lossTitle + ", the worst first:"))
     }
     if let limitText { answer.terminal.append(.text(limitText + "\n")) }
     if !pickUps.isEmpty { answer.terminal += [.text(pickUpTitle + ":\n"), .table(pickUpTable)] }
@@ -294,7 +339,7 @@ extension Decided {
     answer.page += [
       .table(matrix, title: "Better, worse, or as good", note: Self.starred),
       .table(
-        figures, title: "The figures, of the whole fleet",
+        figures(isWhole: true), title: "The figures, of the whole fleet",
         note: decision.cases.map { "\($0.suite.name): \($0.suite.phrase)" }.joined(separator: "; ") + "."),
     ]
     if !decision.losses.isEmpty {
@@ -319,6 +364,7 @@ extension Decided {
         ("Open", "It may be worse, and the runs do not show it."),
         ("At best", "How soon any client could be back: capacity, demand and backlog alone."),
         ("Requests", "Attempts of a device beyond those without the incident; without one, a day."),
+        ("Radio wake-ups", "Transmissions of a device after 10 s of silence, a day: what costs its battery."),
       ]))
     answer.data =
       [OutputFile(OutputFile.decision, Table(Self.columns, rows).csv)]
@@ -370,7 +416,7 @@ extension Decided {
       table.rows.isEmpty ? "" : "### \(title)\n\n\(table.markdown)\n"
     }
     return verdict + section("Better, worse, or as good", matrix)
-      + section("The figures, of the whole fleet", figures)
+      + section("The figures, of the whole fleet", figures(isWhole: true))
       + section(Self.lossTitle, losses(atMost: 12)) + section(pickUpTitle, pickUpTable)
       + section("What changes in the Settings", changes)
       + (readings.isEmpty

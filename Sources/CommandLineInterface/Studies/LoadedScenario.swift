@@ -32,7 +32,16 @@ struct LoadedScenario {
 
   /// Names a plain run and titles a report: the file's name without extension, or of a `scenario.json5` the
   /// name of its folder.
-  var name: String {
+  var name: String { Self.name(of: path) }
+
+  /// The same wherever the command is given: in the folder itself a `scenario.json5` has that folder's name too.
+  var resolvedName: String {
+    guard let real = realpath(path, nil) else { return name }
+    defer { free(real) }
+    return Self.name(of: String(cString: real))
+  }
+
+  private static func name(of path: String) -> String {
     let (folder, file) = OutputDirectory.split(path)
     guard let dot = file.lastIndex(of: "."), dot != file.startIndex else { return file }
     let name = String(file[..<dot])

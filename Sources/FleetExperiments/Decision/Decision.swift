@@ -233,7 +233,8 @@ package struct Decision: Sendable {
   private func nextPairs(_ place: Int) -> Int? {
     let one = cases[place]
     guard let next = Self.looks.first(where: { $0 > one.pairs }) else { return nil }
-    if isRefused, next > Self.enoughToRefuse { return nil }
+    // Runs of a large fleet cost minutes, and the answer is there.
+    if isRefused, next > Self.enoughToRefuse || attempts > SeedPlan.defaultBudget { return nil }
     let open = one.cells.contains { cell in
       cell.state == .open && cell.counts && !(cell.criterion == .failures && one.failures == 0)
     }

@@ -46,6 +46,29 @@ extension Decision {
     return report.check.map { CheckedLoss(loss: worst, value: $0.value, left: $0.lost) }
   }
 
+  /// The case in which the proposed Settings take longest to recover, and what recovery comes to there; nil: no case has an incident.
+  var longestRecovery: (place: Int, cell: Cell)? {
+    cases.indices.filter { !cases[$0].suite.incidents.isEmpty }.compactMap { place in
+      cases[place].cells.first { metric($0.criterion)?.name == MetricCatalogue.recovery }.map { (place, $0) }
+    }.max { recovery($0.place) < recovery($1.place) }
+  }
+
+  /// Microseconds; of a run that never recovers, up to its end.
+  private func recovery(_ place: Int) -> Double {
+    cases[place].proposed.compactMap { $0.recoveryTime ?? $0.recoveryHorizon }.map(Double.init).mean ?? 0
+  }
+
+  /// What the longest recovery is made of, by a run of eager clients under its first seed.
+  /// - Throws: the error of the run.
+  package func recoveryCauses(options: RunOptions, workers: Int, control: ComparisonControl) throws
+    -> RecoveryCauses?
+  {
+    guard let place = longestRecovery?.place, let run = cases[place].proposed.first else { return nil }
+    return try RecoveryCauses.find(
+      Variant(name: "proposed", scenario: suite.scenario(cases[place].suite, of: proposedScenario)), run,
+      interval: proposedScenario.interval.microseconds, options: options, workers: workers, control: control)
+  }
+
   /// The worst loss, and what a run without the limit that causes it comes to.
   package struct CheckedLoss: Sendable {
     package var loss: Loss

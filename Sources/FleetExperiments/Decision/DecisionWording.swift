@@ -6,10 +6,14 @@ package struct DecisionWording: Sendable {
   package let decision: Decision
   /// What the proposed Settings lose most to, checked by a run without that; nil: nothing, or not checked.
   package var checked: Decision.CheckedLoss?
+  /// Of the longest recovery with the proposed Settings: what it is made of; nil: not known, or nothing to divide.
+  package var causes: RecoveryCauses?
   private var scale: Double { Double(decision.todayScenario.scale) }
 
-  package init(_ decision: Decision, checked: Decision.CheckedLoss? = nil) {
-    (self.decision, self.checked) = (decision, checked)
+  package init(
+    _ decision: Decision, checked: Decision.CheckedLoss? = nil, causes: RecoveryCauses? = nil
+  ) {
+    (self.decision, self.checked, self.causes) = (decision, checked, causes)
   }
 
   /// `Publish`, `Do not publish`, `Needs about 120 more runs`.
@@ -21,25 +25,23 @@ package struct DecisionWording: Sendable {
     }
   }
 
-  /// The answer, then what it is worth, a line each.
+  /// The answer with what changes, then what does not, and last what it is worth: a line each.
   package var lines: [String] {
     if let illness = decision.illness {
       return ["No decision: \(illness). Give the endpoint more capacity or the fleet less load first."]
     }
-    return [([outcome + "."] + sentences).joined(separator: " "), basis]
+    let answer = [outcome + "."] + changes.compactMap(\.self)
+    return [answer.joined(separator: " ")] + [recovery, remainder, battery, basis].compactMap(\.self)
   }
 
   // MARK: Sentences
 
-  private var sentences: [String] {
+  private var changes: [String?] {
     switch decision.outcome {
-    case .publish: [change(.better), unchanged, cost, remainder].compactMap(\.self)
-    case .worse:
-      [change(.worse), change(.better) ?? "Nothing gets better.", remedy ?? unchanged, remainder].compactMap(
-        \.self)
-    case .noBetter:
-      ["Nothing that was measured gets better or worse.", unchanged, remainder].compactMap(\.self)
-    case .needsMore: [opening, change(.better), unchanged, remainder].compactMap(\.self)
+    case .publish: [change(.better), cost]
+    case .worse: [change(.worse), change(.better) ?? "Nothing gets better.", remedy]
+    case .noBetter: ["Nothing that was measured gets better or worse."]
+    case .needsMore: [opening, change(.better)]
     }
   }
 
@@ -82,7 +84,8 @@ package struct DecisionWording: Sendable {
       return proposed == "none"
         ? "\(phrase) then destroys none instead of \(today) events"
         : "\(phrase) then destroys \(proposed) events instead of \(today)"
-    case MetricCatalogue.recovery: return "\(after) the fleet is back \(span(proposed)) instead of \(today)"
+    case MetricCatalogue.recovery:
+      return "\(after) the fleet is back \(Self.span(proposed, "in")) instead of \(today)"
     case MetricCatalogue.late: return "\(phrase) then leaves \(proposed) instead of \(today) events late"
     case MetricCatalogue.affectedDelivery:
       return "\(after) 99 % of the affected events arrive within \(proposed) instead of \(today)"
@@ -92,39 +95,51 @@ package struct DecisionWording: Sendable {
     }
   }
 
-  /// Why recovery stays as it is, where it does: what capacity alone takes, and what is left to closed apps.
-  private var unchanged: String? {
-    let criterion = MetricCatalogue.headline.firstIndex { $0.name == MetricCatalogue.recovery }.map(
-      Criterion.metric)
-    guard let criterion else { return nil }
-    let cells = decision.cases.indices.compactMap { place in
-      decision.cases[place].cells.first {
-        $0.criterion == criterion && !decision.cases[place].suite.incidents.isEmpty
+  /// The longest recovery: whether the Settings move it, and what it is made of.
+  private var recovery: String? {
+    guard let (place, cell) = decision.longestRecovery else { return nil }
+    let phrase = "after " + decision.cases[place].suite.phrase
+    let (old, new) = (figure(place, cell.criterion, false), figure(place, cell.criterion, true))
+    if new == "never" {
+      return floor(place).map {
+        "The fleet does not recover within the run \(phrase), though capacity allows it \(Self.span($0, "after"))."
       }
-      .map { (place: place, cell: $0) }
+        ?? "No retry Setting brings the fleet back within the run \(phrase): the server is busy throughout, and only capacity helps."
     }
-    // The incident that takes longest.
-    guard
-      let worst = cells.max(by: {
-        mean($0.place, \.recoveryOrHorizon, true) < mean($1.place, \.recoveryOrHorizon, true)
-      })
-    else { return nil }
-    let moves = cells.contains { $0.cell.state == .better || $0.cell.state == .worse }
-    let phrase = decision.cases[worst.place].suite.phrase
-    let recovery = figure(worst.place, criterion, true)
-    if recovery == "never" {
-      return floor(worst.place).map {
-        "The fleet does not recover within the run after \(phrase), though capacity allows it after \($0)."
-      }
-        ?? "No retry Setting brings the fleet back within the run after \(phrase): the server is busy throughout, and only capacity helps."
-    }
-    let opening = moves ? "Recovery" : "Recovery hardly moves and"
-    guard let floor = floor(worst.place) else {
-      return moves ? nil : "\(opening) takes \(recovery) after \(phrase)."
-    }
-    return "\(opening) takes \(recovery) after \(phrase), of which \(floor) are capacity; "
-      + (moves ? "closed apps and waits take the rest." : "closed apps take the rest.")
+    let moves = cell.state == .better || cell.state == .worse
+    let opening =
+      moves
+      ? "The longest recovery takes \(new), today \(old), \(phrase)"
+      : "The proposed Settings hardly move the longest recovery: \(new), today \(old), \(phrase)"
+    guard let floor = floor(place) else { return opening + "." }
+    let others = [
+      (causes?.absence ?? "closed apps", causes?.byAbsence ?? 0),
+      ("the clients' waits", causes?.byWaits ?? 0),
+    ].filter { $0.1 > 0 }.map { "\($0.0) \(FigureText.span($0.1))" }
+    return "\(opening). "
+      + (["Capacity takes \(floor == Self.atOnce ? "nothing" : floor) of that"] + others).joined(
+        separator: ", ") + "."
   }
+
+  /// What it does to the battery, where that changes most.
+  private var battery: String? {
+    let changes = decision.cases.indices.map { place in
+      (place: place, old: wakeUps(place, false), new: wakeUps(place, true))
+    }
+    guard let most = changes.max(by: { abs($0.new - $0.old) < abs($1.new - $1.old) }), most.old > 0 else {
+      return nil
+    }
+    if abs(most.new - most.old) < 0.01 * most.old {
+      return "The battery does not notice: a device's radio wakes as often as today in every case."
+    }
+    return
+      "The radio of a device wakes \(Self.times(most.new)) times a day instead of \(Self.times(most.old)) "
+      + "in the case \(decision.cases[most.place].suite.name), where that changes most."
+  }
+
+  package func wakeUps(_ place: Int, _ isProposed: Bool) -> Double { rows(place, isProposed).wakeUps }
+
+  package static func times(_ number: Double) -> String { MetricText.plain(number) }
 
   /// What is still lost, to whose limit, and whether raising that would end it.
   private var remainder: String? {
@@ -240,18 +255,23 @@ package struct DecisionWording: Sendable {
     if metric.isCensored, !values.isEmpty, values.allSatisfy(\.isCensored) {
       return metric.name == MetricCatalogue.recovery ? "never" : "more than " + MetricText.value(metric, mean)
     }
-    return metric.isCensored && mean == 0 ? "at once" : MetricText.value(metric, mean)
+    return metric.isCensored && mean == 0 ? Self.atOnce : MetricText.value(metric, mean)
   }
 
-  /// Behind `is back`: `in 5 min`, `at once`, `never`.
-  private func span(_ figure: String) -> String { figure.first?.isNumber ?? false ? "in \(figure)" : figure }
+  private static let atOnce = "at once"
+
+  /// A time behind a word: `in 5 min`, but `at once`, `never`.
+  private static func span(_ figure: String, _ word: String) -> String {
+    figure.first?.isNumber ?? false ? "\(word) \(figure)" : figure
+  }
 
   /// How soon any client could be back after the case's incidents; nil where it is not known of all runs.
   package func floor(_ place: Int) -> String? {
     let rows = rows(place, true)
     let floors = rows.compactMap(\.recoveryFloor)
     guard !rows.isEmpty, floors.count == rows.count else { return nil }
-    return FigureText.span(floors.reduce(0, +) / Int64(floors.count))
+    let mean = floors.reduce(0, +) / Int64(floors.count)
+    return mean == 0 ? Self.atOnce : FigureText.span(mean)
   }
 
   /// Those under the same seeds, and with the proposed Settings of failures all.
@@ -259,17 +279,14 @@ package struct DecisionWording: Sendable {
     isProposed ? decision.cases[place].proposed : decision.cases[place].today
   }
 
-  private func mean(_ place: Int, _ value: (RunSummary) -> Double?, _ isProposed: Bool) -> Double {
-    rows(place, isProposed).compactMap(value).mean ?? 0
-  }
-
   static func capitalised(_ sentence: String) -> String {
     sentence.prefix(1).uppercased() + sentence.dropFirst()
   }
 }
 
-extension RunSummary {
-  fileprivate var recoveryOrHorizon: Double? { (recoveryTime ?? recoveryHorizon).map(Double.init) }
+extension [RunSummary] {
+  /// How often a device's radio wakes in a day, mean over devices and runs.
+  package var wakeUps: Double { map { $0.cost.mean[.radioWakeUps] }.mean ?? 0 }
 }
 
 /// What may be allowed to get worse.

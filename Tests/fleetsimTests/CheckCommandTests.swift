@@ -184,6 +184,17 @@ struct CheckCommandTests {
     #expect(try scratch.text("baseline.json") == edited)
   }
 
+  @Test("a baseline that was recorded from the root is found from inside the scenario's folder")
+  func inside() throws {
+    let scratch = try small()
+    try scratch.write("fleet/scenario.json5", scratch.text("s.json5"))
+    let recorded = try Tool.run(["check", "fleet/scenario.json5", "--record"], in: scratch.url)
+    #expect(recorded.standardOutput.hasPrefix("fleet: "), "\(recorded)")
+    let inside = try Tool.run(
+      ["check", "scenario.json5"], in: scratch.url.appendingPathComponent("fleet"))
+    #expect(inside.code == 0 && inside.standardOutput.contains("✓ fleet (10 seeds): "), "\(inside)")
+  }
+
   /// A baseline with another tolerance for retries.
   private static func editing(_ baseline: String, _ tolerance: String) -> String {
     baseline.split(separator: "\n", omittingEmptySubsequences: false).map { line in

@@ -46,7 +46,7 @@ struct DecideCommandTests {
     )
     #expect(output.standardOutput.contains("50% of the fleet"))
     let rules = output.standardOutput.split(separator: "\n").filter { $0.contains("──") }
-    #expect(rules.count >= 4 && rules.allSatisfy { $0.count <= 110 })
+    #expect(rules.count >= 4 && rules.allSatisfy { $0.count <= 80 })
     let check = try Tool.run(["check", "out/suite/friday.json5"], in: scratch.url)
     #expect(check.code == 0, "\(check)")
     let back = try Tool.run(
@@ -58,6 +58,25 @@ struct DecideCommandTests {
     #expect(
       back.code == 1 && back.standardOutput.hasPrefix("Do not publish. \"friday\" then destroys "), "\(back)")
     #expect(back.standardError == "today.json: not to be published\n")
+  }
+
+  @Test("closed apps have a part in the longest recovery only where apps are closed")
+  func recovery() throws {
+    let scratch = try scratch()
+    try scratch.write(
+      "closed.json5",
+      Self.fleet.replacing(
+        #"flush: {"#, with: #"sessions: { share: "25%", length: { exponential: "3m" } }, flush: {"#))
+    func recovery(of fleet: String) throws -> Substring? {
+      let command = Self.command.map { $0 == "fleet.json5" ? fleet : $0 }
+      let text = try Tool.run(command + ["--budget", "1"], in: scratch.url).standardOutput
+      #expect(text.contains("radio"), "\(text)")
+      return text.split(separator: "\n").first { $0.contains("longest recovery") }
+    }
+    let (open, closed) = (try recovery(of: "fleet.json5"), try recovery(of: "closed.json5"))
+    #expect(
+      open?.contains("Capacity takes ") == true && open?.contains("closed apps") == false, "\(open ?? "")")
+    #expect(closed?.contains(", closed apps ") == true, "\(closed ?? "")")
   }
 
   @Test("a budget that is too small ends with exit code 2 and the number of runs that are missing")

@@ -43,6 +43,13 @@ public struct Metric: Sendable {
   /// What a value is multiplied by where people read it.
   package var factor: Double { isCount ? Double(scale) : 1 }
 
+  /// The same metric of runs that simulated one of so many.
+  func scaled(by scale: Int64) -> Metric {
+    var metric = self
+    metric.scale = scale
+    return metric
+  }
+
   /// Whether it is a time that a run may not live to see.
   public var isCensored: Bool { horizon != nil }
 

@@ -33,6 +33,16 @@ struct RequirementTests {
     #expect(try Self.text("created_events > 9999", [Self.run()]) == "✓ created_events > 9999: 10,000")
   }
 
+  @Test("a number of events is that of the whole fleet, a share and a time are what they are")
+  func scaled() throws {
+    var run = Self.run(lost: 31)
+    run.scale = 1_000
+    #expect(try Self.text("lost <= 30999", [run]) == "✗ lost <= 30999: 31,000")
+    #expect(try Self.text("lost <= 31000", [run]) == "✓ lost <= 31000: 31,000")
+    #expect(try Self.text("lost <= 0.5%", [run]) == "✓ lost <= 0.5%: 31,000 (0.31 %)")
+    #expect(try Self.text("recovery <= 10m", [run]) == "✓ recovery <= 10m: 10 min")
+  }
+
   @Test("every run has to keep it, and the worst of them is told")
   func severalRuns() throws {
     let runs = [Self.run(recovery: 600), Self.run(lost: 7, recovery: 900), Self.run(recovery: 300)]

@@ -101,7 +101,7 @@ public struct Baseline: Sendable {
     var changes = entries.compactMap { entry in
       MetricCatalogue.metric(named: entry.metric).map { metric in
         MetricChange(
-          metric, entry, now: summaries.map { metric.value(of: $0) },
+          metric.scaled(by: summaries.commonScale), entry, now: summaries.map { metric.value(of: $0) },
           isCriterion: criteria.contains(metric.name),
           floor: metric.floor(createdEvents: createdMean, interval: Double(interval) / 1e6))
       }

@@ -29,7 +29,7 @@ public struct Requirement: Sendable {
   public let text: String
   public let comparison: Comparison
   private let subject: Subject
-  /// In the column's unit; of a share, of 1.
+  /// In the column's unit, of a count that of the whole fleet; of a share, of 1.
   private let limit: Double
   /// Whether the limit is a share: of the events created, or of the runs.
   private let isShare: Bool
@@ -127,7 +127,7 @@ extension Requirement {
     /// `recovery <= 20m`
     public let requirement: String
     public let isMet: Bool
-    /// The worst of the runs in the column's unit; nil: a run has no value, or never got there.
+    /// The worst of the runs in the column's unit, of a count that of the whole fleet; nil: a run has no value, or never got there.
     public let worst: Double?
     /// The worst of the runs, as people read it.
     public let measured: String
@@ -150,7 +150,8 @@ extension Requirement {
     guard case .column(let column, let metric) = subject else { return failures(rows) }
     let values = rows.map { row -> Measured in
       let value = metric?.value(of: row) ?? Self.value(column.value(row))
-      return Measured(value, created: Double(row[.createdEvents]), isShare: isShare)
+      let scale = metric?.isCount == true ? Double(row.scale) : 1
+      return Measured(value, scale: scale, created: Double(row[.createdEvents]) * scale, isShare: isShare)
     }
     let failing = values.count { !isKept($0) }
     let worst = values.max { badness($0) < badness($1) }
@@ -163,9 +164,10 @@ extension Requirement {
     var value: MetricValue
     var share: Double?
 
-    init(_ value: MetricValue, created: Double, isShare: Bool) {
-      self.value = value
-      share = isShare && created > 0 ? (value.restricted ?? 0) / created : isShare ? 0 : nil
+    /// Of a count, that of the whole fleet.
+    init(_ value: MetricValue, scale: Double, created: Double, isShare: Bool) {
+      self.value = if case .value(let count) = value { .value(count * scale) } else { value }
+      share = isShare && created > 0 ? (self.value.restricted ?? 0) / created : isShare ? 0 : nil
     }
 
     /// What the limit is about; a time that never came is longer than any. nil: the run has none.

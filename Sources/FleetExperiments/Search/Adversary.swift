@@ -95,6 +95,10 @@ package struct IncidentStanding: Sendable {
   package var lost: Double { ensemble.meanCount(\.lostOrBlockedEvents) }
   package var late: Double { ensemble.meanCount(\.lateEvents) }
   package var undelivered: Double { ensemble.meanCount(\.undeliveredEvents) }
+  /// The same of the whole fleet, as people read them.
+  var fullLost: Int64 { ensemble.fullCount(\.lostOrBlockedEvents) }
+  var fullLate: Int64 { ensemble.fullCount(\.lateEvents) }
+  var fullUndelivered: Int64 { ensemble.fullCount(\.undeliveredEvents) }
   package var herdFactor: Double? { ensemble.mean("herd_factor_ratio") }
   package var secondsAboveCapacity: Double { ensemble.meanCount(\.secondsAboveCapacity) }
 

@@ -96,9 +96,9 @@ package struct AdversaryVerdict: Sendable {
 
   /// `943 events lost, 20 late`
   private func undelivered(_ standing: IncidentStanding) -> String {
-    let lost = Int64(standing.lost.rounded())
+    let lost = standing.fullLost
     return (lost == 0 ? "no event" : FigureText.count(lost, "event")) + " lost, "
-      + "\(FigureText.grouped(Int64(standing.late.rounded()))) late"
+      + "\(FigureText.grouped(standing.fullLate)) late"
   }
 
   private func worstLine(_ found: ConfirmedIncident) -> String {
@@ -240,7 +240,7 @@ package struct AdversaryRow: Sendable {
       "undelivered_events", "events",
       "Events lost, blocked, or late beyond those of the twin, mean over the seeds."
     ) { .decimal($0.standing.undelivered) }
-    .shown("undelivered") { FigureText.grouped(Int64($0.standing.undelivered.rounded())) },
+    .shown("undelivered") { FigureText.grouped($0.standing.fullUndelivered) },
     .init(
       "herd_factor_ratio", "1",
       "Largest offered load from its end on, divided by the capacity, mean over the seeds."

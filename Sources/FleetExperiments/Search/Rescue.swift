@@ -28,6 +28,9 @@ package struct Rescue: Sendable {
     package var deliveredEvents: Double { ensemble.meanCount { $0[.deliveredEvents] } }
     /// Lost, blocked or late: delivered by a fleet that was never ill.
     package var undeliveredEvents: Double { ensemble.meanCount(\.undeliveredEvents) }
+    /// The same of the whole fleet, as people read them.
+    var fullDelivered: Int64 { ensemble.fullCount { $0[.deliveredEvents] } }
+    var fullUndelivered: Int64 { ensemble.fullCount(\.undeliveredEvents) }
 
     package var ends: Bool { seeds > 0 && recovered == seeds }
     package var chance: WilsonInterval { WilsonInterval(successes: recovered, of: seeds) }
@@ -346,7 +349,7 @@ package struct RescueVerdict: Sendable {
   private func all(_ count: Int) -> String { count == 1 ? "the one seed" : "all \(count) seeds" }
 
   private func cost(_ trial: Rescue.Trial, _ opening: String, isShort: Bool = false) -> String {
-    let events = FigureText.count(Int64(trial.undeliveredEvents.rounded()), "delivered event")
+    let events = FigureText.count(trial.fullUndelivered, "delivered event")
     let share = trial.createdEvents > 0 ? trial.undeliveredEvents / trial.createdEvents * 100 : 0
     let figures = "\(events) a run (\(FigureText.decimal(share)) % of those created)"
     return isShort
@@ -390,12 +393,12 @@ extension Rescue {
     },
     .init("delivered_events", "events", "Events delivered by the end of the run, mean over the runs.") {
       .decimal($0.trial.deliveredEvents)
-    }.shown("delivered") { FigureText.grouped(Int64($0.trial.deliveredEvents.rounded())) },
+    }.shown("delivered") { FigureText.grouped($0.trial.fullDelivered) },
     .init(
       "undelivered_events", "events",
       "The cost: events lost, blocked, or late beyond those of the twin, mean over the runs."
     ) { .decimal($0.trial.undeliveredEvents) }
-    .shown("undelivered") { FigureText.grouped(Int64($0.trial.undeliveredEvents.rounded())) },
+    .shown("undelivered") { FigureText.grouped($0.trial.fullUndelivered) },
   ]
 
   /// A row without the action, and one for each value tried.

@@ -9,6 +9,8 @@ package struct TuneLoss: Sendable {
   package var seed: UInt64
   /// Lost or blocked in the run.
   package var events: Int64
+  /// One of so many was simulated: what people read of counts is so many times as much.
+  package var scale: Int64
   /// What gave up most of them.
   package var charge: LossCharge
   /// `segment-swift: rateLimitConfig.maxRetryCount 100 reached`
@@ -33,7 +35,7 @@ package struct TuneLoss: Sendable {
   ) throws {
     guard let charge = LossCharge.charges(of: summary.cohorts).first else { return nil }
     (self.scenario, seed, self.charge) = (index, scenario.seed, charge)
-    events = summary.lostOrBlockedEvents
+    (events, scale) = (summary.lostOrBlockedEvents, summary.scale)
     text = charge.text(in: scenario)
     guard let limit = charge.limit else { return }
     if let key = limit.settingsKey {

@@ -200,7 +200,7 @@ package struct TuneVerdict: Sendable {
       let texts = [evidence.today, evidence.new].map { "\(Int64($0 ?? 0))" }
       return (texts[0], "\(texts[1]) of \(seeds)", "")
     case .metric(let index):
-      let metric = study.judged[index]
+      let metric = study.judged[index].scaled(by: evidence.scale)
       let texts = [evidence.today, evidence.new].map { $0.map { MetricText.value(metric, $0) } ?? "none" }
       return (texts[0], texts[1], Self.change(metric, evidence.today, evidence.new))
     }
@@ -313,7 +313,8 @@ package struct TuneVerdict: Sendable {
   /// By what the second of two figures differs from the first, as they are printed; empty where they are the same, or none or below
   /// 0, so that a ratio says nothing.
   static func change(_ metric: Metric, _ today: Double?, _ new: Double?) -> String {
-    guard let today = today.map({ printed(metric, $0) }), let new = new.map({ printed(metric, $0) }),
+    guard let today = today.map({ printed(metric, $0 * metric.factor) }),
+      let new = new.map({ printed(metric, $0 * metric.factor) }),
       today > 0, new >= 0, today != new
     else { return "" }
     return change(ratio: new / today)
@@ -381,14 +382,14 @@ extension TuneVerdict {
 
   /// Which limit lost the events, and which key would end that.
   private func sentence(_ loss: TuneLoss) -> String {
-    let events = FigureText.count(loss.events, "event")
-    let charged = FigureText.grouped(loss.charge.events)
+    let events = FigureText.count(loss.events * loss.scale, "event")
+    let charged = FigureText.grouped(loss.charge.events * loss.scale)
     var text =
       "In '\(study.scenarios[loss.scenario])' (seed \(loss.seed)) \(events) \(loss.events == 1 ? "is" : "are") lost, "
       + "\(charged) of them by \(loss.text)."
     let rest = loss.rest.map { rest in
       (loss.raised.map { "with \($0)" } ?? "without that limit") + " the run loses "
-        + (rest == 0 ? "none" : FigureText.grouped(rest))
+        + (rest == 0 ? "none" : FigureText.grouped(rest * loss.scale))
     }
     guard let rest else { return text + " No retry limit did that, so no higher one ends it." }
     if let key = loss.key {

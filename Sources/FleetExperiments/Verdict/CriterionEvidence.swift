@@ -14,6 +14,8 @@ package struct CriterionEvidence: Sendable, Hashable {
   /// Means over the runs, of a metric in its unit; how many runs fail; nil where no run has a value.
   package var today: Double?
   package var new: Double?
+  /// One of so many was simulated: what people read of counts is so many times as much.
+  package var scale: Int64 = 1
   /// About how many seeds would show that they are not worse; nil: these do, or no number is likely to.
   package var seedsNeeded: Int?
 
@@ -64,7 +66,8 @@ extension Standings {
         evidence.isNotWorse =
           isTested && (finding.standing == .better || excludesMoreFailures(second, first))
         if !evidence.isNotWorse { evidence.seedsNeeded = seedsForFailures(second, first, finding) }
-      case .metric:
+      case .metric(let index):
+        evidence.scale = metrics.metrics[index].scale
         // An interval of events that no run has lost takes it that none ever does.
         let enough = ExactBinomial.trials(excluding: MetricRule.relevantRisk)
         let isUnseen =

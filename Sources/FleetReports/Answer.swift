@@ -16,6 +16,8 @@ package struct Answer: Sendable {
     /// Sentences, each a point of its own.
     case list([String], title: String? = nil, note: String? = nil)
     case table(TextTable, title: String = "", note: String? = nil)
+    /// A table of words, which stays one on a narrow page.
+    case matrix(TextTable, title: String, note: String? = nil)
     /// An SVG element.
     case figure(String, title: String, caption: String)
     /// A text with its own lines.
@@ -92,7 +94,7 @@ package struct Answer: Sendable {
       case .list(let items, let title, _):
         text += title.map { $0 + "\n" } ?? ""
         for item in items { text += "- \(item)\n" }
-      case .table(let table, _, _): text += table.terminal(width: width)
+      case .table(let table, _, _), .matrix(let table, _, _): text += table.terminal(width: width)
       case .text(let lines, _): text += lines
       case .figure, .terms, .html: break
       }
@@ -104,7 +106,12 @@ package struct Answer: Sendable {
 
 extension Answer.Part {
   /// Whether an empty line is before and behind it.
-  fileprivate var standsApart: Bool { if case .table = self { true } else { false } }
+  fileprivate var standsApart: Bool {
+    switch self {
+    case .table, .matrix: true
+    default: false
+    }
+  }
 
   /// Whether an empty line is before it.
   fileprivate var isHeading: Bool {
@@ -119,6 +126,7 @@ extension Answer.Part {
     case .verdict: ""
     case .list(let items, let title, let note): HTMLPage.list(title ?? "", items, note: note)
     case .table(let table, let title, let note): HTMLPage.table(title, table.page, note: note)
+    case .matrix(let table, let title, let note): HTMLPage.table(title, table.matrix, note: note)
     case .figure(let svg, let title, let caption): HTMLPage.figure(title, caption, svg)
     case .text(let text, let title):
       HTMLPage.section(title, "<pre><code>\(Markup.escape(text))</code></pre>\n")

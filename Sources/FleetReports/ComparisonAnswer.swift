@@ -203,7 +203,7 @@ package enum Compared: Sendable {
     answer.headline = Headline(standings).html
     var html = ""
     if !names.isEmpty {
-      html += overlays
+      html += overlays()
       switch self {
       case .whole(let results): html += SummaryTable.html(results, standings)
       case .means(let comparison):
@@ -263,7 +263,7 @@ package enum Compared: Sendable {
   }
 
   /// All strategies round the incident; nothing without one.
-  package var overlays: String {
+  package func overlays(title: String = "Round the incident") -> String {
     let charts = ComparisonCharts(self, theme: .variables)
     let overlays = [charts.backlogOverlay(), charts.offeredOverlay()].compactMap(\.self)
     guard let first = overlays.first else { return "" }
@@ -280,7 +280,7 @@ package enum Compared: Sendable {
       caption += Self.band
     }
     return HTMLPage.figure(
-      "Round the incident", caption,
+      title, caption,
       overlays.map { $0.html(label: "\($0.title), round the incident") }.joined())
   }
 

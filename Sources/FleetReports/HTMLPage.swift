@@ -163,9 +163,11 @@ struct PageTable {
   var rows: [Row]
   /// Whether there is nothing but texts.
   var isPlain = false
+  /// Whether it keeps its rows and columns on a narrow page.
+  var isMatrix = false
 
   var html: String {
-    var html = "<div class=\"chart\">\n<table>\n<thead><tr>"
+    var html = "<div class=\"chart\">\n<table\(isMatrix ? " class=\"matrix\"" : "")>\n<thead><tr>"
     for column in columns {
       html +=
         "<th scope=\"col\"\(Self.attribute("title", column.meaning))>\(Markup.escape(column.title))</th>"
@@ -206,6 +208,19 @@ extension TextTable {
       rows: rows.map { row in
         PageTable.Row(name: row[0], cells: row.dropFirst().map { PageTable.Cell(text: $0) })
       }, isPlain: true)
+  }
+
+  /// The same, and every cell has the class of its first word: `worse*` is `worse`.
+  var matrix: PageTable {
+    var table = page
+    table.isMatrix = true
+    for row in table.rows.indices {
+      for cell in table.rows[row].cells.indices {
+        let word = table.rows[row].cells[cell].text.prefix { $0.isLetter }
+        table.rows[row].cells[cell].mark = word.isEmpty ? nil : String(word)
+      }
+    }
+    return table
   }
 }
 

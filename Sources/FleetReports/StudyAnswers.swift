@@ -91,7 +91,7 @@ extension LiveComparison {
     answer.terminal = (figures.isEmpty ? [] : [.table(shown)]) + [.verdict, .text(events)]
     answer.page = [
       .table(shown, title: "Measured and predicted"),
-      .html(Compared.whole(results).overlays),
+      .html(Compared.whole(results).overlays()),
       .terms([
         (
           "Measured",

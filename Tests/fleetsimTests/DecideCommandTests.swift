@@ -32,11 +32,17 @@ struct DecideCommandTests {
     "incidents.json5",
     "--only-incidents",
   ]
+  /// Events that are kept take their time and requests.
+  private static let worthIt = ["--allow", "recovery", "--allow", "attempts"]
 
   @Test("says publish where the proposed Settings keep what today's destroy, and the other way round not")
   func publish() throws {
     let scratch = try scratch()
-    let output = try Tool.run(Self.command + ["--out", "out", "--rollout", "0,50,100"], in: scratch.url)
+    let priced = try Tool.run(Self.command + ["-q"], in: scratch.url)
+    #expect(priced.code == 1 && priced.standardOutput.hasPrefix("Do not publish as it stands. "), "\(priced)")
+    #expect(priced.standardOutput.contains("\(Self.worthIt.joined(separator: " ")) say so."), "\(priced)")
+    let output = try Tool.run(
+      Self.command + Self.worthIt + ["--out", "out", "--rollout", "0,50,100"], in: scratch.url)
     #expect(output.code == 0, "\(output)")
     #expect(
       output.standardOutput.contains("Publish. \"friday\" then destroys none instead of "),
@@ -82,7 +88,7 @@ struct DecideCommandTests {
   @Test("a budget that is too small ends with exit code 2 and the number of runs that are missing")
   func undecided() throws {
     let scratch = try scratch()
-    let output = try Tool.run(Self.command + ["--budget", "1", "-q"], in: scratch.url)
+    let output = try Tool.run(Self.command + Self.worthIt + ["--budget", "1", "-q"], in: scratch.url)
     #expect(output.code == 2, "\(output)")
     #expect(output.standardOutput.hasPrefix("Needs about 53 more runs."))
     #expect(output.standardError.contains("about 53 more runs would; give a larger --budget"))
@@ -91,7 +97,7 @@ struct DecideCommandTests {
   @Test("Markdown goes to a file, to standard output alone, or is added to the summary of a job")
   func markdown() throws {
     let scratch = try scratch()
-    let command = Self.command + ["--budget", "1"]
+    let command = Self.command + Self.worthIt + ["--budget", "1"]
     let printed = try Tool.run(command + ["--markdown", "-"], in: scratch.url).standardOutput
     let heading = "## fleetsim decide: needs about 53 more runs\n\nNeeds about 53 more runs."
     #expect(printed.contains(heading) && printed.contains("| case | failures | lost |"), "\(printed)")

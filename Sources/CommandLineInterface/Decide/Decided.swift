@@ -97,7 +97,7 @@ extension Decided {
     .init("is_allowed", "", "Whether it may get worse, as `--allow` says.") { .flag($0.cell.isAllowed) },
     .init(
       "is_price", "",
-      "Whether it may get worse because fewer runs fail, or fewer events are lost, in the same case."
+      "Whether fewer runs fail, or fewer events are lost, in the same case: if it is worse, that may be the price."
     ) { .flag($0.cell.isPrice) },
     .init("today", "", "Mean with today's Settings, of the whole fleet, as a person reads it.") {
       .text($0.today)
@@ -133,14 +133,17 @@ extension Decided {
           one.cells.first {
             names.contains(decision.metric($0.criterion)?.name ?? wording.title($0.criterion))
           }
-          .map { $0.state.rawValue + ($0.state == .worse && !$0.counts ? "*" : "") } ?? "–"
+          .map {
+            $0.state != .worse
+              ? $0.state.rawValue : $0.isAllowed ? "allowed" : $0.isPrice ? "worse*" : "worse"
+          } ?? "–"
         }
     }
     return TextTable(header: ["case"] + headings, rows: rows, words: headings.count + 1)
   }
 
   private static let starred =
-    "* worse, and allowed to be, or the price of what is kept: it has to be delivered."
+    "* maybe the price of fewer losses or failures in the same case: what is kept has to be delivered."
 
   /// The figures of each case, a line for each Settings.
   ///
@@ -319,7 +322,7 @@ extension Decided {
     let lines = wording.lines
     var answer = Answer(verdict: lines.joined(separator: "\n"), brief: lines[0], facts: facts)
     answer.terminal = [.verdict, .table(matrix)]
-    if decision.cells(.worse).contains(where: { !$0.cell.counts }) {
+    if decision.cells(.worse).contains(where: \.cell.isPrice) {
       answer.terminal.append(.text(Self.starred + "\n"))
     }
     answer.terminal.append(.table(figures(isWhole: false)))
@@ -334,10 +337,13 @@ extension Decided {
       answer.terminal.append(.list(readings, title: "What the clients make of the proposed Settings:"))
     }
     if !shown.runs.isEmpty {
-      answer.page.append(.html(Compared.whole(shown.runs).overlays))
+      answer.page.append(
+        .html(
+          Compared.whole(shown.runs).overlays(
+            title: "Today and proposed, round \(decision.cases[shown.place].suite.phrase)")))
     }
     answer.page += [
-      .table(matrix, title: "Better, worse, or as good", note: Self.starred),
+      .matrix(matrix, title: "Better, worse, or as good", note: Self.starred),
       .table(
         figures(isWhole: true), title: "The figures, of the whole fleet",
         note: decision.cases.map { "\($0.suite.name): \($0.suite.phrase)" }.joined(separator: "; ") + "."),
@@ -362,6 +368,7 @@ extension Decided {
         ),
         ("Not worse", "Better or as good: which of the two is not decided, and does not matter."),
         ("Open", "It may be worse, and the runs do not show it."),
+        ("Allowed", "Worse, as `--allow` lets it be."),
         ("At best", "How soon any client could be back: capacity, demand and backlog alone."),
         ("Requests", "Attempts of a device beyond those without the incident; without one, a day."),
         ("Radio wake-ups", "Transmissions of a device after 10 s of silence, a day: what costs its battery."),

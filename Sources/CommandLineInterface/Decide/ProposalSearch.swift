@@ -19,7 +19,8 @@ struct ProposalSearch: Sendable {
   private static let seeds = 3
   /// The decision's seeds begin behind all that the search has seen.
   static let seedsBehind = 1_000
-  private static let raced = ["own", "outage", "silence", "refusals"]
+  /// One of each: patience is good for an outage, haste for a share of errors, and refusals use up another limit.
+  private static let raced = [["own", "outage"], ["refusals"], ["errors"]]
 
   /// Values that every client takes, from cautious to patient; no base is above a cap.
   private static let keys: [(path: String, values: String)] = [
@@ -33,8 +34,10 @@ struct ProposalSearch: Sendable {
   init(_ loaded: LoadedScenario, _ base: Scenario, suite: IncidentSuite) throws {
     self.loaded = loaded
     self.suite = suite
-    let hurting = suite.cases.filter { Self.raced.contains($0.name) }
-    cases = Array((hurting.isEmpty ? suite.cases.filter { !$0.incidents.isEmpty } : hurting).prefix(3))
+    let hurting = Self.raced.compactMap { names in
+      names.lazy.compactMap { name in suite.cases.first { $0.name == name } }.first
+    }
+    cases = hurting.isEmpty ? Array(suite.cases.filter { !$0.incidents.isEmpty }.prefix(3)) : hurting
     var parameters: [SearchParameter] = []
     for (key, values) in Self.keys {
       let path = SearchableSettings.prefix + key

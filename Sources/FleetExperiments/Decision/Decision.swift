@@ -36,11 +36,11 @@ package struct Decision: Sendable {
     package var state: State
     /// Whether it may get worse, as was asked for.
     package var isAllowed: Bool
-    /// Whether it is the price of fewer failures or losses in the same case: what is kept has to be delivered, which takes time and
-    /// requests.
+    /// Whether it may be the price of fewer failures or losses in the same case: what is kept has to be delivered, which takes time
+    /// and requests.
     package fileprivate(set) var isPrice = false
-    /// Whether it keeps the Settings from being published if it gets worse.
-    package var counts: Bool { !isAllowed && !isPrice }
+    /// Whether it keeps the Settings from being published if it gets worse: whether the price is worth it a person decides.
+    package var counts: Bool { !isAllowed }
     /// About how many seeds would decide it; nil of what is decided.
     package var seedsNeeded: Int?
   }
@@ -228,6 +228,11 @@ package struct Decision: Sendable {
 
   /// Whether something is worse that may not be.
   package var isRefused: Bool { cases.contains { $0.cells.contains { $0.state == .worse && $0.counts } } }
+
+  /// Whether all that is worse may be the price of fewer failures or losses.
+  package var isAtAPrice: Bool {
+    isRefused && !cases.contains { $0.cells.contains { $0.state == .worse && $0.counts && !$0.isPrice } }
+  }
 
   /// How many seeds of both are to be there at the next look; nil: there is nothing to look for.
   private func nextPairs(_ place: Int) -> Int? {

@@ -20,6 +20,7 @@ package struct DecisionWording: Sendable {
   package var outcome: String {
     switch decision.outcome {
     case .publish: "Publish"
+    case .worse where decision.isAtAPrice: "Do not publish as it stands"
     case .worse, .noBetter: "Do not publish"
     case .needsMore(let runs): "Needs about \(FigureText.count(runs, "more run"))"
     }
@@ -39,6 +40,8 @@ package struct DecisionWording: Sendable {
   private var changes: [String?] {
     switch decision.outcome {
     case .publish: [change(.better), cost]
+    case .worse where decision.isAtAPrice:
+      [change(.better), change(.worse, opening: "Its price: "), remedy]
     case .worse: [change(.worse), change(.better) ?? "Nothing gets better.", remedy]
     case .noBetter: ["Nothing that was measured gets better or worse."]
     case .needsMore: [opening, change(.better)]
@@ -46,7 +49,7 @@ package struct DecisionWording: Sendable {
   }
 
   /// The largest change of the first criterion that has one, and how many others there are.
-  private func change(_ state: Decision.Cell.State) -> String? {
+  private func change(_ state: Decision.Cell.State, opening: String = "") -> String? {
     let cells = decision.cells(state).filter { state == .better || $0.cell.counts }
     guard var first = cells.first else { return nil }
     // Failures that are losses are told as such.
@@ -64,7 +67,7 @@ package struct DecisionWording: Sendable {
     let cause =
       decision.metric(first.cell.criterion)?.name == MetricCatalogue.lost ? decision.cause(first.place) : nil
     let notes = [cause, rest].compactMap(\.self)
-    return Self.capitalised(sentence(first.place, first.cell.criterion))
+    return Self.capitalised(opening + sentence(first.place, first.cell.criterion))
       + (notes.isEmpty ? "." : " (\(notes.joined(separator: "; "))).")
   }
 
@@ -174,27 +177,20 @@ package struct DecisionWording: Sendable {
     if let allowed = decision.cells(.worse).first(where: \.cell.isAllowed) {
       return "It costs what was allowed: \(sentence(allowed.place, allowed.cell.criterion))."
     }
-    // What is kept is tried again: of the price the requests say most.
-    let price = decision.cells(.worse).filter(\.cell.isPrice)
-    if let dearest = price.max(by: { abs($0.cell.finding.mean) < abs($1.cell.finding.mean) }) {
-      return
-        "To deliver what is kept takes its time and requests: \(sentence(dearest.place, dearest.cell.criterion))."
-    }
     if let saved = first(.better), decision.cells(.better).first?.cell.criterion != saved.cell.criterion {
       return Self.capitalised(sentence(saved.place, saved.cell.criterion)) + "."
     }
     return first(.worse) == nil ? "It costs no more requests than today's." : nil
   }
 
-  /// How to publish nevertheless, where nothing got worse but what may be allowed to.
+  /// How to publish nevertheless, where something is better and no more runs fail.
   private var remedy: String? {
     let worse = decision.cells(.worse).filter(\.cell.counts).map { decision.metric($0.cell.criterion)?.name }
     guard !worse.contains(nil), decision.cells(.better).first != nil else { return nil }
-    let words = DecisionCriterion.allCases.filter { criterion in
+    let options = DecisionCriterion.allCases.filter { criterion in
       worse.contains { $0.map(criterion.metrics.contains) ?? false }
-    }
-    guard words.count == 1 else { return nil }
-    return "If that is worth it, --allow \(words[0].rawValue) says so."
+    }.map { "--allow \($0.rawValue)" }
+    return "If that is worth it, \(options.joined(separator: " ")) \(options.count == 1 ? "says" : "say") so."
   }
 
   /// What is not known yet.

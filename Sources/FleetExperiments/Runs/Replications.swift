@@ -135,7 +135,7 @@ public enum Replications {
         of: { index in variants.map { $0.scenario.with(seed: plan.seed(of: range.lowerBound + index)) } },
         take: { samples in
           found.withLock { found in
-            found.add(zip(samples, variants).map { $0.scaled(as: $1.scenario) })
+            found.add(samples)
             return !found.isEnough
           }
         })

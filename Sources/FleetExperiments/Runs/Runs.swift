@@ -13,7 +13,8 @@ package struct Recording<Value: Sendable>: Sendable {
     /// Another text that begins with this one.
     var isPartOf: String?
     var bytes: @Sendable (Value) -> [UInt8]
-    var value: @Sendable (ArraySlice<UInt8>) throws(StoredRecord.Problem) -> Value
+    /// A run does not know what part of a larger fleet it is, so the scenario that is asked for says it.
+    var value: @Sendable (ArraySlice<UInt8>, Scenario) throws(StoredRecord.Problem) -> Value
   }
 
   /// Whether it is made of the twin's record too.
@@ -215,7 +216,7 @@ package final class Runs<Value: Sendable>: Sendable {
       let name = RunName(scenario, results: store.results, kept: kept)
       guard let body = try store.kept(name) else { continue }
       do throws(StoredRecord.Problem) {
-        return try text.value(body)
+        return try text.value(body, scenario)
       } catch {
         store.warn(name.file, error)
       }
@@ -234,6 +235,18 @@ package final class Runs<Value: Sendable>: Sendable {
   }
 }
 
+extension RunSummary {
+  fileprivate init(_ scenario: Scenario, _ record: RunRecord, _ twin: RunRecord) {
+    self = RunAnalysis.summary(of: record, twin: twin, name: "", seed: scenario.seed).scaled(as: scenario)
+  }
+
+  fileprivate func scaled(as scenario: Scenario) -> RunSummary {
+    var summary = self
+    summary.scale = Int64(scenario.scale)
+    return summary
+  }
+}
+
 extension Recording where Value == RunSummary {
   /// A row of `summary.csv`, without its name.
   package static let summary = Recording(
@@ -244,26 +257,17 @@ extension Recording where Value == RunSummary {
         StoredSummary.write(summary, to: &writer)
         return writer.bytes
       },
-      value: { body throws(StoredRecord.Problem) in
+      value: { body, scenario throws(StoredRecord.Problem) in
         var reader = StoredLines.Reader(body)
-        return try StoredSummary.read(&reader)
+        return try StoredSummary.read(&reader).scaled(as: scenario)
       })
-  ) { scenario, record, twin in
-    RunAnalysis.summary(of: record, twin: twin, name: "", seed: scenario.seed)
-  }
+  ) { scenario, record, twin in RunSummary(scenario, record, twin) }
 }
 
 /// What replications keep of a run.
 package struct ReplicationSample: Sendable {
   var summary: RunSummary
   var curves: CurveSample
-
-  /// A run does not know what part of a larger fleet it is.
-  func scaled(as scenario: Scenario) -> ReplicationSample {
-    var sample = self
-    sample.summary.scale = Int64(scenario.scale)
-    return sample
-  }
 
   static let name = "replication"
 }
@@ -279,17 +283,16 @@ extension Recording where Value == ReplicationSample {
         sample.curves.write(to: &writer)
         return writer.bytes
       },
-      value: { body throws(StoredRecord.Problem) in
+      value: { body, scenario throws(StoredRecord.Problem) in
         var reader = StoredLines.Reader(body)
-        let summary = try StoredSummary.read(&reader)
+        let summary = try StoredSummary.read(&reader).scaled(as: scenario)
         let curves = try CurveSample(&reader)
         try reader.end()
         return ReplicationSample(summary: summary, curves: curves)
       })
   ) { scenario, record, twin in
     ReplicationSample(
-      summary: RunAnalysis.summary(of: record, twin: twin, name: "", seed: scenario.seed),
-      curves: CurveSample(record, twin: twin))
+      summary: RunSummary(scenario, record, twin), curves: CurveSample(record, twin: twin))
   }
 }
 
@@ -297,8 +300,7 @@ extension Recording where Value == VariantResult {
   /// Everything, which no store keeps.
   package static let result = Recording { scenario, record, twin in
     VariantResult(
-      name: "", record: record, twin: twin,
-      summary: RunAnalysis.summary(of: record, twin: twin, name: "", seed: scenario.seed))
+      name: "", record: record, twin: twin, summary: RunSummary(scenario, record, twin))
   }
 }
 
@@ -316,7 +318,7 @@ extension Recording where Value == SeriesCounts {
           for column in counts.values { writer.line("column", column.lazy.map { Int64($0) }) }
           return writer.bytes
         },
-        value: { body throws(StoredRecord.Problem) in
+        value: { body, _ throws(StoredRecord.Problem) in
           var reader = StoredLines.Reader(body)
           var counts = SeriesCounts(values: [])
           for _ in study.weights {

@@ -109,11 +109,7 @@ package struct DecisionWording: Sendable {
       }
         ?? "No retry Setting brings the fleet back within the run \(phrase): the server is busy throughout, and only capacity helps."
     }
-    let moves = cell.state == .better || cell.state == .worse
-    let opening =
-      moves
-      ? "The longest recovery takes \(new), today \(old), \(phrase)"
-      : "The proposed Settings hardly move the longest recovery: \(new), today \(old), \(phrase)"
+    let opening = effect(on: cell) + "\(new), today \(old), \(phrase)"
     guard let floor = floor(place) else { return opening + "." }
     let others = [
       (causes?.absence ?? "closed apps", causes?.byAbsence ?? 0),
@@ -122,6 +118,19 @@ package struct DecisionWording: Sendable {
     return "\(opening). "
       + (["Capacity takes \(floor == Self.atOnce ? "nothing" : floor) of that"] + others).joined(
         separator: ", ") + "."
+  }
+
+  /// What the proposed Settings do to the longest recovery, which follows.
+  private func effect(on cell: Decision.Cell) -> String {
+    let finding = cell.finding
+    return switch cell.state {
+    case .better, .worse: "The longest recovery takes "
+    case .asGood: "The proposed Settings hardly move the longest recovery: "
+    case .notWorse: "The proposed Settings do not lengthen the longest recovery: "
+    case .open where abs(finding.mean) <= 1:
+      "In these runs the proposed Settings hardly move the longest recovery: "
+    case .open: "Whether the proposed Settings move the longest recovery is open: "
+    }
   }
 
   /// What it does to the battery, where that changes most.

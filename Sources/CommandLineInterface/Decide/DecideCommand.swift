@@ -154,8 +154,8 @@ struct DecideCommand: Study {
     guard let search, let best = try search.best(runs) else {
       throw CommandFailure(
         .failed,
-        "\(path): none of \(FigureText.count(search?.count ?? 0, "candidate")) is better than today's Settings in one case and worse in none; "
-          + "name Settings of your own with --proposed")
+        "\(path): none of \(FigureText.count(search?.count ?? 0, "candidate")) is better than today's Settings in one case and worse in none, "
+          + "and no limit that is searched loses events; name Settings of your own with --proposed")
     }
     let scenario = try search.scenario(best)
     let document = (loaded.settingsDocument ?? SettingsDocument(HTTPConfig())).setting(

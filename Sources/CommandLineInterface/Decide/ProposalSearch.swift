@@ -65,7 +65,7 @@ struct ProposalSearch: Sendable {
     return document.findings(in: dialect).contains { $0.path == key }
   }
 
-  /// The best that was found, as overrides; nil: nothing is better than today's in every case.
+  /// The best that was found, as overrides, or else today's with the limits raised that lose events; nil: neither is there.
   func best(_ runs: StudyRuns) throws -> [Override]? {
     var study = TuneStudy(
       space: space, todaysValues: todaysValues, objectives: TuneObjective.standard, constraints: [],
@@ -78,8 +78,26 @@ struct ProposalSearch: Sendable {
     }
     var tuner = Tuner(study, runs: maker)
     let winner = try tuner.run().winner.candidate
-    return winner == space.today ? nil : space.overrides(winner)
+    return winner == space.today ? try withoutLosingLimits(runs) : space.overrides(winner)
   }
+
+  /// Today's Settings with every limit raised that loses events in a case under its first seed; nil: none does.
+  private func withoutLosingLimits(_ runs: StudyRuns) throws -> [Override]? {
+    let today = try scenario([])
+    let summaries = try runs.summaries.values(of: suite.cases.map { suite.scenario($0, of: today) })
+    let keys = Set(
+      summaries.flatMap { LossCharge.charges(of: $0.cohorts) }.compactMap { $0.limit?.settingsKey })
+    let raised = zip(space.parameters, todaysValues).compactMap { parameter, today -> Override? in
+      guard keys.contains(String(parameter.path.dropFirst(SearchableSettings.prefix.count))),
+        let most = parameter.values.max(by: { Self.number($0) < Self.number($1) }),
+        Self.number(most) > Self.number(today ?? "0")
+      else { return nil }
+      return Override(path: parameter.path, value: most)
+    }
+    return raised.isEmpty ? nil : raised
+  }
+
+  private static func number(_ value: String) -> Double { Quantity(value)?.value ?? 0 }
 
   /// The fleet with Settings of the search.
   func scenario(_ overrides: [Override]) throws -> Scenario {

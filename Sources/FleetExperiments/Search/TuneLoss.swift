@@ -53,7 +53,7 @@ package struct TuneLoss: Sendable {
 
 extension LossCharge.Limit {
   /// The key of Settings; nil: what the limit is no key of them.
-  var settingsKey: String? {
+  package var settingsKey: String? {
     switch self {
     case .backoffRetries, .rateLimitRetries: rawValue
     case .age: "backoffConfig.maxTotalBackoffDuration"

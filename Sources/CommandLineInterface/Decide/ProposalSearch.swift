@@ -81,10 +81,14 @@ struct ProposalSearch: Sendable {
     return winner == space.today ? try withoutLosingLimits(runs) : space.overrides(winner)
   }
 
-  /// Today's Settings with every limit raised that loses events in a case under its first seed; nil: none does.
+  /// Today's Settings with every limit raised that loses events in a case; nil: none does.
   private func withoutLosingLimits(_ runs: StudyRuns) throws -> [Override]? {
     let today = try scenario([])
-    let summaries = try runs.summaries.values(of: suite.cases.map { suite.scenario($0, of: today) })
+    let scenarios = suite.cases.flatMap { one in
+      let scenario = suite.scenario(one, of: today)
+      return (0..<Self.seeds).map { scenario.with(seed: scenario.seed &+ UInt64($0)) }
+    }
+    let summaries = try runs.summaries.values(of: scenarios)
     let keys = Set(
       summaries.flatMap { LossCharge.charges(of: $0.cohorts) }.compactMap { $0.limit?.settingsKey })
     let raised = zip(space.parameters, todaysValues).compactMap { parameter, today -> Override? in

@@ -11,6 +11,9 @@ static const struct fleetsim_client_file files[] = {
     {"segment-kotlin", true, (const char[]){
 #embed "clients/segment-kotlin.json5" suffix(, 0)
     }},
+    {"segment-kotlin-main", true, (const char[]){
+#embed "clients/segment-kotlin-main.json5" suffix(, 0)
+    }},
     {"segment-react-native", true, (const char[]){
 #embed "clients/segment-react-native.json5" suffix(, 0)
     }},

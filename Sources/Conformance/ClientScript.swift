@@ -136,7 +136,7 @@ struct ClientScript {
   private mutating func restart(
     _ saved: VectorStep.SavedState, _ config: HTTPConfig?, at now: Int64
   ) -> VectorExpectation.Restored {
-    let stored = subject.endProcess(strandingUnsealed: client.preset.flushWhileUploading == .ignored, at: now)
+    let stored = subject.endProcess(strandingUnsealed: client.preset.flushWhileUploading != .joins, at: now)
     if let config { subject.follow(config) }
     if client.preset.saving != .atOnce {
       // As shipped: taken as it is, or not at all.

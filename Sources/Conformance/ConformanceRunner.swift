@@ -43,7 +43,7 @@ public struct ConformanceRunner: Sendable {
 
   private func verdict(on vector: VectorCase) -> CaseResult.Verdict {
     let mismatches = mismatches(of: vector, vector.steps)
-    guard let deviation = vector.deviations[client.name] else {
+    guard let deviation = deviation(of: vector) else {
       return mismatches.isEmpty ? .passed : .failed(mismatches)
     }
     if mismatches.isEmpty {
@@ -55,6 +55,12 @@ public struct ConformanceRunner: Sendable {
       if !others.isEmpty { return .failed(others) }
     }
     return .deviates(deviation.reason)
+  }
+
+  /// Where a case says nothing of a client it is taken for as the release before it.
+  private func deviation(of vector: VectorCase) -> VectorDeviation? {
+    if let own = vector.deviations[client.name] { return own.isNone ? nil : own }
+    return client.predecessor.flatMap { vector.deviations[$0] }
   }
 
   /// What differs, on the client module alone or on a device of the engine, under the first draw that finds anything.

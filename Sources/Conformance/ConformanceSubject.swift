@@ -165,6 +165,11 @@ public struct ConformanceClient: Sendable {
     self.init(preset: preset)
   }
 
+  /// The release before it, whose deviations are its own where a case says nothing else; nil: none is there.
+  var predecessor: String? { Self.predecessors[name] }
+
+  private static let predecessors = ["segment-kotlin-main": "segment-kotlin"]
+
   /// Whether the cases of a file are about this client.
   package func isMeant(by file: VectorFile) -> Bool { file.client.map { $0 == name } ?? followsTAPI }
 

@@ -118,6 +118,8 @@ struct VectorStep: Sendable {
 package struct VectorDeviation: Sendable {
   /// Why, in a few words.
   package var reason = ""
+  /// The client deviates no more, where the release before it does.
+  package var isNone = false
   package var line = 0
   /// The steps with its own expectations, if the file gives them.
   var steps: [VectorStep]?

@@ -133,7 +133,9 @@ extension VectorCase {
       let name = PositionedValue(.string(member.key), at: member.keyPosition)
       _ = Kind.known(ConformanceClient.names).read(&decoder, name, path)
       var deviation = VectorDeviation(line: Int(member.value.position.line))
-      if member.value.text != nil {
+      if member.value.isNull {
+        deviation.isNone = true
+      } else if member.value.text != nil {
         deviation.reason = Kind.filled.read(&decoder, member.value, path) ?? ""
       } else {
         _ = VectorDeviation.record.read(&decoder, member.value, path, into: &deviation)

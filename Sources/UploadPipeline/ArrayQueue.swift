@@ -209,6 +209,8 @@ extension ArrayQueue: UploadClientHost, EventRecording {
     (createdAt(ordinal + n), ordinal + n)
   }
 
+  package func loopEnd(of client: ClientIndex) -> UInt32 { loopEnd }
+
   // MARK: Changes
 
   package mutating func setCursor(_ cursor: UInt32, of client: ClientIndex) { loopCursor = cursor }
@@ -253,6 +255,10 @@ extension ArrayQueue: UploadClientHost, EventRecording {
 
   package mutating func willSeal(_ n: UInt32, through ordinal: UInt32, _ client: ClientIndex) {
     sealedThrough = ordinal
+  }
+
+  package mutating func unsealNewest(_ client: ClientIndex) {
+    if let open = batches.popLast() { sealedThrough = open.firstOrdinal }
   }
 
   package mutating func append(

@@ -5,9 +5,15 @@ public struct ClientOptions: Sendable {
   /// Uploads at once, 1 … ; `UInt32.max`: no limit (S3).
   public var uploads: UInt32
   /// One retry record for the client, whose events are chunked anew at each flush; else one for each sealed batch (S2).
-  public var isRebatch: Bool
+  public var isRebatch: Bool {
+    didSet { growsNewest = isRebatch || flushWhileUploading == .queued }
+  }
+  /// Whether new events may become part of the newest batch.
+  public private(set) var growsNewest: Bool
   /// What a flush does that comes while uploads run (S17).
-  public var flushWhileUploading: FlushWhileUploading
+  public var flushWhileUploading: FlushWhileUploading {
+    didSet { growsNewest = isRebatch || flushWhileUploading == .queued }
+  }
   /// *rebatch*: the client acts when the last upload of a flush has been answered; nil: after each.
   public var flushEnd: (any FlushEndRules)? {
     didSet { actsAtFlushEnd = flushEnd != nil }
@@ -77,6 +83,7 @@ public struct ClientOptions: Sendable {
     self.uploads = UInt32(clamping: max(uploads, 1))
     self.isRebatch = isRebatch
     self.flushWhileUploading = flushWhileUploading
+    growsNewest = isRebatch || flushWhileUploading == .queued
     self.flushEnd = flushEnd
     actsAtFlushEnd = flushEnd != nil
     self.rateLimitEndsLoop = rateLimitEndsLoop
@@ -105,8 +112,8 @@ public enum FlushWhileUploading: String, Sendable, Hashable, CaseIterable {
   case joins
   /// Nothing: it does not even seal.
   case ignored
-  /// It seals, and a whole loop follows when the running one ends; one for each such flush. A loop goes over what was there at
-  /// its start.
+  /// A whole loop follows when the running one ends; one for each such flush. A loop goes over what was sealed at its start. What
+  /// comes during a loop stays one open batch until the next loop begins.
   case queued
 }
 

@@ -218,6 +218,13 @@ package struct TriggeredClient<Host: UploadClientHost & EventRecording & ~Copyab
   /// are not found by a launched client until it writes to that file again.
   package mutating func forgetMemory(strandingUnsealed: Bool) {
     flushCount.restart()
+    let newest = host.newest(of: client)
+    if strandingUnsealed, host.isOpen(newest, client) {
+      let open = host.batch(newest)
+      host.unsealNewest(client)
+      unsealed += open.events
+      unsealedSince = open.createdAt
+    }
     isStranded = strandingUnsealed && unsealed > 0
   }
 

@@ -45,6 +45,9 @@ public protocol UploadQueue: ~Copyable {
   /// A loop starts: it passes over batches from `end` on.
   mutating func startLoop(of client: ClientIndex, cursor: UInt32, end: UInt32)
 
+  /// The running loop passes over batches from this event number on. Asked for with `FlushWhileUploading.queued` only.
+  func loopEnd(of client: ClientIndex) -> UInt32
+
   func batch(_ batch: BatchIndex) -> QueuedBatch
   mutating func change(_ batch: BatchIndex, _ change: BatchChange)
   /// *files*: the batch's own record. *rebatch*: the client's.
@@ -73,6 +76,8 @@ public protocol UploadQueue: ~Copyable {
     _ events: UInt32, firstOrdinal: UInt32, firstTime: Int64, _ client: ClientIndex, at now: Int64)
   /// So many events become batches now, and the next event has number `ordinal`.
   mutating func willSeal(_ n: UInt32, through ordinal: UInt32, _ client: ClientIndex)
+  /// The newest batch, which is not under way, leaves the queue, and its events are again such as no flush has sealed.
+  mutating func unsealNewest(_ client: ClientIndex)
   /// When the event `n` behind event `ordinal`, created at `time`, was created.
   mutating func skip(_ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: ClientIndex) -> (
     Int64, UInt32

@@ -405,7 +405,7 @@ extension UploadClientHost where Self: ~Copyable {
   public mutating func seal(
     _ n: UInt32, from ordinal: UInt32, at time: Int64, _ client: ClientIndex, now: Int64
   ) {
-    if n <= maximumBatch(client), !options.pointee.isRebatch || newest(of: client) == .noBatch {
+    if n <= maximumBatch(client), !options.pointee.growsNewest || newest(of: client) == .noBatch {
       append(n, firstOrdinal: ordinal, firstTime: time, client, at: now)
     } else {
       sealMany(n, from: ordinal, at: time, client, now: now)
@@ -418,7 +418,7 @@ extension UploadClientHost where Self: ~Copyable {
   {
     var left = n
     var (time, ordinal) = (time, ordinal)
-    if options.pointee.isRebatch, !losesNew(client, at: now),
+    if options.pointee.isRebatch || isOpen(newest(of: client), client), !losesNew(client, at: now),
       let taken = extendNewest(client, by: left, from: ordinal)
     {
       (time, ordinal) = skip(taken, from: ordinal, at: time, client)
@@ -432,13 +432,20 @@ extension UploadClientHost where Self: ~Copyable {
     }
   }
 
+  /// Whether a batch is none of the running loop's, and takes what comes until the next loop begins (`FlushWhileUploading.queued`).
+  @inlinable
+  public func isOpen(_ batch: BatchIndex, _ client: ClientIndex) -> Bool {
+    options.pointee.flushWhileUploading == .queued && batch != .noBatch
+      && state(of: client).pointee.flags.contains(.looping) && firstOrdinal(of: batch) >= loopEnd(of: client)
+  }
+
   /// Whether a batch is as it was sent until the running loop, or flush, is done with it.
   @inlinable
   mutating func isTaken(_ batch: BatchIndex) -> Bool {
     isUploading(batch) || options.pointee.actsAtFlushEnd && result(of: batch) != nil
   }
 
-  /// *rebatch*: the newest batch takes what it has room for, unless it is taken or its fate is unknown.
+  /// *rebatch*, or an open batch: the newest takes what it has room for, unless it is taken or its fate is unknown.
   @inlinable
   mutating func extendNewest(_ client: ClientIndex, by n: UInt32, from ordinal: UInt32) -> UInt32? {
     let newest = newest(of: client)

@@ -186,7 +186,7 @@ extension RetryPolicy {
   public enum BackoffOff: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// It counts, and is tried again at the next trigger.
     case legacy
-    /// Tried again at the next trigger, its record made fresh.
+    /// Tried again at the next trigger, its record made fresh; with both sections off no status drops.
     case forgets
     /// The batch is dropped, as after a status that is not retried.
     case drop
@@ -196,9 +196,10 @@ extension RetryPolicy {
   public enum WithoutSettings: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
     /// The document's: both sections have their defaults, or are off one by one.
     case legacy
-    /// Only a 400 drops, and no state is kept; with both sections off nothing drops at all.
+    /// Only a 400 drops, and no state is kept; with both sections off a wait that was saved holds nothing back.
     case drops400
-    /// 4xx but 429 drop. State that is there is looked at and never changed. The same with both sections off.
+    /// 4xx but 429 drop. State that is there is looked at and never changed, but that a 3xx makes the record of its batch fresh. The same
+    /// with both sections off.
     case drops4xx
   }
 

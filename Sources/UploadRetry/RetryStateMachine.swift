@@ -50,7 +50,7 @@ public final class RetryStateMachine: Sendable {
       case .drops4xx: !config.isManaged || bothOff
       }
     doubles = policy.doubles
-    ignoresWaits = policy.backoffOff == .forgets && bothOff
+    ignoresWaits = policy.withoutSettings == .drops400 && bothOff
     freshAlwaysLeaves =
       policy.sendsAtLimit == .maxRetryCountPlusOne || config.rateLimit.maxRetryCount > 0
       || !config.rateLimit.isEnabled
@@ -304,7 +304,7 @@ extension RetryStateMachine {
     case .status(let status, let wait):
       (code, retryAfter) = (status, wait)
       if let outcome = belowSuccess(code, &batch, &pipeline) { return .decided(outcome) }
-      if ignoresState { return .decided(withoutSettings(code)) }
+      if ignoresState { return .decided(withoutSettings(code, &batch)) }
     case .noStatus:
       if ignoresState { return .decided(.retryAtNextTrigger) }
       switch policy.noStatus {  // S9
@@ -385,12 +385,15 @@ extension RetryStateMachine {
   }
 
   /// S15, as shipped: what a client does that follows no Settings.
-  private func withoutSettings(_ code: Int) -> RetryOutcome {
+  private func withoutSettings(_ code: Int, _ batch: inout BatchRetryState) -> RetryOutcome {
     switch policy.withoutSettings {
-    case .legacy: .retryAtNextTrigger
-    case .drops400: code == 400 ? .drop(.status) : .retryAtNextTrigger
-    case .drops4xx: (400...499).contains(code) && code != 429 ? .drop(.status) : .retryAtNextTrigger
+    case .legacy: break
+    case .drops400: if code == 400 { return .drop(.status) }
+    case .drops4xx:
+      if (400...499).contains(code), code != 429 { return .drop(.status) }
+      if (300...399).contains(code) { batch = BatchRetryState() }
     }
+    return .retryAtNextTrigger
   }
 
   /// S7.

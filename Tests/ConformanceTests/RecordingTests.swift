@@ -34,7 +34,7 @@ struct RecordingTests {
   /// limit of 2.5 retries.
   static let notInTheModel = ["segment-react-native": ["jitter-text", "retries-fraction"]]
 
-  @Test("a vector is said to deviate exactly where the SDK does", arguments: Recordings.clients)
+  @Test("a vector is said to deviate exactly where the SDK does", arguments: Recordings.withVectors)
   func deviations(client: String) throws {
     let vectors = try VectorFile.builtIn().flatMap(\.cases)
     let observed = try Recordings.observed(by: client)
@@ -54,7 +54,7 @@ struct RecordingTests {
     #expect(Set(observed.keys).subtracting(vectors.map(\.id)).isEmpty)
   }
 
-  @Test("the steps of a vector as the SDK went through them hold", arguments: Recordings.clients)
+  @Test("the steps of a vector as the SDK went through them hold", arguments: Recordings.withVectors)
   func observedSteps(client: String) throws {
     let observed = try Recordings.observed(by: client)
     var count = 0

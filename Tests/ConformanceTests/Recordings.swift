@@ -8,9 +8,12 @@ enum Recordings {
     "Recordings")
   /// The folder of each preset.
   static let folders = [
-    "segment-swift": "swift", "segment-kotlin": "kotlin", "segment-react-native": "react-native",
+    "segment-swift": "swift", "segment-kotlin": "kotlin", "segment-kotlin-main": "kotlin-1311377",
+    "segment-react-native": "react-native",
   ]
   static let clients = folders.keys.sorted()
+  /// Those whose SDKs were run against each vector.
+  static let withVectors = clients.filter { $0 != "segment-kotlin-main" }
 
   static func text(_ file: String, of client: String) throws -> String {
     let url = folder.appendingPathComponent(folders[client] ?? client).appendingPathComponent(file)

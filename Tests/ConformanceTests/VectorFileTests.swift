@@ -51,7 +51,7 @@ struct VectorFileTests {
         "f.json:9: cases[0] x.steps[4].at: expected seconds with at most 6 decimals, found 0.0000001",
         "f.json:9: cases[0] x.steps[4].at: is before the step on line 7",
         "f.json:11: cases[0] x.deviates.segment-swfit: \"segment-swfit\" is not allowed; allowed are tapi-document, "
-          + "segment-swift, segment-kotlin, segment-react-native; did you mean \"segment-swift\"?",
+          + "segment-swift, segment-kotlin, segment-kotlin-main, segment-react-native; did you mean \"segment-swift\"?",
       ])
   }
 

@@ -36,6 +36,18 @@ struct VectorStrengthTests {
       "twoWaits shorterWinsRateLimitBeatsBackoff":
         "one upload at a time: no wait is announced during another",
     ],
+    "segment-kotlin-main": [
+      "countOfAnEvent 2": "a vector says what counts as an event",
+      "missingSection off": "its own reading of Settings decides",
+      "overridden429 drops": "its own reading takes no override of 429 over",
+      "overridden429 dropsAndPauses": "its own reading takes no override of 429 over",
+      "readsRateLimitReset true": "its own reading of headers decides",
+      "retryAfterForms secondsOrDate": "its own reading of headers decides",
+      "saving atOnceAsItIs": "its own vectors were not recorded, and no given history restarts between a look and an answer",
+      "supportsOAuth true": "its own table retries a 511 anyway",
+      "twoWaits shorterWinsRateLimitBeatsBackoff":
+        "one upload at a time: no wait is announced during another",
+    ],
     // `FlushTally` decides for a client that acts when a flush ends, by fewer switches.
     "segment-react-native": [
       "belowSuccess discarded": tally, "belowSuccess resets": tally,

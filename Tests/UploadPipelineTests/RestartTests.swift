@@ -147,6 +147,23 @@ struct RestartTests {
     }
   }
 
+  @Test("What comes during a loop whose flushes are queued is one open batch, which a restart strands until the next event")
+  func open() {
+    let desk = Desk(ClientOptions(flushWhileUploading: .queued))
+    #expect(desk.flush(1) == ["send 0 #0"])
+    _ = desk.flush(1)
+    _ = desk.flush(2)
+    #expect(desk.held == ["0*", "1-3"])
+    desk.client.triggered.forgetMemory(strandingUnsealed: true)
+    let stored = end(desk)
+    desk.client.triggered.host.cutOffUploads()
+    _ = desk.client.triggered.host.restore(stored, .only, at: desk.now)
+    #expect(desk.held == ["0"])
+    #expect(desk.flush() == ["send 0 #0"])
+    #expect(desk.answer("0", 200) == ["delivered 0"])
+    #expect(desk.flush(1) == ["send 1-4 #0"])
+  }
+
   @Test("Loops that were queued, and answers that the flush's end waits for, are gone with the process")
   func memory() {
     let kotlin = Desk(ClientOptions(flushWhileUploading: .queued))

@@ -75,7 +75,7 @@ struct UploadLoopTests {
     desk.pass(10)
     // They are over; this is one of its own.
     #expect(desk.flush() == ["send 0 #1"])
-    #expect(desk.answer("0", 200) == ["delivered 0", "send 1 #0"])
+    #expect(desk.answer("0", 200) == ["delivered 0", "send 1-3 #0"])
   }
 
   // MARK: What a loop does

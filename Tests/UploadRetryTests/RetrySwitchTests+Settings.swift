@@ -48,7 +48,7 @@ extension RetrySwitchTests {
     }
   }
 
-  @Test("With both sections off a client that forgets drops no status at all, and no wait holds it back")
+  @Test("With both sections off a client that forgets drops no status; no wait holds one back that keeps no state")
   func bothOffForgets() {
     var config = HTTPConfig.withoutJitter
     config.backoff.isEnabled = false
@@ -61,10 +61,12 @@ extension RetrySwitchTests {
       #expect(
         lines(policy, config, [.status(status, retryAfter: nil)]) == ["0 s #0 \(status) > next trigger"])
     }
-    #expect(RetryStateMachine(config: config, of: policy).ignoresWaits)
-    #expect(!RetryStateMachine(config: config).ignoresWaits)
+    let stateless = with { $0.withoutSettings = .drops400 }
+    for (policy, ignoresWaits) in [(stateless, true), (policy, false), (.tapiDocument, false)] {
+      #expect(RetryStateMachine(config: config, of: policy).ignoresWaits == ignoresWaits)
+    }
     config.rateLimit.isEnabled = true
-    #expect(!RetryStateMachine(config: config, of: policy).ignoresWaits)
+    #expect(!RetryStateMachine(config: config, of: stateless).ignoresWaits)
   }
 
   // MARK: S13
@@ -102,6 +104,10 @@ extension RetrySwitchTests {
           "0 s #300 200 > delivered",
         ])
       #expect(story.batches[0] == batch && story.pipeline == pipeline)
+      // analytics-kotlin keeps the file of a 3xx, and not its record.
+      story.send(.status(301, retryAfter: nil))
+      #expect(story.lines.last == "0 s #300 301 > next trigger")
+      #expect(story.batches[0] == (value == .drops4xx ? BatchRetryState() : batch))
     }
   }
 

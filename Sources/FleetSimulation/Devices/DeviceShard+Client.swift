@@ -68,6 +68,8 @@ extension DeviceShard: UploadClientHost, EventRecording {
     loop.pointee.cursor = cursor
   }
 
+  package func loopEnd(of client: ClientIndex) -> UInt32 { loop(client).pointee.loopEnd }
+
   package func queuedLoops(of client: ClientIndex) -> UnsafeMutablePointer<UInt16> {
     loop(client).pointer(to: \.queuedLoops).unsafelyUnwrapped
   }

@@ -141,6 +141,17 @@ extension DeviceShard {
     }
   }
 
+  package mutating func unsealNewest(_ device: DeviceIndex) {
+    let batch = self[device].pointee.newest
+    if batch == .noBatch { return }
+    let first = batches[batch].firstOrdinal
+    removeReady(at: first, device)
+    removeHeld(batch, device)
+    self[device].pointee.nextOrdinal = first
+    if let loops { loops[device].pointee.heldEvents &-= UInt32(batches[batch].events) }
+    batches.release(batch)
+  }
+
   /// Neighbouring batches become one, up to the largest batch.
   package mutating func rechunk(_ device: DeviceIndex, atMost maximum: UInt32?, at now: Int64) {
     forgetBoundaries(device)

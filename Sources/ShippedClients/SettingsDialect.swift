@@ -3,14 +3,15 @@ import UploadRetry
 
 /// How a kind of client reads its Settings and the Retry-After header: as the document says, or as a shipped SDK does.
 ///
-/// The SDKs' readings are those of analytics-swift c9a0d63, analytics-kotlin a14649b and analytics-react-native 74884be, seen when
-/// their own code was run.
+/// The SDKs' readings are those of analytics-swift c9a0d63, analytics-kotlin a14649b, analytics-react-native 74884be and the browser
+/// SDK of analytics-next 0c4fa881, seen when their own code was run.
 public enum SettingsDialect: String, Sendable, Hashable, CaseIterable {
   /// The document's: S13, S14 and S4.
   case document
   case analyticsSwift = "analytics-swift"
   case analyticsKotlin = "analytics-kotlin"
   case analyticsReactNative = "analytics-react-native"
+  case analyticsNext = "analytics-next"
 }
 
 extension SettingsDialect {
@@ -93,6 +94,7 @@ extension SettingsDialect {
     case .document: nil
     case .analyticsSwift, .analyticsKotlin: NativeSettings(self, defaults: defaults)
     case .analyticsReactNative: AnalyticsReactNativeSettings(defaults: defaults)
+    case .analyticsNext: AnalyticsNextSettings(defaults: defaults)
     }
   }
 
@@ -103,6 +105,7 @@ extension SettingsDialect {
     case .analyticsSwift: "c9a0d63"
     case .analyticsKotlin: "a14649b"
     case .analyticsReactNative: "74884be"
+    case .analyticsNext: "0c4fa881"
     }
   }
 }

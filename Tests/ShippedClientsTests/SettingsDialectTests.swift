@@ -66,6 +66,14 @@ struct SettingsDialectTests {
           "backoffConfig.retryableStatusCodes", "backoffConfig.unknownCodeBehavior",
         ]
       ),
+      (
+        .analyticsNext,
+        [
+          "rateLimitConfig.enabled", "rateLimitConfig.maxTotalBackoffDuration", "backoffConfig.enabled",
+          "backoffConfig.jitterStrategy", "backoffConfig.retryableStatusCodes",
+          "backoffConfig.unknownCodeBehavior",
+        ]
+      ),
     ])
   func readKeys(dialect: SettingsDialect, unread: [String]) {
     #expect(dialect.readKeyPaths == HTTPConfig.knownKeyPaths.filter { !unread.contains($0) })

@@ -1,0 +1,110 @@
+import UploadRetry
+
+/// analytics-next 0c4fa881, the browser SDK: `BrowserSettings` in the terms of an `HTTPConfig`.
+///
+/// What an `HTTPConfig` cannot say is the nearest that it can: a count that is no whole number is rounded up, which allows as many sends.
+struct AnalyticsNextSettings: ShippedSettings {
+  let defaults: HTTPConfig
+  var findings = FindingCollector(.analyticsNext)
+
+  init(defaults: HTTPConfig) { self.defaults = defaults }
+
+  private static let place = "S/shared-dispatcher.ts:140-183, :253-312"
+
+  let unread: [String: (reason: String, place: String)] = [
+    "rateLimitConfig.enabled": ("it has no such switch", place),
+    "rateLimitConfig.maxTotalBackoffDuration": ("its name for it is maxRateLimitDuration; write that", place),
+    "backoffConfig.enabled": ("it has no such switch", place),
+    "backoffConfig.jitterStrategy": (
+      "its jitter is its own: up to 100 % more, or jitterPercent either way where it sends batches",
+      "C/priority-queue/backoff.ts:15-24, S/shared-dispatcher.ts:237-247"
+    ),
+    "backoffConfig.retryableStatusCodes": (
+      "it decides by statusCodeOverrides and the behaviours for 4xx and 5xx; write the statuses there", place
+    ),
+    "backoffConfig.unknownCodeBehavior": ("everything below 400 is delivered, all from 500 on a 5xx", place),
+  ]
+
+  mutating func read(_ settings: SettingsValue) -> HTTPConfig {
+    if case .object(let members) = settings {
+      let root = SettingsSection(path: "", members: members)
+      let found = findings.httpConfig(in: root, topFirst: false, skipsNull: true, place: Self.place)
+      if let found, case .object(let members) = found.value {
+        let section = SettingsSection(path: found.path, members: members)
+        findings.reportUnreadKeys(in: section, named: nil, place: Self.place)
+        for name in [SettingsName.rateLimit, SettingsName.backoff] {
+          guard case .object(let members)? = section[name] else { continue }
+          findings.reportUnreadKeys(
+            in: SettingsSection(path: section.path(of: name), members: members), named: name,
+            place: Self.place)
+        }
+      }
+    }
+    let read = BrowserSettings(published: settings, defaults: defaults)
+    var config = read.config
+    if !read.hasOwnJitter { config.backoff.jitter = defaults.backoff.jitter }
+    return config
+  }
+
+  private static func microseconds(_ seconds: Double) -> Int64 {
+    seconds >= 9e12 ? .max : Int64(max(0, seconds) * 1_000_000)
+  }
+
+  func retryAfter(_ header: String, nowUnixMicroseconds now: Int64) -> Int64? {
+    BrowserSettings.seconds(ofRetryAfter: header).map { Self.microseconds($0) }
+  }
+}
+
+extension BrowserSettings {
+  /// The Settings in the terms of other clients.
+  var config: HTTPConfig {
+    var config = HTTPConfig()
+    config.rateLimit.maxRetryCount = Self.count(rateLimitRetryCount)
+    config.rateLimit.maxRetryInterval = Self.microseconds(maxRetryInterval)
+    config.rateLimit.maxTotalBackoffDuration =
+      maxRateLimitDuration.isNaN ? .max : Self.microseconds(maxRateLimitDuration)
+    config.backoff.maxRetryCount = Self.count(retryCount)
+    config.backoff.baseBackoffInterval = Self.microseconds(baseBackoffInterval)
+    config.backoff.maxBackoffInterval = Self.microseconds(maxBackoffInterval)
+    config.backoff.maxTotalBackoffDuration =
+      maxTotalBackoffDuration.isNaN ? .max : Self.microseconds(maxTotalBackoffDuration)
+    config.backoff.jitter = Jitter(shippedPercent: jitterPercent.isNaN ? 0 : jitterPercent)
+    var statuses = StatusTable(everything: .retry)
+    for status in 100...599 {
+      statuses.set(verdict(status: status, retryAfter: nil) == .drop ? .drop : .retry, for: status)
+    }
+    statuses.dropsRateLimited = verdict(status: 429, retryAfter: 0) == .drop
+    config.backoff.statuses = statuses
+    return config
+  }
+
+  /// Settings that a scenario's cohort has.
+  public init(_ config: HTTPConfig) {
+    self.init(published: .object([]))
+    takeNumbers(of: config)
+    take(config.backoff.statuses)
+  }
+
+  /// All that is a number.
+  mutating func takeNumbers(of config: HTTPConfig) {
+    func count(_ n: Int) -> Double { n == .max ? .nan : Double(n) }
+    func seconds(_ microseconds: Int64) -> Double {
+      microseconds == .max ? .nan : Double(microseconds) / 1_000_000
+    }
+    rateLimitRetryCount = count(config.rateLimit.maxRetryCount)
+    maxRetryInterval = seconds(config.rateLimit.maxRetryInterval)
+    maxRateLimitDuration = seconds(config.rateLimit.maxTotalBackoffDuration)
+    retryCount = count(config.backoff.maxRetryCount)
+    baseBackoffInterval = seconds(config.backoff.baseBackoffInterval)
+    maxBackoffInterval = seconds(config.backoff.maxBackoffInterval)
+    maxTotalBackoffDuration = seconds(config.backoff.maxTotalBackoffDuration)
+    jitterPercent = config.backoff.jitter.additivePercent
+  }
+
+  private static func count(_ n: Double) -> Int { n.isNaN ? .max : Int(n.rounded(.up)) }
+
+  /// A time that is no number is over at once.
+  private static func microseconds(_ seconds: Double) -> Int64 {
+    seconds.isNaN ? 0 : Int64((seconds * 1_000_000).rounded())
+  }
+}

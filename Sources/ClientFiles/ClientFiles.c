@@ -11,11 +11,17 @@ static const struct fleetsim_client_file files[] = {
     {"segment-kotlin", true, (const char[]){
 #embed "clients/segment-kotlin.json5" suffix(, 0)
     }},
+    {"segment-react-native", true, (const char[]){
+#embed "clients/segment-react-native.json5" suffix(, 0)
+    }},
     {"segment-kotlin-main", true, (const char[]){
 #embed "clients/segment-kotlin-main.json5" suffix(, 0)
     }},
-    {"segment-react-native", true, (const char[]){
-#embed "clients/segment-react-native.json5" suffix(, 0)
+    {"segment-browser", true, (const char[]){
+#embed "clients/segment-browser.json5" suffix(, 0)
+    }},
+    {"segment-browser-batching", true, (const char[]){
+#embed "clients/segment-browser-batching.json5" suffix(, 0)
     }},
     {"keen-existing", true, (const char[]){
 #embed "clients/keen-existing.json5" suffix(, 0)

@@ -10,13 +10,15 @@ public enum DeviceFigure: Int, CaseIterable, Sendable {
   case radioWakeUps
   /// 1 of a device that lost at least one.
   case devicesThatLostEvents
+  /// Timers of a browser's polling loops.
+  case polls
 
   /// How many tallies lie behind a device's record, for figures that nothing else of it tells.
   @inlinable public static var tallies: Int { 0 }
   /// Which of these tallies is the figure's, from 0; nil: it has none.
   @inlinable public var tally: Int? {
     switch self {
-    case .attempts, .bytes, .radioWakeUps, .devicesThatLostEvents: nil
+    case .attempts, .bytes, .radioWakeUps, .devicesThatLostEvents, .polls: nil
     }
   }
 
@@ -29,12 +31,13 @@ public enum DeviceFigure: Int, CaseIterable, Sendable {
       .devicesThatLostEvents, "devices_that_lost_events_ratio", "1",
       "Share of devices that lost at least one event."
     ),
+    (.polls, "polls_*_per_device_day", "1/device/day", "Timers of a browser's polling loops"),
   ]
 
   /// What the columns say of a device's number, or of a mean of such numbers.
   fileprivate func shown(_ value: Double, perDay: Double) -> Double {
     switch self {
-    case .attempts, .bytes, .radioWakeUps: value * perDay
+    case .attempts, .bytes, .radioWakeUps, .polls: value * perDay
     case .devicesThatLostEvents: value
     }
   }

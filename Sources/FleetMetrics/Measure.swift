@@ -9,7 +9,8 @@ public enum Measure: Int, CaseIterable, Sendable {
   case timeouts, settledOldEvents, acceptedBatches, duplicateBatches
   case timeToDeliverySum, launches
   case sealedBatches, settledBatches, devicesWaiting, inFlight
-  case refusedByGate, blockedEvents, heldLoops, throttledRequests, credentialRefreshes, statusQueries
+  case refusedByGate, lostWithPage, blockedEvents, heldLoops, throttledRequests, credentialRefreshes,
+    statusQueries
   case breakerOpenings, breakerOpenMicroseconds
   case deduplicatedEvents
   case retriesAfterOther, retriesAfter429, retriesAfter5xx, retriesAfterNoAnswer
@@ -32,7 +33,7 @@ public enum Measure: Int, CaseIterable, Sendable {
   /// The ways in which a client gives events up.
   public static let drops: [Measure] = [
     .droppedByStatus, .droppedByRetryLimit, .droppedByRateLimitRetryLimit, .droppedByAge, .droppedByOverflow,
-    .refusedByGate,
+    .refusedByGate, .lostWithPage,
   ]
 
   /// What the server answers.
@@ -342,6 +343,10 @@ public enum Measure: Int, CaseIterable, Sendable {
     .init(
       .blockedByAge, "blocked_by_age_events", "events",
       "The same because their batch had been failing for too long.", .lowerIsBetter),
+    .init(
+      .lostWithPage, "lost_with_page_events", "events",
+      "Events that a page of a browser held when it went, and did not save.", in: [.summary, .cohorts],
+      .lowerIsBetter),
   ]
 }
 

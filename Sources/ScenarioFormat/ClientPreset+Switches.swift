@@ -34,7 +34,8 @@ extension ClientPreset {
 
   /// Every row of the table: what belongs to the queue, then `ClientPolicy.switches`, the Settings' defaults and the gates.
   public static let switches: [Switch] =
-    rows(
+    [row(of: "page")]
+    + rows(
       "queue.mode", "uploadConcurrency", "flushWhileUploading", "settingsDialect", "uploadLoop",
       "queue.limit", "queue.splitOn413", "queue.maximumBatchEvents", "queue.maximumBatchSize", "retries",
       "flush.count", "flush.interval")
@@ -98,6 +99,11 @@ extension ClientPreset {
         return row(part, parts + [part.name])
       }
     }
+  }
+
+  /// The row of a key, whose object stays whole.
+  private static func row(of name: String) -> Switch {
+    row(Cohort.keys.keys.first { $0.name == name }!, [name])
   }
 
   private static func row(_ key: ScenarioSchema.Key, _ parts: [String]) -> Switch {

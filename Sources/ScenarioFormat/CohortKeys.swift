@@ -93,6 +93,10 @@ extension Cohort {
       "uploads of a device at once", "S3"),
     .ofClient(
       "flushWhileUploading", \.flushWhileUploading, .choice, "a flush that comes while uploads run", "S17"),
+    .ofClient(
+      "page", \.page, Kind.object(BrowserOptions.keys).orNull, "a page of a browser, without an upload loop",
+      "S16",
+      isLater: true, form: "{strategy, size, timeout …}"),
     Field(
       "uploadLoop", \.self, keys: uploadLoopKeys, "What else the upload loop does in its own way.",
       writing: .unlessDefault),

@@ -43,6 +43,8 @@ public struct ClientPreset: Sendable, Hashable {
   public var countFlushWhileFailing = true
   public var retries = RetryWakeUp.gate
   public var gates = ClientGates()
+  /// It is a page of a browser, which has no upload loop; nil: it is not.
+  public var page: BrowserOptions?
   /// What makes it flush; nil: what a scenario has anyway.
   public var flush: FlushPolicy?
   /// When it gives an upload up; nil: when a scenario's clients do anyway.
@@ -79,7 +81,7 @@ public struct ClientPreset: Sendable, Hashable {
     Part(\.triggersThatSkipWaits, \.triggersThatSkipWaits), Part(\.countOfAnEvent, \.countOfAnEvent),
     Part(\.countsAllEvents, \.countsAllEvents), Part(\.countsHeldEvents, \.countsHeldEvents),
     Part(\.countFlushWhileFailing, \.countFlushWhileFailing), Part(\.retries, \.retries),
-    Part(\.gates, \.gates),
+    Part(\.gates, \.gates), Part(\.page, \.page),
   ]
 
   private struct Part: Sendable {

@@ -129,6 +129,9 @@ public struct Cohort: Sendable, Hashable {
 
   /// What stands between the upload loop and the network.
   public var gates = ClientGates()
+  /// Its clients are pages of a browser, in place of an upload loop: then flush, queue, gates and policy say nothing of them. nil: they are
+  /// not.
+  public var page: BrowserOptions? = nil
   /// How long it takes to refresh credentials (O9).
   public var credentialRefresh = Span.seconds(1)
   /// What Settings that leave a value out mean, by the client's preset.

@@ -41,6 +41,8 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
   case dependency = 27
   /// What a client's gates draw.
   case gates = 40
+  /// What a page of a browser draws.
+  case pages = 41
   /// Whether operators refuse one attempt, or a device, at the door.
   case shedding = 60
 }

@@ -38,7 +38,7 @@ extension MessageGoldens {
     cohort +client: 'segment-swift', settings: { backoffConfig: {}, rateLimitConfig: { enabled: false } }
       3: warning: fleet.phones.settings.rateLimitConfig.enabled: with rate limiting off and backoff on, analytics-swift drops every batch that gets a 429, whatever statusCodeOverrides say; switch both off, or neither
     cohort +client: 'segment-swift', settingsDialect: 'docment'
-      3: fleet.phones.settingsDialect: "docment" is not known; did you mean "document"? Allowed: "document", "analytics-swift", "analytics-kotlin", "analytics-react-native"
+      3: fleet.phones.settingsDialect: "docment" is not known; did you mean "document"? Allowed: "document", "analytics-swift", "analytics-kotlin", "analytics-react-native", "analytics-next"
     cohort +policy: { missingSection: 'off' }, settings: { httpConfig: { backoffConfig: {} } }
       3: warning: fleet.phones.settings: no rateLimitConfig (a 429 makes nothing wait): with missingSection "off" (fleetsim presets) a missing section is switched off; write {} to switch it on with its defaults
     cohort +client: 'segment-react-native'
@@ -158,8 +158,8 @@ extension MessageGoldens {
     cohort +settings: 'no.json'
       3: fleet.phones.settings: cannot read "no.json": No such file
     cohort +flsh: {}, Devices: 5
-      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, uploadLoop, timeout, network, connectivity, sessions, settings, settingsDialect, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
-      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, uploadLoop, timeout, network, connectivity, sessions, settings, settingsDialect, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
+      3: fleet.phones.flsh: unknown key; did you mean "flush"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, page, uploadLoop, timeout, network, connectivity, sessions, settings, settingsDialect, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
+      3: fleet.phones.Devices: unknown key; did you mean "devices"? Allowed here: name, devices, share, client, events, spikes, flush, queue, retries, uploadConcurrency, flushWhileUploading, page, uploadLoop, timeout, network, connectivity, sessions, settings, settingsDialect, policy, classDelays, gates, credentialRefresh, lifecycle, rollout, eventSize, requestSize, writeKey
     cohort +settings: { httpConfig: { backoffConfig: { jitterPercent: 200, jitterStrategy: 'ful' } } }
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterPercent: 200 is out of range; allowed is 0 to 100 %; 100 is used
       3: warning: fleet.phones.settings.httpConfig.backoffConfig.jitterStrategy: "ful" is not a jitter strategy; allowed are none, additive:P (P from 0 to 100, at most 6 decimals), symmetric:P (P from 0 to 100, at most 6 decimals), full, equal, decorrelated; did you mean full? additive:100 is used

@@ -66,6 +66,39 @@ struct PresetsCommandTests {
       | exponent               | S10 | ownFailures          |   ownFailures      |   ownFailures      | ≠ allFailures        |
       | waitsInMilliseconds    | S10 | false                |   false            | ≠ true             |   false              |
 
+      | switch                   | req | segment-kotlin-main    | segment-browser        | segment-browser-batching |
+      | ------------------------ | --- | ---------------------- | ---------------------- | ------------------------ |
+      | page                     | S16 |   null                 | ≠ {}                   | ≠ {strategy: "batching"} |
+      | uploadConcurrency        | S3  |   1                    | ≠ unlimited            | ≠ unlimited              |
+      | flushWhileUploading      | S17 | ≠ queued               |   joins                |   joins                  |
+      | settingsDialect          | S13 | ≠ analytics-kotlin     | ≠ analytics-next       | ≠ analytics-next         |
+      | rateLimitEndsLoop        | S3  | ≠ false                |   true                 |   true                   |
+      | saving                   | S18 | ≠ afterAnswers         |   atOnce               |   atOnce                 |
+      | triggers                 | S17 | ≠ [count, interval,    |   all                  |   all                    |
+      |                          |     |   manual, reconnect,   |                        |                          |
+      |                          |     |   foreground,          |                        |                          |
+      |                          |     |   background]          |                        |                          |
+      | retries                  | S17 |   gate                 | ≠ timer                | ≠ timer                  |
+      | flush.count              | S17 |   20                   | ≠ 1                    | ≠ 1                      |
+      | flush.interval           | S17 |   30s                  | ≠ null                 | ≠ null                   |
+      | clampAfterJitter         | S10 | ≠ true                 |   false                |   false                  |
+      | retryAfterOnOtherCodes   | S7  | ≠ pausesPipeline       |   ignored              |   ignored                |
+      | retryAfterForms          | S4  | ≠ secondsOnly          | ≠ secondsOnly          | ≠ secondsOnly            |
+      | noStatus                 | S9  | ≠ asStatus500          |   backoff              |   backoff                |
+      | retryCountHeader         | S2  | ≠ onlyAboveZeroMaxOf   | ≠ onlyAboveZeroMaxOf   | ≠ onlyAboveZeroMaxOf     |
+      |                          |     |   BatchAndGlobal       |   BatchAndGlobal       |   BatchAndGlobal         |
+      | rateLimitingOff          | S15 | ≠ drop                 |   legacy               |   legacy                 |
+      | sendsAtLimit             | S12 | ≠ maxRetryCount        |   maxRetryCountPlusOne |   maxRetryCountPlusOne   |
+      | limitsCheck              | S12 | ≠ beforeDue            |   whenDue              |   whenDue                |
+      | rateLimitRecord          | S11 | ≠ untouched            |   failure              |   failure                |
+      | backoffOff               | S15 | ≠ forgets              |   legacy               |   legacy                 |
+      | withoutSettings          | S13 | ≠ drops4xx             |   legacy               |   legacy                 |
+      | belowSuccess             | S8  | ≠ resets               |   asTable              |   asTable                |
+      | waitsInMilliseconds      | S10 | ≠ true                 |   false                |   false                  |
+      | timeout                  | S9  |   30s                  | ≠ 1d                   | ≠ 1d                     |
+      | maxRetryCount            | S12 |   100                  | ≠ 10                   | ≠ 10                     |
+      | maxBackoffInterval       | S10 |   300                  | ≠ 60                   | ≠ 60                     |
+
       | switch                   | req | keen-existing          | keen-proposed          | offline-first          |
       | ------------------------ | --- | ---------------------- | ---------------------- | ---------------------- |
       | uploadConcurrency        | S3  | ≠ unlimited            | ≠ unlimited            | ≠ 4                    |
@@ -233,7 +266,8 @@ struct PresetsCommandTests {
     #expect(
       output.standardError.hasPrefix(
         "Error: The preset 'segment-swfit' does not exist; there are tapi-document, segment-swift, "
-          + "segment-kotlin, segment-react-native, keen-existing, keen-proposed, offline-first, toggl, toggl-push, datafly, "
+          + "segment-kotlin, segment-react-native, segment-kotlin-main, segment-browser, "
+          + "segment-browser-batching, keen-existing, keen-proposed, offline-first, toggl, toggl-push, datafly, "
       ))
     #expect(output.standardError.contains(". Did you mean 'segment-swift'?\nUsage: fleetsim presets"))
     #expect(try run("android").standardError.contains("\(ClientPreset.names.last!).\nUsage:"))

@@ -62,7 +62,7 @@ struct PresetsCommand: Command {
     let others = Array(ClientPreset.all.dropFirst(4))
     let tables = stride(from: 0, to: others.count, by: 3).map { first in
       let some = Array(others[first..<min(first + 3, others.count)])
-      return table(of: some, widths: [24, 3] + some.map { _ in 22 }) + "\n"
+      return table(of: some, widths: [24, 3] + some.map { max(22, $0.name.count) }) + "\n"
     }
     return table(of: Array(ClientPreset.all.prefix(4)), widths: [22, 3, 20, 18, 18, 20]) + "\n"
       + tables.joined()

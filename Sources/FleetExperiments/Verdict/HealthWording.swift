@@ -82,6 +82,7 @@ package struct HealthWording: Sendable {
     case .droppedByAge: "dropped because their batch had been failing for too long"
     case .droppedByOverflow: "dropped because the device's queue was full"
     case .refusedByGate: "refused by a gate"
+    case .lostWithPage: "lost with the page that held them"
     case .blockedByStatus: "blocked because of the answer's status"
     case .blockedByRetryLimit: "blocked at the batch's retry limit"
     case .blockedByRateLimitRetryLimit: "blocked at the global (429) retry limit"

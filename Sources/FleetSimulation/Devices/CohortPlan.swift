@@ -30,6 +30,8 @@ package struct CohortPlan {
   let restarts: Restarts
   let world: World
   let server: Server
+  /// nil: the clients are no pages of a browser.
+  var pages: Pages?
 
   /// - Parameters:
   ///   - windowWidth: of the engine that runs it, microseconds; nil: an engine without windows.
@@ -39,6 +41,13 @@ package struct CohortPlan {
     _ cohort: Cohort, firstDevice: Int, scenario: Scenario, checks: Bool, windowWidth: Int64?,
     isLive: Bool = false, script: ScriptedTimes? = nil
   ) {
+    pages = cohort.page.map { options in
+      Pages(
+        options: options,
+        settings: [cohort.settings, cohort.rollout?.settings ?? cohort.settings].map { BrowserSettings($0) }
+          + [nil])
+    }
+    let cohort = cohort.withoutLoop
     var client = ClientOptions(cohort)
     // Who never restarts need not know what is saved.
     if cohort.lifecycle == nil, script == nil, client.saving != .atOnce { client.saving = .atOnceAsItIs }
@@ -75,7 +84,7 @@ package struct CohortPlan {
     }
     fastPath = FastPath(
       // With several uploads at once a loop has gone by the halves of a batch that is too large.
-      events: checks || client.keepsGates || client.splitsOn413 && client.uploads > 1
+      events: checks || pages != nil || client.keepsGates || client.splitsOn413 && client.uploads > 1
         ? 0 : min(client.limit, client.maximumBatchEvents), age: age)
     network = Network(cohort)
     rollout = Rollout(

@@ -71,7 +71,7 @@ extension DeviceShard {
     let flags = record.pointee.flags
     guard delivery.isSuccess, record.pointee.oldest == batch, record.pointee.newest == batch,
       upload.pointee.isAwaited(attempt: delivery.attempt, generation: delivery.generation),
-      flags.isDisjoint(with: [.contended, .hasHistory]), tracedDevice == .noDevice, gates == nil
+      flags.isDisjoint(with: [.contended, .hasHistory]), tracedDevice == .noDevice, hasPlainLoops
     else { return false }
     hearSuccess(batch, device, at: now)
     record.pointee.noteReception(at: Instant(microseconds: now))

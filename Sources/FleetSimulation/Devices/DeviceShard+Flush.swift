@@ -98,6 +98,12 @@ extension DeviceShard {
     at now: Instant,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
+    if pages != nil {
+      track(created, device, at: now.microseconds, sink)
+      planNextTrigger(
+        device, nextInterval: nextInterval, drawnThrough: drawnThrough, at: now.microseconds, sink)
+      return
+    }
     flush(
       device, sealing: created.count, from: self[device].pointee.nextOrdinal, createdAt: created.firstTime,
       at: now.microseconds, sink)
@@ -119,6 +125,10 @@ extension DeviceShard {
     record.pointee.flags.remove(.wakes)
     // What is due meanwhile waits for the next session.
     if record.pointee.flags.contains(.suspended) { return }
+    if pages != nil {
+      runPage(device, at: now.microseconds, sink)
+      return
+    }
     if isTraced(device) { note(.trigger(.wakeUp, newEvents: 0), device, at: now) }
     runLoop(device, at: now.microseconds, byTrigger: false, sink)
   }

@@ -7,10 +7,13 @@ import UploadRetry
 
 /// An upload on its way to the server.
 extension DeviceShard {
-  /// - Parameter asQuery: asks whether the batch was applied instead (O4).
+  /// - Parameters:
+  ///   - asQuery: asks whether the batch was applied instead (O4).
+  ///   - events: how many it carries, if not those of the batch.
   @inline(__always)
   mutating func transmit(
-    _ batch: BatchIndex, _ device: DeviceIndex, retryCount: UInt16, asQuery: Bool, at now: Instant,
+    _ batch: BatchIndex, _ device: DeviceIndex, retryCount: UInt16, asQuery: Bool, events: UInt16? = nil,
+    at now: Instant,
     _ sink: UnsafeMutablePointer<ShardCalendar>
   ) {
     if plan.pointee.checks { checkSend(batch, device, at: now) }
@@ -24,7 +27,7 @@ extension DeviceShard {
     let row = counters[rows.row(at: now.microseconds)]
     let retryCount = plan.pointee.server.asksForRetryCount ? retryCount : 0
     setUploads(uploads(of: device) &+ 1, of: device)
-    countAttempt(self[device], events: asQuery ? 0 : upload.pointee.events, at: now, row)
+    countAttempt(self[device], events: asQuery ? 0 : events ?? upload.pointee.events, at: now, row)
     if departsLater {
       departures.append(
         Departure(upload, batch, device, attempt: attempt, retryCount: retryCount, at: now))
@@ -280,8 +283,10 @@ extension DeviceShard {
       return CohortPlan.Latency(up: .max, down: .max)
     }
     if let speed = link.uploadBytesPerSecond {
-      let bytes =
-        plan.pointee.network.requestBytes &+ Int64(batches[batch].events) &* plan.pointee.network.eventBytes
+      let events =
+        pages == nil
+        ? batches[batch].events : events(ofUpload: batch, attempt: batches[batch].attempts, device)
+      let bytes = plan.pointee.network.requestBytes &+ Int64(events) &* plan.pointee.network.eventBytes
       let transfer = RunAssembly.saturating(bytes, times: 1_000_000, over: Int64(speed))
       if transfer > timeout {
         giveUp(batch, device, after: timeout, isKnown: true, .tooSlow, at: now, sink)
@@ -374,6 +379,10 @@ extension DeviceShard {
     let batch = delivery.batch
     // A stale item: the record serves another batch by now.
     if batches[batch].generation != delivery.generation { return }
+    if pages != nil {
+      hearPage(delivery, at: now, sink)
+      return
+    }
     if delivery.kind != .answer {
       handleUnanswered(delivery, at: now, sink)
       return

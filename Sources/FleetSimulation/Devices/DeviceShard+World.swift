@@ -41,6 +41,12 @@ extension DeviceShard {
       scheduleNextRestart(device, after: now, sink)
     }
     count(1, .launches, at: now)
+    if pages != nil {
+      closePage(device, isKilled: true, at: now.microseconds, sink)
+      record.pointee.settings = settingsAtLaunch(device, at: now)
+      if !record.pointee.flags.contains(.suspended) { openPage(device, at: now.microseconds, sink) }
+      return
+    }
     let cutOff = uploads(of: device)
     var kept = endProcess(device, at: now.microseconds)
     if !plan.pointee.restarts.keepsState { kept = RetrySnapshot() }
@@ -281,7 +287,8 @@ extension DeviceShard {
     record.pointee.flags.insert(.offline)
     count(1, .offlineDevices, at: now)
     if isTraced(device) { note(.wentOffline(uploadsCutOff: Int(cutOff)), device, at: now) }
-    if cutOff == 0 { return }
+    if pages != nil { setPageOnline(false, device, at: now.microseconds, sink) }
+    if cutOff == 0 || pages != nil { return }
     record.pointee.flags.insert(.draining)
     var batch = record.pointee.oldest
     while batch != .noBatch {
@@ -301,6 +308,10 @@ extension DeviceShard {
     self[device].pointee.flags.remove(.offline)
     count(-1, .offlineDevices, at: now)
     if isTraced(device) { note(.cameOnline, device, at: now) }
+    if pages != nil {
+      setPageOnline(true, device, at: now.microseconds, sink)
+      return
+    }
     let flushes =
       (plan.pointee.world.connectivity?.flushesOnReconnect ?? false)
       && options.pointee.triggers.contains(.reconnect)
@@ -338,6 +349,10 @@ extension DeviceShard {
     if isTraced(device) {
       note(session.isForeground ? .cameToForeground : .wentToBackground, device, at: now)
     }
+    if pages != nil {
+      turnPage(device, isOpen: session.isForeground, at: now, sink)
+      return
+    }
     if session.isForeground {
       self[device].pointee.flags.remove(.suspended)
       startInterval(device, at: now)
@@ -358,6 +373,20 @@ extension DeviceShard {
       }
     }
     if !session.isForeground { self[device].pointee.flags.insert(.suspended) }
+  }
+
+  /// A session is the life of a page.
+  private mutating func turnPage(
+    _ device: DeviceIndex, isOpen: Bool, at now: Instant, _ sink: UnsafeMutablePointer<ShardCalendar>
+  ) {
+    if isOpen {
+      self[device].pointee.flags.remove(.suspended)
+      self[device].pointee.settings = settingsAtLaunch(device, at: now)
+      openPage(device, at: now.microseconds, sink)
+    } else {
+      closePage(device, isKilled: false, at: now.microseconds, sink)
+      self[device].pointee.flags.insert(.suspended)
+    }
   }
 
   /// The flush interval starts anew.

@@ -1,6 +1,7 @@
 import CMemory
 import FleetMetrics
 import ScenarioModel
+import ShippedClients
 import SimulationKernel
 import TAPIModel
 import UploadGating
@@ -44,6 +45,10 @@ package struct DeviceShard: ~Copyable {
   let savedStates: UnsafeMutablePointer<SavedState>?
   /// A row for each device, laid out by `CohortPlan.gateLayout`.
   let gates: UnsafeMutableRawPointer?
+  /// Of browsers.
+  let pages: UnsafeMutablePointer<BrowserDevice>?
+  /// Neither gates nor pages stand between a device's loop and the network.
+  let hasPlainLoops: Bool
   var batches: BatchPool
   var waiting = WaitingHeaps()
   var ready = ReadyBatches()
@@ -74,6 +79,8 @@ package struct DeviceShard: ~Copyable {
   var script: ScriptedTimes?
   var scriptedDraws: Unmanaged<ScriptedDraws>?
   var scriptedGates: GateWords?
+  var scriptedSettings: BrowserSettings?
+  var scriptedWord: UInt64?
 
   package init(plan: CohortPlan, interval: Span, number: Int, first: Int, count: Int, rowCount: Int) {
     let stored = UnsafeMutablePointer<CohortPlan>.allocate(capacity: 1)
@@ -99,6 +106,9 @@ package struct DeviceShard: ~Copyable {
     gates =
       plan.client.keepsGates
       ? PlainMemory.zeroed(byteCount: max(count, 1) * plan.client.gateLayout.stride) : nil
+    pages = plan.pages == nil ? nil : .allocate(capacity: max(count, 1))
+    pages?.initialize(repeating: BrowserDevice(), count: count)
+    hasPlainLoops = !plan.client.keepsGates && plan.pages == nil
     batches = BatchPool(
       devices, haveOwn: !plan.tables.loops,
       keepsAcceptanceTimes: plan.server.deduplicationWindow >= 0,
@@ -141,6 +151,10 @@ package struct DeviceShard: ~Copyable {
     if let worlds { PlainMemory.release(worlds) }
     if let savedStates { PlainMemory.release(savedStates) }
     if let gates { PlainMemory.release(gates) }
+    if let pages {
+      pages.deinitialize(count: count)
+      pages.deallocate()
+    }
   }
 
   /// The global number of a device.
@@ -255,6 +269,7 @@ package struct DeviceShard: ~Copyable {
     planFirstTrigger(device, phase: phase, sink)
     scheduleRestarts(device, sink)
     if plan.pointee.tables.worlds { startWorld(device, sink) }
+    if pages != nil, !record.pointee.flags.contains(.suspended) { openPage(device, at: 0, sink) }
   }
 }
 
@@ -305,7 +320,12 @@ extension DeviceShard {
       delivery.status == 200, !isQuery(delivery)
     else { return }
     let accepted = due - Span(microseconds: Int64(delivery.downlink))
-    if accepted < end { accept(delivery.batch, delivery.device, at: accepted) }
+    if accepted >= end { return }
+    if pages != nil {
+      acceptLate(delivery, at: accepted)
+    } else {
+      accept(delivery.batch, delivery.device, at: accepted)
+    }
   }
 
   /// What the clients hold when the run is over: what the server has accepted all the same, and where the rest waits.
@@ -355,6 +375,7 @@ extension DeviceShard {
 
   /// Of a device whose client does not wait as a whole: events in batches that do, each until a time of its own.
   private func eventsBehindBackoff(_ device: DeviceIndex, at now: Int64) -> Int64 {
+    if pages != nil { return waitingEvents(device) }
     if options.pointee.isRebatch || self[device].pointee.waiting.count == 0 { return 0 }
     return dueTimes(of: device).reduce(0) { sum, entry in
       let (batch, due) = entry
@@ -371,6 +392,7 @@ extension DeviceShard {
   package func request(_ upload: UploadTicket, at now: Instant) -> UploadRequest {
     var batch = batches[upload.batch]
     if options.pointee.gates.reconciles, StatusQuery.isQuery(upload.attempt) { batch.events = 0 }
+    if pages != nil { batch.events = events(ofUpload: upload.batch, attempt: upload.attempt, upload.device) }
     return UploadRequest(
       arrival: now, device: UInt32(truncatingIfNeeded: globalNumber(upload.device)),
       place: upload.device.rawValue, batch: upload.batch.rawValue, firstOrdinal: batch.firstOrdinal,
@@ -414,6 +436,14 @@ extension DeviceShard {
     gates = other.gates.map {
       PlainMemory.copy(of: $0, byteCount: other.count * plan.client.gateLayout.stride)
     }
+    if let others = other.pages {
+      let copies = UnsafeMutablePointer<BrowserDevice>.allocate(capacity: max(other.count, 1))
+      copies.initialize(from: others, count: other.count)
+      pages = copies
+    } else {
+      pages = nil
+    }
+    hasPlainLoops = other.hasPlainLoops
     batches = BatchPool(copying: other.batches, devices)
     waiting = WaitingHeaps(copying: other.waiting)
     ready = ReadyBatches(copying: other.ready)

@@ -1,5 +1,6 @@
 import FleetMetrics
 import ScenarioModel
+import ShippedClients
 import SimulationKernel
 import TAPIModel
 import UploadPipeline
@@ -119,6 +120,74 @@ package struct ScriptedDevice: ~Copyable {
     if !triggered.host.options.pointee.isRebatch { record.retryAt = triggered.host.batches.dueTime(batch) }
     return record
   }
+}
+
+/// A browser that is driven by hand.
+extension ScriptedDevice {
+  private var browser: UnsafeMutablePointer<BrowserDevice> { triggered.host.pages.unsafelyUnwrapped }
+
+  /// What its page is; nil: none is open.
+  package var page: BrowserPage? { browser.pointee.page }
+
+  /// An event that is in store at time 0.
+  package mutating func store(failures: UInt32) {
+    let number = triggered.host.nextOrdinal(of: .only)
+    adopt(1, createdAt: 0, at: 0)
+    triggered.host.removeReady(at: number, .only)
+    browser.pointee.batches[number] = triggered.host.newest(of: .only)
+    browser.pointee.stored.append(SavedEvent(number: number, attempts: failures))
+  }
+
+  /// - Parameter word: every draw of it.
+  package mutating func openPage(_ settings: BrowserSettings, word: UInt64, at now: Int64) {
+    (triggered.host.scriptedSettings, triggered.host.scriptedWord) = (settings, word)
+    triggered.host.openPage(.only, at: now + Self.origin, calendar)
+  }
+
+  /// - Parameter breaksStore: what is in store is no JSON from then on.
+  package mutating func closePage(isKilled: Bool, breaksStore: Bool, at now: Int64) {
+    triggered.host.closePage(.only, isKilled: isKilled, at: now + Self.origin, calendar)
+    if breaksStore { triggered.host.breakStore(.only, at: now + Self.origin) }
+  }
+
+  package mutating func runPage(until now: Int64) {
+    triggered.host.act(.only, at: now + Self.origin, calendar)
+  }
+
+  package mutating func track(at now: Int64) {
+    triggered.host.note(1, eventsCreatedAt: now + Self.origin, .only)
+    triggered.host.track(
+      CreatedEvents(count: 1, firstTime: now + Self.origin), .only, at: now + Self.origin, calendar)
+  }
+
+  /// - Parameter retryAfter: seconds; nil: none.
+  package mutating func answer(_ upload: UInt32, status: Int?, retryAfter: Double?, at now: Int64) {
+    triggered.host.answer(
+      upload, status: status, retryAfter: retryAfter, .only, at: now + Self.origin, calendar)
+    triggered.host.act(.only, at: now + Self.origin, calendar)
+  }
+
+  /// `navigator.onLine`, without an end of what is under way.
+  package mutating func setOnline(_ isOnline: Bool, at now: Int64) {
+    let state = triggered.host.state(of: .only)
+    if isOnline { state.pointee.flags.remove(.offline) } else { state.pointee.flags.insert(.offline) }
+    browser.pointee.page?.setOnline(isOnline, at: now + Self.origin)
+  }
+
+  package mutating func setVisible(_ isVisible: Bool, at now: Int64) {
+    browser.pointee.page?.setVisible(isVisible, at: now + Self.origin)
+    triggered.host.act(.only, at: now + Self.origin, calendar)
+  }
+
+  /// What pages have done since it was last asked.
+  package mutating func takePageActions() -> [BrowserAction] {
+    defer { browser.pointee.log = [] }
+    calendar.pointee.collected = .init()
+    return browser.pointee.log
+  }
+
+  /// The first broken rule that the shard's checks have found.
+  package var violation: String? { triggered.host.violation }
 }
 
 /// Words for the jitter of a device that is driven by hand.

@@ -37,7 +37,7 @@ package struct RunAssembly: ~Copyable {
     unconfirmed += held.acceptedUnconfirmed
     if shard.reachedRetryLimit { reachedRetryLimit = true }
     let losers = cost.devicesThatLostEvents
-    cost.add(shard.devices, cohort)
+    cost.add(shard.devices, shard.pages, cohort)
     if cohorts.last?.name != cohort.name {
       cohorts.append(CohortRecord(name: cohort.name, devices: Int64(cohort.devices)))
       cohortDeliveries = Histogram()
@@ -202,6 +202,7 @@ struct CostSamples {
   /// A shard's records; whoever owns them keeps them until `summary` has been asked for.
   private struct Source {
     var rows: DeviceRows
+    var pages: UnsafeMutablePointer<BrowserDevice>?
     var eventBytes: Int64
     var requestBytes: Int64
 
@@ -215,6 +216,7 @@ struct CostSamples {
         let (events, overflow) = record.pointee.sentEvents.multipliedReportingOverflow(by: eventBytes)
         return overflow ? .max : events.adding(record.pointee.attempts &* requestBytes)
       }
+      if figure == .polls { return pages.map { Int64(clamping: $0[device.place].polls) } ?? 0 }
       return Int64(rows.tally(figure, device).pointee)
     }
   }
@@ -228,9 +230,10 @@ struct CostSamples {
   var devicesThatLostEvents: Int64 { cost.total[.devicesThatLostEvents] }
 
   /// O(devices).
-  mutating func add(_ rows: DeviceRows, _ cohort: Cohort) {
+  mutating func add(_ rows: DeviceRows, _ pages: UnsafeMutablePointer<BrowserDevice>?, _ cohort: Cohort) {
     let source = Source(
-      rows: rows, eventBytes: Int64(cohort.eventBytes), requestBytes: Int64(cohort.requestBytes))
+      rows: rows, pages: pages, eventBytes: Int64(cohort.eventBytes), requestBytes: Int64(cohort.requestBytes)
+    )
     for figure in DeviceFigure.allCases {
       var (total, largest) = (cost.total[figure], largest[figure])
       for device in rows.indices {

@@ -360,7 +360,8 @@ extension Scenario {
     var common = withoutIncidents
     common.question = nil
     common.scale = 1
-    for i in fleet.indices where fleet[i].connectivity == nil && !fleet[i].gates.reconciles {
+    for i in fleet.indices
+    where fleet[i].connectivity == nil && !fleet[i].gates.reconciles && fleet[i].page == nil {
       common.fleet[i].settingsSource = nil
       // A launch looks at waits of either kind.
       let isLaunched = fleet[i].lifecycle != nil
@@ -456,7 +457,7 @@ extension Cohort {
   /// Whether a limit on retries does nothing before a batch is due that has reached it, and gives that batch up then.
   fileprivate var givesUpAtLimitsOnly: Bool {
     policy.limitReached == .dropBatch && policy.limitsCheck == .whenDue && !actsAtFlushEnd
-      && lifecycle == nil && gates.isEmpty && settings.backoff.maxRetryCount > 0
+      && lifecycle == nil && gates.isEmpty && page == nil && settings.backoff.maxRetryCount > 0
       && settings.rateLimit.maxRetryCount > 0
   }
 }

@@ -1,4 +1,5 @@
 import ScenarioModel
+import ShippedClients
 import ShippedQuirks
 import SimulationKernel
 import TAPIModel
@@ -271,6 +272,12 @@ struct RandomScenario {
     if drawn % 5 == 2 { cohort.failureEndsLoop.toggle() }
     if drawn % 7 == 3 { cohort.countsHeldEvents.toggle() }
     if drawn % 6 == 4 { cohort.countFlushWhileFailing.toggle() }
+    if drawn % 11 == 7 {
+      var page = BrowserOptions()
+      page.strategy = drawn % 2 == 0 ? .batching : .standard
+      page.savesEvents = drawn % 3 != 0
+      cohort.page = page
+    }
     if drawn % 3 == 1, cohort.queue.mode == .files, !cohort.queue.splitsOn413, !cohort.gates.reservesWholeRun,
       cohort.policy.limitsCheck == .whenDue
     {

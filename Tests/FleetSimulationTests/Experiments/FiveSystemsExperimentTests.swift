@@ -22,13 +22,13 @@ import Testing
     return found
   }
 
-  @Test("010 compares every client of the documents and every recorded one")
+  @Test("010 compares every client of the documents and every recorded one of an app that is released")
   func clients() throws {
     let axis = try #require(try ExperimentFiles.decode("010-five-systems/scenario.json5").axes.first)
     #expect(axis.path == "fleet.phones.client")
-    #expect(
-      ClientPreset.documented.allSatisfy { preset in axis.values.contains { $0.contains(preset.name) } })
-    #expect(axis.values.count == ClientPreset.documented.count)
+    let meant = ClientPreset.documented.filter { $0.page == nil && $0.name != "segment-kotlin-main" }
+    #expect(meant.allSatisfy { preset in axis.values.contains { $0.contains(preset.name) } })
+    #expect(axis.values.count == meant.count)
   }
 
   @Test("010: one request for all that is held comes back sooner than batch by batch, and long waits last")

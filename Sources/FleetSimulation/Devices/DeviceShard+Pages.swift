@@ -1,0 +1,366 @@
+import FleetMetrics
+import ScenarioModel
+import ShippedClients
+import SimulationKernel
+import UploadPipeline
+import UploadRetry
+
+/// A device that is a browser: the page that is open in it, and what pages leave behind.
+///
+/// The client is `BrowserPage`, not the upload loop. To the shard each event is a batch of its own, whatever request it goes with, so that
+/// all that is counted of batches holds: what the server has accepted before, what is lost, how long it took.
+struct BrowserDevice {
+  /// nil: none is open.
+  var page: BrowserPage?
+  /// What the next page finds in store.
+  var stored: [SavedEvent] = []
+  /// What is in store is no JSON: no page can load or save any more.
+  var isStoreBroken = false
+  /// Pages opened so far: each draws by its number.
+  var pagesOpened: UInt64 = 0
+  /// Polls of the pages that have gone.
+  var earlierPolls: UInt64 = 0
+  /// Requests whose end the page or the server does not know yet.
+  var requests: [PageRequest] = []
+  /// The batches of the events that are held.
+  var batches: [UInt32: BatchIndex] = [:]
+  /// What its pages have done, of a device that is driven by hand.
+  var log: [BrowserAction] = []
+
+  var polls: UInt64 { earlierPolls &+ (page?.polls ?? 0) }
+}
+
+/// A request on its way. The record of its first event stands for it in the calendar.
+struct PageRequest {
+  let carrier: BatchIndex
+  /// The carrier's.
+  let attempt: UInt16
+  /// The others.
+  let riders: [BatchIndex]
+  let isCopy: Bool
+  /// What the page calls it; nil: the page has gone, or has learned how it ended.
+  var upload: UInt32?
+  /// The server may still accept it.
+  var isOpen = true
+
+  var batches: [BatchIndex] { [carrier] + riders }
+}
+
+extension CohortPlan {
+  /// What a cohort of browsers has in place of an upload loop.
+  struct Pages {
+    var options: BrowserOptions
+    /// By `SettingsVersion`; nil: the page could not fetch any.
+    var settings: [BrowserSettings?]
+  }
+}
+
+extension Cohort {
+  /// A cohort of browsers as a shard has it: each event is told at once, as a batch of its own. Of another cohort: the same.
+  var withoutLoop: Cohort {
+    guard page != nil else { return self }
+    var cohort = self
+    let standard = ClientPreset()
+    cohort.preset = standard
+    cohort.take(standard)
+    cohort.policy.retryAfterForms = policy.retryAfterForms
+    cohort.policy.readsRateLimitReset = policy.readsRateLimitReset
+    (cohort.page, cohort.timeout) = (page, timeout)
+    cohort.flush = FlushPolicy()
+    (cohort.flush.count, cohort.flush.interval) = (1, nil)
+    (cohort.queue.mode, cohort.queue.maximumBatchEvents) = (.files, 1)
+    (cohort.queue.maximumBatchBytes, cohort.queue.limit) = (nil, .max)
+    cohort.uploadConcurrency = .max
+    return cohort
+  }
+}
+
+/// Pages of a browser on the devices of a shard (`CohortPlan.pages`).
+extension DeviceShard {
+  private func browser(_ device: DeviceIndex) -> UnsafeMutablePointer<BrowserDevice> {
+    pages.unsafelyUnwrapped + device.place
+  }
+
+  // MARK: A page's life
+
+  /// A page is loaded, and takes what is in store. Without Settings it does nothing.
+  mutating func openPage(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
+    let browser = browser(device)
+    guard let plan = plan.pointee.pages else { return }
+    var options = plan.options
+    if browser.pointee.isStoreBroken { options.savesEvents = false }
+    let settings = scriptedSettings ?? plan.settings[self[device].pointee.settingsIndex]
+    let number = browser.pointee.pagesOpened
+    browser.pointee.pagesOpened &+= 1
+    let key = key(of: device).child(RandomPurpose.pages).child(number)
+    let word = scriptedWord
+    browser.pointee.page = BrowserPage(
+      options, settings, saved: settings == nil ? [] : browser.pointee.stored,
+      isOnline: !self[device].pointee.flags.contains(.offline),
+      draws: BrowserDraws(
+        leaps: word == nil,
+        poll: { loop, n in word ?? Self.word(key.child(0).child(UInt64(loop)).child(n)) },
+        wait: { event, n in word ?? Self.word(key.child(1).child(UInt64(event)).child(UInt64(n))) }),
+      at: now)
+    if settings != nil { browser.pointee.stored = [] }
+    act(device, at: now, sink)
+  }
+
+  private static func word(_ key: RandomKey) -> UInt64 {
+    var stream = RandomStream(key)
+    return stream.next()
+  }
+
+  /// The page goes: with `pagehide`, or because it is killed.
+  mutating func closePage(_ device: DeviceIndex, isKilled: Bool, at now: Int64, _ sink: Sink) {
+    let browser = browser(device)
+    guard browser.pointee.page != nil else { return }
+    browser.pointee.page?.run(until: now)
+    let saved = isKilled ? [] : browser.pointee.page?.hide(at: now) ?? []
+    act(device, at: now, sink)
+    let kept = Set(saved.map(\.number))
+    for event in browser.pointee.page?.held ?? [] where !kept.contains(event) {
+      lose(event, .lostWithPage, device, at: now)
+    }
+    for index in browser.pointee.requests.indices where browser.pointee.requests[index].upload != nil {
+      let request = browser.pointee.requests[index]
+      browser.pointee.requests[index].upload = nil
+      endForPage(request, .other, device, at: now)
+      for batch in request.batches where !request.isCopy {
+        noteUnknownOutcome(batch, at: Instant(microseconds: now))
+      }
+    }
+    browser.pointee.stored += saved
+    browser.pointee.earlierPolls &+= browser.pointee.page?.polls ?? 0
+    browser.pointee.page = nil
+    self[device].pointee.flags.remove(.wakes)
+  }
+
+  /// What is in store is no JSON any more.
+  mutating func breakStore(_ device: DeviceIndex, at now: Int64) {
+    let browser = browser(device)
+    browser.pointee.isStoreBroken = plan.pointee.pages?.options.savesEvents ?? false
+    for event in browser.pointee.stored { lose(event.number, .lostWithPage, device, at: now) }
+    browser.pointee.stored = []
+  }
+
+  // MARK: What happens to it
+
+  /// New events are tracked. Without a page they are lost.
+  mutating func track(_ created: CreatedEvents, _ device: DeviceIndex, at now: Int64, _ sink: Sink) {
+    let browser = browser(device)
+    var (time, ordinal) = (created.firstTime, self[device].pointee.nextOrdinal)
+    browser.pointee.page?.run(until: now)
+    for _ in 0..<created.count {
+      willSeal(1, through: ordinal &+ 1, device)
+      append(1, firstOrdinal: ordinal, firstTime: time, device, at: now)
+      removeReady(at: ordinal, device)
+      browser.pointee.batches[ordinal] = self[device].pointee.newest
+      if browser.pointee.page == nil {
+        lose(ordinal, .lostWithPage, device, at: now)
+      } else {
+        browser.pointee.page?.track(ordinal, at: now)
+      }
+      (time, ordinal) = skip(1, from: ordinal, at: time, device)
+    }
+    act(device, at: now, sink)
+  }
+
+  /// A timer of the page is due.
+  mutating func runPage(_ device: DeviceIndex, at now: Int64, _ sink: Sink) { act(device, at: now, sink) }
+
+  /// The network has gone, or is there again. Requests under way fail by themselves.
+  mutating func setPageOnline(_ isOnline: Bool, _ device: DeviceIndex, at now: Int64, _ sink: Sink) {
+    let browser = browser(device)
+    browser.pointee.page?.run(until: now)
+    browser.pointee.page?.setOnline(isOnline, at: now)
+    if !isOnline {
+      for request in browser.pointee.requests {
+        guard let upload = request.upload else { continue }
+        for batch in request.batches { noteUnknownOutcome(batch, at: Instant(microseconds: now)) }
+        hear(upload, .noStatus, device, at: now, sink)
+      }
+    }
+    act(device, at: now, sink)
+  }
+
+  /// Something has become of a request.
+  @inline(never)
+  mutating func hearPage(_ delivery: Delivery, at now: Instant, _ sink: Sink) {
+    let device = delivery.device
+    let browser = browser(device)
+    guard
+      let index = browser.pointee.requests.firstIndex(where: {
+        $0.carrier == delivery.batch && $0.attempt == delivery.attempt
+      })
+    else { return }
+    let request = browser.pointee.requests[index]
+    let generations = request.batches.map { batches[$0].generation }
+    if delivery.kind != .timeOut || delivery.resolves {
+      for batch in request.batches { batches[batch].attemptEnds() }
+      browser.pointee.requests[index].isOpen = false
+    }
+    var response: UploadResponse?
+    switch delivery.kind {
+    case .answer:
+      self[device].pointee.noteReception(at: now)
+      if delivery.status == 200 {
+        for batch in request.batches {
+          accept(batch, device, at: now - Span(microseconds: Int64(delivery.downlink)))
+        }
+      }
+      response = plan.response(status: delivery.status, retryAfter: delivery.retryAfter)
+    case .acceptance:
+      for batch in request.batches { accept(batch, device, at: now) }
+    case .loss: break
+    case .timeOut:
+      if request.upload != nil {
+        count(1, .timeouts, at: now)
+        if delivery.status != Delivery.notSent {
+          for batch in request.batches { noteUnknownOutcome(batch, at: now) }
+        }
+      }
+      response = .noStatus
+    }
+    if let upload = request.upload, let response {
+      browser.pointee.page?.run(until: now.microseconds)
+      hear(upload, response, device, at: now.microseconds, sink)
+      act(device, at: now.microseconds, sink)
+    }
+    browser.pointee.requests.removeAll { !$0.isOpen && $0.upload == nil }
+    for (batch, generation) in zip(request.batches, generations) where batches[batch].generation == generation
+    {
+      releaseIfDone(batch, device)
+    }
+  }
+
+  /// The page learns how an upload of it ended.
+  private mutating func hear(
+    _ upload: UInt32, _ response: UploadResponse, _ device: DeviceIndex, at now: Int64, _ sink: Sink
+  ) {
+    switch response {
+    case .noStatus: answer(upload, status: nil, retryAfter: nil, device, at: now, sink)
+    case .status(let status, let wait):
+      answer(upload, status: status, retryAfter: wait.map { Double($0 / 1_000_000) }, device, at: now, sink)
+    }
+  }
+
+  /// An upload of the page ends.
+  ///
+  /// - Parameter retryAfter: seconds; nil: none.
+  mutating func answer(
+    _ upload: UInt32, status: Int?, retryAfter: Double?, _ device: DeviceIndex, at now: Int64, _ sink: Sink
+  ) {
+    let browser = browser(device)
+    guard let index = browser.pointee.requests.firstIndex(where: { $0.upload == upload }) else { return }
+    browser.pointee.requests[index].upload = nil
+    let failure = status.map { AttemptFailure(status: UInt16(clamping: $0)) } ?? .noAnswer
+    endForPage(
+      browser.pointee.requests[index], (status ?? 0) == 200 ? nil : failure, device, at: now)
+    browser.pointee.page?.answered(upload, status: status, retryAfter: retryAfter, at: now)
+  }
+
+  /// The page waits no more for a request.
+  private mutating func endForPage(
+    _ request: PageRequest, _ failure: AttemptFailure?, _ device: DeviceIndex, at now: Int64
+  ) {
+    count(-1, .inFlight, at: Instant(microseconds: now))
+    for batch in request.batches {
+      if !request.isCopy {
+        batches[batch].flags.remove(.inFlight)
+        setUploads(uploads(of: device) &- 1, of: device)
+      }
+      if let failure { noteFailure(failure, of: batches.address(batch), device) }
+    }
+  }
+
+  // MARK: What it does
+
+  /// The page runs to a time, what it has done is done, and its next timer is set.
+  mutating func act(_ device: DeviceIndex, at now: Int64, _ sink: Sink) {
+    let browser = browser(device)
+    browser.pointee.page?.run(until: now)
+    let actions = browser.pointee.page?.actions ?? []
+    if !actions.isEmpty { browser.pointee.page?.actions = [] }
+    for action in actions {
+      switch action {
+      case .send(let upload, let events, let retryCount, _, let isCopy):
+        send(
+          upload, events, retryCount: UInt16(clamping: retryCount ?? 0), isCopy: isCopy, device, at: now, sink
+        )
+      case .delivered(let events):
+        for event in events {
+          guard let batch = browser.pointee.batches.removeValue(forKey: event) else { continue }
+          settle(batch, device, at: Instant(microseconds: now))
+        }
+      case .lost(let event, .limit(let reason)): lose(event, Measure(reason), device, at: now)
+      case .lost(let event, .refused): lose(event, .refusedByGate, device, at: now)
+      case .decided(let event, let outcome):
+        observe(.decided(batch: event, outcome), device, at: now)
+        if case .retry(let time) = outcome, time > now {
+          count(time &- now, .backoffMicroseconds, device, at: now)
+        }
+        if case .pause(let time) = outcome, time > now {
+          count(time &- now, .backoffMicroseconds, device, at: now)
+        }
+      }
+    }
+    if script != nil { browser.pointee.log += actions }
+    if let next = browser.pointee.page?.nextTimer { wake(device, at: max(next, now), sink) }
+  }
+
+  private mutating func send(
+    _ upload: UInt32, _ events: [UInt32], retryCount: UInt16, isCopy: Bool, _ device: DeviceIndex,
+    at now: Int64,
+    _ sink: Sink
+  ) {
+    let browser = browser(device)
+    let held = events.compactMap { browser.pointee.batches[$0] }
+    guard let carrier = held.first, held.count == events.count else {
+      report("a page has sent what it does not hold", device, at: now)
+      return
+    }
+    let riders = Array(held.dropFirst())
+    let request = PageRequest(
+      carrier: carrier, attempt: batches[carrier].nextAttempt, riders: riders, isCopy: isCopy, upload: upload)
+    browser.pointee.requests.append(request)
+    for rider in riders { batches[rider].attemptLeaves(number: batches[rider].nextAttempt) }
+    if isTraced(device) { note(tracedSend(carrier, retryCount), device, at: Instant(microseconds: now)) }
+    transmit(
+      carrier, device, retryCount: retryCount, asQuery: false, events: UInt16(clamping: events.count),
+      at: Instant(microseconds: now), sink)
+    setUploads(uploads(of: device) &+ UInt32(riders.count), of: device)
+    guard isCopy else { return }
+    // Nobody waits for it.
+    for batch in held { batches[batch].flags.remove(.inFlight) }
+    setUploads(uploads(of: device) &- UInt32(held.count), of: device)
+  }
+
+  private mutating func lose(_ event: UInt32, _ reason: Measure, _ device: DeviceIndex, at now: Int64) {
+    guard let batch = browser(device).pointee.batches.removeValue(forKey: event) else { return }
+    if reason == .droppedByRetryLimit { reachedRetryLimit = true }
+    drop(batch, reason, device, at: Instant(microseconds: now))
+  }
+
+  // MARK: What observers read
+
+  /// Events of the latest request that a batch's record stands for.
+  func events(ofUpload batch: BatchIndex, attempt: UInt16, _ device: DeviceIndex) -> UInt16 {
+    let request = browser(device).pointee.requests.last { $0.carrier == batch && $0.attempt == attempt }
+    return UInt16(clamping: (request?.riders.count ?? 0) + 1)
+  }
+
+  /// What a device's page has under way and what it lets wait; the rest is queued, or in store.
+  func waitingEvents(_ device: DeviceIndex) -> Int64 {
+    Int64(browser(device).pointee.page?.waitingEvents ?? 0)
+  }
+
+  /// The server has accepted an upload whose answer is under way when the run ends.
+  mutating func acceptLate(_ delivery: Delivery, at time: Instant) {
+    let browser = browser(delivery.device)
+    let request = browser.pointee.requests.first {
+      $0.carrier == delivery.batch && $0.attempt == delivery.attempt
+    }
+    for batch in request?.batches ?? [] { accept(batch, delivery.device, at: time) }
+  }
+}

@@ -77,7 +77,7 @@ struct ClientScript {
     let before = Set(heldNames)
     var answered: UInt32?
     switch step.action {
-    case .trigger(let kind): subject.trigger(kind, at: step.at)
+    case .trigger(let kind): if let trigger = kind.ofClient { subject.trigger(trigger, at: step.at) }
     case .events(let count, let name): add(count, name, at: step.at)
     case .answer(let name, let status, let retryAfter, let rateLimitReset):
       let batch = heldBatches.first { $0.isUploading && $0.name == name }

@@ -65,6 +65,9 @@ public struct ConformanceRunner: Sendable {
 
   /// What differs, on the client module alone or on a device of the engine, under the first draw that finds anything.
   private func mismatches(of vector: VectorCase, _ steps: [VectorStep]) -> [Mismatch] {
+    if let page = client.preset.page {
+      return PageCase(vector, steps, page).mismatches(draws: Draws.choices(vector.jitter).map(\.word))
+    }
     let (config, findings) = client.settings(vector.settings)
     let fromSettings = SettingsComparison.mismatches(vector, config, findings, client)
     if !fromSettings.isEmpty { return fromSettings }
@@ -104,7 +107,7 @@ public struct ConformanceRunner: Sendable {
 }
 
 /// Random words for a case: it must hold for the lowest jitter, for the highest, and in between.
-private struct Draws: RandomNumberGenerator {
+private struct Draws: RandomNumberGenerator, Sendable {
   var word: UInt64
   var increment: UInt64
 

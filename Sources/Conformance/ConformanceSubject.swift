@@ -150,8 +150,8 @@ public struct ConformanceClient: Sendable {
   public var name: String { preset.name }
 
   /// The presets that follow the document's Settings, its own first.
-  public static let presets = ClientPreset.documented.filter { $0.settings == HTTPConfig() }
-    .map { ConformanceClient(preset: $0) }
+  public static let presets = ClientPreset.documented.map { ConformanceClient(preset: $0) }
+    .filter(\.followsTAPI)
 
   /// Their names.
   public static let names = presets.map(\.name)
@@ -171,9 +171,13 @@ public struct ConformanceClient: Sendable {
   private static let predecessors = ["segment-kotlin-main": "segment-kotlin"]
 
   /// Whether the cases of a file are about this client.
-  package func isMeant(by file: VectorFile) -> Bool { file.client.map { $0 == name } ?? followsTAPI }
+  package func isMeant(by file: VectorFile) -> Bool {
+    if let client = file.client { return client == name }
+    let strategies = Set(file.cases.map(\.client.strategy))
+    return preset.page.map { strategies == [$0.strategy] } ?? (followsTAPI && strategies == [nil])
+  }
 
-  private var followsTAPI: Bool { preset.settings == HTTPConfig() }
+  private var followsTAPI: Bool { preset.settings == HTTPConfig() && preset.page == nil }
 
   package init(preset: ClientPreset) { self.preset = preset }
 

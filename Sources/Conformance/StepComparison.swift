@@ -194,7 +194,7 @@ enum SettingsComparison {
       ? vector.repairs?.line ?? vector.effective.first?.value.line ?? vector.line : nil
   }
 
-  private static func member(_ path: ArraySlice<String>, of value: SettingsValue) -> SettingsValue? {
+  static func member(_ path: ArraySlice<String>, of value: SettingsValue) -> SettingsValue? {
     guard let key = path.first else { return value }
     guard case .object(let members) = value, let inner = members.last(where: { $0.key == key }) else {
       return nil
@@ -206,7 +206,7 @@ enum SettingsComparison {
     paths.isEmpty ? "none" : paths.joined(separator: ", ")
   }
 
-  private static func text(_ value: SettingsValue) -> String {
+  static func text(_ value: SettingsValue) -> String {
     switch value {
     case .null: "null"
     case .bool(let value): "\(value)"

@@ -1,4 +1,5 @@
 import FleetSimulation
+import ShippedClients
 import UploadPipeline
 import UploadRetry
 
@@ -60,6 +61,15 @@ struct VectorClient: Sendable {
   var maximumBatchEvents: Int?
   /// False: nothing survives a restart (S18); nil: the client's own way.
   var isPersistent: Bool?
+  /// Of a page of a browser; nil: the case is about no page.
+  var strategy: BrowserOptions.Strategy?
+  /// `httpConfig` as the page itself gives it; nil: it gives none.
+  var pageConfig: SettingsValue?
+  var retriesEvents = true
+  /// *batching*: seconds from the first event to the flush.
+  var flushInterval: Double?
+  var maximumRetries: Double?
+  var keepsAlive = false
 }
 
 struct VectorGiven: Sendable {
@@ -107,7 +117,14 @@ struct VectorStep: Sendable {
     case restart(SavedState, settings: SettingsValue?)
   }
 
-  typealias TriggerKind = ClientTrigger
+  enum TriggerKind: String, Sendable, CaseIterable {
+    case count, interval, manual, reconnect, foreground, background, wakeUp
+    /// A browser is offline from now on.
+    case disconnect
+
+    /// nil: it triggers nothing.
+    var ofClient: ClientTrigger? { ClientTrigger(rawValue: rawValue) }
+  }
 
   enum SavedState: String, Sendable, CaseIterable {
     case intact, missing, corrupt, torn
@@ -139,6 +156,14 @@ struct VectorExpectation: Sendable {
   var dueAt: [(batch: String, time: Located<ClosedRange<Int64>>)] = []
   /// The batches held, oldest first.
   var queue: Located<[String]>?
+  /// Of a page: those of the uploads that have the flag `keepalive`; nil: none of them.
+  var keepAlive: Located<[String]>?
+  /// *batching*: when the buffer's timer fires while it does not wait.
+  var flushTimer: Located<Int64>?
+  /// Timers of polling loops; nil: as many as before.
+  var pollingTimers: Located<Int>?
+  /// Settings that a restart has fetched, by path from the section.
+  var effective: [(path: String, value: Located<SettingsValue>)] = []
   var restored: Located<Restored>?
 
   enum Restored: String, Sendable, CaseIterable {
@@ -182,7 +207,9 @@ enum DropName {
   static let overflow = "overflow"
   static let refused = "refused"
   static let blocked = "blocked"
-  static let all = ["status", "retryLimit", "globalRetryLimit", "age", overflow, refused, blocked]
+  /// A page held it when it went, and did not save it.
+  static let unload = "unload"
+  static let all = ["status", "retryLimit", "globalRetryLimit", "age", overflow, refused, blocked, unload]
 
   static func name(of loss: ClientLoss) -> String {
     switch loss {

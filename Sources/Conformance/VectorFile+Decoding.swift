@@ -1,6 +1,7 @@
 import ConformanceVectors
 import ScenarioFormat
 import ScenarioModel
+import ShippedClients
 import UploadRetry
 
 extension VectorFile {
@@ -114,7 +115,7 @@ extension VectorCase {
     ])
 
   /// The values of an object of objects, by their paths.
-  private static func leaves(
+  fileprivate static func leaves(
     of node: PositionedValue, _ prefix: String
   ) -> [(path: String, value: Located<SettingsValue>)] {
     (node.members ?? []).flatMap { member in
@@ -163,8 +164,14 @@ extension VectorClient {
       Field(reading: "uploads", .whole(1...1000)) { $0.uploads = $1 },
       Field(reading: "flushAt", \.flushAt, .whole(1...1_000_000)),
       Field(reading: "maximumEvents", .whole(1...1_000_000)) { $0.maximumEvents = $1 },
-      Field(reading: "maximumBatchEvents", .whole(1...65_535)) { $0.maximumBatchEvents = $1 },
+      Field(reading: "maximumBatchEvents", .whole(1...1_000_000)) { $0.maximumBatchEvents = $1 },
       Field(reading: "persistent", Kind<Bool>.bool) { $0.isPersistent = $1 },
+      Field(reading: "strategy", Kind<BrowserOptions.Strategy>.known) { $0.strategy = $1 },
+      Field(reading: "initHttpConfig", Kind<SettingsValue>.settings) { $0.pageConfig = $1 },
+      Field(reading: "retryQueue", \.retriesEvents, .bool),
+      Field(reading: "flushInterval", Kind<Int64>.seconds) { $0.flushInterval = Double($1) / 1_000_000 },
+      Field(reading: "maxRetries", .whole(0...1_000)) { $0.maximumRetries = Double($1) },
+      Field(reading: "keepalive", \.keepsAlive, .bool),
     ])
 }
 
@@ -322,6 +329,14 @@ extension VectorExpectation {
       },
       Field(reading: "queue", Kind<String>.batch.list(0 ... .max, isIndexed: false).located) {
         $0.queue = $1
+      },
+      Field(reading: "keepalive", Kind<String>.batch.list(0 ... .max, isIndexed: false).located) {
+        $0.keepAlive = $1
+      },
+      Field(reading: "flushTimer", Kind<Int64>.seconds.located) { $0.flushTimer = $1 },
+      Field(reading: "flushTimers", Kind.whole(0...1_000_000).located) { $0.pollingTimers = $1 },
+      Field(reading: "effective", Kind<PositionedValue>.object) {
+        $0.effective = VectorCase.leaves(of: $1, "")
       },
       Field(reading: "restored", Kind<Restored>.known.located) { $0.restored = $1 },
     ])

@@ -16,6 +16,18 @@ struct RecordingTests {
     #expect(try failures(file, client) == [])
   }
 
+  @Test("every given history of a browser's pages holds", arguments: Recordings.pages.keys.sorted())
+  func pages(client: String) throws {
+    let file = try Recordings.histories(try #require(Recordings.pages[client]), of: client)
+    #expect(file.count == (client == "segment-browser" ? 300 : 100))
+    #expect(try failures(file, client) == [])
+    // They are about nobody else.
+    #expect(try failures(file, "segment-kotlin") == [])
+    #expect(
+      ConformanceRunner(client: try #require(ConformanceClient(name: "segment-kotlin"))).run([file]).results
+        .isEmpty)
+  }
+
   /// A wait that is not a number (`maxRetryInterval: "many"`) ends at once and never; the model has numbers only.
   static let notANumber = "h-0037"
 

@@ -15,8 +15,15 @@ enum Recordings {
   /// Those whose SDKs were run against each vector.
   static let withVectors = clients.filter { $0 != "segment-kotlin-main" }
 
+  /// Those whose clients are pages of a browser, with the folder and the file of each.
+  static let pages = [
+    "segment-browser": "histories-given.json", "segment-browser-batching": "batching-given.json",
+  ]
+
   static func text(_ file: String, of client: String) throws -> String {
-    let url = folder.appendingPathComponent(folders[client] ?? client).appendingPathComponent(file)
+    let url = folder.appendingPathComponent(
+      pages[client] == nil ? folders[client] ?? client : "analytics-next"
+    ).appendingPathComponent(file)
     return try String(contentsOf: url, encoding: .utf8)
   }
 

@@ -37,10 +37,10 @@ struct VectorFileTests {
         "f.json:3: cases[0] x.given.waitUntl: unknown key; did you mean \"waitUntil\"?",
         "f.json:3: cases[0] x.given.batches: the batch \"a\" is there twice",
         "f.json:5: cases[0] x.steps[0].trigger: \"manuel\" is not allowed; allowed are count, interval, manual, "
-          + "reconnect, foreground, background, wakeUp; did you mean \"manual\"?",
+          + "reconnect, foreground, background, wakeUp, disconnect; did you mean \"manual\"?",
         "f.json:6: cases[0] x.steps[1].expect.sends: there is no batch \"c\"",
         "f.json:6: cases[0] x.steps[1].expect.drops: \"old\" is not allowed; allowed are status, retryLimit, "
-          + "globalRetryLimit, age, overflow, refused, blocked",
+          + "globalRetryLimit, age, overflow, refused, blocked, unload",
         "f.json:6: cases[0] x.steps[1].expect.outcome: expected \"delivered\", \"retryAtNextTrigger\", "
           + "\"refreshCredentials\", {\"retry\": seconds}, {\"pause\": seconds}, {\"drop\": reason} or "
           + "{\"block\": reason}",
@@ -51,7 +51,7 @@ struct VectorFileTests {
         "f.json:9: cases[0] x.steps[4].at: expected seconds with at most 6 decimals, found 0.0000001",
         "f.json:9: cases[0] x.steps[4].at: is before the step on line 7",
         "f.json:11: cases[0] x.deviates.segment-swfit: \"segment-swfit\" is not allowed; allowed are tapi-document, "
-          + "segment-swift, segment-kotlin, segment-kotlin-main, segment-react-native; did you mean \"segment-swift\"?",
+          + "segment-swift, segment-kotlin, segment-react-native, segment-kotlin-main; did you mean \"segment-swift\"?",
       ])
   }
 

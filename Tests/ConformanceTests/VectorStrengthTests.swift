@@ -43,7 +43,8 @@ struct VectorStrengthTests {
       "overridden429 dropsAndPauses": "its own reading takes no override of 429 over",
       "readsRateLimitReset true": "its own reading of headers decides",
       "retryAfterForms secondsOrDate": "its own reading of headers decides",
-      "saving atOnceAsItIs": "its own vectors were not recorded, and no given history restarts between a look and an answer",
+      "saving atOnceAsItIs":
+        "its own vectors were not recorded, and no given history restarts between a look and an answer",
       "supportsOAuth true": "its own table retries a 511 anyway",
       "twoWaits shorterWinsRateLimitBeatsBackoff":
         "one upload at a time: no wait is announced during another",

@@ -1,0 +1,390 @@
+import FleetSimulation
+import ScenarioModel
+import ShippedClients
+import UploadPipeline
+import UploadRetry
+
+/// A case about a page of a browser: run on the module's page alone, and on a device of the engine.
+struct PageCase {
+  private let vector: VectorCase
+  private let steps: [VectorStep]
+  private let options: BrowserOptions
+
+  init(_ vector: VectorCase, _ steps: [VectorStep], _ page: BrowserOptions) {
+    (self.vector, self.steps) = (vector, steps)
+    var options = page
+    let client = vector.client
+    options.retriesEvents = client.retriesEvents
+    options.savesEvents = client.isPersistent ?? true
+    options.size = client.flushAt
+    if let interval = client.flushInterval { options.timeout = (interval * 1_000).rounded() }
+    if let retries = client.maximumRetries { options.maxRetries = retries }
+    options.keepsAlive = client.keepsAlive
+    self.options = options
+  }
+
+  /// - Parameter draws: the case has to hold where every draw is one of these.
+  func mismatches(draws: [UInt64]) -> [Mismatch] {
+    let fromSettings = settingsMismatches(settings(vector.settings), vector.effective)
+    if !fromSettings.isEmpty { return fromSettings }
+    for word in draws {
+      let module = mismatches(ModulePage(options, word: word))
+      let device = mismatches(DevicePage(options, word: word))
+      if module != device {
+        let only = (module + device).first { !module.contains($0) || !device.contains($0) }
+        return [
+          Mismatch(
+            line: only?.line ?? vector.line,
+            message: "the client module and the engine's device differ: \(only?.message ?? "")")
+        ]
+      }
+      if !module.isEmpty { return module }
+    }
+    return []
+  }
+
+  private func settings(_ published: SettingsValue) -> BrowserSettings {
+    BrowserSettings(published: published, page: vector.client.pageConfig)
+  }
+
+  private func settingsMismatches(
+    _ settings: BrowserSettings, _ expected: [(path: String, value: Located<SettingsValue>)]
+  ) -> [Mismatch] {
+    let encoded = settings.encoded()
+    return expected.flatMap { path, expected in
+      let value = SettingsComparison.member(path.split(separator: ".").map(String.init)[...], of: encoded)
+      return Mismatch.check(
+        "effective \(path)", expected, SettingsComparison.text,
+        got: value.map(SettingsComparison.text) ?? "nothing"
+      ) { $0 == value }
+    }
+  }
+
+  // MARK: Steps
+
+  private func mismatches(_ subject: any PageSubject) -> [Mismatch] {
+    var run = Run(subject)
+    for batch in vector.given.batches {
+      run.names.append(batch.name)
+      subject.store(UInt32(run.names.count - 1), failures: UInt32(batch.failures))
+    }
+    subject.open(settings(vector.settings), at: 0)
+    _ = subject.takeActions()
+    for step in steps {
+      var found = perform(step, &run)
+      if let violation = subject.violation { found.append(Mismatch(line: step.line, message: violation)) }
+      if !found.isEmpty { return found }
+    }
+    return []
+  }
+
+  /// What a case's run knows from step to step.
+  private struct Run {
+    let subject: any PageSubject
+    /// By the number of the event.
+    var names: [String] = []
+    var pollingTimers = 0
+
+    init(_ subject: any PageSubject) { self.subject = subject }
+
+    func name(_ events: [UInt32]) -> String { events.map { names[Int($0)] }.joined(separator: "+") }
+  }
+
+  private func perform(_ step: VectorStep, _ run: inout Run) -> [Mismatch] {
+    let subject = run.subject
+    func wrong(_ message: String) -> [Mismatch] { [Mismatch(line: step.line, message: message)] }
+    subject.run(until: step.at)
+    var answered: [UInt32] = []
+    var unloaded: [UInt32] = []
+    var fromSettings: [Mismatch] = []
+    if case .trigger(.wakeUp) = step.action {
+    } else if subject.takeActions().contains(where: \.isSeen) {
+      return wrong("a timer before this step has sent or dropped something")
+    }
+    switch step.action {
+    case .trigger(.disconnect): subject.setOnline(false, at: step.at)
+    case .trigger(.reconnect): subject.setOnline(true, at: step.at)
+    case .trigger(.background): subject.setVisible(false, at: step.at)
+    case .trigger(.foreground): subject.setVisible(true, at: step.at)
+    case .trigger: break
+    case .events(_, let name):
+      run.names.append(name)
+      subject.track(UInt32(run.names.count - 1), at: step.at)
+    case .answer(let name, let status, let retryAfter, _):
+      guard let upload = subject.page.uploads.first(where: { run.name($0.events) == name }) else {
+        return wrong("an answer for \(name), which is not being uploaded")
+      }
+      answered = upload.events
+      subject.answer(
+        upload.number, status: status,
+        retryAfter: retryAfter.flatMap(BrowserSettings.seconds(ofRetryAfter:)), at: step.at)
+    case .restart(let saved, let published):
+      let (held, earlier) = (subject.held, subject.page.settings)
+      subject.close(
+        isKilled: saved == .missing, breaksStore: saved == .corrupt || saved == .torn, at: step.at)
+      let kept = Set(subject.held)
+      unloaded = held.filter { !kept.contains($0) }
+      let fetched = published.map(settings) ?? earlier ?? settings(vector.settings)
+      fromSettings = settingsMismatches(fetched, step.expect.effective)
+      subject.open(fetched, at: step.at)
+    }
+    subject.run(until: step.at)
+    let actions = subject.takeActions()
+    return fromSettings + done(step, actions, answered, unloaded, run) + state(step, &run)
+  }
+
+  /// What the page has done.
+  private func done(
+    _ step: VectorStep, _ actions: [BrowserAction], _ answered: [UInt32], _ unloaded: [UInt32], _ run: Run
+  ) -> [Mismatch] {
+    var (sends, keepAlive): ([String], [String]) = ([], [])
+    var drops: [NamedDrop] = unloaded.map { NamedDrop(batch: run.name([$0]), reason: DropName.unload) }
+    var outcome = "none"
+    for action in actions {
+      switch action {
+      case .send(_, let events, let count, let keepsAlive, _):
+        sends.append(Self.text(run.name(events), count.map { .count(Int($0)) } ?? .absent))
+        if keepsAlive { keepAlive.append(run.name(events)) }
+      case .lost(let event, let loss): drops.append(NamedDrop(batch: run.name([event]), reason: loss.name))
+      case .decided(let first, let decided) where first == answered.first:
+        outcome = Self.text(decided, at: step.at + run.subject.origin)
+      case .decided, .delivered: break
+      }
+    }
+    // What the answer gives up is its outcome.
+    if outcome.hasPrefix("drop") {
+      let gone = Set(answered.map { run.name([$0]) })
+      drops.removeAll { gone.contains($0.batch) }
+    }
+    let expected = step.expect
+    func list(_ texts: [String]) -> String { texts.isEmpty ? "none" : texts.joined(separator: ", ") }
+    func text(_ drops: [NamedDrop]) -> String { list(drops.map(\.description)) }
+    let sendTexts = Located(
+      value: expected.sends.value.map { Self.text($0.batch, $0.header) }, line: expected.sends.line)
+    let anyHeader = expected.sends.value.allSatisfy { $0.header == .any } && !expected.sends.value.isEmpty
+    return Mismatch.check("sends", sendTexts, list, got: list(sends)) {
+      anyHeader ? $0 == sends.map { String($0.prefix { $0 != " " }) } : $0 == sends
+    }
+      + Mismatch.check("drops", expected.drops, text, got: text(drops)) { Set($0) == Set(drops) }
+      + Mismatch.check(
+        "keepalive", expected.keepAlive ?? Located(value: [], line: step.line), list, got: list(keepAlive)
+      ) { $0 == keepAlive }
+      + Mismatch.check(
+        "outcome", expected.outcome.map { Located(value: Self.text($0.value), line: $0.line) }, \.self,
+        got: outcome
+      ) { $0 == outcome }
+  }
+
+  /// What the page is after a step.
+  private func state(_ step: VectorStep, _ run: inout Run) -> [Mismatch] {
+    let (page, origin, expected) = (run.subject.page, run.subject.origin, step.expect)
+    func list(_ texts: [String]) -> String { texts.isEmpty ? "none" : texts.joined(separator: ", ") }
+    func seconds(_ time: Int64?) -> String { time.map { DecimalSeconds.text($0 - origin) + " s" } ?? "none" }
+    func text(_ range: ClosedRange<Int64>) -> String { seconds(range.lowerBound + origin) }
+    func text(_ timer: Int64?) -> String { seconds(timer.map { $0 + origin }) }
+    let names = run.names
+    func number(_ name: String) -> UInt32? { names.firstIndex(of: name).map { UInt32($0) } }
+    let held = run.subject.held.map { names[Int($0)] }
+    var found = Mismatch.check("queue", expected.queue, list, got: list(held)) { $0 == held }
+    let counts = page.retryCounts
+    found += expected.failures.flatMap { name, expected in
+      let count = number(name).flatMap { counts[$0] }.map { Int($0) }
+      return Mismatch.check(
+        "failures of \(name)", expected, String.init, got: count.map(String.init) ?? "none"
+      ) {
+        $0 == count
+      }
+    }
+    let due = page.dueTimes
+    found += expected.dueAt.flatMap { name, expected in
+      let time = number(name).flatMap { due[$0] }
+      return Mismatch.check("dueAt of \(name)", expected, text, got: seconds(time)) { range in
+        time.map { range.contains($0 - origin) } ?? false
+      }
+    }
+    if let timers = expected.pollingTimers { run.pollingTimers = timers.value }
+    found += Mismatch.check(
+      "flushTimers", expected.pollingTimers ?? Located(value: run.pollingTimers, line: step.line),
+      String.init,
+      got: "\(page.pollingTimers)"
+    ) { $0 == page.pollingTimers }
+    guard options.strategy == .batching else { return found }
+    func name(_ isReady: Bool) -> String { isReady ? "READY" : "WAITING" }
+    found += Mismatch.check("state", expected.isReady, name, got: name(!page.isFlushRetry)) {
+      $0 == !page.isFlushRetry
+    }
+    let timer =
+      expected.waitUntil.map { Located(value: Optional($0.value.lowerBound), line: $0.line) }
+      ?? Located(value: expected.flushTimer?.value, line: expected.flushTimer?.line ?? step.line)
+    return found
+      + Mismatch.check("the buffer's timer", timer, text, got: seconds(page.flushTimer)) {
+        $0 == page.flushTimer.map { $0 - origin }
+      }
+  }
+
+  // MARK: Words
+
+  private static func text(_ batch: String, _ header: ExpectedSend.Header) -> String {
+    switch header {
+    case .any: batch
+    case .absent: "\(batch) (X-Retry-Count absent)"
+    case .count(let count): "\(batch) (X-Retry-Count \(count))"
+    }
+  }
+
+  private static func text(_ outcome: RetryOutcome, at now: Int64) -> String {
+    func seconds(_ time: Int64) -> String { DecimalSeconds.text(time - now) + " s" }
+    return switch outcome {
+    case .delivered: "delivered"
+    case .retry(let time): "retry after \(seconds(time))"
+    case .pause(let time): "pause of \(seconds(time))"
+    case .drop(let reason): "drop (\(DropName.name(of: reason)))"
+    default: "\(outcome)"
+    }
+  }
+
+  private static func text(_ outcome: ExpectedOutcome) -> String {
+    func seconds(_ range: ClosedRange<Int64>) -> String { DecimalSeconds.text(range.lowerBound) + " s" }
+    return switch outcome {
+    case .delivered: "delivered"
+    case .retry(let range): "retry after \(seconds(range))"
+    case .pause(let range): "pause of \(seconds(range))"
+    case .drop(let reason): "drop (\(reason))"
+    case .retryAtNextTrigger: "retry at the next trigger"
+    case .refreshCredentials: "refresh credentials and retry"
+    case .block(let reason): "blocked (\(reason))"
+    }
+  }
+}
+
+extension BrowserLoss {
+  fileprivate var name: String {
+    switch self {
+    case .limit(let reason): DropName.name(of: reason)
+    case .refused: DropName.refused
+    }
+  }
+}
+
+extension BrowserAction {
+  /// Whether who looks at a page from outside sees it.
+  fileprivate var isSeen: Bool {
+    switch self {
+    case .send, .lost: true
+    case .delivered, .decided: false
+    }
+  }
+}
+
+// MARK: - What runs a case
+
+/// A browser whose pages go through a case. Times are microseconds since the case began.
+private protocol PageSubject: AnyObject {
+  /// The page that is open; its own times begin at `origin`.
+  var page: BrowserPage { get }
+  var origin: Int64 { get }
+  /// The events that are neither delivered nor lost, those in store among them.
+  var held: [UInt32] { get }
+  var violation: String? { get }
+
+  /// An event that the first page finds in store.
+  func store(_ number: UInt32, failures: UInt32)
+  func open(_ settings: BrowserSettings, at now: Int64)
+  func close(isKilled: Bool, breaksStore: Bool, at now: Int64)
+  func run(until now: Int64)
+  func track(_ number: UInt32, at now: Int64)
+  func answer(_ upload: UInt32, status: Int?, retryAfter: Double?, at now: Int64)
+  func setOnline(_ isOnline: Bool, at now: Int64)
+  func setVisible(_ isVisible: Bool, at now: Int64)
+  func takeActions() -> [BrowserAction]
+}
+
+/// The module alone.
+private final class ModulePage: PageSubject {
+  private var options: BrowserOptions
+  private let draws: BrowserDraws
+  private var current: BrowserPage?
+  private var stored: [SavedEvent] = []
+  private var left: [BrowserAction] = []
+  private var isOnline = true
+
+  init(_ options: BrowserOptions, word: UInt64) {
+    self.options = options
+    draws = BrowserDraws(leaps: false, poll: { _, _ in word }, wait: { _, _ in word })
+  }
+
+  var page: BrowserPage { current! }
+  var origin: Int64 { 0 }
+  var held: [UInt32] { current?.held ?? stored.map(\.number).sorted() }
+  var violation: String? { nil }
+
+  func store(_ number: UInt32, failures: UInt32) {
+    stored.append(SavedEvent(number: number, attempts: failures))
+  }
+  func open(_ settings: BrowserSettings, at now: Int64) {
+    current = BrowserPage(options, settings, saved: stored, isOnline: isOnline, draws: draws, at: now)
+    stored = []
+  }
+  func close(isKilled: Bool, breaksStore: Bool, at now: Int64) {
+    if !isKilled { stored = current?.hide(at: now) ?? [] }
+    left += current?.actions ?? []
+    current = nil
+    if breaksStore {
+      stored = []
+      options.savesEvents = false
+    }
+  }
+  func run(until now: Int64) { current?.run(until: now) }
+  func track(_ number: UInt32, at now: Int64) { current?.track(number, at: now) }
+  func answer(_ upload: UInt32, status: Int?, retryAfter: Double?, at now: Int64) {
+    current?.answered(upload, status: status, retryAfter: retryAfter, at: now)
+  }
+  func setOnline(_ isOnline: Bool, at now: Int64) {
+    self.isOnline = isOnline
+    current?.setOnline(isOnline, at: now)
+  }
+  func setVisible(_ isVisible: Bool, at now: Int64) { current?.setVisible(isVisible, at: now) }
+  func takeActions() -> [BrowserAction] {
+    let all = left + (current?.actions ?? [])
+    left = []
+    current?.actions = []
+    return all
+  }
+}
+
+/// A device of the engine.
+private final class DevicePage: PageSubject {
+  private var device: ScriptedDevice
+  private let word: UInt64
+
+  init(_ options: BrowserOptions, word: UInt64) {
+    var cohort = Cohort(name: "vector", devices: 1, events: .poisson(meanGap: .hours(1)))
+    cohort.page = options
+    device = ScriptedDevice(cohort, flushCount: FlushCount(1), draws: ConstantWords(word: word))
+    self.word = word
+  }
+
+  var page: BrowserPage { device.page! }
+  var origin: Int64 { ScriptedDevice.origin }
+  var held: [UInt32] { device.triggered.held.map(\.events.lowerBound) }
+  var violation: String? { device.violation }
+
+  func store(_ number: UInt32, failures: UInt32) { device.store(failures: failures) }
+  func open(_ settings: BrowserSettings, at now: Int64) { device.openPage(settings, word: word, at: now) }
+  func close(isKilled: Bool, breaksStore: Bool, at now: Int64) {
+    device.closePage(isKilled: isKilled, breaksStore: breaksStore, at: now)
+  }
+  func run(until now: Int64) { device.runPage(until: now) }
+  func track(_ number: UInt32, at now: Int64) { device.track(at: now) }
+  func answer(_ upload: UInt32, status: Int?, retryAfter: Double?, at now: Int64) {
+    device.answer(upload, status: status, retryAfter: retryAfter, at: now)
+  }
+  func setOnline(_ isOnline: Bool, at now: Int64) { device.setOnline(isOnline, at: now) }
+  func setVisible(_ isVisible: Bool, at now: Int64) { device.setVisible(isVisible, at: now) }
+  func takeActions() -> [BrowserAction] { device.takePageActions() }
+}
+
+private struct ConstantWords: RandomNumberGenerator {
+  let word: UInt64
+  mutating func next() -> UInt64 { word }
+}

@@ -147,7 +147,9 @@ struct RestartTests {
     }
   }
 
-  @Test("What comes during a loop whose flushes are queued is one open batch, which a restart strands until the next event")
+  @Test(
+    "What comes during a loop whose flushes are queued is one open batch, which a restart strands until the next event"
+  )
   func open() {
     let desk = Desk(ClientOptions(flushWhileUploading: .queued))
     #expect(desk.flush(1) == ["send 0 #0"])

@@ -48,7 +48,9 @@ extension RetrySwitchTests {
     }
   }
 
-  @Test("With both sections off a client that forgets drops no status; no wait holds one back that keeps no state")
+  @Test(
+    "With both sections off a client that forgets drops no status; no wait holds one back that keeps no state"
+  )
   func bothOffForgets() {
     var config = HTTPConfig.withoutJitter
     config.backoff.isEnabled = false

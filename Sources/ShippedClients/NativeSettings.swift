@@ -208,7 +208,8 @@ struct NativeSettings: ShippedSettings {
         findings.add(
           .losesData, part.path(of: "maxRetryCount"),
           "with \(count), \(sdk) drops every batch before its first send: no retry left is a limit reached; "
-            + "write 2 or more, as 1 leaves no retry", place("RetryStateMachine.swift:84-90", "RetryStateMachine.kt:142-146"))
+            + "write 2 or more, as 1 leaves no retry",
+          place("RetryStateMachine.swift:84-90", "RetryStateMachine.kt:142-146"))
       } else {
         compare(
           .maxRetryCount, in: part, Double(config.maxRetryCount), Double(defaults.rateLimit.maxRetryCount))

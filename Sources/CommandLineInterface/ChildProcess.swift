@@ -1,3 +1,5 @@
+import Synchronization
+
 /// This program once more, with other arguments.
 enum ChildProcess {
   /// Runs it to its end and returns what it wrote to standard output; its standard error is ours.
@@ -47,9 +49,30 @@ enum ChildProcess {
     return child
   }
 
-  /// Has the shell run a command, with more variables in its environment. What it prints goes to standard error.
+  /// Descriptors that a child must not inherit are made while this is held, and so are children.
+  static let descriptors = Mutex<Void>(())
+
+  /// Makes descriptors that no child inherits.
+  /// - Parameter make: returns them; one below 0 is none.
+  static func privately(_ make: () -> [Int32]) -> [Int32] {
+    descriptors.withLock { _ in
+      let made = make()
+      for descriptor in made where descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+      return made
+    }
+  }
+
+  /// Has the shell run a command.
+  /// - Parameters:
+  ///   - words: what the command finds as `$1` and so on.
+  ///   - environment: more variables than ours.
+  ///   - output: gets what it prints, `errors` what it complains of.
+  ///   - leads: whether it leads a process group of its own.
   /// - Returns: its process, to be ended by `wait(for:)`; nil: the system starts none.
-  static func start(shell command: String, environment: [String: String]) -> pid_t? {
+  static func start(
+    shell command: String, words more: [String] = [], environment: [String: String] = [:],
+    output: Int32 = STDERR_FILENO, errors: Int32 = STDERR_FILENO, leads: Bool = false
+  ) -> pid_t? {
     #if canImport(Darwin)
       var actions: posix_spawn_file_actions_t?
       var attributes: posix_spawnattr_t?
@@ -60,7 +83,8 @@ enum ChildProcess {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+    if errors != STDERR_FILENO { posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO) }
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     // What we ignore, a server that it starts must not.
@@ -69,7 +93,9 @@ enum ChildProcess {
     sigaddset(&signals, SIGPIPE)
     sigaddset(&signals, SIGXFSZ)
     posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    if leads { posix_spawnattr_setpgroup(&attributes, 0) }
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGDEF) | (leads ? Int16(POSIX_SPAWN_SETPGROUP) : 0))
     var variables = environment.map { "\($0.key)=\($0.value)" }
     var inherited = environ
     while let variable = inherited.pointee {
@@ -77,12 +103,15 @@ enum ChildProcess {
       if environment[String(text.prefix { $0 != "=" })] == nil { variables.append(text) }
       inherited += 1
     }
-    let arguments: [String] = ["sh", "-c", command]
+    let arguments: [String] = ["sh", "-c", command] + (more.isEmpty ? [] : ["sh"] + more)
     var words = arguments.map { strdup($0) } + [nil]
     var pairs = variables.map { strdup($0) } + [nil]
     defer { for word in words + pairs { free(word) } }
     var child: pid_t = 0
-    return posix_spawn(&child, "/bin/sh", &actions, &attributes, &words, &pairs) == 0 ? child : nil
+    let code = descriptors.withLock { _ in
+      posix_spawn(&child, "/bin/sh", &actions, &attributes, &words, &pairs)
+    }
+    return code == 0 ? child : nil
   }
 
   static var executable: String {

@@ -254,7 +254,7 @@ enum CheckReport {
       }.joined() + "</testsuites>\n"
   }
 
-  private static func attribute(_ text: String) -> String {
+  static func attribute(_ text: String) -> String {
     String(
       text.unicodeScalars.map { scalar in
         switch scalar {

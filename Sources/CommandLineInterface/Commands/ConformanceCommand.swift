@@ -6,7 +6,7 @@ import ScenarioModel
 
 /// `fleetsim conformance`: does a client behave as the document says?
 struct ConformanceCommand: Command {
-  static let documents: [any DescribedDocument] = [ConformanceFindings.document]
+  static let documents: [any DescribedDocument] = [ConformanceFindings.document, ExecFindings.document]
   static let help = CommandSpecification(
     name: "conformance", abstract: "Run conformance vectors: does a client behave as the document says?",
     discussion: [
@@ -14,12 +14,17 @@ struct ConformanceCommand: Command {
         + "in which order, how long it waits, what it drops. Any SDK can run them; here they run against fleetsim's "
         + "own client. Without files the built-in vectors run. Prints passed, failed and deviating cases for each "
         + "requirement, and the reason for each deviation that a vector expects of the client. The exit code is 1 "
-        + "if a case fails."
+        + "if a case fails.",
+      "With --exec a real SDK is judged over HTTP, by the cases that a process can be asked for: S1 to S20, each holds, does not, is "
+        + "inconclusive or not applicable. What comes too early, too often, at once or with a wrong header fails; what comes more "
+        + "than 100 ms too late is inconclusive, since a busy machine may be the cause. The exit code is 1 if a requirement does "
+        + "not hold, and 2 if one is inconclusive.",
     ],
     examples: [
       .init("fleetsim conformance", "Every built-in vector against the document's own client:"),
       .init("fleetsim conformance --client segment-swift", "Where a shipped client differs, and why:"),
       .init("fleetsim conformance my-vectors.json", "Vectors of your own:"),
+      .init("fleetsim conformance --exec 'python3 cli.py' --junit sdk.xml", "A real SDK in a process:"),
     ])
 
   @Argument("file", isOptional: true, help: "Vector files (JSON). (default: the built-in vectors)")
@@ -30,10 +35,18 @@ struct ConformanceCommand: Command {
       "The client to test: \(ConformanceClient.allNames.joined(separator: ", ")). (default: the one that each file names, or "
       + "tapi-document)")
   private var asked: String?
+  let exec = ExecOptions()
   @Flag(.json) private var isJSON: Bool
 
   /// - Throws: `CommandFailure` 1 when a case fails, 65, 66; `ScenarioProblems`; `UsageError` for a client without a vector.
   func execute(_ invocation: Invocation) throws {
+    if let command = exec.command {
+      if asked != nil || !paths.isEmpty {
+        throw UsageError("'--exec' judges a process; it goes with no vector file and no '--client'.")
+      }
+      return try exec.judge(command, isJSON: isJSON, invocation.environment)
+    }
+    try exec.refuseWithoutExec()
     // A client that can't be tested has none.
     let client = asked.flatMap { ConformanceClient(name: $0) }
     let files = try files()

@@ -1,0 +1,125 @@
+import Conformance
+import FleetSimulation
+import ScenarioModel
+import Synchronization
+
+/// Judges a command by all cases, several at once.
+struct ExecConformance: Sendable {
+  var cases: ProcessCases
+  var setup: ExecSetup
+  var judge: ProcessJudge
+  /// Processes at once.
+  var jobs: Int
+  /// Keys of `config` that the command does not heed.
+  var ignored: Set<String>
+
+  /// A case, what was seen of it and what that says.
+  struct Outcome: Sendable {
+    var vector: ProcessCase
+    var log: ExchangeLog?
+    var verdict: ProcessVerdict
+  }
+
+  /// Runs an upload that is accepted, then every case; those that said nothing once more, when less runs beside them.
+  /// - Throws: `CommandFailure` about a command that can't be judged at all, or after a signal.
+  func outcomes() throws -> [Outcome] {
+    try probe()
+    var outcomes = cases.cases.map { vector -> Outcome in
+      let missing = vector.needs.intersection(ignored).sorted()
+      let reason = missing.isEmpty ? "" : "the command ignores \(missing.joined(separator: " and "))"
+      return Outcome(vector: vector, verdict: missing.isEmpty ? .inconclusive("") : .notApplicable(reason))
+    }
+    try run(&outcomes, jobs: jobs)
+    try run(&outcomes, jobs: min(jobs, 2))
+    return outcomes
+  }
+
+  /// Runs what is inconclusive.
+  private func run(_ outcomes: inout [Outcome], jobs: Int) throws {
+    let open = outcomes.indices.filter {
+      if case .inconclusive = outcomes[$0].verdict { true } else { false }
+    }
+    let cases = open.map { outcomes[$0].vector }
+    let work = Work(running: min(jobs, cases.count))
+    for _ in 0..<min(jobs, cases.count) {
+      SystemThreads.start { [setup] in
+        while !setup.isStopped() {
+          let number = work.next.add(1, ordering: .relaxed).oldValue
+          guard number < cases.count else { break }
+          let log = ExecSession(cases[number], setup).run()
+          work.found.withLock { $0[number] = log }
+        }
+        work.running.subtract(1, ordering: .releasing)
+      }
+    }
+    while work.running.load(ordering: .acquiring) > 0 { usleep(10_000) }
+    try Interruption.check()
+    for (number, log) in work.found.withLock({ $0 }) {
+      outcomes[open[number]].log = log
+      outcomes[open[number]].verdict = judge.verdict(on: cases[number], log)
+    }
+  }
+
+  private final class Work: Sendable {
+    let next = Atomic<Int>(0)
+    let found = Mutex<[Int: ExchangeLog]>([:])
+    let running: Atomic<Int>
+    init(running: Int) { self.running = Atomic(running) }
+  }
+
+  // MARK: A command that can't be judged
+
+  private func probe() throws {
+    var vector = ProcessCase("probe", "S21", "One event is accepted")
+    vector.limit = 15_000_000
+    for attempt in 0..<2 {
+      let log = ExecSession(vector, setup).run()
+      try Interruption.check()
+      guard let trouble = trouble(log) else { return }
+      // A busy machine may have been the cause of it.
+      if attempt > 0 || log.child.end != .stopped || log.child.flooded { throw trouble }
+    }
+  }
+
+  /// What keeps the command from being judged, in a sentence; nil: nothing.
+  func trouble(_ log: ExchangeLog) -> CommandFailure? {
+    let complaint = log.child.lastComplaint.isEmpty ? "" : ": \(log.child.lastComplaint.prefix(200))"
+    func failure(_ code: ExitCode, _ text: String) -> CommandFailure {
+      CommandFailure(code, "--exec '\(setup.command)': \(text)")
+    }
+    if case .unstartable(let reason) = log.child.end { return failure(.internalError, reason) }
+    if log.spokeTLS {
+      return failure(.unavailable, "it speaks TLS, and the server of a case speaks plain HTTP")
+    }
+    if log.spokeNoHTTP { return failure(.unavailable, "what it sent is no request of HTTP/1.1") }
+    if log.child.flooded { return failure(.data, "it printed more than 1 MiB and was ended") }
+    switch log.child.end {
+    case .signalled(let number): return failure(.data, "it was ended by signal \(number)\(complaint)")
+    case .exited(126), .exited(127):
+      if log.uploads.isEmpty {
+        return failure(.noInput, "there is no such command that can be run\(complaint)")
+      }
+    case .exited(let status):
+      if log.uploads.isEmpty {
+        return failure(.unavailable, "it ended with exit status \(status) and sent nothing\(complaint)")
+      }
+    case .stopped:
+      return failure(
+        .unavailable,
+        log.uploads.isEmpty
+          ? "it sent nothing within \(ProcessJudge.seconds(log.endedAt)) s and was ended (--start-limit)"
+          : "its upload was accepted, and it still ran after \(ProcessJudge.seconds(log.endedAt)) s and was ended"
+      )
+    default: break
+    }
+    if log.child.success == nil {
+      return failure(
+        .data,
+        log.child.lastLine.isEmpty
+          ? "it printed nothing; the last line of its standard output has to be JSON with 'success'"
+          : "the last line of its standard output is no JSON object with 'success': \(log.child.lastLine.prefix(120))"
+      )
+    }
+    return nil
+  }
+}

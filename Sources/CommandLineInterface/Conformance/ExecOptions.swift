@@ -1,0 +1,111 @@
+import Conformance
+import ScenarioModel
+import SimulationKernel
+
+/// Options of `conformance --exec`, and what they ask for.
+struct ExecOptions: ParameterGroup {
+  private static let configKeys = ["flushAt", "flushInterval", "maxRetries", "timeout"]
+
+  @Option(
+    "exec", "command", .text,
+    help:
+      "Judge a real SDK: a command of the shell that takes --input JSON and prints JSON with 'success' as its last line. "
+      + "It is run for each case against a server on 127.0.0.1.")
+  var command: String?
+  @Option("jobs", "n", .count(1...64), help: "Processes of --exec at once.")
+  private var jobs = 16
+  @Option("junit", "file", .text, help: "Write what --exec found as JUnit XML.")
+  private var junitPath: String?
+  @Option(
+    "exchanges", "dir", .text, help: "Write what came and went in each case of --exec, a JSON file each.")
+  private var folder: String?
+  @Option(
+    "interval-unit", "unit", .intervalUnit, help: "What flushInterval is given in, s or ms. (default: s)")
+  private var unit = IntervalUnit.seconds
+  @Option(
+    "ignores", "keys", .list(.several(of: configKeys)),
+    help:
+      "What the command does not heed of its config, with commas between: \(configKeys.joined(separator: ", "))."
+  )
+  private var ignored: [String]?
+  @Flag("any-exit-status", help: "The exit status of --exec says nothing of its success.")
+  private var hasAnyExitStatus: Bool
+  @Flag("fetches-settings", help: "The SDK of --exec asks cdnHost for Settings: judge them, too.")
+  private var fetchesSettings: Bool
+  @Option(
+    "start-limit", "span", .span, help: "How long --exec may take until its first upload. (default: 20s)")
+  private var startLimit = Span.seconds(20)
+
+  enum IntervalUnit: String, CaseIterable, Sendable {
+    case seconds = "s"
+    case milliseconds = "ms"
+  }
+
+  /// Judges the command and prints what was found.
+  /// - Throws: `UsageError`; `CommandFailure` 1 for what does not hold, 2 for what stayed open, and others.
+  func judge(_ command: String, isJSON: Bool, _ environment: CommandEnvironment) throws {
+    if command.allSatisfy(\.isWhitespace) {
+      throw UsageError("The value of '--exec' is empty: it is a command of the shell.")
+    }
+    for key in ignored ?? [] where !Self.configKeys.contains(key) {
+      throw UsageError(no: "key of config", key, among: Self.configKeys)
+    }
+    let junit = try junitPath.map { path throws(CommandFailure) in
+      try SingleFile(path, ours: [ExecFindings.junitStart], option: "--junit")
+    }
+    let cases = ProcessCases(try VectorFile.builtIn(), fetchesSettings: fetchesSettings)
+    let files = try exchangeFiles(cases.cases.map(\.id))
+    let started = environment.monotonicSeconds()
+    let conformance = ExecConformance(
+      cases: cases,
+      setup: ExecSetup(
+        command: command, isMilliseconds: unit == .milliseconds, startLimit: startLimit.microseconds,
+        now: { Int64(environment.monotonicSeconds() * 1e6) }, unixSeconds: environment.unixSeconds,
+        isStopped: { Interruption.pending != nil }),
+      judge: ProcessJudge(exitStatusCounts: !hasAnyExitStatus), jobs: jobs, ignored: Set(ignored ?? []))
+    let outcomes = try conformance.outcomes()
+    let found = ExecFindings(
+      command: command, outcomes: outcomes, inexpressible: cases.inexpressible,
+      fetchesSettings: fetchesSettings, folder: folder, seconds: environment.monotonicSeconds() - started)
+    for outcome in outcomes {
+      guard let log = outcome.log else { continue }
+      try files[outcome.vector.id]?.write(ExecFindings.exchange(outcome.vector, log, outcome.verdict))
+    }
+    try junit?.write(found.junit)
+    if isJSON {
+      try Console.printData(ExecFindings.document.text("conformance", found))
+    } else {
+      try Console.print(found.text)
+    }
+    if found.count(.fails) > 0 { throw CommandFailure(.failed, "\(command): \(found.counts)") }
+    if found.count(.inconclusive) > 0 { throw CommandFailure(.undecided, "\(command): \(found.counts)") }
+  }
+
+  /// Options that mean nothing without `--exec`.
+  /// - Throws: `UsageError` if one is given.
+  func refuseWithoutExec() throws {
+    let given = [
+      $jobs.words, $junitPath.words, $folder.words, $unit.words, $ignored.words, $startLimit.words,
+      hasAnyExitStatus ? ["--any-exit-status"] : [], fetchesSettings ? ["--fetches-settings"] : [],
+    ].compactMap(\.first)
+    if let first = given.first { throw UsageError("The option '\(first)' goes with '--exec'.") }
+  }
+
+  private func exchangeFiles(_ ids: [String]) throws -> [String: SingleFile] {
+    guard let folder else { return [:] }
+    if mkdir(folder, 0o777) != 0, errno != EEXIST {
+      throw CommandFailure(
+        .cannotCreate, "\(folder): cannot be created: \(systemMessage()); name another with --exchanges")
+    }
+    var files: [String: SingleFile] = [:]
+    for id in ids {
+      files[id] = try SingleFile(
+        "\(folder)/\(id).json", ours: [ExecFindings.exchangeStart], option: "--exchanges")
+    }
+    return files
+  }
+}
+
+extension ValueReader where Value == ExecOptions.IntervalUnit {
+  fileprivate static let intervalUnit = ValueReader.name { _, _ in InvalidValue("s or ms.") }
+}

@@ -1,0 +1,129 @@
+/// What a server does with an upload.
+package enum ScriptedAnswer: Sendable, Hashable {
+  /// Answers, with a Retry-After if there is one, so many microseconds after the whole upload is there.
+  case status(Int, RetryAfterField? = nil, after: Int64 = 0)
+  /// Says nothing until the client hangs up.
+  case silence
+  /// Resets the connection when the upload is there.
+  case reset
+  /// Begins an answer and closes the connection.
+  case half
+}
+
+/// A Retry-After, as text or as a date in one of the three forms of RFC 9110 §5.6.7.
+package enum RetryAfterField: Sendable, Hashable {
+  case text(String)
+  case date(secondsAhead: Int64, DateForm)
+
+  package enum DateForm: Sendable, Hashable { case imfFixdate, rfc850, asctime }
+
+  /// The field's value at a time of the wall clock.
+  package func value(unixSeconds: Int64) -> String {
+    switch self {
+    case .text(let text): text
+    case .date(let ahead, let form): form.text(unixSeconds + ahead)
+    }
+  }
+}
+
+extension RetryAfterField.DateForm {
+  private static let days = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"]
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  /// A time in this form, in UTC.
+  func text(_ unixSeconds: Int64) -> String {
+    let (days, rest) = unixSeconds.quotientAndRemainder(dividingBy: 86_400)
+    var (year, left) = (1970, Int(days))
+    while left >= Self.length(ofYear: year) {
+      left -= Self.length(ofYear: year)
+      year += 1
+    }
+    let lengths = [31, Self.length(ofYear: year) - 337, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    var month = 0
+    while left >= lengths[month] {
+      left -= lengths[month]
+      month += 1
+    }
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let name = Self.days[Int(days % 7)]
+    let (day, monthName) = (left + 1, Self.months[month])
+    let time = "\(two(Int(rest / 3_600))):\(two(Int(rest / 60 % 60))):\(two(Int(rest % 60)))"
+    return switch self {
+    case .imfFixdate: "\(name.prefix(3)), \(two(day)) \(monthName) \(year) \(time) GMT"
+    case .rfc850: "\(name), \(two(day))-\(monthName)-\(two(year % 100)) \(time) GMT"
+    case .asctime: "\(name.prefix(3)) \(monthName) \(day < 10 ? " " : "")\(day) \(time) \(year)"
+    }
+  }
+
+  private static func length(ofYear year: Int) -> Int {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 366 : 365
+  }
+}
+
+/// All that was seen of one run of a command: what came over the network, and how its process ended.
+///
+/// Times are microseconds since the process was started.
+package struct ExchangeLog: Sendable {
+  package var uploads: [ObservedUpload] = []
+  /// When it asked for Settings.
+  package var settingsFetches: [Int64] = []
+  /// A connection whose first bytes were those of TLS, or no HTTP.
+  package var spokeTLS = false
+  package var spokeNoHTTP = false
+  package var child = ChildReport()
+  /// When the last was seen of it.
+  package var endedAt: Int64 = 0
+
+  package init() {}
+}
+
+/// An upload, and what became of it.
+package struct ObservedUpload: Sendable {
+  /// When its first byte came.
+  package var arrivedAt: Int64
+  /// Just before the answer was given, or when the connection ended; nil: it was still open at the end.
+  package var endedAt: Int64?
+  /// What it was answered; nil: nothing.
+  package var status: Int?
+  package var retryAfter: String?
+  package var target = ""
+  package var headers: [(name: String, value: String)] = []
+  package var bodyBytes = 0
+  /// The names of the case's events in its body.
+  package var events: [String] = []
+  /// The client hung up before it was answered.
+  package var wasGivenUp = false
+
+  package init(arrivedAt: Int64) { self.arrivedAt = arrivedAt }
+
+  /// The first value of a header, whatever the case of its name.
+  package func header(_ name: String) -> String? {
+    headers.first { $0.name.lowercased() == name.lowercased() }?.value
+  }
+}
+
+/// How a process ended and what it said.
+package struct ChildReport: Sendable {
+  package enum End: Sendable, Hashable {
+    case exited(Int32)
+    case signalled(Int32)
+    /// It still ran, and was ended.
+    case stopped
+    /// No process could be made.
+    case unstartable(String)
+  }
+  package var end = End.stopped
+  /// The last line of its standard output.
+  package var lastLine = ""
+  /// `success` of that line; nil: the line is no JSON object that has it.
+  package var success: Bool?
+  package var outputBytes = 0
+  /// It wrote more than it may and was ended.
+  package var flooded = false
+  /// The last line of its standard error.
+  package var lastComplaint = ""
+
+  package init() {}
+}

@@ -47,7 +47,8 @@ struct ExecFindings: Sendable {
       let reason =
         verdict == .notApplicable
         ? ProcessCases.obstacle(id, fetchesSettings: fetchesSettings)
-          ?? outcomes.first { $0.vector.requirement == id }.flatMap { Self.remark($0.verdict) } : nil
+          ?? outcomes.first { $0.vector.requirement == id }.map { Self.remark($0.verdict) ?? "" }
+          ?? "no case of it was asked for" : nil
       return Row(requirement: id, title: title, verdict: verdict, cases: words.count, reason: reason)
     }
   }

@@ -19,6 +19,8 @@ struct ExecOptions: ParameterGroup {
   @Option(
     "exchanges", "dir", .text, help: "Write what came and went in each case of --exec, a JSON file each.")
   private var folder: String?
+  @Option("case", "id", each: .text, help: "A case of --exec, in place of all. (default: all)")
+  private var chosen: [String]
   @Option(
     "interval-unit", "unit", .intervalUnit, help: "What flushInterval is given in, s or ms. (default: s)")
   private var unit = IntervalUnit.seconds
@@ -53,7 +55,12 @@ struct ExecOptions: ParameterGroup {
     let junit = try junitPath.map { path throws(CommandFailure) in
       try SingleFile(path, ours: [ExecFindings.junitStart], option: "--junit")
     }
-    let cases = ProcessCases(try VectorFile.builtIn(), fetchesSettings: fetchesSettings)
+    var cases = ProcessCases(try VectorFile.builtIn(), fetchesSettings: fetchesSettings)
+    let names = cases.cases.map(\.id)
+    for id in chosen where !names.contains(id) {
+      throw UsageError("The case '\(id)' does not exist.\(UsageError.hint(id, names))")
+    }
+    if !chosen.isEmpty { cases.cases.removeAll { !chosen.contains($0.id) } }
     let files = try exchangeFiles(cases.cases.map(\.id))
     let started = environment.monotonicSeconds()
     let conformance = ExecConformance(
@@ -86,6 +93,7 @@ struct ExecOptions: ParameterGroup {
   func refuseWithoutExec() throws {
     let given = [
       $jobs.words, $junitPath.words, $folder.words, $unit.words, $ignored.words, $startLimit.words,
+      $chosen.words,
       hasAnyExitStatus ? ["--any-exit-status"] : [], fetchesSettings ? ["--fetches-settings"] : [],
     ].compactMap(\.first)
     if let first = given.first { throw UsageError("The option '\(first)' goes with '--exec'.") }

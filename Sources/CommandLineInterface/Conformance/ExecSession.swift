@@ -198,8 +198,8 @@ struct ExecSession: ~Copyable {
     var isRead = false
     var saidContinue = false
     var answer: (bytes: [UInt8], dueAt: Int64, status: Int?, retryAfter: String?)?
-    /// Only its sender's hanging up is awaited.
-    var isDone = false
+    /// No answer is meant to come.
+    var isSilent = false
     var isClosed = false
   }
 
@@ -245,7 +245,7 @@ struct ExecSession: ~Copyable {
       connections[index].isClosed = true
       if let upload = connections[index].upload, log.uploads[upload].endedAt == nil {
         log.uploads[upload].endedAt = now
-        log.uploads[upload].wasGivenUp = true
+        log.uploads[upload].wasGivenUp = !connections[index].isSilent
         connections[index].answer = nil
       }
       return
@@ -305,7 +305,7 @@ struct ExecSession: ~Copyable {
       connections[index].answer = (
         Self.answer(status, json, retryAfter), now + delay, status, retryAfter
       )
-    case .silence: break
+    case .silence: connections[index].isSilent = true
     case .reset:
       log.uploads[number].endedAt = now
       var linger = linger(l_onoff: 1, l_linger: 0)
@@ -334,7 +334,6 @@ struct ExecSession: ~Copyable {
     for index in connections.indices {
       guard let answer = connections[index].answer, answer.dueAt <= now else { continue }
       connections[index].answer = nil
-      connections[index].isDone = true
       if let number = connections[index].upload {
         // Before it is written: no client can know of it earlier.
         log.uploads[number].endedAt = now

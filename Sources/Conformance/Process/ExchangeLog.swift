@@ -93,7 +93,7 @@ package struct ObservedUpload: Sendable {
   package var bodyBytes = 0
   /// The names of the case's events in its body.
   package var events: [String] = []
-  /// The client hung up before it was answered.
+  /// The client hung up before it was answered, which the script does not ask for.
   package var wasGivenUp = false
 
   package init(arrivedAt: Int64) { self.arrivedAt = arrivedAt }

@@ -30,8 +30,12 @@ package struct ProcessCase: Sendable {
   }
 
   package struct Sequence: Sendable {
-    package var delayMilliseconds = 0
+    package var delayMilliseconds: Int
     package var events: [String]
+
+    package init(delayMilliseconds: Int = 0, events: [String]) {
+      (self.delayMilliseconds, self.events) = (delayMilliseconds, events)
+    }
   }
 
   /// What must be seen.

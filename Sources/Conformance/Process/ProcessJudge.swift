@@ -18,6 +18,8 @@ package struct ProcessJudge: Sendable {
   package static let lateTolerance: Int64 = 100_000
   /// And this much earlier: a runtime's sleep may end a little before its time.
   package static let earlyTolerance: Int64 = 10_000
+  /// A command that ends so long after its last upload ended has lost its patience rather than given the events up.
+  package static let patience: Int64 = 5_000_000
   /// Whether the exit status says the same as `success`.
   package var exitStatusCounts = true
 
@@ -33,6 +35,10 @@ package struct ProcessJudge: Sendable {
       // A system without memory ends processes so.
       if number == 9 { return .inconclusive("the process was killed (signal 9)") }
       findings.failures.append("the process was ended by signal \(number)")
+    }
+    // What follows then is the client's answer to a machine that was too slow.
+    if let number = log.uploads.firstIndex(where: \.wasGivenUp) {
+      return .inconclusive("the client gave upload \(number + 1) up before it was answered")
     }
     for condition in vector.conditions { check(condition, vector, log, &findings) }
     if !findings.failures.isEmpty { return .fails(findings.failures) }
@@ -106,7 +112,8 @@ package struct ProcessJudge: Sendable {
     if seen > range.upperBound {
       findings.failures.append("\(Self.uploads(seen)) came; \(range.upperBound) at most are expected")
     } else if seen < range.lowerBound {
-      if case .exited = log.child.end {
+      let idle = log.endedAt - (log.uploads.compactMap(\.endedAt).max() ?? 0)
+      if case .exited = log.child.end, idle <= Self.patience {
         findings.failures.append("\(Self.uploads(seen)) came; \(range.lowerBound) are expected")
       } else {
         findings.doubts.append(

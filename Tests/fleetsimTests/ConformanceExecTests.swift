@@ -1,0 +1,174 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `fleetsim conformance --exec`: real processes over HTTP on this machine.
+@Suite("Conformance of a process", .serialized)
+struct ConformanceExecTests {
+  private static let hasPython = Self.shell("command -v python3") == 0
+
+  private static func shell(_ command: String) -> Int32 {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", command]
+    process.standardOutput = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return -1 }
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+
+  /// The client of the experiments that does as the document says, with a fault.
+  private func planted(_ fault: String) -> String {
+    let path = Tool.repository.appending(path: "experiments/conformance/planted/cli.py").path
+    return "python3 '\(path)' --fault \(fault)"
+  }
+
+  private func judge(_ command: String, _ more: [String], in scratch: Scratch) throws -> Tool.Output {
+    try Tool.run(["conformance", "--exec", command] + more, in: scratch.url)
+  }
+
+  @Test(
+    "each planted fault is found, by the requirement that it breaks", .enabled(if: hasPython),
+    arguments: [
+      ("retries-400", "status-400-drops", "S5", "2 uploads came; 1 at most are expected"),
+      ("ignores-retry-after", "seconds", "S4", "2 s, the Retry-After"),
+      ("no-header", "first-try-says-0", "S2", "upload 1 has no X-Retry-Count; 0 is expected"),
+      ("parallel", "one-after-another", "S3", "began before another one was answered"),
+      ("no-backoff", "wait-after-0", "S10", "0.5 to 0.55 s, the backoff of the document"),
+      ("no-key", "write-key", "S1", "upload 1 has no Authorization, without the write key"),
+      ("sends-twice", "accepted-once", "S17", "again, which had been accepted"),
+      ("one-too-many", "two-retries", "S12", "4 uploads came; 3 at most are expected"),
+    ])
+  func faults(fault: String, id: String, requirement: String, seen: String) throws {
+    let scratch = try Scratch()
+    let output = try judge(
+      planted(fault), ["--case", id, "--exchanges", "e", "--junit", "j.xml"], in: scratch)
+    #expect(output.code == 1)
+    let line = output.standardOutput.split(separator: "\n").first { $0.hasPrefix("  \(requirement)") } ?? ""
+    #expect(line.contains("\(id): ") && line.contains(seen), "\(output.standardOutput)")
+    #expect(line.hasSuffix("(e/\(id).json)"))
+    let exchange = try JSON(text: scratch.text("e/\(id).json"))
+    #expect(exchange["verdict"] == .string("does not hold"))
+    #expect(!(exchange["uploads"]?.elements.isEmpty ?? true))
+    let junit = try scratch.text("j.xml")
+    #expect(junit.contains("tests=\"1\" failures=\"1\" skipped=\"0\""))
+    #expect(junit.contains("classname=\"\(requirement)\" name=\"\(id)\""))
+  }
+
+  @Test("the client without a fault fails nothing", .enabled(if: hasPython))
+  func document() throws {
+    let scratch = try Scratch()
+    let ids = [
+      "status-400-drops", "seconds", "first-try-says-0", "one-after-another", "wait-after-0", "write-key",
+      "accepted-once",
+    ]
+    let output = try judge(planted("none"), ids.flatMap { ["--case", $0] }, in: scratch)
+    #expect(output.code != 1, "\(output.standardOutput)")
+    #expect(output.standardOutput.contains(" 0 do not, "))
+    #expect(!output.standardOutput.contains("Does not hold"))
+  }
+
+  @Test("JSON is what the schema says", .enabled(if: hasPython))
+  func json() throws {
+    let scratch = try Scratch()
+    let schema = try JSON(text: Tool.run(["schema", "json"], in: Tool.repository).standardOutput)
+    let output = try judge(planted("no-header"), ["--case", "first-try-says-0", "--json"], in: scratch)
+    let document = try JSON(text: output.standardOutput)
+    #expect(document.violations(of: schema) == [])
+    let levels = document["requirements"]?.elements.map { $0["level"] } ?? []
+    #expect(levels.count == 21 && levels[1] == .string("does not hold"))
+    #expect(document["cases"]?.elements.count == 1)
+    // A restart, hours, a state: by name, with the reason.
+    let reasons = Dictionary(
+      (document["inexpressible"]?.elements ?? []).map {
+        ("\($0["id"] ?? .null)", "\($0["reason"] ?? .null)")
+      },
+      uniquingKeysWith: { first, _ in first })
+    #expect(reasons.count > 100)
+  }
+
+  @Test(
+    "a command that can't be judged is named in one sentence",
+    arguments: [
+      ("no-such-command-here", 66, "there is no such command that can be run"),
+      ("true", 69, "it ended with exit status 0 and sent nothing"),
+      ("echo failed >&2; false", 69, "it ended with exit status 1 and sent nothing: failed"),
+      ("kill -SEGV $$; true", 65, "it was ended by signal 11"),
+      ("yes; true", 65, "it printed more than 1 MiB and was ended"),
+      ("sleep 987; true", 69, "it sent nothing within 1.0"),
+    ])
+  func bad(command: String, code: Int32, message: String) throws {
+    let scratch = try Scratch()
+    let output = try judge(command, ["--start-limit", "1s"], in: scratch)
+    #expect(output.code == code)
+    #expect(output.standardError.hasPrefix("--exec '\(command)': "))
+    #expect(output.standardError.contains(message), "\(output.standardError)")
+    #expect(output.standardError.split(separator: "\n").count == 1)
+    #expect(output.standardOutput == "")
+    #expect(Self.shell("pgrep -f '^sleep 987'") == 1, "a process is left")
+  }
+
+  @Test(
+    "so is one that sends and then says nothing of use, hangs, speaks TLS or something else",
+    .enabled(if: hasPython),
+    arguments: [
+      ("print('done')", 65, "the last line of its standard output is no JSON object with 'success': done"),
+      ("pass", 65, "it printed nothing"),
+      ("import os; os.kill(os.getpid(), 9)", 65, "it was ended by signal 9"),
+    ])
+  func badEnd(end: String, code: Int32, message: String) throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "c.py",
+      """
+      import json, sys, urllib.request
+      asked = json.loads(sys.argv[2])
+      urllib.request.urlopen(asked["apiHost"] + "/v1/b", b"{}").read()
+      \(end)
+      """)
+    let output = try judge("exec python3 c.py", [], in: scratch)
+    #expect(output.code == code)
+    #expect(output.standardError.contains(message), "\(output.standardError)")
+  }
+
+  @Test(
+    "TLS and what is no HTTP are named", .enabled(if: hasPython),
+    arguments: [("b'\\x16\\x03\\x01'", "it speaks TLS"), ("b'hello\\r\\n\\r\\n'", "no request of HTTP/1.1")])
+  func otherProtocols(bytes: String, message: String) throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "c.py",
+      """
+      import json, socket, sys, time
+      port = int(json.loads(sys.argv[2])["apiHost"].rsplit(":", 1)[1])
+      socket.create_connection(("127.0.0.1", port)).sendall(\(bytes))
+      time.sleep(9)
+      """)
+    let output = try judge("python3 c.py", [], in: scratch)
+    #expect(output.code == 69)
+    #expect(output.standardError.contains(message), "\(output.standardError)")
+  }
+
+  @Test(
+    "options that do not go together are refused",
+    arguments: [
+      ["--jobs", "2"], ["--fetches-settings"], ["--exec", "true", "--client", "segment-swift"],
+      ["--exec", "true", "v.json"],
+      ["--exec", " "], ["--exec", "true", "--case", "none"], ["--exec", "true", "--ignores", "flush"],
+      ["--exec", "true", "--interval-unit", "h"],
+    ])
+  func usage(arguments: [String]) throws {
+    let output = try Tool.run(["conformance"] + arguments, in: Scratch().url)
+    #expect(output.code == 64, "\(output.standardError)")
+  }
+
+  @Test("a signal ends the processes and the command")
+  func interrupted() throws {
+    let scratch = try Scratch()
+    let output = try Tool.run(
+      ["conformance", "--exec", "sleep 986; true"], in: scratch.url, signal: SIGINT, after: 0.5)
+    #expect(output.code == 130)
+    #expect(output.seconds < 2)
+    #expect(Self.shell("pgrep -f '^sleep 986'") == 1, "a process is left")
+  }
+}

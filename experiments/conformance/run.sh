@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Judges segment-analytics-python and writes results/conformance/segment-python. Needs python3 with venv, and the network for pip once.
+# FLEETSIM is the program; TIMES repeats the run while BUSY processes (two for each core) do nothing but use the cores, and counts
+# the failures that a machine at rest does not have.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+fleetsim=$(realpath "${FLEETSIM:-.build/release/fleetsim}")
+work=$(mktemp -d)
+burners=()
+trap 'for burner in "${burners[@]}"; do kill "$burner"; done; rm -rf "$work"' EXIT
+python3 -m venv "$work/venv"
+"$work/venv/bin/pip" install -q -r experiments/conformance/segment-python/requirements.txt
+PATH="$work/venv/bin:$PATH"
+command="python3 experiments/conformance/segment-python/cli.py"
+
+judge() { # folder
+  local code=0
+  mkdir -p "$1"
+  "$fleetsim" conformance --exec "$command" --exchanges "$1/exchanges" --junit "$1/junit.xml" >"$1/report.txt" 2>"$1/end.txt" || code=$?
+  [ "$code" -le 2 ] || { cat "$1/end.txt" >&2; exit "$code"; }
+}
+
+failures() { sed -n '/^Does not hold:/,/^$/s/^  *\(S[0-9]*  *[^:]*\):.*/\1/p' "$1/report.txt" | sort; }
+
+if [ -z "${TIMES:-}" ]; then
+  judge results/conformance/segment-python
+  rm results/conformance/segment-python/end.txt
+  # The exchanges that show what does not hold.
+  grep -L '"verdict": "does not hold"' results/conformance/segment-python/exchanges/*.json | xargs rm
+  cat results/conformance/segment-python/report.txt
+  exit 0
+fi
+
+judge "$work/alone"
+failures "$work/alone" >"$work/alone.txt"
+for _ in $(seq "${BUSY:-$(($(nproc) * 2))}"); do
+  (while :; do :; done) &
+  burners+=($!)
+done
+for run in $(seq "$TIMES"); do
+  judge "$work/$run"
+  failures "$work/$run" >"$work/$run.txt"
+  echo "run $run: $(wc -l <"$work/$run.txt") failures," \
+    "$(comm -13 "$work/alone.txt" "$work/$run.txt" | wc -l) of them false;" \
+    "$(cat "$work/$run/end.txt")"
+done

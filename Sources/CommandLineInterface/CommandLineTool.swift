@@ -171,8 +171,10 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case .usage: "The command line is wrong: an unknown option or strategy, a missing argument."
     case .data:
       "A scenario, Settings, vector or baseline file is wrong, or a sweep's, or what --exec printed; or a run lacks memory."
-    case .noInput: "An input file does not exist, is a directory or cannot be read; or there is no such command to --exec."
-    case .unavailable: "No upload of a live run was answered, or the command of --exec sent none that could be."
+    case .noInput:
+      "An input file does not exist, is a directory or cannot be read; or there is no such command to --exec."
+    case .unavailable:
+      "No upload of a live run was answered, or the command of --exec sent none that could be."
     case .internalError: "A checker found the simulator inconsistent with itself: a bug in fleetsim."
     case .cannotCreate:
       "The output cannot be created, or is in the place of something fleetsim did not write."

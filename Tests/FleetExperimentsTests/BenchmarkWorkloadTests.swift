@@ -64,7 +64,7 @@ struct BenchmarkWorkloadTests {
   }
 
   @Test(
-    "every client with an upload loop, of the documents or recorded, has a workload: experiment 001's second file with that client, at half of the capacity"
+    "every client with an upload loop, of the documents or recorded, has a workload: experiment 001's second file at half of the capacity"
   )
   func presets() throws {
     for preset in ClientPreset.documented where preset.page == nil {

@@ -338,7 +338,8 @@ struct ComparisonFindings: Sendable {
     .init("isMet", "Whether every run keeps it; if not, the exit code is 1.") { $0.isMet },
     .init(
       "worst",
-      "The worst of the runs in the column's unit, of a count that of the whole fleet, of `failures` how many fail; null: a run has no value or never got there."
+      "The worst of the runs in the column's unit, of a count that of the whole fleet, of `failures` how many fail; null: a run has "
+        + "no value or never got there."
     ) { $0.worst },
     .init("measured", "The same as people read it.") { $0.measured },
     .init("failingRuns", "Runs that do not keep it.") { $0.failing },

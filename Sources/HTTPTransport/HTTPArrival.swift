@@ -64,7 +64,8 @@ package struct HTTPArrival: Sendable {
     (method, target) = (String(words[0]), String(words[1]))
     for line in lines.dropFirst() {
       guard let colon = line.firstIndex(of: ":") else { return false }
-      let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+      var value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+      while value.last == " " || value.last == "\t" { value.removeLast() }
       headers.append((String(line[..<colon]), String(value)))
     }
     expectsContinue = header("Expect")?.lowercased() == "100-continue"
@@ -84,7 +85,7 @@ package struct HTTPArrival: Sendable {
       }
       let text = String(decoding: bytes[place..<lineEnd], as: UTF8.self)
       guard let size = Int(text.prefix { $0.isHexDigit }, radix: 16), size >= 0,
-        found.count + size <= Self.longestBody
+        size <= Self.longestBody - found.count
       else { return .malformed }
       let next = lineEnd + 1 + size + 2
       if bytes.count < next { return .incomplete }

@@ -301,7 +301,13 @@ struct ExecSession: ~Copyable {
     switch answer {
     case .status(let status, let field, let delay):
       let retryAfter = field?.value(unixSeconds: Int64(setup.unixSeconds()))
-      let json = status == 204 || status == 304 ? "" : #"{"success":\#((200...299).contains(status))}"#
+      let json =
+        switch status {
+        case 204, 304: ""
+        // Some servers say so, too, and their SDKs look for it.
+        case 200...299: #"{"success":true,"status":1}"#
+        default: #"{"success":false}"#
+        }
       connections[index].answer = (
         Self.answer(status, json, retryAfter), now + delay, status, retryAfter
       )

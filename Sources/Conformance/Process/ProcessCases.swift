@@ -92,7 +92,7 @@ package struct ProcessCases: Sendable {
       "retries-count-up", "S2", [.status(503), .status(503), .status(503), .status(200)], .uploads(4...4),
       .retryCount(.number(1), 1, orAbsent: false), .retryCount(.number(2), 2, orAbsent: false),
       .retryCount(.number(3), 3, orAbsent: false)
-    ) { $0.limit = 14_000_000 },
+    ) { ($0.limit, $0.maxRetries) = (14_000_000, 10) },
     made(
       "global-count-after-429", "S2",
       [.status(429, .text("1")), .status(429, .text("1")), .status(200)], .uploads(3...3),
@@ -165,7 +165,7 @@ package struct ProcessCases: Sendable {
       .wait(after: 1, [WaitWindow("the second backoff", 1, 1.1)]),
       .wait(after: 2, [WaitWindow("the third backoff", 2, 2.2)]),
       .wait(after: 3, [WaitWindow("the fourth backoff", 4, 4.4)])
-    ) { $0.limit = 14_000_000 },
+    ) { ($0.limit, $0.maxRetries) = (14_000_000, 10) },
     limited("two-retries", 2), limited("no-retry", 0),
     made(
       "two-rate-limits", "S12", "With two retries a batch that always gets a 429 is sent three times",
@@ -335,6 +335,6 @@ extension VectorCase {
     if steps.contains(where: { if case .some = $0.expect.isReady { true } else { false } }) {
       return "it asks for a state inside the SDK"
     }
-    return "it needs a second flush at a given time, or asks for more than a server sees"
+    return "no case is made of it: it needs flushes at given times, or asks for more than a server sees"
   }
 }

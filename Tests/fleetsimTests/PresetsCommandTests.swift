@@ -68,7 +68,12 @@ struct PresetsCommandTests {
 
       | switch                   | req | segment-kotlin-main    | segment-browser        | segment-browser-batching |
       | ------------------------ | --- | ---------------------- | ---------------------- | ------------------------ |
-      | page                     | S16 |   null                 | ≠ {}                   | ≠ {strategy: "batching"} |
+      | page                     | S16 |   null                 | ≠ {strategy:           | ≠ {strategy:             |
+      |                          |     |                        |   "standard", size:    |   "batching", size: 10,  |
+      |                          |     |                        |   10, timeout: "5s",   |   timeout: "5s", retry   |
+      |                          |     |                        |   retryQueue: true,    |   Queue: true,           |
+      |                          |     |                        |   persistence: true,   |   persistence: true,     |
+      |                          |     |                        |   keepalive: false}    |   keepalive: false}      |
       | uploadConcurrency        | S3  |   1                    | ≠ unlimited            | ≠ unlimited              |
       | flushWhileUploading      | S17 | ≠ queued               |   joins                |   joins                  |
       | settingsDialect          | S13 | ≠ analytics-kotlin     | ≠ analytics-next       | ≠ analytics-next         |

@@ -166,13 +166,13 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     switch self {
     case .success: "Done."
     case .failed:
-      "Failed vectors or requirements, worse metrics, broken limits, missing runs, harmful or refused Settings."
+      "Failed vectors or requirements, worse metrics, broken limits, missing runs, bad Settings."
     case .undecided: "decide needs more runs than its budget allows, or conformance --exec is inconclusive."
     case .usage: "The command line is wrong: an unknown option or strategy, a missing argument."
     case .data:
-      "A scenario, Settings, vector or baseline file is wrong, or a sweep's, or what --exec printed; or a run lacks memory."
+      "An input file is wrong, or what the command of --exec printed; or a run lacks memory."
     case .noInput:
-      "An input file does not exist, is a directory or cannot be read; or there is no such command to --exec."
+      "An input file, or the command of --exec, does not exist or cannot be read."
     case .unavailable:
       "No upload of a live run was answered, or the command of --exec sent none that could be."
     case .internalError: "A checker found the simulator inconsistent with itself: a bug in fleetsim."

@@ -158,7 +158,8 @@ struct ConformanceExecTests {
       ["--exec", "true", "--interval-unit", "h"],
     ])
   func usage(arguments: [String]) throws {
-    let output = try Tool.run(["conformance"] + arguments, in: Scratch().url)
+    let scratch = try Scratch()
+    let output = try Tool.run(["conformance"] + arguments, in: scratch.url)
     #expect(output.code == 64, "\(output.standardError)")
   }
 

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# Judges segment-analytics-python and writes results/conformance/segment-python. Needs python3 with venv, and the network for pip once.
+# Judges segment-analytics-python, or SDK=posthog-python, and writes results/conformance. Needs python3 with venv and the network for pip.
 # FLEETSIM is the program; TIMES repeats the run while BUSY processes (two for each core) do nothing but use the cores, and counts
 # the failures that a machine at rest does not have.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 fleetsim=$(realpath "${FLEETSIM:-.build/release/fleetsim}")
+sdk=${SDK:-segment-python}
 work=$(mktemp -d)
 burners=()
 trap 'for burner in "${burners[@]}"; do kill "$burner"; done; rm -rf "$work"' EXIT
 python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q -r experiments/conformance/segment-python/requirements.txt
+"$work/venv/bin/pip" install -q -r "experiments/conformance/$sdk/requirements.txt"
 PATH="$work/venv/bin:$PATH"
-command="python3 experiments/conformance/segment-python/cli.py"
+command="python3 experiments/conformance/$sdk/cli.py"
 
 judge() { # folder
   local code=0
@@ -23,11 +24,11 @@ judge() { # folder
 failures() { sed -n '/^Does not hold:/,/^$/s/^  *\(S[0-9]*  *[^:]*\):.*/\1/p' "$1/report.txt" | sort; }
 
 if [ -z "${TIMES:-}" ]; then
-  judge results/conformance/segment-python
-  rm results/conformance/segment-python/end.txt
+  judge "results/conformance/$sdk"
+  rm "results/conformance/$sdk/end.txt"
   # The exchanges that show what does not hold.
-  grep -L '"verdict": "does not hold"' results/conformance/segment-python/exchanges/*.json | xargs rm
-  cat results/conformance/segment-python/report.txt
+  grep -L '"verdict": "does not hold"' "results/conformance/$sdk/exchanges"/*.json | xargs rm
+  cat "results/conformance/$sdk/report.txt"
   exit 0
 fi
 

@@ -96,7 +96,7 @@ struct ExecFindings: Sendable {
     let others = inexpressible.count
     if others > 0 {
       text +=
-        "  \(FigureText.count(others, "vector")) that no process can be asked for; --json names each, with the reason\n"
+        "  \(FigureText.count(others, "vector")) without a case; --json names each, with the reason\n"
     }
     return text
   }
@@ -198,7 +198,7 @@ struct ExecFindings: Sendable {
         found.outcomes.map { ($0, found.path(of: $0.vector.id)) }
       },
       .list(
-        "inexpressible", "Vectors that no process can be asked for.",
+        "inexpressible", "Vectors without a case, most because no process can be asked for them.",
         JSONShape<(vector: VectorCase, reason: String)>([
           .init("id", "The vector's name.") { $0.vector.id },
           .init("requirement", "What it tests.") { $0.vector.requirement },

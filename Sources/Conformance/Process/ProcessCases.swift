@@ -3,7 +3,7 @@ import UploadRetry
 /// The cases that a command can be judged by, and what cannot be.
 package struct ProcessCases: Sendable {
   package var cases: [ProcessCase]
-  /// Vectors that no process can be asked for, with the reason.
+  /// Vectors without a case, with the reason: most ask for what no process can be asked for.
   package var inexpressible: [(vector: VectorCase, reason: String)]
 
   /// S1 to S21, in order, with what each says.

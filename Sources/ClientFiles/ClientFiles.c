@@ -41,11 +41,23 @@ static const struct fleetsim_client_file files[] = {
     {"datafly", true, (const char[]){
 #embed "clients/datafly.json5" suffix(, 0)
     }},
+    {"amplitude-analytics-browser", false, (const char[]){
+#embed "clients/amplitude-analytics-browser.json5" suffix(, 0)
+    }},
+    {"amplitude-analytics-node", false, (const char[]){
+#embed "clients/amplitude-analytics-node.json5" suffix(, 0)
+    }},
     {"amplitude-kotlin", false, (const char[]){
 #embed "clients/amplitude-kotlin.json5" suffix(, 0)
     }},
     {"amplitude-node", false, (const char[]){
 #embed "clients/amplitude-node.json5" suffix(, 0)
+    }},
+    {"amplitude-python", false, (const char[]){
+#embed "clients/amplitude-python.json5" suffix(, 0)
+    }},
+    {"aws-sdk-2026", false, (const char[]){
+#embed "clients/aws-sdk-2026.json5" suffix(, 0)
     }},
     {"aws-sdk-standard", false, (const char[]){
 #embed "clients/aws-sdk-standard.json5" suffix(, 0)
@@ -59,14 +71,35 @@ static const struct fleetsim_client_file files[] = {
     {"mixpanel-android-2015", false, (const char[]){
 #embed "clients/mixpanel-android-2015.json5" suffix(, 0)
     }},
+    {"mixpanel-js", false, (const char[]){
+#embed "clients/mixpanel-js.json5" suffix(, 0)
+    }},
+    {"mixpanel-python", false, (const char[]){
+#embed "clients/mixpanel-python.json5" suffix(, 0)
+    }},
     {"opentelemetry-collector", false, (const char[]){
 #embed "clients/opentelemetry-collector.json5" suffix(, 0)
+    }},
+    {"opentelemetry-python", false, (const char[]){
+#embed "clients/opentelemetry-python.json5" suffix(, 0)
     }},
     {"posthog", false, (const char[]){
 #embed "clients/posthog.json5" suffix(, 0)
     }},
     {"posthog-js", false, (const char[]){
 #embed "clients/posthog-js.json5" suffix(, 0)
+    }},
+    {"posthog-python", false, (const char[]){
+#embed "clients/posthog-python.json5" suffix(, 0)
+    }},
+    {"segment-node", false, (const char[]){
+#embed "clients/segment-node.json5" suffix(, 0)
+    }},
+    {"segment-python", false, (const char[]){
+#embed "clients/segment-python.json5" suffix(, 0)
+    }},
+    {"sentry", false, (const char[]){
+#embed "clients/sentry.json5" suffix(, 0)
     }},
 };
 

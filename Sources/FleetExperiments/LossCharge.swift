@@ -30,7 +30,8 @@ public struct LossCharge: Sendable, Hashable {
     case rateLimitRetries = "rateLimitConfig.maxRetryCount"
     case age = "maxTotalBackoffDuration"
     case queue = "queue.limit"
-    case failureWindow = "gates.failureWindow"
+    /// A gate that refuses; `name(in:)` says which.
+    case gate = "gates"
 
     init?(_ reason: Measure) {
       switch reason {
@@ -38,7 +39,7 @@ public struct LossCharge: Sendable, Hashable {
       case .droppedByRateLimitRetryLimit, .blockedByRateLimitRetryLimit: self = .rateLimitRetries
       case .droppedByAge, .blockedByAge: self = .age
       case .droppedByOverflow: self = .queue
-      case .refusedByGate: self = .failureWindow
+      case .refusedByGate: self = .gate
       default: return nil
       }
     }
@@ -50,8 +51,15 @@ public struct LossCharge: Sendable, Hashable {
       case .rateLimitRetries: "\(cohort.settings.rateLimit.maxRetryCount)"
       case .age: FigureText.span(cohort.settings.backoff.maxTotalBackoffDuration)
       case .queue: "\(cohort.queue.limit)"
-      case .failureWindow: "on"
+      case .gate: "on"
       }
+    }
+
+    /// The key that has it in a cohort.
+    func name(in cohort: Cohort) -> String {
+      guard self == .gate else { return rawValue }
+      if cohort.gates.failureWindow != nil { return "gates.failureWindow" }
+      return cohort.gates.losesWhileRateLimited ? "gates.losesWhileRateLimited" : "gates.retryBudget"
     }
 
     /// What Settings allow at most (S14): retries, or microseconds; nil of a limit that is none of theirs.
@@ -59,7 +67,7 @@ public struct LossCharge: Sendable, Hashable {
       switch self {
       case .backoffRetries, .rateLimitRetries: 1_000
       case .age: Span.hours(7 * 24).microseconds
-      case .queue, .failureWindow: nil
+      case .queue, .gate: nil
       }
     }
 
@@ -69,7 +77,7 @@ public struct LossCharge: Sendable, Hashable {
       case .rateLimitRetries: Int64(settings.rateLimit.maxRetryCount)
       case .age:
         min(settings.backoff.maxTotalBackoffDuration, settings.rateLimit.maxTotalBackoffDuration)
-      case .queue, .failureWindow: .max
+      case .queue, .gate: .max
       }
     }
 
@@ -78,7 +86,11 @@ public struct LossCharge: Sendable, Hashable {
       let none: Int64 = self == .age ? Span.hours(1_000_000).microseconds : 1_000_000_000
       set(none, in: &cohort)
       if self == .queue { cohort.queue.limit = .max }
-      if self == .failureWindow { cohort.gates.failureWindow = nil }
+      if self == .gate {
+        cohort.gates.failureWindow = nil
+        cohort.gates.losesWhileRateLimited = false
+        if cohort.gates.retryBudget?.refusesWhenSpent == true { cohort.gates.retryBudget = nil }
+      }
     }
 
     /// Sets it to the most that Settings allow, where that is more than it is; else it takes it away.
@@ -100,7 +112,7 @@ public struct LossCharge: Sendable, Hashable {
         case .age:
           settings.backoff.maxTotalBackoffDuration = value
           settings.rateLimit.maxTotalBackoffDuration = value
-        case .queue, .failureWindow: break
+        case .queue, .gate: break
         }
       }
       set(&cohort.settings)
@@ -139,7 +151,8 @@ public struct LossCharge: Sendable, Hashable {
   /// `rateLimitConfig.maxRetryCount 100`
   func cause(in scenario: Scenario) -> String {
     guard let limit else { return HealthWording.words(reason) }
-    return "\(limit.rawValue) \(limit.text(in: scenario.fleet[cohort]))"
+    let cohort = scenario.fleet[cohort]
+    return "\(limit.name(in: cohort)) \(limit.text(in: cohort))"
   }
 }
 

@@ -253,7 +253,8 @@ public enum Measure: Int, CaseIterable, Sendable {
 
     .init(
       .refusedByGate, "refused_by_gate_events", "events",
-      "Events dropped because a gate refused them (failure window).", in: [.series, .summary, .cohorts],
+      "Events dropped because a gate refused them (failure window, spent retry budget, wait after a 429).",
+      in: [.series, .summary, .cohorts],
       .lowerIsBetter),
     // What was blocked and then turns out to have been accepted counts backwards.
     .init(

@@ -15,6 +15,8 @@ struct ClientFile: Sendable, Equatable {
   /// What its switches make of clients that are as its base.
   var cohort = Cohort.standIn
   var sources: [String: ClientPreset.Source] = [:]
+  var version: ClientPreset.Version?
+  var notes: [String] = []
   /// Where `flush` and `timeout` are as they are in any scenario, a scenario's own stay.
   var hasFlush = false
   var hasTimeout = false
@@ -29,6 +31,9 @@ struct ClientFile: Sendable, Equatable {
       Field(
         "origin", \.origin, .text, "What it was taken from: a repository with its commit, a document.",
         isSettable: false),
+      Field(
+        "version", \.version, Kind.object(VersionKeys.record).orNothing,
+        "Which version it is of, and when its own code was run.", writing: .unlessDefault, isSettable: false),
       Field(
         "basedOn", \.base, .word(ClientPreset.names.map { ($0, $0) }),
         "The client that it is but for its switches.", isSettable: false),
@@ -46,6 +51,9 @@ struct ClientFile: Sendable, Equatable {
         "What it is, in the keys of a cohort; settings are those that it has where published ones leave a value out."
       ),
       Field("sources", \.sources, .sources, "Where switches have their values from, by their paths."),
+      Field(
+        "notes", \.notes, Kind<String>.text.list(0...100, of: " of sentences", named: "notes"),
+        "What it does that no switch says, a sentence each.", writing: .unlessDefault, isSettable: false),
       .check { decoder, node, path, file in
         file.hasFlush = node["switches"]?["flush"] != nil
         file.hasTimeout = node["switches"]?["timeout"] != nil
@@ -66,7 +74,7 @@ struct ClientFile: Sendable, Equatable {
     preset.takeSwitches(of: cohort)
     if hasFlush { preset.flush = cohort.flush }
     if hasTimeout { preset.timeout = cohort.timeout }
-    preset.sources = sources
+    (preset.sources, preset.version, preset.notes) = (sources, version, notes)
     return preset
   }
 
@@ -75,6 +83,7 @@ struct ClientFile: Sendable, Equatable {
   /// The file of a client, based on the document's.
   init(_ preset: ClientPreset) {
     (name, meaning, origin, sources) = (preset.name, preset.meaning, preset.origin, preset.sources)
+    (version, notes) = (preset.version, preset.notes)
     cohort.take(preset)
     cohort.preset = ClientPreset()
   }
@@ -187,7 +196,7 @@ extension Kind where Value == [String: ClientPreset.Source] {
     write: { sources in
       .members(
         sources.sorted { $0.key < $1.key }.map { path, source in
-          (path, source.why.isEmpty ? .text(source.place) : SourceKeys.record.write(source))
+          (path, source == .init(place: source.place) ? .text(source.place) : SourceKeys.record.write(source))
         })
     })
 }
@@ -200,7 +209,32 @@ private enum SourceKeys {
         "place", \.place, .text, "A file and its lines, a requirement, an address, or \"observed\".",
         example: "\"RetryHandler.kt:12\""),
       Field("why", \.why, .text, "What the value alone does not say.", writing: .unlessDefault),
+      Field(
+        "by", \.evidence, Kind<ClientPreset.Evidence>.choice.orNothing,
+        "How it is known: seen in a run of the client's own code, or only read in its source.",
+        writing: .unlessDefault),
     ])
+}
+
+private enum VersionKeys {
+  static let record = ObjectKeys(
+    ClientPreset.Version(number: ""), keepsRest: true,
+    [
+      Field(
+        "number", \.number, .text, "What its publisher calls it, or a commit.", example: "\"4.2.0\""),
+      Field(
+        "date", \.date, Kind<CalendarDate>.date.orNothing, "When it was published.", writing: .unlessDefault),
+      Field(
+        "run", \.run, Kind<CalendarDate>.date.orNothing, "When its own code was run.", writing: .unlessDefault
+      ),
+    ])
+}
+
+extension Kind where Value == CalendarDate {
+  fileprivate static let date = Kind.parsed(
+    schema: .pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
+    { $0.text.flatMap { CalendarDate($0) } },
+    or: { "\($0) is no date; write one as \"2026-11-24\"" }, write: { .text($0.description) })
 }
 
 // MARK: Reading

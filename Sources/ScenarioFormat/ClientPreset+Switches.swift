@@ -78,7 +78,8 @@ extension ClientPreset {
   public func source(of path: String) -> String? {
     guard let source = sources[path] else { return nil }
     let place = origin.isEmpty ? source.place : "\(origin), \(source.place)"
-    return source.why.isEmpty ? place : "\(place): \(source.why)"
+    let known = source.evidence.map { place + " (\($0.rawValue))" } ?? place
+    return source.why.isEmpty ? known : "\(known): \(source.why)"
   }
 
   /// The rows of a cohort's keys; of an object's key, those of all of its keys.

@@ -179,11 +179,12 @@ struct BudgetKeys: Sendable, Equatable {
   var perRequest: Int?
   var perRetriedSuccess: Int?
   var perTimeout: Int?
+  var refusesWhenSpent = false
 
   init() {}
 
   init(_ budget: RetryBudget) {
-    perRun = budget.perRun
+    (perRun, refusesWhenSpent) = (budget.perRun, budget.refusesWhenSpent)
     guard let bucket = budget.bucket else { return }
     (capacity, perSuccess, trickle) = (bucket.capacity, bucket.perSuccess, .some(bucket.trickle))
     if bucket.perRequest > 0 { perRequest = bucket.perRequest }
@@ -198,7 +199,7 @@ struct BudgetKeys: Sendable, Equatable {
         .init(
           capacity: $0, perSuccess: perSuccess ?? (perRequest == nil ? 100 : 0), trickle: trickle ?? nil,
           perRequest: perRequest ?? 0, perRetriedSuccess: perRetriedSuccess, perTimeout: perTimeout ?? 0)
-      })
+      }, refusesWhenSpent: refusesWhenSpent)
   }
 
   fileprivate static let keys = ObjectKeys(
@@ -225,6 +226,9 @@ struct BudgetKeys: Sendable, Equatable {
       Field(
         "trickle", \.trickle, Kind<Int64>.time().orNull.orNothing,
         "A token comes back each time so long has passed.", defaultValue: .said("none comes")),
+      Field(
+        "whenSpent", \.refusesWhenSpent, .word([("hold", false), ("refuse", true)]),
+        "Whether a retry that finds no token is held, or refused for good.", writing: .unlessDefault),
       .check { decoder, node, path, budget in
         guard budget.capacity == nil else { return true }
         for key in ["perSuccess", "perRequest", "perRetriedSuccess", "perTimeout", "trickle"] {

@@ -52,16 +52,48 @@ public struct ClientPreset: Sendable, Hashable {
   /// Where a switch has its value from, by the switch's path.
   public var sources: [String: Source] = [:]
 
+  /// Which version it is of, and when that was run; nil: its file names none.
+  public var version: Version?
+  /// What it does that no switch says, a sentence each.
+  public var notes: [String] = []
+
   /// Where a value is from.
   public struct Source: Sendable, Hashable {
     /// A file and its lines, a requirement, an address; `observed`: the client was seen to do so.
     public var place: String
     /// What the value alone does not say; may be empty.
     public var why: String
+    /// How it is known; nil: nothing is said of that.
+    public var evidence: Evidence?
 
-    public init(place: String, why: String = "") {
+    public init(place: String, why: String = "", evidence: Evidence? = nil) {
       self.place = place
       self.why = why
+      self.evidence = evidence
+    }
+  }
+
+  /// How a value is known.
+  public enum Evidence: String, Sendable, Hashable, CaseIterable {
+    /// The client's own code was run and did so.
+    case seen
+    /// Its source says so; no run has shown it.
+    case read
+  }
+
+  /// A published version of the client.
+  public struct Version: Sendable, Hashable {
+    /// What its publisher calls it, or a commit.
+    public var number: String
+    /// When it was published; nil: not known.
+    public var date: CalendarDate?
+    /// When its own code was run; nil: it was only read.
+    public var run: CalendarDate?
+
+    public init(number: String, date: CalendarDate? = nil, run: CalendarDate? = nil) {
+      self.number = number
+      self.date = date
+      self.run = run
     }
   }
 

@@ -5,6 +5,8 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
   public let perRun: Int?
   /// Retries that may be saved up; nil: no bucket. The bucket is full at first.
   public let bucket: Bucket?
+  /// Whether a retry that finds it spent is given up, not held until there is more.
+  public let refusesWhenSpent: Bool
 
   /// A token bucket fed by successes, or by first attempts: then retries are a share of requests. A retry takes one token.
   public struct Bucket: Sendable, Hashable, BitwiseCopyable {
@@ -36,7 +38,8 @@ public struct RetryBudget: Sendable, Hashable, BitwiseCopyable {
     }
   }
 
-  public init(perRun: Int? = nil, bucket: Bucket? = nil) {
+  public init(perRun: Int? = nil, bucket: Bucket? = nil, refusesWhenSpent: Bool = false) {
+    self.refusesWhenSpent = refusesWhenSpent
     self.perRun = perRun.map { min(max($0, 0), Int(UInt16.max)) }
     self.bucket = bucket
   }

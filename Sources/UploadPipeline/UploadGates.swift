@@ -220,6 +220,8 @@ extension UploadClientHost where Self: ~Copyable {
     if isRetry, let rule = gates.retryBudget {
       switch rule.permission(budget.pointee, now: time) {
       case .allowed: break
+      case .refusedForThisRun where rule.refusesWhenSpent, .refused where rule.refusesWhenSpent:
+        return .refused
       case .refusedForThisRun, .refused(until: nil):
         note(hold: GateHold(until: .max, flags: .skips), client, at: now)
         return .skipped
@@ -488,6 +490,8 @@ enum GateVerdict {
 @usableFromInline
 enum LeaveVerdict {
   case leaves
+  /// It is lost, and the loop goes on with others.
+  case refused
   /// The loop goes on with others.
   case skipped
   /// The loop sends nothing more for now.

@@ -236,6 +236,11 @@ extension UploadClientHost where Self: ~Copyable {
         if options.pointee.keepsGates, case let verdict = gatesLetLeave(batch, client, at: now),
           verdict != .leaves
         {
+          if verdict == .refused {
+            if options.pointee.isRebatch { setRetryState(BatchRetryState(), of: batch, client) }
+            giveUp(batch, oldest: nil, .refused, client, at: now)
+            continue
+          }
           // What is held is the first that goes on.
           if verdict == .held { goBack(to: batch, client, from: before, &cursor) }
           schedule(batch, .due, client)

@@ -24,22 +24,44 @@ struct PresetsCommand: Command {
       "Prints every switch in which clients differ, side by side as a Markdown table, with the requirement that it "
         + "belongs to. A value that is not the document's is marked. With a name it prints that preset alone, with "
         + "what each switch means, may be and is taken from; so it does of a client file. "
-        + "A scenario takes a preset by client: in a cohort and changes single switches by policy:."
+        + "A scenario takes a preset by client: in a cohort and changes single switches by policy:.",
+      "A second table says of which clients the publisher's own code was run, in which version and when. --check compares these "
+        + "dates with today's and says which are more than a year old.",
     ],
     examples: [
       .init("fleetsim presets", "All clients side by side:"),
       .init("fleetsim presets segment-swift", "One, explained:"),
+      .init("fleetsim presets --check", "Which of them are old?"),
     ])
 
   @Argument(
     "name", .one(of: ClientPreset.names),
     help: ClientPreset.names.joined(separator: ", ") + ", or a client file. (default: all)")
   private var name: String?
+  @Flag(
+    "check", help: "Say which clients' versions, or the runs of their code, are more than a year old.")
+  private var checksAge: Bool
+  @Option(
+    "on", "date",
+    ValueReader { text -> CalendarDate in
+      guard let date = CalendarDate(text) else { throw InvalidValue("a date, as 2026-11-24.") }
+      return date
+    }, help: "The date that --check compares with. (default: today)")
+  private var askedDate: CalendarDate?
   @Flag(.json) private var isJSON: Bool
 
-  /// - Throws: `UsageError` for a preset that does not exist; `CommandFailure` and `ScenarioProblems` for a client file.
+  /// - Throws: `UsageError` for a preset that does not exist, and where options do not go together; `CommandFailure` and
+  ///   `ScenarioProblems` for a client file.
   func execute(_ invocation: Invocation) throws {
+    if askedDate != nil, !checksAge { throw UsageError("'--on' is the date of '--check'; add that.") }
+    if checksAge, isJSON {
+      throw UsageError("'--check' prints sentences; 'fleetsim presets --json' has the dates of each client.")
+    }
     let preset = try name.map { try ClientPreset.namedOrFile($0, kind: "preset") }
+    if checksAge {
+      let today = askedDate ?? CalendarDate(unixSeconds: invocation.environment.unixSeconds())
+      return try Console.print(PresetAges(preset.map { [$0] } ?? ClientPreset.all, on: today).text)
+    }
     if isJSON {
       let findings = PresetFindings(presets: preset.map { [$0] } ?? ClientPreset.all)
       return try Console.printData(PresetFindings.document.text("presets", findings))
@@ -65,12 +87,29 @@ struct PresetsCommand: Command {
       return table(of: some, widths: [24, 3] + some.map { max(22, $0.name.count) }) + "\n"
     }
     return table(of: Array(ClientPreset.all.prefix(4)), widths: [22, 3, 20, 18, 18, 20]) + "\n"
-      + tables.joined()
+      + tables.joined() + runs + "\n"
         + """
         \(mark)is not what the document says; where no client of a table differs, the row is left out.
         'fleetsim presets <name>' explains the switches of one client.
 
         """
+  }
+
+  /// Which clients' own code was run, in which version and when; and of which it was not.
+  private static var runs: String {
+    let run = ClientPreset.all.filter { $0.version?.run != nil }
+    var rows = [["client", "version", "published", "run"]]
+    rows += run.map { client in
+      [
+        client.name, client.version?.number ?? "", client.version?.date?.description ?? "",
+        client.version?.run?.description ?? "",
+      ]
+    }
+    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    rows.insert(widths.map { String(repeating: "-", count: $0) }, at: 1)
+    let others = ClientPreset.all.filter { $0.version?.run == nil }.map(\.name)
+    return lines(of: rows, widths) + "\n"
+      + folded("By sources and documents alone, without a run: \(others.joined(separator: ", ")).") + "\n"
   }
 
   private static func table(of presets: [ClientPreset], widths: [Int]) -> String {
@@ -89,10 +128,13 @@ struct PresetsCommand: Command {
         rows.append(cells.map { $0.indices.contains(line) ? $0[line] : "" })
       }
     }
-    let lines = rows.map { row in
+    return lines(of: rows, widths)
+  }
+
+  private static func lines(of rows: [[String]], _ widths: [Int]) -> String {
+    rows.map { row in
       "|" + zip(row, widths).map { " \($0)\(spaces($1 - $0.count)) |" }.joined() + "\n"
-    }
-    return lines.joined()
+    }.joined()
   }
 
   /// Cuts a value before capital letters and behind blanks and hyphens into lines of at most `width`.
@@ -133,6 +175,9 @@ struct PresetsCommand: Command {
     if preset != document {
       text += "It differs from the document in \(count) of \(ClientPreset.switches.count) switches.\n"
     }
+    if let version = preset.version { text += folded(version.sentence) + "\n" }
+    if !preset.notes.isEmpty { text += "What no switch says:\n" }
+    for note in preset.notes { text += folded("- " + note, indent: 2) + "\n" }
     for entry in ClientPreset.switches {
       let value = "\(entry.path): \(entry.value(preset))"
       let note = differs(entry, preset) ? "(\(mark)\(entry.value(document)) of the document)" : ""
@@ -176,6 +221,12 @@ struct PresetFindings: Sendable {
         JSONShape<ClientPreset>([
           .init("name", "As a cohort's `client`.") { $0.name },
           .init("meaning", "What it is.") { $0.meaning },
+          .init("version", "The version that it is of; null: none is named.") { $0.version?.number },
+          .init("published", "When that was published, as 2026-11-24; null: not known.") {
+            $0.version?.date?.description
+          },
+          .init("run", "When its own code was run; null: it was not.") { $0.version?.run?.description },
+          .init("notes", "What it does that no switch says.") { $0.notes },
           .list(
             "switches", "In what clients differ.",
             JSONShape<Value>([

@@ -57,7 +57,7 @@ extension LossCharge.Limit {
     switch self {
     case .backoffRetries, .rateLimitRetries: rawValue
     case .age: "backoffConfig.maxTotalBackoffDuration"
-    case .queue, .failureWindow: nil
+    case .queue, .gate: nil
     }
   }
 }

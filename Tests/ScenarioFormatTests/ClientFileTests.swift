@@ -155,6 +155,35 @@ struct ClientFileTests {
     #expect(again == other)
   }
 
+  @Test("a client file says its version, when that was run, how a value is known, and what no switch says")
+  func provenance() throws {
+    let text = """
+      { name: "mine", origin: "sdk", version: { number: "4.2.0", date: "2026-01-31", run: "2026-02-28" },
+        switches: { policy: { immediateRetries: 2 }, retries: "timer" },
+        sources: { "policy.immediateRetries": { place: "Retry.kt:12", by: "seen", why: "At once." },
+          "retries": { place: "Retry.kt:3", by: "read" } },
+        notes: ["It hums.", "It whistles."] }
+      """
+    let client = try ClientPreset(file: text, name: "mine.json5")
+    #expect(
+      client.version
+        == .init(number: "4.2.0", date: CalendarDate("2026-01-31"), run: CalendarDate("2026-02-28")))
+    #expect(client.notes == ["It hums.", "It whistles."])
+    #expect(client.source(of: "policy.immediateRetries") == "sdk, Retry.kt:12 (seen): At once.")
+    #expect(client.source(of: "retries") == "sdk, Retry.kt:3 (read)")
+    let written = JSONText.pretty(ClientFile.written(client))
+    #expect(try ClientPreset(file: written, name: "mine.json5") == client)
+  }
+
+  @Test(
+    "a client of the catalogue whose code was run says of each value whether it was seen or read, and what no switch says",
+    arguments: ClientPreset.catalogue.filter { $0.version?.run != nil })
+  func evidence(client: ClientPreset) {
+    #expect(client.sources.filter { $0.value.evidence == nil }.map(\.key) == [])
+    #expect(!client.notes.isEmpty && client.notes.allSatisfy { $0.hasSuffix(".") })
+    #expect(client.sources.values.contains { $0.evidence == .seen })
+  }
+
   @Test("the document's client is what a program has without a file")
   func document() {
     #expect(ClientPreset.tapiDocument == ClientPreset())
@@ -215,6 +244,19 @@ struct ClientFileTests {
         #"{ name: "a", sources: { "policy.waitz": "x" } }"#,
         "mine.json5:1: sources[\"policy.waitz\"]: is no switch; did you mean \"policy.waits\"?"
       ),
+      (
+        #"{ name: "a", version: { number: "1", run: "2026-02-30" } }"#,
+        #"mine.json5:1: version.run: "2026-02-30" is no date; write one as "2026-11-24""#
+      ),
+      (
+        #"{ name: "a", version: { run: "2026-02-20" } }"#,
+        #"mine.json5:1: version.number: missing; write for example number: "4.2.0""#
+      ),
+      (
+        #"{ name: "a", sources: { "retries": { place: "x", by: "sen" } } }"#,
+        #"mine.json5:1: sources.retries.by: "sen" is not known; did you mean "seen"?"#
+      ),
+      (#"{ name: "a", notes: "It hums." }"#, "mine.json5:1: notes: expected a list of sentences"),
       ("[1]", "mine.json5:1: : a client is an object"),
     ])
   func problems(file: String, message: String) {

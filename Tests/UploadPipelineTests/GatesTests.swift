@@ -228,6 +228,19 @@ struct GatesTests {
     #expect(desk.flush() == ["send 1 #1"])
   }
 
+  @Test(
+    "A client that refuses what finds its budget spent gives that retry up, and goes on with first tries (O3)"
+  )
+  func refusingBudget() {
+    let desk = desk(wakes: false) { $0.retryBudget = RetryBudget(perRun: 1, refusesWhenSpent: true) }
+    #expect(desk.flush(2) == ["send 0 #0"])
+    #expect(desk.answer("0", 503) == ["send 1 #0"])
+    #expect(desk.answer("1", 503) == [])
+    #expect(desk.flush(1) == ["send 0 #1"])
+    #expect(desk.answer("0", 404) == ["lost 0 status", "lost 1 refused", "send 2 #0"])
+    #expect(desk.answer("2", 200) == ["delivered 2"])
+  }
+
   @Test("The success of a retry after a 429 gives back what a retry's success is worth (O3)")
   func retriedSuccess() {
     var options = ClientOptions(wakesByTimer: true, maximumBatchEvents: 1)

@@ -81,6 +81,112 @@ struct CatalogueTests {
     #expect(waits[0] >= 0 && waits[0] <= 1 && waits[1] >= 0 && waits[1] <= 2)
   }
 
+  // What the publishers' own code did in runs of one event, always 503 or 429: botocore, the Python and the JavaScript SDKs.
+  @Test(
+    "a client whose code was run waits as that did, and then gives up or goes on",
+    arguments: [
+      ("segment-python", 503, [0.001], 0, 11),
+      ("posthog-python", 503, [1, 2, 4], 0, 4), ("posthog-python", 429, [1, 2, 4], 0, 4),
+      ("posthog-python", 404, [], 0, 1), ("posthog-python", 408, [1, 2, 4], 0, 4),
+      ("mixpanel-python", 503, [0, 0.5, 1, 2], 0, 5), ("mixpanel-python", 404, [], 0, 1),
+      ("opentelemetry-python", 503, [1, 2, 4], 0.2, 4), ("opentelemetry-python", 429, [1, 2, 4], 0.2, 4),
+      ("opentelemetry-python", 500, [], 0, 1), ("opentelemetry-python", 408, [], 0, 1),
+      ("segment-node", 503, [1.5, 3, 6, 12, 24], 1.0 / 3, 11), ("segment-node", 404, [], 0, 1),
+      ("segment-node", 460, [1.5, 3, 6, 12, 24], 1.0 / 3, 11),
+      ("amplitude-analytics-node", 503, [10, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 0, 12),
+      ("amplitude-analytics-node", 413, [], 0, 1),
+      ("amplitude-analytics-browser", 503, [1, 1, 2, 3], 0, 5),
+      ("amplitude-node", 404, [], 0, 1),
+      ("amplitude-node", 413, [0.1, 0.1, 0.2, 0.2, 0.4, 0.4, 0.8, 0.8, 1.6, 1.6, 3.2, 3.2], 0, 13),
+      ("mixpanel-js", 429, [10, 20, 40, 80, 160, 320, 600, 600, 600], 0, nil), ("mixpanel-js", 404, [], 0, 1),
+      ("aws-sdk-standard", 503, [], 0, 3), ("aws-sdk-2026", 503, [], 0, 3), ("aws-sdk-2026", 404, [], 0, 1),
+      ("sentry", 503, [], 0, 1), ("sentry", 429, [], 0, 1),
+    ] as [(String, Int, [Double], Double, Int?)])
+  func recorded(client: String, status: Int, waits expected: [Double], share: Double, sends: Int?) throws {
+    let found = try waits(client, duration: 3_600, status: status)
+    #expect(lie(found, around: expected, share: share), "\(found)")
+    if let sends { #expect(found.count == sends - 1, "\(found)") }
+  }
+
+  // Seen: 0.5 to 0.55 s at the lowest and the highest draw, and so on; the last two are flat.
+  @Test("Segment Python: 0.5 to 32 s and up to 10 % more, then 60 s twice")
+  func segmentPython() throws {
+    let waits = try waits("segment-python", duration: 3_600)
+    let ladder = [0.5, 1, 2, 4, 8, 16, 32]
+    #expect(
+      zip(waits.dropFirst(), ladder).allSatisfy { $0 >= $1 - 1e-5 && $0 <= $1 * 1.1 + 1e-5 }, "\(waits)")
+    #expect(lie(Array(waits.suffix(2)), around: [60, 60], share: 0))
+  }
+
+  // Seen: a 429 that always asks for 60 s is sent 30 times, one that asks for 300 s 6 times.
+  @Test("Segment Python gives up after half an hour of Retry-Afters", arguments: [(60, 30), (300, 6)])
+  func segmentPythonRetryAfter(asked: Int64, sends: Int) throws {
+    var fleet = GatedFleet(
+      preset: try #require(ClientPreset.builtIn("segment-python")), duration: 7_000,
+      eventGap: .seconds(100_000),
+      outages: [(429, 0, 7_000)])
+    fleet.retryAfter = .fixed(.seconds(asked))
+    fleet.change = { $0.flush = FlushPolicy(count: nil, interval: .seconds(100_000), isSynchronised: true) }
+    #expect(try fleet.run().sent.count == sends)
+  }
+
+  // Seen, from the first send: lowest draw 2,328 s, highest 3,864 s; each at a poll of 3 s.
+  @Test("PostHog JavaScript: ten retries, each at the first poll of 3 s behind its wait")
+  func postHogJavaScript() throws {
+    var fleet = GatedFleet(
+      preset: try #require(ClientPreset.builtIn("posthog-js")), duration: 5_000, eventGap: .seconds(100_000),
+      outages: [(503, 0, 5_000)])
+    fleet.change = { $0.flush = FlushPolicy(count: nil, interval: .seconds(3), isSynchronised: true) }
+    let sent = try fleet.run().sent
+    #expect(sent.count == 11 && sent.allSatisfy { $0.truncatingRemainder(dividingBy: 3) < 1e-6 }, "\(sent)")
+    #expect(sent[10] - sent[0] >= 2_328 && sent[10] - sent[0] <= 3_864)
+  }
+
+  // Seen: twelve sends, 10 s apart.
+  @Test("Amplitude Python: twelve sends, a flush apart")
+  func amplitudePython() throws {
+    var fleet = GatedFleet(
+      preset: try #require(ClientPreset.builtIn("amplitude-python")), duration: 600,
+      eventGap: .seconds(100_000),
+      outages: [(503, 0, 600)])
+    fleet.change = { $0.flush = FlushPolicy(count: nil, interval: .seconds(10), isSynchronised: true) }
+    #expect(try fleet.run().sent.isClose(to: (0..<12).map { Double($0) * 10 }))
+  }
+
+  // Seen: calls with three sends until the budget is spent, then calls with one; 2026: 17 with three, and one with two.
+  @Test(
+    "AWS's budget: 50 calls of three sends after a 503, 25 after time-outs, 17 and a half since 2026; then each is lost",
+    arguments: [
+      ("aws-sdk-standard", 503, 100), ("aws-sdk-standard", nil, 50), ("aws-sdk-2026", 503, 35),
+      ("aws-sdk-2026", nil, 35),
+    ] as [(String, Int?, Int)])
+  func budget(client: String, status: Int?, retries: Int) throws {
+    var fleet = GatedFleet(
+      preset: try #require(ClientPreset.builtIn(client)), duration: 12_200, eventGap: .seconds(200),
+      outages: [(status, 0, 12_200)])
+    fleet.change = { $0.flush = FlushPolicy(count: nil, interval: .seconds(200), isSynchronised: true) }
+    let (summary, sent, _) = try fleet.run()
+    let calls = Int(summary[.createdEvents])
+    #expect(calls > 55 && sent.count == calls + retries, "\(sent.count) of \(calls)")
+    #expect(summary[.refusedByGate] > 0 && summary.pendingEvents <= 1)
+  }
+
+  // Seen: after a 429 without Retry-After everything is lost for 60 s, with one for as long as it asks.
+  @Test(
+    "Sentry loses all that is new for 60 s after a 429, or for its Retry-After",
+    arguments: [(nil, 60), (90, 90)])
+  func sentry(asked: Int64?, lost: Int) throws {
+    var fleet = GatedFleet(
+      preset: try #require(ClientPreset.builtIn("sentry")), duration: 200, eventGap: .seconds(10),
+      outages: [(429, 0, 5)])
+    if let asked { fleet.retryAfter = .fixed(.seconds(asked)) }
+    fleet.change = { $0.flush = FlushPolicy(count: nil, interval: .seconds(10), isSynchronised: true) }
+    let (summary, sent, _) = try fleet.run()
+    // Events come at 0, 10, 20 … s; the first is answered at 0.2 s.
+    #expect(sent.isClose(to: [0] + stride(from: Double(lost + 10), to: 200, by: 10)), "\(sent)")
+    #expect(Int(summary[.refusedByGate]) == lost / 10)
+  }
+
   @Test("Mixpanel since 2016: 1, 2, 4, 8, 10, 10 minutes, however many events come")
   func mixpanel() throws {
     let waits = try waits("mixpanel-android", duration: 3_600, eventGap: 1, count: 40)

@@ -44,7 +44,9 @@ extension ClientPreset {
         path: "policy." + entry.name, meaning: entry.meaning, requirement: entry.requirement,
         values: entry.values, value: { entry.value(in: $0.policy) })
     }
-    + rows("policy.multiplier", "policy.waits", "policy.immediateRetries", "policy.longestRetryAfter")
+    + rows(
+      "policy.multiplier", "policy.waits", "policy.immediateRetries", "policy.longestRetryAfter",
+      "classDelays")
     + settingsSwitches + rows("gates")
 
   /// What Settings mean that leave these values out.

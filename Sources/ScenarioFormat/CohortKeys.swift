@@ -116,7 +116,7 @@ extension Cohort {
     Field(
       "classDelays", \.policy.classDelays, .classDelays,
       "Backoffs by the class of the failure. What is left out is that of the Settings.",
-      defaultValue: .said("none"), writing: .unlessDefault),
+      defaultValue: .said("none"), writing: .unlessDefault, requirement: "O2"),
     Field(
       "gates", \.gates, keys: ClientGates.keys, null: ClientGates(),
       "Parts between the upload loop and the network, in place of the client's; null: none."),

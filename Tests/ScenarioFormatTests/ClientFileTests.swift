@@ -246,7 +246,7 @@ struct ClientFileTests {
       ),
       (
         #"{ name: "a", version: { number: "1", run: "2026-02-30" } }"#,
-        #"mine.json5:1: version.run: "2026-02-30" is no date; write one as "2026-11-24""#
+        #"mine.json5:1: version.run: the string "2026-02-30" is no date; write one as "2026-11-24""#
       ),
       (
         #"{ name: "a", version: { run: "2026-02-20" } }"#,

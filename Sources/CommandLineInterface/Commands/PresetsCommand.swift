@@ -195,7 +195,7 @@ struct PresetsCommand: Command {
     return text
       + """
 
-      In a scenario: fleet: [{ client: "\(preset.name)", policy: { noStatus: "backoff" }, … }]
+      \(folded("In a scenario: fleet: [{ client: \"\(preset.name)\", policy: { noStatus: \"backoff\" }, … }]"))
       What the scenario says goes before the preset, and --set fleet.NAME.policy.noStatus=untouched
       before both.
 

@@ -85,7 +85,7 @@ struct CatalogueTests {
   @Test(
     "a client whose code was run waits as that did, and then gives up or goes on",
     arguments: [
-      ("segment-python", 503, [0.001], 0, 11),
+      ("segment-python", 503, [0.001], 0.1, 11),
       ("posthog-python", 503, [1, 2, 4], 0, 4), ("posthog-python", 429, [1, 2, 4], 0, 4),
       ("posthog-python", 404, [], 0, 1), ("posthog-python", 408, [1, 2, 4], 0, 4),
       ("mixpanel-python", 503, [0, 0.5, 1, 2], 0, 5), ("mixpanel-python", 404, [], 0, 1),

@@ -46,7 +46,7 @@ extension ClientPreset {
     }
     + rows(
       "policy.multiplier", "policy.waits", "policy.immediateRetries", "policy.longestRetryAfter",
-      "classDelays")
+      "policy.noStatusRetries", "classDelays")
     + settingsSwitches + rows("gates")
 
   /// What Settings mean that leave these values out.

@@ -75,7 +75,7 @@ extension Cohort {
       guard settings.isManaged, settings.rateLimit.isEnabled else { return nil }
       return Span(microseconds: min(told.microseconds, settings.longestRetryAfter(policy.retry)))
     }
-    guard policy.retryAfterOnOtherCodes == .delaysBatch else { return nil }
+    guard policy.retryAfterOnOtherCodes.isWaitOfBatch else { return nil }
     return Span(microseconds: min(told.microseconds, policy.longestRetryAfter))
   }
 }

@@ -76,6 +76,8 @@ public struct ShippedQuirks: Sendable, Hashable, BitwiseCopyable {
   public var exponent = Exponent.ownFailures
   /// S10: waits are whole milliseconds, and the draw is below its upper end.
   public var waitsInMilliseconds = false
+  /// S12: retries of a batch whose latest failure had no HTTP status, 0 … 1,000; nil: as many as `maxRetryCount` says.
+  public var noStatusRetries: UInt16?
 
   /// None.
   public init() {}
@@ -138,6 +140,10 @@ extension ShippedQuirks: RetryQuirks {
     // What is drawn is below the end of its range, and cut to whole milliseconds.
     if unclamped <= backoff { return drawn }
     return min(backoff + (unclamped - backoff - 1) / 1_000 * 1_000, cap ?? .max)
+  }
+
+  public func givesUpWithoutStatus(afterFailures count: UInt16) -> Bool {
+    noStatusRetries.map { count > $0 } ?? false
   }
 
   public var successEndsWaitAfterFailure: Bool { successEndsWait == .always }
@@ -223,6 +229,7 @@ extension ClientPolicy {
         policy.retryAfterJitterPercent = percent
         return true
       }),
+    choice(\.backoffHolds, "backoffHolds", "what a backoff makes wait", "S3"),
   ]
 
   /// The value of the switch of that name; nil if there is none.

@@ -56,6 +56,8 @@ public struct RetryPolicy: Sendable, Hashable, BitwiseCopyable {
   public var immediateRetries: UInt8 = 0
   /// S4: what the client takes a longer Retry-After for, microseconds, before `maxRetryInterval`; `.max`: it obeys any.
   public var longestRetryAfter = Int64.max
+  /// S3: what a backoff makes wait.
+  public var backoffHolds = BackoffHolds.batch
   /// S4: what ends the wait after a 429 that asks for a longer one.
   public var retryAfterCap = RetryAfterCap.maxRetryInterval
 
@@ -83,6 +85,20 @@ extension RetryPolicy {
     case pausesPipeline
     /// The batch backs off, but no shorter than that (O2).
     case delaysBatch
+    /// The batch waits so long in place of its backoff, be that longer or shorter.
+    case replacesBackoff
+
+    /// Whether the batch waits by it, with its backoff or in its place.
+    public var isWaitOfBatch: Bool { self == .delaysBatch || self == .replacesBackoff }
+  }
+
+  /// What a backoff makes wait (S3).
+  public enum BackoffHolds: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+    /// The batch; others go on.
+    case batch
+    /// The whole client, as one that sleeps between the tries of an upload: nothing else leaves until the wait is over. With
+    /// `limitsCheck` at `beforeDue` no wait follows the answer that reaches the limit on retries.
+    case client
   }
 
   /// What a 429 makes wait (S4, O2, D5).
@@ -115,6 +131,8 @@ extension RetryPolicy {
     /// All failures since the client's state was fresh, 429s and others together; left out when it is 0. It needs one retry
     /// record for the client.
     case clientCounter
+    /// Nothing: the header is never there.
+    case never
   }
 
   /// What happens when a limit on retries is reached (S11, S12).
@@ -234,7 +252,7 @@ extension RetryPolicy {
     if retryCount > 0 { return retryCount }
     switch retryCountHeader {
     case .always: return 0
-    case .onlyAboveZeroMaxOfBatchAndGlobal, .clientCounter: return nil
+    case .onlyAboveZeroMaxOfBatchAndGlobal, .clientCounter, .never: return nil
     }
   }
 
@@ -278,6 +296,8 @@ public protocol RetryQuirks: Sendable {
   ) -> Int64
   /// S16: whether a 2xx ends the pipeline's wait although another batch of its flush has failed.
   var successEndsWaitAfterFailure: Bool { get }
+  /// S12: whether a batch is given up whose latest failure had no HTTP status, after so many failures of its own.
+  func givesUpWithoutStatus(afterFailures count: UInt16) -> Bool
   /// S16: whether a wait of the pipeline stays when another is announced.
   func keepsWait(until: Int64, isBackoff: Bool, announced: Int64, isBackoff announcedIsBackoff: Bool) -> Bool
 }

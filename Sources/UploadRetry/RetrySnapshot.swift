@@ -182,12 +182,13 @@ extension RetrySnapshot {
     var result = RetrySnapshot()
     let backoffCap = config.backoff.isEnabled ? config.longestBackoff(policy) : 0
     let batchCap =
-      config.backoff.isEnabled && policy.retryAfterOnOtherCodes == .delaysBatch
+      config.backoff.isEnabled && policy.retryAfterOnOtherCodes.isWaitOfBatch
       ? .max : backoffCap  // A Retry-After that delays a batch has no cap (O2).
+    let heldCap = policy.backoffHolds == .client ? batchCap : backoffCap
     let rateLimitCap = config.rateLimit.isEnabled ? config.longestPause(policy, quirks) : 0
 
     if waitUntil != 0 {
-      let latest = saturatingSum(now, isWaitBackoff ? backoffCap : rateLimitCap)
+      let latest = saturatingSum(now, isWaitBackoff ? heldCap : rateLimitCap)
       if waitUntil <= now {
         repairs.append(.init(.waitIsOver))
       } else {

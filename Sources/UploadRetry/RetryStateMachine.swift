@@ -123,6 +123,11 @@ extension RetryStateMachine {
   }
 
   @inline(never)
+  private func givesUpWithoutStatus(_ batch: BatchRetryState) -> Bool {
+    quirks?.givesUpWithoutStatus(afterFailures: batch.failureCount) ?? false
+  }
+
+  @inline(never)
   private func failuresCountedOtherwise(_ own: UInt16, _ pipeline: PipelineRetryState) -> UInt16 {
     quirks?.failuresCounted(own, pipeline) ?? own
   }
@@ -235,6 +240,7 @@ extension RetryStateMachine {
     case .clientCounter:
       let (sum, overflow) = batch.failureCount.addingReportingOverflow(pipeline.retryCount)
       return overflow ? .max : sum
+    case .never: return 0
     }
   }
 
@@ -291,8 +297,10 @@ extension RetryStateMachine {
 
   /// Of a batch that is to wait: credentials are refreshed meanwhile (S6).
   private static func refreshing(_ outcome: RetryOutcome) -> RetryOutcome {
-    guard case .retry(let time) = outcome else { return outcome }
-    return .refreshThenRetry(at: time)
+    switch outcome {
+    case .retry(let time), .backOff(let time): .refreshThenRetry(at: time)
+    default: outcome
+    }
   }
 
   @inline(__always)
@@ -308,7 +316,11 @@ extension RetryStateMachine {
     case .noStatus:
       if ignoresState { return .decided(.retryAtNextTrigger) }
       switch policy.noStatus {  // S9
-      case .backoff: return recordTransient(&batch, pipeline, now: now)
+      case .backoff:
+        let step = recordTransient(&batch, pipeline, now: now)
+        guard hasQuirks, givesUpWithoutStatus(batch) else { return step }
+        batch = BatchRetryState()
+        return .decided(.drop(.retryLimit))
       case .untouched: return .decided(.retryAtNextTrigger)
       case .asStatus500:
         if config.backoff.isEnabled, config.backoff.statuses.classify(500) == .retry {
@@ -409,11 +421,10 @@ extension RetryStateMachine {
       return .decided(policy.backoffOff == .drop ? .drop(.status) : .retryAtNextTrigger)
     }
     let step = recordTransient(&batch, pipeline, now: now)
-    if let retryAfter, policy.retryAfterOnOtherCodes == .delaysBatch, case .backoff(let count, _) = step {
-      return .delay(
-        retryCount: count, atLeast: min(max(0, retryAfter), policy.longestRetryAfter))
+    guard let retryAfter, policy.retryAfterOnOtherCodes.isWaitOfBatch, case .backoff(let count, _) = step else {
+      return step
     }
-    return step
+    return .delay(retryCount: count, atLeast: min(max(0, retryAfter), policy.longestRetryAfter))
   }
 
   @inline(__always)
@@ -473,18 +484,21 @@ extension RetryStateMachine {
     return retry(&batch, at: saturatingSum(now, delay))
   }
 
-  /// O2: S10 on the batch's own count, and no shorter than a Retry-After.
+  /// O2: S10 on the batch's own count, and no shorter than a Retry-After; or the Retry-After alone.
   @inline(never)
   private func wait(
     after response: UploadResponse, retries count: UInt16, atLeast asked: Int64, batch: inout BatchRetryState,
     now: Int64, word: UInt64,
     spread: UInt64
   ) -> RetryOutcome {
-    let delay = drawDelay(count, bounds(after: response), batch: &batch, word: word)
+    let delay =
+      policy.retryAfterOnOtherCodes == .replacesBackoff
+      ? 0 : drawDelay(count, bounds(after: response), batch: &batch, word: word)
     return retry(&batch, at: saturatingSum(now, max(delay, policy.spreading(asked, word: spread))))
   }
 
-  /// The batch waits until then, or is given up where that is too late (`RetryPolicy.AgeLimit.untilNextRetry`).
+  /// The batch, or with it the client, waits until then; or it is given up where that is too late
+  /// (`RetryPolicy.AgeLimit.untilNextRetry`).
   private func retry(_ batch: inout BatchRetryState, at time: Int64) -> RetryOutcome {
     if policy.ageLimit == .untilNextRetry,
       isLonger(from: batch.firstFailureTime, to: time, than: config.backoff.maxTotalBackoffDuration)
@@ -492,8 +506,19 @@ extension RetryStateMachine {
       batch = BatchRetryState()
       return .drop(.age)
     }
+    if policy.backoffHolds == .client { return hold(for: &batch, until: time) }
     batch.retryAt = time
     return .retry(at: time)
+  }
+
+  /// The client waits until then, unless the batch is at its limit already.
+  @inline(never)
+  private func hold(for batch: inout BatchRetryState, until time: Int64) -> RetryOutcome {
+    guard policy.limitsCheck == .beforeDue, policy.limitReached == .dropBatch, isRetryLimitReached(batch) else {
+      return .backOff(until: time)
+    }
+    batch = BatchRetryState()
+    return .drop(.retryLimit)
   }
 
   /// S9, selectable: S10 on the record's count; the record itself is due when the client is.
@@ -588,7 +613,7 @@ public enum RetryOutcome: Sendable, Hashable {
   case pause(until: Int64)
   /// The whole client backs off until this time (microseconds): as `pause`, but by a backoff, which matters to
   /// a gate that keeps the two kinds of wait apart (`RetryQuirks.keepsWait`). With `RetryPolicy.noStatus` at
-  /// `clientBackoff` only.
+  /// `clientBackoff`, or `backoffHolds` at `client`.
   case backOff(until: Int64)
   /// Legacy (S15), or no status with `RetryPolicy.noStatus` at `untouched`: tried again at the next trigger,
   /// no wait, the loop goes on.

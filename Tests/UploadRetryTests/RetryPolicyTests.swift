@@ -47,6 +47,7 @@ struct RetryPolicyTests {
       "retryAfterCap", ["maxRetryInterval", "maxRetryInterval", "maxRetryInterval", "maxRetryInterval"]
     ),
     ("retryAfterJitter", ["none", "none", "none", "none"]),
+    ("backoffHolds", ["batch", "batch", "batch", "batch"]),
   ]
 
   private let presets: [ClientPolicy] = [

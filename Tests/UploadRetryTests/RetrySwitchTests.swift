@@ -75,7 +75,57 @@ struct RetrySwitchTests {
     #expect(lines(policy, off, [.status(503, retryAfter: seconds(5))]) == ["0 s #0 503/5 > retry 0.5"])
   }
 
+  @Test("A Retry-After stands in place of the batch's backoff, longer or shorter, and counts as a failure (O2)")
+  func replacedBackoff() {
+    let policy = with { ($0.retryAfterOnOtherCodes, $0.rateLimited) = (.replacesBackoff, .delaysBatch) }
+    let answers: [UploadResponse] = [
+      .status(503, retryAfter: seconds(9)), unavailable, .status(429, retryAfter: 0), unavailable,
+    ]
+    #expect(
+      lines(policy, answers) == [
+        "0 s #0 503/9 > retry 9", "9 s #1 503 > retry 1", "10 s #2 429/0 > retry 0", "10 s #3 503 > retry 4",
+      ])
+    var short = policy
+    short.longestRetryAfter = seconds(2)
+    #expect(lines(short, [.status(503, retryAfter: seconds(9))]) == ["0 s #0 503/9 > retry 2"])
+  }
+
+  // MARK: S3
+
+  @Test("A backoff holds the whole client, and no wait follows the answer that uses the retries up (S3, S12)")
+  func heldClient() {
+    var config = HTTPConfig.withoutJitter
+    config.backoff.maxRetryCount = 2
+    var policy = with { ($0.backoffHolds, $0.limitsCheck) = (.client, .beforeDue) }
+    #expect(
+      lines(policy, config, [unavailable, .noStatus, unavailable]) == [
+        "0 s #0 503 > back off 0.5", "0.5 s #1 - > back off 1", "1.5 s #2 503 > drop retryLimit",
+      ])
+    policy.ageLimit = .untilNextRetry
+    config.backoff.maxTotalBackoffDuration = seconds(1)
+    #expect(
+      lines(policy, config, [unavailable, unavailable]) == [
+        "0 s #0 503 > back off 0.5", "0.5 s #1 503 > drop age",
+      ])
+    policy.limitsCheck = .whenDue
+    policy.ageLimit = .sinceFirstFailure
+    config.backoff.maxRetryCount = 0
+    #expect(lines(policy, config, [unavailable]) == ["0 s #0 503 > back off 0.5"])
+  }
+
   // MARK: S9
+
+  @Test("A limit of its own on failures without a status asks the latest failure, and is no limit on others")
+  func noStatusLimit() {
+    let policy = with { $0.noStatusRetries = 2 }
+    func lines(_ answers: [UploadResponse]) -> [String] { self.lines(policy, answers) }
+    #expect(
+      lines([.noStatus, .noStatus, .noStatus]) == [
+        "0 s #0 - > retry 0.5", "0.5 s #1 - > retry 1", "1.5 s #2 - > drop retryLimit",
+      ])
+    #expect(lines([unavailable, unavailable, unavailable, .noStatus]).last == "3.5 s #3 - > drop retryLimit")
+    #expect(lines([.noStatus, .noStatus, unavailable]).last == "1.5 s #2 503 > retry 2")
+  }
 
   @Test("No status: the batch backs off, nothing is touched, it is a 500, or the whole client backs off")
   func noStatus() {
@@ -137,6 +187,7 @@ struct RetrySwitchTests {
     #expect(headers(.always) == ["#0", "#1", "#1", "#1"])
     #expect(headers(.onlyAboveZeroMaxOfBatchAndGlobal) == ["no header", "#1", "#1", "#2"])
     #expect(headers(.clientCounter) == ["no header", "#1", "#2", "#3"])
+    #expect(headers(.never) == Array(repeating: "no header", count: 4))
   }
 
   @Test("The larger count is sent on another batch's first try too; the document sends 0")

@@ -256,7 +256,8 @@ struct RandomScenario {
       turned = pick([0, 0, 15])
     }
     if chance(turned == 0 ? 20 : 50) { drawGates(&cohort) }
-    for entry in ClientPolicy.switches where entry.name != "retryAfterCap" && chance(turned) {
+    for entry in ClientPolicy.switches
+    where !["retryAfterCap", "backoffHolds"].contains(entry.name) && chance(turned) {
       let value = pick(entry.values).replacing(":S", with: ":\(int(0...90))")
         .replacing(":P", with: ":\(int(1...100))")
       precondition(entry.set(value, in: &cohort.policy), "\(entry.name) does not take \(value)")
@@ -264,6 +265,8 @@ struct RandomScenario {
     // A preset as it is stays so.
     if turned != 0, drawn % 4 == 1 { cohort.policy.retryAfterCap = .longestRetryAfter }
     if turned != 0, drawn % 9 == 5 { cohort.gates.losesWhileRateLimited = true }
+    if turned != 0, drawn % 8 == 6 { cohort.policy.backoffHolds = .client }
+    if turned != 0, drawn % 7 == 1 { cohort.policy.noStatusRetries = UInt16(drawn % 5) }
     drawNewerParts(&cohort)
   }
 

@@ -156,12 +156,12 @@ public struct ConformanceClient: Sendable {
   /// Their names.
   public static let names = presets.map(\.name)
 
-  /// Every preset's; those that are not in `names` have vectors of their own.
-  public static let allNames = ClientPreset.documentedNames
+  /// Every preset's; those that are not in `names` have vectors or recordings of their own.
+  public static let allNames = ClientPreset.names
 
   /// The preset of that name.
   public init?(name: String) {
-    guard let preset = ClientPreset.documented.first(where: { $0.name == name }) else { return nil }
+    guard let preset = ClientPreset.builtIn(name) else { return nil }
     self.init(preset: preset)
   }
 
@@ -177,7 +177,10 @@ public struct ConformanceClient: Sendable {
     return preset.page.map { strategies == [$0.strategy] } ?? (followsTAPI && strategies == [nil])
   }
 
-  private var followsTAPI: Bool { preset.settings == HTTPConfig() && preset.page == nil }
+  /// A client of the catalogue has its own numbers, even where they are the document's.
+  private var followsTAPI: Bool {
+    preset.settings == HTTPConfig() && preset.page == nil && !ClientPreset.catalogue.contains { $0.name == name }
+  }
 
   package init(preset: ClientPreset) { self.preset = preset }
 

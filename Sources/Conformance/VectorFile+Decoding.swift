@@ -132,7 +132,9 @@ extension VectorCase {
     for member in object.members ?? [] {
       let path = "\(path).\(member.key)"
       let name = PositionedValue(.string(member.key), at: member.keyPosition)
-      _ = Kind.known(ConformanceClient.names).read(&decoder, name, path)
+      if !ConformanceClient.allNames.contains(member.key) {
+        _ = Kind.known(ConformanceClient.names).read(&decoder, name, path)
+      }
       var deviation = VectorDeviation(line: Int(member.value.position.line))
       if member.value.isNull {
         deviation.isNone = true

@@ -20,10 +20,17 @@ enum Recordings {
     "segment-browser": "histories-given.json", "segment-browser-batching": "batching-given.json",
   ]
 
+  /// The folder of each client of the catalogue whose scripts are there, one file a client.
+  static let scripts = Dictionary(
+    uniqueKeysWithValues: ["javascript", "python"].flatMap { name in
+      let files = try? FileManager.default.contentsOfDirectory(
+        atPath: folder.appendingPathComponent(name).path)
+      return (files ?? []).filter { $0.hasSuffix(".json") }.map { (String($0.dropLast(5)), name) }
+    })
+
   static func text(_ file: String, of client: String) throws -> String {
-    let url = folder.appendingPathComponent(
-      pages[client] == nil ? folders[client] ?? client : "analytics-next"
-    ).appendingPathComponent(file)
+    let name = pages[client] == nil ? folders[client] ?? scripts[client] ?? client : "analytics-next"
+    let url = folder.appendingPathComponent(name).appendingPathComponent(file)
     return try String(contentsOf: url, encoding: .utf8)
   }
 

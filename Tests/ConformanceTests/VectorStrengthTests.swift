@@ -51,7 +51,7 @@ struct VectorStrengthTests {
     ],
     // `FlushTally` decides for a client that acts when a flush ends, by fewer switches.
     "segment-react-native": [
-      "belowSuccess discarded": tally, "belowSuccess resets": tally,
+      "backoffHolds client": tally, "belowSuccess discarded": tally, "belowSuccess resets": tally,
       "limitReached startOverAtNextTrigger": tally, "limitsCheck beforeDue": tally,
       "noStatus asStatus500": tally, "noStatus backoff": tally,
       "noStatus untouched": tally, "rateLimitRecord untouched": tally, "rateLimited delaysBatch": tally,

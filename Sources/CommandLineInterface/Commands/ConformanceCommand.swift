@@ -32,8 +32,8 @@ struct ConformanceCommand: Command {
   @Option(
     "client", "preset", .tested,
     help:
-      "The client to test: \(ConformanceClient.allNames.joined(separator: ", ")). (default: the one that each file names, or "
-      + "tapi-document)")
+      "The client to test: \(ClientPreset.documentedNames.joined(separator: ", ")), or another of 'fleetsim presets'. "
+      + "(default: the one that each file names, or tapi-document)")
   private var asked: String?
   let exec = ExecOptions()
   @Flag(.json) private var isJSON: Bool

@@ -32,7 +32,8 @@ extension ClientPolicy {
     .ofClient(
       "noStatusRetries", \.noStatusRetries,
       Kind<Int>.count(0...1_000).orNull.mapped({ $0.map { UInt16($0) } }, { $0.map { Int($0) } }),
-      "retries of a batch whose latest failure had no HTTP status; null: maxRetryCount of the Settings", "S12",
+      "retries of a batch whose latest failure had no HTTP status; null: maxRetryCount of the Settings",
+      "S12",
       isLater: true),
   ]
 

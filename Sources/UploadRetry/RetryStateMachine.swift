@@ -421,7 +421,8 @@ extension RetryStateMachine {
       return .decided(policy.backoffOff == .drop ? .drop(.status) : .retryAtNextTrigger)
     }
     let step = recordTransient(&batch, pipeline, now: now)
-    guard let retryAfter, policy.retryAfterOnOtherCodes.isWaitOfBatch, case .backoff(let count, _) = step else {
+    guard let retryAfter, policy.retryAfterOnOtherCodes.isWaitOfBatch, case .backoff(let count, _) = step
+    else {
       return step
     }
     return .delay(retryCount: count, atLeast: min(max(0, retryAfter), policy.longestRetryAfter))
@@ -514,7 +515,8 @@ extension RetryStateMachine {
   /// The client waits until then, unless the batch is at its limit already.
   @inline(never)
   private func hold(for batch: inout BatchRetryState, until time: Int64) -> RetryOutcome {
-    guard policy.limitsCheck == .beforeDue, policy.limitReached == .dropBatch, isRetryLimitReached(batch) else {
+    guard policy.limitsCheck == .beforeDue, policy.limitReached == .dropBatch, isRetryLimitReached(batch)
+    else {
       return .backOff(until: time)
     }
     batch = BatchRetryState()

@@ -14,7 +14,9 @@ struct RandomHistoryTests {
     "the module and a device do the same in a thousand random histories of each client (200 where not exhaustive)",
     arguments: ClientPreset.all.filter { $0.page == nil }.map(\.name))
   func agree(name: String) throws {
-    let preset = try #require(ClientPreset.all.first { $0.name == name })
+    var preset = try #require(ClientPreset.all.first { $0.name == name })
+    // A device keeps a batch whole of which an earlier upload may still arrive; the module knows of none.
+    preset.splitsOn413 = false
     let runner = ConformanceRunner(client: ConformanceClient(preset: preset))
     #expect(runner.disagreements(histories: TestDepth.cases(200, exhaustively: 1_000), seed: 20) == [])
   }

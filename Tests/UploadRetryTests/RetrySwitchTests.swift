@@ -75,7 +75,8 @@ struct RetrySwitchTests {
     #expect(lines(policy, off, [.status(503, retryAfter: seconds(5))]) == ["0 s #0 503/5 > retry 0.5"])
   }
 
-  @Test("A Retry-After stands in place of the batch's backoff, longer or shorter, and counts as a failure (O2)")
+  @Test(
+    "A Retry-After stands in place of the batch's backoff, longer or shorter, and counts as a failure (O2)")
   func replacedBackoff() {
     let policy = with { ($0.retryAfterOnOtherCodes, $0.rateLimited) = (.replacesBackoff, .delaysBatch) }
     let answers: [UploadResponse] = [

@@ -179,7 +179,8 @@ public struct ConformanceClient: Sendable {
 
   /// A client of the catalogue has its own numbers, even where they are the document's.
   private var followsTAPI: Bool {
-    preset.settings == HTTPConfig() && preset.page == nil && !ClientPreset.catalogue.contains { $0.name == name }
+    preset.settings == HTTPConfig() && preset.page == nil
+      && !ClientPreset.catalogue.contains { $0.name == name }
   }
 
   package init(preset: ClientPreset) { self.preset = preset }

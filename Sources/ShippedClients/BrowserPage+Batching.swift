@@ -7,7 +7,7 @@ extension BrowserPage {
     buffer.events.append(event)
     let isFull = buffer.events.count >= options.size || buffer.isPageHidden
     if isFull, !buffer.isWaiting, !buffer.awaitsAnswer {
-      inFlight.append(event)
+      beginSending(event)
       flush(RetrySeries(), in: loop, awaited: event)
       return true
     }

@@ -25,12 +25,13 @@ public struct BrowserPage: Sendable {
   /// What the next poll takes, first to last.
   var queue: [UInt32] = []
   /// Events that wait, each on a timer of its own.
-  var waiting: [(timer: PageTimer, event: UInt32)] = []
-  var loops: [PollingLoop] = []
-  /// Requests without an answer, in the order of their sending.
-  var open: [OpenUpload] = []
-  /// Events whose sending has not come to an end, in the order of its begin: what a `pagehide` queues again.
-  var inFlight: [UInt32] = []
+  private var waiting = PageTimers<WaitingEvent>()
+  private var loops = PageTimers<PollingLoop>()
+  /// Requests without an answer, by their numbers.
+  private var open: [UInt32: OpenUpload] = [:]
+  /// Events whose sending has not come to an end, by its turn: what a `pagehide` queues again, in the order of their turns.
+  private var inFlight: [UInt32: UInt64] = [:]
+  private var turns: UInt64 = 0
   /// Tracked by a page without Settings.
   var unsent: [UInt32] = []
   /// *batching*.
@@ -90,8 +91,7 @@ public struct BrowserPage: Sendable {
   /// - `retryAfter`: seconds as `BrowserSettings.seconds(ofRetryAfter:)` reads the header; nil: none.
   public mutating func answered(_ upload: UInt32, status: Int?, retryAfter: Double?, at now: Int64) {
     clock = max(clock, now)
-    guard let settings, let index = open.firstIndex(where: { $0.number == upload }) else { return }
-    let ended = open.remove(at: index)
+    guard let settings, let ended = open.removeValue(forKey: upload) else { return }
     let verdict = status.map { settings.verdict(status: $0, retryAfter: retryAfter) } ?? .retry
     if ended.isCopy { return }
     if options.strategy == .batching {
@@ -99,7 +99,7 @@ public struct BrowserPage: Sendable {
     } else {
       endEvent(ended.events[0], verdict)
     }
-    if let event = ended.awaited { inFlight.removeAll { $0 == event } }
+    if let event = ended.awaited { inFlight[event] = nil }
     if let loop = ended.loop { continueLoop(loop) }
   }
 
@@ -113,10 +113,11 @@ public struct BrowserPage: Sendable {
   public mutating func hide(at now: Int64) -> [SavedEvent] {
     clock = max(clock, now)
     setVisible(false, at: now)
-    for event in inFlight { _ = enqueue(event) }
+    for (event, _) in inFlight.sorted(by: { $0.value < $1.value }) { _ = enqueue(event) }
     sortQueue()
     if !options.savesEvents { return [] }
-    return (queue + waiting.map(\.event)).map { SavedEvent(number: $0, attempts: attempts(of: $0)) }
+    let inTurn = waiting.all.sorted { $0.timer.order < $1.timer.order }
+    return (queue + inTurn.map(\.event)).map { SavedEvent(number: $0, attempts: attempts(of: $0)) }
   }
 
   // MARK: One event
@@ -135,9 +136,15 @@ public struct BrowserPage: Sendable {
       return false
     }
     if options.strategy == .batching { return dispatch(event, in: loop) }
-    inFlight.append(event)
+    beginSending(event)
     begin([event], retryCount: attempts(of: event), in: loop, awaited: event)
     return true
+  }
+
+  /// The sending of an event begins.
+  mutating func beginSending(_ event: UInt32) {
+    turns &+= 1
+    inFlight[event] = turns
   }
 
   /// A request leaves.
@@ -146,10 +153,8 @@ public struct BrowserPage: Sendable {
     isCopy: Bool = false, series: RetrySeries = RetrySeries()
   ) {
     uploadsBegun &+= 1
-    open.append(
-      OpenUpload(
-        number: uploadsBegun, events: events, loop: loop, awaited: awaited, isCopy: isCopy,
-        series: series))
+    open[uploadsBegun] = OpenUpload(
+      events: events, loop: loop, awaited: awaited, isCopy: isCopy, series: series)
     actions.append(
       .send(
         upload: uploadsBegun, events, retryCount: retryCount == 0 ? nil : retryCount,
@@ -197,7 +202,7 @@ public struct BrowserPage: Sendable {
     }
     let draw = BrowserDraws.unit(draws.wait(event, earlier))
     let timer = timer(after: asked ?? (draw + 1) * 500 * Self.powerOfTwo(earlier))
-    waiting.append((timer, event))
+    waiting.insert(WaitingEvent(timer: timer, event: event))
     actions.append(.decided(event, .retry(at: timer.time)))
   }
 
@@ -262,7 +267,7 @@ public struct BrowserPage: Sendable {
     var loop = loop
     loop.timer = timer(after: draws.pollDelay(loop))
     loop.polls &+= 1
-    loops.append(loop)
+    loops.insert(loop)
   }
 
   /// Whether anything is queued or waits.
@@ -272,26 +277,27 @@ public struct BrowserPage: Sendable {
   public var nextTimer: Int64? {
     var next = buffer.timer?.timer.time
     func take(_ time: Int64) { next = min(next ?? time, time) }
-    if !queue.isEmpty, isOnline, let poll = loops.map(\.timer.time).min() { take(poll) }
-    if let due = waiting.map(\.timer.time).min() { take(due) }
+    if !queue.isEmpty, isOnline, let poll = loops.first?.timer.time { take(poll) }
+    if let due = waiting.first?.timer.time { take(due) }
     return next
   }
 
   /// All timers up to a time fire, that time included.
   public mutating func run(until end: Int64) {
     while true {
-      let due = waiting.indices.min { waiting[$0].timer < waiting[$1].timer }
+      let due = waiting.first?.timer
       let flush = buffer.timer?.timer
       var first = flush ?? PageTimer.never
-      if let due, waiting[due].timer < first { first = waiting[due].timer }
-      if let poll = loops.indices.min(by: { loops[$0].timer < loops[$1].timer }), loops[poll].timer < first {
-        if loops[poll].timer.time > end { break }
+      if let due, due < first { first = due }
+      if let poll = loops.first, poll.timer < first {
+        if poll.timer.time > end { break }
         if queue.isEmpty || !isOnline {
           pollInVain(before: min(first, PageTimer(time: end, order: .max)))
         } else {
-          clock = max(clock, loops[poll].timer.time)
+          clock = max(clock, poll.timer.time)
           polls &+= 1
-          continueLoop(loops.remove(at: poll))
+          loops.removeFirst()
+          continueLoop(poll)
         }
         continue
       }
@@ -299,8 +305,8 @@ public struct BrowserPage: Sendable {
       clock = max(clock, first.time)
       if first == flush {
         fireBufferTimer()
-      } else if let due {
-        queue.append(waiting.remove(at: due).event)
+      } else if let due = waiting.removeFirst() {
+        queue.append(due.event)
       }
     }
     clock = max(clock, end)
@@ -319,15 +325,16 @@ public struct BrowserPage: Sendable {
   private mutating func pollInVain(before end: PageTimer) {
     if !hasWork {
       // A loop ends at its next poll.
-      let before = loops.count
-      loops.removeAll { $0.timer < end }
-      polls &+= UInt64(before - loops.count)
+      while let loop = loops.first, loop.timer < end {
+        loops.removeFirst()
+        polls &+= 1
+      }
       return
     }
     // What a loop does is its own, so they are walked one after another; timers of one time fire in the order in which they were set.
-    var moved: [(index: Int, setAt: Int64, steps: Int, order: UInt64)] = []
-    for index in loops.indices where loops[index].timer < end {
-      var loop = loops[index]
+    var moved: [(loop: PollingLoop, setAt: Int64, steps: Int, order: UInt64)] = []
+    while var loop = loops.first, loop.timer < end {
+      loops.removeFirst()
       let (order, before) = (loop.timer.order, loop.polls)
       var setAt = loop.timer.time
       while loop.timer.time < end.time || loop.timer < end && loop.polls == before {
@@ -341,13 +348,14 @@ public struct BrowserPage: Sendable {
         }
       }
       polls &+= loop.polls &- before
-      loops[index] = loop
-      moved.append((index, setAt, Int(loop.polls &- before), order))
+      moved.append((loop, setAt, Int(loop.polls &- before), order))
     }
     moved.sort { ($0.setAt, $0.steps, $0.order) < ($1.setAt, $1.steps, $1.order) }
     for move in moved {
+      var loop = move.loop
       timersSet &+= 1
-      loops[move.index].timer.order = timersSet
+      loop.timer.order = timersSet
+      loops.insert(loop)
     }
   }
 }
@@ -467,7 +475,7 @@ struct PageTimer: Sendable, Comparable {
 }
 
 /// A loop that looks for what is due. While it waits for an answer it has no timer.
-struct PollingLoop: Sendable {
+struct PollingLoop: Timed {
   var timer: PageTimer
   /// Within its page, from 1 on.
   var number: UInt32
@@ -477,7 +485,6 @@ struct PollingLoop: Sendable {
 
 /// A request without an answer.
 struct OpenUpload: Sendable {
-  var number: UInt32
   var events: [UInt32]
   /// The polling loop that goes on when it is answered.
   var loop: PollingLoop?
@@ -492,22 +499,24 @@ struct OpenUpload: Sendable {
 extension BrowserPage {
   /// The events of the page that are neither delivered nor lost, by their numbers.
   public var held: [UInt32] {
-    var held = Set(queue).union(unsent).union(waiting.map(\.event)).union(buffer.events)
-    for upload in open where !upload.isCopy { held.formUnion(upload.events) }
+    var held = Set(queue).union(unsent).union(waiting.all.map(\.event)).union(buffer.events)
+    for upload in open.values where !upload.isCopy { held.formUnion(upload.events) }
     return held.sorted()
   }
 
   /// Uploads without an answer, the oldest first.
-  public var uploads: [(number: UInt32, events: [UInt32])] { open.map { ($0.number, $0.events) } }
+  public var uploads: [(number: UInt32, events: [UInt32])] {
+    open.sorted { $0.key < $1.key }.map { ($0.key, $0.value.events) }
+  }
 
   /// The events that are queued or wait, with how often they were queued or failed.
   public var retryCounts: [UInt32: UInt32] {
-    Dictionary(uniqueKeysWithValues: (queue + waiting.map(\.event)).map { ($0, attempts(of: $0)) })
+    Dictionary(uniqueKeysWithValues: (queue + waiting.all.map(\.event)).map { ($0, attempts(of: $0)) })
   }
 
   /// When each event is due that waits on a timer of its own, microseconds.
   public var dueTimes: [UInt32: Int64] {
-    Dictionary(uniqueKeysWithValues: waiting.map { ($0.event, $0.timer.time) })
+    Dictionary(uniqueKeysWithValues: waiting.all.map { ($0.event, $0.timer.time) })
   }
 
   /// Polling loops that have a timer.

@@ -21,7 +21,7 @@ struct BrowserDevice {
   /// Polls of the pages that have gone.
   var earlierPolls: UInt64 = 0
   /// Requests whose end the page or the server does not know yet.
-  var requests: [PageRequest] = []
+  var requests = PageRequests()
   /// The batches of the events that are held.
   var batches: [UInt32: BatchIndex] = [:]
   /// What its pages have done, of a device that is driven by hand.
@@ -44,6 +44,47 @@ struct PageRequest {
   var isOpen = true
 
   var batches: [BatchIndex] { [carrier] + riders }
+}
+
+/// Requests of a page, found by their delivery and by their upload at the cost of one lookup: a slow server leaves thousands open.
+struct PageRequests {
+  private struct Name: Hashable {
+    let carrier: BatchIndex
+    let attempt: UInt16
+  }
+
+  private var requests: [Name: PageRequest] = [:]
+  private var names: [UInt32: Name] = [:]
+
+  /// Those that the page waits for, in the order of their sending.
+  var awaited: [UInt32] { names.keys.sorted() }
+
+  mutating func append(_ request: PageRequest) {
+    let name = Name(carrier: request.carrier, attempt: request.attempt)
+    requests[name] = request
+    if let upload = request.upload { names[upload] = name }
+  }
+
+  func request(_ carrier: BatchIndex, _ attempt: UInt16) -> PageRequest? {
+    requests[Name(carrier: carrier, attempt: attempt)]
+  }
+
+  func request(ofUpload upload: UInt32) -> PageRequest? { names[upload].flatMap { requests[$0] } }
+
+  /// The server will not accept it any more.
+  mutating func close(_ request: PageRequest) {
+    let name = Name(carrier: request.carrier, attempt: request.attempt)
+    requests[name]?.isOpen = false
+    if requests[name]?.upload == nil { requests[name] = nil }
+  }
+
+  /// The page waits for an upload no more; nil: it did not.
+  mutating func forget(_ upload: UInt32) -> PageRequest? {
+    guard let name = names.removeValue(forKey: upload), let request = requests[name] else { return nil }
+    requests[name] = request.isOpen ? request : nil
+    requests[name]?.upload = nil
+    return request
+  }
 }
 
 extension CohortPlan {
@@ -122,9 +163,8 @@ extension DeviceShard {
     for event in browser.pointee.page?.held ?? [] where !kept.contains(event) {
       lose(event, .lostWithPage, device, at: now)
     }
-    for index in browser.pointee.requests.indices where browser.pointee.requests[index].upload != nil {
-      let request = browser.pointee.requests[index]
-      browser.pointee.requests[index].upload = nil
+    for upload in browser.pointee.requests.awaited {
+      guard let request = browser.pointee.requests.forget(upload) else { continue }
       endForPage(request, .other, device, at: now)
       for batch in request.batches where !request.isCopy {
         noteUnknownOutcome(batch, at: Instant(microseconds: now))
@@ -175,8 +215,8 @@ extension DeviceShard {
     browser.pointee.page?.run(until: now)
     browser.pointee.page?.setOnline(isOnline, at: now)
     if !isOnline {
-      for request in browser.pointee.requests {
-        guard let upload = request.upload else { continue }
+      for upload in browser.pointee.requests.awaited {
+        guard let request = browser.pointee.requests.request(ofUpload: upload) else { continue }
         for batch in request.batches { noteUnknownOutcome(batch, at: Instant(microseconds: now)) }
         hear(upload, .noStatus, device, at: now, sink)
       }
@@ -189,16 +229,11 @@ extension DeviceShard {
   mutating func hearPage(_ delivery: Delivery, at now: Instant, _ sink: Sink) {
     let device = delivery.device
     let browser = browser(device)
-    guard
-      let index = browser.pointee.requests.firstIndex(where: {
-        $0.carrier == delivery.batch && $0.attempt == delivery.attempt
-      })
-    else { return }
-    let request = browser.pointee.requests[index]
+    guard let request = browser.pointee.requests.request(delivery.batch, delivery.attempt) else { return }
     let generations = request.batches.map { batches[$0].generation }
     if delivery.kind != .timeOut || delivery.resolves {
       for batch in request.batches { batches[batch].attemptEnds() }
-      browser.pointee.requests[index].isOpen = false
+      browser.pointee.requests.close(request)
     }
     var response: UploadResponse?
     switch delivery.kind {
@@ -227,7 +262,6 @@ extension DeviceShard {
       hear(upload, response, device, at: now.microseconds, sink)
       act(device, at: now.microseconds, sink)
     }
-    browser.pointee.requests.removeAll { !$0.isOpen && $0.upload == nil }
     for (batch, generation) in zip(request.batches, generations) where batches[batch].generation == generation
     {
       releaseIfDone(batch, device)
@@ -252,11 +286,9 @@ extension DeviceShard {
     _ upload: UInt32, status: Int?, retryAfter: Double?, _ device: DeviceIndex, at now: Int64, _ sink: Sink
   ) {
     let browser = browser(device)
-    guard let index = browser.pointee.requests.firstIndex(where: { $0.upload == upload }) else { return }
-    browser.pointee.requests[index].upload = nil
+    guard let request = browser.pointee.requests.forget(upload) else { return }
     let failure = status.map { AttemptFailure(status: UInt16(clamping: $0)) } ?? .noAnswer
-    endForPage(
-      browser.pointee.requests[index], (status ?? 0) == 200 ? nil : failure, device, at: now)
+    endForPage(request, (status ?? 0) == 200 ? nil : failure, device, at: now)
     browser.pointee.page?.answered(upload, status: status, retryAfter: retryAfter, at: now)
   }
 
@@ -346,7 +378,7 @@ extension DeviceShard {
 
   /// Events of the latest request that a batch's record stands for.
   func events(ofUpload batch: BatchIndex, attempt: UInt16, _ device: DeviceIndex) -> UInt16 {
-    let request = browser(device).pointee.requests.last { $0.carrier == batch && $0.attempt == attempt }
+    let request = browser(device).pointee.requests.request(batch, attempt)
     return UInt16(clamping: (request?.riders.count ?? 0) + 1)
   }
 
@@ -358,9 +390,7 @@ extension DeviceShard {
   /// The server has accepted an upload whose answer is under way when the run ends.
   mutating func acceptLate(_ delivery: Delivery, at time: Instant) {
     let browser = browser(delivery.device)
-    let request = browser.pointee.requests.first {
-      $0.carrier == delivery.batch && $0.attempt == delivery.attempt
-    }
+    let request = browser.pointee.requests.request(delivery.batch, delivery.attempt)
     for batch in request?.batches ?? [] { accept(batch, delivery.device, at: time) }
   }
 }

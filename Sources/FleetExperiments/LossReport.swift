@@ -38,6 +38,8 @@ public struct LossReport: Sendable {
     var value: String?
     /// Lost or blocked then, of all cohorts.
     var lost: Int64
+    /// The same of the charge's cohort alone, with the limit as it is and with the higher one.
+    var ofCohort: (before: Int64, after: Int64)
     /// Whether the limit still loses some.
     var isReached: Bool
   }
@@ -122,21 +124,40 @@ public struct LossReport: Sendable {
 
   /// Runs the worst charge's scenario once more, with its limit as high as Settings allow or without it, under the seed that lost the
   /// most. Where no limit lost anything, or `control` cancels the run, there is no check.
+  /// - Parameters:
+  ///   - cohort: the charges of this one alone, under the seed in which it lost the most; then every cohort has the higher limit, as one
+  ///     file of Settings gives it. nil: of all.
+  ///   - options: of that run.
+  ///   - control: of that run.
   /// - Throws: the error of the run.
-  public mutating func checkLimit(options: RunOptions = .init(), control: ComparisonControl = .init()) throws
-  {
-    let limited = charges.filter { $0.charge.limit != nil }
+  public mutating func checkLimit(
+    of cohort: Int? = nil, options: RunOptions = .init(), control: ComparisonControl = .init()
+  ) throws {
+    let limited = charges.filter {
+      $0.charge.limit != nil && (cohort ?? $0.charge.cohort) == $0.charge.cohort
+    }
     guard let worst = limited.max(by: { $0.charge.events < $1.charge.events }), let limit = worst.charge.limit
     else { return }
     var scenario = variants[worst.variant].scenario
-    scenario.seed = worstSeeds[worst.variant]
+    func lost(_ run: RunSummary) -> Int64 {
+      run.cohorts.indices.contains(worst.charge.cohort) ? run.cohorts[worst.charge.cohort].lostEvents : 0
+    }
+    let worstOfCohort = runs[worst.variant].max { lost($0) < lost($1) }
+    scenario.seed = cohort == nil ? worstSeeds[worst.variant] : worstOfCohort?.seed ?? 0
+    let before = runs[worst.variant].first { $0.seed == scenario.seed }.map(lost) ?? 0
     let value = limit.raise(in: &scenario.fleet[worst.charge.cohort])
+    if cohort != nil, limit.settingsKey != nil {
+      for place in scenario.fleet.indices where place != worst.charge.cohort {
+        _ = limit.raise(in: &scenario.fleet[place])
+      }
+    }
     let run = control.add(scenario)
     do {
       let record = try Simulation.run(scenario, options: options, control: control.runControl(run))
       check = Check(
         variant: worst.variant, charge: worst.charge, value: value,
         lost: record.series.totals.lostOrBlockedEvents,
+        ofCohort: (before, record.cohorts[worst.charge.cohort].lostOrBlockedEvents),
         isReached: record.cohorts[worst.charge.cohort][worst.charge.reason] > 0)
     } catch is CancellationError {
       return

@@ -94,6 +94,26 @@ struct DecisionTests {
     #expect(DecisionWording(found).lines[0].contains("It costs what was allowed: "))
   }
 
+  @Test("a loss is told beside today's of the same cohort, and a raised limit beside the same run")
+  func remainder() throws {
+    let found = try decision { run, isProposed, isOutage in
+      guard isOutage else { return }
+      var phones = CohortLosses()
+      phones.createdEvents = 1_000_000
+      phones.lostEvents = isProposed ? 20_000 : 5_000
+      phones.givenUp[.droppedByRetryLimit] = phones.lostEvents
+      run.cohorts = [phones]
+      run[.droppedByRetryLimit] = phones.lostEvents
+    }
+    let wording = DecisionWording(found)
+    let line = wording.lines.first { $0.hasPrefix("With the proposed Settings") } ?? ""
+    #expect(line.contains("destroys 20,000 events of phones, today 5,000"), "\(wording.lines)")
+    #expect(!line.contains("still"))
+    // What fails alike today is told so.
+    let basis = wording.lines.last ?? ""
+    #expect(basis.contains("outage in 6 of 6 (today 0 of 6)"), "\(basis)")
+  }
+
   @Test("the time and the requests that kept events take are the price, which somebody has to allow")
   func price() throws {
     let found = try decision { run, isProposed, isOutage in
@@ -118,7 +138,7 @@ struct DecisionTests {
     #expect(found.outcome == .noBetter)
     #expect(
       DecisionWording(found).lines[0].hasPrefix(
-        "Do not publish. Nothing that was measured gets better or worse."))
+        "Do not publish. Nothing that was measured gets better or worse by enough to matter."))
   }
 
   @Test("a failure in a tenth of the runs is found or said to be open, in 50 of 50 fleets")

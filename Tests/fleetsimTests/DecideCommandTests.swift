@@ -48,7 +48,8 @@ struct DecideCommandTests {
       output.standardOutput.contains("Publish. \"friday\" then destroys none instead of "),
       "\(output.standardOutput)")
     #expect(
-      output.standardOutput.contains("rateLimitConfig.maxRetryCount  3      1000"), "\(output.standardOutput)"
+      output.standardOutput.contains("rateLimitConfig.maxRetryCount  3      1000      all"),
+      "\(output.standardOutput)"
     )
     #expect(output.standardOutput.contains("50% of the fleet"))
     let rules = output.standardOutput.split(separator: "\n").filter { $0.contains("──") }
@@ -64,6 +65,30 @@ struct DecideCommandTests {
     #expect(
       back.code == 1 && back.standardOutput.hasPrefix("Do not publish. \"friday\" then destroys "), "\(back)")
     #expect(back.standardError == "today.json: not to be published\n")
+  }
+
+  @Test(
+    "a file that loses data by itself is named below the answer, today's too, and so is a key that nobody reads"
+  )
+  func harms() throws {
+    let scratch = try scratch()
+    let losing = Self.settings(3).replacing(
+      #""backoffConfig": {"#,
+      with: #""backoffConfig": { "jitterStrategy": "none", "statusCodeOverrides": { "429": "drop" },"#)
+    try scratch.write("losing.json", losing)
+    try scratch.write(
+      "mended.json",
+      losing.replacing(#""429": "drop""#, with: #""429": "retry""#).replacing("none", with: "full"))
+    let output = try Tool.run(
+      [
+        "decide", "fleet.json5", "--today", "losing.json", "--proposed", "mended.json", "--incidents",
+        "incidents.json5", "--only-incidents", "--budget", "1", "-q",
+      ], in: scratch.url)
+    let lines = output.standardOutput.split(separator: "\n")
+    #expect(lines.contains { $0.hasPrefix("Today's file makes segment-swift lose data") }, "\(output)")
+    #expect(
+      lines.contains { $0.hasPrefix("No client of this fleet reads backoffConfig.jitterStrategy") },
+      "\(output)")
   }
 
   @Test("closed apps have a part in the longest recovery only where apps are closed")

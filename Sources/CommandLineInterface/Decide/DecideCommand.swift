@@ -3,6 +3,7 @@ import FleetMetrics
 import FleetReports
 import ScenarioFormat
 import ScenarioModel
+import ShippedClients
 import SimulationKernel
 import UploadRetry
 
@@ -219,6 +220,20 @@ struct DecideCommand: Study {
   }
 }
 
+/// Which keys the clients of a fleet read.
+extension DecidedSettings {
+  /// Whether a client reads a key, or the object that it is in, by the document's name for it or the CDN's.
+  fileprivate static func reads(_ dialect: SettingsDialect, _ path: String) -> Bool {
+    let other = path.replacing("maxTotalBackoffDuration", with: "maxRateLimitDuration")
+    return dialect.readKeyPaths.contains { key in
+      [path, other].contains { $0 == key || $0.hasPrefix(key + ".") }
+    }
+  }
+
+  /// Keys that change and that no client of the fleet reads.
+  var unread: [String] { differences.map(\.path).filter { readers[$0] == nil } }
+}
+
 /// What Settings are to be decided on, and what the fleet's clients make of them.
 struct DecidedSettings: Sendable {
   /// Today's file and the proposed one, as they were named.
@@ -226,6 +241,12 @@ struct DecidedSettings: Sendable {
   var differences: [SettingsDocument.Difference] = []
   /// What each client of the fleet makes of the proposed Settings, a line for each finding: client, key, what it does.
   var readings: [(client: String, path: String, message: String)] = []
+  /// How clients lose data, or end the app, by what the files say: by client and key, whose file says so.
+  var harms: [(client: String, path: String, message: String, isToday: Bool, isProposed: Bool)] = []
+  /// By a key that changes, the clients of the fleet that read it.
+  var readers: [String: [String]] = [:]
+  /// How many clients the fleet has.
+  var clientCount = 0
   /// As the CDN would serve the proposed ones, where a search has found them.
   var found: String?
 
@@ -242,8 +263,25 @@ struct DecidedSettings: Sendable {
     differences = (today ?? SettingsDocument(HTTPConfig())).differences(to: proposed)
     var seen: Set<String> = []
     for cohort in fleet where seen.insert(cohort.preset.name).inserted {
-      for (path, finding) in proposed.findings(in: cohort.settingsDialect) {
-        readings.append((cohort.preset.name, path, finding.message))
+      clientCount += 1
+      let (name, dialect) = (cohort.preset.name, cohort.settingsDialect)
+      for (path, finding) in proposed.findings(in: dialect) {
+        readings.append((name, path, finding.message))
+      }
+      for difference in differences where Self.reads(dialect, difference.path) {
+        readers[difference.path, default: []].append(name)
+      }
+      for (document, isProposed) in [(today, false), (proposed, true)] {
+        for (path, finding) in document?.findings(in: dialect) ?? []
+        where [.losesData, .endsProcess].contains(finding.effect) {
+          if let known = harms.firstIndex(where: {
+            ($0.client, $0.path, $0.message) == (name, path, finding.message)
+          }) {
+            harms[known].isProposed = isProposed
+          } else {
+            harms.append((name, path, finding.message, !isProposed, isProposed))
+          }
+        }
       }
     }
   }

@@ -239,8 +239,43 @@ extension Decided {
 
   private var changes: TextTable {
     TextTable(
-      header: ["key", "today", "proposed"],
-      rows: settings.differences.map { [$0.path, $0.old ?? "–", $0.new ?? "–"] }, words: 3)
+      header: ["key", "today", "proposed", "read by"],
+      rows: settings.differences.map { difference in
+        let readers = settings.readers[difference.path] ?? []
+        return [
+          difference.path, difference.old ?? "–", difference.new ?? "–",
+          readers.isEmpty
+            ? "no client"
+            : readers.count == settings.clientCount
+              ? "all" : "\(readers.count) of \(settings.clientCount) clients",
+        ]
+      }, words: 4)
+  }
+
+  /// The answer, then what the files do to data whatever happens, and which changes reach nobody; the rest behind that.
+  private var lines: [String] {
+    var lines = wording.lines
+    let harms = settings.harms.prefix(Self.mostHarms).map { harm in
+      let files = harm.isToday ? (harm.isProposed ? "Both files" : "Today's file") : "The proposed file"
+      return
+        "\(files) make\(harm.isToday && harm.isProposed ? "" : "s") \(harm.client) lose data or end the app: "
+        + "\(harm.path.isEmpty ? "" : harm.path + ": ")\(harm.message)."
+    }
+    let unread =
+      settings.unread.isEmpty
+      ? []
+      : [
+        "No client of this fleet reads \(settings.unread.joined(separator: ", ")): to change that changes nothing."
+      ]
+    lines.insert(contentsOf: harms + unread, at: 1)
+    return lines
+  }
+  private static let mostHarms = 2
+
+  /// Whether the answer was known before each failure was.
+  private var openNote: String? {
+    decision.isRefused && !decision.cells(.open).isEmpty
+      ? "open: not looked at further, for the answer was known." : nil
   }
 
   private var readings: [String] {
@@ -319,12 +354,13 @@ extension Decided {
     ] as [JSONShape<Decided>.Member])
 
   func answer(facts: String) -> Answer {
-    let lines = wording.lines
+    let lines = lines
     var answer = Answer(verdict: lines.joined(separator: "\n"), brief: lines[0], facts: facts)
     answer.terminal = [.verdict, .table(matrix)]
     if decision.cells(.worse).contains(where: \.cell.isPrice) {
       answer.terminal.append(.text(Self.starred + "\n"))
     }
+    if let openNote { answer.terminal.append(.text(openNote + "\n")) }
     answer.terminal.append(.table(figures(isWhole: false)))
     if !decision.losses.isEmpty {
       answer.terminal.append(
@@ -343,7 +379,9 @@ extension Decided {
             title: "Today and proposed, round \(decision.cases[shown.place].suite.phrase)")))
     }
     answer.page += [
-      .matrix(matrix, title: "Better, worse, or as good", note: Self.starred),
+      .matrix(
+        matrix, title: "Better, worse, or as good",
+        note: [Self.starred, openNote].compactMap(\.self).joined(separator: "\n")),
       .table(
         figures(isWhole: true), title: "The figures, of the whole fleet",
         note: decision.cases.map { "\($0.suite.name): \($0.suite.phrase)" }.joined(separator: "; ") + "."),
@@ -352,7 +390,7 @@ extension Decided {
       answer.page.append(
         .table(
           losses(atMost: 40), title: Self.lossTitle,
-          note: "The mean of the runs, of the whole fleet; the worst first."))
+          note: "The mean of the runs under the same seeds, of the whole fleet; the worst first."))
     }
     if let limitText { answer.page.append(.list([limitText], title: "How long an outage may be")) }
     if !pickUps.isEmpty { answer.page.append(.table(pickUpTable, title: pickUpTitle)) }
@@ -416,7 +454,7 @@ extension Decided {
 extension Decided {
   /// The answer for a pull request.
   var markdown: String {
-    let lines = wording.lines
+    let lines = lines
     let verdict =
       "\(MarkdownFile.opening): \(wording.outcome.lowercased())\n\n" + lines.map { $0 + "\n\n" }.joined()
     func section(_ title: String, _ table: TextTable) -> String {

@@ -14,7 +14,7 @@ extension Decision {
     let variants = [("today", todayScenario), ("proposed", proposedScenario)].map {
       Variant(name: $0, scenario: suite.scenario(cases[place].suite, of: $1))
     }
-    return LossReport(variants, runs: [cases[place].today, cases[place].proposed])
+    return LossReport(variants, runs: [cases[place].today, cases[place].compared])
   }
 
   /// Every cohort that loses events or leaves some late, the worst first.
@@ -41,9 +41,11 @@ extension Decision {
     let one = cases[worst.place]
     var report = LossReport(
       [Variant(name: "proposed", scenario: suite.scenario(one.suite, of: proposedScenario))],
-      runs: [one.proposed])
-    try report.checkLimit(options: options, control: control)
-    return report.check.map { CheckedLoss(loss: worst, value: $0.value, left: $0.lost) }
+      runs: [one.compared])
+    try report.checkLimit(of: worst.row.place, options: options, control: control)
+    return report.check.map {
+      CheckedLoss(loss: worst, value: $0.value, before: $0.ofCohort.before, left: $0.ofCohort.after)
+    }
   }
 
   /// The case in which the proposed Settings take longest to recover, and what recovery comes to there; nil: no case has an incident.
@@ -55,7 +57,7 @@ extension Decision {
 
   /// Microseconds; of a run that never recovers, up to its end.
   private func recovery(_ place: Int) -> Double {
-    cases[place].proposed.compactMap { $0.recoveryTime ?? $0.recoveryHorizon }.map(Double.init).mean ?? 0
+    cases[place].compared.compactMap { $0.recoveryTime ?? $0.recoveryHorizon }.map(Double.init).mean ?? 0
   }
 
   /// What the longest recovery is made of, by a run of eager clients under its first seed.
@@ -69,12 +71,14 @@ extension Decision {
       interval: proposedScenario.interval.microseconds, options: options, workers: workers, control: control)
   }
 
-  /// The worst loss, and what a run without the limit that causes it comes to.
+  /// The worst loss, and what a run with a higher limit, or without it, comes to.
   package struct CheckedLoss: Sendable {
     package var loss: Loss
     /// The limit's highest value that Settings allow; nil: it was taken away.
     package var value: String?
-    /// Events lost then, as simulated.
+    /// Events that the cohort lost in the run that lost the most, as simulated.
+    package var before: Int64
+    /// And in the same run with the higher limit.
     package var left: Int64
   }
 }

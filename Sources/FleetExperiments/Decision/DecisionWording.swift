@@ -43,7 +43,7 @@ package struct DecisionWording: Sendable {
     case .worse where decision.isAtAPrice:
       [change(.better), change(.worse, opening: "Its price: "), remedy]
     case .worse: [change(.worse), change(.better) ?? "Nothing gets better.", remedy]
-    case .noBetter: ["Nothing that was measured gets better or worse."]
+    case .noBetter: ["Nothing that was measured gets better or worse by enough to matter."]
     case .needsMore: [opening, change(.better)]
     }
   }
@@ -104,8 +104,9 @@ package struct DecisionWording: Sendable {
     let phrase = "after " + decision.cases[place].suite.phrase
     let (old, new) = (figure(place, cell.criterion, false), figure(place, cell.criterion, true))
     if new == "never" {
+      let both = old == "never" ? ", with today's Settings no more than with the proposed ones" : ""
       return floor(place).map {
-        "The fleet does not recover within the run \(phrase), though capacity allows it \(Self.span($0, "after"))."
+        "The fleet does not recover within the run \(phrase)\(both), though capacity allows it \(Self.span($0, "after"))."
       }
         ?? "No retry Setting brings the fleet back within the run \(phrase): the server is busy throughout, and only capacity helps."
     }
@@ -160,14 +161,22 @@ package struct DecisionWording: Sendable {
     else {
       return nil
     }
+    let today =
+      decision.losses.first {
+        !$0.isProposed && $0.place == loss.place && $0.row.place == loss.row.place
+      }?.row.lost ?? 0
+    let (old, new) = (today == 0 ? "none" : amount(today), amount(loss.row.lost))
+    let destroys =
+      old == new
+      ? "still destroys \(new) events of \(loss.row.cohort), as today"
+      : "destroys \(new) events of \(loss.row.cohort), today \(old)"
     var text =
-      "\(Self.capitalised(decision.cases[loss.place].suite.phrase)) still destroys \(amount(loss.row.lost)) events of \(loss.row.cohort): "
-      + cause.words
-    if let checked, checked.loss.place == loss.place, checked.loss.row.cohort == loss.row.cohort {
+      "With the proposed Settings \(decision.cases[loss.place].suite.phrase) \(destroys): \(cause.words)"
+    if let checked, checked.loss.place == loss.place, checked.loss.row.place == loss.row.place {
+      let left = checked.left == 0 ? "none" : amount(Double(checked.left))
       text +=
-        checked.left == 0
-        ? "; \(checked.value.map { "with \($0)" } ?? "without that limit") none would be"
-        : "; \(checked.value.map { "with \($0)" } ?? "without that limit") still \(amount(Double(checked.left)))"
+        "; \(checked.value.map { "with \($0)" } ?? "without that limit") the worst run destroys \(left) instead of "
+        + amount(Double(checked.before))
     }
     return text + "."
   }
@@ -219,10 +228,10 @@ package struct DecisionWording: Sendable {
     let worst = decision.cases.max { $0.risk < $1.risk }
     guard let worst, !decision.cases.contains(where: { $0.failures > 0 }) else {
       let failing = decision.cases.filter { $0.failures > 0 }.map {
-        "\($0.suite.name) in \($0.failures) of \($0.proposed.count)"
+        "\($0.suite.name) in \($0.failures) of \($0.proposed.count) (today \($0.today.count(where: \.fails)) of \($0.today.count))"
       }
       return counted
-        + "; with the proposed Settings runs fail: \(failing.joined(separator: ", ")) (no recovery, or more than 1 % lost)."
+        + "; runs fail (no recovery, or more than 1 % lost) with the proposed Settings: \(failing.joined(separator: ", "))."
     }
     return counted
       + "; none fails with the proposed Settings, and more than \(FigureText.percent(worst.risk)) in a case "
@@ -242,13 +251,13 @@ package struct DecisionWording: Sendable {
 
   /// A criterion's figure with today's or the proposed Settings, of the whole fleet.
   package func figure(_ place: Int, _ criterion: Criterion, _ isProposed: Bool) -> String {
-    let rows = rows(place, isProposed)
     guard let metric = decision.metric(criterion) else {
+      let rows = isProposed ? decision.cases[place].proposed : decision.cases[place].today
       return criterion == .health
         ? (rows.count { !$0.baselineIsHealthy } * 2 <= rows.count ? "holds" : "does not hold")
         : "\(rows.count(where: \.fails)) of \(rows.count)"
     }
-    return figure(metric, of: rows)
+    return figure(metric, of: rows(place, isProposed))
   }
 
   /// A metric's mean over runs, of the whole fleet.
@@ -279,9 +288,9 @@ package struct DecisionWording: Sendable {
     return mean == 0 ? Self.atOnce : FigureText.span(mean)
   }
 
-  /// Those under the same seeds, and with the proposed Settings of failures all.
+  /// Those under the seeds that both have.
   private func rows(_ place: Int, _ isProposed: Bool) -> [RunSummary] {
-    isProposed ? decision.cases[place].proposed : decision.cases[place].today
+    isProposed ? decision.cases[place].compared : decision.cases[place].today
   }
 
   static func capitalised(_ sentence: String) -> String {

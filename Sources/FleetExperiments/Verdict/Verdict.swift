@@ -71,7 +71,10 @@ public enum Verdict {
     repeat {
       let ends = [": ", "; ", ". ", "\n"].compactMap { text[end...].firstRange(of: $0)?.lowerBound }
       guard let next = ends.min() else { return text[...] }
-      if text.distance(from: text.startIndex, to: next) >= 20 || text[next] == "\n" { return text[..<next] }
+      // What stands in parentheses is not cut in two.
+      let found = text[..<next]
+      let isInside = found.count { $0 == "(" } > found.count { $0 == ")" }
+      if text[next] == "\n" || !isInside && found.count >= 20 { return found }
       end = text.index(after: next)
     } while true
   }

@@ -158,5 +158,5 @@ public struct LossCharge: Sendable, Hashable {
 
 extension Cohort {
   /// `phones (segment-swift)`; the client alone where the cohort has its name.
-  var nameWithClient: String { name == preset.name ? name : "\(name) (\(preset.name))" }
+  package var nameWithClient: String { name == preset.name ? name : "\(name) (\(preset.name))" }
 }

@@ -373,6 +373,11 @@ extension Compared {
     ),
   ]
 
+  /// Words of reports, for pages of other answers that use them too: each with its meaning, in their order.
+  package static func meanings(of terms: [String]) -> [(term: String, meaning: String)] {
+    terms.compactMap { term in Self.terms.first { $0.term == term } }
+  }
+
   /// Every word that a report uses in a sense of its own, as Definitions.md defines it.
   fileprivate static let terms: [(term: String, meaning: String)] = [
     ("Strategy", "One variant of the scenario. All variants meet the same events and the same network."),

@@ -107,11 +107,12 @@ struct DecisionTests {
     }
     let wording = DecisionWording(found)
     let line = wording.lines.first { $0.hasPrefix("With the proposed Settings") } ?? ""
-    #expect(line.contains("destroys 20,000 events of phones, today 5,000"), "\(wording.lines)")
+    #expect(
+      line.contains("destroys 20,000 events of phones (tapi-document), today 5,000"), "\(wording.lines)")
     #expect(!line.contains("still"))
     // What fails alike today is told so.
     let basis = wording.lines.last ?? ""
-    #expect(basis.contains("outage in 6 of 6 (today 0 of 6)"), "\(basis)")
+    #expect(basis.contains("outage in 15 of 15 (today 0 of 15)"), "\(basis)")
   }
 
   @Test("the time and the requests that kept events take are the price, which somebody has to allow")

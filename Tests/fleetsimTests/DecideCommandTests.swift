@@ -82,7 +82,7 @@ struct DecideCommandTests {
     let output = try Tool.run(
       [
         "decide", "fleet.json5", "--today", "losing.json", "--proposed", "mended.json", "--incidents",
-        "incidents.json5", "--only-incidents", "--budget", "1", "-q",
+        "incidents.json5", "--only-incidents", "--budget", "1",
       ], in: scratch.url)
     let lines = output.standardOutput.split(separator: "\n")
     #expect(lines.contains { $0.hasPrefix("Today's file makes segment-swift lose data") }, "\(output)")

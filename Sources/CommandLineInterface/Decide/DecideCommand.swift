@@ -242,7 +242,9 @@ struct DecidedSettings: Sendable {
   /// What each client of the fleet makes of the proposed Settings, a line for each finding: client, key, what it does.
   var readings: [(client: String, path: String, message: String)] = []
   /// How clients lose data, or end the app, by what the files say: by client and key, whose file says so.
-  var harms: [(client: String, path: String, message: String, isToday: Bool, isProposed: Bool)] = []
+  var harms:
+    [(client: String, path: String, message: String, endsApp: Bool, isToday: Bool, isProposed: Bool)] =
+      []
   /// By a key that changes, the clients of the fleet that read it.
   var readers: [String: [String]] = [:]
   /// How many clients the fleet has.
@@ -268,7 +270,13 @@ struct DecidedSettings: Sendable {
       for (path, finding) in proposed.findings(in: dialect) {
         readings.append((name, path, finding.message))
       }
-      for difference in differences where Self.reads(dialect, difference.path) {
+      let ignored = Set(
+        [today, proposed].compactMap { $0?.findings(in: dialect) }.joined().filter {
+          $0.finding.effect == .notRead
+        }
+        .map(\.path))
+      for difference in differences
+      where Self.reads(dialect, difference.path) && !ignored.contains(difference.path) {
         readers[difference.path, default: []].append(name)
       }
       for (document, isProposed) in [(today, false), (proposed, true)] {
@@ -279,7 +287,8 @@ struct DecidedSettings: Sendable {
           }) {
             harms[known].isProposed = isProposed
           } else {
-            harms.append((name, path, finding.message, !isProposed, isProposed))
+            harms.append(
+              (name, path, finding.message, finding.effect == .endsProcess, !isProposed, isProposed))
           }
         }
       }

@@ -258,7 +258,7 @@ extension Decided {
     let harms = settings.harms.prefix(Self.mostHarms).map { harm in
       let files = harm.isToday ? (harm.isProposed ? "Both files" : "Today's file") : "The proposed file"
       return
-        "\(files) make\(harm.isToday && harm.isProposed ? "" : "s") \(harm.client) lose data or end the app: "
+        "\(files) make\(harm.isToday && harm.isProposed ? "" : "s") \(harm.client) \(harm.endsApp ? "end the app" : "lose data"): "
         + "\(harm.path.isEmpty ? "" : harm.path + ": ")\(harm.message)."
     }
     let unread =
@@ -271,6 +271,26 @@ extension Decided {
     return lines
   }
   private static let mostHarms = 2
+
+  /// What the answer rests on, for whoever signs it: the fleet, its load, the endpoint, and how many runs stand behind the figures.
+  private var assumptions: [String] {
+    let fleet = decision.todayScenario
+    let (load, scale) = (NormalLoad(fleet), Double(fleet.scale))
+    let cohorts = fleet.fleet.map { cohort in
+      let events = NormalLoad.eventsPerSecond(of: cohort, over: fleet.duration) * 3_600
+      return
+        "\(cohort.nameWithClient) \(FigureText.amount(Double(cohort.devices) * scale)) with \(MetricText.plain(events)) events an hour each"
+    }
+    let runs = decision.cases.map { "\($0.suite.name) \($0.today.count) and \($0.proposed.count)" }
+    return [
+      "The fleet: \(fleet.fullSizeText): \(cohorts.joined(separator: "; ")).",
+      "The endpoint takes \(FigureText.amount(load.capacityPerSecond * scale)) requests a second. Without an incident the fleet asks "
+        + "\(percent(load.utilisation)) of that, and \(percent(load.peakUtilisation)) at its busiest time.",
+      "The files: today's \(settings.names.today), proposed \(settings.names.proposed).",
+      "Runs with today's and with the proposed Settings: \(runs.joined(separator: ", ")). Figures are means over the seeds that both have; "
+        + "failures are of all runs.",
+    ]
+  }
 
   /// Whether the answer was known before each failure was.
   private var openNote: String? {
@@ -386,6 +406,7 @@ extension Decided {
         figures(isWhole: true), title: "The figures, of the whole fleet",
         note: decision.cases.map { "\($0.suite.name): \($0.suite.phrase)" }.joined(separator: "; ") + "."),
     ]
+    answer.page.append(.list(assumptions, title: "What was assumed"))
     if !decision.losses.isEmpty {
       answer.page.append(
         .table(
@@ -399,18 +420,22 @@ extension Decided {
       answer.page.append(.list(readings, title: "What the clients make of the proposed Settings"))
     }
     answer.page.append(
-      .terms([
-        (
-          "Failures",
-          "Runs that never recover, or lose more than 1 % of the events. Better or worse by an exact test of the seeds in which only one fails."
-        ),
-        ("Not worse", "Better or as good: which of the two is not decided, and does not matter."),
-        ("Open", "It may be worse, and the runs do not show it."),
-        ("Allowed", "Worse, as `--allow` lets it be."),
-        ("At best", "How soon any client could be back: capacity, demand and backlog alone."),
-        ("Requests", "Attempts of a device beyond those without the incident; without one, a day."),
-        ("Radio wake-ups", "Transmissions of a device after 10 s of silence, a day: what costs its battery."),
-      ]))
+      .terms(
+        Compared.meanings(of: ["Twin", "Recovered", "Lost", "Late", "Affected p99"]) + [
+          (
+            "Failures",
+            "Runs that never recover, or lose more than 1 % of the events. Better or worse by an exact test of the seeds in which only one fails."
+          ),
+          ("Not worse", "Better or as good: which of the two is not decided, and does not matter."),
+          ("Open", "It may be worse, and the runs do not show it."),
+          ("Allowed", "Worse, as `--allow` lets it be."),
+          ("At best", "How soon any client could be back: capacity, demand and backlog alone."),
+          ("Requests", "Attempts of a device beyond those without the incident; without one, a day."),
+          (
+            "Radio wake-ups",
+            "Transmissions of a device after 10 s of silence, a day: what costs its battery."
+          ),
+        ]))
     answer.data =
       [OutputFile(OutputFile.decision, Table(Self.columns, rows).csv)]
       + (settings.found.map { [OutputFile(OutputFile.settings, text: $0)] } ?? []) + suiteFiles
@@ -463,7 +488,8 @@ extension Decided {
     return verdict + section("Better, worse, or as good", matrix)
       + section("The figures, of the whole fleet", figures(isWhole: true))
       + section(Self.lossTitle, losses(atMost: 12)) + section(pickUpTitle, pickUpTable)
-      + section("What changes in the Settings", changes)
+      + section("What changes in the Settings", changes) + "### What was assumed\n\n"
+      + assumptions.map { "- \($0)\n" }.joined() + "\n"
       + (readings.isEmpty
         ? "" : "### What the clients make of them\n\n" + readings.map { "- \($0)\n" }.joined() + "\n")
   }

@@ -76,7 +76,7 @@ extension Cohort {
       Field(
         "writeKey", \.tenant, Kind<String>.text.orNothing,
         "The tenant that the server's keyLimits know the cohort by.", defaultValue: .said("its name")),
-      .lossHasTimeout, .splitNeedsFiles, .lanesHaveOrder, .somethingArrivesInTime,
+      .lossHasTimeout, .splitNeedsFiles, .noStatusRetriesNeedFiles, .lanesHaveOrder, .somethingArrivesInTime,
     ])
 
   /// When a device flushes, and what it does with its batches.

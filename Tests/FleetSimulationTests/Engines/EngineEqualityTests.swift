@@ -120,7 +120,7 @@ func expectSums(of record: RunRecord, _ scenario: Scenario, seed: UInt64) {
   @Test(
     "The random scenarios between them have every client, every value of every switch, restarts and rollouts")
   func clientCoverage() {
-    let scenarios = (1...300).map(RandomScenario.scenario(seed:))
+    let scenarios = (1...600).map(RandomScenario.scenario(seed:))
     let cohorts = scenarios.flatMap(\.fleet)
     #expect(Set(cohorts.map(\.client)) == Set(ClientPreset.all.map(\.name)))
     for entry in ClientPolicy.switches {

@@ -141,6 +141,7 @@ struct ScenarioGenerator {
     }
     if random.chance(50) { cohort.gates = random.pick(ClientPreset.all).gates }
     cohort.policy = policy()
+    if cohort.queue.mode == .rebatch { cohort.policy.noStatusRetries = nil }
     drawUploadLoop(&cohort)
     cohort.lifecycle = random.chance(50) ? lifecycle() : nil
     if random.chance(50) {

@@ -36,10 +36,10 @@ public struct LossReport: Sendable {
     var charge: LossCharge
     /// The highest that Settings allow; nil: without the limit.
     var value: String?
-    /// Lost or blocked then, of all cohorts.
+    /// Lost or blocked in that run with the limit as it is: of all cohorts, or of the one that was asked for.
+    var before: Int64
+    /// The same with the higher limit.
     var lost: Int64
-    /// The same of the charge's cohort alone, with the limit as it is and with the higher one.
-    var ofCohort: (before: Int64, after: Int64)
     /// Whether the limit still loses some.
     var isReached: Bool
   }
@@ -48,8 +48,6 @@ public struct LossReport: Sendable {
   private let runs: [[RunSummary]]
   /// By variant, the sums over its runs, and how many these were.
   private let sums: [(cohorts: [CohortLosses], runs: Int)]
-  /// By variant, the seed of the run that lost the most.
-  private let worstSeeds: [UInt64]
   /// What people read of counts is so many times as much.
   private let scale: Int64
   package private(set) var check: Check?
@@ -69,9 +67,6 @@ public struct LossReport: Sendable {
         }
       }
       return (sum, runs.count)
-    }
-    worstSeeds = runs.map { runs in
-      runs.max { $0.lostOrBlockedEvents < $1.lostOrBlockedEvents }?.seed ?? 0
     }
   }
 
@@ -138,13 +133,13 @@ public struct LossReport: Sendable {
     }
     guard let worst = limited.max(by: { $0.charge.events < $1.charge.events }), let limit = worst.charge.limit
     else { return }
-    var scenario = variants[worst.variant].scenario
     func lost(_ run: RunSummary) -> Int64 {
-      run.cohorts.indices.contains(worst.charge.cohort) ? run.cohorts[worst.charge.cohort].lostEvents : 0
+      cohort.map { run.cohorts.indices.contains($0) ? run.cohorts[$0].lostEvents : 0 }
+        ?? run.lostOrBlockedEvents
     }
-    let worstOfCohort = runs[worst.variant].max { lost($0) < lost($1) }
-    scenario.seed = cohort == nil ? worstSeeds[worst.variant] : worstOfCohort?.seed ?? 0
-    let before = runs[worst.variant].first { $0.seed == scenario.seed }.map(lost) ?? 0
+    let worstRun = runs[worst.variant].max { lost($0) < lost($1) }
+    var scenario = variants[worst.variant].scenario
+    scenario.seed = worstRun?.seed ?? 0
     let value = limit.raise(in: &scenario.fleet[worst.charge.cohort])
     if cohort != nil, limit.settingsKey != nil {
       for place in scenario.fleet.indices where place != worst.charge.cohort {
@@ -156,8 +151,9 @@ public struct LossReport: Sendable {
       let record = try Simulation.run(scenario, options: options, control: control.runControl(run))
       check = Check(
         variant: worst.variant, charge: worst.charge, value: value,
-        lost: record.series.totals.lostOrBlockedEvents,
-        ofCohort: (before, record.cohorts[worst.charge.cohort].lostOrBlockedEvents),
+        before: worstRun.map(lost) ?? 0,
+        lost: cohort.map { record.cohorts[$0].lostOrBlockedEvents }
+          ?? record.series.totals.lostOrBlockedEvents,
         isReached: record.cohorts[worst.charge.cohort][worst.charge.reason] > 0)
     } catch is CancellationError {
       return

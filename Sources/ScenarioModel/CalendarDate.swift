@@ -15,19 +15,16 @@ public struct CalendarDate: Sendable, Hashable, Comparable, CustomStringConverti
     guard parts.map(\.utf8.count) == [4, 2, 2],
       text.utf8.allSatisfy({ $0 == 0x2D || (0x30...0x39).contains($0) }),
       let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]),
-      year >= 1970, (1...12).contains(month), (1...Self.lastDay(of: month, year)).contains(day)
+      year >= 1970, (1...12).contains(month),
+      (1...Int(HTTPDate.daysInMonth(Int64(month), year: Int64(year)))).contains(day)
     else { return nil }
     (self.year, self.month, self.day) = (year, month, day)
   }
 
   /// The day in UTC of a time since 1970; one outside of 1970 to 9999 is taken as the nearer end.
   public init(unixSeconds: Double) {
-    var days = Int64(min(max(unixSeconds, 0), 253_402_300_799) / 86_400)
-    var (year, month) = (1970 + Int(days / 366), 1)
-    while Self.days(to: year + 1, 1) <= days { year += 1 }
-    while month < 12, Self.days(to: year, month + 1) <= days { month += 1 }
-    days -= Self.days(to: year, month)
-    (self.year, self.month, self.day) = (year, month, Int(days) + 1)
+    let date = HTTPDate.civilDate(unixSeconds: Int64(min(max(unixSeconds, 0), 253_402_300_799)))
+    (year, month, day) = (Int(date.year), Int(date.month), Int(date.day))
   }
 
   /// Whether more than a year lies between this day and a later one.
@@ -40,14 +37,5 @@ public struct CalendarDate: Sendable, Hashable, Comparable, CustomStringConverti
   public var description: String {
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     return "\(year)-\(two(month))-\(two(day))"
-  }
-
-  /// Days from 1970 to the first of a month.
-  private static func days(to year: Int, _ month: Int) -> Int64 {
-    HTTPDate.daysSince1970(year: Int64(year), month: Int64(month), day: 1)
-  }
-
-  private static func lastDay(of month: Int, _ year: Int) -> Int {
-    Int(month == 12 ? 31 : days(to: year, month + 1) - days(to: year, month))
   }
 }

@@ -38,13 +38,12 @@ struct PageTimers<Entry: Timed>: Sendable {
     all[0] = last
     var parent = 0
     while true {
-      var least = parent
-      for child in 2 * parent + 1..<max(2 * parent + 1, min(2 * parent + 3, all.count)) {
-        if all[child].timer < all[least].timer { least = child }
-      }
-      if least == parent { return first }
-      all.swapAt(parent, least)
-      parent = least
+      var child = 2 * parent + 1
+      if child >= all.count { return first }
+      if child + 1 < all.count, all[child + 1].timer < all[child].timer { child += 1 }
+      if all[parent].timer < all[child].timer { return first }
+      all.swapAt(parent, child)
+      parent = child
     }
   }
 }

@@ -220,20 +220,6 @@ struct DecideCommand: Study {
   }
 }
 
-/// Which keys the clients of a fleet read.
-extension DecidedSettings {
-  /// Whether a client reads a key, or the object that it is in, by the document's name for it or the CDN's.
-  fileprivate static func reads(_ dialect: SettingsDialect, _ path: String) -> Bool {
-    let other = path.replacing("maxTotalBackoffDuration", with: "maxRateLimitDuration")
-    return dialect.readKeyPaths.contains { key in
-      [path, other].contains { $0 == key || $0.hasPrefix(key + ".") }
-    }
-  }
-
-  /// Keys that change and that no client of the fleet reads.
-  var unread: [String] { differences.map(\.path).filter { readers[$0] == nil } }
-}
-
 /// What Settings are to be decided on, and what the fleet's clients make of them.
 struct DecidedSettings: Sendable {
   /// Today's file and the proposed one, as they were named.
@@ -242,9 +228,7 @@ struct DecidedSettings: Sendable {
   /// What each client of the fleet makes of the proposed Settings, a line for each finding: client, key, what it does.
   var readings: [(client: String, path: String, message: String)] = []
   /// How clients lose data, or end the app, by what the files say: by client and key, whose file says so.
-  var harms:
-    [(client: String, path: String, message: String, endsApp: Bool, isToday: Bool, isProposed: Bool)] =
-      []
+  var harms: [Harm] = []
   /// By a key that changes, the clients of the fleet that read it.
   var readers: [String: [String]] = [:]
   /// How many clients the fleet has.
@@ -267,31 +251,45 @@ struct DecidedSettings: Sendable {
     for cohort in fleet where seen.insert(cohort.preset.name).inserted {
       clientCount += 1
       let (name, dialect) = (cohort.preset.name, cohort.settingsDialect)
-      for (path, finding) in proposed.findings(in: dialect) {
-        readings.append((name, path, finding.message))
+      let (old, new) = (today?.findings(in: dialect) ?? [], proposed.findings(in: dialect))
+      readings += new.map { (name, $0.path, $0.finding.message) }
+      let ignored = Set((old + new).filter { $0.finding.effect == .notRead }.map(\.path))
+      for path in differences.map(\.path) where Self.reads(dialect, path) && !ignored.contains(path) {
+        readers[path, default: []].append(name)
       }
-      let ignored = Set(
-        [today, proposed].compactMap { $0?.findings(in: dialect) }.joined().filter {
-          $0.finding.effect == .notRead
-        }
-        .map(\.path))
-      for difference in differences
-      where Self.reads(dialect, difference.path) && !ignored.contains(difference.path) {
-        readers[difference.path, default: []].append(name)
-      }
-      for (document, isProposed) in [(today, false), (proposed, true)] {
-        for (path, finding) in document?.findings(in: dialect) ?? []
-        where [.losesData, .endsProcess].contains(finding.effect) {
-          if let known = harms.firstIndex(where: {
-            ($0.client, $0.path, $0.message) == (name, path, finding.message)
-          }) {
+      for (findings, isProposed) in [(old, false), (new, true)] {
+        for (path, finding) in findings where [.losesData, .endsProcess].contains(finding.effect) {
+          let known = harms.firstIndex {
+            ($0.client, $0.path, $0.finding.message) == (name, path, finding.message)
+          }
+          if let known {
             harms[known].isProposed = isProposed
           } else {
             harms.append(
-              (name, path, finding.message, finding.effect == .endsProcess, !isProposed, isProposed))
+              Harm(client: name, path: path, finding: finding, isToday: !isProposed, isProposed: isProposed))
           }
         }
       }
+    }
+  }
+
+  /// A finding by which a client loses data, or ends the app, and whose file it is in.
+  struct Harm: Sendable {
+    var client: String
+    var path: String
+    var finding: SettingsFinding
+    var isToday: Bool
+    var isProposed: Bool
+  }
+
+  /// Keys that change and that no client of the fleet reads.
+  var unread: [String] { differences.map(\.path).filter { readers[$0] == nil } }
+
+  /// Whether a client reads a key, or the object that it is in, by the document's name for it or the CDN's.
+  private static func reads(_ dialect: SettingsDialect, _ path: String) -> Bool {
+    let other = path.replacing("maxTotalBackoffDuration", with: "maxRateLimitDuration")
+    return dialect.readKeyPaths.contains { key in
+      [path, other].contains { $0 == key || $0.hasPrefix(key + ".") }
     }
   }
 }

@@ -257,9 +257,10 @@ extension Decided {
     var lines = wording.lines
     let harms = settings.harms.prefix(Self.mostHarms).map { harm in
       let files = harm.isToday ? (harm.isProposed ? "Both files" : "Today's file") : "The proposed file"
-      return
-        "\(files) make\(harm.isToday && harm.isProposed ? "" : "s") \(harm.client) \(harm.endsApp ? "end the app" : "lose data"): "
-        + "\(harm.path.isEmpty ? "" : harm.path + ": ")\(harm.message)."
+      let verb = harm.isToday && harm.isProposed ? "make" : "makes"
+      let effect = harm.finding.effect == .endsProcess ? "end the app" : "lose data"
+      let key = harm.path.isEmpty ? "" : harm.path + ": "
+      return "\(files) \(verb) \(harm.client) \(effect): \(key)\(harm.finding.message)."
     }
     let unread =
       settings.unread.isEmpty

@@ -44,7 +44,7 @@ extension Decision {
       runs: [one.compared])
     try report.checkLimit(of: worst.row.place, options: options, control: control)
     return report.check.map {
-      CheckedLoss(loss: worst, value: $0.value, before: $0.ofCohort.before, left: $0.ofCohort.after)
+      CheckedLoss(loss: worst, value: $0.value, before: $0.before, left: $0.lost)
     }
   }
 

@@ -44,38 +44,38 @@ struct PageRequest {
   var isOpen = true
 
   var batches: [BatchIndex] { [carrier] + riders }
+  /// How deliveries name it.
+  var name: Name { Name(carrier: carrier, attempt: attempt) }
+
+  struct Name: Hashable {
+    let carrier: BatchIndex
+    let attempt: UInt16
+  }
 }
 
 /// Requests of a page, found by their delivery and by their upload at the cost of one lookup: a slow server leaves thousands open.
 struct PageRequests {
-  private struct Name: Hashable {
-    let carrier: BatchIndex
-    let attempt: UInt16
-  }
-
-  private var requests: [Name: PageRequest] = [:]
-  private var names: [UInt32: Name] = [:]
+  private var requests: [PageRequest.Name: PageRequest] = [:]
+  private var names: [UInt32: PageRequest.Name] = [:]
 
   /// Those that the page waits for, in the order of their sending.
   var awaited: [UInt32] { names.keys.sorted() }
 
   mutating func append(_ request: PageRequest) {
-    let name = Name(carrier: request.carrier, attempt: request.attempt)
-    requests[name] = request
-    if let upload = request.upload { names[upload] = name }
+    requests[request.name] = request
+    if let upload = request.upload { names[upload] = request.name }
   }
 
   func request(_ carrier: BatchIndex, _ attempt: UInt16) -> PageRequest? {
-    requests[Name(carrier: carrier, attempt: attempt)]
+    requests[.init(carrier: carrier, attempt: attempt)]
   }
 
   func request(ofUpload upload: UInt32) -> PageRequest? { names[upload].flatMap { requests[$0] } }
 
   /// The server will not accept it any more.
   mutating func close(_ request: PageRequest) {
-    let name = Name(carrier: request.carrier, attempt: request.attempt)
-    requests[name]?.isOpen = false
-    if requests[name]?.upload == nil { requests[name] = nil }
+    requests[request.name]?.isOpen = false
+    if requests[request.name]?.upload == nil { requests[request.name] = nil }
   }
 
   /// The page waits for an upload no more; nil: it did not.

@@ -59,6 +59,11 @@ package enum FigureText {
     return "\(tenths < 0 ? "-" : "")\(grouped(abs(tenths) / 10)).\(abs(tenths) % 10)"
   }
 
+  /// A rate: one decimal below 1,000, whole numbers above.
+  package static func rate(_ value: Double) -> String {
+    value < 999.95 || value >= 1e15 ? decimal(value) : grouped(Int64(value.rounded()))
+  }
+
   /// `scaled` / `unit`, which is a power of ten, without trailing zeros.
   static func fraction(_ scaled: UInt64, of unit: UInt64) -> String {
     let (whole, rest) = scaled.quotientAndRemainder(dividingBy: unit)

@@ -181,13 +181,14 @@ package struct OutputFile: Sendable, Hashable {
   package static let explorer = "explore.html"
   package static let settings = "settings.json"
   package static let documentSettings = "settings-document.json"
+  package static let withoutCause = "without-cause.json"
   /// Everything that fleetsim writes beside folders of variants.
   package static let topLevelNames: Set<String> = [
     timeSeries, twinTimeSeries, openMetrics, deliveries, cohorts, summary, statistics, differences,
     replications, curves, manifest, report, picture,
     explorer, stability, stabilityPicture, rescue, adversary, worst, boundary, live, pareto, paretoPicture,
     draws, drawsPicture,
-    settings, documentSettings, decision, suite,
+    settings, documentSettings, withoutCause, decision, suite,
     fitted, residuals, calibrationPicture,
   ]
   package static let variantNames: Set<String> = [timeSeries, twinTimeSeries, deliveries, cohorts]

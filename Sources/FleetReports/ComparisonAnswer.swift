@@ -263,11 +263,11 @@ package enum Compared: Sendable {
   }
 
   /// All strategies round the incident; nothing without one.
-  package func overlays(title: String = "Round the incident") -> String {
+  package func overlays(title: String = "Round the incident", note: String = "") -> String {
     let charts = ComparisonCharts(self, theme: .variables)
     let overlays = [charts.backlogOverlay(), charts.offeredOverlay()].compactMap(\.self)
     guard let first = overlays.first else { return "" }
-    var caption = "Normal is the twin, the same run without incidents. "
+    var caption = note + "Normal is the twin, the same run without incidents. "
     if isOfOneSeed {
       let width = (first.times.upperBound - first.times.lowerBound) / Double(OverlayChart.columns)
       let isCut = overlays.contains { chart in

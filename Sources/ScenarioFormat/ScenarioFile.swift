@@ -85,6 +85,13 @@ public struct ScenarioFile: Sendable {
     settingsFiles[name] = parseSettings(text, name: name)
   }
 
+  /// The same scenario with these Settings for all cohorts, as if they were the file that it was read with.
+  package func with(settings: SettingsDocument) -> ScenarioFile {
+    var file = self
+    (file.replacement, file.lacksReplacement) = (settings.tree, false)
+    return file
+  }
+
   /// Adds a client file that overrides name, with its contents. What is wrong with them is reported by `decode`, with everything else.
   public mutating func addClient(_ text: String, name: String) {
     clientFiles[name] = parseObject(

@@ -146,7 +146,7 @@ extension ScenarioFile {
   /// Some keys of Settings have two names.
   private static func names(of parts: [String]) -> [[String]] {
     let others = [
-      "jitterStrategy": "jitterPercent", "maxTotalBackoffDuration": "maxRateLimitDuration",
+      "jitterStrategy": "jitterPercent", RateLimitDurationKey.document: RateLimitDurationKey.served,
     ]
     guard let last = parts.last, let other = others[last] else { return [parts] }
     return [parts, Array(parts.dropLast()) + [other]]

@@ -3,9 +3,25 @@ import ShippedClients
 import SimulationKernel
 import UploadRetry
 
+/// The one key of Settings that the document and the CDN name differently: how long a rate limit may last in all.
+package enum RateLimitDurationKey {
+  static let document = "maxTotalBackoffDuration"
+  static let served = "maxRateLimitDuration"
+  private static let section = "rateLimitConfig."
+
+  /// Both names of a path of Settings, the given one first; one of every other key.
+  package static func names(of path: String) -> [String] {
+    switch path {
+    case section + document: [path, section + served]
+    case section + served: [path, section + document]
+    default: [path]
+    }
+  }
+}
+
 /// Settings as JSON to be published: in the shape that the CDN serves, and in the document's.
 package struct SettingsDocument: Sendable {
-  private var tree: PositionedValue
+  fileprivate(set) var tree: PositionedValue
 
   init(tree: PositionedValue) { self.tree = tree }
 
@@ -15,7 +31,7 @@ package struct SettingsDocument: Sendable {
   /// The numbers that a shipped SDK has by default, as far as it reads their keys.
   package init(defaultsOf dialect: SettingsDialect) {
     let full = Self.renamed(
-      PositionedValue(HTTPConfig().encoded()), "maxTotalBackoffDuration", to: "maxRateLimitDuration")
+      PositionedValue(HTTPConfig().encoded()), RateLimitDurationKey.document, to: RateLimitDurationKey.served)
     let read = Set(dialect.readKeyPaths)
     let sections: [PositionedValue.Member] = (full.members ?? []).map { section in
       var section = section
@@ -63,7 +79,7 @@ package struct SettingsDocument: Sendable {
   private var cdnTree: PositionedValue {
     let path = SettingsTree.section(of: tree)
     if path.first == "integrations" { return tree }
-    let section = Self.renamed(section, "maxTotalBackoffDuration", to: "maxRateLimitDuration")
+    let section = Self.renamed(section, RateLimitDurationKey.document, to: RateLimitDurationKey.served)
     return Self.nested(["integrations", "Segment.io", "httpConfig"], section)
   }
 
@@ -71,7 +87,8 @@ package struct SettingsDocument: Sendable {
   package var documentJSON: String {
     Self.text(
       Self.nested(
-        ["httpConfig"], Self.renamed(section, "maxRateLimitDuration", to: "maxTotalBackoffDuration")))
+        ["httpConfig"], Self.renamed(section, RateLimitDurationKey.served, to: RateLimitDurationKey.document))
+    )
   }
 
   private var section: PositionedValue {
@@ -218,6 +235,19 @@ extension SettingsDocument {
       Difference(path: $0.path, old: $0.text, new: values[$0.path])
     }
       + new.filter { !known.contains($0.path) }.map { Difference(path: $0.path, old: nil, new: $0.text) }
+  }
+
+  /// With a key as it is in `other`: its value there, or none where `other` has none.
+  package func taking(_ path: String, from other: SettingsDocument) -> SettingsDocument {
+    let parts = path.split(separator: ".").map(String.init)
+    var result = self
+    if let value = parts.reduce(Optional(other.section), { $0?[$1] }) {
+      let change = SettingsChange(cohort: nil, isOfRollout: false, parts: parts, value: value, path: path)
+      SettingsTree.apply(change, to: &result.tree)
+    } else {
+      result.tree = SettingsTree.removing((SettingsTree.section(of: tree) + parts)[...], from: tree)
+    }
+    return result
   }
 
   /// Whether there is no section with retry Settings in it: a file of something else.

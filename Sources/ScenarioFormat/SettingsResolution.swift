@@ -305,6 +305,22 @@ package enum SettingsTree {
     return object
   }
 
+  /// The tree with a value taken out, if it is there, and an object that is empty then.
+  static func removing(_ parts: ArraySlice<String>, from node: PositionedValue) -> PositionedValue {
+    guard let part = parts.first, var members = node.members,
+      let index = members.firstIndex(where: { $0.key == part })
+    else { return node }
+    var object = node
+    if parts.count == 1 {
+      members.remove(at: index)
+    } else {
+      members[index].value = removing(parts.dropFirst(), from: members[index].value)
+      if members[index].value.members?.isEmpty ?? false { members.remove(at: index) }
+    }
+    object.content = .object(members)
+    return object
+  }
+
   /// The position of the deepest value on the way along `parts`.
   static func deepestPosition(_ parts: [String], in tree: PositionedValue) -> Position {
     var node = tree
@@ -337,8 +353,8 @@ extension PositionedValue {
   fileprivate mutating func removeSecondNames(of key: String) {
     guard var members else { return }
     switch key {
-    case "maxTotalBackoffDuration": members.removeAll { $0.key == "maxRateLimitDuration" }
-    case "maxRateLimitDuration": members.removeAll { $0.key == "maxTotalBackoffDuration" }
+    case RateLimitDurationKey.document: members.removeAll { $0.key == RateLimitDurationKey.served }
+    case RateLimitDurationKey.served: members.removeAll { $0.key == RateLimitDurationKey.document }
     case "jitterPercent":
       members.removeAll {
         guard $0.key == "jitterStrategy", case .string(let name) = $0.value.content else { return false }

@@ -32,21 +32,25 @@ struct DecisionTests {
     try Decision(
       IncidentSuite(of: Self.today), today: Self.today, proposed: Self.proposed, allowed: allowed,
       budget: budget
-    ) { scenarios in
-      scenarios.map { scenario in
-        var run = RunSummary(run: "", seed: scenario.seed)
-        let noise = Double((scenario.seed &* 0x9E37_79B9_7F4A_7C15) >> 40) / Double(1 << 24)
-        run[.createdEvents] = 1_000_000
-        run[.firstAttempts] = 1_000
-        run.hasIncidents = !scenario.tapi.incidents.isEmpty
-        if run.hasIncidents {
-          run.recoveryHorizon = Span.hours(1).microseconds
-          run.recoveryTime = Int64((1_000 + 10 * noise) * 1e6)
-        }
-        run.attemptsAboveTwinPerDevice = 10
-        change(&run, scenario.fleet[0].timeout == .seconds(20), scenario.tapi.incidents.count == 2)
-        return run
+    ) { Self.runs(of: $0, change) }
+  }
+
+  private static func runs(
+    of scenarios: [Scenario], _ change: (inout RunSummary, _ isProposed: Bool, _ isOutage: Bool) -> Void
+  ) -> [RunSummary] {
+    scenarios.map { scenario in
+      var run = RunSummary(run: "", seed: scenario.seed)
+      let noise = Double((scenario.seed &* 0x9E37_79B9_7F4A_7C15) >> 40) / Double(1 << 24)
+      run[.createdEvents] = 1_000_000
+      run[.firstAttempts] = 1_000
+      run.hasIncidents = !scenario.tapi.incidents.isEmpty
+      if run.hasIncidents {
+        run.recoveryHorizon = Span.hours(1).microseconds
+        run.recoveryTime = Int64((1_000 + 10 * noise) * 1e6)
       }
+      run.attemptsAboveTwinPerDevice = 10
+      change(&run, scenario.fleet[0].timeout == .seconds(20), scenario.tapi.incidents.count == 2)
+      return run
     }
   }
 
@@ -81,6 +85,50 @@ struct DecisionTests {
       wording.lines[0].hasPrefix(
         "Do not publish. A 25-minute outage with half the capacity after it then costs a device 20 instead of 10 extra requests."
       ))
+  }
+
+  @Test(
+    "the keys without whose change nothing is worse are told from the others, by the runs of the worst case")
+  func causes() throws {
+    let change = { (run: inout RunSummary, isProposed: Bool, isOutage: Bool) in
+      if isProposed, isOutage { run.attemptsAboveTwinPerDevice = 20 }
+    }
+    let found = try decision(change)
+    var asked: [Scenario] = []
+    func trials(_ harmless: Set<String>) throws -> KeyTrials? {
+      try KeyTrials(
+        found,
+        ["a", "b", "c"].map { .init(key: $0, scenario: harmless.contains($0) ? Self.today : Self.proposed) }
+      ) { scenarios in
+        asked = scenarios
+        return Self.runs(of: scenarios, change)
+      }
+    }
+    let one = try #require(try trials(["b"]))
+    #expect(one.harmful == [.init(key: "b", stillWorse: 0)] && one.tried == ["a", "b", "c"])
+    #expect(found.cases[one.place].suite.name == "outage" && asked.count == 3 * one.seeds)
+    #expect(asked.allSatisfy { $0.tapi.incidents.count == 2 })
+    var wording = DecisionWording(found)
+    wording.trials = one
+    #expect(
+      wording.lines[1]
+        == "The cause is b: with today's value kept, that does not get worse in the same \(one.seeds) runs of the case outage, "
+        + "and nothing else is worse there."
+    )
+    wording.trials = try trials(["a", "c"])
+    #expect(wording.lines[1].hasPrefix("The cause is a and c together: "))
+    wording.trials = try trials([])
+    #expect(wording.lines[1].hasPrefix("None of the 3 changed keys is the cause alone"))
+  }
+
+  @Test("nothing is told apart where nothing is worse, or where one key changes")
+  func noCauses() throws {
+    let good = try decision { run, isProposed, _ in if isProposed { run.attemptsAboveTwinPerDevice = 5 } }
+    let bad = try decision { run, isProposed, _ in if isProposed { run.attemptsAboveTwinPerDevice = 20 } }
+    let trial = KeyTrials.Trial(key: "a", scenario: Self.today)
+    for (decision, trials) in [(good, [trial, trial]), (bad, [trial])] {
+      #expect(try KeyTrials(decision, trials) { _ in throw CancellationError() } == nil)
+    }
   }
 
   @Test("what may get worse does not keep it from being published, and is said")

@@ -33,6 +33,21 @@ struct SettingsDocumentTests {
     ) { _ in "" }.decode().scenario.fleet[0].settings
   }
 
+  @Test("a key is taken from other Settings, whatever their shape, or taken out where those have none")
+  func taking() throws {
+    let (cdn, document) = (
+      try #require(try file(Self.cdn).settingsDocument),
+      try #require(try file(Self.document).settingsDocument)
+    )
+    #expect(
+      try decoded(cdn.taking("backoffConfig.maxRetryCount", from: document).cdnJSON).backoff.maxRetryCount
+        == 7)
+    let without = document.taking("backoffConfig.maxRetryCount", from: cdn)
+    #expect(!without.documentJSON.contains("maxRetryCount"))
+    #expect(without.differences(to: document).map(\.path) == ["backoffConfig.maxRetryCount"])
+    #expect(cdn.taking("rateLimitConfig.maxRetryCount", from: document).differences(to: cdn).isEmpty)
+  }
+
   @Test(
     "both shapes mean what the scenario with the same overrides runs on",
     arguments: [cdn, document, plain, "{}"])

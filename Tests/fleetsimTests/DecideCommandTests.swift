@@ -91,6 +91,47 @@ struct DecideCommandTests {
       "\(output)")
   }
 
+  @Test("of several changed keys the one that does the harm is named, and Settings without it are written")
+  func cause() throws {
+    let scratch = try scratch()
+    let harmless = Self.settings(1_000).replacing("0.5", with: "0.6")
+    try scratch.write("today.json", Self.settings(1_000))
+    try scratch.write(
+      "new.json",
+      harmless.replacing(
+        #""enabled": true, "maxRetryCount": 1000, "base"#,
+        with: #""enabled": true, "maxRetryCount": 3, "base"#))
+    let output = try Tool.run(Self.command + ["--out", "out"], in: scratch.url)
+    #expect(output.code == 1, "\(output)")
+    #expect(
+      output.standardOutput.contains(
+        "The cause is backoffConfig.maxRetryCount: with today's value kept, that does not get worse in the same "
+      ),
+      "\(output)")
+    let written = try scratch.text("out/without-cause.json")
+    #expect(written.split(separator: "\"maxRetryCount\": 1000").count == 3, "\(written)")
+    #expect(written.contains("\"baseBackoffInterval\": 0.6"), "\(written)")
+  }
+
+  @Test("a search raises a limit that loses events, also where one client of the fleet clamps it")
+  func search() throws {
+    let scratch = try scratch()
+    try scratch.write(
+      "two.json5",
+      Self.fleet.replacing(
+        "fleet: [",
+        with: #"fleet: [{ name: "rn", devices: 20, events: "2/min", client: "segment-react-native" }, "#))
+    try scratch.write("today.json", Self.settings(3).replacing("300", with: "60"))
+    let output = try Tool.run(
+      [
+        "decide", "two.json5", "--today", "today.json", "--incidents", "incidents.json5", "--only-incidents",
+        "--out", "out", "--budget", "1",
+      ], in: scratch.url)
+    #expect(output.standardOutput.contains("destroys none instead of "), "\(output)")
+    let count = /"maxRetryCount": (300|1000)/
+    #expect(try scratch.text("out/settings.json").contains(count))
+  }
+
   @Test("closed apps have a part in the longest recovery only where apps are closed")
   func recovery() throws {
     let scratch = try scratch()

@@ -34,7 +34,9 @@ struct InitCommand: Command {
   private var devices: String?
   @Option(
     "events", "rate", .answer(to: .events),
-    help: "Events that a device creates, in the mean over the day, as 30/h.")
+    help:
+      "Events that a device creates, in the mean over the day, as 30/h; unknown: \(Answers.proposedEvents), to be replaced."
+  )
   private var events: String?
   @Option(
     "peak", "factor", .answer(to: .peak),
@@ -229,8 +231,12 @@ struct InitCommand: Command {
     let load = NormalLoad(draft.scenario)
     var text = written + "\n"
     text +=
-      "At its peak the fleet uploads \(FigureText.decimal(load.peakBatchesPerSecond)) batches/s, "
+      "At its peak the fleet uploads \(FigureText.rate(load.peakBatchesPerSecond)) batches/s, "
       + "\(percent(load.peakUtilisation)) of the capacity.\n"
+    if answers.events == nil {
+      text +=
+        "The \(Answers.proposedEvents) events of a device are proposed: put your own rate in their place.\n"
+    }
     if let capacity = draft.capacity {
       text += "That capacity, \(capacity), is proposed: put the endpoint's own limit in its place.\n"
     }
@@ -279,7 +285,7 @@ extension InitCommand {
       case .client:
         "Which client, or which with their shares, as segment-swift:60%,segment-kotlin:40%? Clients: \(ClientPreset.nameList), or a file"
       case .devices: "How many devices are in use?"
-      case .events: "How many events does a device create, in the mean over the day?"
+      case .events: "How many events does a device create, in the mean over the day? unknown: a proposal"
       case .peak: "How high is the rate at the evening's peak, by that mean?"
       case .open: "Which share of the apps is open at a time? always: they never close"
       case .session: "How long is an app open, in the mean?"
@@ -316,7 +322,7 @@ extension InitCommand.Answers {
       return nil
     case .devices:
       return count(text) == nil ? "a number from 1 to 4000M, as 20000, 200k or 3M" : nil
-    case .events: return rateProblem("30/h or 2/min")
+    case .events: return text == InitCommand.Question.unknown ? nil : rateProblem("30/h or 2/min")
     case .capacity: return text == InitCommand.Question.unknown ? nil : rateProblem("60000/s")
     case .peak: return factor(text) == nil ? "a factor from 100% to 500%, as 160%" : nil
     case .open:
@@ -395,11 +401,14 @@ extension InitCommand.Answers {
     switch question {
     case .client: ClientPreset.names[0]
     case .devices: "1M"
-    case .events: "30/h"
+    case .events: Self.proposedEvents
     case .capacity: Self.capacity(for: Double(devices ?? 1) * (perSecond(events) ?? 0) * peak)
     case .peak, .open, .session, .settings, .outage: question.standard ?? ""
     }
   }
+
+  /// What stands for a rate that nobody knows yet.
+  static let proposedEvents = "30/h"
 
   private func perSecond(_ rate: Quantity?) -> Double? {
     rate?.converted(to: .rate(per: 1_000_000, name: "s"))?.value
@@ -476,7 +485,7 @@ extension InitCommand.Answers {
   func scenario(
     scale: Int, capacity: String, settings: String, comparison: Comparison, client path: (String) -> String
   ) -> String {
-    let rate = "\"\(events?.text() ?? "30/h")\""
+    let rate = "\"\(events?.text() ?? Self.proposedEvents)\""
     let outage = outage.text()
     // An hour before, and time enough to drain a backlog at a third of the speed at which it grew.
     let hours = 2 + Int64((self.outage.value * 4 / 3_600e6).rounded(.up))
@@ -536,7 +545,7 @@ extension InitCommand.Answers {
           bucket: { capacity: "\(capacity)" },
           // Below the flush interval: clients retry at a flush, so what is due just after one waits for the next.
           overload: { status: 429, retryAfter: "20s" },
-          // Down at the evening's peak. status: "none" is silence: clients wait for their time-out.
+          // It is down at the evening's peak, from an hour into the run on. status: "none" is silence: clients wait for their time-out.
           incidents: [{ kind: "outage", at: "1h", for: "\(outage)", status: 503 }],
         },
         network: { latency: { median: "80ms", p99: "600ms", minimum: "10ms" } },

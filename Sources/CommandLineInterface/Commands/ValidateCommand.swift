@@ -85,17 +85,17 @@ struct ValidateCommand: Command {
       ("fleet", "\(scenario.sizeText): \(cohorts.joined(separator: ", "))"),
       (
         "load",
-        "\(FigureText.decimal(load.batchesPerSecond)) batches/s with \(FigureText.decimal(load.eventsPerSecond)) "
+        "\(FigureText.rate(load.batchesPerSecond)) batches/s with \(FigureText.rate(load.eventsPerSecond)) "
           + "events/s when nothing fails"
       ),
       (
         "capacity",
-        "\(FigureText.decimal(load.capacityPerSecond)) requests/s, of which the load takes \(percent(load.utilisation))"
+        "\(FigureText.rate(load.capacityPerSecond)) requests/s, of which the load takes \(percent(load.utilisation))"
       ),
     ]
     if load.peakBatchesPerSecond > load.batchesPerSecond * 1.001 {
       let peak =
-        "\(FigureText.decimal(load.peakBatchesPerSecond)) batches/s, \(percent(load.peakUtilisation)) of the capacity; "
+        "\(FigureText.rate(load.peakBatchesPerSecond)) batches/s, \(percent(load.peakUtilisation)) of the capacity; "
         + "the load above is the mean over the run"
       rows.insert(("peak", peak), at: 4)
     }

@@ -124,9 +124,19 @@ struct DecideCommand: Study {
               + "give it more capacity or less load")
         }
         var decided = Decided(decision: decision, settings: proposed.settings)
-        if decision.isFinished { try decided.add(shares: shares, findsLimits: findsLimits, runs) }
+        if decision.isFinished {
+          try decided.add(shares: shares, findsLimits: findsLimits, runs)
+          decided.trials = try KeyTrials(
+            decision, named == nil ? [] : trials(of: decided.settings, loaded[1]), run: runs.summaries.values)
+        }
         return decided
       }, isFinished: \.decision.isFinished, answer: { $0.answer(facts: facts) })
+    let todayName = todayPath ?? "today's Settings"
+    plan.page = (
+      loaded[0].name,
+      proposedPath.map { "May \($0) be published in place of \(todayName)?" }
+        ?? "Which Settings may be published in place of \(todayName)?"
+    )
     let markdown = try markdownPath.map { try MarkdownFile($0) }
     if let markdown, markdown.isStandardOutput { plan.text = { $0.markdown } }
     plan.finish = { found in
@@ -146,6 +156,15 @@ struct DecideCommand: Study {
       names: (todayPath ?? path, name))
     if isFound { settings.found = proposed?.cdnJSON }
     return settings
+  }
+
+  /// The proposed Settings, once for each changed key that a client reads, with that key as it is today.
+  private func trials(of settings: DecidedSettings, _ proposed: LoadedScenario) throws -> [KeyTrials.Trial] {
+    try settings.differences.map(\.path).filter { settings.readers[$0] != nil }.compactMap { key in
+      try settings.keeping(key).map {
+        KeyTrials.Trial(key: key, scenario: try proposed.with(settings: $0).decode().scenario)
+      }
+    }
   }
 
   /// Settings that a search has found.
@@ -233,6 +252,7 @@ struct DecidedSettings: Sendable {
   var readers: [String: [String]] = [:]
   /// How many clients the fleet has.
   var clientCount = 0
+  private var documents: (today: SettingsDocument?, proposed: SettingsDocument?)
   /// As the CDN would serve the proposed ones, where a search has found them.
   var found: String?
 
@@ -241,7 +261,7 @@ struct DecidedSettings: Sendable {
     fleet: [Cohort], today: SettingsDocument?, proposed: SettingsDocument?,
     names: (today: String, proposed: String)
   ) throws {
-    self.names = names
+    (self.names, documents) = (names, (today, proposed))
     if let proposed, proposed.holdsNothing {
       throw CommandFailure(.data, "\(names.proposed): \(SettingsDocument.nothingFound)")
     }
@@ -282,14 +302,20 @@ struct DecidedSettings: Sendable {
     var isProposed: Bool
   }
 
+  /// The proposed Settings with a key as it is today; nil where a file is missing.
+  func keeping(_ key: String) -> SettingsDocument? {
+    guard let (today, proposed) = documents.today.flatMap({ today in documents.proposed.map { (today, $0) } })
+    else { return nil }
+    return proposed.taking(key, from: today)
+  }
+
   /// Keys that change and that no client of the fleet reads.
   var unread: [String] { differences.map(\.path).filter { readers[$0] == nil } }
 
   /// Whether a client reads a key, or the object that it is in, by the document's name for it or the CDN's.
   private static func reads(_ dialect: SettingsDialect, _ path: String) -> Bool {
-    let other = path.replacing("maxTotalBackoffDuration", with: "maxRateLimitDuration")
-    return dialect.readKeyPaths.contains { key in
-      [path, other].contains { $0 == key || $0.hasPrefix(key + ".") }
+    dialect.readKeyPaths.contains { key in
+      RateLimitDurationKey.names(of: path).contains { $0 == key || $0.hasPrefix(key + ".") }
     }
   }
 }

@@ -21,7 +21,12 @@ struct Decided: Sendable {
   /// What the longest recovery is made of.
   var causes: RecoveryCauses?
 
-  private var wording: DecisionWording { DecisionWording(decision, checked: checked, causes: causes) }
+  /// Which changed key makes the worst case worse; nil: nothing is worse, or there is one key only.
+  var trials: KeyTrials?
+
+  private var wording: DecisionWording {
+    DecisionWording(decision, checked: checked, causes: causes, trials: trials)
+  }
 
   /// The case that says most: the first that changes.
   var showcase: Int {
@@ -126,53 +131,71 @@ extension Decided {
 
   /// Cases and criteria: what each comes to.
   private var matrix: TextTable {
-    let headings = ["failures", "lost", "recovery", "late", "p99", "requests"]
-    let rows = decision.cases.map { one in
-      [one.suite.name]
-        + DecisionWording.columns.map { names in
-          one.cells.first {
-            names.contains(decision.metric($0.criterion)?.name ?? wording.title($0.criterion))
-          }
-          .map {
-            $0.state != .worse
-              ? $0.state.rawValue : $0.isAllowed ? "allowed" : $0.isPrice ? "worse*" : "worse"
-          } ?? "–"
-        }
+    let rows = decision.cases.indices.map { place in
+      [decision.cases[place].suite.name]
+        + DecisionWording.columns.map { cell(place, $0).map(Self.state) ?? "–" }
     }
-    return TextTable(header: ["case"] + headings, rows: rows, words: headings.count + 1)
+    return TextTable(header: ["case"] + Self.headings, rows: rows, words: Self.headings.count + 1)
   }
+  /// Of `DecisionWording.columns`.
+  private static let headings = ["failures", "lost", "recovery", "late", "p99", "requests"]
 
   private static let starred =
     "* maybe the price of fewer losses or failures in the same case: what is kept has to be delivered."
 
-  /// The figures of each case, a line for each Settings.
-  ///
-  /// - Parameter isWhole: with the battery, and with what no case has.
-  private func figures(isWhole: Bool) -> TextTable {
-    let header = [
-      "case", "Settings", "lost", "recovery", "at best", "late", "p99", "requests", "radio wake-ups",
-    ]
+  /// The figures of each case, a line for each Settings: what no case has is left out.
+  private var figures: TextTable {
+    let header = ["case", "Settings", "lost", "recovery", "at best", "late", "p99", "requests"]
     let rows = decision.cases.indices.flatMap { place in
       Self.names.enumerated().map { index, name in
         let figures = DecisionWording.columns.dropFirst().map { names in
-          decision.cases[place].cells.first {
-            decision.metric($0.criterion).map { names.contains($0.name) } ?? false
-          }
-          .map {
-            let isDaily = decision.metric($0.criterion)?.name == MetricCatalogue.attempts
-            return Self.short(wording.figure(place, $0.criterion, index == 1)) + (isDaily ? "/day" : "")
-          } ?? "–"
+          cell(place, names).map { figure(place, $0.criterion, index == 1) } ?? "–"
         }
         return [index == 0 ? decision.cases[place].suite.name : "", name] + figures.prefix(2)
           + [index == 1 ? wording.floor(place) ?? "–" : ""] + figures.dropFirst(2)
-          + [DecisionWording.times(wording.wakeUps(place, index == 1))]
       }
     }
     let columns = header.indices.filter { column in
-      isWhole || column < 2 || column < header.count - 1 && rows.contains { !Self.isNothing($0[column]) }
+      column < 2 || rows.contains { !Self.isNothing($0[column]) }
     }
     return TextTable(
       header: columns.map { header[$0] }, rows: rows.map { row in columns.map { row[$0] } }, words: 2)
+  }
+
+  /// The same for a page, today beside the proposed, with what each comes to: a line for each figure that is not nothing, and the
+  /// battery.
+  private var pageFigures: TextTable {
+    let rows = decision.cases.indices.flatMap { place in
+      var rows = zip(DecisionWording.columns, Self.headings).compactMap { names, heading -> [String]? in
+        guard let cell = cell(place, names) else { return nil }
+        let figures = [false, true].map { figure(place, cell.criterion, $0) }
+        return figures.allSatisfy(Self.isNothing) ? nil : [heading] + figures + [Self.state(cell)]
+      }
+      if let floor = wording.floor(place), let index = rows.firstIndex(where: { $0[0] == "recovery" }) {
+        rows.insert(["recovery at best", floor, floor, "–"], at: index + 1)
+      }
+      rows.append(
+        ["radio wake-ups"] + [false, true].map { DecisionWording.times(wording.wakeUps(place, $0)) } + ["–"])
+      return rows.enumerated().map { [$0 == 0 ? decision.cases[place].suite.name : ""] + $1 }
+    }
+    return TextTable(header: ["case", "figure"] + Self.names + ["proposed is"], rows: rows, words: 5)
+  }
+
+  private func cell(_ place: Int, _ names: [String]) -> Decision.Cell? {
+    decision.cases[place].cells.first {
+      names.contains(decision.metric($0.criterion)?.name ?? wording.title($0.criterion))
+    }
+  }
+
+  private func figure(_ place: Int, _ criterion: Criterion, _ isProposed: Bool) -> String {
+    let isDaily = decision.metric(criterion)?.name == MetricCatalogue.attempts
+    return Self.short(wording.figure(place, criterion, isProposed)) + (isDaily ? "/day" : "")
+  }
+
+  /// What a criterion comes to, in a word.
+  private static func state(_ cell: Decision.Cell) -> String {
+    cell.state != .worse
+      ? cell.state.rawValue : cell.isAllowed ? "allowed" : cell.isPrice ? "worse*" : "worse"
   }
 
   private static func isNothing(_ figure: String) -> Bool { ["none", "–", ""].contains(figure) }
@@ -284,7 +307,8 @@ extension Decided {
     }
     let runs = decision.cases.map { "\($0.suite.name) \($0.today.count) and \($0.proposed.count)" }
     return [
-      "The fleet: \(fleet.fullSizeText): \(cohorts.joined(separator: "; ")).",
+      "The fleet: \(fleet.fullSizeText): \(cohorts.joined(separator: "; "))."
+    ] + (fleet.question.map { ["The scenario: \($0)"] } ?? []) + [
       "The endpoint takes \(FigureText.amount(load.capacityPerSecond * scale)) requests a second. Without an incident the fleet asks "
         + "\(percent(load.utilisation)) of that, and \(percent(load.peakUtilisation)) at its busiest time.",
       "The files: today's \(settings.names.today), proposed \(settings.names.proposed).",
@@ -336,6 +360,10 @@ extension Decided {
           .init("proposed", "Its proposed value; null: it is not there.") { $0.new },
         ])
       ) { $0.settings.differences },
+      .init(
+        "cause",
+        "Changed keys each of which, put back to today's value, ends the harm that the verdict names first; empty: no key alone does."
+      ) { $0.trials?.harmful.map(\.key) ?? [] },
       .list(
         "cases", "What the Settings were run through.",
         JSONShape<Decision.Case>([
@@ -382,7 +410,7 @@ extension Decided {
       answer.terminal.append(.text(Self.starred + "\n"))
     }
     if let openNote { answer.terminal.append(.text(openNote + "\n")) }
-    answer.terminal.append(.table(figures(isWhole: false)))
+    answer.terminal.append(.table(figures))
     if !decision.losses.isEmpty {
       answer.terminal.append(
         .list(Array(lossLines.prefix(Self.mostLossLines)), title: Self.lossTitle + ", the worst first:"))
@@ -397,14 +425,16 @@ extension Decided {
       answer.page.append(
         .html(
           Compared.whole(shown.runs).overlays(
-            title: "Today and proposed, round \(decision.cases[shown.place].suite.phrase)")))
+            title: "Today and proposed, round \(decision.cases[shown.place].suite.phrase)",
+            note: "One run of each, under seed \(decision.firstSeed); the tables have the means of all runs. "
+          )))
     }
     answer.page += [
       .matrix(
         matrix, title: "Better, worse, or as good",
         note: [Self.starred, openNote].compactMap(\.self).joined(separator: "\n")),
-      .table(
-        figures(isWhole: true), title: "The figures, of the whole fleet",
+      .matrix(
+        pageFigures, title: "The figures, of the whole fleet",
         note: decision.cases.map { "\($0.suite.name): \($0.suite.phrase)" }.joined(separator: "; ") + "."),
     ]
     answer.page.append(.list(assumptions, title: "What was assumed"))
@@ -439,18 +469,25 @@ extension Decided {
         ]))
     answer.data =
       [OutputFile(OutputFile.decision, Table(Self.columns, rows).csv)]
-      + (settings.found.map { [OutputFile(OutputFile.settings, text: $0)] } ?? []) + suiteFiles
+      + (settings.found.map { [OutputFile(OutputFile.settings, text: $0)] } ?? [])
+      + (withoutCause.map { [OutputFile(OutputFile.withoutCause, text: $0)] } ?? []) + suiteFiles
     answer.listing = [
       OutputFile.report, OutputFile.decision,
       "\(OutputFile.suite) with a scenario for each case and a baseline for 'check'",
       OutputFile.manifest,
     ]
+    if withoutCause != nil {
+      answer.listing?.insert("\(OutputFile.withoutCause) to decide on next", at: 1)
+    }
     answer.offer = "the tables, the scenarios and a report"
     return answer
   }
 }
 
 extension Decided {
+  /// The proposed Settings with the key that makes them worse as it is today, as the CDN serves them.
+  private var withoutCause: String? { trials?.harmful.first.flatMap { settings.keeping($0.key)?.cdnJSON } }
+
   /// A scenario for each case with the Settings that are to be served from now on, and what they gave: `check` tells whoever changes
   /// something later.
   private var suiteFiles: [OutputFile] {
@@ -487,7 +524,7 @@ extension Decided {
       table.rows.isEmpty ? "" : "### \(title)\n\n\(table.markdown)\n"
     }
     return verdict + section("Better, worse, or as good", matrix)
-      + section("The figures, of the whole fleet", figures(isWhole: true))
+      + section("The figures, of the whole fleet", pageFigures)
       + section(Self.lossTitle, losses(atMost: 12)) + section(pickUpTitle, pickUpTable)
       + section("What changes in the Settings", changes) + "### What was assumed\n\n"
       + assumptions.map { "- \($0)\n" }.joined() + "\n"

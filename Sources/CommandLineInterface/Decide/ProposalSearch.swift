@@ -22,7 +22,7 @@ struct ProposalSearch: Sendable {
   /// One of each: patience is good for an outage, haste for a share of errors, and refusals use up another limit.
   private static let raced = [["own", "outage"], ["refusals"], ["errors"]]
 
-  /// Values that every client takes, from cautious to patient; no base is above a cap.
+  /// From cautious to patient; no base is above a cap.
   private static let keys: [(path: String, values: String)] = [
     ("backoffConfig.baseBackoffInterval", "0.5,2,8,30"),
     ("backoffConfig.maxBackoffInterval", "60,150,300,600"),
@@ -57,12 +57,13 @@ struct ProposalSearch: Sendable {
     todaysValues = parameters.map { SearchableSettings.value(of: $0.path, in: base.fleet[0].settings) }
   }
 
-  /// Whether a client that reads the key would not take the value as it is.
+  /// Whether the value does harm to a client that reads the key. A client that takes less of it in its place is no reason to keep it
+  /// from the others.
   private static func objects(_ dialect: SettingsDialect, _ path: String, _ value: String) -> Bool {
     let key = String(path.dropFirst(SearchableSettings.prefix.count))
     guard dialect.readKeyPaths.contains(key) else { return false }
     let document = SettingsDocument(HTTPConfig()).setting([Override(path: path, value: value)])
-    return document.findings(in: dialect).contains { $0.path == key }
+    return document.findings(in: dialect).contains { $0.path == key && $0.finding.effect.isHarmful }
   }
 
   /// The best that was found, as overrides, or else today's with the limits raised that lose events; nil: neither is there.

@@ -9,7 +9,7 @@ struct LoadedScenario {
   let overrides: [Override]
   /// Whether an override may be of a key of Settings that a cohort's client does not read.
   private let allowsUnread: Bool
-  private let file: ScenarioFile
+  private var file: ScenarioFile
 
   /// - Throws: `CommandFailure` 65, 66; `ScenarioProblems`.
   init(_ path: String, _ input: InputOptions, allowsUnread: Bool = false) throws {
@@ -76,6 +76,13 @@ struct LoadedScenario {
 
   /// The Settings that all cohorts start with, as they were written.
   var settingsDocument: SettingsDocument? { file.settingsDocument }
+
+  /// The same scenario with these Settings for all cohorts.
+  func with(settings: SettingsDocument) -> LoadedScenario {
+    var loaded = self
+    loaded.file = file.with(settings: settings)
+    return loaded
+  }
 
   func decode(_ choice: VariantChoice? = nil) throws -> ScenarioFile.Decoded {
     do {

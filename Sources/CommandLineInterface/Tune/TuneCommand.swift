@@ -508,8 +508,7 @@ struct TuneClients {
 
   /// The rate limit's longest duration has two names; what is published has the one that SDKs know.
   private static func isAbout(_ path: String, _ key: Substring) -> Bool {
-    path == key
-      || path == "rateLimitConfig.maxRateLimitDuration" && key == "rateLimitConfig.maxTotalBackoffDuration"
+    RateLimitDurationKey.names(of: path).contains { $0 == key }
   }
 }
 

@@ -136,7 +136,9 @@ package struct Decision: Sendable {
   }
 
   /// The seed of the first run.
-  package var firstSeed: UInt64 { todayScenario.seed &+ skipped }
+  package var firstSeed: UInt64 { seed(0) }
+  /// The seed of the run at a place, the same for both.
+  func seed(_ place: Int) -> UInt64 { todayScenario.seed &+ skipped &+ UInt64(place) }
 
   /// Simulated so far, twins aside.
   package var attempts: Int64 { cases.reduce(0) { $0 + $1.attempts } }
@@ -149,7 +151,7 @@ package struct Decision: Sendable {
     let (old, new) = (todayScenario, proposedScenario)
     func scenarios(_ place: Int, _ base: Scenario, _ seeds: Range<Int>) -> [Scenario] {
       let scenario = suite.scenario(cases[place].suite, of: base)
-      return seeds.map { scenario.with(seed: scenario.seed &+ skipped &+ UInt64($0)) }
+      return seeds.map { scenario.with(seed: seed($0)) }
     }
     var asked: [(place: Int, isToday: Bool, scenarios: [Scenario])] = []
     for place in cases.indices {
@@ -172,16 +174,12 @@ package struct Decision: Sendable {
 
   private mutating func judge(_ place: Int) {
     let one = cases[place]
-    let standings = Standings(
-      ["today", "proposed"], rows: [Array(one.today), Array(one.proposed.prefix(one.today.count))],
-      interval: todayScenario.interval.microseconds, metrics: MetricCatalogue.headline, level: SeedPlan.level)
+    let standings = standings(one.today, Array(one.proposed.prefix(one.today.count)))
     cases[place].standings = standings
     cases[place].cells = standings.criteria(0, 1).map { criterion in
       let finding = standings.finding(of: 1, to: 0, on: criterion)
-      let metric = metric(criterion)
       var cell = Cell(
-        criterion: criterion, finding: finding, state: Self.state(finding),
-        isAllowed: metric.map { allowed.contains($0.name) } ?? false)
+        criterion: criterion, finding: finding, state: Self.state(finding), isAllowed: isAllowed(criterion))
       if criterion == .failures, !knowsFailures(one, finding) { cell.state = .open }
       if cell.state == .open {
         let needed =
@@ -201,6 +199,13 @@ package struct Decision: Sendable {
     where later > gain && metric(cases[place].cells[later].criterion)?.name != MetricCatalogue.lost {
       cases[place].cells[later].isPrice = true
     }
+  }
+
+  /// Two Settings by their runs under the same seeds.
+  func standings(_ today: [RunSummary], _ proposed: [RunSummary]) -> Standings {
+    Standings(
+      ["today", "proposed"], rows: [today, proposed], interval: todayScenario.interval.microseconds,
+      metrics: MetricCatalogue.headline, level: SeedPlan.level)
   }
 
   private static func state(_ finding: MetricRule.Finding) -> Cell.State {
@@ -224,6 +229,11 @@ package struct Decision: Sendable {
   package func metric(_ criterion: Criterion) -> Metric? {
     guard case .metric(let index) = criterion else { return nil }
     return MetricCatalogue.headline[index]
+  }
+
+  /// Whether a criterion may get worse, as was asked for.
+  func isAllowed(_ criterion: Criterion) -> Bool {
+    metric(criterion).map { allowed.contains($0.name) } ?? false
   }
 
   // MARK: What is left to do

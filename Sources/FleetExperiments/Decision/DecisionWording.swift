@@ -8,12 +8,15 @@ package struct DecisionWording: Sendable {
   package var checked: Decision.CheckedLoss?
   /// Of the longest recovery with the proposed Settings: what it is made of; nil: not known, or nothing to divide.
   package var causes: RecoveryCauses?
+  /// Which changed key makes the worst case worse; nil: nothing is worse, or nothing was tried.
+  package var trials: KeyTrials?
   private var scale: Double { Double(decision.todayScenario.scale) }
 
   package init(
-    _ decision: Decision, checked: Decision.CheckedLoss? = nil, causes: RecoveryCauses? = nil
+    _ decision: Decision, checked: Decision.CheckedLoss? = nil, causes: RecoveryCauses? = nil,
+    trials: KeyTrials? = nil
   ) {
-    (self.decision, self.checked, self.causes) = (decision, checked, causes)
+    (self.decision, self.checked, self.causes, self.trials) = (decision, checked, causes, trials)
   }
 
   /// `Publish`, `Do not publish`, `Needs about 120 more runs`.
@@ -32,7 +35,8 @@ package struct DecisionWording: Sendable {
       return ["No decision: \(illness). Give the endpoint more capacity or the fleet less load first."]
     }
     let answer = [outcome + "."] + changes.compactMap(\.self)
-    return [answer.joined(separator: " ")] + [recovery, remainder, battery, basis].compactMap(\.self)
+    return [answer.joined(separator: " ")]
+      + [culprit, recovery, remainder, battery, basis].compactMap(\.self)
   }
 
   // MARK: Sentences
@@ -132,6 +136,29 @@ package struct DecisionWording: Sendable {
       "In these runs the proposed Settings hardly move the longest recovery: "
     case .open: "Whether the proposed Settings move the longest recovery is open: "
     }
+  }
+
+  /// Which of the changed keys makes it worse.
+  private var culprit: String? {
+    guard let trials else { return nil }
+    guard let first = trials.harmful.first else {
+      return
+        "None of the \(trials.tried.count) changed keys is the cause alone: with any one as today, that stays worse."
+    }
+    let runs =
+      "the same \(FigureText.count(trials.seeds, "run")) of the case \(decision.cases[trials.place].suite.name)"
+    let rest =
+      switch first.stillWorse {
+      case 0: ", and nothing else is worse there"
+      case let count:
+        "; \(FigureText.count(count, "other figure")) \(count == 1 ? "stays" : "stay") worse there"
+      }
+    guard trials.harmful.count > 1 else {
+      return "The cause is \(first.key): with today's value kept, that does not get worse in \(runs)\(rest)."
+    }
+    return
+      "The cause is \(VerdictWording.list(trials.harmful.map(\.key))) together: with any one of them as today, that does not get "
+      + "worse in \(runs)."
   }
 
   /// What it does to the battery, where that changes most.

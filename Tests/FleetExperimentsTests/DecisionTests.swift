@@ -190,6 +190,17 @@ struct DecisionTests {
         "Do not publish. Nothing that was measured gets better or worse by enough to matter."))
   }
 
+  @Test("of losses that differ by too little to matter it tells the largest")
+  func littleLost() throws {
+    let found = try decision { run, isProposed, isOutage in
+      if isOutage, !isProposed { run[.droppedByRetryLimit] = 40 }
+    }
+    #expect(found.outcome == .noBetter)
+    #expect(
+      DecisionWording(found).lines[0].hasSuffix(
+        "At most, a 25-minute outage with half the capacity after it then destroys none instead of 40 events."))
+  }
+
   @Test("a failure in a tenth of the runs is found or said to be open, in 50 of 50 fleets")
   func catastrophe() throws {
     for fleet in 0..<50 {

@@ -159,6 +159,22 @@ struct InitTests {
     #expect(try !warns(answer, "tapi.incidents.0.retryAfter=60s", cap), "the client waits for 20 s")
   }
 
+  @Test("validate says where time-outs end exactly at a flush of clients that wait for one, before a silent server")
+  func timeOutTie() throws {
+    let scratch = try Scratch()
+    _ = try Tool.run(["init", "s.json5", "--client", "segment-kotlin"] + Self.options, in: scratch.url)
+    func warns(_ settings: String...) throws -> Bool {
+      let sets = settings.flatMap { ["--set", $0] }
+      return try Tool.run(["validate", "s.json5", "-q"] + sets, in: scratch.url).standardError.contains(
+        "exactly the flush interval, 30 s")
+    }
+    let silence = #"tapi.incidents.0.status="none""#
+    for timeout in ["30s", "15s", "10s"] { #expect(try warns(silence, "fleet.phones.timeout=\(timeout)")) }
+    #expect(try !warns("fleet.phones.timeout=15s"), "the outage is answered")
+    #expect(try !warns(silence, "fleet.phones.timeout=15.01s") && !warns(silence, "fleet.phones.timeout=60s"))
+    #expect(try !warns(silence, "fleet.phones.timeout=15s", "fleet.phones.retries=timer"))
+  }
+
   /// Devices that are always refused send once a wait, so that an hour counts the waits.
   @Test("the wait that validate tells is the wait of the simulation", arguments: [(60, 90), (59, 60)])
   func lateRetryIsTrue(asked: Int, real: Int) throws {

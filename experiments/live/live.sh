@@ -17,6 +17,8 @@ if [ -z "${FLEETSIM:-}" ]; then
 fi
 # The simulator knows no server that refuses connections. A 503 is as quick, and this client treats both alike.
 case $OUTAGE in 503 | stopped) status=503 ;; *) status='"none"' ;; esac
+# Two time-outs of 15 s would end exactly at a flush: the simulator lets a time-out end first, and a real one ends a moment later.
+timeout=15.01s
 
 out=$(mktemp -d)
 # What has been measured is told, also when something fails.
@@ -31,7 +33,7 @@ for kind in $KINDS; do
     printf '%s, seed %s: ' "$kind" "$seed"
     "$FLEETSIM" live experiments/live/scenario.json5 --server "http://127.0.0.1:$port" --speed "$SPEED" \
       --set "settings.backoffConfig.jitterStrategy=$strategy" --set "fleet.phones.retries=$retries" \
-      --set "tapi.incidents.0.status=$status" --seed "$seed" --on-incident experiments/live/incident.sh \
+      --set "tapi.incidents.0.status=$status" --set "fleet.phones.timeout=$timeout" --seed "$seed" --on-incident experiments/live/incident.sh \
       --quiet --out "$folder"
     # nginx closes its log when it ends.
     nginx_does stopped

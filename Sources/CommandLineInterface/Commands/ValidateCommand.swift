@@ -57,7 +57,7 @@ struct ValidateCommand: Command {
     let variants = try loaded.decodeAll(choices)
     let warnings =
       printWarnings([base] + variants, loaded.path)
-      + Self.printLateRetries([base] + variants, loaded.path)
+      + Self.printMissedFlushes([base] + variants, loaded.path)
     let load = NormalLoad(base.scenario)
     let all =
       choices.isEmpty
@@ -141,21 +141,34 @@ struct ValidateCommand: Command {
     return "\(path): valid\n" + lines.joined()
   }
 
-  /// Warns of each Retry-After that makes clients miss a flush, once, and returns what it printed.
-  private static func printLateRetries(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String] {
-    var printed: [String] = []
+  /// Warns of each Retry-After and each time-out by which clients miss a flush, once, and returns what it printed.
+  private static func printMissedFlushes(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String] {
+    var warnings: [Diagnostic] = []
     for late in decoded.flatMap({ LateRetry.all(in: $0.scenario) }) {
       let (asked, interval) = (
         FigureText.span(late.asked.microseconds), FigureText.span(late.interval.microseconds)
       )
-      let warning = Diagnostic(
-        severity: .warning, file: path, path: late.path,
-        message:
-          "\(asked) is at or just above a multiple of the flush interval, \(interval), of "
-          + "\(late.cohorts.joined(separator: ", ")): clients that retry at a flush wait "
-          + "\(FigureText.span(late.real.microseconds)), one flush more; \(FigureText.span(late.enough.microseconds)) is enough"
-      ).description
-      guard !printed.contains(warning) else { continue }
+      warnings.append(
+        Diagnostic(
+          severity: .warning, file: path, path: late.path,
+          message:
+            "\(asked) is at or just above a multiple of the flush interval, \(interval), of "
+            + "\(late.cohorts.joined(separator: ", ")): clients that retry at a flush wait "
+            + "\(FigureText.span(late.real.microseconds)), one flush more; \(FigureText.span(late.enough.microseconds)) is enough"
+        ))
+    }
+    for tie in decoded.flatMap({ TimeOutTie.all(in: $0.scenario) }) {
+      let count = tie.interval.microseconds / tie.timeout.microseconds
+      warnings.append(
+        Diagnostic(
+          severity: .warning, file: path, path: "fleet.\(tie.cohort).timeout",
+          message:
+            "\(FigureText.count(Int(count), "time-out")) of \(FigureText.span(tie.timeout.microseconds)) \(count == 1 ? "takes" : "take") "
+            + "exactly the flush interval, \(FigureText.span(tie.interval.microseconds)): in a silent outage the flush then finds the client "
+            + "free, as no real clock has it; \(Units.text(tie.enough)) simulates what real clients do"))
+    }
+    var printed: [String] = []
+    for warning in warnings.map(\.description) where !printed.contains(warning) {
       printed.append(warning)
       Console.printError(warning + "\n")
     }

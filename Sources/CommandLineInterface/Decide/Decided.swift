@@ -4,6 +4,7 @@ import FleetReports
 import FleetStatistics
 import ScenarioFormat
 import ScenarioModel
+import SimulationKernel
 
 /// What `decide` found, with the Settings that it is about.
 struct Decided: Sendable {
@@ -305,6 +306,12 @@ extension Decided {
       return
         "\(cohort.nameWithClient) \(FigureText.amount(Double(cohort.devices) * scale)) with \(MetricText.plain(events)) events an hour each"
     }
+    let ties = decision.cases.lazy.map { TimeOutTie.all(in: decision.suite.scenario($0.suite, of: fleet)) }
+      .first { !$0.isEmpty }
+    let tie = ties?.first.map {
+      "A time-out of \(FigureText.span($0.timeout.microseconds)) ends exactly at a flush. Real ones end a moment later: "
+        + "--set fleet.\($0.cohort).timeout=\(Units.text($0.enough)) shows what that changes."
+    }
     let runs = decision.cases.map { "\($0.suite.name) \($0.today.count) and \($0.proposed.count)" }
     return [
       "The fleet: \(fleet.fullSizeText): \(cohorts.joined(separator: "; "))."
@@ -314,7 +321,7 @@ extension Decided {
       "The files: today's \(settings.names.today), proposed \(settings.names.proposed).",
       "Runs with today's and with the proposed Settings: \(runs.joined(separator: ", ")). Figures are means over the seeds that both have; "
         + "failures are of all runs.",
-    ]
+    ] + [tie].compactMap(\.self)
   }
 
   /// Whether the answer was known before each failure was.

@@ -47,9 +47,24 @@ package struct DecisionWording: Sendable {
     case .worse where decision.isAtAPrice:
       [change(.better), change(.worse, opening: "Its price: "), remedy]
     case .worse: [change(.worse), change(.better) ?? "Nothing gets better.", remedy]
-    case .noBetter: ["Nothing that was measured gets better or worse by enough to matter."]
+    case .noBetter:
+      ["Nothing that was measured gets better or worse by enough to matter.", largestLoss.map { "At most, \($0)." }]
     case .needsMore: [opening, change(.better)]
     }
+  }
+
+  /// Where the losses differ most, though by too little to matter; nil: they are the same.
+  private var largestLoss: String? {
+    let cells = decision.cells(.asGood) + decision.cells(.notWorse)
+    let lost = cells.filter {
+      decision.metric($0.cell.criterion)?.name == MetricCatalogue.lost
+        && figure($0.place, $0.cell.criterion, false) != figure($0.place, $0.cell.criterion, true)
+    }
+    func difference(_ place: Int) -> Double {
+      let means = [false, true].map { rows(place, $0).map { Double($0.lostOrBlockedEvents) }.mean ?? 0 }
+      return abs(means[1] - means[0])
+    }
+    return lost.max { difference($0.place) < difference($1.place) }.map { sentence($0.place, $0.cell.criterion) }
   }
 
   /// The largest change of the first criterion that has one, and how many others there are.

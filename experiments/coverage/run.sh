@@ -27,8 +27,4 @@ FLEETSIM_POOLS=$pools swift test -c release --filter ConclusionCoverageTests | t
     | awk -F, '{ held = $5 > 0 ? sprintf("%.1f %% (%d)", 100 * $6 / $5, $6) : "–"
         runs = $3 == "fixed" ? "10" : $3 == "untilKnown" ? "15 to 480, until known" : "10 to 200, until ± 5 %"
         printf "| %s | `%s` | %s | %d of %d | %s |\n", $1, $2, runs, $5, $4, held }'
-  echo
-  echo "| case | comparisons of it with itself | of these got a winner |"
-  echo "|---|---:|---:|"
-  sed -n 's/^WINNERS //p' "$pools/found.txt" | awk -F, '{ printf "| %s | %d | %d |\n", $1, $3, $2 }'
 } >results/coverage/conclusions.md

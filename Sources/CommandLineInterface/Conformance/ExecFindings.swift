@@ -2,7 +2,7 @@ import Conformance
 import FleetExperiments
 import FleetReports
 
-/// What `conformance --exec` found.
+/// What `conformance --exec` or `--serve` found.
 struct ExecFindings: Sendable {
   /// How a requirement stands.
   struct Row: Sendable {
@@ -48,7 +48,7 @@ struct ExecFindings: Sendable {
         verdict == .notApplicable
         ? ProcessCases.obstacle(id, fetchesSettings: fetchesSettings)
           ?? outcomes.first { $0.vector.requirement == id }.map { Self.remark($0.verdict) ?? "" }
-          ?? "no case of it was asked for" : nil
+          ?? "no case of it was judged" : nil
       return Row(requirement: id, title: title, verdict: verdict, cases: words.count, reason: reason)
     }
   }
@@ -132,6 +132,7 @@ struct ExecFindings: Sendable {
       case .exited(let status): "exit status \(status)"
       case .signalled(let number): "signal \(number)"
       case .stopped: "ended by fleetsim"
+      case .byHand: "ended by hand"
       case .unstartable(let reason): reason
       }
     return JSONValue.text(
@@ -183,7 +184,7 @@ struct ExecFindings: Sendable {
       .init("verdict", "How many requirements hold, do not, are inconclusive or not applicable.") {
         $0.counts
       },
-      .init("exec", "The command.") { $0.command },
+      .init("exec", "The command; of --serve the address.") { $0.command },
       .list(
         "requirements", "Each of them.",
         JSONShape<Row>([

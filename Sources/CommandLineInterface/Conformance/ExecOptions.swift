@@ -2,7 +2,7 @@ import Conformance
 import ScenarioModel
 import SimulationKernel
 
-/// Options of `conformance --exec`, and what they ask for.
+/// Options of `conformance --exec` and `--serve`, and what they ask for.
 struct ExecOptions: ParameterGroup {
   private static let configKeys = ["flushAt", "flushInterval", "maxRetries", "timeout"]
 
@@ -12,14 +12,20 @@ struct ExecOptions: ParameterGroup {
       "Judge a real SDK: a command of the shell that takes --input JSON and prints JSON with 'success' as its last line. "
       + "It is run for each case against a server on 127.0.0.1.")
   var command: String?
+  @Option(
+    "serve", "port", .count(0...65_535),
+    help:
+      "Judge an SDK in an emulator or in a page by hand: serve the cases on 127.0.0.1 and say what to do, case after case. 0 is a free port."
+  )
+  private var port: Int?
   @Option("jobs", "n", .count(1...64), help: "Processes of --exec at once.")
   private var jobs = 16
-  @Option("junit", "file", .text, help: "Write what --exec found as JUnit XML.")
+  @Option("junit", "file", .text, help: "Write what was found of a real SDK as JUnit XML.")
   private var junitPath: String?
   @Option(
-    "exchanges", "dir", .text, help: "Write what came and went in each case of --exec, a JSON file each.")
+    "exchanges", "dir", .text, help: "Write what came and went in each case, a JSON file each.")
   private var folder: String?
-  @Option("case", "id", each: .text, help: "A case of --exec, in place of all. (default: all)")
+  @Option("case", "id", each: .text, help: "A case of --exec or --serve, in place of all. (default: all)")
   private var chosen: [String]
   @Option(
     "interval-unit", "unit", .intervalUnit, help: "What flushInterval is given in, s or ms. (default: s)")
@@ -27,12 +33,12 @@ struct ExecOptions: ParameterGroup {
   @Option(
     "ignores", "keys", .list(.several(of: configKeys)),
     help:
-      "What the command does not heed of its config, with commas between: \(configKeys.joined(separator: ", "))."
+      "What the SDK does not heed of its config, with commas between: \(configKeys.joined(separator: ", "))."
   )
   private var ignored: [String]?
   @Flag("any-exit-status", help: "The exit status of --exec says nothing of its success.")
   private var hasAnyExitStatus: Bool
-  @Flag("fetches-settings", help: "The SDK of --exec asks cdnHost for Settings: judge them, too.")
+  @Flag("fetches-settings", help: "The SDK asks cdnHost for Settings: judge them, too.")
   private var fetchesSettings: Bool
   @Option(
     "start-limit", "span", .span, help: "How long --exec may take until its first upload. (default: 20s)")
@@ -43,12 +49,10 @@ struct ExecOptions: ParameterGroup {
     case milliseconds = "ms"
   }
 
-  /// Judges the command and prints what was found.
+  /// Judges a command, or with `--serve` what the user triggers, and prints what was found.
   /// - Throws: `UsageError`; `CommandFailure` 1 for what does not hold, 2 for what stayed open, and others.
-  func judge(_ command: String, isJSON: Bool, _ environment: CommandEnvironment) throws {
-    if command.allSatisfy(\.isWhitespace) {
-      throw UsageError("The value of '--exec' is empty: it is a command of the shell.")
-    }
+  func judge(isJSON: Bool, _ environment: CommandEnvironment) throws {
+    try checkTogether()
     for key in ignored ?? [] where !Self.configKeys.contains(key) {
       throw UsageError(no: "key of config", key, among: Self.configKeys)
     }
@@ -63,16 +67,9 @@ struct ExecOptions: ParameterGroup {
     if !chosen.isEmpty { cases.cases.removeAll { !chosen.contains($0.id) } }
     let files = try exchangeFiles(cases.cases.map(\.id))
     let started = environment.monotonicSeconds()
-    let conformance = ExecConformance(
-      cases: cases,
-      setup: ExecSetup(
-        command: command, isMilliseconds: unit == .milliseconds, startLimit: startLimit.microseconds,
-        now: { Int64(environment.monotonicSeconds() * 1e6) }, unixSeconds: environment.unixSeconds,
-        isStopped: { Interruption.pending != nil }),
-      judge: ProcessJudge(exitStatusCounts: !hasAnyExitStatus), jobs: jobs, ignored: Set(ignored ?? []))
-    let outcomes = try conformance.outcomes()
+    let (name, outcomes) = try outcomes(cases, environment)
     let found = ExecFindings(
-      command: command, outcomes: outcomes, inexpressible: cases.inexpressible,
+      command: name, outcomes: outcomes, inexpressible: cases.inexpressible,
       fetchesSettings: fetchesSettings, folder: folder, seconds: environment.monotonicSeconds() - started)
     for outcome in outcomes {
       guard let log = outcome.log else { continue }
@@ -84,19 +81,65 @@ struct ExecOptions: ParameterGroup {
     } else {
       try Console.print(found.text)
     }
-    if found.count(.fails) > 0 { throw CommandFailure(.failed, "\(command): \(found.counts)") }
-    if found.count(.inconclusive) > 0 { throw CommandFailure(.undecided, "\(command): \(found.counts)") }
+    if let signal = Interruption.pending {
+      throw Interruption.failure(signal, "the report has what was judged by then")
+    }
+    if found.count(.fails) > 0 { throw CommandFailure(.failed, "\(name): \(found.counts)") }
+    if found.count(.inconclusive) > 0 { throw CommandFailure(.undecided, "\(name): \(found.counts)") }
   }
 
-  /// Options that mean nothing without `--exec`.
+  private func outcomes(
+    _ cases: ProcessCases, _ environment: CommandEnvironment
+  ) throws -> (name: String, outcomes: [ExecConformance.Outcome]) {
+    let now: @Sendable () -> Int64 = { Int64(environment.monotonicSeconds() * 1e6) }
+    let isStopped: @Sendable () -> Bool = { Interruption.pending != nil }
+    let judge = ProcessJudge(exitStatusCounts: !hasAnyExitStatus)
+    if let port {
+      return try ServeConformance(
+        cases: cases, judge: judge, port: UInt16(port), isMilliseconds: unit == .milliseconds,
+        ignored: Set(ignored ?? []), now: now, unixSeconds: environment.unixSeconds, isStopped: isStopped,
+        tell: { Console.printError($0) }
+      ).outcomes()
+    }
+    let command = command ?? ""
+    let setup = ExecSetup(
+      command: command, isMilliseconds: unit == .milliseconds, startLimit: startLimit.microseconds, now: now,
+      unixSeconds: environment.unixSeconds, isStopped: isStopped)
+    let conformance = ExecConformance(
+      cases: cases, setup: setup, judge: judge, jobs: jobs, ignored: Set(ignored ?? []))
+    return (command, try conformance.outcomes())
+  }
+
+  /// Whether a real SDK is to be judged.
+  var isAsked: Bool { command != nil || port != nil }
+
+  private func checkTogether() throws(UsageError) {
+    if command != nil, port != nil {
+      throw UsageError("'--exec' starts the SDK and '--serve' waits for it: give one of them.")
+    }
+    if let command, command.allSatisfy(\.isWhitespace) {
+      throw UsageError("The value of '--exec' is empty: it is a command of the shell.")
+    }
+    if port != nil, let first = ofProcesses.first {
+      throw UsageError("The option '\(first)' goes with '--exec': '--serve' starts no process.")
+    }
+  }
+
+  /// Options given that are about a process.
+  private var ofProcesses: [String] {
+    ([$jobs.words, $startLimit.words, hasAnyExitStatus ? ["--any-exit-status"] : []] as [[String]])
+      .compactMap(\.first)
+  }
+
+  /// Options that mean nothing without `--exec` or `--serve`.
   /// - Throws: `UsageError` if one is given.
   func refuseWithoutExec() throws {
+    if let first = ofProcesses.first { throw UsageError("The option '\(first)' goes with '--exec'.") }
     let given = [
-      $jobs.words, $junitPath.words, $folder.words, $unit.words, $ignored.words, $startLimit.words,
-      $chosen.words,
-      hasAnyExitStatus ? ["--any-exit-status"] : [], fetchesSettings ? ["--fetches-settings"] : [],
+      $junitPath.words, $folder.words, $unit.words, $ignored.words, $chosen.words,
+      fetchesSettings ? ["--fetches-settings"] : [],
     ].compactMap(\.first)
-    if let first = given.first { throw UsageError("The option '\(first)' goes with '--exec'.") }
+    if let first = given.first { throw UsageError("The option '\(first)' goes with '--exec' or '--serve'.") }
   }
 
   private func exchangeFiles(_ ids: [String]) throws -> [String: SingleFile] {

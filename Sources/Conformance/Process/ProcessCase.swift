@@ -23,6 +23,8 @@ package struct ProcessCase: Sendable {
   package var limit: Int64 = 8_000_000
   /// Keys of `config` that the case is about: a command that ignores one can't be judged.
   package var needs: Set<String> = []
+  /// Tells its events from those of other cases that one app sends to the same server; nil: it has a server of its own.
+  package var number: Int?
 
   /// One event, answered 200.
   package init(_ id: String, _ requirement: String, _ says: String) {
@@ -75,8 +77,8 @@ package struct ProcessCase: Sendable {
     let host = "http://127.0.0.1:\(port)"
     let lists = sequences.map { sequence in
       let events = sequence.events.map {
-        #"{"type":"track","event":"\#(Self.eventName($0))","userId":"fleetsim-user","#
-          + #""messageId":"\#(Self.eventName($0))","properties":{"name":"\#(Self.eventName($0))"}}"#
+        #"{"type":"track","event":"\#(name(of: $0))","userId":"fleetsim-user","#
+          + #""messageId":"\#(name(of: $0))","properties":{"name":"\#(name(of: $0))"}}"#
       }
       return #"{"delayMs":\#(sequence.delayMilliseconds),"events":[\#(events.joined(separator: ","))]}"#
     }
@@ -91,8 +93,10 @@ package struct ProcessCase: Sendable {
 
   package static let writeKey = "fleetsim-key"
 
-  /// As it stands in a body: no name is a part of another.
-  package static func eventName(_ event: String) -> String { "fleetsim_\(event)_event" }
+  /// An event as it stands in a body: no name is a part of another.
+  package func name(of event: String) -> String {
+    "fleetsim_" + (number.map { "\($0)_" } ?? "") + "\(event)_event"
+  }
 
   /// All its events.
   package var events: [String] { sequences.flatMap(\.events) }
@@ -105,6 +109,9 @@ package struct ProcessCase: Sendable {
     let number = earlier(key)
     return list.isEmpty ? .status(200) : list[min(number, list.count - 1)]
   }
+
+  /// Whether it is about what the process says at its end.
+  package var asksTheProcess: Bool { conditions.contains { if case .success = $0 { true } else { false } } }
 
   /// More uploads than this are a failure, whatever else comes.
   package var mostUploads: Int? {

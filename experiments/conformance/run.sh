@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Judges segment-analytics-python, or SDK=posthog-python, and writes results/conformance. Needs python3 with venv and the network for pip.
-# FLEETSIM is the program; TIMES repeats the run while BUSY processes (two for each core) do nothing but use the cores, and counts
-# the failures that a machine at rest does not have.
+# Judges segment-analytics-python, or SDK=posthog-python, or SDK=mixpanel-python, and writes results/conformance. Needs python3 with venv and
+# the network for pip. FLEETSIM is the program; TIMES repeats the run while BUSY processes (two for each core) do nothing but use the cores,
+# and counts the failures that a machine at rest does not have.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 fleetsim=$(realpath "${FLEETSIM:-.build/release/fleetsim}")
@@ -12,12 +12,12 @@ trap 'for burner in "${burners[@]}"; do kill "$burner"; done; rm -rf "$work"' EX
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install -q -r "experiments/conformance/$sdk/requirements.txt"
 PATH="$work/venv/bin:$PATH"
-command="python3 experiments/conformance/$sdk/cli.py"
+. experiments/conformance/sdk.sh
 
 judge() { # folder
   local code=0
   mkdir -p "$1"
-  "$fleetsim" conformance --exec "$command" --exchanges "$1/exchanges" --junit "$1/junit.xml" >"$1/report.txt" 2>"$1/end.txt" || code=$?
+  judge_sdk "$sdk" --exchanges "$1/exchanges" --junit "$1/junit.xml" >"$1/report.txt" 2>"$1/end.txt" || code=$?
   [ "$code" -le 2 ] || { cat "$1/end.txt" >&2; exit "$code"; }
 }
 

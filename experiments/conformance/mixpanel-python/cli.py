@@ -18,6 +18,9 @@ def main():
         request_timeout=config.get("timeout"),
         retry_limit=config.get("maxRetries", 4),
     )
+    # The SDK mounts its retries for https:// alone.
+    session = consumer._session
+    session.mount("http://", session.get_adapter("https://"))
     client = Mixpanel(asked["writeKey"], consumer=consumer)
     success = True
     for sequence in asked["sequences"]:

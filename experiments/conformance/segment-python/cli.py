@@ -23,8 +23,11 @@ def main():
         timeout=config.get("timeout", 15),
         on_error=lambda error, batch: errors.append(str(error)),
     )
+    # `fleetsim live --exec` has all processes begin at one time.
+    due = asked.get("startAt", time.time() * 1000)
     for sequence in asked["sequences"]:
-        time.sleep(sequence.get("delayMs", 0) / 1000)
+        due += sequence.get("delayMs", 0)
+        time.sleep(max(0, due / 1000 - time.time()))
         for event in sequence["events"]:
             if event["type"] != "track":
                 raise ValueError("only track is supported: " + event["type"])

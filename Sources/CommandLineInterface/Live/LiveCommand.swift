@@ -23,16 +23,23 @@ struct LiveCommand: Study {
         + "Authorization, X-Retry-Count and a JSON batch. Status, Retry-After, silence and refused connections are the clients' to "
         + "handle. With --speed 20 a virtual second is a twentieth of a second: the server's limits have to be 20 times as high, "
         + "and a Retry-After in seconds means virtual ones.",
+      "With --exec the clients are real SDKs, a process for each device, by the contract of 'conformance --exec': each tracks the "
+        + "device's own events at their times. The simulator predicts them by the scenario's client.",
       "With --out it writes what run writes, of the measured run, and live.csv; the prediction is in the folder predicted. Ctrl-C ends the run: "
         + "what has been measured by then is told and written. The exit code is \(ExitCode.unavailable.rawValue) if no upload was answered.",
     ],
     examples: [
       .init(
         "fleetsim live s.json5 --server http://127.0.0.1:8080 --speed 20 --on-incident ./outage.sh",
-        "Twenty times as fast, with an outage that a script makes:")
+        "Twenty times as fast, with an outage that a script makes:"),
+      .init(
+        "fleetsim live s.json5 --server http://127.0.0.1:8080 --exec 'python3 cli.py' --on-incident ./outage.sh",
+        "A process of an SDK for each device:"),
     ])
 
   private static let mostDevices: Int64 = 20_000
+  /// Of --exec.
+  private static let mostProcesses: Int64 = 500
   /// Bytes of an upload at most: all devices may send one at a time.
   private static let largestBody = 8 << 20
 
@@ -47,25 +54,43 @@ struct LiveCommand: Study {
       "Run by sh when an incident of the scenario begins or ends, with FLEETSIM_INCIDENT (its place, from 0), FLEETSIM_KIND "
       + "and FLEETSIM_MOMENT (begin or end).")
   private var hook: String?
+  @Option(
+    "exec", "command", .text,
+    help:
+      "A real SDK in place of the simulated clients: a command of the shell that takes --input JSON, run for each device."
+  )
+  private var command: String?
+  @Option(
+    "warm-up", "span", .span,
+    help: "How long the processes of --exec may take to start before the run begins. (default: 20s)")
+  private var warmUp = Span.seconds(20)
   @Option("predictions", "n", .count(1...10_000), help: "Seeds to predict, from 1.")
   private var predictions = LiveComparison.defaultPredictions
   let options = StudyOptions(without: [.journal, .memoryLimit])
 
   func plan() throws -> StudyPlan<LiveFindings> {
+    try checkExec()
     let transport = HTTPTransport(server)
     let input = try StudyInput(path, options)
     let scenario = input.scenario
     try check(scenario, path)
     let hook = hook.map(Hook.init)
+    let exec = try command.map { try LiveExec($0, scenario, path, server: server, warmUp: warmUp) }
     var plan = StudyPlan(
       input: input, heading: heading(scenario), store: { nil }, outlivesSignals: true,
       find: { runs in
         let predicted = try predict(scenario, runs)
-        let result = try measure(scenario, transport, hook, runs)
+        let result =
+          try exec.map {
+            let control = runs.control.runControl(runs.control.add(scenario))
+            return try $0.run(scenario, control: control, tell: teller(hook, scenario), runs.environment)
+          } ?? measure(scenario, transport, hook, runs)
         return LiveFindings(scenario, result, predicted, server: server, speed: speed)
       }, isFinished: \.isFinished,
       report: .own { found, end in
-        let warnings = notes(found, scenario, transport.trouble) + (hook?.problems() ?? [])
+        let warnings =
+          notes(found, scenario, exec?.trouble ?? transport.trouble) + (exec?.problems ?? [])
+          + (hook?.problems() ?? [])
         for warning in warnings { Console.printError(warning + "\n") }
         try write(found, scenario, warnings, end)
       })
@@ -117,9 +142,29 @@ struct LiveCommand: Study {
 
   // MARK: What can be run
 
+  private func checkExec() throws(UsageError) {
+    guard let command else {
+      if let first = $warmUp.words.first { throw UsageError("The option '\(first)' goes with '--exec'.") }
+      return
+    }
+    if command.allSatisfy(\.isWhitespace) {
+      throw UsageError("The value of '--exec' is empty: it is a command of the shell.")
+    }
+    if speed != 1 {
+      throw UsageError(
+        "'--exec' runs SDKs with clocks of their own, so that '--speed' can be 1 only: leave it out.")
+    }
+  }
+
   /// - Throws: `CommandFailure` 65 of a scenario that no live run can do.
   private func check(_ scenario: Scenario, _ path: String) throws {
     let devices = scenario.devices
+    if command != nil, devices > Self.mostProcesses {
+      throw CommandFailure(
+        .data,
+        "\(path): fleet: \(FigureText.grouped(devices)) devices are too many for --exec, which starts a process for each: at most "
+          + "\(Self.mostProcesses); --scale 1:\((devices - 1) / Self.mostProcesses + 1) runs a part of them")
+    }
     if devices > Self.mostDevices {
       throw CommandFailure(
         .data,
@@ -159,12 +204,14 @@ struct LiveCommand: Study {
     _ scenario: Scenario, _ transport: HTTPTransport, _ hook: Hook?, _ runs: StudyRuns
   ) throws -> LiveRun.Result {
     let run = LiveRun(scenario, transport: transport, unixSeconds: runs.environment.unixSeconds)
-    let tell = { (moment: LiveRun.Moment) -> Void in
-      hook?.start(moment, scenario.tapi.incidents[moment.incident])
-    }
-    return try run.run(control: runs.control.runControl(runs.control.add(scenario)), tell: tell) {
+    let control = runs.control.runControl(runs.control.add(scenario))
+    return try run.run(control: control, tell: teller(hook, scenario)) {
       AcceleratedClock(speed: speed, monotonicSeconds: runs.environment.monotonicSeconds)
     }
+  }
+
+  private func teller(_ hook: Hook?, _ scenario: Scenario) -> (LiveRun.Moment) -> Void {
+    { hook?.start($0, scenario.tapi.incidents[$0.incident]) }
   }
 
   /// The command of `--on-incident`, each time that it is started.

@@ -30,6 +30,8 @@ public struct LiveRun: ~Copyable {
   public struct Moment: Sendable, Hashable {
     public var incident: Int
     public var begins: Bool
+
+    package init(incident: Int, begins: Bool) { (self.incident, self.begins) = (incident, begins) }
   }
 
   private enum Item {

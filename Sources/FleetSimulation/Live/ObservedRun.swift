@@ -1,0 +1,138 @@
+import FleetMetrics
+import ScenarioModel
+import SimulationKernel
+
+/// An event of the fleet, as it can be told in an upload: the device's number in the fleet and the event's on the device.
+package struct FleetEvent: Sendable, Hashable {
+  package var device: Int
+  package var ordinal: Int
+
+  package init(device: Int, ordinal: Int) { (self.device, self.ordinal) = (device, ordinal) }
+}
+
+/// A run of real clients, by what an observer saw of their uploads: which events each had, when it came and how it ended.
+///
+/// The clients create the scenario's own events at their own times. What they give up shows nowhere, and stays undelivered.
+package struct ObservedRun: Sendable {
+  /// When each device creates its events, microseconds.
+  package let times: [[Int64]]
+  private let scenario: Scenario
+  private var series: TimeSeries
+  private var deliveries = Histogram()
+  private var offered: [UInt32]
+  private var sentBefore: Set<FleetEvent> = []
+  private var delivered: Set<FleetEvent> = []
+  private var uploads: [[FleetEvent]] = []
+  private var answered: Int64 = 0
+  private var unheard: Int64 = 0
+
+  package init(_ scenario: Scenario) {
+    self.scenario = scenario
+    times = scenario.eventTimes()
+    series = TimeSeries(
+      interval: scenario.interval.microseconds, duration: scenario.duration.microseconds,
+      rows: RunAssembly.rowCount(scenario))
+    offered = Array(repeating: 0, count: Int((scenario.duration.microseconds + 99_999) / 100_000))
+  }
+
+  /// Uploads so far.
+  package var count: Int { uploads.count }
+
+  private func row(_ time: Int64) -> Int {
+    Int(min(max(time, 0), series.duration - 1) / series.interval)
+  }
+
+  /// An upload with some of the events came.
+  /// - Returns: its number.
+  package mutating func arrives(_ events: Set<FleetEvent>, at time: Int64) -> Int {
+    let isRetry = !sentBefore.isDisjoint(with: events)
+    series[row(time), isRetry ? .retries : .firstAttempts] += 1
+    offered[Int(min(max(time, 0), series.duration - 1) / 100_000)] += 1
+    sentBefore.formUnion(events)
+    uploads.append(Array(events))
+    return uploads.count - 1
+  }
+
+  /// It was answered, or was not.
+  package mutating func ended(_ upload: Int, _ end: LiveEnd, at time: Int64) {
+    guard case .answer(let status, _, _) = end, (100...599).contains(status) else {
+      series[row(time), .unanswered] += 1
+      if end != .noAnswer(mayHaveArrived: false) { unheard += 1 }
+      return
+    }
+    answered += 1
+    series[row(time), ServerFront.counter(of: UInt16(status))] += 1
+    guard (200...299).contains(status) else { return }
+    series[row(time), .acceptedBatches] += 1
+    series[row(time), .settledBatches] += 1
+    for event in uploads[upload] where times.indices.contains(event.device) {
+      guard times[event.device].indices.contains(event.ordinal) else { continue }
+      guard delivered.insert(event).inserted else {
+        series[row(time), .duplicateEvents] += 1
+        continue
+      }
+      let wait = max(0, time - times[event.device][event.ordinal])
+      series[row(time), .deliveredEvents] += 1
+      series[row(time), .timeToDeliverySum] += wait
+      deliveries.record(wait)
+    }
+  }
+
+  /// What came of it until a time.
+  package func result(reached: Span) -> LiveRun.Result {
+    var series = series
+    for time in times.joined() where time < reached.microseconds { series[row(time), .createdEvents] += 1 }
+    var open: Int64 = 0
+    for index in series.rows.indices {
+      open += series[index, .createdEvents] - series[index, .deliveredEvents]
+      series[index, .backlogEvents] = open
+    }
+    let isWhole = reached >= scenario.duration
+    if !isWhole { series.cut(after: reached.microseconds + 1) }
+    var cost = DeviceCost()
+    cost.total[.attempts] = Int64(uploads.count)
+    let incidents = scenario.tapi.incidents.map(\.span)
+    let record = RunRecord(
+      series: series, deliveries: deliveries, offeredPer100ms: offered,
+      nominalCapacityMilli: NormalLoad(scenario).nominalCapacityMilli,
+      incidents: isWhole
+        ? incidents
+        : incidents.filter { $0.start < reached.microseconds }.map { $0.cut(after: reached.microseconds) },
+      devices: Int64(times.count),
+      longestFlushInterval: scenario.fleet.compactMap { $0.flush.interval?.microseconds }.max() ?? 0,
+      cost: cost)
+    return LiveRun.Result(
+      record: record, reached: reached, lags: Histogram(), sent: Int64(uploads.count), answered: answered,
+      unheard: unheard)
+  }
+}
+
+extension Scenario {
+  /// When each device creates its events, in the fleet's order, microseconds: the times of a simulated run.
+  fileprivate func eventTimes() -> [[Int64]] {
+    var times: [[Int64]] = []
+    for cohort in fleet {
+      let plan = CohortPlan(
+        cohort, firstDevice: times.count, scenario: self, checks: false, windowWidth: nil)
+      withUnsafePointer(to: plan) { plan in
+        for device in 0..<cohort.devices {
+          times.append(plan.eventTimes(of: device, before: duration.microseconds))
+        }
+      }
+    }
+    return times
+  }
+}
+
+extension UnsafePointer<CohortPlan> {
+  fileprivate func eventTimes(of device: Int, before end: Int64) -> [Int64] {
+    let draws = EventDraws(deviceKey(device))
+    var times: [Int64] = []
+    var time = firstEvent(draws)
+    while time < end {
+      times.append(time)
+      time = next(after: time, before: UInt32(times.count), draws)
+    }
+    return times
+  }
+}

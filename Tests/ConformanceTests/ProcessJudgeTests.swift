@@ -241,4 +241,29 @@ struct ProcessJudgeTests {
       vector.input(port: 81, isMilliseconds: true) == start
         + #""flushInterval":3000,"maxRetries":2,"timeout":4}}"#)
   }
+
+  @Test(
+    "waits that are too long and of one length in three runs are the client's; a busy machine makes others",
+    arguments: [
+      ([1.0, 1.01, 1.02], true), ([1.0, 1.0], false), ([1.0, 1.0, 1.06], false), ([0.75, 0.76, 0.77], false),
+      ([0.52, 0.52, 0.52], false),
+    ])
+  func steadilyLate(waits: [Double], isSteady: Bool) {
+    var vector = ProcessCase("mine", "S10", "mine")
+    vector.conditions = [.wait(after: 0, [WaitWindow("the backoff", 0.5, 0.55)])]
+    let logs = waits.map { wait in
+      var log = ExchangeLog()
+      log.uploads = [upload(1, 503), upload(1.01 + wait)]
+      return log
+    }
+    #expect(ProcessJudge().steadilyLate(vector, logs).isEmpty != isSteady)
+  }
+
+  @Test("by hand too few uploads fail when the user has waited as long as the case lasts")
+  func byHand() {
+    // Seen for 9 s, and a case lasts 8 s.
+    #expect(fails(verdict([upload(0.5)], [.uploads(2...2)], end: .byHand)))
+    #expect(isInconclusive(verdict([upload(3)], [.uploads(2...2)], end: .byHand)))
+    #expect(verdict([upload(3)], [.uploads(1...1)], end: .byHand) == .holds(nil))
+  }
 }

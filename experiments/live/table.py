@@ -1,6 +1,6 @@
-"""Puts the runs of live.sh together: a row for each figure of each run, a table of what was as predicted, and the first run second by second.
+"""Puts the runs of live.sh or sdk.sh together: a row for each figure of each run, a table of what was as predicted, and the first run second by second.
 
-Usage: table.py FOLDER RESULTS OUTAGE   (FOLDER/KIND/SEED has live.csv and nginx.csv)
+Usage: table.py FOLDER RESULTS OUTAGE   (FOLDER/KIND/SEED has live.csv and nginx.csv; of sdk.sh the SDK is OUTAGE and KIND)
 """
 
 import csv
@@ -15,6 +15,13 @@ if outage == "stopped":
 columns = ["run", "metric", "measured", "predicted", "predicted_low", "predicted_high", "difference_ratio", "agrees"]
 rows, kinds, counted = [], {}, []
 first = None
+
+
+def label(kind):
+    """As the table has it."""
+    return kind if kind == outage else kind.replace("-", ", ")
+
+
 for kind in sorted(p for p in folder.iterdir() if p.is_dir()):
     for run in sorted(kind.iterdir(), key=lambda p: int(p.name)):
         if not (run / "nginx.csv").exists():
@@ -56,10 +63,10 @@ for kind, runs in kinds.items():
         text = f"{min(shares):+.1%} to {max(shares):+.1%}" if shares else "–"
         cells.append(text + (f", {missed} not" if missed else ""))
     good = sum(not misses for _, misses, _ in runs)
-    lines.append(f"| {kind.replace('-', ', ')} | {good} of {len(runs)} | " + " | ".join(cells) + " |")
+    lines.append(f"| {label(kind)} | {good} of {len(runs)} | " + " | ".join(cells) + " |")
 lines += ["", "Every run, and what in it was not as predicted:", ""]
 for kind, runs in kinds.items():
-    lines.append(f"- {kind.replace('-', ', ')}: " + "; ".join(f"{n} {', '.join(m) if m else 'all'}" for n, m, _ in runs))
+    lines.append(f"- {label(kind)}: " + "; ".join(f"{n} {', '.join(m) if m else 'all'}" for n, m, _ in runs))
 lines.append(f"- nginx's own log and the run's counts of 200, 429 and 503 differ by at most {max(counted)} requests in a run.")
 text = "\n".join(lines) + "\n"
 open(results / f"table-{outage}.md", "w").write(text)

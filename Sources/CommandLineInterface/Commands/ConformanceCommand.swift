@@ -17,9 +17,9 @@ struct ConformanceCommand: Command {
         + "if a case fails.",
       "With --exec a real SDK is judged over HTTP, by the cases that a process can be asked for: S1 to S20, each holds, does not, is "
         + "inconclusive or not applicable. What comes too early, too often, at once or with a wrong header fails; what comes more "
-        + "than 100 ms too late is inconclusive, since a busy machine may be the cause. The exit code is 1 if a requirement does "
-        + "not hold, and 2 if one is inconclusive. With --serve you trigger in an emulator or in a page, and Enter ends a "
-        + "case.",
+        + "than 100 ms too late is inconclusive, since a busy machine may be the cause, unless it is as late in three runs. The exit "
+        + "code is 1 if a requirement does not hold, and 2 if one is inconclusive.",
+      "With --serve an SDK in an emulator or in a page is judged by hand: the command says what to do, and Enter ends a case.",
     ],
     examples: [
       .init("fleetsim conformance", "Every built-in vector against the document's own client:"),
@@ -44,7 +44,8 @@ struct ConformanceCommand: Command {
   func execute(_ invocation: Invocation) throws {
     if exec.isAsked {
       if asked != nil || !paths.isEmpty {
-        throw UsageError("'--exec' and '--serve' judge a real SDK; they go with no vector file and no '--client'.")
+        throw UsageError(
+          "'--exec' and '--serve' judge a real SDK; they go with no vector file and no '--client'.")
       }
       return try exec.judge(isJSON: isJSON, invocation.environment)
     }

@@ -18,6 +18,8 @@ struct ExecConformance: Sendable {
     var vector: ProcessCase
     var log: ExchangeLog?
     var verdict: ProcessVerdict
+    /// Of the runs before.
+    var earlier: [ExchangeLog] = []
 
     /// Whether another run may say more. A process that stood still between two flushes sends their events together, and what two
     /// flushes have in one upload fails: this one failure may be the machine's, if it is seen only once.
@@ -31,7 +33,8 @@ struct ExecConformance: Sendable {
     }
   }
 
-  /// Runs an upload that is accepted, then every case; those that said nothing once more, when less runs beside them.
+  /// Runs an upload that is accepted, then every case; those that said nothing once more, when less runs beside them. What is late
+  /// twice runs a third time: three waits of one length are the client's own.
   /// - Throws: `CommandFailure` about a command that can't be judged at all, or after a signal.
   func outcomes() throws -> [Outcome] {
     try probe()
@@ -42,12 +45,26 @@ struct ExecConformance: Sendable {
     }
     try run(&outcomes, jobs: jobs)
     try run(&outcomes, jobs: min(jobs, 2))
+    try run(&outcomes, jobs: min(jobs, 2)) { outcome in
+      guard let log = outcome.log else { return false }
+      let runs = outcome.earlier + [log]
+      let repeated = Array(repeating: log, count: max(0, ProcessJudge.steadyRuns - runs.count)) + runs
+      return !judge.steadilyLate(outcome.vector, repeated).isEmpty
+    }
+    for index in outcomes.indices {
+      guard case .inconclusive = outcomes[index].verdict, let log = outcomes[index].log else { continue }
+      let late = judge.steadilyLate(outcomes[index].vector, outcomes[index].earlier + [log])
+      if !late.isEmpty { outcomes[index].verdict = .fails(late) }
+    }
     return outcomes
   }
 
   /// Runs what is open.
-  private func run(_ outcomes: inout [Outcome], jobs: Int) throws {
-    let open = outcomes.indices.filter { outcomes[$0].isOpen }
+  /// - Parameter isWorth: whether one more run of it may say more.
+  private func run(
+    _ outcomes: inout [Outcome], jobs: Int, where isWorth: (Outcome) -> Bool = { _ in true }
+  ) throws {
+    let open = outcomes.indices.filter { outcomes[$0].isOpen && isWorth(outcomes[$0]) }
     let cases = open.map { outcomes[$0].vector }
     let work = Work(running: min(jobs, cases.count))
     for _ in 0..<min(jobs, cases.count) {
@@ -64,6 +81,7 @@ struct ExecConformance: Sendable {
     while work.running.load(ordering: .acquiring) > 0 { usleep(10_000) }
     try Interruption.check()
     for (number, log) in work.found.withLock({ $0 }) {
+      if let earlier = outcomes[open[number]].log { outcomes[open[number]].earlier.append(earlier) }
       outcomes[open[number]].log = log
       outcomes[open[number]].verdict = judge.verdict(on: cases[number], log)
     }

@@ -159,6 +159,8 @@ final class LiveExec: Sendable {
       }
       control.report(virtualTime: Instant(microseconds: max(0, now())), attempts: Int64(observed.count))
       processes.look()
+      // Nobody is left who could send anything.
+      if processes.endedEarly == inputs.count, observed.count == 0 { break }
     }
     let reached = min(max(now(), 0), end)
     // Who was told that an incident begins hears of its end.

@@ -20,6 +20,11 @@ package struct ProcessJudge: Sendable {
   package static let earlyTolerance: Int64 = 10_000
   /// A command that ends so long after its last upload ended has lost its patience rather than given the events up.
   package static let patience: Int64 = 5_000_000
+  /// A wait that is longer than its window by this much in each of several runs, and as long in all but for `alike`, is the client's.
+  package static let steadyLateness: Int64 = 250_000
+  package static let alike: Int64 = 50_000
+  /// So many runs.
+  package static let steadyRuns = 3
   /// Whether the exit status says the same as `success`.
   package var exitStatusCounts = true
 
@@ -44,6 +49,28 @@ package struct ProcessJudge: Sendable {
     if !findings.failures.isEmpty { return .fails(findings.failures) }
     if let reason = findings.doubts.first { return .inconclusive(reason) }
     return .holds(findings.notes.isEmpty ? nil : findings.notes.joined(separator: "; "))
+  }
+
+  /// Waits that were too long in all runs of a case, and as long in each: a busy machine makes no two alike.
+  /// - Returns: what was seen, a sentence each; none if there are fewer than `steadyRuns`.
+  package func steadilyLate(_ vector: ProcessCase, _ logs: [ExchangeLog]) -> [String] {
+    if logs.count < Self.steadyRuns { return [] }
+    return vector.conditions.compactMap { condition in
+      guard case .wait(let number, let windows) = condition else { return nil }
+      let waits = logs.compactMap { log -> Int64? in
+        guard log.uploads.indices.contains(number + 1), let end = log.uploads[number].endedAt else {
+          return nil
+        }
+        return log.uploads[number + 1].arrivedAt - end
+      }
+      guard waits.count == logs.count, let least = waits.min(), let most = waits.max(),
+        most - least <= Self.alike,
+        windows.allSatisfy({ $0.upper.map { least > $0 + Self.steadyLateness } ?? false })
+      else { return nil }
+      return
+        "upload \(number + 2) came \(Self.seconds(least)) to \(Self.seconds(most)) s after upload \(number + 1) had ended in each "
+        + "of \(waits.count) runs; " + windows.map(Self.text).joined(separator: " or ")
+    }
   }
 
   private struct Findings {

@@ -12,10 +12,10 @@ struct LiveExecTests {
     }
 
   private static let scenario = """
-    { format: 1, seed: 1, duration: "5s", interval: "1s",
+    { format: 1, seed: 1, duration: "6s", interval: "1s",
       tapi: { bucket: { capacity: "50/s", burst: 50 }, overload: { status: 503 } },
       network: { latency: "5ms" },
-      fleet: [{ name: "phones", devices: 4, events: { every: "2s", phase: "flush" }, flush: { count: 1 }, timeout: "5s" }] }
+      fleet: [{ name: "phones", devices: 4, events: { every: "2s", phase: "flush" }, flush: { count: 1, interval: "1s" }, timeout: "5s" }] }
     """
 
   /// An SDK that sends each event at once.
@@ -48,7 +48,7 @@ struct LiveExecTests {
       "out",
     ])
     #expect(output.code == 0, "\(output.standardError)")
-    // Four devices with events at 0, 2 and 4 s; the last have a second to come.
+    // Four devices with an event each 2 s from within the first second on; the last have a second to come.
     #expect(server.requests.count == 12)
     let bodies = server.requests.joined()
     for device in 0..<4 {

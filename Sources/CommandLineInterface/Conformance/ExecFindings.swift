@@ -184,7 +184,7 @@ struct ExecFindings: Sendable {
       .init("verdict", "How many requirements hold, do not, are inconclusive or not applicable.") {
         $0.counts
       },
-      .init("exec", "The command; of --serve the address.") { $0.command },
+      .init("exec", "The command; with `--serve` the address.") { $0.command },
       .list(
         "requirements", "Each of them.",
         JSONShape<Row>([

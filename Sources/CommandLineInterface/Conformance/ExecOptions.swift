@@ -53,6 +53,7 @@ struct ExecOptions: ParameterGroup {
   /// - Throws: `UsageError`; `CommandFailure` 1 for what does not hold, 2 for what stayed open, and others.
   func judge(isJSON: Bool, _ environment: CommandEnvironment) throws {
     try checkTogether()
+    if port != nil { try ServeConformance.checkKeyboard() }
     for key in ignored ?? [] where !Self.configKeys.contains(key) {
       throw UsageError(no: "key of config", key, among: Self.configKeys)
     }

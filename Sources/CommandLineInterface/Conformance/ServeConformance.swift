@@ -24,6 +24,16 @@ struct ServeConformance: Sendable {
   /// Where the case is, as the `--input` of a command.
   static let casePath = "/fleetsim"
 
+  private static let noKeyboard = CommandFailure(
+    .noInput,
+    "standard input: it ended before a case was judged: --serve needs a terminal, or a pipe with a line for each case"
+  )
+
+  /// - Throws: `CommandFailure` where standard input is closed: what is opened next would take its number.
+  static func checkKeyboard() throws(CommandFailure) {
+    if fcntl(STDIN_FILENO, F_GETFD) < 0 { throw noKeyboard }
+  }
+
   /// How an address is told.
   static func address(_ port: Int) -> String { "http://127.0.0.1:\(port)" }
 
@@ -57,10 +67,7 @@ struct ServeConformance: Sendable {
       tell("  \(ExecFindings.word(verdict).rawValue)\(remark)\n\n")
     }
     if outcomes.allSatisfy({ $0.log == nil }), server.log.uploads.isEmpty, keyboard.isClosed {
-      throw CommandFailure(
-        .noInput,
-        "standard input: it ended before a case was judged: --serve needs a terminal, or a pipe with a line for each case"
-      )
+      throw Self.noKeyboard
     }
     return (Self.address(port), outcomes)
   }

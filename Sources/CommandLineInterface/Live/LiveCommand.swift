@@ -33,7 +33,7 @@ struct LiveCommand: Study {
         "fleetsim live s.json5 --server http://127.0.0.1:8080 --speed 20 --on-incident ./outage.sh",
         "Twenty times as fast, with an outage that a script makes:"),
       .init(
-        "fleetsim live s.json5 --server http://127.0.0.1:8080 --exec 'python3 cli.py' --on-incident ./outage.sh",
+        "fleetsim live s.json5 --server http://127.0.0.1:8080 --exec 'python3 cli.py'",
         "A process of an SDK for each device:"),
     ])
 

@@ -2,6 +2,7 @@ import FleetMetrics
 import FleetSimulation
 import ScenarioModel
 import SimulationKernel
+import TAPIModel
 import Testing
 
 /// A fleet of real clients, as an observer before the server counts it.

@@ -27,7 +27,7 @@ for seed in $(seq "$FIRST" $((FIRST + repetitions - 1))); do
   folder="$out/$SDK/$seed"
   printf '%s, seed %s: ' "$SDK" "$seed"
   "$FLEETSIM" live experiments/live/sdk.json5 --server "http://127.0.0.1:$port" --seed "$seed" --set "fleet.processes.client=$SDK" \
-    --exec "python3 experiments/conformance/$SDK/cli.py" --on-incident experiments/live/incident.sh --quiet --out "$folder"
+    --exec "python3 experiments/conformance/$SDK/cli.py" --warm-up 15s --on-incident experiments/live/incident.sh --quiet --out "$folder"
   # nginx closes its log when it ends.
   nginx_does stopped
   sleep 0.3

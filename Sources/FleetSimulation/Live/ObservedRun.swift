@@ -12,7 +12,8 @@ package struct FleetEvent: Sendable, Hashable {
 
 /// A run of real clients, by what an observer saw of their uploads: which events each had, when it came and how it ended.
 ///
-/// The clients create the scenario's own events at their own times. What they give up shows nowhere, and stays undelivered.
+/// The clients create the scenario's own events at their own times. What they give up they tell nobody: an event counts as lost whose
+/// upload failed and never came again, while its client went on and delivered others.
 package struct ObservedRun: Sendable {
   /// When each device creates its events, microseconds.
   package let times: [[Int64]]
@@ -22,6 +23,10 @@ package struct ObservedRun: Sendable {
   private var offered: [UInt32]
   private var sentBefore: Set<FleetEvent> = []
   private var delivered: Set<FleetEvent> = []
+  /// When the latest upload with it ended without success.
+  private var failedAt: [FleetEvent: Int64] = [:]
+  /// When each device delivered something for the last time.
+  private var deliveredAt: [Int: Int64] = [:]
   private var uploads: [[FleetEvent]] = []
   private var answered: Int64 = 0
   private var unheard: Int64 = 0
@@ -55,6 +60,7 @@ package struct ObservedRun: Sendable {
 
   /// It was answered, or was not.
   package mutating func ended(_ upload: Int, _ end: LiveEnd, at time: Int64) {
+    for event in uploads[upload] { failedAt[event] = time }
     guard case .answer(let status, _, _) = end, (100...599).contains(status) else {
       series[row(time), .unanswered] += 1
       if end != .noAnswer(mayHaveArrived: false) { unheard += 1 }
@@ -72,6 +78,7 @@ package struct ObservedRun: Sendable {
         continue
       }
       let wait = max(0, time - times[event.device][event.ordinal])
+      deliveredAt[event.device] = time
       series[row(time), .deliveredEvents] += 1
       series[row(time), .timeToDeliverySum] += wait
       deliveries.record(wait)
@@ -82,9 +89,16 @@ package struct ObservedRun: Sendable {
   package func result(reached: Span) -> LiveRun.Result {
     var series = series
     for time in times.joined() where time < reached.microseconds { series[row(time), .createdEvents] += 1 }
+    for event in sentBefore.subtracting(delivered) {
+      guard let failed = failedAt[event], let later = deliveredAt[event.device], failed < later else {
+        continue
+      }
+      series[row(failed), .droppedByRetryLimit] += 1
+    }
     var open: Int64 = 0
     for index in series.rows.indices {
-      open += series[index, .createdEvents] - series[index, .deliveredEvents]
+      open +=
+        series[index, .createdEvents] - series[index, .deliveredEvents] - series[index, .droppedByRetryLimit]
       series[index, .backlogEvents] = open
     }
     let isWhole = reached >= scenario.duration

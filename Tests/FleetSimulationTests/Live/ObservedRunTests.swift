@@ -64,6 +64,24 @@ struct ObservedRunTests {
     #expect(result.record.series.rows.last?[.backlogEvents] == Int64(created10 - 2))
   }
 
+  @Test("an event whose upload failed is lost when its client goes on without it, and not before")
+  func losses() {
+    var run = ObservedRun(Self.scenario())
+    func send(_ ordinal: Int, _ status: Int, at time: Int64) {
+      let upload = run.arrives([FleetEvent(device: 3, ordinal: ordinal)], at: time)
+      run.ended(upload, .answer(status: status, retryAfter: nil, rateLimitReset: nil), at: time)
+    }
+    let start = run.times[3][2]
+    func lost() -> Int64 { run.result(reached: .minutes(10)).record.series.totals[.droppedByRetryLimit] }
+    send(0, 503, at: start + 1)
+    #expect(lost() == 0)
+    send(1, 200, at: start + 2)
+    #expect(lost() == 1)
+    // It comes again, after all.
+    send(0, 200, at: start + 3)
+    #expect(lost() == 0)
+  }
+
   @Test("a run that is stopped has what happened until then")
   func stopped() {
     let run = ObservedRun(Self.scenario())

@@ -13,7 +13,7 @@ final class LiveExec: Sendable {
   private let command: String
   private let server: LoopbackURL
   private let warmUp: Span
-  private let inputs: [String]
+  private let inputs: [(json: String, leadMilliseconds: Int64)]
   private let notes = Mutex<(trouble: String?, problems: [String])>((nil, []))
 
   /// The longest argument that Linux takes, MAX_ARG_STRLEN, and some room.
@@ -24,13 +24,14 @@ final class LiveExec: Sendable {
     _ command: String, _ scenario: Scenario, _ path: String, server: LoopbackURL, warmUp: Span
   ) throws(CommandFailure) {
     (self.command, self.server, self.warmUp) = (command, server, warmUp)
-    let times = ObservedRun(scenario).times
+    let observed = ObservedRun(scenario)
+    let times = observed.times
     var device = 0
-    var inputs: [String] = []
+    var inputs: [(json: String, leadMilliseconds: Int64)] = []
     for cohort in scenario.fleet {
       for _ in 0..<cohort.devices {
-        let input = Self.input(times[device], device, cohort, scenario.duration)
-        if input.utf8.count > Self.longestInput {
+        let input = Self.input(times[device], observed.phases[device], device, cohort, scenario.duration)
+        if input.json.utf8.count > Self.longestInput {
           throw CommandFailure(
             .data,
             "\(path): fleet.\(cohort.name): a device creates \(times[device].count) events, more than the --input of a process can "
@@ -53,9 +54,13 @@ final class LiveExec: Sendable {
   private static let portPlace = "<port>"
   private static let startPlace = "<start>"
 
-  /// Events by the millisecond; the sum of the delays is off by less than one.
-  private static func input(_ times: [Int64], _ device: Int, _ cohort: Cohort, _ duration: Span) -> String {
-    var last: Int64 = 0
+  /// Events by the millisecond; the sum of the delays is off by less than one. A client counts its flush interval from its start, so
+  /// that it starts an interval before the device's first flush: with all of them at one time they would flush as one.
+  private static func input(
+    _ times: [Int64], _ phase: Int64, _ device: Int, _ cohort: Cohort, _ duration: Span
+  ) -> (json: String, leadMilliseconds: Int64) {
+    let lead = max(0, ((cohort.flush.interval?.microseconds ?? 0) - phase) / 1_000)
+    var last = -lead
     var sequences: [String] = []
     func add(_ time: Int64, _ events: String) {
       let milliseconds = (time + 500) / 1_000
@@ -75,9 +80,10 @@ final class LiveExec: Sendable {
     }
     config.append(#""timeout":\#(Double(cohort.timeout.microseconds) / 1e6)"#)
     let host = "http://127.0.0.1:\(portPlace)"
-    return
+    let json =
       #"{"writeKey":"\#(cohort.effectiveWriteKey)","apiHost":"\#(host)","cdnHost":"\#(host)","startAt":\#(startPlace),"#
       + #""sequences":[\#(sequences.joined(separator: ","))],"config":{\#(config.joined(separator: ","))}}"#
+    return (json, lead)
   }
 
   /// The fleet's events that a body names.
@@ -120,8 +126,8 @@ final class LiveExec: Sendable {
     let processes = ExecProcesses()
     defer { processes.end() }
     for input in inputs {
-      let told = input.replacing(Self.portPlace, with: "\(relay.port)")
-        .replacing(Self.startPlace, with: "\(startAt)")
+      let told = input.json.replacing(Self.portPlace, with: "\(relay.port)")
+        .replacing(Self.startPlace, with: "\(startAt - input.leadMilliseconds)")
       guard processes.start(command, told) else {
         throw CommandFailure(
           .internalError, "--exec '\(command)': the system starts no process: \(systemMessage())")

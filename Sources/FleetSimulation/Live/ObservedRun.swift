@@ -17,6 +17,8 @@ package struct FleetEvent: Sendable, Hashable {
 package struct ObservedRun: Sendable {
   /// When each device creates its events, microseconds.
   package let times: [[Int64]]
+  /// When each device flushes for the first time, microseconds; 0 without an interval.
+  package let phases: [Int64]
   private let scenario: Scenario
   private var series: TimeSeries
   private var deliveries = Histogram()
@@ -33,7 +35,8 @@ package struct ObservedRun: Sendable {
 
   package init(_ scenario: Scenario) {
     self.scenario = scenario
-    times = scenario.eventTimes()
+    let devices = scenario.devicePlans()
+    (times, phases) = (devices.map(\.events), devices.map(\.phase))
     series = TimeSeries(
       interval: scenario.interval.microseconds, duration: scenario.duration.microseconds,
       rows: RunAssembly.rowCount(scenario))
@@ -122,19 +125,20 @@ package struct ObservedRun: Sendable {
 }
 
 extension Scenario {
-  /// When each device creates its events, in the fleet's order, microseconds: the times of a simulated run.
-  fileprivate func eventTimes() -> [[Int64]] {
-    var times: [[Int64]] = []
+  /// When each device creates its events and first flushes, in the fleet's order, microseconds: as in a simulated run.
+  fileprivate func devicePlans() -> [(events: [Int64], phase: Int64)] {
+    var devices: [(events: [Int64], phase: Int64)] = []
     for cohort in fleet {
       let plan = CohortPlan(
-        cohort, firstDevice: times.count, scenario: self, checks: false, windowWidth: nil)
+        cohort, firstDevice: devices.count, scenario: self, checks: false, windowWidth: nil)
       withUnsafePointer(to: plan) { plan in
         for device in 0..<cohort.devices {
-          times.append(plan.eventTimes(of: device, before: duration.microseconds))
+          let phase = cohort.flush.interval == nil ? 0 : plan.flushPhase(plan.deviceKey(device))
+          devices.append((plan.eventTimes(of: device, before: duration.microseconds), phase))
         }
       }
     }
-    return times
+    return devices
   }
 }
 

@@ -14,6 +14,9 @@ def main():
     asked = json.loads(parser.parse_args().input)
     config = asked.get("config", {})
     errors = []
+    # `fleetsim live --exec` says when a client starts.
+    due = asked.get("startAt", time.time() * 1000)
+    time.sleep(max(0, due / 1000 - time.time()))
     client = Client(
         asked["writeKey"],
         host=asked.get("apiHost"),
@@ -23,8 +26,6 @@ def main():
         timeout=config.get("timeout", 15),
         on_error=lambda error, batch: errors.append(str(error)),
     )
-    # `fleetsim live --exec` has all processes begin at one time.
-    due = asked.get("startAt", time.time() * 1000)
     for sequence in asked["sequences"]:
         due += sequence.get("delayMs", 0)
         time.sleep(max(0, due / 1000 - time.time()))

@@ -113,7 +113,7 @@ struct DecisionTests {
     #expect(
       wording.lines[1]
         == "The cause is b: with today's value kept, that does not get worse in the same \(one.seeds) runs of the case outage, "
-        + "and nothing else is worse there."
+        + "and nothing else is worse there. The other cases were not run so: decide on that next."
     )
     wording.trials = try trials(["a", "c"])
     #expect(wording.lines[1].hasPrefix("The cause is a and c together: "))
@@ -198,7 +198,8 @@ struct DecisionTests {
     #expect(found.outcome == .noBetter)
     #expect(
       DecisionWording(found).lines[0].hasSuffix(
-        "At most, a 25-minute outage with half the capacity after it then destroys none instead of 40 events."))
+        "At most, a 25-minute outage with half the capacity after it then destroys none instead of 40 events."
+      ))
   }
 
   @Test("a failure in a tenth of the runs is found or said to be open, in 50 of 50 fleets")

@@ -147,7 +147,7 @@ struct DecideCommandTests {
     }
     let (open, closed) = (try recovery(of: "fleet.json5"), try recovery(of: "closed.json5"))
     #expect(
-      open?.contains("Capacity takes ") == true && open?.contains("closed apps") == false, "\(open ?? "")")
+      open?.contains("capacity 1 min") == true && open?.contains("closed apps") == false, "\(open ?? "")")
     #expect(closed?.contains(", closed apps ") == true, "\(closed ?? "")")
   }
 

@@ -159,7 +159,9 @@ struct InitTests {
     #expect(try !warns(answer, "tapi.incidents.0.retryAfter=60s", cap), "the client waits for 20 s")
   }
 
-  @Test("validate says where time-outs end exactly at a flush of clients that wait for one, before a silent server")
+  @Test(
+    "validate says where time-outs end exactly at a flush of clients that wait for one, before a silent server"
+  )
   func timeOutTie() throws {
     let scratch = try Scratch()
     _ = try Tool.run(["init", "s.json5", "--client", "segment-kotlin"] + Self.options, in: scratch.url)

@@ -246,7 +246,7 @@ struct DecidedSettings: Sendable {
   var differences: [SettingsDocument.Difference] = []
   /// What each client of the fleet makes of the proposed Settings, a line for each finding: client, key, what it does.
   var readings: [(client: String, path: String, message: String)] = []
-  /// How clients lose data, or end the app, by what the files say: by client and key, whose file says so.
+  /// What in the files does harm to a client, whatever the runs show: by client and key, whose file says so.
   var harms: [Harm] = []
   /// By a key that changes, the clients of the fleet that read it.
   var readers: [String: [String]] = [:]
@@ -278,7 +278,7 @@ struct DecidedSettings: Sendable {
         readers[path, default: []].append(name)
       }
       for (findings, isProposed) in [(old, false), (new, true)] {
-        for (path, finding) in findings where [.losesData, .endsProcess].contains(finding.effect) {
+        for (path, finding) in findings where finding.effect.isHarmful {
           let known = harms.firstIndex {
             ($0.client, $0.path, $0.finding.message) == (name, path, finding.message)
           }
@@ -293,7 +293,7 @@ struct DecidedSettings: Sendable {
     }
   }
 
-  /// A finding by which a client loses data, or ends the app, and whose file it is in.
+  /// A finding that does harm, and whose file it is in.
   struct Harm: Sendable {
     var client: String
     var path: String

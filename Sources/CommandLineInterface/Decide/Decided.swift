@@ -4,6 +4,7 @@ import FleetReports
 import FleetStatistics
 import ScenarioFormat
 import ScenarioModel
+import ShippedClients
 import SimulationKernel
 
 /// What `decide` found, with the Settings that it is about.
@@ -163,14 +164,14 @@ extension Decided {
       header: columns.map { header[$0] }, rows: rows.map { row in columns.map { row[$0] } }, words: 2)
   }
 
-  /// The same for a page, today beside the proposed, with what each comes to: a line for each figure that is not nothing, and the
-  /// battery.
+  /// The same for a page, today beside the proposed, with what each comes to: a line for each figure, and the battery.
   private var pageFigures: TextTable {
     let rows = decision.cases.indices.flatMap { place in
       var rows = zip(DecisionWording.columns, Self.headings).compactMap { names, heading -> [String]? in
         guard let cell = cell(place, names) else { return nil }
         let figures = [false, true].map { figure(place, cell.criterion, $0) }
-        return figures.allSatisfy(Self.isNothing) ? nil : [heading] + figures + [Self.state(cell)]
+        // A page has what is nothing, too: it was looked at.
+        return [heading] + figures + [Self.state(cell)]
       }
       if let floor = wording.floor(place), let index = rows.firstIndex(where: { $0[0] == "recovery" }) {
         rows.insert(["recovery at best", floor, floor, "–"], at: index + 1)
@@ -279,12 +280,13 @@ extension Decided {
   /// The answer, then what the files do to data whatever happens, and which changes reach nobody; the rest behind that.
   private var lines: [String] {
     var lines = wording.lines
-    let harms = settings.harms.prefix(Self.mostHarms).map { harm in
+    let worst = settings.harms.sorted { Self.severity($0) > Self.severity($1) }
+    let harms = worst.prefix(Self.mostHarms).map { harm in
       let files = harm.isToday ? (harm.isProposed ? "Both files" : "Today's file") : "The proposed file"
       let verb = harm.isToday && harm.isProposed ? "make" : "makes"
-      let effect = harm.finding.effect == .endsProcess ? "end the app" : "lose data"
       let key = harm.path.isEmpty ? "" : harm.path + ": "
-      return "\(files) \(verb) \(harm.client) \(effect): \(key)\(harm.finding.message)."
+      return
+        "\(files) \(verb) \(harm.client) \(Self.words(harm.finding.effect)): \(key)\(harm.finding.message)."
     }
     let unread =
       settings.unread.isEmpty
@@ -295,7 +297,23 @@ extension Decided {
     lines.insert(contentsOf: harms + unread, at: 1)
     return lines
   }
-  private static let mostHarms = 2
+  private static let mostHarms = 3
+
+  /// Those of the proposed file first, then the worst effects.
+  private static func severity(_ harm: DecidedSettings.Harm) -> Int {
+    (harm.isProposed ? 100 : 0)
+      + (SettingsFinding.Effect.allCases.firstIndex(of: harm.finding.effect) ?? 0)
+  }
+
+  private static func words(_ effect: SettingsFinding.Effect) -> String {
+    switch effect {
+    case .endsProcess: "end the app"
+    case .losesData: "lose data"
+    case .legacy: "ignore the section"
+    case .resetsValues: "go back to its defaults"
+    default: "use values that work against each other"
+    }
+  }
 
   /// What the answer rests on, for whoever signs it: the fleet, its load, the endpoint, and how many runs stand behind the figures.
   private var assumptions: [String] {
@@ -327,7 +345,7 @@ extension Decided {
   /// Whether the answer was known before each failure was.
   private var openNote: String? {
     decision.isRefused && !decision.cells(.open).isEmpty
-      ? "open: not looked at further, for the answer was known." : nil
+      ? "open: too few runs to say, and the answer was known without." : nil
   }
 
   private var readings: [String] {
@@ -465,7 +483,13 @@ extension Decided {
             "Runs that never recover, or lose more than 1 % of the events. Better or worse by an exact test of the seeds in which only one fails."
           ),
           ("Not worse", "Better or as good: which of the two is not decided, and does not matter."),
-          ("Open", "It may be worse, and the runs do not show it."),
+          (
+            "Better, worse",
+            "In the mean of the runs under the same seeds, beyond chance, and by enough to matter: 5 %, and 5 s, 0.01 % of the events or half a "
+              + "request. Levels allow for all cases and looks."
+          ),
+          ("As good", "Whatever the difference is, the runs show that it is less than that."),
+          ("Open", "Not decided: the runs are too few to show that it is not worse."),
           ("Allowed", "Worse, as `--allow` lets it be."),
           ("At best", "How soon any client could be back: capacity, demand and backlog alone."),
           ("Requests", "Attempts of a device beyond those without the incident; without one, a day."),

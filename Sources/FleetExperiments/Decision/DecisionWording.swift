@@ -48,7 +48,10 @@ package struct DecisionWording: Sendable {
       [change(.better), change(.worse, opening: "Its price: "), remedy]
     case .worse: [change(.worse), change(.better) ?? "Nothing gets better.", remedy]
     case .noBetter:
-      ["Nothing that was measured gets better or worse by enough to matter.", largestLoss.map { "At most, \($0)." }]
+      [
+        "Nothing that was measured gets better or worse by enough to matter.",
+        largestLoss.map { "At most, \($0)." },
+      ]
     case .needsMore: [opening, change(.better)]
     }
   }
@@ -64,7 +67,9 @@ package struct DecisionWording: Sendable {
       let means = [false, true].map { rows(place, $0).map { Double($0.lostOrBlockedEvents) }.mean ?? 0 }
       return abs(means[1] - means[0])
     }
-    return lost.max { difference($0.place) < difference($1.place) }.map { sentence($0.place, $0.cell.criterion) }
+    return lost.max { difference($0.place) < difference($1.place) }.map {
+      sentence($0.place, $0.cell.criterion)
+    }
   }
 
   /// The largest change of the first criterion that has one, and how many others there are.
@@ -79,10 +84,16 @@ package struct DecisionWording: Sendable {
     {
       first = lost
     }
-    let others = cells.count - 1
+    let others = cells.filter { $0.place != first.place || $0.cell.criterion != first.cell.criterion }
     let rest =
-      others > 0
-      ? "\(FigureText.count(others, "other figure")) \(others == 1 ? "gets" : "get") \(state.rawValue)" : nil
+      switch others.count {
+      case 0: nil as String?
+      case 1:
+        "also \(state.rawValue): \(title(others[0].cell.criterion)) in \(decision.cases[others[0].place].suite.name), "
+          + "\(figure(others[0].place, others[0].cell.criterion, true)) instead of "
+          + figure(others[0].place, others[0].cell.criterion, false)
+      case let count: "\(count) other figures get \(state.rawValue)"
+      }
     let cause =
       decision.metric(first.cell.criterion)?.name == MetricCatalogue.lost ? decision.cause(first.place) : nil
     let notes = [cause, rest].compactMap(\.self)
@@ -130,26 +141,29 @@ package struct DecisionWording: Sendable {
         ?? "No retry Setting brings the fleet back within the run \(phrase): the server is busy throughout, and only capacity helps."
     }
     let opening = effect(on: cell) + "\(new), today \(old), \(phrase)"
-    guard let floor = floor(place) else { return opening + "." }
-    let others = [
-      (causes?.absence ?? "closed apps", causes?.byAbsence ?? 0),
-      ("the clients' waits", causes?.byWaits ?? 0),
+    // The parts are those of one run, and add up to its recovery.
+    guard let causes, let whole = causes.recovery else {
+      return floor(place).map { "\(opening). Capacity takes \($0 == Self.atOnce ? "nothing" : $0) of that." }
+        ?? opening + "."
+    }
+    let parts = [
+      ("capacity", causes.floor), (causes.absence ?? "closed apps", causes.byAbsence ?? 0),
+      ("the clients' waits", causes.byWaits ?? 0),
     ].filter { $0.1 > 0 }.map { "\($0.0) \(FigureText.span($0.1))" }
-    return "\(opening). "
-      + (["Capacity takes \(floor == Self.atOnce ? "nothing" : floor) of that"] + others).joined(
-        separator: ", ") + "."
+    return
+      "\(opening). Its first run takes \(FigureText.span(whole)): \(parts.joined(separator: ", "))."
   }
 
   /// What the proposed Settings do to the longest recovery, which follows.
   private func effect(on cell: Decision.Cell) -> String {
     let finding = cell.finding
     return switch cell.state {
-    case .better, .worse: "The longest recovery takes "
-    case .asGood: "The proposed Settings hardly move the longest recovery: "
-    case .notWorse: "The proposed Settings do not lengthen the longest recovery: "
+    case .better, .worse: "With the proposed Settings the longest recovery takes "
+    case .asGood: "The proposed Settings hardly move their longest recovery: "
+    case .notWorse: "The proposed Settings do not lengthen their longest recovery: "
     case .open where abs(finding.mean) <= 1:
-      "In these runs the proposed Settings hardly move the longest recovery: "
-    case .open: "Whether the proposed Settings move the longest recovery is open: "
+      "In these runs the proposed Settings hardly move their longest recovery: "
+    case .open: "Whether the proposed Settings move their longest recovery is open: "
     }
   }
 
@@ -168,12 +182,14 @@ package struct DecisionWording: Sendable {
       case let count:
         "; \(FigureText.count(count, "other figure")) \(count == 1 ? "stays" : "stay") worse there"
       }
+    let next = "The other cases were not run so: decide on that next."
     guard trials.harmful.count > 1 else {
-      return "The cause is \(first.key): with today's value kept, that does not get worse in \(runs)\(rest)."
+      return
+        "The cause is \(first.key): with today's value kept, that does not get worse in \(runs)\(rest). \(next)"
     }
     return
       "The cause is \(VerdictWording.list(trials.harmful.map(\.key))) together: with any one of them as today, that does not get "
-      + "worse in \(runs)."
+      + "worse in \(runs). \(next)"
   }
 
   /// What it does to the battery, where that changes most.
@@ -185,7 +201,8 @@ package struct DecisionWording: Sendable {
       return nil
     }
     if abs(most.new - most.old) < 0.01 * most.old {
-      return "The battery does not notice: a device's radio wakes as often as today in every case."
+      return
+        "The battery does not notice: in every case a device's radio wakes as often as today, within 1 %."
     }
     return
       "The radio of a device wakes \(Self.times(most.new)) times a day instead of \(Self.times(most.old)) "
@@ -276,8 +293,8 @@ package struct DecisionWording: Sendable {
         + "; runs fail (no recovery, or more than 1 % lost) with the proposed Settings: \(failing.joined(separator: ", "))."
     }
     return counted
-      + "; none fails with the proposed Settings, and more than \(FigureText.percent(worst.risk)) in a case "
-      + "are excluded (95 % confidence)."
+      + "; none of them fails with the proposed Settings. A failure in up to \(FigureText.percent(worst.risk)) of the runs of a case "
+      + "can't be excluded (95 % confidence)."
   }
 
   // MARK: Figures

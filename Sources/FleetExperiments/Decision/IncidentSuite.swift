@@ -50,7 +50,7 @@ package struct IncidentSuite: Sendable, Hashable {
     let own = scenario.tapi.incidents.filter { $0.start - .start < scenario.duration }
     if isStandard {
       if !own.isEmpty {
-        cases.append(Case(name: "own", phrase: "the fleet's own incident", incidents: own))
+        cases.append(Case(name: "own", phrase: "the scenario's own incident", incidents: own))
         cases[0].isOwn = true
       }
       cases += Self.standard(of: scenario)

@@ -324,6 +324,12 @@ extension Decided {
       return
         "\(cohort.nameWithClient) \(FigureText.amount(Double(cohort.devices) * scale)) with \(MetricText.plain(events)) events an hour each"
     }
+    // As the runs without an incident have it; where there are none, as the scenario says.
+    let seconds = Double(decision.suite.duration.microseconds) / 1e6
+    let quiet = decision.cases.first { $0.suite.incidents.isEmpty }.map {
+      SampleStatistics($0.today.map { Double($0.attempts) }).mean
+    }
+    let asked = quiet.map { $0 / seconds / max(load.capacityPerSecond, 1e-9) } ?? load.utilisation
     let ties = decision.cases.lazy.map { TimeOutTie.all(in: decision.suite.scenario($0.suite, of: fleet)) }
       .first { !$0.isEmpty }
     let tie = ties?.first.map {
@@ -335,7 +341,7 @@ extension Decided {
       "The fleet: \(fleet.fullSizeText): \(cohorts.joined(separator: "; "))."
     ] + (fleet.question.map { ["The scenario: \($0)"] } ?? []) + [
       "The endpoint takes \(FigureText.amount(load.capacityPerSecond * scale)) requests a second. Without an incident the fleet asks "
-        + "\(percent(load.utilisation)) of that, and \(percent(load.peakUtilisation)) at its busiest time.",
+        + "\(percent(asked)) of that, and about \(percent(load.peakUtilisation * asked / max(load.utilisation, 1e-9))) at its busiest time.",
       "The files: today's \(settings.names.today), proposed \(settings.names.proposed).",
       "Runs with today's and with the proposed Settings: \(runs.joined(separator: ", ")). Figures are means over the seeds that both have; "
         + "failures are of all runs.",

@@ -53,13 +53,16 @@ public struct Metric: Sendable {
   /// Whether it is a time that a run may not live to see.
   public var isCensored: Bool { horizon != nil }
 
-  /// Up to which difference it says nothing, in its unit: of events 1/10,000 of those created, of times a row of the time series.
+  /// Up to which difference it says nothing, in its unit: of events `relevantEvents` of those created, of times a row of the time series.
   /// - Parameter interval: width of that row, seconds.
   func floor(createdEvents: @autoclosure () -> Double, interval: Double) -> Double {
     if name == MetricCatalogue.attemptsAboveTwin { return 0.5 }
     if isCensored { return interval }
-    return unit == "events" ? createdEvents() / 10_000 : 0
+    return unit == "events" ? createdEvents() * Self.relevantEvents : 0
   }
+
+  /// Differences of at most this share of all events do not matter.
+  package static let relevantEvents = 0.0001
 
   /// The value of a run by its columns in `summary.csv`, so that a file read back gives the same statistics as the run itself.
   /// - Parameter column: the number in a column, nil if it is empty.

@@ -139,6 +139,14 @@ extension Scenario {
   public var normalisedJSON: String {
     JSONText.pretty(ScenarioDocument.keys.write(ScenarioDocument(scenario: self))) + "\n"
   }
+
+  /// The same of a whole fleet of which a part is to be simulated.
+  package func normalisedJSON(at scale: Scaling) -> String {
+    if scale == .whole { return normalisedJSON }
+    var tree = ScenarioDocument.keys.write(ScenarioDocument(scenario: self))
+    tree.setMember("scale", to: PositionedValue(.string(scale.text), at: .commandLine))
+    return JSONText.pretty(tree) + "\n"
+  }
 }
 
 extension ScenarioDecoder {

@@ -22,8 +22,10 @@ package enum RateLimitDurationKey {
 /// Settings as JSON to be published: in the shape that the CDN serves, and in the document's.
 package struct SettingsDocument: Sendable {
   fileprivate(set) var tree: PositionedValue
+  /// Whether it is a file as clients get it, and not written out or changed here, to be published.
+  private(set) var isServed = false
 
-  init(tree: PositionedValue) { self.tree = tree }
+  init(tree: PositionedValue, isServed: Bool = false) { (self.tree, self.isServed) = (tree, isServed) }
 
   /// The Settings written out in full.
   package init(_ config: HTTPConfig) { tree = PositionedValue(config.encoded()) }
@@ -45,6 +47,7 @@ package struct SettingsDocument: Sendable {
   /// With `settings.…` overrides put in, wherever the section is; other overrides change nothing.
   package func setting(_ overrides: [Override]) -> SettingsDocument {
     var result = self
+    result.isServed = false
     for override in overrides {
       guard let parts = PathText.parse(override.path), parts.first == "settings", parts.count > 1 else {
         continue
@@ -60,10 +63,11 @@ package struct SettingsDocument: Sendable {
   /// As the CDN serves it: `integrations["Segment.io"].httpConfig`, everything else in the file as it was.
   package var cdnJSON: String { Self.text(cdnTree) }
 
-  /// What a client of that kind makes of these Settings when the CDN serves them: paths are those inside the section.
+  /// What a client of that kind makes of these Settings when the CDN serves them, a file as it is: paths are those inside the section.
   package func findings(in dialect: SettingsDialect) -> [(path: String, finding: SettingsFinding)] {
-    let section = SettingsTree.section(of: cdnTree, in: dialect)
-    return dialect.decode(SettingsTree.settingsValue(cdnTree)).findings.map { finding in
+    let served = isServed ? tree : cdnTree
+    let section = SettingsTree.section(of: served, in: dialect)
+    return dialect.decode(SettingsTree.settingsValue(served)).findings.map { finding in
       let parts = PathText.parse(finding.path) ?? []
       let isInside = parts.starts(with: section)
       return (isInside ? parts.dropFirst(section.count).joined(separator: ".") : finding.path, finding)
@@ -143,7 +147,7 @@ package struct SettingsDocument: Sendable {
 extension ScenarioFile {
   /// The Settings that all cohorts start with, as they were written; nil if there are none or not the same for all.
   package var settingsDocument: SettingsDocument? {
-    if let replacement { return SettingsDocument(tree: replacement) }
+    if let replacement { return SettingsDocument(tree: replacement, isServed: true) }
     var nodes: [PositionedValue?] = []
     if let cohorts = root["fleet"]?.elements {
       nodes = cohorts.map { $0["settings"] ?? root["settings"] }
@@ -156,7 +160,7 @@ extension ScenarioFile {
       let isShared = nodes.allSatisfy { other in
         if case .string(name)? = other?.content { true } else { false }
       }
-      return isShared ? settingsFiles[name].map(SettingsDocument.init(tree:)) : nil
+      return isShared ? settingsFiles[name].map { SettingsDocument(tree: $0, isServed: true) } : nil
     default: return nil
     }
   }
@@ -237,10 +241,27 @@ extension SettingsDocument {
       + new.filter { !known.contains($0.path) }.map { Difference(path: $0.path, old: nil, new: $0.text) }
   }
 
+  /// The key that a path is most likely a slip of: `backoffConfig.maxRetryCount` of `backoffConfig.maxRetryCont`. nil of a key that there
+  /// is, and of one that is like none.
+  package static func correction(of path: String) -> String? {
+    let names = RateLimitDurationKey.names(of: path)
+    let sections = HTTPConfig.knownKeyPaths.filter { !$0.contains(".") }
+    let known = HTTPConfig.knownKeyPaths.filter { $0.contains(".") }
+    if known.contains(where: { key in names.contains { $0 == key || $0.hasPrefix(key + ".") } }) {
+      return nil
+    }
+    let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
+    guard let section = nearest(to: parts[0], among: sections) else { return nil }
+    guard parts.count > 1 else { return section == path ? nil : section }
+    let keys = known.filter { $0.hasPrefix(section + ".") }.map { String($0.dropFirst(section.count + 1)) }
+    return nearest(to: parts[1], among: keys).map { "\(section).\($0)" }
+  }
+
   /// With a key as it is in `other`: its value there, or none where `other` has none.
   package func taking(_ path: String, from other: SettingsDocument) -> SettingsDocument {
     let parts = path.split(separator: ".").map(String.init)
     var result = self
+    result.isServed = false
     if let value = parts.reduce(Optional(other.section), { $0?[$1] }) {
       let change = SettingsChange(cohort: nil, isOfRollout: false, parts: parts, value: value, path: path)
       SettingsTree.apply(change, to: &result.tree)

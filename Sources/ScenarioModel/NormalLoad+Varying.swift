@@ -131,7 +131,7 @@ extension NormalLoad {
 
 extension EventProcess {
   /// Whether the rate varies in time.
-  var varies: Bool {
+  package var varies: Bool {
     switch self {
     case .poisson, .periodic: false
     case .varying, .replay: true

@@ -105,7 +105,7 @@ struct DecisionTests {
       }
     }
     let one = try #require(try trials(["b"]))
-    #expect(one.harmful == [.init(key: "b", stillWorse: 0)] && one.tried == ["a", "b", "c"])
+    #expect(one.harmful == [.init(key: "b", stillWorse: 0, isAsToday: true)] && one.tried == ["a", "b", "c"])
     #expect(found.cases[one.place].suite.name == "outage" && asked.count == 3 * one.seeds)
     #expect(asked.allSatisfy { $0.tapi.incidents.count == 2 })
     var wording = DecisionWording(found)
@@ -113,12 +113,46 @@ struct DecisionTests {
     #expect(
       wording.lines[1]
         == "The cause is b: with today's value kept, that does not get worse in the same \(one.seeds) runs of the case outage, "
-        + "and nothing else is worse there. The other cases were not run so: decide on that next."
+        + "and nothing of the change is left there. The other cases were not run so: decide on that next."
     )
     wording.trials = try trials(["a", "c"])
-    #expect(wording.lines[1].hasPrefix("The cause is a and c together: "))
+    #expect(
+      wording.lines[1].hasPrefix("The cause is a and c together: ")
+        && wording.lines[1].contains("with a as today nothing of the change is left, with c as today"))
     wording.trials = try trials([])
     #expect(wording.lines[1].hasPrefix("None of the 3 changed keys is the cause alone"))
+  }
+
+  @Test("of several causes the one is first without which something is left of the change, and gets better")
+  func bestCause() throws {
+    var other = Self.proposed
+    other.fleet[0].timeout = .seconds(25)
+    let change = { (run: inout RunSummary, isProposed: Bool, isOutage: Bool) in
+      if isProposed, isOutage { run.attemptsAboveTwinPerDevice = 20 }
+    }
+    let found = try decision(change)
+    let trials = try #require(
+      try KeyTrials(found, [.init(key: "a", scenario: Self.today), .init(key: "b", scenario: other)]) {
+        scenarios in
+        var runs = Self.runs(of: scenarios, change)
+        for index in runs.indices where scenarios[index].fleet[0].timeout == .seconds(25) {
+          runs[index].recoveryTime = runs[index].recoveryTime.map { $0 / 2 }
+        }
+        return runs
+      })
+    #expect(trials.harmful.map(\.key) == ["b", "a"] && trials.harmful[0].stillBetter == 1)
+    #expect(trials.cause?.key == "b")
+    // All cases without that key: what gets better there is said.
+    var wording = DecisionWording(found, trials: trials)
+    wording.instead = try decision(budget: 0) { run, isProposed, isOutage in
+      if isProposed, isOutage { run.recoveryTime = run.recoveryTime.map { $0 / 2 } }
+    }
+    #expect(
+      wording.lines[1].contains(
+        "Without that key nothing gets worse in 7 cases, 6 runs each. After a 25-minute outage"),
+      "\(wording.lines[1])")
+    wording.instead = found
+    #expect(wording.lines[1].contains("Without that key the rest still does harm."), "\(wording.lines[1])")
   }
 
   @Test("nothing is told apart where nothing is worse, or where one key changes")
@@ -198,7 +232,8 @@ struct DecisionTests {
     #expect(found.outcome == .noBetter)
     #expect(
       DecisionWording(found).lines[0].hasSuffix(
-        "At most, a 25-minute outage with half the capacity after it then destroys none instead of 40 events."
+        "At most, a 25-minute outage with half the capacity after it then destroys none instead of 40 events "
+          + "(less than 0.01 %)."
       ))
   }
 
@@ -274,6 +309,51 @@ struct DecisionTests {
   }
 
   // MARK: The suite
+
+  /// A run of a case that recovers after a time by its incidents and Settings; nil: never.
+  private func lengthened(_ recovery: @escaping (Scenario) -> Span?) throws -> (IncidentSuite, longest: Span)
+  {
+    var longest = Span.zero
+    let suite = try IncidentSuite(of: Self.today).lengthened(for: [Self.today, Self.proposed]) { scenarios in
+      scenarios.map { scenario in
+        let end = scenario.tapi.incidents.map { $0.end - .start }.max() ?? .zero
+        let horizon = scenario.duration - end
+        longest = max(longest, horizon)
+        var run = RunSummary(run: "", seed: scenario.seed)
+        run.hasIncidents = true
+        run.recoveryHorizon = horizon.microseconds
+        run.recoveryTime = recovery(scenario).flatMap { $0 <= horizon ? $0.microseconds : nil }
+        return run
+      }
+    }
+    return (suite, longest)
+  }
+
+  @Test("a case that recovers late in one of both Settings is watched until it does, the others are not")
+  func lateRecovery() throws {
+    let (suite, _) = try lengthened {
+      $0.tapi.incidents.count == 2 && $0.fleet[0].timeout == .seconds(20) ? .hours(3) : .minutes(20)
+    }
+    #expect(suite.lengthened.map(\.name) == ["outage"])
+    let outage = try #require(suite.lengthened.first)
+    // A recovery of three hours is seen, with room for other seeds.
+    #expect(suite.duration(of: outage) - outage.end >= .hours(4))
+    #expect(suite.scenario(outage, of: Self.today).duration == suite.duration(of: outage))
+  }
+
+  @Test("what never recovers is watched for twelve hours once, and then as long as the rest")
+  func noRecovery() throws {
+    let (suite, longest) = try lengthened { _ in nil }
+    #expect(suite.lengthened.isEmpty && longest == IncidentSuite.longestWatched)
+  }
+
+  @Test("a recovery that ends just within the run is watched for longer")
+  func closeRecovery() throws {
+    let (suite, _) = try lengthened { _ in .minutes(95) }
+    let names = suite.lengthened.map(\.name)
+    // Short incidents leave more of the run.
+    #expect(names.contains("outage") && !names.contains("restart"), "\(names)")
+  }
 
   @Test("the suite lies at the busiest time, and the run is lengthened to see a recovery")
   func suite() throws {

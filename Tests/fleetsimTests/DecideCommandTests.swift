@@ -54,6 +54,20 @@ struct DecideCommandTests {
     #expect(output.standardOutput.contains("50% of the fleet"))
     let rules = output.standardOutput.split(separator: "\n").filter { $0.contains("──") }
     #expect(rules.count >= 4 && rules.allSatisfy { $0.count <= 80 })
+    // Numbers beside the words, for programs.
+    // A figure for people may have a comma.
+    let table = try scratch.text("out/decision.csv").replacing(/"[^"]*"/, with: "").split(separator: "\n").map
+    {
+      $0.split(separator: ",", omittingEmptySubsequences: false)
+    }
+    func cell(_ column: Substring) throws -> Substring {
+      let row = try #require(table.first { $0[1] == "lost_or_blocked_events" })
+      return row[try #require(table[0].firstIndex(of: column))]
+    }
+    #expect(
+      try Double(cell("today_mean")) ?? 0 > 0 && Double(cell("proposed_mean")) == 0
+        && cell("unit") == "events")
+    #expect(try Double(cell("difference_high")) ?? 0 < -1)
     let check = try Tool.run(["check", "out/suite/friday.json5"], in: scratch.url)
     #expect(check.code == 0, "\(check)")
     let back = try Tool.run(
@@ -89,6 +103,53 @@ struct DecideCommandTests {
     #expect(
       lines.contains { $0.hasPrefix("No client of this fleet reads backoffConfig.jitterStrategy") },
       "\(output)")
+  }
+
+  @Test("a key misspelt in the proposed file is an error before any run, in today's a hint below the answer")
+  func misspelt() throws {
+    let scratch = try scratch()
+    try scratch.write(
+      "slip.json",
+      Self.settings(3).replacing(#""maxRetryCount": 3, "base"#, with: #""maxRetryCont": 3, "base"#))
+    let refused = try Tool.run(Self.command.map { $0 == "new.json" ? "slip.json" : $0 }, in: scratch.url)
+    #expect(refused.code == 65 && refused.standardOutput.isEmpty, "\(refused)")
+    #expect(
+      refused.standardError.hasSuffix(
+        "slip.json: backoffConfig.maxRetryCont is no key of Settings, and every client ignores it; did you mean "
+          + "backoffConfig.maxRetryCount?\n"), "\(refused)")
+    let told = try Tool.run(
+      Self.command.map { $0 == "today.json" ? "slip.json" : $0 } + ["--budget", "1"], in: scratch.url)
+    #expect(
+      told.standardOutput.contains("backoffConfig.maxRetryCont (did you mean backoffConfig.maxRetryCount?)"),
+      "\(told)")
+  }
+
+  @Test("a file of today without retry settings is told as what it does to each client")
+  func legacy() throws {
+    let scratch = try scratch()
+    try scratch.write("today.json", #"{ "integrations": { "Segment.io": { "apiKey": "x" } } }"#)
+    let output = try Tool.run(Self.command + ["--budget", "1"], in: scratch.url)
+    #expect(
+      output.standardOutput.contains(
+        "Today's file makes segment-swift run without Settings: there is no httpConfig: analytics-swift runs in legacy"
+      ),
+      "\(output)")
+  }
+
+  @Test("the scenarios that a decision leaves have the whole fleet and its scale, and give the figures again")
+  func scaledSuite() throws {
+    let scratch = try scratch()
+    try scratch.write(
+      "scaled.json5",
+      Self.fleet.replacing("format: 1", with: #"format: 1, scale: "1:2""#).replacing("40/s", with: "200/s")
+        .replacing("devices: 100", with: "devices: 600"))
+    let command = Self.command.map { $0 == "fleet.json5" ? "scaled.json5" : $0 }
+    let output = try Tool.run(command + ["--out", "out", "--budget", "1", "--scale", "1:2"], in: scratch.url)
+    #expect(output.standardOutput.contains("300 devices (1:2 of 600)"), "\(output)")
+    let written = try scratch.text("out/suite/friday.json5")
+    #expect(written.contains(#""scale": "1:2""#) && written.contains(#""devices": 600"#), "\(written)")
+    let check = try Tool.run(["check", "out/suite/friday.json5"], in: scratch.url)
+    #expect(check.code == 0, "\(check)")
   }
 
   @Test("of several changed keys the one that does the harm is named, and Settings without it are written")

@@ -115,6 +115,7 @@ struct InitCommand: Command {
       let text = try InputFile.text(given)
       let draft = try write(answers, folder, settings: text)
       try file.write(draft.text)
+      for warning in draft.warnings { Console.printError("\(warning)\n") }
       return try Console.print(closing(answers, draft, "Written: \(path), which reads \(given)."))
     }
     let settings = try SingleFile(ownSettings, ours: [], option: "'fleetsim init FILE'")
@@ -169,6 +170,8 @@ struct InitCommand: Command {
   private struct Draft {
     var text: String
     var scenario: Scenario
+    /// What clients make of its Settings, and the like.
+    var warnings: [Diagnostic] = []
     /// Whether nothing has to be said of its variants that is not said of it.
     var isQuiet = true
     /// What was proposed for want of an answer.
@@ -194,7 +197,7 @@ struct InitCommand: Command {
         try axis.values.map { try file.decode(overrides: Override.choosing(axis.path, $0)) }
       }
       return Draft(
-        text: text, scenario: decoded.scenario,
+        text: text, scenario: decoded.scenario, warnings: decoded.warnings,
         isQuiet: variants.allSatisfy { $0.warnings.count <= decoded.warnings.count })
     }
     // Clients clamp what others take: the first question that all of them can be asked.
@@ -214,7 +217,7 @@ struct InitCommand: Command {
       (answers.devices ?? 1) / $0 >= 2_000 && Scaling(divisor: $0).refusal(of: full) == nil
     }
     let written = try draft(capacity ?? "", divisor ?? 1, comparison)
-    return Draft(text: written.text, scenario: full, capacity: proposed)
+    return Draft(text: written.text, scenario: full, warnings: written.warnings, capacity: proposed)
   }
 
   /// A file as a scenario in another folder names it.
@@ -377,7 +380,10 @@ extension InitCommand.Answers {
       }
     }
     let names = ClientPreset.names
-    let hint = nearest(to: name, among: names).map { "; perhaps '\($0)'" } ?? ""
+    // Repositories are called analytics-swift, presets segment-swift.
+    let preset = name.replacing("analytics-", with: "segment-")
+    let hint =
+      (nearest(to: name, among: names) ?? nearest(to: preset, among: names)).map { "; perhaps '\($0)'" } ?? ""
     throw RangeProblem("a client is one of \(names.joined(separator: ", ")), or a file as mine.json5\(hint)")
   }
 

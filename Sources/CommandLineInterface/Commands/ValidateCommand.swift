@@ -71,13 +71,14 @@ struct ValidateCommand: Command {
     } else if !isQuiet {
       try Console.print(
         summary(
-          loaded.path, base.scenario, load, choices, ClientDifferences(all), notesOfSmallness(all)))
+          loaded.path, base.scenario, load, choices, ClientDifferences(all), notesOfSmallness(all),
+          warnings: warnings.count))
     }
   }
 
   private func summary(
     _ path: String, _ scenario: Scenario, _ load: NormalLoad, _ choices: [VariantChoice],
-    _ clients: ClientDifferences, _ smallness: [String]
+    _ clients: ClientDifferences, _ smallness: [String], warnings: Int
   ) -> String {
     let cohorts = scenario.fleet.map { "\($0.name) \(FigureText.grouped(Int64($0.devices)))" }
     var rows = [
@@ -138,7 +139,8 @@ struct ValidateCommand: Command {
     let lines = rows.map { label, text in
       "  " + label + String(repeating: " ", count: 10 - label.count) + text + "\n"
     }
-    return "\(path): valid\n" + lines.joined()
+    let noted = warnings == 0 ? "" : ", with \(FigureText.count(warnings, "warning"))"
+    return "\(path): valid\(noted)\n" + lines.joined()
   }
 
   /// Warns of each Retry-After and each time-out by which clients miss a flush, once, and returns what it printed.

@@ -97,21 +97,28 @@ struct DecideCommand: Study {
           "\(name): no client of this fleet reads anything else out of it than out of \(todayPath ?? path): there is nothing to decide"
         )
       }
-      return (scenario: input.bases[1].scenario, settings: settings)
+      return Proposal(scenario: input.bases[1].scenario, whole: try Self.whole(loaded[1]), settings: settings)
     }
     try Self.refuseLate(today, "\(path): tapi.incidents")
     let suite = IncidentSuite(of: today, given: try given(loaded[0]), isStandard: !isOnlyGiven)
-    let facts =
-      "\(today.sizeText), \(FigureText.span(suite.duration.microseconds))"
-      + (suite.duration > today.duration ? " (lengthened to see a recovery)" : "")
-      + ", \(FigureText.count(suite.cases.count, "case")): \(suite.cases.map(\.name).joined(separator: ", "))"
+    func facts(_ suite: IncidentSuite) -> String {
+      let longer = suite.lengthened.map {
+        "\($0.name) \(FigureText.span(suite.duration(of: $0).microseconds))"
+      }
+      let notes = (suite.duration > today.duration ? ["lengthened to see a recovery"] : []) + longer
+      return "\(today.sizeText), \(FigureText.span(suite.duration.microseconds))"
+        + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
+        + ", \(FigureText.count(suite.cases.count, "case")): \(suite.cases.map(\.name).joined(separator: ", "))"
+    }
     let allowed = Set(allowed.flatMap(\.metrics))
     let search = named == nil ? try ProposalSearch(loaded[0], today, suite: suite) : nil
     var plan = StudyPlan(
-      input, heading: input.heading(facts),
+      input, heading: input.heading(facts(suite)),
       largest: input.bases.map { suite.scenario(suite.cases[0], of: $0.scenario) },
       find: { [self] runs in
-        let proposed = try named ?? found(search, loaded[0], runs)
+        let proposed =
+          try named
+          ?? found(search, loaded[0], runs)
         let decision = try Decision(
           suite, today: today, proposed: proposed.scenario, allowed: allowed,
           skipping: named == nil ? ProposalSearch.seedsBehind : 0, budget: budget ?? Decision.defaultBudget,
@@ -124,13 +131,20 @@ struct DecideCommand: Study {
               + "give it more capacity or less load")
         }
         var decided = Decided(decision: decision, settings: proposed.settings)
+        decided.whole = decision.outcome == .publish ? proposed.whole : try Self.whole(loaded[0])
         if decision.isFinished {
           try decided.add(shares: shares, findsLimits: findsLimits, runs)
-          decided.trials = try KeyTrials(
-            decision, named == nil ? [] : trials(of: decided.settings, loaded[1]), run: runs.summaries.values)
+          let trials = try named == nil ? [] : trials(of: decided.settings, loaded[1])
+          decided.trials = try KeyTrials(decision, trials, run: runs.summaries.values)
+          if let cause = decided.trials?.cause, let trial = trials.first(where: { $0.key == cause.key }) {
+            // Its first seeds alone: today's runs are there already.
+            decided.instead = try Decision(
+              suite, today: today, proposed: trial.scenario, allowed: allowed, budget: 0,
+              run: runs.summaries.values)
+          }
         }
         return decided
-      }, isFinished: \.decision.isFinished, answer: { $0.answer(facts: facts) })
+      }, isFinished: \.decision.isFinished, answer: { $0.answer(facts: facts($0.decision.suite)) })
     let todayName = todayPath ?? "today's Settings"
     plan.page = (
       loaded[0].name,
@@ -167,11 +181,20 @@ struct DecideCommand: Study {
     }
   }
 
+  /// Proposed Settings, given or found.
+  private struct Proposal {
+    var scenario: Scenario
+    /// With the whole fleet; nil: it is simulated whole.
+    var whole: Scenario?
+    var settings: DecidedSettings
+  }
+
   /// Settings that a search has found.
-  private func found(_ search: ProposalSearch?, _ loaded: LoadedScenario, _ runs: StudyRuns) throws -> (
-    scenario: Scenario, settings: DecidedSettings
-  ) {
-    guard let search, let best = try search.best(runs) else {
+  private func found(_ search: ProposalSearch?, _ loaded: LoadedScenario, _ runs: StudyRuns) throws
+    -> Proposal
+  {
+    var search = search
+    guard let best = try search?.best(runs), let search else {
       throw CommandFailure(
         .failed,
         "\(path): none of \(FigureText.count(search?.count ?? 0, "candidate")) is better than today's Settings in one case and worse in none, "
@@ -180,7 +203,9 @@ struct DecideCommand: Study {
     let scenario = try search.scenario(best)
     let document = (loaded.settingsDocument ?? SettingsDocument(HTTPConfig())).setting(
       loaded.overrides + best)
-    return (scenario, try decided(loaded, document, of: scenario, "the Settings found", isFound: true))
+    return Proposal(
+      scenario: scenario, whole: try Self.whole(loaded, best),
+      settings: try decided(loaded, document, of: scenario, "the Settings found", isFound: true))
   }
 
   /// The fleet with today's and with the proposed Settings: unless `--scale` says so, the smallest part of enough devices that keeps
@@ -195,14 +220,20 @@ struct DecideCommand: Study {
     }
     let asked = try loaded([])
     if options.input.overrides.contains(where: { $0.path == Self.scale }) { return asked }
-    let whole = try asked[0].decode(
-      VariantChoice(name: "", overrides: [Override(path: Self.scale, value: Scaling.whole.text)]))
-    let scale = Scaling.smallest(of: [whole.scenario], leaving: Self.enoughDevices)
+    let whole = try asked[0].decode(VariantChoice(name: "", overrides: [Self.unscaled])).scenario
+    let scale = Scaling.smallest(of: [whole], leaving: Self.enoughDevices)
     guard scale.divisor > (try asked[0].decode().scenario.scale) else { return asked }
     return try loaded([Override(path: Self.scale, value: scale.text)])
   }
 
   private static let scale = "scale"
+  private static let unscaled = Override(path: scale, value: Scaling.whole.text)
+
+  /// The whole fleet, for the files to go on with; nil: it is simulated whole.
+  private static func whole(_ loaded: LoadedScenario, _ more: [Override] = []) throws -> Scenario? {
+    if try loaded.decode().scenario.scale == 1 { return nil }
+    return try loaded.decode(VariantChoice(name: "", overrides: more + [unscaled])).scenario
+  }
 
   /// - Throws: `CommandFailure` 65 about an incident that never happens.
   private static func refuseLate(_ scenario: Scenario, _ place: String) throws {
@@ -256,7 +287,7 @@ struct DecidedSettings: Sendable {
   /// As the CDN would serve the proposed ones, where a search has found them.
   var found: String?
 
-  /// - Throws: `CommandFailure` 65 of a file that has no retry Settings.
+  /// - Throws: `CommandFailure` 65 of a proposed file that has no retry Settings, or a key misspelt.
   init(
     fleet: [Cohort], today: SettingsDocument?, proposed: SettingsDocument?,
     names: (today: String, proposed: String)
@@ -267,6 +298,13 @@ struct DecidedSettings: Sendable {
     }
     guard let proposed else { return }
     differences = (today ?? SettingsDocument(HTTPConfig())).differences(to: proposed)
+    for difference in differences where difference.new != nil {
+      guard let right = SettingsDocument.correction(of: difference.path) else { continue }
+      throw CommandFailure(
+        .data,
+        "\(names.proposed): \(difference.path) is no key of Settings, and every client ignores it; did you mean \(right)?"
+      )
+    }
     var seen: Set<String> = []
     for cohort in fleet where seen.insert(cohort.preset.name).inserted {
       clientCount += 1

@@ -11,6 +11,8 @@ import SimulationKernel
 struct Decided: Sendable {
   var decision: Decision
   var settings: DecidedSettings
+  /// The fleet at its full size with the Settings that are to be served from now on; nil: it is simulated whole.
+  var whole: Scenario?
   /// One run of today's and of the proposed Settings, for the picture; empty where it was stopped.
   var shown: (place: Int, runs: [VariantResult]) = (0, [])
   /// What shares of the fleet on the proposed Settings come to, in that case.
@@ -25,9 +27,11 @@ struct Decided: Sendable {
 
   /// Which changed key makes the worst case worse; nil: nothing is worse, or there is one key only.
   var trials: KeyTrials?
+  /// Of the proposed Settings without that key, by the first seeds of each case; nil: not run.
+  var instead: Decision?
 
   private var wording: DecisionWording {
-    DecisionWording(decision, checked: checked, causes: causes, trials: trials)
+    DecisionWording(decision, checked: checked, causes: causes, trials: trials, instead: instead)
   }
 
   /// The case that says most: the first that changes.
@@ -89,6 +93,9 @@ extension Decided {
     var criterion: String
     var today: String
     var proposed: String
+    var todayMean: Double?
+    var proposedMean: Double?
+    var unit: String
   }
 
   /// The columns of `decision.csv` in order.
@@ -110,6 +117,24 @@ extension Decided {
       .text($0.today)
     },
     .init("proposed", "", "The same with the proposed Settings.") { .text($0.proposed) },
+    .init("unit", "", "Of the means: that of the column of `summary.csv`; of failures a share.") {
+      .text($0.unit)
+    },
+    .init(
+      "today_mean", "",
+      "The same as a number. Of a time that a run does not live to see, the time that it was watched."
+    ) { $0.todayMean.map { .decimal($0) } ?? .empty },
+    .init("proposed_mean", "", "The same with the proposed Settings.") {
+      $0.proposedMean.map { .decimal($0) } ?? .empty
+    },
+    .init(
+      "difference", "",
+      "Of the means, in units of the least difference that matters; above 0: the proposed is worse."
+    ) { .decimal($0.cell.finding.mean) },
+    .init("difference_low", "", "The least that it may be, at the level of the decision.") {
+      .decimal($0.cell.finding.reach.lowerBound)
+    },
+    .init("difference_high", "", "The most that it may be.") { .decimal($0.cell.finding.reach.upperBound) },
     .init("today_runs", "runs", "Runs with today's Settings.") { .integer(Int64($0.one.today.count)) },
     .init("proposed_runs", "runs", "Runs with the proposed Settings, under the same seeds first.") {
       .integer(Int64($0.one.proposed.count))
@@ -126,7 +151,10 @@ extension Decided {
           one: decision.cases[place], cell: cell,
           criterion: decision.metric(cell.criterion)?.name ?? wording.title(cell.criterion),
           today: wording.figure(place, cell.criterion, false),
-          proposed: wording.figure(place, cell.criterion, true))
+          proposed: wording.figure(place, cell.criterion, true),
+          todayMean: wording.value(place, cell.criterion, false),
+          proposedMean: wording.value(place, cell.criterion, true),
+          unit: decision.metric(cell.criterion)?.unit ?? "ratio")
       }
     }
   }
@@ -173,8 +201,12 @@ extension Decided {
         // A page has what is nothing, too: it was looked at.
         return [heading] + figures + [Self.state(cell)]
       }
-      if let floor = wording.floor(place), let index = rows.firstIndex(where: { $0[0] == "recovery" }) {
-        rows.insert(["recovery at best", floor, floor, "–"], at: index + 1)
+      if let index = rows.firstIndex(where: { $0[0] == "recovery" }) {
+        let healthy = [false, true].map { wording.healthy(place, $0) ?? "–" }
+        if Set(healthy) != ["–"] { rows.insert(["endpoint healthy"] + healthy + ["–"], at: index + 1) }
+        if let floor = wording.floor(place) {
+          rows.insert(["recovery at best", floor, floor, "–"], at: index + 1)
+        }
       }
       rows.append(
         ["radio wake-ups"] + [false, true].map { DecisionWording.times(wording.wakeUps(place, $0)) } + ["–"])
@@ -268,7 +300,7 @@ extension Decided {
       rows: settings.differences.map { difference in
         let readers = settings.readers[difference.path] ?? []
         return [
-          difference.path, difference.old ?? "–", difference.new ?? "–",
+          difference.path, difference.old ?? "not set", difference.new ?? "not set",
           readers.isEmpty
             ? "no client"
             : readers.count == settings.clientCount
@@ -292,12 +324,17 @@ extension Decided {
       settings.unread.isEmpty
       ? []
       : [
-        "No client of this fleet reads \(settings.unread.joined(separator: ", ")): to change that changes nothing."
+        "No client of this fleet reads \(settings.unread.map(Self.corrected).joined(separator: ", ")): to change that changes nothing."
       ]
     lines.insert(contentsOf: harms + unread, at: 1)
     return lines
   }
   private static let mostHarms = 3
+
+  /// A key, with the one that it may be a slip of.
+  private static func corrected(_ path: String) -> String {
+    path + (SettingsDocument.correction(of: path).map { " (did you mean \($0)?)" } ?? "")
+  }
 
   /// Those of the proposed file first, then the worst effects.
   private static func severity(_ harm: DecidedSettings.Harm) -> Int {
@@ -309,7 +346,7 @@ extension Decided {
     switch effect {
     case .endsProcess: "end the app"
     case .losesData: "lose data"
-    case .legacy: "ignore the section"
+    case .legacy: "run without Settings"
     case .resetsValues: "go back to its defaults"
     default: "use values that work against each other"
     }
@@ -323,6 +360,7 @@ extension Decided {
       let events = NormalLoad.eventsPerSecond(of: cohort, over: fleet.duration) * 3_600
       return
         "\(cohort.nameWithClient) \(FigureText.amount(Double(cohort.devices) * scale)) with \(MetricText.plain(events)) events an hour each"
+        + (cohort.events.varies ? " in these hours" : "")
     }
     // As the runs without an incident have it; where there are none, as the scenario says.
     let seconds = Double(decision.suite.duration.microseconds) / 1e6
@@ -340,12 +378,28 @@ extension Decided {
     return [
       "The fleet: \(fleet.fullSizeText): \(cohorts.joined(separator: "; "))."
     ] + (fleet.question.map { ["The scenario: \($0)"] } ?? []) + [
-      "The endpoint takes \(FigureText.amount(load.capacityPerSecond * scale)) requests a second. Without an incident the fleet asks "
-        + "\(percent(asked)) of that, and about \(percent(load.peakUtilisation * asked / max(load.utilisation, 1e-9))) at its busiest time.",
+      "The endpoint takes \(FigureText.amount(load.capacityPerSecond * scale)) requests a second, as the fleet's file says. "
+        + "Without an incident the fleet asks \(percent(asked)) of that, and about \(percent(load.peakUtilisation * asked / max(load.utilisation, 1e-9))) at its busiest time.",
       "The files: today's \(settings.names.today), proposed \(settings.names.proposed).",
+      lengths,
       "Runs with today's and with the proposed Settings: \(runs.joined(separator: ", ")). Figures are means over the seeds that both have; "
         + "failures are of all runs.",
     ] + [tie].compactMap(\.self)
+  }
+
+  /// How long the runs are, and the incidents in them.
+  private var lengths: String {
+    let suite = decision.suite
+    let starts = Set(suite.cases.compactMap(\.start)).sorted()
+    let first = starts.first.map {
+      " Incidents begin \(FigureText.span($0.microseconds))"
+        + (starts.count > 1 ? " to \(FigureText.span(starts[starts.count - 1].microseconds))" : "")
+        + " after its beginning."
+    }
+    let longer = suite.lengthened.map { "\($0.name) \(FigureText.span(suite.duration(of: $0).microseconds))" }
+    return "A run covers \(FigureText.span(suite.duration.microseconds))"
+      + (longer.isEmpty ? "." : "; longer ones see a late recovery: \(longer.joined(separator: ", ")).")
+      + (first ?? "")
   }
 
   /// Whether the answer was known before each failure was.
@@ -497,11 +551,18 @@ extension Decided {
           ("As good", "Whatever the difference is, the runs show that it is less than that."),
           ("Open", "Not decided: the runs are too few to show that it is not worse."),
           ("Allowed", "Worse, as `--allow` lets it be."),
+          (
+            "Endpoint healthy",
+            "How soon it turns nobody away; recovery takes longer where apps are closed or wait, and their last data comes later."
+          ),
           ("At best", "How soon any client could be back: capacity, demand and backlog alone."),
-          ("Requests", "Attempts of a device beyond those without the incident; without one, a day."),
+          (
+            "Requests",
+            "Attempts of a device beyond those without the incident; without one, a day at the rate of the run, which holds the busiest time."
+          ),
           (
             "Radio wake-ups",
-            "Transmissions of a device after 10 s of silence, a day: what costs its battery."
+            "Transmissions of a device after 10 s of silence, a day at the rate of the run: what costs its battery."
           ),
         ]))
     answer.data =
@@ -513,8 +574,10 @@ extension Decided {
       "\(OutputFile.suite) with a scenario for each case and a baseline for 'check'",
       OutputFile.manifest,
     ]
-    if withoutCause != nil {
-      answer.listing?.insert("\(OutputFile.withoutCause) to decide on next", at: 1)
+    if withoutCause != nil, let cause = trials?.harmful.first {
+      answer.listing?.insert(
+        "\(OutputFile.withoutCause), the proposed Settings with \(cause.key) as today, to decide on next",
+        at: 1)
     }
     answer.offer = "the tables, the scenarios and a report"
     return answer
@@ -531,8 +594,9 @@ extension Decided {
     let isPublished = decision.outcome == .publish
     let base = isPublished ? decision.proposedScenario : decision.todayScenario
     var baseline = BaselineFile(path: "")
+    let scale = Scaling(divisor: Int(base.scale))
     let scenarios = decision.cases.map { one in
-      let scenario = decision.suite.scenario(one.suite, of: base)
+      let scenario = decision.suite.scenario(one.suite, of: whole ?? base)
       let runs = Array((isPublished ? one.proposed : one.today).prefix(Decision.looks[0]))
       var recorded = Baseline(
         scenario: one.suite.name, overrides: [],
@@ -542,7 +606,8 @@ extension Decided {
       return OutputFile(
         "\(OutputFile.suite)/\(one.suite.name).json5",
         text:
-          "// \(one.suite.phrase), with \(isPublished ? "the proposed" : "today's") Settings\n\(scenario.normalisedJSON)"
+          "// \(one.suite.phrase), with \(isPublished ? "the proposed" : "today's") Settings\n"
+          + scenario.normalisedJSON(at: whole == nil ? .whole : scale)
       )
     }
     return scenarios + [OutputFile("\(OutputFile.suite)/\(BaselineFile.name)", text: baseline.text)]

@@ -9,10 +9,11 @@ struct ProposalSearch: Sendable {
   /// The fleet with today's Settings.
   var loaded: LoadedScenario
   var suite: IncidentSuite
-  /// Cases of the suite that the candidates race in: those in which Settings matter most.
-  private var cases: [IncidentSuite.Case]
+  /// Cases of the suite that the candidates race in, their places: those in which Settings matter most.
+  private var cases: [Int]
   let space: SearchSpace
   private let todaysValues: [String?]
+  private let today: Scenario
 
   /// Candidates, and seeds of the finalists.
   private static let candidates = 24
@@ -34,10 +35,13 @@ struct ProposalSearch: Sendable {
   init(_ loaded: LoadedScenario, _ base: Scenario, suite: IncidentSuite) throws {
     self.loaded = loaded
     self.suite = suite
+    today = base
     let hurting = Self.raced.compactMap { names in
-      names.lazy.compactMap { name in suite.cases.first { $0.name == name } }.first
+      names.lazy.compactMap { name in suite.cases.firstIndex { $0.name == name } }.first
     }
-    cases = hurting.isEmpty ? Array(suite.cases.filter { !$0.incidents.isEmpty }.prefix(3)) : hurting
+    cases =
+      hurting.isEmpty
+      ? Array(suite.cases.indices.filter { !suite.cases[$0].incidents.isEmpty }.prefix(3)) : hurting
     var parameters: [SearchParameter] = []
     for (key, values) in Self.keys {
       let path = SearchableSettings.prefix + key
@@ -67,15 +71,18 @@ struct ProposalSearch: Sendable {
   }
 
   /// The best that was found, as overrides, or else today's with the limits raised that lose events; nil: neither is there.
-  func best(_ runs: StudyRuns) throws -> [Override]? {
+  mutating func best(_ runs: StudyRuns) throws -> [Override]? {
+    suite = try suite.lengthened(for: [today], run: runs.summaries.values)
+    let suite = suite
     var study = TuneStudy(
       space: space, todaysValues: todaysValues, objectives: TuneObjective.standard, constraints: [],
-      scenarios: cases.map(\.name), seeds: Self.seeds)
+      scenarios: cases.map { suite.cases[$0].name }, seeds: Self.seeds)
     study.candidates = Self.candidates
     // Whether the best is any good the decision says, by seeds of its own.
     (study.freshSeeds, study.tries) = (Self.seeds, 1)
     let maker = CandidateRuns(runs.summaries) { [self] request in
-      try suite.scenario(cases[request.scenario], of: scenario(space.overrides(request.candidate)))
+      try suite.scenario(
+        suite.cases[cases[request.scenario]], of: scenario(space.overrides(request.candidate)))
     }
     var tuner = Tuner(study, runs: maker)
     let winner = try tuner.run().winner.candidate
@@ -84,7 +91,6 @@ struct ProposalSearch: Sendable {
 
   /// Today's Settings with every limit raised that loses events in a case; nil: none does.
   private func withoutLosingLimits(_ runs: StudyRuns) throws -> [Override]? {
-    let today = try scenario([])
     let scenarios = suite.cases.flatMap { one in
       let scenario = suite.scenario(one, of: today)
       return (0..<Self.seeds).map { scenario.with(seed: scenario.seed &+ UInt64($0)) }

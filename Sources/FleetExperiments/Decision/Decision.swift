@@ -71,7 +71,8 @@ package struct Decision: Sendable {
   package static let faultless = ExactBinomial.trials(excluding: MetricRule.relevantRisk)
   package static let defaultBudget: Int64 = 600_000_000
 
-  package let suite: IncidentSuite
+  /// With longer runs where a recovery needs them.
+  package private(set) var suite: IncidentSuite
   /// Seeds of the scenario that are left out: whoever chose the proposed Settings has seen them.
   private let skipped: UInt64
   package let todayScenario: Scenario
@@ -103,11 +104,23 @@ package struct Decision: Sendable {
     do {
       try runs(today: [0: 2], proposed: [:], run)
       illness = HealthWording.sentence(cases.first?.today.map(\.baseline) ?? [])
-      if illness == nil { try look(budget: budget, run) }
+      if illness == nil {
+        try lengthen(run)
+        try look(budget: budget, run)
+      }
       isFinished = true
     } catch let error as CancellationError {
       guard cases.allSatisfy({ $0.pairs > 0 }) else { throw error }
     }
+  }
+
+  /// Gives runs the length that a recovery needs; what was run before is run anew at that length.
+  private mutating func lengthen(_ run: ([Scenario]) throws -> [RunSummary]) throws {
+    suite = try suite.lengthened(
+      for: [todayScenario, proposedScenario].map { $0.with(seed: seed(0)) }, run: run)
+    let firstDuration = suite.duration(of: cases[0].suite)
+    for place in cases.indices { cases[place].suite = suite.cases[place] }
+    if suite.duration(of: cases[0].suite) != firstDuration { cases[0] = Case(suite: cases[0].suite) }
   }
 
   private mutating func look(budget: Int64, _ run: ([Scenario]) throws -> [RunSummary]) throws {

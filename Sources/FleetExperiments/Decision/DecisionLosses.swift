@@ -26,12 +26,22 @@ extension Decision {
     }.sorted { ($0.row.lost, $0.row.late) > ($1.row.lost, $1.row.late) }
   }
 
-  /// The limit that destroys most in a case with the Settings that lose more: `phones (segment-swift): rateLimitConfig.maxRetryCount 100
-  /// reached`.
-  func cause(_ place: Int) -> String? {
-    lossReport(place).rows.first { $0.lost > 0 }.flatMap { row in
+  /// What destroys most in a case with the Settings that lose more, of each cohort with at least a tenth of that:
+  /// `phones (segment-swift): rateLimitConfig.maxRetryCount 100 reached`.
+  func causes(_ place: Int) -> [String] {
+    let rows = lossReport(place).rows
+    guard let worst = rows.first, worst.lost > 0 else { return [] }
+    let same = rows.filter { $0.variant == worst.variant }
+    let all = same.reduce(0) { $0 + $1.lost }
+    return same.filter { $0.lost >= all / 10 }.compactMap { row in
       row.causes.first.map { "\(row.cohort): \($0.words)" }
     }
+  }
+
+  /// Of all events that a case's runs create, the share that so many are.
+  func share(_ events: Double, _ place: Int) -> Double {
+    let created = cases[place].compared.map { Double($0[.createdEvents]) }.mean ?? 0
+    return created > 0 ? events / created : 0
   }
 
   /// What the proposed Settings would still lose most to, with the limit that does it raised in a run of its own: whether that would end

@@ -1,5 +1,6 @@
 import FleetMetrics
 import FleetStatistics
+import SimulationKernel
 
 /// What a decision says: three sentences first, at the size of the whole fleet.
 package struct DecisionWording: Sendable {
@@ -10,13 +11,16 @@ package struct DecisionWording: Sendable {
   package var causes: RecoveryCauses?
   /// Which changed key makes the worst case worse; nil: nothing is worse, or nothing was tried.
   package var trials: KeyTrials?
+  /// Of the proposed Settings without that key; nil: not run.
+  package var instead: Decision?
   private var scale: Double { Double(decision.todayScenario.scale) }
 
   package init(
     _ decision: Decision, checked: Decision.CheckedLoss? = nil, causes: RecoveryCauses? = nil,
-    trials: KeyTrials? = nil
+    trials: KeyTrials? = nil, instead: Decision? = nil
   ) {
     (self.decision, self.checked, self.causes, self.trials) = (decision, checked, causes, trials)
+    self.instead = instead
   }
 
   /// `Publish`, `Do not publish`, `Needs about 120 more runs`.
@@ -94,9 +98,9 @@ package struct DecisionWording: Sendable {
           + figure(others[0].place, others[0].cell.criterion, false)
       case let count: "\(count) other figures get \(state.rawValue)"
       }
-    let cause =
-      decision.metric(first.cell.criterion)?.name == MetricCatalogue.lost ? decision.cause(first.place) : nil
-    let notes = [cause, rest].compactMap(\.self)
+    let causes =
+      decision.metric(first.cell.criterion)?.name == MetricCatalogue.lost ? decision.causes(first.place) : []
+    let notes = causes + [rest].compactMap(\.self)
     return Self.capitalised(opening + sentence(first.place, first.cell.criterion))
       + (notes.isEmpty ? "." : " (\(notes.joined(separator: "; "))).")
   }
@@ -114,9 +118,13 @@ package struct DecisionWording: Sendable {
     }
     switch metric.name {
     case MetricCatalogue.lost:
+      let shares = [false, true].map { isProposed in
+        decision.share(rows(place, isProposed).map { Double($0.lostOrBlockedEvents) }.mean ?? 0, place)
+      }
+      func share(_ place: Int) -> String { shares[place] > 0 ? " (\(Self.share(shares[place])))" : "" }
       return proposed == "none"
-        ? "\(phrase) then destroys none instead of \(today) events"
-        : "\(phrase) then destroys \(proposed) events instead of \(today)"
+        ? "\(phrase) then destroys none instead of \(today) events\(share(0))"
+        : "\(phrase) then destroys \(proposed) events\(share(1)) instead of \(today)\(share(0))"
     case MetricCatalogue.recovery:
       return "\(after) the fleet is back \(Self.span(proposed, "in")) instead of \(today)"
     case MetricCatalogue.late: return "\(phrase) then leaves \(proposed) instead of \(today) events late"
@@ -128,6 +136,12 @@ package struct DecisionWording: Sendable {
     }
   }
 
+  /// `2.6 %`, `less than 0.01 %`
+  private static func share(_ share: Double) -> String {
+    share < Metric.relevantEvents
+      ? "less than \(MetricText.plain(Metric.relevantEvents * 100)) %" : "\(MetricText.plain(share * 100)) %"
+  }
+
   /// The longest recovery: whether the Settings move it, and what it is made of.
   private var recovery: String? {
     guard let (place, cell) = decision.longestRecovery else { return nil }
@@ -135,10 +149,12 @@ package struct DecisionWording: Sendable {
     let (old, new) = (figure(place, cell.criterion, false), figure(place, cell.criterion, true))
     if new == "never" {
       let both = old == "never" ? ", with today's Settings no more than with the proposed ones" : ""
+      let one = decision.cases[place].suite
+      let watched = FigureText.span((decision.suite.duration(of: one) - one.end).microseconds)
       return floor(place).map {
-        "The fleet does not recover within the run \(phrase)\(both), though capacity allows it \(Self.span($0, "after"))."
+        "The fleet does not recover within \(watched) \(phrase)\(both), though capacity allows it \(Self.span($0, "after"))."
       }
-        ?? "No retry Setting brings the fleet back within the run \(phrase): the server is busy throughout, and only capacity helps."
+        ?? "No retry Setting brings the fleet back within \(watched) \(phrase): the server is busy throughout, and only capacity helps."
     }
     let opening = effect(on: cell) + "\(new), today \(old), \(phrase)"
     // The parts are those of one run, and add up to its recovery.
@@ -174,22 +190,41 @@ package struct DecisionWording: Sendable {
       return
         "None of the \(trials.tried.count) changed keys is the cause alone: with any one as today, that stays worse."
     }
-    let runs =
+    let one =
       "the same \(FigureText.count(trials.seeds, "run")) of the case \(decision.cases[trials.place].suite.name)"
-    let rest =
-      switch first.stillWorse {
-      case 0: ", and nothing else is worse there"
-      case let count:
-        "; \(FigureText.count(count, "other figure")) \(count == 1 ? "stays" : "stay") worse there"
-      }
-    let next = "The other cases were not run so: decide on that next."
     guard trials.harmful.count > 1 else {
       return
-        "The cause is \(first.key): with today's value kept, that does not get worse in \(runs)\(rest). \(next)"
+        "The cause is \(first.key): with today's value kept, that does not get worse in \(one), and \(Self.rest(first)) there. \(next)"
     }
+    let keys = trials.harmful.map { "with \($0.key) as today \(Self.rest($0))" }
     return
       "The cause is \(VerdictWording.list(trials.harmful.map(\.key))) together: with any one of them as today, that does not get "
-      + "worse in \(runs). \(next)"
+      + "worse in \(one); \(keys.joined(separator: ", ")). \(next)"
+  }
+
+  /// What all cases come to without that key.
+  private var next: String {
+    guard let instead else { return "The other cases were not run so: decide on that next." }
+    let wording = DecisionWording(instead)
+    if let worse = wording.change(.worse) { return "Without that key the rest still does harm. \(worse)" }
+    let runs = FigureText.count(instead.cases.first?.pairs ?? 0, "run")
+    return
+      "Without that key nothing gets worse in \(FigureText.count(instead.cases.count, "case")), \(runs) each. "
+      + (wording.change(.better) ?? "Nothing gets better, either.") + " Decide on that next."
+  }
+
+  /// What remains of the change in that case without a key: `2 other figures stay worse`.
+  private static func rest(_ cause: KeyTrials.Cause) -> String {
+    if cause.isAsToday { return "nothing of the change is left" }
+    let worse = FigureText.count(cause.stillWorse, "other figure")
+    let better = FigureText.count(cause.stillBetter, "figure")
+    func verb(_ count: Int) -> String { count == 1 ? "stays" : "stay" }
+    switch (cause.stillWorse, cause.stillBetter) {
+    case (0, 0): return "nothing else is worse"
+    case (0, let count): return "nothing else is worse, \(better) \(verb(count)) better"
+    case (let count, 0): return "\(worse) \(verb(count)) worse"
+    case (let count, let other): return "\(worse) \(verb(count)) worse, \(better) \(verb(other)) better"
+    }
   }
 
   /// What it does to the battery, where that changes most.
@@ -229,9 +264,13 @@ package struct DecisionWording: Sendable {
       old == new
       ? "still destroys \(new) events of \(loss.row.cohort), as today"
       : "destroys \(new) events of \(loss.row.cohort), today \(old)"
+    let share = decision.share(loss.row.lost, loss.place)
     var text =
       "With the proposed Settings \(decision.cases[loss.place].suite.phrase) \(destroys): \(cause.words)"
-    if let checked, checked.loss.place == loss.place, checked.loss.row.place == loss.row.place {
+    // A remedy is told of losses that matter.
+    if share < Metric.relevantEvents {
+      text += "; that is \(Self.share(share)) of all events, too little to matter"
+    } else if let checked, checked.loss.place == loss.place, checked.loss.row.place == loss.row.place {
       let left = checked.left == 0 ? "none" : amount(Double(checked.left))
       text +=
         "; \(checked.value.map { "with \($0)" } ?? "without that limit") the worst run destroys \(left) instead of "
@@ -329,6 +368,25 @@ package struct DecisionWording: Sendable {
       return metric.name == MetricCatalogue.recovery ? "never" : "more than " + MetricText.value(metric, mean)
     }
     return metric.isCensored && mean == 0 ? Self.atOnce : MetricText.value(metric, mean)
+  }
+
+  /// The same as a number: the mean over the runs, of the whole fleet; of failures their share. nil where runs have none.
+  package func value(_ place: Int, _ criterion: Criterion, _ isProposed: Bool) -> Double? {
+    let rows = rows(place, isProposed)
+    guard let metric = decision.metric(criterion) else {
+      return rows.isEmpty || criterion == .health
+        ? nil : Double(rows.count(where: \.fails)) / Double(rows.count)
+    }
+    return rows.compactMap { metric.value(of: $0).restricted }.mean.map { $0 * (metric.isCount ? scale : 1) }
+  }
+
+  /// How soon after the incidents the endpoint turns nobody away, mean over the runs; nil where it does not in all of them.
+  package func healthy(_ place: Int, _ isProposed: Bool) -> String? {
+    let rows = rows(place, isProposed)
+    let times = rows.compactMap(\.healthyTime)
+    guard !rows.isEmpty, times.count == rows.count else { return nil }
+    let mean = times.reduce(0, +) / Int64(times.count)
+    return mean == 0 ? Self.atOnce : FigureText.span(mean)
   }
 
   private static let atOnce = "at once"

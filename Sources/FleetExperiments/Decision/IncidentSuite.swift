@@ -1,11 +1,12 @@
+import FleetMetrics
 import ScenarioModel
 import SimulationKernel
 import TAPIModel
 
 /// Incidents that Settings have to stand before they are published: a standard set, fitted to a fleet.
 ///
-/// Each lies at the fleet's busiest time, and the run goes on long enough to see a recovery. All cases have one length, so that they
-/// share the run without incidents.
+/// Each lies at the fleet's busiest time, and the run goes on long enough to see a recovery. Cases have one length, so that they
+/// share the run without incidents; those that need longer get more (`lengthened`).
 ///
 ///     let suite = IncidentSuite(of: scenario)
 ///     suite.cases.map(\.name)      // own, none, outage, silence, refusals, brownout, errors, restart
@@ -20,6 +21,8 @@ package struct IncidentSuite: Sendable, Hashable {
     package var incidents: [Incident]
     /// Whether it is what the scenario itself says, with what operators do about it.
     fileprivate(set) package var isOwn = false
+    /// The run goes on for so long after the incidents.
+    fileprivate(set) package var watched = Span.zero
 
     package init(name: String, phrase: String, incidents: [Incident]) {
       (self.name, self.phrase, self.incidents) = (name, phrase, incidents)
@@ -30,14 +33,16 @@ package struct IncidentSuite: Sendable, Hashable {
   }
 
   package private(set) var cases: [Case] = []
-  /// Of every run.
+  /// Of every run but those of lengthened cases.
   package private(set) var duration: Span
 
   /// How long the outage lasts, and the half capacity after it.
   private static let long = Span.seconds(25 * 60)
   private static let short = Span.seconds(10 * 60)
-  /// What is watched at least from the end of an incident on.
-  package static let watched = Span.seconds(100 * 60)
+  /// The run goes on for so long at least after an incident.
+  package static let watched = Span.minutes(100)
+  /// And for so long at most, where no recovery shows before.
+  package static let longestWatched = Span.hours(12)
   /// No incident begins before a fleet has warmed up, where the run has room for that.
   private static let warmUp = Span.seconds(15 * 60)
 
@@ -58,13 +63,56 @@ package struct IncidentSuite: Sendable, Hashable {
     cases += given
     let hold = scenario.recoveryHold
     for end in cases.map(\.end) where end > .zero { duration = max(duration, end + Self.watched + hold) }
+    for place in cases.indices where cases[place].end > .zero {
+      cases[place].watched = duration - cases[place].end
+    }
+  }
+
+  /// Of a case's runs.
+  package func duration(of one: Case) -> Span { max(duration, one.end + one.watched) }
+
+  /// Cases whose runs are longer than those of the others.
+  package var lengthened: [Case] { cases.filter { duration(of: $0) > duration } }
+
+  /// The suite with longer runs of those cases in which a run of `scenarios` recovers late or never: closed apps can delay the last data
+  /// for hours. A case is watched twice as long, and again, until all of them recover in good time. Where none does within
+  /// `longestWatched`, it keeps its length.
+  ///
+  /// - Parameter run: summaries of scenarios, in their order.
+  /// - Throws: what `run` throws.
+  package func lengthened(for scenarios: [Scenario], run: ([Scenario]) throws -> [RunSummary]) throws -> Self
+  {
+    var (result, trial) = (self, self)
+    var waiting = cases.indices.filter { cases[$0].end > .zero }.flatMap { place in
+      scenarios.map { (place: place, scenario: $0) }
+    }
+    while !waiting.isEmpty {
+      let runs = try run(waiting.map { trial.scenario(trial.cases[$0.place], of: $0.scenario) })
+      for (one, summary) in zip(waiting, runs) where summary.recoveryTime != nil {
+        result.cases[one.place].watched = trial.cases[one.place].watched
+      }
+      waiting = zip(waiting, runs).filter { one, summary in
+        !Self.isInGoodTime(summary) && trial.cases[one.place].watched < Self.longestWatched
+      }.map(\.0)
+      for place in Set(waiting.map(\.place)) {
+        let watched = trial.cases[place].watched
+        trial.cases[place].watched = min(watched + watched, Self.longestWatched)
+      }
+    }
+    return result
+  }
+
+  /// Whether it recovers so early that runs under other seeds do, too.
+  private static func isInGoodTime(_ run: RunSummary) -> Bool {
+    guard let recovery = run.recoveryTime, let horizon = run.recoveryHorizon else { return false }
+    return Double(recovery) <= 0.7 * Double(horizon)
   }
 
   /// The fleet with the case's incidents in place of its own.
   package func scenario(_ one: Case, of scenario: Scenario) -> Scenario {
     var result = one.isOwn ? scenario : scenario.withoutIncidents
     result.tapi.incidents = one.incidents
-    result.duration = duration
+    result.duration = duration(of: one)
     // A time series has so many rows at most.
     while result.duration.microseconds / result.interval.microseconds >= 100_000 {
       result.interval = result.interval + result.interval

@@ -20,13 +20,25 @@ package struct KeyTrials: Sendable {
   package let seeds: Int
   /// The keys that were tried.
   package let tried: [String]
-  /// Those without whose change it is not worse any more, the one first that leaves the fewest other criteria worse.
+  /// Those without whose change it is not worse any more. The one is first that leaves something of the change, then the fewest criteria
+  /// worse, then the most better.
   package let harmful: [Cause]
+
+  /// The first of them, where nothing else stays worse and something of the change is left.
+  package var cause: Cause? { harmful.first.flatMap { $0.stillWorse == 0 && !$0.isAsToday ? $0 : nil } }
 
   package struct Cause: Sendable, Hashable {
     package var key: String
-    /// Criteria of the case that stay worse.
+    /// Criteria of the case that stay worse, and better.
     package var stillWorse: Int
+    package var stillBetter = 0
+    /// Whether the case is as with today's Settings then, run by run.
+    package var isAsToday = false
+
+    package init(key: String, stillWorse: Int, stillBetter: Int = 0, isAsToday: Bool = false) {
+      (self.key, self.stillWorse, self.stillBetter) = (key, stillWorse, stillBetter)
+      self.isAsToday = isAsToday
+    }
   }
 
   /// nil where nothing is worse, or fewer than two keys are named: then there is nothing to tell apart.
@@ -44,16 +56,26 @@ package struct KeyTrials: Sendable {
     var made = try run(scenarios)[...]
     var ended: [Cause] = []
     for trial in trials {
-      let standings = decision.standings(Array(one.today.prefix(count)), Array(made.prefix(count)))
+      let (today, runs) = (Array(one.today.prefix(count)), Array(made.prefix(count)))
       made = made.dropFirst(count)
-      let worse = standings.criteria(0, 1).filter { criterion in
-        standings.finding(of: 1, to: 0, on: criterion).standing == .worse && !decision.isAllowed(criterion)
+      let standings = decision.standings(today, runs)
+      func criteria(_ standing: MetricRule.Standing) -> [Criterion] {
+        standings.criteria(0, 1).filter { standings.finding(of: 1, to: 0, on: $0).standing == standing }
       }
+      let worse = criteria(.worse).filter { !decision.isAllowed($0) }
       if !worse.contains(worst.cell.criterion) {
-        ended.append(Cause(key: trial.key, stillWorse: worse.count))
+        ended.append(
+          Cause(
+            key: trial.key, stillWorse: worse.count, stillBetter: criteria(.better).count,
+            isAsToday: zip(today, runs).allSatisfy {
+              $0.totals == $1.totals && $0.recoveryTime == $1.recoveryTime
+            }))
       }
     }
     (place, seeds, tried) = (worst.place, count, trials.map(\.key))
-    harmful = ended.sorted { $0.stillWorse < $1.stillWorse }
+    harmful = ended.sorted { first, second in
+      if first.isAsToday != second.isAsToday { return second.isAsToday }
+      return (first.stillWorse, -first.stillBetter) < (second.stillWorse, -second.stillBetter)
+    }
   }
 }

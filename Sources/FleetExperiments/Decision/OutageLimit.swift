@@ -19,9 +19,10 @@ package struct OutageLimit: Sendable, Hashable {
     var (low, high) = (-1, Self.lengths.count)
     while high - low > 1 {
       let middle = (low + high) / 2
-      let one = IncidentSuite.outage(Self.lengths[middle], in: scenario)
-      let suite = IncidentSuite(of: scenario, given: [one], isStandard: false)
-      let trial = suite.scenario(one, of: scenario)
+      let outage = IncidentSuite.outage(Self.lengths[middle], in: scenario)
+      let suite = try IncidentSuite(of: scenario, given: [outage], isStandard: false)
+        .lengthened(for: [scenario], run: run)
+      let trial = suite.scenario(suite.cases[0], of: scenario)
       let runs = try run((0..<Self.seeds).map { trial.with(seed: trial.seed &+ UInt64($0)) })
       if runs.count(where: \.fails) * 2 > runs.count { high = middle } else { low = middle }
     }

@@ -47,32 +47,10 @@ package struct HTTPRelay: ~Copyable {
     var wasSent = false
   }
 
-  /// - Parameter server: gets what comes. nil: no port can be had; `errno` says why.
-  package init?(to server: LoopbackURL) {
+  /// - Parameter server: gets what comes.
+  package init(to server: LoopbackURL) throws(LoopbackSocket.Failure) {
     self.server = server
-    #if canImport(Glibc)
-      let kind = Int32(SOCK_STREAM.rawValue)
-    #else
-      let kind = SOCK_STREAM
-    #endif
-    listener = socket(AF_INET, kind, 0)
-    _ = fcntl(listener, F_SETFD, FD_CLOEXEC)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let descriptor = listener
-    let isBound = withUnsafeMutablePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-      }
-    }
-    guard isBound, listen(listener, 1_024) == 0 else {
-      close(listener)
-      return nil
-    }
-    _ = fcntl(listener, F_SETFL, O_NONBLOCK)
-    port = Int(UInt16(bigEndian: address.sin_port))
+    (listener, port) = try LoopbackSocket.listen(backlog: 1_024)
   }
 
   deinit {
@@ -110,17 +88,7 @@ package struct HTTPRelay: ~Copyable {
   }
 
   private mutating func accept() {
-    while exchanges.count < Self.mostExchanges {
-      #if canImport(Glibc)
-        let taken = Glibc.accept(listener, nil, nil)
-      #elseif canImport(Musl)
-        let taken = Musl.accept(listener, nil, nil)
-      #else
-        let taken = Darwin.accept(listener, nil, nil)
-      #endif
-      guard taken >= 0 else { return }
-      _ = fcntl(taken, F_SETFL, O_NONBLOCK)
-      _ = fcntl(taken, F_SETFD, FD_CLOEXEC)
+    while exchanges.count < Self.mostExchanges, let taken = LoopbackSocket.accept(from: listener) {
       exchanges.append(Exchange(number: next, client: taken))
       next += 1
     }
@@ -134,7 +102,7 @@ package struct HTTPRelay: ~Copyable {
     switch exchanges[index].arrival.take(buffer[..<count]) {
     case .incomplete:
       if exchanges[index].arrival.expectsContinue {
-        write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), to: exchanges[index].client)
+        LoopbackSocket.send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)[...], to: exchanges[index].client)
       }
     case .tls, .malformed: exchanges[index].isOver = true
     case .complete:
@@ -163,7 +131,7 @@ package struct HTTPRelay: ~Copyable {
 
   private mutating func writeServer(_ index: Int) {
     let exchange = exchanges[index]
-    let count = write(Array(exchange.head[exchange.sent...]), to: exchange.server)
+    let count = LoopbackSocket.send(exchange.head[exchange.sent...], to: exchange.server)
     if count > 0 {
       exchanges[index].sent += count
       exchanges[index].wasSent = true
@@ -189,22 +157,12 @@ package struct HTTPRelay: ~Copyable {
         status: answer.status, retryAfter: answer.retryAfter, rateLimitReset: answer.rateLimitReset)
       : .noAnswer(mayHaveArrived: exchanges[index].wasSent)
     end(index, how, tell)
-    write(exchanges[index].bytes, to: exchanges[index].client)
+    LoopbackSocket.send(exchanges[index].bytes[...], to: exchanges[index].client)
     shutdown(exchanges[index].client, Int32(SHUT_WR))
   }
 
   private mutating func end(_ index: Int, _ how: LiveEnd, _ tell: (Happening) -> Void) {
     exchanges[index].isOver = true
     if exchanges[index].isUpload { tell(.ends(exchanges[index].number, how)) }
-  }
-
-  @discardableResult
-  private func write(_ bytes: [UInt8], to descriptor: Int32) -> Int {
-    #if canImport(Darwin)
-      let flags: Int32 = 0
-    #else
-      let flags = Int32(MSG_NOSIGNAL)
-    #endif
-    return send(descriptor, bytes, bytes.count, flags)
   }
 }

@@ -133,14 +133,7 @@ private struct Connection {
 
   /// Sends what the socket takes; an error shows when it is read from.
   mutating func write() {
-    let count = request[sent...].withUnsafeBytes { bytes in
-      #if canImport(Darwin)
-        let flags: Int32 = 0
-      #else
-        let flags = Int32(MSG_NOSIGNAL)
-      #endif
-      return send(descriptor, bytes.baseAddress, bytes.count, flags)
-    }
+    let count = LoopbackSocket.send(request[sent...], to: descriptor)
     if count > 0 {
       sent += count
       wasSent = true

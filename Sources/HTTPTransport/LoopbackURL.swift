@@ -97,30 +97,20 @@ package struct LoopbackURL: Sendable, Hashable, CustomStringConvertible {
   /// A socket that is about to connect, without blocking; nil: the system has none, and `note` hears why. `isRefused`: it is known
   /// already that nobody listens.
   func connect(_ note: (String) -> Void) -> (descriptor: Int32, isRefused: Bool)? {
-    #if canImport(Glibc)
-      let kind = Int32(SOCK_STREAM.rawValue)
-    #else
-      let kind = SOCK_STREAM
-    #endif
-    let descriptor = socket(address == .v6 ? AF_INET6 : AF_INET, kind, 0)
-    guard descriptor >= 0 else {
-      note(String(cString: strerror(errno)))
+    let descriptor: Int32
+    do throws(LoopbackSocket.Failure) {
+      descriptor = try LoopbackSocket.make(address == .v6 ? AF_INET6 : AF_INET)
+    } catch {
+      note("\(error)")
       return nil
     }
-    _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     // Hanging up is at once, and leaves no port in use: there are some ten thousand for all.
-    var linger = linger(l_onoff: 1, l_linger: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
-    #if canImport(Darwin)
-      var on: Int32 = 1
-      setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
-    #endif
+    LoopbackSocket.resetsOnClose(descriptor)
     if start(descriptor) == 0 || errno == EINPROGRESS { return (descriptor, false) }
-    let code = errno
+    let failure = LoopbackSocket.Failure(code: errno)
     close(descriptor)
-    if code == ECONNREFUSED { return (-1, true) }
-    note(String(cString: strerror(code)))
+    if failure.code == ECONNREFUSED { return (-1, true) }
+    note("\(failure)")
     return nil
   }
 

@@ -12,8 +12,7 @@ struct HTTPRelayTests {
   private func relayed(_ request: String, to url: String) throws -> (
     told: [HTTPRelay.Happening], answer: String
   ) {
-    let server = try LoopbackURL(url)
-    guard var relay = HTTPRelay(to: server) else { throw CocoaError(.fileNoSuchFile) }
+    var relay = try HTTPRelay(to: LoopbackURL(url))
     let client = try #require(try LoopbackURL("http://127.0.0.1:\(relay.port)").connect { _ in }).descriptor
     defer { close(client) }
     var (told, got) = ([HTTPRelay.Happening](), [UInt8]())

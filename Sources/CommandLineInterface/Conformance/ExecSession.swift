@@ -43,8 +43,11 @@ struct ExecSession: ~Copyable {
 
   /// Runs the command to its end, or until the case is decided or its time is over. Nothing of it is left then.
   consuming func run() -> ExchangeLog {
-    guard let port = server.listen() else {
-      server.log.child.end = .unstartable("no port can be had: \(systemMessage())")
+    let port: Int
+    do throws(LoopbackSocket.Failure) {
+      port = try server.listen()
+    } catch {
+      server.log.child.end = .unstartable("no port can be had: \(error)")
       return server.log
     }
     guard spawn(port: port) else {

@@ -59,46 +59,13 @@ struct ScriptedServer: ~Copyable {
   }
 
   /// Listens on a port, 0: a free one.
-  /// - Returns: the port; nil: `errno` says why not.
-  mutating func listen(on port: UInt16 = 0) -> Int? {
-    #if canImport(Glibc)
-      let kind = Int32(SOCK_STREAM.rawValue)
-    #else
-      let kind = SOCK_STREAM
-    #endif
-    listener = ChildProcess.privately { [socket(AF_INET, kind, 0)] }[0]
-    guard listener >= 0 else { return nil }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    address.sin_port = port.bigEndian
-    // A port whose last user has just ended is free.
-    var isReused: Int32 = 1
-    if port != 0 {
-      setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
+  /// - Returns: the port.
+  mutating func listen(on port: UInt16 = 0) throws(LoopbackSocket.Failure) -> Int {
+    let (descriptor, port) = try ChildProcess.descriptors.withLock { _ throws(LoopbackSocket.Failure) in
+      try LoopbackSocket.listen(on: port, backlog: 256)
     }
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && getsockname(listener, $0, &length) == 0
-      }
-    }
-    #if canImport(Glibc)
-      let isHeard = isBound && Glibc.listen(listener, 256) == 0
-    #elseif canImport(Musl)
-      let isHeard = isBound && Musl.listen(listener, 256) == 0
-    #else
-      let isHeard = isBound && Darwin.listen(listener, 256) == 0
-    #endif
-    guard isBound, isHeard else {
-      let code = errno
-      close(listener)
-      listener = -1
-      errno = code
-      return nil
-    }
-    _ = fcntl(listener, F_SETFL, O_NONBLOCK)
-    return Int(UInt16(bigEndian: address.sin_port))
+    listener = descriptor
+    return port
   }
 
   private struct Connection {
@@ -135,15 +102,8 @@ struct ScriptedServer: ~Copyable {
 
   private mutating func accept() {
     while connections.count < 512 {
-      #if canImport(Glibc)
-        let taken = ChildProcess.privately { [Glibc.accept(listener, nil, nil)] }[0]
-      #elseif canImport(Musl)
-        let taken = ChildProcess.privately { [Musl.accept(listener, nil, nil)] }[0]
-      #else
-        let taken = ChildProcess.privately { [Darwin.accept(listener, nil, nil)] }[0]
-      #endif
-      guard taken >= 0 else { return }
-      _ = fcntl(taken, F_SETFL, O_NONBLOCK)
+      let taken = ChildProcess.descriptors.withLock { _ in LoopbackSocket.accept(from: listener) }
+      guard let taken else { return }
       connections.append(Connection(descriptor: taken))
     }
   }
@@ -170,7 +130,8 @@ struct ScriptedServer: ~Copyable {
       }
       if connections[index].request.expectsContinue, !connections[index].saidContinue {
         connections[index].saidContinue = true
-        send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), to: connections[index].descriptor)
+        LoopbackSocket.send(
+          Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)[...], to: connections[index].descriptor)
       }
     case .tls:
       log.spokeTLS = true
@@ -228,9 +189,7 @@ struct ScriptedServer: ~Copyable {
     case .silence: connections[index].isSilent = true
     case .reset:
       log.uploads[number].endedAt = now
-      var linger = linger(l_onoff: 1, l_linger: 0)
-      setsockopt(
-        connections[index].descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+      LoopbackSocket.resetsOnClose(connections[index].descriptor)
       connections[index].isClosed = true
     case .half:
       connections[index].answer = (
@@ -267,24 +226,9 @@ struct ScriptedServer: ~Copyable {
         log.uploads[number].status = answer.status
         log.uploads[number].retryAfter = answer.retryAfter
       }
-      send(answer.bytes, to: connections[index].descriptor)
+      LoopbackSocket.send(answer.bytes[...], to: connections[index].descriptor)
       shutdown(connections[index].descriptor, Int32(SHUT_WR))
     }
-  }
-
-  private func send(_ bytes: [UInt8], to descriptor: Int32) {
-    #if canImport(Darwin)
-      let flags: Int32 = 0
-    #else
-      let flags = Int32(MSG_NOSIGNAL)
-    #endif
-    #if canImport(Glibc)
-      _ = Glibc.send(descriptor, bytes, bytes.count, flags)
-    #elseif canImport(Musl)
-      _ = Musl.send(descriptor, bytes, bytes.count, flags)
-    #else
-      _ = Darwin.send(descriptor, bytes, bytes.count, flags)
-    #endif
   }
 
   /// Mixpanel's servers say `status`, and its SDKs look for it.

@@ -1,4 +1,5 @@
 import Conformance
+import HTTPTransport
 
 /// `conformance --serve`: the cases by hand, one after another on one port, for an SDK in an emulator or in a page.
 ///
@@ -43,7 +44,12 @@ struct ServeConformance: Sendable {
   func outcomes() throws(CommandFailure) -> (name: String, outcomes: [ExecConformance.Outcome]) {
     var server = ScriptedServer(ProcessCase("", "", ""), now: now, unixSeconds: unixSeconds)
     server.strays = []
-    guard let port = server.listen(on: port) else { throw Self.unavailable(port, errno) }
+    let port: Int
+    do throws(LoopbackSocket.Failure) {
+      port = try server.listen(on: self.port)
+    } catch {
+      throw Self.unavailable(self.port, error)
+    }
     defer { server.closeAll() }
     tell(Self.greeting(port))
     var outcomes: [ExecConformance.Outcome] = []
@@ -141,12 +147,12 @@ struct ServeConformance: Sendable {
       + (isStray ? ", and does not count: no event of the case is in it\n" : "\n")
   }
 
-  private static func unavailable(_ port: UInt16, _ code: Int32) -> CommandFailure {
+  private static func unavailable(_ port: UInt16, _ failure: LoopbackSocket.Failure) -> CommandFailure {
     let other = "give --serve another one, or 0 for a free one"
-    return code == EADDRINUSE
+    return failure.code == EADDRINUSE
       ? CommandFailure(.unavailable, "127.0.0.1:\(port): another program listens there; \(other)")
       : CommandFailure(
-        .unavailable, "127.0.0.1:\(port): cannot be listened on: \(systemMessage(code)); \(other)")
+        .unavailable, "127.0.0.1:\(port): cannot be listened on: \(failure); \(other)")
   }
 }
 

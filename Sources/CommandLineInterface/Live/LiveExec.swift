@@ -117,8 +117,11 @@ final class LiveExec: Sendable {
     _ scenario: Scenario, control: RunControl, tell: (LiveRun.Moment) -> Void,
     _ environment: CommandEnvironment
   ) throws -> LiveRun.Result {
-    guard var relay = HTTPRelay(to: server) else {
-      throw CommandFailure(.internalError, "no port of 127.0.0.1 can be had: \(systemMessage())")
+    var relay: HTTPRelay
+    do throws(LoopbackSocket.Failure) {
+      relay = try HTTPRelay(to: server)
+    } catch {
+      throw CommandFailure(.internalError, "no port of 127.0.0.1 can be had: \(error)")
     }
     var observed = ObservedRun(scenario)
     let zero = environment.monotonicSeconds() + Double(warmUp.microseconds) / 1e6

@@ -134,13 +134,7 @@ enum ChildProcess {
       try Interruption.check()
       var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       guard poll(&watched, 1, 100) > 0 else { continue }
-      #if canImport(Darwin)
-        let count = Darwin.read(descriptor, &chunk, chunk.count)
-      #elseif canImport(Musl)
-        let count = Musl.read(descriptor, &chunk, chunk.count)
-      #else
-        let count = Glibc.read(descriptor, &chunk, chunk.count)
-      #endif
+      let count = systemRead(descriptor, &chunk)
       if count == 0 { return bytes }
       if count > 0 { bytes += chunk[..<count] }
     }

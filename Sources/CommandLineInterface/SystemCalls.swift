@@ -9,6 +9,11 @@
 /// What the operating system said to the call that just failed: `No space left on device`.
 func systemMessage(_ code: Int32 = errno) -> String { String(cString: strerror(code)) }
 
+/// `read` of the system, for types that have a method of this name.
+func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
+  read(descriptor, &buffer, buffer.count)
+}
+
 /// Reads text files.
 enum InputFile {
   /// Larger files are no scenario.

@@ -177,13 +177,7 @@ private struct Keyboard {
   private mutating func read() {
     var watched = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     guard poll(&watched, 1, 0) > 0 else { return }
-    #if canImport(Glibc)
-      let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
-    #elseif canImport(Musl)
-      let count = Musl.read(STDIN_FILENO, &buffer, buffer.count)
-    #else
-      let count = Darwin.read(STDIN_FILENO, &buffer, buffer.count)
-    #endif
+    let count = systemRead(STDIN_FILENO, &buffer)
     if count < 0, errno == EINTR || errno == EAGAIN { return }
     isClosed = count <= 0
     lines += buffer.prefix(max(0, count)).count { $0 == UInt8(ascii: "\n") }

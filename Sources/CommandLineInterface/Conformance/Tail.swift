@@ -10,13 +10,7 @@ struct Tail {
   mutating func read(_ buffer: inout [UInt8]) {
     guard descriptor >= 0 else { return }
     for _ in 0..<8 {
-      #if canImport(Glibc)
-        let length = Glibc.read(descriptor, &buffer, buffer.count)
-      #elseif canImport(Musl)
-        let length = Musl.read(descriptor, &buffer, buffer.count)
-      #else
-        let length = Darwin.read(descriptor, &buffer, buffer.count)
-      #endif
+      let length = systemRead(descriptor, &buffer)
       if length == 0 {
         // A closed pipe would wake every poll.
         close(descriptor)

@@ -10,8 +10,6 @@ struct ExecConformance: Sendable {
   var judge: ProcessJudge
   /// Processes at once.
   var jobs: Int
-  /// Keys of `config` that the command does not heed.
-  var ignored: Set<String>
 
   /// A case, what was seen of it and what that says.
   struct Outcome: Sendable {
@@ -39,9 +37,8 @@ struct ExecConformance: Sendable {
   func outcomes() throws -> [Outcome] {
     try probe()
     var outcomes = cases.cases.map { vector -> Outcome in
-      let missing = vector.needs.intersection(ignored).sorted()
-      let reason = missing.isEmpty ? "" : "the command ignores \(missing.joined(separator: " and "))"
-      return Outcome(vector: vector, verdict: missing.isEmpty ? .inconclusive("") : .notApplicable(reason))
+      let reason = setup.common.missing(of: vector).map { "the command ignores \($0)" }
+      return Outcome(vector: vector, verdict: reason.map { .notApplicable($0) } ?? .inconclusive(""))
     }
     try run(&outcomes, jobs: jobs)
     try run(&outcomes, jobs: min(jobs, 2))
@@ -69,7 +66,7 @@ struct ExecConformance: Sendable {
     let work = Work(running: min(jobs, cases.count))
     for _ in 0..<min(jobs, cases.count) {
       SystemThreads.start { [setup] in
-        while !setup.isStopped() {
+        while !setup.common.isStopped() {
           let number = work.next.add(1, ordering: .relaxed).oldValue
           guard number < cases.count else { break }
           let log = ExecSession(cases[number], setup).run()

@@ -92,22 +92,19 @@ struct ExecOptions: ParameterGroup {
   private func outcomes(
     _ cases: ProcessCases, _ environment: CommandEnvironment
   ) throws -> (name: String, outcomes: [ExecConformance.Outcome]) {
-    let now: @Sendable () -> Int64 = { Int64(environment.monotonicSeconds() * 1e6) }
-    let isStopped: @Sendable () -> Bool = { Interruption.pending != nil }
+    let common = CaseSetup(
+      isMilliseconds: unit == .milliseconds, ignored: Set(ignored ?? []),
+      now: { Int64(environment.monotonicSeconds() * 1e6) }, unixSeconds: environment.unixSeconds,
+      isStopped: { Interruption.pending != nil })
     let judge = ProcessJudge(exitStatusCounts: !hasAnyExitStatus)
     if let port {
       return try ServeConformance(
-        cases: cases, judge: judge, port: UInt16(port), isMilliseconds: unit == .milliseconds,
-        ignored: Set(ignored ?? []), now: now, unixSeconds: environment.unixSeconds, isStopped: isStopped,
-        tell: { Console.printError($0) }
+        cases: cases, judge: judge, port: UInt16(port), setup: common, tell: { Console.printError($0) }
       ).outcomes()
     }
     let command = command ?? ""
-    let setup = ExecSetup(
-      command: command, isMilliseconds: unit == .milliseconds, startLimit: startLimit.microseconds, now: now,
-      unixSeconds: environment.unixSeconds, isStopped: isStopped)
-    let conformance = ExecConformance(
-      cases: cases, setup: setup, judge: judge, jobs: jobs, ignored: Set(ignored ?? []))
+    let setup = ExecSetup(command: command, startLimit: startLimit.microseconds, common: common)
+    let conformance = ExecConformance(cases: cases, setup: setup, judge: judge, jobs: jobs)
     return (command, try conformance.outcomes())
   }
 

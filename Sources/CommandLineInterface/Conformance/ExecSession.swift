@@ -6,16 +6,9 @@ import ScenarioFormat
 struct ExecSetup: Sendable {
   /// A command of the shell, without `--input`.
   var command: String
-  /// Whether `flushInterval` is milliseconds.
-  var isMilliseconds: Bool
   /// So long until its first connection, microseconds.
   var startLimit: Int64
-  /// Microseconds of a clock that never goes back.
-  var now: @Sendable () -> Int64
-  /// Seconds since 1970.
-  var unixSeconds: @Sendable () -> Double
-  /// Whether the work is to stop.
-  var isStopped: @Sendable () -> Bool
+  var common: CaseSetup
 }
 
 /// One run of a command against a server of its own, and all that was seen of it.
@@ -38,7 +31,7 @@ struct ExecSession: ~Copyable {
   init(_ vector: ProcessCase, _ setup: ExecSetup) {
     self.vector = vector
     self.setup = setup
-    server = ScriptedServer(vector, now: setup.now, unixSeconds: setup.unixSeconds)
+    server = ScriptedServer(vector, setup.common)
   }
 
   /// Runs the command to its end, or until the case is decided or its time is over. Nothing of it is left then.
@@ -78,9 +71,8 @@ struct ExecSession: ~Copyable {
   }
 
   private var isOver: Bool {
-    if setup.isStopped() || server.log.spokeTLS || server.log.spokeNoHTTP || output.count > Self.mostOutput {
-      return true
-    }
+    if setup.common.isStopped() || server.log.spokeTLS || server.log.spokeNoHTTP { return true }
+    if output.count > Self.mostOutput { return true }
     if let most = vector.mostUploads, server.log.uploads.count > most { return true }
     if server.log.uploads.count > Self.mostUploads { return true }
     guard let first = server.log.uploads.first else { return server.now > setup.startLimit }
@@ -101,10 +93,10 @@ struct ExecSession: ~Copyable {
     }
     (output.descriptor, complaints.descriptor) = (ends[0], ends[2])
     for end in [ends[0], ends[2]] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
-    server.start = setup.now()
+    server.start = setup.common.now()
     let started = ChildProcess.start(
       shell: setup.command + #" --input "$1""#,
-      words: [vector.input(port: port, isMilliseconds: setup.isMilliseconds)], output: ends[1],
+      words: [vector.input(port: port, isMilliseconds: setup.common.isMilliseconds)], output: ends[1],
       errors: ends[3], leads: true)
     close(ends[1])
     close(ends[3])

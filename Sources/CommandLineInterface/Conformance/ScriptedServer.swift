@@ -16,28 +16,25 @@ struct ScriptedServer: ~Copyable {
   /// What is answered to a GET of this path.
   var page: (path: String, body: String)?
 
-  private let clock: @Sendable () -> Int64
-  private let unixSeconds: @Sendable () -> Double
+  private let setup: CaseSetup
   private var listener: Int32 = -1
   private var connections: [Connection] = []
   private var answered: [String: Int] = [:]
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
-  init(
-    _ vector: ProcessCase, now: @escaping @Sendable () -> Int64, unixSeconds: @escaping @Sendable () -> Double
-  ) {
-    (self.vector, clock, self.unixSeconds) = (vector, now, unixSeconds)
+  init(_ vector: ProcessCase, _ setup: CaseSetup) {
+    (self.vector, self.setup) = (vector, setup)
   }
 
   /// Microseconds since the case began.
-  var now: Int64 { clock() - start }
+  var now: Int64 { setup.now() - start }
 
   /// Begins a case, on the same port. What is open is closed: it belongs to the case before.
   mutating func begin(_ vector: ProcessCase) {
     closeConnections()
     (self.vector, log, answered) = (vector, ExchangeLog(), [:])
     if strays != nil { strays = [] }
-    start = clock()
+    start = setup.now()
   }
 
   /// What was seen, without the strays.
@@ -176,7 +173,7 @@ struct ScriptedServer: ~Copyable {
     }
     switch scripted {
     case .status(let status, let field, let delay):
-      let retryAfter = field?.value(unixSeconds: Int64(unixSeconds()))
+      let retryAfter = field?.value(unixSeconds: Int64(setup.unixSeconds()))
       let json =
         switch status {
         case 204, 304: ""

@@ -9,16 +9,7 @@ struct ServeConformance: Sendable {
   var judge: ProcessJudge
   /// 0: a free one.
   var port: UInt16
-  /// Whether `flushInterval` is milliseconds.
-  var isMilliseconds: Bool
-  /// Keys of `config` that the SDK can't be told.
-  var ignored: Set<String>
-  /// Microseconds of a clock that never goes back.
-  var now: @Sendable () -> Int64
-  /// Seconds since 1970.
-  var unixSeconds: @Sendable () -> Double
-  /// Whether the work is to stop.
-  var isStopped: @Sendable () -> Bool
+  var setup: CaseSetup
   /// Gets what there is to do and what was seen.
   var tell: @Sendable (String) -> Void
 
@@ -42,7 +33,7 @@ struct ServeConformance: Sendable {
   /// - Returns: the address as the name of the SDK, and what was judged by then.
   /// - Throws: `CommandFailure` of a port that can't be had, or of a standard input that gives no Enter.
   func outcomes() throws(CommandFailure) -> (name: String, outcomes: [ExecConformance.Outcome]) {
-    var server = ScriptedServer(ProcessCase("", "", ""), now: now, unixSeconds: unixSeconds)
+    var server = ScriptedServer(ProcessCase("", "", ""), setup)
     server.strays = []
     let port: Int
     do throws(LoopbackSocket.Failure) {
@@ -61,7 +52,7 @@ struct ServeConformance: Sendable {
       }
       var vector = plain
       vector.number = index + 1
-      server.page = (Self.casePath, vector.input(port: port, isMilliseconds: isMilliseconds))
+      server.page = (Self.casePath, vector.input(port: port, isMilliseconds: setup.isMilliseconds))
       server.begin(vector)
       tell(instruction(vector, "case \(index + 1) of \(cases.cases.count)"))
       guard watch(&server, &keyboard) else { break }
@@ -80,8 +71,7 @@ struct ServeConformance: Sendable {
 
   private func obstacle(_ vector: ProcessCase) -> String? {
     if vector.asksTheProcess { return "no process says what became of its events" }
-    let missing = vector.needs.intersection(ignored).sorted()
-    return missing.isEmpty ? nil : "the SDK ignores \(missing.joined(separator: " and "))"
+    return setup.missing(of: vector).map { "the SDK ignores \($0)" }
   }
 
   /// Answers until the user says that all was seen.
@@ -90,7 +80,7 @@ struct ServeConformance: Sendable {
     var told = 0
     var saidEnough = false
     while true {
-      if isStopped() { return false }
+      if setup.isStopped() { return false }
       server.step(milliseconds: 100, also: [STDIN_FILENO])
       while told < server.log.uploads.count, server.log.uploads[told].endedAt != nil {
         tell(line(server.log.uploads[told], number: told, isStray: server.strays?.contains(told) == true))

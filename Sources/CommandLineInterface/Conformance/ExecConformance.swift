@@ -14,10 +14,12 @@ struct ExecConformance: Sendable {
   /// A case, what was seen of it and what that says.
   struct Outcome: Sendable {
     var vector: ProcessCase
-    var log: ExchangeLog?
+    /// What was seen in each run, the latest last.
+    var runs: [ExchangeLog] = []
+    /// What the latest run says, or all of them together.
     var verdict: ProcessVerdict
-    /// Of the runs before.
-    var earlier: [ExchangeLog] = []
+
+    var log: ExchangeLog? { runs.last }
 
     /// Whether another run may say more. A process that stood still between two flushes sends their events together, and what two
     /// flushes have in one upload fails: this one failure may be the machine's, if it is seen only once.
@@ -42,15 +44,10 @@ struct ExecConformance: Sendable {
     }
     try run(&outcomes, jobs: jobs)
     try run(&outcomes, jobs: min(jobs, 2))
-    try run(&outcomes, jobs: min(jobs, 2)) { outcome in
-      guard let log = outcome.log else { return false }
-      let runs = outcome.earlier + [log]
-      let repeated = Array(repeating: log, count: max(0, ProcessJudge.steadyRuns - runs.count)) + runs
-      return !judge.steadilyLate(outcome.vector, repeated).isEmpty
-    }
+    try run(&outcomes, jobs: min(jobs, 2)) { !judge.lateAlike($0.vector, $0.runs).isEmpty }
     for index in outcomes.indices {
-      guard case .inconclusive = outcomes[index].verdict, let log = outcomes[index].log else { continue }
-      let late = judge.steadilyLate(outcomes[index].vector, outcomes[index].earlier + [log])
+      guard case .inconclusive = outcomes[index].verdict else { continue }
+      let late = judge.steadilyLate(outcomes[index].vector, outcomes[index].runs)
       if !late.isEmpty { outcomes[index].verdict = .fails(late) }
     }
     return outcomes
@@ -78,8 +75,7 @@ struct ExecConformance: Sendable {
     while work.running.load(ordering: .acquiring) > 0 { usleep(10_000) }
     try Interruption.check()
     for (number, log) in work.found.withLock({ $0 }) {
-      if let earlier = outcomes[open[number]].log { outcomes[open[number]].earlier.append(earlier) }
-      outcomes[open[number]].log = log
+      outcomes[open[number]].runs.append(log)
       outcomes[open[number]].verdict = judge.verdict(on: cases[number], log)
     }
   }

@@ -59,7 +59,7 @@ struct ServeConformance: Sendable {
       var log = server.counted()
       (log.endedAt, log.child.end) = (server.now, .byHand)
       let verdict = judge.verdict(on: vector, log)
-      outcomes.append(.init(vector: vector, log: log, verdict: verdict))
+      outcomes.append(.init(vector: vector, runs: [log], verdict: verdict))
       let remark = ExecFindings.remark(verdict).map { ": \($0)" } ?? ""
       tell("  \(ExecFindings.word(verdict).rawValue)\(remark)\n\n")
     }

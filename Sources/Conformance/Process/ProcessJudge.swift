@@ -24,7 +24,7 @@ package struct ProcessJudge: Sendable {
   package static let steadyLateness: Int64 = 250_000
   package static let alike: Int64 = 50_000
   /// So many runs.
-  package static let steadyRuns = 3
+  private static let steadyRuns = 3
   /// Whether the exit status says the same as `success`.
   package var exitStatusCounts = true
 
@@ -51,11 +51,16 @@ package struct ProcessJudge: Sendable {
     return .holds(findings.notes.isEmpty ? nil : findings.notes.joined(separator: "; "))
   }
 
-  /// Waits that were too long in all runs of a case, and as long in each: a busy machine makes no two alike.
-  /// - Returns: what was seen, a sentence each; none if there are fewer than `steadyRuns`.
+  /// Waits that are the client's own: a busy machine makes no `steadyRuns` of one length.
+  /// - Returns: what was seen, a sentence each; none if there were fewer runs.
   package func steadilyLate(_ vector: ProcessCase, _ logs: [ExchangeLog]) -> [String] {
-    if logs.count < Self.steadyRuns { return [] }
-    return vector.conditions.compactMap { condition in
+    logs.count < Self.steadyRuns ? [] : lateAlike(vector, logs)
+  }
+
+  /// Waits that were too long in all runs of a case so far, and as long in each: more runs may say that they are the client's.
+  /// - Returns: what was seen, a sentence each.
+  package func lateAlike(_ vector: ProcessCase, _ logs: [ExchangeLog]) -> [String] {
+    vector.conditions.compactMap { condition in
       guard case .wait(let number, let windows) = condition else { return nil }
       let waits = logs.compactMap { log -> Int64? in
         guard log.uploads.indices.contains(number + 1), let end = log.uploads[number].endedAt else {

@@ -76,7 +76,7 @@ extension Cohort {
       Field(
         "writeKey", \.tenant, Kind<String>.text.orNothing,
         "The tenant that the server's keyLimits know the cohort by.", defaultValue: .said("its name")),
-      .lossHasTimeout, .splitNeedsFiles, .noStatusRetriesNeedFiles, .lanesHaveOrder, .somethingArrivesInTime,
+      .lossHasTimeout, .splitNeedsFiles, .growingNeedsFiles, .noStatusRetriesNeedFiles, .lanesHaveOrder, .somethingArrivesInTime,
     ])
 
   /// When a device flushes, and what it does with its batches.
@@ -298,6 +298,10 @@ extension QueuePolicy {
       Field(
         "splitOn413", \.splitsOn413, .bool, "a batch that is answered 413 is cut in two, with mode files",
         requirement: "S5"),
+      .ofClient(
+        "growsUntilSent", \.growsUntilSent, .bool,
+        "a batch takes new events until it is first sent, and then stays as it is, with mode files", "S2",
+        isLater: true),
     ])
 }
 

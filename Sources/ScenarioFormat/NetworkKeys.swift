@@ -215,6 +215,11 @@ extension Field<Cohort> {
       ? "batches are cut for good, so that the queue's mode must be \"files\"" : nil
   }
 
+  static let growingNeedsFiles = Field.refusal("queue", "growsUntilSent") { _, cohort in
+    cohort.queue.growsUntilSent && cohort.queue.mode == .rebatch
+      ? "a client that re-chunks has no batch that stays as it is; set queue.mode to \"files\"" : nil
+  }
+
   static let noStatusRetriesNeedFiles = Field.refusal("policy", "noStatusRetries") { _, cohort in
     cohort.policy.noStatusRetries != nil && cohort.queue.mode == .rebatch
       ? "a client that re-chunks has no batch whose tries could be counted; set queue.mode to \"files\"" : nil

@@ -6,13 +6,17 @@ public struct ClientOptions: Sendable {
   public var uploads: UInt32
   /// One retry record for the client, whose events are chunked anew at each flush; else one for each sealed batch (S2).
   public var isRebatch: Bool {
-    didSet { growsNewest = isRebatch || flushWhileUploading == .queued }
+    didSet { setGrowsNewest() }
   }
   /// Whether new events may become part of the newest batch.
   public private(set) var growsNewest: Bool
   /// What a flush does that comes while uploads run (S17).
   public var flushWhileUploading: FlushWhileUploading {
-    didSet { growsNewest = isRebatch || flushWhileUploading == .queued }
+    didSet { setGrowsNewest() }
+  }
+  /// Whether a batch takes new events until it is first sent, and then stays as it is. *files* only.
+  public var growsUntilSent: Bool {
+    didSet { setGrowsNewest() }
   }
   /// *rebatch*: the client acts when the last upload of a flush has been answered; nil: after each.
   public var flushEnd: (any FlushEndRules)? {
@@ -72,7 +76,7 @@ public struct ClientOptions: Sendable {
     rateLimitEndsLoop: Bool = true, saving: Saving = .atOnce, triggers: ClientTriggers = .all,
     triggersThatSkipWaits: ClientTriggers = [],
     wakesByTimer: Bool = false, maximumBatchEvents: Int = 500,
-    limit: Int = 1_000, splitsOn413: Bool = false, refreshesCredentials: Bool = false,
+    limit: Int = 1_000, splitsOn413: Bool = false, growsUntilSent: Bool = false, refreshesCredentials: Bool = false,
     credentialRefresh: Int64 = 1_000_000,
     gates: ClientGates = ClientGates(), countFlushWhileFailing: Bool = true, countsHeldEvents: Bool = false,
     failureEndsLoop: Bool = false
@@ -83,7 +87,8 @@ public struct ClientOptions: Sendable {
     self.uploads = UInt32(clamping: max(uploads, 1))
     self.isRebatch = isRebatch
     self.flushWhileUploading = flushWhileUploading
-    growsNewest = isRebatch || flushWhileUploading == .queued
+    self.growsUntilSent = growsUntilSent
+    growsNewest = isRebatch || growsUntilSent || flushWhileUploading == .queued
     self.flushEnd = flushEnd
     actsAtFlushEnd = flushEnd != nil
     self.rateLimitEndsLoop = rateLimitEndsLoop
@@ -103,6 +108,10 @@ public struct ClientOptions: Sendable {
     gateLayout = ClientGates.Layout(gates)
     keepsGates = !gates.isEmpty
     hasLanes = gates.lanes != nil
+  }
+
+  private mutating func setGrowsNewest() {
+    growsNewest = isRebatch || growsUntilSent || flushWhileUploading == .queued
   }
 }
 

@@ -423,7 +423,8 @@ extension UploadClientHost where Self: ~Copyable {
   {
     var left = n
     var (time, ordinal) = (time, ordinal)
-    if options.pointee.isRebatch || isOpen(newest(of: client), client), !losesNew(client, at: now),
+    if options.pointee.isRebatch || isUntried(newest(of: client), client)
+      || isOpen(newest(of: client), client), !losesNew(client, at: now),
       let taken = extendNewest(client, by: left, from: ordinal)
     {
       (time, ordinal) = skip(taken, from: ordinal, at: time, client)
@@ -442,6 +443,12 @@ extension UploadClientHost where Self: ~Copyable {
   public func isOpen(_ batch: BatchIndex, _ client: ClientIndex) -> Bool {
     options.pointee.flushWhileUploading == .queued && batch != .noBatch
       && state(of: client).pointee.flags.contains(.looping) && firstOrdinal(of: batch) >= loopEnd(of: client)
+  }
+
+  /// Whether a batch takes new events because it was never sent (`ClientOptions.growsUntilSent`).
+  @inlinable
+  public mutating func isUntried(_ batch: BatchIndex, _ client: ClientIndex) -> Bool {
+    options.pointee.growsUntilSent && batch != .noBatch && self.batch(batch).attempts == 0
   }
 
   /// Whether a batch is as it was sent until the running loop, or flush, is done with it.

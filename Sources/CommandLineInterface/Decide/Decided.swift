@@ -374,12 +374,13 @@ extension Decided {
       "A time-out of \(FigureText.span($0.timeout.microseconds)) ends exactly at a flush. Real ones end a moment later: "
         + "--set fleet.\($0.cohort).timeout=\(Units.text($0.enough)) shows what that changes."
     }
+    let peak = load.peakUtilisation * asked / max(load.utilisation, 1e-9)
     let runs = decision.cases.map { "\($0.suite.name) \($0.today.count) and \($0.proposed.count)" }
     return [
       "The fleet: \(fleet.fullSizeText): \(cohorts.joined(separator: "; "))."
     ] + (fleet.question.map { ["The scenario: \($0)"] } ?? []) + [
       "The endpoint takes \(FigureText.amount(load.capacityPerSecond * scale)) requests a second, as the fleet's file says. "
-        + "Without an incident the fleet asks \(percent(asked)) of that, and about \(percent(load.peakUtilisation * asked / max(load.utilisation, 1e-9))) at its busiest time.",
+        + "Without an incident the fleet asks \(percent(asked)) of that, and about \(percent(peak)) at its busiest time.",
       "The files: today's \(settings.names.today), proposed \(settings.names.proposed).",
       lengths,
       "Runs with today's and with the proposed Settings: \(runs.joined(separator: ", ")). Figures are means over the seeds that both have; "

@@ -1,0 +1,621 @@
+#!/usr/bin/env python3
+"""Do the documents say what the results say? experiments/figures.py [--list] [PAGE…]
+
+Each line of FIGURES names figures of a page and the place in a results file that they come from. A figure that differs is printed
+with file and line, as is one that the page or the results no longer have; then the exit code is 1. PAGE… checks those pages alone,
+--list prints every figure that was compared. Needs Python 3 and nothing else.
+
+A line is (TEXT, PICK). TEXT is what the page says, with {} for each figure and … for anything within its line. Stars and backticks
+do not count, and any white space is as good as another. PICK finds the same figures in the file that stands above the lines, one after
+another, with ; between them:
+
+  CSV        run=29s & seed=1: recovery_s; attempts / devices     rows with those values, then an expression of columns
+             count agrees=='true'                                 how many rows it is true of; also sum, min, max, mean, distinct
+  JSON       a/b/0/c                                              a path
+  else       the capacity is ([\\d.]+)                             a regular expression with a group for the figure; sum adds all matches
+
+A figure is a number, a share (41 %), a time (1 h 19 min, 12 min 28 s), a word (three) or never (the result has no value). It is right
+if the result rounds to it, as finely as it is written. "~30" behind an expression allows 30 more, in seconds where it is a time: the rows
+of the committed series may be wider than those of the page.
+
+A file is below results/, or below the repository if it begins with a slash.
+"""
+
+import csv
+import functools
+import json
+import math
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+E = "experiments/"
+CLI = "Sources/CommandLineInterface/CommandLineInterface.docc/"
+FE = "Sources/FleetExperiments/FleetExperiments.docc/"
+SM = "Sources/ScenarioModel/ScenarioModel.docc/"
+
+# What many lines pick.
+SLOWNESS = "idle_while_backlogged_s ~60; time_to_delivery_p99_s; attempts / devices"
+COST = "answers_429; herd_factor_ratio; time_to_delivery_p99_s; lost_events"
+CLIENT = "lost_events; time_to_delivery_p99_s; attempts / devices; herd_factor_ratio"
+UNHEARD = "unheard_answers; answers_2xx; duplicate_events; undelivered_events; lost_events"
+RETURN = "recovery_s; undelivered_events / created_events; attempts_above_twin_per_device; peak_offered_ratio"
+AT_NIGHT = "recovery_s ~300"
+
+FIGURES = {
+    # The first page
+    #@README@
+    # Outages, jitter, Retry-After
+    (E + "001-outage-herd/README.md", "001-outage-herd/timer/summary.csv"): [
+        ("| none | {} | {} | {} | {} |", "run=none: recovery_s ~30; " + SLOWNESS),
+        ("| additive:10 | {} | {} | {} | {} |", "run=additive:10: recovery_s ~30; " + SLOWNESS),
+        ("| additive:10, clamped at the cap | {} | {} | {} | {} |", "run=additive:10+clamp: recovery_s ~30; " + SLOWNESS),
+        ("| full | {} | {} | {} | {} |", "run=full: recovery_s ~30; " + SLOWNESS),
+        ("| equal | {} | {} | {} | {} |", "run=equal: recovery_s ~30; " + SLOWNESS),
+        ("| decorrelated | {} | {} | {} | {} |", "run=decorrelated: recovery_s ~30; " + SLOWNESS),
+    ],
+    (E + "002-jitter-at-the-cap/README.md", "002-jitter-at-the-cap/silent/summary.csv"): [
+        ("| none | 300 s | {} | {} | {} |", "run=none: recovery_s; time_to_delivery_p99_s; attempts / devices"),
+        ("| additive:10, clamped (shipped in Swift and Kotlin) | 300 s | {} | {} | {} |",
+         "run=additive:10+clamp: recovery_s; time_to_delivery_p99_s; attempts / devices"),
+        ("| additive:10 (document) | 300–330 s | {} | {} | {} |",
+         "run=additive:10: recovery_s; time_to_delivery_p99_s; attempts / devices"),
+        ("| equal | 150–300 s | {} | {} | {} |", "run=equal: recovery_s; time_to_delivery_p99_s; attempts / devices"),
+        ("| full | 0–300 s | {} | {} | {} |", "run=full: recovery_s; time_to_delivery_p99_s; attempts / devices"),
+    ],
+    (E + "003-retry-after/README.md", "003-retry-after/spread/summary.csv"): [
+        ("| 60 s | {} | {} of 40 min | … | {} |", "run=60s: recovery_s; idle_while_backlogged_s ~1; attempts / devices"),
+        ("| 30–90 s, a draw each | {} | {} | … | {} |",
+         """run={ "from": "30s", "to": "90s" }: recovery_s ~20; idle_while_backlogged_s ~1; attempts / devices"""),
+        ("| none: 300 s (S4) | {} | {} of 40 min | … | {} |",
+         "run=none: recovery_s; idle_while_backlogged_s ~1; attempts / devices"),
+        ("{} events, rising |", "run=60s: undelivered_events"),
+        ("{}, as without an outage |", """run={ "from": "30s", "to": "90s" }: undelivered_events"""),
+        ("{}, rising | 79 |", "run=none: undelivered_events"),
+    ],
+    (E + "003-retry-after/README.md", "003-retry-after/gate/summary.csv"): [
+        ("| 29 s | 1 | {} |", "run=29s: recovery_s ~20"),
+        ("| 30 s | 2 | {} |", "run=30s: recovery_s"),
+        ("| 31 s | 2 | {} |", "run=31s: recovery_s"),
+    ],
+    (E + "004-upload-concurrency/README.md", "004-upload-concurrency/halt/summary.csv"): [
+        ("| 1 | {} | {} | {} | {} | {} |", "run=1: recovery_s ~60; " + COST),
+        ("| 2 | {} | {} | {} | {} | {} |", "run=2: recovery_s ~60; " + COST),
+        ("| 5 | {} | {} | {} | {} | {} |", "run=5: recovery_s ~60; " + COST),
+        ("| unlimited | {} | {} | {} | {} | {} |", "run=unlimited: recovery_s ~60; " + COST),
+    ],
+    (E + "004-upload-concurrency/README.md", "004-upload-concurrency/backoff/summary.csv"): [
+        ("| {} | 3,250,000 | {} | {} | {} |",
+         "run=1: recovery_s; timed_out_requests; herd_factor_ratio; time_to_delivery_p99_s"),
+        ("| {} | 3,500,000 | {} | {} | {} |",
+         "run=unlimited: recovery_s; timed_out_requests; herd_factor_ratio; time_to_delivery_p99_s"),
+    ],
+    (E + "005-gate-or-timer/README.md", "005-gate-or-timer/retries/summary.csv"): [
+        ("| none | gate | {} | {} | {} | {} | {} |",
+         f"run=none · retries=gate: recovery_s ~60; {SLOWNESS}; herd_factor_ratio"),
+        ("| none | timer | {} | {} | {} | {} | {} |",
+         f"run=none · retries=timer: recovery_s ~60; {SLOWNESS}; herd_factor_ratio"),
+        ("| additive:10 | gate | {} | {} | {} | {} | {} |",
+         f"run=additive:10 · retries=gate: recovery_s ~60; {SLOWNESS}; herd_factor_ratio"),
+        ("| additive:10 | timer | {} | {} | {} | {} | {} |",
+         f"run=additive:10 · retries=timer: recovery_s ~60; {SLOWNESS}; herd_factor_ratio"),
+        ("| full | gate | {} | {} | {} | {} | {} |",
+         f"run=full · retries=gate: recovery_s ~60; {SLOWNESS}; herd_factor_ratio"),
+        ("| full | timer | {} | {} | {} | {} | {} |",
+         f"run=full · retries=timer: recovery_s ~60; {SLOWNESS}; herd_factor_ratio"),
+    ],
+    (E + "006-rollout-share/README.md", "006-rollout-share/share/summary.csv"): [
+        ("| 0 % | {} | {} | {} | {} | {}× |", f"run=0%: recovery_s ~60; {SLOWNESS}; herd_factor_ratio"),
+        ("| 25 % | {} | {} | {} | {} | {}× |", f"run=25%: recovery_s ~60; {SLOWNESS}; herd_factor_ratio"),
+        ("| 50 % | {} | {} | {} | {} | {}× |", f"run=50%: recovery_s ~60; {SLOWNESS}; herd_factor_ratio"),
+        ("| 75 % | {} | {} | {} | {} | {}× |", f"run=75%: recovery_s ~60; {SLOWNESS}; herd_factor_ratio"),
+        ("| 100 % | {} | {} | {} | {} | {}× |", f"run=100%: recovery_s ~60; {SLOWNESS}; herd_factor_ratio"),
+    ],
+    (E + "007-synchronised-restart/README.md", "007-synchronised-restart/during/summary.csv"): [
+        ("| additive:10 | during | persisted | {} | {} | {} | {}× | {}× |",
+         "run=additive:10 · state=persisted: recovery_s; time_to_delivery_p99_s; attempts / devices; peak_offered_ratio; herd_factor_ratio"),
+        ("| additive:10 | during | in memory | {} | {} | {} | {}× | {}× |",
+         "run=additive:10 · state=inMemory: recovery_s; time_to_delivery_p99_s; attempts / devices; peak_offered_ratio; herd_factor_ratio"),
+        ("| full | during | in memory | {} | {} | {} | {}× | {}× |",
+         "run=full · state=inMemory: recovery_s; time_to_delivery_p99_s; attempts / devices; peak_offered_ratio; herd_factor_ratio"),
+    ],
+    (E + "007-synchronised-restart/README.md", "007-synchronised-restart/after/summary.csv"): [
+        ("| additive:10 | after | in memory | {} | {} | {} | {}× | {}× |",
+         "run=additive:10 · state=inMemory: recovery_s; time_to_delivery_p99_s; attempts / devices; peak_offered_ratio; herd_factor_ratio"),
+    ],
+    # Limits
+    (E + "008-long-outage-limits/README.md", "008-long-outage-limits/answered/summary.csv"): [
+        ("| 503 | 6/min | 100 | … | 100 retries | {} |", "run=events=6/min · maxRetryCount=100: lost_events / devices"),
+        ("| 503 | 6/min | 1000 | … | 12 h since the first failure | {} |",
+         "run=events=6/min · maxRetryCount=1000: lost_events / devices"),
+        ("| 503 | 1/min | 100 | … | 100 retries | {} |", "run=events=1/min · maxRetryCount=100: lost_events / devices"),
+        ("| 503 | 1/min | 1000 | … | 12 h since the first failure | {} |",
+         "run=events=1/min · maxRetryCount=1000: lost_events / devices"),
+    ],
+    (E + "008-long-outage-limits/README.md", "008-long-outage-limits/silent/summary.csv"): [
+        ("| silence | 6/min | 100 | … | 12 h since the first failure | {} |", "run=6/min: lost_events / devices"),
+        ("| silence | 1/min | 100 | … | 12 h since the first failure | {} |", "run=1/min: lost_events / devices"),
+    ],
+    (E + "008-long-outage-limits/README.md", "008-long-outage-limits/limited/summary.csv"): [
+        ("| 429, Retry-After 30 s | 1/min | 100 | … | 100 retries of the client | {} |", "run=30s: lost_events / devices"),
+        ("| 429 without Retry-After | 1/min | 100 | … | 100 retries of the client | {} |", "run=none: lost_events / devices"),
+    ],
+    (E + "009-retry-limit/README.md", "009-retry-limit/limits/summary.csv"): [
+        ("| 4 | {} | {} | {} |", "run=4: lost_events; recovery_s ~10; attempts / devices"),
+        ("| 5 | {} | {} | {} |", "run=5: lost_events; recovery_s ~10; attempts / devices"),
+        ("| 6 | {} | {} | {} |", "run=6: lost_events; recovery_s ~10; attempts / devices"),
+        ("| 100 | {} | {} | {} |", "run=100: lost_events; recovery_s ~10; attempts / devices"),
+    ],
+    # Clients, queues, breakers, a day
+    (E + "010-five-systems/README.md", "010-five-systems/outage/summary.csv"): [
+        ("| datafly | {} | {} | {} | {} | {} × capacity |", "run=datafly: recovery_s; " + CLIENT),
+        ("| segment-react-native | {} | {} | {} | {} | {} × |", "run=segment-react-native: recovery_s; " + CLIENT),
+        ("| tapi-document | {} | {} | {} | {} | {} × |", "run=tapi-document: recovery_s; " + CLIENT),
+        ("| segment-kotlin | {} | {} | {} | {} | {} × |", "run=segment-kotlin: recovery_s; " + CLIENT),
+        ("| segment-swift | {} | {} | {} | {} | {} × |", "run=segment-swift: recovery_s; " + CLIENT),
+        ("| toggl-push | {} | {} | {} | {} | {} × |", "run=toggl-push: recovery_s; " + CLIENT),
+        ("| toggl | {} | {} | {} | {} | {} × |", "run=toggl: recovery_s; " + CLIENT),
+        ("| keen-proposed | {} | {} | {} | {} | {} × |", "run=keen-proposed: recovery_s; " + CLIENT),
+        ("| offline-first | {} | {} | {} | {} | {} × |", "run=offline-first: recovery_s; " + CLIENT),
+        ("| keen-existing | {} | {} of {} | {} | {} | {} × |", "run=keen-existing: recovery_s; lost_events; created_events; "
+         "time_to_delivery_p99_s; attempts / devices; herd_factor_ratio"),
+    ],
+    (E + "011-metastable/README.md", "011-metastable/trigger/summary.csv"): [
+        ("| 1 min | {} | {} of {} | {} | {} | {} |", "run=1m: recovery_s; " + UNHEARD),
+        ("| 2 min | {} | {} of {} | {} | {} | {} |", "run=2m: recovery_s; " + UNHEARD),
+        ("| 3 min | {} | {} of {} | {} | {} | {} |", "run=3m: recovery_s; " + UNHEARD),
+        ("| 5 min | {} | {} of {} | {} | {} | {} |", "run=5m: recovery_s; " + UNHEARD),
+    ],
+    (E + "011-metastable/README.md", "011-metastable/queue/summary.csv"): [
+        ("300 (10 s of work): {};", "run=300: recovery_s"),
+        ("; 200: {};", "run=200: recovery_s"),
+    ],
+    (E + "011-metastable/README.md", "011-metastable/waits/summary.csv"): [
+        ("30 s: {}; 60 s:", "run=30: recovery_s"),
+        ("; 60 s: {}; 120 s:", "run=60: recovery_s"),
+    ],
+    (E + "012-circuit-breaker/README.md", "012-circuit-breaker/outage/summary.csv"): [
+        ("| none | {} | {} | {} × capacity |", "run=null: answers_5xx_other; recovery_s; herd_factor_ratio"),
+        ("| as above | {} | {} | {} × |", "run={}: answers_5xx_other; recovery_s; herd_factor_ratio"),
+        ("| open for 2, 4, 8, 10 min | {} | {} | {} × |",
+         """run={ "openTime": "2m", "longestOpenTime": "10m" }: answers_5xx_other; recovery_s; herd_factor_ratio"""),
+    ],
+    (E + "012-circuit-breaker/README.md", "012-circuit-breaker/partial/summary.csv"): [
+        ("| none | {} | {} | at once |", "run=null: answers_5xx_other; time_to_delivery_p99_s"),
+        ("| as above | {} | {} | {} |", "run={}: answers_5xx_other; time_to_delivery_p99_s; recovery_s"),
+        ("| opens above 20 % | {} | {} | 3 min 40 s |", """run={ "threshold": "20%" }: answers_5xx_other; time_to_delivery_p99_s"""),
+    ],
+    (E + "013-shared-token/README.md", "013-shared-token/traffic/summary.csv"): [
+        ("| 35/min | 55/min | {} of {} | …", "run=35/min: answers_429; attempts"),
+        ("| 40/min | 60/min | {} of {} | …", "run=40/min: answers_429; attempts"),
+    ],
+    (E + "013-shared-token/README.md", "013-shared-token/traffic/40-min/cohorts.csv"): [
+        ("| 40/min | 60/min | … | {} | …", "cohort=app: time_to_delivery_p99_s"),
+    ],
+    (E + "014-queue-overflow/README.md", "014-queue-overflow/length/6h/cohorts.csv"): [
+        ("| 6 h | 0 | {} | … | 22.9 %", "cohort=normal: lost_events_ratio"),
+        ("are {} of what the heavy users", "cohort=heavy: lost_events_ratio"),
+    ],
+    (E + "014-queue-overflow/README.md", "014-queue-overflow/length/summary.csv"): [
+        ("| 1 h | 0 | 0 | 1.7 % | {} |", "run=1h: lost_events / created_events"),
+        ("| 3 h | 0 | 2.9 % | 14.3 % | {} |", "run=3h: lost_events / created_events"),
+        ("| 12 h | 0 | 59.3 % | 70.6 % | {} |", "run=12h: lost_events / created_events"),
+    ],
+    (E + "015-production-day/README.md", "015-production-day/hour/summary.csv"): [
+        ("| 3 h | 3/s | 17/s | {} |", "run=3h: " + AT_NIGHT),
+        ("| 8 h | 9.5/s | 10.5/s | {} |", "run=8h: " + AT_NIGHT),
+        ("| 13 h | 10/s | 10/s | {} |", "run=13h: " + AT_NIGHT),
+        ("| 4 to 7/s | {} |", "run=20h: " + AT_NIGHT),
+    ],
+    (E + "016-sdk-catalogue/README.md", "016-sdk-catalogue/outage/summary.csv"): [
+        ("| datafly | {} | {} | {} | {} × |", "run=datafly: " + RETURN),
+        ("| grpc | {} | {} | {} | {} × |", "run=grpc: " + RETURN),
+        ("| tapi-document | {} | {} | {} | {} × |", "run=tapi-document: " + RETURN),
+        ("| segment-swift | {} | {} | {} | {} × |", "run=segment-swift: " + RETURN),
+        ("| amplitude-node | {} | {} | {} | {} × |", "run=amplitude-node: " + RETURN),
+        ("| sentry | {} | {} | {} | {} × |", "run=sentry: " + RETURN),
+        ("| offline-first | {} | {} | {} | {} × |", "run=offline-first: " + RETURN),
+    ],
+    (E + "016-sdk-catalogue/README.md", "016-sdk-catalogue/busy/summary.csv"): [
+        ("| mixpanel-android-2015 | … | … | … | … | {} | {} | {} | {} × |", "run=mixpanel-android-2015: " + RETURN),
+        ("| keen-existing | … | … | … | … | {} | {} | {} | {} × |", "run=keen-existing: " + RETURN),
+    ],
+    # Published results: a verdict over several seeds needs results of several seeds
+    (E + "017-metastable-in-the-wild/README.md", "017-metastable-in-the-wild/length/summary.csv"): [
+        ("| 80 % | 9 s | 6,200/s | recovers | recovers in 3 of {}, after", "distinct seed"),
+        ("| 80 % | 10 s | 6,200/s | never within 500 s | never in 3 of {}", "distinct seed"),
+        ("| 80 % | 9 s | 6,200/s | recovers | recovers in 3 of 3, after {} |", "run=9s & seed=1: recovery_s"),
+    ],
+    (E + "017-metastable-in-the-wild/README.md", "017-metastable-in-the-wild/rows/summary.csv"): [
+        ("| 78 % | 10 s | 6,200/s | recovers | recovers in 3 of {}, after", "factor=22% & devices=1240000: distinct seed"),
+        ("| 80 % | 10 s | 4,200/s | recovers | recovers in 3 of {}, after", "factor=20% & devices=840000: distinct seed"),
+    ],
+    (E + "018-token-buckets/README.md", "018-token-buckets/shares/summary.csv"): [
+        ("interval over {} seeds", "distinct seed"),
+        ("| 1 | 1.8750 | 1.0526 | 1.1 | 1 | | | ours | … | {} ± 0.0013",
+         "run=share=50% · retryBudget=null: attempts / first_attempts ~0.0013"),
+        ("| 1 | 1.2480 | 1.0870 | 1.1 | 1 | | | ours | … | {} ± 0.0005",
+         "run=share=20% · retryBudget=null: attempts / first_attempts ~0.0005"),
+    ],
+    (E + "019-adaptive-throttling/README.md", "019-adaptive-throttling/factor/summary.csv"): [
+        ("interval over {} seeds", "distinct seed"),
+    ],
+    (E + "019-adaptive-throttling/README.md", "019-adaptive-throttling/retries/summary.csv"): [
+        ("| three tries | 3 | {} |", "run=null: attempts / first_attempts"),
+        ("a retry budget of 10 % of the requests | 1.1 | {} |",
+         """run={ "capacity": 5, "perRequest": "10%" }: attempts / first_attempts"""),
+    ],
+    (E + "021-optimistic-contention/README.md", "021-optimistic-contention/contest.csv"): [
+        ("| 190 | published | 8,002 | 5,163 | 2,426 | 1,762 | 1,771 | | | ours | … | … | … | … | {} ±",
+         "clients=190 & strategy=FullJitter: calls"),
+        ("number of calls at every one of {} points", "count calls > 0"),
+        ("- {} of the 95 published figures",
+         "count calls - calls_95 < published_calls + 1 and calls + calls_95 >= published_calls"),
+    ],
+    (E + "022-doubled-load/README.md", "022-doubled-load/rate/summary.csv"): [
+        ("seeds 1 to {} |", "distinct seed"),
+        ("over {} seeds (Poisson", "distinct seed"),
+        ("all heard; back after {} |", "run=14500: recovery_s"),
+    ],
+    (E + "023-retry-every-second/README.md", "023-retry-every-second/clients/summary.csv"): [
+        ("ours, seeds 1 to {} |", "distinct seed"),
+    ],
+    (FE + "PublishedResults.md", "017-metastable-in-the-wild/length/summary.csv"): [
+        ("the same, {} seeds each", "distinct seed"),
+    ],
+    (FE + "PublishedResults.md", "021-optimistic-contention/contest.csv"): [
+        ("| {} to {} | 37.7 ± 0.4", "min published_calls; max published_calls"),
+        ("| 38 to 8,002 | {} ± 0.4 to {} ± 12", "min calls; max calls"),
+        ("at all {},", "count calls > 0"),
+    ],
+    (FE + "PublishedResults.md", "023-retry-every-second/clients/summary.csv"): [
+        ("not back | never, {} seeds", "distinct seed"),
+    ],
+    # Settings
+    (E + "020-recommended-defaults/README.md", "020-recommended-defaults/tuned/settings.json"): [
+        ("baseBackoffInterval {} instead of", "integrations/Segment.io/httpConfig/backoffConfig/baseBackoffInterval"),
+        ("maxBackoffInterval {} instead of", "integrations/Segment.io/httpConfig/backoffConfig/maxBackoffInterval"),
+    ],
+    (E + "020-recommended-defaults/README.md", "020-recommended-defaults/tuned/pareto.csv"): [
+        ("phones make {} fewer extra attempts", "kind=recommended: 1 - attempts_above_twin_per_device_vs_today_ratio"),
+        ("p99 is {} shorter", "kind=recommended: 1 - affected_delivery_p99_s_vs_today_ratio"),
+        ("| 7.8 → 2.74 | {} |", "kind=recommended: short_outage_score_ratio - 1"),
+        ("| 58.8 → 35.6 | {} |", "kind=recommended: long_outage_score_ratio - 1"),
+        ("| 20.5 → 9.36 | {} |", "kind=recommended: brownout_score_ratio - 1"),
+        ("| 34.9 → 18.3 | {} |", "kind=recommended: restart_score_ratio - 1"),
+    ],
+    (E + "020-recommended-defaults/README.md", "020-recommended-defaults/tuned/run.json"): [
+        ("{} runs with the whole fleet in the race", "wall/runsWithTwins"),
+    ],
+    (E + "020-recommended-defaults/README.md", "search/scale.md"): [
+        ("The score is {} of today's", r"\| the whole .* \| ([\d.]+) \("),
+        ("finds {}, {} and decorrelated", r"a quarter \| baseBackoffInterval (\d+), maxBackoffInterval (\d+)"),
+        ("decorrelated: score {} (", r"\| a quarter .* \| ([\d.]+) \("),
+    ],
+    (CLI + "Tuning.md", "search/calibration.md"): [
+        ("({} on average) were right in {}", r"95 % and more.*\| ([\d.]+ %) \| ([\d.]+ %) \|"),
+    ],
+    (CLI + "Tuning.md", "search/grid.md"): [
+        ("grid's best in nineteen, and {} above", r"\| \+(1\.[\d.]+ %) \|"),
+    ],
+    (CLI + "Tuning.md", "search/scale.md"): [
+        ("those on all by {} (one standard", r"standard deviation of ([\d.]+ %)"),
+        ("where candidates are {} apart", r"they are (\d+ %) apart"),
+    ],
+    (CLI + "Calibrating.md", "024-calibration/incidents.md"): [
+        ("within 5 % in {} of {}, and {} of {} intervals", r"period\): (\d+) of (\d+) incidents ; planted: (\d+) of (\d+),"),
+    ],
+    (E + "024-calibration/README.md", "024-calibration/incidents.md"): [
+        ("planted in {} of {} incidents", r"period\): (\d+) of (\d+) incidents"),
+        ("and {} of {} 95 % intervals", r"planted: (\d+) of (\d+),"),
+    ],
+    (E + "025-adversary/README.md", "025-adversary/boundary.txt"): [
+        ("within {} of brute force, in five", r"\+([\d.]+%) +19 /20"),
+        ("| brute force, {} points | {} | 10 min | 60 % | {} | | {} |",
+         r"brute force, (\d+) points +(\d+) +600s +60% +([\d.]+)s.* (\d+) /20"),
+        ("| adversary, seed 1 | {} | 11 min 15 s | 60 % | {} | {} | {} |",
+         r"adversary, seed 1 +(\d+) +675s +60% +([\d.]+)s +(-[\d.]+%) +(\d+) /20"),
+        ("| seed 1001 | {} | 9 min 15 s | 60 % | {} | {} | {} |",
+         r"adversary, seed 1001 +(\d+) +555s +60% +([\d.]+)s +(\+[\d.]+%) +(\d+) /20"),
+    ],
+    (E + "025-adversary/README.md", "025-adversary/settings.txt"): [
+        ("10 min of 503 | {} | {} | {} | {} | {} | {} |",
+         r"worst, recommended +10 /10 +([\d.]+)s ; worst, defaults +10 /10 +([\d.]+)s ; "
+         r"recommended.* ([\d.]+)s +26\.3 ; defaults.* ([\d.]+)s +45\.8 ; 1360\.1s +([\d.]+) ; 1578\.2s +([\d.]+)"),
+    ],
+    # Pages of a browser
+    (E + "026-browser-pages/README.md", "026-browser-pages/open/summary.csv"): [
+        ("| segment-browser | {} | {} | … | … | {} | {} | | segment-browser-batching | 1,104,181", "run=segment-browser: attempts; "
+         "lost_events; polls_mean_per_device_day / 32 ~50; polls_p99_per_device_day / 32 ~50"),
+        ("| 1,104,181 | {} |", "run=segment-browser-batching: lost_events"),
+    ],
+    (E + "026-browser-pages/README.md", "026-browser-pages/visits/summary.csv"): [
+        ("| segment-browser-batching | 835,926 | {} | 394 | {} |", "run=segment-browser-batching: lost_events; lost_with_page_events"),
+    ],
+    (E + "026-browser-pages/README.md", "026-browser-pages/killed/summary.csv"): [
+        ("| segment-browser-batching | 1,128,428 | {} | 115,238 | {} |",
+         "run=segment-browser-batching: lost_events; lost_with_page_events"),
+    ],
+    # A real server, real SDKs
+    (E + "live/README.md", "live/table-503.md"): [
+        ("{} of {} runs with 503s are as predicted", r"sum \| (\d+) of \d+ \| ; sum \| \d+ of (\d+) \|"),
+        ("| full, gate | {} of {} |", r"full, gate \| (\d+) of (\d+)"),
+    ],
+    (E + "live/README.md", "live/table-silent.md"): [
+        ("silent: additive, gate | {} of {} |", r"additive, gate \| (\d+) of (\d+)"),
+        ("silent: full, timer | {} of {} |", r"full, timer \| (\d+) of (\d+)"),
+    ],
+    (E + "live/README.md", "live/table-stopped.md"): [
+        ("stopped: additive, gate | {} of {} |", r"additive, gate \| (\d+) of (\d+)"),
+        ("stopped: full, timer | {} of {} |", r"full, timer \| (\d+) of (\d+)"),
+    ],
+    (E + "live/README.md", "live/table-segment-python.md"): [
+        ("{} of {} runs of segment-analytics-python are as predicted in every", r"segment-python \| (\d+) of (\d+)"),
+        ("Attempts are {} to {} more", r"\| \+([\d.]+)% to \+(4[\d.]+%) \|"),
+    ],
+    (E + "live/README.md", "live/table-segment-python-roomy.md"): [
+        ("limits nobody {} of {} runs", r"roomy \| (\d+) of (\d+)"),
+    ],
+    (E + "live/README.md", "live/table-posthog-python.md"): [
+        ("Of posthog-python {} of {} are", r"posthog-python \| (\d+) of (\d+)"),
+    ],
+    (E + "conformance/README.md", "conformance/busy.txt"): [
+        ("segment-analytics-python 2.4.0 holds {},", r"(\d+) requirements hold"),
+        ("in {} runs on two cores", r"run (14):"),
+    ],
+    # How sure, how fast, how large
+    (FE + "HowSureIsIt.md", "coverage/conclusions.md"): [
+        ("some more: {} to {} of",
+         r"rare-losses \| .affected_delivery_p99_s. \| 15 .*\| ([\d.]+) % ; "
+         r"rare-losses \| .recovery_s. \| 10 to.*\| ([\d.]+ %)"),
+    ],
+    (FE + "HowSureIsIt.md", "crn/statistics.csv"): [
+        ("20/20 0 #1 {} ±", "variant=full & metric=recovery_s: mean"),
+        ("decorrelated 2 20/20 0 #1 {} ±", "variant=decorrelated & metric=recovery_s: mean"),
+    ],
+    (CLI + "GettingStarted.md", "001-outage-herd/timer/summary.csv"): [
+        ("additive:10 0 {} 0 {} {} {}×",
+         "run=additive:10: recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device; peak_offered_ratio"),
+        ("✓ full 0 {} 0 {} {} {}×",
+         "run=full: recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device; peak_offered_ratio"),
+        ("✓ decorrelated 0 {} 0 {} {} {}×",
+         "run=decorrelated: recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device; peak_offered_ratio"),
+    ],
+    (CLI + "Scaling.md", "scale/table.md"): [
+        ("| 001, full | 1:20 | 1000 | {} ±", r"001, full \| 1:20 \| 1000 \| (\d+) ±"),
+        ("| evening, segment-swift | 1:1000 | 3000 | … | {} ±", r"evening, segment-swift \| 1:1000 .* \| ([\d.]+) ± [\d.]+ \| 318"),
+    ],
+    (CLI + "Measuring.md", "bench/compare.txt"): [
+        ("Python 3.11 (at 20,000 devices) | {} |", r"SimPy +20,000 +1 +[\d.]+ +([\d,.]+)"),
+        ("| fleetsim | {} | {} | {} |", r"herd-1 +fleetsim +100,000 +3 +\S+ +(\S+) ; herd-1 +fleetsim +1,000,000 +3 +\S+ +(\S+) ; "
+         r"herd-1 +fleetsim +10,000,000 +3 +\S+ +(\S+)"),
+        ("can do nothing but herd-1 | {} | {} | {} |", r"herd-1 +C +100,000 +3 +\S+ +(\S+) ; herd-1 +C +1,000,000 +3 +\S+ +(\S+) ; "
+         r"herd-1 +C +10,000,000 +3 +\S+ +(\S+)"),
+        ("| fleetsim | {} | {} | | fleetsim --threads", r"001 +fleetsim +20,000 +3 +\S+ +(\S+) ; 001 +fleetsim +100,000 +3 +\S+ +(\S+)"),
+    ],
+    (CLI + "Measuring.md", "bench/scaling.csv"): [
+        # The picture beside the table is drawn from this file.
+        ("| fleetsim | 36 | {} | 38 |", "workload=herd-1-150 & devices=1000000: ns_per_attempt"),
+        ("| fleetsim | 36 | 33 | {} |", "workload=herd-1-150 & devices=10000000: ns_per_attempt"),
+    ],
+    (CLI + "Measuring.md", "bench/hundred-million.txt"): [
+        ("{} bytes a device, and its time", r"MiB +(\d+)  a3a6"),
+    ],
+}
+
+# How a figure is read
+
+
+class Figure:
+    """A figure as a page writes it: its value, and half of its last digit."""
+
+    WORDS = {word: number for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split())}
+    WORDS |= {"twenty": 20, "never": None, "–": None, "at once": 0, "none": 0, "hundred": 100}
+    UNITS = {"d": 86400, "h": 3600, "min": 60, "minutes": 60, "s": 1, "ms": 0.001, "%": 0.01}
+    NUMBER = r"\d[\d,]*(?:\.\d+)?"
+    UNIT = r"(?:\s?%|\s(?:d|h|min|minutes|s|ms)\b)"
+    PATTERN = rf"[−+-]?{NUMBER}½?(?:{UNIT}(?:\s\d+\s(?:min|s)\b)?)?|" + "|".join(sorted(WORDS, key=len, reverse=True))
+
+    def __init__(self, text):
+        self.text = re.sub(r"\s+", " ", text.strip())
+        if self.text.lower() in self.WORDS:
+            self.value, self.half = self.WORDS[self.text.lower()], 0.5
+            return
+        sign = -1 if self.text[0] in "−-" else 1
+        self.value = 0.0
+        for number, half, unit in re.findall(rf"({self.NUMBER})(½?)\s?(%|[a-z]+)?", self.text):
+            digits = number.replace(",", "")
+            place = 10.0 ** -len(digits.partition(".")[2])
+            if "." not in digits and len(digits) > 4:
+                place = 10.0 ** (len(digits) - len(digits.rstrip("0")))
+            scale = self.UNITS.get(unit, 1)
+            self.value += (float(digits) + (0.5 if half else 0)) * scale
+            self.half = place * scale / 2
+        self.value *= sign
+
+    def agrees(self, result, allowed):
+        if result is None or self.value is None:
+            return result is None and self.value is None
+        return abs(self.value - result) <= self.half * 1.0001 + allowed + 1e-9
+
+    def like(self, result):
+        """The result, written as this figure is."""
+        if result is None:
+            return "never"
+        if self.text.endswith("%"):
+            return f"{100 * result:.{max(0, round(-math.log10(self.half * 200)))}f} %"
+        if re.search(r"\d (h|min|s|minutes)\b", self.text):
+            hours, rest = divmod(round(abs(result)), 3600)
+            minutes, seconds = divmod(rest, 60)
+            parts = [f"{n} {u}" for n, u in [(hours, "h"), (minutes, "min"), (seconds, "s")] if n]
+            return ("−" if result < 0 else "") + (" ".join(parts) or "0 s")
+        return f"{result:,.{min(6, max(0, math.ceil(-math.log10(self.half * 2))))}f}"
+
+
+# Where its result is
+
+
+class Missing(Exception):
+    """The results have no such place."""
+
+
+def number(text):
+    text = text.strip()
+    try:
+        return float(text)
+    except ValueError:
+        return None if text == "" else text
+
+
+@functools.cache
+def text_of(path):
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        raise Missing("there is no such file")
+
+
+@functools.cache
+def rows_of(path):
+    rows = csv.DictReader(text_of(path).splitlines())
+    return [{name: number(value) for key, value in row.items() for name in (key, re.sub(r"\W", "_", key))} for row in rows]
+
+
+def in_table(path, pick):
+    conditions, _, wanted = pick.rpartition(": ")
+    rows = rows_of(path)
+    for condition in filter(None, conditions.split(" & ")):
+        column, _, value = condition.partition("=")
+        if rows and column.strip() not in rows[0]:
+            raise Missing(f"has no column {column.strip()}")
+        rows = [row for row in rows if row[column.strip()] in (value.strip(), number(value))]
+    values = []
+    for expression in wanted.split(";"):
+        expression, _, allowed = expression.partition("~")
+        over, _, rest = expression.strip().partition(" ")
+        try:
+            if rest and over in ("count", "sum", "min", "max", "mean", "distinct"):
+                found = [evaluated(rest, row) for row in rows]
+                value = {"count": lambda: sum(map(bool, found)), "sum": lambda: sum(found), "min": lambda: min(found),
+                         "max": lambda: max(found), "mean": lambda: sum(found) / len(found),
+                         "distinct": lambda: len(set(found))}[over]()
+            elif len(rows) != 1:
+                raise Missing(f"has {len(rows)} rows with {conditions}")
+            else:
+                value = evaluated(expression, rows[0])
+        except NameError as error:
+            raise Missing(f"has no column {error.name}")
+        values.append((value, float(allowed or 0)))
+    return values
+
+
+def evaluated(expression, row):
+    try:
+        return eval(expression, {"__builtins__": {}, "abs": abs, "round": round}, row)
+    except TypeError:  # a cell is empty: there is no value
+        return None
+
+
+def in_document(path, pick):
+    values = []
+    for name in pick.split(";"):
+        name, _, allowed = name.partition("~")
+        value = json.loads(text_of(path))
+        for step in name.strip().split("/"):
+            try:
+                value = value[int(step)] if isinstance(value, list) else value[step]
+            except (KeyError, IndexError, ValueError):
+                raise Missing(f"has no {name.strip()}")
+        values.append((value, float(allowed or 0)))
+    return values
+
+
+def in_text(path, pick):
+    values = []
+    for pattern in pick.split(" ; "):
+        sums = pattern.startswith("sum ")
+        pattern = pattern.removeprefix("sum ")
+        matches = list(re.finditer(pattern, text_of(path), re.MULTILINE))
+        if not matches:
+            raise Missing(f"has nothing like {pattern}")
+        if sums:
+            values.append((sum(Figure(match[1]).value for match in matches), 0.0))
+        else:
+            values += [(Figure(group).value, 0.0) for group in matches[0].groups()]
+    return values
+
+
+def results(path, pick):
+    if path.suffix == ".csv":
+        return in_table(path, pick)
+    return in_document(path, pick) if path.suffix == ".json" else in_text(path, pick)
+
+
+# Where a page says it
+
+
+def pattern_of(text):
+    """A regular expression for a text with {} and …, in which white space is white space."""
+    pattern = ""
+    for part in re.split(r"(\{\}|…|\s+|[*`]+)", text):
+        if part == "{}":
+            pattern += f"({Figure.PATTERN})"
+        elif part == "…":
+            pattern += r"[^\n]*?"
+        elif part.isspace():
+            pattern += r"\s+"
+        elif part.strip("*`"):
+            pattern += re.escape(part)
+    return pattern
+
+
+@functools.cache
+def page_of(path):
+    return re.sub("[*`]", "", (ROOT / path).read_text(encoding="utf-8"))
+
+
+def main(arguments):
+    lists = "--list" in arguments
+    pages = [argument for argument in arguments if argument != "--list"]
+    known = {page for page, _ in FIGURES}
+    for page in pages:
+        if page not in known:
+            sys.exit(f"{page}: no figure of it is checked; add a line to FIGURES in experiments/figures.py")
+    compared, wrong = 0, 0
+    for (page, name), lines in FIGURES.items():
+        if pages and page not in pages:
+            continue
+        path = ROOT / name[1:] if name.startswith("/") else ROOT / "results" / name
+        for text, pick in lines:
+            match = re.search(pattern_of(text), page_of(page))
+            if not match:
+                print(f"{page}:1: does not say “{text}” any more: mend the line in experiments/figures.py")
+                wrong += 1
+                continue
+            found = [Figure(group) for group in match.groups()]
+            place = [f"{page}:{page_of(page).count(chr(10), 0, match.start(i + 1)) + 1}" for i in range(len(found))]
+            where = f"{path.relative_to(ROOT)} ({pick})"
+            try:
+                values = results(path, pick)
+            except Missing as error:
+                print(f"{place[0]}: says {found[0].text}; {path.relative_to(ROOT)} {error}")
+                wrong += 1
+                continue
+            if len(values) != len(found):
+                sys.exit(f"experiments/figures.py: “{text}” has {len(found)} figures and {pick} {len(values)}")
+            for at, figure, (value, allowed) in zip(place, found, values):
+                compared += 1
+                if isinstance(value, bool) or isinstance(value, str) or not figure.agrees(value, allowed):
+                    said = value if isinstance(value, str) else figure.like(value)
+                    print(f"{at}: says {figure.text}; it is {said} by {where}")
+                    wrong += 1
+                elif lists:
+                    print(f"{at}: {figure.text} as in {where}")
+    print(f"{compared} figures compared, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -97,6 +97,6 @@ struct LinkTests {
     for page in Repository.pages where page.contains(".docc/") { #expect(reached.contains(page), "\(page)") }
   }
 
-  @Test("the README has at most 16 KB")
-  func readme() throws { #expect(try Repository.text("README.md").utf8.count <= 16 << 10) }
+  @Test("the README has at most 12 KB")
+  func readme() throws { #expect(try Repository.text("README.md").utf8.count <= 12 << 10) }
 }

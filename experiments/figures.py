@@ -45,7 +45,58 @@ AT_NIGHT = "recovery_s ~300"
 
 FIGURES = {
     # The first page
-    #@README@
+    ("README.md", "readme/seeds.csv"): [
+        ("29 s: recovered in {} minutes", "retry_after=29s & seed=1: recovery_s / 60"),
+        ("of 30 s: in {}]", "retry_after=30s & seed=1: recovery_s / 60"),
+        ("29 s takes {} minutes and", "retry_after=29s: mean recovery_s / 60"),
+        ("30 s takes {} to {} (", "retry_after=30s: min recovery_s / 60; max recovery_s / 60"),
+        ("29s 0 {} 0", "retry_after=29s & seed=1: recovery_s"),
+        ("30s 0 {} 0", "retry_after=30s & seed=1: recovery_s"),
+    ],
+    ("README.md", "readme/second.svg"): [
+        ("recovered in {} minutes; of 30 s: in {}]", r"recovered in (\d+) minutes; of 30 s: in (\d+)<"),
+    ],
+    ("README.md", "live/table-503.md"): [
+        ("{} of {} live runs", r"sum \| (\d+) of \d+ \| ; sum \| \d+ of (\d+) \|"),
+    ],
+    ("README.md", "live/runs-503.csv"): [
+        ("one p99 came {} too early", "run=full-gate-5 & metric=time_to_delivery_p99_s: -difference_ratio"),
+    ],
+    ("README.md", "bench/compare.txt"): [
+        ("makes the same attempts within {}", r"within ([\d.]+%) of 110\.53"),
+    ],
+    ("README.md", "coverage/coverage.txt"): [
+        ("{} of {}](results/coverage)", r"hold it +(\d+): ; repetitions +(\d+)"),
+    ],
+    ("README.md", "coverage/conclusions.md"): [
+        ("{} to {}](Sources/FleetExperiments", r"rare-losses \| .affected_delivery_p99_s. \| 15 .*\| ([\d.]+) % ; "
+         r"rare-losses \| .recovery_s. \| 10 to.*\| ([\d.]+ %)"),
+    ],
+    ("README.md", "003-retry-after/spread/summary.csv"): [
+        ("drawn for each answer, they take {} minutes", """run={ "from": "30s", "to": "90s" }: recovery_s / 60"""),
+    ],
+    ("README.md", "005-gate-or-timer/retries/summary.csv"): [
+        ("take {} minutes with full jitter and", "run=full · retries=timer: recovery_s / 60 ~1"),
+        ("with full jitter and {} with 10 %", "run=additive:10 · retries=timer: recovery_s / 60 ~1"),
+    ],
+    ("README.md", "004-upload-concurrency/halt/summary.csv"): [
+        ("draws {} times the 429s", "run=unlimited: answers_429 / 132169"),
+    ],
+    ("README.md", "/experiments/011-metastable/README.md"): [
+        ("{} of 20 fleets recover from a server slowed for two minutes, {} of 20",
+         r"(\d+) after two\b ; (\d+) after three\b"),
+    ],
+    ("README.md", "015-production-day/hour/summary.csv"): [
+        ("costs {} minutes of recovery at night", "run=3h: recovery_s / 60"),
+        ("at night and {} in the evening", "run=20h: recovery_s / 60"),
+    ],
+    ("README.md", "020-recommended-defaults/tuned/settings.json"): [
+        ("a first wait of {}, a cap of {} and", "integrations/Segment.io/httpConfig/backoffConfig/baseBackoffInterval; "
+         "integrations/Segment.io/httpConfig/backoffConfig/maxBackoffInterval"),
+    ],
+    ("README.md", "020-recommended-defaults/tuned/pareto.csv"): [
+        ("save {} of the extra attempts", "kind=recommended: 1 - attempts_above_twin_per_device_vs_today_ratio"),
+    ],
     # Outages, jitter, Retry-After
     (E + "001-outage-herd/README.md", "001-outage-herd/timer/summary.csv"): [
         ("| none | {} | {} | {} | {} |", "run=none: recovery_s ~30; " + SLOWNESS),

@@ -12,7 +12,7 @@ another, with ; between them:
   CSV        run=29s & seed=1: recovery_s; attempts / devices     rows with those values, then an expression of columns
              count agrees=='true'                                 how many rows it is true of; also sum, min, max, mean, distinct
   JSON       a/b/0/c                                              a path
-  else       the capacity is ([\\d.]+)                             a regular expression with a group for the figure; sum adds all matches
+  else       the capacity is ([\\d.]+)                             regular expressions with a group a figure; sum adds up all matches
 
 A figure is a number, a share (41 %), a time (1 h 19 min, 12 min 28 s), a word (three) or never (the result has no value). It is right
 if the result rounds to it, as finely as it is written. "~30" behind an expression allows 30 more, in seconds where it is a time: the rows
@@ -33,7 +33,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 E = "experiments/"
 CLI = "Sources/CommandLineInterface/CommandLineInterface.docc/"
 FE = "Sources/FleetExperiments/FleetExperiments.docc/"
-SM = "Sources/ScenarioModel/ScenarioModel.docc/"
 
 # What many lines pick.
 SLOWNESS = "idle_while_backlogged_s ~60; time_to_delivery_p99_s; attempts / devices"
@@ -41,7 +40,7 @@ COST = "answers_429; herd_factor_ratio; time_to_delivery_p99_s; lost_events"
 CLIENT = "lost_events; time_to_delivery_p99_s; attempts / devices; herd_factor_ratio"
 UNHEARD = "unheard_answers; answers_2xx; duplicate_events; undelivered_events; lost_events"
 RETURN = "recovery_s; undelivered_events / created_events; attempts_above_twin_per_device; peak_offered_ratio"
-AT_NIGHT = "recovery_s ~300"
+COARSE = "recovery_s ~300"
 
 FIGURES = {
     # The first page
@@ -254,10 +253,10 @@ FIGURES = {
         ("| 12 h | 0 | 59.3 % | 70.6 % | {} |", "run=12h: lost_events / created_events"),
     ],
     (E + "015-production-day/README.md", "015-production-day/hour/summary.csv"): [
-        ("| 3 h | 3/s | 17/s | {} |", "run=3h: " + AT_NIGHT),
-        ("| 8 h | 9.5/s | 10.5/s | {} |", "run=8h: " + AT_NIGHT),
-        ("| 13 h | 10/s | 10/s | {} |", "run=13h: " + AT_NIGHT),
-        ("| 4 to 7/s | {} |", "run=20h: " + AT_NIGHT),
+        ("| 3 h | 3/s | 17/s | {} |", "run=3h: " + COARSE),
+        ("| 8 h | 9.5/s | 10.5/s | {} |", "run=8h: " + COARSE),
+        ("| 13 h | 10/s | 10/s | {} |", "run=13h: " + COARSE),
+        ("| 4 to 7/s | {} |", "run=20h: " + COARSE),
     ],
     (E + "016-sdk-catalogue/README.md", "016-sdk-catalogue/outage/summary.csv"): [
         ("| datafly | {} | {} | {} | {} × |", "run=datafly: " + RETURN),
@@ -558,7 +557,9 @@ def in_table(path, pick):
                 value = evaluated(expression, rows[0])
         except NameError as error:
             raise Missing(f"has no column {error.name}")
-        values.append((value, float(allowed or 0)))
+        except SyntaxError:
+            sys.exit(f"experiments/figures.py: “{expression}” is no expression of columns")
+        values.append((value, float(allowed or 0), f"{conditions}: {expression.strip()}".lstrip(": ")))
     return values
 
 
@@ -579,7 +580,7 @@ def in_document(path, pick):
                 value = value[int(step)] if isinstance(value, list) else value[step]
             except (KeyError, IndexError, ValueError):
                 raise Missing(f"has no {name.strip()}")
-        values.append((value, float(allowed or 0)))
+        values.append((value, float(allowed or 0), name.strip()))
     return values
 
 
@@ -592,9 +593,9 @@ def in_text(path, pick):
         if not matches:
             raise Missing(f"has nothing like {pattern}")
         if sums:
-            values.append((sum(Figure(match[1]).value for match in matches), 0.0))
+            values.append((sum(Figure(match[1]).value for match in matches), 0.0, f"sum of {pattern}"))
         else:
-            values += [(Figure(group).value, 0.0) for group in matches[0].groups()]
+            values += [(Figure(group).value, 0.0, pattern) for group in matches[0].groups()]
     return values
 
 
@@ -647,7 +648,6 @@ def main(arguments):
                 continue
             found = [Figure(group) for group in match.groups()]
             place = [f"{page}:{page_of(page).count(chr(10), 0, match.start(i + 1)) + 1}" for i in range(len(found))]
-            where = f"{path.relative_to(ROOT)} ({pick})"
             try:
                 values = results(path, pick)
             except Missing as error:
@@ -656,7 +656,8 @@ def main(arguments):
                 continue
             if len(values) != len(found):
                 sys.exit(f"experiments/figures.py: “{text}” has {len(found)} figures and {pick} {len(values)}")
-            for at, figure, (value, allowed) in zip(place, found, values):
+            for at, figure, (value, allowed, where) in zip(place, found, values):
+                where = f"{path.relative_to(ROOT)} ({where})"
                 compared += 1
                 if isinstance(value, bool) or isinstance(value, str) or not figure.agrees(value, allowed):
                     said = value if isinstance(value, str) else figure.like(value)

@@ -206,6 +206,23 @@ struct UploadLoopTests {
     #expect(desk.answer("1", 200) == ["delivered 1", "send 2 #0"])
   }
 
+  @Test("A batch that was never sent takes new events where clients say so, and one that was stays as it is")
+  func growsUntilSent() {
+    let desk = Desk(
+      options { ($0.growsUntilSent, $0.policy.backoffHolds, $0.maximumBatchEvents) = (true, .client, 3) })
+    #expect(desk.flush(1) == ["send 0 #0"])
+    #expect(desk.answer("0", 503) == [])
+    // It waits, and so does the client: three make a batch, the fourth begins another.
+    _ = (desk.flush(2), desk.flush(1), desk.flush(1))
+    #expect(desk.held == ["0", "1-3", "4"])
+    desk.pass(1_000)
+    #expect(desk.flush(1) == ["send 0 #1"])
+    #expect(desk.answer("0", 200) == ["delivered 0", "send 1-3 #0"])
+    // Under way it stays as it is; what is behind it grows.
+    #expect(desk.flush(1) == [] && desk.held == ["1-3*", "4-6"])
+    #expect(desk.answer("1-3", 200) == ["delivered 1-3", "send 4-6 #0"])
+  }
+
   @Test("After a 401 the batch is due when the credentials are there, and others go on (O9)")
   func credentials() {
     let desk = Desk(

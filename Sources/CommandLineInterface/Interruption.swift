@@ -137,30 +137,41 @@ extension CommandEnvironment {
   }
 }
 
-/// One line on a terminal, rewritten in place: how far, how fast, how long still.
+/// How far, how fast, how long still: one line on a terminal, rewritten in place; in a log a line each half minute.
 struct ProgressLine {
-  private let isShown: Bool
+  private enum Place { case nowhere, terminal, log }
+  private let place: Place
   private let startedAt: Double
   private var shownAt: Double?
+  private static let secondsBetweenLogLines = 30.0
 
-  /// Shows nothing unless standard error is a terminal that can rewrite a line.
+  /// Shows nothing on a terminal that cannot rewrite a line.
   init(isShown: Bool, startedAt: Double) {
     let terminal = getenv("TERM").map { String(cString: $0) }
-    self.isShown = isShown && isatty(STDERR_FILENO) == 1 && terminal != "dumb"
+    place =
+      !isShown ? .nowhere : isatty(STDERR_FILENO) == 0 ? .log : terminal == "dumb" ? .nowhere : .terminal
     self.startedAt = startedAt
   }
 
-  /// Redraws the line, at most five times a second; not at all for what ends within half a second.
+  /// Shows how far it is, on a terminal at most five times a second; not at all what ends within half a second.
   mutating func update(_ progress: ComparisonControl.Progress, now: Double) {
-    guard isShown, now - startedAt > 0.5, now - (shownAt ?? 0) > 0.2 else { return }
-    shownAt = now
-    // One column less than there are: some terminals wrap when the last one is written.
-    let columns = (Terminal(of: STDERR_FILENO).columns ?? 80) - 1
-    Console.drawError("\r\u{1B}[K" + Self.text(progress, elapsed: now - startedAt).prefix(columns))
+    switch place {
+    case .nowhere: break
+    case .terminal:
+      guard now - startedAt > 0.5, now - (shownAt ?? 0) > 0.2 else { return }
+      shownAt = now
+      // One column less than there are: some terminals wrap when the last one is written.
+      let columns = (Terminal(of: STDERR_FILENO).columns ?? 80) - 1
+      Console.drawError("\r\u{1B}[K" + Self.text(progress, elapsed: now - startedAt).prefix(columns))
+    case .log:
+      guard now - (shownAt ?? startedAt) > Self.secondsBetweenLogLines else { return }
+      shownAt = now
+      Console.printError(Self.text(progress, elapsed: now - startedAt) + "\n")
+    }
   }
 
   mutating func clear() {
-    guard shownAt != nil else { return }
+    guard place == .terminal, shownAt != nil else { return }
     shownAt = nil
     Console.drawError("\r\u{1B}[K")
   }

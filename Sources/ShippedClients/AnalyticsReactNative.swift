@@ -152,7 +152,7 @@ struct AnalyticsReactNativeSettings: ShippedSettings {
     let percent = backoff.number(.jitterPercent)
     if percent > 10, let path = backoff.path(of: "jitterPercent") {
       findings.add(
-        .readDifferently, path,
+        .contradicts, path,
         "more than 10 % can make a wait longer than 1.1 times maxBackoffInterval, which \(findings.sdk) takes as invalid: all "
           + "retry state starts over and the next flush sends; write 10 at most",
         "RetryManager.ts:121-127, :451-460")

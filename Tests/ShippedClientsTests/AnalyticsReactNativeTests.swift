@@ -91,7 +91,7 @@ struct AnalyticsReactNativeTests {
       (#"{"backoffConfig": {"enabled": false}}"#, ["losesData backoffConfig.enabled"]),
       (#"{"backoffConfig": {"enabled": 0}}"#, ["readDifferently backoffConfig.enabled"]),
       (#"{"backoffConfig": {"enabled": true, "jitterPercent": 10}}"#, []),
-      (#"{"backoffConfig": {"jitterPercent": 11}}"#, ["readDifferently backoffConfig.jitterPercent"]),
+      (#"{"backoffConfig": {"jitterPercent": 11}}"#, ["contradicts backoffConfig.jitterPercent"]),
       (#"{"backoffConfig": {"maxRetryCount": 0}}"#, ["readDifferently backoffConfig.maxRetryCount"]),
       (#"{"backoffConfig": {"maxRetryCount": 2.5}}"#, ["repaired backoffConfig.maxRetryCount"]),
       (

@@ -76,7 +76,8 @@ extension Cohort {
       Field(
         "writeKey", \.tenant, Kind<String>.text.orNothing,
         "The tenant that the server's keyLimits know the cohort by.", defaultValue: .said("its name")),
-      .lossHasTimeout, .splitNeedsFiles, .growingNeedsFiles, .noStatusRetriesNeedFiles, .lanesHaveOrder, .somethingArrivesInTime,
+      .lossHasTimeout, .splitNeedsFiles, .growingNeedsFiles, .noStatusRetriesNeedFiles, .lanesHaveOrder,
+      .somethingArrivesInTime,
     ])
 
   /// When a device flushes, and what it does with its batches.
@@ -299,8 +300,9 @@ extension QueuePolicy {
         "splitOn413", \.splitsOn413, .bool, "a batch that is answered 413 is cut in two, with mode files",
         requirement: "S5"),
       .ofClient(
-        "growsUntilSent", \.growsUntilSent, .bool,
-        "a batch takes new events until it is first sent, and then stays as it is, with mode files", "S2",
+        "growsUntilFailure", \.growsUntilFailure, .bool,
+        "a batch takes new events until it fails, and then stays as it is, with mode files; a 429 that makes the client wait is no failure",
+        "S2",
         isLater: true),
     ])
 }

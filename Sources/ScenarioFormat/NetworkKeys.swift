@@ -215,8 +215,8 @@ extension Field<Cohort> {
       ? "batches are cut for good, so that the queue's mode must be \"files\"" : nil
   }
 
-  static let growingNeedsFiles = Field.refusal("queue", "growsUntilSent") { _, cohort in
-    cohort.queue.growsUntilSent && cohort.queue.mode == .rebatch
+  static let growingNeedsFiles = Field.refusal("queue", "growsUntilFailure") { _, cohort in
+    cohort.queue.growsUntilFailure && cohort.queue.mode == .rebatch
       ? "a client that re-chunks has no batch that stays as it is; set queue.mode to \"files\"" : nil
   }
 

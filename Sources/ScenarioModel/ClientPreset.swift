@@ -27,7 +27,7 @@ public struct ClientPreset: Sendable, Hashable {
   public var queueLimit = Int.max
   /// Whether a batch that is answered 413 is cut in two.
   public var splitsOn413 = false
-  public var growsUntilSent = false
+  public var growsUntilFailure = false
   public var uploadConcurrency = 1
   public var flushWhileUploading = FlushWhileUploading.joins
   public var actsAtFlushEnd = false
@@ -106,7 +106,7 @@ public struct ClientPreset: Sendable, Hashable {
     Part(\.policy, \.policy), Part(\.settingsDialect, \.dialect), Part(\.settingsDefaults, \.settings),
     Part(\.queue.mode, \.queueMode), Part(\.queue.maximumBatchEvents, \.maximumBatchEvents),
     Part(\.queue.maximumBatchBytes, \.maximumBatchBytes), Part(\.queue.limit, \.queueLimit),
-    Part(\.queue.splitsOn413, \.splitsOn413), Part(\.queue.growsUntilSent, \.growsUntilSent),
+    Part(\.queue.splitsOn413, \.splitsOn413), Part(\.queue.growsUntilFailure, \.growsUntilFailure),
     Part(\.uploadConcurrency, \.uploadConcurrency), Part(\.flushWhileUploading, \.flushWhileUploading),
     Part(\.actsAtFlushEnd, \.actsAtFlushEnd), Part(\.rateLimitEndsLoop, \.rateLimitEndsLoop),
     Part(\.failureEndsLoop, \.failureEndsLoop),

@@ -235,8 +235,8 @@ public struct QueuePolicy: Sendable, Hashable {
   public var maximumBatchBytes: Int? = nil
   /// Whether a batch of several events that is answered 413 is cut in two, both to be sent afresh. *files* only.
   public var splitsOn413 = false
-  /// Whether a batch takes new events, up to its size, until it is first sent. *files* only: there a flush makes it final else.
-  public var growsUntilSent = false
+  /// Whether a batch takes new events, up to its size, until it fails (`ClientOptions.growsUntilFailure`). *files* only.
+  public var growsUntilFailure = false
   public init(mode: Mode = .files, limit: Int = .max, maximumBatchEvents: Int = 500) {
     self.mode = mode
     self.limit = limit

@@ -14,8 +14,9 @@ public struct ClientOptions: Sendable {
   public var flushWhileUploading: FlushWhileUploading {
     didSet { setGrowsNewest() }
   }
-  /// Whether a batch takes new events until it is first sent, and then stays as it is. *files* only.
-  public var growsUntilSent: Bool {
+  /// Whether a batch takes new events until it fails, and then stays as it is; a 429 that makes the client wait is no failure of
+  /// a batch. *files* only.
+  public var growsUntilFailure: Bool {
     didSet { setGrowsNewest() }
   }
   /// *rebatch*: the client acts when the last upload of a flush has been answered; nil: after each.
@@ -76,7 +77,8 @@ public struct ClientOptions: Sendable {
     rateLimitEndsLoop: Bool = true, saving: Saving = .atOnce, triggers: ClientTriggers = .all,
     triggersThatSkipWaits: ClientTriggers = [],
     wakesByTimer: Bool = false, maximumBatchEvents: Int = 500,
-    limit: Int = 1_000, splitsOn413: Bool = false, growsUntilSent: Bool = false, refreshesCredentials: Bool = false,
+    limit: Int = 1_000, splitsOn413: Bool = false, growsUntilFailure: Bool = false,
+    refreshesCredentials: Bool = false,
     credentialRefresh: Int64 = 1_000_000,
     gates: ClientGates = ClientGates(), countFlushWhileFailing: Bool = true, countsHeldEvents: Bool = false,
     failureEndsLoop: Bool = false
@@ -87,8 +89,8 @@ public struct ClientOptions: Sendable {
     self.uploads = UInt32(clamping: max(uploads, 1))
     self.isRebatch = isRebatch
     self.flushWhileUploading = flushWhileUploading
-    self.growsUntilSent = growsUntilSent
-    growsNewest = isRebatch || growsUntilSent || flushWhileUploading == .queued
+    self.growsUntilFailure = growsUntilFailure
+    growsNewest = isRebatch || growsUntilFailure || flushWhileUploading == .queued
     self.flushEnd = flushEnd
     actsAtFlushEnd = flushEnd != nil
     self.rateLimitEndsLoop = rateLimitEndsLoop
@@ -111,7 +113,7 @@ public struct ClientOptions: Sendable {
   }
 
   private mutating func setGrowsNewest() {
-    growsNewest = isRebatch || growsUntilSent || flushWhileUploading == .queued
+    growsNewest = isRebatch || growsUntilFailure || flushWhileUploading == .queued
   }
 }
 

@@ -423,7 +423,7 @@ extension UploadClientHost where Self: ~Copyable {
   {
     var left = n
     var (time, ordinal) = (time, ordinal)
-    if options.pointee.isRebatch || isUntried(newest(of: client), client)
+    if options.pointee.isRebatch || hasNotFailed(newest(of: client), client)
       || isOpen(newest(of: client), client), !losesNew(client, at: now),
       let taken = extendNewest(client, by: left, from: ordinal)
     {
@@ -445,10 +445,12 @@ extension UploadClientHost where Self: ~Copyable {
       && state(of: client).pointee.flags.contains(.looping) && firstOrdinal(of: batch) >= loopEnd(of: client)
   }
 
-  /// Whether a batch takes new events because it was never sent (`ClientOptions.growsUntilSent`).
+  /// Whether a batch takes new events because it has not failed, or last by a 429 that makes the client wait
+  /// (`ClientOptions.growsUntilFailure`).
   @inlinable
-  public mutating func isUntried(_ batch: BatchIndex, _ client: ClientIndex) -> Bool {
-    options.pointee.growsUntilSent && batch != .noBatch && self.batch(batch).attempts == 0
+  mutating func hasNotFailed(_ batch: BatchIndex, _ client: ClientIndex) -> Bool {
+    options.pointee.growsUntilFailure && batch != .noBatch
+      && retryState(of: batch, client).latestFailure != .transient
   }
 
   /// Whether a batch is as it was sent until the running loop, or flush, is done with it.

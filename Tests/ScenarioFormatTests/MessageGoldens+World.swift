@@ -21,9 +21,9 @@ extension MessageGoldens {
     cohort +queue: { mode: 'rebatch', maximumBatchSize: 5, splitOn413: true }
       3: fleet.phones.queue.maximumBatchSize: missing unit: write "5B"
       3: fleet.phones.queue.splitOn413: batches are cut for good, so that the queue's mode must be "files"
-    cohort +queue: { growsUntilSent: true }
-    cohort +queue: { mode: 'rebatch', growsUntilSent: true }
-      3: fleet.phones.queue.growsUntilSent: a client that re-chunks has no batch that stays as it is; set queue.mode to "files"
+    cohort +queue: { growsUntilFailure: true }
+    cohort +queue: { mode: 'rebatch', growsUntilFailure: true }
+      3: fleet.phones.queue.growsUntilFailure: a client that re-chunks has no batch that stays as it is; set queue.mode to "files"
     cohort +queue: { mode: 'rebatch' }, policy: { noStatusRetries: 2 }
       3: fleet.phones.policy.noStatusRetries: a client that re-chunks has no batch whose tries could be counted; set queue.mode to "files"
     cohort +connectivity: { online: { exponential: '2h' }, offline: '10m', share: '30%', interruptions: [{ at: '1h', for: '10m', share: '50%' }], flushOnReconnect: false }

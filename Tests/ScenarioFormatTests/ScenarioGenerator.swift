@@ -127,7 +127,7 @@ struct ScenarioGenerator {
     cohort.connectTimeout = random.chance(30) ? span(1_000...cohort.timeout.microseconds) : nil
     cohort.queue.maximumBatchBytes = random.pick([nil, 1, 475_000])
     cohort.queue.splitsOn413 = cohort.queue.mode == .files && random.chance(30)
-    cohort.queue.growsUntilSent = cohort.queue.mode == .files && random.chance(30)
+    cohort.queue.growsUntilFailure = cohort.queue.mode == .files && random.chance(30)
     cohort.connectivity = random.chance(40) ? connectivity() : nil
     cohort.sessions = random.chance(30) ? sessions(for: cohort.events) : nil
     let preset = random.pick(ClientPreset.all)

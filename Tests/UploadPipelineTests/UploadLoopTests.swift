@@ -206,10 +206,10 @@ struct UploadLoopTests {
     #expect(desk.answer("1", 200) == ["delivered 1", "send 2 #0"])
   }
 
-  @Test("A batch that was never sent takes new events where clients say so, and one that was stays as it is")
-  func growsUntilSent() {
+  @Test("A batch takes new events until it fails, where clients say so, and then stays as it is")
+  func growsUntilFailure() {
     let desk = Desk(
-      options { ($0.growsUntilSent, $0.policy.backoffHolds, $0.maximumBatchEvents) = (true, .client, 3) })
+      options { ($0.growsUntilFailure, $0.policy.backoffHolds, $0.maximumBatchEvents) = (true, .client, 3) })
     #expect(desk.flush(1) == ["send 0 #0"])
     #expect(desk.answer("0", 503) == [])
     // It waits, and so does the client: three make a batch, the fourth begins another.
@@ -221,6 +221,12 @@ struct UploadLoopTests {
     // Under way it stays as it is; what is behind it grows.
     #expect(desk.flush(1) == [] && desk.held == ["1-3*", "4-6"])
     #expect(desk.answer("1-3", 200) == ["delivered 1-3", "send 4-6 #0"])
+    // A 429 is the client's, not the batch's: what comes meanwhile goes along.
+    #expect(desk.answer("4-6", 200) == ["delivered 4-6"])
+    #expect(desk.flush(1) == ["send 7 #0"])
+    #expect(desk.answer("7", 429, retryAfter: 10) == [])
+    _ = desk.flush(1)
+    #expect(desk.held == ["7-8"])
   }
 
   @Test("After a 401 the batch is due when the credentials are there, and others go on (O9)")

@@ -347,7 +347,7 @@ extension ClientOptions {
       triggersThatSkipWaits: cohort.triggersThatSkipWaits,
       wakesByTimer: cohort.retries == .timer, maximumBatchEvents: cohort.largestBatch,
       limit: cohort.queue.limit, splitsOn413: cohort.queue.splitsOn413 && cohort.queue.mode == .files,
-      growsUntilSent: cohort.queue.growsUntilSent && cohort.queue.mode == .files,
+      growsUntilFailure: cohort.queue.growsUntilFailure && cohort.queue.mode == .files,
       refreshesCredentials: cohort.policy.unauthorized == .refreshThenRetryOnce,
       credentialRefresh: cohort.credentialRefresh.microseconds, gates: cohort.gates,
       countFlushWhileFailing: cohort.countFlushWhileFailing, countsHeldEvents: cohort.countsHeldEvents,

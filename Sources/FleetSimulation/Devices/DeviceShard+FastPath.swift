@@ -124,7 +124,7 @@ extension DeviceShard {
     let plan = plan.pointee
     let client = plan.client
     return !client.isRebatch && client.uploads == 1 && client.flushWhileUploading == .joins
-      && !client.actsAtFlushEnd && !client.keepsGates && !client.splitsOn413 && !client.growsUntilSent
+      && !client.actsAtFlushEnd && !client.keepsGates && !client.splitsOn413 && !client.growsUntilFailure
       && (client.saving == .atOnce || client.saving == .atOnceAsItIs)
       && client.policy.limitsCheck == .whenDue && !plan.checks && tracedDevice == .noDevice
       && !plan.server.asksForRetryCount && plan.server.deduplicationWindow < 0 && !plan.network.isFaulty

@@ -284,7 +284,7 @@ struct RandomScenario {
     if drawn % 5 == 2 { cohort.failureEndsLoop.toggle() }
     if drawn % 7 == 3 { cohort.countsHeldEvents.toggle() }
     if drawn % 6 == 4 { cohort.countFlushWhileFailing.toggle() }
-    if drawn % 4 == 3, cohort.queue.mode == .files { cohort.queue.growsUntilSent = true }
+    if drawn % 4 == 3, cohort.queue.mode == .files { cohort.queue.growsUntilFailure = true }
     // Each failure of a page leaves a loop that polls three times a second: what happens often makes a run that nobody waits for.
     if drawn % 11 == 7, Self.isRare(cohort.events) {
       var page = BrowserOptions()

@@ -118,12 +118,10 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
     self.description = description
   }
 
-  /// A wrong command line: what is wrong, how it should be, where to read more.
+  /// A wrong command line: what is wrong and would be right, and where to read more.
   init(usage message: String, of command: CommandSpecification, parent: String?) {
     let name = (parent.map { $0 + " " } ?? "") + command.name
-    let usage = HelpScreen().usage(command, parent: parent, hanging: "Usage: ".count)
-    self.init(
-      .usage, "Error: \(message)\nUsage: \(usage)\n  See '\(name) --help' for more information.")
+    self.init(.usage, "Error: \(message)\nSee '\(name) --help'.")
   }
 
   /// Whatever a command threw, as the user is to see it.

@@ -52,6 +52,11 @@ package enum FigureText {
     return MetricText.plain((value / digits).rounded() * digits)
   }
 
+  /// A figure with the sign of its number.
+  static func signed(_ value: Double, _ figure: String) -> String {
+    (value > 0 ? "+" : value < 0 ? "-" : "") + figure
+  }
+
   /// One decimal, rounded half away from zero.
   package static func decimal(_ value: Double) -> String {
     guard abs(value) < 1e15 else { return value.isNaN ? "unknown" : value < 0 ? "-infinite" : "infinite" }

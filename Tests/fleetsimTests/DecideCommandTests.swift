@@ -67,7 +67,7 @@ struct DecideCommandTests {
     #expect(
       try Double(cell("today_mean")) ?? 0 > 0 && Double(cell("proposed_mean")) == 0
         && cell("unit") == "events")
-    #expect(try Double(cell("difference_high")) ?? 0 < -1)
+    #expect(try Double(cell("difference_high")) ?? 0 < -100)
     let check = try Tool.run(["check", "out/suite/friday.json5"], in: scratch.url)
     #expect(check.code == 0, "\(check)")
     let back = try Tool.run(

@@ -55,7 +55,7 @@ struct ExitCodeTests {
     let output = try Tool.run(line.split(separator: " ").map(String.init), in: scratch.url)
     #expect(output.code == 64)
     #expect(output.standardError.contains(message), "\(output.standardError)")
-    #expect(output.standardError.contains("\nUsage: fleetsim "))
+    #expect(output.standardError.hasSuffix("--help'.\n"), "\(output.standardError)")
     #expect(output.standardOutput == "")
   }
 

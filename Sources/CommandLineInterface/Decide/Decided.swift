@@ -95,6 +95,7 @@ extension Decided {
     var proposed: String
     var todayMean: Double?
     var proposedMean: Double?
+    var difference: (mean: Double, low: Double, high: Double)?
     var unit: String
   }
 
@@ -127,14 +128,15 @@ extension Decided {
     .init("proposed_mean", "", "The same with the proposed Settings.") {
       $0.proposedMean.map { .decimal($0) } ?? .empty
     },
-    .init(
-      "difference", "",
-      "Of the means, in units of the least difference that matters; above 0: the proposed is worse."
-    ) { .decimal($0.cell.finding.mean) },
-    .init("difference_low", "", "The least that it may be, at the level of the decision.") {
-      .decimal($0.cell.finding.reach.lowerBound)
+    .init("difference", "", "Proposed less today, of the whole fleet, under the same seeds.") {
+      $0.difference.map { .decimal($0.mean) } ?? .empty
     },
-    .init("difference_high", "", "The most that it may be.") { .decimal($0.cell.finding.reach.upperBound) },
+    .init("difference_low", "", "The least that the difference may be, at the level of the decision.") {
+      $0.difference.map { .decimal($0.low) } ?? .empty
+    },
+    .init("difference_high", "", "The most that it may be.") {
+      $0.difference.map { .decimal($0.high) } ?? .empty
+    },
     .init("today_runs", "runs", "Runs with today's Settings.") { .integer(Int64($0.one.today.count)) },
     .init("proposed_runs", "runs", "Runs with the proposed Settings, under the same seeds first.") {
       .integer(Int64($0.one.proposed.count))
@@ -153,7 +155,7 @@ extension Decided {
           today: wording.figure(place, cell.criterion, false),
           proposed: wording.figure(place, cell.criterion, true),
           todayMean: wording.value(place, cell.criterion, false),
-          proposedMean: wording.value(place, cell.criterion, true),
+          proposedMean: wording.value(place, cell.criterion, true), difference: wording.difference(cell),
           unit: decision.metric(cell.criterion)?.unit ?? "ratio")
       }
     }
@@ -199,20 +201,24 @@ extension Decided {
         guard let cell = cell(place, names) else { return nil }
         let figures = [false, true].map { figure(place, cell.criterion, $0) }
         // A page has what is nothing, too: it was looked at.
-        return [heading] + figures + [Self.state(cell)]
+        return [heading] + figures + [Self.state(cell), wording.bounds(cell) ?? "–"]
       }
       if let index = rows.firstIndex(where: { $0[0] == "recovery" }) {
         let healthy = [false, true].map { wording.healthy(place, $0) ?? "–" }
-        if Set(healthy) != ["–"] { rows.insert(["endpoint healthy"] + healthy + ["–"], at: index + 1) }
+        if Set(healthy) != ["–"] { rows.insert(["endpoint healthy"] + healthy + ["–", "–"], at: index + 1) }
         if let floor = wording.floor(place) {
-          rows.insert(["recovery at best", floor, floor, "–"], at: index + 1)
+          rows.insert(["recovery at best", floor, floor, "–", "–"], at: index + 1)
         }
       }
       rows.append(
-        ["radio wake-ups"] + [false, true].map { DecisionWording.times(wording.wakeUps(place, $0)) } + ["–"])
+        ["radio wake-ups"] + [false, true].map { DecisionWording.times(wording.wakeUps(place, $0)) } + [
+          "–", "–",
+        ])
       return rows.enumerated().map { [$0 == 0 ? decision.cases[place].suite.name : ""] + $1 }
     }
-    return TextTable(header: ["case", "figure"] + Self.names + ["proposed is"], rows: rows, words: 5)
+    return TextTable(
+      header: ["case", "figure"] + Self.names + ["proposed is", "the difference may be"], rows: rows, words: 6
+    )
   }
 
   private func cell(_ place: Int, _ names: [String]) -> Decision.Cell? {
@@ -555,6 +561,10 @@ extension Decided {
           (
             "Endpoint healthy",
             "How soon it turns nobody away; recovery takes longer where apps are closed or wait, and their last data comes later."
+          ),
+          (
+            "The difference may be",
+            "Proposed less today, under the same seeds: what these runs do not exclude, with levels that allow for all cases and looks."
           ),
           ("At best", "How soon any client could be back: capacity, demand and backlog alone."),
           (

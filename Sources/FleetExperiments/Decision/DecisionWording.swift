@@ -380,6 +380,29 @@ package struct DecisionWording: Sendable {
     return rows.compactMap { metric.value(of: $0).restricted }.mean.map { $0 * (metric.isCount ? scale : 1) }
   }
 
+  /// By how much the proposed Settings differ, and within which bounds, in that unit; above 0 they have more. nil of what has no values.
+  package func difference(_ cell: Decision.Cell) -> (mean: Double, low: Double, high: Double)? {
+    let finding = cell.finding
+    guard finding.unit > 0, cell.criterion != .health else { return nil }
+    let factor = finding.unit * (decision.metric(cell.criterion)?.isCount == true ? scale : 1)
+    return (finding.mean * factor, finding.reach.lowerBound * factor, finding.reach.upperBound * factor)
+  }
+
+  /// The same for people: `+12 min to +16 min`; `none` where every run has the same.
+  package func bounds(_ cell: Decision.Cell) -> String? {
+    guard let (_, low, high) = difference(cell), low.isFinite, high.isFinite else { return nil }
+    if low == 0, high == 0 { return "none" }
+    func text(_ value: Double) -> String {
+      guard let metric = decision.metric(cell.criterion) else {
+        return FigureText.signed(value, FigureText.percent(abs(value)))
+      }
+      return FigureText.signed(
+        value, metric.isCount ? FigureText.amount(abs(value)) : MetricText.value(metric, abs(value)))
+    }
+    let texts = [text(low), text(high)]
+    return texts[0] == texts[1] ? texts[0] : "\(texts[0]) to \(texts[1])"
+  }
+
   /// How soon after the incidents the endpoint turns nobody away, mean over the runs; nil where it does not in all of them.
   package func healthy(_ place: Int, _ isProposed: Bool) -> String? {
     let rows = rows(place, isProposed)

@@ -52,6 +52,8 @@ package enum MetricRule {
     package var isOfEvents = false
     /// The standard error of the mean difference; 0: not known.
     package var error = 0.0
+    /// The least difference that matters, in the metric's unit; of failures a share of the runs. What is above is in units of it.
+    package var unit = 0.0
 
     /// About how many seeds would show which it is, of which `seeds` were made: an interval narrows with the root of their number.
     ///
@@ -123,7 +125,7 @@ package enum MetricRule {
     let extent = (differences.min() ?? 0)...(differences.max() ?? 0)
     var finding = Finding(
       standing: .undecided, mean: paired.mean, isOfEvents: clump != nil,
-      error: paired.sample.standardError ?? 0)
+      error: paired.sample.standardError ?? 0, unit: limit)
 
     let isPlain = raw.count < fewestForTest
     var interval = paired.interval(confidence: 1 - 2 * level.equivalence).map { $0.low...$0.high }
@@ -209,7 +211,7 @@ package enum MetricRule {
     }
     var finding = Finding(
       standing: .undecided, mean: Double(onlySecond - onlyFirst) / Double(seeds) / relevantRisk,
-      error: Double(onlyFirst + onlySecond).squareRoot() / Double(seeds) / relevantRisk)
+      error: Double(onlyFirst + onlySecond).squareRoot() / Double(seeds) / relevantRisk, unit: relevantRisk)
     finding.reach = min(0, -bound(onlyFirst, onlySecond))...max(0, bound(onlySecond, onlyFirst))
     if onlyFirst + onlySecond > 0, seeds < 3 {
       if byOneThrow { finding.reach = -.infinity...(.infinity) }

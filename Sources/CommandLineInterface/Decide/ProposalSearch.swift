@@ -17,7 +17,7 @@ struct ProposalSearch: Sendable {
 
   /// Candidates, and seeds of the finalists.
   private static let candidates = 24
-  private static let seeds = 3
+  private static let seeds = 2
   /// The decision's seeds begin behind all that the search has seen.
   static let seedsBehind = 1_000
   /// One of each: patience is good for an outage, haste for a share of errors, and refusals use up another limit.
@@ -79,7 +79,7 @@ struct ProposalSearch: Sendable {
       scenarios: cases.map { suite.cases[$0].name }, seeds: Self.seeds)
     study.candidates = Self.candidates
     // Whether the best is any good the decision says, by seeds of its own.
-    (study.freshSeeds, study.tries) = (Self.seeds, 1)
+    (study.freshSeeds, study.tries, study.tellsEffects) = (Self.seeds, 1, false)
     let maker = CandidateRuns(runs.summaries) { [self] request in
       try suite.scenario(
         suite.cases[cases[request.scenario]], of: scenario(space.overrides(request.candidate)))

@@ -29,6 +29,8 @@ package struct TuneStudy: Sendable {
   /// The most fresh seeds that what the search leaves of the budget may go to, and that budget in runs; nil: there is none.
   private(set) var rest: (freshSeeds: Int, budget: Int)?
   package var finalists = 4
+  /// Whether the answer says what each key of the winner is worth, which takes runs without it.
+  package var tellsEffects = true
   /// How many of them, the best first, fresh seeds may refuse before the search gives up.
   package var tries = 3
   package var across = Across.mean

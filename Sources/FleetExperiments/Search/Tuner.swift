@@ -230,7 +230,7 @@ package struct Tuner {
         next = standing
       }
     }
-    return (next, try self.effects(of: next))
+    return (next, study.tellsEffects ? try self.effects(of: next) : [])
   }
 
   private func isHarmless(_ standing: Standing, instead winner: Standing) -> Bool {

@@ -118,7 +118,7 @@ FIGURES = {
         ("| 60 s | {} | {} of 40 min | … | {} |", "run=60s: recovery_s; idle_while_backlogged_s ~1; attempts / devices"),
         ("| 30–90 s, a draw each | {} | {} | … | {} |",
          """run={ "from": "30s", "to": "90s" }: recovery_s ~20; idle_while_backlogged_s ~1; attempts / devices"""),
-        ("| none: 300 s (S4) | {} | {} of 40 min | … | {} |",
+        ("| none: 300 s | {} | {} of 40 min | … | {} |",
          "run=none: recovery_s; idle_while_backlogged_s ~1; attempts / devices"),
         ("{} events, rising |", "run=60s: undelivered_events"),
         ("{}, as without an outage |", """run={ "from": "30s", "to": "90s" }: undelivered_events"""),
@@ -227,13 +227,13 @@ FIGURES = {
     ],
     (E + "012-circuit-breaker/README.md", "012-circuit-breaker/outage/summary.csv"): [
         ("| none | {} | {} | {} × capacity |", "run=null: answers_5xx_other; recovery_s; herd_factor_ratio"),
-        ("| as above | {} | {} | {} × |", "run={}: answers_5xx_other; recovery_s; herd_factor_ratio"),
+        ("| default | {} | {} | {} × |", "run={}: answers_5xx_other; recovery_s; herd_factor_ratio"),
         ("| open for 2, 4, 8, 10 min | {} | {} | {} × |",
          """run={ "openTime": "2m", "longestOpenTime": "10m" }: answers_5xx_other; recovery_s; herd_factor_ratio"""),
     ],
     (E + "012-circuit-breaker/README.md", "012-circuit-breaker/partial/summary.csv"): [
         ("| none | {} | {} | at once |", "run=null: answers_5xx_other; time_to_delivery_p99_s"),
-        ("| as above | {} | {} | {} |", "run={}: answers_5xx_other; time_to_delivery_p99_s; recovery_s"),
+        ("| default | {} | {} | {} |", "run={}: answers_5xx_other; time_to_delivery_p99_s; recovery_s"),
         ("| opens above 20 % | {} | {} | 3 min 40 s |", """run={ "threshold": "20%" }: answers_5xx_other; time_to_delivery_p99_s"""),
     ],
     (E + "013-shared-token/README.md", "013-shared-token/traffic/summary.csv"): [
@@ -245,7 +245,7 @@ FIGURES = {
     ],
     (E + "014-queue-overflow/README.md", "014-queue-overflow/length/6h/cohorts.csv"): [
         ("| 6 h | 0 | {} | … | 22.9 %", "cohort=normal: lost_events_ratio"),
-        ("are {} of what the heavy users", "cohort=heavy: lost_events_ratio"),
+        ("is {} of what the heavy users", "cohort=heavy: lost_events_ratio"),
     ],
     (E + "014-queue-overflow/README.md", "014-queue-overflow/length/summary.csv"): [
         ("| 1 h | 0 | 0 | 1.7 % | {} |", "run=1h: lost_events / created_events"),
@@ -299,8 +299,8 @@ FIGURES = {
     (E + "021-optimistic-contention/README.md", "021-optimistic-contention/contest.csv"): [
         ("| 190 | published | 8,002 | 5,163 | 2,426 | 1,762 | 1,771 | | | ours | … | … | … | … | {} ±",
          "clients=190 & strategy=FullJitter: calls"),
-        ("number of calls at every one of {} points", "count calls > 0"),
-        ("- {} of the 95 published figures",
+        ("or one call at all {} points", "count calls > 0"),
+        ("interval holds {} of the 95 published figures",
          "count calls - calls_95 < published_calls + 1 and calls + calls_95 >= published_calls"),
     ],
     (E + "022-doubled-load/README.md", "022-doubled-load/rate/summary.csv"): [
@@ -328,7 +328,7 @@ FIGURES = {
         ("maxBackoffInterval {} instead of", "integrations/Segment.io/httpConfig/backoffConfig/maxBackoffInterval"),
     ],
     (E + "020-recommended-defaults/README.md", "020-recommended-defaults/tuned/pareto.csv"): [
-        ("phones make {} fewer extra attempts", "kind=recommended: 1 - attempts_above_twin_per_device_vs_today_ratio"),
+        ("make {} fewer extra attempts", "kind=recommended: 1 - attempts_above_twin_per_device_vs_today_ratio"),
         ("p99 is {} shorter", "kind=recommended: 1 - affected_delivery_p99_s_vs_today_ratio"),
         ("| 7.8 → 2.74 | {} |", "kind=recommended: short_outage_score_ratio - 1"),
         ("| 58.8 → 35.6 | {} |", "kind=recommended: long_outage_score_ratio - 1"),
@@ -341,13 +341,13 @@ FIGURES = {
     (E + "020-recommended-defaults/README.md", "search/scale.md"): [
         ("The score is {} of today's", r"\| the whole .* \| ([\d.]+) \("),
         ("finds {}, {} and decorrelated", r"a quarter \| baseBackoffInterval (\d+), maxBackoffInterval (\d+)"),
-        ("decorrelated: score {} (", r"\| a quarter .* \| ([\d.]+) \("),
+        ("decorrelated, score {} (", r"\| a quarter .* \| ([\d.]+) \("),
     ],
     (CLI + "Tuning.md", "search/calibration.md"): [
         ("({} on average) were right in {}", r"95 % and more.*\| ([\d.]+ %) \| ([\d.]+ %) \|"),
     ],
     (CLI + "Tuning.md", "search/grid.md"): [
-        ("grid's best in nineteen, and {} above", r"\| \+(1\.[\d.]+ %) \|"),
+        ("In one it is {} above", r"\| \+(1\.[\d.]+ %) \|"),
     ],
     (CLI + "Tuning.md", "search/scale.md"): [
         ("those on all by {} (one standard", r"standard deviation of ([\d.]+ %)"),
@@ -358,10 +358,10 @@ FIGURES = {
     ],
     (E + "024-calibration/README.md", "024-calibration/incidents.md"): [
         ("planted in {} of {} incidents", r"period\): (\d+) of (\d+) incidents"),
-        ("and {} of {} 95 % intervals", r"planted: (\d+) of (\d+),"),
+        ("intervals hold the planted value in {} of {} cases", r"planted: (\d+) of (\d+),"),
     ],
     (E + "025-adversary/README.md", "025-adversary/boundary.txt"): [
-        ("within {} of brute force, in five", r"\+([\d.]+%) +19 /20"),
+        ("within {} of brute force", r"\+([\d.]+%) +19 /20"),
         ("| brute force, {} points | {} | 10 min | 60 % | {} | | {} |",
          r"brute force, (\d+) points +(\d+) +600s +60% +([\d.]+)s.* (\d+) /20"),
         ("| adversary, seed 1 | {} | 11 min 15 s | 60 % | {} | {} | {} |",
@@ -405,18 +405,18 @@ FIGURES = {
         ("Attempts are {} to {} more", r"\| \+([\d.]+)% to \+(4[\d.]+%) \|"),
     ],
     (E + "live/README.md", "live/table-segment-python-roomy.md"): [
-        ("limits nobody {} of {} runs", r"roomy \| (\d+) of (\d+)"),
+        ("segment-analytics-python: {} of {} runs are as predicted", r"roomy \| (\d+) of (\d+)"),
     ],
     (E + "live/README.md", "live/table-posthog-python.md"): [
-        ("Of posthog-python {} of {} are", r"posthog-python \| (\d+) of (\d+)"),
+        ("posthog-python: {} of {} runs are", r"posthog-python \| (\d+) of (\d+)"),
     ],
     (E + "conformance/README.md", "conformance/busy.txt"): [
-        ("segment-analytics-python 2.4.0 holds {},", r"(\d+) requirements hold"),
-        ("in {} runs on two cores", r"run (14):"),
+        ("segment-analytics-python 2.4.0 holds {} of", r"(\d+) requirements hold"),
+        ("In {} runs on two cores", r"run (14):"),
     ],
     # How sure, how fast, how large
     (FE + "HowSureIsIt.md", "coverage/conclusions.md"): [
-        ("some more: {} to {} of",
+        ("There {} to {} of the intervals",
          r"rare-losses \| .affected_delivery_p99_s. \| 15 .*\| ([\d.]+) % ; "
          r"rare-losses \| .recovery_s. \| 10 to.*\| ([\d.]+ %)"),
     ],
@@ -450,7 +450,7 @@ FIGURES = {
         ("| fleetsim | 36 | 33 | {} |", "workload=herd-1-150 & devices=10000000: ns_per_attempt"),
     ],
     (CLI + "Measuring.md", "bench/hundred-million.txt"): [
-        ("{} bytes a device, and its time", r"MiB +(\d+)  a3a6"),
+        ("which is {} bytes a device", r"MiB +(\d+)  a3a6"),
     ],
 }
 

@@ -38,7 +38,7 @@ FE = "Sources/FleetExperiments/FleetExperiments.docc/"
 SLOWNESS = "idle_while_backlogged_s ~60; time_to_delivery_p99_s; attempts / devices"
 COST = "answers_429; herd_factor_ratio; time_to_delivery_p99_s; lost_events"
 CLIENT = "lost_events; time_to_delivery_p99_s; attempts / devices; herd_factor_ratio"
-UNHEARD = "unheard_answers; answers_2xx; duplicate_events; undelivered_events; lost_events"
+UNHEARD = "unheard_answers; answers_2xx; duplicate_events; pending_events; lost_events"
 RETURN = "recovery_s; undelivered_events / created_events; attempts_above_twin_per_device; peak_offered_ratio"
 COARSE = "recovery_s ~300"
 
@@ -120,9 +120,9 @@ FIGURES = {
          """run={ "from": "30s", "to": "90s" }: recovery_s ~20; idle_while_backlogged_s ~1; attempts / devices"""),
         ("| none: 300 s | {} | {} of 40 min | … | {} |",
          "run=none: recovery_s; idle_while_backlogged_s ~1; attempts / devices"),
-        ("{} events, rising |", "run=60s: undelivered_events"),
-        ("{}, as without an outage |", """run={ "from": "30s", "to": "90s" }: undelivered_events"""),
-        ("{}, rising | 79 |", "run=none: undelivered_events"),
+        ("{} events, rising |", "run=60s: pending_events"),
+        ("{}, as without an outage |", """run={ "from": "30s", "to": "90s" }: pending_events"""),
+        ("{}, rising | 79 |", "run=none: pending_events"),
     ],
     (E + "003-retry-after/README.md", "003-retry-after/gate/summary.csv"): [
         ("| 29 s | 1 | {} |", "run=29s: recovery_s ~20"),
@@ -140,6 +140,8 @@ FIGURES = {
          "run=1: recovery_s; timed_out_requests; herd_factor_ratio; time_to_delivery_p99_s"),
         ("| {} | 3,500,000 | {} | {} | {} |",
          "run=unlimited: recovery_s; timed_out_requests; herd_factor_ratio; time_to_delivery_p99_s"),
+        ("has {} times as many time-outs, and p99 delivery is {} later",
+         "run=unlimited: timed_out_requests / 382022; time_to_delivery_p99_s - 1054.867"),
     ],
     (E + "005-gate-or-timer/README.md", "005-gate-or-timer/retries/summary.csv"): [
         ("| none | gate | {} | {} | {} | {} | {} |",
@@ -224,6 +226,13 @@ FIGURES = {
     (E + "011-metastable/README.md", "011-metastable/waits/summary.csv"): [
         ("30 s: {}; 60 s:", "run=30: recovery_s"),
         ("; 60 s: {}; 120 s:", "run=60: recovery_s"),
+    ],
+    (E + "011-metastable/README.md", "011-metastable/map-dense/stability.csv"): [
+        ("from any brownout, in {} on average at most", "y=288: max recovery_mean_s"),
+        ("With 297 (9.9 s) {} to {} of", "y=297: min recovered_seeds / seeds if x_value >= 240 else 1; "
+         "max recovered_seeds / seeds if x_value >= 240 else 0"),
+        ("With 306 (10.2 s) {} to {} do", "y=306: min recovered_seeds / seeds if x_value >= 240 else 1; "
+         "max recovered_seeds / seeds if x_value >= 240 else 0"),
     ],
     (E + "012-circuit-breaker/README.md", "012-circuit-breaker/outage/summary.csv"): [
         ("| none | {} | {} | {} × capacity |", "run=null: answers_5xx_other; recovery_s; herd_factor_ratio"),
@@ -407,6 +416,11 @@ FIGURES = {
     (E + "live/README.md", "live/table-segment-python-roomy.md"): [
         ("segment-analytics-python: {} of {} runs are as predicted", r"roomy \| (\d+) of (\d+)"),
     ],
+    (E + "live/README.md", "live/runs-posthog-python.csv"): [
+        ("Recovery takes {} and", "metric=recovery_s & run=posthog-python-1: measured"),
+        ("s and {} for {}, and one run", "metric=recovery_s & run=posthog-python-2: measured; predicted"),
+        ("in the {} that are left", "metric=recovery_s & run=posthog-python-3: measured"),
+    ],
     (E + "live/README.md", "live/table-posthog-python.md"): [
         ("posthog-python: {} of {} runs are", r"posthog-python \| (\d+) of (\d+)"),
     ],
@@ -445,9 +459,11 @@ FIGURES = {
         ("| fleetsim | {} | {} | | fleetsim --threads", r"001 +fleetsim +20,000 +3 +\S+ +(\S+) ; 001 +fleetsim +100,000 +3 +\S+ +(\S+)"),
     ],
     (CLI + "Measuring.md", "bench/scaling.csv"): [
-        # The picture beside the table is drawn from this file.
-        ("| fleetsim | 36 | {} | 38 |", "workload=herd-1-150 & devices=1000000: ns_per_attempt"),
-        ("| fleetsim | 36 | 33 | {} |", "workload=herd-1-150 & devices=10000000: ns_per_attempt"),
+        # An older measurement than the table's; the picture is drawn from this file.
+        ("herd-1 took {} ns with 10,000 devices", "workload=herd-1-150 & devices=10000: ns_per_attempt"),
+        ("and {} ns with 100,000.", "workload=herd-1-150 & devices=100000: ns_per_attempt"),
+        ("took {} ns with 1,000,000", "workload=herd-1-150 & devices=1000000: ns_per_attempt"),
+        ("and {} ns with 10,000,000.", "workload=herd-1-150 & devices=10000000: ns_per_attempt"),
     ],
     (CLI + "Measuring.md", "bench/hundred-million.txt"): [
         ("which is {} bytes a device", r"MiB +(\d+)  a3a6"),

@@ -10,7 +10,8 @@ do not count, and any white space is as good as another. PICK finds the same fig
 another, with ; between them:
 
   CSV        run=29s & seed=1: recovery_s; attempts / devices     rows with those values, then an expression of columns
-             count agrees=='true'                                 how many rows it is true of; also sum, min, max, mean, distinct
+             count agrees=='true'                                 how many rows it is true of; also sum, min, max, mean, distinct,
+                                                                  and half: half a 95 % interval of the mean (Student's t)
   JSON       a/b/0/c                                              a path
   else       the capacity is ([\\d.]+)                             regular expressions with a group a figure; sum adds up all matches
 
@@ -27,12 +28,16 @@ import json
 import math
 import pathlib
 import re
+import statistics
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 E = "experiments/"
 CLI = "Sources/CommandLineInterface/CommandLineInterface.docc/"
 FE = "Sources/FleetExperiments/FleetExperiments.docc/"
+
+# The 97.5 % quantile of Student's t, by degrees of freedom.
+STUDENT = {2: 4.303, 4: 2.776, 9: 2.262, 19: 2.093}
 
 # What many lines pick.
 SLOWNESS = "idle_while_backlogged_s ~60; time_to_delivery_p99_s; attempts / devices"
@@ -41,6 +46,50 @@ CLIENT = "lost_events; time_to_delivery_p99_s; attempts / devices; herd_factor_r
 UNHEARD = "unheard_answers; answers_2xx; duplicate_events; pending_events; lost_events"
 RETURN = "recovery_s; undelivered_events / created_events; attempts_above_twin_per_device; peak_offered_ratio"
 COARSE = "recovery_s ~300"
+CLIENTS = """
+    amplitude-analytics-browser amplitude-analytics-node amplitude-kotlin amplitude-node amplitude-python aws-sdk-2026 aws-sdk-standard datafly
+    grpc keen-existing keen-proposed mixpanel-android mixpanel-android-2015 mixpanel-js mixpanel-python offline-first opentelemetry-collector
+    opentelemetry-python posthog posthog-js posthog-python segment-browser segment-browser-batching segment-kotlin segment-kotlin-main
+    segment-node segment-python segment-react-native segment-swift sentry tapi-document toggl toggl-push
+""".split()
+
+
+def sent(k, factor):
+    return (f"fleet.clients.gates.adaptiveThrottling.k={k} & tapi.incidents.0.factor={factor}: "
+            "mean requests / answers_2xx; half requests / answers_2xx")
+
+
+def cut(factor, length, devices, counted="recovery_s is not None; distinct seed; mean recovery_s"):
+    return (f"tapi.incidents.0.factor={factor} & tapi.incidents.0.for={length} & fleet.clients.devices={devices}: "
+            f"count {counted}")
+
+
+def down(column):
+    return f"tapi.incidents.0.factor=20% & tapi.incidents.0.for=10s & fleet.clients.devices=1240000: mean {column}"
+
+
+def ours(row, share, column, marks):
+    """018's cells of a row, by column; those with a mark have a ±."""
+    budgets = ["{perRun:0}", "null", "{capacity:5}", '{capacity:5,perRequest:"10%"}']
+    for place, (budget, mark) in enumerate(zip(budgets, marks)):
+        figure = f"{column} / created_events"
+        yield (f"{row} | … | | ours {'| … ' * place}| {{}} {'± {} ' * (mark == '±')}|",
+               f"tapi.incidents.0.share={share} & fleet.clients.gates.retryBudget={budget}: mean {figure}"
+               + f"; half {figure}" * (mark == "±"))
+
+
+def published(share, budget, column):
+    figure = f"{column} / created_events"
+    return f"tapi.incidents.0.share={share}% & fleet.clients.gates.retryBudget={budget}: mean {figure}; half {figure}"
+
+
+def breaker(share, column, spread=True):
+    return f"tapi.incidents.0.share={share}%: mean {column} / created_events" + f"; half {column} / created_events" * spread
+
+
+def doubled(devices):
+    return f"fleet.application.devices={devices}: mean requests / 120; half requests / 120"
+
 
 FIGURES = {
     # The first page
@@ -268,37 +317,61 @@ FIGURES = {
         ("| 4 to 7/s | {} |", "run=20h: " + COARSE),
     ],
     (E + "016-sdk-catalogue/README.md", "016-sdk-catalogue/outage/summary.csv"): [
-        ("| datafly | {} | {} | {} | {} × |", "run=datafly: " + RETURN),
-        ("| grpc | {} | {} | {} | {} × |", "run=grpc: " + RETURN),
-        ("| tapi-document | {} | {} | {} | {} × |", "run=tapi-document: " + RETURN),
-        ("| segment-swift | {} | {} | {} | {} × |", "run=segment-swift: " + RETURN),
-        ("| amplitude-node | {} | {} | {} | {} × |", "run=amplitude-node: " + RETURN),
-        ("| sentry | {} | {} | {} | {} × |", "run=sentry: " + RETURN),
-        ("| offline-first | {} | {} | {} | {} × |", "run=offline-first: " + RETURN),
+        *((f"| {client} | {{}} | {{}} | {{}} | {{}} × |", f"run={client}: {RETURN}") for client in CLIENTS),
+        ("*amplitude-node* sends each event by itself: {} extra", "run=amplitude-node: attempts_above_twin_per_device"),
+        ("*segment-python* has one ladder of waits for everything: {},", "run=segment-python: attempts_above_twin_per_device"),
+        ("*segment-browser-batching* has one, too: {}.", "run=segment-browser-batching: attempts_above_twin_per_device"),
     ],
     (E + "016-sdk-catalogue/README.md", "016-sdk-catalogue/busy/summary.csv"): [
-        ("| mixpanel-android-2015 | … | … | … | … | {} | {} | {} | {} × |", "run=mixpanel-android-2015: " + RETURN),
-        ("| keen-existing | … | … | … | … | {} | {} | {} | {} × |", "run=keen-existing: " + RETURN),
+        *((f"| {client} | … | … | … | … | {{}} | {{}} | {{}} | {{}} × |", f"run={client}: {RETURN}") for client in CLIENTS
+          if client != "segment-browser"),
+        ("extra attempts a quiet phone and {} a busy one", "run=amplitude-node: attempts_above_twin_per_device"),
+        ("The latter makes {} attempts a phone and {} times the capacity",
+         "run=mixpanel-android-2015: attempts_above_twin_per_device; peak_offered_ratio"),
     ],
     # Published results: a verdict over several seeds needs results of several seeds
-    (E + "017-metastable-in-the-wild/README.md", "017-metastable-in-the-wild/length/summary.csv"): [
-        ("| 80 % | 9 s | 6,200/s | recovers | recovers in 3 of {}, after", "distinct seed"),
-        ("| 80 % | 10 s | 6,200/s | never within 500 s | never in 3 of {}", "distinct seed"),
-        ("| 80 % | 9 s | 6,200/s | recovers | recovers in 3 of 3, after {} |", "run=9s & seed=1: recovery_s"),
-    ],
     (E + "017-metastable-in-the-wild/README.md", "017-metastable-in-the-wild/rows/summary.csv"): [
-        ("| 78 % | 10 s | 6,200/s | recovers | recovers in 3 of {}, after", "factor=22% & devices=1240000: distinct seed"),
-        ("| 80 % | 10 s | 4,200/s | recovers | recovers in 3 of {}, after", "factor=20% & devices=840000: distinct seed"),
+        ("| 78 % | 10 s | 6,200/s | recovers | recovers in {} of {}, after {} |", cut("22%", "10s", 1240000)),
+        ("| 80 % | 10 s | 6,200/s | never within 500 s | never in {} of {} |",
+         cut("20%", "10s", 1240000, "recovery_s is None; distinct seed")),
+        ("| 80 % | 9 s | 6,200/s | recovers | recovers in {} of {}, after {} |", cut("20%", "9s", 1240000)),
+        ("| 80 % | 10 s | 4,200/s | recovers | recovers in {} of {}, after {} |", cut("20%", "10s", 840000)),
+    ],
+    (E + "017-metastable-in-the-wild/README.md", "017-metastable-in-the-wild/rows/sums.csv"): [
+        ("| some 20,000/s | {}/s |", down("requests / 300")),
+        ("| 600/s | {} |", down("answers_2xx - unheard_answers")),
+        ("| its capacity, {}/s, all", down("unheard_answers / 300")),
     ],
     (E + "018-token-buckets/README.md", "018-token-buckets/shares/summary.csv"): [
         ("interval over {} seeds", "distinct seed"),
-        ("| 1 | 1.8750 | 1.0526 | 1.1 | 1 | | | ours | … | {} ± 0.0013",
-         "run=share=50% · retryBudget=null: attempts / first_attempts ~0.0013"),
-        ("| 1 | 1.2480 | 1.0870 | 1.1 | 1 | | | ours | … | {} ± 0.0005",
-         "run=share=20% · retryBudget=null: attempts / first_attempts ~0.0005"),
+        *ours("| 1 % | load, by formula", "1%", "attempts", " ±±±"),
+        *ours("| | success, by formula | 0.99", "1%", "delivered_events", "±   "),
+        *ours("| 20 % | load, by formula", "20%", "attempts", " ±± "),
+        *ours("| | success, by formula | 0.8", "20%", "delivered_events", "±±±±"),
+        *ours("| 30 % | load, by formula", "30%", "attempts", " ±± "),
+        *ours("| | success, by formula | 0.7", "30%", "delivered_events", "±±±±"),
+        *ours("| 50 % | load, by formula", "50%", "attempts", " ±± "),
+        *ours("| | success, by formula | 0.5", "50%", "delivered_events", "±±±±"),
     ],
-    (E + "019-adaptive-throttling/README.md", "019-adaptive-throttling/factor/summary.csv"): [
+    (E + "018-token-buckets/README.md", "018-token-buckets/breaker/summary.csv"): [
+        *(line for share, success in [("1", "0.99"), ("20", "0.8"), ("30", "0.7"), ("50", "0.5")] for line in [
+            (f"| {share} % | load, by formula | … | | ours | … | … | … | … | {{}} ± {{}} |", breaker(share, "attempts")),
+            (f"| | success, by formula | {success} | … | | ours | … | … | … | … | {{}} {'± {} ' * (share != '1')}|",
+             breaker(share, "delivered_events", share != "1"))]),
+        ("the load at 5 % is {} ± {} (article", breaker("5", "attempts")),
+        ("and at 3 % {} ± {} (1.031)", breaker("3", "attempts")),
+    ],
+    (E + "019-adaptive-throttling/README.md", "019-adaptive-throttling/factor/sums.csv"): [
         ("interval over {} seeds", "distinct seed"),
+        ("| 1.6 | {} ± {} | … |", sent("2", "50%")),
+        ("| 1.6 | … | {} ± {} | … |", sent("1.5", "50%")),
+        ("| 1.6 | … | … | {} ± {} |", sent("1.1", "50%")),
+        ("| 4 | {} ± {} | … |", sent("2", "20%")),
+        ("| 4 | … | {} ± {} | … |", sent("1.5", "20%")),
+        ("| 4 | … | … | {} ± {} |", sent("1.1", "20%")),
+        ("| 20 | {} ± {} | … |", sent("2", "4%")),
+        ("| 20 | … | {} ± {} | … |", sent("1.5", "4%")),
+        ("| 20 | … | … | {} ± {} |", sent("1.1", "4%")),
     ],
     (E + "019-adaptive-throttling/README.md", "019-adaptive-throttling/retries/summary.csv"): [
         ("| three tries | 3 | {} |", "run=null: attempts / first_attempts"),
@@ -312,15 +385,24 @@ FIGURES = {
         ("interval holds {} of the 95 published figures",
          "count calls - calls_95 < published_calls + 1 and calls + calls_95 >= published_calls"),
     ],
-    (E + "022-doubled-load/README.md", "022-doubled-load/rate/summary.csv"): [
+    (E + "022-doubled-load/README.md", "022-doubled-load/seeds/summary.csv"): [
         ("seeds 1 to {} |", "distinct seed"),
         ("over {} seeds (Poisson", "distinct seed"),
-        ("all heard; back after {} |", "run=14500: recovery_s"),
+        ("all heard; back after {} to {} |", "fleet.application.devices=14500: min recovery_s; max recovery_s"),
     ],
-    (E + "023-retry-every-second/README.md", "023-retry-every-second/clients/summary.csv"): [
+    (E + "022-doubled-load/README.md", "022-doubled-load/seeds/sums.csv"): [
+        ("| {} ± {} offered, none of 300 answers heard | | between", doubled(28000)),
+        ("at 155/s: {} ± {} offered", doubled(15500)),
+        ("at 145/s: {} ± {} offered", doubled(14500)),
+        ("offered, none of {} answers heard | | between", "fleet.application.devices=28000: mean unheard_answers / 120"),
+    ],
+    (E + "023-retry-every-second/README.md", "023-retry-every-second/old/sums.csv"): [
         ("ours, seeds 1 to {} |", "distinct seed"),
+        # The last hour, against the 9.81 requests a second of a fleet that is well.
+        ("never until 23:00: {} times the load, {} requests a second answered",
+         "sum requests / 36 / 300 / 9.81 if time_s >= 28800 else 0; sum answers_2xx / 36 / 300 if time_s >= 28800 else 0"),
     ],
-    (FE + "PublishedResults.md", "017-metastable-in-the-wild/length/summary.csv"): [
+    (FE + "PublishedResults.md", "017-metastable-in-the-wild/rows/summary.csv"): [
         ("the same, {} seeds each", "distinct seed"),
     ],
     (FE + "PublishedResults.md", "021-optimistic-contention/contest.csv"): [
@@ -328,8 +410,37 @@ FIGURES = {
         ("| 38 to 8,002 | {} ± 0.4 to {} ± 12", "min calls; max calls"),
         ("at all {},", "count calls > 0"),
     ],
-    (FE + "PublishedResults.md", "023-retry-every-second/clients/summary.csv"): [
+    (FE + "PublishedResults.md", "017-metastable-in-the-wild/rows/sums.csv"): [
+        ("| some 20,000/s | {}/s |", down("requests / 300")),
+        ("near 3 s | {} | does", down("answers_2xx - unheard_answers")),
+    ],
+    (FE + "PublishedResults.md", "018-token-buckets/shares/summary.csv"): [
+        ("1.0101 to 1.8750 | {} ± {} to", published("1", "null", "attempts")),
+        ("1.0101 to 1.8750 | … to {} ± {} |", published("50", "null", "attempts")),
+        ("1.0000 to 0.9375 | … to {} ± {} |", published("50", "null", "delivered_events")),
+        ("| near 1.1 | {} at p = 0.2, 1.1", published("20", '{capacity:5,perRequest:"10%"}', "attempts").partition(";")[0]),
+        ("at p = 0.2, {} at 0.5, each", published("50", '{capacity:5,perRequest:"10%"}', "attempts").partition(";")[0]),
+        ("near 1.1 | {} ± {} at p = 0.2, 1.0538", published("20", "{capacity:5}", "attempts")),
+        ("at p = 0.2, {} ± {} at 0.5 | as by", published("50", "{capacity:5}", "attempts")),
+    ],
+    (FE + "PublishedResults.md", "018-token-buckets/breaker/summary.csv"): [
+        ("| 1.0101, 1, 1 | {} ± {},", breaker("1", "attempts")),
+        ("| 1.0101, 1, 1 | … ± 0.0002, {} ± {},", breaker("20", "attempts")),
+        ("| 1.0101, 1, 1 | … ± 0.0002, … ± 0.0007, {} ± {} |", breaker("50", "attempts")),
+        ("at p = 0.05, where ours is {} ± {} and", breaker("5", "attempts")),
+    ],
+    (FE + "PublishedResults.md", "019-adaptive-throttling/factor/sums.csv"): [
+        ("| 2, 1.1 | {} ± {}, 1.088", sent("2", "4%")),
+        ("| 2, 1.1 | 1.991 ± 0.005, {} ± {} at", sent("1.1", "4%")),
+    ],
+    (FE + "PublishedResults.md", "022-doubled-load/seeds/sums.csv"): [
+        ("| 560/s for good | {} ± {}/s", doubled(28000)),
+    ],
+    (FE + "PublishedResults.md", "023-retry-every-second/old/summary.csv"): [
         ("not back | never, {} seeds", "distinct seed"),
+    ],
+    (FE + "PublishedResults.md", "023-retry-every-second/operators/summary.csv"): [
+        ("back at 20:45 to 20:50, {} seeds", "distinct seed"),
     ],
     # Settings
     (E + "020-recommended-defaults/README.md", "020-recommended-defaults/tuned/settings.json"): [
@@ -345,10 +456,12 @@ FIGURES = {
         ("| 34.9 → 18.3 | {} |", "kind=recommended: restart_score_ratio - 1"),
     ],
     (E + "020-recommended-defaults/README.md", "020-recommended-defaults/tuned/run.json"): [
-        ("{} runs with the whole fleet in the race", "wall/runsWithTwins"),
+        ("The committed search made {} runs, twins included", "wall/runsWithTwins"),
+        ("It took {} on two cores", "wall/seconds"),
     ],
     (E + "020-recommended-defaults/README.md", "search/scale.md"): [
         ("The score is {} of today's", r"\| the whole .* \| ([\d.]+) \("),
+        ("A later version made {} runs", r"\| the whole .* \| ([\d,]+) \| \d+ s \|"),
         ("finds {}, {} and decorrelated", r"a quarter \| baseBackoffInterval (\d+), maxBackoffInterval (\d+)"),
         ("decorrelated, score {} (", r"\| a quarter .* \| ([\d.]+) \("),
     ],
@@ -557,16 +670,19 @@ def in_table(path, pick):
         if rows and column.strip() not in rows[0]:
             raise Missing(f"has no column {column.strip()}")
         rows = [row for row in rows if row[column.strip()] in (value.strip(), number(value))]
+    if not rows:
+        raise Missing(f"has no row with {conditions}")
     values = []
     for expression in wanted.split(";"):
         expression, _, allowed = expression.partition("~")
         over, _, rest = expression.strip().partition(" ")
         try:
-            if rest and over in ("count", "sum", "min", "max", "mean", "distinct"):
+            if rest and over in ("count", "sum", "min", "max", "mean", "distinct", "half"):
                 found = [evaluated(rest, row) for row in rows]
                 value = {"count": lambda: sum(map(bool, found)), "sum": lambda: sum(found), "min": lambda: min(found),
                          "max": lambda: max(found), "mean": lambda: sum(found) / len(found),
-                         "distinct": lambda: len(set(found))}[over]()
+                         "distinct": lambda: len(set(found)),
+                         "half": lambda: STUDENT[len(found) - 1] * statistics.stdev(found) / len(found) ** 0.5}[over]()
             elif len(rows) != 1:
                 raise Missing(f"has {len(rows)} rows with {conditions}")
             else:

@@ -172,6 +172,8 @@ FIGURES = {
         ("{} events, rising |", "run=60s: pending_events"),
         ("{}, as without an outage |", """run={ "from": "30s", "to": "90s" }: pending_events"""),
         ("{}, rising | 79 |", "run=none: pending_events"),
+        # Of the 40 minutes after the incident, in which 4.8 million events are created.
+        ("Such a pulse leaves {} of the capacity idle", "run=none: idle_while_backlogged_s / 2400"),
     ],
     (E + "003-retry-after/README.md", "003-retry-after/gate/summary.csv"): [
         ("| 29 s | 1 | {} |", "run=29s: recovery_s ~20"),

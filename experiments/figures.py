@@ -525,19 +525,19 @@ FIGURES = {
         ("stopped: full, timer | {} of {} |", r"full, timer \| (\d+) of (\d+)"),
     ],
     (E + "live/README.md", "live/table-segment-python.md"): [
-        ("{} of {} runs of segment-analytics-python are as predicted in every", r"segment-python \| (\d+) of (\d+)"),
-        ("Attempts are {} to {} more", r"\| \+([\d.]+)% to \+(4[\d.]+%) \|"),
+        ("table-segment-python.md)) | {} of {} | {}% to {}% | {}% to {}% | {}% to {}% |", r"segment-python \| (\d+) of (\d+) \| ([-+][\d.]+)% to ([-+][\d.]+)%[^|]* \| [^|]* \| [^|]* \| ([-+][\d.]+)% to ([-+][\d.]+)%[^|]* \| ([-+][\d.]+)% to ([-+][\d.]+)%[^|]* \|"),
     ],
     (E + "live/README.md", "live/table-segment-python-roomy.md"): [
-        ("segment-analytics-python: {} of {} runs are as predicted", r"roomy \| (\d+) of (\d+)"),
-    ],
-    (E + "live/README.md", "live/runs-posthog-python.csv"): [
-        ("Recovery takes {} and", "metric=recovery_s & run=posthog-python-1: measured"),
-        ("s and {} for {}, and one run", "metric=recovery_s & run=posthog-python-2: measured; predicted"),
-        ("in the {} that are left", "metric=recovery_s & run=posthog-python-3: measured"),
+        ("table-segment-python-roomy.md)) | {} of {} | {}% to {}% | {}% to {}% | {}% to {}% |", r"segment-python-roomy \| (\d+) of (\d+) \| ([-+][\d.]+)% to ([-+][\d.]+)%[^|]* \| [^|]* \| [^|]* \| ([-+][\d.]+)% to ([-+][\d.]+)%[^|]* \| ([-+][\d.]+)% to ([-+][\d.]+)%[^|]* \|"),
     ],
     (E + "live/README.md", "live/table-posthog-python.md"): [
-        ("posthog-python: {} of {} runs are", r"posthog-python \| (\d+) of (\d+)"),
+        ("table-posthog-python.md)) | {} of {} | {}% to {}% | {}% to {}% | {}% to {}% |", r"posthog-python \| (\d+) of (\d+) \| ([-+][\d.]+)% to ([-+][\d.]+)%[^|]* \| [^|]* \| [^|]* \| ([-+][\d.]+)% to ([-+][\d.]+)%[^|]* \| ([-+][\d.]+)% to ([-+][\d.]+)%[^|]* \|"),
+    ],
+    (E + "live/README.md", "live/runs-posthog-python.csv"): [
+        ("in three runs: {} for {},", "metric=answers_429 & run=posthog-python-3: measured; predicted"),
+        ("for 35, {} for {} and", "metric=answers_429 & run=posthog-python-7: measured; predicted"),
+        ("for 37 and {} for {}.", "metric=answers_429 & run=posthog-python-10: measured; predicted"),
+        ("in the {} that are", "metric=recovery_s & run=posthog-python-3: measured"),
     ],
     (E + "conformance/README.md", "conformance/busy.txt"): [
         ("segment-analytics-python 2.4.0 holds {} of", r"(\d+) requirements hold"),

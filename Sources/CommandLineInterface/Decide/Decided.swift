@@ -587,7 +587,7 @@ extension Decided {
     ]
     if withoutCause != nil, let cause = trials?.harmful.first {
       answer.listing?.insert(
-        "\(OutputFile.withoutCause), the proposed Settings with \(cause.key) as today, to decide on next",
+        "\(OutputFile.withoutCause) (the proposed Settings with \(cause.key) as today)",
         at: 1)
     }
     answer.offer = "the tables, the scenarios and a report"

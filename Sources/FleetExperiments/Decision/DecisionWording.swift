@@ -208,9 +208,12 @@ package struct DecisionWording: Sendable {
     let wording = DecisionWording(instead)
     if let worse = wording.change(.worse) { return "Without that key the rest still does harm. \(worse)" }
     let runs = FigureText.count(instead.cases.first?.pairs ?? 0, "run")
-    return
-      "Without that key nothing gets worse in \(FigureText.count(instead.cases.count, "case")), \(runs) each. "
-      + (wording.change(.better) ?? "Nothing gets better, either.") + " Decide on that next."
+    let found =
+      "Without that key nothing gets worse in \(FigureText.count(instead.cases.count, "case")), \(runs) each."
+    guard let better = wording.change(.better) else {
+      return "\(found) Nothing gets better, either: these runs show no gain of the rest of the change."
+    }
+    return "\(found) \(better) Decide on that next."
   }
 
   /// What remains of the change in that case without a key: `2 other figures stay worse`.

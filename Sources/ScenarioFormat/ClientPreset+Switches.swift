@@ -37,7 +37,8 @@ extension ClientPreset {
     [row(of: "page")]
     + rows(
       "queue.mode", "uploadConcurrency", "flushWhileUploading", "settingsDialect", "uploadLoop",
-      "queue.limit", "queue.splitOn413", "queue.growsUntilFailure", "queue.maximumBatchEvents", "queue.maximumBatchSize", "retries",
+      "queue.limit", "queue.splitOn413", "queue.growsUntilFailure", "queue.maximumBatchEvents",
+      "queue.maximumBatchSize", "retries",
       "flush.count", "flush.interval")
     + ClientPolicy.switches.map { entry in
       Switch(

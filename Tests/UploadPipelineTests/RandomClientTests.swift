@@ -182,7 +182,8 @@ struct RandomClientTests {
       rateLimitEndsLoop: chance(50), saving: pick([.atOnce, .atOnceAsItIs]),
       triggersThatSkipWaits: chance(20) ? ClientTriggers([.manual]) : [], wakesByTimer: chance(50),
       maximumBatchEvents: pick([1, 2, 7]), limit: pick([3, 12, 1_000]),
-      splitsOn413: !isRebatch && chance(30) && gates.lanes == nil, growsUntilFailure: !isRebatch && chance(20),
+      splitsOn413: !isRebatch && chance(30) && gates.lanes == nil,
+      growsUntilFailure: !isRebatch && chance(20),
       credentialRefresh: seconds(1), gates: gates
     ).with(policy, actsAtFlushEnd: isRebatch && chance(50))
     var config = HTTPConfig()

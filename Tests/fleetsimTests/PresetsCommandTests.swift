@@ -334,7 +334,8 @@ struct PresetsCommandTests {
           + "segment-kotlin, segment-react-native, segment-kotlin-main, segment-browser, "
           + "segment-browser-batching, keen-existing, keen-proposed, offline-first, toggl, toggl-push, datafly, "
       ))
-    #expect(output.standardError.contains(". Did you mean 'segment-swift'?\nSee 'fleetsim presets --help'.\n"))
+    #expect(
+      output.standardError.contains(". Did you mean 'segment-swift'?\nSee 'fleetsim presets --help'.\n"))
     #expect(try run("android").standardError.contains("\(ClientPreset.names.last!).\nSee "))
   }
 }

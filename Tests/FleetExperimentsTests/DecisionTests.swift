@@ -219,6 +219,8 @@ struct DecisionTests {
   func same() throws {
     let found = try decision { _, _, _ in }
     #expect(found.outcome == .noBetter)
+    // What can't get better needs no runs that exclude a failure.
+    #expect(found.cases.allSatisfy { $0.proposed.count == Decision.looks[0] })
     #expect(
       DecisionWording(found).lines[0].hasPrefix(
         "Do not publish. Nothing that was measured gets better or worse by enough to matter."))

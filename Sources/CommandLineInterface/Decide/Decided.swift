@@ -411,7 +411,7 @@ extension Decided {
 
   /// Whether the answer was known before each failure was.
   private var openNote: String? {
-    decision.isRefused && !decision.cells(.open).isEmpty
+    (decision.isRefused || decision.outcome == .noBetter) && !decision.cells(.open).isEmpty
       ? "open: too few runs to say, and the answer was known without." : nil
   }
 

@@ -126,7 +126,8 @@ package struct Decision: Sendable {
   private mutating func look(budget: Int64, _ run: ([Scenario]) throws -> [RunSummary]) throws {
     let all = Dictionary(uniqueKeysWithValues: cases.indices.map { ($0, Self.looks[0]) })
     try runs(today: all, proposed: all, run)
-    while true {
+    // What can't get better is not published, whatever more runs show.
+    while isRefused || mayGetBetter {
       var (today, proposed): ([Int: Int], [Int: Int]) = ([:], [:])
       for place in cases.indices {
         if let next = nextPairs(place) {
@@ -259,6 +260,13 @@ package struct Decision: Sendable {
     isRefused && !cases.contains { $0.cells.contains { $0.state == .worse && $0.counts && !$0.isPrice } }
   }
 
+  /// Whether some figure is better, or more seeds may show that it is.
+  private var mayGetBetter: Bool {
+    cases.contains { one in
+      one.cells.contains { $0.state == .better || $0.state == .open && $0.finding.reach.lowerBound < -1 }
+    }
+  }
+
   /// How many seeds of both are to be there at the next look; nil: there is nothing to look for.
   private func nextPairs(_ place: Int) -> Int? {
     let one = cases[place]
@@ -283,6 +291,7 @@ package struct Decision: Sendable {
   package var outcome: Outcome {
     let cells = cases.flatMap(\.cells)
     if isRefused { return .worse }
+    if isFinished, !mayGetBetter { return .noBetter }
     if cells.contains(where: { $0.state == .open && $0.counts }) { return .needsMore(runs: missingRuns) }
     return cells.contains { $0.state == .better } ? .publish : .noBetter
   }

@@ -53,7 +53,9 @@ package struct DecisionWording: Sendable {
     case .worse: [change(.worse), change(.better) ?? "Nothing gets better.", remedy]
     case .noBetter:
       [
-        "Nothing that was measured gets better or worse by enough to matter.",
+        decision.cells(.open).contains { $0.cell.counts && $0.cell.criterion != .failures }
+          ? "Nothing that was measured gets better by enough to matter."
+          : "Nothing that was measured gets better or worse by enough to matter.",
         largestLoss.map { "At most, \($0)." },
       ]
     case .needsMore: [opening, change(.better)]

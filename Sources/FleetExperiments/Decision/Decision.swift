@@ -132,7 +132,7 @@ package struct Decision: Sendable {
       for place in cases.indices {
         if let next = nextPairs(place) {
           (today[place], proposed[place]) = (next, next)
-        } else if needsFaultless(place), !isRefused {
+        } else if needsFaultless(place), !isRefused, isBetter {
           proposed[place] = Self.faultless
         }
       }
@@ -259,6 +259,9 @@ package struct Decision: Sendable {
   package var isAtAPrice: Bool {
     isRefused && !cases.contains { $0.cells.contains { $0.state == .worse && $0.counts && !$0.isPrice } }
   }
+
+  /// Whether some figure is better: without that nobody needs to know how rarely the proposed Settings fail.
+  private var isBetter: Bool { cases.contains { $0.cells.contains { $0.state == .better } } }
 
   /// Whether some figure is better, or more seeds may show that it is.
   private var mayGetBetter: Bool {

@@ -33,11 +33,11 @@ package enum Compared: Sendable {
   }
 
   /// What was found, in sentences.
-  /// - Parameter titles: what they call the variants; without any, their names.
-  package func verdict(titles: [String] = []) -> String {
+  /// - Parameter choices: what differs between the variants; without any, sentences call them by their names.
+  package func verdict(_ choices: [VariantChoice] = []) -> String {
     switch self {
-    case .whole(let results): Verdict.sentence(results, titles: titles)
-    case .means(let comparison): Verdict.text(comparison, titles: titles)
+    case .whole(let results): Verdict.sentence(results, choices: choices)
+    case .means(let comparison): Verdict.text(comparison, choices: choices)
     }
   }
 
@@ -169,11 +169,10 @@ package enum Compared: Sendable {
     losses: LossReport? = nil, clients: ClientDifferences? = nil, scaleNote: String? = nil,
     extras: Extras = Extras(), width: Int
   ) -> Answer {
-    let titles = choices.map(\.title)
-    let sentence = verdict(titles: titles)
+    let sentence = verdict(choices)
     var answer = page(
       seed: seed, verdict: ([sentence] + (losses?.why ?? []) + notes).joined(separator: "\n"),
-      titles: titles, losses: losses, clients: clients, scaleNote: scaleNote)
+      choices: choices, losses: losses, clients: clients, scaleNote: scaleNote)
     answer.brief = sentence
     let table = losses.flatMap(LossTable.init).map { "\n" + $0.terminal(width: width) } ?? ""
     answer.terminal =
@@ -192,14 +191,14 @@ package enum Compared: Sendable {
   /// The verdict and its figures, all strategies in one plot round the incident, then the tables; folded below are a figure per
   /// quantity with a strip for each strategy on shared axes, and what the words mean. The page is well-formed XML as well as HTML.
   func page(
-    seed: UInt64, verdict: String, titles: [String] = [], losses: LossReport? = nil,
+    seed: UInt64, verdict: String, choices: [VariantChoice] = [], losses: LossReport? = nil,
     clients: ClientDifferences? = nil,
     scaleNote: String? = nil
   ) -> Answer {
     let seeds = if case .means(let comparison) = self { comparison.seedsText } else { "seed \(seed)" }
     var answer = Answer(verdict: verdict, facts: factsLine(seeds) + (scaleNote.map { " · \($0)" } ?? ""))
     answer.seeds = seeds
-    let standings = standings.titled(titles)
+    let standings = standings.telling(choices)
     answer.headline = Headline(standings).html
     var html = ""
     if !names.isEmpty {

@@ -31,18 +31,16 @@ extension Compared {
 enum SummaryTable {
   static func terminal(_ summaries: [RunSummary]) -> TextTable {
     let haveIncidents = summaries.contains(where: \.hasIncidents)
-    // Nearly always the herd is the peak.
-    let hasHerd = summaries.contains { $0.herdFactor != $0.peakOfferedRatio }
     return TextTable(
       header: ["strategy", "lost", "recovery", "late", "affected p99"]
-        + [haveIncidents ? "extra attempts" : "attempts/device"] + (hasHerd ? ["herd"] : []) + ["peak"],
+        + [haveIncidents ? "extra attempts" : "attempts/device"],
       rows: summaries.map { summary in
         [
           summary.run, summary.lostText, summary.recoveryText,
           Humanised.count(summary.fullSize(summary.lateEvents)), summary.affectedDeliveryText,
           haveIncidents
             ? MetricText.plain(summary.attemptsAboveTwinPerDevice) : summary.attemptsPerDeviceText,
-        ] + (hasHerd ? [ratio(summary.herdFactor)] : []) + [ratio(summary.peakOfferedRatio)]
+        ]
       })
   }
 
@@ -175,28 +173,24 @@ struct MeansTable {
 
   // MARK: For a terminal
 
-  /// The variants with their means, half widths and ranks.
+  /// The variants with their means and half widths, and how many runs recovered where not all did.
   var terminal: TextTable {
     let ranked = metrics.ranked
-    let hasRanks = metrics.variants.count > 1
+    let recovered = metrics.variants.indices.map(recoveries)
+    let areAll = recovered.allSatisfy { $0 == nil || $0!.successes == $0!.count }
     return TextTable(
-      header: ["strategy"] + (hasRanks ? ["rank"] : []) + ["recovered"]
-        + ranked.map { metrics.metrics[$0].title },
+      header: ["strategy"] + (areAll ? [] : ["recovered"]) + ranked.map { metrics.metrics[$0].title },
       rows: metrics.variants.indices.map { variant in
-        [metrics.variants[variant]] + (hasRanks ? ["\(standings.rank(of: variant))"] : [])
-          + [recoveries(variant)]
-          + ranked.map { index in
-            let text = MetricText.mean(metrics, index, variant)
-            return hasRanks ? standings.rank(of: variant, by: index).map { text + " #\($0)" } ?? text : text
-          }
+        [metrics.variants[variant]]
+          + (areAll ? [] : [recovered[variant].map { "\($0.successes)/\($0.count)" } ?? "no incident"])
+          + ranked.map { MetricText.mean(metrics, $0, variant) }
       })
   }
 
-  private func recoveries(_ variant: Int) -> String {
-    guard let index = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery }),
-      let share = metrics.share(index, variant: variant)
-    else { return "no incident" }
-    return "\(share.successes)/\(share.count)"
+  /// Of a fleet without incidents nil.
+  private func recoveries(_ variant: Int) -> (successes: Int, count: Int)? {
+    metrics.metrics.firstIndex { $0.name == MetricCatalogue.recovery }
+      .flatMap { metrics.share($0, variant: variant) }.map { ($0.successes, $0.count) }
   }
 
   /// Each against the first one.

@@ -27,7 +27,7 @@ extension TextTable {
   ///
   /// A table wider than `width` gives way step by step: titles are broken between words; the first column is shortened in the middle
   /// of its texts, down to 14 characters; cells are broken before an interval, a rank or mark behind it staying above; the first column
-  /// goes down to 8. No two of its texts become the same.
+  /// goes down to 8. No two of its texts become the same. Where all that does not do, each row becomes a block of its cells.
   package func terminal(width: Int) -> String {
     var lines = Layout(
       titles: columns.map { [$0.title] }, cells: rows.map { $0.map { [$0] } })
@@ -53,6 +53,7 @@ extension TextTable {
         lines.cells[row][i] = lines.cells[row][i].map { $0.count > room ? $0.prefix(room - 1) + "…" : $0 }
       }
     }
+    if lines.width > width { return blocks }
     let widths = lines.widths
     lines.titles = zip(lines.titles, widths).map { words, width in
       words.reduce(into: [String]()) { rows, word in
@@ -75,6 +76,19 @@ extension TextTable {
       }
     }
     return text
+  }
+
+  /// A row's name, and below it each of its other cells behind the column's title.
+  private var blocks: String {
+    let titles = columns.dropFirst().map(\.title)
+    let width = titles.map(\.count).max() ?? 0
+    return rows.map { cells in
+      cells[0] + "\n"
+        + zip(titles, cells.dropFirst()).map { title, cell in
+          "  " + title + String(repeating: " ", count: width - title.count) + "  "
+            + cell.trimmingPrefix { $0 == " " } + "\n"
+        }.joined()
+    }.joined()
   }
 
   /// Titles and cells, each of one line or several.

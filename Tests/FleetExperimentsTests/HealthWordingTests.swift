@@ -98,7 +98,7 @@ struct HealthWordingTests {
     #expect(
       Verdict.sentence([lost, run("b", twin(grows: true)), run("c", twin())], interval: 1_000_000).hasPrefix(
         "With a and b this fleet does not hold even without any incident: with a it loses 99.6 % of its events (1 % at most is "
-          + "healthy), most of them dropped because of the answer's status; with b \(Self.growth); c brings the fleet back best: "
+          + "healthy), most of them dropped because of the answer's status; with b \(Self.growth); use c: "
       ))
   }
 }

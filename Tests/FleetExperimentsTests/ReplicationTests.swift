@@ -181,7 +181,7 @@ struct ReplicationTests {
     let text = Verdict.text(found)
     #expect(
       text.hasPrefix(
-        "a brings the fleet back best in these 20 runs: it costs 1 extra attempts a device, b (next) 4 and c 4; "
+        "Use a: in these 20 runs it costs 1 extra attempts a device instead of 4 (b, next) or 4 (c); "
       ), "\(text)")
     #expect(text.contains("(seeds 1 to 20, the same for every variant)"))
     // 1 − 0.05^(1/20).

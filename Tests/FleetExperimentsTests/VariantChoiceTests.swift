@@ -55,6 +55,28 @@ struct VariantChoiceTests {
     #expect(names("interval", "fleet.ios.flush.interval") == ["interval=v · flush.interval=v"])
   }
 
+  @Test("files in folders go by their names alone where these differ, else by their paths")
+  func files() {
+    func names(_ values: String...) -> [String] {
+      VariantChoice.axis(ScenarioFile.Axis(path: Override.settingsPath, values: values)).map(\.name)
+    }
+    #expect(names("today.json", "out/new.json") == ["today.json", "new.json"])
+    #expect(names("a/new.json", "b/new.json") == ["a/new.json", "b/new.json"])
+    #expect(names("a/", "b/new.json") == ["a", "new.json"])
+  }
+
+  @Test(
+    "nobody chooses incidents, the network or how many events there are",
+    arguments: [
+      ("tapi.incidents.0.for", false), ("tapi.incidents", false), ("network.latency.median", false),
+      ("fleet.phones.devices", false), ("fleet.*.events.rate", false), ("duration", false),
+      ("tapi.overload.retryAfter", true), ("tapi.bucket.capacity", true), ("fleet.phones.flush.interval", true),
+      ("settings.backoffConfig.jitterStrategy", true),
+    ])
+  func options(path: String, isOption: Bool) {
+    #expect(VariantChoice(name: "v", overrides: [Override(path: path, value: "v")]).isOption == isOption)
+  }
+
   @Test("sentences call a variant key = value, with the section where two have that key, and never an object")
   func titles() {
     func titles(_ path: String, _ values: String...) -> [String] {

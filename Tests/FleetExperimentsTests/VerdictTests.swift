@@ -12,7 +12,9 @@ struct VerdictTests {
   @Test(
     "What a verdict says first is what was found",
     arguments: [
-      ("full brings the fleet back best: it is fast; so", "full brings the fleet back best"),
+      ("Use full: it is fast; so", "Use full"),
+      ("full brings the fleet back best: so", "full brings the fleet back best"),
+
       ("Change one key: settings.a.b 77 (today 300). Over", "Change one key: settings.a.b 77 (today 300)"),
       ("The fleet recovers 5 min after; nothing", "The fleet recovers 5 min after"),
       ("Nothing was run.", "Nothing was run."),
@@ -66,7 +68,7 @@ struct VerdictTests {
     #expect(text.hasPrefix("With 1000/s this fleet does not hold even without any incident: "))
     #expect(
       text.contains(
-        "; 4000/s brings the fleet back best: it keeps the fleet healthy without incidents, 1000/s does not"))
+        "; use 4000/s: it keeps the fleet healthy without incidents, 1000/s does not"))
   }
 
   @Test("where the endpoint is healthy long before the last phones' data is there, both times are said")
@@ -105,6 +107,12 @@ struct VerdictTests {
         == atCapacity + ": the server is busy until then, and no retry Setting shortens it.")
     #expect(text(317, floor: 300) == atCapacity + "; the rest is clients' waits and closed apps.")
     #expect(text(nil, floor: 300) == atCapacity + "; the rest is clients' waits and closed apps.")
+    // Lost events need no capacity.
+    #expect(
+      text(298, floor: 300)
+        == "Delivering all that waited takes 5 min at this capacity; the fleet is back sooner because events were lost."
+    )
+    #expect(text(299, floor: 300).hasPrefix(atCapacity))
     #expect(text(317, floor: 0).hasPrefix("Nothing but the clients' own waits and closed apps"))
     #expect(text(317, floor: nil) == "")
     // 60 s of capacity unused is 1 % of the 6,000 s after the incident.
@@ -117,7 +125,7 @@ struct VerdictTests {
   func oneRecovers() {
     let text = sentence(run("none", recovery: nil, late: 90_000), run("full", recovery: 1_845))
     #expect(text.hasPrefix("Not decided between none and full: "))
-    #expect(text.contains("What is open: none or full, recovers in 0 of 1 run against 1 of 1 run. "))
+    #expect(text.contains("Open: none or full, recovers in 0 of 1 run against 1 of 1 run. "))
   }
 
   @Test(
@@ -125,8 +133,9 @@ struct VerdictTests {
   func lost(lost: Int64, blocked: Int64) {
     #expect(
       headline(run("dropper", recovery: 10, lost: lost, blocked: blocked), run("full", recovery: 900))
-        == "full brings the fleet back best: it loses 0 events, dropper 900; recovered 15 min after the "
-        + "last incident, 99 % of the affected events delivered within 10 min, 100 extra attempts a device (one seed, 1)."
+        == "Use full: it loses 0 events instead of 900 (dropper); its price: recovered 15 min after the "
+        + "last incident instead of 10 s (dropper), 99 % of the affected events delivered within 10 min, 100 extra attempts a device "
+        + "(one seed, 1)."
     )
   }
 
@@ -134,11 +143,12 @@ struct VerdictTests {
   func late() {
     #expect(
       headline(run("tardy", recovery: 10, late: 900), run("full", recovery: 900)).hasPrefix(
-        "tardy brings the fleet back best: it recovers 10 s after the last incident, full 15 min; nothing lost, 900 events late, "
+        "Use tardy: it recovers 10 s after the last incident instead of 15 min (full); nothing lost, its price: 900 events late "
+          + "instead of 0 (full), "
       ))
     #expect(
       headline(run("tardy", late: 900, p99: 100), run("full", p99: 900)).hasPrefix(
-        "full brings the fleet back best: it leaves 0 events late, tardy 900; nothing lost, recovered 5 min ")
+        "Use full: it leaves 0 events late instead of 900 (tardy); nothing lost, recovered 5 min ")
     )
   }
 
@@ -147,7 +157,7 @@ struct VerdictTests {
   func losesTooMuch() {
     #expect(
       headline(run("dropper", recovery: 10, lost: 1_100), run("full", recovery: 900)).hasPrefix(
-        "full brings the fleet back best: it loses 0 events, dropper 1,100; "))
+        "Use full: it loses 0 events instead of 1,100 (dropper); "))
     let rows = [1_100, 0].map { lost in (0..<8).map { run("v", recovery: 900 - lost, lost: lost, seed: $0) } }
     let standings = Standings(["dropper", "full"], rows: rows, interval: Self.second)
     #expect(standings.pair(1, against: 0) == .init(standing: .better, criterion: .failures))
@@ -159,8 +169,8 @@ struct VerdictTests {
       headline(
         run("none", recovery: 4_755), run("additive:10", recovery: 2_160),
         run("full", recovery: 750, p99: 425))
-        == "full brings the fleet back best: it recovers 12 min 30 s after the last incident, additive:10 (next) 36 min "
-        + "and none 1 h 19 min; nothing lost, 99 % of the affected events delivered "
+        == "Use full: it recovers 12 min 30 s after the last incident instead of 36 min (additive:10, next) "
+        + "or 1 h 19 min (none); nothing lost, 99 % of the affected events delivered "
         + "within 7 min 05 s, 100 extra attempts a device (one seed, 1).")
   }
 
@@ -168,11 +178,11 @@ struct VerdictTests {
   func timeToDelivery() {
     #expect(
       headline(run("equal", recovery: 301, p99: 800), run("full", recovery: 300, p99: 600)).hasPrefix(
-        "full brings the fleet back best: 99 % of the affected events are delivered within 10 min, equal 13 min 20 s; "
+        "Use full: 99 % of the affected events are delivered within 10 min instead of 13 min 20 s (equal); "
       ))
     #expect(
       headline(run("equal", p99: nil), run("full", p99: 600)).hasPrefix(
-        "full brings the fleet back best: 99 % of the affected events are delivered within 10 min, equal > 1 h 50 min"
+        "Use full: 99 % of the affected events are delivered within 10 min instead of > 1 h 50 min (equal)"
       ))
   }
 
@@ -180,12 +190,12 @@ struct VerdictTests {
   func attempts() {
     #expect(
       headline(run("equal", attempts: 140), run("full", attempts: 1_100.25)).hasPrefix(
-        "equal brings the fleet back best: it costs 140 extra attempts a device, full 1,100; "))
+        "Use equal: it costs 140 extra attempts a device instead of 1,100 (full); "))
     #expect(
       headline(
         run("gate", recovery: nil, attempts: 90, incidents: false),
         run("timer", recovery: nil, attempts: 30, incidents: false)
-      ).hasPrefix("timer does best: it needs 30 attempts a device and day, gate 90"))
+      ).hasPrefix("timer does best: it needs 30 attempts a device and day instead of 90 (gate)"))
   }
 
   @Test("one seed shows nothing to be as good, and a winner only from 20 % on")
@@ -201,13 +211,13 @@ struct VerdictTests {
     #expect(text.hasPrefix("Not decided between full and equal: "))
     #expect(
       text.contains(
-        "What is open: full or equal, recovery 5 min against 5 min 45 s. With one seed a difference counts from 20 % on, and "
+        "Open: full or equal, recovery 5 min against 5 min 45 s. With one seed a difference counts from 20 % on, and "
           + "a smaller one is not ruled out"))
-    #expect(sentence(run("full", recovery: 300), run("equal", recovery: 361)).hasPrefix("full brings"))
+    #expect(sentence(run("full", recovery: 300), run("equal", recovery: 361)).hasPrefix("Use full: "))
     // What differs by less than matters leaves the decision to a later criterion.
     #expect(
       sentence(run("full", recovery: 300), run("equal", recovery: 304, attempts: 900)).hasPrefix(
-        "full brings"))
+        "Use full: "))
   }
 
   @Test("ten seeds show that variants are as good as each other, and the verdict says it with one word")
@@ -240,11 +250,11 @@ struct VerdictTests {
     // Three standard errors of 40 + 10, lost in batches of two: 3 · √100 = 30, and one seed asks for twice that.
     #expect(headline(run("a", lost: 10), run("b", lost: 50)).hasPrefix("Not decided"))
     #expect(
-      headline(run("a", lost: 0), run("b", lost: 400)).hasPrefix("a brings the fleet back best: it loses 0"))
+      headline(run("a", lost: 0), run("b", lost: 400)).hasPrefix("Use a: it loses 0"))
     // Of 100,000 created 10 matter.
     #expect(
       headline(run("a", recovery: 400), run("b", recovery: 100, lost: 3)).hasPrefix(
-        "b brings the fleet back best: it recovers 1 min 40 s"))
+        "Use b: it recovers 1 min 40 s"))
     #expect(
       headline(run("a", recovery: 400), run("b", recovery: 100, lost: 40)).hasPrefix("Not decided"))
     // One clump of 9 may be 4.74 of them (Garwood): 42.7 events, 4.3 times what matters, and attempts differ by less.
@@ -256,7 +266,7 @@ struct VerdictTests {
   func nobodyRecovers() {
     #expect(
       headline(run("none", recovery: nil, lost: 5_000), run("full", recovery: nil, lost: 900)).hasPrefix(
-        "No variant recovers in any run; of these full does best: it loses 900 events, none 5,000"
+        "No variant recovers in any run; of these full does best: it loses 900 events instead of 5,000 (none)"
       ))
   }
 
@@ -266,7 +276,7 @@ struct VerdictTests {
     idle.herdFactor = 0.5
     var busy = run("busy", recovery: 300)
     busy.herdFactor = 9
-    #expect(sentence(idle, busy).hasPrefix("busy brings the fleet back best"))
+    #expect(sentence(idle, busy).hasPrefix("Use busy"))
   }
 
   @Test("events accepted after their client dropped them are not lost")
@@ -274,7 +284,7 @@ struct VerdictTests {
     var full = run("full", recovery: 300, lost: 500)
     full[.acceptedAfterDropEvents] = 500
     #expect(
-      sentence(full, run("none", recovery: 900)).hasPrefix("full brings the fleet back best: it recovers"))
+      sentence(full, run("none", recovery: 900)).hasPrefix("Use full: it recovers"))
   }
 
   @Test("a single run says whether it recovers, what is undelivered and how late events come")
@@ -305,7 +315,7 @@ struct VerdictTests {
       run("d", recovery: 180, p99: 1),
     ]
     let expected = Verdict.sentence(runs, interval: Self.second)
-    #expect(expected.hasPrefix("c brings the fleet back best"))
+    #expect(expected.hasPrefix("Use c"))
     #expect(Verdict.sentence(runs.reversed(), interval: Self.second) == expected)
   }
 
@@ -511,7 +521,7 @@ struct VerdictTests {
             : .init(standing: failures < 8 ? .undecided : .worse, criterion: .failures)))
       let text = VerdictWording(standings, seeds: [[]]).lines.joined(separator: "\n")
       if failures == 0 {
-        #expect(text.hasPrefix("risky brings the fleet back best in these 10 runs: "))
+        #expect(text.hasPrefix("Use risky: in these 10 runs "))
         #expect(text.contains("up to 25.9 % of runs can't be excluded"))
       }
     }

@@ -111,10 +111,30 @@ struct TerminalTableTests {
   func aligned() {
     #expect(
       SummaryTable.terminal(summaries).terminal(width: 100) == """
-        strategy       lost     recovery  late  affected p99  extra attempts   herd   peak
-        ────────  ─────────  ───────────  ────  ────────────  ──────────────  ─────  ─────
-        full              0  12 min 30 s     0         3.2 s            12.3  1.80×  12.3×
-        a|b       1,234,567        never     0         > 2 h               0      –      –
+        strategy       lost     recovery  late  affected p99  extra attempts
+        ────────  ─────────  ───────────  ────  ────────────  ──────────────
+        full              0  12 min 30 s     0         3.2 s            12.3
+        a|b       1,234,567        never     0         > 2 h               0
+
+        """)
+  }
+
+  @Test("A table that no shortening fits becomes a block for each row")
+  func blocks() {
+    #expect(
+      SummaryTable.terminal(summaries).terminal(width: 40) == """
+        full
+          lost            0
+          recovery        12 min 30 s
+          late            0
+          affected p99    3.2 s
+          extra attempts  12.3
+        a|b
+          lost            1,234,567
+          recovery        never
+          late            0
+          affected p99    > 2 h
+          extra attempts  0
 
         """)
   }

@@ -52,9 +52,9 @@ struct HTMLReportTests {
   )
   func order() throws {
     let html = Self.render(
-      SyntheticFleet.four, verdict: "full brings the fleet back best: it is fast.\nSecond: sentence.")
+      SyntheticFleet.four, verdict: "Use full: it is fast.\nSecond: sentence.")
     let parts = [
-      "<p class=\"lead\">full brings the fleet back best</p>", "<p>It is fast.</p>",
+      "<p class=\"lead\">Use full</p>", "<p>It is fast.</p>",
       "<p>Second: sentence.</p>",
       "class=\"headline\"", ">Round the incident</h2>", ">Results</h2>", "<table>",
       "<summary>The whole run, strategy by strategy</summary>", ">Offered load</h2>", ">Goodput</h2>",

@@ -18,7 +18,7 @@ struct ReplicationCommandTests {
     #expect(output.code == 0, "\(output.standardError)")
     let text = output.standardOutput
     #expect(text.hasPrefix("s.json5: 60 devices, 20 min, 2 variants, 4 replications (seeds from 5)\n"))
-    #expect(text.contains(" ± ") && text.contains("#1"))
+    #expect(text.contains(" ± ") && text.contains("\nstrategy  lost  "))
     #expect(text.contains("\nAgainst none, seed by seed (* can be told apart from it):\n"))
     #expect(text.contains("From 4 replications (seeds 5 to 8, the same for every variant)"))
     #expect(scratch.contents.filter { $0.hasPrefix("out/") } == Self.files.map { "out/" + $0 })

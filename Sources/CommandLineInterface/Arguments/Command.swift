@@ -41,9 +41,14 @@ extension Command {
   }
 
   /// Does what a command line asks for.
+  /// - Throws: `UsageError` of all options that are wrong, a line each.
   static func run(_ parsed: ParsedArguments, _ invocation: Invocation) throws {
     let command = Self()
-    for parameter in command.parameters { try parameter.take(parsed) }
+    var problems: [String] = []
+    for parameter in command.parameters {
+      do { try parameter.take(parsed) } catch let error as UsageError { problems.append(error.description) }
+    }
+    guard problems.isEmpty else { throw UsageError(problems.joined(separator: "\nError: ")) }
     try command.execute(invocation)
   }
 }

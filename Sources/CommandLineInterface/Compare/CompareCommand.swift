@@ -239,7 +239,7 @@ struct ComparisonFindings: Sendable {
   var choices: [VariantChoice]
   var clients: ClientDifferences
   var compared = Compared.whole([]) {
-    didSet { (verdict, standings) = (compared.verdict(titles: choices.map(\.title)), compared.standings) }
+    didSet { (verdict, standings) = (compared.verdict(choices), compared.standings) }
   }
   private(set) var verdict = ""
   private(set) var standings = Standings([])

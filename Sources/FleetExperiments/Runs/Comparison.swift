@@ -224,6 +224,14 @@ public struct VariantChoice: Sendable, Hashable {
     self.isLabelled = isLabelled
   }
 
+  /// Whether it is somebody's to choose. What happens to the fleet is not: incidents, the network, and how many devices make how
+  /// many events in which hours.
+  package var isOption: Bool {
+    let conditions =
+      /tapi\.incidents.*|network.*|seed|duration|fleet\.[^.]+\.(devices|events|sessions|launches|lifecycle).*/
+    return !overrides.contains { $0.path.wholeMatch(of: conditions) != nil }
+  }
+
   /// One choice of a jitter strategy: `full`, `additive:10`, `additive:10+clamp`.
   public static func jitter(_ name: String) -> VariantChoice {
     VariantChoice(name: name, overrides: Override.choosing(Override.jitterPath, name), isLabelled: true)
@@ -231,15 +239,24 @@ public struct VariantChoice: Sendable, Hashable {
 
   /// The choices along one axis.
   public static func axis(_ axis: ScenarioFile.Axis) -> [VariantChoice] {
-    axis.values.enumerated().map { index, value in
+    let names = fileNames(axis)
+    return axis.values.enumerated().map { index, value in
       let overrides = Override.choosing(axis.path, value)
       let isLabelled =
         [Override.jitterPath, Override.clientPath].contains(axis.path)
         || overrides.last?.settingsFile == value
       return VariantChoice(
-        name: value, overrides: overrides,
-        title: isLabelled ? value : title(of: axis.path, value, place: index + 1), isLabelled: isLabelled)
+        name: names[index], overrides: overrides,
+        title: isLabelled ? names[index] : title(of: axis.path, value, place: index + 1),
+        isLabelled: isLabelled)
     }
+  }
+
+  /// The values; of files in folders their names alone, if these tell them apart.
+  private static func fileNames(_ axis: ScenarioFile.Axis) -> [String] {
+    guard [Override.settingsPath, Override.clientPath].contains(axis.path) else { return axis.values }
+    let names = axis.values.map { $0.hasPrefix("{") ? $0 : String($0.split(separator: "/").last ?? "") }
+    return Set(names).count == names.count && !names.contains("") ? names : axis.values
   }
 
   /// Shares of every cohort that have other Settings from the start.

@@ -24,6 +24,8 @@ package struct Standings: Sendable {
   package let variants: [String]
   /// What sentences call the variants.
   package private(set) var titles: [String]
+  /// Whether somebody can choose among the variants: not among lengths of an outage.
+  private(set) var areOptions = true
   package let metrics: ReplicatedMetrics
   /// Seeds of the variant that has the fewest.
   package let seeds: Int
@@ -112,10 +114,12 @@ package struct Standings: Sendable {
     leaders = findLeaders()
   }
 
-  /// The same with what sentences call the variants (`VariantChoice.title`); of another number of them, as it is.
-  package func titled(_ titles: [String]) -> Standings {
+  /// The same with what differs between the variants, so that sentences call them by it; of another number of them, as it is.
+  package func telling(_ choices: [VariantChoice]) -> Standings {
+    guard choices.count == variants.count else { return self }
     var standings = self
-    if titles.count == variants.count { standings.titles = titles }
+    standings.titles = choices.map(\.title)
+    standings.areOptions = choices.allSatisfy(\.isOption)
     return standings
   }
 

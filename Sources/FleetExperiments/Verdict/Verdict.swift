@@ -8,13 +8,13 @@ import FleetStatistics
 /// delivery; attempts. The herd factor never counts: the strategy that keeps the server idle longest can have the lowest peak.
 public enum Verdict {
   /// The verdict on one run of each variant; on a single one, how it fared.
-  /// - `titles`: what it calls the variants; without any, their names.
-  public static func sentence(_ results: [VariantResult], titles: [String] = []) -> String {
+  /// - `choices`: what differs between the variants; without any, sentences call them by their names.
+  public static func sentence(_ results: [VariantResult], choices: [VariantChoice] = []) -> String {
     if results.count > 1, results.allSatisfy({ $0.record == results[0].record }) {
       return
         "All variants gave the same result to the last byte: in this scenario nothing ever used what differs between them."
     }
-    return sentence(Standings(results).titled(titles), seeds: results.map { [$0.summary.seed] })
+    return sentence(Standings(results).telling(choices), seeds: results.map { [$0.summary.seed] })
   }
 
   /// The same from the summaries alone; `interval` is the width of a row of the time series, microseconds.
@@ -29,12 +29,13 @@ public enum Verdict {
   }
 
   /// The verdict on replications: what was found, what is open, what was not precise enough, and from what.
-  /// - `titles`: what it calls the variants; without any, their names.
-  public static func text(_ comparison: ReplicatedComparison, titles: [String] = []) -> String {
+  /// - `choices`: what differs between the variants; without any, sentences call them by their names.
+  public static func text(_ comparison: ReplicatedComparison, choices: [VariantChoice] = []) -> String {
     guard comparison.replications > 1, !comparison.variants.isEmpty else { return "Nothing was run." }
     let standings = Standings(comparison)
     let wording = VerdictWording(
-      standings.titled(titles), seeds: comparison.variants.indices.map { comparison.rows(of: $0).map(\.seed) }
+      standings.telling(choices),
+      seeds: comparison.variants.indices.map { comparison.rows(of: $0).map(\.seed) }
     )
     let effort = effort(comparison, standings).map { [$0] } ?? []
     return (wording.lines + unmet(comparison) + effort + [basis(comparison)]).joined(separator: "\n")
@@ -65,7 +66,7 @@ public enum Verdict {
     return VerdictWording(standings, seeds: [rows.map(\.seed)]).lines.joined(separator: " ")
   }
 
-  /// What a text says first, up to a colon, semicolon or stop: what was found. Too few words go on to the next one.
+  /// What a text says first, up to a colon, semicolon or stop: what was found, or what to use. Other few words go on to the next one.
   package static func headline(of text: String) -> Substring {
     var end = text.startIndex
     repeat {
@@ -74,7 +75,8 @@ public enum Verdict {
       // What stands in parentheses is not cut in two.
       let found = text[..<next]
       let isInside = found.count { $0 == "(" } > found.count { $0 == ")" }
-      if text[next] == "\n" || !isInside && found.count >= 20 { return found }
+      let isAdvice = found.hasPrefix(VerdictWording.advice)
+      if text[next] == "\n" || !isInside && (isAdvice || found.count >= 20) { return found }
       end = text.index(after: next)
     } while true
   }

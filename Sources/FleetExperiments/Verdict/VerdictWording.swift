@@ -62,14 +62,22 @@ struct VerdictWording {
     let nobody = nobodyRecovers ? "no variant recovers in any run; of these " : ""
     if others.isEmpty { return nobody + tie(leaders) }
     let recovers = leaders.contains { variant in runs[variant].contains { $0.hasIncidents && $0.recovers } }
+    let advantages = advantages(of: leaders, over: others)
+    if recovers, standings.areOptions {
+      let opening = health.isEmpty ? Self.advice : Self.advice.lowercased()
+      return opening + Self.list(leaders.map(name), "or") + ": " + runCount + advantages
+    }
     let does =
       recovers
       ? verb(leaders, "brings", "bring") + " the fleet back best" : verb(leaders, "does", "do") + " best"
-    return nobody + "\(names(leaders)) \(does)\(runCount): " + advantages(of: leaders, over: others)
+    return nobody + "\(names(leaders)) \(does): " + runCount + advantages
   }
 
-  /// What the superlative is said of.
-  private var runCount: String { isSingle ? "" : " in these \(standings.seeds) runs" }
+  /// How a verdict opens that somebody can follow.
+  static let advice = "Use "
+
+  /// What the comparison is said of.
+  private var runCount: String { isSingle ? "" : "in these \(standings.seeds) runs " }
 
   private var nobodyRecovers: Bool { runs.joined().allSatisfy(\.neverRecovers) }
 
@@ -87,18 +95,26 @@ struct VerdictWording {
     }
     var parts: [String] = []
     for (place, group) in groups.enumerated() {
-      let figures = group.variants.enumerated().map { index, variant in
-        name(variant) + (place == 0 && index == 0 && others.count > 1 ? " (next) " : " ")
-          + figure(group.criterion, [variant], isShort: index > 0 || !isRate(group.criterion))
-      }
       let own = leaders.count == 1 ? "it " : "they "
+      let figures = group.variants.enumerated().map { index, variant in
+        let isNext = place == 0 && index == 0 && others.count > 1
+        return isRate(group.criterion)
+          ? name(variant) + (isNext ? " (next) " : " ")
+            + figure(group.criterion, [variant], isShort: index > 0)
+          : figure(group.criterion, [variant], isShort: true) + " (\(name(variant))\(isNext ? ", next" : ""))"
+      }
       parts.append(
-        verbs(group.criterion, leaders, own) + figure(group.criterion, leaders, isShort: false) + ", "
-          + Self.list(figures))
+        verbs(group.criterion, leaders, own) + figure(group.criterion, leaders, isShort: false)
+          + (isRate(group.criterion) ? ", " + Self.list(figures) : " instead of " + Self.list(figures, "or")))
     }
     let used = groups.map(\.criterion)
-    let rest = standings.criteria(best, others[0]).dropFirst(2).filter { !used.contains($0) }
-      .compactMap { own($0, leaders) }
+    let next = others[0]
+    let rest = standings.criteria(best, next).dropFirst(2).filter { !used.contains($0) }
+      .compactMap { criterion -> String? in
+        guard let text = own(criterion, leaders), case .metric(let index) = criterion else { return nil }
+        return standings.standing(of: best, to: next, on: criterion) == .worse
+          ? "its price: \(text) instead of \(range(index, [next])) (\(name(next)))" : text
+      }
     return parts.joined(separator: "; ") + (rest.isEmpty ? "" : "; " + rest.joined(separator: ", "))
   }
 
@@ -250,7 +266,7 @@ struct VerdictWording {
       return texts.prefix(Self.mostQuestions).joined(separator: "; ") + (rest > 0 ? "; and \(rest) more" : "")
     }
     let parts = [
-      list(true).isEmpty ? nil : "What is open\(areSome ? " among them" : ""): " + list(true),
+      list(true).isEmpty ? nil : "Open\(areSome ? " among them" : ""): " + list(true),
       list(false).isEmpty ? nil : list(false), threshold,
     ]
     return parts.compactMap(\.self).joined(separator: ". ") + "."
@@ -331,6 +347,10 @@ struct VerdictWording {
     }
     let best = standings.leaders.filter { variant in runs[variant].allSatisfy { !$0.neverRecovers } }
       .map { metrics.sample(index, variant: $0).mean }.min()
+    if let best, best < least - standings.interval {
+      return
+        "Delivering all that waited takes \(text) at this capacity; the fleet is back sooner because events were lost."
+    }
     if let best, best <= 1.05 * least + standings.interval {
       return
         "No client could be back before \(text) at this capacity: the server is busy until then, and no retry Setting "
@@ -393,9 +413,9 @@ struct VerdictWording {
 
   // MARK: Words
 
-  static func list(_ names: [String]) -> String {
+  static func list(_ names: [String], _ conjunction: String = "and") -> String {
     guard let last = names.last, names.count > 1 else { return names.first ?? "" }
-    return names.dropLast().joined(separator: ", ") + " and " + last
+    return names.dropLast().joined(separator: ", ") + " \(conjunction) " + last
   }
 
   static func capitalised(_ sentence: String) -> String {

@@ -70,7 +70,8 @@ struct VariantChoiceTests {
     arguments: [
       ("tapi.incidents.0.for", false), ("tapi.incidents", false), ("network.latency.median", false),
       ("fleet.phones.devices", false), ("fleet.*.events.rate", false), ("duration", false),
-      ("tapi.overload.retryAfter", true), ("tapi.bucket.capacity", true), ("fleet.phones.flush.interval", true),
+      ("tapi.overload.retryAfter", true), ("tapi.bucket.capacity", true),
+      ("fleet.phones.flush.interval", true),
       ("settings.backoffConfig.jitterStrategy", true),
     ])
   func options(path: String, isOption: Bool) {

@@ -20,6 +20,12 @@ struct StudyTests {
     return scratch
   }
 
+  /// How many runs a journal keeps so far.
+  private static func finished(_ scratch: Scratch, _ journal: String) -> Int {
+    let path = scratch.url.appending(path: journal).path
+    return ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).count
+  }
+
   @Test(
     "a study that has lost a part of its journal makes that part again, and the same tables",
     arguments: studies)
@@ -58,7 +64,8 @@ struct StudyTests {
       ([], "\nUnfinished; what the finished runs say:\n\n"), (["--quiet"], "Unfinished: "),
     ] {
       let output = try Tool.run(
-        command + more + ["--out", "out"], in: scratch.url, signal: SIGINT, after: 3)
+        command + more + ["--out", "out"], in: scratch.url, signal: SIGINT,
+        when: { Self.finished(scratch, "out.journal") > 40 })
       #expect(output.code == 130)
       #expect(output.standardOutput.contains(mark), "\(output.standardOutput)")
       #expect(
@@ -96,10 +103,9 @@ struct StudyTests {
         try Tool.run(["run", "c.json5", "--seed", "1", "-q", "--out", "measured"], in: scratch.url).code == 0)
     }
     for (out, more) in [("out", []), ("json", ["--json"])] {
-      let journal = scratch.url.appending(path: "\(out).journal").path
       let output = try Tool.run(
         command + more + ["--out", out], in: scratch.url, signal: SIGINT,
-        when: { ((try? FileManager.default.contentsOfDirectory(atPath: journal)) ?? []).count > runs })
+        when: { Self.finished(scratch, "\(out).journal") > runs })
       #expect(output.code == 130)
       #expect(
         output.standardError

@@ -311,7 +311,7 @@ package struct DecisionWording: Sendable {
     let options = DecisionCriterion.allCases.filter { criterion in
       worse.contains { $0.map(criterion.metrics.contains) ?? false }
     }.map { "--allow \($0.rawValue)" }
-    return "If that is worth it, \(options.joined(separator: " ")) \(options.count == 1 ? "says" : "say") so."
+    return "If that is worth it, let it get worse and decide again (\(options.joined(separator: " ")))."
   }
 
   /// What is not known yet.

@@ -33,8 +33,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 E = "experiments/"
-CLI = "Sources/CommandLineInterface/CommandLineInterface.docc/"
-FE = "Sources/FleetExperiments/FleetExperiments.docc/"
+GUIDES = "Sources/fleetsim/fleetsim.docc/"
 
 # The 97.5 % quantile of Student's t, by degrees of freedom.
 STUDENT = {2: 4.303, 4: 2.776, 9: 2.262, 19: 2.093}
@@ -404,19 +403,19 @@ FIGURES = {
         ("never until 23:00: {} times the load, {} requests a second answered",
          "sum requests / 36 / 300 / 9.81 if time_s >= 28800 else 0; sum answers_2xx / 36 / 300 if time_s >= 28800 else 0"),
     ],
-    (FE + "PublishedResults.md", "017-metastable-in-the-wild/rows/summary.csv"): [
+    (GUIDES + "4-explanation/published-results.md", "017-metastable-in-the-wild/rows/summary.csv"): [
         ("the same, {} seeds each", "distinct seed"),
     ],
-    (FE + "PublishedResults.md", "021-optimistic-contention/contest.csv"): [
+    (GUIDES + "4-explanation/published-results.md", "021-optimistic-contention/contest.csv"): [
         ("| {} to {} | 37.7 ± 0.4", "min published_calls; max published_calls"),
         ("| 38 to 8,002 | {} ± 0.4 to {} ± 12", "min calls; max calls"),
         ("at all {},", "count calls > 0"),
     ],
-    (FE + "PublishedResults.md", "017-metastable-in-the-wild/rows/sums.csv"): [
+    (GUIDES + "4-explanation/published-results.md", "017-metastable-in-the-wild/rows/sums.csv"): [
         ("| some 20,000/s | {}/s |", down("requests / 300")),
         ("near 3 s | {} | does", down("answers_2xx - unheard_answers")),
     ],
-    (FE + "PublishedResults.md", "018-token-buckets/shares/summary.csv"): [
+    (GUIDES + "4-explanation/published-results.md", "018-token-buckets/shares/summary.csv"): [
         ("1.0101 to 1.8750 | {} ± {} to", published("1", "null", "attempts")),
         ("1.0101 to 1.8750 | … to {} ± {} |", published("50", "null", "attempts")),
         ("1.0000 to 0.9375 | … to {} ± {} |", published("50", "null", "delivered_events")),
@@ -425,23 +424,23 @@ FIGURES = {
         ("near 1.1 | {} ± {} at p = 0.2, 1.0538", published("20", "{capacity:5}", "attempts")),
         ("at p = 0.2, {} ± {} at 0.5 | as by", published("50", "{capacity:5}", "attempts")),
     ],
-    (FE + "PublishedResults.md", "018-token-buckets/breaker/summary.csv"): [
+    (GUIDES + "4-explanation/published-results.md", "018-token-buckets/breaker/summary.csv"): [
         ("| 1.0101, 1, 1 | {} ± {},", breaker("1", "attempts")),
         ("| 1.0101, 1, 1 | … ± 0.0002, {} ± {},", breaker("20", "attempts")),
         ("| 1.0101, 1, 1 | … ± 0.0002, … ± 0.0007, {} ± {} |", breaker("50", "attempts")),
         ("at p = 0.05, where ours is {} ± {} and", breaker("5", "attempts")),
     ],
-    (FE + "PublishedResults.md", "019-adaptive-throttling/factor/sums.csv"): [
+    (GUIDES + "4-explanation/published-results.md", "019-adaptive-throttling/factor/sums.csv"): [
         ("| 2, 1.1 | {} ± {}, 1.088", sent("2", "4%")),
         ("| 2, 1.1 | 1.991 ± 0.005, {} ± {} at", sent("1.1", "4%")),
     ],
-    (FE + "PublishedResults.md", "022-doubled-load/seeds/sums.csv"): [
+    (GUIDES + "4-explanation/published-results.md", "022-doubled-load/seeds/sums.csv"): [
         ("| 560/s for good | {} ± {}/s", doubled(28000)),
     ],
-    (FE + "PublishedResults.md", "023-retry-every-second/old/summary.csv"): [
+    (GUIDES + "4-explanation/published-results.md", "023-retry-every-second/old/summary.csv"): [
         ("not back | never, {} seeds", "distinct seed"),
     ],
-    (FE + "PublishedResults.md", "023-retry-every-second/operators/summary.csv"): [
+    (GUIDES + "4-explanation/published-results.md", "023-retry-every-second/operators/summary.csv"): [
         ("back at 20:45 to 20:50, {} seeds", "distinct seed"),
     ],
     # Settings
@@ -467,17 +466,17 @@ FIGURES = {
         ("finds {}, {} and decorrelated", r"a quarter \| baseBackoffInterval (\d+), maxBackoffInterval (\d+)"),
         ("decorrelated, score {} (", r"\| a quarter .* \| ([\d.]+) \("),
     ],
-    (CLI + "Tuning.md", "search/calibration.md"): [
+    (GUIDES + "2-how-to/tune.md", "search/calibration.md"): [
         ("({} on average) were right in {}", r"95 % and more.*\| ([\d.]+ %) \| ([\d.]+ %) \|"),
     ],
-    (CLI + "Tuning.md", "search/grid.md"): [
+    (GUIDES + "2-how-to/tune.md", "search/grid.md"): [
         ("In one it is {} above", r"\| \+(1\.[\d.]+ %) \|"),
     ],
-    (CLI + "Tuning.md", "search/scale.md"): [
+    (GUIDES + "2-how-to/tune.md", "search/scale.md"): [
         ("those on all by {} (one standard", r"standard deviation of ([\d.]+ %)"),
         ("where candidates are {} apart", r"they are (\d+ %) apart"),
     ],
-    (CLI + "Calibrating.md", "024-calibration/incidents.md"): [
+    (GUIDES + "2-how-to/calibrate.md", "024-calibration/incidents.md"): [
         ("within 5 % in {} of {}, and {} of {} intervals", r"period\): (\d+) of (\d+) incidents ; planted: (\d+) of (\d+),"),
     ],
     (E + "024-calibration/README.md", "024-calibration/incidents.md"): [
@@ -544,16 +543,16 @@ FIGURES = {
         ("In {} runs on two cores", r"run (20):"),
     ],
     # How sure, how fast, how large
-    (FE + "HowSureIsIt.md", "coverage/conclusions.md"): [
+    (GUIDES + "4-explanation/how-sure.md", "coverage/conclusions.md"): [
         ("There {} to {} of the intervals",
          r"rare-losses \| .affected_delivery_p99_s. \| 15 .*\| ([\d.]+) % ; "
          r"rare-losses \| .recovery_s. \| 10 to.*\| ([\d.]+ %)"),
     ],
-    (FE + "HowSureIsIt.md", "crn/statistics.csv"): [
+    (GUIDES + "4-explanation/how-sure.md", "crn/statistics.csv"): [
         ("20/20 0 #1 {} ±", "variant=full & metric=recovery_s: mean"),
         ("decorrelated 2 20/20 0 #1 {} ±", "variant=decorrelated & metric=recovery_s: mean"),
     ],
-    (CLI + "GettingStarted.md", "001-outage-herd/timer/summary.csv"): [
+    (GUIDES + "1-tutorial/your-fleet-in-ten-minutes.md", "001-outage-herd/timer/summary.csv"): [
         ("additive:10 0 {} 0 {} {} {}×",
          "run=additive:10: recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device; peak_offered_ratio"),
         ("✓ full 0 {} 0 {} {} {}×",
@@ -561,11 +560,11 @@ FIGURES = {
         ("✓ decorrelated 0 {} 0 {} {} {}×",
          "run=decorrelated: recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device; peak_offered_ratio"),
     ],
-    (CLI + "Scaling.md", "scale/table.md"): [
+    (GUIDES + "4-explanation/scale.md", "scale/table.md"): [
         ("| 001, full | 1:20 | 1000 | {} ±", r"001, full \| 1:20 \| 1000 \| (\d+) ±"),
         ("| evening, segment-swift | 1:1000 | 3000 | … | {} ±", r"evening, segment-swift \| 1:1000 .* \| ([\d.]+) ± [\d.]+ \| 318"),
     ],
-    (CLI + "Measuring.md", "bench/compare.txt"): [
+    (GUIDES + "2-how-to/bench.md", "bench/compare.txt"): [
         ("Python 3.11 (at 20,000 devices) | {} |", r"SimPy +20,000 +1 +[\d.]+ +([\d,.]+)"),
         ("| fleetsim | {} | {} | {} |", r"herd-1 +fleetsim +100,000 +3 +\S+ +(\S+) ; herd-1 +fleetsim +1,000,000 +3 +\S+ +(\S+) ; "
          r"herd-1 +fleetsim +10,000,000 +3 +\S+ +(\S+)"),
@@ -573,14 +572,14 @@ FIGURES = {
          r"herd-1 +C +10,000,000 +3 +\S+ +(\S+)"),
         ("| fleetsim | {} | {} | | fleetsim --threads", r"001 +fleetsim +20,000 +3 +\S+ +(\S+) ; 001 +fleetsim +100,000 +3 +\S+ +(\S+)"),
     ],
-    (CLI + "Measuring.md", "bench/scaling.csv"): [
+    (GUIDES + "2-how-to/bench.md", "bench/scaling.csv"): [
         # An older measurement than the table's; the picture is drawn from this file.
         ("herd-1 took {} ns with 10,000 devices", "workload=herd-1-150 & devices=10000: ns_per_attempt"),
         ("and {} ns with 100,000.", "workload=herd-1-150 & devices=100000: ns_per_attempt"),
         ("took {} ns with 1,000,000", "workload=herd-1-150 & devices=1000000: ns_per_attempt"),
         ("and {} ns with 10,000,000.", "workload=herd-1-150 & devices=10000000: ns_per_attempt"),
     ],
-    (CLI + "Measuring.md", "bench/hundred-million.txt"): [
+    (GUIDES + "2-how-to/bench.md", "bench/hundred-million.txt"): [
         ("which is {} bytes a device", r"MiB +(\d+)  a3a6"),
     ],
 }

@@ -1,4 +1,4 @@
-/// Turns what was recorded into what it means: every figure of `RunSummary`, as Definitions.md defines it.
+/// Turns what was recorded into what it means: every figure of `RunSummary`, as definitions.md defines it.
 ///
 /// Whole numbers and the four operations only, so that the figures are the same on every platform. O(rows).
 public enum RunAnalysis {

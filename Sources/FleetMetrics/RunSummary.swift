@@ -1,4 +1,4 @@
-/// One row of `summary.csv`: what a run comes to, as defined in Definitions.md. Spans in microseconds; nil prints empty.
+/// One row of `summary.csv`: what a run comes to, as defined in definitions.md. Spans in microseconds; nil prints empty.
 public struct RunSummary: Measured, Hashable {
   /// The variant's name: `full`, or `scenario` for a plain run.
   public var run: String

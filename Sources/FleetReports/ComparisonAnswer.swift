@@ -377,7 +377,7 @@ extension Compared {
     terms.compactMap { term in Self.terms.first { $0.term == term } }
   }
 
-  /// Every word that a report uses in a sense of its own, as Definitions.md defines it.
+  /// Every word that a report uses in a sense of its own, as definitions.md defines it.
   fileprivate static let terms: [(term: String, meaning: String)] = [
     ("Strategy", "One variant of the scenario. All variants meet the same events and the same network."),
     (

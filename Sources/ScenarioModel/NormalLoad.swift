@@ -16,7 +16,7 @@ public struct NormalLoad: Sendable, Hashable {
   /// From when to when the load is above capacity for a part of the run, spikes apart; nil if it never is, or does not vary.
   public var overload: ClosedRange<Span>?
   /// What the server can serve without incidents, requests per second in thousandths; for workers at the
-  /// fleet's mean batch. Capacity means this in every ratio (Definitions.md, Load).
+  /// fleet's mean batch. Capacity means this in every ratio (definitions.md, Load).
   public var nominalCapacityMilli: Int64
   public var capacityPerSecond: Double { Double(nominalCapacityMilli) / 1_000 }
 

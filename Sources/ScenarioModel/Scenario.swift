@@ -36,7 +36,7 @@ public struct Scenario: Sendable, Hashable {
     self.fleet = fleet
   }
 
-  /// The twin run (Definitions.md, Recovery): the same scenario and seed without its incidents, and without what operators do about
+  /// The twin run (definitions.md, Recovery): the same scenario and seed without its incidents, and without what operators do about
   /// them.
   public var withoutIncidents: Scenario {
     var twin = self

@@ -51,7 +51,7 @@ public enum RandomPurpose: UInt64, Sendable, Hashable, CaseIterable {
 ///
 /// Start from a seed, then go down: `RandomKey(seed: 1).child(device).child(.jitter).child(retry)`. Equal paths give
 /// equal draws, whatever else was drawn before, between or on other threads: that is what gives two strategies under one seed
-/// the same events and the same network (Design.md, Randomness).
+/// the same events and the same network (engine.md, Randomness).
 ///
 /// `child(n)` is the (n+1)-th output of SplitMix64 started at this key's state, so the children of a key are as independent
 /// as the numbers of that generator, distinct n never collide, and a child costs one finaliser. A key's draw is

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FleetExperiments
 
-/// Stories in the order of Definitions.md: each says who should win, why, and what the sentence
+/// Stories in the order of definitions.md: each says who should win, why, and what the sentence
 /// has to admit.
 @Suite("The verdict")
 struct VerdictTests {

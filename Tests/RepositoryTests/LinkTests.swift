@@ -56,7 +56,7 @@ struct LinkTests {
 
   @Test(
     "every name of the code that a page of how to add something has is in the code",
-    arguments: Repository.pages.filter { $0.contains("fleetsim.docc/Adding") })
+    arguments: Repository.pages.filter { $0.contains("/adding-") })
   func names(page: String) throws {
     let prose = try Page(page).prose.joined(separator: "\n")
     for (_, name) in prose.matches(of: /`([A-Za-z]\w*(?:\.\w+)*)(?:\([\w:]*\)|[!?])?`/).map(\.output) {

@@ -4,7 +4,7 @@ import Testing
 /// What comments cite must be there for whoever reads them.
 @Suite("What comments cite")
 struct RequirementTests {
-  private static let page = "Sources/Conformance/Conformance.docc/Requirements.md"
+  private static let page = "Sources/fleetsim/fleetsim.docc/3-reference/requirements.md"
 
   /// The numbers that have a row in the page.
   private static func entries() throws -> [String] {

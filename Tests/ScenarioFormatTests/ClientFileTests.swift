@@ -287,7 +287,7 @@ struct ClientFileTests {
   @Test("the tables of the clients' page are what their files say of themselves")
   func page() throws {
     let page = URL(filePath: #filePath).deletingLastPathComponent().appending(
-      path: "../../Sources/ScenarioModel/ScenarioModel.docc/Clients.md")
+      path: "../../Sources/fleetsim/fleetsim.docc/3-reference/clients.md")
     let head = "| client | what it does | from |\n|---|---|---|\n"
     var parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: head)
     try #require(parts.count == 3)

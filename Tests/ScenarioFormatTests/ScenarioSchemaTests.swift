@@ -49,7 +49,7 @@ struct ScenarioSchemaTests {
   @Test("the page of the keys is as fleetsim help scenario prints it")
   func reference() throws {
     let page = Self.file.deletingLastPathComponent().appending(
-      path: "../Sources/ScenarioFormat/ScenarioFormat.docc/ScenarioKeys.md")
+      path: "../Sources/fleetsim/fleetsim.docc/3-reference/keys.md")
     let committed = try Snapshot.recorded(in: page, now: KeyReference.markdown)
     #expect(committed == KeyReference.markdown, "fleetsim help scenario > \(page.lastPathComponent)")
   }

@@ -39,13 +39,13 @@ struct HelpTests {
   @Test(
     "the pages of the columns and of the documents are what `fleetsim help` prints",
     arguments: [
-      ("columns", "FleetMetrics/FleetMetrics.docc/Columns.md"),
-      ("json", "CommandLineInterface/CommandLineInterface.docc/Documents.md"),
+      ("columns", "columns.md"),
+      ("json", "json.md"),
     ])
   func reference(topic: String, path: String) throws {
     let scratch = try Scratch()
     let output = try Tool.run(["help", topic], in: scratch.url).standardOutput
-    let page = Tool.repository.appending(path: "Sources/" + path)
+    let page = Tool.repository.appending(path: "Sources/fleetsim/fleetsim.docc/3-reference/" + path)
     let text = try String(contentsOf: page, encoding: .utf8)
     let head = text[..<(try #require(text.range(of: "\n### ")).lowerBound)]
     #expect(try Snapshot.recorded(in: page, now: head + "\n" + output) == head + "\n" + output)

@@ -81,7 +81,7 @@ struct ResultsVersionTests {
       """
       Results have changed. What is recorded stays; raise CommandLineTool.resultsVersion to \(lines.count + 1), and add the line
       \(lines.count + 1) \(digest)
-      to \(Self.file.lastPathComponent). Then record the baselines anew (Contributing.md has the command)
+      to \(Self.file.lastPathComponent). Then record the baselines anew (contributing.md has the command)
       """)
   }
 

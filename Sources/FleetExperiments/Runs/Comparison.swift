@@ -38,7 +38,7 @@ public struct VariantResult: Sendable {
   }
 }
 
-/// Runs variants of a scenario side by side, each with its twin (Definitions.md, Recovery).
+/// Runs variants of a scenario side by side, each with its twin (definitions.md, Recovery).
 public enum Comparison {
   /// What runs one scenario in place of the engine, in tests.
   package typealias Engine = SharedRuns.Engine

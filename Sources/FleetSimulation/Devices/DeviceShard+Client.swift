@@ -287,7 +287,7 @@ package struct LaterJitter: RandomNumberGenerator {
   }
 }
 
-/// Checkers beside the devices (Design.md, Checkers): they observe and never drive.
+/// Checkers beside the devices (engine.md, Checkers): they observe and never drive.
 extension DeviceShard {
   /// Keeps the first broken rule.
   mutating func note(_ problem: String, _ device: DeviceIndex, at now: Instant) {

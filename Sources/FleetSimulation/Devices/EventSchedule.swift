@@ -16,7 +16,7 @@ struct EventDraws {
 /// When events are created that need more than one gap after another: rates that vary, several at once, spikes.
 ///
 /// The next time follows from the time before it, the event's number and the device alone, so that any part of the engine
-/// can recompute any event (Design.md, Randomness).
+/// can recompute any event (engine.md, Randomness).
 struct EventSchedule: Sendable {
   private let process: Process
   /// Events created at each time of the process.

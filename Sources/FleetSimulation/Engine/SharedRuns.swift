@@ -4,7 +4,7 @@ import SimulationKernel
 import TAPIModel
 import UploadRetry
 
-/// Runs of many scenarios, where what several have in common at their beginning is run once (Design.md, Runs that share a beginning).
+/// Runs of many scenarios, where what several have in common at their beginning is run once (engine.md, Runs that share a beginning).
 ///
 /// Whoever comes first runs the beginning for all; where they part it leaves a copy for the others and goes on by itself. Each
 /// record is the one that a run by itself gives, to the byte. A thread that comes while a beginning is run waits for it.

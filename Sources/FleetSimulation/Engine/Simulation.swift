@@ -25,7 +25,7 @@ public final class RunControl: Sendable {
 
 /// How to run, as against what to run: nothing here changes a byte of the result.
 public struct RunOptions: Sendable {
-  /// Checkers on (Design.md, Checkers): a violation throws `CheckFailure`.
+  /// Checkers on (engine.md, Checkers): a violation throws `CheckFailure`.
   public var checks = false
   /// Device shards of a cohort, at least; there are as many as threads in any case.
   public var shards = 1

@@ -103,7 +103,7 @@ struct LateDelivery: BitwiseCopyable {
   var due: Instant
 }
 
-/// The one order within a device at one instant (Design.md, Time and order).
+/// The one order within a device at one instant (engine.md, Time and order).
 package enum ItemKind {
   package static let wakeUp: UInt64 = 4
   package static let trigger: UInt64 = 5

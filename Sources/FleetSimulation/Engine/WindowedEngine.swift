@@ -3,7 +3,7 @@ import ScenarioModel
 import SimulationKernel
 import TAPIModel
 
-/// The engine: virtual time in windows no longer than the network's look-ahead (Design.md, Windows).
+/// The engine: virtual time in windows no longer than the network's look-ahead (engine.md, Windows).
 ///
 /// Inside such a window devices and server can't see one another, so each window is a server pass (arrivals in the one global
 /// order, together with the server's own work) and then a device pass, shard by shard (`ShardRunner.devicePass`).
@@ -286,7 +286,7 @@ struct WindowedEngine: ~Copyable {
     return .given
   }
 
-  /// Checkers that look at the whole fleet (Design.md, Checkers): events are conserved.
+  /// Checkers that look at the whole fleet (engine.md, Checkers): events are conserved.
   private func check(at time: Int64) throws {
     for i in 0..<runners.count {
       if let violation = runners[i].shard.violation(at: time) { throw CheckFailure(description: violation) }

@@ -5,7 +5,7 @@ import SimulationKernel
 import TAPIModel
 import UploadPipeline
 
-/// The simplest engine that could be right: one heap, one event after another, in the order that Design.md writes down.
+/// The simplest engine that could be right: one heap, one event after another, in the order that engine.md writes down.
 ///
 /// No windows, no calendars, no radix sort. It runs the same devices and the same server as the windowed engine, so equal
 /// results show that windows, calendars and sorting change nothing.

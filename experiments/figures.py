@@ -116,7 +116,7 @@ FIGURES = {
         ("{} of {}](results/coverage)", r"hold it +(\d+): ; repetitions +(\d+)"),
     ],
     ("README.md", "coverage/conclusions.md"): [
-        ("{} to {}](Sources/FleetExperiments", r"rare-losses \| .affected_delivery_p99_s. \| 15 .*\| ([\d.]+) % ; "
+        ("{} to {}](Sources/fleetsim", r"rare-losses \| .affected_delivery_p99_s. \| 15 .*\| ([\d.]+) % ; "
          r"rare-losses \| .recovery_s. \| 10 to.*\| ([\d.]+ %)"),
     ],
     ("README.md", "003-retry-after/spread/summary.csv"): [

@@ -466,17 +466,17 @@ FIGURES = {
         ("finds {}, {} and decorrelated", r"a quarter \| baseBackoffInterval (\d+), maxBackoffInterval (\d+)"),
         ("decorrelated, score {} (", r"\| a quarter .* \| ([\d.]+) \("),
     ],
-    (GUIDES + "2-how-to/tune.md", "search/calibration.md"): [
+    (GUIDES + "4-explanation/how-searches-work.md", "search/calibration.md"): [
         ("({} on average) were right in {}", r"95 % and more.*\| ([\d.]+ %) \| ([\d.]+ %) \|"),
     ],
-    (GUIDES + "2-how-to/tune.md", "search/grid.md"): [
+    (GUIDES + "4-explanation/how-searches-work.md", "search/grid.md"): [
         ("In one it is {} above", r"\| \+(1\.[\d.]+ %) \|"),
     ],
-    (GUIDES + "2-how-to/tune.md", "search/scale.md"): [
+    (GUIDES + "4-explanation/how-searches-work.md", "search/scale.md"): [
         ("those on all by {} (one standard", r"standard deviation of ([\d.]+ %)"),
         ("where candidates are {} apart", r"they are (\d+ %) apart"),
     ],
-    (GUIDES + "2-how-to/calibrate.md", "024-calibration/incidents.md"): [
+    (GUIDES + "4-explanation/how-searches-work.md", "024-calibration/incidents.md"): [
         ("within 5 % in {} of {}, and {} of {} intervals", r"period\): (\d+) of (\d+) incidents ; planted: (\d+) of (\d+),"),
     ],
     (E + "024-calibration/README.md", "024-calibration/incidents.md"): [
@@ -552,7 +552,7 @@ FIGURES = {
         ("20/20 0 #1 {} ±", "variant=full & metric=recovery_s: mean"),
         ("decorrelated 2 20/20 0 #1 {} ±", "variant=decorrelated & metric=recovery_s: mean"),
     ],
-    (GUIDES + "1-tutorial/your-fleet-in-ten-minutes.md", "001-outage-herd/timer/summary.csv"): [
+    (GUIDES + "2-how-to/compare.md", "001-outage-herd/timer/summary.csv"): [
         ("additive:10 0 {} 0 {} {} {}×",
          "run=additive:10: recovery_s ~30; affected_delivery_p99_s ~5; attempts_above_twin_per_device; peak_offered_ratio"),
         ("✓ full 0 {} 0 {} {} {}×",
@@ -564,7 +564,7 @@ FIGURES = {
         ("| 001, full | 1:20 | 1000 | {} ±", r"001, full \| 1:20 \| 1000 \| (\d+) ±"),
         ("| evening, segment-swift | 1:1000 | 3000 | … | {} ±", r"evening, segment-swift \| 1:1000 .* \| ([\d.]+) ± [\d.]+ \| 318"),
     ],
-    (GUIDES + "2-how-to/bench.md", "bench/compare.txt"): [
+    (GUIDES + "4-explanation/speed.md", "bench/compare.txt"): [
         ("Python 3.11 (at 20,000 devices) | {} |", r"SimPy +20,000 +1 +[\d.]+ +([\d,.]+)"),
         ("| fleetsim | {} | {} | {} |", r"herd-1 +fleetsim +100,000 +3 +\S+ +(\S+) ; herd-1 +fleetsim +1,000,000 +3 +\S+ +(\S+) ; "
          r"herd-1 +fleetsim +10,000,000 +3 +\S+ +(\S+)"),
@@ -572,14 +572,14 @@ FIGURES = {
          r"herd-1 +C +10,000,000 +3 +\S+ +(\S+)"),
         ("| fleetsim | {} | {} | | fleetsim --threads", r"001 +fleetsim +20,000 +3 +\S+ +(\S+) ; 001 +fleetsim +100,000 +3 +\S+ +(\S+)"),
     ],
-    (GUIDES + "2-how-to/bench.md", "bench/scaling.csv"): [
+    (GUIDES + "4-explanation/speed.md", "bench/scaling.csv"): [
         # An older measurement than the table's; the picture is drawn from this file.
         ("herd-1 took {} ns with 10,000 devices", "workload=herd-1-150 & devices=10000: ns_per_attempt"),
         ("and {} ns with 100,000.", "workload=herd-1-150 & devices=100000: ns_per_attempt"),
         ("took {} ns with 1,000,000", "workload=herd-1-150 & devices=1000000: ns_per_attempt"),
         ("and {} ns with 10,000,000.", "workload=herd-1-150 & devices=10000000: ns_per_attempt"),
     ],
-    (GUIDES + "2-how-to/bench.md", "bench/hundred-million.txt"): [
+    (GUIDES + "4-explanation/speed.md", "bench/hundred-million.txt"): [
         ("which is {} bytes a device", r"MiB +(\d+)  a3a6"),
     ],
 }

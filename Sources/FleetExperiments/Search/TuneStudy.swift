@@ -110,7 +110,7 @@ package struct TuneStudy: Sendable {
 
   // MARK: Rounds
 
-  /// Devices that a race has by default, if the scenarios have more and keep their answers with so few: `tune.md` has how
+  /// Devices that a race has by default, if the scenarios have more and keep their answers with so few: how-searches-work.md has how
   /// close the scores are.
   package static let raceDevices = 5_000
 

@@ -240,20 +240,28 @@ public enum ColumnReference {
       section(
         "summary.csv",
         "One row per run. Behind these columns stands one for each key that a comparison varies, named by its path.",
-        SummaryCSV.columns),
+        SummaryCSV.columns, told: ("timeseries.csv", TimeSeriesCSV.columns.map(\.row))),
       section("delivery_histogram.csv", "One row per bucket that is not empty.", HistogramCSV.columns),
       section(
-        "cohorts.csv", "One row per cohort, where a fleet has several or priority lanes.", CohortCSV.columns),
+        "cohorts.csv", "One row per cohort, where a fleet has several or priority lanes.", CohortCSV.columns,
+        told: ("summary.csv", SummaryCSV.columns.map(\.row))),
     ].joined(separator: "\n")
   }
 
-  package static func section<Source>(_ file: String, _ rows: String, _ columns: [CSVColumn<Source>])
-    -> String
-  {
-    var text = "### `\(file)`\n\n\(rows)\n\n| column | unit | meaning |\n|---|---|---|\n"
-    for column in columns where !column.name.isEmpty {
-      text += "| `\(column.name)` | \(column.unit) | \(column.definition) |\n"
-    }
-    return text
+  /// - `told`: a file described before, and its rows; columns that have one of them are only named.
+  package static func section<Source>(
+    _ file: String, _ rows: String, _ columns: [CSVColumn<Source>],
+    told: (file: String, rows: [String]) = ("", [])
+  ) -> String {
+    let named = columns.filter { !$0.name.isEmpty }
+    let known = named.filter { told.rows.contains($0.row) }.map { "`\($0.name)`" }
+    let also = known.isEmpty ? "" : "\n\nAs in `\(told.file)`: \(known.joined(separator: ", "))."
+    return "### `\(file)`\n\n\(rows)\(also)\n\n| column | unit | meaning |\n|---|---|---|\n"
+      + named.map(\.row).filter { !told.rows.contains($0) }.joined()
   }
+}
+
+extension CSVColumn {
+  /// Its row in a table of the reference.
+  fileprivate var row: String { "| `\(name)` | \(unit) | \(definition) |\n" }
 }

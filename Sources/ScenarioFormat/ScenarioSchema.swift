@@ -166,12 +166,8 @@ package enum KeyReference {
     _ keys: [ScenarioSchema.Key], path: String, of kind: String? = nil, to sections: inout [String]
   ) {
     if !path.isEmpty { sections.append("## `\(path)`" + (kind.map { ": \($0)" } ?? "")) }
-    let rows = keys.map { key in
-      let cells = ["`\(key.name)`", key.allowed, key.standardText, key.sentence]
-      return "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"
-    }
     sections.append(
-      (["| key | value | default | meaning |", "|---|---|---|---|"] + rows).joined(separator: "\n"))
+      (["| key | value | default | meaning |", "|---|---|---|---|"] + keys.map(\.row)).joined(separator: "\n"))
     for key in keys {
       let place = path.isEmpty ? key.name : "\(path).\(key.name)"
       switch key.shape {
@@ -188,10 +184,33 @@ package enum KeyReference {
   }
 }
 
+extension ScenarioSchema.Key {
+  /// Its row in a table of the reference.
+  fileprivate var row: String {
+    let cells = ["`\(name)`", allowed, standardText, sentence]
+    return "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"
+  }
+}
+
 extension KeyReference {
   private static func add(_ kinds: [some TimelineKind], path: String, to sections: inout [String]) {
+    // What every kind has is said once, with the kinds' names.
+    let first = kinds.first?.record.keys ?? []
+    let shared = first.filter { key in
+      kinds.allSatisfy { kind in kind.record.keys.contains { $0.name == key.name && $0.row == key.row } }
+    }
+    let names = kinds.map { "`\($0.name)`" }.joined(separator: ", ")
+    add(shared, path: "\(path).N", to: &sections)
+    sections[sections.count - 2] += "\n\nEvery one has a `kind`, \(names), and these keys:"
     for kind in kinds {
-      add(kind.record.keys, path: "\(path).N", of: kind.name, to: &sections)
+      let own = kind.record.keys.filter { key in
+        key.name != "kind" && !shared.contains { $0.name == key.name }
+      }
+      guard !own.isEmpty else {
+        sections.append("## `\(path).N`: \(kind.name)\n\n\(kind.meaning)")
+        continue
+      }
+      add(own, path: "\(path).N", of: kind.name, to: &sections)
       sections[sections.count - 2] += "\n\n" + kind.meaning
     }
   }

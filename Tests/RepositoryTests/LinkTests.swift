@@ -97,6 +97,16 @@ struct LinkTests {
     for page in Repository.pages where page.contains(".docc/") { #expect(reached.contains(page), "\(page)") }
   }
 
+  @Test("the catalog's first page lists every page by need, in the order of the folders")
+  func listed() throws {
+    let folder = "Sources/fleetsim/fleetsim.docc/"
+    let links = try Page(folder + "fleetsim.md").links.map(\.target).filter { !$0.hasPrefix("../") }
+    let pages = Repository.pages.filter { $0.hasPrefix(folder) && !$0.contains("/adding-") }
+    #expect(Set(links) == Set(pages.map { String($0.dropFirst(folder.count)) }).subtracting(["fleetsim.md"]))
+    let folders = links.map { $0.prefix { $0 != "/" } }
+    #expect(folders == folders.sorted())
+  }
+
   @Test("the README has at most 12 KB")
   func readme() throws { #expect(try Repository.text("README.md").utf8.count <= 12 << 10) }
 }

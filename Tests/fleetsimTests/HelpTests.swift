@@ -6,6 +6,8 @@ import Testing
 /// Help screens, and the page of the columns, against recorded ones: see `Snapshot`.
 @Suite("Help")
 struct HelpTests {
+  /// The pages for people.
+  private static let catalog = Tool.repository.appending(path: "Sources/fleetsim/fleetsim.docc")
   static let snapshots = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("Snapshots")
 
@@ -45,10 +47,43 @@ struct HelpTests {
   func reference(topic: String, path: String) throws {
     let scratch = try Scratch()
     let output = try Tool.run(["help", topic], in: scratch.url).standardOutput
-    let page = Tool.repository.appending(path: "Sources/fleetsim/fleetsim.docc/3-reference/" + path)
+    let page = Self.catalog.appending(path: "3-reference/" + path)
     let text = try String(contentsOf: page, encoding: .utf8)
     let head = text[..<(try #require(text.range(of: "\n### ")).lowerBound)]
     #expect(try Snapshot.recorded(in: page, now: head + "\n" + output) == head + "\n" + output)
+  }
+
+  @Test("the page of the exit codes has what `fleetsim help exit-codes` prints")
+  func exitCodes() throws {
+    let scratch = try Scratch()
+    let output = try Tool.run(["help", "exit-codes"], in: scratch.url).standardOutput
+    let page = Self.catalog.appending(path: "3-reference/exit-codes.md")
+    let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```")
+    try #require(parts.count == 3)
+    let text = "\(parts[0])```text\n\(output)```\(parts[2])"
+    #expect(try Snapshot.recorded(in: page, now: text) == text)
+  }
+
+  /// Commands whose how-to is a part of another one's page.
+  private static let shared = ["merge": "sweep", "man": "help", "completions": "help"]
+
+  @Test(
+    "every command has a how-to of its name, which begins with it",
+    arguments: CommandSpecification.fleetsim.subcommands.map(\.name))
+  func howTo(command: String) throws {
+    let page = Self.catalog.appending(path: "2-how-to/\(Self.shared[command] ?? command).md")
+    let title = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")[0]
+    let names = title.dropFirst("# ".count).prefix { $0 != ":" }.split { !$0.isLetter }
+    #expect(title.hasPrefix("# ") && title.contains(": "), "\(title)")
+    #expect(names.contains(Substring(command)), "\(title)")
+  }
+
+  @Test("every page of a how-to is a command's")
+  func noOtherHowTos() throws {
+    let names = Set(CommandSpecification.fleetsim.subcommands.map(\.name)).subtracting(Self.shared.keys)
+    let pages = try FileManager.default.contentsOfDirectory(
+      atPath: Self.catalog.appending(path: "2-how-to").path)
+    #expect(Set(pages) == Set(names.map { $0 + ".md" }))
   }
 
   @Test("no line of help is wider than 100 columns")

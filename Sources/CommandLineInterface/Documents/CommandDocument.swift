@@ -126,16 +126,29 @@ enum CommandDocuments {
     let first = section(
       "Every document",
       head.map { JSONReferenceRow(path: $0.name, type: $0.type, meaning: $0.meaning) })
+    let kinds = kinds
+    let shared = sharedRows(of: kinds)
     return
-      ([first]
+      ([first, section("Several documents", shared)]
       + kinds.map { kind in
-        section(
-          kind.commands.map { "`\($0)`" }.joined(separator: " and ") + ": " + kind.meaning, kind.reference)
+        let names = shared.filter(kind.reference.contains).map { "`\($0.path)`" }
+        return section(
+          kind.commands.map { "`\($0)`" }.joined(separator: " and ") + ": " + kind.meaning,
+          kind.reference.filter { !shared.contains($0) },
+          beside: names.isEmpty ? "" : "It also has \(names.joined(separator: ", ")).\n\n")
       }).joined(separator: "\n")
   }
 
-  private static func section(_ title: String, _ rows: [JSONReferenceRow]) -> String {
-    "### \(title)\n\n| member | what | meaning |\n|---|---|---|\n"
+  /// Members that at least five documents have with one meaning: they are described once.
+  private static func sharedRows(of kinds: [Kind]) -> [JSONReferenceRow] {
+    let rows = kinds.flatMap(\.reference)
+    let counts = rows.reduce(into: [JSONReferenceRow: Int]()) { $0[$1, default: 0] += 1 }
+    var told: Set<JSONReferenceRow> = []
+    return rows.filter { counts[$0, default: 0] >= 5 && told.insert($0).inserted }
+  }
+
+  private static func section(_ title: String, _ rows: [JSONReferenceRow], beside: String = "") -> String {
+    "### \(title)\n\n\(beside)| member | what | meaning |\n|---|---|---|\n"
       + rows.map { "| `\($0.path)` | \($0.type) | \($0.meaning) |\n" }.joined()
   }
 }
@@ -213,7 +226,7 @@ struct JSONShape<Source>: Sendable {
 }
 
 /// A line of the reference of JSON documents.
-struct JSONReferenceRow: Sendable {
+struct JSONReferenceRow: Sendable, Hashable {
   /// `variants[].name`
   var path: String
   var type: String

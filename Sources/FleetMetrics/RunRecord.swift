@@ -123,7 +123,7 @@ public enum CohortCSV {
       .init("lost_events", "events", "Events dropped for whatever reason and not accepted after all.") {
         .integer($0.lostEvents)
       },
-      .init("lost_events_ratio", "1", "The same, divided by the events created.") {
+      .init("lost_events_ratio", "1", "Lost events, divided by the events created.") {
         let created = $0[.createdEvents]
         return .decimal(created > 0 ? Double($0.lostEvents) / Double(created) : nil, decimals: 6)
       },

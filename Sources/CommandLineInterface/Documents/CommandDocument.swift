@@ -139,12 +139,12 @@ enum CommandDocuments {
       }).joined(separator: "\n")
   }
 
-  /// Members that at least five documents have with one meaning: they are described once.
+  /// Members that at least three documents have with one meaning: they are described once.
   private static func sharedRows(of kinds: [Kind]) -> [JSONReferenceRow] {
     let rows = kinds.flatMap(\.reference)
     let counts = rows.reduce(into: [JSONReferenceRow: Int]()) { $0[$1, default: 0] += 1 }
     var told: Set<JSONReferenceRow> = []
-    return rows.filter { counts[$0, default: 0] >= 5 && told.insert($0).inserted }
+    return rows.filter { counts[$0, default: 0] >= 3 && told.insert($0).inserted }
   }
 
   private static func section(_ title: String, _ rows: [JSONReferenceRow], beside: String = "") -> String {

@@ -572,13 +572,6 @@ FIGURES = {
          r"herd-1 +C +10,000,000 +3 +\S+ +(\S+)"),
         ("| fleetsim | {} | {} | | fleetsim --threads", r"001 +fleetsim +20,000 +3 +\S+ +(\S+) ; 001 +fleetsim +100,000 +3 +\S+ +(\S+)"),
     ],
-    (GUIDES + "4-explanation/speed.md", "bench/scaling.csv"): [
-        # An older measurement than the table's; the picture is drawn from this file.
-        ("herd-1 took {} ns with 10,000 devices", "workload=herd-1-150 & devices=10000: ns_per_attempt"),
-        ("and {} ns with 100,000.", "workload=herd-1-150 & devices=100000: ns_per_attempt"),
-        ("took {} ns with 1,000,000", "workload=herd-1-150 & devices=1000000: ns_per_attempt"),
-        ("and {} ns with 10,000,000.", "workload=herd-1-150 & devices=10000000: ns_per_attempt"),
-    ],
     (GUIDES + "4-explanation/speed.md", "bench/hundred-million.txt"): [
         ("which is {} bytes a device", r"MiB +(\d+)  a3a6"),
     ],

@@ -166,8 +166,8 @@ package enum KeyReference {
     _ keys: [ScenarioSchema.Key], path: String, of kind: String? = nil, to sections: inout [String]
   ) {
     if !path.isEmpty { sections.append("## `\(path)`" + (kind.map { ": \($0)" } ?? "")) }
-    sections.append(
-      (["| key | value | default | meaning |", "|---|---|---|---|"] + keys.map(\.row)).joined(separator: "\n"))
+    let head = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    sections.append((head + keys.map(\.row)).joined(separator: "\n"))
     for key in keys {
       let place = path.isEmpty ? key.name : "\(path).\(key.name)"
       switch key.shape {
@@ -201,7 +201,7 @@ extension KeyReference {
     }
     let names = kinds.map { "`\($0.name)`" }.joined(separator: ", ")
     add(shared, path: "\(path).N", to: &sections)
-    sections[sections.count - 2] += "\n\nEvery one has a `kind`, \(names), and these keys:"
+    sections[sections.count - 2] += "\n\nEach has a `kind` (\(names)), these keys, and those of its kind:"
     for kind in kinds {
       let own = kind.record.keys.filter { key in
         key.name != "kind" && !shared.contains { $0.name == key.name }

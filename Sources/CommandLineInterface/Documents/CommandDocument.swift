@@ -135,7 +135,7 @@ enum CommandDocuments {
         return section(
           kind.commands.map { "`\($0)`" }.joined(separator: " and ") + ": " + kind.meaning,
           kind.reference.filter { !shared.contains($0) },
-          beside: names.isEmpty ? "" : "It also has \(names.joined(separator: ", ")).\n\n")
+          beside: names.isEmpty ? "" : "Also, as above: \(names.joined(separator: ", ")).\n\n")
       }).joined(separator: "\n")
   }
 

@@ -67,7 +67,7 @@ struct StripChart {
       canvas.drawVerticalAxis(ticks, in: plot)
       canvas.shade(strip.incidents, in: plot)
       for line in strip.lines { canvas.draw(line, in: plot) }
-      if let reference = strip.reference { drawSteps(reference, on: &canvas, in: plot) }
+      if let reference = strip.reference { canvas.drawSteps(reference, in: plot) }
       if let line = strip.lines.last { canvas.markClipping(of: line, in: plot) }
       if let flag = strip.flag { drawFlag(flag.time, flag.label, on: &canvas, in: plot) }
       drawName(strip, on: &canvas, in: plot)
@@ -118,32 +118,6 @@ struct StripChart {
     canvas.line(x, plot.y, x, plot.bottom, ink: .text, width: 1.2, dash: "4 3")
     let isLeft = x > plot.x + plot.width - 120
     canvas.text(label, x: x + (isLeft ? -5 : 5), y: plot.y + 11, anchor: isLeft ? .end : .start, ink: .text)
-  }
-
-  private func drawSteps(_ line: PlotLine, on canvas: inout SVGCanvas, in plot: Plot) {
-    var path = PathBuilder()
-    var previous: Double?
-    let width =
-      1 / Double(max(line.envelope.columns.count, 1)) * (line.times.upperBound - line.times.lowerBound)
-    for (c, column) in line.envelope.columns.enumerated() {
-      guard let value = column?.mean else { continue }
-      let start = plot.px(time: line.time(of: c) - width / 2)
-      let y = plot.py(value)
-      if let last = previous {
-        // A cut interval's rounding is no step.
-        if abs(last - y) >= 0.5 {
-          path.line(start, last)
-          path.line(start, y)
-          previous = y
-        }
-      } else {
-        path.move(start, y)
-        previous = y
-      }
-    }
-    guard let previous else { return }
-    path.line(plot.px(time: line.times.upperBound), previous)
-    canvas.path(path.data, stroke: line.ink, width: 1.3, dash: line.dash)
   }
 
   private func addHovers(_ strip: Strip, on canvas: inout SVGCanvas, in plot: Plot) {
@@ -252,7 +226,8 @@ struct OverlayChart {
     for incident in incidents where incident.upperBound > times.lowerBound {
       let (start, end) = (plot.px(time: incident.lowerBound), plot.px(time: incident.upperBound))
       canvas.rect(
-        x: start, y: plot.y, width: end - start, height: plot.height, fill: .incident, opacity: 0.14)
+        x: start, y: plot.y, width: end - start, height: plot.height, fill: .incident,
+        opacity: Theme.incidentOpacity)
       canvas.line(end, plot.y, end, plot.bottom, ink: .incident, width: 0.7, dash: "2 2")
     }
     for line in lines { canvas.draw(line.line, in: plot) }

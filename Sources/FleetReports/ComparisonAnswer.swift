@@ -180,7 +180,7 @@ package enum Compared: Sendable {
       + (scaleNote.map { [.text($0.prefix(1).uppercased() + $0.dropFirst() + ".\n")] } ?? [])
     answer.data = data(choices, isComparison: isComparison, extras)
     if isComparison {
-      answer.pictures = [OutputFile(OutputFile.picture, text: ComparisonCharts.picture(self))]
+      answer.pictures = [OutputFile(OutputFile.picture, text: ComparisonPicture(self, titles: titles).svg)]
     }
     answer.listing = listing(isComparison: isComparison, extras)
     return answer
@@ -222,7 +222,7 @@ package enum Compared: Sendable {
   }
 
   /// `20,000 devices · 2 h of virtual time · capacity 1,267 requests/s · outage without answer from 20 min for 10 min · seed 1`
-  private func factsLine(_ seeds: String) -> String {
+  func factsLine(_ seeds: String) -> String {
     let runs = facts.compactMap(\.self)
     var facts: [String] = []
     func add<Value: Hashable>(_ value: (RunFacts) -> Value, _ text: (Value) -> [String]) {

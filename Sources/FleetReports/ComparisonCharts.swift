@@ -8,8 +8,8 @@ struct ComparisonCharts {
 
   let compared: Compared
   let theme: Theme
-  private let standings: Standings
-  private let facts: [RunFacts?]
+  let standings: Standings
+  let facts: [RunFacts?]
 
   init(_ compared: Compared, theme: Theme) {
     self.compared = compared
@@ -63,7 +63,7 @@ struct ComparisonCharts {
   }
 
   /// What counts are multiplied by, so that all is of the whole fleet.
-  private func scale(_ variant: Int) -> Double { Double(facts[variant]?.scale ?? 1) }
+  func scale(_ variant: Int) -> Double { Double(facts[variant]?.scale ?? 1) }
 
   private static func columns(_ points: [VariantCurves.Point?], times scale: Double) -> [Envelope.Column?] {
     points.map { point in
@@ -128,7 +128,7 @@ struct ComparisonCharts {
   }
 
   /// Nominal, requests per second of the whole fleet.
-  private func capacity(_ variant: Int) -> Double { facts[variant]?.fullSizeCapacity ?? 0 }
+  func capacity(_ variant: Int) -> Double { facts[variant]?.fullSizeCapacity ?? 0 }
 
   private func offeredNotes(_ i: Int) -> [String] {
     guard case .whole(let results) = compared else {
@@ -330,25 +330,27 @@ struct ComparisonCharts {
   }
 
   /// When the last incident of a variant ends.
-  private func end(_ variant: Int) -> Int64 { facts[variant]?.incidents.map(\.end).max() ?? 0 }
+  func end(_ variant: Int) -> Int64 { facts[variant]?.incidents.map(\.end).max() ?? 0 }
 
+  /// - Parameter columns: as many at most.
   private func wholeLine(
-    _ result: VariantResult, _ variant: Int, _ times: ClosedRange<Double>, value: (Int) -> Double?
+    _ result: VariantResult, _ variant: Int, _ times: ClosedRange<Double>,
+    from origin: Int64? = nil, columns: Int = OverlayChart.columns, value: (Int) -> Double?
   ) -> PlotLine {
-    let (series, end) = (result.record.series, end(variant))
+    let (series, end) = (result.record.series, origin ?? end(variant))
     let interval = Double(max(series.interval, 1))
     let first = max(Int((Double(end) + times.lowerBound) / interval), 0)
     let last = min(Int((Double(end) + times.upperBound) / interval), series.rows.count)
     let rows = first..<max(first, last)
     let from = Double(series.start(of: first) - end)
     return PlotLine(
-      envelope: Envelope(rows.map(value), columns: OverlayChart.columns),
+      envelope: Envelope(rows.map(value), columns: columns),
       times: from...from + Double(rows.count) * Double(series.interval), ink: .series(variant), style: .mean,
       dash: Theme.dash(variant))
   }
 
+  /// The backlog above the twin's.
   private func meanLine(_ curve: VariantCurves, _ variant: Int, _ times: ClosedRange<Double>) -> PlotLine {
-    let end = Double(end(variant))
     let scale = scale(variant)
     let points = zip(curve.backlog, curve.twinBacklog).map { point, twin -> Envelope.Column? in
       let normal = twin?.mean ?? 0
@@ -358,7 +360,15 @@ struct ComparisonCharts {
           mean: scale * ($0.mean - normal))
       }
     }
-    let width = Double(curve.facts?.duration ?? 0) / Double(max(points.count, 1))
+    return meanLine(points, curve, variant, times)
+  }
+
+  private func meanLine(
+    _ points: [Envelope.Column?], _ curve: VariantCurves, _ variant: Int, _ times: ClosedRange<Double>,
+    from origin: Int64? = nil
+  ) -> PlotLine {
+    let end = Double(origin ?? end(variant))
+    let width = max(Double(curve.facts?.duration ?? 0), 1) / Double(max(points.count, 1))
     let first = max(Int((end + times.lowerBound) / width), 0)
     let last = min(Int((end + times.upperBound) / width) + 1, points.count)
     let range = first..<max(first, last)
@@ -368,18 +378,41 @@ struct ComparisonCharts {
       ink: .series(variant), style: .band, dash: Theme.dash(variant))
   }
 
+  /// Offered load or capacity of a variant in a part of its time.
+  /// - Parameters:
+  ///   - times: since `origin`.
+  ///   - columns: as many at most.
+  func rate(
+    _ quantity: Quantity, _ variant: Int, _ times: ClosedRange<Double>, from origin: Int64, columns: Int
+  ) -> PlotLine {
+    var line: PlotLine
+    switch compared {
+    case .whole(let results):
+      let (series, scale) = (results[variant].record.series, scale(variant))
+      line = wholeLine(results[variant], variant, times, from: origin, columns: columns) { row in
+        let length = series.length(of: row)
+        let count =
+          quantity == .capacity
+          ? Double(series.rows[row][.capacityMilliRequests]) / 1_000 : Double(series.rows[row].attempts)
+        return length > 0 ? scale * count * 1_000_000 / Double(length) : nil
+      }
+      line.style = quantity == .capacity ? .line : .area
+    case .means(let comparison):
+      let curve = comparison.curves[variant]
+      let whole = self.line(quantity, variant)
+      line = meanLine(whole.envelope.columns, curve, variant, times, from: origin)
+      line.style = whole.style
+    }
+    line.dash = quantity == .capacity ? "6 4" : nil
+    if quantity == .capacity { line.ink = .capacity }
+    return line
+  }
+
   private func overlay(
     _ title: String, noteTitle: String, line: (Int, ClosedRange<Double>) -> PlotLine,
     note: (Int) -> String
   ) -> OverlayChart? {
-    let times = OverlayChart.times(
-      facts.map { facts in
-        guard let facts, let start = facts.incidents.map(\.start).min(),
-          let end = facts.incidents.map(\.end).max()
-        else { return nil }
-        return (Double(start), Double(end), Double(facts.duration))
-      }, slowest: slowestRecovery)
-    guard let times else { return nil }
+    guard let times = timesRoundIncident else { return nil }
     let lines = standings.order.map { i in
       OverlayChart.Line(name: compared.names[i], line: line(i, times), note: note(i))
     }
@@ -394,8 +427,19 @@ struct ComparisonCharts {
       limit: max((highest.max() ?? 0) * 1.05, 1), theme: theme)
   }
 
+  /// What of the time since the last incident's end is shown; nil where a variant has none.
+  var timesRoundIncident: ClosedRange<Double>? {
+    OverlayChart.times(
+      facts.map { facts in
+        guard let facts, let start = facts.incidents.map(\.start).min(),
+          let end = facts.incidents.map(\.end).max()
+        else { return nil }
+        return (Double(start), Double(end), Double(facts.duration))
+      }, slowest: slowestRecovery)
+  }
+
   /// Microseconds, if every run of every variant recovers.
-  private var slowestRecovery: Double? {
+  var slowestRecovery: Double? {
     let metrics = standings.metrics
     guard let index = metrics.metrics.firstIndex(where: { $0.name == MetricCatalogue.recovery }) else {
       return nil
@@ -408,45 +452,5 @@ struct ComparisonCharts {
       }
     }
     return slowest
-  }
-
-  // MARK: A picture for elsewhere
-
-  /// A picture that stands alone, for a README: offered load against capacity, a strip for each strategy, and below it all backlogs
-  /// in one plot. White background, fixed colours, no script, no style sheet; 1,160 px wide and a margin.
-  ///
-  /// Without results it says so; without an incident there is no second part.
-  static func picture(_ compared: Compared) -> String {
-    var canvas = SVGCanvas(theme: .fixed)
-    guard !compared.names.isEmpty else {
-      canvas.text("No runs.", x: 20, y: 26, ink: .text)
-      return canvas.svg(width: StripChart.width, height: 40, label: "No runs")
-    }
-    let charts = ComparisonCharts(compared, theme: .fixed)
-    var offered = charts.offered()
-    offered.hovers = 0
-    let clipping = offered.clippedLimit.map { "; ▲: cut off at \($0)" } ?? ""
-    var title = "Offered load, requests/s (dashed: capacity\(clipping))"
-    var label = "Offered load against capacity and backlog after the incident"
-    if case .means(let comparison) = compared {
-      title =
-        "Offered load, requests/s: mean of \(comparison.replications) replications and its 95 % band (dashed: capacity\(clipping))"
-      label = "Mean offered load against capacity and mean backlog after the incident"
-    }
-    var y = 8.0
-    canvas.text(title, x: 0, y: y + 12, size: 14, ink: .text, isBold: true)
-    y += 24
-    offered.draw(on: &canvas, top: y)
-    y += offered.height + 16
-    if let backlog = charts.backlogOverlay() {
-      backlog.draw(on: &canvas, top: y)
-      y += backlog.height()
-    }
-    // A margin of 16 px on all sides.
-    var framed = SVGCanvas(theme: .fixed)
-    framed.append(canvas, x: 16, y: 8)
-    return framed.svg(
-      width: StripChart.width + 32, height: y + 16,
-      label: "\(label): \(compared.names.joined(separator: ", "))")
   }
 }

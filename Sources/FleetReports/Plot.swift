@@ -98,6 +98,8 @@ struct PlotLine {
   var ink: Ink
   var style = Style.line
   var dash: String?
+  /// Of its stroke; nil: as the style has it.
+  var width: Double?
 
   func time(of column: Int) -> Double {
     times.lowerBound + envelope.position(of: column) * (times.upperBound - times.lowerBound)
@@ -131,7 +133,7 @@ extension SVGCanvas {
         path(area.data, fill: line.ink, fillOpacity: 0.16)
       }
       let (data, isBand) = Self.outline(points)
-      let width = line.style == .thin ? 0.8 : isBand ? 0.7 : 1.6
+      let width = isBand ? 0.7 : line.width ?? (line.style == .thin ? 0.8 : 1.6)
       path(data, fill: isBand ? line.ink : nil, stroke: line.ink, width: width, dash: line.dash)
     }
   }
@@ -176,19 +178,46 @@ extension SVGCanvas {
       let to = max(plot.px(time: Double(incident.end)), from + 1)
       rect(
         x: from, y: plot.y, width: to - from, height: plot.height, fill: .incident,
-        opacity: incident.isOutage ? 0.14 : 0.08)
+        opacity: incident.isOutage ? Theme.incidentOpacity : 0.6 * Theme.incidentOpacity)
       line(from, plot.y, from, plot.bottom, ink: .incident, width: 0.7, dash: "2 2")
       line(to, plot.y, to, plot.bottom, ink: .incident, width: 0.7, dash: "2 2")
     }
   }
 
   /// Horizontal grid lines with labels to the left.
-  mutating func drawVerticalAxis(_ ticks: [Scale.Tick], in plot: Plot) {
+  mutating func drawVerticalAxis(_ ticks: [Scale.Tick], in plot: Plot, size: Double = 10) {
     for tick in ticks {
       let y = plot.py(tick.value)
       line(plot.x, y, plot.x + plot.width, y, ink: .grid)
-      text(tick.label, x: plot.x - 6, y: y + 3.5, size: 10, anchor: .end)
+      text(tick.label, x: plot.x - 6, y: y + 0.35 * size, size: size, anchor: .end)
     }
+  }
+
+  /// A line of steps: it is level until the value changes.
+  mutating func drawSteps(_ steps: PlotLine, in plot: Plot) {
+    var data = PathBuilder()
+    var previous: Double?
+    let columns = steps.envelope.columns
+    let width = (steps.times.upperBound - steps.times.lowerBound) / Double(max(columns.count, 1))
+    for (c, column) in columns.enumerated() {
+      guard let value = column?.mean else { continue }
+      let start = plot.px(time: steps.time(of: c) - width / 2)
+      let y = plot.py(value)
+      if let last = previous {
+        // A cut interval's rounding is no step.
+        if abs(last - y) >= 0.5 {
+          data.line(start, last)
+          data.line(start, y)
+          previous = y
+        }
+      } else {
+        data.move(start, y)
+        previous = y
+      }
+    }
+    guard let previous else { return }
+    data.line(plot.px(time: steps.times.upperBound), previous)
+    path(data.data, stroke: steps.ink, width: 1.3, dash: steps.dash)
   }
 
   /// Vertical grid lines, `ticks` in microseconds of the plot's own time.
@@ -199,9 +228,9 @@ extension SVGCanvas {
     }
   }
 
-  mutating func drawTimeLabels(_ ticks: [Scale.Tick], in plot: Plot) {
+  mutating func drawTimeLabels(_ ticks: [Scale.Tick], in plot: Plot, size: Double = 10.5) {
     for tick in ticks where plot.times.contains(tick.value) {
-      text(tick.label, x: plot.px(time: tick.value), y: plot.bottom + 15, size: 10.5, anchor: .middle)
+      text(tick.label, x: plot.px(time: tick.value), y: plot.bottom + 4.5 + size, size: size, anchor: .middle)
     }
   }
 
@@ -253,25 +282,50 @@ enum Scale {
       .map { Tick(value: $0, label: label($0)) }
   }
 
-  /// Ticks of a time axis from 0 to `duration` microseconds: at most 13, all in one unit.
-  static func timeTicks(duration: Int64, sign: String = "") -> [Tick] {
-    let second: Int64 = 1_000_000
-    let (unit, name, steps): (Int64, String, [Int64]) =
+  /// A unit of time that an axis counts in.
+  struct TimeUnit {
+    var length: Int64
+    var name: String
+    /// What an axis says that has numbers alone.
+    var plural: String
+    /// How far apart ticks may be, microseconds.
+    var steps: [Int64]
+
+    /// For an axis of so many microseconds.
+    init(duration: Int64) {
+      let second: Int64 = 1_000_000
       if duration <= 180 * second {
-        (second, "s", [1, 2, 5, 10, 15, 20].map { $0 * second })
+        (length, name, plural) = (second, "s", "seconds")
+        steps = [1, 2, 5, 10, 15, 20, 30, 60].map { $0 * second }
       } else if duration <= 3 * 3_600 * second {
-        (60 * second, "min", [1, 2, 5, 10, 15].map { $0 * 60 * second })
+        (length, name, plural) = (60 * second, "min", "minutes")
+        steps = [1, 2, 5, 10, 15, 20, 30, 60].map { $0 * 60 * second }
       } else if duration <= 5 * 86_400 * second {
-        (3_600 * second, "h", [1, 2, 4, 6, 12, 24, 48].map { $0 * 1_800 * second })
+        (length, name, plural) = (3_600 * second, "h", "hours")
+        steps = [1, 2, 4, 6, 12, 24, 48].map { $0 * 1_800 * second }
       } else {
-        (86_400 * second, "d", [1, 2, 5, 10, 20, 50].map { $0 * 86_400 * second })
+        (length, name, plural) = (86_400 * second, "d", "days")
+        steps = [1, 2, 5, 10, 20, 50].map { $0 * 86_400 * second }
       }
-    let step = steps.first { duration / $0 <= 12 } ?? max(duration / 12, 1)
+    }
+
+    /// The first step of which no more than `most` fit.
+    func step(of duration: Int64, most: Int64) -> Int64 {
+      let most = max(most, 1)
+      return steps.first { duration / $0 <= most } ?? max(duration / most, 1)
+    }
+
+    func number(_ time: Int64) -> String { Humanised.compact(Double(time) / Double(length)) }
+  }
+
+  /// Ticks of a time axis from 0 to `duration` microseconds, all in one unit: at most so many and the one at 0.
+  static func timeTicks(duration: Int64, most: Int64 = 12) -> [Tick] {
+    let unit = TimeUnit(duration: duration)
+    let step = unit.step(of: duration, most: most)
     return (0...max(duration / step, 0)).map { i in
       let value = i * step
       return Tick(
-        value: Double(value),
-        label: (value > 0 ? sign : "") + Humanised.compact(Double(value) / Double(unit)) + " " + name)
+        value: Double(value), label: unit.number(value) + " " + unit.name)
     }
   }
 
@@ -352,6 +406,10 @@ extension Envelope {
 package enum Ink: Hashable {
   /// The n-th strategy.
   case series(Int)
+  /// What is best, and everything else beside it.
+  case accent, other
+  /// Of a map: what rarely recovers, and what is not known.
+  case never, undecided
   case text, muted, grid, capacity, twin, incident, surface
 }
 
@@ -359,7 +417,7 @@ package enum Ink: Hashable {
 package enum Theme {
   /// CSS variables: they follow light mode, dark mode and print (`HTMLPage`).
   case variables
-  /// Fixed colours on white, for a picture that stands alone.
+  /// Colours for light pages, and a style sheet that changes them on dark ones: for a picture that stands alone.
   case fixed
 
   func colour(_ ink: Ink) -> String {
@@ -372,6 +430,10 @@ package enum Theme {
   static func name(_ ink: Ink) -> String {
     switch ink {
     case .series(let i): "s\(i % seriesCount)"
+    case .accent: "accent"
+    case .other: "other"
+    case .never: "never"
+    case .undecided: "undecided"
     case .text: "text"
     case .muted: "muted"
     case .grid: "grid"
@@ -388,15 +450,28 @@ package enum Theme {
   static let light: [String: String] = [
     "s0": "#0072b2", "s1": "#d55e00", "s2": "#009e73", "s3": "#b9528f", "s4": "#c98500", "s5": "#3a9bd8",
     "s6": "#7b5ea7", "s7": "#6b6b00", "s8": "#8c3b12", "s9": "#00767a", "s10": "#d6246e", "s11": "#3f4db8",
+    "accent": "#0064a8", "other": "#6e7781", "never": "#b3261b", "undecided": "#b8bec6",
     "text": "#1b1f24", "muted": "#5c6570", "grid": "#e3e7eb",
     "capacity": "#1b1f24", "twin": "#8b949e", "incident": "#c0392b", "surface": "#ffffff",
   ]
   static let dark: [String: String] = [
     "s0": "#58aef0", "s1": "#f48b45", "s2": "#2fc79c", "s3": "#e595c4", "s4": "#efb73e", "s5": "#9fd6f7",
     "s6": "#b79ae8", "s7": "#c9c94b", "s8": "#d98a5f", "s9": "#3fc1c6", "s10": "#ff6fa5", "s11": "#8f9bff",
+    "accent": "#58b3ff", "other": "#9aa3ad", "never": "#ff5c4d", "undecided": "#59626d",
     "text": "#e6e9ed", "muted": "#9aa5b1", "grid": "#2c333b",
-    "capacity": "#f2f4f6", "twin": "#8b949e", "incident": "#ff7a6b", "surface": "#14181d",
+    "capacity": "#e6e9ed", "twin": "#8b949e", "incident": "#ff7a6b", "surface": "#14181d",
   ]
+
+  /// Changes the colours that `body` has to those for dark pages: what stands in an attribute gives way to any style sheet.
+  static func style(of body: String) -> String {
+    let rules = Dictionary(light.map { ($1, dark[$0] ?? $1) }) { first, _ in first }
+      .filter { $0.key != $0.value && body.contains("\"\($0.key)\"") }.sorted { $0.key < $1.key }
+      .map { "[fill=\"\($0.key)\"]{fill:\($0.value)}[stroke=\"\($0.key)\"]{stroke:\($0.value)}" }
+    return "<style>@media (prefers-color-scheme:dark){\(rules.joined())}</style>\n"
+  }
+
+  /// How much of the incident's colour its time is shaded with.
+  static let incidentOpacity = 0.2
 
   /// Dashes, so that strategies differ by more than colour where their lines share a chart.
   static func dash(_ index: Int) -> String? {
@@ -427,13 +502,15 @@ package struct SVGCanvas {
 
   package enum Anchor: String { case start, middle, end }
 
+  /// - Parameter halo: whether a rim of the background keeps it legible on lines.
   package mutating func text(
     _ string: String, x: Double, y: Double, size: Double = 11, anchor: Anchor = .start, ink: Ink = .muted,
-    isBold: Bool = false
+    isBold: Bool = false, halo: Bool = false
   ) {
     body += "<text x=\"\(Self.px(x))\" y=\"\(Self.px(y))\" font-size=\"\(Self.px(size))\""
     if anchor != .start { body += " text-anchor=\"\(anchor.rawValue)\"" }
     if isBold { body += " font-weight=\"600\"" }
+    if halo { body += " stroke=\"\(theme.colour(.surface))\" stroke-width=\"4\" paint-order=\"stroke\"" }
     body += " fill=\"\(theme.colour(ink))\">\(Markup.escape(string))</text>\n"
   }
 
@@ -456,7 +533,7 @@ package struct SVGCanvas {
 
   package mutating func path(
     _ data: String, fill: Ink? = nil, fillOpacity: Double = 1, stroke: Ink? = nil, width: Double = 1,
-    dash: String? = nil
+    dash: String? = nil, hasRoundEnds: Bool = false, hasSharpEdges: Bool = false
   ) {
     guard !data.isEmpty else { return }
     body += "<path d=\"\(data)\" fill=\"\(fill.map(theme.colour) ?? "none")\""
@@ -464,10 +541,12 @@ package struct SVGCanvas {
       body += " fill-opacity=\"\(Humanised.decimal(fillOpacity, decimals: 2))\""
     }
     if let stroke {
-      body +=
-        " stroke=\"\(theme.colour(stroke))\" stroke-width=\"\(Self.px(width))\" stroke-linejoin=\"round\""
+      body += " stroke=\"\(theme.colour(stroke))\""
+      if width != 1 { body += " stroke-width=\"\(Self.px(width))\"" }
     }
     if let dash { body += " stroke-dasharray=\"\(dash)\"" }
+    if hasSharpEdges { body += " shape-rendering=\"crispEdges\"" }
+    if hasRoundEnds { body += " stroke-linecap=\"round\"" }
     body += "/>\n"
   }
 
@@ -478,20 +557,21 @@ package struct SVGCanvas {
     body += "<title>\(Markup.escape(tooltip))</title></rect>\n"
   }
 
-  mutating func append(_ other: SVGCanvas, x: Double, y: Double) {
-    body += "<g transform=\"translate(\(Self.px(x)) \(Self.px(y)))\">\n" + other.body + "</g>\n"
-  }
-
-  /// The whole element. A picture that stands alone gets a white background.
-  package func svg(width: Double, height: Double, label: String) -> String {
+  /// The whole element. A picture that stands alone gets a background, and colours for dark pages.
+  /// - Parameter description: what it shows, for those who cannot see it; of a picture that stands alone.
+  package func svg(width: Double, height: Double, label: String, description: String = "") -> String {
     let size = "\(Self.px(width)) \(Self.px(height))"
-    var svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"\(Markup.escape(label))\""
-    svg += " viewBox=\"0 0 \(size)\""
-    if case .fixed = theme { svg += " width=\"\(Self.px(width))\" height=\"\(Self.px(height))\"" }
-    svg += " font-family=\"system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif\">\n"
-    if case .fixed = theme {
-      svg += "<rect width=\"100%\" height=\"100%\" fill=\"\(theme.colour(.surface))\"/>\n"
+    let frame =
+      " viewBox=\"0 0 \(size)\""
+      + (theme == .fixed ? " width=\"\(Self.px(width))\" height=\"\(Self.px(height))\"" : "")
+      + " stroke-linejoin=\"round\" font-family=\"system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif\">\n"
+    let opening = "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\""
+    if theme == .variables {
+      return opening + " aria-label=\"\(Markup.escape(label))\"" + frame + body + "</svg>\n"
     }
-    return svg + body + "</svg>\n"
+    let background = "<rect width=\"100%\" height=\"100%\" fill=\"\(theme.colour(.surface))\"/>\n"
+    return opening + " aria-labelledby=\"t d\"" + frame
+      + "<title id=\"t\">\(Markup.escape(label))</title>\n<desc id=\"d\">\(Markup.escape(description))</desc>\n"
+      + Theme.style(of: background + body) + background + body + "</svg>\n"
   }
 }

@@ -5,15 +5,30 @@ import FleetMetrics
 package struct StabilityReport {
   private let map: StabilityMap
   private let own: (x: Quantity, y: Quantity)?
+  private let limit: Limit?
 
-  /// - Parameter own: the scenario's own values of both parameters, to be marked on the map.
-  package init(_ map: StabilityMap, own: (x: Quantity, y: Quantity)? = nil) {
-    self.map = map
-    self.own = own
+  /// A value of one of the parameters beyond which theory does not expect what it expects before it.
+  package struct Limit: Sendable {
+    package var path: String
+    package var value: Quantity
+    /// What it is: `a full queue takes the clients' time-out, 10 s`.
+    package var words: String
+    package init(path: String, value: Quantity, words: String) {
+      (self.path, self.value, self.words) = (path, value, words)
+    }
   }
 
-  /// A picture that stands alone: white background, fixed colours, no script.
-  package var picture: String { HeatMap(map, theme: .fixed, own: own).svg() }
+  /// - Parameters:
+  ///   - own: the scenario's own values of both parameters, to be marked on the map.
+  ///   - limit: what theory says, to be drawn on it.
+  package init(_ map: StabilityMap, own: (x: Quantity, y: Quantity)? = nil, limit: Limit? = nil) {
+    self.map = map
+    self.own = own
+    self.limit = limit
+  }
+
+  /// A picture that stands alone: for light and dark pages, no script.
+  package var picture: String { HeatMap(map, theme: .fixed, own: own, limit: limit).svg() }
 
   /// Where the fleet recovers and where it does not.
   package func answer(facts: String) -> Answer {
@@ -33,9 +48,8 @@ package struct StabilityReport {
     ]
     answer.page = [
       .figure(
-        HeatMap(map, theme: .variables, own: own).svg(), title: "Where the cliff is",
-        caption: "Blue: recovery time. Grey: undecided, darker where more of the runs failed. "
-          + "Dashed: where \(FigureText.percent(map.risk.risk)) of the runs failed, "
+        HeatMap(map, theme: .variables, own: own, limit: limit).svg(), title: "Where the cliff is",
+        caption: "Dashed: where \(FigureText.percent(map.risk.risk)) of the runs failed, "
           + "between points. Cells are small where neighbouring points differ. Hover a cell for its values."),
       .table(
         TextTable(
@@ -76,19 +90,24 @@ struct HeatMap {
   private let theme: Theme
   /// The scenario's own values of both parameters, where they lie on the map.
   private let here: (x: Double, y: Double)?
+  private let limit: StabilityReport.Limit?
   private let slowest: Double
   private let fastest: Double
+  private let top: Double
 
-  static let width = 1_160.0
-  private static let left = 150.0
-  private static let top = 34.0
-  private static let plotWidth = 700.0
-  private static let plotHeight = 480.0
-  static let height = top + plotHeight + 64
+  static let width = 830.0
+  private static let left = 76.0
+  private static let right = 24.0
+  private static let plotWidth = width - left - right
+  private static let plotHeight = 380.0
 
   /// - Parameter own: the scenario's own values of both parameters.
-  init(_ map: StabilityMap, theme: Theme, own: (x: Quantity, y: Quantity)? = nil) {
+  init(
+    _ map: StabilityMap, theme: Theme, own: (x: Quantity, y: Quantity)? = nil,
+    limit: StabilityReport.Limit? = nil
+  ) {
     self.map = map
+    self.limit = limit
     here = own.flatMap { own in
       map.x.share(of: own.x).flatMap { x in map.y.share(of: own.y).map { (x: x, y: $0) } }
     }
@@ -96,71 +115,108 @@ struct HeatMap {
     let recoveries = map.grid.values.values.compactMap { $0.kind == .recovers ? $0.meanRecovery : nil }
     fastest = max(Double(recoveries.min() ?? 1), 1_000_000)
     slowest = max(Double(recoveries.max() ?? 1), fastest)
+    top = 46 + (theme == .fixed ? 8 + Lettering.titleLine * Double(Self.lines(of: Self.title(map)).count) : 0)
+  }
+
+  private static func title(_ map: StabilityMap) -> String {
+    StabilityVerdict(map).title(x: KeyWords.words(map.x.path), y: KeyWords.words(map.y.path))
+  }
+
+  private static func lines(of title: String) -> [String] {
+    Lettering.lines(title, width: width - 32, size: Lettering.title, isBold: true)
   }
 
   func svg() -> String {
     var canvas = SVGCanvas(theme: theme)
-    draw(on: &canvas)
+    if theme == .fixed { _ = canvas.drawTitle(Self.title(map), width: Self.width) }
+    let height = draw(on: &canvas)
+    let label = "Where the fleet recovers and where it rarely does, by \(map.x.path) and \(map.y.path)"
     return canvas.svg(
-      width: Self.width, height: Self.height,
-      label: "Where the fleet recovers and where it rarely does, by \(map.x.path) and \(map.y.path)")
+      width: Self.width, height: height, label: theme == .fixed ? Self.title(map) : label, description: label)
   }
 
   private func px(_ x: Int) -> Double {
-    Self.left + Double(x) / Double(map.grid.columns) * Self.plotWidth
+    (Self.left + Double(x) / Double(map.grid.columns) * Self.plotWidth).rounded()
   }
   private func py(_ y: Int) -> Double {
-    Self.top + (1 - Double(y) / Double(map.grid.rows)) * Self.plotHeight
+    (top + (1 - Double(y) / Double(map.grid.rows)) * Self.plotHeight).rounded()
   }
+  private var bottom: Double { top + Self.plotHeight }
 
-  private func draw(on canvas: inout SVGCanvas) {
-    for cell in map.grid.cells { draw(cell, on: &canvas) }
-    drawContour(on: &canvas)
+  /// - Returns: the height of all.
+  private func draw(on canvas: inout SVGCanvas) -> Double {
+    drawCells(on: &canvas)
     drawPoints(on: &canvas)
+    drawLimit(on: &canvas)
+    drawContour(on: &canvas)
     drawHere(on: &canvas)
     drawAxes(on: &canvas)
-    drawLegend(on: &canvas)
+    let height = drawLegend(on: &canvas)
+    guard theme == .variables else { return height }
     for cell in map.grid.cells {
       let (x, y) = (px(cell.x), py(cell.y + cell.height))
       canvas.hover(
         x: x, y: y, width: px(cell.x + cell.width) - x, height: py(cell.y) - y, tooltip: tooltip(cell))
     }
+    return height
   }
 
-  private func draw(_ cell: StabilityMap.Grid.Cell, on canvas: inout SVGCanvas) {
-    let (x, y) = (px(cell.x), py(cell.y + cell.height))
-    let (ink, opacity) = shade(cell)
-    canvas.rect(
-      x: x, y: y, width: px(cell.x + cell.width) - x, height: py(cell.y) - y, fill: ink, opacity: opacity)
+  /// A colour, and how much of it.
+  private struct Shade: Hashable {
+    var ink: Ink
+    /// Percent.
+    var opacity: Int
   }
 
-  private func shade(_ cell: StabilityMap.Grid.Cell) -> (Ink, Double) {
-    let corners = map.corners(of: cell)
-    switch map.kind(of: cell) {
-    case .recovers?:
-      let recoveries = corners.compactMap(\.meanRecovery)
-      let mean = Double(recoveries.reduce(0, +)) / Double(max(recoveries.count, 1))
-      return (.series(0), opacity(mean))
-    case .neverRecovers?: return (.incident, 0.75)
-    case .overloaded?: return (.muted, 0.45)
-    case .undecided?, nil:
-      let failed = corners.reduce(0.0) { $0 + 1 - Double($1.recoveredSeeds) / Double(max($1.seeds, 1)) }
-      return (.text, Self.darkness(failed / Double(max(corners.count, 1))))
+  /// Cells of one shade are one path.
+  private func drawCells(on canvas: inout SVGCanvas) {
+    var order: [Shade] = []
+    var data: [Shade: String] = [:]
+    for cell in map.grid.cells {
+      let shade = shade(cell)
+      if data[shade] == nil { order.append(shade) }
+      let (x, y) = (px(cell.x), py(cell.y + cell.height))
+      let (width, height) = (px(cell.x + cell.width) - x, py(cell.y) - y)
+      data[shade, default: ""] +=
+        "M\(SVGCanvas.px(x)) \(SVGCanvas.px(y))h\(SVGCanvas.px(width))v\(SVGCanvas.px(height))h\(SVGCanvas.px(-width))z"
+    }
+    for shade in order {
+      canvas.path(
+        data[shade] ?? "", fill: shade.ink, fillOpacity: Double(shade.opacity) / 100, hasSharpEdges: true)
     }
   }
 
-  private static func darkness(_ failed: Double) -> Double { 0.22 + 0.6 * failed }
+  private func shade(_ cell: StabilityMap.Grid.Cell) -> Shade {
+    switch map.kind(of: cell) {
+    case .recovers?:
+      let recoveries = map.corners(of: cell).compactMap(\.meanRecovery)
+      let mean = Double(recoveries.reduce(0, +)) / Double(max(recoveries.count, 1))
+      return Shade(ink: .accent, opacity: opacity(mean))
+    case .neverRecovers?: return Self.never
+    case .overloaded?: return Self.overloaded
+    case .undecided?, nil: return Self.undecided
+    }
+  }
 
-  /// Slower is darker, in ratios.
-  private func opacity(_ recovery: Double) -> Double {
-    guard slowest > fastest else { return 0.25 }
+  private static let never = Shade(ink: .never, opacity: 100)
+  private static let overloaded = Shade(ink: .other, opacity: 100)
+  private static let undecided = Shade(ink: .undecided, opacity: 100)
+  /// Percent of the accent: of the fastest recovery and of the slowest.
+  static let recoveryOpacity = 18...100
+
+  /// Slower is darker, in ratios; twelve steps.
+  private func opacity(_ recovery: Double) -> Int {
+    let (low, high) = (Double(Self.recoveryOpacity.lowerBound), Double(Self.recoveryOpacity.upperBound))
+    guard slowest > fastest else { return Int(low) }
     let share = Scale.log2(max(recovery, fastest) / fastest) / Scale.log2(slowest / fastest)
-    return 0.08 + 0.72 * min(max(share, 0), 1)
+    return Int(low + (high - low) * (min(max(share, 0), 1) * 12).rounded() / 12)
   }
 
   /// Where the share of runs that recovered passes 1 − risk, straight between the corners of each cell.
   private func drawContour(on canvas: inout SVGCanvas) {
     let level = 1 - map.risk.risk
+    var line = ""
+    var highest: (x: Double, y: Double)?
     for cell in map.grid.cells {
       let corners = map.corners(of: cell)
       guard corners.count == 4, !corners.contains(where: \.isOverloaded) else { continue }
@@ -176,93 +232,123 @@ struct HeatMap {
         )
       }
       for pair in stride(from: 0, to: ends.count - 1, by: 2) {
+        for (x, y) in ends[pair...pair + 1] where y < highest?.y ?? .infinity { highest = (x, y) }
         let (a, b) = (ends[pair], ends[pair + 1])
-        canvas.line(a.0, a.1, b.0, b.1, ink: .text, width: 3.5)
-        canvas.line(a.0, a.1, b.0, b.1, ink: .surface, width: 2, dash: "5 3")
+        line += "M\(SVGCanvas.px(a.0)) \(SVGCanvas.px(a.1))L\(SVGCanvas.px(b.0)) \(SVGCanvas.px(b.1))"
       }
+    }
+    canvas.path(line, stroke: .surface, width: 4.5)
+    canvas.path(line, stroke: .text, width: 2, dash: "6 3")
+    guard let highest else { return }
+    // Along a cliff that is level the scenario's own place may be: then below it.
+    let words = "\(FigureText.percent(map.risk.risk)) of the runs fail"
+    let isLeft =
+      highest.x + 10 + Lettering.width(of: words, size: Lettering.label) > Self.left + Self.plotWidth
+    canvas.text(
+      words, x: highest.x + (isLeft ? -8 : 8), y: min(highest.y + 22, bottom - 8), size: Lettering.label,
+      anchor: isLeft ? .end : .start, ink: .text, halo: true)
+  }
+
+  /// Where theory has its limit: a line across the map with its words.
+  private func drawLimit(on canvas: inout SVGCanvas) {
+    guard let limit else { return }
+    let words = "limit by theory: " + limit.words
+    if limit.path == map.y.path, let share = map.y.share(of: limit.value) {
+      let y = top + (1 - share) * Self.plotHeight
+      canvas.line(Self.left, y, Self.left + Self.plotWidth, y, ink: .text, width: 2)
+      canvas.text(
+        words, x: Self.left + Self.plotWidth - 8, y: y > top + 30 ? y - 12 : y + 24, size: Lettering.label,
+        anchor: .end,
+        ink: .text, halo: true)
+    } else if limit.path == map.x.path, let share = map.x.share(of: limit.value) {
+      let x = Self.left + share * Self.plotWidth
+      canvas.line(x, top, x, bottom, ink: .text, width: 2)
+      canvas.text(
+        words, x: share > 0.5 ? x - 8 : x + 8, y: bottom - 12, size: Lettering.label,
+        anchor: share > 0.5 ? .end : .start,
+        ink: .text, halo: true)
     }
   }
 
   private func drawPoints(on canvas: inout SVGCanvas) {
-    for point in map.grid.points {
-      let (x, y) = (px(point.x), py(point.y))
-      canvas.rect(x: x - 0.8, y: y - 0.8, width: 1.6, height: 1.6, fill: .text, opacity: 0.45)
-    }
+    let dots = map.grid.points.map { "M\(SVGCanvas.px(px($0.x))) \(SVGCanvas.px(py($0.y)))h0" }
+    canvas.path(dots.joined(), stroke: .muted, width: 1.6, hasRoundEnds: true)
   }
 
   /// The scenario as it is: a ring with its name.
   private func drawHere(on canvas: inout SVGCanvas) {
     guard let here else { return }
-    let (x, y) = (Self.left + here.x * Self.plotWidth, Self.top + (1 - here.y) * Self.plotHeight)
-    let ring =
-      "M\(SVGCanvas.px(x - 7)) \(SVGCanvas.px(y))a7 7 0 1 0 14 0a7 7 0 1 0 -14 0z"
-    canvas.path(ring, stroke: .surface, width: 5)
-    canvas.path(ring, stroke: .text, width: 2)
+    let (x, y) = (Self.left + here.x * Self.plotWidth, top + (1 - here.y) * Self.plotHeight)
+    canvas.path(ParetoPlot.circle(x, y, 7), stroke: .surface, width: 5)
+    canvas.path(ParetoPlot.circle(x, y, 7), stroke: .text, width: 2)
     let isLeft = here.x > 0.8
-    canvas.rect(x: isLeft ? x - 94 : x + 12, y: y - 9, width: 82, height: 18, fill: .surface, opacity: 0.85)
     canvas.text(
-      "you are here", x: isLeft ? x - 16 : x + 16, y: y + 4, size: 12, anchor: isLeft ? .end : .start,
-      ink: .text, isBold: true)
+      "you are here", x: isLeft ? x - 16 : x + 16, y: min(max(y + 5, top + 18), bottom - 8),
+      size: Lettering.label,
+      anchor: isLeft ? .end : .start, ink: .text, isBold: true, halo: true)
   }
 
   private func drawAxes(on canvas: inout SVGCanvas) {
-    let bottom = Self.top + Self.plotHeight
     for tick in map.x.ticks {
       guard let share = map.x.share(of: tick) else { continue }
       let x = Self.left + share * Self.plotWidth
       canvas.line(x, bottom, x, bottom + 5, ink: .muted)
-      canvas.text(tick.words, x: x, y: bottom + 19, size: 11, anchor: .middle)
+      canvas.text(tick.words, x: x, y: bottom + 21, size: Lettering.small, anchor: .middle)
     }
     for tick in map.y.ticks {
       guard let share = map.y.share(of: tick) else { continue }
-      let y = Self.top + (1 - share) * Self.plotHeight
+      let y = top + (1 - share) * Self.plotHeight
       canvas.line(Self.left - 5, y, Self.left, y, ink: .muted)
-      canvas.text(tick.words, x: Self.left - 9, y: y + 4, size: 11, anchor: .end)
+      canvas.text(tick.words, x: Self.left - 9, y: y + 5, size: Lettering.small, anchor: .end)
     }
-    canvas.text(
-      map.x.path + " →", x: Self.left + Self.plotWidth, y: bottom + 40, size: 12.5, anchor: .end, ink: .text,
-      isBold: true)
-    canvas.text("↑ " + map.y.path, x: 0, y: Self.top - 14, size: 12.5, ink: .text, isBold: true)
+    let x = KeyWords.words(map.x.path) + " →"
+    let y = "↑ " + KeyWords.words(map.y.path)
+    let right = Self.left + Self.plotWidth
+    let width = Self.width - 32
+    canvas.text(x, x: right, y: bottom + 45, size: Lettering.label, anchor: .end, ink: .text, isBold: true)
+    canvas.text(y, x: 16, y: top - 14, size: Lettering.label, ink: .text, isBold: true)
+    for (axis, path, isX) in [(x, map.x.path, true), (y, map.y.path, false)] {
+      let room = width - Lettering.width(of: axis, size: Lettering.label, isBold: true) - 16
+      let key = Lettering.fitting(path, width: room, size: Lettering.small)
+      canvas.text(
+        key, x: isX ? 16 : Self.width - 16, y: isX ? bottom + 45 : top - 14, size: Lettering.small,
+        anchor: isX ? .start : .end)
+    }
   }
 
-  private func drawLegend(on canvas: inout SVGCanvas) {
-    let x = Self.left + Self.plotWidth + 40
-    var y = Self.top + 10
-    func entry(_ ink: Ink, _ opacity: Double, _ text: String) {
-      canvas.rect(x: x, y: y - 11, width: 22, height: 14, fill: ink, opacity: opacity)
-      canvas.text(text, x: x + 32, y: y, size: 12, ink: .text)
-      y += 22
+  /// Below the map, in as many rows as it takes.
+  /// - Returns: the height of all.
+  private func drawLegend(on canvas: inout SVGCanvas) -> Double {
+    var (x, y) = (16.0, bottom + 80)
+    func put(_ text: String, _ mark: (ink: Ink, opacity: Int)? = nil, isMuted: Bool = false) {
+      let width = Lettering.width(of: text, size: Lettering.small) + (mark == nil ? 14 : 44)
+      if x + width > Self.width - 8, x > 16 { (x, y) = (16, y + 26) }
+      if let mark {
+        canvas.rect(
+          x: x, y: y - 12, width: 22, height: 15, fill: mark.ink, opacity: Double(mark.opacity) / 100)
+      }
+      canvas.text(
+        text, x: x + (mark == nil ? 0 : 28), y: y, size: Lettering.small, ink: isMuted ? .muted : .text)
+      x += width
     }
+    func row() { if x > 16 { (x, y) = (16, y + 26) } }
     let present = Set(map.grid.values.values.map(\.kind))
     if present.contains(.recovers) {
-      canvas.text("recovers, after the last incident’s end, in", x: x, y: y, size: 12)
-      y += 22
+      put("recovers in", isMuted: true)
       for share in slowest > fastest ? [0, 0.25, 0.5, 0.75, 1.0] : [0] {
         let recovery = fastest * Self.power(slowest / fastest, share)
-        entry(.series(0), opacity(recovery), Humanised.duration(Int64(recovery)))
+        put(Humanised.duration(Int64(recovery)), (.accent, opacity(recovery)))
       }
-      y += 8
+      row()
     }
-    if present.contains(.neverRecovers) { entry(.incident, 0.75, "rarely recovers within the run") }
-    if present.contains(.overloaded) { entry(.muted, 0.45, "overloaded without any incident") }
+    func put(_ text: String, _ shade: Shade) { put(text, (shade.ink, shade.opacity)) }
+    if present.contains(.neverRecovers) { put("rarely recovers within the run", Self.never) }
+    if present.contains(.overloaded) { put("overloaded without any incident", Self.overloaded) }
     if present.count > 1 || present.contains(.undecided) {
-      canvas.text("undecided, or the boundary; of the runs failed", x: x, y: y, size: 12)
-      y += 22
-      for failed in [0, 0.5, 1] { entry(.text, Self.darkness(failed), FigureText.percent(failed)) }
-      y += 8
+      put("undecided, or the boundary", Self.undecided)
     }
-    if map.grid.values.values.contains(where: { $0.recoveredSeeds > 0 }),
-      map.grid.values.values.contains(where: { $0.recoveredSeeds < $0.seeds })
-    {
-      canvas.line(x, y - 4, x + 22, y - 4, ink: .text, width: 3.5)
-      canvas.line(x, y - 4, x + 22, y - 4, ink: .surface, width: 2, dash: "5 3")
-      canvas.text(
-        "\(FigureText.percent(map.risk.risk)) of the runs fail", x: x + 32, y: y, size: 12, ink: .text)
-      y += 22
-    }
-    y += 8
-    canvas.rect(x: x + 10, y: y - 6, width: 2, height: 2, fill: .text, opacity: 0.45)
-    canvas.text("a point that was simulated", x: x + 32, y: y, size: 12)
+    put("·  a point that was simulated", isMuted: true)
+    return y + 16
   }
 
   /// `base` to the power of a multiple of a quarter, by square roots: the same on every platform.

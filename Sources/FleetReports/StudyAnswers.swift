@@ -180,7 +180,8 @@ package struct CalibrationReport {
 
   // MARK: Picture
 
-  private static let left = 70.0
+  private static let width = ComparisonPicture.width
+  private static let left = 74.0
   private static let right = 16.0
   private static let plotHeight = 110.0
   private static let residualHeight = 44.0
@@ -203,14 +204,18 @@ package struct CalibrationReport {
 
   private func chart(_ theme: Theme) -> String {
     var canvas = SVGCanvas(theme: theme)
-    let width = StripChart.width
-    let ticks = Scale.timeTicks(duration: Int64(times.upperBound))
+    let width = Self.width
+    let ticks = Scale.timeTicks(duration: Int64(times.upperBound), most: 8)
     var y = 4.0
     for (index, weight) in result.study.weights.enumerated() {
       canvas.text(
-        "\(weight.column.title) an interval", x: Self.left, y: y + 12, size: 12.5, ink: .text, isBold: true)
-      canvas.text("observed", x: width - Self.right - 90, y: y + 12, anchor: .end, ink: .series(0))
-      canvas.text("fitted", x: width - Self.right, y: y + 12, anchor: .end, ink: .series(1))
+        "\(weight.column.title) an interval", x: Self.left, y: y + 14, size: Lettering.label, ink: .text,
+        isBold: true)
+      canvas.text(
+        "observed", x: width - Self.right - 60, y: y + 14, size: Lettering.label, anchor: .end, ink: .muted)
+      canvas.text(
+        "fitted", x: width - Self.right, y: y + 14, size: Lettering.label, anchor: .end, ink: .accent,
+        isBold: true)
       y += 22
       let seen = Envelope(laidOut { result.observed(index, $0) }, columns: Self.columns)
       let fitted = Envelope(laidOut { result.expected.values[index][$0] }, columns: Self.columns)
@@ -218,12 +223,12 @@ package struct CalibrationReport {
       let plot = plot(y, Self.plotHeight, limit)
       shadeHeldOut(on: &canvas, plot)
       canvas.drawTimeGrid(ticks, in: plot)
-      canvas.drawVerticalAxis(Scale.ticks(upTo: limit, count: 3), in: plot)
-      canvas.draw(PlotLine(envelope: seen, times: times, ink: .series(0)), in: plot)
-      canvas.draw(PlotLine(envelope: fitted, times: times, ink: .series(1)), in: plot)
+      canvas.drawVerticalAxis(Scale.ticks(upTo: limit, count: 3), in: plot, size: Lettering.small)
+      canvas.draw(PlotLine(envelope: seen, times: times, ink: .other), in: plot)
+      canvas.draw(PlotLine(envelope: fitted, times: times, ink: .accent), in: plot)
       y += Self.plotHeight + 8
       drawResiduals(index, y, on: &canvas)
-      canvas.drawTimeLabels(ticks, in: self.plot(y, Self.residualHeight, 1))
+      canvas.drawTimeLabels(ticks, in: self.plot(y, Self.residualHeight, 1), size: Lettering.small)
       y += Self.residualHeight + 30
     }
     return canvas.svg(width: width, height: y, label: "Observed and fitted counts by interval, and residuals")
@@ -231,7 +236,7 @@ package struct CalibrationReport {
 
   private func plot(_ y: Double, _ height: Double, _ limit: Double) -> Plot {
     Plot(
-      x: Self.left, y: y, width: StripChart.width - Self.left - Self.right, height: height, times: times,
+      x: Self.left, y: y, width: Self.width - Self.left - Self.right, height: height, times: times,
       scale: .linear(limit: limit))
   }
 
@@ -255,7 +260,8 @@ package struct CalibrationReport {
     canvas.line(plot.x, plot.py(most), plot.x + plot.width, plot.py(most), ink: .text, width: 0.7)
     for (value, label) in [(2 * most, "+"), (0, "−")] {
       canvas.text(
-        label + Humanised.compact(most), x: plot.x - 6, y: plot.py(value) + 3.5, size: 10, anchor: .end)
+        label + Humanised.compact(most), x: plot.x - 6, y: plot.py(value) + 5, size: Lettering.small,
+        anchor: .end)
     }
   }
 }

@@ -6,7 +6,7 @@ package struct TuneReport {
   private let result: TuneResult
   package init(_ result: TuneResult) { self.result = result }
 
-  /// A picture that stands alone: white background, fixed colours, no script.
+  /// A picture that stands alone: for light and dark pages, no script.
   package var picture: String { ParetoPlot(result, theme: .fixed).svg() }
 
   /// The same of the score by draw; nil without unknowns.
@@ -235,12 +235,12 @@ struct ParetoPlot {
     }
   }
 
-  static let width = 1_160.0
-  private static let left = 60.0
-  private static let gap = 70.0
-  private static let top = 40.0
-  private static let plotHeight = 300.0
-  static let height = top + plotHeight + 84
+  static let width = 830.0
+  private static let left = 74.0
+  private static let gap = 84.0
+  private static let plotHeight = 220.0
+  /// Of a row of panels, with what is above and below them.
+  private static let pitch = plotHeight + 92
 
   init(_ result: TuneResult, theme: Theme) {
     self.result = result
@@ -283,62 +283,71 @@ struct ParetoPlot {
     return Point(coordinates: coordinates, kind: kind, tooltip: lines.joined(separator: "\n"))
   }
 
+  /// The finding, for a picture that stands alone.
+  private var title: String { String(Verdict.headline(of: TuneVerdict(result).sentence)) }
+
   func svg() -> String {
     var canvas = SVGCanvas(theme: theme)
+    let top = theme == .fixed ? canvas.drawTitle(title, width: Self.width) : 14
     let panels = titles.count - 1
-    let width = (Self.width - Self.left - Self.gap * Double(panels - 1) - 10) / Double(panels)
+    let columns = min(panels, 2)
+    let width = (Self.width - Self.left - Self.gap * Double(columns - 1) - 16) / Double(max(columns, 1))
     for panel in 0..<panels {
-      draw(panel + 1, x: Self.left + Double(panel) * (width + Self.gap), width: width, on: &canvas)
+      draw(
+        panel + 1, x: Self.left + Double(panel % 2) * (width + Self.gap),
+        top: top + 32 + Double(panel / 2) * Self.pitch, width: width, on: &canvas)
     }
-    drawLegend(on: &canvas)
+    let height = drawLegend(top: top + Double((panels + 1) / 2) * Self.pitch + 4, on: &canvas)
+    let label = "Candidates by \(titles.joined(separator: ", ")), relative to today's Settings"
     return canvas.svg(
-      width: Self.width, height: Self.height,
-      label: "Candidates by \(titles.joined(separator: ", ")), relative to today's Settings")
+      width: Self.width, height: height, label: theme == .fixed ? title : label, description: label)
   }
 
-  private func draw(_ axis: Int, x left: Double, width: Double, on canvas: inout SVGCanvas) {
-    let bottom = Self.top + Self.plotHeight
+  private func draw(_ axis: Int, x left: Double, top: Double, width: Double, on canvas: inout SVGCanvas) {
+    let bottom = top + Self.plotHeight
     func px(_ value: Double) -> Double {
       left + Self.share(value, limits[0]) * width
     }
     func py(_ value: Double) -> Double { bottom - Self.share(value, limits[axis]) * Self.plotHeight }
 
-    canvas.text("↑ " + titles[axis], x: left - 44, y: Self.top - 16, size: 12.5, ink: .text, isBold: true)
-    for tick in Self.ticks(limits[0], apart: 48 / width) {
-      canvas.line(px(tick.value), Self.top, px(tick.value), bottom, ink: .grid)
-      canvas.text(tick.label, x: px(tick.value), y: bottom + 16, size: 10.5, anchor: .middle)
+    canvas.text(
+      "↑ " + titles[axis], x: left - 58, y: top - 12, size: Lettering.label, ink: .text, isBold: true)
+    for tick in Self.ticks(limits[0], apart: 64 / width) {
+      canvas.line(px(tick.value), top, px(tick.value), bottom, ink: .grid)
+      canvas.text(tick.label, x: px(tick.value), y: bottom + 18, size: Lettering.small, anchor: .middle)
     }
     canvas.drawRatios(limits[axis], x: left, width: width, height: Self.plotHeight, py: py)
-    canvas.line(px(0), Self.top, px(0), bottom, ink: .twin, dash: "4 3")
+    canvas.line(px(0), top, px(0), bottom, ink: .twin, dash: "4 3")
     canvas.line(left, py(0), left + width, py(0), ink: .twin, dash: "4 3")
     canvas.text(
-      titles[0] + " →", x: left + width, y: bottom + 34, size: 12.5, anchor: .end, ink: .text, isBold: true)
-    for point in points {
-      let (x, y) = (px(point.coordinates[0]), py(point.coordinates[axis]))
-      mark(point.kind, x: x, y: y, on: &canvas)
+      titles[0] + " →", x: left + width, y: bottom + 40, size: Lettering.label, anchor: .end, ink: .text,
+      isBold: true)
+    let places = points.map { (x: px($0.coordinates[0]), y: py($0.coordinates[axis])) }
+    for kind in [Kind.broken, .beaten, .front] {
+      canvas.dots(zip(points, places).filter { $0.0.kind == kind }.map(\.1), ink: kind.ink, width: kind.width)
     }
-    for point in points {
-      let (x, y) = (px(point.coordinates[0]), py(point.coordinates[axis]))
-      canvas.hover(x: x - 5, y: y - 5, width: 10, height: 10, tooltip: point.tooltip)
+    for (point, place) in zip(points, places) where point.kind >= .today {
+      mark(point.kind, x: place.x, y: place.y, on: &canvas)
+    }
+    guard theme == .variables else { return }
+    for (point, place) in zip(points, places) {
+      canvas.hover(x: place.x - 5, y: place.y - 5, width: 10, height: 10, tooltip: point.tooltip)
     }
   }
 
   private func mark(_ kind: Kind, x: Double, y: Double, on canvas: inout SVGCanvas) {
-    func circle(_ r: Double) -> String { Self.circle(x, y, r) }
     switch kind {
-    case .broken: canvas.path(circle(2), fill: .incident, fillOpacity: 0.35)
-    case .beaten: canvas.path(circle(2.4), fill: .muted, fillOpacity: 0.5)
-    case .front: canvas.path(circle(3.4), fill: .series(0), stroke: .surface, width: 0.7)
-    case .today: canvas.path(circle(5), fill: .surface, stroke: .text, width: 2)
+    case .broken, .beaten, .front: canvas.dots([(x, y)], ink: kind.ink, width: kind.width)
+    case .today: canvas.path(Self.circle(x, y, 5), fill: .surface, stroke: .text, width: 2)
     case .finalist, .recommended:
-      let (a, b) = (7.0, 2.6)
+      let (a, b) = (9.0, 3.4)
       let offsets = [(0, -a), (b, -b), (a, 0), (b, b), (0, a), (-b, b), (-a, 0), (-b, -b)]
       let data = offsets.enumerated().map { index, offset in
         "\(index == 0 ? "M" : "L")\(SVGCanvas.px(x + offset.0)) \(SVGCanvas.px(y + offset.1))"
       }
       canvas.path(
-        data.joined() + "z", fill: kind == .finalist ? .surface : .series(1),
-        stroke: kind == .finalist ? .series(1) : .surface, width: 1)
+        data.joined() + "z", fill: kind == .finalist ? .surface : .accent,
+        stroke: kind == .finalist ? .accent : .surface, width: 1)
     }
   }
 
@@ -347,11 +356,11 @@ struct ParetoPlot {
     return "M\(SVGCanvas.px(x)) \(SVGCanvas.px(y))m-\(r) 0a\(r) \(r) 0 1 0 \(d) 0a\(r) \(r) 0 1 0 -\(d) 0"
   }
 
-  private func drawLegend(on canvas: inout SVGCanvas) {
+  private func drawLegend(top: Double, on canvas: inout SVGCanvas) -> Double {
     let shown: [Kind] = [.recommended, .finalist, .today, .front, .beaten, .broken]
     let present = shown.filter { kind in points.contains { $0.kind == kind } }
-    canvas.drawLegend(
-      present.map { $0 == .today ? "today" : $0.words }, x: Self.left, y: Self.top + Self.plotHeight + 66
+    return canvas.drawLegend(
+      present.map { $0 == .today ? "today" : $0.words }, y: top + 20, width: Self.width
     ) { mark(present[$0], x: $1, y: $2, on: &$3) }
   }
 
@@ -394,6 +403,10 @@ struct ParetoPlot {
 }
 
 extension ParetoPlot.Kind {
+  /// Of those that are dots.
+  fileprivate var ink: Ink { self == .front ? .text : self == .beaten ? .other : .incident }
+  fileprivate var width: Double { self == .front ? 6 : self == .beaten ? 4 : 3 }
+
   var words: String {
     switch self {
     case .broken: "does not always recover, or breaks a constraint"
@@ -416,11 +429,9 @@ struct DrawsPlot {
 
   /// The unknowns that tell most.
   private static let most = 3
-  private static let left = 60.0
-  private static let gap = 50.0
-  private static let top = 40.0
+  private static let left = 74.0
+  private static let gap = 30.0
   private static let plotHeight = 260.0
-  private static let height = top + plotHeight + 84
 
   /// nil where no unknown has a value to draw.
   init?(_ result: TuneResult, theme: Theme) {
@@ -435,61 +446,69 @@ struct DrawsPlot {
   func svg() -> String {
     var canvas = SVGCanvas(theme: theme)
     let count = Double(unknowns.count)
-    let width = min(520, (ParetoPlot.width - Self.left - Self.gap * (count - 1) - 10) / count)
+    let width = min(520, (ParetoPlot.width - Self.left - Self.gap * (count - 1) - 16) / count)
+    let top = (theme == .fixed ? canvas.drawTitle(title, width: ParetoPlot.width) : 14) + 32
     let scores = robust.winner.scoreBySeed + (rival?.scoreBySeed ?? []) + [0]
     let (low, high) = (scores.min() ?? 0, scores.max() ?? 0)
     let margin = max((high - low) * 0.08, 0.02)
     for (panel, unknown) in unknowns.enumerated() {
       draw(
         unknown, scores: low - margin...high + margin, x: Self.left + Double(panel) * (width + Self.gap),
-        width: width, on: &canvas)
+        top: top, width: width, on: &canvas)
     }
-    drawLegend(on: &canvas)
+    let height = drawLegend(top: top + Self.plotHeight + 64, on: &canvas)
+    let label =
+      "Score in each draw by \(unknowns.map(\.path).joined(separator: ", ")), relative to today's Settings"
     return canvas.svg(
-      width: ParetoPlot.width, height: Self.height,
-      label:
-        "Score in each draw by \(unknowns.map(\.path).joined(separator: ", ")), relative to today's Settings")
+      width: ParetoPlot.width, height: height, label: theme == .fixed ? title : label, description: label)
   }
 
+  /// The finding, for a picture that stands alone.
+  private var title: String { String(Verdict.headline(of: TuneVerdict(result).sentence)) }
+
   private func draw(
-    _ unknown: Robustness.Unknown, scores: ClosedRange<Double>, x left: Double, width: Double,
+    _ unknown: Robustness.Unknown, scores: ClosedRange<Double>, x left: Double, top: Double, width: Double,
     on canvas: inout SVGCanvas
   ) {
-    let bottom = Self.top + Self.plotHeight
+    let bottom = top + Self.plotHeight
     let values = unknown.values.map(\.value)
     let (low, high) = (values.min() ?? 0, values.max() ?? 1)
     func px(_ value: Double) -> Double { left + ((value - low) / (high - low) * 0.96 + 0.02) * width }
     func py(_ score: Double) -> Double { bottom - ParetoPlot.share(score, scores) * Self.plotHeight }
     if left == Self.left {
-      canvas.text("↑ score", x: left - 44, y: Self.top - 16, size: 12.5, ink: .text, isBold: true)
+      canvas.text("↑ score", x: 16, y: top - 12, size: Lettering.label, ink: .text, isBold: true)
     }
-    canvas.drawRatios(scores, x: left, width: width, height: Self.plotHeight, py: py)
+    canvas.drawRatios(
+      scores, x: left, width: width, height: Self.plotHeight, isLabelled: left == Self.left, py: py)
     let ends = (unknown.values.min { $0.value < $1.value }, unknown.values.max { $0.value < $1.value })
     let range = ends.0.flatMap { low in
       ends.1.flatMap { try? QuantityRange(path: unknown.path, range: "\(low.text())..\($0.text())") }
     }
+    var free = -Double.infinity
     for tick in range?.ticks ?? [] {
-      canvas.line(px(tick.value), Self.top, px(tick.value), bottom, ink: .grid)
-      canvas.text(tick.text(), x: px(tick.value), y: bottom + 16, size: 10.5, anchor: .middle)
+      let x = px(tick.value)
+      canvas.line(x, top, x, bottom, ink: .grid)
+      let half = Lettering.width(of: tick.text(), size: Lettering.small) / 2
+      if x - half < free { continue }
+      free = x + half + 6
+      canvas.text(tick.text(), x: x, y: bottom + 18, size: Lettering.small, anchor: .middle)
     }
     canvas.line(left, py(0), left + width, py(0), ink: .twin, dash: "4 3")
+    let words = Lettering.fitting(
+      KeyWords.words(unknown.path), width: width, size: Lettering.label, isBold: true)
     canvas.text(
-      unknown.path + " →", x: left + width, y: bottom + 34, size: 12.5, anchor: .end, ink: .text, isBold: true
-    )
+      words + " →", x: left + width, y: bottom + 40, size: Lettering.label, anchor: .end, ink: .text,
+      isBold: true)
     if unknown.decides {
       let x = px(unknown.threshold.value)
-      canvas.line(x, Self.top, x, bottom, ink: .text, dash: "6 4")
+      canvas.line(x, top, x, bottom, ink: .text, dash: "6 4")
     }
-    for draw in values.indices {
-      if let rival {
-        canvas.path(
-          ParetoPlot.circle(px(values[draw]), py(rival.scoreBySeed[draw]), 3), fill: .series(0),
-          fillOpacity: 0.6)
-      }
-      canvas.path(
-        ParetoPlot.circle(px(values[draw]), py(robust.winner.scoreBySeed[draw]), 3.4), fill: .series(1),
-        stroke: .surface, width: 0.7)
+    func places(_ scores: [Double]) -> [(x: Double, y: Double)] {
+      values.indices.map { (px(values[$0]), py(scores[$0])) }
     }
+    if let rival { canvas.dots(places(rival.scoreBySeed), ink: .other, width: 5) }
+    canvas.dots(places(robust.winner.scoreBySeed), ink: .accent, width: 6)
+    guard theme == .variables else { return }
     for draw in values.indices {
       let (x, y) = (px(values[draw]), py(robust.winner.scoreBySeed[draw]))
       canvas.hover(x: x - 5, y: y - 5, width: 10, height: 10, tooltip: tooltip(draw))
@@ -512,33 +531,57 @@ struct DrawsPlot {
       + (rival.map { [TuneVerdict(result).difference(of: $0, from: robust.winner)] } ?? [])
   }
 
-  private func drawLegend(on canvas: inout SVGCanvas) {
-    canvas.drawLegend(names, x: Self.left, y: Self.top + Self.plotHeight + 66) {
-      $3.path(ParetoPlot.circle($1, $2, 3.4), fill: .series(1 - $0))
+  private func drawLegend(top: Double, on canvas: inout SVGCanvas) -> Double {
+    canvas.drawLegend(names, y: top + 20, width: ParetoPlot.width) {
+      $3.dots([($1, $2)], ink: $0 == 0 ? .accent : .other, width: 6)
     }
   }
 }
 
 extension SVGCanvas {
-  /// Texts in a row, each with its mark, which is drawn by its number and place.
-  fileprivate mutating func drawLegend(
-    _ texts: [String], x: Double, y: Double, mark: (Int, Double, Double, inout SVGCanvas) -> Void
-  ) {
-    var x = x
-    for (index, name) in texts.enumerated() {
-      mark(index, x, y - 4, &self)
-      text(name, x: x + 14, y: y, size: 12, ink: .text)
-      x += 46 + Double(name.count) * 6.6
+  /// The title of a picture that stands alone.
+  /// - Returns: where it ends.
+  mutating func drawTitle(_ title: String, width: Double) -> Double {
+    var y = 9.0
+    for line in Lettering.lines(title, width: width - 32, size: Lettering.title, isBold: true) {
+      y += Lettering.titleLine
+      text(line, x: 16, y: y, size: Lettering.title, ink: .text, isBold: true)
     }
+    return y + 8
+  }
+
+  /// Dots of one colour, as one path.
+  fileprivate mutating func dots(_ places: [(x: Double, y: Double)], ink: Ink, width: Double) {
+    let data = places.map { "M\(Self.px($0.x)) \(Self.px($0.y))h0" }
+    path(data.joined(), stroke: ink, width: width, hasRoundEnds: true)
+  }
+
+  /// Texts in rows, each with its mark, which is drawn by its number and place.
+  /// - Returns: where it ends.
+  fileprivate mutating func drawLegend(
+    _ texts: [String], y top: Double, width: Double, mark: (Int, Double, Double, inout SVGCanvas) -> Void
+  ) -> Double {
+    var (x, y) = (26.0, top)
+    for (index, name) in texts.enumerated() {
+      let name = Lettering.fitting(name, width: width - 60, size: Lettering.small)
+      let length = Lettering.width(of: name, size: Lettering.small) + 40
+      if x + length > width, x > 26 { (x, y) = (26, y + 24) }
+      mark(index, x, y - 5, &self)
+      text(name, x: x + 14, y: y, size: Lettering.small, ink: .text)
+      x += length
+    }
+    return y + 16
   }
 
   /// The vertical axis of a plot of ratios to today's.
   fileprivate mutating func drawRatios(
-    _ limits: ClosedRange<Double>, x left: Double, width: Double, height: Double, py: (Double) -> Double
+    _ limits: ClosedRange<Double>, x left: Double, width: Double, height: Double, isLabelled: Bool = true,
+    py: (Double) -> Double
   ) {
     for tick in ParetoPlot.ticks(limits, apart: 24 / height) {
       line(left, py(tick.value), left + width, py(tick.value), ink: .grid)
-      text(tick.label, x: left - 6, y: py(tick.value) + 4, size: 10.5, anchor: .end)
+      guard isLabelled else { continue }
+      text(tick.label, x: left - 6, y: py(tick.value) + 5, size: Lettering.small, anchor: .end)
     }
   }
 }

@@ -97,7 +97,7 @@ struct HTMLReportTests {
       title: name, question: name, command: name, scenarioJSON: name, version: name)
     #expect(Self.problem(in: html) == nil)
     #expect(!html.contains("<script"))
-    #expect(Self.problem(in: ComparisonCharts.picture(.whole([result, result]))) == nil)
+    #expect(Self.problem(in: ComparisonPicture(.whole([result, result])).svg) == nil)
   }
 
   @Test("Unusual records make a well-formed document too")
@@ -122,19 +122,9 @@ struct HTMLReportTests {
       [calm, empty, powerless, endless, huge, single],
     ] {
       #expect(Self.problem(in: Self.render(results)) == nil)
-      #expect(Self.problem(in: ComparisonCharts.picture(.whole(results))) == nil)
+      #expect(Self.problem(in: ComparisonPicture(.whole(results)).svg) == nil)
       _ = Compared.whole(results).table(width: 100)
     }
-  }
-
-  @Test("The stand-alone picture has fixed colours on white and no style")
-  func picture() {
-    let svg = ComparisonCharts.picture(.whole(SyntheticFleet.four))
-    #expect(Self.problem(in: svg) == nil)
-    #expect(!svg.contains("var(") && !svg.contains("<style") && !svg.contains("<script"))
-    #expect(svg.contains("fill=\"#ffffff\""))
-    #expect(svg.contains("▲: cut off at 4.8k"))
-    for name in ["none", "additive:10", "full", "decorrelated"] { #expect(svg.contains(">\(name)<")) }
   }
 
   @Test("The same records give the same bytes")

@@ -134,8 +134,8 @@ struct ReplicationReportTests {
 
   @Test("The picture stands alone")
   func picture() throws {
-    let svg = ComparisonCharts.picture(.means(try Self.comparison()))
+    let svg = ComparisonPicture(.means(try Self.comparison())).svg
     #expect(HTMLReportTests.problem(in: svg) == nil)
-    #expect(svg.contains("mean of 6 replications and its 95 % band") && !svg.contains("var("))
+    #expect(svg.contains("6 replications") && svg.contains("mean and its 95 % band") && !svg.contains("var("))
   }
 }

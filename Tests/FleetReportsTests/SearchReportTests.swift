@@ -186,7 +186,7 @@ struct SearchReportTests {
         && html.contains("<li>In the worst tenth of the draws (2 of 20)"))
     let picture = try #require(report.drawsPicture)
     #expect(HTMLReportTests.problem(in: picture) == nil)
-    #expect(picture.contains(">tapi.bucket.capacity →<") && picture.contains(">400/s<"))
+    #expect(picture.contains(">capacity of the bucket →<") && picture.contains(">400/s<"))
     let lines = String(decoding: try #require(report.drawsTable), as: UTF8.self).split(separator: "\n")
     #expect(lines.count == 21)
     #expect(

@@ -96,8 +96,26 @@ struct StabilityCommand: Study {
       }, isFinished: \.isFinished,
       answer: { map in
         let own = own(x.path).flatMap { x in own(y.path).map { (x: x, y: $0) } }
-        return StabilityReport(map, own: own).answer(facts: facts)
+        return StabilityReport(map, own: own, limit: limit(base.scenario)).answer(facts: facts)
       })
+  }
+
+  /// The longest queue whose waits end before the clients give up: beyond it the server may answer those who have gone.
+  private func limit(_ scenario: Scenario) -> StabilityReport.Limit? {
+    let path = "tapi.workers.queueLimit"
+    let other = x.path == path ? y.path : x.path
+    guard case .workers(let workers) = scenario.tapi.server, workers.serviceTimePerEvent == .zero,
+      workers.queueTimeout == nil, workers.congestion == nil, workers.delayControl == nil,
+      workers.serviceTime.mean > 0, let timeout = scenario.fleet.first?.timeout,
+      scenario.fleet.allSatisfy({ $0.timeout == timeout }),
+      !other.hasPrefix("tapi.workers"), !other.hasSuffix(".timeout"),
+      let most = Int64(
+        exactly: (Double(timeout.microseconds) * Double(workers.count) / workers.serviceTime.mean).rounded()),
+      let value = Quantity("\(most)")
+    else { return nil }
+    return StabilityReport.Limit(
+      path: path, value: value,
+      words: "a full queue takes the clients’ time-out, \(FigureText.span(timeout.microseconds))")
   }
 
   // MARK: Scenarios

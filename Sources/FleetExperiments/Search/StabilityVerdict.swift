@@ -11,32 +11,58 @@ package struct StabilityVerdict: Sendable {
   package var sentence: String {
     let counts = map.counts
     let count = { (kind: StabilityPoint.Kind) in counts[kind] ?? 0 }
-    let range = "\(map.x.path) from \(map.x.words) and \(map.y.path) from \(map.y.words)"
     let (recovers, never, undecided) = (count(.recovers), count(.neverRecovers), count(.undecided))
-    var text: String
-    switch (recovers > 0, never > 0, undecided > 0) {
-    case (true, false, false):
-      text =
-        count(.overloaded) > 0
-        ? "The fleet recovers wherever it can hold its load: no cliff for \(range)."
-        : "The fleet recovers everywhere: no cliff for \(range)."
-    case (false, true, false): text = "The fleet rarely recovers within the run, anywhere for \(range)."
-    case (false, false, false):
-      text = "The fleet does not hold its load even without any incident, anywhere for \(range): \(overload)."
-    case (true, true, _): text = "There is a cliff for \(range)." + (example.map { " " + $0 } ?? "")
-    case (true, false, true):
-      text = "The fleet recovers on a part of the map for \(range); whether it does on the rest is undecided."
-    case (false, true, true):
-      text =
-        "The fleet rarely recovers on a part of the map for \(range); whether it does on the rest is undecided."
-    case (false, false, true): text = "Nothing is decided for \(range)."
-    }
+    var text =
+      finding(
+        " for \(map.x.path) from \(map.x.words) and \(map.y.path) from \(map.y.words)",
+        overload: ": \(overload)") + "."
+    if recovers > 0, never > 0, let example { text += " " + example }
     if recovers + never + undecided > 0 { text += " " + classes(recovers, never, undecided) }
     if count(.overloaded) > 0, count(.overloaded) < map.grid.values.count {
       text +=
         " At \(count(.overloaded)) the fleet does not hold its load even without any incident: \(overload)."
     }
     return (map.isFinished ? "" : "Of a part of the map: ") + text + hint
+  }
+
+  /// The same in one line, for the title of a picture: with the cliff's place in one column, if there is one.
+  /// - Parameters:
+  ///   - x: the first parameter in words.
+  ///   - y: the second one.
+  package func title(x: String, y: String) -> String {
+    guard let cliff else { return finding("", overload: "") }
+    return "With \(map.xQuantity(cliff.column).words) (\(x)) the fleet \(Self.verb(cliff.below.kind)) up to "
+      + "\(map.yQuantity(cliff.below.last).words) (\(y)) and \(Self.verb(cliff.above.kind)) from "
+      + "\(map.yQuantity(cliff.above.first).words) on"
+  }
+
+  private static func verb(_ kind: StabilityPoint.Kind) -> String {
+    kind == .recovers ? "recovers" : "rarely does"
+  }
+
+  /// Without its stop.
+  /// - Parameters:
+  ///   - range: what the map is over, with the word before it.
+  ///   - overload: why the fleet does not hold anywhere.
+  private func finding(_ range: String, overload: String) -> String {
+    let counts = map.counts
+    let has = { (kind: StabilityPoint.Kind) in (counts[kind] ?? 0) > 0 }
+    switch (has(.recovers), has(.neverRecovers), has(.undecided)) {
+    case (true, false, false):
+      return has(.overloaded)
+        ? "The fleet recovers wherever it can hold its load: no cliff\(range)"
+        : "The fleet recovers everywhere: no cliff\(range)"
+    case (false, true, false): return "The fleet rarely recovers within the run, anywhere\(range)"
+    case (false, false, false):
+      return "The fleet does not hold its load even without any incident, anywhere\(range)\(overload)"
+    case (true, true, _): return "There is a cliff\(range)"
+    case (true, false, true):
+      return "The fleet recovers on a part of the map\(range); whether it does on the rest is undecided"
+    case (false, true, true):
+      return
+        "The fleet rarely recovers on a part of the map\(range); whether it does on the rest is undecided"
+    case (false, false, true): return "Nothing is decided\(range)"
+    }
   }
 
   /// Why the fleet does not hold where it does not.
@@ -67,7 +93,7 @@ package struct StabilityVerdict: Sendable {
   }
 
   /// Where the cliff is in the column nearest to the middle that has a decided point on either side of it.
-  private var example: String? {
+  private var cliff: (column: Int, below: StabilityMap.Stretch, above: StabilityMap.Stretch)? {
     let columns = map.grid.coarseColumns.sorted {
       abs(2 * $0 - map.grid.columns) < abs(2 * $1 - map.grid.columns)
     }
@@ -75,17 +101,24 @@ package struct StabilityVerdict: Sendable {
       let stretches = map.stretches(column: column).filter { $0.kind != .undecided }
       for (a, b) in zip(stretches, stretches.dropFirst())
       where Set([a.kind, b.kind]) == [.recovers, .neverRecovers] {
-        let words = { (kind: StabilityPoint.Kind) in
-          kind == .recovers
-            ? "in more than \(FigureText.percent(1 - map.risk.risk)) of the seeds"
-            : "in less than \(FigureText.percent(map.risk.risk))"
-        }
-        return
-          "With \(map.x.path) at \(map.xQuantity(column).words) it recovers \(words(a.kind)) up to "
-          + "\(map.yQuantity(a.last).words) and \(words(b.kind)) from \(map.yQuantity(b.first).words) on."
+        return (column, a, b)
       }
     }
     return nil
+  }
+
+  private var example: String? {
+    cliff.map { cliff in
+      let words = { (kind: StabilityPoint.Kind) in
+        kind == .recovers
+          ? "in more than \(FigureText.percent(1 - map.risk.risk)) of the seeds"
+          : "in less than \(FigureText.percent(map.risk.risk))"
+      }
+      return
+        "With \(map.x.path) at \(map.xQuantity(cliff.column).words) it recovers \(words(cliff.below.kind)) up to "
+        + "\(map.yQuantity(cliff.below.last).words) and \(words(cliff.above.kind)) from "
+        + "\(map.yQuantity(cliff.above.first).words) on."
+    }
   }
 
   /// A row for each coarse column: its value, and what the fleet does along y.

@@ -41,6 +41,12 @@ public enum Verdict {
     return (wording.lines + unmet(comparison) + effort + [basis(comparison)]).joined(separator: "\n")
   }
 
+  /// The same finding in one line, for the title of a picture; nil without runs.
+  package static func title(_ standings: Standings) -> String? {
+    guard !standings.variants.isEmpty, standings.seeds > 0 else { return nil }
+    return VerdictWording(standings, seeds: []).title
+  }
+
   /// How many seeds it took, or what is open after so many and how many more would tell; nil where their number was given.
   package static func effort(_ comparison: ReplicatedComparison, _ standings: Standings) -> String? {
     guard let until = comparison.plan.until, let decision = comparison.decision, comparison.isFinished else {

@@ -34,6 +34,48 @@ struct VerdictWording {
     return [Self.capitalised(health + headline) + caveat, open, risks, twoTimes, floor].filter { !$0.isEmpty }
   }
 
+  // MARK: One line
+
+  /// The finding in one line: who is best and by how much, or that it is not decided.
+  var title: String {
+    let variants = standings.variants.indices
+    let unhealthy = variants.filter { !standings.isHealthy($0) }
+    if unhealthy.count == variants.count { return "This fleet does not hold even without any incident" }
+    if variants.count == 1 {
+      let text = onlyOne(0)
+      return Self.capitalised(String(text[..<(text.firstIndex(of: ";") ?? text.endIndex)]))
+    }
+    if standings.areAllTheSame { return "All variants gave the same figures" }
+    let health =
+      unhealthy.isEmpty ? "" : "with \(crowd(unhealthy)) this fleet does not hold even without any incident; "
+    return Self.capitalised(health + (nobodyRecovers ? "no variant recovers; of these " : "") + lead)
+  }
+
+  private var lead: String {
+    let leaders = standings.leaders
+    let best = standings.firstChoice ?? leaders[0]
+    guard let next = standings.order.first(where: { !leaders.contains($0) }) else {
+      let figures = standings.criteria(leaders[0], leaders[1]).dropFirst(2).compactMap { own($0, leaders) }
+      return
+        (areAsGood(leaders)
+        ? "\(crowd(leaders)) are as good as each other: " : "not decided between \(crowd(leaders)): ")
+        + figures.prefix(2).joined(separator: ", ")
+    }
+    let open = leaders.count == 1 || areAsGood(leaders) ? "" : " (which of them is not decided)"
+    let text = "\(crowd(leaders)) \(does(leaders))\(open)"
+    guard let criterion = standings.pair(best, against: next).criterion else { return text }
+    return text + ": " + verbs(criterion, leaders, leaders.count == 1 ? "it " : "they ")
+      + figure(criterion, leaders, isShort: false) + ", \(name(next)) (next) "
+      + figure(criterion, [next], isShort: !isRate(criterion))
+  }
+
+  /// Their names, or of many how many they are.
+  private func crowd(_ variants: [Int]) -> String {
+    let all = standings.variants.count
+    if variants.count <= 3 { return names(variants) }
+    return variants.count == all ? "the \(all) variants" : "\(variants.count) of \(all) variants"
+  }
+
   private func name(_ variant: Int) -> String { standings.titles[variant] }
   private func names(_ variants: [Int]) -> String { Self.list(variants.map(name)) }
   private func verb(_ variants: [Int], _ singular: String, _ plural: String) -> String {
@@ -61,16 +103,21 @@ struct VerdictWording {
     let others = standings.order.filter { !leaders.contains($0) }
     let nobody = nobodyRecovers ? "no variant recovers in any run; of these " : ""
     if others.isEmpty { return nobody + tie(leaders) }
-    let recovers = leaders.contains { variant in runs[variant].contains { $0.hasIncidents && $0.recovers } }
     let advantages = advantages(of: leaders, over: others)
-    if recovers, standings.areOptions {
+    if recovers(leaders), standings.areOptions {
       let opening = health.isEmpty ? Self.advice : Self.advice.lowercased()
       return opening + Self.list(leaders.map(name), "or") + ": " + runCount + advantages
     }
-    let does =
-      recovers
+    return nobody + "\(names(leaders)) \(does(leaders)): " + runCount + advantages
+  }
+
+  private func recovers(_ leaders: [Int]) -> Bool {
+    leaders.contains { variant in runs[variant].contains { $0.hasIncidents && $0.recovers } }
+  }
+
+  private func does(_ leaders: [Int]) -> String {
+    recovers(leaders)
       ? verb(leaders, "brings", "bring") + " the fleet back best" : verb(leaders, "does", "do") + " best"
-    return nobody + "\(names(leaders)) \(does): " + runCount + advantages
   }
 
   /// How a verdict opens that somebody can follow.
@@ -119,14 +166,17 @@ struct VerdictWording {
   }
 
   private func tie(_ leaders: [Int]) -> String {
-    let areAsGood = leaders.allSatisfy { a in
-      leaders.allSatisfy { a == $0 || standings.pair(a, against: $0).standing == .asGood }
-    }
     let figures = standings.criteria(leaders[0], leaders[1]).dropFirst(2).compactMap { own($0, leaders) }
     return
-      (areAsGood
+      (areAsGood(leaders)
       ? "\(names(leaders)) are as good as each other: " : "not decided between \(names(leaders)): ")
       + figures.joined(separator: ", ")
+  }
+
+  private func areAsGood(_ leaders: [Int]) -> Bool {
+    leaders.allSatisfy { a in
+      leaders.allSatisfy { a == $0 || standings.pair(a, against: $0).standing == .asGood }
+    }
   }
 
   // MARK: Figures

@@ -1,0 +1,66 @@
+/// How large the text of a picture is, and how much room it takes.
+package enum Lettering {
+  package static let title = 18.0
+  /// From one line of it to the next.
+  static let titleLine = 23.0
+  package static let label = 16.0
+  /// Of axes and of what is said besides: the smallest.
+  package static let small = 14.0
+
+  /// About how wide a text is, in a wide font.
+  static func width(of text: String, size: Double, isBold: Bool = false) -> Double {
+    let units = text.reduce(0.0) { sum, letter in
+      switch letter {
+      case "i", "j", "l", "I", "'", "|", ".", ",", ":", ";", " ", "!": sum + 0.32
+      case "f", "t", "r", "(", ")", "[", "]", "-", "/": sum + 0.41
+      case "m", "w", "M", "W", "%", "—", "…", "@": sum + 0.96
+      case _ where letter.isUppercase: sum + 0.7
+      default: sum + 0.62
+      }
+    }
+    return units * size * (isBold ? 1.12 : 1)
+  }
+
+  /// The text broken between words into at most so many lines; what does not fit is left out behind a `…`.
+  static func lines(
+    _ text: String, width: Double, size: Double, isBold: Bool = false, most: Int = 3
+  ) -> [String] {
+    var lines: [String] = []
+    for word in whole(text).split(separator: " ").map(String.init) {
+      if let last = lines.last, Self.width(of: "\(last) \(word)", size: size, isBold: isBold) <= width {
+        lines[lines.count - 1] = "\(last) \(word)"
+      } else {
+        lines.append(word)
+      }
+    }
+    guard lines.count > most, most > 0 else {
+      return lines.map { fitting($0, width: width, size: size, isBold: isBold) }
+    }
+    lines[most - 1] += " " + lines[most]
+    return lines.prefix(most).map { fitting($0, width: width, size: size, isBold: isBold) }
+  }
+
+  private static let units: Set<Substring> = ["ms", "s", "min", "h", "d", "%", "·"]
+
+  /// With a number and its unit kept on one line.
+  private static func whole(_ text: String) -> String {
+    var words: [String] = []
+    for word in text.split(whereSeparator: \.isWhitespace) {
+      let unit = word.prefix { !",;:).".contains($0) }
+      if let last = words.last, units.contains(unit), unit == "·" || last.last?.isNumber == true {
+        words[words.count - 1] = "\(last)\u{A0}\(word)"
+      } else {
+        words.append(String(word))
+      }
+    }
+    return words.joined(separator: " ")
+  }
+
+  /// The text, or as much of its beginning as fits.
+  static func fitting(_ text: String, width: Double, size: Double, isBold: Bool = false) -> String {
+    if Self.width(of: text, size: size, isBold: isBold) <= width { return text }
+    var text = text
+    while text.count > 1, Self.width(of: text + "…", size: size, isBold: isBold) > width { text.removeLast() }
+    return text + "…"
+  }
+}

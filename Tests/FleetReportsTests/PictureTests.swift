@@ -1,0 +1,327 @@
+import FleetExperiments
+import FleetMetrics
+import Foundation
+import Testing
+
+@testable import FleetReports
+
+@Suite("Pictures that stand alone")
+struct PictureTests {
+  /// Sizes of text, and where texts begin and end by a wide font's letters.
+  private static func texts(in svg: String) -> [(size: Double, from: Double, to: Double, text: String)] {
+    svg.matches(
+      of:
+        /<text x="([-0-9.]+)" y="[-0-9.]+" font-size="([0-9.]+)"(?: text-anchor="([a-z]+)")?([^>]*)>([^<]*)</
+    ).compactMap { match in
+      guard let x = Double(match.1), let size = Double(match.2) else { return nil }
+      let width = Lettering.width(of: String(match.5), size: size, isBold: match.4.contains("font-weight"))
+      let from = match.3 == "end" ? x - width : match.3 == "middle" ? x - width / 2 : x
+      return (size, from, from + width, String(match.5))
+    }
+  }
+
+  /// A picture with all its text legible and within it.
+  private static func check(_ svg: String) {
+    #expect(HTMLReportTests.problem(in: svg) == nil)
+    #expect(!svg.contains("var(") && !svg.contains("<script") && !svg.contains("nan"))
+    #expect(svg.contains("@media (prefers-color-scheme:dark)") && svg.contains("<title id=\"t\">"))
+    #expect(svg.contains("width=\"830\""))
+    for text in texts(in: svg) {
+      #expect(text.size >= Lettering.small, "\(text)")
+      #expect(text.from >= -4 && text.to <= 834, "\(text)")
+    }
+  }
+
+  /// Of so many variants.
+  private static func several(_ count: Int, _ change: (inout VariantResult, Int) -> Void = { _, _ in })
+    -> Compared
+  {
+    let base = SyntheticFleet.result("v", wave: 0.4, rows: 2_400)
+    return .whole(
+      (0..<count).map { number in
+        var result = base
+        result.name = "settings.backoffConfig.maxBackoffInterval=\(number)"
+        // What is the same to the last byte has no verdict.
+        result.record.cost.total[.attempts] += Int64(number)
+        result.summary.recoveryTime = Int64(number + 1) * 20_000_000
+        change(&result, number)
+        return result
+      })
+  }
+
+  @Test(
+    "The title states the verdict's finding; the best one has the accent, the others are grey, each with its name and figure"
+  )
+  func finding() {
+    let compared = Self.several(3) { result, number in
+      result.name = ["today", "full", "none"][number]
+      result.summary.recoveryTime = [240, 60, 480][number] * 1_000_000
+    }
+    let svg = ComparisonPicture(compared).svg
+    Self.check(svg)
+    let title = Verdict.title(compared.standings) ?? ""
+    #expect(
+      title
+        == "full brings the fleet back best: it recovers 1 min after the last incident, today (next) 4 min")
+    #expect(compared.verdict().hasPrefix(title.prefix { $0 != "," }))
+    #expect(svg.contains(">\(title)</title>"))
+    let accent = Theme.fixed.colour(.accent)
+    #expect(
+      svg.contains("fill=\"\(accent)\">full: 1 min<"),
+      "\(svg.matches(of: />full[^<]*</).map { String($0.0) })")
+    #expect(svg.contains("fill=\"\(accent)\">full<"))
+    for (name, time) in [("today", "4 min"), ("none", "8 min")] {
+      #expect(svg.contains(">\(name)<") && svg.contains(">\(name): \(time)<"))
+      #expect(!svg.contains("fill=\"\(accent)\">\(name)"))
+    }
+    #expect(svg.contains(">outage without answer<") && svg.contains(">capacity<"))
+    #expect(svg.contains(">recovered in 1 min, nothing lost<"))
+  }
+
+  @Test("A verdict that is not decided says so in the title, and nobody has the accent")
+  func undecided() {
+    let compared = Self.several(2) { result, number in
+      result.summary.recoveryTime = Int64(100 + number) * 1_000_000
+    }
+    let title = Verdict.title(compared.standings) ?? ""
+    #expect(compared.standings.leaders.count == 2)
+    #expect(
+      title.hasPrefix("Not decided between ") || title.contains(" are as good as each other"), "\(title)")
+    #expect(!ComparisonPicture(compared).svg.contains(">\(Theme.fixed.colour(.accent))"))
+    Self.check(ComparisonPicture(compared).svg)
+  }
+
+  @Test("One to forty variants fit, and how many are left out is said", arguments: [1, 2, 3, 4, 7, 8, 9, 40])
+  func many(count: Int) {
+    let svg = ComparisonPicture(Self.several(count)).svg
+    Self.check(svg)
+    let left = count - ComparisonPicture.most
+    #expect(svg.contains("Left out: ") == (left > 0))
+    if left > 0 { #expect(svg.contains(">Left out: \(left) variant")) }
+    let height = svg.firstMatch(of: /height="([0-9.]+)"/).flatMap { Double($0.1) } ?? .infinity
+    #expect(height <= 900, "\(height)")
+  }
+
+  @Test("Of many variants the best, the first and the worst are shown, in their order")
+  func choice() {
+    let order = [3, 1, 2, 4, 5, 0, 6, 7, 8, 9, 10, 11]
+    #expect(ComparisonPicture.choice(order) == [3, 1, 2, 4, 0, 9, 10, 11])
+    #expect(ComparisonPicture.choice([0, 1]) == [0, 1])
+    #expect(ComparisonPicture.choice(Array(0..<9)) == [0, 1, 2, 3, 5, 6, 7, 8])
+  }
+
+  @Test("Variants that never recover, without capacity, without a row or an incident have a picture too")
+  func unusual() {
+    Self.check(ComparisonPicture(Self.several(3) { result, _ in result.summary.recoveryTime = nil }).svg)
+    Self.check(ComparisonPicture(Self.several(3) { result, _ in result.record.nominalCapacityMilli = 0 }).svg)
+    Self.check(
+      ComparisonPicture(
+        Self.several(2) { result, number in
+          if number == 0 { result.record.incidents = [] }
+        }
+      ).svg)
+    Self.check(
+      ComparisonPicture(
+        Self.several(2) { result, number in
+          result.record.series = TimeSeries(interval: 1_000_000, duration: 0, rows: 0)
+          result.twin.series = result.record.series
+        }
+      ).svg)
+    #expect(ComparisonPicture(.whole([])).svg.contains("Nothing was run"))
+  }
+
+  @Test("Maps have their keys in words, a limit by theory, and a legend within the picture")
+  func map() throws {
+    let map = try SearchReportTests.map { x, y in y < (x - 90) / 4 }
+    let limit = StabilityReport.Limit(
+      path: map.x.path, value: Quantity(value: 150 * 1_000, unit: map.x.low.unit), words: "so it says")
+    let svg = StabilityReport(map, own: (map.x.low, map.y.high), limit: limit).picture
+    Self.check(svg)
+    #expect(
+      svg.contains(">length of the first incident<") || svg.contains(">↑ length of the first incident<"))
+    #expect(svg.contains(">capacity of the bucket →<") && svg.contains(">tapi.bucket.capacity<"))
+    #expect(svg.contains(">you are here<") && svg.contains("rarely recovers within the run"))
+    Self.check(StabilityReport(try SearchReportTests.map { _, _ in true }).picture)
+  }
+
+  @Test("Pictures of searches have all their text within them")
+  func searches() throws {
+    Self.check(TuneReport(try SearchReportTests.result()).picture)
+    let robust = TuneReport(try SearchReportTests.result(unknown: "tapi.bucket.capacity=100/s..1000/s"))
+    Self.check(try #require(robust.drawsPicture))
+  }
+
+  @Test(
+    "Keys in words",
+    arguments: [
+      ("tapi.incidents.0.for", "length of the first incident"),
+      ("tapi.workers.queueLimit", "queue limit of the workers"), ("duration", "duration"), ("", ""),
+      ("settings.backoffConfig.maxBackoffInterval", "max backoff interval"),
+      ("tapi.incidents.9.share", "share of the number 9 incident"),
+      ("fleet.phones.timeout", "timeout of the phones"),
+    ])
+  func words(path: String, words: String) { #expect(KeyWords.words(path) == words) }
+
+  @Test("Text is broken between words, and shortened where it has to be")
+  func lettering() {
+    #expect(Lettering.lines("a b c", width: 1_000, size: 16) == ["a b c"])
+    #expect(Lettering.lines("aaaa bbbb cccc", width: 60, size: 16, most: 2).count == 2)
+    #expect(Lettering.lines("aaaa bbbb cccc", width: 60, size: 16, most: 2).last?.hasSuffix("…") == true)
+    #expect(Lettering.fitting("abcdefghijkl", width: 40, size: 16).hasSuffix("…"))
+    #expect(Lettering.fitting("", width: 0, size: 16).isEmpty)
+  }
+}
+
+/// Colours as people see them.
+private struct Colour {
+  /// Linear light, red, green, blue.
+  var linear: [Double]
+
+  init(_ hex: String) {
+    let value = Int(hex.dropFirst(), radix: 16) ?? 0
+    linear = [value >> 16, value >> 8 & 255, value & 255].map {
+      let share = Double($0) / 255
+      return share <= 0.04045 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4)
+    }
+  }
+
+  private init(linear: [Double]) { self.linear = linear }
+
+  private static func times(_ matrix: [[Double]], _ vector: [Double]) -> [Double] {
+    matrix.map { row in zip(row, vector).reduce(0) { $0 + $1.0 * $1.1 } }
+  }
+
+  /// As seen with a deficiency.
+  func seen(with matrix: [[Double]]) -> Colour {
+    Colour(linear: Self.times(matrix, linear).map { min(max($0, 0), 1) })
+  }
+
+  /// So much of it over another one, mixed as browsers do.
+  func over(_ other: Colour, opacity: Double) -> Colour {
+    func encoded(_ value: Double) -> Double {
+      value <= 0.0031308 ? 12.92 * value : 1.055 * pow(value, 1 / 2.4) - 0.055
+    }
+    let mixed = zip(linear, other.linear).map { opacity * encoded($0) + (1 - opacity) * encoded($1) }
+    return Colour(linear: mixed.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) })
+  }
+
+  /// L*, a* and b* by daylight.
+  private var lab: [Double] {
+    let toXYZ = [
+      [0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750],
+      [0.0193339, 0.1191920, 0.9503041],
+    ]
+    let f = zip(Self.times(toXYZ, linear), [0.95047, 1, 1.08883]).map { value, white in
+      let share = value / white
+      return share > 216.0 / 24_389 ? cbrt(share) : (24_389.0 / 27 * share + 16) / 116
+    }
+    return [116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])]
+  }
+
+  /// ΔE*ab of 1976.
+  func difference(to other: Colour) -> Double {
+    zip(lab, other.lab).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }.squareRoot()
+  }
+
+  /// By WCAG 2.
+  func contrast(to other: Colour) -> Double {
+    func luminance(_ colour: Colour) -> Double {
+      0.2126 * colour.linear[0] + 0.7152 * colour.linear[1] + 0.0722 * colour.linear[2]
+    }
+    let both = [luminance(self), luminance(other)].sorted()
+    return (both[1] + 0.05) / (both[0] + 0.05)
+  }
+}
+
+@Suite("Colours", .serialized)
+struct PaletteTests {
+  /// Whole deficiencies: G. M. Machado, M. M. Oliveira and L. A. F. Fernandes, "A physiologically-based model for simulation of color
+  /// vision deficiency", IEEE Transactions on Visualization and Computer Graphics 15 (2009), severity 1.0, for linear light.
+  private static let sights: [(name: String, matrix: [[Double]])] = [
+    ("all cones", [[1, 0, 0], [0, 1, 0], [0, 0, 1]]),
+    (
+      "protanopia",
+      [
+        [0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998],
+      ]
+    ),
+    (
+      "deuteranopia",
+      [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    (
+      "tritanopia",
+      [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
+  ]
+  /// A just noticeable difference is about 2.3; areas and lines of a chart are told apart at a glance from about ten.
+  private static let leastDifference = 12.0
+  private static let leastContrast = 4.5
+
+  private static func colours(_ palette: [String: String]) throws -> (Ink) throws -> Colour {
+    { ink in Colour(try #require(palette[Theme.name(ink)])) }
+  }
+
+  @Test(
+    "What means different things differs, also without one kind of cones",
+    arguments: [Theme.light, Theme.dark])
+  func deficiencies(palette: [String: String]) throws {
+    let colour = try Self.colours(palette)
+    let surface = try colour(.surface)
+    let shades = HeatMap.recoveryOpacity
+    let comparison: [(String, Colour)] = [
+      ("the best", try colour(.accent)), ("the others", try colour(.other)), ("background", surface),
+      ("incident", try colour(.incident).over(surface, opacity: Theme.incidentOpacity)),
+    ]
+    let map: [(String, Colour)] = [
+      ("never", try colour(.never)), ("undecided", try colour(.undecided)),
+      ("overloaded", try colour(.other)),
+      ("fastest", try colour(.accent).over(surface, opacity: Double(shades.lowerBound) / 100)),
+      ("slowest", try colour(.accent).over(surface, opacity: Double(shades.upperBound) / 100)),
+      ("background", surface),
+    ]
+    for group in [comparison, map] {
+      for (place, first) in group.enumerated() {
+        for second in group.dropFirst(place + 1) {
+          for sight in Self.sights {
+            let difference = first.1.seen(with: sight.matrix).difference(
+              to: second.1.seen(with: sight.matrix))
+            #expect(
+              difference >= Self.leastDifference, "\(sight.name): \(first.0) and \(second.0): \(difference)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test("Text has the contrast that WCAG 2 asks for, in both schemes", arguments: [Theme.light, Theme.dark])
+  func contrast(palette: [String: String]) throws {
+    let colour = try Self.colours(palette)
+    let surface = try colour(.surface)
+    for ink in [Ink.text, .muted, .accent, .incident, .capacity, .other] {
+      let contrast = try colour(ink).contrast(to: surface)
+      #expect(contrast >= Self.leastContrast, "\(ink): \(contrast)")
+    }
+    let shade = try colour(.incident).over(surface, opacity: Theme.incidentOpacity)
+    #expect(try colour(.text).contrast(to: shade) >= Self.leastContrast)
+  }
+
+  @Test("What is quiet stands out less than what is said loudly", arguments: [Theme.light, Theme.dark])
+  func loudness(palette: [String: String]) throws {
+    let colour = try Self.colours(palette)
+    let surface = try colour(.surface)
+    #expect(
+      try colour(.undecided).difference(to: surface) * 1.5 < colour(.never).difference(to: surface))
+  }
+
+  @Test("A dark page gives each colour one other: no two inks of a light one part there")
+  func schemes() {
+    var dark: [String: String] = [:]
+    for (name, light) in Theme.light {
+      #expect(dark[light] == nil || dark[light] == Theme.dark[name], "\(name)")
+      dark[light] = Theme.dark[name]
+    }
+    let style = Theme.style(of: "<path stroke=\"#0064a8\"/>")
+    #expect(style.contains("[stroke=\"#0064a8\"]{stroke:#58b3ff}") && !style.contains("#c0392b"))
+  }
+}

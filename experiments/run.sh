@@ -9,6 +9,8 @@
 #   # without time series        for an experiment with many variants
 #   # without pictures           there is none of the comparison
 #   # with sums FROM TO STEP     sums.csv: of the time series between these seconds, by experiments/sums.py
+#
+# experiments/NAME/picture.py, where there is one, draws more of them in the end (without Python it is left out).
 set -eu
 cd "$(dirname "$0")/.."
 swift build -c release --product fleetsim
@@ -34,4 +36,5 @@ for name in "$@"; do
     rm -rf "$out.journal"
     case "$result" in *+report) ;; *) rm -f "$out/report.html" ;; esac
   done
+  if [ -x "experiments/$name/picture.py" ] && command -v python3 >/dev/null; then "experiments/$name/picture.py"; fi
 done

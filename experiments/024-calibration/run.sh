@@ -5,3 +5,4 @@ cd "$(dirname "$0")/../.."
 mkdir -p results/024-calibration
 swift build -c release --product fleetsim
 experiments/024-calibration/incidents.py 20 >results/024-calibration/incidents.md
+experiments/024-calibration/picture.py

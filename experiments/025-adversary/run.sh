@@ -9,3 +9,4 @@ python3 experiments/025-adversary/brute.py >"$out/boundary.txt.new"
 mv "$out/boundary.txt.new" "$out/boundary.txt"
 python3 experiments/025-adversary/settings.py >"$out/settings.txt.new"
 mv "$out/settings.txt.new" "$out/settings.txt"
+experiments/025-adversary/picture.py

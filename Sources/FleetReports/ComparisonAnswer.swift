@@ -180,7 +180,7 @@ package enum Compared: Sendable {
       + (scaleNote.map { [.text($0.prefix(1).uppercased() + $0.dropFirst() + ".\n")] } ?? [])
     answer.data = data(choices, isComparison: isComparison, extras)
     if isComparison {
-      answer.pictures = [OutputFile(OutputFile.picture, text: ComparisonPicture(self, titles: titles).svg)]
+      answer.pictures = [OutputFile(OutputFile.picture, text: ComparisonPicture(self, choices: choices).svg)]
     }
     answer.listing = listing(isComparison: isComparison, extras)
     return answer

@@ -8,7 +8,7 @@ import FleetMetrics
 /// first plot. Of many strategies some are left out, and the picture says how many.
 struct ComparisonPicture {
   private let charts: ComparisonCharts
-  private let titles: [String]
+  private let standings: Standings
   /// What the strategies are called beside their lines.
   private let labels: [String]
   /// `, by uploadConcurrency`, where labels are the values of one key alone.
@@ -28,17 +28,18 @@ struct ComparisonPicture {
   private static let inner = width - 2 * margin
   private static let between = 30.0
 
-  private var standings: Standings { charts.standings }
+  private var titles: [String] { standings.titles }
   private var compared: Compared { charts.compared }
 
-  /// - Parameter titles: what the strategies are called; without any, their names.
-  init(_ compared: Compared, titles: [String] = []) {
+  /// - Parameter choices: the difference between the strategies; without any, they go by their names.
+  init(_ compared: Compared, choices: [VariantChoice] = []) {
     charts = ComparisonCharts(compared, theme: .fixed)
-    self.titles = charts.standings.titled(titles).titles
+    standings = charts.standings.telling(choices)
+    let titles = standings.titles
     // Titles have their key with them, unless that makes them long.
-    let isLong = self.titles.contains { $0.count > 26 } && Set(compared.names).count == compared.names.count
-    labels = isLong ? compared.names : self.titles
-    key = isLong ? Self.commonKey(self.titles).map { ", by \($0)" } ?? "" : ""
+    let isLong = titles.contains { $0.count > 26 } && Set(compared.names).count == compared.names.count
+    labels = isLong ? compared.names : titles
+    key = isLong ? Self.commonKey(titles).map { ", by \($0)" } ?? "" : ""
     seeds =
       switch compared {
       case .means(let comparison): comparison.seedsText
@@ -71,7 +72,7 @@ struct ComparisonPicture {
   }
 
   /// The finding.
-  private var title: String { Verdict.title(standings.titled(titles)) ?? "Nothing was run" }
+  private var title: String { Verdict.title(standings) ?? "Nothing was run" }
 
   // MARK: Lines
 

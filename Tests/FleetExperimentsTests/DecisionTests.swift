@@ -212,7 +212,10 @@ struct DecisionTests {
         "Do not publish as it stands. A 25-minute outage with half the capacity after it then destroys none"),
       "\(answer)")
     #expect(answer.contains("Its price: after a 25-minute outage"), "\(answer)")
-    #expect(answer.hasSuffix("If that is worth it, let it get worse and decide again (--allow recovery --allow attempts)."), "\(answer)")
+    #expect(
+      answer.hasSuffix(
+        "If that is worth it, let it get worse and decide again (--allow recovery --allow attempts)."),
+      "\(answer)")
   }
 
   @Test("is not published where nothing gets better")

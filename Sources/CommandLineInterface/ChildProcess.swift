@@ -87,7 +87,7 @@ enum ChildProcess {
     if errors != STDERR_FILENO { posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO) }
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // What we ignore, a server that it starts must not.
+    // The child gets the default action for the signals that we ignore: a server that it starts must not ignore them.
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)

@@ -1,7 +1,7 @@
 import FleetSimulation
 import ScenarioFormat
 
-/// What the tool takes from the machine that it runs on. Only the executable reads clocks.
+/// The parts of the machine that the tool uses. Only the executable reads clocks.
 public struct CommandEnvironment: Sendable {
   /// Seconds of a clock that never goes back; wall time is measured with it and no result depends on it.
   public var monotonicSeconds: @Sendable () -> Double
@@ -20,8 +20,9 @@ public struct CommandEnvironment: Sendable {
 public enum CommandLineTool {
   public static let version = "0.1.0"
 
-  /// Of the results: two builds with the same number give the same bytes for the same scenario and seed. Sweeps, journals and
-  /// baselines of another number are refused. `ResultsVersionTests` says when it has to go up: whenever a result changes.
+  /// The number of the results: two builds with the same number give the same bytes for the same scenario and seed. Sweeps,
+  /// journals and baselines of another number are refused. `ResultsVersionTests` says when it has to go up: whenever a result
+  /// changes.
   public static let resultsVersion = 7
 
   /// Runs the command that `arguments` (without the program's name) ask for and returns the exit code
@@ -129,7 +130,7 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
     switch error {
     case let failure as CommandFailure: self = failure
     case let problems as ScenarioProblems:
-      // What came from the command line alone is a wrong command line.
+      // Errors that came from the command line alone make it a wrong command line.
       let errors = problems.diagnostics.filter { $0.severity == .error }
       let isUsage = !errors.isEmpty && errors.allSatisfy { $0.file.hasPrefix("--") }
       self.init(isUsage ? .usage : .data, problems.description)

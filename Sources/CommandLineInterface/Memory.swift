@@ -9,7 +9,7 @@ struct MemoryLimit: Sendable {
   /// As asked for; nil: no limit.
   private var asked: Int64?
 
-  /// What the machine has.
+  /// The limit that the machine sets.
   static let machine = MemoryLimit()
   private init() {}
 
@@ -63,10 +63,10 @@ struct MemoryLimit: Sendable {
   }
 }
 
-/// What the system says of memory; nil where it does not say.
+/// The system's figures on memory; nil where it does not say.
 enum SystemMemory {
-  /// Bytes that a run may take: on Linux what is available without swapping, or the limit of the control group (a container),
-  /// whichever is least; elsewhere all physical memory.
+  /// Bytes that a run may take. On Linux this is the least of the memory available without swapping and the limits of the
+  /// control groups (a container). Elsewhere it is all physical memory.
   static var availableBytes: Int64? {
     #if os(Linux)
       return ([bytes("MemAvailable:", in: "/proc/meminfo")] + controlGroupLimits).compactMap(\.self).min()
@@ -92,7 +92,8 @@ enum SystemMemory {
   }
 
   #if os(Linux)
-    /// Of this process's control group and of those around it; version 2, and the one file of version 1 that containers have.
+    /// The limits of this process's control group and of those around it; version 2, and the one file of version 1 that
+    /// containers have.
     private static var controlGroupLimits: [Int64?] {
       let root = "/sys/fs/cgroup"
       var files = ["\(root)/memory.max", "\(root)/memory/memory.limit_in_bytes"]

@@ -6,7 +6,7 @@
   @_exported import Darwin
 #endif
 
-/// What the operating system said to the call that just failed: `No space left on device`.
+/// Returns the operating system's message for the call that just failed: `No space left on device`.
 func systemMessage(_ code: Int32 = errno) -> String { String(cString: strerror(code)) }
 
 /// `read` of the system, for types that have a method of this name.

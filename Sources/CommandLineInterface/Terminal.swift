@@ -42,7 +42,7 @@ package enum Console {
   }
 }
 
-/// What a stream goes to, and how text is made ready for it: harmless, as wide as the window, with colours if it has them.
+/// The destination of a stream, for which text is made ready: harmless, as wide as the window, with colours if it has them.
 package struct Terminal: Sendable {
   /// Columns of the window; nil of a file or a pipe, whose lines stay whole.
   package var columns: Int?
@@ -57,10 +57,10 @@ package struct Terminal: Sendable {
   package enum Colour: String, CaseIterable, Sendable { case auto, always, never }
 
   private static let colour = Mutex(Colour.auto)
-  /// What `--color` says, for every stream.
+  /// Sets the choice of `--color`, for every stream.
   static func use(_ choice: Colour) { colour.withLock { $0 = choice } }
 
-  /// Of a stream of this process.
+  /// Describes a stream of this process.
   ///
   /// Colours are for terminals, unless `NO_COLOR` is set and not empty (no-color.org) or the terminal is a dumb one.
   init(of descriptor: Int32) {
@@ -78,7 +78,7 @@ package struct Terminal: Sendable {
   /// Enclose what is to be set in bold: two characters for private use, which never leave the program.
   private static let (boldOn, boldOff): (Character, Character) = ("\u{10FFF0}", "\u{10FFF1}")
 
-  /// What the text says first in bold: what was found.
+  /// Sets the text's headline, which says what was found, in bold.
   static func emphasised(_ text: String) -> String {
     let first = Verdict.headline(of: text)
     return "\(boldOn)\(first)\(boldOff)\(text[first.endIndex...])"
@@ -97,8 +97,8 @@ package struct Terminal: Sendable {
 
   // MARK: Harmless
 
-  /// What a scenario's texts could do to a terminal or a log: control characters and those that turn the direction of
-  /// writing become visible, and no line begins with what job runners take for commands (`::error::`, `##[error]`).
+  /// Disarms the parts of a scenario's texts that could act on a terminal or a log. Control characters and those that turn the
+  /// direction of writing become visible. No line begins with what job runners take for commands (`::error::`, `##[error]`).
   private static func harmless(_ line: String) -> String {
     var text = ""
     for scalar in line.unicodeScalars {
@@ -116,8 +116,8 @@ package struct Terminal: Sendable {
 
   // MARK: As wide as the window
 
-  /// Lines of at most `columns`, cut at spaces, the later ones indented as the first, or as what stands behind a label and two
-  /// spaces; what has no space stays whole.
+  /// Returns lines of at most `columns`, cut at spaces; a text without a space stays whole. Later lines are indented as the
+  /// first, or as the text behind a label and two spaces.
   private static func wrapped(_ line: String, at columns: Int) -> [String] {
     guard width(line) > columns else { return [line] }
     let leading = line.prefix { $0 == " " }.count

@@ -16,7 +16,7 @@ import UploadRetry
 protocol Command: ParameterGroup {
   /// Its name and what the help says; arguments and options come from the properties.
   static var help: CommandSpecification { get }
-  /// What it prints with `--json`.
+  /// The documents that it prints with `--json`.
   static var documents: [any DescribedDocument] { get }
   init()
   /// Does what the command line asks for.
@@ -24,7 +24,7 @@ protocol Command: ParameterGroup {
   func execute(_ invocation: Invocation) throws
 }
 
-/// What a command is told beside its own options.
+/// The input of a command beside its own options.
 struct Invocation: Sendable {
   /// The command line, without the program's name.
   var arguments: [String]
@@ -53,9 +53,9 @@ extension Command {
   }
 }
 
-/// What a command declares of its command line: an option, a flag or an argument.
+/// One declaration of a command: an option, a flag or an argument.
 protocol DeclaredParameter: Sendable {
-  /// Of an option without its dashes.
+  /// The name; an option's stands without its dashes.
   var name: String { get }
   /// Adds itself to what the help says.
   func declare(in specification: inout CommandSpecification)
@@ -80,7 +80,7 @@ protocol ParameterGroup: Sendable {
 extension ParameterGroup {
   var omitted: Set<String> { [] }
 
-  /// What the properties declare, those of groups among them too.
+  /// The parameters that the properties declare, those of groups among them too.
   var parameters: [any DeclaredParameter] {
     Mirror(reflecting: self).children.flatMap { child -> [any DeclaredParameter] in
       if let group = child.value as? any ParameterGroup { return group.parameters }
@@ -89,7 +89,7 @@ extension ParameterGroup {
   }
 }
 
-/// What a command line gave for a parameter; shared by the copies of a command.
+/// The value that a command line gave for a parameter; shared by the copies of a command.
 private final class Given<Value: Sendable>: Sendable {
   private let state = Mutex<(value: Value?, texts: [String])>((nil, []))
   var value: Value? { state.withLock { $0.value } }
@@ -99,8 +99,8 @@ private final class Given<Value: Sendable>: Sendable {
 
 /// An option with a value: its name, placeholder, reader, help and default in one place.
 ///
-/// A property of an optional type is an option that may be left out, a list one that may be given several times, a property with
-/// an initial value one with a default, and any other one that must be given. The help says of the last two what it is.
+/// A property of an optional type is an option that may be left out, and a list may be given several times. A property with an
+/// initial value has a default, and any other must be given. The help says of the last two what it is.
 @propertyWrapper
 struct Option<Value: Sendable>: DeclaredParameter {
   let specification: OptionSpecification
@@ -265,7 +265,7 @@ extension UsageError {
 struct InvalidValue: Error {
   /// The part of the text that is wrong; nil: all of it.
   var part: String?
-  /// What the message says after the option's name, with its punctuation.
+  /// The rest of the message after the option's name, with its punctuation.
   var rest: String
 
   /// - Parameter reason: what would be right, as a sentence's second half.

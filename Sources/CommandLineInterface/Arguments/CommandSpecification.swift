@@ -33,7 +33,7 @@ package struct CommandSpecification: Sendable {
   var allOptions: [OptionSpecification] { options + [.colour, .version, .help] }
 }
 
-/// What there is to choose from for a value, as shells complete it.
+/// The choices that a value has, as shells complete it.
 package enum ValueChoice: Sendable, Hashable {
   /// A number, a time, a path of keys.
   case anything
@@ -43,7 +43,7 @@ package enum ValueChoice: Sendable, Hashable {
   /// With commas between.
   case several(of: [String])
 
-  /// What a value is by its name, where nothing else is said.
+  /// The kind that a value's name implies, where nothing else is said.
   init(_ valueName: String?) {
     switch valueName {
     case "file", "scenario": self = .file
@@ -119,7 +119,7 @@ package struct ParsedArguments: Sendable, Hashable {
   package func values(_ option: String) -> [String] { options[option] ?? [] }
   package func value(_ option: String) -> String? { options[option]?.first }
 
-  /// What `--color` asks for.
+  /// The use of colour that `--color` asks for.
   var colour: Terminal.Colour {
     get throws {
       guard let text = value(OptionSpecification.colour.name) else { return .auto }

@@ -1,4 +1,4 @@
-/// What makes a shell complete commands, options and their values: made of the declarations of the commands.
+/// A shell's completion of commands, options and their values, made of the declarations of the commands.
 package enum CompletionScript: String, CaseIterable, Sendable {
   case bash, zsh, fish
 

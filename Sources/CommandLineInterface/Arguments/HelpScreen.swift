@@ -82,8 +82,8 @@ package struct HelpScreen: Sendable {
 }
 
 extension HelpScreen {
-  /// A page of Markdown as people read it on a terminal: a row of a table becomes its name with what is short behind it, and
-  /// below it what is long.
+  /// Returns a page of Markdown as people read it on a terminal. A row of a table becomes its name with the short cells
+  /// behind it, and below it the long one.
   static func readable(_ markdown: String) -> String {
     var titles: [String] = []
     var text = ""

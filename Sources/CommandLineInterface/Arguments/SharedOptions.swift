@@ -115,7 +115,7 @@ struct Assignment: Sendable {
     }
   }
 
-  /// Of the scenario.
+  /// Reads a setting of the scenario.
   static let setting = reader(example: "duration=1h")
   var overrides: [Override] { Override.choosing(path, value) }
 }
@@ -275,7 +275,7 @@ struct InputOptions: ParameterGroup {
   var settingsFiles: [String] {
     settingsText.map { severalSettings ? VariantChoice.splitList($0) : [$0] } ?? []
   }
-  /// What stands for the scenario's Settings; nil: nothing, or several files that are compared.
+  /// The file that stands for the scenario's Settings; nil: none is given, or several are compared.
   var settingsPath: String? { settingsFiles.count == 1 ? settingsFiles[0] : nil }
 
   /// In order; later ones win.

@@ -62,7 +62,7 @@ struct CalibrateCommand: Study {
   private var budget: Int?
   let options = StudyOptions()
 
-  /// What a column counts.
+  /// How much a column counts.
   private struct ColumnWeight {
     var column: ObservedColumn
     var weight: Double
@@ -83,7 +83,7 @@ struct CalibrateCommand: Study {
     }
   }
 
-  /// Of the run, not of the fleet or the server.
+  /// Keys of the run, not of the fleet or the server, which can't be fitted.
   private static let fixed = ["seed", "duration", "interval", "scale"]
 
   private func check() throws {
@@ -202,7 +202,7 @@ struct CalibrateCommand: Study {
   }
 }
 
-/// What `calibrate` found.
+/// The findings of `calibrate`.
 struct CalibrationFindings: Sendable {
   var observedPath: String
   var result: CalibrationResult

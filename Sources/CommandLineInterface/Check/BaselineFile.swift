@@ -51,7 +51,8 @@ struct BaselineFile {
       ])) + "\n"
   }
 
-  /// Of the files that are written. The first format judged all metrics that have a better side, and had no values of scenarios.
+  /// The format of the files that are written. The first format judged all metrics that have a better side, and had no values of
+  /// scenarios.
   private static let format = 2
   private static let formats = 1...format
 
@@ -254,7 +255,7 @@ extension BaselineFile {
 // MARK: Files that a program wrote
 
 extension Wording {
-  /// Of a file that nobody writes by hand: its first problem is told, and keys that it has besides don't matter.
+  /// The wording for a file that nobody writes by hand: its first problem is told, and keys that it has besides don't matter.
   static let ofProgram: Wording = {
     var wording = Wording()
     wording.missing = { "'\($0.name)' is missing" }

@@ -290,7 +290,8 @@ struct CheckCommand: Study {
       .failed, "Worse than recorded: \(names.joined(separator: "; ")). \(CheckReport.ifMeant)")
   }
 
-  /// In what a scenario is not what it was when it was recorded. Of a baseline that does not say, what this command line sets.
+  /// Returns the keys in which a scenario is not as it was recorded. Where the baseline has no values, these are the overrides
+  /// of this command line.
   private func changedKeys(
     _ baseline: Baseline, _ loaded: LoadedScenario, _ decoded: ScenarioFile.Decoded
   ) -> [CheckOutcome.ChangedKey] {

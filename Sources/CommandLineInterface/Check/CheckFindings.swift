@@ -1,7 +1,7 @@
 import FleetExperiments
 import FleetStatistics
 
-/// What `check` found.
+/// The findings of `check`.
 struct CheckFindings: Sendable {
   var outcomes: [CheckOutcome]
 

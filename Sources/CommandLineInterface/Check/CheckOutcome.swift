@@ -2,7 +2,7 @@ import FleetExperiments
 import FleetMetrics
 import ScenarioModel
 
-/// What came of checking one scenario.
+/// The outcome of checking one scenario.
 struct CheckOutcome {
   /// A key in which the scenario is not what it was when it was recorded.
   struct ChangedKey: Sendable {
@@ -18,7 +18,7 @@ struct CheckOutcome {
   let file: BaselineFile
   let check: BaselineCheck
   let changedKeys: [ChangedKey]
-  /// What gave up the events that were not lost when it was recorded; nil: nothing worse was lost.
+  /// The cause that gave up the events that were not lost when it was recorded; nil: no loss is worse.
   let loss: String?
 
   init(

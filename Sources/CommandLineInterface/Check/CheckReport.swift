@@ -6,7 +6,7 @@ import FleetStatistics
 enum CheckReport {
   static let ifMeant = "If that is meant: fleetsim check … --record"
 
-  /// What is worse, why, and how much else moved; or what became better.
+  /// Tells the changes for the worse, their cause, and how much else moved; or the changes for the better.
   static func text(_ outcome: CheckOutcome, isQuiet: Bool, isVerbose: Bool) -> String {
     var text = "\(outcome.worse.isEmpty ? "✓" : "✗") \(heading(outcome))\n"
     if isQuiet { return text }
@@ -42,7 +42,7 @@ enum CheckReport {
       ? "nothing worse" : "nothing worse, \(outcome.better.map(title).joined(separator: ", ")) better"
   }
 
-  /// What is worse in full: the first, and what comes after runs that fail.
+  /// Returns the changes for the worse that are told in full: the first, and behind runs that fail the next one too.
   private static func told(_ outcome: CheckOutcome) -> ArraySlice<BaselineCheck.Change> {
     if case .failures? = outcome.worse.first { return outcome.worse.prefix(2) }
     return outcome.worse.prefix(1)
@@ -54,7 +54,7 @@ enum CheckReport {
     return HealthWording.sentence(outcome.check.twins).map { "; " + $0 } ?? ""
   }
 
-  /// What else is worse or better, and how many metrics moved.
+  /// Tells the other changes for the worse or the better, and how many metrics moved.
   private static func rest(_ outcome: CheckOutcome, isVerbose: Bool) -> String {
     var parts: [String] = []
     let others = outcome.worse.dropFirst(told(outcome).count)
@@ -70,7 +70,7 @@ enum CheckReport {
     return parts.joined(separator: "; ")
   }
 
-  /// What is not as it was when it was recorded, and what lost the events.
+  /// Tells which keys are not as they were recorded, and what lost the events.
   static func reason(_ outcome: CheckOutcome) -> String? {
     let keys = outcome.changedKeys.prefix(3).map { key in
       key.text + (key.place.map { " (\($0.file):\($0.line))" } ?? "")
@@ -101,7 +101,7 @@ enum CheckReport {
     }
   }
 
-  /// What it was, what it is, and of what is worse what was allowed.
+  /// Tells the recorded value and today's, and for a change for the worse how much was allowed.
   static func movement(_ change: BaselineCheck.Change) -> String {
     switch change {
     case .health: "whether the fleet holds its load without incidents is not as recorded"

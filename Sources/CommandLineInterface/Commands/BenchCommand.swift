@@ -7,8 +7,8 @@ import SimulationKernel
 
 /// `fleetsim bench`: what an attempt costs.
 ///
-/// One workload, once, runs in this process; more of them each in a process of its own, so that each has its own peak of
-/// memory and none inherits another's heap.
+/// A single workload that is run once runs in this process. Any more each get a process of their own, so that each has
+/// its own peak of memory and none inherits another's heap.
 struct BenchCommand: Command {
   static let help = CommandSpecification(
     name: "bench", abstract: "Measure what one upload attempt costs, in time and memory.",
@@ -179,7 +179,7 @@ extension ValueReader where Value == [BenchmarkWorkload] {
   }
 }
 
-/// What `fleetsim bench` found out about one workload.
+/// The measurements of one workload.
 struct BenchMeasurement {
   var workload: String
   var devices: Int64
@@ -194,7 +194,7 @@ struct BenchMeasurement {
   var peakMemoryBytes: Double?
   /// The same less what it had before the run.
   var runMemoryBytes: Double?
-  /// What `MemoryEstimate` says of it beforehand.
+  /// The estimate that `MemoryEstimate` makes beforehand.
   var estimatedMemoryBytes: Int64
   /// SHA-256 of `timeseries.csv` and of `delivery_histogram.csv`, as `run.json` has them.
   var digest: String
@@ -254,7 +254,7 @@ struct BenchMeasurement {
     runMemoryBytes = runMemoryBytes.map { _ in Self.median(runs.compactMap(\.runMemoryBytes)) }
   }
 
-  /// Of an even number the mean of the two in the middle.
+  /// Returns the value in the middle; for an even number of values the mean of the two in the middle.
   static func median(_ values: [Double]) -> Double {
     let sorted = values.sorted()
     let middle = sorted.count / 2

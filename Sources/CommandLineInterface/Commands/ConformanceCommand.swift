@@ -134,7 +134,7 @@ extension ValueReader where Value == String {
   }
 }
 
-/// What `conformance` found.
+/// The findings of `conformance`.
 struct ConformanceFindings: Sendable {
   var reports: [ConformanceReport]
 

@@ -69,7 +69,7 @@ struct InitCommand: Command {
     ]
   }
 
-  /// What was answered, on the command line or on a terminal.
+  /// The answers given on the command line or on a terminal.
   struct Answers {
     /// A client of the fleet: one that ships or a file, and its part in parts per million.
     struct Part: Hashable {
@@ -128,14 +128,14 @@ struct InitCommand: Command {
 
   // MARK: Questions
 
-  /// What the command line leaves open, asked on a terminal.
+  /// Returns the answers of the command line, and asks on a terminal for those that it leaves open.
   /// - Throws: `UsageError` that names what is missing where there is nobody to ask.
   private func asked() throws -> Answers {
     var answers = Answers()
     for (question, option) in options {
       if let text = option.wrappedValue { _ = answers.take(text, as: question) }
     }
-    // Whoever says all that has no default is not asked for the rest.
+    // Nothing is asked if the command line answers every question that has no default.
     guard options.contains(where: { $0.question.standard == nil && !answers.has($0.question) }) else {
       return answers
     }
@@ -170,11 +170,11 @@ struct InitCommand: Command {
   private struct Draft {
     var text: String
     var scenario: Scenario
-    /// What clients make of its Settings, and the like.
+    /// Warnings of how clients read its Settings, and the like.
     var warnings: [Diagnostic] = []
     /// Whether nothing has to be said of its variants that is not said of it.
     var isQuiet = true
-    /// What was proposed for want of an answer.
+    /// The capacity that was proposed for want of an answer.
     var capacity: String?
   }
 
@@ -262,16 +262,16 @@ struct InitCommand: Command {
 }
 
 extension InitCommand {
-  /// What is asked on a terminal.
+  /// The questions that are asked on a terminal.
   enum Question: CaseIterable {
     case client, devices, events, peak, open, session, capacity, settings, outage
 
     static let always = "always"
     static let defaults = "defaults"
-    /// Of the capacity.
+    /// The answer that leaves the capacity open.
     static let unknown = "unknown"
 
-    /// What is taken where nobody asks; nil: it has to be said.
+    /// The answer where nobody asks; nil: there is no default.
     var standard: String? {
       switch self {
       case .client, .devices, .events, .capacity: nil
@@ -393,7 +393,7 @@ extension InitCommand.Answers {
     return number.flatMap { (1...5).contains($0) ? $0 : nil }
   }
 
-  /// What leaves a peak load 60 % of the capacity, to two digits.
+  /// Returns the capacity, rounded up to two digits, of which a peak load is 60 %.
   static func capacity(for peak: Double) -> String {
     var (value, unit) = (Int64((peak / 0.6).rounded(.up)), Int64(1))
     while value / unit >= 100 { unit *= 10 }
@@ -413,7 +413,7 @@ extension InitCommand.Answers {
     }
   }
 
-  /// What stands for a rate that nobody knows yet.
+  /// The proposal for a rate that nobody knows yet.
   static let proposedEvents = "30/h"
 
   private func perSecond(_ rate: Quantity?) -> Double? {
@@ -431,7 +431,7 @@ extension InitCommand.Answers {
     return count
   }
 
-  /// What the first client has by default, to be replaced by what its CDN serves.
+  /// The defaults of the first client that reads Settings as an SDK does, to be replaced by those that its CDN serves.
   var settings: SettingsDocument {
     let dialects = clients.map(\.client.dialect)
     guard let first = dialects.first(where: { $0 != .document }) else {
@@ -447,7 +447,8 @@ extension InitCommand.Answers {
     var reason: String
   }
 
-  /// What is worth comparing first: that which decides whether events are lost, then that which clients read.
+  /// The comparisons in the order of their worth. The keys that clients read come first, those that decide whether events are
+  /// lost ahead of the rest. Retry-After comes last.
   var comparisons: [Comparison] {
     let read = Set(
       (clients.map(\.client.dialect) + (clients.isEmpty ? [.document] : [])).map { Set($0.readKeyPaths) }
@@ -571,7 +572,7 @@ extension InitCommand.Answers {
 }
 
 extension ValueReader where Value == String {
-  /// What is taken for an answer.
+  /// Reads an answer to the question.
   fileprivate static func answer(to question: InitCommand.Question) -> ValueReader {
     ValueReader { text in
       var answers = InitCommand.Answers()

@@ -2,7 +2,7 @@ import ScenarioModel
 
 /// How old is what clients were taken from: `fleetsim presets --check`.
 struct PresetAges {
-  /// What was published, or run, more than a year before; a line each.
+  /// The versions that were published, or run, more than a year before; a line each.
   private var old: [String] = []
   /// Clients whose files name no date.
   private var undated: [String] = []

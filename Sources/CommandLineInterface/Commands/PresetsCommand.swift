@@ -95,7 +95,7 @@ struct PresetsCommand: Command {
         """
   }
 
-  /// Which clients' own code was run, in which version and when; and of which it was not.
+  /// The clients whose own code was run, with version and date, and the clients whose code was not.
   private static var runs: String {
     let run = ClientPreset.all.filter { $0.version?.run != nil }
     var rows = [["client", "version", "published", "run"]]
@@ -203,7 +203,7 @@ struct PresetsCommand: Command {
   }
 }
 
-/// What `presets` shows.
+/// The findings of `presets`.
 struct PresetFindings: Sendable {
   var presets: [ClientPreset]
 

@@ -72,14 +72,14 @@ struct ManualCommand: Command {
   }
 }
 
-/// What `fleetsim help` knows beside commands.
+/// The topics of `fleetsim help` beside commands.
 enum HelpTopic: String, CaseIterable {
   case exitCodes = "exit-codes"
   /// Every column of the CSV files.
   case columns
   /// Every key of a scenario.
   case scenario
-  /// What `--json` prints.
+  /// The documents of `--json`.
   case json
 
   var text: String {

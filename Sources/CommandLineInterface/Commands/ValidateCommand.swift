@@ -225,7 +225,7 @@ extension ValidateCommand {
     }
   }
 
-  /// What is said of one client.
+  /// Returns the lines about one client.
   private func lines(_ reading: SettingsFindings.Reading, _ path: String) -> String {
     let lines = reading.findings.map { line, finding in
       let source = finding.source.map { " (\($0))" } ?? ""
@@ -265,7 +265,7 @@ extension SettingsFindings.Reading {
   }
 }
 
-/// What `validate` found of a scenario that can be run.
+/// The findings of `validate` about a scenario that can be run.
 struct ScenarioFindings: Sendable {
   var path: String
   var scenario: Scenario
@@ -338,12 +338,12 @@ struct ScenarioFindings: Sendable {
     ]))
 }
 
-/// What `validate --client` found in a Settings file.
+/// The findings of `validate --client` about a Settings file.
 struct SettingsFindings: Sendable {
   var path: String
   var readings: [Reading]
 
-  /// What one client makes of the file.
+  /// How one client reads the file.
   struct Reading: Sendable {
     var client: String
     var findings: [(line: Int, finding: SettingsFinding)]

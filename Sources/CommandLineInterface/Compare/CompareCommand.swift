@@ -115,7 +115,7 @@ struct CompareCommand: Study {
 }
 
 extension ReplicationOptions {
-  /// Of the help.
+  /// The files of several seeds, for the help.
   fileprivate static let filesOfSeveral =
     "Of several seeds --out writes statistics.csv, differences.csv, replications.csv (a row of summary.csv for each run), curves.csv "
     + "(mean curves), report.html and run.json. Where their number was left to fleetsim, the files of the first seed's run are there too, and "
@@ -232,9 +232,9 @@ extension StudyPlan<ComparisonFindings> {
   }
 }
 
-/// What `run` and `compare` found, of one seed or of several.
+/// The findings of `run` and `compare`, of one seed or of several.
 struct ComparisonFindings: Sendable {
-  /// What limits the verdict.
+  /// Notes on the limits of the verdict.
   var notes: [String]
   var choices: [VariantChoice]
   var clients: ClientDifferences
@@ -244,11 +244,11 @@ struct ComparisonFindings: Sendable {
   private(set) var verdict = ""
   private(set) var standings = Standings([])
   var losses = LossReport([], runs: [])
-  /// What the rule that says how many seeds there are said last; nil: their number was given.
+  /// The last decision of the rule that sets the number of seeds; nil: their number was given.
   var decision: SeedPlan.Decision?
-  /// What it says of a single seed.
+  /// The rule's words about a single seed.
   var effort: String?
-  /// What was required of the runs, in the order asked for.
+  /// The requirements on the runs and whether they are met, in the order asked for.
   var requirements: [Requirement.Outcome] = []
 
   private struct Variant: Sendable {

@@ -4,7 +4,7 @@ import ScenarioFormat
 import ScenarioModel
 import UploadRetry
 
-/// What varies between the variants of a scenario.
+/// The options that vary something between the variants of a scenario.
 struct AxisOptions: ParameterGroup {
   @Option(
     "client", "a,b,c", .clients,
@@ -43,7 +43,7 @@ struct AxisOptions: ParameterGroup {
         + "--vary fleet.\(cohort.name).rollout.share=0%,50%,100%.")
   }
 
-  /// What was asked for, an axis for each option.
+  /// Returns an axis for each option that was given.
   /// - Parameter settings: Settings files; several are an axis.
   /// - Throws: `UsageError` about a key that two options vary, and options that do not go together.
   func axes(settings: [String] = []) throws -> [[VariantChoice]] {
@@ -103,7 +103,8 @@ struct VariedKey: Sendable {
   var path: String
   var values: [String]
 
-  /// What stands before the first `=` is a label if it does not begin with a key of scenarios, and what follows does.
+  /// Reads a label before the first `=` if that text does not begin with a key of scenarios, and the text behind it
+  /// does.
   static let reader = ValueReader { text in
     var label: String?
     var key = try Assignment.reader(example: "tapi.bucket.capacity=2000/s,4000/s").read(text)

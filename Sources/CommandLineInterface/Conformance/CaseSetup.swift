@@ -1,6 +1,6 @@
 import Conformance
 
-/// What judging an SDK asks for, whether it is a command or in the user's hands.
+/// The setup for judging an SDK, whether a command runs it or the user does.
 struct CaseSetup: Sendable {
   /// Whether `flushInterval` is milliseconds.
   var isMilliseconds: Bool

@@ -14,15 +14,15 @@ struct ExecConformance: Sendable {
   /// A case, what was seen of it and what that says.
   struct Outcome: Sendable {
     var vector: ProcessCase
-    /// What was seen in each run, the latest last.
+    /// The log of each run, the latest last.
     var runs: [ExchangeLog] = []
-    /// What the latest run says, or all of them together.
+    /// The verdict of the latest run, or of all of them together.
     var verdict: ProcessVerdict
 
     var log: ExchangeLog? { runs.last }
 
-    /// Whether another run may say more. A process that stood still between two flushes sends their events together, and what two
-    /// flushes have in one upload fails: this one failure may be the machine's, if it is seen only once.
+    /// Whether another run may say more. A process that stood still between two flushes sends their events together, and a case
+    /// that keeps them apart fails. This one failure may be the machine's, if it is seen only once.
     var isOpen: Bool {
       switch verdict {
       case .inconclusive: true
@@ -33,8 +33,8 @@ struct ExecConformance: Sendable {
     }
   }
 
-  /// Runs an upload that is accepted, then every case; those that said nothing once more, when less runs beside them. What is late
-  /// twice runs a third time: three waits of one length are the client's own.
+  /// Runs an upload that is accepted, then every case; then the undecided ones once more, while fewer run beside them. A case
+  /// that is late twice runs a third time: three waits of one length are the client's own.
   /// - Throws: `CommandFailure` about a command that can't be judged at all, or after a signal.
   func outcomes() throws -> [Outcome] {
     try probe()
@@ -101,7 +101,7 @@ struct ExecConformance: Sendable {
     }
   }
 
-  /// What keeps the command from being judged, in a sentence; nil: nothing.
+  /// Returns the problem that keeps the command from being judged, in a sentence; nil: there is none.
   func trouble(_ log: ExchangeLog) -> CommandFailure? {
     let complaint = log.child.lastComplaint.isEmpty ? "" : ": \(log.child.lastComplaint.prefix(200))"
     func failure(_ code: ExitCode, _ text: String) -> CommandFailure {

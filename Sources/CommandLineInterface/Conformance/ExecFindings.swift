@@ -2,7 +2,7 @@ import Conformance
 import FleetExperiments
 import FleetReports
 
-/// What `conformance --exec` or `--serve` found.
+/// The findings of `conformance --exec` or `--serve`.
 struct ExecFindings: Sendable {
   /// How a requirement stands.
   struct Row: Sendable {
@@ -61,7 +61,7 @@ struct ExecFindings: Sendable {
       + "\(count(.notApplicable)) not applicable"
   }
 
-  /// What there is to say beside the word.
+  /// Returns the remark beside the verdict's word.
   static func remark(_ verdict: ProcessVerdict) -> String? {
     switch verdict {
     case .holds(let note): note

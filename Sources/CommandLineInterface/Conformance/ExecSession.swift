@@ -50,7 +50,7 @@ struct ExecSession: ~Copyable {
     var hasEnded = false
     while !hasEnded {
       hasEnded = isGone
-      // What came before its end is there by now.
+      // Everything that came before its end is there by now.
       step(milliseconds: hasEnded ? 0 : 10)
       if hasEnded {
         step(milliseconds: 0)
@@ -63,7 +63,7 @@ struct ExecSession: ~Copyable {
     return server.log
   }
 
-  /// What the process prints is taken while its uploads are answered.
+  /// Takes the output of the process while its uploads are answered.
   private mutating func step(milliseconds: Int32) {
     server.step(milliseconds: milliseconds, also: [output.descriptor, complaints.descriptor])
     output.read(&buffer)

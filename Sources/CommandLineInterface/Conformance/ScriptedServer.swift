@@ -3,17 +3,17 @@ import HTTPTransport
 
 /// A server on a port of 127.0.0.1 that answers by the script of a case and keeps what it saw.
 ///
-/// Whoever has it drives it, by `step`.
+/// The owner drives it, by `step`.
 struct ScriptedServer: ~Copyable {
   private(set) var vector: ProcessCase
-  /// What was seen of the case; times are since `start`.
+  /// The log of the case; times are since `start`.
   var log = ExchangeLog()
   /// When the case began, by the clock.
   var start: Int64 = 0
-  /// An upload that can be read and has no event of the case is accepted, whatever the script says: an app has more to send, and an
-  /// earlier case its retries. nil: all count.
+  /// The uploads that have no event of the case; nil: all count. The server accepts such an upload if it can read it,
+  /// whatever the script says. An app has more to send, and an earlier case its retries.
   var strays: Set<Int>?
-  /// What is answered to a GET of this path.
+  /// The answer to a GET of this path.
   var page: (path: String, body: String)?
 
   private let setup: CaseSetup
@@ -29,7 +29,7 @@ struct ScriptedServer: ~Copyable {
   /// Microseconds since the case began.
   var now: Int64 { setup.now() - start }
 
-  /// Begins a case, on the same port. What is open is closed: it belongs to the case before.
+  /// Begins a case, on the same port. Open connections belong to the case before, and are closed.
   mutating func begin(_ vector: ProcessCase) {
     closeConnections()
     (self.vector, log, answered) = (vector, ExchangeLog(), [:])
@@ -37,7 +37,7 @@ struct ScriptedServer: ~Copyable {
     start = setup.now()
   }
 
-  /// What was seen, without the strays.
+  /// Returns the log without the strays.
   func counted() -> ExchangeLog {
     var log = log
     log.uploads = log.uploads.indices.filter { strays?.contains($0) != true }.map { log.uploads[$0] }
@@ -79,7 +79,7 @@ struct ScriptedServer: ~Copyable {
     var isClosed = false
   }
 
-  /// What is open is looked after before new connections are taken: who hangs up and connects again is seen in this order.
+  /// Serves open connections before it takes new ones: a client that hangs up and connects again is seen in this order.
   /// - Parameter others: descriptors that end the wait, too, when there is something to read.
   mutating func step(milliseconds: Int32, also others: [Int32]) {
     var watched = connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
@@ -246,7 +246,8 @@ struct ScriptedServer: ~Copyable {
     return Array((lines.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8)
   }
 
-  /// What lets a page of any origin send and read (CORS of the Fetch standard, and Chrome's private network access).
+  /// Returns headers that let a page of any origin send and read (CORS of the Fetch standard, and Chrome's private network
+  /// access).
   private func sharing(_ request: HTTPArrival) -> [String] {
     guard let origin = request.header("Origin") else { return [] }
     var lines = [

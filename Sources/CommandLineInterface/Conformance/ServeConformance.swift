@@ -154,7 +154,7 @@ private struct Keyboard {
   private(set) var isClosed = false
   private var buffer = [UInt8](repeating: 0, count: 1 << 12)
 
-  /// What the user has said since the last time, without waiting.
+  /// Returns the user's input since the last time, without waiting.
   mutating func look() -> Word {
     if lines == 0, !isClosed { read() }
     if lines > 0 {

@@ -160,7 +160,7 @@ struct DecideCommand: Study {
     return plan
   }
 
-  /// What the proposed Settings change.
+  /// Returns the changes that the proposed Settings make.
   private func decided(
     _ loaded: LoadedScenario, _ proposed: SettingsDocument?, of scenario: Scenario, _ name: String,
     isFound: Bool = false
@@ -270,14 +270,14 @@ struct DecideCommand: Study {
   }
 }
 
-/// What Settings are to be decided on, and what the fleet's clients make of them.
+/// The Settings to decide on, and how the fleet's clients read them.
 struct DecidedSettings: Sendable {
   /// Today's file and the proposed one, as they were named.
   var names: (today: String, proposed: String)
   var differences: [SettingsDocument.Difference] = []
-  /// What each client of the fleet makes of the proposed Settings, a line for each finding: client, key, what it does.
+  /// How each client of the fleet reads the proposed Settings, a line for each finding: client, key, effect.
   var readings: [(client: String, path: String, message: String)] = []
-  /// What in the files does harm to a client, whatever the runs show: by client and key, whose file says so.
+  /// Values in the files that harm a client, whatever the runs show: by client and key, whose file says so.
   var harms: [Harm] = []
   /// By a key that changes, the clients of the fleet that read it.
   var readers: [String: [String]] = [:]

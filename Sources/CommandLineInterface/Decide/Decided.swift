@@ -7,7 +7,7 @@ import ScenarioModel
 import ShippedClients
 import SimulationKernel
 
-/// What `decide` found, with the Settings that it is about.
+/// The findings of `decide`, with the Settings that it is about.
 struct Decided: Sendable {
   var decision: Decision
   var settings: DecidedSettings
@@ -15,19 +15,19 @@ struct Decided: Sendable {
   var whole: Scenario?
   /// One run of today's and of the proposed Settings, for the picture; empty where it was stopped.
   var shown: (place: Int, runs: [VariantResult]) = (0, [])
-  /// What shares of the fleet on the proposed Settings come to, in that case.
+  /// The figures of a fleet of which shares are on the proposed Settings, in the case of `shown`.
   var pickUps: [PickUp] = []
 
   /// The shortest outage that today's and the proposed Settings do not stand; empty where nobody asked.
   var limits: [OutageLimit] = []
-  /// What the proposed Settings lose most to, and what a run without that limit comes to.
+  /// The limit to which the proposed Settings lose most, and the figures of a run without it.
   var checked: Decision.CheckedLoss?
-  /// What the longest recovery is made of.
+  /// The causes of the longest recovery.
   var causes: RecoveryCauses?
 
-  /// Which changed key makes the worst case worse; nil: nothing is worse, or there is one key only.
+  /// Trials of which changed key makes the worst case worse; nil: nothing is worse, or there is one key only.
   var trials: KeyTrials?
-  /// Of the proposed Settings without that key, by the first seeds of each case; nil: not run.
+  /// The decision on the proposed Settings without that key, by the first seeds of each case; nil: not run.
   var instead: Decision?
 
   private var wording: DecisionWording {
@@ -41,8 +41,8 @@ struct Decided: Sendable {
       ?? decision.cases.indices.first(where: hasIncident) ?? 0
   }
 
-  /// Makes what the page shows beside the decision, from runs of the case that says most: both Settings under the first seed, and the
-  /// shares of `--rollout`.
+  /// Runs the case that says most, for the parts of the page beside the decision. These are both Settings under the first seed,
+  /// and the shares of `--rollout`.
   mutating func add(shares: [Int64], findsLimits: Bool, _ runs: StudyRuns) throws {
     let (one, suite) = (decision.cases[showcase].suite, decision.suite)
     let (today, proposed) = (decision.todayScenario, decision.proposedScenario)
@@ -169,7 +169,7 @@ extension Decided {
     }
     return TextTable(header: ["case"] + Self.headings, rows: rows, words: Self.headings.count + 1)
   }
-  /// Of `DecisionWording.columns`.
+  /// The titles of `DecisionWording.columns`.
   private static let headings = ["failures", "lost", "recovery", "late", "p99", "requests"]
 
   private static let starred =
@@ -232,7 +232,7 @@ extension Decided {
     return Self.short(wording.figure(place, criterion, isProposed)) + (isDaily ? "/day" : "")
   }
 
-  /// What a criterion comes to, in a word.
+  /// Names the state of a criterion, in a word.
   private static func state(_ cell: Decision.Cell) -> String {
     cell.state != .worse
       ? cell.state.rawValue : cell.isAllowed ? "allowed" : cell.isPrice ? "worse*" : "worse"
@@ -243,7 +243,7 @@ extension Decided {
   /// A figure as a table has it.
   private static func short(_ figure: String) -> String { figure.replacing("more than ", with: "> ") }
 
-  /// Who loses what, and where late events wait, the worst first.
+  /// Tabulates the cohorts that lose events, to which limit, and where late events wait, the worst first.
   private func losses(atMost count: Int) -> TextTable {
     TextTable(
       header: ["case", "Settings", "who", "lost to", "late ones wait", "lost", "late"],
@@ -279,7 +279,7 @@ extension Decided {
   private static let mostLossLines = 6
   private static let lossTitle = "Who loses what, and where late events wait"
 
-  /// What a share of the fleet comes to.
+  /// The figures of shares of the fleet.
   private var pickUpTable: TextTable {
     let metrics = DecisionWording.columns.dropFirst().compactMap { names in
       MetricCatalogue.headline.first { $0.name == names.last }
@@ -358,7 +358,7 @@ extension Decided {
     }
   }
 
-  /// What the answer rests on, for whoever signs it: the fleet, its load, the endpoint, and how many runs stand behind the figures.
+  /// The assumptions of the answer, for the person who signs it: the fleet, its load, the endpoint, and the number of runs.
   private var assumptions: [String] {
     let fleet = decision.todayScenario
     let (load, scale) = (NormalLoad(fleet), Double(fleet.scale))
@@ -599,8 +599,8 @@ extension Decided {
   /// The proposed Settings with the key that makes them worse as it is today, as the CDN serves them.
   private var withoutCause: String? { trials?.harmful.first.flatMap { settings.keeping($0.key)?.cdnJSON } }
 
-  /// A scenario for each case with the Settings that are to be served from now on, and what they gave: `check` tells whoever changes
-  /// something later.
+  /// A scenario for each case with the Settings that are to be served from now on, and their results as a baseline. With them
+  /// `check` warns anyone who changes something later.
   private var suiteFiles: [OutputFile] {
     let isPublished = decision.outcome == .publish
     let base = isPublished ? decision.proposedScenario : decision.todayScenario

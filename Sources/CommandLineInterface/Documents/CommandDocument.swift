@@ -1,8 +1,8 @@
 import FleetMetrics
 
-/// What a command prints with `--json`: one document, in place of tables and sentences.
+/// The output of a command with `--json`: one document, in place of tables and sentences.
 struct CommandDocument<Source>: DescribedDocument {
-  /// What it is of, for the reference.
+  /// The subject of the document, for the reference.
   var meaning: String
   var shape: JSONShape<Source>
 
@@ -27,7 +27,7 @@ protocol DescribedDocument: Sendable {
   var kind: CommandDocuments.Kind { get }
 }
 
-/// What a study found, with what it was asked.
+/// The findings of a study, with the question that it answers.
 struct Findings<Found: Sendable>: Sendable {
   /// The scenario file as it was named.
   var path: String
@@ -168,7 +168,7 @@ extension JSONValue {
   }
 }
 
-/// What the objects of one kind have in a JSON document: each member's name, meaning, type and value.
+/// The members that objects of one kind have in a JSON document: each one's name, meaning, type and value.
 ///
 /// Writer, JSON Schema and reference are made from it, so a member is declared in one place.
 struct JSONShape<Source>: Sendable {

@@ -4,7 +4,7 @@ import FleetReports
 import FleetStatistics
 
 extension HeadroomGoal {
-  /// What the fleet does, behind "the fleet": `recovers within 20 min`.
+  /// The words behind "the fleet": `recovers within 20 min`.
   var predicate: String {
     switch self {
     case .recovers(nil): "recovers"

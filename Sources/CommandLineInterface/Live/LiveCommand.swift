@@ -38,7 +38,7 @@ struct LiveCommand: Study {
     ])
 
   private static let mostDevices: Int64 = 20_000
-  /// Of --exec.
+  /// The limit of --exec.
   private static let mostProcesses: Int64 = 500
   /// Bytes of an upload at most: all devices may send one at a time.
   private static let largestBody = 8 << 20
@@ -109,7 +109,7 @@ struct LiveCommand: Study {
     return plan
   }
 
-  /// What there is, is written whatever ended the run.
+  /// Writes the findings so far, whatever ended the run.
   private func write(
     _ found: LiveFindings, _ scenario: Scenario, _ warnings: [String], _ end: StudyEnd
   ) throws {
@@ -255,7 +255,7 @@ struct LiveCommand: Study {
       + (scenario.question.map { $0 + "\n" } ?? "") + "\n"
   }
 
-  /// What makes the measurement less than what was asked for.
+  /// Returns notes on everything that makes the measurement less than was asked for.
   private func notes(_ found: LiveFindings, _ scenario: Scenario, _ trouble: String?) -> [String] {
     var notes: [String] = []
     if let trouble {
@@ -309,7 +309,7 @@ extension ValueReader where Value == Double {
   }
 }
 
-/// What `live` measured, and what was predicted.
+/// The measurements of `live`, and the prediction.
 struct LiveFindings: Sendable {
   let result: LiveRun.Result
   let measured: VariantResult

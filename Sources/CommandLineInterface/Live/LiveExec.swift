@@ -44,9 +44,9 @@ final class LiveExec: Sendable {
     self.inputs = inputs
   }
 
-  /// What kept uploads from leaving this machine.
+  /// The reason why uploads could not leave this machine.
   var trouble: String? { notes.withLock { $0.trouble } }
-  /// What was wrong with the processes.
+  /// Problems of the processes.
   var problems: [String] { notes.withLock { $0.problems } }
 
   // MARK: What a process is told
@@ -54,8 +54,9 @@ final class LiveExec: Sendable {
   private static let portPlace = "<port>"
   private static let startPlace = "<start>"
 
-  /// Events by the millisecond; the sum of the delays is off by less than one. A client counts its flush interval from its start, so
-  /// that it starts an interval before the device's first flush: with all of them at one time they would flush as one.
+  /// Returns the events by the millisecond; the sum of the delays is off by less than one. A client counts its flush interval
+  /// from its start, so that it starts an interval before the device's first flush. If all of them started at one time they would
+  /// flush as one.
   private static func input(
     _ times: [Int64], _ phase: Int64, _ device: Int, _ cohort: Cohort, _ duration: Span
   ) -> (json: String, leadMilliseconds: Int64) {
@@ -172,7 +173,7 @@ final class LiveExec: Sendable {
       if processes.endedEarly == inputs.count, observed.count == 0 { break }
     }
     let reached = min(max(now(), 0), end)
-    // Who was told that an incident begins hears of its end.
+    // A process that was told of an incident's beginning is told of its end.
     for (_, moment) in moments
     where !moment.begins && scenario.tapi.incidents[moment.incident].start.microseconds < reached {
       tell(moment)

@@ -2,7 +2,7 @@ import FleetReports
 
 /// How a study's answer leaves the program: printed as text or as JSON, and written into a directory with a page and a manifest.
 struct AnswerWriter {
-  /// What the page is titled, and the question below that.
+  /// The page's title; `question` stands below it.
   var title: String
   var question: String?
   /// nil: nothing is written.

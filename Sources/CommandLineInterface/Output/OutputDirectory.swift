@@ -3,9 +3,8 @@ import FleetReports
 
 /// Where results go: all of them or none.
 ///
-/// Files are written into a temporary directory beside the final one, which is renamed when they are
-/// complete; a directory that fleetsim wrote before is replaced in the same way. One with anything else in it
-/// is refused, so nothing of the user's is lost.
+/// Files are written into a temporary directory beside the final one, which is renamed when they are complete. A directory that
+/// fleetsim wrote before is replaced in the same way. One with anything else in it is refused, so nothing of the user's is lost.
 package struct OutputDirectory {
   /// As the user named it.
   package let path: String
@@ -168,7 +167,7 @@ package struct OutputDirectory {
   }
 }
 
-/// What the output directory asks of the file system.
+/// The calls that the output directory makes to the file system.
 extension OutputDirectory {
   /// Absolute and without symbolic links, though the last components may not exist yet.
   static func resolve(_ path: String) throws(CommandFailure) -> String {
@@ -262,7 +261,7 @@ extension OutputDirectory {
 ///
 /// No other process has them: containers all have the process id 1, and what a killed one left stays until the next run.
 package enum TemporaryName {
-  /// What is to be renamed into place, and what was there before and is to be put back if that fails.
+  /// A new file or directory is to be renamed into place; an old one was there before, and is put back if that fails.
   package enum Kind: String, CaseIterable {
     case new = ".tmp"
     case old = ".old"
@@ -276,7 +275,7 @@ package enum TemporaryName {
     return "\(parent)/.\(name)\(marker)\(host)-\(getpid())-\(attempt)\(kind.rawValue)"
   }
 
-  /// What a temporary one was to become, or was; nil if it is none of ours.
+  /// Returns the final name of a temporary file or directory; nil if it is none of ours.
   static func target(of name: String, _ kind: Kind = .new) -> String? { parts(name, kind)?.target }
 
   /// Removes what killed processes of this machine have left, beside `path` for that place alone, or in all of a folder. An old
@@ -307,8 +306,8 @@ package enum TemporaryName {
     return (String(stem[..<mark.lowerBound]), stem[mark.upperBound...])
   }
 
-  /// Whether the owner, `host-4711-0`, was a process of this machine that has ended. What has this process's own number is of one
-  /// before it: nothing is begun before the rests are gone.
+  /// Whether the owner, `host-4711-0`, was a process of this machine that has ended. An owner with this process's own number is
+  /// an earlier process: nothing is begun before the rests are gone.
   private static func isGone(_ owner: Substring) -> Bool {
     let words = owner.split(separator: "-", omittingEmptySubsequences: false)
     guard words.count > 2, words.dropLast(2).joined(separator: "-") == host,

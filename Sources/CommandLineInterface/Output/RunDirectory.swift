@@ -4,14 +4,14 @@ import Synchronization
 
 /// Finished runs as files in a directory, each named by the SHA-256 of what it depends on: a journal, or the runs of a sweep.
 ///
-/// Any number of processes may fill it at once. Nothing in it is ever changed: a run is renamed into place when it is whole, so
-/// whoever is killed leaves what is done, and a temporary file that goes when that run is made.
+/// Any number of processes may fill it at once. Nothing in it is ever changed: a run is renamed into place when it is whole. A
+/// process that is killed leaves its finished runs, and a temporary file that goes when that run is made.
 final class RunDirectory: RunStore, Sendable {
   /// As the user named it.
   let path: String
-  /// Of the command line, which names another place.
+  /// The option of the command line that names another place.
   private let option: String
-  /// What processes that were killed have left, by what it was to become.
+  /// Temporary files that killed processes have left, by their final name.
   private let leftovers: Mutex<[String: [String]]>
   let results = CommandLineTool.resultsVersion
 
@@ -137,18 +137,18 @@ extension RunDirectory {
     try self.init(journal: path)
   }
 
-  /// What a signal leaves of a study whose runs are kept in a journal.
+  /// Tells which runs of a study a signal leaves, if they are kept in a journal.
   static func remains(_ journal: RunDirectory?) -> String {
     guard let journal else { return Interruption.nothing }
     return "\(journal.path) keeps the finished runs, and the same command makes the rest"
   }
 
-  /// What is told when everything is written.
+  /// Tells, when everything is written, that the journal has served its purpose.
   static func notNeeded(_ journal: RunDirectory?) -> String {
     journal.map { "The journal \($0.path) is not needed any more.\n" } ?? ""
   }
 
-  /// What a study says in the end of its runs.
+  /// Tells in the end of a study how many runs were made, and how many read back.
   static func closing(_ runs: (made: Int, readBack: Int)) -> String {
     var text = "\n\(FigureText.count(runs.made, "run")) made"
     if runs.readBack > 0 { text += ", \(FigureText.grouped(Int64(runs.readBack))) taken from the journal" }

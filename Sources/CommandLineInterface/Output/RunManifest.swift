@@ -14,7 +14,7 @@ struct RunManifest {
     var folder: String
     var overrides: [Override]
   }
-  /// What depends on the machine and the moment.
+  /// The part that depends on the machine and the moment.
   struct Wall {
     var seconds: Double
     var workers: Int
@@ -128,8 +128,8 @@ enum ResultsVersion {
         + remedy)
   }
 
-  /// Of this program, for `run.json`: `debug` or `release`, and of a release build the SHA-256 of the running executable. Nothing
-  /// tells a plain SwiftPM build which commit it is made of.
+  /// The build of this program, for `run.json`: `debug` or `release`, and for a release build the SHA-256 of the running
+  /// executable. Nothing tells a plain SwiftPM build which commit it is made of.
   static var build: [(String, JSONValue)] {
     #if DEBUG
       // Its digest would take seconds.

@@ -67,7 +67,7 @@ struct RescueCommand: Study {
   @Flag("every", help: "Try every value in place of bisection.") private var triesAll: Bool
   let options = StudyOptions()
 
-  /// What a share is one of.
+  /// The unit of a share.
   private enum Unit: String, CaseIterable { case request, device }
 
   private func check() throws {
@@ -101,7 +101,7 @@ struct RescueCommand: Study {
           + (asked ?? "more seeds until it is decided, at most \(plan.budgetText)")),
       largest: [action.scenario(scenario, with: action.range.high)],
       find: { [triesAll] runs in
-        // What was made before is kept there.
+        // The journal keeps runs that were made before.
         let summaries = runs.summaries
         guard let seeds else {
           return try Rescue(scenario, action, until: plan, triesAll: triesAll, run: summaries.values)

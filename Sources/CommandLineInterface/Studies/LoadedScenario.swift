@@ -49,8 +49,8 @@ struct LoadedScenario {
     return name == "scenario" && !["", ".", ".."].contains(folderName) ? folderName : name
   }
 
-  /// Choices from the command line, whose Settings files lie where the command is given: a file of the same name that the scenario
-  /// names lies beside the scenario.
+  /// Returns choices from the command line whose Settings files lie where the command is given. A file of the same name that the
+  /// scenario names lies beside the scenario.
   func located(_ axes: [[VariantChoice]]) -> [[VariantChoice]] {
     if OutputDirectory.split(path).parent == "." { return axes }
     return axes.map { axis in
@@ -150,7 +150,7 @@ struct LoadedScenario {
 }
 
 extension ScenarioProblems {
-  /// The same, naming the option that an override came from.
+  /// Names the option that an override came from in place of `given`.
   /// - Parameters:
   ///   - given: what the problems name so far.
   ///   - option: the option by the problem's path; nil: `given`.
@@ -204,7 +204,7 @@ func printWarnings(_ decoded: [ScenarioFile.Decoded], _ path: String) -> [String
 
 extension Scenario {
   var devices: Int64 { fleet.reduce(0) { $0 + Int64($1.devices) } }
-  /// Of the scenario that it is a part of.
+  /// The devices of the scenario that it is a part of.
   private var fullSize: Int64 { devices * Int64(scale) }
 
   /// `5,000 devices`, or `5,000 devices (1:1000 of 5,000,000)`.
@@ -218,7 +218,7 @@ extension Scenario {
     FigureText.count(fullSize, "device") + (scale > 1 ? " (simulated 1:\(scale))" : "")
   }
 
-  /// What a report says of a scaled scenario; nil at full size.
+  /// A report's note on a scaled scenario; nil at full size.
   var scaleNote: String? {
     scale > 1 ? "scale 1:\(scale); counts are multiplied" : nil
   }

@@ -7,9 +7,9 @@ import ScenarioModel
 
 /// A command that answers a question about scenarios by many runs.
 ///
-/// It reads its scenarios (`StudyInput`), and says what to run and what follows from it (`StudyPlan`). What every such command does
-/// besides is the driver's: it divides the machine, prints a heading, keeps finished runs in the journal, shows progress, tells what
-/// is known when a signal stops it, prints and writes.
+/// It reads its scenarios (`StudyInput`), and says what to run and what follows from it (`StudyPlan`). The driver does everything
+/// that such commands have in common. It divides the machine, prints a heading, keeps finished runs in the journal, shows
+/// progress, prints and writes. When a signal stops the command, the driver tells the findings so far.
 ///
 /// ```swift
 /// struct RescueCommand: Study {
@@ -26,14 +26,14 @@ import ScenarioModel
 /// ```
 protocol Study: Command {
   associatedtype Found: Sendable
-  /// What `--json` prints; nil: the study says so itself.
+  /// The document of `--json`; nil: the study says so itself.
   static var document: CommandDocument<Findings<Found>>? { get }
   var options: StudyOptions { get }
   /// - Throws: `UsageError`, `CommandFailure` and `ScenarioProblems` about the options and what they make of the scenarios.
   func plan() throws -> StudyPlan<Found>
 }
 
-/// What the driver of studies takes from the command line.
+/// The options that the driver of studies takes from the command line.
 struct StudyOptions: ParameterGroup {
   /// Options that some studies have, and others have not or declare themselves.
   enum Name: String {
@@ -80,7 +80,7 @@ struct StudyOptions: ParameterGroup {
       .subtracting(more.map(\.rawValue)).union(less.map(\.rawValue))
   }
 
-  /// What keeps finished runs; nil: nothing does.
+  /// Returns the journal that keeps finished runs; nil: none does.
   func journal() throws -> RunDirectory? { try RunDirectory(journal: askedJournal, besides: outputPath) }
 
   /// The same of a study that is over soon: only where one was asked for.
@@ -118,7 +118,7 @@ struct StudyInput {
   var choices: [VariantChoice]
   /// Those that `choices` make; without any, the scenarios themselves.
   var decoded: [ScenarioFile.Decoded]
-  /// What standard error has of warnings.
+  /// The warnings printed on standard error.
   var warnings: [String]
 
   /// Decodes scenarios and warns of what is odd about them.
@@ -151,7 +151,7 @@ struct StudyInput {
   /// The first scenario.
   var scenario: Scenario { bases[0].scenario }
   var path: String { loaded[0].path }
-  /// What `choices` make of the scenario.
+  /// The variants that `choices` make of the scenario.
   var variants: [Variant] { zip(choices, decoded).map { Variant(name: $0.name, scenario: $1.scenario) } }
 
   /// The first line of a study of one scenario, and its question.
@@ -160,16 +160,16 @@ struct StudyInput {
   }
 }
 
-/// What a study runs, and what follows from it.
+/// The runs of a study, and its conclusions from them.
 struct StudyPlan<Found: Sendable> {
   var input: StudyInput
-  /// What is printed before anything runs.
+  /// The text printed before anything runs.
   var heading: String
-  /// What the runs need, for as many at a time as have room; nil: little.
+  /// The memory of the runs, for as many at a time as have room; nil: little.
   var memory: ComparisonMemory?
   /// Where runs are kept; nil: in the journal.
   var store: (() throws -> RunDirectory?)?
-  /// What a signal leaves; nil: what the journal has.
+  /// The runs that a signal leaves, in words; nil: those in the journal.
   var remains: String?
   /// Whether the study takes its time to stop, and tells what it has as if it were finished.
   var outlivesSignals = false
@@ -186,15 +186,15 @@ struct StudyPlan<Found: Sendable> {
     /// As the study does it.
     case own((Found, StudyEnd) throws -> Void)
   }
-  /// What is printed between the answer and where its files are.
+  /// The text between the answer and where its files are.
   var closing: (Found) -> String = { _ in "\n" }
-  /// Of the page; nil: the first scenario's.
+  /// The page's title and question; nil: the first scenario's.
   var page: (title: String, question: String?)?
   /// Whether the page has the scenario as it was run.
   var showsScenario = false
-  /// What the manifest says besides.
+  /// Adds the study's own entries to the manifest.
   var describe: (inout RunManifest, Found) -> Void = { _, _ in }
-  /// What is printed in place of the answer's text; nil: that.
+  /// The text printed in place of the answer's; nil: that.
   var text: ((Found) -> String)?
   /// Does what is left once all is told, and throws how the command ends.
   var finish: (Found) throws -> Void = { _ in }
@@ -238,14 +238,14 @@ struct StudyRuns: Sendable {
   }
 }
 
-/// What a study that tells its findings itself is given when its runs are made.
+/// The input of a study that tells its findings itself, when its runs are made.
 struct StudyEnd {
   /// The signal that ended it.
   var signal: Int32?
   var manifest: RunManifest
   var writer: AnswerWriter
   var journal: RunDirectory?
-  /// What `--json` prints.
+  /// Returns the document of `--json`.
   /// - Parameter warnings: those that the runs gave.
   var document: (_ warnings: [String]) -> String
 }

@@ -3,7 +3,7 @@ import ScenarioFormat
 
 /// `plan.json`: the grid of a sweep and all that merging it needs.
 struct SweepPlanFile: Sendable {
-  /// Of the program that made it.
+  /// The version of the program that made it.
   var version = CommandLineTool.version
   var title: String
   var question: String?

@@ -188,7 +188,7 @@ struct TuneCommand: Study {
 
   // MARK: The search space
 
-  /// What is searched: of the search-space file, then of the options.
+  /// Returns the space to search: the parameters of the search-space file, then those of the options.
   /// - Throws: `UsageError`.
   private func space(_ file: SearchFile?) throws -> SearchSpace {
     let space: SearchSpace
@@ -211,7 +211,7 @@ struct TuneCommand: Study {
     return space
   }
 
-  /// What is not known: of the search-space file, then of the options.
+  /// Returns the unknowns: those of the search-space file, then those of the options.
   /// - Throws: `UsageError`; `CommandFailure` about a table of draws.
   private func uncertainty(_ file: SearchFile?, _ space: SearchSpace) throws -> Uncertainty {
     var uncertainty = file?.uncertainty ?? Uncertainty()
@@ -320,8 +320,8 @@ struct TuneCommand: Study {
 
   /// The Settings that all cohorts of all scenarios have, as the first reads them.
   ///
-  /// Clients that read one file in different ways make different values of it; those of the keys that are searched have to agree
-  /// where both read them.
+  /// Clients that read one file in different ways make different values of it. They have to agree on the keys that are searched
+  /// and that both read.
   private func todaysConfig(_ bases: [ScenarioFile.Decoded], _ space: SearchSpace) throws -> HTTPConfig {
     let cohorts = bases.flatMap(\.scenario.fleet)
     let first = cohorts.first { $0.settingsDialect == .document } ?? cohorts[0]
@@ -428,7 +428,7 @@ extension ValueReader where Value == Double {
   }
 }
 
-/// Whom a search finds Settings for, and what of them these clients read.
+/// The clients that a search finds Settings for, and the keys that they read.
 struct TuneClients {
   /// The clients of cohorts that read Settings as a shipped SDK does, each once, in the order of `ClientPreset.names`, then those of
   /// files.
@@ -479,7 +479,7 @@ struct TuneClients {
     }
   }
 
-  /// What to publish where the scenarios give no Settings; nil: the document's defaults, which someone reads.
+  /// The Settings to publish where the scenarios give none; nil: the document's defaults, which someone reads.
   var defaults: SettingsDocument? {
     guard let first = readers.first, readers.allSatisfy({ $0.dialect == first.dialect }),
       first.dialect != .document
@@ -487,7 +487,7 @@ struct TuneClients {
     return SettingsDocument(defaultsOf: first.dialect)
   }
 
-  /// What each shipped client makes of each recommended value, and of the rest of the file; empty without such clients.
+  /// Returns how each shipped client reads each recommended value, and the rest of the file; empty without such clients.
   func sentences(_ result: TuneResult, _ settings: SettingsDocument) -> [(client: String, lines: [String])] {
     shipped.map { preset in
       var rest = settings.findings(in: preset.dialect)
@@ -512,7 +512,7 @@ struct TuneClients {
   }
 }
 
-/// What `tune` found.
+/// The findings of `tune`.
 struct TuneFindings: Sendable {
   var paths: [String]
   var result: TuneResult

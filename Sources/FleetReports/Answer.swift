@@ -1,4 +1,4 @@
-/// What a study found, for everyone who reads it: sentences, tables, figures and files.
+/// The answer of a study, for everyone who reads it: sentences, tables, figures and files.
 ///
 /// A study makes one from what it found; one writer (`AnswerWriter`) turns it into a terminal's text, a directory with its
 /// manifest, and a page.
@@ -26,9 +26,9 @@ package struct Answer: Sendable {
     case html(String)
   }
 
-  /// What was found first, then why, a line each.
+  /// The finding first, then its reasons, a line each.
   package var verdict: String
-  /// What `--quiet` prints.
+  /// The text that `--quiet` prints.
   package var brief: String
   /// One line about what was asked, below the verdict of a page.
   package var facts: String
@@ -44,7 +44,7 @@ package struct Answer: Sendable {
   package var pictures: [OutputFile] = []
   /// The files by name, in the order in which a terminal lists them; nil: that in which they are written.
   package var listing: [String]?
-  /// What `--out` would write: `the table and a report`.
+  /// The files that `--out` would write: `the table and a report`.
   package var offer = "the CSV files and a report"
 
   package init(verdict: String, brief: String? = nil, facts: String = "") {
@@ -82,7 +82,7 @@ package struct Answer: Sendable {
     page.insert(.list(requirements, title: "What was required"), at: 0)
   }
 
-  /// What a terminal shows.
+  /// Returns the text that a terminal shows.
   /// - Parameter emphasised: marks what the verdict says first.
   package func text(width: Int, emphasised: (String) -> String) -> String {
     var text = ""

@@ -6,13 +6,13 @@ import FleetStatistics
 struct StripChart {
   struct Strip {
     var name: String
-    /// Which strategy's colour.
+    /// The strategy whose colour the strip has.
     var index: Int
     var lines: [PlotLine]
     /// A step line to compare with: capacity.
     var reference: PlotLine?
     var incidents: [IncidentSpan]
-    /// What the reader should take away, to the right of the strip.
+    /// Notes for the reader to take away, to the right of the strip.
     var notes: [String] = []
     /// A point in time worth a flag, microseconds.
     var flag: (time: Int64, label: String)?
@@ -25,7 +25,7 @@ struct StripChart {
   var label: String
   /// A unit for the hover texts.
   var format: (Double) -> String
-  /// Of the vertical axis, above its first.
+  /// The unit of the vertical axis, above its first.
   var unit = ""
   var theme: Theme
   var stripHeight = 78.0
@@ -155,7 +155,7 @@ struct OverlayChart {
     var note: String
   }
   var title: String
-  /// What the lines' notes are.
+  /// The title of the lines' notes.
   var noteTitle: String
   var lines: [Line]
   var reference: Double?
@@ -176,8 +176,8 @@ struct OverlayChart {
   /// With the legend below the plot, for narrow screens.
   private static let narrowWidth = 560.0
 
-  /// What of the time axis is shown of runs of several variants: the incidents as far as they leave most of the picture to what
-  /// comes after them, and all until the slowest has recovered.
+  /// Returns the part of the time axis that is shown of runs of several variants. It reaches to the time when the slowest
+  /// has recovered. Incidents are shown as far as they leave most of the picture to the time behind them.
   /// - Parameters:
   ///   - runs: the first incident's start, the last one's end and the run's, of each variant; nil where there is none.
   ///   - slowest: the longest recovery, if every run recovers.
@@ -266,8 +266,8 @@ struct OverlayChart {
   }
 }
 
-/// Paired differences to the first variant as a share of its mean: a point and its interval for each variant and headline
-/// metric, beside a line at no difference.
+/// Paired differences to the first variant as a share of its mean. Each variant and headline metric has a point and its
+/// interval, beside a line at no difference.
 struct DifferenceChart {
   private struct Mark {
     var variant: Int

@@ -1,8 +1,8 @@
 import FleetExperiments
 import FleetMetrics
 
-/// What `run` and `compare` found. One seed is a sample of one: what needs several is left out of its tables, pictures and pages,
-/// and what needs every interval of a run is left out of those of several.
+/// The findings of `run` and `compare`. One seed is a sample of one, so its tables, pictures and pages leave out figures that
+/// need several. Those of several seeds leave out figures that need every interval of a run.
 package enum Compared: Sendable {
   /// One run of each variant, whole.
   case whole([VariantResult])
@@ -32,7 +32,7 @@ package enum Compared: Sendable {
     }
   }
 
-  /// What was found, in sentences.
+  /// Returns the finding, in sentences.
   /// - Parameter choices: what differs between the variants; without any, sentences call them by their names.
   package func verdict(_ choices: [VariantChoice] = []) -> String {
     switch self {
@@ -57,7 +57,7 @@ package enum Compared: Sendable {
     }
   }
 
-  /// What the runs of each variant have in common; nil of a variant without runs.
+  /// The common facts of each variant's runs; nil for a variant without runs.
   var facts: [RunFacts?] {
     let facts: [RunFacts?] =
       switch self {
@@ -132,8 +132,8 @@ package enum Compared: Sendable {
       + [isComparison ? "\(OutputFile.picture); a folder per variant with \(tables)" : tables]
   }
 
-  /// A folder for each name: letters, digits and `.+-_` stay, all else becomes `-`; numbered where two would
-  /// be one, also for file systems that take capitals for small letters.
+  /// Returns a folder for each name: letters, digits and `.+-_` stay, all else becomes `-`. Names that would share a folder are
+  /// numbered, also for file systems that take capitals for small letters.
   static func folders(_ names: [String]) -> [String] {
     var taken = Set(OutputFile.topLevelNames)
     return names.map { name in
@@ -188,8 +188,9 @@ package enum Compared: Sendable {
 
   // MARK: Page
 
-  /// The verdict and its figures, all strategies in one plot round the incident, then the tables; folded below are a figure per
-  /// quantity with a strip for each strategy on shared axes, and what the words mean. The page is well-formed XML as well as HTML.
+  /// The verdict and its figures, all strategies in one plot round the incident, then the tables. Folded below are a figure per
+  /// quantity with a strip for each strategy on shared axes, and the meanings of the words. The page is well-formed XML as well
+  /// as HTML.
   func page(
     seed: UInt64, verdict: String, choices: [VariantChoice] = [], losses: LossReport? = nil,
     clients: ClientDifferences? = nil,
@@ -240,7 +241,7 @@ package enum Compared: Sendable {
     return facts.joined(separator: " · ")
   }
 
-  /// What in the scenario is not as the client presets that it names.
+  /// Lists the parts of the scenario that differ from the client presets that it names.
   private static func part(of clients: ClientDifferences) -> Answer.Part {
     let title = "In what the clients differ from their presets"
     guard !clients.lines.isEmpty else {
@@ -458,14 +459,14 @@ struct Headline {
     var standing = MetricRule.Standing.asGood
   }
 
-  /// Whose figures these are, and against whom; nil of a single variant.
+  /// The variant of these figures, and the one that they are compared with; nil for a single variant.
   var caption: String?
   var tiles: [Tile] = []
 
   /// The best variant against the first one, which is as a rule today's; if that is the best, against the second best.
   init(_ standings: Standings) {
     let metrics = standings.metrics
-    // Of a fleet that does not hold there is nothing to show: its figures tell of the load.
+    // The tiles say nothing of a fleet that does not hold: its figures tell of the load.
     guard let best = standings.firstChoice, standings.isHealthy(best) else { return }
     let reference = best != 0 ? 0 : standings.order.first { $0 != best }
     caption = reference.map {

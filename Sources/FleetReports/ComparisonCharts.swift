@@ -1,8 +1,8 @@
 import FleetExperiments
 import FleetMetrics
 
-/// Which figure of the runs goes into which chart: of one seed every interval with its smallest and largest value, of several their
-/// mean in its 95 % band. What needs every interval of a run is nil of several seeds.
+/// The figures of the runs by chart. One seed has every interval with its smallest and largest value; several seeds have their
+/// mean in its 95 % band. Figures that need every interval of a run are nil for several seeds.
 struct ComparisonCharts {
   enum Quantity { case offered, goodput, backlog, twinBacklog, capacity }
 
@@ -62,7 +62,7 @@ struct ComparisonCharts {
     }
   }
 
-  /// What counts are multiplied by, so that all is of the whole fleet.
+  /// Returns the factor that counts are multiplied by, so that all is of the whole fleet.
   func scale(_ variant: Int) -> Double { Double(facts[variant]?.scale ?? 1) }
 
   private static func columns(_ points: [VariantCurves.Point?], times scale: Double) -> [Envelope.Column?] {
@@ -265,9 +265,9 @@ struct ComparisonCharts {
     return [String(note[..<place]), String(note[place...].dropFirst())]
   }
 
-  /// The top of an axis of rates: up to the highest value, but no higher than 4 times capacity or 1.25 times
-  /// what 90 % of the columns stay below, so that one spike does not flatten the rest; with room for the
-  /// capacity line unless it is far above.
+  /// Returns the top of an axis of rates, which is the highest value within limits, so that one spike does not flatten the rest.
+  /// The limit is 4 times capacity or 1.25 times the value that 90 % of the columns stay below, whichever is higher. The axis has
+  /// room for the capacity line unless that is far above.
   static func clipped(_ highest: Double, typical: Double, capacity: Double) -> Double {
     let top = min(highest * 1.03, max(4 * capacity, 1.25 * typical))
     return max(top, capacity <= 3 * highest ? capacity * 1.12 : 0, 1)
@@ -427,7 +427,7 @@ struct ComparisonCharts {
       limit: max((highest.max() ?? 0) * 1.05, 1), theme: theme)
   }
 
-  /// What of the time since the last incident's end is shown; nil where a variant has none.
+  /// The part of the time since the last incident's end that is shown; nil where a variant has none.
   var timesRoundIncident: ClosedRange<Double>? {
     OverlayChart.times(
       facts.map { facts in

@@ -1,20 +1,20 @@
 import FleetExperiments
 import FleetMetrics
 
-/// A comparison as a picture that stands alone, for a README: the finding as its title, what waits on the devices of all strategies
-/// in one plot, and below it a panel for each strategy with what reaches the server.
+/// A comparison as a picture that stands alone, for a README, with the finding as its title. One plot shows the events that wait
+/// on the devices of all strategies. Below it a panel for each strategy shows the load that reaches the server.
 ///
-/// The best one has the accent, all others are grey; each line has its name and its figure beside it. Without an incident there is no
-/// first plot. Of many strategies some are left out, and the picture says how many.
+/// The best one has the accent, all others are grey. Each line has its name and its figure beside it. Without an incident there
+/// is no first plot. Where there are many strategies some are left out, and the picture says how many.
 struct ComparisonPicture {
   private let charts: ComparisonCharts
   private let standings: Standings
-  /// What the strategies are called beside their lines.
+  /// The names of the strategies beside their lines.
   private let labels: [String]
   /// `, by uploadConcurrency`, where labels are the values of one key alone.
   private let key: String
   private let seeds: String
-  /// Which are shown, the best first.
+  /// The variants that are shown, the best first.
   private let shown: [Int]
   private let times: ClosedRange<Double>
   private let isRoundIncident: Bool
@@ -52,8 +52,8 @@ struct ComparisonPicture {
     times = round ?? 0...Double(max(longest, 1))
   }
 
-  /// The last part of the key that is all there is before the values: of `uploadConcurrency = 2` and `uploadConcurrency = 5` the first
-  /// word; nil where they differ.
+  /// Returns the last part of the key before the values, if all titles have the same: `uploadConcurrency` for
+  /// `uploadConcurrency = 2` and `uploadConcurrency = 5`. Returns nil where they differ.
   private static func commonKey(_ titles: [String]) -> Substring? {
     let keys = Set(titles.map { title in title.firstRange(of: " = ").map { title[..<$0.lowerBound] } ?? "" })
     guard keys.count == 1, let key = keys.first else { return nil }
@@ -138,7 +138,7 @@ struct ComparisonPicture {
       width: Self.width, height: y + Self.margin, label: title, description: description)
   }
 
-  /// What a reader who does not see it gets: every strategy's figures.
+  /// The figures of every strategy, for a reader who does not see the picture.
   private var description: String {
     shown.map { "\(titles[$0]): \(figures($0))." }.joined(separator: " ") + leftOut.map { " \($0)" }.joined()
   }
@@ -200,7 +200,7 @@ struct ComparisonPicture {
     }
   }
 
-  /// What all incidents that are shown are called.
+  /// The common label of all incidents that are shown.
   private var commonLabel: String {
     let labels = Set(shown.flatMap { spans($0).map(\.label) })
     return labels.count == 1 ? labels.first ?? "" : "incident"
@@ -446,7 +446,7 @@ struct ComparisonPicture {
     let x = plot.px(time: healthy)
     canvas.line(x, plot.y, x, plot.bottom, ink: .text, width: 1.5)
     let time = Humanised.duration(Int64(exactly: healthy.rounded()) ?? 0)
-    // What follows is calm as a rule: to the right, on two lines if need be.
+    // The time behind it is calm as a rule: the label goes to the right, on two lines if need be.
     let right = plot.x + plot.width + Self.margin - x - 6
     func isFitting(_ text: String, _ room: Double) -> Bool {
       Lettering.width(of: text, size: Lettering.small) <= room

@@ -2,8 +2,8 @@ import FleetExperiments
 import FleetMetrics
 import FleetStatistics
 
-// The result tables of `run` and `compare`: of one seed the figures of each run, of several their means with intervals and the
-// differences to the first variant.
+// The result tables of `run` and `compare`. One seed has the figures of each run. Several seeds have the means with intervals,
+// and the differences to the first variant.
 
 extension Compared {
   /// Aligned text, as wide as `width` if that can be; lines end in `\n`. The verdict's best have a tick.
@@ -133,7 +133,7 @@ enum SummaryTable {
       : Humanised.count(summary.fullSize(count)) + "\n" + Humanised.share(count, of: summary[.createdEvents])
   }
 
-  /// What became of the lost events: dropped for a cause, or blocked; the most first.
+  /// Returns the fates of the lost events: dropped for a cause, or blocked; the most first.
   private static func causes(_ summary: RunSummary) -> [(name: String, count: String)] {
     let columns = SummaryCSV.columns.filter {
       $0.name.hasPrefix("dropped_by_") || ["refused_by_gate_events", "blocked_events"].contains($0.name)
@@ -187,7 +187,7 @@ struct MeansTable {
       })
   }
 
-  /// Of a fleet without incidents nil.
+  /// Returns nil for a fleet without incidents.
   private func recoveries(_ variant: Int) -> (successes: Int, count: Int)? {
     metrics.metrics.firstIndex { $0.name == MetricCatalogue.recovery }
       .flatMap { metrics.share($0, variant: variant) }.map { ($0.successes, $0.count) }
@@ -310,7 +310,7 @@ enum ReplicationText {
       metric, pair.difference.mean, pair.interval?.halfWidth, isSigned: true)
   }
 
-  /// What hovering over a mean tells: how many runs, their spread and extremes.
+  /// Returns the text under the pointer at a mean: how many runs, their spread and extremes.
   static func details(_ metrics: ReplicatedMetrics, _ index: Int, _ variant: Int) -> String {
     let metric = metrics.metrics[index]
     let values = metrics.values(of: index, variant: variant).compactMap(\.restricted)
@@ -352,7 +352,7 @@ enum ReplicationText {
 
 // MARK: - Losses
 
-/// Who lost events and to which limit, and where late ones wait.
+/// The cohorts that lost events and to which limit, and where late ones wait.
 struct LossTable {
   private let report: LossReport
   private let rows: [LossReport.Row]
@@ -364,7 +364,7 @@ struct LossTable {
     guard rows.contains(where: \.isHarmed) else { return nil }
     self.report = report
     hasVariants = Set(rows.map(\.variant)).count > 1
-    // Of several variants, those that have nothing to say are left out.
+    // The table leaves out those of several variants that lose nothing and have nothing late.
     self.rows = hasVariants ? rows.filter(\.isHarmed) : rows
   }
 

@@ -451,9 +451,9 @@ struct DeviceTally {
 
 /// One device as Chrome trace events (JSON), which trace viewers such as Perfetto open.
 ///
-/// Tracks: the gate (READY and WAITING as spans), triggers (instants), one per upload slot (a span per attempt), the server's
-/// incidents, and a counter of queued events. Each backoff of a batch is an asynchronous span of its own. Times are virtual
-/// microseconds. One event a line; the same trace gives the same bytes.
+/// Tracks: the gate (READY and WAITING as spans), triggers (instants), and one per upload slot (a span per attempt). Further
+/// tracks are the server's incidents and a counter of queued events. Each backoff of a batch is an asynchronous span of its
+/// own. Times are virtual microseconds. One event a line; the same trace gives the same bytes.
 package struct ChromeTrace {
   private enum Track {
     static let gate = 1

@@ -82,7 +82,7 @@ struct HTMLPage {
     return html
   }
 
-  /// What was found in large letters; what follows says why.
+  /// Sets the finding in large letters, and the reasons below it.
   private static func lead(_ line: String) -> String {
     let first = Verdict.headline(of: line)
     let reason = line[first.endIndex...].drop { ":;. ".contains($0) }
@@ -135,12 +135,12 @@ struct HTMLPage {
 struct PageTable {
   struct Column {
     var title: String
-    /// What it is, shown under the pointer.
+    /// The meaning, shown under the pointer.
     var meaning: String?
   }
 
   struct Cell {
-    /// Of one line or several.
+    /// The text of one line or several.
     var text: String
     /// A class of the style sheet.
     var mark: String?
@@ -249,8 +249,8 @@ enum Markup {
 
 /// `explore.html`: one self-contained page over the runs of a grid. Its controls choose a run, its charts follow.
 ///
-/// Everything is in the page: the figures of all runs as JSON, the script that draws them, and a table of them for readers without
-/// script. The choice stands in the page's address.
+/// Everything is in the page: the figures of all runs as JSON and the script that draws them. A table has the figures for readers
+/// without script. The choice stands in the page's address.
 public struct ExplorerPage {
   /// A key that was varied, and the names of its values.
   public struct Axis: Sendable, Hashable {
@@ -334,7 +334,7 @@ public struct ExplorerPage {
 
   // MARK: The figures
 
-  /// What the script reads; `<` never stands in it, so that no text of a scenario can end it.
+  /// The data for the script; `<` never stands in it, so that no text of a scenario can end it.
   private var json: String {
     let metrics = comparison.metrics
     let standings = Standings(comparison)

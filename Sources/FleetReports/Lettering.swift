@@ -4,7 +4,7 @@ package enum Lettering {
   /// From one line of it to the next.
   static let titleLine = 23.0
   package static let label = 16.0
-  /// Of axes and of what is said besides: the smallest.
+  /// The size of axis labels and of side notes: the smallest.
   package static let small = 14.0
 
   /// About how wide a text is, in a wide font.

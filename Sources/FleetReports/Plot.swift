@@ -98,7 +98,7 @@ struct PlotLine {
   var ink: Ink
   var style = Style.line
   var dash: String?
-  /// Of its stroke; nil: as the style has it.
+  /// The width of its stroke; nil: as the style has it.
   var width: Double?
 
   func time(of column: Int) -> Double {
@@ -286,7 +286,7 @@ enum Scale {
   struct TimeUnit {
     var length: Int64
     var name: String
-    /// What an axis says that has numbers alone.
+    /// The unit's name on an axis that has numbers alone.
     var plural: String
     /// How far apart ticks may be, microseconds.
     var steps: [Int64]
@@ -402,13 +402,13 @@ extension Envelope {
   }
 }
 
-/// What a stroke or a fill stands for; a theme gives it a colour.
+/// The role of a stroke or a fill; a theme gives it a colour.
 package enum Ink: Hashable {
   /// The n-th strategy.
   case series(Int)
-  /// What is best, and everything else beside it.
+  /// The best strategy, and everything else beside it.
   case accent, other
-  /// Of a map: what rarely recovers, and what is not known.
+  /// The points of a map that rarely recover, and those that are not known.
   case never, undecided
   case text, muted, grid, capacity, twin, incident, surface
 }

@@ -11,7 +11,7 @@ package struct StabilityReport {
   package struct Limit: Sendable {
     package var path: String
     package var value: Quantity
-    /// What it is: `a full queue takes the clients' time-out, 10 s`.
+    /// The meaning of the limit: `a full queue takes the clients' time-out, 10 s`.
     package var words: String
     package init(path: String, value: Quantity, words: String) {
       (self.path, self.value, self.words) = (path, value, words)

@@ -117,7 +117,7 @@ extension LiveComparison {
   }
 }
 
-/// What a calibration found, as tables, pictures and files.
+/// The findings of a calibration, as tables, pictures and files.
 package struct CalibrationReport {
   private let result: CalibrationResult
   package init(_ result: CalibrationResult) { self.result = result }

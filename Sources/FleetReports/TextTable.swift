@@ -20,14 +20,15 @@ extension TextTable {
     self.init(columns: header.enumerated().map { Column(title: $1, isNumber: $0 >= words) }, rows: rows)
   }
 
-  /// What people see of a table.
+  /// Takes the part of a table that people see.
   package init<Row>(_ table: Table<Row>) { self.init(header: table.header, rows: table.cells) }
 
   /// Columns two spaces apart, numbers to the right, a rule under the titles. Lines end in `\n`.
   ///
-  /// A table wider than `width` gives way step by step: titles are broken between words; the first column is shortened in the middle
-  /// of its texts, down to 14 characters; cells are broken before an interval, a rank or mark behind it staying above; the first column
-  /// goes down to 8. No two of its texts become the same. Where all that does not do, each row becomes a block of its cells.
+  /// A table wider than `width` gives way step by step. Titles are broken between words. The first column is shortened in the
+  /// middle of its texts, down to 14 characters. Cells are broken before an interval, a rank or mark behind it staying above. The
+  /// first column goes down to 8. No two of its texts become the same. Where all that does not do, each row becomes a block of
+  /// its cells.
   package func terminal(width: Int) -> String {
     var lines = Layout(
       titles: columns.map { [$0.title] }, cells: rows.map { $0.map { [$0] } })

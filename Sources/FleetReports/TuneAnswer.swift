@@ -228,7 +228,7 @@ struct ParetoPlot {
     /// As `pareto.csv` has it.
     var name: String { "\(self)" }
 
-    /// Of the best finalist.
+    /// Returns the kind of the best finalist.
     static func winner(_ result: TuneResult) -> Kind {
       let stays = result.isToday && result.unmetConstraints == nil
       return result.isRecommended || stays ? .recommended : .finalist
@@ -239,7 +239,7 @@ struct ParetoPlot {
   private static let left = 74.0
   private static let gap = 84.0
   private static let plotHeight = 220.0
-  /// Of a row of panels, with what is above and below them.
+  /// The height of a row of panels, with the parts above and below them.
   private static let pitch = plotHeight + 92
 
   init(_ result: TuneResult, theme: Theme) {
@@ -403,7 +403,7 @@ struct ParetoPlot {
 }
 
 extension ParetoPlot.Kind {
-  /// Of those that are dots.
+  /// The colour of the kinds that are dots.
   fileprivate var ink: Ink { self == .front ? .text : self == .beaten ? .other : .incident }
   fileprivate var width: Double { self == .front ? 6 : self == .beaten ? 4 : 3 }
 
@@ -419,8 +419,8 @@ extension ParetoPlot.Kind {
   }
 }
 
-/// What the score is in each draw, by the value of each unknown: the recommended Settings' and those of whatever is better where
-/// these are not the best.
+/// The score in each draw, by the value of each unknown. It is shown for the recommended Settings, and for those that are better
+/// in draws where these are not the best.
 struct DrawsPlot {
   private let result: TuneResult
   private let robust: Robustness
